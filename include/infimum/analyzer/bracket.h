@@ -1,0 +1,76 @@
+// The result: a bracket around the best possible latency, never a bare number.
+//
+//   F0 (floor) <= T* <= U = min(R, every measured T that meets the contract);   F1: our estimate from below
+//
+// Each bound is a value with its variant, its assumption tags, its interval and its coverage.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "infimum/graph/model_graph.h"
+#include "infimum/measurement/measurement_source.h"
+
+namespace infimum {
+
+// How a layer's latency is known.
+enum class LatencyStatus {
+  kMeasured,   // "measured": the best candidate of at least one that ran
+  kEstimated,  // "estimated": bytes moved against the measured copy curve
+  kFree,       // "free": a view, folded, or absorbed; the reason stands in the layer
+  kMissing,    // "missing": nothing known; weighted by its floor in the coverage
+};
+std::string_view Name(LatencyStatus status);
+
+struct LayerLatency {
+  LayerId layer;
+  LatencyStatus status = LatencyStatus::kMissing;
+  std::optional<Latency> latency;      // absent when missing
+  std::optional<Interval> interval;    // measured only
+  std::optional<Candidate> candidate;  // measured only
+  Latency floor{0};                    // this layer's own floor: max(bytes / bandwidth, provable / peak)
+  bool on_critical_path = false;       // of the parallel bound's longest path
+};
+
+// Shares of the sequential time (missing layers by their floor); they add up to 1.
+struct Coverage {
+  double measured = 0;
+  double estimated = 0;
+  double free = 0;     // share of layers' time: always 0; kept so that the four add up to 1
+  double missing = 0;
+};
+
+enum class BoundVariant { kSequential, kParallel };
+std::string_view Name(BoundVariant variant);  // "sequential", "parallel"
+
+struct Bound {
+  BoundVariant variant = BoundVariant::kSequential;
+  Latency latency{0};
+  Interval interval;
+  std::vector<std::string> assumptions;  // "free-layouts", "warm-caches", "estimated-layers", ...
+};
+
+struct Floor {
+  Latency latency{0};
+  std::string decided_by;                // "arithmetic f32", "bandwidth memory"
+  std::vector<std::string> assumptions;  // "estimated" without a data sheet, "conventional-arithmetic"
+};
+
+struct Bracket {
+  Selection selection;
+  NumericContract contract = NumericContract::kStrictF32;
+  Floor floor;
+  Floor conventional_floor;
+  std::vector<Bound> bounds;
+  std::optional<Latency> demonstrated;
+  Coverage coverage;
+  std::vector<LayerLatency> layers;      // one for each layer of the graph, in its order
+};
+
+// Needs a graph that Validate() accepts. Asks `source` once for all layers and once for the peaks. An
+// error only where the source fails or the device has no peaks and no data sheet at all.
+Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection);
+
+}  // namespace infimum

@@ -1,0 +1,108 @@
+// A model as infimum sees it: typed values, and layers in topological order, each of them measurable
+// (it has a workload), free (with the reason) or unknown (with the reason).
+//
+// A layer starts as one node of the model; listed passes (RewritePass) may fold others into it. Their
+// names stay in `Layer::origins`, so that a profile of the original model can be matched.
+//
+//   for (const Layer& layer : graph.layers)
+//     if (layer.status == LayerStatus::kMeasurable) plan.Add(*layer.workload);
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "infimum/base/id.h"
+#include "infimum/graph/tensor.h"
+#include "infimum/layer/workload.h"
+
+namespace infimum {
+
+using ValueId = Id<struct ValueTag>;
+using LayerId = Id<struct LayerTag>;
+
+enum class ValueKind {
+  kGraphInput,
+  kWeight,        // known before the first inference: an initializer or what folds into one
+  kIntermediate,  // computed by a layer
+};
+
+struct Value {
+  std::string name;
+  ValueKind kind = ValueKind::kIntermediate;
+  DataType type = DataType::kNone;
+  std::optional<Shape> shape;      // absent where shape inference could not tell
+  bool is_graph_output = false;
+  std::optional<Tensor> constant;  // a weight's elements where they are few or matter
+};
+
+using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
+                                    std::vector<double>, std::vector<std::string>, Tensor>;
+
+enum class LayerStatus {
+  kMeasurable,
+  kFree,     // a view, folded into a constant, or absorbed by another layer
+  kUnknown,  // no workload could be made; counted, listed, never zero in silence
+};
+
+struct ModelGraph;
+
+// A body of If, Loop or Scan. `least_executions` is how often every inference runs it at least.
+struct SubGraph {
+  std::string name;  // the attribute's: "then_branch", "body"
+  std::unique_ptr<ModelGraph> graph;
+  std::int64_t least_executions = 0;
+};
+
+struct Layer {
+  std::string name;    // unique in the graph; a node without one gets "<op>_<position>"
+  std::string op;      // "Conv"; of another domain with it: "com.microsoft.FusedConv"
+  std::vector<std::string> origins;           // names of the model's nodes that became this layer, in order
+  std::vector<std::optional<ValueId>> inputs;  // absent: an optional input that is not given
+  std::vector<std::optional<ValueId>> outputs;
+  std::map<std::string, AttributeValue> attributes;
+  std::vector<SubGraph> bodies;
+
+  LayerStatus status = LayerStatus::kUnknown;
+  std::optional<Workload> workload;            // present exactly when measurable
+  std::vector<std::size_t> operand_inputs;     // for each operand of the workload, the index in `inputs`
+  std::string reason;                          // why free or unknown, in words
+  Work work;                                   // of the workload; of unknown layers bytes only
+  Bytes parameters;                            // weights that this layer reads, whole
+};
+
+// A rewrite that was applied, with what it changed: shown to the user, never silent.
+struct RewritePass {
+  std::string name;                  // "fold-batch-normalization"
+  std::string description;
+  std::vector<std::string> rewrites; // "BatchNormalization_3 into Conv_2"
+};
+
+struct ModelGraph {
+  std::string name;
+  std::string sha256;  // of the model file; empty for sub-graphs
+  std::int64_t opset = 0;
+  std::vector<Value> values;
+  std::vector<Layer> layers;    // topological order
+  std::vector<ValueId> inputs;  // without initializers
+  std::vector<ValueId> outputs;
+  std::vector<RewritePass> passes;
+
+  const Value& value(ValueId id) const { return values[id.index()]; }
+  Value& value(ValueId id) { return values[id.index()]; }
+  const Layer& layer(LayerId id) const { return layers[id.index()]; }
+};
+
+// For each layer the layers that it must wait for: producers of its inputs, views walked through or
+// not alike (every edge between layers). Ascending, without repeats.
+std::vector<std::vector<LayerId>> Predecessors(const ModelGraph& graph);
+
+// Ids in range, producers before consumers, one producer a value, workloads valid and present exactly
+// where measurable. For tests and after parsing.
+Status Validate(const ModelGraph& graph);
+
+}  // namespace infimum

@@ -1,0 +1,28 @@
+// What a layer must do at least and what it does by definition: the input of every roofline.
+#pragma once
+
+#include <vector>
+
+#include "infimum/base/units.h"
+
+namespace infimum {
+
+// Multiply-adds count as two FLOPs. Bytes are compulsory: each distinct element once, whatever an
+// implementation does; an operand of which only a part must be read (a Gather's table, a strided
+// slice's input) counts that part.
+struct Work {
+  Flops direct;                      // by the textbook definition, all taps: what the literature counts
+  Flops conventional;                // only what contributes: valid taps, unmasked positions (Fc's W)
+  Flops provable;                    // a lower bound on any correct program (F0's W): 0 for products
+  std::vector<Bytes> operand_reads;  // one for each operand, in the configuration's operand order
+  Bytes written;                     // all outputs
+
+  Bytes read() const {
+    Bytes sum;
+    for (Bytes bytes : operand_reads) sum += bytes;
+    return sum;
+  }
+  friend bool operator==(const Work&, const Work&) = default;
+};
+
+}  // namespace infimum

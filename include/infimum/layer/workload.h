@@ -1,0 +1,31 @@
+// What plans, results and stores are keyed on: one layer configuration, or a region of several.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "infimum/layer/layer_config.h"
+#include "infimum/layer/region.h"
+
+namespace infimum {
+
+using Workload = std::variant<LayerConfig, Region>;
+
+std::string Format(const Workload& workload);
+Result<Workload> ParseWorkload(std::string_view text);
+Status Validate(const Workload& workload);
+Work WorkOf(const Workload& workload);
+
+// The family of a configuration; of a region, its first product's family or its first member's.
+std::string_view FamilyOf(const Workload& workload);
+
+// The canonical text as a type of its own, so that a key is never mistaken for a name.
+struct WorkloadKey {
+  std::string text;
+
+  friend auto operator<=>(const WorkloadKey&, const WorkloadKey&) = default;
+};
+WorkloadKey KeyOf(const Workload& workload);
+
+}  // namespace infimum

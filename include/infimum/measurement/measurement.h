@@ -1,0 +1,47 @@
+// One row: a workload run by a candidate on a device in an environment, and what came of it. That a
+// candidate does not support a workload, failed or was skipped is a row with a reason, not a missing row.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "infimum/layer/workload.h"
+#include "infimum/measurement/candidate.h"
+#include "infimum/measurement/contract.h"
+#include "infimum/measurement/device.h"
+#include "infimum/measurement/statistics.h"
+
+namespace infimum {
+
+enum class Outcome { kMeasured, kUnsupported, kSkipped, kFailed };
+std::string_view Name(Outcome outcome);
+std::optional<Outcome> FindOutcome(std::string_view name);
+
+enum class CacheState {
+  kWarm,  // the same buffers each time
+  kCold,  // caches flushed or buffers rotated
+};
+std::string_view Name(CacheState state);
+std::optional<CacheState> FindCacheState(std::string_view name);
+
+struct Measurement {
+  WorkloadKey workload;
+  Candidate candidate;
+  NumericContract contract = NumericContract::kStrictF32;
+  CacheState cache = CacheState::kWarm;
+  DeviceKey device;
+  EnvironmentKey environment;
+  std::string measured_at;  // UTC, "2026-11-21T10:47:44Z"
+
+  Outcome outcome = Outcome::kMeasured;
+  std::string reason;                   // of every outcome but measured
+  std::vector<Repetition> repetitions;  // of measured only
+  std::optional<double> numeric_error;  // in the contract's measure; absent where not checked
+  std::vector<std::string> flags;       // "unconverged", "noisy", "launch_bound"
+
+  friend bool operator==(const Measurement&, const Measurement&) = default;
+};
+
+}  // namespace infimum

@@ -1,0 +1,44 @@
+// What is to be measured: versioned text, one workload a line, largest expected share first.
+//
+//   # infimum plan 1
+//   # model resnet50 sha256=...
+//   uses=3 share=0.041 contract=strict-f32 convolution dtype=f32:f32:f32 in=... 
+//
+// Empty lines and lines that start with '#' are comments (the first is required). `uses` is how often
+// the models run the workload, `share` its expected part of their time; the runner needs neither.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "infimum/layer/workload.h"
+#include "infimum/measurement/contract.h"
+
+namespace infimum {
+
+inline constexpr int kPlanVersion = 1;
+
+struct PlanEntry {
+  Workload workload;
+  NumericContract contract = NumericContract::kStrictF32;
+  std::int64_t uses = 1;
+  double share = 0;  // expected part of the time, 0 to 1
+
+  friend bool operator==(const PlanEntry&, const PlanEntry&) = default;
+};
+
+struct Plan {
+  std::vector<std::string> comments;  // without '#', after the version line
+  std::vector<PlanEntry> entries;
+
+  friend bool operator==(const Plan&, const Plan&) = default;
+};
+
+std::string Format(const Plan& plan);
+
+// `origin` is named in errors: "plan.txt:17:24: unknown field 'strid' ...".
+Result<Plan> ParsePlan(std::string_view text, std::string_view origin);
+
+}  // namespace infimum

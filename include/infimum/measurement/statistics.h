@@ -1,0 +1,64 @@
+// How samples become numbers, defined once.
+//
+// A *sample* is one timed batch, divided by its launches; a *repetition* is one process (CPU) or round
+// (GPU). A row keeps for each repetition count, minimum, median, 95th percentile and up to 64 samples.
+// The point value everywhere is the smallest repetition median:
+//
+//   repetitions with medians 10.2, 10.0 and 11.9 us  ->  PointValue = 10.0 us
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "infimum/base/units.h"
+
+namespace infimum {
+
+inline constexpr std::size_t kMaxKeptSamples = 64;
+
+struct Repetition {
+  std::int64_t count = 0;  // samples taken, also those not kept
+  Latency minimum{0};
+  Latency median{0};
+  Latency p95{0};
+  std::vector<Latency> samples;  // at most kMaxKeptSamples, evenly spaced in the order they were taken
+
+  friend bool operator==(const Repetition&, const Repetition&) = default;
+};
+
+// `samples` must not be empty.
+Repetition Summarize(std::span<const Latency> samples);
+
+// Linear interpolation between closest ranks (Hyndman and Fan's type 7, NumPy's default);
+// `quantile` in [0, 1], `samples` not empty, any order.
+Latency Quantile(std::span<const Latency> samples, double quantile);
+
+enum class SampleStatistic {
+  kMinimumOfMedians,  // "min-of-medians", the point value
+  kMinimum,           // "min"
+  kMedian,            // "median": of all repetitions' medians
+};
+std::string_view Name(SampleStatistic statistic);
+
+// `repetitions` must not be empty.
+Latency Fold(std::span<const Repetition> repetitions, SampleStatistic statistic);
+inline Latency PointValue(std::span<const Repetition> repetitions) {
+  return Fold(repetitions, SampleStatistic::kMinimumOfMedians);
+}
+
+struct Interval {
+  Latency low{0};
+  Latency high{0};
+};
+
+// 95 % interval of the median of all kept samples by order statistics (binomial); with fewer than six
+// samples, their range.
+Interval MedianInterval(std::span<const Latency> samples);
+
+// Where the point value would fall if the campaign were repeated: from the smallest repetition minimum
+// to the second-smallest repetition median (the only one's p95 where there is one repetition).
+Interval PointInterval(std::span<const Repetition> repetitions);
+
+}  // namespace infimum

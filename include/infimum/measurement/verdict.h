@@ -1,0 +1,26 @@
+// Whether one set of repetitions is faster than another, or whether that cannot be told.
+//
+//   Compare(a, b, 0.05) with medians a = {10.0, 10.1, 10.2}, b = {12.0, 12.1, 12.2}  ->  kFaster (a is)
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "infimum/measurement/statistics.h"
+
+namespace infimum {
+
+enum class Verdict {
+  kSame,       // the difference is surely below the threshold
+  kFaster,     // the first is faster by more than the threshold
+  kSlower,
+  kUndecided,  // the spread is too wide or there are too few repetitions
+};
+std::string_view Name(Verdict verdict);
+
+// Compares `subject` with `reference`. `threshold` is a relative difference that matters, e.g. 0.05.
+// By the interval of the ratio of the repetitions' medians (Welch, on logarithms; with one repetition
+// on either side, by the order-statistics interval of its samples).
+Verdict Compare(std::span<const Repetition> subject, std::span<const Repetition> reference, double threshold);
+
+}  // namespace infimum

@@ -1,0 +1,63 @@
+// What a runner drives: a library that offers candidates for a workload and runs them on buffers.
+//
+//   for (const Candidate& candidate : *backend.Candidates(workload, contract, tier)) {
+//     Result<std::unique_ptr<PreparedRun>> run = backend.Prepare(workload, candidate, contract);
+//     (*run)->Run();   // once: what the sampler times
+//   }
+//
+// The harness (sampler, worker, supervisor, journal) is the same for every backend. A benchmark lets the
+// backend fill its buffers with seeded random values; a replay passes real ones.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "infimum/base/clock.h"
+#include "infimum/measurement/measurement.h"
+
+namespace infimum {
+
+// One prepared candidate: memory allocated and filled, code generated, constants prepacked.
+class PreparedRun {
+ public:
+  virtual ~PreparedRun() = default;
+
+  // One execution, finished when it returns. Never allocates.
+  virtual Status Run() = 0;
+
+  // Compares the outputs of one execution with a reference, in the contract's measure (contract.h).
+  // nullopt where there is no reference for this workload; an error where it could not be run.
+  virtual Result<std::optional<double>> NumericError() = 0;
+
+  // Bytes that the run touches; the sampler flushes at least this much for the cold state.
+  virtual Bytes footprint() const = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual std::string_view name() const = 0;  // "onednn"
+  virtual Result<Device> DescribeDevice() = 0;
+  virtual Result<Environment> DescribeEnvironment() = 0;
+
+  // Candidates in the library's own order of preference; the first is its choice. Empty where the
+  // backend has nothing for the workload.
+  virtual Result<std::vector<Candidate>> Candidates(const Workload& workload, NumericContract contract,
+                                                    CandidateTier tier) = 0;
+
+  // An error that starts with "unsupported: " becomes an unsupported row, every other a failed one.
+  virtual Result<std::unique_ptr<PreparedRun>> Prepare(const Workload& workload, const Candidate& candidate,
+                                                       NumericContract contract) = 0;
+
+  // Peaks of the device: bandwidth over working sets (L1 to memory), arithmetic in every data type. Takes
+  // seconds.
+  virtual Result<std::vector<PeakRate>> MeasurePeaks() = 0;
+
+  // The clock that times Run(); a fake backend brings a fake one, which Run() advances.
+  virtual const Clock& clock() const { return SteadyClock(); }
+};
+
+}  // namespace infimum

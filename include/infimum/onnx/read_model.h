@@ -1,0 +1,31 @@
+// Reads an ONNX file into a ModelGraph: dimensions bound, stale shapes dropped and inferred anew,
+// model-local functions inlined, constants folded, listed rewrites applied, every layer classified.
+//
+//   ReadOptions options;
+//   options.dims["batch"] = 8;
+//   Result<ModelGraph> graph = ReadModel("resnet50.onnx", options);
+//
+// Weights are never loaded: a 100 GB model with external data reads as fast as its graph. The file is
+// hostile: sizes, shapes and counts are checked, external data must lie in the model's folder.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+
+#include "infimum/base/result.h"
+#include "infimum/graph/model_graph.h"
+
+namespace infimum {
+
+struct ReadOptions {
+  // Symbolic dimensions by name. A symbol that stays unbound is an error that names it and the option; a
+  // name that the model does not have is an error with "did you mean".
+  std::map<std::string, std::int64_t> dims;
+  bool apply_rewrites = true;  // fold-batch-normalization, fuse-quantized and the like; see rewrites.h
+};
+
+Result<ModelGraph> ReadModel(const std::filesystem::path& path, const ReadOptions& options);
+
+}  // namespace infimum

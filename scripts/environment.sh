@@ -1,0 +1,25 @@
+# Versions, places and small functions shared by the scripts here; sourced, never run.
+#
+# Everything slow is kept outside the source tree, keyed by version, so that a second clone or a
+# second run pays nothing: $INFIMUM_CACHE (default: ~/.cache/infimum). Deleting it is safe.
+
+set -euo pipefail
+
+ONNX_VERSION=1.23.2
+ONEDNN_VERSION=2023.2.0        # the wheel's number; the library inside is oneDNN 3.2
+CMAKE_VERSION=3.31.6
+NINJA_VERSION=1.11.1.4
+ONNXRUNTIME_VERSION=1.31.1
+PLAYWRIGHT_VERSION=1.65.0
+
+SOURCE_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+CACHE_DIR=${INFIMUM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/infimum}
+TOOLS_DIR=$CACHE_DIR/tools-cmake$CMAKE_VERSION-ninja$NINJA_VERSION
+ONNX_DIR=$CACHE_DIR/onnx-$ONNX_VERSION-r1
+ONEDNN_DIR=$CACHE_DIR/onednn-$ONEDNN_VERSION-r1
+FRAMEWORKS_DIR=$CACHE_DIR/frameworks-onnxruntime$ONNXRUNTIME_VERSION-r1
+BROWSER_DIR=$CACHE_DIR/browser-playwright$PLAYWRIGHT_VERSION-r1
+JOBS=${INFIMUM_JOBS:-$(nproc)}
+
+say()  { printf 'infimum: %s\n' "$*" >&2; }
+fail() { printf 'infimum: error: %s\n' "$*" >&2; exit 1; }
