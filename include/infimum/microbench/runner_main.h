@@ -1,0 +1,47 @@
+// The whole of a runner but its library: command line, worker processes, rounds, journal, progress.
+//
+//   int main(int argc, char** argv) {
+//     return infimum::RunnerMain(argc, argv, "onednn", [](const infimum::BackendOptions& options) {
+//       return std::unique_ptr<infimum::Backend>(std::make_unique<infimum::OneDnnBackend>(options));
+//     });
+//   }
+//
+// links infimum::microbench_harness and becomes `infimum-microbench-onednn`. The program starts itself
+// again as worker; only workers make a backend, so that a library which crashes, hangs or eats all memory
+// costs one row. microbench/README.md says how a time is made.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "infimum/microbench/backend.h"
+
+namespace infimum {
+
+struct BackendOptions {
+  // Threads that a run may use. OMP_NUM_THREADS, OMP_PROC_BIND, OMP_PLACES and OMP_DYNAMIC say the same
+  // and are set before the worker starts.
+  std::int64_t threads = 1;
+  // Cores that the worker is pinned to, one for each thread; empty while the device is described, so
+  // that Backend::DescribeDevice sees all of them.
+  std::vector<int> cores;
+  // Of the random values in the buffers: the same seed, the same values.
+  std::uint64_t seed = 1;
+  // --backend-option NAME=VALUE, for what only one backend has. A backend that does not know a name says
+  // so in the error of DescribeDevice(), as it does when it cannot work here at all.
+  std::map<std::string, std::string> settings;
+};
+
+// Returns the process's exit code: 0 done, 1 failed or interrupted, 2 usage.
+//
+// Of the backend's Environment the harness sets `threads` and `affinity`, and fills `clock_policy`,
+// `host` and `infimum_version` where the backend leaves them empty.
+int RunnerMain(int argc, char** argv, std::string_view name,
+               const std::function<std::unique_ptr<Backend>(const BackendOptions&)>& make_backend);
+
+}  // namespace infimum
