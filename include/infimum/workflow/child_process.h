@@ -1,0 +1,40 @@
+// Runs a program, feeds it a text, hands over what it prints line by line, and ends it when asked to.
+//
+//   ProcessRequest request{.arguments = {"bin/infimum-microbench-onednn", "-", "-o", "-"}, .input = plan};
+//   Result<ProcessEnd> end = RunProcess(request, [&](std::string_view line) { return Take(line); });
+//
+// An interrupt (interrupt.h) is passed on as SIGINT; a child that has not ended three seconds later is
+// killed. A child never outlives this call.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "infimum/base/result.h"
+
+namespace infimum {
+
+struct ProcessRequest {
+  std::vector<std::string> arguments;  // the program first
+  std::string input;                   // to its standard input
+  std::vector<std::pair<std::string, std::string>> environment;  // added to ours
+};
+
+struct ProcessEnd {
+  int exit_code = 0;         // 128 + signal where a signal ended it
+  bool interrupted = false;  // by us, on an interrupt
+  std::vector<std::string> last_errors;  // the last lines of standard error, at most 20
+};
+
+using TakeLine = std::function<Status(std::string_view line)>;
+
+// `take_output` gets each line of standard output; an error from it ends the child and is returned.
+// `take_error` gets each line of standard error; `on_idle` is called about five times a second.
+Result<ProcessEnd> RunProcess(const ProcessRequest& request, const TakeLine& take_output,
+                              const std::function<void(std::string_view line)>& take_error = {},
+                              const std::function<Status()>& on_idle = {});
+
+}  // namespace infimum

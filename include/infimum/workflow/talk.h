@@ -1,0 +1,46 @@
+// What infimum says while it works: to standard error, so that standard output stays data.
+//
+//   talk.Say("reading resnet50.onnx");
+//   talk.Progress("measuring", 12, 57, std::chrono::seconds(90));   // one line, rewritten on a terminal
+//   talk.Warn("the run was noisy: raise --threads or close other programs");
+//
+// On a terminal progress is one line that is rewritten; elsewhere plain lines, at most one in five seconds.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace infimum {
+
+enum class Loudness { kQuiet, kNormal, kVerbose };
+
+class Talk {
+ public:
+  // `write` gets finished text; `terminal` says whether carriage returns rewrite a line there.
+  Talk(Loudness loudness, bool terminal, std::function<void(std::string_view)> write);
+
+  // To this process's standard error.
+  static Talk ToStandardError(Loudness loudness);
+
+  void Say(std::string_view line);
+  void Detail(std::string_view line);  // only when verbose
+  void Warn(std::string_view line);
+  void Progress(std::string_view what, std::int64_t done, std::int64_t total,
+                std::optional<std::chrono::seconds> left);
+  void EndProgress();
+
+ private:
+  void Line(std::string_view text);
+
+  Loudness loudness_;
+  bool terminal_;
+  std::function<void(std::string_view)> write_;
+  bool on_progress_line_ = false;
+  std::chrono::steady_clock::time_point last_progress_{};
+};
+
+}  // namespace infimum

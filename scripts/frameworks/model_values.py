@@ -1,0 +1,154 @@
+"""Seeded random weights and inputs for models that come without them, and the nodes of a saved graph.
+
+Random, because all-equal or zero weights can run faster than real ones; of a scale that keeps activations
+finite, because infinities and denormals run slower.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy
+import onnx
+from onnx import numpy_helper
+
+# Operators whose output is a weight when their inputs are: the path from a ConstantOfShape to its reader.
+_PASSING = {"Transpose", "Reshape", "Cast", "Identity", "Unsqueeze", "Squeeze", "DequantizeLinear", "QuantizeLinear"}
+
+
+def _readers(graph: onnx.GraphProto) -> dict[str, list[tuple[onnx.NodeProto, int]]]:
+    readers: dict[str, list[tuple[onnx.NodeProto, int]]] = {}
+    for node in graph.node:
+        for position, name in enumerate(node.input):
+            if name:
+                readers.setdefault(name, []).append((node, position))
+    return readers
+
+
+def _role(name: str, readers: dict[str, list[tuple[onnx.NodeProto, int]]], depth: int = 0) -> tuple[str, int]:
+    for node, position in readers.get(name, []):
+        if node.op_type in _PASSING and position == 0 and depth < 8 and node.output:
+            return _role(node.output[0], readers, depth + 1)
+        return node.op_type, position
+    return "", 0
+
+
+def _fill(generator: numpy.random.Generator, shape: tuple[int, ...], dtype: Any, value: float, role: tuple[str, int]) -> Any:
+    op, position = role
+    if numpy.issubdtype(dtype, numpy.integer):
+        if dtype in (numpy.int8, numpy.uint8) and op in ("Conv", "MatMul", "Gemm", "ConvTranspose", "QLinearConv"):
+            limits = numpy.iinfo(dtype)
+            return generator.integers(limits.min + 1, limits.max, shape, dtype=dtype)
+        return numpy.full(shape, value, dtype=dtype)
+    if op == "BatchNormalization" and position == 4:
+        filled = generator.uniform(0.5, 1.5, shape)
+    elif "Normalization" in op and position == 1:
+        filled = generator.uniform(0.8, 1.2, shape)
+    elif op in ("Conv", "ConvTranspose", "Gemm", "MatMul", "LSTM", "GRU", "RNN") and len(shape) >= 2:
+        # Var(w) = 1 / fan-in keeps the variance of the activations near one through any depth.
+        elements = float(numpy.prod(shape))
+        fan_in = {"Conv": elements / shape[0], "ConvTranspose": elements / shape[0], "Gemm": min(shape)}.get(
+            op, float(shape[-2]) if op == "MatMul" else float(shape[-1])
+        )
+        filled = generator.standard_normal(shape) / numpy.sqrt(max(fan_in, 1.0))
+    else:
+        filled = generator.uniform(0.5, 1.5, shape) * (value if value else 0.01)
+    return filled.astype(dtype)
+
+
+def with_random_weights(path: Path, seed: int) -> Any:
+    """The model with each ConstantOfShape weight replaced by random values; the path where it has none."""
+    model = onnx.load(str(path), load_external_data=False)
+    graph = model.graph
+    constants = {tensor.name: tensor for tensor in graph.initializer}
+    for node in graph.node:
+        if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
+            constants[node.output[0]] = node.attribute[0].t
+    weights = [node for node in graph.node if node.op_type == "ConstantOfShape" and node.input[0] in constants]
+    if not weights:
+        return str(path)
+    readers = _readers(graph)
+    generator = numpy.random.default_rng(seed)
+    total = 0
+    replaced: list[onnx.NodeProto] = []
+    for node in weights:
+        shape = tuple(int(extent) for extent in numpy_helper.to_array(constants[node.input[0]]))
+        value = numpy_helper.to_array(node.attribute[0].t) if node.attribute else numpy.zeros(1, numpy.float32)
+        array = _fill(generator, shape, value.dtype, float(value.reshape(-1)[0]), _role(node.output[0], readers))
+        total += array.nbytes
+        if total > 1_900_000_000:
+            return str(path)  # a protobuf message ends at 2 GB; the constants stay as the file has them
+        graph.initializer.append(numpy_helper.from_array(array, node.output[0]))
+        replaced.append(node)
+    kept = [node for node in graph.node if not any(node is other for other in replaced)]
+    del graph.node[:]
+    graph.node.extend(kept)
+    return model.SerializeToString()
+
+
+def _index_limits(path: Path) -> dict[str, int]:
+    """For integer inputs that index a table: how many rows the smallest such table has."""
+    model = onnx.load(str(path), load_external_data=False)
+    rows: dict[str, int] = {tensor.name: tensor.dims[0] for tensor in model.graph.initializer if tensor.dims}
+    shapes = {tensor.name: tensor for tensor in model.graph.initializer}
+    for node in model.graph.node:
+        if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
+            shapes[node.output[0]] = node.attribute[0].t
+    for node in model.graph.node:
+        if node.op_type == "ConstantOfShape" and node.input[0] in shapes:
+            rows[node.output[0]] = int(numpy_helper.to_array(shapes[node.input[0]])[0])
+    limits: dict[str, int] = {}
+    aliases: dict[str, str] = {}
+    for node in model.graph.node:
+        if node.op_type in ("Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze") and node.input:
+            aliases[node.output[0]] = aliases.get(node.input[0], node.input[0])
+        if node.op_type == "Gather" and node.input[0] in rows:
+            source = aliases.get(node.input[1], node.input[1])
+            limits[source] = min(limits.get(source, rows[node.input[0]]), rows[node.input[0]])
+    return limits
+
+
+_TYPES: dict[str, Any] = {
+    "tensor(float)": numpy.float32, "tensor(double)": numpy.float64, "tensor(float16)": numpy.float16,
+    "tensor(int64)": numpy.int64, "tensor(int32)": numpy.int32, "tensor(int16)": numpy.int16, "tensor(int8)": numpy.int8,
+    "tensor(uint8)": numpy.uint8, "tensor(uint16)": numpy.uint16, "tensor(uint32)": numpy.uint32,
+    "tensor(uint64)": numpy.uint64, "tensor(bool)": numpy.bool_,
+}  # fmt: skip
+
+
+def random_inputs(session: Any, path: Path, dims: dict[str, int], seed: int) -> dict[str, Any]:
+    generator = numpy.random.default_rng(seed + 1)
+    limits = _index_limits(path)
+    feeds: dict[str, Any] = {}
+    for declared in session.get_inputs():
+        shape: list[int] = []
+        for axis, extent in enumerate(declared.shape):
+            if isinstance(extent, int):
+                shape.append(extent)
+            elif extent in dims:
+                shape.append(dims[extent])
+            elif f"{declared.name}.{axis}" in dims:
+                shape.append(dims[f"{declared.name}.{axis}"])
+            else:
+                raise SystemExit(f"input {declared.name!r}, dimension {axis} ({extent}) is not bound: give --dim {extent}=N")
+        dtype = _TYPES.get(declared.type)
+        if dtype is None:
+            raise SystemExit(f"input {declared.name!r} has type {declared.type}, which cannot be made up")
+        if dtype is numpy.bool_:
+            feeds[declared.name] = numpy.ones(shape, dtype)
+        elif numpy.issubdtype(dtype, numpy.integer):
+            limit = limits.get(declared.name)
+            feeds[declared.name] = generator.integers(0, limit, shape, dtype=dtype) if limit else numpy.ones(shape, dtype)
+        else:
+            feeds[declared.name] = generator.standard_normal(shape).astype(dtype)
+    return feeds
+
+
+def describe_nodes(path: Path) -> list[dict[str, Any]]:
+    """Name, operator and the value names of each node of a saved graph, to align a profile by."""
+    model = onnx.load(str(path), load_external_data=False)
+    return [
+        {"name": node.name, "op": node.op_type, "domain": node.domain, "inputs": list(node.input), "outputs": list(node.output)}
+        for node in model.graph.node
+    ]

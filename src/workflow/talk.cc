@@ -1,0 +1,72 @@
+#include "infimum/workflow/talk.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace infimum {
+namespace {
+
+std::string FormatLeft(std::chrono::seconds left) {
+  const auto seconds = left.count();
+  if (seconds < 90) return fmt::format("{} s left", seconds);
+  return fmt::format("{} min {:02} s left", seconds / 60, seconds % 60);
+}
+
+}  // namespace
+
+Talk::Talk(Loudness loudness, bool terminal, std::function<void(std::string_view)> write)
+    : loudness_(loudness), terminal_(terminal), write_(std::move(write)) {}
+
+Talk Talk::ToStandardError(Loudness loudness) {
+  return Talk(loudness, isatty(STDERR_FILENO) == 1, [](std::string_view text) {
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    std::fflush(stderr);
+  });
+}
+
+void Talk::Line(std::string_view text) {
+  EndProgress();
+  write_(fmt::format("infimum: {}\n", text));
+}
+
+void Talk::Say(std::string_view line) {
+  if (loudness_ != Loudness::kQuiet) Line(line);
+}
+
+void Talk::Detail(std::string_view line) {
+  if (loudness_ == Loudness::kVerbose) Line(line);
+}
+
+void Talk::Warn(std::string_view line) { Line(fmt::format("warning: {}", line)); }
+
+void Talk::Progress(std::string_view what, std::int64_t done, std::int64_t total,
+                    std::optional<std::chrono::seconds> left) {
+  if (loudness_ == Loudness::kQuiet) return;
+  const auto now = std::chrono::steady_clock::now();
+  const auto pause = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
+  if (last_progress_.time_since_epoch().count() != 0 && now - last_progress_ < pause) return;
+  last_progress_ = now;
+
+  std::string text = fmt::format("{} {}/{}", what, done, total);
+  if (left) text += ", " + FormatLeft(*left);
+  if (!terminal_) {
+    write_(fmt::format("infimum: {}\n", text));
+    return;
+  }
+  constexpr int kBarWidth = 30;
+  const int filled = total > 0 ? static_cast<int>(std::clamp<std::int64_t>(done * kBarWidth / total, 0, kBarWidth)) : 0;
+  write_(fmt::format("\r\x1b[Kinfimum: [{}{}] {}", std::string(static_cast<std::size_t>(filled), '#'),
+                     std::string(static_cast<std::size_t>(kBarWidth - filled), '.'), text));
+  on_progress_line_ = true;
+}
+
+void Talk::EndProgress() {
+  if (!on_progress_line_) return;
+  write_("\r\x1b[K");
+  on_progress_line_ = false;
+}
+
+}  // namespace infimum
