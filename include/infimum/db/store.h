@@ -59,4 +59,7 @@ class Store : public MeasurementSource {
 // (kReadWrite) or read through a migrated copy in memory (kReadOnly); one of a newer schema is refused.
 Result<std::unique_ptr<Store>> OpenStore(const std::string& address, OpenMode mode);
 
+// Whether there is anything at `address` that could be opened read-only.
+bool StoreExists(const std::string& address);
+
 }  // namespace infimum

@@ -1,0 +1,52 @@
+// Runs a plan on a backend's runner, as a child process, and keeps every row in the store as it arrives.
+//
+//   CampaignOptions options{.backend = "onednn", .budget = std::chrono::minutes(3)};
+//   Result<CampaignEnd> end = RunCampaign(installation, plan, options, store, talk);
+//
+// Rows are imported in transactions at most half a second apart: what ends this process loses no more.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "infimum/db/store.h"
+#include "infimum/measurement/plan.h"
+#include "infimum/workflow/installation.h"
+#include "infimum/workflow/talk.h"
+
+namespace infimum {
+
+struct CampaignOptions {
+  std::string backend = "onednn";
+  std::int64_t threads = 1;
+  std::chrono::seconds budget{180};
+  CandidateTier tier = CandidateTier::kEngine;
+  CacheState cache = CacheState::kWarm;
+  std::string candidate;  // only this one, by name; empty: all
+  std::map<std::string, std::string> backend_options;  // passed on as --backend-option NAME=VALUE
+};
+
+struct CampaignEnd {
+  ImportCount rows;
+  bool interrupted = false;
+  bool complete = false;  // the runner finished its plan within the budget
+};
+
+// The device and environment that a runner would measure on.
+struct RunnerDescription {
+  Device device;
+  Environment environment;
+};
+
+Result<RunnerDescription> DescribeRunner(const Installation& installation, const CampaignOptions& options);
+
+// The device's peaks, measured now (seconds) and kept in the store.
+Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, Store& store, Talk& talk);
+
+Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& plan, const CampaignOptions& options,
+                                Store& store, Talk& talk);
+
+}  // namespace infimum

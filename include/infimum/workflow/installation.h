@@ -1,0 +1,37 @@
+// Where infimum's own programs and scripts are: beside the running program, wherever it was put.
+//
+//   <prefix>/bin/infimum, infimum-microbench-onednn;  <prefix>/share/infimum/frameworks/measure_onnxruntime.py
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "infimum/base/result.h"
+
+namespace infimum {
+
+class Installation {
+ public:
+  // Of the running program.
+  static Result<Installation> Find();
+  explicit Installation(std::filesystem::path binary_directory) : binaries_(std::move(binary_directory)) {}
+
+  // "infimum-microbench-<backend>"; an error lists the backends that are there.
+  Result<std::filesystem::path> Runner(std::string_view backend) const;
+
+  // "measure_onnxruntime.py"; an error lists the frameworks that can be measured.
+  Result<std::filesystem::path> FrameworkScript(std::string_view framework) const;
+
+  // `given` (the user's --python), else INFIMUM_PYTHON, else the environment that scripts/setup made, else
+  // python3 on the PATH.
+  std::string Python(const std::string& given) const;
+
+ private:
+  std::filesystem::path binaries_;
+};
+
+// This program's version, from the build.
+std::string_view InfimumVersion();
+
+}  // namespace infimum

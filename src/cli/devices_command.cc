@@ -1,0 +1,103 @@
+// infimum devices: what is here and what the store knows.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "infimum/db/store.h"
+#include "infimum/reports/csv.h"
+#include "infimum/reports/table.h"
+#include "infimum/workflow/campaign.h"
+#include "src/cli/command.h"
+#include "src/cli/options.h"
+
+namespace infimum::cli {
+namespace {
+
+struct DevicesOptions {
+  std::string database = "infimum.db";
+  std::string backend = "onednn";
+  std::vector<std::string> backend_options;
+  OutputFormat format = OutputFormat::kTable;
+};
+
+struct Row {
+  Device device;
+  bool here = false;
+  std::int64_t measurements = 0;
+  std::string newest;
+};
+
+Result<std::vector<Row>> FindDevices(const DevicesOptions& options) {
+  std::vector<Row> rows;
+  CampaignOptions campaign;
+  campaign.backend = options.backend;
+  INFIMUM_ASSIGN_OR_RETURN(campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
+  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+  INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, campaign));
+  rows.push_back({here.device, true, 0, ""});
+  if (!StoreExists(options.database)) return rows;
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<StoredDevice> stored, store->Devices());
+  for (const StoredDevice& entry : stored) {
+    if (entry.device.Key() == rows.front().device.Key()) {
+      rows.front().measurements = entry.measurements;
+      rows.front().newest = entry.newest;
+    } else {
+      rows.push_back({entry.device, false, entry.measurements, entry.newest});
+    }
+  }
+  return rows;
+}
+
+Table MakeTable(const std::vector<Row>& rows) {
+  Table table{{{"device"}, {"generation"}, {"here"}, {"rows", Align::kRight}, {"newest"}, {"key", Align::kLeft, true}}, {}};
+  for (const Row& row : rows) {
+    table.rows.push_back({row.device.name, row.device.generation, row.here ? "yes" : "no",
+                          std::to_string(row.measurements), row.newest, row.device.Key().text});
+  }
+  return table;
+}
+
+std::string MakeJson(const std::vector<Row>& rows) {
+  nlohmann::json devices = nlohmann::json::array();
+  for (const Row& row : rows) {
+    devices.push_back({{"name", row.device.name},
+                       {"generation", row.device.generation},
+                       {"here", row.here},
+                       {"measurements", row.measurements},
+                       {"newest", row.newest},
+                       {"key", row.device.Key().text},
+                       {"cores", row.device.cores},
+                       {"last_level_cache_bytes", row.device.last_level_cache.value}});
+  }
+  const nlohmann::json document = {{"schema", "infimum.devices/1"}, {"devices", std::move(devices)}};
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+Result<int> RunDevices(const DevicesOptions& options) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<Row> rows, FindDevices(options));
+  switch (options.format) {
+    case OutputFormat::kTable: INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatTable(MakeTable(rows), TerminalWidth()))); break;
+    case OutputFormat::kJson: INFIMUM_RETURN_IF_ERROR(WriteOutput("-", MakeJson(rows))); break;
+    case OutputFormat::kCsv: INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatCsv(MakeTable(rows)))); break;
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddDevicesCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<DevicesOptions>();
+  CLI::App* command =
+      NewCommand(app, "devices", "what is here, and what the store has measurements of",
+                 "A device is its identity, not its name: vendor, family, model, stepping, instruction sets, caches and\n"
+                 "cores. One device's measurements never enter another's bound.",
+                 "infimum devices --db team.db");
+  AddDatabase(command, options->database);
+  AddBackend(command, options->backend, options->backend_options);
+  AddFormat(command, options->format);
+  invocation.Bind(command, [options] { return RunDevices(*options); });
+}
+
+}  // namespace infimum::cli

@@ -1,0 +1,201 @@
+#include "src/cli/options.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "infimum/base/text.h"
+
+namespace infimum::cli {
+namespace {
+
+// "90", "90s", "3m", "1h".
+std::optional<std::chrono::seconds> ParseBudget(std::string_view text) {
+  std::int64_t unit = 1;
+  if (!text.empty()) {
+    switch (text.back()) {
+      case 's': unit = 1; break;
+      case 'm': unit = 60; break;
+      case 'h': unit = 3600; break;
+      default: unit = 0;
+    }
+    if (unit == 0) {
+      unit = 1;
+    } else {
+      text.remove_suffix(1);
+    }
+  }
+  const std::optional<std::int64_t> number = ParseInteger(text);
+  if (!number || *number < 0 || *number > 1'000'000) return std::nullopt;
+  return std::chrono::seconds(*number * unit);
+}
+
+}  // namespace
+
+Result<std::map<std::string, std::int64_t>> DimOptions::Parse() const {
+  std::map<std::string, std::int64_t> dims;
+  for (const std::string& text : texts) {
+    const std::size_t at = text.rfind('=');
+    const std::optional<std::int64_t> extent =
+        at == std::string::npos ? std::nullopt : ParseInteger(std::string_view(text).substr(at + 1));
+    if (at == 0 || !extent || *extent < 1) {
+      return Error{fmt::format("--dim {}: not NAME=N with N of at least 1, such as --dim batch=8", Quoted(text))};
+    }
+    const auto [entry, added] = dims.emplace(text.substr(0, at), *extent);
+    if (!added && entry->second != *extent) {
+      return Error{fmt::format("--dim {}: {} was given as {} before; keep one of them", Quoted(text), Quoted(entry->first),
+                               entry->second)};
+    }
+  }
+  return dims;
+}
+
+Talk TalkOptions::Make() const {
+  return Talk::ToStandardError(quiet ? Loudness::kQuiet : verbose ? Loudness::kVerbose : Loudness::kNormal);
+}
+
+void AddModel(CLI::App* command, std::string& model) {
+  command->add_option("MODEL", model, "ONNX file; its weights are not loaded")->required();
+}
+
+void AddDims(CLI::App* command, DimOptions& dims) {
+  command
+      ->add_option("--dim", dims.texts,
+                   "bind a symbolic dimension, NAME=N; may be repeated. A dimension without a name is INPUT.AXIS=N")
+      ->type_name("NAME=N")
+      ->take_all();
+}
+
+void AddDatabase(CLI::App* command, std::string& address) {
+  command->add_option("--db", address, "the store: a SQLite file")->type_name("ADDRESS")->capture_default_str();
+}
+
+void AddThreads(CLI::App* command, std::int64_t& threads) {
+  command->add_option("--threads", threads, "threads of bound and run alike")
+      ->type_name("N")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}))
+      ->capture_default_str();
+}
+
+void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string>& backend_options) {
+  command->add_option("--backend", backend, "whose runner measures: infimum-microbench-NAME")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command->add_option("--backend-option", backend_options, "passed on to that runner")->type_name("NAME=VALUE")->take_all();
+}
+
+void AddBudget(CLI::App* command, std::chrono::seconds& budget) {
+  command
+      ->add_option_function<std::string>(
+          "--budget",
+          [&budget](const std::string& text) {
+            const std::optional<std::chrono::seconds> parsed = ParseBudget(text);
+            if (!parsed) throw CLI::ValidationError("--budget", Quoted(text) + " is not a time such as 90s, 3m or 1h");
+            budget = *parsed;
+          },
+          "how long measuring may take, such as 90s, 3m or 1h")
+      ->type_name("TIME")
+      ->default_str(fmt::format("{}s", budget.count()));
+}
+
+void AddContract(CLI::App* command, std::optional<NumericContract>& contract) {
+  command
+      ->add_option_function<std::string>(
+          "--contract",
+          [&contract](const std::string& text) {
+            contract = FindContract(text);
+            if (!contract) {
+              const std::vector<std::string_view> known{"strict-f32", "tf32", "f16", "bf16", "int8", "fp8"};
+              throw CLI::ValidationError("--contract", "unknown contract " + Quoted(text) + DidYouMean(text, known));
+            }
+          },
+          "numeric contract: strict-f32, tf32, f16, bf16, int8, fp8 (default: the model's own types)")
+      ->type_name("C");
+}
+
+void AddFormat(CLI::App* command, OutputFormat& format) {
+  command
+      ->add_option_function<std::string>(
+          "--format",
+          [&format](const std::string& text) {
+            if (text == "table") {
+              format = OutputFormat::kTable;
+            } else if (text == "json") {
+              format = OutputFormat::kJson;
+            } else if (text == "csv") {
+              format = OutputFormat::kCsv;
+            } else {
+              const std::vector<std::string_view> known{"table", "json", "csv"};
+              throw CLI::ValidationError("--format", "unknown format " + Quoted(text) + DidYouMean(text, known));
+            }
+          },
+          "table, json or csv")
+      ->type_name("F")
+      ->default_str("table");
+}
+
+void AddTalk(CLI::App* command, TalkOptions& talk) {
+  CLI::Option* quiet = command->add_flag("--quiet,-q", talk.quiet, "no progress, only warnings and errors");
+  command->add_flag("--verbose,-v", talk.verbose, "also what the runners say")->excludes(quiet);
+}
+
+Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::string>& texts, const char* option) {
+  std::map<std::string, std::string> pairs;
+  for (const std::string& text : texts) {
+    const std::size_t at = text.find('=');
+    if (at == std::string::npos || at == 0) return Error{fmt::format("{} {}: not NAME=VALUE", option, Quoted(text))};
+    pairs[text.substr(0, at)] = text.substr(at + 1);
+  }
+  return pairs;
+}
+
+Status WriteOutput(const std::string& path, const std::string& text) {
+  if (path == "-") {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+      return Error{fmt::format("standard output: {}", std::strerror(errno))};
+    }
+    return {};
+  }
+  // Written beside and renamed: a full disk never leaves half a file in place of a whole one.
+  const std::string part = path + ".part";
+  errno = 0;
+  std::ofstream file(part, std::ios::binary | std::ios::trunc);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  if (!file) {
+    const int cause = errno;
+    std::remove(part.c_str());
+    return Error{fmt::format("{}: cannot be written: {}", path, cause != 0 ? std::strerror(cause) : "unknown cause")};
+  }
+  std::error_code error;
+  std::filesystem::rename(part, path, error);
+  if (error) return Error{fmt::format("{}: cannot be written: {}", path, error.message())};
+  return {};
+}
+
+Status CheckWritable(const std::string& path) {
+  if (path == "-" || path.empty()) return {};
+  const std::string part = path + ".part";
+  errno = 0;
+  std::ofstream file(part, std::ios::binary | std::ios::app);
+  const bool writable = file.is_open();
+  const int cause = errno;
+  file.close();
+  if (writable) std::remove(part.c_str());
+  if (!writable) return Error{fmt::format("{}: cannot be written: {}", path, std::strerror(cause))};
+  return {};
+}
+
+std::size_t TerminalWidth() {
+  winsize size = {};
+  if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
+}
+
+}  // namespace infimum::cli

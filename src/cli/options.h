@@ -1,0 +1,52 @@
+// Options that several commands share: named, explained and checked in one place.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "infimum/measurement/contract.h"
+#include "infimum/workflow/talk.h"
+
+namespace infimum::cli {
+
+enum class OutputFormat { kTable, kJson, kCsv };
+
+struct DimOptions {
+  std::vector<std::string> texts;
+  Result<std::map<std::string, std::int64_t>> Parse() const;
+};
+
+struct TalkOptions {
+  bool quiet = false;
+  bool verbose = false;
+  Talk Make() const;
+};
+
+void AddModel(CLI::App* command, std::string& model);
+void AddDims(CLI::App* command, DimOptions& dims);
+void AddDatabase(CLI::App* command, std::string& address);
+void AddThreads(CLI::App* command, std::int64_t& threads);
+void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string>& backend_options);
+void AddBudget(CLI::App* command, std::chrono::seconds& budget);
+void AddContract(CLI::App* command, std::optional<NumericContract>& contract);
+void AddFormat(CLI::App* command, OutputFormat& format);
+void AddTalk(CLI::App* command, TalkOptions& talk);
+
+// NAME=VALUE pairs of --backend-option.
+Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::string>& texts, const char* option);
+
+// Writes to `path`, "-" for standard output; an error names the path and the cause.
+Status WriteOutput(const std::string& path, const std::string& text);
+
+// Opens (and empties) the file before work begins, so that a path that cannot be written costs nothing.
+Status CheckWritable(const std::string& path);
+
+// Columns of the terminal on standard output; 0 where it is not a terminal.
+std::size_t TerminalWidth();
+
+}  // namespace infimum::cli

@@ -1,0 +1,175 @@
+#include "infimum/workflow/campaign.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "infimum/results/results_journal.h"
+#include "infimum/workflow/child_process.h"
+
+namespace infimum {
+namespace {
+
+constexpr std::size_t kRowsPerImport = 256;
+constexpr auto kImportPause = std::chrono::milliseconds(500);
+
+// Gathers journal lines and puts them into the store in small transactions.
+class RowImporter {
+ public:
+  explicit RowImporter(Store& store) : store_(store) {}
+
+  Status Take(std::string_view line) {
+    std::istringstream text(std::string(line) + "\n");
+    // A record needs the header that stood before it; the reader is given that header first.
+    std::istringstream with_header(header_line_ + std::string(line) + "\n");
+    std::istream& input = header_line_.empty() ? static_cast<std::istream&>(text) : with_header;
+    bool skip_header = !header_line_.empty();
+    return ReadJournal(input, "runner", [&](ResultsRecord record) -> Status {
+      if (const auto* header = std::get_if<ResultsHeader>(&record)) {
+        if (skip_header) {
+          skip_header = false;
+          return {};
+        }
+        INFIMUM_RETURN_IF_ERROR(Flush());
+        header_ = *header;
+        header_line_ = std::string(line) + "\n";
+        return {};
+      }
+      if (auto* row = std::get_if<Measurement>(&record)) rows_.push_back(std::move(*row));
+      if (auto* rate = std::get_if<PeakRate>(&record)) peaks_.push_back(std::move(*rate));
+      return {};
+    });
+  }
+
+  Status FlushIfDue() {
+    const bool due = std::chrono::steady_clock::now() - last_flush_ >= kImportPause;
+    return (due && !rows_.empty()) || rows_.size() >= kRowsPerImport ? Flush() : Status();
+  }
+
+  Status Flush() {
+    last_flush_ = std::chrono::steady_clock::now();
+    if (rows_.empty() && peaks_.empty()) return {};
+    INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, store_.Import(header_->device, header_->environment, rows_, peaks_));
+    count_ += count;
+    rows_.clear();
+    peaks_.clear();
+    return {};
+  }
+
+  const std::optional<ResultsHeader>& header() const { return header_; }
+  ImportCount count() const { return count_; }
+
+ private:
+  Store& store_;
+  std::string header_line_;
+  std::optional<ResultsHeader> header_;
+  std::vector<Measurement> rows_;
+  std::vector<PeakRate> peaks_;
+  ImportCount count_;
+  std::chrono::steady_clock::time_point last_flush_ = std::chrono::steady_clock::now();
+};
+
+Result<std::vector<std::string>> RunnerArguments(const Installation& installation, const CampaignOptions& options) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path runner, installation.Runner(options.backend));
+  std::vector<std::string> arguments{runner.string(), "-", "--output", "-", "--threads", std::to_string(options.threads)};
+  for (const auto& [name, value] : options.backend_options) {
+    arguments.insert(arguments.end(), {"--backend-option", name + "=" + value});
+  }
+  return arguments;
+}
+
+// The runner's last line of complaint as our error.
+Error RunnerError(const ProcessEnd& end, const std::string& backend) {
+  std::string last = end.last_errors.empty() ? "ended without a word" : end.last_errors.back();
+  const std::string_view lead = "infimum: error: ";
+  if (const std::size_t at = last.find(lead); at != std::string::npos) last.erase(0, at + lead.size());
+  return Error{fmt::format("the {} runner failed (exit code {}): {}", backend, end.exit_code, last)};
+}
+
+// {"done":12,"total":57,"left_s":90}; anything else is talk of the runner and shown only when verbose.
+void ShowProgress(std::string_view line, Talk& talk, std::string_view what) {
+  const auto json = nlohmann::json::parse(line, nullptr, false);
+  if (!json.is_object() || !json.contains("done")) {
+    talk.Detail(line);
+    return;
+  }
+  const auto number = [&](const char* key) {
+    const auto found = json.find(key);
+    return found != json.end() && found->is_number() ? found->get<double>() : 0.0;
+  };
+  std::optional<std::chrono::seconds> left;
+  if (json.contains("left_s") && json["left_s"].is_number()) {
+    left = std::chrono::seconds(static_cast<std::int64_t>(number("left_s")));
+  }
+  talk.Progress(what, static_cast<std::int64_t>(number("done")), static_cast<std::int64_t>(number("total")), left);
+}
+
+}  // namespace
+
+Result<RunnerDescription> DescribeRunner(const Installation& installation, const CampaignOptions& options) {
+  ProcessRequest request;
+  INFIMUM_ASSIGN_OR_RETURN(request.arguments, RunnerArguments(installation, options));
+  request.arguments.push_back("--quiet");
+  request.input = Format(Plan{});
+  std::string journal;
+  const auto take = [&](std::string_view line) -> Status {
+    journal.append(line).push_back('\n');
+    return {};
+  };
+  INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(request, take));
+  if (end.interrupted) return Error{"interrupted"};
+  if (end.exit_code != 0) return RunnerError(end, options.backend);
+  std::optional<RunnerDescription> description;
+  std::istringstream text(journal);
+  INFIMUM_RETURN_IF_ERROR(ReadJournal(text, options.backend + " runner", [&](ResultsRecord record) -> Status {
+    if (auto* header = std::get_if<ResultsHeader>(&record)) {
+      description = RunnerDescription{std::move(header->device), std::move(header->environment)};
+    }
+    return {};
+  }));
+  if (!description) return Error{fmt::format("the {} runner did not describe its device", options.backend)};
+  return *std::move(description);
+}
+
+Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, Store& store, Talk& talk) {
+  ProcessRequest request;
+  INFIMUM_ASSIGN_OR_RETURN(request.arguments, RunnerArguments(installation, options));
+  request.arguments.insert(request.arguments.end(), {"--peaks", "--quiet"});
+  request.input = Format(Plan{});
+  talk.Say("measuring the device's peaks (bandwidth by cache level, arithmetic by type)");
+  RowImporter importer(store);
+  INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end,
+                           RunProcess(request, [&](std::string_view line) { return importer.Take(line); }));
+  INFIMUM_RETURN_IF_ERROR(importer.Flush());
+  if (end.interrupted) return Error{"interrupted while the peaks were measured"};
+  if (end.exit_code != 0) return RunnerError(end, options.backend);
+  return {};
+}
+
+Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& plan, const CampaignOptions& options,
+                                Store& store, Talk& talk) {
+  ProcessRequest request;
+  INFIMUM_ASSIGN_OR_RETURN(request.arguments, RunnerArguments(installation, options));
+  request.arguments.insert(request.arguments.end(),
+                           {"--budget", fmt::format("{}s", options.budget.count()), "--tier",
+                            std::string(Name(options.tier)), "--cache", std::string(Name(options.cache)), "--quiet",
+                            "--progress-fd", "2"});
+  if (!options.candidate.empty()) request.arguments.insert(request.arguments.end(), {"--candidate", options.candidate});
+  request.input = Format(plan);
+
+  RowImporter importer(store);
+  const auto show = [&](std::string_view line) { ShowProgress(line, talk, "measuring"); };
+  Result<ProcessEnd> end = RunProcess(
+      request, [&](std::string_view line) { return importer.Take(line); }, show, [&] { return importer.FlushIfDue(); });
+  talk.EndProgress();
+  // Rows that arrived before something failed are as good as any: keep them first.
+  const Status flushed = importer.Flush();
+  INFIMUM_RETURN_IF_ERROR(end);
+  INFIMUM_RETURN_IF_ERROR(flushed);
+  CampaignEnd result{importer.count(), end->interrupted, end->exit_code == 0};
+  if (end->exit_code != 0 && !end->interrupted) return RunnerError(*end, options.backend);
+  return result;
+}
+
+}  // namespace infimum

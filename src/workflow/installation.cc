@@ -1,0 +1,67 @@
+#include "infimum/workflow/installation.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <vector>
+
+#include "infimum/base/text.h"
+
+namespace infimum {
+namespace {
+
+// What follows `prefix` in the names of a folder's entries, sorted; `suffix` is cut off.
+std::vector<std::string> NamesIn(const std::filesystem::path& folder, std::string_view prefix, std::string_view suffix) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(prefix) && name.ends_with(suffix) && name.size() > prefix.size() + suffix.size()) {
+      names.push_back(name.substr(prefix.size(), name.size() - prefix.size() - suffix.size()));
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<std::filesystem::path> Choose(const std::filesystem::path& folder, std::string_view kind, std::string_view prefix,
+                                     std::string_view name, std::string_view suffix) {
+  const std::filesystem::path path = folder / fmt::format("{}{}{}", prefix, name, suffix);
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) return path;
+  const std::vector<std::string> known = NamesIn(folder, prefix, suffix);
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  return Error{fmt::format("unknown {} {}{}; there {}: {}", kind, Quoted(name), DidYouMean(name, views),
+                           known.size() == 1 ? "is" : "are", known.empty() ? "none" : Join(known, ", "))};
+}
+
+}  // namespace
+
+Result<Installation> Installation::Find() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return Error{"the running program's own path cannot be read: " + error.message()};
+  return Installation(self.parent_path());
+}
+
+Result<std::filesystem::path> Installation::Runner(std::string_view backend) const {
+  return Choose(binaries_, "backend", "infimum-microbench-", backend, "");
+}
+
+Result<std::filesystem::path> Installation::FrameworkScript(std::string_view framework) const {
+  return Choose(binaries_.parent_path() / "share/infimum/frameworks", "framework", "measure_", framework, ".py");
+}
+
+std::string Installation::Python(const std::string& given) const {
+  if (!given.empty()) return given;
+  if (const char* named = std::getenv("INFIMUM_PYTHON"); named != nullptr && *named != '\0') return named;
+  std::ifstream file(binaries_.parent_path() / "share/infimum/python");
+  std::string recorded;
+  if (std::getline(file, recorded) && std::filesystem::exists(recorded)) return recorded;
+  return "python3";
+}
+
+std::string_view InfimumVersion() { return INFIMUM_VERSION; }
+
+}  // namespace infimum
