@@ -32,6 +32,8 @@ struct BackendOptions {
   std::vector<int> cores;
   // Of the random values in the buffers: the same seed, the same values.
   std::uint64_t seed = 1;
+  // Counts the worker processes of a campaign: a fake backend draws its noise from it.
+  std::int64_t process = 0;
   // --backend-option NAME=VALUE, for what only one backend has. A backend that does not know a name says
   // so in the error of DescribeDevice(), as it does when it cannot work here at all.
   std::map<std::string, std::string> settings;
