@@ -19,11 +19,23 @@ enum class NumericContract { kStrictF32, kTf32, kF16, kBf16, kInt8, kFp8 };
 std::string_view Name(NumericContract contract);
 std::optional<NumericContract> FindContract(std::string_view name);
 
-// The contract that a workload's own storage types ask for.
+// The contract that a workload's own storage types ask for: int8 where the input or the output has at
+// most 8 integer bits (weights alone do not: 4-bit weights under f16 activations are f16 arithmetic),
+// else the narrowest floating type of input, weights and output; strict-f32 where nothing is narrower,
+// also for f64 and for integers of indices and shapes. A region: its first product's, or first member's.
 NumericContract NativeContract(const Workload& workload);
 
-// How far a result may be from the f64 reference: for products |y - ref| / (|A| |B|), for softmax and
-// normalisations error / max|ref|, else error / max(|ref|, 1); for int8, steps of the output scale.
+// What the distance from the f64 reference is measured in. By family and output type:
+//   integer outputs of at most 8 bits   kSteps       units of the output, i.e. of its scale
+//   convolution, matmul                 kProduct     |y - ref| / (|A| |B|), element by element
+//   softmax, normalization              kMaximum     |y - ref| / max|ref|
+//   everything else                     kRelative    |y - ref| / max(|ref|, 1)
+// A region is measured as its last member's output type and its first product (or first member) say.
+enum class ErrorMeasure { kProduct, kMaximum, kRelative, kSteps };
+ErrorMeasure MeasureOf(const Workload& workload);
+
+// The largest error in that measure that still meets the contract, over all elements; 0 where the result
+// must be exact. The table and its reasons stand in contract.cc.
 double Tolerance(NumericContract contract, const Workload& workload);
 
 }  // namespace infimum

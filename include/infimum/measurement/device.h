@@ -1,7 +1,8 @@
 // What a measurement ran on: a device that two different processors never share, and the environment
 // around it.
 //
-//   Device::Key() of a CPU: "cpu/AuthenticAMD/25.1.1/avx2,fma,f16c/l1=32K/l2=512K/l3=32M/cores=2"
+//   Device::Key() of a CPU:
+//   "cpu/AuthenticAMD/family=25/model=1/stepping=1/instructions=avx2,fma/l1=32K/l2=512K/l3=32M/cores=2"
 #pragma once
 
 #include <compare>
@@ -34,7 +35,9 @@ struct Device {
   Bytes last_level_cache;
   Bytes memory;
 
-  // One line made of kind, vendor and all of `identity`, in a fixed order.
+  // One line made of kind, vendor and all of `identity`, in a fixed order (known fields as above, then the
+  // others by name). Spaces, separators and control characters are written as %XX, so that different
+  // identities never share a key.
   DeviceKey Key() const;
   friend bool operator==(const Device&, const Device&) = default;
 };
@@ -53,6 +56,8 @@ struct Environment {
   std::string host;             // operating system and kernel; no host name
   std::string infimum_version;
 
+  // "threads=1/affinity=pinned:0/clocks=performance/host=.../infimum=0.1.0/library:onednn=3.2.0%20gomp",
+  // escaped like a device's.
   EnvironmentKey Key() const;
   friend bool operator==(const Environment&, const Environment&) = default;
 };

@@ -5,7 +5,9 @@
 //   uses=3 share=0.041 contract=strict-f32 convolution dtype=f32:f32:f32 in=... 
 //
 // Empty lines and lines that start with '#' are comments (the first is required). `uses` is how often
-// the models run the workload, `share` its expected part of their time; the runner needs neither.
+// the models run the workload, `share` its expected part of their time; the runner needs neither. All
+// three fields may be left out, so that a plan can be written by hand: uses=1, share=0, the workload's
+// native contract.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +38,12 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
+// Control characters in comments (a model's name may hold any) become spaces.
 std::string Format(const Plan& plan);
 
-// `origin` is named in errors: "plan.txt:17:24: unknown field 'strid' ...".
+// `origin` is named in errors, then line and column from 1: "plan.txt:17:24: unknown field 'strid' ...".
+// Comments come back without '#' and the space after it. A plan of a newer version is refused, an older
+// one is read.
 Result<Plan> ParsePlan(std::string_view text, std::string_view origin);
 
 }  // namespace infimum

@@ -1,0 +1,318 @@
+#include "infimum/measurement/contract.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace infimum {
+namespace {
+
+constexpr double kF32Roundoff = 0x1p-24;
+
+// Unit roundoff: half the distance from 1 to the next number.
+double UnitRoundoff(DataType type) {
+  switch (type) {
+    case DataType::kF64:
+      return 0x1p-53;
+    case DataType::kF16:
+      return 0x1p-11;
+    case DataType::kBF16:
+      return 0x1p-8;
+    case DataType::kF8E4M3:
+      return 0x1p-4;
+    case DataType::kF8E5M2:
+      return 0x1p-3;
+    default:
+      return kF32Roundoff;
+  }
+}
+
+// Of the products that a contract allows. int8: half a step of 127 levels.
+double UnitRoundoff(NumericContract contract) {
+  switch (contract) {
+    case NumericContract::kStrictF32:
+      return kF32Roundoff;
+    case NumericContract::kTf32:
+    case NumericContract::kF16:
+      return 0x1p-11;
+    case NumericContract::kBf16:
+    case NumericContract::kInt8:
+      return 0x1p-8;
+    case NumericContract::kFp8:
+      return 0x1p-4;
+  }
+  return kF32Roundoff;
+}
+
+bool IsNarrowInteger(DataType type) { return IsInteger(type) && BitsPerElement(type) <= 8; }
+
+// The member that decides contract and measure: the first product, else the first.
+const LayerConfig& MainMember(const Workload& workload) {
+  if (const auto* config = std::get_if<LayerConfig>(&workload)) return *config;
+  const std::vector<RegionMember>& members = std::get<Region>(workload).members;
+  INFIMUM_CHECK(!members.empty(), "a region has members");
+  for (const RegionMember& member : members) {
+    if (std::holds_alternative<ConvolutionConfig>(member.config) ||
+        std::holds_alternative<MatMulConfig>(member.config)) {
+      return member.config;
+    }
+  }
+  return members.front().config;
+}
+
+DataType OutputType(const Workload& workload) {
+  if (const auto* config = std::get_if<LayerConfig>(&workload)) return TypesOf(*config).output;
+  return TypesOf(std::get<Region>(workload).members.back().config).output;
+}
+
+// Whether `weights` of a family are numbers that enter the arithmetic; elsewhere they are indices or
+// conditions.
+bool WeightsAreNumbers(const LayerConfig& config) {
+  return !std::holds_alternative<MovementConfig>(config) && !std::holds_alternative<SortConfig>(config);
+}
+
+double ProductOf(const Shape& shape) {
+  double product = 1;
+  for (std::int64_t dim : shape.dims) product *= static_cast<double>(dim);
+  return product;
+}
+
+double LargestDim(const Shape& shape) {
+  double largest = 1;
+  for (std::int64_t dim : shape.dims) largest = std::max(largest, static_cast<double>(dim));
+  return largest;
+}
+
+double DimOr1(const Shape& shape, std::int64_t axis) {
+  const bool inside = axis >= 0 && static_cast<std::size_t>(axis) < shape.rank();
+  return inside ? static_cast<double>(shape.dims[static_cast<std::size_t>(axis)]) : 1;
+}
+
+// The table, in units of f32's roundoff u = 6e-8: what f32 arithmetic may add to a result of each family,
+// given exact operands. Storage and operand rounding come on top (Tolerance).
+//
+//   family                      allowed error                 reason
+//   convolution, matmul         u (32 + 4 sqrt(k))            a sum of k products rounds like a random walk, sqrt(k) u
+//   of
+//                                                             |A||B|; 4 for the worst of many outputs; 32 for
+//                                                             Winograd's and FFT's transforms. At k = 576 this
+//                                                             is 7.6e-6, while TF32 makes some 1e-4: it cannot pass as
+//                                                             strict-f32
+//   attention                   1e-5 + u (32 + 4 sqrt(kv + head))   two products around one softmax
+//   recurrent                   2e-5 sqrt(sequence)           tanh and sigmoid by polynomials, carried from step to
+//   step softmax                     1e-5 + 4 u sqrt(n)            exponentials by polynomials, a sum of n positive
+//   numbers normalization               2e-5 + 4 u sqrt(n)            a variance and a reciprocal root; lrn a power max
+//   pooling, max and min    0                             an element is chosen, nothing is computed average and lp
+//   pooling      1e-6 + 4 u sqrt(k)            a mean of k elements sums, means, scans          u (32 + 4 n) |ref| of a
+//   zero-mean sum is small, so the measure sees
+//                                                             the absolute error, which grows with n
+//   pointwise: exact kinds      0                             comparison, selection, sign, identity
+//   pointwise: arithmetic       1e-6                          a few roundings
+//   pointwise: transcendental   4e-5                          polynomials and tables, as oneDNN's own tests allow
+//   resample                    0 nearest, else u (64 + 16 x) coordinates x are computed in f32 and become weights
+//   movement, sort, reorder     0                             elements move
+struct ArithmeticError {
+  double operator()(const ConvolutionConfig& c) const {
+    return Products(DimOr1(c.input, 1) / static_cast<double>(std::max<std::int64_t>(c.groups, 1)) *
+                    ProductOf(c.kernel));
+  }
+  double operator()(const MatMulConfig& c) const {
+    return Products(c.a.dims.empty() ? 1 : static_cast<double>(c.a.dims.back()));
+  }
+  double operator()(const AttentionConfig& c) const {
+    return 1e-5 + Products(static_cast<double>(c.kv) + static_cast<double>(c.head));
+  }
+  double operator()(const RecurrentConfig& c) const { return 2e-5 * std::sqrt(static_cast<double>(c.sequence)); }
+  double operator()(const SoftmaxConfig& c) const {
+    if (c.kind == SoftmaxKind::kHardmax) return 0;
+    return 1e-5 + 4 * kF32Roundoff * std::sqrt(DimOr1(c.input, c.axis));
+  }
+  double operator()(const NormalizationConfig& c) const {
+    return 2e-5 + 4 * kF32Roundoff * std::sqrt(ProductOf(c.input));
+  }
+  double operator()(const PoolingConfig& c) const {
+    if (c.kind == PoolingKind::kMax || c.kind == PoolingKind::kMaxWithIndices) return 0;
+    return 1e-6 + 4 * kF32Roundoff * std::sqrt(ProductOf(c.kernel));
+  }
+  double operator()(const ReductionConfig& c) const {
+    double length = 1;
+    for (std::int64_t axis : c.axes) length *= DimOr1(c.input, axis);
+    switch (c.kind) {
+      case ReductionKind::kMax:
+      case ReductionKind::kMin:
+      case ReductionKind::kArgMax:
+      case ReductionKind::kArgMin:
+        return 0;
+      case ReductionKind::kLogSum:
+      case ReductionKind::kLogSumExp:
+        return 4e-5 + Sums(length);
+      default:
+        return Sums(length);
+    }
+  }
+  double operator()(const ScanConfig& c) const { return Sums(DimOr1(c.input, c.axis)); }
+  double operator()(const ResampleConfig& c) const {
+    if (c.kind == ResampleKind::kNearest) return 0;
+    return kF32Roundoff * (64 + 16 * std::max(LargestDim(c.input), LargestDim(c.output)));
+  }
+  double operator()(const PointwiseConfig& c) const { return Pointwise(c.kind); }
+  double operator()(const SortConfig&) const { return 0; }
+  double operator()(const MovementConfig&) const { return 0; }
+  double operator()(const ReorderConfig&) const { return 0; }
+
+ private:
+  static double Products(double k) { return kF32Roundoff * (32 + 4 * std::sqrt(k)); }
+  static double Sums(double n) { return kF32Roundoff * (32 + 4 * n); }
+  static double Pointwise(PointwiseKind kind) {
+    switch (kind) {
+      case PointwiseKind::kMinimum:
+      case PointwiseKind::kMaximum:
+      case PointwiseKind::kBitShift:
+      case PointwiseKind::kAnd:
+      case PointwiseKind::kOr:
+      case PointwiseKind::kXor:
+      case PointwiseKind::kNot:
+      case PointwiseKind::kBitwiseAnd:
+      case PointwiseKind::kBitwiseOr:
+      case PointwiseKind::kBitwiseXor:
+      case PointwiseKind::kBitwiseNot:
+      case PointwiseKind::kEqual:
+      case PointwiseKind::kGreater:
+      case PointwiseKind::kGreaterOrEqual:
+      case PointwiseKind::kLess:
+      case PointwiseKind::kLessOrEqual:
+      case PointwiseKind::kIsNaN:
+      case PointwiseKind::kIsInf:
+      case PointwiseKind::kWhere:
+      case PointwiseKind::kIdentity:
+      case PointwiseKind::kAbsolute:
+      case PointwiseKind::kNegative:
+      case PointwiseKind::kSign:
+      case PointwiseKind::kCeil:
+      case PointwiseKind::kFloor:
+      case PointwiseKind::kRound:
+      case PointwiseKind::kClip:
+      case PointwiseKind::kRelu:
+      case PointwiseKind::kThresholdedRelu:
+        return 0;
+      case PointwiseKind::kAdd:
+      case PointwiseKind::kSubtract:
+      case PointwiseKind::kMultiply:
+      case PointwiseKind::kDivide:
+      case PointwiseKind::kModulo:
+      case PointwiseKind::kMean:
+      case PointwiseKind::kPRelu:
+      case PointwiseKind::kReciprocal:
+      case PointwiseKind::kSquareRoot:
+      case PointwiseKind::kSquare:
+      case PointwiseKind::kCast:
+      case PointwiseKind::kLeakyRelu:
+      case PointwiseKind::kHardSigmoid:
+      case PointwiseKind::kHardSwish:
+      case PointwiseKind::kSoftsign:
+      case PointwiseKind::kShrink:
+      case PointwiseKind::kQuantize:
+      case PointwiseKind::kDequantize:
+      case PointwiseKind::kDynamicQuantize:
+      case PointwiseKind::kRequantize:
+        return 1e-6;
+      default:
+        return 4e-5;
+    }
+  }
+};
+
+bool ComputesNothing(const LayerConfig& config) { return std::visit(ArithmeticError{}, config) == 0; }
+
+// One layer's share: f32 arithmetic, operands rounded to the contract's type where they are stored finer
+// (two of them, and hardware may truncate: 4 roundoffs), and the result rounded to its own type (2: an
+// epilogue may round once more). These are worst cases, so that no conforming candidate is refused: a
+// numeric check catches wrong results and much coarser arithmetic, not every wrong claim.
+double LayerTolerance(NumericContract contract, const LayerConfig& config) {
+  const OperandTypes& types = TypesOf(config);
+  if (IsNarrowInteger(types.output)) return ComputesNothing(config) ? 0 : 1;  // one step of the scale
+  if (!IsFloatingPoint(types.output)) return 0;                               // counts, indices, truth, exact sums
+  if (ComputesNothing(config) && types.input == types.output) return 0;
+  const bool is_product =
+      std::holds_alternative<ConvolutionConfig>(config) || std::holds_alternative<MatMulConfig>(config) ||
+      std::holds_alternative<AttentionConfig>(config) || std::holds_alternative<RecurrentConfig>(config);
+  const double contract_roundoff = UnitRoundoff(contract);
+  // tf32 concerns products alone and leaves storage as it is.
+  const bool narrows = contract == NumericContract::kTf32 ? is_product : true;
+  const bool stored_finer = IsFloatingPoint(types.input) && UnitRoundoff(types.input) < contract_roundoff;
+  const double operands = narrows && stored_finer ? 4 * contract_roundoff : 0;
+  const bool result_narrows = contract != NumericContract::kTf32 && stored_finer;
+  const double result =
+      2 * std::max({UnitRoundoff(types.output), result_narrows ? contract_roundoff : 0, kF32Roundoff});
+  return std::visit(ArithmeticError{}, config) + operands + result;
+}
+
+}  // namespace
+
+std::string_view Name(NumericContract contract) {
+  switch (contract) {
+    case NumericContract::kStrictF32:
+      return "strict-f32";
+    case NumericContract::kTf32:
+      return "tf32";
+    case NumericContract::kF16:
+      return "f16";
+    case NumericContract::kBf16:
+      return "bf16";
+    case NumericContract::kInt8:
+      return "int8";
+    case NumericContract::kFp8:
+      return "fp8";
+  }
+  return "";
+}
+
+std::optional<NumericContract> FindContract(std::string_view name) {
+  for (NumericContract contract : {NumericContract::kStrictF32, NumericContract::kTf32, NumericContract::kF16,
+                                   NumericContract::kBf16, NumericContract::kInt8, NumericContract::kFp8}) {
+    if (Name(contract) == name) return contract;
+  }
+  return std::nullopt;
+}
+
+NumericContract NativeContract(const Workload& workload) {
+  const LayerConfig& config = MainMember(workload);
+  const OperandTypes& types = TypesOf(config);
+  if (IsNarrowInteger(types.input) || IsNarrowInteger(types.output)) return NumericContract::kInt8;
+  bool f16 = false;
+  bool bf16 = false;
+  for (DataType type : {types.input, WeightsAreNumbers(config) ? types.weights : DataType::kNone, types.output}) {
+    if (type == DataType::kF8E4M3 || type == DataType::kF8E5M2) return NumericContract::kFp8;
+    f16 = f16 || type == DataType::kF16;
+    bf16 = bf16 || type == DataType::kBF16;
+  }
+  if (bf16) return NumericContract::kBf16;
+  return f16 ? NumericContract::kF16 : NumericContract::kStrictF32;
+}
+
+ErrorMeasure MeasureOf(const Workload& workload) {
+  if (IsNarrowInteger(OutputType(workload))) return ErrorMeasure::kSteps;
+  const LayerConfig& config = MainMember(workload);
+  if (std::holds_alternative<ConvolutionConfig>(config) || std::holds_alternative<MatMulConfig>(config)) {
+    return ErrorMeasure::kProduct;
+  }
+  if (std::holds_alternative<SoftmaxConfig>(config) || std::holds_alternative<NormalizationConfig>(config)) {
+    return ErrorMeasure::kMaximum;
+  }
+  return ErrorMeasure::kRelative;
+}
+
+double Tolerance(NumericContract contract, const Workload& workload) {
+  if (const auto* config = std::get_if<LayerConfig>(&workload)) return LayerTolerance(contract, *config);
+  // Every member adds its own error. An 8-bit value inside a region whose result is a float is off by one
+  // of 127 levels; counted in steps it would swallow the whole result.
+  const bool in_steps = MeasureOf(workload) == ErrorMeasure::kSteps;
+  double sum = 0;
+  for (const RegionMember& member : std::get<Region>(workload).members) {
+    const double tolerance = LayerTolerance(contract, member.config);
+    const bool inner_step = !in_steps && IsNarrowInteger(TypesOf(member.config).output);
+    sum += inner_step ? std::min(tolerance, 0x1p-7) : tolerance;
+  }
+  return sum;
+}
+
+}  // namespace infimum
