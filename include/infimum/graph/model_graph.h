@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -35,13 +36,13 @@ struct Value {
   std::string name;
   ValueKind kind = ValueKind::kIntermediate;
   DataType type = DataType::kNone;
-  std::optional<Shape> shape;      // absent where shape inference could not tell
+  std::optional<Shape> shape;  // absent where shape inference could not tell
   bool is_graph_output = false;
   std::optional<Tensor> constant;  // a weight's elements where they are few or matter
 };
 
-using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
-                                    std::vector<double>, std::vector<std::string>, Tensor>;
+using AttributeValue = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
+                                    std::vector<std::string>, Tensor>;
 
 enum class LayerStatus {
   kMeasurable,
@@ -59,27 +60,27 @@ struct SubGraph {
 };
 
 struct Layer {
-  std::string name;    // unique in the graph; a node without one gets "<op>_<position>"
-  std::string op;      // "Conv"; of another domain with it: "com.microsoft.FusedConv"
-  std::vector<std::string> origins;           // names of the model's nodes that became this layer, in order
+  std::string name;                            // unique in the graph; a node without one gets "<op>_<position>"
+  std::string op;                              // "Conv"; of another domain with it: "com.microsoft.FusedConv"
+  std::vector<std::string> origins;            // names of the model's nodes that became this layer, in order
   std::vector<std::optional<ValueId>> inputs;  // absent: an optional input that is not given
   std::vector<std::optional<ValueId>> outputs;
   std::map<std::string, AttributeValue> attributes;
   std::vector<SubGraph> bodies;
 
   LayerStatus status = LayerStatus::kUnknown;
-  std::optional<Workload> workload;            // present exactly when measurable
-  std::vector<std::size_t> operand_inputs;     // for each operand of the workload, the index in `inputs`
-  std::string reason;                          // why free or unknown, in words
-  Work work;                                   // of the workload; of unknown layers bytes only
-  Bytes parameters;                            // weights that this layer reads, whole
+  std::optional<Workload> workload;         // present exactly when measurable
+  std::vector<std::size_t> operand_inputs;  // for each operand of the workload, the index in `inputs`
+  std::string reason;                       // why free or unknown, in words
+  Work work;                                // of the workload; of unknown layers bytes only
+  Bytes parameters;                         // weights that this layer reads, whole
 };
 
 // A rewrite that was applied, with what it changed: shown to the user, never silent.
 struct RewritePass {
-  std::string name;                  // "fold-batch-normalization"
+  std::string name;  // "fold-batch-normalization"
   std::string description;
-  std::vector<std::string> rewrites; // "BatchNormalization_3 into Conv_2"
+  std::vector<std::string> rewrites;  // "BatchNormalization_3 into Conv_2"
 };
 
 struct ModelGraph {
@@ -98,11 +99,20 @@ struct ModelGraph {
 };
 
 // For each layer the layers that it must wait for: producers of its inputs, views walked through or
-// not alike (every edge between layers). Ascending, without repeats.
+// not alike (every edge between layers), and producers of the values that its bodies capture by name.
+// Ascending, without repeats. Needs a graph that Validate() accepts.
 std::vector<std::vector<LayerId>> Predecessors(const ModelGraph& graph);
 
+// Calls `visit` for every layer, those of bodies after the layer that holds them. `executions` is how often
+// an inference runs the layer: 1 outside bodies; in a body its `least_executions`, but at least 1, times
+// that of the holder (a branch that need not run still wants a latency). Capped at kMaxExecutions.
+inline constexpr std::int64_t kMaxExecutions = std::int64_t{1} << 40;
+void VisitLayers(const ModelGraph& graph,
+                 const std::function<void(const Layer& layer, std::int64_t executions)>& visit);
+
 // Ids in range, producers before consumers, one producer a value, workloads valid and present exactly
-// where measurable. For tests and after parsing.
+// where measurable, shapes countable, layer names unique, reasons given, bodies valid (their unproduced
+// values are captured from outside, by name). For tests and after parsing: no graph makes it crash.
 Status Validate(const ModelGraph& graph);
 
 }  // namespace infimum
