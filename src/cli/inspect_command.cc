@@ -3,6 +3,7 @@
 
 #include "infimum/onnx/read_model.h"
 #include "infimum/reports/inspect_json.h"
+#include "infimum/reports/inspect_table.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
 

@@ -1,0 +1,63 @@
+// The main job, step by step: model in; first answer in seconds; campaign; a framework's run; bracket; report.
+//
+//   AnalysisOptions options;
+//   options.model = "resnet50.onnx";
+//   Result<Analysis> analysis = Analyze(options, talk);
+//
+// Steps that the store can already answer are skipped: the second time nothing is measured. An interrupt ends the step
+// under way; what is known by then is reported, and what is missing is named.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "infimum/analyzer/bracket.h"
+#include "infimum/db/store.h"
+#include "infimum/graph/model_graph.h"
+#include "infimum/graph/run_profile.h"
+#include "infimum/reports/report_model.h"
+#include "infimum/workflow/campaign.h"
+#include "infimum/workflow/talk.h"
+
+namespace infimum {
+
+struct AnalysisOptions {
+  std::filesystem::path model;
+  std::map<std::string, std::int64_t> dims;
+  std::string database = "infimum.db";
+  CampaignOptions campaign;
+  std::optional<NumericContract> contract;
+  std::string framework = "onnxruntime";  // "none": no framework is measured
+  std::string python;
+  bool measure_again = false;  // the framework's run, although the store has one
+};
+
+struct Analysis {
+  ModelGraph graph;
+  Bracket bracket;
+  std::optional<RunProfile> run;
+  ReportModel report;
+  bool interrupted = false;
+};
+
+Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk);
+
+// The report's part alone, from what the store has: nothing is measured, no child is started but to describe this
+// device when `device` is empty.
+struct StoredAnalysisOptions {
+  std::filesystem::path model;
+  std::map<std::string, std::int64_t> dims;
+  std::string database = "infimum.db";
+  std::string device;
+  CampaignOptions campaign;
+  std::optional<NumericContract> contract;
+  std::string framework = "onnxruntime";
+};
+Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options);
+
+// UTC now as "2026-11-21T10:47:44Z".
+std::string UtcNow();
+
+}  // namespace infimum

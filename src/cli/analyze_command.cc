@@ -1,0 +1,78 @@
+// infimum analyze MODEL: the main job.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "infimum/reports/html_report.h"
+#include "infimum/reports/report_json.h"
+#include "infimum/reports/summary.h"
+#include "infimum/workflow/analysis.h"
+#include "src/cli/command.h"
+#include "src/cli/options.h"
+
+namespace infimum::cli {
+namespace {
+
+struct AnalyzeOptions {
+  std::string model;
+  DimOptions dims;
+  AnalysisOptions analysis;
+  std::vector<std::string> backend_options;
+  std::string report;
+  OutputFormat format = OutputFormat::kTable;
+  TalkOptions talk;
+};
+
+Result<int> RunAnalyze(const AnalyzeOptions& options) {
+  AnalysisOptions analysis = options.analysis;
+  analysis.model = options.model;
+  INFIMUM_ASSIGN_OR_RETURN(analysis.dims, options.dims.Parse());
+  INFIMUM_ASSIGN_OR_RETURN(analysis.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
+  const std::string report_path =
+      options.report.empty() ? std::filesystem::path(options.model).stem().string() + ".html" : options.report;
+  INFIMUM_RETURN_IF_ERROR(CheckWritable(report_path));
+
+  Talk talk = options.talk.Make();
+  INFIMUM_ASSIGN_OR_RETURN(const Analysis result, Analyze(analysis, talk));
+  INFIMUM_RETURN_IF_ERROR(WriteOutput(report_path, HtmlReport(result.report)));
+  if (options.format == OutputFormat::kJson) {
+    INFIMUM_RETURN_IF_ERROR(WriteOutput("-", ReportJson(result.report)));
+  } else {
+    SummaryOptions summary;
+    summary.color = isatty(STDOUT_FILENO) == 1;
+    summary.report_path = report_path;
+    INFIMUM_RETURN_IF_ERROR(WriteOutput("-", Summary(result.report, summary)));
+  }
+  return result.interrupted ? kFailed : kDone;
+}
+
+}  // namespace
+
+void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<AnalyzeOptions>();
+  CLI::App* command = NewCommand(
+      app, "analyze", "the main job: how fast could this model be here, and where is the time lost",
+      "In seconds a first answer (the roofline, and how long measuring will take). Then a framework's run, then the layers\n"
+      "that the store lacks, largest share first, within --budget; at the end a summary and an HTML report. Ctrl-C still\n"
+      "writes both, with what is missing. The second time nothing is measured again.",
+      "infimum analyze resnet50.onnx --dim batch=8 --budget 10m --report resnet50.html");
+  AddModel(command, options->model);
+  AddDims(command, options->dims);
+  AddDatabase(command, options->analysis.database);
+  AddThreads(command, options->analysis.campaign.threads);
+  AddBudget(command, options->analysis.campaign.budget);
+  AddContract(command, options->analysis.contract);
+  AddBackend(command, options->analysis.campaign.backend, options->backend_options);
+  command->add_option("--framework", options->analysis.framework, "whose run to measure: onnxruntime, or none")
+      ->type_name("F")
+      ->capture_default_str();
+  command->add_option("--python", options->analysis.python, "the Python whose framework build is measured")->type_name("PATH");
+  command->add_flag("--measure-again", options->analysis.measure_again, "measure the framework also where the store has its run");
+  command->add_option("--report", options->report, "HTML report to write (default: MODEL's name, .html)")->type_name("FILE");
+  AddFormat(command, options->format);
+  AddTalk(command, options->talk);
+  invocation.Bind(command, [options] { return RunAnalyze(*options); });
+}
+
+}  // namespace infimum::cli

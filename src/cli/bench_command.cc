@@ -1,0 +1,153 @@
+// infimum bench PLAN, or bench --layer TEXT [--candidate NAME]: measure now, keep in the store, show.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+
+#include "infimum/db/store.h"
+#include "infimum/measurement/plan.h"
+#include "infimum/reports/csv.h"
+#include "infimum/reports/table.h"
+#include "infimum/workflow/campaign.h"
+#include "src/cli/command.h"
+#include "src/cli/options.h"
+
+namespace infimum::cli {
+namespace {
+
+struct BenchOptions {
+  std::string plan;
+  std::string layer;
+  std::string database = "infimum.db";
+  CampaignOptions campaign;
+  std::string tier = "engine";
+  std::string cache = "warm";
+  std::vector<std::string> backend_options;
+  std::optional<NumericContract> contract;
+  OutputFormat format = OutputFormat::kTable;
+  TalkOptions talk;
+};
+
+Result<Plan> ReadPlan(const BenchOptions& options) {
+  if (!options.layer.empty()) {
+    const Result<Workload> workload = ParseWorkload(options.layer);
+    if (!workload) return Within("--layer", workload.error());
+    PlanEntry entry;
+    entry.workload = *workload;
+    entry.contract = options.contract.value_or(NativeContract(*workload));
+    return Plan{{}, {std::move(entry)}};
+  }
+  std::string text;
+  if (options.plan == "-") {
+    text.assign(std::istreambuf_iterator<char>(std::cin), {});
+  } else {
+    std::ifstream file(options.plan, std::ios::binary);
+    if (!file) return Error{options.plan + ": cannot be read; `infimum plan MODEL -o " + options.plan + "` writes a plan"};
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  }
+  return ParsePlan(text, options.plan);
+}
+
+Table MakeTable(const Plan& plan, std::vector<Measurement> rows) {
+  Table table{{{"workload", Align::kLeft, true}, {"candidate"}, {"outcome"}, {"latency us", Align::kRight}, {"processes", Align::kRight},
+               {"note", Align::kLeft, true}},
+              {}};
+  for (const PlanEntry& entry : plan.entries) {
+    const WorkloadKey key = KeyOf(entry.workload);
+    std::vector<const Measurement*> own;
+    for (const Measurement& row : rows) {
+      if (row.workload == key && row.contract == entry.contract) own.push_back(&row);
+    }
+    // Fastest first, then what could not be measured.
+    const auto latency = [](const Measurement* row) {
+      return row->repetitions.empty() ? Latency::max() : PointValue(row->repetitions);
+    };
+    std::stable_sort(own.begin(), own.end(),
+                     [&](const Measurement* a, const Measurement* b) { return latency(a) < latency(b); });
+    for (const Measurement* row : own) {
+      const bool measured = row->outcome == Outcome::kMeasured;
+      std::string note = row->reason;
+      for (const std::string& flag : row->flags) note += (note.empty() ? "" : ", ") + flag;
+      table.rows.push_back({key.text, row->candidate.name(), std::string(Name(row->outcome)),
+                            measured ? fmt::format("{:.3f}", latency(row).count()) : "", std::to_string(row->repetitions.size()), note});
+    }
+    if (own.empty()) table.rows.push_back({key.text, "", "not measured", "", "0", "no candidate, or the budget was spent"});
+  }
+  return table;
+}
+
+Result<int> RunBench(const BenchOptions& options) {
+  if (options.plan.empty() == options.layer.empty()) return Error{"bench takes either a PLAN or --layer TEXT"};
+  INFIMUM_ASSIGN_OR_RETURN(const Plan plan, ReadPlan(options));
+  CampaignOptions campaign = options.campaign;
+  INFIMUM_ASSIGN_OR_RETURN(campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
+  const std::optional<CandidateTier> tier = FindTier(options.tier);
+  if (!tier) return Error{fmt::format("--tier {}: heuristic, engine or exhaustive", options.tier)};
+  campaign.tier = *tier;
+  const std::optional<CacheState> cache = FindCacheState(options.cache);
+  if (!cache) return Error{fmt::format("--cache {}: warm or cold", options.cache)};
+  campaign.cache = *cache;
+
+  Talk talk = options.talk.Make();
+  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
+  INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, campaign));
+  INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end, RunCampaign(installation, plan, campaign, *store, talk));
+
+  Selection selection;
+  selection.device = here.device.Key();
+  selection.threads = campaign.threads;
+  selection.cache = campaign.cache;
+  selection.environment = here.environment.Key();
+  std::vector<WorkloadKey> keys;
+  for (const PlanEntry& entry : plan.entries) keys.push_back(KeyOf(entry.workload));
+  std::vector<Measurement> rows;
+  for (const PlanEntry& entry : plan.entries) {
+    if (selection.contract == entry.contract) continue;
+    selection.contract = entry.contract;
+    INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> found, store->Find(keys, selection));
+    rows.insert(rows.end(), found.begin(), found.end());
+  }
+  std::sort(rows.begin(), rows.end(), [](const Measurement& a, const Measurement& b) {
+    return std::tuple(a.workload.text, a.contract, a.candidate.name()) < std::tuple(b.workload.text, b.contract, b.candidate.name());
+  });
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  const Table table = MakeTable(plan, std::move(rows));
+  switch (options.format) {
+    case OutputFormat::kTable: INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatTable(table, TerminalWidth()))); break;
+    case OutputFormat::kCsv: INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatCsv(table))); break;
+    case OutputFormat::kJson: INFIMUM_RETURN_IF_ERROR(WriteOutput("-", TableJson("infimum.bench/1", table))); break;
+  }
+  talk.Say(fmt::format("{} rows added to {}, {} were known", end.rows.added, options.database, end.rows.known));
+  return end.interrupted ? kFailed : kDone;
+}
+
+}  // namespace
+
+void AddBenchCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App* command = NewCommand(
+      app, "bench", "measure a plan, or one layer, and keep the rows",
+      "Every candidate of the backend's library is a row; what is not supported, failed or was skipped too, with the reason.\n"
+      "With --layer it is the reproduction command that reports print.",
+      "infimum bench --layer 'convolution dtype=f32:f32:f32 in=1x64x56x56 out_channels=64 kernel=3x3 stride=1x1 dilation=1x1 "
+      "pad=1,1,1,1 groups=1 bias=no weights=const'");
+  command->add_option("PLAN", options->plan, "a plan from `infimum plan`; - for standard input");
+  command->add_option("--layer", options->layer, "one workload's canonical text")->type_name("TEXT");
+  command->add_option("--candidate", options->campaign.candidate, "only this candidate, by name")->type_name("NAME");
+  AddDatabase(command, options->database);
+  AddThreads(command, options->campaign.threads);
+  AddBudget(command, options->campaign.budget);
+  AddContract(command, options->contract);
+  command->add_option("--tier", options->tier, "which candidates: heuristic, engine or exhaustive")->type_name("T")->capture_default_str();
+  command->add_option("--cache", options->cache, "warm or cold")->type_name("C")->capture_default_str();
+  AddBackend(command, options->campaign.backend, options->backend_options);
+  AddFormat(command, options->format);
+  AddTalk(command, options->talk);
+  invocation.Bind(command, [options] { return RunBench(*options); });
+}
+
+}  // namespace infimum::cli

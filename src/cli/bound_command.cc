@@ -1,0 +1,65 @@
+// infimum bound MODEL: the bracket from what the store has; nothing is measured.
+#include <memory>
+
+#include "infimum/reports/bound_json.h"
+#include "infimum/reports/bound_table.h"
+#include "infimum/workflow/analysis.h"
+#include "src/cli/command.h"
+#include "src/cli/options.h"
+
+namespace infimum::cli {
+namespace {
+
+struct BoundOptions {
+  std::string model;
+  DimOptions dims;
+  StoredAnalysisOptions stored;
+  std::vector<std::string> backend_options;
+  bool layers = false;
+  OutputFormat format = OutputFormat::kTable;
+  std::string output = "-";
+};
+
+Result<int> RunBound(const BoundOptions& options) {
+  INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
+  StoredAnalysisOptions stored = options.stored;
+  stored.model = options.model;
+  INFIMUM_ASSIGN_OR_RETURN(stored.dims, options.dims.Parse());
+  INFIMUM_ASSIGN_OR_RETURN(stored.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
+  INFIMUM_ASSIGN_OR_RETURN(const Analysis analysis, AnalyzeStored(stored));
+  std::string text;
+  switch (options.format) {
+    case OutputFormat::kTable:
+      text = BoundTable(analysis.graph, analysis.bracket, options.layers, TerminalWidth());
+      break;
+    case OutputFormat::kJson: text = BoundJson(analysis.graph, analysis.bracket); break;
+    case OutputFormat::kCsv: text = BoundCsv(analysis.graph, analysis.bracket, options.layers); break;
+  }
+  INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, text));
+  return kDone;
+}
+
+}  // namespace
+
+void AddBoundCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<BoundOptions>();
+  CLI::App* command = NewCommand(
+      app, "bound", "the bracket of a model on a device, from the store",
+      "Floor, conventional floor, sequential and parallel bound, each with its assumptions; coverage says what of it was\n"
+      "measured, estimated or missing. Nothing is measured: `infimum analyze` does that.",
+      "infimum bound resnet50.onnx --dim batch=8 --layers");
+  AddModel(command, options->model);
+  AddDims(command, options->dims);
+  AddDatabase(command, options->stored.database);
+  command->add_option("--device", options->stored.device, "a device of the store (default: this one); see infimum devices")
+      ->type_name("NAME");
+  AddThreads(command, options->stored.campaign.threads);
+  AddContract(command, options->stored.contract);
+  AddBackend(command, options->stored.campaign.backend, options->backend_options);
+  command->add_flag("--layers", options->layers, "also each layer, with its best candidate");
+  AddFormat(command, options->format);
+  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  invocation.Bind(command, [options] { return RunBound(*options); });
+}
+
+}  // namespace infimum::cli

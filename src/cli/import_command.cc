@@ -1,0 +1,52 @@
+// infimum import FILE...: results and runs into the store.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "infimum/db/store.h"
+#include "infimum/ingest/read_results.h"
+#include "src/cli/command.h"
+#include "src/cli/options.h"
+
+namespace infimum::cli {
+namespace {
+
+struct ImportOptions {
+  std::vector<std::string> files;
+  std::string database = "infimum.db";
+  TalkOptions talk;
+};
+
+Result<int> RunImport(const ImportOptions& options) {
+  Talk talk = options.talk.Make();
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
+  bool failed = false;
+  for (const std::string& file : options.files) {
+    // A bad file is reported and does not stop the others.
+    const Result<ImportCount> count = ImportFile(file, *store);
+    if (!count) {
+      fmt::print(stderr, "infimum: error: {}\n", count.error().message);
+      failed = true;
+      continue;
+    }
+    talk.Say(fmt::format("{}: {} rows added, {} were known", file, count->added, count->known));
+  }
+  return failed ? kFailed : kDone;
+}
+
+}  // namespace
+
+void AddImportCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<ImportOptions>();
+  CLI::App* command =
+      NewCommand(app, "import", "results of runners and framework runs into the store",
+                 "Takes results journals (.jsonl), the Google Benchmark JSON that runners write, and runs (infimum.run/1).\n"
+                 "Importing again adds nothing. A bad file is reported with its place and does not stop the others.",
+                 "infimum import results.jsonl run.json --db team.db");
+  command->add_option("FILE", options->files, "files to import")->required();
+  AddDatabase(command, options->database);
+  AddTalk(command, options->talk);
+  invocation.Bind(command, [options] { return RunImport(*options); });
+}
+
+}  // namespace infimum::cli

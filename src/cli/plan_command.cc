@@ -1,0 +1,86 @@
+// infimum plan MODEL...: what is to be measured, as a text that runners take.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "infimum/db/store.h"
+#include "infimum/measurement/plan.h"
+#include "infimum/onnx/read_model.h"
+#include "infimum/planner/planner.h"
+#include "infimum/workflow/device_choice.h"
+#include "src/cli/command.h"
+#include "src/cli/options.h"
+
+namespace infimum::cli {
+namespace {
+
+struct PlanCommandOptions {
+  std::vector<std::string> models;
+  DimOptions dims;
+  std::string database = "infimum.db";
+  std::string device;
+  CampaignOptions campaign;
+  std::vector<std::string> backend_options;
+  std::optional<NumericContract> contract;
+  bool all = false;
+  std::string output = "-";
+  TalkOptions talk;
+};
+
+Result<int> RunPlan(const PlanCommandOptions& options) {
+  INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
+  ReadOptions read;
+  INFIMUM_ASSIGN_OR_RETURN(read.dims, options.dims.Parse());
+  std::vector<ModelGraph> graphs;
+  for (const std::string& model : options.models) {
+    INFIMUM_ASSIGN_OR_RETURN(ModelGraph graph, ReadModel(model, read));
+    graphs.push_back(std::move(graph));
+  }
+  std::vector<const ModelGraph*> pointers;
+  for (const ModelGraph& graph : graphs) pointers.push_back(&graph);
+  PlanOptions plan_options;
+  plan_options.contract = options.contract;
+  Plan plan = BuildPlan(pointers, plan_options);
+  const std::size_t whole = plan.entries.size();
+
+  if (!options.all && StoreExists(options.database)) {
+    CampaignOptions campaign = options.campaign;
+    INFIMUM_ASSIGN_OR_RETURN(campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
+    INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+    INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
+    INFIMUM_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device, installation, campaign, *store));
+    Selection selection;
+    selection.device = device.Key();
+    selection.threads = campaign.threads;
+    selection.contract = options.contract;
+    INFIMUM_ASSIGN_OR_RETURN(plan, LeaveOutKnown(std::move(plan), *store, selection));
+  }
+  INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, Format(plan)));
+  options.talk.Make().Say(fmt::format("{} configurations, {} of them already in {}", whole, whole - plan.entries.size(),
+                                      options.database));
+  return kDone;
+}
+
+}  // namespace
+
+void AddPlanCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<PlanCommandOptions>();
+  CLI::App* command =
+      NewCommand(app, "plan", "the unique layer configurations of models, as a benchmark plan",
+                 "One workload a line, largest expected share first; what the store already has for this device and environment is\n"
+                 "left out. Runners (infimum-microbench-*) and `infimum bench` take it, here or on another machine.",
+                 "infimum plan resnet50.onnx bert-base.onnx --dim batch=1 --dim sequence=128 -o plan.txt");
+  command->add_option("MODEL", options->models, "ONNX files")->required();
+  AddDims(command, options->dims);
+  AddDatabase(command, options->database);
+  command->add_option("--device", options->device, "a device of the store (default: this one)")->type_name("NAME");
+  AddThreads(command, options->campaign.threads);
+  AddContract(command, options->contract);
+  AddBackend(command, options->campaign.backend, options->backend_options);
+  command->add_flag("--all", options->all, "also what the store already has");
+  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  AddTalk(command, options->talk);
+  invocation.Bind(command, [options] { return RunPlan(*options); });
+}
+
+}  // namespace infimum::cli

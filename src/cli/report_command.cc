@@ -1,0 +1,62 @@
+// infimum report MODEL: the report again, from what the store has.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "infimum/reports/html_report.h"
+#include "infimum/reports/markdown_report.h"
+#include "infimum/reports/report_json.h"
+#include "infimum/workflow/analysis.h"
+#include "src/cli/command.h"
+#include "src/cli/options.h"
+
+namespace infimum::cli {
+namespace {
+
+struct ReportOptions {
+  std::string model;
+  DimOptions dims;
+  StoredAnalysisOptions stored;
+  std::vector<std::string> backend_options;
+  std::string output;
+  TalkOptions talk;
+};
+
+Result<int> RunReport(const ReportOptions& options) {
+  const std::string output =
+      options.output.empty() ? std::filesystem::path(options.model).stem().string() + ".html" : options.output;
+  INFIMUM_RETURN_IF_ERROR(CheckWritable(output));
+  StoredAnalysisOptions stored = options.stored;
+  stored.model = options.model;
+  INFIMUM_ASSIGN_OR_RETURN(stored.dims, options.dims.Parse());
+  INFIMUM_ASSIGN_OR_RETURN(stored.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
+  INFIMUM_ASSIGN_OR_RETURN(const Analysis analysis, AnalyzeStored(stored));
+  const bool markdown = output.ends_with(".md");
+  const bool json = output.ends_with(".json");
+  INFIMUM_RETURN_IF_ERROR(WriteOutput(output, markdown ? MarkdownReport(analysis.report)
+                                              : json   ? ReportJson(analysis.report)
+                                                       : HtmlReport(analysis.report)));
+  if (output != "-") options.talk.Make().Say(fmt::format("wrote {}", output));
+  return kDone;
+}
+
+}  // namespace
+
+void AddReportCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<ReportOptions>();
+  CLI::App* command = NewCommand(app, "report", "one self-contained page about a model on a device, from the store",
+                                 "The file's ending chooses the form: .html (default), .md or .json. The page needs no network.",
+                                 "infimum report resnet50.onnx --dim batch=8 -o resnet50.html");
+  AddModel(command, options->model);
+  AddDims(command, options->dims);
+  AddDatabase(command, options->stored.database);
+  command->add_option("--device", options->stored.device, "a device of the store (default: this one)")->type_name("NAME");
+  AddThreads(command, options->stored.campaign.threads);
+  AddContract(command, options->stored.contract);
+  AddBackend(command, options->stored.campaign.backend, options->backend_options);
+  command->add_option("-o,--output", options->output, "file to write (default: MODEL's name, .html)")->type_name("FILE");
+  AddTalk(command, options->talk);
+  invocation.Bind(command, [options] { return RunReport(*options); });
+}
+
+}  // namespace infimum::cli

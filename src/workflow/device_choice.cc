@@ -1,0 +1,42 @@
+#include "infimum/workflow/device_choice.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "infimum/base/text.h"
+
+namespace infimum {
+
+Result<Device> ChooseDevice(const std::string& name, const Installation& installation, const CampaignOptions& campaign,
+                            Store& store) {
+  if (name.empty()) {
+    INFIMUM_ASSIGN_OR_RETURN(RunnerDescription here, DescribeRunner(installation, campaign));
+    return std::move(here.device);
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<StoredDevice> devices, store.Devices());
+  std::vector<const Device*> matches;
+  for (const StoredDevice& entry : devices) {
+    if (entry.device.Key().text == name) return entry.device;
+    if (entry.device.name == name) matches.push_back(&entry.device);
+  }
+  if (matches.empty()) {
+    for (const StoredDevice& entry : devices) {
+      if (entry.device.name.find(name) != std::string::npos) matches.push_back(&entry.device);
+    }
+  }
+  if (matches.size() == 1) return *matches.front();
+  if (matches.size() > 1) {
+    std::vector<std::string> keys;
+    for (const Device* device : matches) keys.push_back(device->Key().text);
+    return Error{fmt::format("device {} is not one but {}: {}; give one of these keys", Quoted(name), matches.size(),
+                             Join(keys, " | "))};
+  }
+  std::vector<std::string> names;
+  for (const StoredDevice& entry : devices) names.push_back(entry.device.name);
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  if (names.empty()) return Error{fmt::format("device {}: the store has no measurements of any device", Quoted(name))};
+  return Error{fmt::format("unknown device {}{}; the store has: {}", Quoted(name), DidYouMean(name, views), Join(names, ", "))};
+}
+
+}  // namespace infimum
