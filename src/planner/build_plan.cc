@@ -1,0 +1,83 @@
+#include <algorithm>
+#include <map>
+
+#include "infimum/base/text.h"
+#include "infimum/planner/planner.h"
+
+namespace infimum {
+namespace {
+
+struct Use {
+  const Workload* workload = nullptr;
+  std::int64_t count = 0;
+};
+
+std::string DescribeModel(const ModelGraph& graph) {
+  std::string text = "model " + (graph.name.empty() ? std::string("without-name") : graph.name);
+  if (!graph.sha256.empty()) text += " sha256=" + graph.sha256;
+  return text;
+}
+
+}  // namespace
+
+PlanOptions WithRatesOf(const DevicePeaks& peaks, std::int64_t threads, PlanOptions options) {
+  double arithmetic = 0;
+  double bandwidth = 0;
+  std::int64_t working_set = -1;
+  for (const PeakRate& rate : peaks.rates) {
+    if (rate.threads != threads || !(rate.per_second > 0)) continue;
+    if (rate.kind == PeakRate::Kind::kArithmetic && rate.type == DataType::kF32) {
+      arithmetic = std::max(arithmetic, rate.per_second);
+    }
+    if (rate.kind == PeakRate::Kind::kCopy && rate.working_set.value >= working_set) {
+      // Several sources of one working set: the best.
+      bandwidth = rate.working_set.value > working_set ? rate.per_second : std::max(bandwidth, rate.per_second);
+      working_set = rate.working_set.value;
+    }
+  }
+  if (arithmetic > 0) options.arithmetic = {arithmetic};
+  if (bandwidth > 0) options.bandwidth = {bandwidth};
+  return options;
+}
+
+Latency EstimateLatency(const Workload& workload, const PlanOptions& options) {
+  const Work work = WorkOf(workload);
+  // In doubles: a region's operands may add up to more than 64 bits hold.
+  double bytes = static_cast<double>(work.written.value);
+  for (Bytes read : work.operand_reads) bytes += static_cast<double>(read.value);
+  const double moving = bytes / options.bandwidth.value;
+  const double computing = static_cast<double>(work.conventional.value) / options.arithmetic.value;
+  return std::chrono::duration<double>(std::max(moving, computing));
+}
+
+Plan BuildPlan(std::span<const ModelGraph* const> graphs, const PlanOptions& options) {
+  Plan plan;
+  std::map<std::string, Use> uses;  // by text, so that equal shares keep the order of their texts
+  for (const ModelGraph* graph : graphs) {
+    plan.comments.push_back(DescribeModel(*graph));
+    VisitLayers(*graph, [&](const Layer& layer, std::int64_t executions) {
+      if (!layer.workload) return;
+      Use& use = uses[Format(*layer.workload)];
+      use.workload = &*layer.workload;
+      use.count = std::min(use.count + executions, kMaxExecutions);
+    });
+  }
+  double total = 0;
+  for (const auto& [text, use] : uses) {
+    PlanEntry entry;
+    entry.workload = *use.workload;
+    entry.contract = options.contract ? *options.contract : NativeContract(entry.workload);
+    entry.uses = use.count;
+    entry.share = EstimateLatency(entry.workload, options).count() * static_cast<double>(use.count);
+    total += entry.share;
+    plan.entries.push_back(std::move(entry));
+  }
+  if (total > 0) {
+    for (PlanEntry& entry : plan.entries) entry.share = std::min(entry.share / total, 1.0);
+  }
+  std::stable_sort(plan.entries.begin(), plan.entries.end(),
+                   [](const PlanEntry& a, const PlanEntry& b) { return a.share > b.share; });
+  return plan;
+}
+
+}  // namespace infimum
