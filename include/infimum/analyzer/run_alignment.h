@@ -1,0 +1,53 @@
+// Which layers of the model an engine's executed layers cover, fused or not, so that bound and measured
+// time stand side by side.
+//
+//   model                                 ONNX Runtime ran             rows
+//   conv1 -> bn1(folded) -> relu1 -> pool  relu1_out_nchwc  (Conv)      {conv1, relu1}  1.30 ms, fused
+//                                          pool_out_nchwc   (MaxPool)   {pool}          0.20 ms
+//                                          ReorderOutput                {}              0.05 ms, the engine's own
+//
+// The clues, the surest first: a value that the engine layer makes bears the name of a value of the model;
+// the engine says which nodes it covers; its name is a node's or a value's, possibly decorated
+// ("fused Conv_0", "r2_nchwc", "conv1_token_3"). From there an engine layer covers what lies between its
+// outputs and the values that other engine layers make. What is left over belongs to its neighbour: a
+// dequantization or transposition to the layer that reads it, anything else to the layer that makes its
+// input. A model layer is in one row at most. See analyzer/README.md for the exact order.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "infimum/analyzer/bracket.h"
+#include "infimum/graph/model_graph.h"
+#include "infimum/graph/run_profile.h"
+
+namespace infimum {
+
+enum class AlignmentClue {
+  kNone,      // "none": the engine's own work (a reorder)
+  kValue,     // "value": by the name of a value
+  kNode,      // "node": by the name of a node
+  kNeighbor,  // "neighbor": one of its layers is there only because nothing else covers it
+};
+std::string_view Name(AlignmentClue clue);
+
+struct AlignedRow {
+  std::vector<LayerId> layers;              // ascending; empty for the engine's own work
+  std::vector<std::size_t> engine_layers;   // indices into RunProfile::layers
+  std::optional<Latency> bound;             // sum of the layers; absent where one of them is missing
+  std::optional<Latency> measured;          // sum of the engine layers' medians; absent without samples
+  bool fused = false;                       // several layers of the model that are not free
+  bool inside_body = false;                 // its time is part of the row of an If, Loop or Scan as well
+  AlignmentClue clue = AlignmentClue::kNone;  // the least sure of the row's clues
+};
+
+struct Alignment {
+  std::vector<AlignedRow> rows;             // in the engine's order of execution
+  std::vector<LayerId> unmatched_layers;    // not free, and in no row
+  Latency measured{0};                      // sum over rows that are not inside a body
+};
+
+// `layers` are the bracket's, one for each layer of `graph`.
+Alignment AlignRun(const ModelGraph& graph, const std::vector<LayerLatency>& layers, const RunProfile& run);
+
+}  // namespace infimum
