@@ -1,0 +1,49 @@
+#include "infimum/layer/workload.h"
+
+#include <algorithm>
+
+#include "infimum/base/text.h"
+
+namespace infimum {
+namespace {
+
+bool IsProduct(std::string_view family) {
+  return family == ConvolutionConfig::kName || family == MatMulConfig::kName || family == AttentionConfig::kName ||
+         family == RecurrentConfig::kName;
+}
+
+}  // namespace
+
+std::string Format(const Workload& workload) {
+  return std::visit([](const auto& either) { return Format(either); }, workload);
+}
+
+Result<Workload> ParseWorkload(std::string_view text) {
+  if (text.substr(0, text.find(' ')) == "region") {
+    INFIMUM_ASSIGN_OR_RETURN(Region region, ParseRegion(text));
+    return Workload(std::move(region));
+  }
+  INFIMUM_ASSIGN_OR_RETURN(LayerConfig config, ParseLayerConfig(text));
+  return Workload(std::move(config));
+}
+
+Status Validate(const Workload& workload) {
+  return std::visit([](const auto& either) { return Validate(either); }, workload);
+}
+
+Work WorkOf(const Workload& workload) {
+  return std::visit([](const auto& either) { return WorkOf(either); }, workload);
+}
+
+std::string_view FamilyOf(const Workload& workload) {
+  if (const auto* config = std::get_if<LayerConfig>(&workload)) return FamilyOf(*config);
+  const std::vector<RegionMember>& members = std::get<Region>(workload).members;
+  if (members.empty()) return {};
+  const auto product =
+      std::ranges::find_if(members, [](const RegionMember& member) { return IsProduct(FamilyOf(member.config)); });
+  return FamilyOf((product == members.end() ? members.front() : *product).config);
+}
+
+WorkloadKey KeyOf(const Workload& workload) { return {Format(workload)}; }
+
+}  // namespace infimum
