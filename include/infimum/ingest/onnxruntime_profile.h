@@ -1,15 +1,13 @@
-// ONNX Runtime's profile (enable_profiling): one event a node and inference, as Chrome trace events.
+// Reads the JSON that ONNX Runtime writes with `enable_profiling`: one event a node and inference, in whole
+// microseconds.
 //
-//   {"cat":"Node","name":"r2_nchwc_kernel_time","dur":1035,"ts":500569,"args":{"op_name":"Conv",
-//    "provider":"CPUExecutionProvider","node_index":"448",...}}
+//   {"cat":"Node","name":"conv1_kernel_time","dur":1035,"ts":500569,"args":{"op_name":"Conv","node_index":"448",...}}
 //
-// becomes one ProfiledLayer "r2_nchwc" with a sample for each inference. The first inferences, which pay
-// for memory and caches, are left out: a fifth of them, one at least and ten at most, as long as one stays.
-// A profile that was cut off (the process was killed) is read as far as it goes.
+// Both forms are read: a bare array (CPU) and {"traceEvents": [...]}. A file cut off in the middle is an error that says
+// where.
 #pragma once
 
-#include <filesystem>
-#include <iosfwd>
+#include <istream>
 #include <string_view>
 #include <vector>
 
@@ -18,14 +16,9 @@
 
 namespace infimum {
 
-struct OnnxRuntimeProfile {
-  std::int64_t inferences = 0;  // all that the profile holds
-  std::int64_t skipped = 0;     // as warm-up
-  std::vector<ProfiledLayer> layers;  // in the order of execution
-  std::vector<std::string> warnings;
-};
-
-Result<OnnxRuntimeProfile> ReadOnnxRuntimeProfile(std::istream& input, std::string_view origin);
-Result<OnnxRuntimeProfile> ReadOnnxRuntimeProfileFile(const std::filesystem::path& path);
+// Layers in order of first execution, one sample for each inference after the warm-up: the first fifth of
+// the inferences (at least one, where there are more than two) is dropped. A node that runs several times in
+// an inference (in a loop's body) has the sum as its sample.
+Result<std::vector<ProfiledLayer>> ReadOnnxRuntimeProfile(std::istream& input, std::string_view origin);
 
 }  // namespace infimum

@@ -1,19 +1,16 @@
-// A framework's run as a file, schema infimum.run/1: what scripts/frameworks/*.py write and `import` reads.
+// A framework's run as JSON (schema infimum.run/1): what the measuring scripts write and `infimum measure -o` keeps.
 //
 //   {"schema":"infimum.run/1","framework":"onnxruntime","framework_version":"1.31.1","model":"resnet50",
-//    "model_sha256":"ab..","dims":{"batch":1},"threads":1,"contract":"strict-f32","device":"cpu/...",
-//    "end_to_end":[{"samples_us":[53700.1,53812.4]}],
-//    "layers":[{"name":"r2_nchwc","op":"Conv","provider":"CPUExecutionProvider","nodes":[],"inputs":["x"],
-//               "outputs":["r2"],"samples_us":[1035,1029]}],
-//    "settings":{"graph_optimization_level":"all"},"warnings":[]}
+//    "model_sha256":"...","dims":{"batch":8},"threads":1,"contract":"strict-f32","device":"cpu/...",
+//    "settings":{"graph_optimization_level":"all"},"end_to_end":[{"samples_us":[52123.4,...]}],
+//    "layers":[{"name":"conv1","op":"Conv","provider":"CPUExecutionProvider","nodes":[],"inputs":["x"],
+//               "outputs":["y"],"samples_us":[...]}],"warnings":[]}
 //
-// Instead of `layers`, `"profile": PATH` names ONNX Runtime's own profile (onnxruntime_profile.h), and
-// `"engine_nodes": [{"name","op","domain","inputs","outputs"}]` the nodes of the graph that it ran, which
-// tell the values' names that a profile lacks.
+// A script may leave "layers" out and give "profile", the path of the engine's own profile, and "engine_nodes",
+// the nodes of the engine's graph with name, inputs and outputs: the two are joined by name here.
 #pragma once
 
-#include <filesystem>
-#include <iosfwd>
+#include <istream>
 #include <string>
 #include <string_view>
 
@@ -22,12 +19,9 @@
 
 namespace infimum {
 
-// One JSON document; ReadRun(FormatRun(run)) == run.
-std::string FormatRun(const RunProfile& run);
+// `origin` is named in errors.
+Result<RunProfile> ReadRun(std::istream& input, std::string_view origin);
 
-// `origin` is named in errors ("run.json: end_to_end[2].samples_us[0]: ..."). A profile's path is taken
-// relative to `folder`.
-Result<RunProfile> ReadRun(std::istream& input, std::string_view origin, const std::filesystem::path& folder = ".");
-Result<RunProfile> ReadRunFile(const std::filesystem::path& path);
+std::string FormatRun(const RunProfile& run);
 
 }  // namespace infimum

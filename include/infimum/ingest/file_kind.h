@@ -1,0 +1,20 @@
+// What a file to import holds, told by its first bytes, not its name.
+#pragma once
+
+#include <istream>
+#include <string_view>
+
+namespace infimum {
+
+enum class FileKind {
+  kJournal,          // a runner's results journal
+  kGoogleBenchmark,  // the Google Benchmark JSON that runners write
+  kRun,              // infimum.run/1
+  kUnknown,
+};
+std::string_view Name(FileKind kind);
+
+// Looks at the first 64 KiB and puts the stream back to its start.
+FileKind DetectFileKind(std::istream& input);
+
+}  // namespace infimum

@@ -1,0 +1,33 @@
+#include "infimum/ingest/file_kind.h"
+
+#include <string>
+
+namespace infimum {
+
+std::string_view Name(FileKind kind) {
+  switch (kind) {
+    case FileKind::kJournal: return "results journal";
+    case FileKind::kGoogleBenchmark: return "Google Benchmark JSON";
+    case FileKind::kRun: return "framework run";
+    case FileKind::kUnknown: return "unknown";
+  }
+  return "unknown";
+}
+
+FileKind DetectFileKind(std::istream& input) {
+  std::string start(std::size_t{1} << 16, '\0');
+  input.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(input.gcount()));
+  input.clear();
+  input.seekg(0);
+  const std::string first_line = start.substr(0, start.find('\n'));
+  if (first_line.find("\"infimum.results/") != std::string::npos) return FileKind::kJournal;
+  if (start.find("\"infimum.run/") != std::string::npos) return FileKind::kRun;
+  // Keys stand in alphabetical order or not: either of Google Benchmark's two may come first.
+  if (start.find("\"benchmarks\"") != std::string::npos || start.find("\"context\"") != std::string::npos) {
+    return FileKind::kGoogleBenchmark;
+  }
+  return FileKind::kUnknown;
+}
+
+}  // namespace infimum

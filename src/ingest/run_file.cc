@@ -1,0 +1,139 @@
+#include "infimum/ingest/run_file.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "infimum/base/text.h"
+#include "infimum/ingest/onnxruntime_profile.h"
+#include "src/ingest/json_fields.h"
+
+namespace infimum {
+namespace {
+
+using ingest::Json;
+
+constexpr std::string_view kSchema = "infimum.run/1";
+
+Result<ProfiledLayer> ReadLayer(const Json& json) {
+  if (!json.is_object()) return Error{"a layer is not an object"};
+  ProfiledLayer layer;
+  INFIMUM_ASSIGN_OR_RETURN(layer.name, ingest::TextField(json, "name"));
+  INFIMUM_ASSIGN_OR_RETURN(layer.op, ingest::TextField(json, "op"));
+  INFIMUM_ASSIGN_OR_RETURN(layer.provider, ingest::TextField(json, "provider"));
+  INFIMUM_ASSIGN_OR_RETURN(layer.nodes, ingest::TextsField(json, "nodes"));
+  INFIMUM_ASSIGN_OR_RETURN(layer.inputs, ingest::TextsField(json, "inputs"));
+  INFIMUM_ASSIGN_OR_RETURN(layer.outputs, ingest::TextsField(json, "outputs"));
+  INFIMUM_ASSIGN_OR_RETURN(layer.samples, ingest::LatenciesField(json, "samples_us"));
+  return layer;
+}
+
+const Json& ListField(const Json& document, const char* name) {
+  static const Json empty = Json::array();
+  const auto found = document.find(name);
+  return found != document.end() && found->is_array() ? *found : empty;
+}
+
+// The engine's own profile gives the times, the engine's graph the values: joined by node name.
+Status ReadProfile(const Json& document, const std::string& path, RunProfile& run) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error{fmt::format("'profile': {} cannot be read", Quoted(path))};
+  INFIMUM_ASSIGN_OR_RETURN(run.layers, ReadOnnxRuntimeProfile(file, path));
+  std::map<std::string, ProfiledLayer> nodes;
+  for (const Json& json : ListField(document, "engine_nodes")) {
+    INFIMUM_ASSIGN_OR_RETURN(ProfiledLayer node, ReadLayer(json));
+    const std::string name = node.name;
+    nodes.emplace(name, std::move(node));
+  }
+  for (ProfiledLayer& layer : run.layers) {
+    const auto found = nodes.find(layer.name);
+    if (found == nodes.end()) continue;
+    layer.inputs = found->second.inputs;
+    layer.outputs = found->second.outputs;
+  }
+  return {};
+}
+
+Result<RunProfile> ReadDocument(const Json& document) {
+  if (!document.is_object()) return Error{"not a run: no JSON object"};
+  RunProfile run;
+  INFIMUM_ASSIGN_OR_RETURN(const std::string schema, ingest::TextField(document, "schema"));
+  if (schema != kSchema) {
+    return Error{fmt::format("schema {} is not {}; a newer one needs a newer infimum", Quoted(schema), kSchema)};
+  }
+  INFIMUM_ASSIGN_OR_RETURN(run.framework, ingest::TextField(document, "framework"));
+  INFIMUM_ASSIGN_OR_RETURN(run.framework_version, ingest::TextField(document, "framework_version"));
+  INFIMUM_ASSIGN_OR_RETURN(run.model_name, ingest::TextField(document, "model"));
+  INFIMUM_ASSIGN_OR_RETURN(run.model_sha256, ingest::TextField(document, "model_sha256"));
+  INFIMUM_ASSIGN_OR_RETURN(run.threads, ingest::IntegerField(document, "threads", 1, 1 << 20, 1));
+  INFIMUM_ASSIGN_OR_RETURN(run.contract, ingest::TextField(document, "contract"));
+  INFIMUM_ASSIGN_OR_RETURN(run.device, ingest::TextField(document, "device"));
+  INFIMUM_ASSIGN_OR_RETURN(run.settings, ingest::TextMapField(document, "settings"));
+  INFIMUM_ASSIGN_OR_RETURN(run.warnings, ingest::TextsField(document, "warnings"));
+  if (const auto dims = document.find("dims"); dims != document.end() && dims->is_object()) {
+    for (const auto& [name, extent] : dims->items()) {
+      INFIMUM_ASSIGN_OR_RETURN(run.dims[name], ingest::IntegerField(*dims, name.c_str(), 0, std::int64_t{1} << 40, 0));
+    }
+  }
+  for (const Json& json : ListField(document, "end_to_end")) {
+    if (!json.is_object()) return Error{"'end_to_end' holds what is not an object"};
+    RunRepetition repetition;
+    INFIMUM_ASSIGN_OR_RETURN(repetition.samples, ingest::LatenciesField(json, "samples_us"));
+    if (!repetition.samples.empty()) run.end_to_end.push_back(std::move(repetition));
+  }
+  if (run.framework.empty()) return Error{"'framework' is missing"};
+  if (run.end_to_end.empty()) return Error{"'end_to_end' has no samples"};
+  for (const Json& json : ListField(document, "layers")) {
+    INFIMUM_ASSIGN_OR_RETURN(ProfiledLayer layer, ReadLayer(json));
+    run.layers.push_back(std::move(layer));
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const std::string profile, ingest::TextField(document, "profile"));
+  if (!profile.empty() && run.layers.empty()) INFIMUM_RETURN_IF_ERROR(ReadProfile(document, profile, run));
+  return run;
+}
+
+Json Microseconds(const std::vector<Latency>& samples) {
+  Json list = Json::array();
+  for (const Latency sample : samples) list.push_back(sample.count());
+  return list;
+}
+
+}  // namespace
+
+Result<RunProfile> ReadRun(std::istream& input, std::string_view origin) {
+  INFIMUM_ASSIGN_OR_RETURN(const Json document, ingest::ParseJson(input, origin));
+  Result<RunProfile> run = ReadDocument(document);
+  if (!run) return Within(std::string(origin), run.error());
+  return run;
+}
+
+std::string FormatRun(const RunProfile& run) {
+  Json document = {{"schema", kSchema},
+                   {"framework", run.framework},
+                   {"framework_version", run.framework_version},
+                   {"model", run.model_name},
+                   {"model_sha256", run.model_sha256},
+                   {"dims", run.dims},
+                   {"threads", run.threads},
+                   {"contract", run.contract},
+                   {"device", run.device},
+                   {"settings", run.settings},
+                   {"end_to_end", Json::array()},
+                   {"layers", Json::array()},
+                   {"warnings", run.warnings}};
+  for (const RunRepetition& repetition : run.end_to_end) {
+    document["end_to_end"].push_back({{"samples_us", Microseconds(repetition.samples)}});
+  }
+  for (const ProfiledLayer& layer : run.layers) {
+    document["layers"].push_back({{"name", layer.name},
+                                  {"op", layer.op},
+                                  {"provider", layer.provider},
+                                  {"nodes", layer.nodes},
+                                  {"inputs", layer.inputs},
+                                  {"outputs", layer.outputs},
+                                  {"samples_us", Microseconds(layer.samples)}});
+  }
+  return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace infimum

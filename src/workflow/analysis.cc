@@ -1,0 +1,169 @@
+#include "infimum/workflow/analysis.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "infimum/onnx/read_model.h"
+#include "infimum/planner/planner.h"
+#include "infimum/reports/quantity_text.h"
+#include "infimum/workflow/device_choice.h"
+#include "infimum/workflow/framework_run.h"
+#include "infimum/workflow/interrupt.h"
+#include "src/workflow/report_filling.h"
+
+namespace infimum {
+namespace {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+// What is left of the budget, never less than a second: a campaign that was asked for shall do something.
+std::chrono::seconds Left(SteadyTime start, std::chrono::seconds budget) {
+  const auto spent = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start);
+  return std::max(budget - spent, std::chrono::seconds(1));
+}
+
+// The framework's part of the budget: a fortieth for each of its four processes, so that a small budget
+// still leaves most of its time to the layers.
+std::chrono::milliseconds FrameworkSampling(std::chrono::seconds budget) {
+  return std::clamp(std::chrono::milliseconds(budget) / 40, std::chrono::milliseconds(200), std::chrono::milliseconds(4000));
+}
+
+bool HasPeaks(const DevicePeaks& peaks, std::int64_t threads) {
+  return std::any_of(peaks.rates.begin(), peaks.rates.end(), [&](const PeakRate& rate) { return rate.threads == threads; });
+}
+
+std::string FirstAnswer(const Bracket& bracket, const Plan& plan, std::chrono::duration<double> after) {
+  return fmt::format(
+      "first answer after {:.1f} s: no program can take less than {} here (floor); with conventional arithmetic {}; {} layer "
+      "configurations are to be measured",
+      after.count(), LatencyText(bracket.floor.latency), LatencyText(bracket.conventional_floor.latency),
+      plan.entries.size());
+}
+
+}  // namespace
+
+std::string UtcNow() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
+  const SteadyTime start = std::chrono::steady_clock::now();
+  Analysis analysis;
+  INFIMUM_ASSIGN_OR_RETURN(analysis.graph, ReadModel(options.model, ReadOptions{options.dims}));
+  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
+  INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, options.campaign));
+
+  Selection selection;
+  selection.device = here.device.Key();
+  selection.threads = options.campaign.threads;
+  selection.cache = options.campaign.cache;
+  selection.contract = options.contract;
+  INFIMUM_ASSIGN_OR_RETURN(DevicePeaks peaks, store->Peaks(selection.device));
+  if (!HasPeaks(peaks, selection.threads) && !Interrupted()) {
+    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, *store, talk));
+    INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
+  }
+
+  PlanOptions plan_options;
+  plan_options.contract = options.contract;
+  plan_options = WithRatesOf(peaks, selection.threads, plan_options);
+  const ModelGraph* graphs[] = {&analysis.graph};
+  Selection now = selection;
+  now.environment = here.environment.Key();
+  INFIMUM_ASSIGN_OR_RETURN(const Plan plan, LeaveOutKnown(BuildPlan(graphs, plan_options), *store, now, SettledRule{}));
+  INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
+  talk.Say(FirstAnswer(analysis.bracket, plan, std::chrono::steady_clock::now() - start));
+
+  std::vector<std::string> warnings;
+  if (options.framework != "none") {
+    INFIMUM_ASSIGN_OR_RETURN(analysis.run, store->FindRun(analysis.graph.sha256, selection.device, options.dims,
+                                                          selection.threads, options.framework));
+    if ((!analysis.run || options.measure_again) && !Interrupted()) {
+      FrameworkOptions framework;
+      framework.framework = options.framework;
+      framework.python = options.python;
+      framework.dims = options.dims;
+      framework.threads = selection.threads;
+      framework.sampling = FrameworkSampling(options.campaign.budget);
+      Result<RunProfile> run = MeasureFramework(installation, options.model, framework, talk);
+      if (run) {
+        run->device = selection.device.text;
+        INFIMUM_RETURN_IF_ERROR(store->ImportRun(*run));
+        analysis.run = *std::move(run);
+      } else if (!Interrupted()) {
+        // A missing framework costs the comparison, not the bound.
+        warnings.push_back(run.error().message);
+        talk.Warn(run.error().message + "; going on without a framework's run");
+      }
+    }
+  }
+
+  if (!plan.entries.empty() && !Interrupted()) {
+    CampaignOptions campaign = options.campaign;
+    campaign.budget = Left(start, options.campaign.budget);
+    talk.Say(fmt::format("measuring {} layer configurations within {} s; Ctrl-C ends with what is known by then",
+                         plan.entries.size(), campaign.budget.count()));
+    const Result<CampaignEnd> end = RunCampaign(installation, plan, campaign, *store, talk);
+    // What was measured before a runner failed is in the store and worth its report.
+    if (!end) {
+      warnings.push_back(end.error().message);
+      talk.Warn(end.error().message);
+    }
+  }
+  analysis.interrupted = Interrupted();
+
+  INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
+  INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
+  analysis.report = FillReport({.model = options.model.string(),
+                                .dims = options.dims,
+                                .database = options.database,
+                                .graph = analysis.graph,
+                                .bracket = analysis.bracket,
+                                .run = analysis.run ? &*analysis.run : nullptr,
+                                .device = here.device,
+                                .environment = here.environment,
+                                .peaks = peaks,
+                                .warnings = std::move(warnings),
+                                .generated_at = UtcNow()});
+  return analysis;
+}
+
+Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
+  Analysis analysis;
+  INFIMUM_ASSIGN_OR_RETURN(analysis.graph, ReadModel(options.model, ReadOptions{options.dims}));
+  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+  if (!StoreExists(options.database)) {
+    return Error{fmt::format("{}: no such store; `infimum analyze {}` measures and makes one", options.database,
+                             options.model.string())};
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
+  INFIMUM_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device, installation, options.campaign, *store));
+  Selection selection;
+  selection.device = device.Key();
+  selection.threads = options.campaign.threads;
+  selection.cache = options.campaign.cache;
+  selection.contract = options.contract;
+  INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
+  INFIMUM_ASSIGN_OR_RETURN(analysis.run, store->FindRun(analysis.graph.sha256, selection.device, options.dims,
+                                                        selection.threads, options.framework));
+  INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
+  analysis.report = FillReport({.model = options.model.string(),
+                                .dims = options.dims,
+                                .database = options.database,
+                                .graph = analysis.graph,
+                                .bracket = analysis.bracket,
+                                .run = analysis.run ? &*analysis.run : nullptr,
+                                .device = device,
+                                .environment = Environment{},
+                                .peaks = peaks,
+                                .warnings = {},
+                                .generated_at = UtcNow()});
+  return analysis;
+}
+
+}  // namespace infimum

@@ -1,0 +1,193 @@
+#include "src/workflow/report_filling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "infimum/analyzer/run_alignment.h"
+#include "infimum/reports/bound_json.h"
+#include "infimum/workflow/installation.h"
+
+namespace infimum {
+namespace {
+
+// Single quotes for a POSIX shell.
+std::string ShellQuoted(const std::string& text) {
+  std::string quoted = "'";
+  for (const char character : text) quoted += character == '\'' ? std::string("'\\''") : std::string(1, character);
+  return quoted + "'";
+}
+
+std::string DimArguments(const ReportSources& sources) {
+  std::string text;
+  for (const auto& [name, extent] : sources.dims) text += fmt::format(" --dim {}={}", ShellQuoted(name), extent);
+  return text;
+}
+
+RowStatus StatusOf(const Layer& layer, const LayerLatency& latency) {
+  if (layer.status == LayerStatus::kUnknown) return RowStatus::kUnknown;
+  switch (latency.status) {
+    case LatencyStatus::kMeasured: return RowStatus::kMeasured;
+    case LatencyStatus::kEstimated: return RowStatus::kEstimated;
+    case LatencyStatus::kFree: return RowStatus::kFree;
+    case LatencyStatus::kMissing: return RowStatus::kMissing;
+  }
+  return RowStatus::kMissing;
+}
+
+std::vector<ReportLayer> FillLayers(const ModelGraph& graph, const Bracket& bracket) {
+  std::vector<ReportLayer> layers;
+  for (std::size_t index = 0; index < graph.layers.size(); ++index) {
+    const Layer& layer = graph.layers[index];
+    const LayerLatency& latency = bracket.layers[index];
+    ReportLayer row;
+    row.name = layer.name;
+    row.op = layer.op;
+    row.family = layer.workload ? std::string(FamilyOf(*layer.workload)) : layer.op;
+    row.config = layer.workload ? Format(*layer.workload) : "";
+    row.status = StatusOf(layer, latency);
+    row.reason = layer.reason;
+    row.candidate = latency.candidate ? latency.candidate->name() : "";
+    row.latency = latency.latency;
+    row.interval = latency.interval;
+    row.floor = latency.floor;
+    row.on_critical_path = latency.on_critical_path;
+    row.flops = layer.work.direct;
+    row.bytes = layer.work.read() + layer.work.written;
+    if (row.status == RowStatus::kMissing && row.reason.empty()) row.reason = "not measured yet";
+    layers.push_back(std::move(row));
+  }
+  return layers;
+}
+
+ReportRun FillRun(const ModelGraph& graph, const RunProfile& run) {
+  ReportRun filled;
+  filled.framework = run.framework;
+  filled.version = run.framework_version;
+  filled.settings = run.settings;
+  std::vector<Repetition> repetitions;
+  std::vector<Latency> medians, all;
+  for (const RunRepetition& repetition : run.end_to_end) {
+    if (repetition.samples.empty()) continue;
+    repetitions.push_back(Summarize(repetition.samples));
+    medians.push_back(repetitions.back().median);
+    all.insert(all.end(), repetition.samples.begin(), repetition.samples.end());
+  }
+  filled.repetitions = static_cast<std::int64_t>(repetitions.size());
+  filled.samples = static_cast<std::int64_t>(all.size());
+  if (!repetitions.empty()) {
+    filled.latency = PointValue(repetitions);
+    filled.minimum = Quantile(all, 0);
+    filled.median = Quantile(medians, 0.5);
+    filled.p95 = Quantile(all, 0.95);
+  }
+  for (const AlignedRow& row : AlignRun(graph, run).rows) {
+    EngineRow engine;
+    for (const LayerId layer : row.layers) engine.layers.push_back(layer.index());
+    for (const std::size_t index : row.engine_layers) engine.engine_layers.push_back(run.layers[index].name);
+    engine.latency = row.measured;
+    filled.rows.push_back(std::move(engine));
+  }
+  return filled;
+}
+
+// What the best rate of each kind is: the ceilings of the roofline.
+void FillRoofs(const DevicePeaks& peaks, std::int64_t threads, ReportModel& report) {
+  std::map<std::string, double> arithmetic;
+  double memory = 0;
+  Bytes largest;
+  for (const PeakRate& rate : peaks.rates) {
+    if (rate.threads == threads && rate.kind == PeakRate::Kind::kRead) largest = std::max(largest, rate.working_set);
+  }
+  for (const PeakRate& rate : peaks.rates) {
+    if (rate.threads != threads) continue;
+    if (rate.kind == PeakRate::Kind::kArithmetic) {
+      double& best = arithmetic[std::string(Name(rate.type)) + " arithmetic"];
+      best = std::max(best, rate.per_second);
+    } else if (rate.working_set == largest) {
+      memory = std::max(memory, rate.per_second);
+    }
+  }
+  for (const auto& [name, rate] : arithmetic) report.arithmetic_roofs.push_back({name, rate});
+  if (memory > 0) report.bandwidth_roofs.push_back({"memory", memory});
+}
+
+void FillMissing(const ReportSources& sources, ReportModel& report) {
+  Latency whole{0};
+  for (const ReportLayer& layer : report.layers) whole += layer.latency.value_or(layer.floor);
+  std::map<std::string, std::pair<MissingItem, std::size_t>> by_config;
+  for (const ReportLayer& layer : report.layers) {
+    if (layer.status != RowStatus::kMissing) continue;
+    auto& [item, count] = by_config[layer.config];
+    item.what = layer.config.empty() ? layer.name : layer.config;
+    item.reason = layer.reason;
+    item.share += whole.count() > 0 ? layer.floor / whole : 0;
+    item.command = layer.config.empty() ? "" : ReproductionCommand(layer.config);
+    ++count;
+  }
+  for (auto& [config, entry] : by_config) {
+    if (entry.second > 1) entry.first.reason += fmt::format(" (used {} times)", entry.second);
+    report.missing.push_back(std::move(entry.first));
+  }
+  std::stable_sort(report.missing.begin(), report.missing.end(),
+                   [](const MissingItem& a, const MissingItem& b) { return a.share > b.share; });
+  if (!report.missing.empty()) {
+    report.advice.push_back({"Some layers are not measured yet; this measures them all",
+                             fmt::format("infimum analyze {}{} --db {} --threads {} --budget 10m", ShellQuoted(sources.model),
+                                         DimArguments(sources), ShellQuoted(sources.database), sources.bracket.selection.threads)});
+  }
+}
+
+void FillAdvice(const ReportSources& sources, ReportModel& report) {
+  for (const std::string& warning : sources.warnings) report.advice.push_back({warning, ""});
+  if (!report.run) return;
+  const Bound* bound = MainBound(report);
+  if (bound != nullptr && bound->latency > report.run->latency) {
+    report.advice.push_back(
+        {fmt::format("Inversion: the {} bound is above {}'s own time. It fuses layers that this bound counts one by one, or "
+                     "has kernels that are not among the candidates; the bound is an estimate, the floor is not.",
+                     Name(bound->variant), report.run->framework),
+         ""});
+  }
+  if (report.run->minimum.count() > 0 && report.run->median / report.run->minimum > 1.1) {
+    report.advice.push_back({"The framework's run was noisy (median over 10 % above the minimum): close other programs and measure again",
+                             fmt::format("infimum measure {}{} --db {} --threads {}", ShellQuoted(sources.model),
+                                         DimArguments(sources), ShellQuoted(sources.database), sources.bracket.selection.threads)});
+  }
+}
+
+}  // namespace
+
+ReportModel FillReport(const ReportSources& sources) {
+  ReportModel report;
+  report.title = sources.graph.name.empty() ? sources.model : sources.graph.name;
+  report.generated_at = sources.generated_at;
+  report.infimum_version = std::string(InfimumVersion());
+  report.model_name = std::filesystem::path(sources.model).stem().string();
+  report.model_sha256 = sources.graph.sha256;
+  report.opset = sources.graph.opset;
+  for (const ValueId id : sources.graph.inputs) {
+    const Value& value = sources.graph.value(id);
+    report.inputs.push_back({value.name, std::string(Name(value.type)), value.shape ? Format(*value.shape) : "?"});
+  }
+  report.device_name = sources.device.name;
+  report.device_key = sources.device.Key().text;
+  report.generation = sources.device.generation;
+  report.environment = sources.environment;
+  report.selection = SelectionText(sources.bracket.selection);
+  report.contract = std::string(Name(sources.bracket.contract));
+  report.floor = sources.bracket.floor;
+  report.conventional_floor = sources.bracket.conventional_floor;
+  report.bounds = sources.bracket.bounds;
+  report.demonstrated = sources.bracket.demonstrated;
+  report.coverage = sources.bracket.coverage;
+  report.layers = FillLayers(sources.graph, sources.bracket);
+  report.passes = sources.graph.passes;
+  if (sources.run != nullptr) report.run = FillRun(sources.graph, *sources.run);
+  FillRoofs(sources.peaks, sources.bracket.selection.threads, report);
+  FillMissing(sources, report);
+  FillAdvice(sources, report);
+  return report;
+}
+
+}  // namespace infimum

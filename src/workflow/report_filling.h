@@ -1,0 +1,31 @@
+// Fills the report's plain values from what the analysis knows: graph, bracket, run, device, peaks.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "infimum/analyzer/bracket.h"
+#include "infimum/graph/run_profile.h"
+#include "infimum/measurement/device.h"
+#include "infimum/reports/report_model.h"
+
+namespace infimum {
+
+struct ReportSources {
+  std::string model;  // as the user named it, for commands
+  std::map<std::string, std::int64_t> dims;
+  std::string database;
+  const ModelGraph& graph;
+  const Bracket& bracket;
+  const RunProfile* run = nullptr;
+  const Device& device;
+  const Environment& environment;
+  const DevicePeaks& peaks;
+  std::vector<std::string> warnings;
+  std::string generated_at;
+};
+
+ReportModel FillReport(const ReportSources& sources);
+
+}  // namespace infimum
