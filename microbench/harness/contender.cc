@@ -1,0 +1,56 @@
+#include "microbench/harness/contender.h"
+
+#include <algorithm>
+
+namespace infimum {
+namespace {
+
+void AddFlag(std::vector<std::string>& flags, const std::string& flag) {
+  const auto place = std::lower_bound(flags.begin(), flags.end(), flag);
+  if (place == flags.end() || *place != flag) flags.insert(place, flag);
+}
+
+}  // namespace
+
+std::optional<Latency> Contender::point() const {
+  if (row.outcome != Outcome::kMeasured || row.repetitions.empty()) return std::nullopt;
+  return PointValue(row.repetitions);
+}
+
+void Contender::Take(const Trial& trial) {
+  const bool measured_before = has_row && !row.repetitions.empty();
+  has_row = true;
+  if (trial.outcome == Outcome::kMeasured && trial.repetition) {
+    row.outcome = Outcome::kMeasured;
+    row.reason.clear();
+    row.repetitions.push_back(*trial.repetition);
+    for (const std::string& flag : trial.flags) AddFlag(row.flags, flag);
+    if (trial.numeric_error) row.numeric_error = trial.numeric_error;
+    return;
+  }
+  finished = true;
+  if (measured_before) {
+    AddFlag(row.flags, "unstable");
+    return;
+  }
+  row.outcome = trial.outcome;
+  row.reason = trial.reason;
+  row.numeric_error = trial.numeric_error;
+}
+
+std::optional<Latency> ContestedWorkload::Best(CacheState cache) const {
+  std::optional<Latency> best;
+  for (const Contender& contender : contenders) {
+    const std::optional<Latency> point = contender.row.cache == cache ? contender.point() : std::nullopt;
+    if (point && (!best || *point < *best)) best = point;
+  }
+  return best;
+}
+
+bool ContestedWorkload::InContention(const Contender& contender, double ratio) const {
+  const std::optional<Latency> point = contender.point();
+  if (!point || contender.finished) return false;
+  return contender.row.candidate.library_choice || *point <= *Best(contender.row.cache) * ratio;
+}
+
+}  // namespace infimum

@@ -1,0 +1,40 @@
+// Where a campaign's records go, each as soon as it exists: a journal file (journal_file.h), or Google
+// Benchmark JSON, which is one document and therefore written at the end.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "infimum/results/results_journal.h"
+
+namespace infimum {
+
+// What makes two rows the same row, of which the one with more repetitions counts: workload, contract,
+// cache state and candidate with its layouts (device and environment are the header's).
+std::string RowKey(const Measurement& row);
+
+// What an output holds of an earlier campaign on the same device in the same environment.
+struct EarlierResults {
+  std::map<std::string, Measurement> rows;  // by RowKey, the one that counts
+  std::vector<PeakRate> peaks;
+};
+
+class ResultsOutput {
+ public:
+  virtual ~ResultsOutput() = default;
+  // Before the first record; called once.
+  virtual Result<EarlierResults> Begin(const ResultsHeader& header) = 0;
+  virtual Status Write(const ResultsRecord& record) = 0;
+  // Makes durable what was written more than a second ago; called often.
+  virtual Status Settle() { return {}; }
+  virtual Status Finish() = 0;
+};
+
+// Google Benchmark JSON in `path` ("-": standard output); opened now, so that a path which cannot be
+// written is found out before the work.
+Result<std::unique_ptr<ResultsOutput>> OpenGoogleBenchmark(const std::string& path);
+
+}  // namespace infimum

@@ -1,0 +1,225 @@
+#include "infimum/microbench/runner_main.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdio>
+#include <utility>
+
+#include "infimum/base/text.h"
+#include "microbench/harness/campaign.h"
+#include "microbench/harness/core_choice.h"
+#include "microbench/harness/journal_file.h"
+#include "microbench/harness/progress.h"
+#include "microbench/harness/quantity_text.h"
+#include "microbench/harness/runner_options.h"
+#include "microbench/harness/summary.h"
+#include "microbench/harness/surroundings.h"
+#include "microbench/harness/worker_main.h"
+#include "microbench/harness/worker_process.h"
+
+namespace infimum {
+namespace {
+
+// A signal handler may do little: it notes the wish, and wakes whoever polls the pipe.
+volatile std::sig_atomic_t end_wished = 0;
+int wake_write_end = -1;
+
+void WishEnd(int) {
+  end_wished = 1;
+  const char byte = 0;
+  static_cast<void>(!write(wake_write_end, &byte, 1));
+}
+
+// The pipe's read end, readable after SIGINT, SIGTERM or SIGHUP.
+int CatchSignals() {
+  int ends[2] = {-1, -1};
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return -1;
+  wake_write_end = ends[1];
+  struct sigaction action {};
+  action.sa_handler = WishEnd;
+  for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
+  // A reader that went away is an error of write(2), told in words.
+  std::signal(SIGPIPE, SIG_IGN);
+  return ends[0];
+}
+
+int Fail(const Error& error, int code = 1) {
+  std::fprintf(stderr, "infimum: error: %s\n", error.message.c_str());
+  return code;
+}
+
+class Runner {
+ public:
+  Runner(RunnerOptions options, std::string_view name, int interrupt_descriptor)
+      : options_(std::move(options)),
+        name_(name),
+        interrupt_descriptor_(interrupt_descriptor),
+        display_({!options_.quiet && options_.action == RunnerAction::kRun, isatty(STDERR_FILENO) == 1,
+                  options_.progress_descriptor},
+                 SteadyClock()) {}
+
+  int Run() {
+    Result<Plan> plan = ReadPlanOf(options_);
+    if (!plan.ok()) return Fail(plan.error(), options_.layer ? 2 : 1);
+    std::unique_ptr<ResultsOutput> output;
+    if (options_.action == RunnerAction::kRun) {
+      Result<std::unique_ptr<ResultsOutput>> opened = OpenOutput();
+      if (!opened.ok()) return Fail(opened.error());
+      output = *std::move(opened);
+    }
+    LeaveTheCores();
+    const Result<ResultsHeader> header = Describe();
+    if (!header.ok()) return end_wished != 0 ? Fail(Error{"interrupted, nothing was measured"}) : Fail(header.error());
+    WorkerProcess worker(ProcessOptions(true));
+    if (options_.action != RunnerAction::kRun) return List(*plan, worker);
+    return Measure(*plan, *header, worker, *output);
+  }
+
+ private:
+  Result<std::unique_ptr<ResultsOutput>> OpenOutput() {
+    if (options_.format == "google-benchmark") return OpenGoogleBenchmark(options_.output);
+    INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<JournalFile> journal, JournalFile::Open(options_.output, SteadyClock()));
+    return std::unique_ptr<ResultsOutput>(std::move(journal));
+  }
+
+  // The supervisor keeps off the cores that are measured on, where there are others.
+  void LeaveTheCores() {
+    std::vector<int> others;
+    const std::vector<int>& measured = options_.worker.backend.cores;
+    for (const Core& core : VisibleCores())
+      if (std::find(measured.begin(), measured.end(), core.number) == measured.end()) others.push_back(core.number);
+    static_cast<void>(PinTo(others).ok());  // a courtesy, not a need
+  }
+
+  WorkerProcessOptions ProcessOptions(bool pinned) {
+    WorkerProcessOptions process;
+    process.setup = options_.worker;
+    if (!pinned) process.setup.backend.cores.clear();
+    process.name = "infimum-microbench-" + name_;
+    process.interrupt_descriptor = interrupt_descriptor_;
+    process.tick = [this] {
+      display_.Tick();
+      if (output_ != nullptr) settled_ = output_->Settle();
+    };
+    if (options_.verbose) {
+      process.talk = [this](std::string_view text) {
+        display_.Clear();
+        std::fwrite(text.data(), 1, text.size(), stderr);
+      };
+    }
+    return process;
+  }
+
+  // In a worker of its own that is free to run everywhere: a pinned one would see fewer cores than there are.
+  Result<ResultsHeader> Describe() {
+    WorkerProcess worker(ProcessOptions(false));
+    INFIMUM_RETURN_IF_ERROR(worker.Start(0));
+    const WorkerReply reply = worker.Ask(DescribeRequest{}, options_.campaign.time_limit);
+    if (const auto* loss = std::get_if<WorkerLoss>(&reply))
+      return Error{name_ + " could not describe this device: " + loss->reason};
+    const auto& answer = std::get<WorkerAnswer>(reply);
+    if (const auto* error = std::get_if<Error>(&answer)) return Within(name_, *error);
+    const auto* header = std::get_if<ResultsHeader>(&answer);
+    if (header == nullptr) return Error{name_ + " could not describe this device: a wrong answer"};
+    ResultsHeader complete = *header;
+    CompleteEnvironment(complete.environment, options_.worker.backend.threads, options_.affinity);
+    return complete;
+  }
+
+  int Measure(const Plan& plan, const ResultsHeader& header, Worker& worker, ResultsOutput& output) {
+    Result<EarlierResults> earlier = output.Begin(header);
+    if (!earlier.ok()) return Fail(earlier.error());
+    output_ = &output;
+    CampaignTools tools{worker, output, SteadyClock()};
+    tools.interrupted = [] { return end_wished != 0; };
+    tools.progress = [this](const CampaignProgress& progress) { display_.Update(progress); };
+    tools.utc_now = UtcNow;
+    Result<CampaignSummary> summary = RunCampaign(plan, header, *std::move(earlier), options_.campaign, tools);
+    output_ = nullptr;
+    display_.Clear();
+    if (!summary.ok()) return Fail(summary.error());
+    const Status finished = output.Finish();
+    display_.End(*summary);
+    if (!finished.ok()) return Fail(finished.error());
+    if (!settled_.ok()) return Fail(settled_.error());
+    if (summary->interrupted) {
+      return Fail(Error{"interrupted; " + std::to_string(summary->rows_written) + " rows are written" +
+                        (options_.output == "-" ? "" : ", the same command continues")});
+    }
+    if (!options_.quiet) std::fputs(FormatSummary(*summary, options_.output).c_str(), stderr);
+    const bool nothing_matched = !summary->warnings.empty() && options_.campaign.candidate &&
+                                 summary->rows_written == 0 && summary->earlier_rows == 0;
+    return nothing_matched ? Fail(Error{summary->warnings.front()}) : 0;
+  }
+
+  // What --list and --dry-run print: the candidates of each workload, in the order of the campaign.
+  int List(const Plan& plan, Worker& worker) {
+    if (const Status started = worker.Start(0); !started.ok()) return Fail(started.error());
+    std::int64_t runs = 0;
+    for (const ContestedWorkload& workload : InOrderOfShare(plan)) {
+      std::printf("%s  (%s)\n", workload.workload.text.c_str(), std::string(Name(workload.contract)).c_str());
+      Result<std::vector<Candidate>> candidates = ListOne(workload, worker);
+      if (end_wished != 0) return Fail(Error{"interrupted"});
+      if (!candidates.ok()) {
+        std::printf("  none: %s\n", candidates.error().message.c_str());
+        continue;
+      }
+      if (candidates->empty()) std::printf("  none: %s has no candidate for it\n", name_.c_str());
+      for (const Candidate& candidate : *candidates) {
+        std::printf("  %s  in=%s out=%s%s\n", candidate.name().c_str(), candidate.input_layout.c_str(),
+                    candidate.output_layout.c_str(), candidate.library_choice ? "  the library's choice" : "");
+      }
+      runs += static_cast<std::int64_t>(candidates->size() * options_.campaign.caches.size());
+    }
+    if (options_.action == RunnerAction::kDryRun) PrintEstimate(runs);
+    return std::fflush(stdout) == 0 ? 0 : Fail(Error{"standard output: writing failed"});
+  }
+
+  Result<std::vector<Candidate>> ListOne(const ContestedWorkload& workload, Worker& worker) {
+    const WorkerReply reply =
+        worker.Ask(CandidatesRequest{workload.workload.text, workload.contract, options_.campaign.tier},
+                   options_.campaign.time_limit);
+    if (const auto* loss = std::get_if<WorkerLoss>(&reply)) {
+      INFIMUM_RETURN_IF_ERROR(worker.Start(0));
+      return Error{loss->reason};
+    }
+    const auto& answer = std::get<WorkerAnswer>(reply);
+    if (const auto* error = std::get_if<Error>(&answer)) return *error;
+    const auto* candidates = std::get_if<std::vector<Candidate>>(&answer);
+    if (candidates == nullptr) return Error{"a wrong answer"};
+    return FilterCandidates(*candidates, options_.campaign.candidate);
+  }
+
+  void PrintEstimate(std::int64_t runs) const {
+    const Clock::Duration most = options_.campaign.sampler.budget * runs * options_.campaign.rounds;
+    std::printf("%lld runs in each of %lld rounds, at most %s of sampling%s; results to %s\n",
+                static_cast<long long>(runs), static_cast<long long>(options_.campaign.rounds),
+                FormatDuration(most).c_str(),
+                options_.campaign.budget ? (", cut to " + FormatDuration(*options_.campaign.budget)).c_str() : "",
+                options_.output == "-" ? "standard output" : options_.output.c_str());
+  }
+
+  RunnerOptions options_;
+  std::string name_;
+  int interrupt_descriptor_;
+  ProgressDisplay display_;
+  ResultsOutput* output_ = nullptr;  // while the campaign runs
+  Status settled_;
+};
+
+}  // namespace
+
+int RunnerMain(int argc, char** argv, std::string_view name, const BackendFactory& make_backend) {
+  if (argc == 3 && argv[1] == kWorkerFlag) return WorkerMain(argv[2], make_backend);
+  std::variant<RunnerOptions, EarlyExit> parsed = ParseRunnerOptions(argc, argv, name);
+  if (const auto* early = std::get_if<EarlyExit>(&parsed)) {
+    std::fputs(early->output.c_str(), early->code == 0 ? stdout : stderr);
+    return early->code;
+  }
+  return Runner(std::get<RunnerOptions>(std::move(parsed)), name, CatchSignals()).Run();
+}
+
+}  // namespace infimum

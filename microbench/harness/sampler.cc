@@ -1,0 +1,128 @@
+#include "microbench/harness/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace infimum {
+namespace {
+
+constexpr std::int64_t kMostLaunchesPerSample = 1 << 16;
+constexpr std::size_t kSamplesBetweenChecks = 5;
+constexpr double kDisturbedShareOfNoise = 0.2;
+constexpr double kStolenShareOfNoise = 0.01;
+
+Latency PerLaunch(Clock::Duration duration, std::int64_t launches) {
+  return Latency(duration) / static_cast<double>(launches);
+}
+
+// Time of `launches` runs in a row, by two readings of the clock.
+Result<Clock::Duration> TimeBatch(PreparedRun& run, std::int64_t launches, const Clock& clock) {
+  const Clock::Duration start = clock.Now();
+  for (std::int64_t launch = 0; launch < launches; ++launch) INFIMUM_RETURN_IF_ERROR(run.Run());
+  return clock.Now() - start;
+}
+
+// What two readings of the clock cost by themselves.
+Latency ClockCost(const Clock& clock) {
+  Clock::Duration least = Clock::Duration::max();
+  for (int i = 0; i < 32; ++i) {
+    const Clock::Duration start = clock.Now();
+    least = std::min(least, clock.Now() - start);
+  }
+  return Latency(least);
+}
+
+// Runs warm, and finds how many launches last `sample_length` at least.
+Result<std::int64_t> WarmUp(PreparedRun& run, const SamplerOptions& options, const Clock& clock) {
+  const Clock::Duration start = clock.Now();
+  const Clock::Duration most = options.budget / 4;
+  const Clock::Duration wanted = std::min(options.warm_up, most);
+  std::int64_t batch = 1;
+  std::int64_t launches = 0;
+  while (true) {
+    INFIMUM_ASSIGN_OR_RETURN(const Clock::Duration duration, TimeBatch(run, batch, clock));
+    launches += batch;
+    const Clock::Duration elapsed = clock.Now() - start;
+    const bool long_enough = duration >= options.sample_length || batch >= kMostLaunchesPerSample;
+    if (!long_enough) {
+      // 5 % more than this batch asks for, since the next one is warmer; at most ten times as many.
+      const double factor = duration.count() > 0 ? 1.05 * static_cast<double>(options.sample_length.count()) /
+                                                       static_cast<double>(duration.count())
+                                                 : 10.0;
+      const auto next = static_cast<std::int64_t>(std::ceil(static_cast<double>(batch) * std::min(factor, 10.0)));
+      batch = std::clamp(next, batch + 1, kMostLaunchesPerSample);
+    }
+    if (elapsed >= most && (long_enough || elapsed >= options.budget)) break;
+    if (long_enough && elapsed >= wanted && launches >= options.warm_up_launches) break;
+    if (long_enough && duration.count() == 0 && launches >= options.warm_up_launches) break;  // a clock that stands
+  }
+  return batch;
+}
+
+bool Converged(const std::vector<Latency>& samples, double interval) {
+  const Interval median = MedianInterval(samples);
+  const Latency middle = Quantile(samples, 0.5);
+  return (median.high - median.low) / 2 <= middle * interval;
+}
+
+}  // namespace
+
+Result<Latency> TimeFirstLaunch(PreparedRun& run, const Clock& clock) {
+  constexpr auto kShort = std::chrono::milliseconds(20);
+  const Clock::Duration start = clock.Now();
+  Clock::Duration least = Clock::Duration::max();
+  for (int launch = 0; launch < 3; ++launch) {
+    INFIMUM_ASSIGN_OR_RETURN(const Clock::Duration duration, TimeBatch(run, 1, clock));
+    least = std::min(least, duration);
+    if (clock.Now() - start >= kShort) break;
+  }
+  return Latency(least);
+}
+
+Result<SampleSet> TakeSamples(PreparedRun& run, CacheState cache, const SamplerOptions& options, const Clock& clock,
+                              InterferenceProbe& interference, CacheFlusher& flusher) {
+  SampleSet set;
+  const Clock::Duration start = clock.Now();
+  const Clock::Duration stolen_before = interference.StolenTime();
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t batch, WarmUp(run, options, clock));
+  set.launches_per_sample = cache == CacheState::kWarm ? batch : 1;
+
+  std::vector<Latency> disturbed;  // kept aside: better than nothing where nothing else can be had
+  bool converged = false;
+  while (true) {
+    if (cache == CacheState::kCold) flusher.Flush(run.footprint());
+    const std::int64_t switches_before = interference.InvoluntarySwitches();
+    INFIMUM_ASSIGN_OR_RETURN(const Clock::Duration duration, TimeBatch(run, set.launches_per_sample, clock));
+    const Latency sample = PerLaunch(duration, set.launches_per_sample);
+    const bool clean = interference.InvoluntarySwitches() == switches_before;
+    (clean ? set.samples : disturbed).push_back(sample);
+
+    const std::size_t taken = set.samples.size();
+    if (clean && taken == options.quick_samples && options.give_up_above &&
+        Quantile(set.samples, 0.5) > *options.give_up_above) {
+      set.gave_up = true;
+      break;
+    }
+    if (clean && taken >= options.least_samples && (taken - options.least_samples) % kSamplesBetweenChecks == 0 &&
+        Converged(set.samples, options.interval)) {
+      converged = true;
+      break;
+    }
+    if (clock.Now() - start >= options.budget || taken + disturbed.size() >= options.most_samples) break;
+  }
+
+  set.disturbed = disturbed.size();
+  set.stolen = interference.StolenTime() - stolen_before;
+  set.spent = clock.Now() - start;
+  const double taken = static_cast<double>(set.samples.size() + disturbed.size());
+  set.noisy = static_cast<double>(disturbed.size()) > kDisturbedShareOfNoise * taken ||
+              static_cast<double>(set.stolen.count()) > kStolenShareOfNoise * static_cast<double>(set.spent.count());
+  if (set.samples.size() < std::min(options.quick_samples, disturbed.size()))
+    set.samples.insert(set.samples.end(), disturbed.begin(), disturbed.end());
+  set.unconverged =
+      !converged && (set.samples.size() < options.least_samples || !Converged(set.samples, options.interval));
+  set.launch_bound = Quantile(set.samples, 0.5) * static_cast<double>(set.launches_per_sample) < ClockCost(clock) * 3;
+  return set;
+}
+
+}  // namespace infimum

@@ -1,0 +1,48 @@
+// What supervisor and worker say to each other: one JSON object a line, a request and its one answer.
+//
+//   {"do":"trial","workload":"convolution ...","candidate":{...},...}  ->  {"trial":{"outcome":"measured",...}}
+//   {"do":"candidates","workload":"...","contract":"bf16","tier":"engine"}  ->  {"candidates":[{...}]}
+//   {"do":"describe"}  ->  {"records":["<a journal header>"]}
+//   {"do":"peaks"}  ->  {"records":["<a journal peak>", ...]}     any of them  ->  {"error":"..."}
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "infimum/results/results_journal.h"
+#include "microbench/harness/trial.h"
+
+namespace infimum {
+
+struct DescribeRequest {
+  friend bool operator==(const DescribeRequest&, const DescribeRequest&) = default;
+};
+
+struct PeaksRequest {
+  friend bool operator==(const PeaksRequest&, const PeaksRequest&) = default;
+};
+
+struct CandidatesRequest {
+  std::string workload;
+  NumericContract contract = NumericContract::kStrictF32;
+  CandidateTier tier = CandidateTier::kEngine;
+
+  friend bool operator==(const CandidatesRequest&, const CandidatesRequest&) = default;
+};
+
+using WorkerRequest = std::variant<DescribeRequest, PeaksRequest, CandidatesRequest, TrialRequest>;
+
+// In the order of the requests; an Error where the backend could not answer.
+using WorkerAnswer = std::variant<ResultsHeader, std::vector<PeakRate>, std::vector<Candidate>, Trial, Error>;
+
+// Without the line's end.
+std::string FormatRequest(const WorkerRequest& request);
+std::string FormatAnswer(const WorkerAnswer& answer);
+
+// Never fail on what Format* wrote; an error on anything else (a library that printed into the pipe).
+Result<WorkerRequest> ParseRequest(std::string_view line);
+Result<WorkerAnswer> ParseAnswer(std::string_view line);
+
+}  // namespace infimum
