@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "infimum/planner/planner.h"
 
@@ -9,25 +10,29 @@ namespace {
 
 using RowsByWorkload = std::map<WorkloadKey, std::vector<Measurement>>;
 
-// The repetitions of each measured candidate, over all its rows.
-std::map<std::string, std::vector<Repetition>> RepetitionsByCandidate(std::span<const Measurement> rows) {
-  std::map<std::string, std::vector<Repetition>> repetitions;
+// Each measured candidate's row with the most repetitions: a campaign writes a row again when it has more,
+// with the earlier ones in it, so that rows of one candidate do not add up.
+std::vector<const Measurement*> FullestRows(std::span<const Measurement> rows) {
+  std::map<std::tuple<std::string, std::string, std::string>, const Measurement*> fullest;
   for (const Measurement& row : rows) {
     if (row.outcome != Outcome::kMeasured || row.repetitions.empty()) continue;
-    std::vector<Repetition>& all = repetitions[row.candidate.name()];
-    all.insert(all.end(), row.repetitions.begin(), row.repetitions.end());
+    const Measurement*& known =
+        fullest[{row.candidate.name(), row.candidate.input_layout, row.candidate.output_layout}];
+    if (known == nullptr || known->repetitions.size() < row.repetitions.size()) known = &row;
   }
-  return repetitions;
+  std::vector<const Measurement*> result;
+  for (const auto& [candidate, row] : fullest) result.push_back(row);
+  return result;
 }
 
-bool EveryContenderHas(std::int64_t wanted, const std::map<std::string, std::vector<Repetition>>& candidates) {
-  if (candidates.empty()) return true;
+bool EveryContenderHas(std::int64_t wanted, std::span<const Measurement> rows) {
   Latency best = Latency::max();
-  for (const auto& [name, repetitions] : candidates) best = std::min(best, PointValue(repetitions));
-  return std::all_of(candidates.begin(), candidates.end(), [&](const auto& candidate) {
-    if (static_cast<std::int64_t>(candidate.second.size()) >= wanted) return true;
-    return Fold(candidate.second, SampleStatistic::kMinimum) > kClearlySlower * best;
-  });
+  for (const Measurement* row : FullestRows(rows)) best = std::min(best, PointValue(row->repetitions));
+  for (const Measurement* row : FullestRows(rows)) {
+    const bool clearly_slower = PointValue(row->repetitions) > kClearlySlower * best;
+    if (!clearly_slower && static_cast<std::int64_t>(row->repetitions.size()) < wanted) return false;
+  }
+  return true;
 }
 
 Result<RowsByWorkload> FindRows(const Plan& plan, NumericContract contract, MeasurementSource& source,
@@ -58,7 +63,7 @@ bool IsSettled(const PlanEntry& entry, std::span<const Measurement> rows, const 
       if (!seen.contains(name)) return false;
     }
   }
-  return EveryContenderHas(rule.repetitions, RepetitionsByCandidate(rows));
+  return EveryContenderHas(rule.repetitions, rows);
 }
 
 Result<Plan> LeaveOutKnown(Plan plan, MeasurementSource& source, const Selection& selection, const SettledRule& rule) {

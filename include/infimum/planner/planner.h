@@ -44,7 +44,7 @@ Plan BuildPlan(std::span<const ModelGraph* const> graphs, const PlanOptions& opt
 
 // When a workload needs no more measuring.
 struct SettledRule {
-  // What every candidate that could be the best must have, over all its rows.
+  // What every candidate that could be the best must have, in one row.
   std::int64_t repetitions = 3;
   // Names of the candidates that a complete campaign would run; empty: only the rows tell. Without it an
   // interrupted campaign is noticed by the repetitions that its interleaved rounds did not get to.
@@ -54,8 +54,8 @@ struct SettledRule {
 // A workload is settled by its rows when
 //  - there is at least one, and not all of them are skipped (a skipped row was never tried),
 //  - every expected candidate (SettledRule::candidates) has a row, and
-//  - if any was measured, each measured candidate has `repetitions` of them, except those that are clearly
-//    slower: whose fastest sample takes over kClearlySlower times the best point value.
+//  - each measured candidate has a row of `repetitions`, except those that are clearly slower: whose
+//    point value is over kClearlySlower times the best.
 // So workloads that no candidate supports are settled, and those of a campaign that was stopped are not.
 inline constexpr double kClearlySlower = 1.5;
 bool IsSettled(const PlanEntry& entry, std::span<const Measurement> rows, const SettledRule& rule);

@@ -6,11 +6,12 @@
 //   {"kind":"peak","rate":{...}}
 //   {"kind":"end","rows":812}
 //
-// Rows refer to the latest header before them. A torn last line (the writer was killed) is ignored.
-// Appending to a journal that exists continues it.
+// The fields are listed in src/results/README.md. Rows refer to the latest header before them. A torn last line (the
+// writer was killed) is ignored. Appending to a journal that exists continues it. A row that got more repetitions may
+// be written again, with all of them; readers hand on every row.
 #pragma once
 
-#include <filesystem>
+#include <cstdint>
 #include <functional>
 #include <iosfwd>
 #include <string>
@@ -35,16 +36,35 @@ struct ResultsHeader {
 // The journal's records, in file order. Measurement::device and ::environment are filled from the header.
 using ResultsRecord = std::variant<ResultsHeader, Measurement, PeakRate>;
 
-// One record as one line of JSON, without the line's end.
+// One record as one line of JSON, without the line's end. Text that is not UTF-8 is replaced; a
+// numeric_error that is not finite becomes the largest number. Workloads are written as they are.
 std::string FormatRecord(const ResultsRecord& record);
+
+// The record that ends a finished campaign. It informs a person who looks at the file; readers pass over it.
+std::string FormatEnd(std::int64_t rows);
+
+// A line longer than this is an error, so that no file can fill the memory.
+inline constexpr std::size_t kMaxJournalLine = std::size_t{16} << 20;
 
 // Reads records one at a time and hands them to `take`; memory stays bounded by one line. `origin` is
 // named in errors ("results.jsonl:17: ..."). Stops with the first error, of the text or of `take`.
-Status ReadJournal(std::istream& input, std::string_view origin,
-                   const std::function<Status(ResultsRecord)>& take);
+// Workloads are parsed and come back in their canonical text. A journal of a newer version is refused.
+Status ReadJournal(std::istream& input, std::string_view origin, const std::function<Status(ResultsRecord)>& take);
 
 // The same rows as Google Benchmark JSON: one entry a repetition (run_type "iteration"), the workload and
 // candidate in `name`, `label` the workload, error_occurred / error_message for what was not measured.
+// `context.infimum` and each entry's `infimum` hold what Google Benchmark has no field for, so that
+// ReadGoogleBenchmark gives the same records back. Times are medians; cpu_time repeats real_time.
 std::string FormatGoogleBenchmark(const std::vector<ResultsRecord>& records);
+
+// Refused beyond this: the whole document must be in memory. Journals have no limit.
+inline constexpr std::size_t kMaxGoogleBenchmarkSize = std::size_t{256} << 20;
+
+// Reads what FormatGoogleBenchmark wrote; Google Benchmark JSON of other programs is an error that says so.
+Status ReadGoogleBenchmark(std::istream& input, std::string_view origin,
+                           const std::function<Status(ResultsRecord)>& take);
+
+// Reads either of the two, by its first bytes; needs no seeking, so that it works on a pipe.
+Status ReadResults(std::istream& input, std::string_view origin, const std::function<Status(ResultsRecord)>& take);
 
 }  // namespace infimum
