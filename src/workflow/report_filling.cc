@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "infimum/analyzer/run_alignment.h"
 #include "infimum/reports/bound_json.h"
@@ -60,7 +61,7 @@ std::vector<ReportLayer> FillLayers(const ModelGraph& graph, const Bracket& brac
   return layers;
 }
 
-ReportRun FillRun(const ModelGraph& graph, const RunProfile& run) {
+ReportRun FillRun(const ModelGraph& graph, const Bracket& bracket, const RunProfile& run) {
   ReportRun filled;
   filled.framework = run.framework;
   filled.version = run.framework_version;
@@ -81,11 +82,13 @@ ReportRun FillRun(const ModelGraph& graph, const RunProfile& run) {
     filled.median = Quantile(medians, 0.5);
     filled.p95 = Quantile(all, 0.95);
   }
-  for (const AlignedRow& row : AlignRun(graph, run).rows) {
+  for (const AlignedRow& row : AlignRun(graph, bracket.layers, run).rows) {
+    // A body's layers are inside the time of their loop's row.
+    if (row.inside_body || !row.measured) continue;
     EngineRow engine;
     for (const LayerId layer : row.layers) engine.layers.push_back(layer.index());
     for (const std::size_t index : row.engine_layers) engine.engine_layers.push_back(run.layers[index].name);
-    engine.latency = row.measured;
+    engine.latency = *row.measured;
     filled.rows.push_back(std::move(engine));
   }
   return filled;
@@ -183,7 +186,7 @@ ReportModel FillReport(const ReportSources& sources) {
   report.coverage = sources.bracket.coverage;
   report.layers = FillLayers(sources.graph, sources.bracket);
   report.passes = sources.graph.passes;
-  if (sources.run != nullptr) report.run = FillRun(sources.graph, *sources.run);
+  if (sources.run != nullptr) report.run = FillRun(sources.graph, sources.bracket, *sources.run);
   FillRoofs(sources.peaks, sources.bracket.selection.threads, report);
   FillMissing(sources, report);
   FillAdvice(sources, report);
