@@ -8,7 +8,7 @@ mark_as_advanced(ONNX_TARGETS_FILE)
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(ONNX REQUIRED_VARS ONNX_TARGETS_FILE Protobuf_FOUND
-  REASON_FAILURE_MESSAGE "scripts/setup builds it; give its folder in CMAKE_PREFIX_PATH")
+  REASON_FAILURE_MESSAGE "scripts/setup builds it, CMAKE_PREFIX_PATH says where")
 if(ONNX_FOUND)
   if(NOT TARGET ONNX::onnx)
     include("${ONNX_TARGETS_FILE}")
