@@ -1,0 +1,61 @@
+// Bound against measured, row by row: layers that the engine fused stand in one row with the sum of
+// their bounds, so that nothing is counted twice.
+//
+//   engine row "fused Conv_0" = {Conv_0 (bound 1.0 ms), Relu_1 (0.2 ms)}, 1.5 ms
+//     -> one row {Conv_0, Relu_1}: bound 1.2 ms, measured 1.5 ms, gap 0.3 ms
+//
+// GapSteps lead from the sequential bound to the measured end-to-end time and always add up to it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "infimum/reports/report_model.h"
+
+namespace infimum {
+
+struct ComparisonRow {
+  std::vector<std::size_t> layers;  // empty: only the engine does this
+  std::vector<std::string> engine_layers;
+  std::size_t main = 0;                 // of its layers: the one with the most FLOPs, else the first that is not free
+  std::string family;                   // the main layer's; "engine only" without layers
+  RowStatus status = RowStatus::kFree;  // the weakest of its layers
+  std::optional<Latency> bound;         // absent where a layer of it is missing or unknown
+  std::optional<Latency> measured;      // absent where the engine shows nothing
+  Latency floor{0};
+  Flops flops;
+  Bytes bytes;
+
+  bool fused() const { return layers.size() > 1; }
+  std::optional<Latency> gap() const {
+    if (!bound || !measured) return std::nullopt;
+    return *measured - *bound;
+  }
+};
+
+// One row for each engine row and for each layer in none, ordered by first layer; engine-only rows last.
+std::vector<ComparisonRow> ComparisonRows(const ReportModel& report);
+
+// Signed: negative where the engine is faster than the bound or skips work.
+struct GapStep {
+  std::string name;
+  Latency latency{0};
+  std::size_t rows = 0;
+};
+
+// Empty without a run. Families by size of their gap, then the engine's own layers, layers without a
+// bound, layers that the profile does not show, and at the end what no layer accounts for.
+std::vector<GapStep> GapSteps(const ReportModel& report, const std::vector<ComparisonRow>& rows);
+
+// The sum of all rows' bounds, from which the steps start.
+Latency BoundOfRows(const std::vector<ComparisonRow>& rows);
+
+// Indices of rows with the largest gap first (without a run: the largest bound first); at most `count`.
+std::vector<std::size_t> LargestRows(const std::vector<ComparisonRow>& rows, std::size_t count);
+
+// The main layer's name, "Conv_0", with how many others are fused into it, "Conv_0 (+2)"; the engine's names where
+// there is no layer.
+std::string RowLabel(const ReportModel& report, const ComparisonRow& row);
+
+}  // namespace infimum

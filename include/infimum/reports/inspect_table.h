@@ -1,0 +1,17 @@
+// What `infimum inspect` prints for people, and as CSV.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "infimum/graph/model_graph.h"
+
+namespace infimum {
+
+// Layers, then totals, rewrites, unknown layers. `width` 0: as wide as needed.
+std::string InspectTable(const ModelGraph& graph, std::size_t width);
+
+// One line a layer; layers of bodies follow theirs, with names like "Loop_3/body/Add_0".
+std::string InspectCsv(const ModelGraph& graph);
+
+}  // namespace infimum

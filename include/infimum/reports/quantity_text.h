@@ -1,0 +1,22 @@
+// Quantities for people: three significant digits and a unit that fits.
+//
+//   LatencyText(Latency(52123.4)) == "52.1 ms"      BytesText(Bytes{1536}) == "1.54 kB"
+//   FlopsText(Flops{8178892800}) == "8.18 GFLOP"    PercentText(0.1517) == "15.2 %"
+#pragma once
+
+#include <string>
+
+#include "infimum/base/units.h"
+
+namespace infimum {
+
+std::string LatencyText(Latency latency);        // ns, µs, ms, s; "-" where it is not a number
+std::string SignedLatencyText(Latency latency);  // "+80.0 µs"
+std::string BytesText(Bytes bytes);              // decimal units, as bandwidths use them
+std::string FlopsText(Flops flops);
+std::string PercentText(double share);  // of 1
+
+// 1 for a singular and everything else in the plural: CountText(2, "layer") == "2 layers".
+std::string CountText(std::size_t count, const std::string& noun);
+
+}  // namespace infimum

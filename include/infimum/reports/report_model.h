@@ -1,0 +1,128 @@
+// What a report shows, as plain values: filled once from graph, bracket and run (the workflow does it), then
+// written as HTML, Markdown, JSON or a one-screen summary. Nothing here is formatted or escaped; every
+// text may be hostile (names come from model files and traces), and only the writers make it safe.
+//
+// Equal models give equal bytes: no writer reads a clock, a locale or the terminal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "infimum/analyzer/bracket.h"
+
+namespace infimum {
+
+struct ReportInput {
+  std::string name;
+  std::string dtype;  // "f32"
+  std::string shape;  // "1x3x224x224"
+};
+
+// How a layer stands in the report: the bracket's status, and apart from it the layers that no workload
+// could be made for.
+enum class RowStatus { kMeasured, kEstimated, kFree, kMissing, kUnknown };
+std::string_view Name(RowStatus status);  // "measured", "estimated", "free", "missing", "unknown"
+
+// One layer of the graph.
+struct ReportLayer {
+  std::string name;
+  std::string op;
+  std::string family;  // "convolution"; the operator's name where there is no workload
+  std::string config;  // canonical text; empty without a workload
+  RowStatus status = RowStatus::kMissing;
+  std::string reason;                // why free, missing or unknown
+  std::string candidate;             // "onednn/brgconv:avx512_core"; empty where none ran
+  std::optional<Latency> latency;    // what the bound counts for it; absent when missing or unknown
+  std::optional<Interval> interval;  // measured only
+  Latency floor{0};
+  bool on_critical_path = false;
+  Flops flops;  // direct: what the literature counts
+  Bytes bytes;  // compulsory, read and written
+};
+
+// Layers of the graph that the engine executed as one, and what that took. `layers` is empty for work
+// that only the engine does (layout transforms it inserted).
+struct EngineRow {
+  std::vector<std::size_t> layers;         // ascending indices into ReportModel::layers; in one row at most
+  std::vector<std::string> engine_layers;  // as the engine calls them
+  Latency latency{0};
+};
+
+// A framework's run. End to end without a profiler; rows from a separate run with one.
+struct ReportRun {
+  std::string framework;
+  std::string version;
+  Latency latency{0};  // T: the smallest repetition median
+  Latency minimum{0};
+  Latency median{0};  // of the repetitions' medians
+  Latency p95{0};
+  std::int64_t repetitions = 0;
+  std::int64_t samples = 0;
+  std::map<std::string, std::string> settings;
+  std::vector<EngineRow> rows;
+};
+
+// A ceiling of the roofline.
+struct Roof {
+  std::string name;       // "f32 arithmetic", "memory"
+  double per_second = 0;  // FLOPs or bytes
+};
+
+// Something that the bound lacks, and the command that would measure it.
+struct MissingItem {
+  std::string what;    // a layer or a configuration
+  std::string reason;  // "not measured yet", "no candidate supports it"
+  double share = 0;    // of the time, by the floor
+  std::string command;
+};
+
+// Advice that fits the situation: what is doubtful, and what to do.
+struct Advice {
+  std::string text;
+  std::string command;  // may be empty
+};
+
+struct ReportModel {
+  std::string title;
+  std::string generated_at;  // given by the caller: "2026-11-21T10:47:44Z"
+  std::string infimum_version;
+
+  std::string model_name;
+  std::string model_sha256;
+  std::int64_t opset = 0;
+  std::vector<ReportInput> inputs;
+
+  std::string device_name;
+  std::string device_key;
+  std::string generation;
+  Environment environment;
+  std::string selection;  // in words, as printed with every bound
+  std::string contract;
+
+  Floor floor;
+  Floor conventional_floor;
+  std::vector<Bound> bounds;
+  std::optional<Latency> demonstrated;
+  std::optional<ReportRun> run;
+  Coverage coverage;
+
+  std::vector<ReportLayer> layers;  // in the graph's order
+  std::vector<RewritePass> passes;
+  std::vector<Roof> arithmetic_roofs;
+  std::vector<Roof> bandwidth_roofs;
+  std::vector<MissingItem> missing;
+  std::vector<Advice> advice;
+};
+
+// The bound that headlines compare with: `sequential`, else the first; null where there is none.
+const Bound* MainBound(const ReportModel& report);
+
+// "infimum bench --layer '<config>'", quoted for a POSIX shell.
+std::string ReproductionCommand(std::string_view config);
+
+}  // namespace infimum

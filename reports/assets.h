@@ -1,0 +1,14 @@
+// The texts of reports/assets and D3, embedded at build time (assets/embed.cmake writes the definitions).
+#pragma once
+
+#include <string_view>
+
+namespace infimum {
+
+std::string_view HtmlTemplate();
+std::string_view ReportStyle();
+std::string_view ReportScript();
+std::string_view D3Script();
+std::string_view D3License();
+
+}  // namespace infimum

@@ -1,0 +1,230 @@
+// The layer table: one row for each layer, or for each group that the engine fused. Sorts, filters, opens
+// details; renders the first rows only until all are asked for, so that thousands of layers stay fast.
+'use strict';
+
+const FIRST_ROWS = 100;
+
+function tableColumns(data) {
+  const largest = d3.max(data.rows, (row) => Math.max(row.bound_us || 0, row.measured_us || 0)) || 1;
+  const unit = unitFor(largest);
+  const time = (value) => (row) => inUnit(value(row), unit);
+  const basis = data.run ? d3.sum(data.rows, (row) => row.measured_us || 0) : d3.sum(data.rows, (row) => row.bound_us || 0);
+  const gap = (row) => (row.bound_us !== null && row.measured_us !== null ? row.measured_us - row.bound_us : null);
+  const ratio = (row) => (row.bound_us > 0 && row.measured_us !== null ? row.measured_us / row.bound_us : null);
+  const share = (row) => (basis > 0 ? ((data.run ? row.measured_us : row.bound_us) ?? null) : null);
+  const rate = (row) => (row.flops > 0 && row.bound_us > 0 ? row.flops / row.bound_us * 1e6 : null);
+  const peak = (row) => {
+    const attained = rate(row);
+    const roof = attained === null ? null : roofOf(data, row);
+    return roof ? attained / roof.per_second : null;
+  };
+  const columns = [
+    { key: 'position', title: '#', number: true, value: (row) => row.position, text: (row) => String(row.position + 1) },
+    { key: 'name', title: 'Layer', value: (row) => nameOf(row).toLowerCase() },
+    { key: 'op', title: 'Operator', value: (row) => row.op, text: (row) => row.op },
+    { key: 'measured', title: `Measured, ${unit.name}`, number: true, run: true, value: (row) => row.measured_us, text: time((row) => row.measured_us) },
+    { key: 'bound', title: `Bound, ${unit.name}`, number: true, value: (row) => row.bound_us, text: time((row) => row.bound_us) },
+    { key: 'gap', title: `Gap, ${unit.name}`, number: true, run: true, value: gap, text: time(gap), tone: (row) => tone(ratio(row)) },
+    { key: 'ratio', title: 'Ratio', number: true, run: true, value: ratio, text: (row) => (ratio(row) === null ? '' : ratioText(ratio(row))), tone: (row) => tone(ratio(row)) },
+    { key: 'share', title: data.run ? 'Of the time' : 'Of the bound', number: true, value: share, text: (row) => (share(row) === null ? '' : percentCell(share(row) / basis)) },
+    { key: 'peak', title: 'Of peak', number: true, value: peak, text: (row) => (peak(row) === null ? '' : percentCell(peak(row))) },
+    { key: 'status', title: 'Bound is', value: (row) => row.status, text: (row) => row.status },
+    { key: 'candidate', title: 'Best kernel', value: (row) => row.candidate, text: (row) => row.candidate },
+    { key: 'floor', title: `Floor, ${unit.name}`, number: true, value: (row) => row.floor_us, text: time((row) => row.floor_us) },
+    { key: 'flops', title: 'FLOPs', number: true, value: (row) => row.flops || null, text: (row) => (row.flops > 0 ? prefixedText(row.flops, '') : '') },
+    { key: 'bytes', title: 'Bytes', number: true, value: (row) => row.bytes || null, text: (row) => (row.bytes > 0 ? prefixedText(row.bytes, 'B') : '') },
+    { key: 'rate', title: 'FLOP/s', number: true, value: rate, text: (row) => (rate(row) === null ? '' : prefixedText(rate(row), '')) },
+  ];
+  return columns.filter((column) => data.run || !column.run);
+}
+
+// The badge beside it says how many layers are fused: the name need not.
+function nameOf(row) {
+  return (row.layers.length > 1 ? row.label.replace(/ \(\+\d+\)$/, '') : row.label) || '(no name)';
+}
+
+// One decimal for all, so that a column lines up.
+function percentCell(share) {
+  return (share * 100).toFixed(1).replace('-', MINUS) + ' %';
+}
+
+function tone(ratio) {
+  if (ratio === null) return '';
+  return ratio > 1.1 ? 'bad' : ratio < 0.95 ? 'good' : '';
+}
+
+// The arithmetic roof of a row's own type: roofs are named "f32 arithmetic", configurations "dtype=f32:...".
+function roofOf(data, row) {
+  for (const index of row.layers) {
+    const type = /(?:^| )dtype=([a-z0-9]+):/.exec(data.layers[index].config);
+    const roof = type && data.roofs.arithmetic.find((r) => r.name.split(' ')[0] === type[1]);
+    if (roof && data.layers[index].flops > 0) return roof;
+  }
+  return null;
+}
+
+function prepareRows(data) {
+  data.rows.forEach((row, position) => {
+    const layers = row.layers.map((index) => data.layers[index]);
+    row.position = position;
+    // The main layer speaks for a fused group; the details name all of them.
+    const main = layers.length > 0 ? data.layers[row.main_layer] : null;
+    row.op = main ? main.op : 'engine only';
+    row.candidate = main ? main.candidate : '';
+    row.search = layers.map((layer) => [layer.name, layer.op, layer.config, layer.candidate, layer.reason].join('\n'))
+      .concat(row.engine_layers, row.family, row.label).join('\n').toLowerCase();
+  });
+}
+
+// Absent values stand last whichever way the column is sorted.
+function compareBy(column, descending) {
+  const sign = descending ? -1 : 1;
+  const absent = (value) => value === null || value === undefined || value === '';
+  return (a, b) => {
+    const left = column.value(a);
+    const right = column.value(b);
+    if (absent(left) || absent(right)) return absent(left) - absent(right) || a.position - b.position;
+    const order = typeof left === 'string' ? left.localeCompare(right, 'en', { numeric: true }) : left - right;
+    return sign * order || a.position - b.position;
+  };
+}
+
+function layerTable(data) {
+  prepareRows(data);
+  const columns = tableColumns(data);
+  const state = { column: columns[0], descending: false, showAll: false, open: new Set() };
+  if (data.run) {
+    state.column = columns.find((column) => column.key === 'gap');
+    state.descending = true;
+  }
+  const table = document.getElementById('layer-table');
+  const body = table.querySelector('tbody');
+  const filter = document.getElementById('filter-text');
+  const family = document.getElementById('filter-family');
+  const status = document.getElementById('filter-status');
+  const more = document.getElementById('layers-more');
+
+  const headings = columns.map((column) => {
+    const button = element('button', { type: 'button', text: column.title });
+    const heading = element('th', { scope: 'col', class: column.number ? 'number' : column.key, 'data-key': column.key }, button);
+    button.addEventListener('click', () => {
+      // Numbers are wanted from the largest, names from the first.
+      state.descending = state.column === column ? !state.descending : Boolean(column.number) && column.key !== 'position';
+      state.column = column;
+      render();
+    });
+    return heading;
+  });
+  table.querySelector('thead').append(element('tr', {}, ...headings));
+  fillSelect(family, 'all families', data.rows.map((row) => row.family));
+  fillSelect(status, 'every status', data.rows.map((row) => row.status));
+
+  function selected() {
+    const words = filter.value.toLowerCase().split(/\s+/).filter((word) => word);
+    return data.rows.filter((row) => (family.value === '' || row.family === family.value)
+      && (status.value === '' || row.status === status.value) && words.every((word) => row.search.includes(word)));
+  }
+
+  function render() {
+    headings.forEach((heading, i) => {
+      if (columns[i] === state.column) {
+        heading.setAttribute('aria-sort', state.descending ? 'descending' : 'ascending');
+      } else {
+        heading.removeAttribute('aria-sort');
+      }
+    });
+    const rows = selected().sort(compareBy(state.column, state.descending));
+    const shown = state.showAll ? rows : rows.slice(0, FIRST_ROWS);
+    const fragment = document.createDocumentFragment();
+    for (const row of shown) {
+      fragment.append(layerRow(row));
+      if (state.open.has(row.position)) fragment.append(detailRow(data, row, columns.length));
+    }
+    if (rows.length === 0) {
+      fragment.append(element('tr', {}, element('td', { colspan: columns.length, class: 'quiet', text: 'No layer matches the filter.' })));
+    }
+    body.replaceChildren(fragment);
+    more.hidden = shown.length === rows.length;
+    more.textContent = `Show all ${rows.length.toLocaleString('en-US')} rows`;
+    document.getElementById('layer-count').textContent = rows.length === data.rows.length
+      ? plural(rows.length, 'row') : `${rows.length.toLocaleString('en-US')} of ${plural(data.rows.length, 'row')}`;
+  }
+
+  function layerRow(row) {
+    const line = element('tr', { class: 'layer' });
+    for (const column of columns) {
+      if (column.key === 'name') {
+        line.append(nameCell(row));
+      } else {
+        const classes = [column.number ? 'number' : column.key, column.tone ? column.tone(row) : ''].join(' ').trim();
+        line.append(element('td', { class: classes, text: column.text(row) }));
+      }
+    }
+    return line;
+  }
+
+  function nameCell(row) {
+    const open = state.open.has(row.position);
+    const button = element('button', { type: 'button', class: 'disclosure', 'aria-expanded': String(open) }, element('span', { text: middleCut(nameOf(row), 52), title: nameOf(row) }));
+    button.addEventListener('click', () => {
+      const line = button.closest('tr');
+      if (state.open.delete(row.position)) {
+        line.nextElementSibling.remove();
+      } else {
+        state.open.add(row.position);
+        line.after(detailRow(data, row, columns.length));
+      }
+      button.setAttribute('aria-expanded', String(state.open.has(row.position)));
+    });
+    const cell = element('th', { scope: 'row', class: 'name' }, button);
+    if (row.layers.length > 1) button.append(element('span', { class: 'badge fused-badge', text: `fused ${row.layers.length}` }));
+    return cell;
+  }
+
+  more.addEventListener('click', () => {
+    state.showAll = true;
+    render();
+  });
+  for (const control of [filter, family, status]) control.addEventListener('input', render);
+  document.getElementById('download').addEventListener('click', () => downloadCsv(data, columns, selected().sort(compareBy(state.column, state.descending))));
+  render();
+}
+
+function fillSelect(select, everything, values) {
+  select.append(element('option', { value: '', text: everything }));
+  for (const value of Array.from(new Set(values)).filter((v) => v).sort()) select.append(element('option', { value, text: value }));
+}
+
+function detailRow(data, row, width) {
+  const cell = element('td', { colspan: width });
+  if (row.engine_layers.length > 0) {
+    cell.append(element('p', { class: 'quiet', text: `${data.run ? data.run.framework : 'The engine'} runs this as: ${row.engine_layers.join(', ')}` }));
+  }
+  for (const index of row.layers) {
+    const layer = data.layers[index];
+    const facts = [layer.op, layer.status];
+    if (layer.candidate) facts.push(layer.candidate);
+    if (layer.latency_us !== null) facts.push('bound ' + exactTimeText(layer.latency_us));
+    if (layer.interval_us) facts.push('interval ' + layer.interval_us.map(exactTimeText).join(' to '));
+    if (layer.floor_us > 0) facts.push('floor ' + exactTimeText(layer.floor_us));
+    if (layer.on_critical_path) facts.push('on the longest path');
+    const block = element('div', { class: 'detail-layer' }, element('h3', { text: layer.name || '(no name)' }), element('div', { class: 'quiet', text: facts.join(' · ') }));
+    if (layer.reason) block.append(element('div', { text: layer.reason }));
+    if (layer.command) block.append(commandLine(layer.command));
+    cell.append(block);
+  }
+  return element('tr', { class: 'detail' }, cell);
+}
+
+function downloadCsv(data, columns, rows) {
+  const quoted = (value) => (/[",\r\n]/.test(value) ? '"' + value.replaceAll('"', '""') + '"' : value);
+  const keys = ['label', 'op', 'family', 'status', 'candidate', 'measured_us', 'bound_us', 'floor_us', 'flops', 'bytes'];
+  const lines = [keys.concat('configs').join(',')];
+  for (const row of rows) {
+    const configs = row.layers.map((index) => data.layers[index].config).filter((config) => config).join(' ; ');
+    lines.push(keys.map((key) => row[key]).concat(configs).map((value) => quoted(String(value ?? ''))).join(','));
+  }
+  const link = element('a', { download: 'layers.csv', href: URL.createObjectURL(new Blob([lines.join('\r\n') + '\r\n'], { type: 'text/csv' })) });
+  link.click();
+  URL.revokeObjectURL(link.href);
+}

@@ -1,0 +1,164 @@
+// Puts the page together from the embedded data.
+'use strict';
+
+const ASSUMPTIONS = {
+  'estimated': 'No data sheet is known for this device: its peaks are the best rates ever measured on it.',
+  'conventional-arithmetic': 'Counts the direct arithmetic of each layer; Winograd, FFT or Strassen may beat it.',
+  'free-layouts': 'Each layer may use its best layout; changing layouts between layers costs nothing.',
+  'warm-caches': 'Inputs and weights of a layer may already be in the caches.',
+  'estimated-layers': 'Some layers are estimated by the bytes they must move and the measured copy rate.',
+  'missing-layers': 'Some layers have no time at all: the true bound is higher.',
+};
+
+function tile(name, value, note, color) {
+  const node = element('div', { class: 'tile' }, element('div', { class: 'name', text: name }), element('div', { class: 'value', text: value }), element('div', { class: 'note', text: note }));
+  node.style.setProperty('--tile', `var(--${color})`);
+  return node;
+}
+
+function fillTiles(data) {
+  const tiles = document.getElementById('tiles');
+  const bound = mainBound(data);
+  if (data.run) tiles.append(tile('Measured', timeText(data.run.latency_us), `${data.run.framework} ${data.run.version}`, 'measured'));
+  if (data.demonstrated_us !== null) tiles.append(tile('Demonstrated', timeText(data.demonstrated_us), 'best kernels, really run', 'demonstrated'));
+  if (bound) tiles.append(tile('Bound', timeText(bound.latency_us), 'best measured kernels', 'bound'));
+  if (data.run && bound) {
+    const gap = data.run.latency_us - bound.latency_us;
+    tiles.append(gap >= 0 ? tile('Could be won', percentText(gap / data.run.latency_us), `${timeText(gap)}, ${ratioText(data.run.latency_us / bound.latency_us)} speed-up`, 'measured')
+      : tile('Inversion', percentText(-gap / data.run.latency_us), 'the run beats our candidates', 'missing'));
+  }
+  if (data.floor.latency_us > 0) tiles.append(tile('Floor', timeText(data.floor.latency_us), 'by ' + data.floor.decided_by, 'floor'));
+  tiles.append(tile('Coverage', percentText(data.coverage.measured), data.coverage.missing > 0 ? `measured; ${percentText(data.coverage.missing)} missing` : 'measured, nothing missing',
+    data.coverage.missing > 0 ? 'missing' : 'bound'));
+}
+
+// The sentence's numbers in bold: it is the page's answer.
+function emphasizeNumbers(node) {
+  const pieces = node.textContent.split(/((?:< |> )?\d[\d.]* (?:ns|µs|ms|s|%)(?![a-z]))/);
+  node.replaceChildren(...pieces.map((piece, i) => (i % 2 === 1 ? element('strong', { text: piece }) : piece)));
+}
+
+function fillFacts(data) {
+  const facts = [data.device.name, data.device.generation, plural(data.environment.threads, 'thread'), data.contract,
+    ...data.model.inputs.slice(0, 3).map((input) => `${input.name} ${input.shape} ${input.dtype}`)];
+  document.getElementById('facts').append(...facts.filter((fact) => fact).map((text) => element('span', { text })));
+}
+
+function fillAdvice(data) {
+  const container = document.getElementById('advice');
+  for (const item of data.advice) {
+    const node = element('div', { class: 'callout', text: item.text });
+    if (item.command) node.append(commandLine(item.command));
+    container.append(node);
+  }
+}
+
+function fillMissing(data) {
+  const list = document.getElementById('missing-list');
+  if (data.missing.length === 0) {
+    list.append(element('p', { class: 'lead', text: data.coverage.missing > 0 ? 'Layers without a time are marked in the table below.' : 'Nothing: every layer is measured, estimated or free.' }));
+    return;
+  }
+  const LIMIT = 12;
+  const items = data.missing.slice().sort((a, b) => b.share - a.share);
+  const show = (from, to) => items.slice(from, to).forEach((item) => {
+    const node = element('div', { class: 'missing-item' }, element('div', { class: 'what' }, element('strong', { text: item.what }), ` · ${percentText(item.share)} of the time · ${item.reason}`));
+    if (item.command) node.append(commandLine(item.command));
+    list.append(node);
+  });
+  list.append(element('p', { class: 'lead', text: `${plural(items.length, 'entry').replace('entrys', 'entries')} without a time; the bound is too low by what they take. Each command fills its gap.` }));
+  show(0, LIMIT);
+  if (items.length > LIMIT) {
+    const button = element('button', { type: 'button', class: 'more', text: `Show all ${items.length}` });
+    button.addEventListener('click', () => {
+      button.remove();
+      show(LIMIT);
+    });
+    list.after(button);
+  }
+}
+
+function fillAssumptions(data) {
+  const table = document.getElementById('bounds-table');
+  table.append(element('thead', {}, element('tr', {}, ...['Bound', 'Latency', 'Interval', 'Assumes'].map((title, i) => element('th', { scope: 'col', text: title, class: i === 1 || i === 2 ? 'number' : '' })))));
+  const body = element('tbody');
+  const line = (name, us, interval, assumptions) => body.append(element('tr', {}, element('th', { scope: 'row', text: name }), element('td', { class: 'number', text: timeText(us) }),
+    element('td', { class: 'number', text: interval ? interval.map(timeText).join(' to ') : '' }), element('td', { text: assumptions })));
+  const floorText = (floor) => [floor.decided_by ? 'decided by ' + floor.decided_by : '', ...floor.assumptions].filter((text) => text).join(', ');
+  line('floor F0', data.floor.latency_us, null, floorText(data.floor));
+  line('conventional floor Fc', data.conventional_floor.latency_us, null, floorText(data.conventional_floor));
+  for (const bound of data.bounds) line('bound F1, ' + bound.variant, bound.latency_us, bound.interval_us, bound.assumptions.join(', '));
+  if (data.demonstrated_us !== null) line('demonstrated R', data.demonstrated_us, null, 'chosen candidates replayed with real buffers');
+  if (data.run) line('measured T', data.run.latency_us, [data.run.minimum_us, data.run.p95_us], `${data.run.framework} ${data.run.version}; interval: minimum to 95th percentile`);
+  table.append(body);
+  const tags = new Set([...data.floor.assumptions, ...data.conventional_floor.assumptions, ...data.bounds.flatMap((bound) => bound.assumptions)]);
+  const glossary = document.getElementById('glossary');
+  for (const tag of Array.from(tags).sort()) {
+    if (Object.hasOwn(ASSUMPTIONS, tag)) glossary.append(element('dt', { class: 'mono', text: tag }), element('dd', { text: ASSUMPTIONS[tag] }));
+  }
+}
+
+function fillEnvironment(data) {
+  const list = document.getElementById('environment-list');
+  const add = (term, value) => {
+    if (value) list.append(element('dt', { text: term }), element('dd', { text: value }));
+  };
+  const pairs = (map) => Object.entries(map).map(([key, value]) => `${key} ${value}`).join(', ');
+  add('Model', data.model.name);
+  add('SHA-256', data.model.sha256);
+  add('Opset', data.model.opset > 0 ? String(data.model.opset) : '');
+  add('Inputs', data.model.inputs.map((input) => `${input.name} ${input.dtype} ${input.shape}`).join(', '));
+  add('Device', [data.device.name, data.device.generation].filter((text) => text).join(', '));
+  add('Device key', data.device.key);
+  add('Libraries', pairs(data.environment.libraries));
+  add('Threads', `${data.environment.threads}${data.environment.affinity ? ', ' + data.environment.affinity : ''}`);
+  add('Clocks', data.environment.clock_policy);
+  add('System', data.environment.host);
+  add('Contract', data.contract);
+  add('Selection', data.selection);
+  if (data.run) {
+    add('Measured run', `${data.run.framework} ${data.run.version}, median ${timeText(data.run.median_us)}, minimum ${timeText(data.run.minimum_us)}, p95 ${timeText(data.run.p95_us)}, ${plural(data.run.samples, 'sample')} in ${plural(data.run.repetitions, 'repetition')}`);
+    add('Its settings', pairs(data.run.settings));
+  }
+  const rewrites = document.getElementById('rewrites');
+  for (const pass of data.passes) {
+    const items = element('ul', {}, ...pass.rewrites.slice(0, 200).map((text) => element('li', { text })));
+    if (pass.rewrites.length > 200) items.append(element('li', { text: `and ${pass.rewrites.length - 200} more` }));
+    rewrites.append(element('details', {}, element('summary', { text: `Rewrite ${pass.name}, ${plural(pass.rewrites.length, 'time')}: ${pass.description}` }), items));
+  }
+}
+
+function drawCharts(data) {
+  drawBracket(data);
+  drawLosses(data);
+  drawFamilies(data);
+  drawGaps(data);
+  drawCoverage(data);
+  drawRoofline(data);
+}
+
+function main() {
+  const data = JSON.parse(document.getElementById('report-data').textContent);
+  emphasizeNumbers(document.getElementById('headline'));
+  fillFacts(data);
+  fillTiles(data);
+  fillAdvice(data);
+  fillMissing(data);
+  fillAssumptions(data);
+  fillEnvironment(data);
+  gapControls(data);
+  drawCharts(data);
+  layerTable(data);
+  document.getElementById('footer').textContent += ` by infimum ${data.infimum_version}. This page is one file and fetches nothing.`;
+  let width = document.querySelector('main').clientWidth;
+  let timer = 0;
+  new ResizeObserver(() => {
+    const now = document.querySelector('main').clientWidth;
+    if (now === width) return;
+    width = now;
+    clearTimeout(timer);
+    timer = setTimeout(() => drawCharts(data), 100);
+  }).observe(document.querySelector('main'));
+}
+
+main();

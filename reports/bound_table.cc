@@ -1,0 +1,118 @@
+#include "infimum/reports/bound_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "infimum/base/check.h"
+#include "infimum/base/text.h"
+#include "infimum/reports/csv.h"
+#include "infimum/reports/quantity_text.h"
+#include "infimum/reports/table.h"
+#include "reports/utf8.h"
+
+namespace infimum {
+namespace {
+
+std::string FloorNote(const Floor& floor) {
+  std::string note = floor.decided_by.empty() ? std::string() : "decided by " + floor.decided_by;
+  for (const std::string& tag : floor.assumptions) note += (note.empty() ? "" : ", ") + tag;
+  return note;
+}
+
+std::string IntervalText(const Interval& interval) {
+  return LatencyText(interval.low) + " to " + LatencyText(interval.high);
+}
+
+Table BracketTable(const Bracket& bracket) {
+  Table table{{{"quantity"}, {"latency", Align::kRight}, {"interval"}, {"assumptions", Align::kLeft, true}}, {}};
+  table.rows.push_back({"floor", LatencyText(bracket.floor.latency), "", FloorNote(bracket.floor)});
+  table.rows.push_back({"conventional floor", LatencyText(bracket.conventional_floor.latency), "",
+                        FloorNote(bracket.conventional_floor)});
+  for (const Bound& bound : bracket.bounds) {
+    table.rows.push_back({"bound, " + std::string(Name(bound.variant)), LatencyText(bound.latency),
+                          IntervalText(bound.interval), Join(bound.assumptions, ", ")});
+  }
+  if (bracket.demonstrated) table.rows.push_back({"demonstrated", LatencyText(*bracket.demonstrated), "", ""});
+  return table;
+}
+
+Table LayersTable(const ModelGraph& graph, const Bracket& bracket) {
+  Table table{{{"layer", Align::kLeft, true},
+               {"op", Align::kLeft, true},
+               {"status"},
+               {"latency", Align::kRight},
+               {"floor", Align::kRight},
+               {"path"},
+               {"candidate", Align::kLeft, true}},
+              {}};
+  for (const LayerLatency& row : bracket.layers) {
+    const Layer& layer = graph.layer(row.layer);
+    table.rows.push_back({layer.name, layer.op, std::string(Name(row.status)),
+                          row.latency ? LatencyText(*row.latency) : "-", LatencyText(row.floor),
+                          row.on_critical_path ? "*" : "", row.candidate ? row.candidate->name() : layer.reason});
+  }
+  return table;
+}
+
+std::string Number(const std::optional<Latency>& latency) {
+  return latency ? FormatNumber(latency->count()) : std::string();
+}
+
+}  // namespace
+
+std::string SelectionText(const Selection& selection) {
+  std::string contract = "the model's own types";
+  if (selection.contract) contract = Name(*selection.contract);
+  return fmt::format("{}, {} caches, {}, {}, {}", CountText(static_cast<std::size_t>(selection.threads), "thread"),
+                     Name(selection.cache), Name(selection.statistic), contract,
+                     selection.environment ? selection.environment->text : "newest libraries");
+}
+
+std::string BoundTable(const ModelGraph& graph, const Bracket& bracket, bool layers, std::size_t width) {
+  INFIMUM_CHECK(graph.layers.size() == bracket.layers.size(), "a bracket with other layers than its graph");
+  const Coverage& coverage = bracket.coverage;
+  std::string out = FormatTable(BracketTable(bracket), width);
+  out += fmt::format("\ncoverage   measured {}, estimated {}, missing {}\n", PercentText(coverage.measured),
+                     PercentText(coverage.estimated), PercentText(coverage.missing));
+  out += fmt::format("contract   {}\n", Name(bracket.contract));
+  out += fmt::format("selection  {}\n", Printable(SelectionText(bracket.selection)));
+  out += fmt::format("device     {}\n", Printable(bracket.selection.device.text));
+  if (layers) {
+    out += '\n';
+    out += FormatTable(LayersTable(graph, bracket), width);
+  }
+  return out;
+}
+
+std::string BoundCsv(const ModelGraph& graph, const Bracket& bracket, bool layers) {
+  INFIMUM_CHECK(graph.layers.size() == bracket.layers.size(), "a bracket with other layers than its graph");
+  Table table;
+  if (!layers) {
+    table.columns = {{"quantity"}, {"latency_us"}, {"low_us"}, {"high_us"}, {"assumptions"}};
+    auto add = [&](std::string name, Latency latency, const Interval* interval, const std::string& assumptions) {
+      table.rows.push_back({std::move(name), Number(latency), interval ? Number(interval->low) : "",
+                            interval ? Number(interval->high) : "", assumptions});
+    };
+    add("floor", bracket.floor.latency, nullptr, Join(bracket.floor.assumptions, " "));
+    add("conventional-floor", bracket.conventional_floor.latency, nullptr,
+        Join(bracket.conventional_floor.assumptions, " "));
+    for (const Bound& bound : bracket.bounds) {
+      add(std::string(Name(bound.variant)), bound.latency, &bound.interval, Join(bound.assumptions, " "));
+    }
+    if (bracket.demonstrated) add("demonstrated", *bracket.demonstrated, nullptr, "");
+    return FormatCsv(table);
+  }
+  table.columns = {{"name"},    {"op"},       {"status"},    {"latency_us"},       {"low_us"},
+                   {"high_us"}, {"floor_us"}, {"candidate"}, {"on_critical_path"}, {"config"}};
+  for (const LayerLatency& row : bracket.layers) {
+    const Layer& layer = graph.layer(row.layer);
+    table.rows.push_back({layer.name, layer.op, std::string(Name(row.status)), Number(row.latency),
+                          row.interval ? Number(row.interval->low) : "", row.interval ? Number(row.interval->high) : "",
+                          Number(row.floor), row.candidate ? row.candidate->name() : "",
+                          row.on_critical_path ? "true" : "false", layer.workload ? Format(*layer.workload) : ""});
+  }
+  return FormatCsv(table);
+}
+
+}  // namespace infimum

@@ -1,0 +1,153 @@
+#include "infimum/reports/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "infimum/base/text.h"
+
+namespace infimum {
+namespace {
+
+// The more a status says about what is not known, the higher.
+int Weakness(RowStatus status) {
+  switch (status) {
+    case RowStatus::kFree:
+      return 0;
+    case RowStatus::kMeasured:
+      return 1;
+    case RowStatus::kEstimated:
+      return 2;
+    case RowStatus::kMissing:
+      return 3;
+    case RowStatus::kUnknown:
+      return 4;
+  }
+  return 4;
+}
+
+ComparisonRow RowOf(const ReportModel& report, std::vector<std::size_t> layers) {
+  ComparisonRow row;
+  row.layers = std::move(layers);
+  row.bound = Latency(0);
+  const ReportLayer* main = nullptr;
+  for (std::size_t index : row.layers) {
+    const ReportLayer& layer = report.layers[index];
+    if (Weakness(layer.status) > Weakness(row.status)) row.status = layer.status;
+    if (!layer.latency && layer.status != RowStatus::kFree) row.bound.reset();
+    if (row.bound) *row.bound += layer.latency.value_or(Latency(0));
+    row.floor += layer.floor;
+    row.flops += layer.flops;
+    row.bytes += layer.bytes;
+    bool leads = main == nullptr || (main->status == RowStatus::kFree && layer.status != RowStatus::kFree) ||
+                 (layer.status != RowStatus::kFree && layer.flops > main->flops);
+    if (!leads) continue;
+    main = &layer;
+    row.main = index;
+    row.family = layer.family;
+  }
+  return row;
+}
+
+}  // namespace
+
+std::vector<ComparisonRow> ComparisonRows(const ReportModel& report) {
+  std::vector<ComparisonRow> rows;
+  std::vector<ComparisonRow> engine_only;
+  std::vector<bool> taken(report.layers.size(), false);
+  if (report.run) {
+    for (const EngineRow& engine : report.run->rows) {
+      std::vector<std::size_t> layers;
+      for (std::size_t index : engine.layers) {
+        if (index >= taken.size() || taken[index]) continue;  // a layer counts once, whatever the profile says
+        taken[index] = true;
+        layers.push_back(index);
+      }
+      ComparisonRow row = RowOf(report, std::move(layers));
+      row.engine_layers = engine.engine_layers;
+      row.measured = engine.latency;
+      if (row.layers.empty()) {
+        row.bound.reset();
+        row.family = "engine only";
+        engine_only.push_back(std::move(row));
+      } else {
+        rows.push_back(std::move(row));
+      }
+    }
+  }
+  for (std::size_t i = 0; i < report.layers.size(); ++i) {
+    if (!taken[i]) rows.push_back(RowOf(report, {i}));
+  }
+  std::sort(rows.begin(), rows.end(),
+            [](const ComparisonRow& a, const ComparisonRow& b) { return a.layers.front() < b.layers.front(); });
+  for (ComparisonRow& row : engine_only) rows.push_back(std::move(row));
+  return rows;
+}
+
+Latency BoundOfRows(const std::vector<ComparisonRow>& rows) {
+  Latency sum{0};
+  for (const ComparisonRow& row : rows) sum += row.bound.value_or(Latency(0));
+  return sum;
+}
+
+std::vector<GapStep> GapSteps(const ReportModel& report, const std::vector<ComparisonRow>& rows) {
+  std::vector<GapStep> steps;
+  if (!report.run) return steps;
+  std::map<std::string, GapStep> families;
+  GapStep engine_only{"only in the engine", Latency(0), 0};
+  GapStep without_bound{"layers without a bound", Latency(0), 0};
+  GapStep not_seen{"not in the profile", Latency(0), 0};
+  Latency accounted = BoundOfRows(rows);
+  for (const ComparisonRow& row : rows) {
+    Latency change = row.measured.value_or(Latency(0)) - row.bound.value_or(Latency(0));
+    accounted += change;
+    GapStep* step = nullptr;
+    if (row.layers.empty()) {
+      step = &engine_only;
+    } else if (row.measured && row.bound) {
+      step = &families[row.family];
+    } else if (row.measured) {
+      step = &without_bound;
+    } else if (row.bound && row.bound->count() > 0) {
+      step = &not_seen;
+    } else {
+      continue;
+    }
+    step->latency += change;
+    ++step->rows;
+  }
+  for (auto& [family, step] : families) {
+    step.name = family;
+    steps.push_back(step);
+  }
+  std::stable_sort(steps.begin(), steps.end(), [](const GapStep& a, const GapStep& b) {
+    return std::fabs(a.latency.count()) > std::fabs(b.latency.count());
+  });
+  for (const GapStep& step : {engine_only, without_bound, not_seen}) {
+    if (step.rows > 0) steps.push_back(step);
+  }
+  steps.push_back({"outside the layers", report.run->latency - accounted, 0});
+  return steps;
+}
+
+std::vector<std::size_t> LargestRows(const std::vector<ComparisonRow>& rows, std::size_t count) {
+  bool compared = std::any_of(rows.begin(), rows.end(), [](const ComparisonRow& row) { return row.gap().has_value(); });
+  auto weight = [&](const ComparisonRow& row) { return (compared ? row.gap() : row.bound).value_or(Latency(0)); };
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (weight(rows[i]) > Latency(0)) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return weight(rows[a]) > weight(rows[b]); });
+  if (order.size() > count) order.resize(count);
+  return order;
+}
+
+std::string RowLabel(const ReportModel& report, const ComparisonRow& row) {
+  if (row.layers.empty()) return Join(row.engine_layers, " + ");
+  std::string label = report.layers[row.main].name;
+  if (row.fused()) label += " (+" + std::to_string(row.layers.size() - 1) + ")";
+  return label;
+}
+
+}  // namespace infimum

@@ -1,0 +1,56 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "infimum/reports/quantity_text.h"
+#include "infimum/reports/summary.h"
+#include "reports/utf8.h"
+
+namespace infimum {
+namespace {
+
+std::string BoundPhrase(const ReportModel& report, const Bound& bound) {
+  const char* known = report.coverage.missing > 0 ? "the kernels measured so far would need at least "
+                                                  : "the best measured kernels would need ";
+  return known + LatencyText(bound.latency);
+}
+
+std::string GapPhrase(Latency measured, Latency bound, bool missing) {
+  double share = (measured - bound) / measured;
+  if (share < -0.005) {
+    return fmt::format("the run is {} faster than that: a kernel is missing from our candidates", PercentText(-share));
+  }
+  if (share < 0.005) return "nothing is left to win with them";
+  return fmt::format("{}{} could be won ({})", missing ? "at most " : "", PercentText(share),
+                     LatencyText(measured - bound));
+}
+
+}  // namespace
+
+std::string Headline(const ReportModel& report) {
+  std::string name = report.model_name.empty() ? std::string("The model") : ValidUtf8(report.model_name);
+  const Bound* bound = MainBound(report);
+  std::string text;
+  if (report.run && bound != nullptr) {
+    text = fmt::format("{} runs in {} on {} {}; {}: {}.", name, LatencyText(report.run->latency),
+                       ValidUtf8(report.run->framework), ValidUtf8(report.run->version), BoundPhrase(report, *bound),
+                       GapPhrase(report.run->latency, bound->latency, report.coverage.missing > 0));
+  } else if (report.run) {
+    text = fmt::format("{} runs in {} on {} {}.", name, LatencyText(report.run->latency),
+                       ValidUtf8(report.run->framework), ValidUtf8(report.run->version));
+  } else if (bound != nullptr) {
+    text = fmt::format("{}: {}.", name, BoundPhrase(report, *bound));
+  } else {
+    text = fmt::format("{}: nothing was measured yet.", name);
+  }
+  if (report.floor.latency > Latency(0)) {
+    // Without a data sheet the peaks are the best rates seen: strong evidence, not a proof.
+    bool estimated = std::find(report.floor.assumptions.begin(), report.floor.assumptions.end(), "estimated") !=
+                     report.floor.assumptions.end();
+    text += fmt::format(" No program can be faster than {} on this device{}.", LatencyText(report.floor.latency),
+                        estimated ? ", by its measured peaks" : "");
+  }
+  return text;
+}
+
+}  // namespace infimum

@@ -1,0 +1,76 @@
+#include "infimum/reports/inspect_json.h"
+
+#include "reports/inspect_totals.h"
+#include "reports/json_values.h"
+
+namespace infimum {
+namespace {
+
+Json LayersJson(const ModelGraph& graph);
+
+Json LayerJson(const ModelGraph& graph, const Layer& layer) {
+  Json json = {{"name", layer.name},
+               {"op", layer.op},
+               {"status", InspectStatus(layer)},
+               {"config", layer.workload ? Json(Format(*layer.workload)) : Json(nullptr)},
+               {"reason", layer.reason.empty() ? Json(nullptr) : Json(layer.reason)},
+               {"flops", layer.work.direct.value},
+               {"conventional_flops", layer.work.conventional.value},
+               {"bytes_read", layer.work.read().value},
+               {"bytes_written", layer.work.written.value},
+               {"parameters", ParametersOf(graph, layer)},
+               {"parameter_bytes", layer.parameters.value},
+               {"origins", layer.origins}};
+  if (!layer.bodies.empty()) {
+    Json& bodies = json["bodies"] = Json::array();
+    for (const SubGraph& body : layer.bodies) {
+      bodies.push_back({{"name", body.name},
+                        {"least_executions", body.least_executions},
+                        {"layers", body.graph ? LayersJson(*body.graph) : Json::array()}});
+    }
+  }
+  return json;
+}
+
+Json LayersJson(const ModelGraph& graph) {
+  Json layers = Json::array();
+  for (const Layer& layer : graph.layers) layers.push_back(LayerJson(graph, layer));
+  return layers;
+}
+
+}  // namespace
+
+std::string InspectJson(const ModelGraph& graph) {
+  Json inputs = Json::array();
+  for (ValueId id : graph.inputs) {
+    const Value& value = graph.value(id);
+    inputs.push_back({{"name", value.name},
+                      {"dtype", Name(value.type)},
+                      {"shape", value.shape ? Json(value.shape->dims) : Json(nullptr)}});
+  }
+  InspectTotals totals = TotalsOf(graph);
+  Json json;
+  json["schema"] = "infimum.inspect/1";
+  json["model"] = {
+      {"name", graph.name}, {"sha256", graph.sha256}, {"opset", graph.opset}, {"inputs", std::move(inputs)}};
+  json["layers"] = LayersJson(graph);
+  Json& passes = json["passes"] = Json::array();
+  for (const RewritePass& pass : graph.passes) {
+    passes.push_back({{"name", pass.name}, {"description", pass.description}, {"rewrites", pass.rewrites}});
+  }
+  json["totals"] = {{"layers", totals.layers},
+                    {"measurable", totals.measurable},
+                    {"free", totals.free},
+                    {"unknown", totals.unknown},
+                    {"configurations", totals.configurations},
+                    {"flops", totals.flops.value},
+                    {"multiply_adds", totals.product_flops.value / 2},
+                    {"conventional_flops", totals.conventional_flops.value},
+                    {"bytes_read", totals.read.value},
+                    {"bytes_written", totals.written.value},
+                    {"parameters", totals.parameters},
+                    {"parameter_bytes", totals.parameter_bytes.value}};
+  return DumpJson(json, 2) + "\n";
+}
+
+}  // namespace infimum

@@ -1,0 +1,34 @@
+// What a model adds up to, counted once for JSON and table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "infimum/graph/model_graph.h"
+
+namespace infimum {
+
+struct InspectTotals {
+  std::size_t layers = 0;
+  std::size_t measurable = 0;
+  std::size_t free = 0;
+  std::size_t unknown = 0;
+  std::size_t configurations = 0;  // distinct workloads
+  Flops flops;                     // direct, of all layers
+  Flops product_flops;             // of convolutions and matrix products: what the literature counts
+  Flops conventional_flops;
+  Bytes read;
+  Bytes written;
+  std::int64_t parameters = 0;  // elements of weights that layers compute with, shared ones once
+  Bytes parameter_bytes;
+};
+
+InspectTotals TotalsOf(const ModelGraph& graph);
+
+// Elements of the weights that a layer computes with: its operands' (of an unknown layer, every weight).
+std::int64_t ParametersOf(const ModelGraph& graph, const Layer& layer);
+
+std::string_view InspectStatus(const Layer& layer);  // "measurable", "free", "unknown"
+
+}  // namespace infimum

@@ -1,0 +1,51 @@
+// The pieces that several of our JSON texts share, each written one way.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "infimum/analyzer/bracket.h"
+
+namespace infimum {
+
+// Keys stay in the order they were written: texts are compared and read by people.
+using Json = nlohmann::ordered_json;
+
+inline Json MicrosecondsOrNull(const std::optional<Latency>& latency) {
+  return latency ? Json(latency->count()) : Json(nullptr);
+}
+
+inline Json IntervalOrNull(const std::optional<Interval>& interval) {
+  return interval ? Json{interval->low.count(), interval->high.count()} : Json(nullptr);
+}
+
+inline Json BoundsJson(const std::vector<Bound>& bounds) {
+  Json array = Json::array();
+  for (const Bound& bound : bounds) {
+    array.push_back({{"variant", Name(bound.variant)},
+                     {"latency_us", bound.latency.count()},
+                     {"interval_us", IntervalOrNull(bound.interval)},
+                     {"assumptions", bound.assumptions}});
+  }
+  return array;
+}
+
+inline Json FloorJson(const Floor& floor) {
+  return {{"latency_us", floor.latency.count()}, {"decided_by", floor.decided_by}, {"assumptions", floor.assumptions}};
+}
+
+inline Json CoverageJson(const Coverage& coverage) {
+  return {{"measured", coverage.measured},
+          {"estimated", coverage.estimated},
+          {"free", coverage.free},
+          {"missing", coverage.missing}};
+}
+
+// Bytes that are not UTF-8 become U+FFFD, numbers that JSON lacks null: dumping never throws for them.
+inline std::string DumpJson(const Json& json, int indent) {
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace infimum

@@ -1,0 +1,100 @@
+#include "infimum/reports/markdown_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "infimum/base/text.h"
+#include "infimum/reports/comparison.h"
+#include "infimum/reports/quantity_text.h"
+#include "infimum/reports/summary.h"
+#include "reports/utf8.h"
+
+namespace infimum {
+namespace {
+
+// A code span holds everything but its own fence; in tables a bar would still end the cell.
+std::string CodeSpan(std::string_view text) {
+  std::string inner;
+  std::size_t longest = 0;
+  std::size_t run = 0;
+  for (char c : Printable(text)) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+    if (c == '|') inner += '\\';
+    inner += c;
+  }
+  if (inner.empty()) return "-";
+  std::string fence(longest + 1, '`');
+  bool pad = inner.front() == '`' || inner.back() == '`';
+  return fence + (pad ? " " : "") + inner + (pad ? " " : "") + fence;
+}
+
+// Prose that may hold names: every character that means something in Markdown or HTML is escaped.
+std::string Prose(std::string_view text) {
+  std::string out;
+  for (char c : Printable(text)) {
+    if (std::string_view("\\`*_{}[]<>()#+!|~&").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+void AddLine(std::string_view name, Latency latency, std::string_view note, std::string& out) {
+  out += fmt::format("| {} | {} | {} |\n", Prose(name), LatencyText(latency), Prose(note));
+}
+
+void AddBracket(const ReportModel& report, std::string& out) {
+  out += "| | latency | |\n| --- | ---: | --- |\n";
+  AddLine("floor", report.floor.latency, report.floor.decided_by, out);
+  AddLine("conventional floor", report.conventional_floor.latency, report.conventional_floor.decided_by, out);
+  for (const Bound& bound : report.bounds) {
+    AddLine("bound, " + std::string(Name(bound.variant)), bound.latency, Join(bound.assumptions, ", "), out);
+  }
+  if (report.demonstrated) AddLine("demonstrated", *report.demonstrated, "", out);
+  if (report.run) AddLine(report.run->framework + " " + report.run->version, report.run->latency, "measured", out);
+}
+
+void AddLargest(const ReportModel& report, std::string& out) {
+  std::vector<ComparisonRow> rows = ComparisonRows(report);
+  std::vector<std::size_t> largest = LargestRows(rows, 10);
+  if (largest.empty()) return;
+  bool compared = rows[largest.front()].gap().has_value();
+  out += compared
+             ? "\n## Largest gaps\n\n| layer | family | bound | measured | gap |\n| --- | --- | ---: | ---: | ---: |\n"
+             : "\n## Most expensive layers\n\n| layer | family | bound |\n| --- | --- | ---: |\n";
+  for (std::size_t index : largest) {
+    const ComparisonRow& row = rows[index];
+    out += fmt::format("| {} | {} | {} |", CodeSpan(RowLabel(report, row)), Prose(row.family),
+                       LatencyText(row.bound.value_or(Latency(0))));
+    if (compared && row.gap())
+      out += fmt::format(" {} | {} |", LatencyText(*row.measured), SignedLatencyText(*row.gap()));
+    out += '\n';
+  }
+}
+
+}  // namespace
+
+std::string MarkdownReport(const ReportModel& report) {
+  std::string out = fmt::format("# {}\n\n{}\n\n", Prose(report.title.empty() ? report.model_name : report.title),
+                                Prose(Headline(report)));
+  AddBracket(report, out);
+  AddLargest(report, out);
+  const Coverage& coverage = report.coverage;
+  out += fmt::format("\n## What this rests on\n\n- Coverage: measured {}, estimated {}, missing {}\n",
+                     PercentText(coverage.measured), PercentText(coverage.estimated), PercentText(coverage.missing));
+  out += fmt::format("- Device: {} ({})\n", Prose(report.device_name), CodeSpan(report.device_key));
+  out += fmt::format("- Selection: {}; contract {}\n", Prose(report.selection), Prose(report.contract));
+  for (const Advice& advice : report.advice) out += fmt::format("- {}\n", Prose(advice.text));
+  if (!report.missing.empty()) {
+    out += "\n## What is missing\n\n";
+    for (const MissingItem& item : report.missing) {
+      out += fmt::format("- {}, {} of the time, {}", CodeSpan(item.what), PercentText(item.share), Prose(item.reason));
+      out += item.command.empty() ? "\n" : fmt::format(": {}\n", CodeSpan(item.command));
+    }
+  }
+  return out +=
+         fmt::format("\nGenerated {} by infimum {}.\n", Prose(report.generated_at), Prose(report.infimum_version));
+}
+
+}  // namespace infimum

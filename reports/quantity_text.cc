@@ -1,0 +1,69 @@
+#include "infimum/reports/quantity_text.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <string_view>
+
+namespace infimum {
+namespace {
+
+// Three significant digits without an exponent: 1.16, 19.8, 123, 1234.
+std::string ThreeDigits(double value) {
+  double magnitude = std::fabs(value);
+  int decimals = magnitude >= 99.95 ? 0 : magnitude >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f}", value, decimals);
+}
+
+std::string WithPrefix(double value, const std::array<std::string_view, 6>& units) {
+  std::size_t step = 0;
+  while (std::fabs(value) >= 999.5 && step + 1 < units.size()) {
+    value /= 1000;
+    ++step;
+  }
+  return step == 0 ? fmt::format("{:.0f} {}", value, units[0]) : fmt::format("{} {}", ThreeDigits(value), units[step]);
+}
+
+}  // namespace
+
+std::string LatencyText(Latency latency) {
+  double us = latency.count();
+  if (!std::isfinite(us)) return "-";
+  double magnitude = std::fabs(us);
+  if (magnitude == 0) return "0 µs";
+  if (magnitude < 0.9995) return ThreeDigits(us * 1e3) + " ns";
+  if (magnitude < 999.5) return ThreeDigits(us) + " µs";
+  if (magnitude < 999.5e3) return ThreeDigits(us / 1e3) + " ms";
+  return ThreeDigits(us / 1e6) + " s";
+}
+
+std::string SignedLatencyText(Latency latency) {
+  std::string text = LatencyText(latency);
+  if (latency.count() > 0) text.insert(text.begin(), '+');
+  return text;
+}
+
+std::string BytesText(Bytes bytes) {
+  return WithPrefix(static_cast<double>(bytes.value), {"B", "kB", "MB", "GB", "TB", "PB"});
+}
+
+std::string FlopsText(Flops flops) {
+  return WithPrefix(static_cast<double>(flops.value), {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"});
+}
+
+std::string PercentText(double share) {
+  if (!std::isfinite(share)) return "-";
+  double percent = share * 100;
+  // A little is not nothing, and nearly all is not all.
+  if (percent > 0 && percent < 0.05) return "< 0.1 %";
+  if (percent < 100 && percent > 99.95) return "> 99.9 %";
+  double rounded = std::round(percent * 10) / 10;
+  return rounded == std::round(rounded) ? fmt::format("{:.0f} %", rounded) : fmt::format("{:.1f} %", rounded);
+}
+
+std::string CountText(std::size_t count, const std::string& noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+}  // namespace infimum

@@ -1,0 +1,114 @@
+#include "infimum/reports/report_json.h"
+
+#include "infimum/reports/comparison.h"
+#include "infimum/reports/summary.h"
+#include "reports/json_values.h"
+
+namespace infimum {
+namespace {
+
+Json LayerJson(const ReportLayer& layer) {
+  return {{"name", layer.name},
+          {"op", layer.op},
+          {"family", layer.family},
+          {"status", Name(layer.status)},
+          {"reason", layer.reason},
+          {"config", layer.config},
+          {"candidate", layer.candidate},
+          {"latency_us", MicrosecondsOrNull(layer.latency)},
+          {"interval_us", IntervalOrNull(layer.interval)},
+          {"floor_us", layer.floor.count()},
+          {"on_critical_path", layer.on_critical_path},
+          {"flops", layer.flops.value},
+          {"bytes", layer.bytes.value},
+          {"command", layer.config.empty() ? std::string() : ReproductionCommand(layer.config)}};
+}
+
+Json RowJson(const ReportModel& report, const ComparisonRow& row) {
+  return {{"label", RowLabel(report, row)},
+          {"layers", row.layers},
+          {"main_layer", row.layers.empty() ? Json(nullptr) : Json(row.main)},
+          {"engine_layers", row.engine_layers},
+          {"family", row.family},
+          {"status", row.layers.empty() ? std::string_view("engine only") : Name(row.status)},
+          {"bound_us", MicrosecondsOrNull(row.bound)},
+          {"measured_us", MicrosecondsOrNull(row.measured)},
+          {"floor_us", row.floor.count()},
+          {"flops", row.flops.value},
+          {"bytes", row.bytes.value}};
+}
+
+Json RunJson(const ReportRun& run) {
+  return {{"framework", run.framework},        {"version", run.version},          {"latency_us", run.latency.count()},
+          {"minimum_us", run.minimum.count()}, {"median_us", run.median.count()}, {"p95_us", run.p95.count()},
+          {"repetitions", run.repetitions},    {"samples", run.samples},          {"settings", run.settings}};
+}
+
+Json ModelJson(const ReportModel& report) {
+  Json inputs = Json::array();
+  for (const ReportInput& input : report.inputs) {
+    inputs.push_back({{"name", input.name}, {"dtype", input.dtype}, {"shape", input.shape}});
+  }
+  return {{"name", report.model_name},
+          {"sha256", report.model_sha256},
+          {"opset", report.opset},
+          {"inputs", std::move(inputs)}};
+}
+
+Json EnvironmentJson(const Environment& environment) {
+  return {{"libraries", environment.libraries}, {"threads", environment.threads},
+          {"affinity", environment.affinity},   {"clock_policy", environment.clock_policy},
+          {"host", environment.host},           {"infimum_version", environment.infimum_version}};
+}
+
+Json RoofsJson(const std::vector<Roof>& roofs) {
+  Json array = Json::array();
+  for (const Roof& roof : roofs) array.push_back({{"name", roof.name}, {"per_second", roof.per_second}});
+  return array;
+}
+
+}  // namespace
+
+std::string ReportJson(const ReportModel& report) {
+  std::vector<ComparisonRow> rows = ComparisonRows(report);
+  Json json;
+  json["schema"] = "infimum.report/1";
+  json["title"] = report.title;
+  json["headline"] = Headline(report);
+  json["generated_at"] = report.generated_at;
+  json["infimum_version"] = report.infimum_version;
+  json["model"] = ModelJson(report);
+  json["device"] = {{"name", report.device_name}, {"key", report.device_key}, {"generation", report.generation}};
+  json["environment"] = EnvironmentJson(report.environment);
+  json["selection"] = report.selection;
+  json["contract"] = report.contract;
+  json["floor"] = FloorJson(report.floor);
+  json["conventional_floor"] = FloorJson(report.conventional_floor);
+  json["bounds"] = BoundsJson(report.bounds);
+  json["demonstrated_us"] = MicrosecondsOrNull(report.demonstrated);
+  json["run"] = report.run ? RunJson(*report.run) : Json(nullptr);
+  json["coverage"] = CoverageJson(report.coverage);
+  Json& layers = json["layers"] = Json::array();
+  for (const ReportLayer& layer : report.layers) layers.push_back(LayerJson(layer));
+  Json& row_array = json["rows"] = Json::array();
+  for (const ComparisonRow& row : rows) row_array.push_back(RowJson(report, row));
+  Json& steps = json["gap_steps"] = Json::array();
+  for (const GapStep& step : GapSteps(report, rows)) {
+    steps.push_back({{"step", step.name}, {"latency_us", step.latency.count()}, {"rows", step.rows}});
+  }
+  json["roofs"] = {{"arithmetic", RoofsJson(report.arithmetic_roofs)},
+                   {"bandwidth", RoofsJson(report.bandwidth_roofs)}};
+  Json& passes = json["passes"] = Json::array();
+  for (const RewritePass& pass : report.passes) {
+    passes.push_back({{"name", pass.name}, {"description", pass.description}, {"rewrites", pass.rewrites}});
+  }
+  Json& missing = json["missing"] = Json::array();
+  for (const MissingItem& item : report.missing) {
+    missing.push_back({{"what", item.what}, {"reason", item.reason}, {"share", item.share}, {"command", item.command}});
+  }
+  Json& advice = json["advice"] = Json::array();
+  for (const Advice& item : report.advice) advice.push_back({{"text", item.text}, {"command", item.command}});
+  return DumpJson(json, -1);
+}
+
+}  // namespace infimum

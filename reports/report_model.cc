@@ -1,0 +1,43 @@
+#include "infimum/reports/report_model.h"
+
+#include "infimum/base/check.h"
+#include "reports/utf8.h"
+
+namespace infimum {
+
+std::string_view Name(RowStatus status) {
+  switch (status) {
+    case RowStatus::kMeasured:
+      return "measured";
+    case RowStatus::kEstimated:
+      return "estimated";
+    case RowStatus::kFree:
+      return "free";
+    case RowStatus::kMissing:
+      return "missing";
+    case RowStatus::kUnknown:
+      return "unknown";
+  }
+  INFIMUM_CHECK(false, "a row status without a name");
+}
+
+const Bound* MainBound(const ReportModel& report) {
+  for (const Bound& bound : report.bounds) {
+    if (bound.variant == BoundVariant::kSequential) return &bound;
+  }
+  return report.bounds.empty() ? nullptr : &report.bounds.front();
+}
+
+std::string ReproductionCommand(std::string_view config) {
+  std::string command = "infimum bench --layer '";
+  for (char c : ValidUtf8(config)) {
+    if (c == '\'') {
+      command += "'\\''";
+    } else {
+      command += c;
+    }
+  }
+  return command += '\'';
+}
+
+}  // namespace infimum

@@ -1,0 +1,106 @@
+#include "reports/utf8.h"
+
+#include <fmt/format.h>
+
+namespace infimum {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
+
+bool IsControl(std::uint32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
+
+// Characters that reorder or break what follows them on a line.
+bool Misleads(std::uint32_t c) {
+  return (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF;
+}
+
+std::size_t ColumnsOf(std::uint32_t c) {
+  if ((c >= 0x0300 && c <= 0x036F) || (c >= 0x1AB0 && c <= 0x1AFF) || (c >= 0x20D0 && c <= 0x20FF) ||
+      (c >= 0xFE00 && c <= 0xFE0F)) {
+    return 0;
+  }
+  bool wide = (c >= 0x1100 && c <= 0x115F) || (c >= 0x2E80 && c <= 0xA4CF) || (c >= 0xAC00 && c <= 0xD7A3) ||
+              (c >= 0xF900 && c <= 0xFAFF) || (c >= 0xFE30 && c <= 0xFE6F) || (c >= 0xFF00 && c <= 0xFF60) ||
+              (c >= 0xFFE0 && c <= 0xFFE6) || (c >= 0x1F300 && c <= 0x1F64F) || (c >= 0x1F900 && c <= 0x1F9FF) ||
+              (c >= 0x20000 && c <= 0x3FFFD);
+  return wide ? 2 : 1;
+}
+
+}  // namespace
+
+CodePoint FirstCodePoint(std::string_view text) {
+  constexpr CodePoint kInvalid{0xFFFD, 1, false};
+  auto lead = static_cast<unsigned char>(text[0]);
+  if (lead < 0x80) return {lead, 1, true};
+  std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return kInvalid;
+  std::uint32_t value = lead & (0x7Fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    auto next = static_cast<unsigned char>(text[i]);
+    if ((next & 0xC0) != 0x80) return kInvalid;
+    value = (value << 6) | (next & 0x3Fu);
+  }
+  bool overlong = (length == 3 && value < 0x800) || (length == 4 && value < 0x10000);
+  bool surrogate = value >= 0xD800 && value <= 0xDFFF;
+  if (overlong || surrogate || value > 0x10FFFF) return kInvalid;
+  return {value, length, true};
+}
+
+std::string ValidUtf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    CodePoint c = FirstCodePoint(text);
+    out += c.valid ? text.substr(0, c.bytes) : kReplacement;
+    text.remove_prefix(c.bytes);
+  }
+  return out;
+}
+
+std::string Printable(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    CodePoint c = FirstCodePoint(text);
+    if (!c.valid) {
+      out += kReplacement;
+    } else if (IsControl(c.value)) {
+      out += fmt::format("\\x{:02x}", c.value);
+    } else if (Misleads(c.value)) {
+      out += fmt::format("\\u{:04x}", c.value);
+    } else {
+      out += text.substr(0, c.bytes);
+    }
+    text.remove_prefix(c.bytes);
+  }
+  return out;
+}
+
+std::size_t DisplayWidth(std::string_view text) {
+  std::size_t width = 0;
+  while (!text.empty()) {
+    CodePoint c = FirstCodePoint(text);
+    width += ColumnsOf(c.value);
+    text.remove_prefix(c.bytes);
+  }
+  return width;
+}
+
+std::string CutToWidth(std::string_view text, std::size_t width) {
+  if (DisplayWidth(text) <= width) return std::string(text);
+  if (width == 0) return {};
+  std::string out;
+  std::size_t used = 0;
+  while (!text.empty()) {
+    CodePoint c = FirstCodePoint(text);
+    std::size_t columns = ColumnsOf(c.value);
+    if (used + columns > width - 1) break;
+    out += text.substr(0, c.bytes);
+    used += columns;
+    text.remove_prefix(c.bytes);
+  }
+  return out += kEllipsis;
+}
+
+}  // namespace infimum

@@ -1,0 +1,281 @@
+#include "tests/reports/sample_report.h"
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+namespace infimum {
+namespace {
+
+// A fixed sequence in [0, 1): the same on every machine, unlike the standard library's distributions.
+class Sequence {
+ public:
+  double Next() {
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return static_cast<double>(state_ >> 40) / static_cast<double>(1 << 24);
+  }
+
+ private:
+  std::uint64_t state_ = 42;
+};
+
+constexpr double kPeak = 205e9;        // FLOP/s
+constexpr double kBandwidth = 14.2e9;  // bytes/s
+
+class Builder {
+ public:
+  explicit Builder(ReportModel& report) : report_(report) {}
+
+  void Convolution(const std::string& name, std::int64_t in, std::int64_t out, std::int64_t size, std::int64_t kernel,
+                   std::int64_t stride, bool relu) {
+    std::int64_t output = size / stride;
+    ReportLayer layer;
+    layer.name = name;
+    layer.op = "Conv";
+    layer.family = "convolution";
+    std::string pad = kernel == 3 ? "1,1,1,1" : kernel == 7 ? "3,3,3,3" : "0,0,0,0";
+    std::string k = std::to_string(kernel);
+    std::string s = std::to_string(stride);
+    layer.config = "convolution dtype=f32:f32:f32 in=1x" + std::to_string(in) + "x" + std::to_string(size) + "x" +
+                   std::to_string(size) + " out_channels=" + std::to_string(out) + " kernel=" + k + "x" + k +
+                   " stride=" + s + "x" + s + " dilation=1x1 pad=" + pad + " groups=1 bias=yes weights=const";
+    layer.flops = Flops{2 * in * out * kernel * kernel * output * output};
+    layer.bytes = Bytes{4 * (in * size * size + out * output * output + in * out * kernel * kernel)};
+    double efficiency = 0.72 + 0.22 * sequence_.Next() - (in < 8 ? 0.3 : 0);
+    Measured(layer, static_cast<double>(layer.flops.value) / (kPeak * efficiency) * 1e6,
+             kernel == 1 ? "onednn/brgconv_1x1:avx512_core" : "onednn/brgconv:avx512_core");
+    std::size_t conv = Add(layer);
+    double slowdown = 1.02 + 0.16 * sequence_.Next() + (kernel == 3 && size == 14 ? 0.35 : 0);
+    EngineRow row{{conv}, {name + "_nchwc"}, *layer.latency * slowdown};
+    std::size_t norm = Free(name + "/bn", "BatchNormalization", "folded into the weights of the convolution before it");
+    row.layers.push_back(norm);
+    if (relu) {
+      std::size_t after = Pointwise(name + "/relu", "Relu", "relu", out * output * output, 1);
+      row.layers.push_back(after);
+      row.latency += *report_.layers[after].latency * 0.2;
+    }
+    rows_.push_back(row);
+  }
+
+  std::size_t Pointwise(const std::string& name, const std::string& op, const std::string& kind, std::int64_t elements,
+                        std::int64_t inputs) {
+    ReportLayer layer;
+    layer.name = name;
+    layer.op = op;
+    layer.family = "pointwise";
+    layer.config = "pointwise kind=" + kind + " dtype=f32:-:f32 in=" + std::to_string(elements);
+    layer.flops = Flops{elements};
+    layer.bytes = Bytes{4 * elements * (inputs + 1)};
+    Measured(layer, static_cast<double>(layer.bytes.value) / 60e9 * 1e6, "onednn/jit_uni:avx512_core");
+    return Add(layer);
+  }
+
+  std::size_t Free(const std::string& name, const std::string& op, const std::string& reason) {
+    ReportLayer layer;
+    layer.name = name;
+    layer.op = op;
+    layer.family = op;
+    layer.status = RowStatus::kFree;
+    layer.reason = reason;
+    layer.latency = Latency(0);
+    return Add(layer);
+  }
+
+  std::size_t Add(const ReportLayer& layer) {
+    report_.layers.push_back(layer);
+    return report_.layers.size() - 1;
+  }
+
+  void Engine(EngineRow row) { rows_.push_back(std::move(row)); }
+  std::vector<EngineRow> TakeRows() { return std::move(rows_); }
+
+  void Measured(ReportLayer& layer, double us, const std::string& candidate) {
+    layer.status = RowStatus::kMeasured;
+    layer.candidate = candidate;
+    layer.latency = Latency(us);
+    layer.interval = Interval{Latency(us * 0.992), Latency(us * (1.01 + 0.02 * sequence_.Next()))};
+    double arithmetic = layer.family == "convolution" ? 0 : static_cast<double>(layer.flops.value) / kPeak * 1e6;
+    layer.floor = Latency(std::fmax(arithmetic, static_cast<double>(layer.bytes.value) / 95e9 * 1e6));
+    layer.on_critical_path = true;
+  }
+
+ private:
+  ReportModel& report_;
+  Sequence sequence_;
+  std::vector<EngineRow> rows_;
+};
+
+void AddBlocks(Builder& builder, std::size_t repeat) {
+  struct Stage {
+    int blocks;
+    std::int64_t in, middle, out, size;
+  };
+  const Stage stages[] = {
+      {3, 64, 64, 256, 56}, {4, 256, 128, 512, 56}, {6, 512, 256, 1024, 28}, {3, 1024, 512, 2048, 14}};
+  for (int s = 0; s < 4; ++s) {
+    const Stage& stage = stages[s];
+    for (int b = 0; b < stage.blocks; ++b) {
+      std::int64_t stride = b == 0 && s > 0 ? 2 : 1;
+      std::int64_t in = b == 0 ? stage.in : stage.out;
+      std::int64_t size = b == 0 || s == 0 ? stage.size : stage.size / 2;
+      std::int64_t after = size / stride;
+      std::string name = "/layer" + std::to_string(s + 1) + "/layer" + std::to_string(s + 1) + "." + std::to_string(b);
+      if (repeat > 0) name = "/repeat" + std::to_string(repeat) + name;
+      builder.Convolution(name + "/conv1/Conv", in, stage.middle, size, 1, 1, true);
+      builder.Convolution(name + "/conv2/Conv", stage.middle, stage.middle, size, 3, stride, true);
+      builder.Convolution(name + "/conv3/Conv", stage.middle, stage.out, after, 1, 1, false);
+      if (b == 0) builder.Convolution(name + "/downsample/Conv", in, stage.out, size, 1, stride, false);
+      std::size_t add = builder.Pointwise(name + "/Add", "Add", "add", stage.out * after * after, 2);
+      std::size_t relu = builder.Pointwise(name + "/relu_2/Relu", "Relu", "relu", stage.out * after * after, 1);
+      double bytes = 4.0 * static_cast<double>(stage.out * after * after);
+      builder.Engine({{add, relu}, {name + "/Add", name + "/relu_2/Relu"}, Latency(bytes * 5 / 42e9 * 1e6)});
+    }
+  }
+}
+
+void AddHead(Builder& builder, const SampleOptions& options) {
+  ReportLayer pool;
+  pool.name = "/avgpool/GlobalAveragePool";
+  pool.op = "GlobalAveragePool";
+  pool.family = "pooling";
+  pool.config = "pooling kind=average dtype=f32:-:f32 in=1x2048x7x7 kernel=7x7 stride=1x1 pad=0,0,0,0";
+  pool.flops = Flops{100352};
+  pool.bytes = Bytes{409600};
+  builder.Measured(pool, 11.8, "onednn/jit:avx512_core");
+  builder.Engine({{builder.Add(pool)}, {pool.name}, Latency(10.9)});
+  builder.Free("/Flatten", "Flatten", "a view: the same bytes under another shape");
+
+  ReportLayer product;
+  product.name = "/fc/Gemm";
+  product.op = "Gemm";
+  product.family = "matmul";
+  product.config = "matmul dtype=f32:f32:f32 m=1 n=1000 k=2048 bias=yes weights=const";
+  product.flops = Flops{4096000};
+  product.bytes = Bytes{8204192};
+  builder.Measured(product, 430.2, "onednn/gemm:jit");
+  builder.Engine({{builder.Add(product)}, {product.name}, Latency(588.4)});
+
+  ReportLayer hostile;
+  hostile.name = kHostileName;
+  hostile.op = "Softmax";
+  hostile.family = "softmax";
+  hostile.config = "softmax dtype=f32:-:f32 in=1x1000 axis=1";
+  hostile.bytes = Bytes{8000};
+  hostile.flops = Flops{5000};
+  builder.Measured(hostile, 1.42, "onednn/jit:avx512_core");
+  builder.Engine({{builder.Add(hostile)}, {kHostileName}, Latency(2.2)});
+
+  ReportLayer top;
+  top.name = "/TopK";
+  top.op = "TopK";
+  top.family = "sort";
+  top.config = "sort kind=topk dtype=f32:-:f32 in=1x1000 k=5";
+  top.bytes = Bytes{4040};
+  top.status = RowStatus::kEstimated;
+  top.latency = Latency(7.2);
+  top.floor = Latency(0.043);
+  builder.Engine({{builder.Add(top)}, {"/TopK"}, Latency(9.4)});
+  if (!options.with_missing) return;
+  ReportLayer resize;
+  resize.name = "/heatmap/Resize";
+  resize.op = "Resize";
+  resize.family = "resample";
+  resize.config = "resample kind=linear dtype=f32:-:f32 in=1x2048x7x7 out=1x2048x28x28";
+  resize.bytes = Bytes{6823936};
+  resize.status = RowStatus::kMissing;
+  resize.reason = "not measured yet";
+  resize.floor = Latency(71.8);
+  builder.Engine({{builder.Add(resize)}, {"/heatmap/Resize"}, Latency(1210)});
+  ReportLayer custom;
+  custom.name = "/heatmap/Custom";
+  custom.op = "com.acme.Blend";
+  custom.family = "com.acme.Blend";
+  custom.bytes = Bytes{12845056};
+  custom.status = RowStatus::kUnknown;
+  custom.reason = "no configuration is known for com.acme.Blend";
+  custom.floor = Latency(135.2);
+  builder.Engine({{builder.Add(custom)}, {"/heatmap/Custom"}, Latency(402)});
+}
+
+void AddAbout(ReportModel& report) {
+  report.title = "resnet50 on AMD EPYC";
+  report.generated_at = "2026-11-21T10:47:44Z";
+  report.infimum_version = "0.1.0";
+  report.model_name = "resnet50";
+  report.model_sha256 = "5b1f0a3c8d7e6f2b9a4c1d0e8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a";
+  report.opset = 18;
+  report.inputs = {{"x", "f32", "1x3x224x224"}};
+  report.device_name = "AMD EPYC 9V74";
+  report.device_key = "cpu/AuthenticAMD/25.17.1/avx2,avx512f,avx512_bf16,fma/l1=32K/l2=1M/l3=32M/cores=2";
+  report.generation = "Zen 4";
+  report.environment.libraries = {{"onednn", "3.2.0 gomp"}};
+  report.environment.threads = 1;
+  report.environment.affinity = "pinned:0";
+  report.environment.clock_policy = "performance";
+  report.environment.host = "Debian GNU/Linux 12, Linux 6.1";
+  report.environment.infimum_version = "0.1.0";
+  report.selection = "1 thread, warm caches, min-of-medians, the model's own types, newest libraries";
+  report.contract = "strict-f32";
+  report.passes = {{"fold-batch-normalization",
+                    "scale and shift move into the weights of the convolution before",
+                    {"/layer1/layer1.0/conv1/Conv/bn into /layer1/layer1.0/conv1/Conv", "and the others"}}};
+  report.arithmetic_roofs = {{"f32 arithmetic", kPeak}, {"bf16 arithmetic", 390e9}};
+  report.bandwidth_roofs = {{"memory", kBandwidth}, {"L2", 95e9}};
+}
+
+}  // namespace
+
+ReportModel SampleReport(const SampleOptions& options) {
+  ReportModel report;
+  AddAbout(report);
+  Builder builder(report);
+  builder.Convolution("/conv1/Conv", 3, 64, 224, 7, 2, true);
+  for (std::size_t repeat = 0; repeat < options.stages; ++repeat) AddBlocks(builder, repeat);
+  AddHead(builder, options);
+
+  Latency sum{0};
+  Latency measured{0};
+  Latency estimated{0};
+  Latency missing{0};
+  for (const ReportLayer& layer : report.layers) {
+    if (layer.latency) sum += *layer.latency;
+    if (layer.status == RowStatus::kMeasured) measured += *layer.latency;
+    if (layer.status == RowStatus::kEstimated) estimated += *layer.latency;
+    if (!layer.latency) missing += layer.floor;
+  }
+  Latency all = measured + estimated + missing;
+  report.coverage = {measured / all, estimated / all, 0, missing / all};
+  report.floor = {sum * 0.21, "bandwidth memory", {"estimated"}};
+  report.conventional_floor = {sum * 0.78, "arithmetic f32", {"estimated", "conventional-arithmetic"}};
+  std::vector<std::string> tags = {"free-layouts", "warm-caches", "estimated-layers"};
+  if (missing > Latency(0)) tags.push_back("missing-layers");
+  report.bounds = {{BoundVariant::kSequential, sum, {sum * 0.993, sum * 1.012}, tags},
+                   {BoundVariant::kParallel, sum * 0.991, {sum * 0.985, sum * 1.004}, tags}};
+  std::vector<EngineRow> rows = builder.TakeRows();
+  rows.push_back({{}, {"ReorderInput", "ReorderOutput"}, Latency(131.5)});
+  if (options.with_run) {
+    Latency run{0};
+    for (const EngineRow& row : rows) run += row.latency;
+    run += Latency(212);  // what no layer accounts for
+    report.demonstrated = sum * 1.018;
+    report.run = ReportRun{"onnxruntime",
+                           "1.31.1",
+                           run,
+                           run * 0.991,
+                           run * 1.004,
+                           run * 1.037,
+                           5,
+                           640,
+                           {{"graph_optimization_level", "all"}, {"intra_op_threads", "1"}},
+                           rows};
+    report.advice = {{"The repetitions of the run differ by 3.7 %: another process may use this processor.", ""}};
+  }
+  for (const ReportLayer& layer : report.layers) {
+    if (layer.latency) continue;
+    report.missing.push_back({layer.config.empty() ? layer.name : layer.config, layer.reason, layer.floor / all,
+                              layer.config.empty() ? "" : ReproductionCommand(layer.config)});
+  }
+  return report;
+}
+
+}  // namespace infimum

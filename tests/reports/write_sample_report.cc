@@ -1,0 +1,35 @@
+// write_sample_report FILE [STAGES]: the sample report as HTML, for the browser test and for eyes.
+//   write_sample_report sample.html          about 170 layers
+//   write_sample_report large.html 18        about 3,000
+//   write_sample_report plain.html 1 bare    no run, nothing missing
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <string_view>
+
+#include "infimum/base/text.h"
+#include "infimum/reports/html_report.h"
+#include "tests/reports/sample_report.h"
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::cerr << "usage: write_sample_report FILE [STAGES [bare]]\n";
+    return 2;
+  }
+  infimum::SampleOptions options;
+  if (argc > 2) {
+    options.stages = static_cast<std::size_t>(infimum::ParseInteger(argv[2]).value_or(1));
+  }
+  if (argc > 3 && std::string_view(argv[3]) == "bare") {
+    options.with_run = false;
+    options.with_missing = false;
+  }
+  std::ofstream out(argv[1], std::ios::binary);
+  out << infimum::HtmlReport(infimum::SampleReport(options));
+  out.close();
+  if (!out) {
+    std::cerr << argv[1] << ": could not be written\n";
+    return 1;
+  }
+  return 0;
+}
