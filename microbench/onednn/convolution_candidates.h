@@ -1,0 +1,15 @@
+// Convolutions through oneDNN: forward and transposed, grouped, dilated, in one to three dimensions.
+// Every implementation, with layouts free, with the channels last, and in the model's own order.
+#pragma once
+
+#include <vector>
+
+#include "infimum/layer/convolution.h"
+#include "microbench/onednn/epilogue.h"
+#include "microbench/onednn/program.h"
+
+namespace infimum::cpu {
+
+std::vector<Offer> ConvolutionOffers(const ConvolutionConfig& config, const Epilogue& epilogue = {});
+
+}  // namespace infimum::cpu

@@ -1,0 +1,53 @@
+#include "microbench/onednn/cpu_device.h"
+
+#include <sched.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "microbench/onednn/cpu_features.h"
+
+namespace infimum::cpu {
+namespace {
+
+std::int64_t VisibleCores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0) return CPU_COUNT(&set);
+  return std::max<std::int64_t>(1, sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+// "32K", "1280K", "32M": the largest unit that divides.
+std::string SizeText(std::int64_t bytes) {
+  if (bytes % (1 << 20) == 0) return std::to_string(bytes >> 20) + "M";
+  return std::to_string(bytes >> 10) + "K";
+}
+
+}  // namespace
+
+Result<Device> DescribeCpu() {
+  const CpuFeatures& features = Features();
+  Device device;
+  device.kind = DeviceKind::kCpu;
+  device.name = features.brand.empty() ? features.vendor : features.brand;
+  device.vendor = features.vendor;
+  device.generation = MicroArchitecture(features);
+  device.cores = VisibleCores();
+  device.identity["family"] = std::to_string(features.family);
+  device.identity["model"] = std::to_string(features.model);
+  device.identity["stepping"] = std::to_string(features.stepping);
+  device.identity["instructions"] = features.InstructionSets();
+  if (features.l1 > 0) device.identity["l1"] = SizeText(features.l1);
+  if (features.l2 > 0) device.identity["l2"] = SizeText(features.l2);
+  if (features.l3 > 0) device.identity["l3"] = SizeText(features.l3);
+  device.identity["cores"] = std::to_string(device.cores);
+  device.last_level_cache = Bytes{std::max({features.l1, features.l2, features.l3})};
+  struct sysinfo memory {};
+  if (sysinfo(&memory) == 0) {
+    device.memory = Bytes{static_cast<std::int64_t>(memory.totalram) * static_cast<std::int64_t>(memory.mem_unit)};
+  }
+  return device;
+}
+
+}  // namespace infimum::cpu

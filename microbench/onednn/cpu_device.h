@@ -1,0 +1,14 @@
+// The processor as a Device: an identity that two different processors never share.
+//
+//   cpu/AuthenticAMD/family=25/model=1/stepping=1/instructions=avx2,fma,f16c/l1=32K/l2=512K/l3=32M/cores=2
+#pragma once
+
+#include "infimum/base/result.h"
+#include "infimum/measurement/device.h"
+
+namespace infimum::cpu {
+
+// Cores are those that this process may run on.
+Result<Device> DescribeCpu();
+
+}  // namespace infimum::cpu

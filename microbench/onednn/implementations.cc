@@ -1,0 +1,85 @@
+#include "microbench/onednn/implementations.h"
+
+#include <algorithm>
+
+#include "oneapi/dnnl/dnnl.h"
+
+namespace infimum::cpu {
+namespace {
+
+// The walk changes a descriptor in place: a candidate keeps a copy.
+dnnl::primitive_desc_base Copy(const dnnl::primitive_desc_base& original) {
+  dnnl_primitive_desc_t copy = nullptr;
+  dnnl::error::wrap_c_api(dnnl_primitive_desc_clone(&copy, original.get()), "could not copy a descriptor");
+  return dnnl::primitive_desc_base(copy);
+}
+
+bool IsReference(const std::string& name) { return name.rfind("ref", 0) == 0 || name.rfind("simple", 0) == 0; }
+
+}  // namespace
+
+dnnl::primitive_attr DefaultAttributes() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+void ImplementationWalk::Add(const std::string& policy, const std::function<dnnl::primitive_desc()>& describe,
+                             int input_argument, int output_argument) {
+  // A policy that the library refuses offers nothing.
+  (void)Guarded([&]() -> Status {
+    dnnl::primitive_desc implementation = describe();
+    if (!implementation) return {};
+    do {
+      AddOne(policy, Copy(implementation), input_argument, output_argument);
+    } while (implementation.next_impl());
+    return {};
+  });
+}
+
+void ImplementationWalk::AddOnly(const std::string& policy, const std::function<dnnl::primitive_desc_base()>& describe,
+                                 int input_argument, int output_argument) {
+  (void)Guarded([&]() -> Status {
+    dnnl::primitive_desc_base implementation = describe();
+    if (implementation) AddOne(policy, implementation, input_argument, output_argument);
+    return {};
+  });
+}
+
+void ImplementationWalk::AddOne(const std::string& policy, dnnl::primitive_desc_base implementation, int input_argument,
+                                int output_argument) {
+  const auto layout = [&](int argument) {
+    return LayoutName(implementation.query_md(dnnl::query::exec_arg_md, argument));
+  };
+  const std::string name = implementation.impl_info_str();
+  Offer offer;
+  offer.candidate.library = "onednn";
+  offer.candidate.algorithm = prefix_ + name + (policy.empty() ? "" : "/" + policy);
+  offer.candidate.input_layout = layout(input_argument);
+  offer.candidate.output_layout = layout(output_argument);
+  offer.reference = IsReference(name);
+  const std::string identity = name + " " + offer.candidate.input_layout + " " + offer.candidate.output_layout + " " +
+                               layout(DNNL_ARG_WEIGHTS) + " " + layout(DNNL_ARG_SRC_1);
+  if (std::find(seen_.begin(), seen_.end(), identity) != seen_.end()) return;
+  seen_.push_back(identity);
+  const auto taken = [&](const std::string& algorithm) {
+    return std::any_of(offers_.begin(), offers_.end(),
+                       [&](const Offer& other) { return other.candidate.algorithm == algorithm; });
+  };
+  const std::string base = offer.candidate.algorithm;
+  for (int number = 2; taken(offer.candidate.algorithm); ++number) {
+    offer.candidate.algorithm = base + "/" + std::to_string(number);
+  }
+  offer.candidate.library_choice = prefix_.empty() && policy.empty() && offers_.empty();
+  offer.make = [make_call = make_call_, implementation](const Problem& problem) -> Result<std::unique_ptr<Program>> {
+    return Guarded([&]() -> Result<std::unique_ptr<Program>> {
+      INFIMUM_ASSIGN_OR_RETURN(const PrimitiveCall call, make_call(problem, implementation));
+      return MakePrimitiveProgram(call);
+    });
+  };
+  offers_.push_back(std::move(offer));
+}
+
+std::vector<Offer> ImplementationWalk::Take() { return std::move(offers_); }
+
+}  // namespace infimum::cpu

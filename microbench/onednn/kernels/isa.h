@@ -1,0 +1,33 @@
+// What every source in this folder that is compiled once for each instruction set begins with: its
+// namespace, and vectors as wide as the set's registers.
+#pragma once
+
+#include <cstdint>
+
+#if defined(__AVX512F__)
+#define INFIMUM_ISA avx512
+#define INFIMUM_ISA_NAME "avx512"
+#define INFIMUM_VECTOR_BYTES 64
+#elif defined(__AVX2__)
+#define INFIMUM_ISA avx2
+#define INFIMUM_ISA_NAME "avx2"
+#define INFIMUM_VECTOR_BYTES 32
+#else
+#define INFIMUM_ISA sse2
+#define INFIMUM_ISA_NAME "sse2"
+#define INFIMUM_VECTOR_BYTES 16
+#endif
+
+namespace infimum::cpu::INFIMUM_ISA {
+
+inline constexpr int kBytes = INFIMUM_VECTOR_BYTES;
+inline constexpr int kFloats = kBytes / 4;
+
+typedef float Floats __attribute__((vector_size(INFIMUM_VECTOR_BYTES)));
+typedef double Doubles __attribute__((vector_size(INFIMUM_VECTOR_BYTES)));
+typedef std::int64_t Words __attribute__((vector_size(INFIMUM_VECTOR_BYTES)));
+typedef std::int32_t Integers __attribute__((vector_size(INFIMUM_VECTOR_BYTES)));
+typedef float UnalignedFloats __attribute__((vector_size(INFIMUM_VECTOR_BYTES), aligned(4), may_alias));
+typedef std::int64_t AliasingWords __attribute__((vector_size(INFIMUM_VECTOR_BYTES), may_alias));
+
+}  // namespace infimum::cpu::INFIMUM_ISA

@@ -1,0 +1,24 @@
+// Matrix products through oneDNN: as matmul, and as the other primitives that compute the same.
+//
+//   onednn/gemm:jit                              matmul
+//   onednn/gemm:jit/b-transposed                 b lies with k innermost
+//   onednn/matmul-transposed/gemm:jit            B^T A^T, the result transposed
+//   onednn/matmul-as-inner-product/gemm:jit
+//   onednn/matmul-as-convolution/jit_1x1:avx2    rows as pixels of a 1x1 convolution
+#pragma once
+
+#include <vector>
+
+#include "infimum/layer/convolution.h"
+#include "infimum/layer/matmul.h"
+#include "microbench/onednn/epilogue.h"
+#include "microbench/onednn/program.h"
+
+namespace infimum::cpu {
+
+std::vector<Offer> MatMulOffers(const MatMulConfig& config, const Epilogue& epilogue = {});
+
+// A dense 1x1 convolution with stride one as a matrix product of its pixels; empty for any other.
+std::vector<Offer> PointwiseConvolutionOffers(const ConvolutionConfig& config);
+
+}  // namespace infimum::cpu

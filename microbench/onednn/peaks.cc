@@ -1,0 +1,203 @@
+#include "microbench/onednn/peaks.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "infimum/base/clock.h"
+#include "microbench/onednn/cpu_features.h"
+#include "microbench/onednn/host_tensor.h"
+#include "microbench/onednn/kernels/matrix_peaks.h"
+#include "microbench/onednn/kernels/vector_kernels.h"
+#include "microbench/onednn/offers.h"
+#include "microbench/onednn/random_fill.h"
+
+namespace infimum::cpu {
+namespace {
+
+double Seconds(Clock::Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+// The best of several runs: `work` is done by all threads at once and returns its amount.
+double BestRate(std::int64_t threads, double least_seconds, const std::function<double(std::int64_t, int)>& work) {
+  double best = 0;
+  std::int64_t rounds = 1;
+  double spent = 0;
+  for (int run = 0; spent < least_seconds || run < 3; ++run) {
+    double amount = 0;
+    const Clock::Duration begin = SteadyClock().Now();
+#pragma omp parallel num_threads(static_cast <int>(threads)) reduction(+ : amount)
+    amount += work(rounds, omp_get_thread_num());
+    const double seconds = std::max(Seconds(SteadyClock().Now() - begin), 1e-9);
+    spent += seconds;
+    // Short runs only find out how many rounds make a millisecond.
+    if (seconds < 5e-4) {
+      rounds *= 4;
+      --run;
+    } else {
+      best = std::max(best, amount / seconds);
+    }
+    if (spent > 2) break;
+  }
+  return best;
+}
+
+struct Arithmetic {
+  DataType type;
+  std::function<double(std::int64_t)> run;
+};
+
+std::vector<Arithmetic> ArithmeticOf(const CpuFeatures& features) {
+  // Several ways to the same type: the best counts.
+  std::vector<Arithmetic> all;
+  const VectorKernels& kernels = Kernels();
+  const auto add = [&](DataType type, std::function<double(std::int64_t)> run) {
+    all.push_back({type, std::move(run)});
+  };
+  const auto f32 = [&kernels](std::int64_t rounds) {
+    float sink = 0;
+    const double done = kernels.multiply_add_f32(rounds * 256, &sink);
+    return sink > 1e30F ? 0 : done;
+  };
+  add(DataType::kF32, f32);
+  // Without instructions of its own, a 16-bit type is computed as f32.
+  add(DataType::kF16, f32);
+  add(DataType::kBF16, f32);
+  add(DataType::kF64, [&kernels](std::int64_t rounds) {
+    double sink = 0;
+    const double done = kernels.multiply_add_f64(rounds * 256, &sink);
+    return sink > 1e300 ? 0 : done;
+  });
+  const auto integers = [&](double (*run)(std::int64_t, std::int32_t*)) {
+    add(DataType::kS8, [run](std::int64_t rounds) {
+      std::int32_t sink = 0;
+      return run(rounds * 256, &sink) + (sink == 12345 ? 1 : 0);
+    });
+  };
+  integers(kernels.multiply_add_s8);
+  if (features.avx512_vnni) integers(DotS8Avx512Vnni);
+  if (features.avx_vnni) integers(DotS8AvxVnni);
+  const auto floats = [&](DataType type, double (*run)(std::int64_t, float*)) {
+    add(type, [run](std::int64_t rounds) {
+      float sink = 0;
+      return run(rounds * 256, &sink) + (sink == 12345.0F ? 1 : 0);
+    });
+  };
+  if (features.avx512_bf16) floats(DataType::kBF16, DotBf16Avx512);
+  if (features.avx512_fp16) floats(DataType::kF16, MultiplyAddF16Avx512);
+  if (features.amx_tile && AllowTiles()) {
+    if (features.amx_bf16) add(DataType::kBF16, [](std::int64_t rounds) { return TilesBf16(rounds * 32); });
+    if (features.amx_int8) add(DataType::kS8, [](std::int64_t rounds) { return TilesS8(rounds * 32); });
+  }
+  return all;
+}
+
+// The rate of a large product through the library, which may know instructions that we do not. 0 where
+// it has none.
+double ProductRate(DataType type, std::int64_t size) {
+  MatMulConfig config;
+  const bool integers = type == DataType::kS8;
+  config.types = {integers ? DataType::kU8 : type, type, integers ? DataType::kS32 : type};
+  config.a = config.b = Shape{{1, size, size}};
+  const LayerConfig layer = config;
+  std::vector<HostTensor> tensors;
+  tensors.reserve(3);
+  Problem problem{layer, {}, {}};
+  const std::vector<Operand> operands = OperandsOf(layer);
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    Result<HostTensor> tensor = HostTensor::Make(operands[i].shape, operands[i].type);
+    if (!tensor) return 0;
+    FillOperand(layer, i, 1, *tensor);
+    tensors.push_back(std::move(*tensor));
+    problem.operands.push_back(&tensors.back());
+  }
+  Result<HostTensor> output = HostTensor::Make(OutputShape(config), config.types.output);
+  if (!output) return 0;
+  problem.outputs.push_back(&*output);
+  double best = 0;
+  for (const Offer& offer : OffersFor(layer, CandidateTier::kEngine)) {
+    if (offer.reference) continue;
+    Result<std::unique_ptr<Program>> program = offer.make(problem);
+    if (!program || !(*program)->Run()) continue;
+    for (int run = 0; run < 3; ++run) {
+      const Clock::Duration begin = SteadyClock().Now();
+      if (!(*program)->Run()) break;
+      const double seconds = Seconds(SteadyClock().Now() - begin);
+      best = std::max(best, 2.0 * static_cast<double>(size * size * size) / std::max(seconds, 1e-9));
+      if (seconds > 0.1) break;
+    }
+  }
+  return best;
+}
+
+void AddArithmetic(std::int64_t threads, std::vector<PeakRate>& rates) {
+  for (const DataType type : {DataType::kF32, DataType::kF64, DataType::kF16, DataType::kBF16, DataType::kS8}) {
+    double best = 0;
+    for (const Arithmetic& way : ArithmeticOf(Features())) {
+      if (way.type != type) continue;
+      best = std::max(best, BestRate(threads, 0.06, [&](std::int64_t rounds, int) { return way.run(rounds); }));
+    }
+    if (type != DataType::kF64) best = std::max(best, ProductRate(type, 512));
+    rates.push_back({PeakRate::Kind::kArithmetic, Bytes{0}, type, threads, best, "measured"});
+    if (type == DataType::kS8) {
+      rates.push_back({PeakRate::Kind::kArithmetic, Bytes{0}, DataType::kU8, threads, best, "measured"});
+    }
+  }
+}
+
+void AddBandwidth(std::int64_t threads, const AlignedBuffer& memory, std::vector<PeakRate>& rates) {
+  const VectorKernels& kernels = Kernels();
+  char* const base = static_cast<char*>(memory.data());
+  for (std::int64_t set = 16 << 10; set <= static_cast<std::int64_t>(memory.size()); set *= 2) {
+    // The working set is that of all threads together; each has its own part.
+    const std::int64_t part = set / threads / 4096 * 4096;
+    if (part == 0) continue;
+    const double least = set > Features().l3 ? 0.05 : 0.012;
+    const auto best_of = [&](const std::vector<std::function<void(char*)>>& ways, double counted) {
+      double best = 0;
+      for (const auto& way : ways) {
+        best = std::max(best, BestRate(threads, least, [&](std::int64_t rounds, int thread) {
+                          for (std::int64_t i = 0; i < rounds; ++i) way(base + thread * part);
+                          return static_cast<double>(rounds) * counted;
+                        }));
+      }
+      return best;
+    };
+    double sink = 0;
+    const auto bytes = static_cast<double>(part);
+    const auto add = [&](PeakRate::Kind kind, double rate) {
+      rates.push_back({kind, Bytes{set}, DataType::kNone, threads, rate, "measured"});
+    };
+    add(PeakRate::Kind::kRead, best_of({[&](char* at) { sink += kernels.read(at, part); },
+                                        [&](char* at) { sink += kernels.read_prefetched(at, part); }},
+                                       bytes));
+    add(PeakRate::Kind::kWrite,
+        best_of({[&](char* at) { kernels.write(at, part); }, [&](char* at) { kernels.write_streaming(at, part); }},
+                bytes));
+    // Half of the working set to the other half.
+    const std::int64_t half = part / 2 / 4096 * 4096;
+    if (half == 0) continue;
+    add(PeakRate::Kind::kCopy, best_of({[&](char* at) { kernels.copy(at, at + half, half); },
+                                        [&](char* at) { kernels.copy_streaming(at, at + half, half); }},
+                                       static_cast<double>(2 * half)));
+  }
+}
+
+}  // namespace
+
+Result<std::vector<PeakRate>> MeasurePeaks(std::int64_t threads) {
+  threads = std::max<std::int64_t>(1, threads);
+  std::vector<PeakRate> rates;
+  AddArithmetic(threads, rates);
+  // Four times the last cache, but no more than a quarter of a gigabyte a thread: with a cache larger
+  // than that the curve ends inside it, and its last point bounds memory from above.
+  std::int64_t largest = 64 << 20;
+  const std::int64_t cache = std::max<std::int64_t>(Features().l3, Features().l2);
+  while (largest < 4 * cache && largest < (std::int64_t{1} << 30)) largest *= 2;
+  INFIMUM_ASSIGN_OR_RETURN(const AlignedBuffer memory, AlignedBuffer::Make(static_cast<std::size_t>(largest)));
+  AddBandwidth(threads, memory, rates);
+  return rates;
+}
+
+}  // namespace infimum::cpu

@@ -1,0 +1,165 @@
+#include "microbench/onednn/pointwise_candidates.h"
+
+#include "microbench/onednn/implementations.h"
+#include "microbench/onednn/values.h"
+
+namespace infimum::cpu {
+
+using dnnl::algorithm;
+using dnnl::memory;
+
+std::optional<Epilogue::Step> EltwiseStep(PointwiseKind kind) {
+  const auto step = [](algorithm eltwise, double alpha = 0, double beta = 0) {
+    Epilogue::Step result;
+    result.algorithm = eltwise;
+    result.alpha = static_cast<float>(alpha);
+    result.beta = static_cast<float>(beta);
+    return result;
+  };
+  switch (kind) {
+    case PointwiseKind::kRelu:
+      return step(algorithm::eltwise_relu);
+    case PointwiseKind::kLeakyRelu:
+      return step(algorithm::eltwise_relu, kLeakySlope);
+    case PointwiseKind::kElu:
+    case PointwiseKind::kCelu:
+      return step(algorithm::eltwise_elu, kEluAlpha);
+    case PointwiseKind::kTanh:
+      return step(algorithm::eltwise_tanh);
+    case PointwiseKind::kSquare:
+      return step(algorithm::eltwise_square);
+    case PointwiseKind::kAbsolute:
+      return step(algorithm::eltwise_abs);
+    case PointwiseKind::kSquareRoot:
+      return step(algorithm::eltwise_sqrt);
+    case PointwiseKind::kSwish:
+      return step(algorithm::eltwise_swish, 1);
+    case PointwiseKind::kQuickGelu:
+      return step(algorithm::eltwise_swish, kQuickGeluAlpha);
+    case PointwiseKind::kNegative:
+      return step(algorithm::eltwise_linear, -1, 0);
+    case PointwiseKind::kClip:
+      return step(algorithm::eltwise_clip, kClipLow, kClipHigh);
+    case PointwiseKind::kSigmoid:
+      return step(algorithm::eltwise_logistic);
+    case PointwiseKind::kExponential:
+      return step(algorithm::eltwise_exp);
+    case PointwiseKind::kLogarithm:
+      return step(algorithm::eltwise_log);
+    case PointwiseKind::kReciprocal:
+      return step(algorithm::eltwise_pow, 1, -1);
+    case PointwiseKind::kGeluErf:
+      return step(algorithm::eltwise_gelu_erf);
+    case PointwiseKind::kGeluTanh:
+      return step(algorithm::eltwise_gelu_tanh);
+    case PointwiseKind::kMish:
+      return step(algorithm::eltwise_mish);
+    case PointwiseKind::kHardSwish:
+      return step(algorithm::eltwise_hardswish, 1.0 / 6, 0.5);
+    case PointwiseKind::kHardSigmoid:
+      return step(algorithm::eltwise_hardsigmoid, kHardSigmoidAlpha, kHardSigmoidBeta);
+    case PointwiseKind::kSoftplus:
+      return step(algorithm::eltwise_soft_relu, 1);
+    case PointwiseKind::kRound:
+      return step(algorithm::eltwise_round);
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<algorithm> BinaryAlgorithm(PointwiseKind kind) {
+  switch (kind) {
+    case PointwiseKind::kAdd:
+      return algorithm::binary_add;
+    case PointwiseKind::kSubtract:
+      return algorithm::binary_sub;
+    case PointwiseKind::kMultiply:
+      return algorithm::binary_mul;
+    case PointwiseKind::kDivide:
+      return algorithm::binary_div;
+    case PointwiseKind::kMinimum:
+      return algorithm::binary_min;
+    case PointwiseKind::kMaximum:
+      return algorithm::binary_max;
+    case PointwiseKind::kEqual:
+      return algorithm::binary_eq;
+    case PointwiseKind::kGreater:
+      return algorithm::binary_gt;
+    case PointwiseKind::kGreaterOrEqual:
+      return algorithm::binary_ge;
+    case PointwiseKind::kLess:
+      return algorithm::binary_lt;
+    case PointwiseKind::kLessOrEqual:
+      return algorithm::binary_le;
+    default:
+      return std::nullopt;
+  }
+}
+
+namespace {
+
+Shape WithRank(const Shape& shape, std::size_t rank) {
+  Shape result;
+  result.dims.assign(rank - shape.rank(), 1);
+  result.dims.insert(result.dims.end(), shape.dims.begin(), shape.dims.end());
+  return result;
+}
+
+std::vector<Offer> EltwiseOffers(const PointwiseConfig& config, const Epilogue::Step& step) {
+  if (config.inputs.size() != 1 || config.inputs[0].rank() == 0) return {};
+  const Shape& shape = config.inputs[0];
+  ImplementationWalk walk(
+      [config](const Problem& problem, const dnnl::primitive_desc_base& implementation) -> Result<PrimitiveCall> {
+        PrimitiveCall call;
+        call.implementation = implementation;
+        const Shape& own = config.inputs[0];
+        call.inputs.push_back({DNNL_ARG_SRC, problem.operands[0], PlainDesc(own, config.types.input)});
+        call.outputs.push_back({DNNL_ARG_DST, problem.outputs[0], PlainDesc(own, config.types.output)});
+        return call;
+      });
+  walk.Add("", [&]() -> dnnl::primitive_desc {
+    return dnnl::eltwise_forward::primitive_desc(
+        CpuEngine(), dnnl::prop_kind::forward_inference, step.algorithm, PlainDesc(shape, config.types.input),
+        PlainDesc(shape, config.types.output), step.alpha, step.beta, DefaultAttributes(), true);
+  });
+  return walk.Take();
+}
+
+std::vector<Offer> BinaryOffers(const PointwiseConfig& config, algorithm kind) {
+  if (config.inputs.size() != 2) return {};
+  const Shape output = OutputShape(config);
+  if (output.rank() == 0 || output.rank() > 6) return {};
+  const Shape first = WithRank(config.inputs[0], output.rank());
+  const Shape second = WithRank(config.inputs[1], output.rank());
+  const DataType second_type = config.types.weights == DataType::kNone ? config.types.input : config.types.weights;
+  ImplementationWalk walk(
+      [=](const Problem& problem, const dnnl::primitive_desc_base& implementation) -> Result<PrimitiveCall> {
+        PrimitiveCall call;
+        call.implementation = implementation;
+        call.inputs.push_back({DNNL_ARG_SRC_0, problem.operands[0], PlainDesc(first, config.types.input)});
+        call.inputs.push_back({DNNL_ARG_SRC_1, problem.operands[1], PlainDesc(second, second_type)});
+        call.outputs.push_back({DNNL_ARG_DST, problem.outputs[0], PlainDesc(output, config.types.output)});
+        return call;
+      });
+  walk.Add("", [&]() -> dnnl::primitive_desc {
+    return dnnl::binary::primitive_desc(CpuEngine(), kind, PlainDesc(first, config.types.input),
+                                        PlainDesc(second, second_type), PlainDesc(output, config.types.output),
+                                        DefaultAttributes(), true);
+  });
+  return walk.Take();
+}
+
+}  // namespace
+
+std::vector<Offer> PointwiseLibraryOffers(const PointwiseConfig& config) {
+  for (const DataType type : {config.types.input, config.types.output}) {
+    if (LibraryType(type) == memory::data_type::undef) return {};
+    // The arithmetic of these primitives is f32, which does not hold every s32.
+    if (type == DataType::kS32) return {};
+  }
+  if (const auto step = EltwiseStep(config.kind)) return EltwiseOffers(config, *step);
+  if (const auto kind = BinaryAlgorithm(config.kind)) return BinaryOffers(config, *kind);
+  return {};
+}
+
+}  // namespace infimum::cpu

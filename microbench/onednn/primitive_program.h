@@ -1,0 +1,49 @@
+// One oneDNN primitive as a Program: operands brought into the layouts that the implementation wants
+// (before anything is timed), scratch memory allocated, arguments bound.
+//
+//   PrimitiveCall call{pd};
+//   call.inputs = {{DNNL_ARG_SRC, input, PlainDesc(...)}, {DNNL_ARG_WEIGHTS, weights, ..., true}};
+//   call.outputs = {{DNNL_ARG_DST, output, PlainDesc(...)}};
+//   MakePrimitiveProgram(call);
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "microbench/onednn/onednn_types.h"
+#include "microbench/onednn/program.h"
+
+namespace infimum::cpu {
+
+struct PrimitiveCall {
+  struct Input {
+    int argument;
+    const HostTensor* tensor;
+    dnnl::memory::desc described;  // how the primitive sees the tensor's row-major memory
+    bool constant = false;
+  };
+  struct Output {
+    int argument;
+    HostTensor* tensor;
+    dnnl::memory::desc described;
+  };
+  // Small constant vectors that are not operands: run-time scales, zero points.
+  struct Vector {
+    int argument;
+    std::vector<float> floats;
+    std::vector<std::int32_t> integers;
+    Shape shape = {};  // where the primitive wants more than one dimension
+  };
+
+  dnnl::primitive_desc_base implementation;
+  std::vector<Input> inputs;
+  std::vector<Output> outputs;
+  std::vector<Vector> vectors;
+};
+
+Result<std::unique_ptr<Program>> MakePrimitiveProgram(const PrimitiveCall& call);
+
+// Copies between two layouts of one tensor.
+Status ReorderMemory(const dnnl::memory::desc& from, void* source, const dnnl::memory::desc& to, void* target);
+
+}  // namespace infimum::cpu

@@ -1,0 +1,60 @@
+// A layer made ready to run, and what a family offers to make ready.
+//
+//   Problem problem{config, {&input, &weights}, {&output}};
+//   for (Offer& offer : OffersFor(config, contract)) {
+//     Result<std::unique_ptr<Program>> program = offer.make(problem);
+//     (*program)->Run();      // timed
+//     (*program)->Unpack();   // untimed: output now holds the result in row-major order
+//   }
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "infimum/layer/layer_config.h"
+#include "infimum/measurement/candidate.h"
+#include "microbench/onednn/host_tensor.h"
+
+namespace infimum::cpu {
+
+// A layer with its row-major operands and outputs; the tensors live longer than every program made
+// from them. An operand marked constant is final when the program is made; all others may change
+// before each Run().
+struct Problem {
+  LayerConfig config;
+  std::vector<const HostTensor*> operands;  // as OperandsOf(config)
+  std::vector<HostTensor*> outputs;         // as OutputsOf(config)
+};
+
+class Program {
+ public:
+  virtual ~Program() = default;
+
+  // One execution, finished when it returns. Never allocates.
+  virtual Status Run() = 0;
+
+  // Puts the result of the last Run() into the problem's outputs, where Run() left it in a layout of
+  // its own.
+  virtual Status Unpack() { return {}; }
+
+  // Whether Run() itself reads the problem's variable operands and writes the problem's outputs, so
+  // that programs can be chained.
+  virtual bool in_place() const { return true; }
+
+  virtual Bytes footprint() const = 0;
+};
+
+struct Offer {
+  Candidate candidate;
+  std::function<Result<std::unique_ptr<Program>>(const Problem&)> make;
+  bool reference = false;  // a library's plain fallback, offered only where there is nothing else
+};
+
+// A program from two functions; for kernels that read and write row-major tensors.
+std::unique_ptr<Program> MakeProgram(std::function<void()> run, Bytes footprint);
+
+// Bytes of all operands and outputs.
+Bytes FootprintOf(const Problem& problem);
+
+}  // namespace infimum::cpu
