@@ -43,13 +43,16 @@ std::string Escape(std::string_view text) {
   return escaped;
 }
 
-std::string Field(std::string_view name, std::string_view value) { return "/" + Escape(name) + "=" + Escape(value); }
+std::string Field(std::string_view name, std::string_view value) {
+  std::string field = "/";
+  return field.append(Escape(name)).append("=").append(Escape(value));
+}
 
 }  // namespace
 
 DeviceKey Device::Key() const {
   std::string text = kind == DeviceKind::kCpu ? "cpu" : "gpu";
-  text += "/" + Escape(vendor);
+  text.append("/").append(Escape(vendor));
   for (std::string_view field_name : kFieldOrder) {
     if (const auto field = identity.find(std::string(field_name)); field != identity.end()) {
       text += Field(field_name, field->second);

@@ -113,7 +113,7 @@ std::string OneLine(std::string text) {
 std::string Format(const Plan& plan) {
   std::string text = std::string(kFirstLine) + std::to_string(kPlanVersion) + "\n";
   for (const std::string& comment : plan.comments) {
-    text += comment.empty() ? "#\n" : "# " + OneLine(comment) + "\n";
+    text.append(comment.empty() ? "#" : "# ").append(OneLine(comment)).append("\n");
   }
   for (const PlanEntry& entry : plan.entries) {
     text += "uses=" + std::to_string(entry.uses) + " share=" + FormatNumber(entry.share) + " contract=";

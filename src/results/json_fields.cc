@@ -39,13 +39,18 @@ std::string Shown(const Json& json) {
   return DumpJson(json);
 }
 
+std::string Named(std::string_view name) {
+  std::string text = "'";
+  return text.append(name).append("'");
+}
+
 Error Unexpected(const Json& json, std::string_view name, std::string_view expected) {
-  return Error{"'" + std::string(name) + "' is " + Shown(json) + ", expected " + std::string(expected)};
+  return Error{Named(name) + " is " + Shown(json) + ", expected " + std::string(expected)};
 }
 
 Result<const Json*> Field(const Json& object, std::string_view name) {
   if (const Json* member = FindMember(object, name)) return member;
-  return Error{"'" + std::string(name) + "' is missing"};
+  return Error{Named(name) + " is missing"};
 }
 
 }  // namespace
