@@ -1,5 +1,5 @@
-// The schema's versions. A store carries its version in SQLite's user_version; each file in db/schema leads from the one
-// before it, forwards only. `application_id` tells a store from any other SQLite file.
+// The schema's versions. A store carries its version in SQLite's user_version; each file in db/schema leads from the
+// one before it, forwards only. `application_id` tells a store from any other SQLite file.
 #pragma once
 
 #include <cstdint>

@@ -14,13 +14,20 @@ constexpr int kBusyWaitMilliseconds = 20'000;
 const char* AdviceFor(int code) {
   switch (code & 0xff) {
     case SQLITE_BUSY:
-    case SQLITE_LOCKED: return "; another program writes to it, try again";
-    case SQLITE_READONLY: return "; give --db another file, or make it and its folder writable";
-    case SQLITE_FULL: return "; free some space, what was saved before is safe";
-    case SQLITE_CORRUPT: return "; it is damaged: restore a copy, or move it away and measure again";
-    case SQLITE_NOTADB: return "; give --db a file that infimum made, or one that does not exist yet";
-    case SQLITE_CANTOPEN: return "; is its folder there and readable?";
-    default: return "";
+    case SQLITE_LOCKED:
+      return "; another program writes to it, try again";
+    case SQLITE_READONLY:
+      return "; give --db another file, or make it and its folder writable";
+    case SQLITE_FULL:
+      return "; free some space, what was saved before is safe";
+    case SQLITE_CORRUPT:
+      return "; it is damaged: restore a copy, or move it away and measure again";
+    case SQLITE_NOTADB:
+      return "; give --db a file that infimum made, or one that does not exist yet";
+    case SQLITE_CANTOPEN:
+      return "; is its folder there and readable?";
+    default:
+      return "";
   }
 }
 
@@ -71,7 +78,8 @@ double Statement::Number(int column) const { return sqlite3_column_double(statem
 std::string Statement::Text(int column) const {
   const unsigned char* text = sqlite3_column_text(statement_.get(), column);
   if (text == nullptr) return "";
-  return {reinterpret_cast<const char*>(text), static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+  return {reinterpret_cast<const char*>(text),
+          static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
 }
 
 std::optional<double> Statement::OptionalNumber(int column) const {

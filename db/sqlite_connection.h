@@ -81,8 +81,8 @@ class Connection {
   std::string path_;
 };
 
-// Begins a writing transaction at once (so that two writers wait for each other instead of failing half-way); rolls back
-// unless it was committed.
+// Begins a writing transaction at once (so that two writers wait for each other instead of failing half-way); rolls
+// back unless it was committed.
 class Transaction {
  public:
   static Result<Transaction> Begin(const Connection& connection);

@@ -51,12 +51,14 @@ Result<int> RunAnalyze(const AnalyzeOptions& options) {
 
 void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<AnalyzeOptions>();
-  CLI::App* command = NewCommand(
-      app, "analyze", "the main job: how fast could this model be here, and where is the time lost",
-      "In seconds a first answer (the roofline, and how long measuring will take). Then a framework's run, then the layers\n"
-      "that the store lacks, largest share first, within --budget; at the end a summary and an HTML report. Ctrl-C still\n"
-      "writes both, with what is missing. The second time nothing is measured again.",
-      "infimum analyze resnet50.onnx --dim batch=8 --budget 10m --report resnet50.html");
+  CLI::App* command =
+      NewCommand(app, "analyze", "the main job: how fast could this model be here, and where is the time lost",
+                 "In seconds a first answer (the roofline, and how long measuring will take). Then a framework's run, "
+                 "then the layers\n"
+                 "that the store lacks, largest share first, within --budget; at the end a summary and an HTML report. "
+                 "Ctrl-C still\n"
+                 "writes both, with what is missing. The second time nothing is measured again.",
+                 "infimum analyze resnet50.onnx --dim batch=8 --budget 10m --report resnet50.html");
   AddModel(command, options->model);
   AddDims(command, options->dims);
   AddDatabase(command, options->analysis.database);
@@ -67,9 +69,12 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
   command->add_option("--framework", options->analysis.framework, "whose run to measure: onnxruntime, or none")
       ->type_name("F")
       ->capture_default_str();
-  command->add_option("--python", options->analysis.python, "the Python whose framework build is measured")->type_name("PATH");
-  command->add_flag("--measure-again", options->analysis.measure_again, "measure the framework also where the store has its run");
-  command->add_option("--report", options->report, "HTML report to write (default: MODEL's name, .html)")->type_name("FILE");
+  command->add_option("--python", options->analysis.python, "the Python whose framework build is measured")
+      ->type_name("PATH");
+  command->add_flag("--measure-again", options->analysis.measure_again,
+                    "measure the framework also where the store has its run");
+  command->add_option("--report", options->report, "HTML report to write (default: MODEL's name, .html)")
+      ->type_name("FILE");
   AddFormat(command, options->format);
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunAnalyze(*options); });

@@ -45,14 +45,19 @@ Result<Plan> ReadPlan(const BenchOptions& options) {
     text.assign(std::istreambuf_iterator<char>(std::cin), {});
   } else {
     std::ifstream file(options.plan, std::ios::binary);
-    if (!file) return Error{options.plan + ": cannot be read; `infimum plan MODEL -o " + options.plan + "` writes a plan"};
+    if (!file)
+      return Error{options.plan + ": cannot be read; `infimum plan MODEL -o " + options.plan + "` writes a plan"};
     text.assign(std::istreambuf_iterator<char>(file), {});
   }
   return ParsePlan(text, options.plan);
 }
 
 Table MakeTable(const Plan& plan, std::vector<Measurement> rows) {
-  Table table{{{"workload", Align::kLeft, true}, {"candidate"}, {"outcome"}, {"latency us", Align::kRight}, {"processes", Align::kRight},
+  Table table{{{"workload", Align::kLeft, true},
+               {"candidate"},
+               {"outcome"},
+               {"latency us", Align::kRight},
+               {"processes", Align::kRight},
                {"note", Align::kLeft, true}},
               {}};
   for (const PlanEntry& entry : plan.entries) {
@@ -72,9 +77,11 @@ Table MakeTable(const Plan& plan, std::vector<Measurement> rows) {
       std::string note = row->reason;
       for (const std::string& flag : row->flags) note += (note.empty() ? "" : ", ") + flag;
       table.rows.push_back({key.text, row->candidate.name(), std::string(Name(row->outcome)),
-                            measured ? fmt::format("{:.3f}", latency(row).count()) : "", std::to_string(row->repetitions.size()), note});
+                            measured ? fmt::format("{:.3f}", latency(row).count()) : "",
+                            std::to_string(row->repetitions.size()), note});
     }
-    if (own.empty()) table.rows.push_back({key.text, "", "not measured", "", "0", "no candidate, or the budget was spent"});
+    if (own.empty())
+      table.rows.push_back({key.text, "", "not measured", "", "0", "no candidate, or the budget was spent"});
   }
   return table;
 }
@@ -112,14 +119,21 @@ Result<int> RunBench(const BenchOptions& options) {
     rows.insert(rows.end(), found.begin(), found.end());
   }
   std::sort(rows.begin(), rows.end(), [](const Measurement& a, const Measurement& b) {
-    return std::tuple(a.workload.text, a.contract, a.candidate.name()) < std::tuple(b.workload.text, b.contract, b.candidate.name());
+    return std::tuple(a.workload.text, a.contract, a.candidate.name()) <
+           std::tuple(b.workload.text, b.contract, b.candidate.name());
   });
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
   const Table table = MakeTable(plan, std::move(rows));
   switch (options.format) {
-    case OutputFormat::kTable: INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatTable(table, TerminalWidth()))); break;
-    case OutputFormat::kCsv: INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatCsv(table))); break;
-    case OutputFormat::kJson: INFIMUM_RETURN_IF_ERROR(WriteOutput("-", TableJson("infimum.bench/1", table))); break;
+    case OutputFormat::kTable:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatTable(table, TerminalWidth())));
+      break;
+    case OutputFormat::kCsv:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatCsv(table)));
+      break;
+    case OutputFormat::kJson:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", TableJson("infimum.bench/1", table)));
+      break;
   }
   talk.Say(fmt::format("{} rows added to {}, {} were known", end.rows.added, options.database, end.rows.known));
   return end.interrupted ? kFailed : kDone;
@@ -129,12 +143,13 @@ Result<int> RunBench(const BenchOptions& options) {
 
 void AddBenchCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App* command = NewCommand(
-      app, "bench", "measure a plan, or one layer, and keep the rows",
-      "Every candidate of the backend's library is a row; what is not supported, failed or was skipped too, with the reason.\n"
-      "With --layer it is the reproduction command that reports print.",
-      "infimum bench --layer 'convolution dtype=f32:f32:f32 in=1x64x56x56 out_channels=64 kernel=3x3 stride=1x1 dilation=1x1 "
-      "pad=1,1,1,1 groups=1 bias=no weights=const'");
+  CLI::App* command = NewCommand(app, "bench", "measure a plan, or one layer, and keep the rows",
+                                 "Every candidate of the backend's library is a row; what is not supported, failed or "
+                                 "was skipped too, with the reason.\n"
+                                 "With --layer it is the reproduction command that reports print.",
+                                 "infimum bench --layer 'convolution dtype=f32:f32:f32 in=1x64x56x56 out_channels=64 "
+                                 "kernel=3x3 stride=1x1 dilation=1x1 "
+                                 "pad=1,1,1,1 groups=1 bias=no weights=const'");
   command->add_option("PLAN", options->plan, "a plan from `infimum plan`; - for standard input");
   command->add_option("--layer", options->layer, "one workload's canonical text")->type_name("TEXT");
   command->add_option("--candidate", options->campaign.candidate, "only this candidate, by name")->type_name("NAME");
@@ -142,7 +157,9 @@ void AddBenchCommand(CLI::App& app, Invocation& invocation) {
   AddThreads(command, options->campaign.threads);
   AddBudget(command, options->campaign.budget);
   AddContract(command, options->contract);
-  command->add_option("--tier", options->tier, "which candidates: heuristic, engine or exhaustive")->type_name("T")->capture_default_str();
+  command->add_option("--tier", options->tier, "which candidates: heuristic, engine or exhaustive")
+      ->type_name("T")
+      ->capture_default_str();
   command->add_option("--cache", options->cache, "warm or cold")->type_name("C")->capture_default_str();
   AddBackend(command, options->campaign.backend, options->backend_options);
   AddFormat(command, options->format);

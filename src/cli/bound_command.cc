@@ -32,8 +32,12 @@ Result<int> RunBound(const BoundOptions& options) {
     case OutputFormat::kTable:
       text = BoundTable(analysis.graph, analysis.bracket, options.layers, TerminalWidth());
       break;
-    case OutputFormat::kJson: text = BoundJson(analysis.graph, analysis.bracket); break;
-    case OutputFormat::kCsv: text = BoundCsv(analysis.graph, analysis.bracket, options.layers); break;
+    case OutputFormat::kJson:
+      text = BoundJson(analysis.graph, analysis.bracket);
+      break;
+    case OutputFormat::kCsv:
+      text = BoundCsv(analysis.graph, analysis.bracket, options.layers);
+      break;
   }
   INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, text));
   return kDone;
@@ -43,15 +47,16 @@ Result<int> RunBound(const BoundOptions& options) {
 
 void AddBoundCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<BoundOptions>();
-  CLI::App* command = NewCommand(
-      app, "bound", "the bracket of a model on a device, from the store",
-      "Floor, conventional floor, sequential and parallel bound, each with its assumptions; coverage says what of it was\n"
-      "measured, estimated or missing. Nothing is measured: `infimum analyze` does that.",
-      "infimum bound resnet50.onnx --dim batch=8 --layers");
+  CLI::App* command = NewCommand(app, "bound", "the bracket of a model on a device, from the store",
+                                 "Floor, conventional floor, sequential and parallel bound, each with its assumptions; "
+                                 "coverage says what of it was\n"
+                                 "measured, estimated or missing. Nothing is measured: `infimum analyze` does that.",
+                                 "infimum bound resnet50.onnx --dim batch=8 --layers");
   AddModel(command, options->model);
   AddDims(command, options->dims);
   AddDatabase(command, options->stored.database);
-  command->add_option("--device", options->stored.device, "a device of the store (default: this one); see infimum devices")
+  command
+      ->add_option("--device", options->stored.device, "a device of the store (default: this one); see infimum devices")
       ->type_name("NAME");
   AddThreads(command, options->stored.campaign.threads);
   AddContract(command, options->stored.contract);

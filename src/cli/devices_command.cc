@@ -51,7 +51,8 @@ Result<std::vector<Row>> FindDevices(const DevicesOptions& options) {
 }
 
 Table MakeTable(const std::vector<Row>& rows) {
-  Table table{{{"device"}, {"generation"}, {"here"}, {"rows", Align::kRight}, {"newest"}, {"key", Align::kLeft, true}}, {}};
+  Table table{{{"device"}, {"generation"}, {"here"}, {"rows", Align::kRight}, {"newest"}, {"key", Align::kLeft, true}},
+              {}};
   for (const Row& row : rows) {
     table.rows.push_back({row.device.name, row.device.generation, row.here ? "yes" : "no",
                           std::to_string(row.measurements), row.newest, row.device.Key().text});
@@ -78,9 +79,15 @@ std::string MakeJson(const std::vector<Row>& rows) {
 Result<int> RunDevices(const DevicesOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Row> rows, FindDevices(options));
   switch (options.format) {
-    case OutputFormat::kTable: INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatTable(MakeTable(rows), TerminalWidth()))); break;
-    case OutputFormat::kJson: INFIMUM_RETURN_IF_ERROR(WriteOutput("-", MakeJson(rows))); break;
-    case OutputFormat::kCsv: INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatCsv(MakeTable(rows)))); break;
+    case OutputFormat::kTable:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatTable(MakeTable(rows), TerminalWidth())));
+      break;
+    case OutputFormat::kJson:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", MakeJson(rows)));
+      break;
+    case OutputFormat::kCsv:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatCsv(MakeTable(rows))));
+      break;
   }
   return kDone;
 }
@@ -89,11 +96,11 @@ Result<int> RunDevices(const DevicesOptions& options) {
 
 void AddDevicesCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<DevicesOptions>();
-  CLI::App* command =
-      NewCommand(app, "devices", "what is here, and what the store has measurements of",
-                 "A device is its identity, not its name: vendor, family, model, stepping, instruction sets, caches and\n"
-                 "cores. One device's measurements never enter another's bound.",
-                 "infimum devices --db team.db");
+  CLI::App* command = NewCommand(
+      app, "devices", "what is here, and what the store has measurements of",
+      "A device is its identity, not its name: vendor, family, model, stepping, instruction sets, caches and\n"
+      "cores. One device's measurements never enter another's bound.",
+      "infimum devices --db team.db");
   AddDatabase(command, options->database);
   AddBackend(command, options->backend, options->backend_options);
   AddFormat(command, options->format);

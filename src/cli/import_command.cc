@@ -38,11 +38,11 @@ Result<int> RunImport(const ImportOptions& options) {
 
 void AddImportCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ImportOptions>();
-  CLI::App* command =
-      NewCommand(app, "import", "results of runners and framework runs into the store",
-                 "Takes results journals (.jsonl), the Google Benchmark JSON that runners write, and runs (infimum.run/1).\n"
-                 "Importing again adds nothing. A bad file is reported with its place and does not stop the others.",
-                 "infimum import results.jsonl run.json --db team.db");
+  CLI::App* command = NewCommand(
+      app, "import", "results of runners and framework runs into the store",
+      "Takes results journals (.jsonl), the Google Benchmark JSON that runners write, and runs (infimum.run/1).\n"
+      "Importing again adds nothing. A bad file is reported with its place and does not stop the others.",
+      "infimum import results.jsonl run.json --db team.db");
   command->add_option("FILE", options->files, "files to import")->required();
   AddDatabase(command, options->database);
   AddTalk(command, options->talk);

@@ -26,8 +26,12 @@ Result<int> RunInspect(const InspectOptions& options) {
     case OutputFormat::kTable:
       INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, InspectTable(graph, TerminalWidth())));
       break;
-    case OutputFormat::kJson: INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, InspectJson(graph))); break;
-    case OutputFormat::kCsv: INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, InspectCsv(graph))); break;
+    case OutputFormat::kJson:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, InspectJson(graph)));
+      break;
+    case OutputFormat::kCsv:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, InspectCsv(graph)));
+      break;
   }
   return kDone;
 }

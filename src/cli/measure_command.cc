@@ -53,10 +53,11 @@ Result<int> RunMeasure(const MeasureOptions& options) {
   for (const RunRepetition& repetition : run.end_to_end) repetitions.push_back(Summarize(repetition.samples));
   if (options.output != "-") {
     INFIMUM_RETURN_IF_ERROR(WriteOutput(
-        "-", fmt::format("{} {}: {:.3f} ms (smallest of {} process medians, {} thread{}, {} layers profiled, {} kept in {})\n",
-                         run.framework, run.framework_version, PointValue(repetitions).count() / 1000.0,
-                         repetitions.size(), run.threads, run.threads == 1 ? "" : "s", run.layers.size(),
-                         count.added == 1 ? "run" : "known run", options.database)));
+        "-", fmt::format(
+                 "{} {}: {:.3f} ms (smallest of {} process medians, {} thread{}, {} layers profiled, {} kept in {})\n",
+                 run.framework, run.framework_version, PointValue(repetitions).count() / 1000.0, repetitions.size(),
+                 run.threads, run.threads == 1 ? "" : "s", run.layers.size(), count.added == 1 ? "run" : "known run",
+                 options.database)));
   }
   return kDone;
 }
@@ -65,18 +66,22 @@ Result<int> RunMeasure(const MeasureOptions& options) {
 
 void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<MeasureOptions>();
-  CLI::App* command = NewCommand(
-      app, "measure", "how long a framework takes for a model: end to end, then layer by layer",
-      "End-to-end samples come from fresh processes without a profiler, pinned; then one process runs with the framework's\n"
-      "profiler. Weights that the file lacks are random, seeded, of a scale that keeps activations finite.",
-      "infimum measure resnet50.onnx --dim batch=8 --framework onnxruntime -o run.json");
+  CLI::App* command =
+      NewCommand(app, "measure", "how long a framework takes for a model: end to end, then layer by layer",
+                 "End-to-end samples come from fresh processes without a profiler, pinned; then one process runs with "
+                 "the framework's\n"
+                 "profiler. Weights that the file lacks are random, seeded, of a scale that keeps activations finite.",
+                 "infimum measure resnet50.onnx --dim batch=8 --framework onnxruntime -o run.json");
   AddModel(command, options->model);
   AddDims(command, options->dims);
   AddDatabase(command, options->database);
   AddThreads(command, options->campaign.threads);
   AddBackend(command, options->campaign.backend, options->backend_options);
-  command->add_option("--framework", options->framework.framework, "onnxruntime")->type_name("F")->capture_default_str();
-  command->add_option("--python", options->framework.python, "the Python whose framework build is measured")->type_name("PATH");
+  command->add_option("--framework", options->framework.framework, "onnxruntime")
+      ->type_name("F")
+      ->capture_default_str();
+  command->add_option("--python", options->framework.python, "the Python whose framework build is measured")
+      ->type_name("PATH");
   command->add_option("--repetitions", options->framework.repetitions, "processes")
       ->type_name("N")
       ->check(CLI::Range(1, 100))
@@ -85,7 +90,8 @@ void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("S")
       ->check(CLI::Range(0.01, 600.0))
       ->capture_default_str();
-  command->add_option("-o,--output", options->output, "also write the run as JSON; - for standard output")->type_name("FILE");
+  command->add_option("-o,--output", options->output, "also write the run as JSON; - for standard output")
+      ->type_name("FILE");
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunMeasure(*options); });
 }

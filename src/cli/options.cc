@@ -20,10 +20,17 @@ std::optional<std::chrono::seconds> ParseBudget(std::string_view text) {
   std::int64_t unit = 1;
   if (!text.empty()) {
     switch (text.back()) {
-      case 's': unit = 1; break;
-      case 'm': unit = 60; break;
-      case 'h': unit = 3600; break;
-      default: unit = 0;
+      case 's':
+        unit = 1;
+        break;
+      case 'm':
+        unit = 60;
+        break;
+      case 'h':
+        unit = 3600;
+        break;
+      default:
+        unit = 0;
     }
     if (unit == 0) {
       unit = 1;
@@ -49,8 +56,8 @@ Result<std::map<std::string, std::int64_t>> DimOptions::Parse() const {
     }
     const auto [entry, added] = dims.emplace(text.substr(0, at), *extent);
     if (!added && entry->second != *extent) {
-      return Error{fmt::format("--dim {}: {} was given as {} before; keep one of them", Quoted(text), Quoted(entry->first),
-                               entry->second)};
+      return Error{fmt::format("--dim {}: {} was given as {} before; keep one of them", Quoted(text),
+                               Quoted(entry->first), entry->second)};
     }
   }
   return dims;
@@ -87,7 +94,9 @@ void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string
   command->add_option("--backend", backend, "whose runner measures: infimum-microbench-NAME")
       ->type_name("NAME")
       ->capture_default_str();
-  command->add_option("--backend-option", backend_options, "passed on to that runner")->type_name("NAME=VALUE")->take_all();
+  command->add_option("--backend-option", backend_options, "passed on to that runner")
+      ->type_name("NAME=VALUE")
+      ->take_all();
 }
 
 void AddBudget(CLI::App* command, std::chrono::seconds& budget) {

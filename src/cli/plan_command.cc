@@ -56,8 +56,8 @@ Result<int> RunPlan(const PlanCommandOptions& options) {
     INFIMUM_ASSIGN_OR_RETURN(plan, LeaveOutKnown(std::move(plan), *store, selection));
   }
   INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, Format(plan)));
-  options.talk.Make().Say(fmt::format("{} configurations, {} of them already in {}", whole, whole - plan.entries.size(),
-                                      options.database));
+  options.talk.Make().Say(
+      fmt::format("{} configurations, {} of them already in {}", whole, whole - plan.entries.size(), options.database));
   return kDone;
 }
 
@@ -67,7 +67,8 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<PlanCommandOptions>();
   CLI::App* command =
       NewCommand(app, "plan", "the unique layer configurations of models, as a benchmark plan",
-                 "One workload a line, largest expected share first; what the store already has for this device and environment is\n"
+                 "One workload a line, largest expected share first; what the store already has for this device and "
+                 "environment is\n"
                  "left out. Runners (infimum-microbench-*) and `infimum bench` take it, here or on another machine.",
                  "infimum plan resnet50.onnx bert-base.onnx --dim batch=1 --dim sequence=128 -o plan.txt");
   command->add_option("MODEL", options->models, "ONNX files")->required();

@@ -44,17 +44,20 @@ Result<int> RunReport(const ReportOptions& options) {
 
 void AddReportCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* command = NewCommand(app, "report", "one self-contained page about a model on a device, from the store",
-                                 "The file's ending chooses the form: .html (default), .md or .json. The page needs no network.",
-                                 "infimum report resnet50.onnx --dim batch=8 -o resnet50.html");
+  CLI::App* command =
+      NewCommand(app, "report", "one self-contained page about a model on a device, from the store",
+                 "The file's ending chooses the form: .html (default), .md or .json. The page needs no network.",
+                 "infimum report resnet50.onnx --dim batch=8 -o resnet50.html");
   AddModel(command, options->model);
   AddDims(command, options->dims);
   AddDatabase(command, options->stored.database);
-  command->add_option("--device", options->stored.device, "a device of the store (default: this one)")->type_name("NAME");
+  command->add_option("--device", options->stored.device, "a device of the store (default: this one)")
+      ->type_name("NAME");
   AddThreads(command, options->stored.campaign.threads);
   AddContract(command, options->stored.contract);
   AddBackend(command, options->stored.campaign.backend, options->backend_options);
-  command->add_option("-o,--output", options->output, "file to write (default: MODEL's name, .html)")->type_name("FILE");
+  command->add_option("-o,--output", options->output, "file to write (default: MODEL's name, .html)")
+      ->type_name("FILE");
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunReport(*options); });
 }

@@ -6,10 +6,14 @@ namespace infimum {
 
 std::string_view Name(FileKind kind) {
   switch (kind) {
-    case FileKind::kJournal: return "results journal";
-    case FileKind::kGoogleBenchmark: return "Google Benchmark JSON";
-    case FileKind::kRun: return "framework run";
-    case FileKind::kUnknown: return "unknown";
+    case FileKind::kJournal:
+      return "results journal";
+    case FileKind::kGoogleBenchmark:
+      return "Google Benchmark JSON";
+    case FileKind::kRun:
+      return "framework run";
+    case FileKind::kUnknown:
+      return "unknown";
   }
   return "unknown";
 }

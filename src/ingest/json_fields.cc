@@ -92,7 +92,8 @@ Result<std::vector<Latency>> LatenciesField(const Json& object, const char* name
   for (const Json& element : *field) {
     if (!element.is_number()) return WrongType(name, "a list of times", element);
     const double value = element.get<double>();
-    if (!std::isfinite(value) || value < 0) return Error{fmt::format("'{}' holds {}, not a time", name, element.dump())};
+    if (!std::isfinite(value) || value < 0)
+      return Error{fmt::format("'{}' holds {}, not a time", name, element.dump())};
     latencies.emplace_back(value);
   }
   return latencies;

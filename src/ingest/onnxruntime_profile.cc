@@ -20,8 +20,8 @@ struct Node {
 };
 
 // One event into `nodes`; events that are not a node's kernel are passed over.
-Status TakeEvent(const Json& event, std::size_t inference, std::map<std::pair<std::string, std::string>, std::size_t>& index,
-                 std::vector<Node>& nodes) {
+Status TakeEvent(const Json& event, std::size_t inference,
+                 std::map<std::pair<std::string, std::string>, std::size_t>& index, std::vector<Node>& nodes) {
   INFIMUM_ASSIGN_OR_RETURN(std::string name, ingest::TextField(event, "name"));
   if (!name.ends_with(kKernelTime)) return {};
   name.resize(name.size() - kKernelTime.size());

@@ -108,19 +108,12 @@ Result<RunProfile> ReadRun(std::istream& input, std::string_view origin) {
 }
 
 std::string FormatRun(const RunProfile& run) {
-  Json document = {{"schema", kSchema},
-                   {"framework", run.framework},
-                   {"framework_version", run.framework_version},
-                   {"model", run.model_name},
-                   {"model_sha256", run.model_sha256},
-                   {"dims", run.dims},
-                   {"threads", run.threads},
-                   {"contract", run.contract},
-                   {"device", run.device},
-                   {"settings", run.settings},
-                   {"end_to_end", Json::array()},
-                   {"layers", Json::array()},
-                   {"warnings", run.warnings}};
+  Json document = {
+      {"schema", kSchema},        {"framework", run.framework},       {"framework_version", run.framework_version},
+      {"model", run.model_name},  {"model_sha256", run.model_sha256}, {"dims", run.dims},
+      {"threads", run.threads},   {"contract", run.contract},         {"device", run.device},
+      {"settings", run.settings}, {"end_to_end", Json::array()},      {"layers", Json::array()},
+      {"warnings", run.warnings}};
   for (const RunRepetition& repetition : run.end_to_end) {
     document["end_to_end"].push_back({{"samples_us", Microseconds(repetition.samples)}});
   }

@@ -29,16 +29,19 @@ std::chrono::seconds Left(SteadyTime start, std::chrono::seconds budget) {
 // The framework's part of the budget: a fortieth for each of its four processes, so that a small budget
 // still leaves most of its time to the layers.
 std::chrono::milliseconds FrameworkSampling(std::chrono::seconds budget) {
-  return std::clamp(std::chrono::milliseconds(budget) / 40, std::chrono::milliseconds(200), std::chrono::milliseconds(4000));
+  return std::clamp(std::chrono::milliseconds(budget) / 40, std::chrono::milliseconds(200),
+                    std::chrono::milliseconds(4000));
 }
 
 bool HasPeaks(const DevicePeaks& peaks, std::int64_t threads) {
-  return std::any_of(peaks.rates.begin(), peaks.rates.end(), [&](const PeakRate& rate) { return rate.threads == threads; });
+  return std::any_of(peaks.rates.begin(), peaks.rates.end(),
+                     [&](const PeakRate& rate) { return rate.threads == threads; });
 }
 
 std::string FirstAnswer(const Bracket& bracket, const Plan& plan, std::chrono::duration<double> after) {
   return fmt::format(
-      "first answer after {:.1f} s: no program can take less than {} here (floor); with conventional arithmetic {}; {} layer "
+      "first answer after {:.1f} s: no program can take less than {} here (floor); with conventional arithmetic {}; {} "
+      "layer "
       "configurations are to be measured",
       after.count(), LatencyText(bracket.floor.latency), LatencyText(bracket.conventional_floor.latency),
       plan.entries.size());
@@ -46,9 +49,7 @@ std::string FirstAnswer(const Bracket& bracket, const Plan& plan, std::chrono::d
 
 }  // namespace
 
-std::string UtcNow() {
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
-}
+std::string UtcNow() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
 
 Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   const SteadyTime start = std::chrono::steady_clock::now();

@@ -50,7 +50,8 @@ class RowImporter {
   Status Flush() {
     last_flush_ = std::chrono::steady_clock::now();
     if (rows_.empty() && peaks_.empty()) return {};
-    INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, store_.Import(header_->device, header_->environment, rows_, peaks_));
+    INFIMUM_ASSIGN_OR_RETURN(const ImportCount count,
+                             store_.Import(header_->device, header_->environment, rows_, peaks_));
     count_ += count;
     rows_.clear();
     peaks_.clear();
@@ -72,7 +73,8 @@ class RowImporter {
 
 Result<std::vector<std::string>> RunnerArguments(const Installation& installation, const CampaignOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path runner, installation.Runner(options.backend));
-  std::vector<std::string> arguments{runner.string(), "-", "--output", "-", "--threads", std::to_string(options.threads)};
+  std::vector<std::string> arguments{
+      runner.string(), "-", "--output", "-", "--threads", std::to_string(options.threads)};
   for (const auto& [name, value] : options.backend_options) {
     arguments.insert(arguments.end(), {"--backend-option", name + "=" + value});
   }
@@ -151,10 +153,10 @@ Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& pl
                                 Store& store, Talk& talk) {
   ProcessRequest request;
   INFIMUM_ASSIGN_OR_RETURN(request.arguments, RunnerArguments(installation, options));
-  request.arguments.insert(request.arguments.end(),
-                           {"--budget", fmt::format("{}s", options.budget.count()), "--tier",
-                            std::string(Name(options.tier)), "--cache", std::string(Name(options.cache)), "--quiet",
-                            "--progress-fd", "2"});
+  request.arguments.insert(
+      request.arguments.end(),
+      {"--budget", fmt::format("{}s", options.budget.count()), "--tier", std::string(Name(options.tier)), "--cache",
+       std::string(Name(options.cache)), "--quiet", "--progress-fd", "2"});
   if (!options.candidate.empty()) request.arguments.insert(request.arguments.end(), {"--candidate", options.candidate});
   request.input = Format(plan);
 

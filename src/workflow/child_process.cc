@@ -142,8 +142,8 @@ Result<ProcessEnd> RunProcess(const ProcessRequest& request, const TakeLine& tak
   posix_spawnattr_setsigdefault(&attributes, &defaults);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
   pid_t pid = 0;
-  const int spawn_error = posix_spawnp(&pid, program.c_str(), &actions, &attributes, argument_pointers.data(),
-                                       environment_pointers.data());
+  const int spawn_error =
+      posix_spawnp(&pid, program.c_str(), &actions, &attributes, argument_pointers.data(), environment_pointers.data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (spawn_error != 0) return Error{fmt::format("{}: cannot be started: {}", program, std::strerror(spawn_error))};
@@ -198,14 +198,12 @@ Result<ProcessEnd> RunProcess(const ProcessRequest& request, const TakeLine& tak
       return append(std::string_view(bytes.data(), static_cast<std::size_t>(count)));
     };
     if (descriptors[0].revents != 0) {
-      INFIMUM_RETURN_IF_ERROR(read_from(output.end(0), output_open, [&](std::string_view text) {
-        return output_lines.Append(text, take_output);
-      }));
+      INFIMUM_RETURN_IF_ERROR(read_from(output.end(0), output_open,
+                                        [&](std::string_view text) { return output_lines.Append(text, take_output); }));
     }
     if (descriptors[1].revents != 0) {
-      INFIMUM_RETURN_IF_ERROR(read_from(errors.end(0), errors_open, [&](std::string_view text) {
-        return error_lines.Append(text, keep_error);
-      }));
+      INFIMUM_RETURN_IF_ERROR(read_from(errors.end(0), errors_open,
+                                        [&](std::string_view text) { return error_lines.Append(text, keep_error); }));
     }
     if (on_idle) INFIMUM_RETURN_IF_ERROR(on_idle());
   }

@@ -36,7 +36,8 @@ Result<Device> ChooseDevice(const std::string& name, const Installation& install
   for (const StoredDevice& entry : devices) names.push_back(entry.device.name);
   const std::vector<std::string_view> views(names.begin(), names.end());
   if (names.empty()) return Error{fmt::format("device {}: the store has no measurements of any device", Quoted(name))};
-  return Error{fmt::format("unknown device {}{}; the store has: {}", Quoted(name), DidYouMean(name, views), Join(names, ", "))};
+  return Error{
+      fmt::format("unknown device {}{}; the store has: {}", Quoted(name), DidYouMean(name, views), Join(names, ", "))};
 }
 
 }  // namespace infimum

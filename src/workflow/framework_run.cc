@@ -84,7 +84,8 @@ Result<RunProfile> MeasureFramework(const Installation& installation, const std:
     talk.Detail(line);
     if (!TrimSpace(line).empty()) complaint = std::string(TrimSpace(line));
   };
-  INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(request, [](std::string_view) { return Status(); }, take_error));
+  INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(
+                                                     request, [](std::string_view) { return Status(); }, take_error));
   talk.EndProgress();
   if (end.interrupted) return Error{"interrupted while " + options.framework + " was measured"};
   if (end.exit_code != 0) {

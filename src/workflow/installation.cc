@@ -12,7 +12,8 @@ namespace infimum {
 namespace {
 
 // What follows `prefix` in the names of a folder's entries, sorted; `suffix` is cut off.
-std::vector<std::string> NamesIn(const std::filesystem::path& folder, std::string_view prefix, std::string_view suffix) {
+std::vector<std::string> NamesIn(const std::filesystem::path& folder, std::string_view prefix,
+                                 std::string_view suffix) {
   std::vector<std::string> names;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
@@ -25,8 +26,8 @@ std::vector<std::string> NamesIn(const std::filesystem::path& folder, std::strin
   return names;
 }
 
-Result<std::filesystem::path> Choose(const std::filesystem::path& folder, std::string_view kind, std::string_view prefix,
-                                     std::string_view name, std::string_view suffix) {
+Result<std::filesystem::path> Choose(const std::filesystem::path& folder, std::string_view kind,
+                                     std::string_view prefix, std::string_view name, std::string_view suffix) {
   const std::filesystem::path path = folder / fmt::format("{}{}{}", prefix, name, suffix);
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) return path;

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "infimum/analyzer/run_alignment.h"
-#include "infimum/reports/bound_json.h"
+#include "infimum/reports/bound_table.h"
 #include "infimum/workflow/installation.h"
 
 namespace infimum {
@@ -28,10 +28,14 @@ std::string DimArguments(const ReportSources& sources) {
 RowStatus StatusOf(const Layer& layer, const LayerLatency& latency) {
   if (layer.status == LayerStatus::kUnknown) return RowStatus::kUnknown;
   switch (latency.status) {
-    case LatencyStatus::kMeasured: return RowStatus::kMeasured;
-    case LatencyStatus::kEstimated: return RowStatus::kEstimated;
-    case LatencyStatus::kFree: return RowStatus::kFree;
-    case LatencyStatus::kMissing: return RowStatus::kMissing;
+    case LatencyStatus::kMeasured:
+      return RowStatus::kMeasured;
+    case LatencyStatus::kEstimated:
+      return RowStatus::kEstimated;
+    case LatencyStatus::kFree:
+      return RowStatus::kFree;
+    case LatencyStatus::kMissing:
+      return RowStatus::kMissing;
   }
   return RowStatus::kMissing;
 }
@@ -135,9 +139,10 @@ void FillMissing(const ReportSources& sources, ReportModel& report) {
   std::stable_sort(report.missing.begin(), report.missing.end(),
                    [](const MissingItem& a, const MissingItem& b) { return a.share > b.share; });
   if (!report.missing.empty()) {
-    report.advice.push_back({"Some layers are not measured yet; this measures them all",
-                             fmt::format("infimum analyze {}{} --db {} --threads {} --budget 10m", ShellQuoted(sources.model),
-                                         DimArguments(sources), ShellQuoted(sources.database), sources.bracket.selection.threads)});
+    report.advice.push_back(
+        {"Some layers are not measured yet; this measures them all",
+         fmt::format("infimum analyze {}{} --db {} --threads {} --budget 10m", ShellQuoted(sources.model),
+                     DimArguments(sources), ShellQuoted(sources.database), sources.bracket.selection.threads)});
   }
 }
 
@@ -147,15 +152,17 @@ void FillAdvice(const ReportSources& sources, ReportModel& report) {
   const Bound* bound = MainBound(report);
   if (bound != nullptr && bound->latency > report.run->latency) {
     report.advice.push_back(
-        {fmt::format("Inversion: the {} bound is above {}'s own time. It fuses layers that this bound counts one by one, or "
-                     "has kernels that are not among the candidates; the bound is an estimate, the floor is not.",
-                     Name(bound->variant), report.run->framework),
+        {fmt::format(
+             "Inversion: the {} bound is above {}'s own time. It fuses layers that this bound counts one by one, or "
+             "has kernels that are not among the candidates; the bound is an estimate, the floor is not.",
+             Name(bound->variant), report.run->framework),
          ""});
   }
   if (report.run->minimum.count() > 0 && report.run->median / report.run->minimum > 1.1) {
-    report.advice.push_back({"The framework's run was noisy (median over 10 % above the minimum): close other programs and measure again",
-                             fmt::format("infimum measure {}{} --db {} --threads {}", ShellQuoted(sources.model),
-                                         DimArguments(sources), ShellQuoted(sources.database), sources.bracket.selection.threads)});
+    report.advice.push_back(
+        {"The framework's run was noisy (median over 10 % above the minimum): close other programs and measure again",
+         fmt::format("infimum measure {}{} --db {} --threads {}", ShellQuoted(sources.model), DimArguments(sources),
+                     ShellQuoted(sources.database), sources.bracket.selection.threads)});
   }
 }
 
@@ -163,10 +170,10 @@ void FillAdvice(const ReportSources& sources, ReportModel& report) {
 
 ReportModel FillReport(const ReportSources& sources) {
   ReportModel report;
-  report.title = sources.graph.name.empty() ? sources.model : sources.graph.name;
   report.generated_at = sources.generated_at;
   report.infimum_version = std::string(InfimumVersion());
   report.model_name = std::filesystem::path(sources.model).stem().string();
+  report.title = report.model_name + " on " + sources.device.name;
   report.model_sha256 = sources.graph.sha256;
   report.opset = sources.graph.opset;
   for (const ValueId id : sources.graph.inputs) {

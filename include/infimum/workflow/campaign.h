@@ -25,7 +25,7 @@ struct CampaignOptions {
   std::chrono::seconds budget{180};
   CandidateTier tier = CandidateTier::kEngine;
   CacheState cache = CacheState::kWarm;
-  std::string candidate;  // only this one, by name; empty: all
+  std::string candidate;                               // only this one, by name; empty: all
   std::map<std::string, std::string> backend_options;  // passed on as --backend-option NAME=VALUE
 };
 

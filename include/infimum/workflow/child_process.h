@@ -18,14 +18,14 @@
 namespace infimum {
 
 struct ProcessRequest {
-  std::vector<std::string> arguments;  // the program first
-  std::string input;                   // to its standard input
+  std::vector<std::string> arguments;                            // the program first
+  std::string input;                                             // to its standard input
   std::vector<std::pair<std::string, std::string>> environment;  // added to ours
 };
 
 struct ProcessEnd {
-  int exit_code = 0;         // 128 + signal where a signal ended it
-  bool interrupted = false;  // by us, on an interrupt
+  int exit_code = 0;                     // 128 + signal where a signal ended it
+  bool interrupted = false;              // by us, on an interrupt
   std::vector<std::string> last_errors;  // the last lines of standard error, at most 20
 };
 

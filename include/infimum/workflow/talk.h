@@ -29,8 +29,7 @@ class Talk {
   void Say(std::string_view line);
   void Detail(std::string_view line);  // only when verbose
   void Warn(std::string_view line);
-  void Progress(std::string_view what, std::int64_t done, std::int64_t total,
-                std::optional<std::chrono::seconds> left);
+  void Progress(std::string_view what, std::int64_t done, std::int64_t total, std::optional<std::chrono::seconds> left);
   void EndProgress();
 
  private:

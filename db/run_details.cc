@@ -1,0 +1,89 @@
+#include "db/run_details.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace infimum {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// The store wrote it; a text that does not read back means a damaged or foreign row.
+template <class T>
+Result<T> Read(std::string_view text) {
+  try {
+    return Json::parse(text).get<T>();
+  } catch (const std::exception& error) {
+    return Error{fmt::format("the store holds a row that cannot be read: {}", error.what())};
+  }
+}
+
+Json Microseconds(const std::vector<Latency>& samples) {
+  Json list = Json::array();
+  for (const Latency sample : samples) list.push_back(sample.count());
+  return list;
+}
+
+std::vector<Latency> Latencies(const Json& json) {
+  std::vector<Latency> samples;
+  for (const double value : json.get<std::vector<double>>()) samples.emplace_back(value);
+  return samples;
+}
+
+}  // namespace
+
+std::string FormatRunDetails(const RunProfile& run) {
+  Json details = {
+      {"settings", run.settings}, {"warnings", run.warnings}, {"end_to_end", Json::array()}, {"layers", Json::array()}};
+  for (const RunRepetition& repetition : run.end_to_end)
+    details["end_to_end"].push_back(Microseconds(repetition.samples));
+  for (const ProfiledLayer& layer : run.layers) {
+    details["layers"].push_back({{"name", layer.name},
+                                 {"op", layer.op},
+                                 {"provider", layer.provider},
+                                 {"nodes", layer.nodes},
+                                 {"inputs", layer.inputs},
+                                 {"outputs", layer.outputs},
+                                 {"samples_us", Microseconds(layer.samples)}});
+  }
+  return Dump(details);
+}
+
+Status ParseRunDetails(std::string_view text, RunProfile& run) {
+  try {
+    const Json details = Json::parse(text);
+    run.settings = details.at("settings").get<std::map<std::string, std::string>>();
+    run.warnings = details.at("warnings").get<std::vector<std::string>>();
+    for (const Json& samples : details.at("end_to_end")) run.end_to_end.push_back({Latencies(samples)});
+    for (const Json& json : details.at("layers")) {
+      ProfiledLayer layer;
+      layer.name = json.at("name").get<std::string>();
+      layer.op = json.at("op").get<std::string>();
+      layer.provider = json.at("provider").get<std::string>();
+      layer.nodes = json.at("nodes").get<std::vector<std::string>>();
+      layer.inputs = json.at("inputs").get<std::vector<std::string>>();
+      layer.outputs = json.at("outputs").get<std::vector<std::string>>();
+      layer.samples = Latencies(json.at("samples_us"));
+      run.layers.push_back(std::move(layer));
+    }
+  } catch (const std::exception& error) {
+    return Error{fmt::format("the store holds a run that cannot be read: {}", error.what())};
+  }
+  return {};
+}
+
+std::string FormatDims(const std::map<std::string, std::int64_t>& dims) { return Dump(Json(dims)); }
+Result<std::map<std::string, std::int64_t>> ParseDims(std::string_view text) {
+  return Read<std::map<std::string, std::int64_t>>(text);
+}
+std::string FormatTexts(const std::map<std::string, std::string>& texts) { return Dump(Json(texts)); }
+Result<std::map<std::string, std::string>> ParseTexts(std::string_view text) {
+  return Read<std::map<std::string, std::string>>(text);
+}
+std::string FormatList(const std::vector<std::string>& texts) { return Dump(Json(texts)); }
+Result<std::vector<std::string>> ParseList(std::string_view text) { return Read<std::vector<std::string>>(text); }
+
+}  // namespace infimum
