@@ -5,7 +5,7 @@
 // the pair is valid where that is from 0 to extent - 1 (elsewhere lies padding).
 //
 //   Windows w{.extent = 224, .steps = 112, .stride = 2, .taps = 7, .dilation = 1, .offset = 3};
-//   CountValidPairs(w) == 777, of 784;   CountPositions(w) == 224
+//   CountValidPairs(w) == 778, of 784;   CountPositions(w) == 224
 //
 // All numbers are at most 2^24 in magnitude. The counts are exact and need at most
 // O(min(steps, taps)) or O(extent) time.

@@ -19,10 +19,14 @@ std::string Format(const Workload& workload) {
 }
 
 Result<Workload> ParseWorkload(std::string_view text) {
-  if (text.substr(0, text.find(' ')) == "region") {
+  constexpr std::string_view kRegion[] = {"region"};
+  const std::string_view word = text.substr(0, text.find(' '));
+  if (word == kRegion[0]) {
     INFIMUM_ASSIGN_OR_RETURN(Region region, ParseRegion(text));
     return Workload(std::move(region));
   }
+  if (const std::string hint = DidYouMean(word, kRegion); !hint.empty())
+    return Error{"1: unknown layer family " + Quoted(word) + hint};
   INFIMUM_ASSIGN_OR_RETURN(LayerConfig config, ParseLayerConfig(text));
   return Workload(std::move(config));
 }
