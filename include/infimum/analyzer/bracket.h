@@ -30,7 +30,7 @@ struct LayerLatency {
   std::optional<Latency> latency;      // absent when missing
   std::optional<Interval> interval;    // measured only
   std::optional<Candidate> candidate;  // measured only
-  Latency floor{0};                    // this layer's own floor: max(bytes / bandwidth, provable / peak)
+  Latency floor{0};                    // this layer's own, by convention: max(bytes / bandwidth, FLOPs / peak)
   bool on_critical_path = false;       // of the parallel bound's longest path
 };
 
@@ -38,7 +38,7 @@ struct LayerLatency {
 struct Coverage {
   double measured = 0;
   double estimated = 0;
-  double free = 0;     // share of layers' time: always 0; kept so that the four add up to 1
+  double free = 0;  // share of layers' time: always 0; kept so that the four add up to 1
   double missing = 0;
 };
 
@@ -66,10 +66,11 @@ struct Bracket {
   std::vector<Bound> bounds;
   std::optional<Latency> demonstrated;
   Coverage coverage;
-  std::vector<LayerLatency> layers;      // one for each layer of the graph, in its order
+  std::vector<LayerLatency> layers;  // one for each layer of the graph, in its order
 };
 
-// Needs a graph that Validate() accepts. Asks `source` once for all layers and once for the peaks. An
+// Needs a graph that Validate() accepts. Asks `source` once for all layers (on several threads once more for
+// each smaller power of two, see analyzer/bounds.h) and once for the peaks. An
 // error only where the source fails or the device has no peaks and no data sheet at all.
 Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection);
 

@@ -32,19 +32,19 @@ enum class AlignmentClue {
 std::string_view Name(AlignmentClue clue);
 
 struct AlignedRow {
-  std::vector<LayerId> layers;              // ascending; empty for the engine's own work
-  std::vector<std::size_t> engine_layers;   // indices into RunProfile::layers
-  std::optional<Latency> bound;             // sum of the layers; absent where one of them is missing
-  std::optional<Latency> measured;          // sum of the engine layers' medians; absent without samples
-  bool fused = false;                       // several layers of the model that are not free
-  bool inside_body = false;                 // its time is part of the row of an If, Loop or Scan as well
+  std::vector<LayerId> layers;                // ascending; empty for the engine's own work
+  std::vector<std::size_t> engine_layers;     // indices into RunProfile::layers
+  std::optional<Latency> bound;               // sum of the layers; absent where one of them is missing
+  std::optional<Latency> measured;            // sum of the engine layers' medians; absent without samples
+  bool fused = false;                         // several layers of the model that are not free
+  bool inside_body = false;                   // its time is part of the row of an If, Loop or Scan as well
   AlignmentClue clue = AlignmentClue::kNone;  // the least sure of the row's clues
 };
 
 struct Alignment {
-  std::vector<AlignedRow> rows;             // in the engine's order of execution
-  std::vector<LayerId> unmatched_layers;    // not free, and in no row
-  Latency measured{0};                      // sum over rows that are not inside a body
+  std::vector<AlignedRow> rows;           // in the engine's order of execution
+  std::vector<LayerId> unmatched_layers;  // not free, and in no row
+  Latency measured{0};                    // sum over rows that are not inside a body
 };
 
 // `layers` are the bracket's, one for each layer of `graph`.

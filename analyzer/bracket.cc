@@ -1,0 +1,127 @@
+#include "infimum/analyzer/bracket.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "analyzer/bounds.h"
+#include "analyzer/device_model.h"
+#include "analyzer/floor.h"
+#include "analyzer/latency_resolution.h"
+#include "analyzer/measured_rows.h"
+
+namespace infimum {
+namespace {
+
+// The contract of most of the model's work, where none was asked for.
+NumericContract MainContract(const ModelGraph& graph) {
+  std::map<NumericContract, double> work;
+  for (const Layer& layer : graph.layers) {
+    for (const SubGraph& body : layer.bodies)
+      if (body.graph != nullptr) work[MainContract(*body.graph)] += 1;
+    if (layer.status != LayerStatus::kMeasurable || !layer.workload) continue;
+    work[NativeContract(*layer.workload)] += 1 + static_cast<double>(layer.work.direct.value);
+  }
+  NumericContract main = NumericContract::kStrictF32;
+  double most = 0;
+  for (const auto& [contract, amount] : work) {
+    if (amount <= most) continue;
+    most = amount;
+    main = contract;
+  }
+  return main;
+}
+
+void FindControlFlow(const ModelGraph& graph, std::set<std::string>& tags) {
+  for (const Layer& layer : graph.layers) {
+    if (!layer.bodies.empty()) tags.insert(layer.bodies.size() > 1 ? "if-cheaper-branch" : "least-loop-iterations");
+    for (const SubGraph& body : layer.bodies)
+      if (body.graph != nullptr) FindControlFlow(*body.graph, tags);
+  }
+}
+
+Coverage CoverageOf(const std::vector<ResolvedLayer>& layers) {
+  Latency measured{0}, estimated{0}, missing{0};
+  for (const ResolvedLayer& layer : layers) {
+    measured += layer.measured;
+    estimated += layer.estimated;
+    missing += layer.missing;
+  }
+  const Latency all = measured + estimated + missing;
+  Coverage coverage;
+  if (!(all > Latency(0))) {
+    // Nothing takes time. A layer without even a floor may still be unknown: that is missing, not free.
+    const bool any_missing = std::any_of(layers.begin(), layers.end(), [](const ResolvedLayer& layer) {
+      return layer.known.status == LatencyStatus::kMissing;
+    });
+    (any_missing ? coverage.missing : coverage.free) = 1;
+    return coverage;
+  }
+  coverage.estimated = estimated / all;
+  coverage.missing = missing / all;
+  coverage.measured = measured > Latency(0) ? 1 - coverage.estimated - coverage.missing : 0;
+  if (coverage.measured < 0) coverage.measured = 0;
+  return coverage;
+}
+
+std::vector<std::string> Assumptions(const ModelGraph& graph, const Selection& selection,
+                                     const std::vector<ResolvedLayer>& layers) {
+  std::vector<std::string> tags = {
+      "free-layouts", selection.cache == CacheState::kWarm ? "warm-caches" : "cold-caches",
+      selection.threads == 1 ? "one-thread" : std::to_string(selection.threads) + "-threads"};
+  const auto any = [&](auto part) { return std::any_of(layers.begin(), layers.end(), part); };
+  if (any([](const ResolvedLayer& layer) { return layer.estimated > Latency(0); })) tags.push_back("estimated-layers");
+  if (any([](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; }))
+    tags.push_back("unmeasured-layers");
+  std::set<std::string> control_flow;
+  FindControlFlow(graph, control_flow);
+  tags.insert(tags.end(), control_flow.begin(), control_flow.end());
+  return tags;
+}
+
+}  // namespace
+
+std::string_view Name(LatencyStatus status) {
+  constexpr std::array<std::string_view, 4> kNames = {"measured", "estimated", "free", "missing"};
+  return kNames[static_cast<std::size_t>(status)];
+}
+
+std::string_view Name(BoundVariant variant) { return variant == BoundVariant::kSequential ? "sequential" : "parallel"; }
+
+Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection) {
+  INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(graph, source, selection));
+  INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, source.Peaks(selection.device));
+  INFIMUM_ASSIGN_OR_RETURN(DeviceModel device, DeviceModel::Make(selection.device, peaks, selection.threads));
+  for (const auto& [key, entry] : rows.all())
+    for (const auto& [threads, measurements] : entry.by_threads)
+      for (const Measurement& row : measurements)
+        device.Observe(*entry.workload, *entry.work, row.candidate.algorithm, PointValue(row.repetitions));
+
+  std::vector<ResolvedLayer> layers = ResolveLatencies(graph, rows, selection, device);
+  std::vector<LayerTimes> times;
+  times.reserve(layers.size());
+  for (const ResolvedLayer& layer : layers) times.push_back({layer.best, layer.interval, layer.core_time});
+  const DagView dag(Predecessors(graph));
+  const CombinedBounds combined = CombineBounds(dag, times, selection.threads);
+  for (std::size_t layer : combined.longest_path.layers) layers[layer].known.on_critical_path = true;
+
+  Bracket bracket;
+  bracket.selection = selection;
+  bracket.contract = selection.contract.value_or(MainContract(graph));
+  Floors floors = ComputeFloors(graph, device);
+  bracket.floor = std::move(floors.floor);
+  bracket.conventional_floor = std::move(floors.conventional_floor);
+  bracket.coverage = CoverageOf(layers);
+  const std::vector<std::string> assumptions = Assumptions(graph, selection, layers);
+  bracket.bounds.push_back({BoundVariant::kSequential, combined.sequential, combined.sequential_interval, assumptions});
+  std::vector<std::string> parallel_assumptions = assumptions;
+  parallel_assumptions.push_back(combined.path_decides_parallel ? "longest-path-decides" : "core-time-decides");
+  bracket.bounds.push_back(
+      {BoundVariant::kParallel, combined.parallel, combined.parallel_interval, std::move(parallel_assumptions)});
+  bracket.layers.reserve(layers.size());
+  for (ResolvedLayer& layer : layers) bracket.layers.push_back(std::move(layer.known));
+  return bracket;
+}
+
+}  // namespace infimum

@@ -1,0 +1,41 @@
+// The bytes that every execution of a model must move, whatever is fused, reordered or kept in caches:
+// distinct weight and graph-input elements that are read, and graph-output elements that are written. No
+// intermediates. And which layers every execution needs at all.
+//
+//   x[8x1000] -> MatMul(w[1000x10]) -> y[8x10] -> Relu -> z (graph output), f32
+//   reads x 32,000 and w 40,000, writes z 320 bytes
+//
+// The rules, each of them on the side of too few bytes:
+// - A value that a free layer makes is a view of its first input. Reading a view reads what is behind it.
+// - A tensor that several layers read counts once, by the layer that reads most of it (tied weights).
+// - A layer counts the elements it must read (`Work::operand_reads`): of a Gather's table the rows.
+// - What only constants go into is computed once, before the first inference: the smaller of its result
+//   and its largest input counts, in that input's place (a dequantized weight: the quantized one).
+// - Layers from which no graph output can be reached need not run.
+// - Where only a part of a value is used, the element-wise and moving layers behind it count that part;
+//   all other layers count whole (a product's rows need all of its weights).
+// - If: what both branches read, and of what only one branch reads the branch that reads least.
+// - Loop, Scan: their body's reads once where it runs at least once; what they hand to it slice by slice
+//   is not counted.
+// - Layers without a workload (unknown) count nothing but the outputs that they make.
+// - A graph output that is a view of an input or of a weight is not counted as written.
+#pragma once
+
+#include <vector>
+
+#include "infimum/graph/model_graph.h"
+
+namespace infimum {
+
+struct CompulsoryTraffic {
+  double read = 0;  // bytes; doubles, since a hostile model's total may exceed any integer
+  double written = 0;
+};
+
+CompulsoryTraffic FindCompulsoryTraffic(const ModelGraph& graph);
+
+// For each layer of this graph (not of its bodies) the share of its result that every execution needs:
+// 0 where no output depends on it.
+std::vector<double> NeededShares(const ModelGraph& graph);
+
+}  // namespace infimum

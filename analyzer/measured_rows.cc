@@ -1,0 +1,63 @@
+#include "analyzer/measured_rows.h"
+
+#include <algorithm>
+
+namespace infimum {
+namespace {
+
+void Collect(const ModelGraph& graph, std::map<WorkloadKey, WorkloadRows>& rows) {
+  for (const Layer& layer : graph.layers) {
+    for (const SubGraph& body : layer.bodies)
+      if (body.graph != nullptr) Collect(*body.graph, rows);
+    if (layer.status != LayerStatus::kMeasurable || !layer.workload) continue;
+    WorkloadRows& entry = rows[KeyOf(*layer.workload)];
+    if (entry.workload != nullptr) continue;
+    entry.workload = &*layer.workload;
+    entry.work = &layer.work;
+    entry.native = NativeContract(*layer.workload);
+  }
+}
+
+}  // namespace
+
+bool Meets(const Measurement& row, NumericContract wanted) {
+  return row.contract == wanted || row.contract == NumericContract::kStrictF32;
+}
+
+Result<MeasuredRows> MeasuredRows::Fetch(const ModelGraph& graph, MeasurementSource& source,
+                                         const Selection& selection) {
+  MeasuredRows result;
+  Collect(graph, result.rows_);
+  std::vector<WorkloadKey> keys;
+  keys.reserve(result.rows_.size());
+  for (const auto& [key, entry] : result.rows_) keys.push_back(key);
+
+  // A layer on fewer cores than the bound may use leaves the others to its neighbours.
+  for (std::int64_t threads = 1; threads < selection.threads && threads <= (std::int64_t{1} << 20); threads *= 2)
+    result.thread_counts_.push_back(threads);
+  result.thread_counts_.push_back(selection.threads);
+
+  for (std::int64_t threads : result.thread_counts_) {
+    Selection asked = selection;
+    asked.threads = threads;
+    // An environment names its threads; a bound that is tied to one has no rows of another.
+    if (threads != selection.threads && selection.environment) continue;
+    INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> found, source.Find(keys, asked));
+    for (Measurement& row : found) {
+      if (row.outcome != Outcome::kMeasured || row.repetitions.empty()) continue;
+      if (row.device != selection.device) continue;  // one device's times never enter another's bound
+      const auto entry = result.rows_.find(row.workload);
+      if (entry == result.rows_.end()) continue;
+      if (!Meets(row, selection.contract.value_or(entry->second.native))) continue;
+      entry->second.by_threads[threads].push_back(std::move(row));
+    }
+  }
+  return result;
+}
+
+const WorkloadRows* MeasuredRows::Find(const WorkloadKey& key) const {
+  const auto entry = rows_.find(key);
+  return entry == rows_.end() ? nullptr : &entry->second;
+}
+
+}  // namespace infimum

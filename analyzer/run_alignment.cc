@@ -1,0 +1,275 @@
+#include "infimum/analyzer/run_alignment.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "analyzer/engine_names.h"
+
+namespace infimum {
+namespace {
+
+constexpr std::size_t kNoRow = static_cast<std::size_t>(-1);
+
+// "Conv" of "FusedConv", "QLinearConv", "com.microsoft.nchwc.Conv": what the engine's operator is at its core.
+std::string_view CoreOf(std::string_view op) {
+  if (const std::size_t dot = op.rfind('.'); dot != std::string_view::npos) op.remove_prefix(dot + 1);
+  for (std::string_view prefix : {"QLinear", "Fused", "Skip", "Bias", "Fast"})
+    if (op.size() > prefix.size() && op.substr(0, prefix.size()) == prefix) {
+      op.remove_prefix(prefix.size());
+      break;
+    }
+  return op;
+}
+
+class Aligner {
+ public:
+  Aligner(const ModelGraph& graph, const RunProfile& run)
+      : graph_(graph), run_(run), predecessors_(Predecessors(graph)), row_of_(graph.layers.size(), kNoRow) {
+    for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+      const Layer& layer = graph.layers[i];
+      nodes_.emplace(layer.name, i);
+      for (const std::string& origin : layer.origins)
+        if (!origin.empty()) nodes_.emplace(origin, i);
+      for (const std::optional<ValueId>& output : layer.outputs)
+        if (output && !graph.value(*output).name.empty()) makers_.emplace(graph.value(*output).name, i);
+      for (const SubGraph& body : layer.bodies)
+        if (body.graph != nullptr) CollectBodyNames(*body.graph);
+    }
+    successors_.resize(graph.layers.size());
+    for (std::size_t i = 0; i < predecessors_.size(); ++i)
+      for (LayerId before : predecessors_[i]) successors_[before.index()].push_back(i);
+  }
+
+  std::vector<AlignedRow> Align() {
+    for (std::size_t e = 0; e < run_.layers.size(); ++e) AddEngineLayer(e, FindAnchors(run_.layers[e]));
+    for (std::size_t r = 0; r < rows_.size(); ++r) CoverBackwards(r);
+    CoverLeftOvers();
+    for (std::size_t i = 0; i < row_of_.size(); ++i)
+      if (row_of_[i] != kNoRow) rows_[row_of_[i]].row.layers.push_back(LayerId(i));
+    std::vector<AlignedRow> rows;
+    rows.reserve(rows_.size());
+    for (Row& row : rows_) rows.push_back(std::move(row.row));
+    return rows;
+  }
+
+ private:
+  struct Row {
+    AlignedRow row;
+    std::vector<std::size_t> anchors;
+    std::unordered_set<std::size_t> given_by;  // layers that make what the engine layers are given
+    std::set<std::string> cores;               // the engine layers' operators
+  };
+  struct Anchors {
+    std::vector<std::size_t> layers;
+    AlignmentClue clue = AlignmentClue::kNone;
+    bool inside_body = false;
+  };
+
+  void CollectBodyNames(const ModelGraph& body) {
+    for (const Layer& layer : body.layers) {
+      body_names_.insert(layer.name);
+      body_names_.insert(layer.origins.begin(), layer.origins.end());
+      for (const SubGraph& inner : layer.bodies)
+        if (inner.graph != nullptr) CollectBodyNames(*inner.graph);
+    }
+  }
+
+  std::optional<std::size_t> MakerOf(std::string_view engine_value) const {
+    for (const std::string& name : UndecoratedNames(engine_value))
+      if (const auto maker = makers_.find(name); maker != makers_.end()) return maker->second;
+    return std::nullopt;
+  }
+
+  Anchors FindAnchors(const ProfiledLayer& engine) const {
+    Anchors anchors;
+    const auto add = [&anchors](std::size_t layer, AlignmentClue clue) {
+      if (std::find(anchors.layers.begin(), anchors.layers.end(), layer) == anchors.layers.end())
+        anchors.layers.push_back(layer);
+      anchors.clue = clue;
+    };
+    if (OnlyMovesLayout(CoreOf(engine.op)) && nodes_.find(engine.name) == nodes_.end()) return anchors;
+    for (const std::string& output : engine.outputs)
+      if (const auto maker = MakerOf(output)) add(*maker, AlignmentClue::kValue);
+    for (const std::string& node : engine.nodes)
+      if (const auto layer = nodes_.find(node); layer != nodes_.end())
+        add(layer->second, anchors.layers.empty() ? AlignmentClue::kNode : anchors.clue);
+    if (!anchors.layers.empty()) return anchors;
+    // Decorations tell a value's name from a node's where both have the same: "_nchwc" follows a value.
+    const std::vector<std::string> names = UndecoratedNames(engine.name);
+    for (const std::string& name : names) {
+      if (const auto layer = nodes_.find(name); layer != nodes_.end()) {
+        add(layer->second, AlignmentClue::kNode);
+        return anchors;
+      }
+      if (const auto maker = makers_.find(name); maker != makers_.end()) {
+        add(maker->second, AlignmentClue::kValue);
+        return anchors;
+      }
+    }
+    for (const std::string& name : names) anchors.inside_body |= body_names_.count(name) > 0;
+    return anchors;
+  }
+
+  void AddEngineLayer(std::size_t e, Anchors anchors) {
+    const ProfiledLayer& engine = run_.layers[e];
+    std::size_t r = kNoRow;
+    for (std::size_t layer : anchors.layers)
+      if (row_of_[layer] != kNoRow) r = row_of_[layer];
+    if (r == kNoRow) {
+      r = rows_.size();
+      rows_.emplace_back();
+      rows_[r].row.clue = anchors.clue;
+      rows_[r].row.inside_body = anchors.inside_body;
+    }
+    Row& row = rows_[r];
+    row.row.engine_layers.push_back(e);
+    row.row.clue = std::max(row.row.clue, anchors.clue);
+    row.cores.emplace(CoreOf(engine.op));
+    for (std::size_t layer : anchors.layers) {
+      if (row_of_[layer] != kNoRow) continue;
+      row_of_[layer] = r;
+      row.anchors.push_back(layer);
+    }
+    std::optional<std::size_t> first_maker;
+    for (const std::string& input : engine.inputs) {
+      const auto known = engine_makers_.find(input);
+      const std::optional<std::size_t> maker = known != engine_makers_.end() ? known->second : MakerOf(input);
+      if (!maker) continue;
+      if (!first_maker) first_maker = maker;
+      row.given_by.insert(*maker);
+    }
+    // Values that only the engine has stand for what they were made from: what its layers make for the
+    // model, or, for a reorder, what it was given.
+    const std::optional<std::size_t> stands_for =
+        !anchors.layers.empty() ? std::optional(anchors.layers.front()) : first_maker;
+    if (stands_for)
+      for (const std::string& output : engine.outputs)
+        if (!output.empty()) engine_makers_.emplace(output, *stands_for);
+  }
+
+  // From the layers that make the engine layer's outputs back to what it was given: all that lies between
+  // ran as part of it. A node's name alone does not say where the engine layer ends, so only values do.
+  void CoverBackwards(std::size_t r) {
+    Row& row = rows_[r];
+    if (row.row.clue != AlignmentClue::kValue) return;
+    std::vector<std::size_t> open = row.anchors;
+    while (!open.empty()) {
+      const std::size_t layer = open.back();
+      open.pop_back();
+      // Before its own operator lies only what feeds it, unless its inputs are known.
+      if (row.given_by.empty() && row.cores.count(std::string(CoreOf(graph_.layers[layer].op))) > 0) continue;
+      for (LayerId before : predecessors_[layer]) {
+        const std::size_t next = before.index();
+        if (row_of_[next] != kNoRow || row.given_by.count(next) > 0) continue;
+        // What others read as well was not swallowed, or it would be made twice.
+        const std::vector<std::size_t>& readers = successors_[next];
+        const bool only_here =
+            std::all_of(readers.begin(), readers.end(), [&](std::size_t reader) { return row_of_[reader] == r; });
+        if (!only_here) continue;
+        row_of_[next] = r;
+        open.push_back(next);
+      }
+    }
+  }
+
+  static bool BelongsToItsReader(const Layer& layer) {
+    return layer.op == "DequantizeLinear" || layer.op == "Transpose" || layer.op == "Pad";
+  }
+
+  // The row of the readers where all of them are in one.
+  std::size_t ReaderRow(std::size_t layer) const {
+    std::size_t found = kNoRow;
+    for (std::size_t reader : successors_[layer]) {
+      if (row_of_[reader] == kNoRow || (found != kNoRow && row_of_[reader] != found)) return kNoRow;
+      found = row_of_[reader];
+    }
+    return found;
+  }
+
+  // Of several rows that make its inputs the one that ran last: only then all of them were there.
+  std::size_t MakerRow(std::size_t layer) const {
+    std::size_t found = kNoRow;
+    for (LayerId before : predecessors_[layer]) {
+      const std::size_t row = row_of_[before.index()];
+      if (row != kNoRow && (found == kNoRow || row > found)) found = row;
+    }
+    return found;
+  }
+
+  void Join(std::size_t layer, std::size_t r) {
+    if (r == kNoRow) return;
+    row_of_[layer] = r;
+    // A free layer takes no time wherever it is counted, so that a guess about it is none about the row.
+    if (graph_.layers[layer].status != LayerStatus::kFree) rows_[r].row.clue = AlignmentClue::kNeighbor;
+  }
+
+  void CoverLeftOvers() {
+    for (std::size_t i = graph_.layers.size(); i-- > 0;)
+      if (row_of_[i] == kNoRow && BelongsToItsReader(graph_.layers[i])) Join(i, ReaderRow(i));
+    for (std::size_t i = 0; i < graph_.layers.size(); ++i)
+      if (row_of_[i] == kNoRow) Join(i, MakerRow(i));
+    for (std::size_t i = graph_.layers.size(); i-- > 0;)
+      if (row_of_[i] == kNoRow) Join(i, ReaderRow(i));
+  }
+
+  const ModelGraph& graph_;
+  const RunProfile& run_;
+  const std::vector<std::vector<LayerId>> predecessors_;
+  std::vector<std::vector<std::size_t>> successors_;
+  std::unordered_map<std::string_view, std::size_t> nodes_;   // by name or origin
+  std::unordered_map<std::string_view, std::size_t> makers_;  // by the name of a value they make
+  std::unordered_set<std::string_view> body_names_;
+  std::unordered_map<std::string, std::size_t> engine_makers_;  // by the engine's own values
+  std::vector<std::size_t> row_of_;
+  std::vector<Row> rows_;
+};
+
+void AddTimes(const std::vector<LayerLatency>& layers, const RunProfile& run, const ModelGraph& graph,
+              AlignedRow& row) {
+  Latency bound{0}, measured{0};
+  bool all_known = !row.layers.empty();
+  std::size_t not_free = 0;
+  for (LayerId layer : row.layers) {
+    const LayerLatency& latency = layers[layer.index()];
+    if (latency.latency) bound += *latency.latency;
+    all_known &= latency.latency.has_value();
+    not_free += graph.layer(layer).status == LayerStatus::kFree ? 0 : 1;
+  }
+  if (all_known) row.bound = bound;
+  row.fused = not_free > 1;
+  bool any_sample = false;
+  for (std::size_t e : row.engine_layers) {
+    if (run.layers[e].samples.empty()) continue;
+    any_sample = true;
+    measured += Quantile(run.layers[e].samples, 0.5);
+  }
+  if (any_sample) row.measured = measured;
+}
+
+}  // namespace
+
+std::string_view Name(AlignmentClue clue) {
+  constexpr std::array<std::string_view, 4> kNames = {"none", "value", "node", "neighbor"};
+  return kNames[static_cast<std::size_t>(clue)];
+}
+
+Alignment AlignRun(const ModelGraph& graph, const std::vector<LayerLatency>& layers, const RunProfile& run) {
+  INFIMUM_CHECK(layers.size() == graph.layers.size(), "one latency for each layer of the graph");
+  Alignment alignment;
+  alignment.rows = Aligner(graph, run).Align();
+  std::vector<bool> matched(graph.layers.size(), false);
+  for (AlignedRow& row : alignment.rows) {
+    AddTimes(layers, run, graph, row);
+    for (LayerId layer : row.layers) matched[layer.index()] = true;
+    if (row.measured && !row.inside_body) alignment.measured += *row.measured;
+  }
+  for (std::size_t i = 0; i < graph.layers.size(); ++i)
+    if (!matched[i] && graph.layers[i].status != LayerStatus::kFree) alignment.unmatched_layers.push_back(LayerId(i));
+  return alignment;
+}
+
+}  // namespace infimum

@@ -1,0 +1,249 @@
+#include "infimum/analyzer/bracket.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "tests/support/graph_builder.h"
+#include "tests/support/random_graph.h"
+
+namespace infimum {
+namespace {
+
+using ::testing::Contains;
+using testing::GraphBuilder;
+using ::testing::HasSubstr;
+using testing::MeasuredRow;
+using ::testing::Not;
+using testing::TestEnvironment;
+
+WorkloadKey KeyOfLayer(const ModelGraph& graph, std::size_t layer) { return KeyOf(*graph.layers[layer].workload); }
+
+MemorySource SourceWithPeaks() {
+  MemorySource source;
+  source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
+  return source;
+}
+
+Bracket Compute(const ModelGraph& graph, MeasurementSource& source, const Selection& selection) {
+  Result<Bracket> bracket = ComputeBracket(graph, source, selection);
+  EXPECT_TRUE(bracket.ok()) << (bracket.ok() ? "" : bracket.error().message);
+  return std::move(*bracket);
+}
+
+// x -> fc -> relu -> y, with a view between.
+ModelGraph SmallModel() {
+  GraphBuilder model;
+  const ValueId y = model.MatMul("fc", model.Input("x", {8, 1000}), model.Weight("w", {1000, 10}));
+  model.Output(model.Unary("relu", PointwiseKind::kRelu, model.View("flat", y, {80})));
+  return model.Take();
+}
+
+TEST(Bracket, TheBestCandidateIsTheOneWithTheSmallestRepetitionMedian) {
+  const ModelGraph graph = SmallModel();
+  MemorySource source = SourceWithPeaks();
+  source.Add(MeasuredRow(KeyOfLayer(graph, 0), "steady", {Latency(11), Latency(11)}), TestEnvironment(1));
+  source.Add(MeasuredRow(KeyOfLayer(graph, 0), "best", {Latency(30), Latency(10)}), TestEnvironment(1));
+  source.Add(MeasuredRow(KeyOfLayer(graph, 2), "only", {Latency(2)}), TestEnvironment(1));
+  const Bracket bracket = Compute(graph, source, testing::TestSelection(1));
+  EXPECT_EQ(bracket.layers[0].candidate->algorithm, "best");
+  EXPECT_EQ(bracket.bounds[0].latency, Latency(12));
+  EXPECT_EQ(bracket.layers[1].status, LatencyStatus::kFree);
+  EXPECT_DOUBLE_EQ(bracket.coverage.measured, 1);
+  EXPECT_THAT(bracket.bounds[0].assumptions, Not(Contains("unmeasured-layers")));
+}
+
+TEST(Bracket, RowsThatDidNotRunDoNotCount) {
+  const ModelGraph graph = SmallModel();
+  MemorySource source = SourceWithPeaks();
+  Measurement failed = MeasuredRow(KeyOfLayer(graph, 0), "crashed", {});
+  failed.outcome = Outcome::kFailed;
+  failed.reason = "signal 11";
+  source.Add(failed, TestEnvironment(1));
+  const Bracket bracket = Compute(graph, source, testing::TestSelection(1));
+  EXPECT_EQ(bracket.layers[0].status, LatencyStatus::kMissing);
+  EXPECT_EQ(bracket.layers[0].latency, std::nullopt);
+  EXPECT_GT(bracket.coverage.missing, 0);
+  EXPECT_THAT(bracket.bounds[0].assumptions, Contains("unmeasured-layers"));
+}
+
+TEST(Bracket, AProductWithoutRowsIsMissingAndAnElementWiseLayerIsEstimated) {
+  const ModelGraph graph = SmallModel();
+  MemorySource source = SourceWithPeaks();
+  const Bracket bracket = Compute(graph, source, testing::TestSelection(1));
+  EXPECT_EQ(bracket.layers[0].status, LatencyStatus::kMissing);
+  EXPECT_GT(bracket.layers[0].floor, Latency(0));
+  EXPECT_EQ(bracket.layers[2].status, LatencyStatus::kEstimated);
+  EXPECT_NEAR(bracket.layers[2].latency->count(), 640 / 160e9 * 1e6, 1e-9);
+  EXPECT_EQ(bracket.bounds[0].latency, *bracket.layers[2].latency);
+  EXPECT_THAT(bracket.bounds[0].assumptions, Contains("estimated-layers"));
+}
+
+TEST(Bracket, ARegionWithoutItsOwnRowsIsMissing) {
+  ModelGraph graph = SmallModel();
+  Region region;
+  region.members.push_back({std::get<LayerConfig>(*graph.layers[2].workload), {{RegionOperand::Source::kInput, 0}}});
+  PointwiseConfig tanh;
+  tanh.kind = PointwiseKind::kTanh;
+  tanh.inputs = {Shape{{80}}};
+  region.members.push_back({LayerConfig(tanh), {{RegionOperand::Source::kMember, 0}}});
+  region.outputs = {1};
+  graph.layers[2].workload = region;
+  ASSERT_TRUE(Validate(graph).ok());
+  MemorySource source = SourceWithPeaks();
+  EXPECT_EQ(Compute(graph, source, testing::TestSelection(1)).layers[2].status, LatencyStatus::kMissing);
+  source.Add(MeasuredRow(KeyOfLayer(graph, 2), "fused", {Latency(3)}), TestEnvironment(1));
+  EXPECT_EQ(*Compute(graph, source, testing::TestSelection(1)).layers[2].latency, Latency(3));
+}
+
+TEST(Bracket, TheIntervalHoldsThePointAndEndsWhereSomeCandidateSurelyIs) {
+  const ModelGraph graph = SmallModel();
+  MemorySource source = SourceWithPeaks();
+  source.Add(MeasuredRow(KeyOfLayer(graph, 2), "a", {Latency(10), Latency(20)}), TestEnvironment(1));
+  source.Add(MeasuredRow(KeyOfLayer(graph, 2), "b", {Latency(11), Latency(12)}), TestEnvironment(1));
+  const Bracket bracket = Compute(graph, source, testing::TestSelection(1));
+  EXPECT_EQ(*bracket.layers[2].latency, Latency(10));
+  EXPECT_EQ(bracket.layers[2].interval->low, Latency(10 * 0.99));
+  EXPECT_EQ(bracket.layers[2].interval->high, Latency(12));  // a's own would end at 20
+}
+
+TEST(Bracket, AMissingDeviceIsAnErrorThatSaysWhatToRun) {
+  MemorySource source;
+  const Result<Bracket> bracket = ComputeBracket(SmallModel(), source, testing::TestSelection(1));
+  ASSERT_FALSE(bracket.ok());
+  EXPECT_THAT(bracket.error().message, HasSubstr("no peak rates"));
+}
+
+class FailingSource : public MeasurementSource {
+ public:
+  Result<std::vector<Measurement>> Find(std::span<const WorkloadKey>, const Selection&) override {
+    return Error{"the store is gone"};
+  }
+  Result<DevicePeaks> Peaks(const DeviceKey&) override { return testing::TestPeaks(); }
+};
+
+TEST(Bracket, AnErrorOfTheSourceIsPassedOn) {
+  FailingSource source;
+  const Result<Bracket> bracket = ComputeBracket(SmallModel(), source, testing::TestSelection(1));
+  ASSERT_FALSE(bracket.ok());
+  EXPECT_EQ(bracket.error().message, "the store is gone");
+}
+
+class CountingSource : public MemorySource {
+ public:
+  Result<std::vector<Measurement>> Find(std::span<const WorkloadKey> keys, const Selection& selection) override {
+    ++questions;
+    most_keys = std::max(most_keys, keys.size());
+    return MemorySource::Find(keys, selection);
+  }
+  int questions = 0;
+  std::size_t most_keys = 0;
+};
+
+TEST(Bracket, AsksOnceForAllLayersBodiesIncluded) {
+  GraphBuilder body;
+  body.Output(body.Unary("inner", PointwiseKind::kTanh, body.Input("state", {80})));
+  GraphBuilder model;
+  const ValueId y = model.Unary("relu", PointwiseKind::kRelu, model.Input("x", {80}));
+  model.Output(model.Loop("loop", y, body.Take(), 3));
+  CountingSource source;
+  source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
+  Compute(model.graph(), source, testing::TestSelection(1));
+  EXPECT_EQ(source.questions, 1);
+  EXPECT_EQ(source.most_keys, 2u);
+}
+
+TEST(Bracket, ALoopCountsItsBodyAsOftenAsItSurelyRuns) {
+  GraphBuilder body;
+  body.Output(body.Unary("inner", PointwiseKind::kTanh, body.Input("state", {80})));
+  const WorkloadKey inner = KeyOfLayer(body.graph(), 0);
+  GraphBuilder model;
+  model.Output(model.Loop("loop", model.Input("x", {80}), body.Take(), 5));
+  MemorySource source = SourceWithPeaks();
+  source.Add(MeasuredRow(inner, "a", {Latency(2)}), TestEnvironment(1));
+  const Bracket bracket = Compute(model.graph(), source, testing::TestSelection(1));
+  EXPECT_EQ(bracket.bounds[0].latency, Latency(10));
+  EXPECT_EQ(bracket.layers[0].status, LatencyStatus::kMeasured);
+  EXPECT_THAT(bracket.bounds[0].assumptions, Contains("least-loop-iterations"));
+}
+
+TEST(Bracket, AnIfTakesTheCheaperBranch) {
+  const auto branch = [](PointwiseKind kind) {
+    GraphBuilder body;
+    body.Output(body.Unary("inner", kind, body.Captured("x", {80})));
+    return body.Take();
+  };
+  const ModelGraph tanh = branch(PointwiseKind::kTanh), exp = branch(PointwiseKind::kExponential);
+  MemorySource source = SourceWithPeaks();
+  source.Add(MeasuredRow(KeyOfLayer(tanh, 0), "a", {Latency(7)}), TestEnvironment(1));
+  source.Add(MeasuredRow(KeyOfLayer(exp, 0), "a", {Latency(4)}), TestEnvironment(1));
+  GraphBuilder model;
+  model.Input("x", {80});
+  model.Output(model.If("if", model.Input("c", {1}, DataType::kBool), branch(PointwiseKind::kTanh),
+                        branch(PointwiseKind::kExponential)));
+  ASSERT_TRUE(Validate(model.graph()).ok()) << Validate(model.graph()).error().message;
+  const Bracket bracket = Compute(model.graph(), source, testing::TestSelection(1));
+  EXPECT_EQ(bracket.bounds[0].latency, Latency(4));
+  EXPECT_THAT(bracket.bounds[0].assumptions, Contains("if-cheaper-branch"));
+}
+
+TEST(Bracket, ALoopWithAMissingPartIsMissingButItsKnownPartCounts) {
+  GraphBuilder body;
+  const ValueId h = body.Unary("inner", PointwiseKind::kTanh, body.Input("state", {8, 10}));
+  body.Output(body.MatMul("fc", h, body.Weight("w", {10, 10})));
+  const WorkloadKey inner = KeyOfLayer(body.graph(), 0);
+  GraphBuilder model;
+  model.Output(model.Loop("loop", model.Input("x", {8, 10}), body.Take(), 2));
+  MemorySource source = SourceWithPeaks();
+  source.Add(MeasuredRow(inner, "a", {Latency(2)}), TestEnvironment(1));
+  const Bracket bracket = Compute(model.graph(), source, testing::TestSelection(1));
+  EXPECT_EQ(bracket.layers[0].status, LatencyStatus::kMissing);
+  EXPECT_EQ(bracket.layers[0].latency, std::nullopt);
+  EXPECT_EQ(bracket.bounds[0].latency, Latency(4));
+  EXPECT_GT(bracket.coverage.missing, 0);
+  EXPECT_GT(bracket.coverage.measured, 0);
+}
+
+TEST(Bracket, AnEmptyModelIsAllFree) {
+  MemorySource source = SourceWithPeaks();
+  const Bracket bracket = Compute(ModelGraph{}, source, testing::TestSelection(1));
+  EXPECT_EQ(bracket.bounds[0].latency, Latency(0));
+  EXPECT_EQ(bracket.coverage.free, 1);
+}
+
+TEST(Bracket, TheContractIsThatOfMostWork) {
+  const ModelGraph graph = SmallModel();
+  MemorySource source = SourceWithPeaks();
+  EXPECT_EQ(Compute(graph, source, testing::TestSelection(1)).contract, NumericContract::kStrictF32);
+  Selection selection = testing::TestSelection(1);
+  selection.contract = NumericContract::kBf16;
+  EXPECT_EQ(Compute(graph, source, selection).contract, NumericContract::kBf16);
+}
+
+TEST(Bracket, TimeGrowsInProportionToTheLayers) {
+  const auto time_of = [](std::size_t layers) {
+    std::mt19937_64 random(3);
+    testing::RandomGraphOptions options;
+    options.layers = layers;
+    options.reach = 50;
+    const ModelGraph graph = testing::MakeRandomGraph(random, options);
+    MemorySource source = SourceWithPeaks();
+    testing::AddRandomRows(random, graph, 1, source);
+    double best = 1e300;
+    for (int i = 0; i < 3; ++i) {
+      const auto start = std::chrono::steady_clock::now();
+      Compute(graph, source, testing::TestSelection(1));
+      best =
+          std::min(best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    }
+    return best;
+  };
+  const double small = time_of(2000), large = time_of(20000);
+  RecordProperty("milliseconds_of_20000_layers", std::to_string(large));
+  EXPECT_LT(large, 25 * small + 20);
+  EXPECT_LT(large, 3000);
+}
+
+}  // namespace
+}  // namespace infimum

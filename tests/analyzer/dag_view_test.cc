@@ -1,0 +1,56 @@
+#include "analyzer/dag_view.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <random>
+
+namespace infimum {
+namespace {
+
+std::vector<std::vector<LayerId>> Edges(std::vector<std::vector<std::size_t>> predecessors) {
+  std::vector<std::vector<LayerId>> edges(predecessors.size());
+  for (std::size_t i = 0; i < predecessors.size(); ++i)
+    for (std::size_t before : predecessors[i]) edges[i].push_back(LayerId(before));
+  return edges;
+}
+
+TEST(DagView, AnEmptyGraphHasAnEmptyPath) {
+  const LongestPath path = DagView({}).FindLongestPath({});
+  EXPECT_EQ(path.latency, Latency(0));
+  EXPECT_TRUE(path.layers.empty());
+}
+
+TEST(DagView, TheLongestPathGoesThroughTheSlowerBranch) {
+  const DagView dag(Edges({{}, {0}, {0}, {1, 2}}));
+  const LongestPath path = dag.FindLongestPath(std::vector<Latency>{Latency(2), Latency(3), Latency(1), Latency(1)});
+  EXPECT_EQ(path.latency, Latency(6));
+  EXPECT_EQ(path.layers, (std::vector<std::size_t>{0, 1, 3}));
+}
+
+TEST(DagView, LayersWithoutEdgesRunAtOnce) {
+  const LongestPath path =
+      DagView(Edges({{}, {}, {}})).FindLongestPath(std::vector<Latency>{Latency(1), Latency(5), Latency(2)});
+  EXPECT_EQ(path.latency, Latency(5));
+  EXPECT_EQ(path.layers, std::vector<std::size_t>{1});
+}
+
+TEST(DagView, LayersThatAreNotListedInOrderAreSorted) {
+  const DagView dag(Edges({{1}, {2}, {}}));
+  const LongestPath path = dag.FindLongestPath(std::vector<Latency>{Latency(1), Latency(1), Latency(1)});
+  EXPECT_EQ(path.layers, (std::vector<std::size_t>{2, 1, 0}));
+}
+
+TEST(DagView, AHundredThousandLayersTakeNoLongerThanASecond) {
+  std::mt19937_64 random(1);
+  std::vector<std::vector<LayerId>> edges(100'000);
+  for (std::size_t i = 1; i < edges.size(); ++i)
+    for (int k = 0; k < 3; ++k) edges[i].push_back(LayerId(random() % i));
+  const std::vector<Latency> times(edges.size(), Latency(1));
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_GT(DagView(edges).FindLongestPath(times).latency, Latency(10));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+}
+
+}  // namespace
+}  // namespace infimum

@@ -1,0 +1,224 @@
+#include "analyzer/floor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/compulsory_traffic.h"
+#include "tests/support/graph_builder.h"
+#include "tests/support/random_graph.h"
+
+namespace infimum {
+namespace {
+
+using ::testing::Contains;
+using testing::GraphBuilder;
+
+DeviceModel Device(const DevicePeaks& peaks = testing::TestPeaks()) {
+  Result<DeviceModel> model = DeviceModel::Make(testing::TestDeviceKey(), peaks, 1);
+  EXPECT_TRUE(model.ok());
+  return *model;
+}
+
+TEST(CompulsoryTraffic, WeightsAndInputsAreReadAndOutputsWrittenButNoIntermediates) {
+  GraphBuilder model;
+  const ValueId y = model.MatMul("fc", model.Input("x", {8, 1000}), model.Weight("w", {1000, 10}));
+  model.Output(model.Unary("relu", PointwiseKind::kRelu, y));
+  const CompulsoryTraffic traffic = FindCompulsoryTraffic(model.graph());
+  EXPECT_EQ(traffic.read, 32000 + 40000);
+  EXPECT_EQ(traffic.written, 320);
+}
+
+TEST(CompulsoryTraffic, AGatherReadsRowsNotItsTable) {
+  GraphBuilder model;
+  const ValueId table = model.Weight("table", {30522, 768});
+  model.Output(model.Gather("embed", table, model.Input("ids", {128}, DataType::kS64), 128));
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 128 * 768 * 4 + 128 * 8);
+}
+
+TEST(CompulsoryTraffic, ATiedWeightCountsOnceByTheLayerThatReadsMostOfIt) {
+  GraphBuilder model;
+  const ValueId table = model.Weight("table", {100, 64});
+  const ValueId rows = model.Gather("embed", table, model.Input("ids", {4}, DataType::kS64), 4);
+  const ValueId transposed = model.Free("view", "Transpose", {table}, {64, 100}, DataType::kF32);
+  model.Output(model.MatMul("head", rows, transposed));
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 100 * 64 * 4 + 4 * 8);
+}
+
+TEST(CompulsoryTraffic, AViewIsWalkedThrough) {
+  GraphBuilder model;
+  const ValueId w = model.Weight("w", {10, 1000});
+  const ValueId x = model.View("flat", model.Input("x", {8, 10, 1}), {8, 10});
+  model.Output(model.MatMul("fc", x, w));
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 320 + 40000);
+}
+
+TEST(CompulsoryTraffic, ADequantizedWeightCountsByItsQuantizedBytes) {
+  GraphBuilder model;
+  const ValueId quantized = model.Weight("w_q", {1000, 10}, DataType::kS8);
+  const ValueId w =
+      model.Free("w_dq", "DequantizeLinear", {quantized, model.Weight("scale", {1})}, {1000, 10}, DataType::kF32);
+  model.graph().value(w).kind = ValueKind::kWeight;
+  model.Output(model.MatMul("fc", model.Input("x", {8, 1000}), w));
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 32000 + 10000);
+}
+
+TEST(CompulsoryTraffic, AWeightThatIsFilledIsAWeight) {
+  GraphBuilder model;
+  const ValueId w =
+      model.Free("fill", "ConstantOfShape", {model.Weight("shape", {2}, DataType::kS64)}, {1000, 10}, DataType::kF32);
+  model.graph().value(w).kind = ValueKind::kWeight;
+  model.Output(model.MatMul("fc", model.Input("x", {8, 1000}), w));
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 32000 + 40000);
+}
+
+TEST(CompulsoryTraffic, WhatOnlyConstantsGoIntoIsComputedOnce) {
+  GraphBuilder model;
+  const ValueId sum =
+      model.Binary("sum", PointwiseKind::kAdd, model.Weight("a", {1000, 10}), model.Weight("b", {1000, 10}));
+  model.Output(model.MatMul("fc", model.Input("x", {8, 1000}), sum));
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 32000 + 40000);
+}
+
+TEST(CompulsoryTraffic, LayersThatNoOutputNeedsCountNothing) {
+  GraphBuilder model;
+  const ValueId x = model.Input("x", {8, 10});
+  model.MatMul("dead", x, model.Weight("unused", {10, 1000}));
+  model.Output(model.Unary("relu", PointwiseKind::kRelu, x));
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 320);
+}
+
+TEST(CompulsoryTraffic, AnOutputThatIsAnInputSeenDifferentlyIsNotWritten) {
+  GraphBuilder model;
+  model.Output(model.View("flat", model.Input("x", {8, 10}), {80}));
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).written, 0);
+}
+
+TEST(CompulsoryTraffic, OnlyTheRowsThatAreUsedOfAnElementWiseResultCount) {
+  GraphBuilder model;
+  const ValueId x = model.Input("x", {100, 64});
+  const ValueId y = model.Unary("relu", PointwiseKind::kRelu, x);
+  model.Output(model.Gather("rows", y, model.Weight("ids", {10}, DataType::kS64), 10));
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 10 * 64 * 4 + 10 * 8);
+}
+
+ModelGraph Branch(const std::string& weight, std::int64_t columns, bool local) {
+  GraphBuilder branch;
+  const ValueId x = branch.Captured("x", {8, 10});
+  const ValueId w = local ? branch.Weight(weight, {10, columns}) : branch.Captured(weight, {10, columns});
+  branch.Output(branch.MatMul("fc_" + weight, x, w));
+  return branch.Take();
+}
+
+TEST(CompulsoryTraffic, OfAnIfTheBranchThatReadsLessCounts) {
+  for (bool local : {true, false}) {
+    GraphBuilder model;
+    model.Input("x", {8, 10});
+    model.Weight("large", {10, 1000});
+    model.Weight("small", {10, 100});
+    const ValueId condition = model.Input("condition", {1}, DataType::kBool);
+    model.Output(model.If("if", condition, Branch("large", 1000, local), Branch("small", 100, local)));
+    // x is read by both branches, of the weights at least the small one's bytes.
+    EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 320 + 10 * 100 * 4) << local;
+  }
+}
+
+TEST(CompulsoryTraffic, AWeightOfOneBranchThatIsReadElsewhereIsNotCountedTwice) {
+  GraphBuilder model;
+  const ValueId x = model.Input("x", {8, 10});
+  const ValueId w = model.Weight("w", {10, 100});
+  const ValueId condition = model.Input("condition", {1}, DataType::kBool);
+  model.Output(model.If("if", condition, Branch("w", 100, false), Branch("w", 100, false)));
+  model.Output(model.MatMul("again", x, w));
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 320 + 4000);
+}
+
+TEST(CompulsoryTraffic, ALoopReadsItsWeightsOnceAndNothingWhereItNeedNotRun) {
+  for (std::int64_t executions : {0, 1, 100}) {
+    GraphBuilder model;
+    const ValueId x = model.Input("x", {8, 10});
+    model.Output(model.Loop("loop", x, Branch("w", 100, true), executions));
+    EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, executions == 0 ? 0 : 320 + 4000) << executions;
+  }
+}
+
+TEST(Floor, AModelThatFitsIntoNoCacheIsBoundByMemory) {
+  GraphBuilder model;
+  model.Output(model.MatMul("fc", model.Input("x", {1, 8192}), model.Weight("w", {8192, 8192})));
+  const Floors floors = ComputeFloors(model.graph(), Device());
+  const double bytes = 8192.0 * 8192 * 4 + 2 * 8192 * 4;
+  const double caches = 32768 + 524288 + 8 * 1048576;
+  EXPECT_EQ(floors.floor.decided_by, "bandwidth memory");
+  EXPECT_NEAR(floors.floor.latency.count(), (bytes - caches) / 20e9 * 1e6, 1.0);
+  EXPECT_THAT(floors.floor.assumptions, Contains("estimated"));
+}
+
+TEST(Floor, OnlyTheConventionalFloorCountsTheWorkOfProducts) {
+  GraphBuilder model;
+  model.Output(model.MatMul("fc", model.Input("x", {1024, 1024}), model.Weight("w", {1024, 1024})));
+  const Floors floors = ComputeFloors(model.graph(), Device());
+  EXPECT_EQ(floors.conventional_floor.decided_by, "arithmetic f32");
+  EXPECT_NEAR(floors.conventional_floor.latency.count(), 2.0 * 1024 * 1024 * 1024 / 100e9 * 1e6, 1e-6);
+  EXPECT_LT(floors.floor.latency, floors.conventional_floor.latency / 10);
+  EXPECT_THAT(floors.conventional_floor.assumptions, Contains("conventional-arithmetic"));
+}
+
+TEST(Floor, LayersInARowProveNoMoreWorkThanTheLargestOfThem) {
+  // A hundred activations of the same values could be one.
+  GraphBuilder model;
+  ValueId value = model.Input("x", {1024});
+  for (int i = 0; i < 100; ++i) value = model.Unary("relu_" + std::to_string(i), PointwiseKind::kRelu, value);
+  model.Output(value);
+  const Floors floors = ComputeFloors(model.graph(), Device());
+  EXPECT_EQ(floors.floor.decided_by, "bandwidth l1");
+}
+
+TEST(Floor, AnElementWiseModelOfEightTimesTheCachesComesCloseToItsCopyTime) {
+  GraphBuilder model;
+  const std::int64_t elements = std::int64_t{8} * 8 * 1048576 / 4 / 2;  // half read, half written
+  model.Output(model.Unary("relu", PointwiseKind::kRelu, model.Input("x", {elements})));
+  const Floors floors = ComputeFloors(model.graph(), Device());
+  const double copy_us = 64.0 * 1048576 / 16e9 * 1e6;
+  EXPECT_LT(floors.floor.latency.count(), copy_us);
+  EXPECT_GT(floors.floor.latency.count(), 0.75 * copy_us);
+}
+
+TEST(Floor, WithADataSheetOfMemoryAndArithmeticItIsNotAnEstimate) {
+  DevicePeaks peaks = testing::TestPeaks();
+  for (PeakRate& rate : peaks.rates) rate.source = "data sheet: a test";
+  GraphBuilder model;
+  model.Output(model.Unary("relu", PointwiseKind::kRelu, model.Input("x", {1024})));
+  EXPECT_TRUE(ComputeFloors(model.graph(), Device(peaks)).floor.assumptions.empty());
+}
+
+TEST(Floor, UnknownLayersAreOmittedAndSaidToBe) {
+  GraphBuilder model;
+  model.Output(model.Unknown("strange", model.Input("x", {1024})));
+  const Floors floors = ComputeFloors(model.graph(), Device());
+  EXPECT_THAT(floors.floor.assumptions, Contains("unknown-layers-omitted"));
+}
+
+TEST(Floor, OfAnIfTheConventionalFloorCountsTheCheaperBranch) {
+  GraphBuilder model;
+  model.Input("x", {8, 10});
+  const ValueId condition = model.Input("condition", {1}, DataType::kBool);
+  model.Output(model.If("if", condition, Branch("small", 100, true), Branch("large", 100000, true)));
+  const Floors both = ComputeFloors(model.graph(), Device());
+  GraphBuilder alone;
+  alone.Output(alone.MatMul("fc", alone.Input("x", {8, 10}), alone.Weight("w", {10, 100})));
+  EXPECT_LE(both.floor.latency, ComputeFloors(alone.graph(), Device()).floor.latency * 1.01);
+}
+
+TEST(Floor, NeverExceedsTheConventionalFloorOnRandomGraphs) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    std::mt19937_64 random(seed);
+    testing::RandomGraphOptions options;
+    options.layers = 1 + random() % 40;
+    options.unknown_share = 0.05;
+    const Floors floors = ComputeFloors(testing::MakeRandomGraph(random, options), Device());
+    ASSERT_LE(floors.floor.latency, floors.conventional_floor.latency) << seed;
+    ASSERT_GE(floors.floor.latency, Latency(0)) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace infimum

@@ -1,0 +1,198 @@
+#include "infimum/analyzer/run_alignment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analyzer/engine_names.h"
+#include "tests/support/graph_builder.h"
+
+namespace infimum {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::GraphBuilder;
+using ::testing::IsEmpty;
+
+ProfiledLayer Engine(std::string name, std::string op, std::vector<std::string> inputs,
+                     std::vector<std::string> outputs, double microseconds) {
+  ProfiledLayer layer;
+  layer.name = std::move(name);
+  layer.op = std::move(op);
+  layer.inputs = std::move(inputs);
+  layer.outputs = std::move(outputs);
+  layer.samples = {Latency(microseconds), Latency(microseconds + 1), Latency(microseconds - 1)};
+  return layer;
+}
+
+std::vector<LayerLatency> AllTake(const ModelGraph& graph, double microseconds) {
+  std::vector<LayerLatency> layers(graph.layers.size());
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    layers[i].layer = LayerId(i);
+    const bool free = graph.layers[i].status == LayerStatus::kFree;
+    layers[i].status = free ? LatencyStatus::kFree : LatencyStatus::kMeasured;
+    layers[i].latency = Latency(free ? 0 : microseconds);
+  }
+  return layers;
+}
+
+std::vector<std::string> LayersOf(const ModelGraph& graph, const AlignedRow& row) {
+  std::vector<std::string> names;
+  for (LayerId layer : row.layers) names.push_back(graph.layer(layer).name);
+  return names;
+}
+
+// fc -> act -> fc2, values fc_out, act_out, fc2_out.
+ModelGraph Chain() {
+  GraphBuilder model;
+  const ValueId y = model.MatMul("fc", model.Input("x", {8, 10}), model.Weight("w", {10, 10}));
+  const ValueId z = model.Unary("act", PointwiseKind::kRelu, y);
+  model.Output(model.MatMul("fc2", z, model.Weight("w2", {10, 10})));
+  return model.Take();
+}
+
+TEST(EngineNames, DecorationsAreTakenOffOneByOne) {
+  EXPECT_THAT(UndecoratedNames("fused Conv_0"), ElementsAre("fused Conv_0", "Conv_0"));
+  EXPECT_THAT(UndecoratedNames("r2_nchwc_kernel_time"), ElementsAre("r2_nchwc_kernel_time", "r2_nchwc", "r2"));
+  EXPECT_THAT(UndecoratedNames("node_Conv_754_token_116"), ElementsAre("node_Conv_754_token_116", "node_Conv_754"));
+  EXPECT_THAT(UndecoratedNames("/o/MatMul/MatMulAddFusion"), ElementsAre("/o/MatMul/MatMulAddFusion", "/o/MatMul"));
+  EXPECT_THAT(UndecoratedNames("_token_"), ElementsAre("_token_"));
+  EXPECT_THAT(UndecoratedNames(""), ElementsAre(""));
+}
+
+TEST(RunAlignment, UnfusedLayersMatchOneToOne) {
+  const ModelGraph graph = Chain();
+  RunProfile run;
+  run.layers = {Engine("fc", "MatMul", {"x", "w"}, {"fc_out"}, 20), Engine("act", "Relu", {"fc_out"}, {"act_out"}, 5),
+                Engine("fc2", "MatMul", {"act_out", "w2"}, {"fc2_out"}, 30)};
+  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  ASSERT_EQ(alignment.rows.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_THAT(alignment.rows[i].layers, ElementsAre(LayerId(i)));
+    EXPECT_FALSE(alignment.rows[i].fused);
+    EXPECT_EQ(alignment.rows[i].bound, Latency(10));
+    EXPECT_EQ(alignment.rows[i].clue, AlignmentClue::kValue);
+  }
+  EXPECT_EQ(alignment.rows[0].measured, Latency(20));
+  EXPECT_EQ(alignment.measured, Latency(55));
+  EXPECT_THAT(alignment.unmatched_layers, IsEmpty());
+}
+
+TEST(RunAlignment, AFusedLayerCoversWhatLiesBetweenItsOutputAndItsInputs) {
+  const ModelGraph graph = Chain();
+  RunProfile run;
+  run.layers = {Engine("fused fc", "FusedMatMul", {"x", "w"}, {"act_out"}, 22),
+                Engine("fc2", "MatMul", {"act_out", "w2"}, {"fc2_out"}, 30)};
+  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  ASSERT_EQ(alignment.rows.size(), 2u);
+  EXPECT_THAT(LayersOf(graph, alignment.rows[0]), ElementsAre("fc", "act"));
+  EXPECT_TRUE(alignment.rows[0].fused);
+  EXPECT_EQ(alignment.rows[0].bound, Latency(20));
+}
+
+TEST(RunAlignment, WithNamesAloneAValuesNameFindsTheFusedLayers) {
+  const ModelGraph graph = Chain();
+  RunProfile run;
+  run.layers = {Engine("act_out_nchwc", "MatMul", {}, {}, 22), Engine("ReorderOutput", "ReorderOutput", {}, {}, 3),
+                Engine("fc2", "MatMul", {}, {}, 30)};
+  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  ASSERT_EQ(alignment.rows.size(), 3u);
+  EXPECT_THAT(LayersOf(graph, alignment.rows[0]), ElementsAre("fc", "act"));
+  EXPECT_THAT(alignment.rows[1].layers, IsEmpty());
+  EXPECT_EQ(alignment.rows[1].clue, AlignmentClue::kNone);
+  EXPECT_EQ(alignment.rows[1].bound, std::nullopt);
+  EXPECT_THAT(LayersOf(graph, alignment.rows[2]), ElementsAre("fc2"));
+  EXPECT_EQ(alignment.measured, Latency(55));
+}
+
+TEST(RunAlignment, AReorderOfAKnownValueIsTheEnginesOwnWork) {
+  const ModelGraph graph = Chain();
+  RunProfile run;
+  run.layers = {Engine("act_out_nchwc", "Conv", {"x", "reorder"}, {"reorder_token_0"}, 22),
+                Engine("ReorderOutput", "ReorderOutput", {"reorder_token_0"}, {"act_out"}, 3),
+                Engine("fc2", "MatMul", {"act_out", "w2"}, {"fc2_out"}, 30)};
+  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  ASSERT_EQ(alignment.rows.size(), 3u);
+  EXPECT_THAT(LayersOf(graph, alignment.rows[0]), ElementsAre("fc", "act"));
+  EXPECT_THAT(alignment.rows[1].layers, IsEmpty());
+}
+
+TEST(RunAlignment, WhatNothingCoversBelongsToTheLayerThatMadeItsInput) {
+  const ModelGraph graph = Chain();
+  RunProfile run;
+  run.layers = {Engine("fc", "Gemm", {}, {}, 22), Engine("fc2", "MatMul", {}, {}, 30)};
+  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  ASSERT_EQ(alignment.rows.size(), 2u);
+  EXPECT_THAT(LayersOf(graph, alignment.rows[0]), ElementsAre("fc", "act"));
+  EXPECT_EQ(alignment.rows[0].clue, AlignmentClue::kNeighbor);
+  EXPECT_EQ(alignment.rows[1].clue, AlignmentClue::kNode);
+}
+
+TEST(RunAlignment, AResidualSumBelongsToTheLaterOfItsProducers) {
+  GraphBuilder model;
+  const ValueId x = model.Input("x", {8, 10});
+  const ValueId a = model.MatMul("first", x, model.Weight("w1", {10, 10}));
+  const ValueId b = model.MatMul("second", x, model.Weight("w2", {10, 10}));
+  model.Output(model.Binary("sum", PointwiseKind::kAdd, a, b));
+  RunProfile run;
+  run.layers = {Engine("first_out_nchwc", "Conv", {}, {}, 5), Engine("second_out_nchwc", "Conv", {}, {}, 6)};
+  const Alignment alignment = AlignRun(model.graph(), AllTake(model.graph(), 1), run);
+  EXPECT_THAT(LayersOf(model.graph(), alignment.rows[1]), ElementsAre("second", "sum"));
+}
+
+TEST(RunAlignment, AValueThatOthersReadIsNotSwallowed) {
+  GraphBuilder model;
+  const ValueId y = model.MatMul("fc", model.Input("x", {8, 10}), model.Weight("w", {10, 10}));
+  model.Output(model.Unary("act", PointwiseKind::kRelu, y));
+  model.Output(model.Unary("other", PointwiseKind::kTanh, y));
+  RunProfile run;
+  run.layers = {Engine("act", "Relu", {}, {"act_out"}, 5), Engine("other", "Tanh", {}, {"other_out"}, 5)};
+  const Alignment alignment = AlignRun(model.graph(), AllTake(model.graph(), 1), run);
+  EXPECT_THAT(alignment.unmatched_layers, ElementsAre(LayerId(0)));
+}
+
+TEST(RunAlignment, ADequantizationBelongsToItsReader) {
+  GraphBuilder model;
+  const ValueId q = model.Unary("quantize", PointwiseKind::kAbsolute, model.Input("x", {8, 10}));
+  const ValueId d = model.Unary("dequantize", PointwiseKind::kNegative, q);
+  model.last().op = "DequantizeLinear";
+  model.Output(model.MatMul("fc", d, model.Weight("w", {10, 10})));
+  RunProfile run;
+  run.layers = {Engine("quantize", "QuantizeLinear", {}, {}, 5), Engine("fc_token_3", "QGemm", {}, {}, 6)};
+  const Alignment alignment = AlignRun(model.graph(), AllTake(model.graph(), 1), run);
+  EXPECT_THAT(LayersOf(model.graph(), alignment.rows[0]), ElementsAre("quantize"));
+  EXPECT_THAT(LayersOf(model.graph(), alignment.rows[1]), ElementsAre("dequantize", "fc"));
+}
+
+TEST(RunAlignment, LayersOfABodyAreNotCountedTwice) {
+  GraphBuilder body;
+  body.Output(body.Unary("inner", PointwiseKind::kTanh, body.Input("state", {80})));
+  GraphBuilder model;
+  model.Output(model.Loop("loop", model.Input("x", {80}), body.Take(), 3));
+  RunProfile run;
+  run.layers = {Engine("inner", "Tanh", {}, {}, 4), Engine("loop", "Loop", {}, {}, 10)};
+  std::vector<LayerLatency> layers(1);
+  const Alignment alignment = AlignRun(model.graph(), layers, run);
+  EXPECT_TRUE(alignment.rows[0].inside_body);
+  EXPECT_EQ(alignment.measured, Latency(10));
+  EXPECT_EQ(alignment.rows[1].bound, std::nullopt);
+}
+
+TEST(RunAlignment, SeveralEngineLayersOfOneModelLayerShareItsRow) {
+  const ModelGraph graph = Chain();
+  RunProfile run;
+  run.layers = {Engine("fc", "MatMul", {"x", "w"}, {"partial"}, 20),
+                Engine("fc_token_1", "Add", {"partial"}, {"fc_out"}, 2)};
+  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  EXPECT_THAT(alignment.rows[0].engine_layers, ElementsAre(0, 1));
+  EXPECT_EQ(alignment.rows[0].measured, Latency(22));
+}
+
+TEST(RunAlignment, AnEmptyRunLeavesEveryLayerUnmatched) {
+  const ModelGraph graph = Chain();
+  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), RunProfile{});
+  EXPECT_THAT(alignment.rows, IsEmpty());
+  EXPECT_EQ(alignment.unmatched_layers.size(), 3u);
+}
+
+}  // namespace
+}  // namespace infimum
