@@ -3,8 +3,8 @@
 //
 //   {"cat":"Node","name":"conv1_kernel_time","dur":1035,"ts":500569,"args":{"op_name":"Conv","node_index":"448",...}}
 //
-// Both forms are read: a bare array (CPU) and {"traceEvents": [...]}. A file cut off in the middle is an error that says
-// where.
+// Both forms are read: a bare array (CPU) and {"traceEvents": [...]}. A file cut off in the middle is an error that
+// says where.
 #pragma once
 
 #include <istream>

@@ -32,8 +32,7 @@ struct ResultsTaker {
 inline constexpr std::size_t kRowsOfABatch = 500;
 
 // `origin` is named in errors ("results.jsonl:17: ...").
-Status ReadResults(std::istream& input, std::string_view origin, const std::filesystem::path& folder,
-                   const ResultsTaker& taker);
+Status ReadResults(std::istream& input, std::string_view origin, const ResultsTaker& taker);
 Status ReadResultsFile(const std::filesystem::path& path, const ResultsTaker& taker);
 
 // Into anything that has the Import() and ImportRun() of a Store (infimum/db/store.h, which this folder does not

@@ -1,0 +1,89 @@
+#include "infimum/ingest/read_results.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+#include "infimum/ingest/file_kind.h"
+#include "infimum/ingest/run_file.h"
+#include "infimum/results/results_journal.h"
+
+namespace infimum {
+namespace {
+
+// Collects the rows under one header and hands them on a batch at a time.
+class Batch {
+ public:
+  explicit Batch(const ResultsTaker& taker) : taker_(taker) {}
+
+  Status Take(ResultsRecord record) {
+    if (auto* header = std::get_if<ResultsHeader>(&record)) {
+      INFIMUM_RETURN_IF_ERROR(Flush());
+      header_ = std::move(*header);
+      fresh_ = true;
+      return {};
+    }
+    if (auto* row = std::get_if<Measurement>(&record)) rows_.push_back(std::move(*row));
+    if (auto* rate = std::get_if<PeakRate>(&record)) peaks_.push_back(std::move(*rate));
+    return rows_.size() + peaks_.size() >= kRowsOfABatch ? Flush() : Status();
+  }
+
+  Status Flush() {
+    if (!header_ || (rows_.empty() && peaks_.empty() && !fresh_)) return {};
+    fresh_ = false;
+    const Status status = taker_.rows(header_->device, header_->environment, rows_, peaks_);
+    rows_.clear();
+    peaks_.clear();
+    return status;
+  }
+
+ private:
+  const ResultsTaker& taker_;
+  std::optional<ResultsHeader> header_;
+  bool fresh_ = false;  // a header that was not handed on yet
+  std::vector<Measurement> rows_;
+  std::vector<PeakRate> peaks_;
+};
+
+}  // namespace
+
+Status ReadResults(std::istream& input, std::string_view origin, const ResultsTaker& taker) {
+  Batch batch(taker);
+  const auto take = [&batch](ResultsRecord record) { return batch.Take(std::move(record)); };
+  switch (DetectFileKind(input)) {
+    case FileKind::kRun: {
+      INFIMUM_ASSIGN_OR_RETURN(const RunProfile run, ReadRun(input, origin));
+      return taker.run(run);
+    }
+    case FileKind::kJournal: {
+      const Status read = ReadJournal(input, origin, take);
+      // What stood before an error is good: it is kept, and the error still reported.
+      INFIMUM_RETURN_IF_ERROR(batch.Flush());
+      return read;
+    }
+    case FileKind::kGoogleBenchmark: {
+      INFIMUM_RETURN_IF_ERROR(ReadGoogleBenchmark(input, origin, take));
+      return batch.Flush();
+    }
+    case FileKind::kUnknown: break;
+  }
+  return Error{fmt::format(
+      "{}: neither a results journal, nor Google Benchmark JSON that infimum wrote, nor a framework's run (infimum.run/1)",
+      origin)};
+}
+
+Status ReadResultsFile(const std::filesystem::path& path, const ResultsTaker& taker) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return Error{path.string() + ": a folder; name the files in it"};
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return Error{fmt::format("{}: cannot be read: {}", path.string(), errno != 0 ? std::strerror(errno) : "unknown cause")};
+  }
+  return ReadResults(file, path.string(), taker);
+}
+
+}  // namespace infimum
