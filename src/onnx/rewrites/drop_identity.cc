@@ -1,0 +1,43 @@
+#include "src/onnx/rewrites.h"
+#include "src/onnx/rewrites/graph_edit.h"
+
+namespace infimum {
+namespace {
+
+// Dropout drops nothing at inference; where training is asked for, or the mask is read, it stays.
+bool PassesItsInputOn(const Layer& layer, std::int64_t opset, GraphEdit& edit) {
+  if (layer.op == "Identity") return true;
+  if (layer.op != "Dropout") return false;
+  if (const std::optional<ValueId> mask = OutputOf(layer, 1); mask && !edit.IsUnread(*mask)) return false;
+  if (opset < 7) return IntegerOf(layer, "is_test", 0) != 0;
+  return !InputOf(layer, 2) || edit.NumberOf(InputOf(layer, 2)) == 0.0;
+}
+
+}  // namespace
+
+RewritePass DropIdentity(ModelGraph& graph) {
+  RewritePass pass{"drop-identity", "readers of Identity and of Dropout at inference read what those read", {}};
+  GraphEdit edit(graph);
+  for (Layer& layer : graph.layers) {
+    if (!layer.reason.empty() || !PassesItsInputOn(layer, graph.opset, edit)) continue;
+    const std::optional<ValueId> from = InputOf(layer, 0);
+    const std::optional<ValueId> to = OutputOf(layer, 0);
+    if (!from || !to) continue;
+    bool changed = false;
+    for (Layer& reader : graph.layers) {
+      if (!reader.bodies.empty()) continue;  // a body names what it captures
+      for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
+        if (reader.inputs[i] != to) continue;
+        edit.SetInput(reader, i, from);
+        changed = true;
+      }
+    }
+    if (!changed) continue;
+    layer.status = LayerStatus::kFree;
+    layer.reason = "returns its input";
+    pass.rewrites.push_back(layer.name);
+  }
+  return pass;
+}
+
+}  // namespace infimum
