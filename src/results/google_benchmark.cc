@@ -134,46 +134,63 @@ class Reader {
     INFIMUM_RETURN_IF_ERROR(CheckSchema(*ours));
     INFIMUM_ASSIGN_OR_RETURN(headers_, ArrayField(*ours, "headers"));
     INFIMUM_ASSIGN_OR_RETURN(const Json* benchmarks, ArrayField(document, "benchmarks"));
-    for (std::size_t i = 0; i < benchmarks->size(); ++i) {
-      if (const Status status = ReadEntry((*benchmarks)[i]); !status.ok()) {
-        return Within("benchmarks[" + std::to_string(i) + "]", status.error());
-      }
-    }
+    for (std::size_t i = 0; i < benchmarks->size(); ++i) INFIMUM_RETURN_IF_ERROR(ReadEntry((*benchmarks)[i], i));
     INFIMUM_RETURN_IF_ERROR(HandOnRow());
     return HandOnHeaders(headers_->size());
   }
 
  private:
-  Status ReadEntry(const Json& entry) {
-    INFIMUM_ASSIGN_OR_RETURN(const Json* ours, ObjectField(entry, "infimum"));
+  // One entry's share of a row: all of the row, or one more repetition of it.
+  struct Entry {
+    std::size_t header = 0;
+    std::int64_t row = 0;
+    const Json* facts = nullptr;
+    std::optional<Repetition> repetition;
+  };
+
+  static Error At(std::size_t entry, Error error) {
+    return Within("benchmarks[" + std::to_string(entry) + "]", std::move(error));
+  }
+
+  Result<Entry> ParseEntry(const Json& json) const {
+    Entry entry;
+    INFIMUM_ASSIGN_OR_RETURN(const Json* ours, ObjectField(json, "infimum"));
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t header, IntegerField(*ours, "header", 0));
-    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t number, IntegerField(*ours, "row", 0));
-    INFIMUM_ASSIGN_OR_RETURN(const Json* facts, ObjectField(*ours, "facts"));
-    if (!row_ || number != number_ || header != header_) {
-      INFIMUM_RETURN_IF_ERROR(HandOnRow());
-      if (header >= static_cast<std::int64_t>(headers_->size())) {
-        return Error{"'header' is " + std::to_string(header) + ", but there are " + std::to_string(headers_->size())};
-      }
-      INFIMUM_RETURN_IF_ERROR(HandOnHeaders(static_cast<std::size_t>(header) + 1));
-      INFIMUM_RETURN_IF_ERROR(Return(static_cast<std::size_t>(header)));
-      INFIMUM_ASSIGN_OR_RETURN(row_, FactsFrom(*facts));
-      number_ = number;
-      header_ = header;
-      facts_ = facts;
-    } else if (*facts != *facts_) {
-      return Error{"'facts' differ from those of the row's first repetition"};
+    if (header >= static_cast<std::int64_t>(headers_->size())) {
+      return Error{"'header' is " + std::to_string(header) + ", but there are " + std::to_string(headers_->size())};
     }
+    entry.header = static_cast<std::size_t>(header);
+    INFIMUM_ASSIGN_OR_RETURN(entry.row, IntegerField(*ours, "row", 0));
+    INFIMUM_ASSIGN_OR_RETURN(entry.facts, ObjectField(*ours, "facts"));
     if (const Json* repetition = FindMember(*ours, "repetition")) {
-      INFIMUM_ASSIGN_OR_RETURN(Repetition read, RepetitionFrom(*repetition));
-      row_->repetitions.push_back(std::move(read));
+      INFIMUM_ASSIGN_OR_RETURN(entry.repetition, RepetitionFrom(*repetition));
     }
+    return entry;
+  }
+
+  Status ReadEntry(const Json& json, std::size_t index) {
+    Result<Entry> entry = ParseEntry(json);
+    if (!entry.ok()) return At(index, entry.error());
+    if (!row_ || entry->row != first_.row || entry->header != first_.header) {
+      INFIMUM_RETURN_IF_ERROR(HandOnRow());
+      INFIMUM_RETURN_IF_ERROR(HandOnHeaders(entry->header + 1));
+      INFIMUM_RETURN_IF_ERROR(Return(entry->header));
+      Result<Measurement> row = FactsFrom(*entry->facts);
+      if (!row.ok()) return At(index, row.error());
+      row_ = std::move(*row);
+      first_ = *entry;
+      first_index_ = index;
+    } else if (*entry->facts != *first_.facts) {
+      return At(index, Error{"'facts' differ from those of the row's first repetition"});
+    }
+    if (entry->repetition) row_->repetitions.push_back(std::move(*entry->repetition));
     return {};
   }
 
   // The row that was collected so far, now that another one begins.
   Status HandOnRow() {
     if (!row_) return {};
-    INFIMUM_RETURN_IF_ERROR(CheckRepetitions(*row_));
+    if (const Status status = CheckRepetitions(*row_); !status.ok()) return At(first_index_, status.error());
     row_->device = device_;
     row_->environment = environment_;
     Measurement row = std::move(*row_);
@@ -225,9 +242,8 @@ class Reader {
   EnvironmentKey environment_;
 
   std::optional<Measurement> row_;  // being collected from its repetitions' entries
-  std::int64_t number_ = 0;
-  std::int64_t header_ = 0;
-  const Json* facts_ = nullptr;
+  Entry first_;                     // of that row
+  std::size_t first_index_ = 0;
 };
 
 }  // namespace
