@@ -98,7 +98,7 @@ std::vector<PeakRate> FakePeaks(std::int64_t threads) {
   std::vector<PeakRate> peaks;
   for (const std::int64_t working_set : {16 << 10, 128 << 10, 512 << 10, 64 << 20}) {
     for (const auto kind : {PeakRate::Kind::kRead, PeakRate::Kind::kWrite, PeakRate::Kind::kCopy})
-      peaks.push_back({kind, Bytes{working_set}, DataType::kNone, threads, kFakeBytesPerSecond, "measured"});
+      peaks.push_back({kind, Bytes{working_set}, DataType::kF32, threads, kFakeBytesPerSecond, "measured"});
   }
   for (const DataType type : {DataType::kF32, DataType::kF16, DataType::kBF16, DataType::kU8, DataType::kS8}) {
     peaks.push_back({PeakRate::Kind::kArithmetic, Bytes{}, type, threads,

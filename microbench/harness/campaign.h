@@ -70,7 +70,7 @@ struct CampaignTools {
   const Clock& clock;
   std::function<bool()> interrupted = [] { return false; };
   std::function<void(const CampaignProgress&)> progress = [](const CampaignProgress&) {};
-  std::function<std::string()> utc_now;  // for Measurement::measured_at
+  std::function<std::string()> utc_now = [] { return std::string(); };  // for Measurement::measured_at
 };
 
 // An error only where nothing more can be done: the output cannot be written, or no worker starts.

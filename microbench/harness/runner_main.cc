@@ -133,7 +133,7 @@ class Runner {
     Result<EarlierResults> earlier = output.Begin(header);
     if (!earlier.ok()) return Fail(earlier.error());
     output_ = &output;
-    CampaignTools tools{worker, output, SteadyClock()};
+    CampaignTools tools{.worker = worker, .output = output, .clock = SteadyClock()};
     tools.interrupted = [] { return end_wished != 0; };
     tools.progress = [this](const CampaignProgress& progress) { display_.Update(progress); };
     tools.utc_now = UtcNow;

@@ -98,7 +98,8 @@ void Declare(CLI::App& app, RawOptions& raw) {
   app.add_flag("--dry-run", raw.dry_run, "say what would run and how long it would take, run nothing");
   app.add_flag("--retry-failed", raw.retry_failed, "measure again what failed in the journal that is continued");
   app.add_option("--seed", raw.seed, "of buffers and of the order of candidates")->capture_default_str();
-  app.add_option("--backend-option", raw.backend_options, "NAME=VALUE, for what only this backend has");
+  app.add_option("--backend-option", raw.backend_options, "NAME=VALUE, for what only this backend has; may be repeated")
+      ->allow_extra_args(false);
   app.add_option("--progress-fd", raw.progress_descriptor, "also write progress as JSON lines to this descriptor");
   app.add_flag("-q,--quiet", raw.quiet, "say only what went wrong");
   app.add_flag("-v,--verbose", raw.verbose, "also say what the library writes to standard error");

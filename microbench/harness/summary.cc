@@ -29,7 +29,7 @@ struct Tally {
   std::int64_t measured_workloads = 0;
 };
 
-Tally Count(const CampaignSummary& summary) {
+Tally TallyOf(const CampaignSummary& summary) {
   Tally tally;
   for (const ContestedWorkload& workload : summary.workloads) {
     bool measured = false;
@@ -84,7 +84,7 @@ std::string FormatContest(const ContestedWorkload& workload) {
 }
 
 std::string FormatSummary(const CampaignSummary& summary, const std::string& output) {
-  const Tally tally = Count(summary);
+  const Tally tally = TallyOf(summary);
   std::string text;
   const auto say = [&](const std::string& line) { text += "infimum: " + line + '\n'; };
   const auto workloads = static_cast<std::int64_t>(summary.workloads.size());

@@ -1,0 +1,38 @@
+// What a campaign costs beside the measuring: a plan of pretended workloads, which take no real time, run
+// by the fake runner into a journal. Prints the cost of a row; fails above a millisecond.
+//
+//   campaign_overhead build/bin/infimum-microbench-fake 100000
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: campaign_overhead RUNNER ROWS\n");
+    return 2;
+  }
+  const long rows = std::atol(argv[2]);
+  std::string folder = (std::filesystem::temp_directory_path() / "overhead_XXXXXX").string();
+  if (mkdtemp(folder.data()) == nullptr) return 1;
+  std::ofstream plan(folder + "/p.plan");
+  plan << "# infimum plan 1\n";
+  for (long i = 1; i <= rows / 2; ++i)  // each has two candidates
+    plan << "uses=1 share=0 contract=strict-f32 pointwise kind=relu dtype=f32:-:f32 in=" << i * 64 << "\n";
+  plan.close();
+  const std::string command =
+      std::string(argv[1]) + " " + folder + "/p.plan -o " + folder + "/r.jsonl --rounds 1 --quiet";
+  const auto start = std::chrono::steady_clock::now();
+  const int status = std::system(command.c_str());
+  const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+  const auto bytes = std::filesystem::file_size(folder + "/r.jsonl");
+  std::filesystem::remove_all(folder);
+  const double each = elapsed.count() / static_cast<double>(rows);
+  std::printf("%ld rows in %.0f ms: %.3f ms a row, %.0f bytes a row\n", rows, elapsed.count(), each,
+              static_cast<double>(bytes) / static_cast<double>(rows));
+  return status == 0 && each < 1.0 ? 0 : 1;
+}
