@@ -20,6 +20,8 @@ constexpr std::size_t kHeight = 24;
 constexpr std::size_t kNameWidth = 30;
 constexpr std::size_t kBarWidth = kWidth - kNameWidth - 13;
 constexpr std::size_t kGaps = 5;
+constexpr std::size_t kSteps = 5;
+constexpr std::string_view kIndent = "            ";  // as wide as "  next      "
 
 enum class Tone { kPlain, kBound, kMeasured, kDemonstrated, kQuiet, kStrong };
 
@@ -89,12 +91,20 @@ void AddBars(const ReportModel& report, bool color, std::vector<std::string>& li
   }
 }
 
+// Where the first word ends; a number and its unit are one.
+std::size_t WordEnd(std::string_view text) {
+  std::size_t end = std::min(text.find(' '), text.size());
+  if (end == 0 || end == text.size() || text[end - 1] < '0' || text[end - 1] > '9') return end;
+  std::size_t next = std::min(text.find(' ', end + 1), text.size());
+  return next - end <= 4 ? next : end;
+}
+
 // Breaks a sentence between words.
 void AddWrapped(std::string_view text, std::vector<std::string>& lines) {
   std::string line;
   std::size_t width = 0;
   while (!text.empty()) {
-    std::size_t end = std::min(text.find(' '), text.size());
+    std::size_t end = WordEnd(text);
     std::string word = CutToWidth(text.substr(0, end), kWidth);
     text.remove_prefix(std::min(text.size(), end + 1));
     std::size_t columns = DisplayWidth(word);
@@ -144,16 +154,20 @@ void AddLargest(const ReportModel& report, std::size_t count, std::vector<std::s
   }
 }
 
+// A command that was cut would be copied and fail: it stands whole on a line of its own, or not at all.
+void AddStep(std::string_view text, std::string_view command, std::vector<std::string>& steps) {
+  std::string shown = Printable(command);
+  bool fits = !command.empty() && shown == command && DisplayWidth(shown) + kIndent.size() + 2 <= kWidth;
+  steps.push_back(CutToWidth(Printable(text), kWidth - kIndent.size() - (fits ? 1 : 0)) + (fits ? ":" : ""));
+  if (fits) steps.push_back("  " + shown);
+}
+
 std::vector<std::string> NextSteps(const ReportModel& report, const SummaryOptions& options) {
   std::vector<std::string> steps;
-  if (!options.report_path.empty()) steps.push_back("open " + options.report_path);
+  if (!options.report_path.empty()) AddStep("open " + options.report_path, "", steps);
+  for (const Advice& advice : report.advice) AddStep(advice.text, advice.command, steps);
   if (!report.missing.empty()) {
-    std::string step = CountText(report.missing.size(), "workload") + " without a time";
-    if (!report.missing.front().command.empty()) step += ": " + report.missing.front().command;
-    steps.push_back(step);
-  }
-  for (const Advice& advice : report.advice) {
-    steps.push_back(advice.command.empty() ? advice.text : advice.text + ": " + advice.command);
+    AddStep(CountText(report.missing.size(), "workload") + " without a time", report.missing.front().command, steps);
   }
   return steps;
 }
@@ -178,7 +192,10 @@ std::string Summary(const ReportModel& report, const SummaryOptions& options) {
   for (const std::string& line : answer) lines.push_back(Colored(line, Tone::kStrong, options.color));
 
   std::vector<std::string> steps = NextSteps(report, options);
-  if (steps.size() > 3) steps.resize(3);
+  if (steps.size() > kSteps) {
+    bool torn = steps[kSteps].starts_with(' ');  // a command whose text would stand alone
+    steps.resize(kSteps - (torn ? 1 : 0));
+  }
   std::size_t tail = 2 + steps.size();
   std::size_t room = kHeight - std::min(kHeight, lines.size() + tail);
   if (room > 2) AddLargest(report, std::min(kGaps, room - 2), lines);
@@ -188,7 +205,7 @@ std::string Summary(const ReportModel& report, const SummaryOptions& options) {
   lines.push_back(fmt::format("  coverage  measured {}, estimated {}, missing {}", PercentText(coverage.measured),
                               PercentText(coverage.estimated), PercentText(coverage.missing)));
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    lines.push_back(CutToWidth((i == 0 ? "  next      " : "            ") + Printable(steps[i]), kWidth));
+    lines.push_back(std::string(i == 0 ? std::string_view("  next      ") : kIndent) + steps[i]);
   }
   std::string out;
   for (const std::string& line : lines) out += line + "\n";

@@ -1,14 +1,24 @@
 // Puts the page together from the embedded data.
 'use strict';
 
-const ASSUMPTIONS = {
-  'estimated': 'No data sheet is known for this device: its peaks are the best rates ever measured on it.',
-  'conventional-arithmetic': 'Counts the direct arithmetic of each layer; Winograd, FFT or Strassen may beat it.',
-  'free-layouts': 'Each layer may use its best layout; changing layouts between layers costs nothing.',
-  'warm-caches': 'Inputs and weights of a layer may already be in the caches.',
-  'estimated-layers': 'Some layers are estimated by the bytes they must move and the measured copy rate.',
-  'missing-layers': 'Some layers have no time at all: the true bound is higher.',
-};
+// What the tags of a bound mean; the first pattern that fits explains it.
+const ASSUMPTIONS = [
+  [/^estimated$/, 'No data sheet is known for this device: its peaks are the best rates ever measured on it.'],
+  [/^conventional-arithmetic$/, 'Counts the direct arithmetic of each layer; Winograd, FFT or Strassen may beat it.'],
+  [/^free-layouts$/, 'Each layer may use its best layout; changing layouts between layers costs nothing.'],
+  [/^warm-caches$/, 'Inputs and weights of a layer may already be in the caches.'],
+  [/^cold-caches$/, 'Each layer finds its inputs and weights in memory, not in the caches.'],
+  [/^(one-thread|\d+-threads)$/, 'Bound and measured run use this many threads.'],
+  [/^estimated-layers$/, 'Some layers are estimated by the bytes they must move and the measured copy rate.'],
+  [/^(unmeasured|missing)-layers$/, 'Some layers have no time at all: the true bound is higher.'],
+  [/^unknown-layers-omitted$/, 'Layers of unknown kind count nothing: the true floor may be higher.'],
+  [/^if-cheaper-branch$/, 'An If counts its cheaper branch.'],
+  [/^least-loop-iterations$/, 'A loop counts the iterations that every inference runs at least.'],
+  [/^borrowed-peak-/, 'The peak for this type was not measured; the rate of the nearest type stands in for it.'],
+  [/^unknown-peak-/, 'No arithmetic peak is known for this type: its arithmetic counts nothing.'],
+  [/^longest-path-decides$/, 'Even with every layer beside every other, the longest chain of layers takes this long.'],
+  [/^core-time-decides$/, 'All cores are busy all the time: more overlap wins nothing.'],
+];
 
 function tile(name, value, note, color) {
   const node = element('div', { class: 'tile' }, element('div', { class: 'name', text: name }), element('div', { class: 'value', text: value }), element('div', { class: 'note', text: note }));
@@ -94,7 +104,8 @@ function fillAssumptions(data) {
   const tags = new Set([...data.floor.assumptions, ...data.conventional_floor.assumptions, ...data.bounds.flatMap((bound) => bound.assumptions)]);
   const glossary = document.getElementById('glossary');
   for (const tag of Array.from(tags).sort()) {
-    if (Object.hasOwn(ASSUMPTIONS, tag)) glossary.append(element('dt', { class: 'mono', text: tag }), element('dd', { text: ASSUMPTIONS[tag] }));
+    const known = ASSUMPTIONS.find(([pattern]) => pattern.test(tag));
+    if (known) glossary.append(element('dt', { class: 'mono', text: tag }), element('dd', { text: known[1] }));
   }
 }
 

@@ -17,7 +17,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.sync_playwright import (  # type: ignore[import-untyped]
+    Axe,
+)
 from playwright.sync_api import Browser, Page, sync_playwright
 
 WIDE = (1280, 900)
@@ -40,7 +42,11 @@ class Failures:
 
 @contextmanager
 def opened(
-    browser: Browser, report: Path, size: tuple[int, int], scheme: str, failures: Failures
+    browser: Browser,
+    report: Path,
+    size: tuple[int, int],
+    scheme: str,
+    failures: Failures,
 ) -> Iterator[Page]:
     """The report in a fresh offline context; errors, dialogs and requests count as failures."""
     dark = scheme == "dark"
@@ -55,15 +61,22 @@ def opened(
     page.on(
         "console",
         lambda message: failures.check(
-            message.type not in ("error", "warning"), f"{where}: console: {message.text}"
+            message.type not in ("error", "warning"),
+            f"{where}: console: {message.text}",
         ),
     )
-    page.on("pageerror", lambda error: failures.check(False, f"{where}: exception: {error}"))
-    page.on("dialog", lambda dialog: failures.check(False, f"{where}: dialog: {dialog.message}"))
+    page.on(
+        "pageerror", lambda error: failures.check(False, f"{where}: exception: {error}")
+    )
+    page.on(
+        "dialog",
+        lambda dialog: failures.check(False, f"{where}: dialog: {dialog.message}"),
+    )
     page.on(
         "request",
         lambda request: failures.check(
-            request.url == report.as_uri() or request.url.startswith(("data:", "blob:")),
+            request.url == report.as_uri()
+            or request.url.startswith(("data:", "blob:")),
             f"{where}: request: {request.url}",
         ),
     )
@@ -85,7 +98,9 @@ def check_charts(page: Page, failures: Failures) -> None:
                  Array.from(node.attributes).some((a) => /NaN|undefined|Infinity/.test(a.value))).length""",
             f"{chart}-chart",
         )
-        failures.check(broken == 0, f"the {chart} chart has {broken} elements with broken numbers")
+        failures.check(
+            broken == 0, f"the {chart} chart has {broken} elements with broken numbers"
+        )
 
 
 def check_labels_do_not_collide(page: Page, failures: Failures) -> None:
@@ -108,7 +123,9 @@ def check_labels_do_not_collide(page: Page, failures: Failures) -> None:
             }""",
             f"{chart}-chart",
         )
-        failures.check(not collisions, f"{chart} chart, width {page.viewport_size}: {collisions}")
+        failures.check(
+            not collisions, f"{chart} chart, width {page.viewport_size}: {collisions}"
+        )
 
 
 def column_texts(page: Page, index: int) -> list[str]:
@@ -135,21 +152,33 @@ def check_sorting(page: Page, failures: Failures) -> None:
         button.focus()
         page.keyboard.press("Enter")
         orders[heading.get_attribute("aria-sort") or "none"] = column_texts(page, index)
-        failures.check(set(orders) == {"ascending", "descending"}, f"{title}: aria-sort says {list(orders)}")
+        failures.check(
+            set(orders) == {"ascending", "descending"},
+            f"{title}: aria-sort says {list(orders)}",
+        )
         sorted_count = page.locator("#layer-table thead th[aria-sort]").count()
-        failures.check(sorted_count == 1, f"{title}: {sorted_count} columns say that they are sorted")
+        failures.check(
+            sorted_count == 1,
+            f"{title}: {sorted_count} columns say that they are sorted",
+        )
         first = {name: texts[0] for name, texts in orders.items() if texts}
         values = {text for text in orders.get("ascending", []) if text}
         if len(values) > 1:
-            failures.check(len(set(first.values())) == 2, f"{title}: both orders start with {first}")
+            failures.check(
+                len(set(first.values())) == 2,
+                f"{title}: both orders start with {first}",
+            )
         for name, texts in orders.items():
             if title.endswith((", ms", ", µs")):
-                numbers = [float(text.replace("\N{MINUS SIGN}", "-")) for text in texts if text]
+                numbers = [
+                    float(text.replace("\N{MINUS SIGN}", "-")) for text in texts if text
+                ]
                 expected = sorted(numbers, reverse=name == "descending")
                 failures.check(numbers == expected, f"{title}: not in {name} order")
             blanks = [position for position, text in enumerate(texts) if not text]
             failures.check(
-                not blanks or blanks[0] == len(texts) - len(blanks), f"{title}: empty cells are not last"
+                not blanks or blanks[0] == len(texts) - len(blanks),
+                f"{title}: empty cells are not last",
             )
 
 
@@ -157,17 +186,31 @@ def check_filters(page: Page, failures: Failures) -> None:
     everything = page.locator("#layer-table tbody tr.layer").count()
     page.locator("#filter-text").fill("conv2 7x7")
     some = page.locator("#layer-table tbody tr.layer").count()
-    failures.check(0 < some < everything, f"the filter shows {some} of {everything} rows")
+    failures.check(
+        0 < some < everything, f"the filter shows {some} of {everything} rows"
+    )
     page.locator("#filter-text").fill("no such layer anywhere")
-    failures.check(page.locator("#layer-table tbody tr.layer").count() == 0, "a filter without a match shows rows")
+    failures.check(
+        page.locator("#layer-table tbody tr.layer").count() == 0,
+        "a filter without a match shows rows",
+    )
     page.locator("#filter-text").fill("")
     page.locator("#filter-family").select_option("matmul")
-    failures.check(page.locator("#layer-table tbody tr.layer").count() == 1, "the family filter is wrong")
+    failures.check(
+        page.locator("#layer-table tbody tr.layer").count() == 1,
+        "the family filter is wrong",
+    )
     page.locator("#filter-family").select_option("")
     page.locator("#filter-status").select_option("missing")
-    failures.check(page.locator("#layer-table tbody tr.layer").count() == 1, "the status filter is wrong")
+    failures.check(
+        page.locator("#layer-table tbody tr.layer").count() == 1,
+        "the status filter is wrong",
+    )
     page.locator("#filter-status").select_option("")
-    failures.check(page.locator("#layer-table tbody tr.layer").count() == everything, "filters do not come off")
+    failures.check(
+        page.locator("#layer-table tbody tr.layer").count() == everything,
+        "filters do not come off",
+    )
 
 
 def check_details(page: Page, failures: Failures) -> None:
@@ -177,15 +220,21 @@ def check_details(page: Page, failures: Failures) -> None:
     failures.check("fused" in button.inner_text(), "a fused group does not say so")
     button.focus()
     page.keyboard.press("Enter")
-    failures.check(button.get_attribute("aria-expanded") == "true", "the row does not say that it is open")
+    failures.check(
+        button.get_attribute("aria-expanded") == "true",
+        "the row does not say that it is open",
+    )
     commands = page.locator("#layer-table tr.detail code").all_inner_texts()
     failures.check(
-        bool(commands) and commands[0].startswith("infimum bench --layer 'convolution dtype=f32"),
+        bool(commands)
+        and commands[0].startswith("infimum bench --layer 'convolution dtype=f32"),
         f"the row's details lack the command: {commands}",
     )
     page.locator("#layer-table tr.detail .copy").first.click()
     button.click()
-    failures.check(page.locator("#layer-table tr.detail").count() == 0, "the details do not close")
+    failures.check(
+        page.locator("#layer-table tr.detail").count() == 0, "the details do not close"
+    )
     page.locator("#filter-text").fill("")
 
 
@@ -198,7 +247,10 @@ def check_hostile_names(page: Page, failures: Failures) -> None:
     failures.check(HOSTILE_NAME in shown, f"the hostile name is shown as {shown!r}")
     page.locator("#layer-table .disclosure").first.click()
     page.locator("#filter-text").fill("")
-    failures.check(page.locator("img").count() == 0, "a layer's name became an element in the details")
+    failures.check(
+        page.locator("img").count() == 0,
+        "a layer's name became an element in the details",
+    )
 
 
 def check_tooltip(page: Page, failures: Failures) -> None:
@@ -213,7 +265,9 @@ def check_download(page: Page, failures: Failures) -> None:
     with page.expect_download() as info:
         page.locator("#download").click()
     lines = Path(info.value.path()).read_bytes().decode().split("\r\n")
-    failures.check(lines[0].startswith("label,op,family"), f"the CSV starts with {lines[0]!r}")
+    failures.check(
+        lines[0].startswith("label,op,family"), f"the CSV starts with {lines[0]!r}"
+    )
     failures.check(len(lines) > 50, f"the CSV has {len(lines)} lines")
 
 
@@ -228,11 +282,17 @@ def check_accessibility(page: Page, where: str, failures: Failures) -> None:
 
 
 def check_no_sideways_scrolling(page: Page, failures: Failures) -> None:
-    excess = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    failures.check(excess <= 0, f"the page is {excess} px too wide at {page.viewport_size}")
+    excess = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+    failures.check(
+        excess <= 0, f"the page is {excess} px too wide at {page.viewport_size}"
+    )
 
 
-def check_sample(browser: Browser, report: Path, screenshots: Path | None, failures: Failures) -> None:
+def check_sample(
+    browser: Browser, report: Path, screenshots: Path | None, failures: Failures
+) -> None:
     for size in (WIDE, NARROW):
         for scheme in ("light", "dark"):
             with opened(browser, report, size, scheme, failures) as page:
@@ -253,12 +313,18 @@ def check_sample(browser: Browser, report: Path, screenshots: Path | None, failu
         check_download(page, failures)
         check_accessibility(page, "after use", failures)
         page.locator("#gaps-more").click()
-        failures.check(page.locator("#gaps-chart svg g.row").count() > 25, "'show all' shows no more layers")
+        failures.check(
+            page.locator("#gaps-chart svg g.row").count() > 25,
+            "'show all' shows no more layers",
+        )
         page.locator("#gaps-by-configuration").click()
         check_charts(page, failures)
         check_labels_do_not_collide(page, failures)
         first = page.locator("#gaps-chart svg g.row text").first.text_content() or ""
-        failures.check("×" in first, f"grouped by configuration, the first bar is {first!r}")
+        failures.check(
+            "\N{MULTIPLICATION SIGN}" in first,
+            f"grouped by configuration, the first bar is {first!r}",
+        )
         # Narrowing the window draws the charts again.
         page.set_viewport_size({"width": NARROW[0], "height": NARROW[1]})
         page.wait_for_timeout(300)
@@ -266,17 +332,33 @@ def check_sample(browser: Browser, report: Path, screenshots: Path | None, failu
         check_no_sideways_scrolling(page, failures)
         if screenshots is not None:
             page.emulate_media(media="print", color_scheme="dark")
-            page.pdf(path=screenshots / f"{report.stem}.pdf", format="A4", print_background=True)
+            page.pdf(
+                path=screenshots / f"{report.stem}.pdf",
+                format="A4",
+                print_background=True,
+            )
 
 
-def check_bare(browser: Browser, report: Path, screenshots: Path | None, failures: Failures) -> None:
+def check_bare(
+    browser: Browser, report: Path, screenshots: Path | None, failures: Failures
+) -> None:
     """Without a run there is still an answer, and nothing empty is shown."""
     with opened(browser, report, WIDE, "light", failures) as page:
-        failures.check(page.locator("#losses").is_hidden(), "losses are shown without a run")
-        failures.check(page.locator("#bracket-chart .mark").count() >= 3, "the bracket lacks marks")
-        failures.check(page.locator("#gaps-chart .mark").count() > 0, "the expensive layers are not shown")
+        failures.check(
+            page.locator("#losses").is_hidden(), "losses are shown without a run"
+        )
+        failures.check(
+            page.locator("#bracket-chart .mark").count() >= 3, "the bracket lacks marks"
+        )
+        failures.check(
+            page.locator("#gaps-chart .mark").count() > 0,
+            "the expensive layers are not shown",
+        )
         headings = page.locator("#layer-table thead th").all_inner_texts()
-        failures.check(not any("Measured" in title for title in headings), "the table has an empty column")
+        failures.check(
+            not any("Measured" in title for title in headings),
+            "the table has an empty column",
+        )
         check_accessibility(page, "bare", failures)
         if screenshots is not None:
             page.screenshot(path=screenshots / "bare-1280-light.png", full_page=True)
@@ -285,12 +367,17 @@ def check_bare(browser: Browser, report: Path, screenshots: Path | None, failure
 def check_large(browser: Browser, report: Path, failures: Failures) -> None:
     """Three thousand layers: the page is there at once, and sorting is no wait."""
     with opened(browser, report, WIDE, "light", failures) as page:
-        layers = page.evaluate("JSON.parse(document.getElementById('report-data').textContent).layers.length")
+        layers = page.evaluate(
+            "JSON.parse(document.getElementById('report-data').textContent).layers.length"
+        )
         failures.check(layers >= 2900, f"the large report has only {layers} layers")
-        loaded = page.evaluate("performance.getEntriesByType('navigation')[0].domComplete")
+        loaded = page.evaluate(
+            "performance.getEntriesByType('navigation')[0].domComplete"
+        )
         failures.check(loaded < 4000, f"the large report takes {loaded:.0f} ms to load")
         failures.check(
-            page.locator("#layer-table tbody tr.layer").count() == 100, "all rows are rendered at once"
+            page.locator("#layer-table tbody tr.layer").count() == 100,
+            "all rows are rendered at once",
         )
         page.locator("#layers-more").click()
         begin = time.monotonic()
@@ -298,13 +385,21 @@ def check_large(browser: Browser, report: Path, failures: Failures) -> None:
         page.evaluate("document.body.offsetHeight")
         elapsed = time.monotonic() - begin
         failures.check(elapsed < 4, f"sorting all rows takes {elapsed:.1f} s")
-        print(f"large report: {layers} layers, loaded in {loaded:.0f} ms, sorted in {elapsed * 1e3:.0f} ms")
+        print(
+            f"large report: {layers} layers, loaded in {loaded:.0f} ms, sorted in {elapsed * 1e3:.0f} ms"
+        )
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--writer", type=Path, required=True, help="the program write_sample_report")
-    parser.add_argument("--screenshots", type=Path, help="a folder for screenshots and a PDF")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--writer", type=Path, required=True, help="the program write_sample_report"
+    )
+    parser.add_argument(
+        "--screenshots", type=Path, help="a folder for screenshots and a PDF"
+    )
     arguments = parser.parse_args()
     screenshots: Path | None = arguments.screenshots
     if screenshots is not None:
@@ -313,15 +408,22 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         reports = {"sample": ["1"], "bare": ["1", "bare"], "large": ["18"]}
         for name, options in reports.items():
-            subprocess.run([arguments.writer, Path(folder) / f"{name}.html", *options], check=True)
+            subprocess.run(
+                [arguments.writer, Path(folder) / f"{name}.html", *options], check=True
+            )
         browser = playwright.chromium.launch(
-            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"), args=["--no-sandbox"]
+            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
+            args=["--no-sandbox"],
         )
         check_sample(browser, Path(folder) / "sample.html", screenshots, failures)
         check_bare(browser, Path(folder) / "bare.html", screenshots, failures)
         check_large(browser, Path(folder) / "large.html", failures)
         browser.close()
-    print(f"{len(failures.messages)} failures" if failures.messages else "the report works in a real browser")
+    print(
+        f"{len(failures.messages)} failures"
+        if failures.messages
+        else "the report works in a real browser"
+    )
     return 1 if failures.messages else 0
 
 

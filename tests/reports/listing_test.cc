@@ -1,0 +1,164 @@
+// What `bound` and `inspect` print, on a small graph that has every kind of layer.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "infimum/reports/bound_json.h"
+#include "infimum/reports/bound_table.h"
+#include "infimum/reports/inspect_json.h"
+#include "infimum/reports/inspect_table.h"
+#include "tests/reports/golden.h"
+
+namespace infimum {
+namespace {
+
+Value MakeValue(const std::string& name, ValueKind kind, std::vector<std::int64_t> dims) {
+  Value value;
+  value.name = name;
+  value.kind = kind;
+  value.type = DataType::kF32;
+  value.shape = Shape{std::move(dims)};
+  return value;
+}
+
+Layer MakeLayer(const std::string& name, const std::string& op, const std::string& config) {
+  Layer layer;
+  layer.name = name;
+  layer.op = op;
+  layer.origins = {name};
+  if (config.empty()) return layer;
+  Result<Workload> workload = ParseWorkload(config);
+  EXPECT_TRUE(workload.ok()) << (workload.ok() ? "" : workload.error().message);
+  layer.status = LayerStatus::kMeasurable;
+  layer.workload = *workload;
+  layer.work = WorkOf(*workload);
+  return layer;
+}
+
+ModelGraph SmallGraph() {
+  ModelGraph graph;
+  graph.name = "small";
+  graph.sha256 = "00ff";
+  graph.opset = 18;
+  graph.values = {
+      MakeValue("x", ValueKind::kGraphInput, {1, 3, 8, 8}),   MakeValue("w", ValueKind::kWeight, {4, 3, 3, 3}),
+      MakeValue("y", ValueKind::kIntermediate, {1, 4, 8, 8}), MakeValue("z", ValueKind::kIntermediate, {1, 256}),
+      MakeValue("q", ValueKind::kIntermediate, {1, 256}),     MakeValue("r", ValueKind::kIntermediate, {1, 256})};
+  graph.inputs = {ValueId(0)};
+  graph.outputs = {ValueId(5)};
+  graph.values[5].is_graph_output = true;
+  Layer conv = MakeLayer("Conv_0", "Conv",
+                         "convolution dtype=f32:f32:f32 in=1x3x8x8 out_channels=4 kernel=3x3 stride=1x1 dilation=1x1 "
+                         "pad=1,1,1,1 groups=1 bias=no weights=const");
+  conv.inputs = {ValueId(0), ValueId(1)};
+  conv.outputs = {ValueId(2)};
+  conv.operand_inputs = {0, 1};
+  conv.parameters = Bytes{432};
+  conv.origins = {"Conv_0", "BatchNormalization_1"};
+  Layer view = MakeLayer("Flatten_2", "Flatten", "");
+  view.status = LayerStatus::kFree;
+  view.reason = "a view";
+  view.inputs = {ValueId(2)};
+  view.outputs = {ValueId(3)};
+  Layer relu = MakeLayer("Relu_3, \"last\"", "Relu", "pointwise kind=relu dtype=f32:-:f32 in=256");
+  relu.inputs = {ValueId(3)};
+  relu.outputs = {ValueId(4)};
+  relu.operand_inputs = {0};
+  Layer custom = MakeLayer("Blend_4", "com.acme.Blend", "");
+  custom.reason = "no configuration is known for com.acme.Blend";
+  custom.inputs = {ValueId(4)};
+  custom.outputs = {ValueId(5)};
+  SubGraph body;
+  body.name = "body";
+  body.least_executions = 1;
+  body.graph = std::make_unique<ModelGraph>();
+  body.graph->layers.push_back(MakeLayer("Inner", "Relu", "pointwise kind=relu dtype=f32:-:f32 in=16"));
+  custom.bodies.push_back(std::move(body));
+  graph.layers.push_back(std::move(conv));
+  graph.layers.push_back(std::move(view));
+  graph.layers.push_back(std::move(relu));
+  graph.layers.push_back(std::move(custom));
+  graph.passes = {{"fold-batch-normalization", "into the convolution before it", {"BatchNormalization_1 into Conv_0"}}};
+  return graph;
+}
+
+Bracket SmallBracket() {
+  Bracket bracket;
+  bracket.selection.device = {"cpu/AuthenticAMD/25.17.1"};
+  bracket.floor = {Latency(1.5), "bandwidth memory", {"estimated"}};
+  bracket.conventional_floor = {Latency(2.25), "arithmetic f32", {"conventional-arithmetic"}};
+  bracket.bounds = {
+      {BoundVariant::kSequential, Latency(10), {Latency(9.5), Latency(11)}, {"free-layouts", "warm-caches"}},
+      {BoundVariant::kParallel, Latency(8), {Latency(7.5), Latency(9)}, {"free-layouts"}}};
+  bracket.coverage = {0.75, 0.125, 0, 0.125};
+  bracket.layers.resize(4);
+  for (std::size_t i = 0; i < 4; ++i) bracket.layers[i].layer = LayerId(i);
+  Candidate kernel{"onednn", "brgconv:avx512_core", "any", "any", true};
+  bracket.layers[0] = {
+      LayerId(0), LatencyStatus::kMeasured, Latency(8.5), Interval{Latency(8), Latency(9)}, kernel, Latency(1), true};
+  bracket.layers[1] = {LayerId(1), LatencyStatus::kFree, Latency(0), std::nullopt, std::nullopt, Latency(0), false};
+  bracket.layers[2] = {LayerId(2), LatencyStatus::kEstimated, Latency(1.5), std::nullopt, std::nullopt, Latency(0.25),
+                       true};
+  bracket.layers[3] = {LayerId(3),   LatencyStatus::kMissing, std::nullopt, std::nullopt,
+                       std::nullopt, Latency(1.25),           true};
+  return bracket;
+}
+
+TEST(Inspect, IsAsTheGoldenTexts) {
+  ModelGraph graph = SmallGraph();
+  ExpectGolden("inspect.json", InspectJson(graph));
+  ExpectGolden("inspect.txt", InspectTable(graph, 100));
+  ExpectGolden("inspect.csv", InspectCsv(graph));
+}
+
+TEST(Inspect, HasTheKeysThatUsersRelyOn) {
+  nlohmann::json json = nlohmann::json::parse(InspectJson(SmallGraph()));
+  EXPECT_EQ(json["schema"], "infimum.inspect/1");
+  for (const char* key : {"name", "sha256", "opset", "inputs"}) EXPECT_TRUE(json["model"].contains(key)) << key;
+  EXPECT_EQ(json["model"]["inputs"][0]["shape"], (std::vector<int>{1, 3, 8, 8}));
+  for (const nlohmann::json& layer : json["layers"]) {
+    for (const char* key :
+         {"name", "op", "status", "config", "reason", "flops", "bytes_read", "bytes_written", "parameters"}) {
+      EXPECT_TRUE(layer.contains(key)) << key;
+    }
+  }
+  EXPECT_EQ(json["layers"][0]["parameters"], 4 * 3 * 3 * 3);
+  EXPECT_EQ(json["layers"][3]["bodies"][0]["layers"][0]["name"], "Inner");
+  EXPECT_EQ(json["totals"]["unknown"], 1);
+}
+
+TEST(Bound, IsAsTheGoldenTexts) {
+  ModelGraph graph = SmallGraph();
+  Bracket bracket = SmallBracket();
+  ExpectGolden("bound.json", BoundJson(graph, bracket));
+  ExpectGolden("bound.txt", BoundTable(graph, bracket, true, 100));
+  ExpectGolden("bound.csv", BoundCsv(graph, bracket, false));
+  ExpectGolden("bound_layers.csv", BoundCsv(graph, bracket, true));
+}
+
+TEST(Bound, HasTheKeysThatUsersRelyOn) {
+  nlohmann::json json = nlohmann::json::parse(BoundJson(SmallGraph(), SmallBracket()));
+  EXPECT_EQ(json["schema"], "infimum.bound/1");
+  for (const char* key : {"device", "selection", "contract", "floor_us", "conventional_floor_us", "bounds",
+                          "demonstrated_us", "coverage", "layers"}) {
+    EXPECT_TRUE(json.contains(key)) << key;
+  }
+  EXPECT_TRUE(json["demonstrated_us"].is_null());
+  double sum = 0;
+  for (const char* part : {"measured", "estimated", "free", "missing"}) sum += json["coverage"][part].get<double>();
+  EXPECT_DOUBLE_EQ(sum, 1);
+  EXPECT_TRUE(json["layers"][3]["latency_us"].is_null());
+  EXPECT_EQ(json["layers"][0]["candidate"], "onednn/brgconv:avx512_core");
+  EXPECT_EQ(json["bounds"][0]["interval_us"], (std::vector<double>{9.5, 11}));
+}
+
+TEST(Bound, TheSelectionIsPrintedInWords) {
+  Selection selection;
+  EXPECT_EQ(SelectionText(selection), "1 thread, warm caches, min-of-medians, the model's own types, newest libraries");
+  selection.threads = 4;
+  selection.contract = NumericContract::kBf16;
+  EXPECT_EQ(SelectionText(selection), "4 threads, warm caches, min-of-medians, bf16, newest libraries");
+}
+
+}  // namespace
+}  // namespace infimum

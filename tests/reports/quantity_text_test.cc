@@ -1,0 +1,46 @@
+#include "infimum/reports/quantity_text.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace infimum {
+namespace {
+
+TEST(QuantityText, LatenciesHaveThreeDigitsAndAFittingUnit) {
+  EXPECT_EQ(LatencyText(Latency(0)), "0 µs");
+  EXPECT_EQ(LatencyText(Latency(0.0421)), "42.1 ns");
+  EXPECT_EQ(LatencyText(Latency(1.164)), "1.16 µs");
+  EXPECT_EQ(LatencyText(Latency(999.4)), "999 µs");
+  EXPECT_EQ(LatencyText(Latency(999.6)), "1.00 ms");
+  EXPECT_EQ(LatencyText(Latency(52123.4)), "52.1 ms");
+  EXPECT_EQ(LatencyText(Latency(3.2e6)), "3.20 s");
+  EXPECT_EQ(LatencyText(Latency(-80)), "-80.0 µs");
+  EXPECT_EQ(LatencyText(Latency(std::numeric_limits<double>::quiet_NaN())), "-");
+}
+
+TEST(QuantityText, SignedLatenciesShowThePlus) {
+  EXPECT_EQ(SignedLatencyText(Latency(80)), "+80.0 µs");
+  EXPECT_EQ(SignedLatencyText(Latency(-80)), "-80.0 µs");
+  EXPECT_EQ(SignedLatencyText(Latency(0)), "0 µs");
+}
+
+TEST(QuantityText, CountsHaveDecimalPrefixes) {
+  EXPECT_EQ(BytesText(Bytes{999}), "999 B");
+  EXPECT_EQ(BytesText(Bytes{1536}), "1.54 kB");
+  EXPECT_EQ(FlopsText(Flops{8178892800}), "8.18 GFLOP");
+  EXPECT_EQ(CountText(1, "layer"), "1 layer");
+  EXPECT_EQ(CountText(0, "layer"), "0 layers");
+}
+
+TEST(QuantityText, ALittleIsNotNothingAndNearlyAllIsNotAll) {
+  EXPECT_EQ(PercentText(0), "0 %");
+  EXPECT_EQ(PercentText(0.0001), "< 0.1 %");
+  EXPECT_EQ(PercentText(0.1517), "15.2 %");
+  EXPECT_EQ(PercentText(0.5), "50 %");
+  EXPECT_EQ(PercentText(0.99999), "> 99.9 %");
+  EXPECT_EQ(PercentText(1), "100 %");
+}
+
+}  // namespace
+}  // namespace infimum

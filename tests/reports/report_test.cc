@@ -1,0 +1,107 @@
+// The summary, the sentence and the Markdown report, on the sample.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "infimum/reports/markdown_report.h"
+#include "infimum/reports/report_json.h"
+#include "infimum/reports/summary.h"
+#include "reports/utf8.h"
+#include "tests/reports/golden.h"
+#include "tests/reports/sample_report.h"
+
+namespace infimum {
+namespace {
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t start = 0; start < text.size();) {
+    std::size_t end = text.find('\n', start);
+    lines.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return lines;
+}
+
+void ExpectOneScreen(const std::string& summary) {
+  std::vector<std::string> lines = Lines(summary);
+  EXPECT_LE(lines.size(), 24u) << summary;
+  for (const std::string& line : lines) EXPECT_LE(DisplayWidth(line), 100u) << line;
+}
+
+TEST(Summary, IsAsTheGoldenText) {
+  ExpectGolden("summary.txt", Summary(SampleReport(), {false, "report.html"}));
+  ExpectGolden("summary_without_run.txt", Summary(SampleReport({1, false, false}), {}));
+}
+
+TEST(Summary, FitsOneScreenWhateverTheReportHolds) {
+  ReportModel report = SampleReport();
+  for (int i = 0; i < 30; ++i) {
+    report.bounds.push_back(report.bounds.front());
+    report.advice.push_back({std::string(500, 'a'), std::string(500, 'b')});
+  }
+  report.model_name = std::string(3000, 'm') + "\x1b[2J\n\n\n";
+  for (ReportLayer& layer : report.layers) layer.name = std::string(300, 'n') + "\n";
+  report.run->framework = std::string(900, 'f');
+  std::string summary = Summary(report, {false, std::string(400, 'p')});
+  ExpectOneScreen(summary);
+  EXPECT_EQ(summary.find('\x1b'), std::string::npos);
+  ExpectOneScreen(Summary(SampleReport(), {false, "report.html"}));
+  ExpectOneScreen(Summary(ReportModel(), {}));
+}
+
+TEST(Summary, ColoursAreOnlyThereWhenAskedFor) {
+  EXPECT_EQ(Summary(SampleReport(), {}).find('\x1b'), std::string::npos);
+  EXPECT_NE(Summary(SampleReport(), {true, ""}).find('\x1b'), std::string::npos);
+}
+
+TEST(Headline, SaysWhatCouldBeWon) {
+  ReportModel report;
+  report.model_name = "resnet50";
+  report.run = ReportRun();
+  report.run->framework = "onnxruntime";
+  report.run->version = "1.31.1";
+  report.run->latency = Latency(52100);
+  report.bounds = {{BoundVariant::kParallel, Latency(40000), {}, {}},
+                   {BoundVariant::kSequential, Latency(44200), {}, {}}};
+  report.floor = {Latency(19800), "bandwidth memory", {}};
+  EXPECT_EQ(
+      Headline(report),
+      "resnet50 runs in 52.1 ms on onnxruntime 1.31.1; the best measured kernels would need 44.2 ms: 15.2 % could "
+      "be won (7.90 ms). No program can be faster than 19.8 ms on this device.");
+  report.floor.assumptions = {"estimated"};
+  EXPECT_NE(Headline(report).find("on this device, by its measured peaks."), std::string::npos);
+}
+
+TEST(Headline, NeverHidesAnInversionOrWhatIsMissing) {
+  ReportModel report = SampleReport();
+  report.run->latency = report.bounds.front().latency * 0.9;
+  EXPECT_NE(Headline(report).find("a kernel is missing from our candidates"), std::string::npos) << Headline(report);
+  report = SampleReport();
+  EXPECT_NE(Headline(report).find("at most"), std::string::npos) << Headline(report);
+  EXPECT_EQ(Headline(ReportModel()), "The model: nothing was measured yet.");
+}
+
+TEST(Markdown, IsAsTheGoldenText) { ExpectGolden("report.md", MarkdownReport(SampleReport())); }
+
+TEST(Markdown, NamesCannotLeaveTheirCell) {
+  ReportModel report = SampleReport();
+  for (ReportLayer& layer : report.layers) layer.name = "a|b`c``d\n# <b>";
+  std::string text = MarkdownReport(report);
+  EXPECT_NE(text.find("```a\\|b`c``d\\x0a# <b>```"), std::string::npos) << text;
+}
+
+TEST(ReportJson, TellsEveryLayerAndItsCommand) {
+  ReportModel report = SampleReport();
+  nlohmann::json json = nlohmann::json::parse(ReportJson(report));
+  ASSERT_EQ(json["layers"].size(), report.layers.size());
+  EXPECT_EQ(json["layers"][0]["command"], ReproductionCommand(report.layers[0].config));
+  EXPECT_EQ(json["layers"].back()["status"], "unknown");
+  EXPECT_TRUE(json["layers"].back()["latency_us"].is_null());
+  std::size_t listed = 0;
+  for (const nlohmann::json& row : json["rows"]) listed += row["layers"].size();
+  EXPECT_EQ(listed, report.layers.size());
+}
+
+}  // namespace
+}  // namespace infimum

@@ -1,0 +1,63 @@
+#include "infimum/reports/table.h"
+
+#include <gtest/gtest.h>
+
+#include "reports/utf8.h"
+
+namespace infimum {
+namespace {
+
+TEST(Table, ColumnsLineUp) {
+  Table table{{{"layer"}, {"bound", Align::kRight}, {"note"}},
+              {{"Conv_0", "1.16 ms", ""}, {"x", "9 µs", "short"}, {"only one cell"}}};
+  EXPECT_EQ(FormatTable(table, 0),
+            "layer            bound  note\n"
+            "Conv_0         1.16 ms\n"
+            "x                 9 µs  short\n"
+            "only one cell\n");
+}
+
+TEST(Table, WideAndCombiningCharactersLineUpToo) {
+  Table table{{{"a"}, {"b"}}, {{"層", "1"}, {"e\xCC\x81", "2"}, {"ab", "3"}}};
+  EXPECT_EQ(FormatTable(table, 0), "a   b\n層  1\ne\xCC\x81   2\nab  3\n");
+}
+
+TEST(Table, OnlyColumnsThatMayBeCutGiveWay) {
+  Table table{{{"name", Align::kLeft, true}, {"latency", Align::kRight}},
+              {{"a_very_long_layer_name_indeed", "123.4 ms"}}};
+  std::string text = FormatTable(table, 24);
+  for (std::size_t start = 0; start < text.size();) {
+    std::size_t end = text.find('\n', start);
+    EXPECT_LE(DisplayWidth(text.substr(start, end - start)), 24u) << text;
+    start = end + 1;
+  }
+  EXPECT_NE(text.find("123.4 ms"), std::string::npos);
+  EXPECT_NE(text.find("a_very_long_l\xE2\x80\xA6"), std::string::npos) << text;
+}
+
+TEST(Table, AHostileNameCannotSendEscapeSequences) {
+  Table table{{{"name"}},
+              {{"\x1b]0;owned\x07\r\n\xE2\x80\xAE"
+                "evil\xFF"}}};
+  EXPECT_EQ(FormatTable(table, 0), "name\n\\x1b]0;owned\\x07\\x0d\\x0a\\u202eevil\xEF\xBF\xBD\n");
+}
+
+TEST(Utf8, EveryByteStringBecomesValid) {
+  EXPECT_EQ(ValidUtf8("caf\xC3\xA9"), "caf\xC3\xA9");
+  const std::string replaced = "\xEF\xBF\xBD";
+  EXPECT_EQ(ValidUtf8("\xC3"), replaced);                                               // torn
+  EXPECT_EQ(ValidUtf8("\xC0\xAF"), replaced + replaced);                                // overlong
+  EXPECT_EQ(ValidUtf8("\xED\xA0\x80"), replaced + replaced + replaced);                 // surrogate
+  EXPECT_EQ(ValidUtf8("\xF4\x90\x80\x80"), replaced + replaced + replaced + replaced);  // past the last
+  EXPECT_EQ(ValidUtf8("\xF0\x9F\x9A\x80"), "\xF0\x9F\x9A\x80");
+}
+
+TEST(Utf8, CuttingCountsColumnsNotBytes) {
+  EXPECT_EQ(CutToWidth("caf\xC3\xA9", 4), "caf\xC3\xA9");
+  EXPECT_EQ(CutToWidth("層層層", 5), "層層\xE2\x80\xA6");
+  EXPECT_EQ(CutToWidth("層層層", 4), "層\xE2\x80\xA6");
+  EXPECT_EQ(CutToWidth("abc", 0), "");
+}
+
+}  // namespace
+}  // namespace infimum
