@@ -198,7 +198,8 @@ Result<Lowering> FinishAttention(RegionBuilder& region, const NodeView& node, co
   config.kv = k.length;
   config.head = q.size;
   config.value_head = v.size == q.size ? 0 : v.size;
-  config.mask = parts.causal ? AttentionMask::kCausal : AttentionMask::kNone;
+  // One query is the last position and sees everything.
+  config.mask = parts.causal && q.length > 1 ? AttentionMask::kCausal : AttentionMask::kNone;
   std::vector<Source> operands{q.source, k.source, v.source};
   if (parts.mask) {
     INFIMUM_ASSIGN_OR_RETURN(const Shape mask, InputShape(node, *parts.mask));

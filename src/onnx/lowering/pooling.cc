@@ -6,6 +6,7 @@
 
 #include "src/onnx/lowering/attributes.h"
 #include "src/onnx/lowering/convolution.h"
+#include "src/onnx/lowering/movement.h"
 #include "src/onnx/lowering/operands.h"
 #include "src/onnx/lowering/region_builder.h"
 #include "src/onnx/lowering/window.h"
@@ -37,8 +38,8 @@ Result<Lowering> LowerGlobal(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
   if (input.rank() < 2) return Error{"an input of " + Format(input) + " has no channels"};
   const Shape window = SpatialOf(input);
-  if (ProductOf(window, 0, window.rank()) == 1 && types.input == types.output)
-    return Free("a pool over one element returns it");
+  if (ProductOf(window, 0, window.rank()) == 1 && types.input == types.output && kKind != PoolingKind::kLp)
+    return Free("a pool over one element returns it");  // but its norm is its absolute value
   const std::vector<std::int64_t> ones(window.rank(), 1);
   PoolingConfig config;
   config.kind = kKind;
@@ -60,8 +61,7 @@ Result<Lowering> LowerMaxUnpool(const NodeView& node) {
   const std::int64_t count = ElementCount(input);
   const Shape flat{{ElementCount(output)}};
   RegionBuilder region(node);
-  const auto zeros = region.Add(
-      MovementConfig{MovementKind::kFill, {types.output, DataType::kNone, types.output}, {}, {flat}, -1, {}, 0}, {});
+  const auto zeros = region.Add(Fill(types.output, flat), {});
   region.Add(MovementConfig{MovementKind::kScatter, types, {flat, Shape{{count}}}, {flat}, 0, {}, count},
              {zeros, region.Input(0), region.Input(1)});
   return region.Finish();

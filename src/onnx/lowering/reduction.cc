@@ -55,7 +55,8 @@ Result<Lowering> LowerReduction(const NodeView& node) {
   for (const std::int64_t axis : axes.axes) reduced *= input.dims[static_cast<std::size_t>(axis)];
   if (reduced == 1) {
     const auto kind = WithoutAxes(kKind);
-    if (!kind && types.input == types.output) return Free("reduces nothing: every reduced dimension is 1");
+    if (!kind && types.input == types.output)
+      return Free(axes.axes.empty() ? "reduces over no axes" : "every reduced dimension has one element");
     return Measurable(Canonicalize(PointwiseConfig{kind.value_or(PointwiseKind::kCast), types, {input}}), {0});
   }
   return Measurable(MakeReduction(kKind, types, input, axes.axes), {0});
