@@ -9,6 +9,15 @@
 
 namespace infimum {
 
+namespace {
+
+std::string_view TitleOf(const ReportModel& report) {
+  if (!report.title.empty()) return report.title;
+  return report.model_name.empty() ? std::string_view("A model's lower bound") : report.model_name;
+}
+
+}  // namespace
+
 // The template's places, each replaced once; what is put in is never searched again, so that a name
 // like "@SCRIPT@" stays a name.
 std::string HtmlReport(const ReportModel& report) {
@@ -23,7 +32,7 @@ std::string HtmlReport(const ReportModel& report) {
     std::string_view place = rest.substr(open + 2, close - open - 2);
     rest.remove_prefix(close + 2);
     if (place == "TITLE") {
-      AppendHtmlText(report.title.empty() ? report.model_name : report.title, out);
+      AppendHtmlText(TitleOf(report), out);
     } else if (place == "HEADLINE") {
       AppendHtmlText(Headline(report), out);
     } else if (place == "GENERATED_AT") {

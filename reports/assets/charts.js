@@ -53,8 +53,8 @@ function timeAxis(svg, scale, top, bottom) {
   for (const tick of ticks) {
     const x = scale(tick);
     axis.append('line').attr('x1', x).attr('x2', x).attr('y1', top).attr('y2', bottom);
-    axis.append('text').attr('x', x).attr('y', bottom + 15).attr('text-anchor', 'middle')
-      .text((tick / unit.scale).toFixed(digits).replace('-', MINUS) + (tick === ticks[ticks.length - 1] ? ' ' + unit.name : ''));
+    axis.append('text').attr('x', x).attr('y', bottom + 15).attr('text-anchor', x < 12 ? 'start' : 'middle')
+      .text((tick === 0 ? '0' : (tick / unit.scale).toFixed(digits).replace('-', MINUS)) + (tick === ticks[ticks.length - 1] ? ' ' + unit.name : ''));
   }
 }
 
@@ -284,7 +284,7 @@ function drawGaps(data) {
   const shownShare = gain > 0 ? percentText(d3.sum(shown, (row) => Math.max(0, weight(row))) / gain) : '';
   const noun = grouped ? 'configurations' : 'rows';
   const part = shown.length < all.length ? `These ${shown.length} of ${all.length} ${noun} hold ${shownShare} of ` : `All ${all.length} ${noun}: `;
-  document.getElementById('gaps-title').textContent = withRun ? 'Measured against bound, by layer' : 'The most expensive layers';
+  document.getElementById('gaps-title').textContent = `${withRun ? 'Measured against bound, by' : 'The most expensive'} ${grouped ? 'configuration' : 'layer'}${withRun ? '' : 's'}`;
   document.getElementById('gaps-lead').textContent = withRun
     ? `Largest gap first. ${part}what could be won in layers. Layers that the engine fused stand in one row.`
     : `Largest bound first. ${part}the bound. There is no framework's run to compare with yet.`;

@@ -3,6 +3,7 @@
 'use strict';
 
 const FIRST_ROWS = 100;
+const CHUNK = 400;  // rows put in at once; the rest follow while the page stays usable
 
 function tableColumns(data) {
   const largest = d3.max(data.rows, (row) => Math.max(row.bound_us || 0, row.measured_us || 0)) || 1;
@@ -92,7 +93,7 @@ function compareBy(column, descending) {
 function layerTable(data) {
   prepareRows(data);
   const columns = tableColumns(data);
-  const state = { column: columns[0], descending: false, showAll: false, open: new Set() };
+  const state = { column: columns[0], descending: false, showAll: false, open: new Set(), timer: 0 };
   if (data.run) {
     state.column = columns.find((column) => column.key === 'gap');
     state.descending = true;
@@ -135,19 +136,26 @@ function layerTable(data) {
     });
     const rows = selected().sort(compareBy(state.column, state.descending));
     const shown = state.showAll ? rows : rows.slice(0, FIRST_ROWS);
-    const fragment = document.createDocumentFragment();
-    for (const row of shown) {
-      fragment.append(layerRow(row));
-      if (state.open.has(row.position)) fragment.append(detailRow(data, row, columns.length));
-    }
+    body.replaceChildren();
+    clearTimeout(state.timer);
+    appendRows(shown, 0);
     if (rows.length === 0) {
-      fragment.append(element('tr', {}, element('td', { colspan: columns.length, class: 'quiet', text: 'No layer matches the filter.' })));
+      body.append(element('tr', {}, element('td', { colspan: columns.length, class: 'quiet', text: 'No layer matches the filter.' })));
     }
-    body.replaceChildren(fragment);
     more.hidden = shown.length === rows.length;
     more.textContent = `Show all ${rows.length.toLocaleString('en-US')} rows`;
     document.getElementById('layer-count').textContent = rows.length === data.rows.length
       ? plural(rows.length, 'row') : `${rows.length.toLocaleString('en-US')} of ${plural(data.rows.length, 'row')}`;
+  }
+
+  function appendRows(rows, start) {
+    const fragment = document.createDocumentFragment();
+    for (const row of rows.slice(start, start + CHUNK)) {
+      fragment.append(layerRow(row));
+      if (state.open.has(row.position)) fragment.append(detailRow(data, row, columns.length));
+    }
+    body.append(fragment);
+    if (start + CHUNK < rows.length) state.timer = setTimeout(() => appendRows(rows, start + CHUNK), 0);
   }
 
   function layerRow(row) {
@@ -198,7 +206,7 @@ function fillSelect(select, everything, values) {
 function detailRow(data, row, width) {
   const cell = element('td', { colspan: width });
   if (row.engine_layers.length > 0) {
-    cell.append(element('p', { class: 'quiet', text: `${data.run ? data.run.framework : 'The engine'} runs this as: ${row.engine_layers.join(', ')}` }));
+    cell.append(element('p', { class: 'quiet detail-layer', text: `${data.run ? data.run.framework : 'The engine'} runs this as: ${row.engine_layers.join(', ')}` }));
   }
   for (const index of row.layers) {
     const layer = data.layers[index];

@@ -12,7 +12,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -364,6 +363,19 @@ def check_bare(
             page.screenshot(path=screenshots / "bare-1280-light.png", full_page=True)
 
 
+def check_extremes(browser: Browser, folder: Path, failures: Failures) -> None:
+    """A report without any number, and one where the framework beats the bound."""
+    with opened(browser, folder / "empty.html", WIDE, "light", failures) as page:
+        text = page.locator("#bracket").inner_text()
+        failures.check("no number yet" in text, f"the empty report says {text!r}")
+        check_accessibility(page, "empty", failures)
+    with opened(browser, folder / "inversion.html", NARROW, "dark", failures) as page:
+        check_charts(page, failures)
+        check_labels_do_not_collide(page, failures)
+        tiles = page.locator("#tiles").inner_text()
+        failures.check("Inversion" in tiles, f"the tiles hide the inversion: {tiles!r}")
+
+
 def check_large(browser: Browser, report: Path, failures: Failures) -> None:
     """Three thousand layers: the page is there at once, and sorting is no wait."""
     with opened(browser, report, WIDE, "light", failures) as page:
@@ -374,19 +386,30 @@ def check_large(browser: Browser, report: Path, failures: Failures) -> None:
         loaded = page.evaluate(
             "performance.getEntriesByType('navigation')[0].domComplete"
         )
-        failures.check(loaded < 4000, f"the large report takes {loaded:.0f} ms to load")
+        failures.check(loaded < 8000, f"the large report takes {loaded:.0f} ms to load")
         failures.check(
             page.locator("#layer-table tbody tr.layer").count() == 100,
             "all rows are rendered at once",
         )
         page.locator("#layers-more").click()
-        begin = time.monotonic()
-        page.locator("#layer-table thead th button").nth(1).click()
-        page.evaluate("document.body.offsetHeight")
-        elapsed = time.monotonic() - begin
-        failures.check(elapsed < 4, f"sorting all rows takes {elapsed:.1f} s")
+        shown = page.locator("#layer-table tbody tr.layer")
+        rows = page.evaluate(
+            "JSON.parse(document.getElementById('report-data').textContent).rows.length"
+        )
+        shown.nth(rows - 1).wait_for(state="attached")
+        # In the page, so that only the page's work counts; generous, for busy machines.
+        elapsed = page.evaluate(
+            """() => {
+              const begin = performance.now();
+              document.querySelectorAll('#layer-table thead th button')[1].click();
+              document.body.offsetHeight;
+              return performance.now() - begin;
+            }"""
+        )
+        failures.check(elapsed < 5000, f"sorting all rows takes {elapsed:.0f} ms")
+        shown.nth(rows - 1).wait_for(state="attached")
         print(
-            f"large report: {layers} layers, loaded in {loaded:.0f} ms, sorted in {elapsed * 1e3:.0f} ms"
+            f"large report: {layers} layers, loaded in {loaded:.0f} ms, sorted in {elapsed:.0f} ms"
         )
 
 
@@ -406,7 +429,13 @@ def main() -> int:
         screenshots.mkdir(parents=True, exist_ok=True)
     failures = Failures()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        reports = {"sample": ["1"], "bare": ["1", "bare"], "large": ["18"]}
+        reports = {
+            "sample": ["1"],
+            "bare": ["1", "bare"],
+            "large": ["18"],
+            "empty": ["1", "empty"],
+            "inversion": ["1", "inversion"],
+        }
         for name, options in reports.items():
             subprocess.run(
                 [arguments.writer, Path(folder) / f"{name}.html", *options], check=True
@@ -417,6 +446,7 @@ def main() -> int:
         )
         check_sample(browser, Path(folder) / "sample.html", screenshots, failures)
         check_bare(browser, Path(folder) / "bare.html", screenshots, failures)
+        check_extremes(browser, Path(folder), failures)
         check_large(browser, Path(folder) / "large.html", failures)
         browser.close()
     print(

@@ -1,7 +1,7 @@
 // write_sample_report FILE [STAGES]: the sample report as HTML, for the browser test and for eyes.
 //   write_sample_report sample.html          about 170 layers
 //   write_sample_report large.html 18        about 3,000
-//   write_sample_report plain.html 1 bare    no run, nothing missing
+//   write_sample_report plain.html 1 bare    no run, nothing missing; also: empty, inversion
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -13,19 +13,27 @@
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::cerr << "usage: write_sample_report FILE [STAGES [bare]]\n";
+    std::cerr << "usage: write_sample_report FILE [STAGES [bare|empty|inversion]]\n";
     return 2;
   }
   infimum::SampleOptions options;
   if (argc > 2) {
     options.stages = static_cast<std::size_t>(infimum::ParseInteger(argv[2]).value_or(1));
   }
-  if (argc > 3 && std::string_view(argv[3]) == "bare") {
+  std::string_view kind = argc > 3 ? argv[3] : "";
+  if (kind == "bare") {
     options.with_run = false;
     options.with_missing = false;
   }
+  infimum::ReportModel report = infimum::SampleReport(options);
+  if (kind == "empty") report = infimum::ReportModel();
+  // The framework beats our candidates: the bound is above the run.
+  if (kind == "inversion") {
+    for (infimum::EngineRow& row : report.run->rows) row.latency *= 0.7;
+    report.run->latency *= 0.7;
+  }
   std::ofstream out(argv[1], std::ios::binary);
-  out << infimum::HtmlReport(infimum::SampleReport(options));
+  out << infimum::HtmlReport(report);
   out.close();
   if (!out) {
     std::cerr << argv[1] << ": could not be written\n";
