@@ -31,6 +31,19 @@ const char* AdviceFor(int code) {
   }
 }
 
+// The path as SQLite's URI; what has a meaning there is escaped.
+std::string ImmutableUri(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    if (c == '?' || c == '#' || c == '%') {
+      uri += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
 }  // namespace
 
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
@@ -98,10 +111,13 @@ std::vector<double> Statement::Numbers(int column) const {
 void Connection::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
 Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Mode mode) {
-  const int flags = mode == Mode::kReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  const bool reads_only = mode == Mode::kReadOnly || mode == Mode::kImmutable;
+  const int flags = (reads_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) |
+                    (mode == Mode::kImmutable ? SQLITE_OPEN_URI : 0);
+  const std::string name = mode == Mode::kMemory ? ":memory:" : mode == Mode::kImmutable ? ImmutableUri(path) : path;
   sqlite3* database = nullptr;
-  const int code = sqlite3_open_v2(mode == Mode::kMemory ? ":memory:" : path.c_str(), &database,
-                                   flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
+  const int code =
+      sqlite3_open_v2(name.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
   std::unique_ptr<Connection> connection(new Connection(database, path));
   if (code != SQLITE_OK) {
     return Error{fmt::format("{}: {}{}", path, database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code),

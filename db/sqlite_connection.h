@@ -55,7 +55,12 @@ class Statement {
 
 class Connection {
  public:
-  enum class Mode { kReadOnly, kReadWrite, kMemory };
+  enum class Mode {
+    kReadOnly,
+    kImmutable,  // read-only, without looking at a write-ahead log: for folders where nothing may be made
+    kReadWrite,
+    kMemory,
+  };
   // Waits up to `kBusyWait` for another writer before it reports that the file is locked.
   static Result<std::unique_ptr<Connection>> Open(const std::string& path, Mode mode);
 

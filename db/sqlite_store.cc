@@ -344,16 +344,18 @@ Result<std::vector<Measurement>> SqliteStore::Find(std::span<const WorkloadKey> 
   std::sort(texts.begin(), texts.end());
   texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
 
-  // One question for the whole model; the names travel as one bound JSON text.
+  // One question for the whole model; the names travel as one bound JSON text. CROSS JOIN and the plus sign keep SQLite
+  // from going through all rows of the device and looking each of them up in that text.
   INFIMUM_ASSIGN_OR_RETURN(
       Statement find,
-      connection_->Prepare("SELECT m.id, w.text, c.library, c.algorithm, c.input_layout, c.output_layout, "
-                           "m.library_choice, m.contract, m.cache, "
-                           "e.key, m.measured_at, m.outcome, m.reason, m.numeric_error, m.flags "
-                           "FROM json_each(?1) wanted JOIN workloads w ON w.text = wanted.value "
-                           "JOIN measurements m ON m.workload_id = w.id JOIN candidates c ON c.id = m.candidate_id "
-                           "JOIN environments e ON e.id = m.environment_id JOIN devices d ON d.id = m.device_id "
-                           "WHERE d.key = ?2 AND m.cache = ?3 AND e.threads = ?4"));
+      connection_->Prepare(
+          "SELECT m.id, w.text, c.library, c.algorithm, c.input_layout, c.output_layout, "
+          "m.library_choice, m.contract, m.cache, "
+          "e.key, m.measured_at, m.outcome, m.reason, m.numeric_error, m.flags "
+          "FROM json_each(?1) wanted CROSS JOIN workloads w ON w.text = wanted.value "
+          "CROSS JOIN measurements m ON m.workload_id = w.id JOIN candidates c ON c.id = m.candidate_id "
+          "JOIN environments e ON e.id = m.environment_id JOIN devices d ON d.id = +m.device_id "
+          "WHERE d.key = ?2 AND m.cache = ?3 AND e.threads = ?4"));
   find.Bind(1, FormatList(texts));
   find.Bind(2, selection.device.text);
   find.Bind(3, Name(selection.cache));
@@ -463,7 +465,20 @@ Result<std::unique_ptr<Store>> OpenStore(const std::string& address, OpenMode mo
     INFIMUM_RETURN_IF_ERROR(Migrate(*connection));
     return std::unique_ptr<Store>(std::make_unique<SqliteStore>(std::move(connection)));
   }
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t schema, SchemaOf(*connection));
+  Result<std::int64_t> asked = SchemaOf(*connection);
+  std::error_code ignored;
+  if (!asked && !std::filesystem::exists(path + "-wal", ignored)) {
+    // To read a file with a write-ahead log, SQLite makes files beside it. Where nobody may (a colleague's folder, a
+    // read-only disk) and no log is left, the file alone is all there is to read.
+    Result<std::unique_ptr<Connection>> alone = Connection::Open(path, Connection::Mode::kImmutable);
+    if (alone.ok()) {
+      if (const Result<std::int64_t> again = SchemaOf(**alone); again.ok()) {
+        asked = again;
+        connection = std::move(*alone);
+      }
+    }
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t schema, std::move(asked));
   if (schema != NewestSchema()) {
     // The file may not be changed, so a copy in memory is brought up to date instead.
     INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Connection> copy, Connection::Open(path, Connection::Mode::kMemory));

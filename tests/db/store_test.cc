@@ -1,0 +1,257 @@
+// What every store promises, whatever keeps it.
+#include "infimum/db/store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "tests/db/store_rows.h"
+
+namespace infimum {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::FindRows;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::MakeDevice;
+using testing::MakeEnvironment;
+using testing::MakeFailure;
+using testing::MakePeak;
+using testing::MakeRow;
+using testing::MakeRun;
+using testing::MakeSelection;
+using ::testing::SizeIs;
+
+class StoreTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Result<std::unique_ptr<Store>> opened = OpenStore(folder_.File("infimum.db"), OpenMode::kReadWrite);
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    store_ = std::move(*opened);
+  }
+
+  ImportCount Import(const std::vector<Measurement>& rows, const std::vector<PeakRate>& peaks = {},
+                     const Device& device = MakeDevice(), const Environment& environment = MakeEnvironment()) {
+    const Result<ImportCount> count = store_->Import(device, environment, rows, peaks);
+    EXPECT_TRUE(count.ok()) << (count.ok() ? "" : count.error().message);
+    return count.ok() ? *count : ImportCount{};
+  }
+
+  testing::TemporaryFolder folder_;
+  std::unique_ptr<Store> store_;
+};
+
+TEST_F(StoreTest, WhatIsImportedIsFoundAsItWas) {
+  const Measurement row = MakeRow(100, {10.5, 11.25});
+  const ImportCount count = Import({row, MakeRow(200, {3})});
+  EXPECT_EQ(count.added, 2);
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), ElementsAre(row));
+  EXPECT_THAT(FindRows(*store_, 300, MakeSelection(MakeDevice())), IsEmpty());
+}
+
+TEST_F(StoreTest, ImportingAgainAddsNothing) {
+  const std::vector<Measurement> rows = {MakeRow(100, {10}), MakeFailure(200, Outcome::kFailed, "signal 11")};
+  Import(rows, {MakePeak(1e9)});
+  const ImportCount again = Import(rows, {MakePeak(1e9)});
+  EXPECT_EQ(again.added, 0);
+  EXPECT_EQ(again.known, 3);
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), SizeIs(1));
+}
+
+TEST_F(StoreTest, ARowWithMoreRepetitionsReplacesOneWithFewerAndNotTheOtherWayRound) {
+  Import({MakeRow(100, {10})});
+  EXPECT_EQ(Import({MakeRow(100, {10, 12, 11})}).added, 1);
+  EXPECT_EQ(Import({MakeRow(100, {9, 9})}).known, 1);
+  const std::vector<Measurement> rows = FindRows(*store_, 100, MakeSelection(MakeDevice()));
+  ASSERT_THAT(rows, SizeIs(1));
+  EXPECT_THAT(rows[0].repetitions, SizeIs(3));
+}
+
+TEST_F(StoreTest, AMeasuredRowBeatsAnEarlierFailureAndIsNotBeatenByALaterOne) {
+  Import({MakeFailure(100, Outcome::kSkipped, "no time left")});
+  EXPECT_EQ(Import({MakeFailure(100, Outcome::kFailed, "signal 11")}).added, 1);
+  EXPECT_EQ(Import({MakeFailure(100, Outcome::kSkipped, "no time left")}).known, 1);
+  EXPECT_EQ(Import({MakeRow(100, {10})}).added, 1);
+  EXPECT_EQ(Import({MakeFailure(100, Outcome::kFailed, "signal 11")}).known, 1);
+  const std::vector<Measurement> rows = FindRows(*store_, 100, MakeSelection(MakeDevice()));
+  ASSERT_THAT(rows, SizeIs(1));
+  EXPECT_EQ(rows[0].outcome, Outcome::kMeasured);
+}
+
+TEST_F(StoreTest, AFailureKeepsItsReason) {
+  const Measurement row = MakeFailure(100, Outcome::kUnsupported, "no implementation for s4");
+  Import({row});
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), ElementsAre(row));
+}
+
+TEST_F(StoreTest, CandidatesLayoutsContractsAndCacheStatesAreRowsOfTheirOwn) {
+  Measurement layout = MakeRow(100, {2}), contract = layout, cold = layout, algorithm = layout;
+  layout.candidate.output_layout = "nhwc";
+  contract.contract = NumericContract::kBf16;
+  cold.cache = CacheState::kCold;
+  algorithm.candidate.algorithm = "ref";
+  EXPECT_EQ(Import({MakeRow(100, {2}), layout, contract, cold, algorithm}).added, 5);
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), SizeIs(3));  // warm, the native contract
+}
+
+TEST_F(StoreTest, ADevicesRowsNeverEnterAnothersBound) {
+  Import({MakeRow(100, {2})}, {MakePeak(1e9)});
+  const Device other = MakeDevice("2");
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(other)), IsEmpty());
+  EXPECT_THAT(store_->Peaks(other.Key())->rates, IsEmpty());
+  Import({MakeRow(100, {3})}, {}, other);
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(other)), SizeIs(1));
+}
+
+TEST_F(StoreTest, WithoutAnEnvironmentTheNewestLibraryIsTaken) {
+  Measurement newer = MakeRow(100, {5});
+  newer.environment = MakeEnvironment("3.5.0").Key();
+  newer.measured_at = "2026-12-01T00:00:00Z";
+  Import({MakeRow(100, {2})});
+  Import({newer}, {}, MakeDevice(), MakeEnvironment("3.5.0"));
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), ElementsAre(newer));
+  Selection older = MakeSelection(MakeDevice());
+  older.environment = MakeEnvironment().Key();
+  EXPECT_THAT(FindRows(*store_, 100, older), ElementsAre(MakeRow(100, {2})));
+}
+
+TEST_F(StoreTest, RowsOfOtherThreadCountsAreNotTaken) {
+  Import({MakeRow(100, {2})}, {}, MakeDevice(), MakeEnvironment("3.2.0", 4));
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice(), 1)), IsEmpty());
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice(), 4)), SizeIs(1));
+}
+
+TEST_F(StoreTest, OfAPeakTheBestEverSeenStays) {
+  Import({}, {MakePeak(2e9), MakePeak(5e9, 4096)});
+  Import({}, {MakePeak(3e9), MakePeak(4e9, 4096)});
+  Result<DevicePeaks> peaks = store_->Peaks(MakeDevice().Key());
+  ASSERT_TRUE(peaks.ok());
+  EXPECT_THAT(peaks->rates, ::testing::UnorderedElementsAre(MakePeak(3e9), MakePeak(5e9, 4096)));
+}
+
+TEST_F(StoreTest, ManyWorkloadsAreAskedAtOnce) {
+  std::vector<Measurement> rows;
+  std::vector<WorkloadKey> keys;
+  for (std::int64_t i = 1; i <= 3000; ++i) {
+    rows.push_back(MakeRow(i, {2}));
+    keys.push_back(testing::MakeWorkload(i));
+  }
+  Import(rows);
+  keys.push_back(keys.front());  // asked twice, found once
+  const auto start = std::chrono::steady_clock::now();
+  const Result<std::vector<Measurement>> found = store_->Find(keys, MakeSelection(MakeDevice()));
+  ASSERT_TRUE(found.ok());
+  EXPECT_THAT(*found, SizeIs(3000));
+  // A tenth of a second; going through all rows for each key took ten.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
+}
+
+TEST_F(StoreTest, DevicesAreListedWithTheirRows) {
+  Measurement later = MakeRow(200, {2});
+  later.measured_at = "2026-11-22T00:00:00Z";
+  Import({MakeRow(100, {2}), later});
+  Import({}, {MakePeak(1)}, MakeDevice("2"));
+  Result<std::vector<StoredDevice>> devices = store_->Devices();
+  ASSERT_TRUE(devices.ok());
+  ASSERT_THAT(*devices, SizeIs(2));
+  EXPECT_EQ((*devices)[0].device, MakeDevice());
+  EXPECT_EQ((*devices)[0].measurements, 2);
+  EXPECT_EQ((*devices)[0].newest, "2026-11-22T00:00:00Z");
+  EXPECT_EQ((*devices)[1].measurements, 0);
+}
+
+TEST_F(StoreTest, HostileTextsAreKeptAsTheyAre) {
+  const std::string hostile = "'); DROP TABLE measurements; -- \" \\ \n \xc3\xa9 ?1 %s";
+  Measurement row = MakeRow(100, {2});
+  row.candidate.algorithm = row.candidate.input_layout = hostile;
+  row.flags = {hostile};
+  Device device = MakeDevice();
+  device.name = device.identity["family"] = hostile;
+  row.device = device.Key();
+  Import({row}, {}, device);
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(device)), ElementsAre(row));
+  const std::vector<WorkloadKey> keys{{hostile}};
+  EXPECT_THAT(*store_->Find(keys, MakeSelection(device)), IsEmpty());
+}
+
+TEST_F(StoreTest, ABatchWithARowThatCannotBeKeptIsRefusedAsAWhole) {
+  Measurement bad = MakeRow(200, {2});
+  bad.repetitions[0].count = -1;
+  const std::vector<Measurement> rows = {MakeRow(100, {2}), bad};
+  const Result<ImportCount> count = store_->Import(MakeDevice(), MakeEnvironment(), rows, {});
+  ASSERT_FALSE(count.ok());
+  EXPECT_THAT(count.error().message, HasSubstr("infimum.db"));
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), IsEmpty());
+  EXPECT_EQ(Import({MakeRow(100, {2})}).added, 1);  // the store goes on
+}
+
+TEST_F(StoreTest, ARunIsFoundAsItWas) {
+  EXPECT_EQ(store_->ImportRun(MakeRun())->added, 1);
+  EXPECT_EQ(store_->ImportRun(MakeRun())->known, 1);
+  const Result<std::optional<RunProfile>> found =
+      store_->FindRun("ab12", MakeDevice().Key(), {{"batch", 8}, {"seq", 128}}, 1, "onnxruntime");
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  ASSERT_TRUE(found->has_value());
+  const RunProfile& run = **found;
+  EXPECT_EQ(run.framework_version, "1.31.1");
+  EXPECT_EQ(run.dims, MakeRun().dims);
+  EXPECT_EQ(run.settings, MakeRun().settings);
+  EXPECT_EQ(run.warnings, MakeRun().warnings);
+  ASSERT_THAT(run.end_to_end, SizeIs(2));
+  EXPECT_EQ(run.end_to_end[0].samples, MakeRun().end_to_end[0].samples);
+  ASSERT_THAT(run.layers, SizeIs(1));
+  EXPECT_EQ(run.layers[0].outputs, std::vector<std::string>{"y"});
+  EXPECT_EQ(run.layers[0].samples, MakeRun().layers[0].samples);
+}
+
+TEST_F(StoreTest, ARunOfOtherDimensionsThreadsModelsOrFrameworksIsNotFound) {
+  ASSERT_TRUE(store_->ImportRun(MakeRun()).ok());
+  const DeviceKey device = MakeDevice().Key();
+  const std::map<std::string, std::int64_t> dims = MakeRun().dims;
+  EXPECT_FALSE(store_->FindRun("other", device, dims, 1, "onnxruntime")->has_value());
+  EXPECT_FALSE(store_->FindRun("ab12", MakeDevice("2").Key(), dims, 1, "onnxruntime")->has_value());
+  EXPECT_FALSE(store_->FindRun("ab12", device, {{"batch", 8}}, 1, "onnxruntime")->has_value());
+  EXPECT_FALSE(store_->FindRun("ab12", device, dims, 2, "onnxruntime")->has_value());
+  EXPECT_FALSE(store_->FindRun("ab12", device, dims, 1, "pytorch")->has_value());
+}
+
+TEST_F(StoreTest, TheNewestRunIsTaken) {
+  RunProfile newer = MakeRun();
+  newer.framework_version = "2.0.0";
+  ASSERT_TRUE(store_->ImportRun(MakeRun()).ok());
+  ASSERT_TRUE(store_->ImportRun(newer).ok());
+  const auto found = store_->FindRun("ab12", MakeDevice().Key(), MakeRun().dims, 1, "onnxruntime");
+  EXPECT_EQ((**found).framework_version, "2.0.0");
+}
+
+TEST_F(StoreTest, WhatWasImportedIsThereWhenOpenedAgain) {
+  Import({MakeRow(100, {2})});
+  store_.reset();
+  for (OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite}) {
+    Result<std::unique_ptr<Store>> again = OpenStore("sqlite:" + folder_.File("infimum.db"), mode);
+    ASSERT_TRUE(again.ok()) << again.error().message;
+    EXPECT_THAT(FindRows(**again, 100, MakeSelection(MakeDevice())), SizeIs(1));
+  }
+}
+
+TEST_F(StoreTest, AReaderSeesWhatAWriterSavesMeanwhile) {
+  Result<std::unique_ptr<Store>> reader = OpenStore(folder_.File("infimum.db"), OpenMode::kReadOnly);
+  ASSERT_TRUE(reader.ok());
+  EXPECT_THAT(FindRows(**reader, 100, MakeSelection(MakeDevice())), IsEmpty());
+  Import({MakeRow(100, {2})});
+  EXPECT_THAT(FindRows(**reader, 100, MakeSelection(MakeDevice())), SizeIs(1));
+}
+
+TEST(MemoryStore, KeepsNothingOnDisk) {
+  Result<std::unique_ptr<Store>> store = OpenStore(":memory:", OpenMode::kReadWrite);
+  ASSERT_TRUE(store.ok());
+  const std::vector<Measurement> rows = {MakeRow(100, {2})};
+  ASSERT_TRUE((*store)->Import(MakeDevice(), MakeEnvironment(), rows, {}).ok());
+  EXPECT_THAT(FindRows(**store, 100, MakeSelection(MakeDevice())), SizeIs(1));
+  EXPECT_FALSE(std::filesystem::exists(":memory:"));
+}
+
+}  // namespace
+}  // namespace infimum
