@@ -15,7 +15,11 @@ namespace {
 
 using google::protobuf::Arena;
 
-constexpr std::int64_t kMostKeptElements = 1024;  // of a constant in the ModelGraph
+// Of a constant in the ModelGraph, and of one that is read from another file.
+constexpr std::int64_t kMostKeptIndices = 1024;
+constexpr std::int64_t kMostKeptNumbers = 128;
+
+std::int64_t MostKept(DataType type) { return IsFloatingPoint(type) ? kMostKeptNumbers : kMostKeptIndices; }
 constexpr int kMostDimensions = 64;
 
 std::string DomainOf(const onnx::NodeProto& node) { return node.domain() == "ai.onnx" ? "" : node.domain(); }
@@ -87,9 +91,9 @@ Result<KnownValue> GraphBuilder::KnownTensor(const onnx::TensorProto& tensor) {
   SetTensorType(tensor.data_type(), shape, *value.type);
   if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
     INFIMUM_ASSIGN_OR_RETURN(std::optional<Tensor> elements,
-                             context_.external_data().Check(tensor, shape, kMostKeptElements));
+                             context_.external_data().Check(tensor, shape, MostKept(DataTypeOf(tensor.data_type()))));
     if (elements) SetElements(value, std::move(*elements));
-  } else if (ElementCount(shape) <= kMostFoldedElements && !ElidedBytes(tensor)) {
+  } else if (ElementCount(shape) <= MostFolded(DataTypeOf(tensor.data_type())) && !ElidedBytes(tensor)) {
     value.proto = &tensor;
   }
   return value;
@@ -149,7 +153,7 @@ ModelGraph GraphBuilder::Take() {
   for (std::size_t i = 0; i < known_.size(); ++i) {
     Value& value = graph_.values[i];
     if (value.kind != ValueKind::kWeight || !value.shape || value.type == DataType::kNone) continue;
-    if (ElementCount(*value.shape) > kMostKeptElements) continue;
+    if (ElementCount(*value.shape) > MostKept(value.type)) continue;
     if (const Tensor* tensor = TensorOf(known_[i])) value.constant = *tensor;
   }
   return std::move(graph_);

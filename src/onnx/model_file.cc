@@ -149,7 +149,10 @@ Result<ModelFile> ModelFile::Open(const std::filesystem::path& path) {
 
   ModelFile file;
   file.path_ = path;
-  file.arena_ = std::make_unique<google::protobuf::Arena>();
+  google::protobuf::ArenaOptions arena;
+  arena.start_block_size = 64 << 10;  // a model has thousands of small messages
+  arena.max_block_size = 1 << 20;
+  file.arena_ = std::make_unique<google::protobuf::Arena>(arena);
   file.model_ = google::protobuf::Arena::CreateMessage<onnx::ModelProto>(file.arena_.get());
   try {
     std::optional<std::string> smaller;

@@ -187,7 +187,8 @@ Status CheckPayload(const TensorProto& tensor, const Shape& shape) {
 std::optional<Tensor> DecodeTensor(const TensorProto& tensor, const Shape& shape) {
   Tensor result{DataTypeOf(tensor.data_type()), shape, {}};
   const std::int64_t count = ElementCount(shape);
-  if (result.type == DataType::kNone || count > kMostFoldedElements || tensor.data_location() == TensorProto::EXTERNAL)
+  if (result.type == DataType::kNone || count > MostFolded(result.type) ||
+      tensor.data_location() == TensorProto::EXTERNAL)
     return std::nullopt;
   if (tensor.has_raw_data()) {
     const auto* data = reinterpret_cast<const std::byte*>(tensor.raw_data().data());

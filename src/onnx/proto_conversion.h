@@ -12,9 +12,15 @@
 
 namespace infimum {
 
-// No constant with more elements is decoded, folded or kept for its value; a shape, a scale or a mask
-// of a sequence fits.
-inline constexpr std::int64_t kMostFoldedElements = std::int64_t{1} << 16;
+// No constant with more elements is decoded or folded: shapes, and the positions of a sequence, fit. Numbers
+// in floating point matter only where they are few (scales, limits). Beyond, constants are weights or masks,
+// whose elements nobody asks for: to fill and copy them would take longer than all else.
+inline constexpr std::int64_t kMostFoldedElements = 4096;
+inline constexpr std::int64_t kMostFoldedNumbers = 1024;
+constexpr std::int64_t MostFolded(DataType type) {
+  const bool index = type == DataType::kS64 || type == DataType::kS32 || type == DataType::kBool;
+  return index ? kMostFoldedElements : kMostFoldedNumbers;
+}
 
 // kNone for types that are not numbers of ours (string, complex, f8 of AMD, 2-bit integers).
 DataType DataTypeOf(int onnx_type);
@@ -34,7 +40,7 @@ Result<Shape> CheckedShapeOf(const onnx::TensorProto& tensor);
 Status CheckPayload(const onnx::TensorProto& tensor, const Shape& shape);
 
 // The elements of a tensor that holds them itself; nullopt where it does not, where the type is not one
-// of ours, or where they are more than kMostFoldedElements. CheckPayload must have passed.
+// of ours, or where they are more than MostFolded. CheckPayload must have passed.
 std::optional<Tensor> DecodeTensor(const onnx::TensorProto& tensor, const Shape& shape);
 void EncodeTensor(const Tensor& tensor, onnx::TensorProto& out);
 

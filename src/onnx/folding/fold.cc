@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "src/onnx/folding/elements.h"
+#include "src/onnx/proto_conversion.h"
 
 namespace infimum {
 
@@ -23,7 +24,10 @@ std::vector<Tensor> Fold(const NodeView& node) {
   for (const std::optional<OperandView>& input : node.inputs)
     if (input && (input->value == nullptr || !SmallCount(input->value->shape))) return {};
   for (const std::optional<OperandView>& output : node.outputs)
-    if (output && output->shape != nullptr && !SmallCount(*output->shape)) return {};
+    if (output && output->shape != nullptr) {
+      const std::optional<std::size_t> count = SmallCount(*output->shape);
+      if (!count || static_cast<std::int64_t>(*count) > MostFolded(output->type)) return {};
+    }
   for (const auto find : {FindArithmeticFolder, FindMovementFolder, FindReductionFolder})
     if (const Folder folder = find(node.op)) return folder(node);
   return {};

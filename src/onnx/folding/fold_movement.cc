@@ -199,8 +199,12 @@ std::vector<Tensor> FoldConstantOfShape(const NodeView& node) {
   const auto found = node.attributes.find("value");
   const Tensor zero{DataType::kF32, Shape{{1}}, std::vector<std::byte>(4)};
   const Tensor* value = found == node.attributes.end() ? &zero : std::get_if<Tensor>(&found->second);
-  if (value == nullptr) return {};
-  return ListOf(Take(*value, Indices(*SmallCount(*shape), 0), *shape));
+  const std::size_t size = value == nullptr ? 0 : static_cast<std::size_t>(BitsPerElement(value->type) / 8);
+  if (size == 0 || value->bytes.size() != size) return {};
+  Tensor result{value->type, *shape, std::vector<std::byte>(*SmallCount(*shape) * size)};
+  for (std::size_t at = 0; at < result.bytes.size(); at += size)
+    std::memcpy(result.bytes.data() + at, value->bytes.data(), size);
+  return {std::move(result)};
 }
 
 std::vector<Tensor> FoldScatterND(const NodeView& node) {

@@ -17,22 +17,14 @@ bool PassesItsInputOn(const Layer& layer, std::int64_t opset, GraphEdit& edit) {
 
 RewritePass DropIdentity(ModelGraph& graph) {
   RewritePass pass{"drop-identity", "readers of Identity and of Dropout at inference read what those read", {}};
+  if (!HasOperator(graph, {"Identity", "Dropout"})) return pass;
   GraphEdit edit(graph);
   for (Layer& layer : graph.layers) {
     if (!layer.reason.empty() || !PassesItsInputOn(layer, graph.opset, edit)) continue;
     const std::optional<ValueId> from = InputOf(layer, 0);
     const std::optional<ValueId> to = OutputOf(layer, 0);
     if (!from || !to) continue;
-    bool changed = false;
-    for (Layer& reader : graph.layers) {
-      if (!reader.bodies.empty()) continue;  // a body names what it captures
-      for (std::size_t i = 0; i < reader.inputs.size(); ++i) {
-        if (reader.inputs[i] != to) continue;
-        edit.SetInput(reader, i, from);
-        changed = true;
-      }
-    }
-    if (!changed) continue;
+    if (!edit.RedirectReaders(*to, *from)) continue;
     layer.status = LayerStatus::kFree;
     layer.reason = "returns its input";
     pass.rewrites.push_back(layer.name);

@@ -25,6 +25,7 @@ RewritePass FoldBatchNormalization(ModelGraph& graph) {
   RewritePass pass{"fold-batch-normalization",
                    "BatchNormalization with constant parameters becomes weights and bias of the layer before it",
                    {}};
+  if (!HasOperator(graph, {"BatchNormalization"})) return pass;
   GraphEdit edit(graph);
   for (Layer& normalization : graph.layers) {
     if (!IsConstantNormalization(normalization, edit)) continue;

@@ -53,6 +53,7 @@ bool CountsPaddingAlike(const Layer& pool) {
 
 RewritePass FoldConstantPadding(ModelGraph& graph) {
   RewritePass pass{"fold-constant-padding", "Pad with zeros becomes the padding of the layer that reads it", {}};
+  if (!HasOperator(graph, {"Pad"})) return pass;
   GraphEdit edit(graph);
   for (Layer& pad : graph.layers) {
     const std::optional<Integers> pads = ZeroPadding(pad, graph, edit);

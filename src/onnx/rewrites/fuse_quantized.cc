@@ -34,16 +34,15 @@ class QuantizedFusion {
  public:
   explicit QuantizedFusion(ModelGraph& graph) : graph_(graph), edit_(graph) {}
 
-  RewritePass Run() {
-    RewritePass pass{
-        "fuse-quantized", "DequantizeLinear, operator and QuantizeLinear become the operator on 8 bits", {}};
+  std::vector<std::string> Run() {
+    std::vector<std::string> rewrites;
     for (Layer& layer : graph_.layers) {
       if (edit_.IsRemoved(layer) || !layer.reason.empty() || !layer.bodies.empty()) continue;
       const std::string before = layer.op;
-      if (Fuse(layer)) pass.rewrites.push_back(layer.name + " from " + before + " to " + layer.op);
+      if (Fuse(layer)) rewrites.push_back(layer.name + " from " + before + " to " + layer.op);
     }
     edit_.Apply();
-    return pass;
+    return rewrites;
   }
 
  private:
@@ -274,6 +273,11 @@ class QuantizedFusion {
 
 }  // namespace
 
-RewritePass FuseQuantized(ModelGraph& graph) { return QuantizedFusion(graph).Run(); }
+RewritePass FuseQuantized(ModelGraph& graph) {
+  RewritePass pass{"fuse-quantized", "DequantizeLinear, operator and QuantizeLinear become the operator on 8 bits", {}};
+  if (HasOperator(graph, {"DequantizeLinear", "com.microsoft.DequantizeLinear"}))
+    pass.rewrites = QuantizedFusion(graph).Run();
+  return pass;
+}
 
 }  // namespace infimum

@@ -67,6 +67,21 @@ void GraphEdit::SetOutput(Layer& layer, std::size_t position, ValueId value) {
   producers_[value.index()] = IndexOf(layer);
 }
 
+bool GraphEdit::RedirectReaders(ValueId from, ValueId to) {
+  bool redirected = false;
+  const std::vector<std::size_t> readers = readers_[from.index()];
+  for (const std::size_t reader : readers) {
+    Layer& layer = graph_.layers[reader];
+    if (!layer.bodies.empty()) continue;
+    for (std::size_t i = 0; i < layer.inputs.size(); ++i) {
+      if (layer.inputs[i] != from) continue;
+      SetInput(layer, i, to);
+      redirected = true;
+    }
+  }
+  return redirected;
+}
+
 void GraphEdit::GrowTo(ValueId value) {
   producers_.resize(value.index() + 1);
   readers_.resize(value.index() + 1);
@@ -128,6 +143,11 @@ std::optional<double> GraphEdit::NumberOf(std::optional<ValueId> value) const {
 
 bool GraphEdit::IsConstant(std::optional<ValueId> value) const {
   return value && graph_.value(*value).kind == ValueKind::kWeight;
+}
+
+bool HasOperator(const ModelGraph& graph, std::initializer_list<std::string_view> ops) {
+  return std::any_of(graph.layers.begin(), graph.layers.end(),
+                     [&](const Layer& layer) { return std::find(ops.begin(), ops.end(), layer.op) != ops.end(); });
 }
 
 std::optional<ValueId> InputOf(const Layer& layer, std::size_t position) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,8 @@ class GraphEdit {
 
   // Changes one input or all of them; the readers are kept up to date.
   void SetInput(Layer& layer, std::size_t position, std::optional<ValueId> value);
+  // Whoever reads `from` reads `to`, but for layers with bodies, which name what they capture.
+  bool RedirectReaders(ValueId from, ValueId to);
   void SetInputs(Layer& layer, std::vector<std::optional<ValueId>> values);
   // `layer` becomes the writer of `value`; its former writer must be removed.
   void SetOutput(Layer& layer, std::size_t position, ValueId value);
@@ -57,6 +60,9 @@ class GraphEdit {
   std::vector<std::vector<std::size_t>> readers_;      // by value, a layer as often as it reads it
   std::vector<bool> removed_;                          // by layer
 };
+
+// Whether the graph has a layer of one of these operators: most passes have nothing to do on most models.
+bool HasOperator(const ModelGraph& graph, std::initializer_list<std::string_view> ops);
 
 // Optional inputs that a layer does not have at all count as absent.
 std::optional<ValueId> InputOf(const Layer& layer, std::size_t position);

@@ -18,7 +18,6 @@ RewritePass RemoveDeadLayers(ModelGraph& graph) {
       if (input) needed[input->index()] = true;
   }
   // Free layers stay to be listed, unless what they look at is gone.
-  GraphEdit edit(graph);
   std::vector<bool> gone(graph.values.size(), false);
   std::vector<Layer*> removed;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
@@ -33,6 +32,8 @@ RewritePass RemoveDeadLayers(ModelGraph& graph) {
     pass.rewrites.push_back(layer.name);
     removed.push_back(&layer);
   }
+  if (removed.empty()) return pass;
+  GraphEdit edit(graph);
   for (Layer* layer : removed) edit.Remove(*layer);
   edit.Apply();
   return pass;
