@@ -107,26 +107,6 @@ struct RecordFormatter {
   std::string operator()(const PeakRate& rate) const { return DumpJson({{"kind", "peak"}, {"rate", ToJson(rate)}}); }
 };
 
-// Serves bytes that were read ahead, then the rest of the stream they came from.
-class RewoundBuffer : public std::streambuf {
- public:
-  RewoundBuffer(std::string ahead, std::streambuf* rest) : buffer_(std::move(ahead)), rest_(rest) {
-    setg(buffer_.data(), buffer_.data(), buffer_.data() + buffer_.size());
-  }
-
- protected:
-  int_type underflow() override {
-    buffer_.resize(std::size_t{1} << 16);
-    const std::streamsize count = rest_->sgetn(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
-    setg(buffer_.data(), buffer_.data(), buffer_.data() + count);
-    return count > 0 ? traits_type::to_int_type(buffer_.front()) : traits_type::eof();
-  }
-
- private:
-  std::string buffer_;
-  std::streambuf* rest_;
-};
-
 }  // namespace
 
 std::string FormatRecord(const ResultsRecord& record) { return std::visit(RecordFormatter{}, record); }
@@ -149,20 +129,6 @@ Status ReadJournal(std::istream& input, std::string_view origin, const std::func
     }
     if (const Status status = reader.Read(*json); !status.ok()) return Within(where, status.error());
   }
-}
-
-Status ReadResults(std::istream& input, std::string_view origin, const std::function<Status(ResultsRecord)>& take) {
-  // The first key decides: a journal's line starts with "schema", "kind" or another field of a record,
-  // Google Benchmark's document with "context" or "benchmarks".
-  std::string ahead(256, '\0');
-  ahead.resize(
-      static_cast<std::size_t>(input.rdbuf()->sgetn(ahead.data(), static_cast<std::streamsize>(ahead.size()))));
-  std::string_view start = TrimSpace(ahead);
-  if (start.starts_with('{')) start = TrimSpace(start.substr(1));
-  const bool is_google_benchmark = start.starts_with("\"context\"") || start.starts_with("\"benchmarks\"");
-  RewoundBuffer rewound(std::move(ahead), input.rdbuf());
-  std::istream whole(&rewound);
-  return is_google_benchmark ? ReadGoogleBenchmark(whole, origin, take) : ReadJournal(whole, origin, take);
 }
 
 }  // namespace infimum

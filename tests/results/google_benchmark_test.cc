@@ -63,6 +63,7 @@ TEST(GoogleBenchmark, NamesDifferWhereverCandidateContractCacheOrLayoutDo) {
 TEST(GoogleBenchmark, ReadGivesBackWhatWasWritten) {
   const std::vector<ResultsRecord> records = TestRecords();
   EXPECT_EQ(ReadAll(ReadGoogleBenchmark, FormatGoogleBenchmark(records)), records);
+  EXPECT_EQ(ReadAll(ReadGoogleBenchmark, Document().dump()), records);  // keys sorted, one line
   EXPECT_EQ(ReadAll(ReadGoogleBenchmark, FormatGoogleBenchmark({})), std::vector<ResultsRecord>());
   EXPECT_EQ(ReadAll(ReadGoogleBenchmark, FormatGoogleBenchmark({TestHeader(), TestPeaks()[0]})),
             (std::vector<ResultsRecord>{TestHeader(), TestPeaks()[0]}));
@@ -115,21 +116,6 @@ TEST(GoogleBenchmark, SurvivesTruncationsAndMutations) {
     if (ErrorOf(Mutated(text, random)) == "no error") ++valid;
   }
   EXPECT_GT(valid, 20);
-}
-
-TEST(Results, AreReadInEitherFormatByTheirFirstKey) {
-  const std::vector<ResultsRecord> records = TestRecords();
-  EXPECT_EQ(ReadAll(ReadResults, JournalOf(records)), records);
-  EXPECT_EQ(ReadAll(ReadResults, FormatGoogleBenchmark(records)), records);
-  EXPECT_EQ(ReadAll(ReadResults, Document().dump()), records);  // keys sorted, one line
-  EXPECT_EQ(ReadAll(ReadResults, ""), std::vector<ResultsRecord>());
-  EXPECT_EQ(ErrorOfReading(ReadResults, "hello\n"), "r.jsonl:1:1: not valid JSON; remove the line or restore the file");
-}
-
-TEST(Results, OfAnyLengthAreReadThroughTheFirstBytes) {
-  std::vector<ResultsRecord> records = {TestHeader()};
-  for (int i = 0; i < 2000; ++i) records.push_back(TestRow(kReluText, "algorithm" + std::to_string(i)));
-  EXPECT_EQ(ReadAll(ReadResults, JournalOf(records)), records);
 }
 
 }  // namespace

@@ -64,6 +64,7 @@ bool IsSettled(const PlanEntry& entry, std::span<const Measurement> rows, const 
 // environment that the campaign would run in: with none selected, an older library's rows count as known.
 // The entry's own contract replaces the selection's. Shares stay those of the whole plan, so that their
 // sum says how much of the time is left; a comment says how many entries were left out.
-Result<Plan> LeaveOutKnown(Plan plan, MeasurementSource& source, const Selection& selection, const SettledRule& rule);
+Result<Plan> LeaveOutKnown(Plan plan, MeasurementSource& source, const Selection& selection,
+                           const SettledRule& rule = SettledRule{});
 
 }  // namespace infimum

@@ -64,7 +64,4 @@ inline constexpr std::size_t kMaxGoogleBenchmarkSize = std::size_t{256} << 20;
 Status ReadGoogleBenchmark(std::istream& input, std::string_view origin,
                            const std::function<Status(ResultsRecord)>& take);
 
-// Reads either of the two, by its first bytes; needs no seeking, so that it works on a pipe.
-Status ReadResults(std::istream& input, std::string_view origin, const std::function<Status(ResultsRecord)>& take);
-
 }  // namespace infimum
