@@ -1,0 +1,33 @@
+#include "infimum/ingest/file_kind.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace infimum {
+namespace {
+
+FileKind KindOf(const std::string& text) {
+  std::istringstream input(text);
+  const FileKind kind = DetectFileKind(input);
+  // The stream is where it was: what follows reads the whole file.
+  std::string again(std::istreambuf_iterator<char>(input), {});
+  EXPECT_EQ(again, text);
+  return kind;
+}
+
+TEST(FileKind, TheContentDecides) {
+  EXPECT_EQ(KindOf(R"({"schema":"infimum.results/1","kind":"header"})"), FileKind::kJournal);
+  EXPECT_EQ(KindOf(R"({"schema": "infimum.run/1", "framework": "onnxruntime"})"), FileKind::kRun);
+  EXPECT_EQ(KindOf("{\n \"context\": {}, \"benchmarks\": []}"), FileKind::kGoogleBenchmark);
+}
+
+TEST(FileKind, AnythingElseIsUnknown) {
+  EXPECT_EQ(KindOf(""), FileKind::kUnknown);
+  EXPECT_EQ(KindOf("hello"), FileKind::kUnknown);
+  EXPECT_EQ(KindOf(std::string(200'000, '\0')), FileKind::kUnknown);
+  EXPECT_EQ(KindOf("{}"), FileKind::kUnknown);
+}
+
+}  // namespace
+}  // namespace infimum
