@@ -215,7 +215,8 @@ class Campaign {
     request.check_numbers = !contender.has_row;
     request.sampler = options_.sampler;
     request.sampler.budget = budget_.NextTrial(round_, trials_to_come_);
-    if (!contender.row.candidate.library_choice) {
+    // Only at first sight: who came this far is sampled in full.
+    if (!contender.row.candidate.library_choice && !contender.has_row) {
       request.best = workload.Best(contender.row.cache);
       if (request.best) {
         request.skip_above = *request.best * options_.skip_ratio;

@@ -67,14 +67,18 @@ bool Converged(const std::vector<Latency>& samples, double interval) {
 
 }  // namespace
 
-Result<Latency> TimeFirstLaunch(PreparedRun& run, const Clock& clock) {
+Result<Latency> TimeFirstLaunch(PreparedRun& run, const Clock& clock, InterferenceProbe& interference) {
   constexpr auto kShort = std::chrono::milliseconds(20);
+  constexpr auto kLongEnough = std::chrono::milliseconds(200);
   const Clock::Duration start = clock.Now();
   Clock::Duration least = Clock::Duration::max();
-  for (int launch = 0; launch < 3; ++launch) {
+  int clean = 0;
+  for (int launch = 0; launch < 10 && clean < 3; ++launch) {
+    const std::int64_t switches_before = interference.InvoluntarySwitches();
     INFIMUM_ASSIGN_OR_RETURN(const Clock::Duration duration, TimeBatch(run, 1, clock));
     least = std::min(least, duration);
-    if (clock.Now() - start >= kShort) break;
+    if (interference.InvoluntarySwitches() == switches_before) ++clean;
+    if (clock.Now() - start >= (clean > 0 ? kShort : kLongEnough)) break;
   }
   return Latency(least);
 }

@@ -50,9 +50,9 @@ struct SampleSet {
   bool gave_up = false;       // by the quick look
 };
 
-// One launch, for a first idea: the least of up to three, as long as all of them take under 20 ms (the
-// first one pays page faults and cold caches).
-Result<Latency> TimeFirstLaunch(PreparedRun& run, const Clock& clock);
+// One launch, for a first idea: the least of three, or as many as fit in 20 ms (the first one pays page
+// faults and cold caches). Launches that saw a context switch do not count, for at most 200 ms.
+Result<Latency> TimeFirstLaunch(PreparedRun& run, const Clock& clock, InterferenceProbe& interference);
 
 Result<SampleSet> TakeSamples(PreparedRun& run, CacheState cache, const SamplerOptions& options, const Clock& clock,
                               InterferenceProbe& interference, CacheFlusher& flusher);

@@ -42,7 +42,7 @@ Trial RunPrepared(Backend& backend, const TrialRequest& request, TrialTools tool
   if (!prepared.ok()) return FailedOrUnsupported(prepared.error());
   PreparedRun& run = **prepared;
 
-  const Result<Latency> first = TimeFirstLaunch(run, backend.clock());
+  const Result<Latency> first = TimeFirstLaunch(run, backend.clock(), tools.interference);
   if (!first.ok()) return FailedOrUnsupported(first.error());
   if (request.skip_above && *first > *request.skip_above) {
     std::string reason = "one run took " + FormatLatency(*first);

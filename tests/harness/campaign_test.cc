@@ -211,6 +211,16 @@ TEST_F(CampaignOnFake, NumbersAreCheckedOncePerCandidate) {
   for (const auto& [candidate, count] : checks) EXPECT_EQ(count, 1) << candidate;
 }
 
+TEST_F(CampaignOnFake, OnlyTheFirstRepetitionMayBeCutShort) {
+  Run();
+  std::map<std::string, int> seen;
+  for (const TrialRequest& trial : worker.trials) {
+    if (seen[trial.candidate.name() + trial.workload]++ == 0) continue;
+    EXPECT_FALSE(trial.skip_above);
+    EXPECT_FALSE(trial.sampler.give_up_above);
+  }
+}
+
 TEST_F(CampaignOnFake, ALostWorkerCostsOneRowAndIsReplaced) {
   worker.lose = [](const TrialRequest& trial) -> std::optional<WorkerLoss> {
     if (trial.candidate.algorithm != "gemm") return std::nullopt;

@@ -164,14 +164,24 @@ TEST_F(Sampling, ARunThatFailsIsAnError) {
   EXPECT_EQ(set.error().message, "no device");
 }
 
-TEST(FirstLaunch, IsTheLeastOfThreeWhereTheyAreShort) {
-  FakeClock clock;
+TEST_F(Sampling, TheFirstLaunchIsTheLeastOfThreeWhereTheyAreShort) {
   FixedRun run(clock, [](std::int64_t launch) { return microseconds(launch == 0 ? 900 : 100); });
-  EXPECT_EQ(*TimeFirstLaunch(run, clock), Latency(100));
+  EXPECT_EQ(*TimeFirstLaunch(run, clock, none), Latency(100));
   EXPECT_EQ(run.launches(), 3);
   FixedRun slow(clock, milliseconds(30));
-  EXPECT_EQ(*TimeFirstLaunch(slow, clock), Latency(30000));
+  EXPECT_EQ(*TimeFirstLaunch(slow, clock, none), Latency(30000));
   EXPECT_EQ(slow.launches(), 1);
+}
+
+TEST_F(Sampling, AFirstLaunchThatWasDisturbedDoesNotCount) {
+  ScriptedInterference scripted([](std::int64_t launch) { return launch < 2; });
+  FixedRun run(clock, [](std::int64_t launch) { return milliseconds(launch < 2 ? 50 : 1); });
+  EXPECT_EQ(*TimeFirstLaunch(run, clock, scripted), Latency(1000));
+  EXPECT_EQ(run.launches(), 3);
+  ScriptedInterference always([](std::int64_t) { return true; });
+  FixedRun hopeless(clock, milliseconds(50));
+  EXPECT_EQ(*TimeFirstLaunch(hopeless, clock, always), Latency(50000));
+  EXPECT_EQ(hopeless.launches(), 4);
 }
 
 TEST(CacheFlusher, TouchesTwiceTheLastLevelCacheAndTheFootprint) {
