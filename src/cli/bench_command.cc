@@ -6,6 +6,7 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "infimum/db/store.h"
 #include "infimum/measurement/plan.h"
@@ -86,6 +87,25 @@ Table MakeTable(const Plan& plan, std::vector<Measurement> rows) {
   return table;
 }
 
+std::string MakeJson(const std::vector<Measurement>& rows) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Measurement& row : rows) {
+    const bool measured = row.outcome == Outcome::kMeasured && !row.repetitions.empty();
+    list.push_back({{"workload", row.workload.text},
+                    {"candidate", row.candidate.name()},
+                    {"contract", Name(row.contract)},
+                    {"cache", Name(row.cache)},
+                    {"outcome", Name(row.outcome)},
+                    {"reason", row.reason},
+                    {"latency_us", measured ? nlohmann::json(PointValue(row.repetitions).count()) : nlohmann::json()},
+                    {"repetitions", row.repetitions.size()},
+                    {"library_choice", row.candidate.library_choice},
+                    {"flags", row.flags}});
+  }
+  const nlohmann::json document = {{"schema", "infimum.bench/1"}, {"rows", std::move(list)}};
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
 Result<int> RunBench(const BenchOptions& options) {
   if (options.plan.empty() == options.layer.empty()) return Error{"bench takes either a PLAN or --layer TEXT"};
   INFIMUM_ASSIGN_OR_RETURN(const Plan plan, ReadPlan(options));
@@ -123,7 +143,7 @@ Result<int> RunBench(const BenchOptions& options) {
            std::tuple(b.workload.text, b.contract, b.candidate.name());
   });
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  const Table table = MakeTable(plan, std::move(rows));
+  const Table table = MakeTable(plan, rows);
   switch (options.format) {
     case OutputFormat::kTable:
       INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatTable(table, TerminalWidth())));
@@ -132,7 +152,7 @@ Result<int> RunBench(const BenchOptions& options) {
       INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatCsv(table)));
       break;
     case OutputFormat::kJson:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", TableJson("infimum.bench/1", table)));
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", MakeJson(rows)));
       break;
   }
   talk.Say(fmt::format("{} rows added to {}, {} were known", end.rows.added, options.database, end.rows.known));

@@ -1,0 +1,101 @@
+// The main job end to end on the fake backend, whose times are exact: every folder takes part.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.h"
+
+namespace infimum::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<std::string> Analyze(const std::string& model) {
+  return {"analyze", ProgramTest::Light(model), "--backend", "fake", "--framework", "none", "--report", "report.html"};
+}
+
+nlohmann::json Bound(const ProgramTest& program, const std::string& model) {
+  const Ended ended = program.Infimum({"bound", ProgramTest::Light(model), "--backend", "fake", "--format", "json"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+  return nlohmann::json::parse(ended.output, nullptr, false);
+}
+
+TEST(Analyze, MeasuresEveryLayerOfResNet50AndWritesTheReport) {
+  const ProgramTest program;
+  const Ended ended = program.Infimum(Analyze("resnet50"));
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("first answer after"));
+  EXPECT_THAT(program.Read("report.html"), HasSubstr("<!doctype html>"));
+
+  const nlohmann::json bound = Bound(program, "resnet50");
+  EXPECT_EQ(bound.at("schema"), "infimum.bound/1");
+  const auto& coverage = bound.at("coverage");
+  EXPECT_DOUBLE_EQ(coverage.at("missing"), 0.0);
+  EXPECT_NEAR(coverage.at("measured").get<double>() + coverage.at("estimated").get<double>() +
+                  coverage.at("free").get<double>() + coverage.at("missing").get<double>(),
+              1.0, 1e-9);
+  EXPECT_GT(bound.at("floor_us").get<double>(), 0.0);
+  ASSERT_FALSE(bound.at("bounds").empty());
+  EXPECT_LE(bound.at("floor_us").get<double>(), bound.at("bounds")[0].at("latency_us").get<double>());
+}
+
+TEST(Analyze, TheSecondTimeNothingIsMeasuredAndTheBoundIsTheSame) {
+  const ProgramTest program;
+  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
+  const nlohmann::json first = Bound(program, "squeezenet");
+  const Ended again = program.Infimum(Analyze("squeezenet"));
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_THAT(again.errors, HasSubstr("0 layer configurations are to be measured"));
+  EXPECT_THAT(again.errors, Not(HasSubstr("measuring ")));
+  EXPECT_EQ(Bound(program, "squeezenet").at("bounds"), first.at("bounds"));
+}
+
+TEST(Analyze, AnInterruptStillWritesTheReportAndKeepsWhatWasMeasured) {
+  const ProgramTest program;
+  std::vector<std::string> arguments = Analyze("inception_v2");
+  arguments.insert(arguments.end(), {"--backend-option", "pace=20ms"});
+  const Ended ended = program.Infimum(arguments, 1500);
+  EXPECT_EQ(ended.exit_code, 1) << ended.errors;
+  EXPECT_THAT(program.Read("report.html"), HasSubstr("<!doctype html>"));
+  const Ended again = program.Infimum(Analyze("inception_v2"));
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_DOUBLE_EQ(Bound(program, "inception_v2").at("coverage").at("missing"), 0.0);
+}
+
+TEST(Analyze, AReadOnlyOrForeignStoreIsRefusedInOneLine) {
+  const ProgramTest program;
+  program.Write("notes.db", "these are no measurements");
+  std::vector<std::string> arguments = Analyze("squeezenet");
+  arguments.insert(arguments.end(), {"--db", "notes.db"});
+  const Ended ended = program.Infimum(arguments);
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.errors, HasSubstr("infimum: error: notes.db: "));
+  EXPECT_EQ(program.Read("notes.db"), "these are no measurements");
+}
+
+TEST(Plan, LeavesOutWhatTheStoreHas) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  const Ended before = program.Infimum({"plan", model, "--backend", "fake"});
+  ASSERT_EQ(before.exit_code, 0) << before.errors;
+  EXPECT_THAT(before.output, HasSubstr("convolution dtype=f32:f32:f32"));
+  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
+  const Ended after = program.Infimum({"plan", model, "--backend", "fake"});
+  EXPECT_THAT(after.output, Not(HasSubstr("convolution dtype")));
+}
+
+TEST(Bench, TheReproductionCommandOfALayerShowsItsCandidates) {
+  const ProgramTest program;
+  const Ended ended = program.Infimum(
+      {"bench", "--backend", "fake", "--layer", "pointwise kind=relu dtype=f32:-:f32 in=802816", "--format", "json"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.output, HasSubstr("measured"));
+  const Ended mistyped = program.Infimum({"bench", "--backend", "fake", "--layer", "pointwise knd=relu dtype=f32:-:f32 in=8"});
+  EXPECT_EQ(mistyped.exit_code, 1);
+  EXPECT_THAT(mistyped.errors, HasSubstr("did you mean 'kind'?"));
+}
+
+}  // namespace
+}  // namespace infimum::testing

@@ -1,0 +1,61 @@
+#include "tests/cli/program.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <iterator>
+
+namespace infimum::testing {
+
+ProgramTest::ProgramTest() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "infimum-cli-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
+  folder_ = pattern;
+}
+
+ProgramTest::~ProgramTest() {
+  std::error_code ignored;
+  std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, ignored);
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+Ended ProgramTest::Infimum(const std::vector<std::string>& arguments, int interrupt_after_ms) const {
+  const std::string program = std::string(INFIMUM_BINARY_DIR) + "/bin/infimum";
+  const std::string out = (folder_ / ".stdout").string(), err = (folder_ / ".stderr").string();
+  const pid_t pid = fork();
+  if (pid == 0) {
+    if (chdir(folder_.c_str()) != 0) _exit(126);
+    dup2(open(out.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), STDOUT_FILENO);
+    dup2(open(err.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), STDERR_FILENO);
+    std::vector<char*> pointers{const_cast<char*>(program.c_str())};
+    for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+    pointers.push_back(nullptr);
+    execv(program.c_str(), pointers.data());
+    _exit(127);
+  }
+  if (interrupt_after_ms > 0) {
+    usleep(static_cast<useconds_t>(interrupt_after_ms) * 1000);
+    kill(pid, SIGINT);
+  }
+  int state = 0;
+  waitpid(pid, &state, 0);
+  return {WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state), Read(".stdout"), Read(".stderr")};
+}
+
+std::string ProgramTest::Write(const std::string& name, const std::string& text) const {
+  std::ofstream(folder_ / name, std::ios::binary) << text;
+  return (folder_ / name).string();
+}
+
+std::string ProgramTest::Read(const std::string& name) const {
+  std::ifstream file(folder_ / name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string ProgramTest::Light(const std::string& name) { return std::string(INFIMUM_LIGHT_MODELS) + "/light_" + name + ".onnx"; }
+
+}  // namespace infimum::testing

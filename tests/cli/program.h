@@ -1,0 +1,36 @@
+// Runs the real program as a user would: a folder of its own, exit code, both outputs.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace infimum::testing {
+
+struct Ended {
+  int exit_code = -1;  // 128 + signal where a signal ended it
+  std::string output;
+  std::string errors;
+};
+
+class ProgramTest {
+ public:
+  ProgramTest();
+  ~ProgramTest();
+  ProgramTest(const ProgramTest&) = delete;
+  ProgramTest& operator=(const ProgramTest&) = delete;
+
+  // `infimum` with these arguments, in folder(). With `interrupt_after_ms` it gets a SIGINT then.
+  Ended Infimum(const std::vector<std::string>& arguments, int interrupt_after_ms = 0) const;
+  const std::filesystem::path& folder() const { return folder_; }
+  std::string Write(const std::string& name, const std::string& text) const;
+  std::string Read(const std::string& name) const;
+
+  // A model of the onnx package.
+  static std::string Light(const std::string& name);
+
+ private:
+  std::filesystem::path folder_;
+};
+
+}  // namespace infimum::testing
