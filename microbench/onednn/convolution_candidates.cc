@@ -58,8 +58,7 @@ Result<PrimitiveCall> MakeCall(const ConvolutionConfig& config, const Epilogue& 
   if (config.bias) {
     BindBias(ValuesOf(config), *problem.operands[2], Shape{{config.output_channels}}, true, call);
   }
-  call.outputs.push_back(
-      {DNNL_ARG_DST, problem.outputs[0], PlainDesc(OutputShape(config), problem.outputs[0]->type())});
+  call.outputs.push_back({DNNL_ARG_DST, problem.outputs[0], PlainDesc(OutputShape(config), config.types.output)});
   BindProductVectors(ValuesOf(config), config.output_channels, call);
   Bind(epilogue, problem, call);
   return call;

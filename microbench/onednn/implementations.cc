@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "microbench/onednn/cpu_features.h"
 #include "oneapi/dnnl/dnnl.h"
 
 namespace infimum::cpu {
@@ -14,7 +15,15 @@ dnnl::primitive_desc_base Copy(const dnnl::primitive_desc_base& original) {
   return dnnl::primitive_desc_base(copy);
 }
 
-bool IsReference(const std::string& name) { return name.rfind("ref", 0) == 0 || name.rfind("simple", 0) == 0; }
+// Plain loops, and code for instruction sets that are older than AVX2 on a processor that has it: the same
+// kernel with shorter vectors, never faster.
+bool IsFallback(const std::string& name) {
+  if (name.rfind("ref", 0) == 0 || name.rfind("simple", 0) == 0) return true;
+  const auto ends_with = [&](const std::string& end) {
+    return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
+  };
+  return Features().avx2 && (ends_with(":sse41") || ends_with(":avx"));
+}
 
 }  // namespace
 
@@ -57,7 +66,7 @@ void ImplementationWalk::AddOne(const std::string& policy, dnnl::primitive_desc_
   offer.candidate.algorithm = prefix_ + name + (policy.empty() ? "" : "/" + policy);
   offer.candidate.input_layout = layout(input_argument);
   offer.candidate.output_layout = layout(output_argument);
-  offer.reference = IsReference(name);
+  offer.reference = IsFallback(name);
   const std::string identity = name + " " + offer.candidate.input_layout + " " + offer.candidate.output_layout + " " +
                                layout(DNNL_ARG_WEIGHTS) + " " + layout(DNNL_ARG_SRC_1);
   if (std::find(seen_.begin(), seen_.end(), identity) != seen_.end()) return;

@@ -1,5 +1,7 @@
 #include "microbench/onednn/primitive_program.h"
 
+#include "microbench/onednn/kernels/vector_kernels.h"
+#include "microbench/onednn/parallel.h"
 #include "oneapi/dnnl/dnnl.h"
 
 namespace infimum::cpu {
@@ -7,9 +9,59 @@ namespace {
 
 using dnnl::memory;
 
+// The vocabulary's type for one of the library's.
+DataType TypeOf(const memory::desc& desc) {
+  switch (desc.get_data_type()) {
+    case memory::data_type::f64:
+      return DataType::kF64;
+    case memory::data_type::f16:
+      return DataType::kF16;
+    case memory::data_type::bf16:
+      return DataType::kBF16;
+    case memory::data_type::s32:
+      return DataType::kS32;
+    case memory::data_type::s8:
+      return DataType::kS8;
+    case memory::data_type::u8:
+      return DataType::kU8;
+    default:
+      return DataType::kF32;
+  }
+}
+
+// Elements in another type, in whatever layout they lie. Between s8 and u8 the value is shifted by 128:
+// the zero point is then shifted too.
+struct Conversion {
+  const void* from = nullptr;
+  void* to = nullptr;
+  std::int64_t count = 0;
+  ConvertRow convert = nullptr;  // null: the sign bit is flipped
+  int from_bytes = 1;
+  int to_bytes = 1;
+
+  static Result<Conversion> Make(DataType from_type, const void* from, DataType to_type, void* to, std::int64_t count) {
+    Conversion made{from, to, count, nullptr, BytesPerElement(from_type), BytesPerElement(to_type)};
+    const bool flips = (from_type == DataType::kS8 && to_type == DataType::kU8) ||
+                       (from_type == DataType::kU8 && to_type == DataType::kS8);
+    if (!flips) made.convert = Kernels().find_convert(from_type, to_type);
+    if (!flips && made.convert == nullptr) return Error{"unsupported: no conversion between these types"};
+    return made;
+  }
+  void Run() const {
+    ParallelRanges(count, 32768, [&](std::int64_t begin, std::int64_t end) {
+      const auto* source = static_cast<const char*>(from) + begin * from_bytes;
+      auto* target = static_cast<char*>(to) + begin * to_bytes;
+      if (convert != nullptr) return convert(source, target, end - begin);
+      for (std::int64_t i = 0; i < end - begin; ++i) target[i] = static_cast<char>(source[i] ^ 0x80);
+    });
+  }
+};
+
 class PrimitiveProgram : public Program {
  public:
   Status Prepare(const PrimitiveCall& call) {
+    owned_ = call.owned;
+    after_unpack_ = call.after_unpack;
     primitive_ = dnnl::primitive(call.implementation.get());
     stream_ = dnnl::stream(CpuEngine());
     for (const PrimitiveCall::Input& input : call.inputs) INFIMUM_RETURN_IF_ERROR(BindInput(call, input));
@@ -19,16 +71,21 @@ class PrimitiveProgram : public Program {
   }
 
   Status Run() override {
+    for (const Conversion& conversion : before_) conversion.Run();
     const dnnl_status_t status =
         dnnl_primitive_execute(primitive_.get(), stream_.get(), static_cast<int>(arguments_.size()), arguments_.data());
     if (status != dnnl_success) return Error{"oneDNN: execution failed with status " + std::to_string(status)};
+    for (const Conversion& conversion : after_) conversion.Run();
     return {};
   }
 
   Status Unpack() override {
+    for (const Conversion& conversion : before_unpack_) conversion.Run();
     for (const Unpacking& unpacking : unpackings_) {
       INFIMUM_RETURN_IF_ERROR(ReorderMemory(unpacking.from, unpacking.source, unpacking.to, unpacking.target));
     }
+    for (const Conversion& conversion : unpacked_) conversion.Run();
+    if (after_unpack_) after_unpack_();
     return {};
   }
 
@@ -63,6 +120,9 @@ class PrimitiveProgram : public Program {
 
   Status BindInput(const PrimitiveCall& call, const PrimitiveCall::Input& input) {
     const memory::desc wanted = Wanted(call, input.argument, input.described);
+    const DataType own = input.tensor->type(), computed = TypeOf(wanted);
+    if (LibraryType(own) != wanted.get_data_type() && !call.moves_bits)
+      return BindConverted(input, wanted, own, computed);
     if (wanted == input.described) {
       Bind(input.argument, wanted, input.tensor->data());
       return {};
@@ -74,8 +134,42 @@ class PrimitiveProgram : public Program {
     return {};
   }
 
+  // Row-major in the computed type, brought into the layout; and from there, for a variable operand, into
+  // its own type again, from which each run converts.
+  Status BindConverted(const PrimitiveCall::Input& input, const memory::desc& wanted, DataType own, DataType computed) {
+    const std::int64_t count = input.tensor->count();
+    const auto bytes = static_cast<std::size_t>(BytesPerElement(computed));
+    INFIMUM_ASSIGN_OR_RETURN(void* data, Allocate(wanted.get_size()));
+    if (wanted == input.described) {
+      INFIMUM_ASSIGN_OR_RETURN(const Conversion step,
+                               Conversion::Make(own, input.tensor->data(), computed, data, count));
+      step.Run();
+      if (!input.constant) before_.push_back(step);
+    } else {
+      INFIMUM_ASSIGN_OR_RETURN(void* plain, Allocate(static_cast<std::size_t>(count) * bytes));
+      INFIMUM_ASSIGN_OR_RETURN(const Conversion first,
+                               Conversion::Make(own, input.tensor->data(), computed, plain, count));
+      first.Run();
+      INFIMUM_RETURN_IF_ERROR(ReorderMemory(input.described, plain, wanted, data));
+      if (!input.constant) {
+        in_place_ = false;
+        const auto stored = static_cast<std::int64_t>(wanted.get_size() / bytes);
+        INFIMUM_ASSIGN_OR_RETURN(void* kept, Allocate(static_cast<std::size_t>(stored * BytesPerElement(own))));
+        INFIMUM_ASSIGN_OR_RETURN(const Conversion back, Conversion::Make(computed, data, own, kept, stored));
+        back.Run();
+        INFIMUM_ASSIGN_OR_RETURN(const Conversion step, Conversion::Make(own, kept, computed, data, stored));
+        before_.push_back(step);
+      }
+    }
+    Bind(input.argument, wanted, data);
+    return {};
+  }
+
   Status BindOutput(const PrimitiveCall& call, const PrimitiveCall::Output& output) {
     const memory::desc wanted = Wanted(call, output.argument, output.described);
+    const DataType own = output.tensor->type(), computed = TypeOf(wanted);
+    if (LibraryType(own) != wanted.get_data_type() && !call.moves_bits)
+      return BindConverted(output, wanted, own, computed);
     if (wanted == output.described) {
       Bind(output.argument, wanted, output.tensor->data());
       return {};
@@ -84,6 +178,34 @@ class PrimitiveProgram : public Program {
     unpackings_.push_back({wanted, data, output.described, output.tensor->data()});
     in_place_ = false;
     Bind(output.argument, wanted, data);
+    return {};
+  }
+
+  Status BindConverted(const PrimitiveCall::Output& output, const memory::desc& wanted, DataType own,
+                       DataType computed) {
+    const std::int64_t count = output.tensor->count();
+    const auto bytes = static_cast<std::size_t>(BytesPerElement(computed));
+    INFIMUM_ASSIGN_OR_RETURN(void* data, Allocate(wanted.get_size()));
+    Bind(output.argument, wanted, data);
+    if (wanted == output.described) {
+      INFIMUM_ASSIGN_OR_RETURN(const Conversion step,
+                               Conversion::Make(computed, data, own, output.tensor->data(), count));
+      after_.push_back(step);
+      return {};
+    }
+    in_place_ = false;
+    const auto stored = static_cast<std::int64_t>(wanted.get_size() / bytes);
+    INFIMUM_ASSIGN_OR_RETURN(void* kept, Allocate(static_cast<std::size_t>(stored * BytesPerElement(own))));
+    INFIMUM_ASSIGN_OR_RETURN(void* plain, Allocate(static_cast<std::size_t>(count) * bytes));
+    INFIMUM_ASSIGN_OR_RETURN(const Conversion step, Conversion::Make(computed, data, own, kept, stored));
+    after_.push_back(step);
+    // What is checked is what was stored: back from the stored type, and into row-major order.
+    INFIMUM_ASSIGN_OR_RETURN(const Conversion back, Conversion::Make(own, kept, computed, data, stored));
+    before_unpack_.push_back(back);
+    unpackings_.push_back({wanted, data, output.described, plain});
+    INFIMUM_ASSIGN_OR_RETURN(const Conversion last,
+                             Conversion::Make(computed, plain, own, output.tensor->data(), count));
+    unpacked_.push_back(last);
     return {};
   }
 
@@ -114,6 +236,10 @@ class PrimitiveProgram : public Program {
   std::vector<memory> memories_;
   std::vector<dnnl_exec_arg_t> arguments_;
   std::vector<Unpacking> unpackings_;
+  std::vector<Conversion> before_, after_;  // of each run
+  std::vector<Conversion> before_unpack_, unpacked_;
+  std::vector<std::shared_ptr<HostTensor>> owned_;
+  std::function<void()> after_unpack_;
   bool in_place_ = true;
   Bytes footprint_;
 };

@@ -35,7 +35,10 @@ DataType LibraryBiasType(const ProductValues& values, DataType bias) {
 void BindBias(const ProductValues& values, const HostTensor& bias, const Shape& shape, bool constant,
               PrimitiveCall& call) {
   if (LibraryBiasType(values, bias.type()) == bias.type()) {
-    call.inputs.push_back({DNNL_ARG_BIAS, &bias, PlainDesc(shape, bias.type()), constant});
+    // In the type that the primitive was made for, which may be wider than the tensor's.
+    const auto type = call.implementation.query_md(dnnl::query::exec_arg_md, DNNL_ARG_BIAS).get_data_type();
+    const DataType described = type == LibraryType(bias.type()) ? bias.type() : DataType::kF32;
+    call.inputs.push_back({DNNL_ARG_BIAS, &bias, PlainDesc(shape, described), constant});
     return;
   }
   std::vector<float> scaled;

@@ -48,7 +48,7 @@ class Program {
 struct Offer {
   Candidate candidate;
   std::function<Result<std::unique_ptr<Program>>(const Problem&)> make;
-  bool reference = false;  // a library's plain fallback, offered only where there is nothing else
+  bool reference = false;  // a library's fallback, offered only where there is nothing else
 };
 
 // A program from two functions; for kernels that read and write row-major tensors.

@@ -106,6 +106,8 @@ double Unary(PointwiseKind kind, double x) {
       return x < -kShrinkLambda ? x : x > kShrinkLambda ? x : 0;
     case PointwiseKind::kNot:
       return x == 0;
+    case PointwiseKind::kBitwiseNot:
+      return static_cast<double>(~static_cast<std::int64_t>(x));
     case PointwiseKind::kIsNaN:
       return std::isnan(x);
     case PointwiseKind::kIsInf:

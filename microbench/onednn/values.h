@@ -51,7 +51,8 @@ struct ProductValues {
 inline ProductValues ProductValuesOf(const OperandTypes& types, std::int64_t depth) {
   ProductValues values;
   if (!IsInteger(types.input)) return values;
-  values.input_zero = types.input == DataType::kU8 ? 121 : -3;
+  // The same zero for both: flipping the sign bit moves it by 128.
+  values.input_zero = types.input == DataType::kU8 ? 121 : 121 - 128;
   if (types.output == DataType::kS32) return values;
   values.scaled = true;
   values.input_scale = 1.0 / 64;

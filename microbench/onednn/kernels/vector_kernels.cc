@@ -2,6 +2,7 @@
 #include "microbench/onednn/kernels/vector_kernels.h"
 
 #include "microbench/onednn/kernels/peak_kernels.h"
+#include "microbench/onednn/kernels/row_tables.h"
 
 namespace infimum::cpu {
 namespace INFIMUM_ISA {
@@ -17,6 +18,40 @@ static const VectorKernels kTable = {
     .write_streaming = WriteStreaming,
     .copy = Copy,
     .copy_streaming = CopyStreaming,
+    .find_unary = FindUnary,
+    .find_binary = FindBinary,
+    .find_where = FindWhere,
+    .test_row = TestRow,
+    .find_convert = FindConvert,
+    .find_quantize = FindQuantize,
+    .find_dequantize = FindDequantize,
+    .sum_row = SumRow,
+    .sum_square_row = SumSquareRow,
+    .sum_absolute_row = SumAbsoluteRow,
+    .product_row = ProductRow,
+    .maximum_row = MaximumRow,
+    .minimum_row = MinimumRow,
+    .sum_deviation_row = SumDeviationRow,
+    .exponentials_row = ExponentialsRow,
+    .arg_maximum_row = ArgMaximumRow,
+    .arg_minimum_row = ArgMinimumRow,
+    .affine_row = AffineRow,
+    .normalize_row = NormalizeRow,
+    .accumulate_sum = AccumulateSum,
+    .accumulate_sum_square = AccumulateSumSquare,
+    .accumulate_sum_absolute = AccumulateSumAbsolute,
+    .accumulate_product = AccumulateProduct,
+    .accumulate_maximum = AccumulateMaximum,
+    .accumulate_minimum = AccumulateMinimum,
+    .accumulate_exponentials = AccumulateExponentials,
+    .multiply_row = MultiplyRow,
+    .subtract_row = SubtractRow,
+    .response_row = ResponseRow,
+    .blend_two = BlendTwo,
+    .transpose_tile = TransposeTile,
+    .window_maximum_row = WindowMaximumRow,
+    .window_sum_row = WindowSumRow,
+    .pick_two_row = PickTwoRow,
 };
 
 }  // namespace INFIMUM_ISA

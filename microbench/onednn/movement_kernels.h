@@ -1,0 +1,13 @@
+// Operators that move elements, by kernels of ours: they see elements of 1, 2, 4 or 8 bytes and no types.
+#pragma once
+
+#include <vector>
+
+#include "infimum/layer/movement.h"
+#include "microbench/onednn/program.h"
+
+namespace infimum::cpu {
+
+std::vector<Offer> MovementKernelOffers(const MovementConfig& config);
+
+}  // namespace infimum::cpu

@@ -1,0 +1,16 @@
+// Element-wise layers by kernels of ours: every kind, every type, with broadcasting.
+#pragma once
+
+#include <vector>
+
+#include "infimum/layer/pointwise.h"
+#include "microbench/onednn/program.h"
+
+namespace infimum::cpu {
+
+std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config);
+
+// A candidate of ours: infimum/<name>:<instruction set>, on row-major tensors.
+Offer KernelOffer(const std::string& name, std::function<Result<std::unique_ptr<Program>>(const Problem&)> make);
+
+}  // namespace infimum::cpu
