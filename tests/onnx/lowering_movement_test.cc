@@ -21,6 +21,7 @@ TEST(LoweringMovement, JoinsAndPartsAreCopies) {
       {"Concat", "f32 1x64x56x56, f32 1x32x56x56 -> f32 1x96x56x56", "axis=1",
        "movement kind=concat dtype=f32:-:f32 in=1x64x3136,1x32x3136 out=1x96x3136 axis=1 {0,1}"},
       {"Concat", "f32 1x64, f32 1x0 -> f32 1x64", "axis=1", "free: joins one tensor"},
+      {"Concat", "f32 1x0, f32 1x0 -> f32 1x64", "axis=1", "free: no elements to compute"},
       {"Concat", "f32 1x64 -> f32 1x64", "axis=1", "free: joins one tensor"},
       {"Concat", "f32 1x64, f32 2x64 -> f32 ?", "axis=1", "unknown: inputs of 1x64 and 2x64 cannot be joined"},
       {"com.microsoft.QLinearConcat", "f32, u8, u8 1x64x8x8, f32, u8, u8 1x32x8x8, f32, u8 -> u8 1x96x8x8", "axis=1",

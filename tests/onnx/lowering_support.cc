@@ -247,13 +247,13 @@ void Damage(TestNode& node, std::mt19937& random) {
 }
 
 void ExpectLowerings(const std::vector<LoweringCase>& cases) {
+  std::mt19937 random(7);  // one for all cases, so that each is damaged in other ways
   for (const LoweringCase& c : cases) {
     SCOPED_TRACE(c.op + " (" + c.operands + ") " + c.attributes);
     const TestNode node(c.op, c.operands, c.attributes);
     const Lowering lowering = Lower(node.View());
     ExpectSound(lowering);
     EXPECT_EQ(TextOf(lowering), c.expected);
-    std::mt19937 random(7);
     for (int i = 0; i < 100; ++i) {
       TestNode damaged(c.op, c.operands, c.attributes);
       for (int j = 0; j <= i % 3; ++j) Damage(damaged, random);

@@ -78,7 +78,7 @@ Result<Lowering> LowerAttention(const NodeView& node) {
     if (HasInput(node, 4 + i)) {
       INFIMUM_ASSIGN_OR_RETURN(const Shape past, InputShape(node, 4 + i));
       if (past.rank() != 4) return Error{"a cache of " + Format(past) + " is not batch x heads x length x size"};
-      tensor = AppendToCache(region, type, region.Input(4 + i), past.dims[2], tensor);
+      INFIMUM_ASSIGN_OR_RETURN(tensor, AppendToCache(region, type, region.Input(4 + i), past.dims[2], tensor));
     }
     if (!HasOutput(node, 1 + i)) continue;
     parts.leaving.push_back(tensor.source.is_member ? tensor.source : CopyOut(region, type, tensor));
@@ -154,12 +154,13 @@ HeadTensor TakeHeads(RegionBuilder& region, DataType type, Source packed, std::i
   return part;
 }
 
-HeadTensor AppendToCache(RegionBuilder& region, DataType type, Source cache, std::int64_t past,
-                         const HeadTensor& added) {
+Result<HeadTensor> AppendToCache(RegionBuilder& region, DataType type, Source cache, std::int64_t past,
+                                 const HeadTensor& added) {
   if (past == 0) return added;
   const std::int64_t lines = added.batch * added.heads;
   HeadTensor result = added;
   result.length += past;
+  INFIMUM_RETURN_IF_ERROR(CheckedElementCount(Shape{{lines, result.length, added.size}}));
   result.heads_first = true;
   result.source =
       region.Add(Concat(type, {Shape{{lines, past, added.size}}, Shape{{lines, added.length, added.size}}}, 1),

@@ -29,9 +29,10 @@ Result<HeadTensor> ReadHeads(const NodeView& node, std::size_t position, std::in
 HeadTensor TakeHeads(RegionBuilder& region, DataType type, RegionBuilder::Source packed, std::int64_t width,
                      HeadTensor part);
 
-// The cache's positions, then the new ones. A cache of no positions changes nothing.
-HeadTensor AppendToCache(RegionBuilder& region, DataType type, RegionBuilder::Source cache, std::int64_t past,
-                         const HeadTensor& added);
+// The cache's positions, then the new ones. A cache of no positions changes nothing; an error where both
+// together are more elements than a tensor may have.
+Result<HeadTensor> AppendToCache(RegionBuilder& region, DataType type, RegionBuilder::Source cache, std::int64_t past,
+                                 const HeadTensor& added);
 
 struct AttentionParts {
   HeadTensor q;

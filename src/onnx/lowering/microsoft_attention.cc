@@ -92,7 +92,7 @@ Result<Lowering> LowerProjected(const NodeView& node, const Projected& at) {
       const Shape half{{1, ProductOf(past, 1, 5)}};
       for (HeadTensor* tensor : {&attention.k, &attention.v}) {
         const Source cache = region.Add(Move(MovementKind::kSlice, type, stacked, half), {region.Input(at.past)});
-        *tensor = AppendToCache(region, type, cache, past.dims[3], *tensor);
+        INFIMUM_ASSIGN_OR_RETURN(*tensor, AppendToCache(region, type, cache, past.dims[3], *tensor));
       }
     }
   }
@@ -166,6 +166,8 @@ Result<Lowering> LowerGiven(const NodeView& node, const Given& at) {
   if (HasInput(node, at.bias)) {  // of q, then k, then v
     INFIMUM_ASSIGN_OR_RETURN(const Shape bias, InputShape(node, at.bias));
     INFIMUM_ASSIGN_OR_RETURN(const DataType bias_type, InputType(node, at.bias));
+    if (parts.q.heads != heads || parts.k.heads != heads || parts.v.heads != heads)
+      return Error{"its inputs do not have " + std::to_string(heads) + " heads each"};
     const std::int64_t total = heads * (parts.q.size + parts.k.size + parts.v.size);
     if (ElementCount(bias) != total) return Error{"a bias of " + Format(bias) + " does not fit its projections"};
     for (HeadTensor* tensor : {&parts.q, &parts.k, &parts.v}) {
@@ -189,7 +191,8 @@ Result<Lowering> LowerGiven(const NodeView& node, const Given& at) {
       HeadTensor& tensor = i == 0 ? parts.k : parts.v;
       INFIMUM_ASSIGN_OR_RETURN(const Shape past, InputShape(node, at.past_key + i));
       if (past.rank() != 4) return Error{"a cache of " + Format(past) + " is not batch x heads x length x size"};
-      tensor = AppendToCache(region, type, region.Input(at.past_key + i), past.dims[2], tensor);
+      INFIMUM_ASSIGN_OR_RETURN(tensor,
+                               AppendToCache(region, type, region.Input(at.past_key + i), past.dims[2], tensor));
     }
   }
   for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
@@ -280,7 +283,7 @@ Result<Lowering> LowerGroupQuery(const NodeView& node) {
         cache = region.Add(Move(MovementKind::kSlice, type, Shape{{lines, past.dims[2], past.dims[3]}},
                                 Shape{{lines, valid, past.dims[3]}}),
                            {cache});
-      tensor = AppendToCache(region, type, cache, valid, tensor);
+      INFIMUM_ASSIGN_OR_RETURN(tensor, AppendToCache(region, type, cache, valid, tensor));
       if (!buffer && HasOutput(node, 1 + i)) parts.leaving.push_back(tensor.source);
     }
   }

@@ -219,6 +219,7 @@ Result<Lowering> ConcatOf(const NodeView& node, const std::vector<std::size_t>& 
     shapes.push_back(shape);
     operands.push_back(position);
   }
+  if (shapes.empty()) return Free("no elements to compute");
   if (shapes.size() == 1) return Free("joins one tensor");
   return Measurable(Concat(types.input, shapes, axis), operands);
 }
