@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy
+
 import onnx
 from onnx import numpy_helper
 

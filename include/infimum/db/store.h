@@ -55,8 +55,8 @@ class Store : public MeasurementSource {
   virtual Result<std::vector<StoredDevice>> Devices() = 0;
 };
 
-// `address` is a path of a SQLite file ("infimum.db", "sqlite:PATH"), or ":memory:". A file of an older schema is migrated
-// (kReadWrite) or read through a migrated copy in memory (kReadOnly); one of a newer schema is refused.
+// `address` is a path of a SQLite file ("infimum.db", "sqlite:PATH"), or ":memory:". A file of an older schema is
+// migrated (kReadWrite) or read through a migrated copy in memory (kReadOnly); one of a newer schema is refused.
 Result<std::unique_ptr<Store>> OpenStore(const std::string& address, OpenMode mode);
 
 // Whether there is anything at `address` that could be opened read-only.
