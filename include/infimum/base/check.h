@@ -10,7 +10,6 @@ namespace infimum {
 
 }  // namespace infimum
 
-#define INFIMUM_CHECK(expression, invariant) \
-  (static_cast<bool>(expression)             \
-       ? static_cast<void>(0)                \
-       : ::infimum::CheckFailed(__FILE__, __LINE__, #expression, invariant))
+#define INFIMUM_CHECK(expression, invariant)            \
+  (static_cast<bool>(expression) ? static_cast<void>(0) \
+                                 : ::infimum::CheckFailed(__FILE__, __LINE__, #expression, invariant))

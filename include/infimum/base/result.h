@@ -87,15 +87,14 @@ class [[nodiscard]] Status {
 #define INFIMUM_INTERNAL_JOIN(a, b) INFIMUM_INTERNAL_JOIN2(a, b)
 
 // Assigns the value of `expression`, a Result, to `target`, or returns its error.
-#define INFIMUM_ASSIGN_OR_RETURN(target, expression)                                               \
-  auto INFIMUM_INTERNAL_JOIN(infimum_result_, __LINE__) = (expression);                            \
-  if (!INFIMUM_INTERNAL_JOIN(infimum_result_, __LINE__).ok())                                      \
-    return INFIMUM_INTERNAL_JOIN(infimum_result_, __LINE__).error();                               \
+#define INFIMUM_ASSIGN_OR_RETURN(target, expression)                    \
+  auto INFIMUM_INTERNAL_JOIN(infimum_result_, __LINE__) = (expression); \
+  if (!INFIMUM_INTERNAL_JOIN(infimum_result_, __LINE__).ok())           \
+    return INFIMUM_INTERNAL_JOIN(infimum_result_, __LINE__).error();    \
   target = std::move(INFIMUM_INTERNAL_JOIN(infimum_result_, __LINE__)).value()
 
 // Returns the error of `expression`, a Status or Result, if it has one.
-#define INFIMUM_RETURN_IF_ERROR(expression)                      \
-  do {                                                           \
-    if (auto infimum_status = (expression); !infimum_status.ok()) \
-      return infimum_status.error();                             \
+#define INFIMUM_RETURN_IF_ERROR(expression)                                                      \
+  do {                                                                                           \
+    if (auto infimum_status = (expression); !infimum_status.ok()) return infimum_status.error(); \
   } while (false)

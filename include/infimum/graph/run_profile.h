@@ -14,13 +14,13 @@ namespace infimum {
 
 // One layer as the engine executed it; its engine may have fused several nodes into it.
 struct ProfiledLayer {
-  std::string name;                  // as the engine calls it
-  std::string op;                    // the engine's operator
-  std::string provider;              // "CPUExecutionProvider"
-  std::vector<std::string> nodes;    // the model's nodes it covers, where the engine tells
-  std::vector<std::string> inputs;   // names of its input values, where the engine tells
+  std::string name;                 // as the engine calls it
+  std::string op;                   // the engine's operator
+  std::string provider;             // "CPUExecutionProvider"
+  std::vector<std::string> nodes;   // the model's nodes it covers, where the engine tells
+  std::vector<std::string> inputs;  // names of its input values, where the engine tells
   std::vector<std::string> outputs;
-  std::vector<Latency> samples;      // one for each profiled inference
+  std::vector<Latency> samples;  // one for each profiled inference
 };
 
 // One process: its samples belong together.
@@ -29,14 +29,14 @@ struct RunRepetition {
 };
 
 struct RunProfile {
-  std::string framework;          // "onnxruntime"
+  std::string framework;  // "onnxruntime"
   std::string framework_version;
   std::string model_name;
   std::string model_sha256;
   std::map<std::string, std::int64_t> dims;  // how symbolic dimensions were bound
   std::int64_t threads = 1;
-  std::string contract;           // "strict-f32"
-  std::string device;             // DeviceId text, of where it ran
+  std::string contract;                         // "strict-f32"
+  std::string device;                           // DeviceId text, of where it ran
   std::map<std::string, std::string> settings;  // "graph_optimization_level": "all"
   std::vector<RunRepetition> end_to_end;
   std::vector<ProfiledLayer> layers;

@@ -25,8 +25,8 @@ struct AttentionConfig {
   std::int64_t kv_heads = 1;
   std::int64_t q = 1;
   std::int64_t kv = 1;
-  std::int64_t head = 64;        // head size of q and k
-  std::int64_t value_head = 0;   // of v where it differs; written only when not 0
+  std::int64_t head = 64;       // head size of q and k
+  std::int64_t value_head = 0;  // of v where it differs; written only when not 0
   AttentionMask mask = AttentionMask::kNone;
 
   static constexpr std::string_view kName = "attention";

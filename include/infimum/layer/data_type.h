@@ -12,9 +12,22 @@ namespace infimum {
 
 enum class DataType {
   kNone,  // "-": the operator has no such operand
-  kF64, kF32, kF16, kBF16, kF8E4M3, kF8E5M2,
-  kS64, kS32, kS16, kS8, kS4,
-  kU64, kU32, kU16, kU8, kU4,
+  kF64,
+  kF32,
+  kF16,
+  kBF16,
+  kF8E4M3,
+  kF8E5M2,
+  kS64,
+  kS32,
+  kS16,
+  kS8,
+  kS4,
+  kU64,
+  kU32,
+  kU16,
+  kU8,
+  kU4,
   kBool,
 };
 

@@ -25,10 +25,9 @@
 
 namespace infimum {
 
-using LayerConfig =
-    std::variant<ConvolutionConfig, MatMulConfig, PoolingConfig, NormalizationConfig, SoftmaxConfig,
-                 PointwiseConfig, ReductionConfig, ScanConfig, SortConfig, RecurrentConfig,
-                 AttentionConfig, ResampleConfig, MovementConfig, ReorderConfig>;
+using LayerConfig = std::variant<ConvolutionConfig, MatMulConfig, PoolingConfig, NormalizationConfig, SoftmaxConfig,
+                                 PointwiseConfig, ReductionConfig, ScanConfig, SortConfig, RecurrentConfig,
+                                 AttentionConfig, ResampleConfig, MovementConfig, ReorderConfig>;
 
 std::string Format(const LayerConfig& config);
 Result<LayerConfig> ParseLayerConfig(std::string_view text);

@@ -43,8 +43,7 @@ struct MatMulConfig {
 };
 
 // From two shapes as ONNX's MatMul takes them (vectors are promoted as NumPy does).
-Result<MatMulConfig> MakeMatMul(OperandTypes types, const Shape& a, const Shape& b, MatMulBias bias,
-                                Constness weights);
+Result<MatMulConfig> MakeMatMul(OperandTypes types, const Shape& a, const Shape& b, MatMulBias bias, Constness weights);
 
 Shape OutputShape(const MatMulConfig& config);
 

@@ -21,21 +21,21 @@
 namespace infimum {
 
 enum class MovementKind {
-  kCopy,       // "copy": a plain copy, also what the copy curve is measured with
-  kTranspose,  // "transpose"
-  kConcat,     // "concat"
-  kSplit,      // "split"
-  kSlice,      // "slice"
-  kGather,     // "gather": also GatherElements and GatherND
-  kScatter,    // "scatter": a copy of the data, then the updates
-  kPad,        // "pad"
-  kExpand,     // "expand": writes a broadcast out
-  kTile,       // "tile"
+  kCopy,          // "copy": a plain copy, also what the copy curve is measured with
+  kTranspose,     // "transpose"
+  kConcat,        // "concat"
+  kSplit,         // "split"
+  kSlice,         // "slice"
+  kGather,        // "gather": also GatherElements and GatherND
+  kScatter,       // "scatter": a copy of the data, then the updates
+  kPad,           // "pad"
+  kExpand,        // "expand": writes a broadcast out
+  kTile,          // "tile"
   kDepthToSpace,  // "depth_to_space": also SpaceToDepth
-  kReverse,    // "reverse"
-  kFill,       // "fill": writes only (ConstantOfShape, Range, EyeLike, random generators)
-  kOneHot,     // "one_hot"
-  kTriangle,   // "triangle": Trilu
+  kReverse,       // "reverse"
+  kFill,          // "fill": writes only (ConstantOfShape, Range, EyeLike, random generators)
+  kOneHot,        // "one_hot"
+  kTriangle,      // "triangle": Trilu
 };
 
 struct MovementConfig {
@@ -43,9 +43,9 @@ struct MovementConfig {
   OperandTypes types;  // weights: the indices' type
   std::vector<Shape> inputs;
   std::vector<Shape> outputs;
-  std::int64_t axis = -1;                // concat, split, gather, scatter; -1 (not written) elsewhere
-  std::vector<std::int64_t> permutation; // transpose; written only when not empty
-  std::int64_t indices = 0;              // gather, scatter: their count; written only when not 0
+  std::int64_t axis = -1;                 // concat, split, gather, scatter; -1 (not written) elsewhere
+  std::vector<std::int64_t> permutation;  // transpose; written only when not empty
+  std::int64_t indices = 0;               // gather, scatter: their count; written only when not 0
 
   static constexpr std::string_view kName = "movement";
   template <class Self, class Visitor>

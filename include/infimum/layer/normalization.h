@@ -17,14 +17,14 @@
 namespace infimum {
 
 enum class NormalizationKind {
-  kBatch,     // "batch": inference, statistics are given
-  kLayer,     // "layer": over the dimensions from `axis` on
-  kInstance,  // "instance"
-  kGroup,     // "group": over `groups` groups of channels
-  kRms,       // "rms": layer without mean
+  kBatch,          // "batch": inference, statistics are given
+  kLayer,          // "layer": over the dimensions from `axis` on
+  kInstance,       // "instance"
+  kGroup,          // "group": over `groups` groups of channels
+  kRms,            // "rms": layer without mean
   kLocalResponse,  // "lrn": over `size` neighbouring channels
-  kLp,        // "lp": LpNormalization over `axis`
-  kMeanVariance,  // "mvn": MeanVarianceNormalization over all but the channels
+  kLp,             // "lp": LpNormalization over `axis`
+  kMeanVariance,   // "mvn": MeanVarianceNormalization over all but the channels
 };
 
 struct NormalizationConfig {

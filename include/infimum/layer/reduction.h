@@ -18,7 +18,18 @@
 namespace infimum {
 
 enum class ReductionKind {
-  kSum, kMean, kMax, kMin, kProduct, kL1, kL2, kSumSquare, kLogSum, kLogSumExp, kArgMax, kArgMin,
+  kSum,
+  kMean,
+  kMax,
+  kMin,
+  kProduct,
+  kL1,
+  kL2,
+  kSumSquare,
+  kLogSum,
+  kLogSumExp,
+  kArgMax,
+  kArgMin,
 };
 
 struct ReductionConfig {

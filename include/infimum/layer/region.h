@@ -1,7 +1,8 @@
 // Several layer configurations that run as one: what a library's post-ops, fused graphs and epilogues
 // are measured for.
 //
-//   region [convolution dtype=f32:f32:f32 ...](in0,w0) ; [pointwise kind=add ...](%0,in1) ; [pointwise kind=relu ...](%1)
+//   region [convolution dtype=f32:f32:f32 ...](in0,w0) ; [pointwise kind=add ...](%0,in1) ; [pointwise kind=relu
+//   ...](%1)
 //
 // Members are in topological order. An operand is `in<i>` (an activation from outside), `w<i>` (a
 // constant) or `%<i>` (the output of member i). Numbers of in and w count up from 0 in order of first

@@ -24,7 +24,7 @@ std::optional<CandidateTier> FindTier(std::string_view name);
 struct Candidate {
   std::string library;
   std::string algorithm;
-  std::string input_layout;   // "any", "nhwc", "aBcd8b": belongs to the candidate, not the layer
+  std::string input_layout;  // "any", "nhwc", "aBcd8b": belongs to the candidate, not the layer
   std::string output_layout;
   bool library_choice = false;  // what the library's own heuristic picks first
 

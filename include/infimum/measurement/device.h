@@ -31,7 +31,7 @@ struct Device {
   // The identity, in words that are compared: family, model, stepping, instruction sets, caches, cores
   // (CPU); compute capability, multiprocessors, memory, clocks (GPU).
   std::map<std::string, std::string> identity;
-  std::int64_t cores = 1;               // cores visible (CPU), multiprocessors (GPU)
+  std::int64_t cores = 1;  // cores visible (CPU), multiprocessors (GPU)
   Bytes last_level_cache;
   Bytes memory;
 
@@ -51,9 +51,9 @@ struct EnvironmentKey {
 struct Environment {
   std::map<std::string, std::string> libraries;  // "onednn": "3.2.0 gomp"
   std::int64_t threads = 1;
-  std::string affinity;         // "pinned:0", "free"
-  std::string clock_policy;     // governor, or locked clocks; empty where unreadable
-  std::string host;             // operating system and kernel; no host name
+  std::string affinity;      // "pinned:0", "free"
+  std::string clock_policy;  // governor, or locked clocks; empty where unreadable
+  std::string host;          // operating system and kernel; no host name
   std::string infimum_version;
 
   // "threads=1/affinity=pinned:0/clocks=performance/host=.../infimum=0.1.0/library:onednn=3.2.0%20gomp",
@@ -67,11 +67,11 @@ struct Environment {
 struct PeakRate {
   enum class Kind { kRead, kWrite, kCopy, kArithmetic };
   Kind kind = Kind::kRead;
-  Bytes working_set;                   // memory kinds
-  DataType type = DataType::kF32;      // arithmetic; the input type
+  Bytes working_set;               // memory kinds
+  DataType type = DataType::kF32;  // arithmetic; the input type
   std::int64_t threads = 1;
-  double per_second = 0;               // bytes (a copy counts read + write) or FLOPs
-  std::string source;                  // "measured", "data sheet: <where>"
+  double per_second = 0;  // bytes (a copy counts read + write) or FLOPs
+  std::string source;     // "measured", "data sheet: <where>"
 
   friend bool operator==(const PeakRate&, const PeakRate&) = default;
 };

@@ -17,8 +17,8 @@ struct Selection {
   std::int64_t threads = 1;
   CacheState cache = CacheState::kWarm;
   SampleStatistic statistic = SampleStatistic::kMinimumOfMedians;
-  std::optional<NumericContract> contract;      // absent: the model's own types
-  std::optional<EnvironmentKey> environment;    // absent: of each library the newest set
+  std::optional<NumericContract> contract;    // absent: the model's own types
+  std::optional<EnvironmentKey> environment;  // absent: of each library the newest set
 };
 
 class MeasurementSource {
@@ -26,8 +26,7 @@ class MeasurementSource {
   virtual ~MeasurementSource() = default;
 
   // All rows of these workloads that the selection admits, every outcome, in no order.
-  virtual Result<std::vector<Measurement>> Find(std::span<const WorkloadKey> workloads,
-                                                const Selection& selection) = 0;
+  virtual Result<std::vector<Measurement>> Find(std::span<const WorkloadKey> workloads, const Selection& selection) = 0;
 
   // Measured and data-sheet peaks of a device; empty where there are none.
   virtual Result<DevicePeaks> Peaks(const DeviceKey& device) = 0;
@@ -39,8 +38,7 @@ class MemorySource : public MeasurementSource {
   void Add(Measurement measurement, const Environment& environment);
   void SetPeaks(const DeviceKey& device, DevicePeaks peaks);
 
-  Result<std::vector<Measurement>> Find(std::span<const WorkloadKey> workloads,
-                                        const Selection& selection) override;
+  Result<std::vector<Measurement>> Find(std::span<const WorkloadKey> workloads, const Selection& selection) override;
   Result<DevicePeaks> Peaks(const DeviceKey& device) override;
 
  private:

@@ -11,8 +11,8 @@
 namespace infimum {
 
 enum class Verdict {
-  kSame,       // the difference is surely below the threshold
-  kFaster,     // the first is faster by more than the threshold
+  kSame,    // the difference is surely below the threshold
+  kFaster,  // the first is faster by more than the threshold
   kSlower,
   kUndecided,  // the spread is too wide or there are too few repetitions
 };
