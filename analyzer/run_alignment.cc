@@ -46,13 +46,15 @@ class Aligner {
 
   std::vector<AlignedRow> Align() {
     for (std::size_t e = 0; e < run_.layers.size(); ++e) AddEngineLayer(e, FindAnchors(run_.layers[e]));
+    JoinEnclosedRows();
     for (std::size_t r = 0; r < rows_.size(); ++r) CoverBackwards(r);
     CoverLeftOvers();
     for (std::size_t i = 0; i < row_of_.size(); ++i)
       if (row_of_[i] != kNoRow) rows_[row_of_[i]].row.layers.push_back(LayerId(i));
     std::vector<AlignedRow> rows;
     rows.reserve(rows_.size());
-    for (Row& row : rows_) rows.push_back(std::move(row.row));
+    for (Row& row : rows_)
+      if (!row.row.engine_layers.empty()) rows.push_back(std::move(row.row));
     return rows;
   }
 
@@ -150,6 +152,47 @@ class Aligner {
       for (const std::string& output : engine.outputs)
         if (!output.empty()) engine_makers_.emplace(output, *stands_for);
   }
+
+  // An engine layer that nothing names, but that is fed by one row alone and feeds that row alone, is a step of it:
+  // the pooling between a dequantization and a quantization that all three are one layer of the model.
+  void JoinEnclosedRows() {
+    std::unordered_map<std::string_view, std::size_t> made_in;  // rows by the engine's values
+    std::vector<std::size_t> row_of_engine(run_.layers.size(), kNoRow);
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      for (std::size_t e : rows_[r].row.engine_layers) {
+        row_of_engine[e] = r;
+        for (const std::string& output : run_.layers[e].outputs)
+          if (!output.empty()) made_in.emplace(output, r);
+      }
+    }
+    constexpr std::size_t kSeveral = kNoRow - 1;
+    std::vector<std::size_t> fed_by(rows_.size(), kNoRow), feeds(rows_.size(), kNoRow);
+    const auto note = [&](std::size_t& entry, std::size_t row) {
+      if (row != kNoRow) entry = entry == kNoRow || entry == row ? row : kSeveral;
+    };
+    // What feeds a row without a name stands for it, so that chains of them are seen through.
+    const auto visit = [&](std::size_t e, bool forwards) {
+      const std::size_t r = row_of_engine[e];
+      for (const std::string& input : run_.layers[e].inputs) {
+        const auto maker = made_in.find(input);
+        if (maker == made_in.end() || maker->second == r) continue;
+        const std::size_t from = maker->second;
+        if (forwards && IsNameless(r)) note(fed_by[r], IsNameless(from) ? fed_by[from] : from);
+        if (!forwards && IsNameless(from)) note(feeds[from], IsNameless(r) ? feeds[r] : r);
+      }
+    };
+    for (std::size_t e = 0; e < run_.layers.size(); ++e) visit(e, true);
+    for (std::size_t e = run_.layers.size(); e-- > 0;) visit(e, false);
+    for (std::size_t r = 0; r < rows_.size(); ++r) {
+      if (!IsNameless(r) || fed_by[r] != feeds[r] || fed_by[r] >= kSeveral) continue;
+      std::vector<std::size_t>& into = rows_[fed_by[r]].row.engine_layers;
+      into.insert(into.end(), rows_[r].row.engine_layers.begin(), rows_[r].row.engine_layers.end());
+      std::sort(into.begin(), into.end());
+      rows_[r].row.engine_layers.clear();
+    }
+  }
+
+  bool IsNameless(std::size_t r) const { return rows_[r].anchors.empty() && !rows_[r].row.inside_body; }
 
   // From the layers that make the engine layer's outputs back to what it was given: all that lies between
   // ran as part of it. A node's name alone does not say where the engine layer ends, so only values do.

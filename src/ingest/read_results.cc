@@ -68,11 +68,13 @@ Status ReadResults(std::istream& input, std::string_view origin, const ResultsTa
       INFIMUM_RETURN_IF_ERROR(ReadGoogleBenchmark(input, origin, take));
       return batch.Flush();
     }
-    case FileKind::kUnknown: break;
+    case FileKind::kUnknown:
+      break;
   }
-  return Error{fmt::format(
-      "{}: neither a results journal, nor Google Benchmark JSON that infimum wrote, nor a framework's run (infimum.run/1)",
-      origin)};
+  return Error{
+      fmt::format("{}: neither a results journal, nor Google Benchmark JSON that infimum wrote, nor a framework's run "
+                  "(infimum.run/1)",
+                  origin)};
 }
 
 Status ReadResultsFile(const std::filesystem::path& path, const ResultsTaker& taker) {
@@ -81,7 +83,8 @@ Status ReadResultsFile(const std::filesystem::path& path, const ResultsTaker& ta
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    return Error{fmt::format("{}: cannot be read: {}", path.string(), errno != 0 ? std::strerror(errno) : "unknown cause")};
+    return Error{
+        fmt::format("{}: cannot be read: {}", path.string(), errno != 0 ? std::strerror(errno) : "unknown cause")};
   }
   return ReadResults(file, path.string(), taker);
 }

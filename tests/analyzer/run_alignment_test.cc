@@ -187,6 +187,24 @@ TEST(RunAlignment, SeveralEngineLayersOfOneModelLayerShareItsRow) {
   EXPECT_EQ(alignment.rows[0].measured, Latency(22));
 }
 
+TEST(RunAlignment, WhatNothingNamesBetweenStepsOfOneLayerIsAStepOfIt) {
+  const ModelGraph graph = Chain();
+  RunProfile run;
+  run.layers = {Engine("fc_token_0", "DequantizeLinear", {"x"}, {"a"}, 1),
+                Engine("ReorderInput", "ReorderInput", {"a"}, {"b"}, 2),
+                Engine("pool_nchwc", "MaxPool", {"b"}, {"c"}, 4),
+                Engine("fc_token_1", "QuantizeLinear", {"c"}, {"fc_out"}, 8),
+                Engine("Transpose", "Transpose", {"fc_out"}, {"d"}, 16),
+                Engine("act", "Relu", {"d"}, {"act_out"}, 32),
+                Engine("fc2", "MatMul", {"act_out", "w2"}, {"fc2_out"}, 64)};
+  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  ASSERT_EQ(alignment.rows.size(), 4u);
+  EXPECT_THAT(alignment.rows[0].engine_layers, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(alignment.rows[0].measured, Latency(15));
+  EXPECT_THAT(alignment.rows[1].layers, IsEmpty());  // the transposition stands between two layers
+  EXPECT_EQ(alignment.measured, Latency(127));
+}
+
 TEST(RunAlignment, AnEmptyRunLeavesEveryLayerUnmatched) {
   const ModelGraph graph = Chain();
   const Alignment alignment = AlignRun(graph, AllTake(graph, 10), RunProfile{});

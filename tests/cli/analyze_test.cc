@@ -92,7 +92,8 @@ TEST(Bench, TheReproductionCommandOfALayerShowsItsCandidates) {
       {"bench", "--backend", "fake", "--layer", "pointwise kind=relu dtype=f32:-:f32 in=802816", "--format", "json"});
   ASSERT_EQ(ended.exit_code, 0) << ended.errors;
   EXPECT_THAT(ended.output, HasSubstr("measured"));
-  const Ended mistyped = program.Infimum({"bench", "--backend", "fake", "--layer", "pointwise knd=relu dtype=f32:-:f32 in=8"});
+  const Ended mistyped =
+      program.Infimum({"bench", "--backend", "fake", "--layer", "pointwise knd=relu dtype=f32:-:f32 in=8"});
   EXPECT_EQ(mistyped.exit_code, 1);
   EXPECT_THAT(mistyped.errors, HasSubstr("did you mean 'kind'?"));
 }

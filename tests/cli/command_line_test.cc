@@ -13,7 +13,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const char* const kCommands[] = {"analyze", "inspect", "plan", "bench", "import", "bound", "measure", "report", "devices"};
+const char* const kCommands[] = {"analyze", "inspect", "plan",   "bench",  "import",
+                                 "bound",   "measure", "report", "devices"};
 
 // One line that starts as every error does.
 void ExpectOneError(const Ended& ended, const std::string& part) {
@@ -57,7 +58,8 @@ TEST(CommandLine, NoCommandAndNoModelAreUsageErrors) {
 TEST(CommandLine, FilesThatAreNoModelsAreRefusedInOneLine) {
   const ProgramTest program;
   ExpectOneError(program.Infimum({"inspect", "absent.onnx"}), "absent.onnx");
-  for (const std::string text : {std::string(), std::string("hello"), std::string(4096, '\xff'), std::string("\x3a\xff\xff\xff\xff\x07")}) {
+  for (const std::string text :
+       {std::string(), std::string("hello"), std::string(4096, '\xff'), std::string("\x3a\xff\xff\xff\xff\x07")}) {
     const std::string path = program.Write("bad.onnx", text);
     for (const char* command : {"inspect", "bound", "plan", "analyze"}) {
       const Ended ended = program.Infimum({command, path});
@@ -76,7 +78,8 @@ TEST(CommandLine, InspectPrintsTheDocumentedKeys) {
   for (const char* key : {"name", "sha256", "opset", "inputs"}) EXPECT_TRUE(json.at("model").contains(key)) << key;
   ASSERT_FALSE(json.at("layers").empty());
   for (const auto& layer : json.at("layers")) {
-    for (const char* key : {"name", "op", "status", "config", "reason", "flops", "bytes_read", "bytes_written", "parameters"}) {
+    for (const char* key :
+         {"name", "op", "status", "config", "reason", "flops", "bytes_read", "bytes_written", "parameters"}) {
       EXPECT_TRUE(layer.contains(key)) << key;
     }
     EXPECT_NE(layer.at("status"), "unknown") << layer;

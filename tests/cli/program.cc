@@ -56,6 +56,8 @@ std::string ProgramTest::Read(const std::string& name) const {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string ProgramTest::Light(const std::string& name) { return std::string(INFIMUM_LIGHT_MODELS) + "/light_" + name + ".onnx"; }
+std::string ProgramTest::Light(const std::string& name) {
+  return std::string(INFIMUM_LIGHT_MODELS) + "/light_" + name + ".onnx";
+}
 
 }  // namespace infimum::testing

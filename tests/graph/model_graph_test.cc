@@ -6,6 +6,7 @@
 #include <random>
 
 #include "tests/graph/graph_builder.h"
+#include "tests/measurement/trials.h"
 
 namespace infimum {
 namespace {
@@ -195,7 +196,7 @@ TEST(Validate, RefusesBodiesNestedWithoutEnd) {
 TEST(Validate, SurvivesRandomIds) {
   std::mt19937_64 random(9);
   int valid = 0;
-  for (int trial = 0; trial < 5000; ++trial) {
+  for (int trial = 0; trial < Trials(5000); ++trial) {
     GraphBuilder g = Nested();
     for (int change = 0; change < 3; ++change) {
       Layer& layer = g.graph.layers[random() % g.graph.layers.size()];
@@ -225,7 +226,7 @@ TEST(Validate, SurvivesRandomIds) {
       for (LayerId layer : before[i]) ASSERT_LT(layer.index(), i);
     }
   }
-  EXPECT_GT(valid, 100);
+  EXPECT_GT(valid, Trials(100));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "infimum/base/text.h"
+#include "tests/measurement/trials.h"
 
 namespace infimum {
 namespace {
@@ -130,7 +131,7 @@ TEST(Plan, SurvivesEveryTruncationAndManyMutations) {
   }
   std::mt19937_64 random(11);
   int parsed = 0;
-  for (int trial = 0; trial < 20000; ++trial) {
+  for (int trial = 0; trial < Trials(20000); ++trial) {
     std::string mutated = text;
     for (std::uint64_t i = 0; i <= random() % 3; ++i) {
       mutated[random() % mutated.size()] = static_cast<char>(random());

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "tests/measurement/trials.h"
 #include "tests/results/records.h"
 
 namespace infimum {
@@ -112,10 +113,10 @@ TEST(GoogleBenchmark, SurvivesTruncationsAndMutations) {
   }
   std::mt19937_64 random(6);
   int valid = 0;
-  for (int trial = 0; trial < 2000; ++trial) {
+  for (int trial = 0; trial < Trials(2000); ++trial) {
     if (ErrorOf(Mutated(text, random)) == "no error") ++valid;
   }
-  EXPECT_GT(valid, 20);
+  EXPECT_GT(valid, Trials(20));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <random>
 #include <sstream>
 
+#include "tests/measurement/trials.h"
 #include "tests/results/records.h"
 
 namespace infimum {
@@ -215,7 +216,7 @@ TEST(Journal, SurvivesManyMutations) {
   const std::string text = JournalOf(TestRecords());
   std::mt19937_64 random(5);
   int valid = 0;
-  for (int trial = 0; trial < 5000; ++trial) {
+  for (int trial = 0; trial < Trials(5000); ++trial) {
     const std::string mutated = Mutated(text, random);
     std::istringstream input(mutated);
     const Status status = ReadJournal(input, "r.jsonl", [](const ResultsRecord& record) -> Status {
@@ -228,7 +229,7 @@ TEST(Journal, SurvivesManyMutations) {
       ASSERT_THAT(status.error().message, StartsWith("r.jsonl:"));
     }
   }
-  EXPECT_GT(valid, 50);
+  EXPECT_GT(valid, Trials(50));
 }
 
 TEST(Journal, SurvivesTruncationAtEveryByte) {
