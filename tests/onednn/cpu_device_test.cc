@@ -1,0 +1,84 @@
+#include "microbench/onednn/cpu_device.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "microbench/onednn/cpu_features.h"
+#include "microbench/onednn/onednn_backend.h"
+#include "microbench/onednn/peaks.h"
+
+namespace infimum::cpu {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+TEST(CpuDevice, ItsKeyDoesNotChangeBetweenCalls) {
+  const Result<Device> first = DescribeCpu(), second = DescribeCpu();
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(first->Key(), second->Key());
+  EXPECT_EQ(*first, *second);
+}
+
+TEST(CpuDevice, ItsIdentityHoldsFamilyModelSteppingInstructionsAndCores) {
+  const Result<Device> device = DescribeCpu();
+  ASSERT_TRUE(device.ok());
+  for (const char* field : {"family", "model", "stepping", "instructions", "cores"}) {
+    EXPECT_EQ(device->identity.count(field), 1U) << field;
+  }
+  EXPECT_THAT(device->vendor, Not(IsEmpty()));
+  EXPECT_GE(device->cores, 1);
+  EXPECT_GT(device->memory.value, 0);
+}
+
+TEST(CpuDevice, MicroArchitecturesAreToldApartByFamilyAndModel) {
+  const auto name = [](const char* vendor, int family, int model, int stepping = 0) {
+    CpuFeatures features;
+    features.vendor = vendor;
+    features.family = family;
+    features.model = model;
+    features.stepping = stepping;
+    return MicroArchitecture(features);
+  };
+  EXPECT_EQ(name("AuthenticAMD", 0x17, 0x01), "Zen");
+  EXPECT_EQ(name("AuthenticAMD", 0x17, 0x31), "Zen 2");
+  EXPECT_EQ(name("AuthenticAMD", 0x19, 0x01), "Zen 3");
+  EXPECT_EQ(name("AuthenticAMD", 0x19, 0x11), "Zen 4");
+  EXPECT_EQ(name("AuthenticAMD", 0x1a, 0x02), "Zen 5");
+  EXPECT_EQ(name("GenuineIntel", 6, 0x3f), "Haswell");
+  EXPECT_EQ(name("GenuineIntel", 6, 0x55, 4), "Skylake-X");
+  EXPECT_EQ(name("GenuineIntel", 6, 0x55, 7), "Cascade Lake");
+  EXPECT_EQ(name("GenuineIntel", 6, 0x8f), "Sapphire Rapids");
+  EXPECT_EQ(name("GenuineIntel", 6, 0xad), "Granite Rapids");
+  EXPECT_EQ(name("Somebody", 6, 0xad), "");
+}
+
+TEST(CpuDevice, TheEnvironmentNamesTheLibraryAndItsThreading) {
+  BackendOptions options;
+  options.threads = 3;
+  OneDnnBackend backend{options};
+  const Result<Environment> environment = backend.DescribeEnvironment();
+  ASSERT_TRUE(environment.ok());
+  EXPECT_THAT(environment->libraries.at("onednn"), HasSubstr("3."));
+  EXPECT_EQ(environment->threads, 3);
+}
+
+TEST(Peaks, CoverEveryTypeAndTheWholeMemoryCurve) {
+  const Result<std::vector<PeakRate>> rates = MeasurePeaks(1);
+  ASSERT_TRUE(rates.ok());
+  std::map<PeakRate::Kind, int> counts;
+  for (const PeakRate& rate : *rates) {
+    ++counts[rate.kind];
+    EXPECT_GT(rate.per_second, 1e8);
+    EXPECT_EQ(rate.source, "measured");
+  }
+  EXPECT_GE(counts[PeakRate::Kind::kArithmetic], 5);
+  // From 16 KiB to at least 64 MiB.
+  for (const auto kind : {PeakRate::Kind::kRead, PeakRate::Kind::kWrite, PeakRate::Kind::kCopy}) {
+    EXPECT_GE(counts[kind], 12);
+  }
+}
+
+}  // namespace
+}  // namespace infimum::cpu
