@@ -1,0 +1,32 @@
+#include "src/onnx/sha256.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace infimum {
+namespace {
+
+std::string Hash(const std::string& text, Sha256Instructions instructions = Sha256Instructions::kBest) {
+  return Sha256(std::as_bytes(std::span(text.data(), text.size())), instructions);
+}
+
+TEST(Sha256, GivesTheAnswersOfTheStandard) {
+  EXPECT_EQ(Hash(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(Hash("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(Hash("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(Hash(std::string(1'000'000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+TEST(Sha256, IsTheSameWithAndWithoutTheProcessorsInstructions) {
+  std::string text;
+  for (int length = 0; length < 300; ++length) {
+    EXPECT_EQ(Hash(text), Hash(text, Sha256Instructions::kPortable)) << length;
+    text += static_cast<char>(length * 37);
+  }
+}
+
+}  // namespace
+}  // namespace infimum
