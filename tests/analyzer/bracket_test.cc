@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
@@ -232,16 +232,16 @@ TEST(Bracket, TimeGrowsInProportionToTheLayers) {
     testing::AddRandomRows(random, graph, 1, source);
     double best = 1e300;
     for (int i = 0; i < 3; ++i) {
-      const auto start = std::chrono::steady_clock::now();
+      // Processor time: a busy machine says nothing about us.
+      const std::clock_t start = std::clock();
       Compute(graph, source, testing::TestSelection(1));
-      best =
-          std::min(best, std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+      best = std::min(best, 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
     }
     return best;
   };
   const double small = time_of(2000), large = time_of(20000);
   RecordProperty("milliseconds_of_20000_layers", std::to_string(large));
-  EXPECT_LT(large, 25 * small + 20);
+  EXPECT_LT(large, 40 * small + 20);  // quadratic would be 100 times
   EXPECT_LT(large, 3000);
 }
 

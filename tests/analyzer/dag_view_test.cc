@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <random>
 
 namespace infimum {
@@ -41,15 +41,15 @@ TEST(DagView, LayersThatAreNotListedInOrderAreSorted) {
   EXPECT_EQ(path.layers, (std::vector<std::size_t>{2, 1, 0}));
 }
 
-TEST(DagView, AHundredThousandLayersTakeNoLongerThanASecond) {
+TEST(DagView, AHundredThousandLayersTakeLessThanASecondOfTheProcessor) {
   std::mt19937_64 random(1);
   std::vector<std::vector<LayerId>> edges(100'000);
   for (std::size_t i = 1; i < edges.size(); ++i)
     for (int k = 0; k < 3; ++k) edges[i].push_back(LayerId(random() % i));
   const std::vector<Latency> times(edges.size(), Latency(1));
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   EXPECT_GT(DagView(edges).FindLongestPath(times).latency, Latency(10));
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+  EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC);
 }
 
 }  // namespace
