@@ -23,7 +23,8 @@ if(INFIMUM_WARNINGS_AS_ERRORS)
   target_compile_options(infimum_flags INTERFACE -Werror)
 endif()
 if(INFIMUM_SANITIZE)
-  target_compile_options(infimum_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_compile_options(infimum_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+    -O1 -g1)  # a report needs lines and frames; full optimisation only costs compile time here
   target_link_options(infimum_flags INTERFACE -fsanitize=address,undefined)
 endif()
 
