@@ -240,13 +240,19 @@ Result<std::vector<KnownValue>> GraphBuilder::Infer(const onnx::NodeProto& node,
   }
   std::vector<KnownValue*> inputs;
   for (const std::optional<ValueId>& input : layer.inputs) inputs.push_back(input ? &known(*input) : nullptr);
+  const bool typed = std::all_of(inputs.begin(), inputs.end(),
+                                 [](const KnownValue* input) { return input == nullptr || input->type != nullptr; });
   NodeInference inference(node, std::move(inputs), context_.arena());
   try {
     info.infer(inference);
   } catch (const std::exception& problem) {
-    return Error{OneLine(problem.what())};
+    // Behind an operator that nobody knows, an inference function may stumble over a missing type.
+    if (typed) return Error{OneLine(problem.what())};
+    return outputs;
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i].type = inference.output_type(i);
+  // Before operator set 12, ONNX says nothing of the mask, which has the shape of the output.
+  if (layer.op == "Dropout" && outputs.size() == 2 && outputs[1].type == nullptr) outputs[1].type = outputs[0].type;
   return outputs;
 }
 

@@ -144,17 +144,6 @@ TEST(FuseQuantized, KeepsAReluThatSaturationDoesNotDo) {
   EXPECT_EQ(LayerCalled(graph, "relu").status, LayerStatus::kMeasurable);
 }
 
-TEST(FuseQuantized, ReadsQuantizedWeightsAsTheyAreStored) {
-  const ModelGraph graph = ReadText(R"(
-      g (float[2, 64] x) => (float[2, 32] y) <int8[64, 32] w, float s = {0.1}> {
-        [dw] fw = DequantizeLinear (w, s)
-        [mul] y = MatMul (x, fw)
-      })");
-  EXPECT_THAT(Describe(LayerCalled(graph, "mul")), HasSubstr("matmul dtype=f32:s8:f32"));
-  EXPECT_THAT(LayerCalled(graph, "mul").origins, ElementsAre("dw", "mul"));
-  EXPECT_EQ(LayerCalled(graph, "mul").parameters.value, 64 * 32);
-}
-
 TEST(FuseQuantized, SharesADequantizedTensor) {
   const ModelGraph graph = ReadText(Quantized(R"(
       [conv] c = Conv (fx, fw)
