@@ -1,7 +1,6 @@
 #include "microbench/harness/worker_main.h"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -47,10 +46,9 @@ std::optional<std::string> ReadLine(int descriptor, std::string& rest) {
   }
 }
 
-// A worker that goes astray takes nothing with it: it dies with its supervisor, leaves no core file, and
-// is the first that the kernel ends when memory runs out.
+// A worker that goes astray takes nothing with it: it leaves no core file, and is the first that the kernel
+// ends when memory runs out. (That it dies with its supervisor was arranged before it started.)
 void GuardTheMachine(Bytes most_memory) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   std::ofstream("/proc/self/oom_score_adj") << 1000;

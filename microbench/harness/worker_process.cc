@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,8 +106,12 @@ Status WorkerProcess::Start(std::int64_t process) {
   for (int core : cores) CPU_SET(static_cast<std::size_t>(core), &affinity);
   const int no_input = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
+  const pid_t supervisor = getpid();
   pid_ = fork();
   if (pid_ == 0) {
+    // Dies with its supervisor, also when it hangs; asked for here, since loading libraries takes a while.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != supervisor) _exit(126);
     // A Ctrl-C is for the supervisor, which then ends the worker.
     setpgid(0, 0);
     if (!cores.empty() && sched_setaffinity(0, sizeof affinity, &affinity) != 0) _exit(126);

@@ -245,10 +245,10 @@ TEST_F(FakeRunner, AnInterruptReachesAHangingCandidateToo) {
 
 TEST_F(FakeRunner, ABudgetIsKept) {
   const auto start = std::chrono::steady_clock::now();
-  const RunnerEnd end = Run({"-", "-o", journal, "--backend-option", "pace=5ms", "--budget", "500ms"}, PlanOf(200));
+  const RunnerEnd end = Run({"-", "-o", journal, "--backend-option", "pace=5ms", "--budget", "500ms"}, PlanOf(2000));
   const auto elapsed = std::chrono::steady_clock::now() - start;
   EXPECT_EQ(end.code, 0) << end.errors;
-  EXPECT_LT(elapsed, std::chrono::milliseconds(1500));
+  EXPECT_LT(elapsed, std::chrono::seconds(10));  // of more than a minute
   EXPECT_THAT(end.errors, HasSubstr("the same command continues where this one ended"));
 }
 
