@@ -58,7 +58,7 @@ TEST(CommandLine, NoCommandAndNoModelAreUsageErrors) {
 TEST(CommandLine, FilesThatAreNoModelsAreRefusedInOneLine) {
   const ProgramTest program;
   ExpectOneError(program.Infimum({"inspect", "absent.onnx"}), "absent.onnx");
-  for (const std::string text :
+  for (const std::string& text :
        {std::string(), std::string("hello"), std::string(4096, '\xff'), std::string("\x3a\xff\xff\xff\xff\x07")}) {
     const std::string path = program.Write("bad.onnx", text);
     for (const char* command : {"inspect", "bound", "plan", "analyze"}) {
