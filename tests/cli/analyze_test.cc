@@ -27,7 +27,7 @@ TEST(Analyze, MeasuresEveryLayerOfResNet50AndWritesTheReport) {
   const Ended ended = program.Infimum(Analyze("resnet50"));
   ASSERT_EQ(ended.exit_code, 0) << ended.errors;
   EXPECT_THAT(ended.errors, HasSubstr("first answer after"));
-  EXPECT_THAT(program.Read("report.html"), HasSubstr("<!doctype html>"));
+  EXPECT_THAT(program.Read("report.html"), HasSubstr("<!DOCTYPE html>"));
 
   const nlohmann::json bound = Bound(program, "resnet50");
   EXPECT_EQ(bound.at("schema"), "infimum.bound/1");
@@ -58,7 +58,7 @@ TEST(Analyze, AnInterruptStillWritesTheReportAndKeepsWhatWasMeasured) {
   arguments.insert(arguments.end(), {"--backend-option", "pace=20ms"});
   const Ended ended = program.Infimum(arguments, 1500);
   EXPECT_EQ(ended.exit_code, 1) << ended.errors;
-  EXPECT_THAT(program.Read("report.html"), HasSubstr("<!doctype html>"));
+  EXPECT_THAT(program.Read("report.html"), HasSubstr("<!DOCTYPE html>"));
   const Ended again = program.Infimum(Analyze("inception_v2"));
   EXPECT_EQ(again.exit_code, 0) << again.errors;
   EXPECT_DOUBLE_EQ(Bound(program, "inception_v2").at("coverage").at("missing"), 0.0);
