@@ -94,9 +94,9 @@ TEST(Folding, ComputesNumbersAndConverts) {
 
 TEST(Folding, RefusesToOverflowOrDivideByZero) {
   for (const std::string& nodes : {Ints("a", "9223372036854775807") + Ints("b", "2") + "c = Mul (a, b)",
-                                  Ints("a", "1") + Ints("b", "0") + "c = Div (a, b)",
-                                  Ints("a", "-9223372036854775807") + Ints("b", "-2") + "c = Add (a, b)",
-                                  Ints("a", "1") + Ints("b", "0") + "c = Mod (a, b)"}) {
+                                   Ints("a", "1") + Ints("b", "0") + "c = Div (a, b)",
+                                   Ints("a", "-9223372036854775807") + Ints("b", "-2") + "c = Add (a, b)",
+                                   Ints("a", "1") + Ints("b", "0") + "c = Mod (a, b)"}) {
     const ModelGraph graph = ReadText("g (float[2] x) => (int64[1] c) { " + nodes + " }");
     EXPECT_EQ(ValueCalled(graph, "c").kind, ValueKind::kWeight);
     EXPECT_FALSE(ValueCalled(graph, "c").constant) << nodes;
