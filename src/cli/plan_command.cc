@@ -48,9 +48,16 @@ Result<int> RunPlan(const PlanCommandOptions& options) {
     INFIMUM_ASSIGN_OR_RETURN(campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
     INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
     INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
-    INFIMUM_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device, installation, campaign, *store));
     Selection selection;
-    selection.device = device.Key();
+    if (options.device.empty()) {
+      // Here a campaign would run with these libraries: rows of older ones leave their layers in the plan.
+      INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, campaign));
+      selection.device = here.device.Key();
+      selection.environment = here.environment.Key();
+    } else {
+      INFIMUM_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device, installation, campaign, *store));
+      selection.device = device.Key();
+    }
     selection.threads = campaign.threads;
     selection.contract = options.contract;
     INFIMUM_ASSIGN_OR_RETURN(plan, LeaveOutKnown(std::move(plan), *store, selection));

@@ -169,9 +169,8 @@ Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& pl
   const Status flushed = importer.Flush();
   INFIMUM_RETURN_IF_ERROR(end);
   INFIMUM_RETURN_IF_ERROR(flushed);
-  CampaignEnd result{importer.count(), end->interrupted, end->exit_code == 0};
   if (end->exit_code != 0 && !end->interrupted) return RunnerError(*end, options.backend);
-  return result;
+  return CampaignEnd{importer.count(), end->interrupted};
 }
 
 }  // namespace infimum

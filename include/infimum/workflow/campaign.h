@@ -32,7 +32,6 @@ struct CampaignOptions {
 struct CampaignEnd {
   ImportCount rows;
   bool interrupted = false;
-  bool complete = false;  // the runner finished its plan within the budget
 };
 
 // The device and environment that a runner would measure on.
