@@ -64,7 +64,7 @@ std::string InspectJson(const ModelGraph& graph) {
                     {"unknown", totals.unknown},
                     {"configurations", totals.configurations},
                     {"flops", totals.flops.value},
-                    {"multiply_adds", totals.product_flops.value / 2},
+                    {"multiply_adds", totals.multiply_adds},
                     {"conventional_flops", totals.conventional_flops.value},
                     {"bytes_read", totals.read.value},
                     {"bytes_written", totals.written.value},

@@ -53,9 +53,8 @@ std::string InspectTable(const ModelGraph& graph, std::size_t width) {
   std::string out = FormatTable(table, width);
   out += fmt::format("\n{}: {} measurable in {}, {} free, {} unknown\n", CountText(totals.layers, "layer"),
                      totals.measurable, CountText(totals.configurations, "configuration"), totals.free, totals.unknown);
-  out +=
-      fmt::format("{}, {} multiply-adds in convolutions and products; {} read, {} written\n", FlopsText(totals.flops),
-                  totals.product_flops.value / 2, BytesText(totals.read), BytesText(totals.written));
+  out += fmt::format("{}, {} multiply-adds in convolutions and products; {} read, {} written\n",
+                     FlopsText(totals.flops), totals.multiply_adds, BytesText(totals.read), BytesText(totals.written));
   out += fmt::format("{} parameters, {}\n", totals.parameters, BytesText(totals.parameter_bytes));
   for (const RewritePass& pass : graph.passes) {
     out += fmt::format("rewrite {}, {}: {}\n", Printable(pass.name), CountText(pass.rewrites.size(), "time"),

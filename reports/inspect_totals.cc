@@ -31,6 +31,28 @@ std::int64_t ElementsOf(const Value& value) {
   return count.ok() ? *count : 0;
 }
 
+// Of products alone: adding a bias is no multiply-add.
+std::int64_t MultiplyAdds(const LayerConfig& config) {
+  if (const auto* convolution = std::get_if<ConvolutionConfig>(&config)) {
+    ConvolutionConfig product = *convolution;
+    product.bias = false;
+    return WorkOf(product).direct.value / 2;
+  }
+  if (const auto* matmul = std::get_if<MatMulConfig>(&config)) {
+    MatMulConfig product = *matmul;
+    product.bias = MatMulBias::kNone;
+    return WorkOf(product).direct.value / 2;
+  }
+  return 0;
+}
+
+std::int64_t MultiplyAdds(const Workload& workload) {
+  if (const auto* config = std::get_if<LayerConfig>(&workload)) return MultiplyAdds(*config);
+  std::int64_t sum = 0;
+  for (const RegionMember& member : std::get<Region>(workload).members) sum += MultiplyAdds(member.config);
+  return sum;
+}
+
 }  // namespace
 
 std::int64_t ParametersOf(const ModelGraph& graph, const Layer& layer) {
@@ -54,8 +76,7 @@ InspectTotals TotalsOf(const ModelGraph& graph) {
     totals.written += layer.work.written;
     if (layer.workload) {
       configurations.insert(Format(*layer.workload));
-      std::string_view family = FamilyOf(*layer.workload);
-      if (family == "convolution" || family == "matmul") totals.product_flops += layer.work.direct;
+      totals.multiply_adds += MultiplyAdds(*layer.workload);
     }
     for (ValueId id : WeightsOf(graph, layer)) {
       if (!weights.insert(id).second) continue;

@@ -16,7 +16,7 @@ struct InspectTotals {
   std::size_t unknown = 0;
   std::size_t configurations = 0;  // distinct workloads
   Flops flops;                     // direct, of all layers
-  Flops product_flops;             // of convolutions and matrix products: what the literature counts
+  std::int64_t multiply_adds = 0;  // of convolutions and matrix products, without bias: what the literature counts
   Flops conventional_flops;
   Bytes read;
   Bytes written;
