@@ -116,6 +116,8 @@ Result<ProcessEnd> RunProcess(const ProcessRequest& request, const TakeLine& tak
                               const std::function<Status()>& on_idle) {
   INFIMUM_CHECK(!request.arguments.empty(), "a process needs a program");
   const std::string& program = request.arguments.front();
+  // A child that goes away without reading its input must be an error of the write, not the end of this process.
+  std::signal(SIGPIPE, SIG_IGN);
   Pipe input, output, errors;
   if (!input.Open() || !output.Open() || !errors.Open()) {
     return Error{fmt::format("{}: no pipe could be made: {}", program, std::strerror(errno))};

@@ -24,11 +24,8 @@ void WatchForInterrupt() {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  // A reader that goes away must be an error of the write, not the end of this process.
-  struct sigaction ignore = {};
-  ignore.sa_handler = SIG_IGN;
-  sigemptyset(&ignore.sa_mask);
-  sigaction(SIGPIPE, &ignore, nullptr);
+  // A reader of our output that goes away (a pipe to `head`) must be an error of the write.
+  std::signal(SIGPIPE, SIG_IGN);
 }
 
 bool Interrupted() { return interrupts.load() > 0; }
