@@ -52,9 +52,9 @@ INFIMUM_INLINE float Log(float x) {
   // Denormals are brought into range by 2^23.
   const bool tiny = x < 1.17549435e-38F;
   const float scaled = tiny ? x * 8388608.0F : x;
-  const auto bits = std::bit_cast<std::int32_t>(scaled);
-  // Mantissa in [sqrt(1/2), sqrt(2)).
-  const std::int32_t shifted = bits - 0x3f3504f3;
+  const auto bits = std::bit_cast<std::uint32_t>(scaled);
+  // Mantissa in [sqrt(1/2), sqrt(2)). Unsigned, since it wraps for negative numbers (which give NaN below).
+  const auto shifted = static_cast<std::int32_t>(bits - 0x3f3504f3U);
   const std::int32_t exponent = shifted >> 23;
   const float m = std::bit_cast<float>((shifted & 0x7fffff) + 0x3f3504f3) - 1.0F;
   float p = 7.0376836292e-2F;
