@@ -91,6 +91,12 @@ int BytesPerElement(DataType type) {
   return bits % 8 == 0 ? bits / 8 : 0;
 }
 
+DataType BufferType(DataType type) {
+  if (type == DataType::kU4) return DataType::kU8;
+  if (type == DataType::kS4) return DataType::kS8;
+  return type;
+}
+
 IntegerRange RangeOf(DataType type) {
   switch (type) {
     case DataType::kS8:
@@ -116,6 +122,7 @@ IntegerRange RangeOf(DataType type) {
 
 Result<HostTensor> HostTensor::Make(const Shape& shape, DataType type) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t count, CheckedElementCount(shape));
+  type = BufferType(type);
   if (BytesPerElement(type) == 0) {
     return Error{"unsupported: no buffers of type '" + std::string(Name(type)) + "' on a CPU"};
   }

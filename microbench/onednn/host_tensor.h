@@ -67,6 +67,9 @@ class HostTensor {
 // Whole bytes of one element; 0 for kNone and 4-bit types.
 int BytesPerElement(DataType type);
 
+// The type in which a tensor of `type` lies in memory here: 4-bit elements take a byte each.
+DataType BufferType(DataType type);
+
 // The range of an integer type as doubles; {0, 1} for bool.
 struct IntegerRange {
   double least;

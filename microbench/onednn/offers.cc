@@ -16,6 +16,7 @@
 #include "microbench/onednn/pooling_candidates.h"
 #include "microbench/onednn/recurrent_candidates.h"
 #include "microbench/onednn/reduction_kernels.h"
+#include "microbench/onednn/upsampling_product.h"
 #include "microbench/onednn/window_kernels.h"
 
 namespace infimum::cpu {
@@ -28,11 +29,72 @@ Offers Joined(Offers first, Offers second) {
   return first;
 }
 
-struct Collector {
-  Offers operator()(const ConvolutionConfig& config) const {
-    return Joined(ConvolutionOffers(config), PointwiseConvolutionOffers(config));
+// The types as which products of a 16-bit type run where the processor has none of its own: f32, with
+// conversions of inputs and outputs at each run. Integer weights of a floating point product become f32 too,
+// once where they are constant.
+OperandTypes Widened(OperandTypes types) {
+  if (IsFloatingPoint(types.input) && IsInteger(types.weights)) types.weights = DataType::kF32;
+  for (DataType* type : {&types.input, &types.weights, &types.output}) {
+    if (*type == DataType::kF16 || *type == DataType::kBF16) *type = DataType::kF32;
   }
-  Offers operator()(const MatMulConfig& config) const { return MatMulOffers(config); }
+  return types;
+}
+
+// Products of signed bytes lose precision or speed where only unsigned times signed is fast: the input's
+// sign bit is flipped, which moves its zero point by 128.
+OperandTypes Unsigned(OperandTypes types) {
+  if (types.input == DataType::kS8) types.input = DataType::kU8;
+  return types;
+}
+
+Epilogue Widened(Epilogue epilogue) {
+  for (Epilogue::Step& step : epilogue.steps) {
+    if (step.type == DataType::kF16 || step.type == DataType::kBF16) step.type = DataType::kF32;
+  }
+  return epilogue;
+}
+
+Offers DirectOffers(const ConvolutionConfig& config, const Epilogue& epilogue) {
+  Offers offers = ConvolutionOffers(config, epilogue);
+  if (!epilogue.empty()) return offers;
+  return Joined(Joined(std::move(offers), PointwiseConvolutionOffers(config)), UpsamplingProductOffers(config));
+}
+Offers DirectOffers(const MatMulConfig& config, const Epilogue& epilogue) { return MatMulOffers(config, epilogue); }
+Offers DirectOffers(const RecurrentConfig& config, const Epilogue&) { return RecurrentOffers(config); }
+
+template <class Config>
+Offers Rewritten(Config config, const OperandTypes& types, const Epilogue& epilogue, const std::string& prefix) {
+  if (config.types == types) return {};
+  config.types = types;
+  Offers offers = DirectOffers(config, epilogue);
+  for (Offer& offer : offers) {
+    offer.candidate.algorithm = prefix + offer.candidate.algorithm;
+    offer.candidate.library_choice = false;
+  }
+  return offers;
+}
+
+// What a product runs as: in its own types where the library has them, else in wider ones.
+template <class Config>
+Offers TypedOffers(const Config& config, const Epilogue& epilogue) {
+  Offers offers = DirectOffers(config, epilogue);
+  // Without VNNI, oneDNN's convolutions halve the weights of signed inputs lest 16-bit sums overflow, which
+  // costs the last bit: more than the contract allows.
+  const bool lossy = config.types.input == DataType::kS8 && !Features().avx512_vnni && !Features().avx_vnni;
+  if (lossy && std::is_same_v<Config, ConvolutionConfig>) offers.clear();
+  if (lossy) {
+    std::erase_if(offers, [](const Offer& o) { return o.candidate.algorithm.rfind("matmul-as-convolution/", 0) == 0; });
+  }
+  const bool native = std::any_of(offers.begin(), offers.end(), [](const Offer& offer) { return !offer.reference; });
+  if (!native) {
+    offers = Joined(std::move(offers), Rewritten(config, Widened(config.types), Widened(epilogue), "as-f32/"));
+  }
+  return Joined(std::move(offers), Rewritten(config, Unsigned(config.types), epilogue, "as-u8/"));
+}
+
+struct Collector {
+  Offers operator()(const ConvolutionConfig& config) const { return TypedOffers(config, {}); }
+  Offers operator()(const MatMulConfig& config) const { return TypedOffers(config, {}); }
   Offers operator()(const PoolingConfig& config) const {
     return Joined(PoolingOffers(config), PoolingKernelOffers(config));
   }
@@ -50,7 +112,7 @@ struct Collector {
   }
   Offers operator()(const ScanConfig& config) const { return ScanKernelOffers(config); }
   Offers operator()(const SortConfig& config) const { return SortKernelOffers(config); }
-  Offers operator()(const RecurrentConfig& config) const { return RecurrentOffers(config); }
+  Offers operator()(const RecurrentConfig& config) const { return TypedOffers(config, {}); }
   Offers operator()(const AttentionConfig& config) const { return AttentionOffers(config); }
   Offers operator()(const ResampleConfig& config) const {
     return Joined(ResampleLibraryOffers(config), ResampleKernelOffers(config));
@@ -61,60 +123,23 @@ struct Collector {
   Offers operator()(const ReorderConfig& config) const { return ReorderLibraryOffers(config); }
 };
 
-// The types as which products of a 16-bit type run where the processor has none of its own: f32, with
-// conversions of inputs and outputs at each run.
-OperandTypes Widened(OperandTypes types) {
-  for (DataType* type : {&types.input, &types.weights, &types.output}) {
-    if (*type == DataType::kF16 || *type == DataType::kBF16) *type = DataType::kF32;
-  }
-  return types;
-}
-
-template <class Config>
-Offers Rewritten(Config config, const OperandTypes& types, const std::string& prefix) {
-  if (config.types == types) return {};
-  config.types = types;
-  Offers offers = Collector()(config);
-  for (Offer& offer : offers) {
-    offer.candidate.algorithm = prefix + offer.candidate.algorithm;
-    offer.candidate.library_choice = false;
-  }
+Offers WithoutFallbacks(Offers offers, CandidateTier tier) {
+  const bool others = std::any_of(offers.begin(), offers.end(), [](const Offer& offer) { return !offer.reference; });
+  if (others && tier != CandidateTier::kExhaustive) std::erase_if(offers, [](const Offer& o) { return o.reference; });
   return offers;
-}
-
-// Products of signed bytes lose precision or speed where only unsigned times signed is fast: the input's
-// sign bit is flipped, which moves its zero point by 128.
-OperandTypes Unsigned(OperandTypes types) {
-  if (types.input == DataType::kS8) types.input = DataType::kU8;
-  return types;
 }
 
 }  // namespace
 
 Offers OffersFor(const LayerConfig& config, CandidateTier tier) {
-  Offers offers = std::visit(Collector{}, config);
-  const bool native = std::any_of(offers.begin(), offers.end(), [](const Offer& offer) { return !offer.reference; });
-  // Without VNNI, oneDNN's convolutions halve the weights of signed inputs lest 16-bit sums overflow, which
-  // costs the last bit: more than the contract allows.
-  const bool lossy = TypesOf(config).input == DataType::kS8 && !Features().avx512_vnni && !Features().avx_vnni;
-  if (lossy && std::holds_alternative<ConvolutionConfig>(config)) offers.clear();
-  if (lossy) {
-    std::erase_if(offers, [](const Offer& o) { return o.candidate.algorithm.rfind("matmul-as-convolution/", 0) == 0; });
-  }
-  if (const auto* convolution = std::get_if<ConvolutionConfig>(&config)) {
-    if (!native) offers = Joined(std::move(offers), Rewritten(*convolution, Widened(convolution->types), "as-f32/"));
-    offers = Joined(std::move(offers), Rewritten(*convolution, Unsigned(convolution->types), "as-u8/"));
-  }
-  if (const auto* matmul = std::get_if<MatMulConfig>(&config)) {
-    if (!native) offers = Joined(std::move(offers), Rewritten(*matmul, Widened(matmul->types), "as-f32/"));
-    offers = Joined(std::move(offers), Rewritten(*matmul, Unsigned(matmul->types), "as-u8/"));
-  }
-  if (const auto* recurrent = std::get_if<RecurrentConfig>(&config)) {
-    if (!native) offers = Joined(std::move(offers), Rewritten(*recurrent, Widened(recurrent->types), "as-f32/"));
-  }
-  const bool others = std::any_of(offers.begin(), offers.end(), [](const Offer& offer) { return !offer.reference; });
-  if (others && tier != CandidateTier::kExhaustive) std::erase_if(offers, [](const Offer& o) { return o.reference; });
-  return offers;
+  return WithoutFallbacks(std::visit(Collector{}, config), tier);
+}
+
+Offers FusedOffers(const LayerConfig& product, const Epilogue& epilogue, CandidateTier tier) {
+  Offers offers;
+  if (const auto* convolution = std::get_if<ConvolutionConfig>(&product)) offers = TypedOffers(*convolution, epilogue);
+  if (const auto* matmul = std::get_if<MatMulConfig>(&product)) offers = TypedOffers(*matmul, epilogue);
+  return WithoutFallbacks(std::move(offers), tier);
 }
 
 }  // namespace infimum::cpu

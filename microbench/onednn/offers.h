@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "infimum/measurement/candidate.h"
+#include "microbench/onednn/epilogue.h"
 #include "microbench/onednn/program.h"
 
 namespace infimum::cpu {
@@ -12,5 +13,8 @@ namespace infimum::cpu {
 // Names are unique. Plain reference implementations appear only in the exhaustive tier, or where there is
 // nothing else.
 std::vector<Offer> OffersFor(const LayerConfig& config, CandidateTier tier);
+
+// A convolution or matrix product that applies an epilogue before it writes; empty for every other layer.
+std::vector<Offer> FusedOffers(const LayerConfig& product, const Epilogue& epilogue, CandidateTier tier);
 
 }  // namespace infimum::cpu

@@ -6,6 +6,7 @@
 #include "microbench/onednn/layer_run.h"
 #include "microbench/onednn/offers.h"
 #include "microbench/onednn/peaks.h"
+#include "microbench/onednn/region_run.h"
 #include "oneapi/dnnl/dnnl.hpp"
 
 namespace infimum {
@@ -53,6 +54,10 @@ Result<std::vector<Candidate>> OneDnnBackend::Candidates(const Workload& workloa
   std::vector<Candidate> candidates;
   if (const auto* layer = std::get_if<LayerConfig>(&workload)) {
     for (const cpu::Offer& offer : cpu::OffersFor(*layer, tier)) candidates.push_back(offer.candidate);
+  } else {
+    for (const cpu::RegionOffer& offer : cpu::RegionOffersFor(std::get<Region>(workload), tier)) {
+      candidates.push_back(offer.candidate);
+    }
   }
   INFIMUM_RETURN_IF_ERROR(CheckNames(candidates));
   if (tier == CandidateTier::kHeuristic && candidates.size() > 2) candidates.resize(2);
@@ -65,6 +70,11 @@ Result<std::unique_ptr<PreparedRun>> OneDnnBackend::Prepare(const Workload& work
   if (const auto* layer = std::get_if<LayerConfig>(&workload)) {
     for (const cpu::Offer& offer : cpu::OffersFor(*layer, CandidateTier::kExhaustive)) {
       if (offer.candidate.name() == candidate.name()) return cpu::PrepareLayer(*layer, offer, options_.seed);
+    }
+  } else {
+    const Region& region = std::get<Region>(workload);
+    for (const cpu::RegionOffer& offer : cpu::RegionOffersFor(region, CandidateTier::kExhaustive)) {
+      if (offer.candidate.name() == candidate.name()) return cpu::PrepareRegion(region, offer, options_.seed);
     }
   }
   return Error{"unsupported: " + candidate.name() + " is not offered for this workload on this processor"};

@@ -28,6 +28,8 @@ std::optional<Epilogue::Step> EltwiseStep(PointwiseKind kind) {
       return step(algorithm::eltwise_tanh);
     case PointwiseKind::kSquare:
       return step(algorithm::eltwise_square);
+    case PointwiseKind::kCube:
+      return step(algorithm::eltwise_pow, 1, 3);
     case PointwiseKind::kAbsolute:
       return step(algorithm::eltwise_abs);
     case PointwiseKind::kSquareRoot:

@@ -1,5 +1,7 @@
 #include "microbench/onednn/primitive_program.h"
 
+#include <optional>
+
 #include "microbench/onednn/kernels/vector_kernels.h"
 #include "microbench/onednn/parallel.h"
 #include "oneapi/dnnl/dnnl.h"
@@ -79,6 +81,19 @@ class PrimitiveProgram : public Program {
     return {};
   }
 
+  Status Pack() override {
+    for (const Packing& packing : packings_) {
+      void* source = packing.source;
+      if (packing.convert) {
+        packing.convert->Run();
+        source = packing.convert->to;
+      }
+      INFIMUM_RETURN_IF_ERROR(ReorderMemory(packing.from, source, packing.to, packing.target));
+      if (packing.back) packing.back->Run();
+    }
+    return {};
+  }
+
   Status Unpack() override {
     for (const Conversion& conversion : before_unpack_) conversion.Run();
     for (const Unpacking& unpacking : unpackings_) {
@@ -93,6 +108,15 @@ class PrimitiveProgram : public Program {
   Bytes footprint() const override { return footprint_; }
 
  private:
+  // A variable operand into the primitive's layout, where types differ through a row-major copy in the
+  // computed type, and back into its own type at the end.
+  struct Packing {
+    memory::desc from;
+    void* source;
+    memory::desc to;
+    void* target;
+    std::optional<Conversion> convert = {}, back = {};
+  };
   struct Unpacking {
     memory::desc from;
     void* source;
@@ -129,7 +153,10 @@ class PrimitiveProgram : public Program {
     }
     INFIMUM_ASSIGN_OR_RETURN(void* data, Allocate(wanted.get_size()));
     INFIMUM_RETURN_IF_ERROR(ReorderMemory(input.described, input.tensor->data(), wanted, data));
-    if (!input.constant) in_place_ = false;
+    if (!input.constant) {
+      in_place_ = false;
+      packings_.push_back({input.described, input.tensor->data(), wanted, data});
+    }
     Bind(input.argument, wanted, data);
     return {};
   }
@@ -159,6 +186,7 @@ class PrimitiveProgram : public Program {
         back.Run();
         INFIMUM_ASSIGN_OR_RETURN(const Conversion step, Conversion::Make(own, kept, computed, data, stored));
         before_.push_back(step);
+        packings_.push_back({input.described, plain, wanted, data, first, back});
       }
     }
     Bind(input.argument, wanted, data);
@@ -235,6 +263,7 @@ class PrimitiveProgram : public Program {
   std::vector<AlignedBuffer> buffers_;
   std::vector<memory> memories_;
   std::vector<dnnl_exec_arg_t> arguments_;
+  std::vector<Packing> packings_;
   std::vector<Unpacking> unpackings_;
   std::vector<Conversion> before_, after_;  // of each run
   std::vector<Conversion> before_unpack_, unpacked_;

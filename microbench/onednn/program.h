@@ -34,12 +34,16 @@ class Program {
   // One execution, finished when it returns. Never allocates.
   virtual Status Run() = 0;
 
+  // Reads the problem's variable operands again, where Run() works on a copy of them in a layout of its
+  // own. The first copy is made with the program.
+  virtual Status Pack() { return {}; }
+
   // Puts the result of the last Run() into the problem's outputs, where Run() left it in a layout of
   // its own.
   virtual Status Unpack() { return {}; }
 
   // Whether Run() itself reads the problem's variable operands and writes the problem's outputs, so
-  // that programs can be chained.
+  // that Pack() and Unpack() do nothing.
   virtual bool in_place() const { return true; }
 
   virtual Bytes footprint() const = 0;

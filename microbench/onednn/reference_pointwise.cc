@@ -39,6 +39,8 @@ double Unary(PointwiseKind kind, double x) {
       return std::sqrt(x);
     case PointwiseKind::kSquare:
       return x * x;
+    case PointwiseKind::kCube:
+      return x * x * x;
     case PointwiseKind::kExponential:
       return std::exp(x);
     case PointwiseKind::kLogarithm:

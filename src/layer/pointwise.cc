@@ -66,6 +66,7 @@ constexpr std::array kKinds = {
     KindRow{PointwiseKind::kReciprocal, "reciprocal", {1, 1}, 4},
     KindRow{PointwiseKind::kSquareRoot, "square_root", {1, 1}, 4},
     KindRow{PointwiseKind::kSquare, "square", {1, 1}, 1},
+    KindRow{PointwiseKind::kCube, "cube", {1, 1}, 2},
     KindRow{PointwiseKind::kExponential, "exponential", {1, 1}, 10},
     KindRow{PointwiseKind::kLogarithm, "logarithm", {1, 1}, 10},
     KindRow{PointwiseKind::kErrorFunction, "error_function", {1, 1}, 10},

@@ -204,6 +204,7 @@ struct ArithmeticError {
       case PointwiseKind::kReciprocal:
       case PointwiseKind::kSquareRoot:
       case PointwiseKind::kSquare:
+      case PointwiseKind::kCube:
       case PointwiseKind::kCast:
       case PointwiseKind::kLeakyRelu:
       case PointwiseKind::kHardSigmoid:

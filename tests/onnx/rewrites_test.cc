@@ -134,6 +134,23 @@ TEST(FuseQuantized, MakesAConvolutionOnEightBits) {
   EXPECT_THAT(conv.origins, ElementsAre("dx", "dw", "db", "conv", "relu", "q"));
 }
 
+// Folded into floating point, the weights would count four times their bytes.
+TEST(FuseQuantized, LetsAFloatProductReadItsWeightsAsTheyAreStored) {
+  const ModelGraph graph = ReadText(R"(
+    g (float[8, 64] x, float[1, 4, 8, 8] image) => (float[8, 32] y, float[1, 4, 8, 8] z)
+      <int8[64, 32] w, float s = {0.1}, uint8[4, 4, 1, 1] k, float sk = {0.1}, uint8 zk = {128}> {
+      [dw] fw = DequantizeLinear (w, s)
+      [product] y = MatMul (x, fw)
+      [dk] fk = DequantizeLinear (k, sk, zk)
+      [conv] z = Conv (image, fk)
+    })");
+  EXPECT_EQ(graph.layers.size(), 2u);
+  EXPECT_THAT(Describe(LayerCalled(graph, "product")), HasSubstr("matmul dtype=f32:s8:f32"));
+  EXPECT_EQ(LayerCalled(graph, "product").work.operand_reads.at(1).value, 64 * 32);
+  EXPECT_THAT(Describe(LayerCalled(graph, "conv")), HasSubstr("convolution dtype=f32:u8:f32"));
+  EXPECT_THAT(LayerCalled(graph, "conv").origins, ElementsAre("dk", "conv"));
+}
+
 TEST(FuseQuantized, KeepsAReluThatSaturationDoesNotDo) {
   const ModelGraph graph = ReadText(Quantized(R"(
       [conv] c = Conv (fx, fw)

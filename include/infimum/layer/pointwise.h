@@ -61,6 +61,7 @@ enum class PointwiseKind {
   kReciprocal,
   kSquareRoot,
   kSquare,
+  kCube,
   kExponential,
   kLogarithm,
   kErrorFunction,

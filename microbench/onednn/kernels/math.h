@@ -41,6 +41,22 @@ INFIMUM_INLINE float Exp(float x) {
   return x == x ? low : x;
 }
 
+// exp(x) for x <= 0, as a softmax needs it; 0 where it would be no normal number.
+INFIMUM_INLINE float ExpOfNonPositive(float x) {
+  const float clamped = -87.33F > x ? -87.33F : x;  // in this order a NaN stays one
+  const float n = NearestSmall(clamped * 1.44269504F);
+  const float r = (clamped - n * 0.693359375F) + n * 2.12194440e-4F;
+  float p = 1.9875691500e-4F;
+  p = p * r + 1.3981999507e-3F;
+  p = p * r + 8.3334519073e-3F;
+  p = p * r + 4.1665795894e-2F;
+  p = p * r + 1.6666665459e-1F;
+  p = p * r + 5.0000001201e-1F;
+  p = p * r * r + r + 1.0F;
+  const float y = p * std::bit_cast<float>((static_cast<std::int32_t>(n) + 127) << 23);
+  return x < -87.0F ? 0.0F : y;
+}
+
 // exp(x) - 1 for x <= 0, without cancellation near 0.
 INFIMUM_INLINE float ExpMinusOne(float x) {
   const float series = x * (1.0F + x * (0.5F + x * (1.6666667e-1F + x * (4.1666668e-2F + x * 8.3333338e-3F))));

@@ -10,7 +10,25 @@ constexpr int kPartial = 4;
 
 INFIMUM_INLINE Floats Load(const float* x) { return *reinterpret_cast<const UnalignedFloats*>(x); }
 
-// Folds a row with `step` in vectors and `last` for what is left and across the lanes.
+INFIMUM_INLINE Integers LaneNumbers() {
+  Integers lanes{};
+  for (int lane = 0; lane < kFloats; ++lane) lanes[lane] = lane;
+  return lanes;
+}
+
+// What does not fill a vector, in one: the lanes that are not of it hold `start`.
+INFIMUM_INLINE Floats LoadRest(const float* x, std::int64_t count, std::int64_t rest, float start) {
+  if (count >= kFloats) {
+    const Integers taken = LaneNumbers() >= static_cast<std::int32_t>(kFloats - rest);
+    return taken ? Load(x + count - kFloats) : Floats{} + start;
+  }
+  float padded[kFloats];
+  for (int lane = 0; lane < kFloats; ++lane) padded[lane] = lane < rest ? x[lane] : start;
+  return Load(padded);
+}
+
+// Folds a row with `step` in vectors, then across the lanes. `start` leaves a sum as it is and step(start)
+// is start.
 template <class Step, class Combine>
 INFIMUM_INLINE float Fold(const float* x, std::int64_t count, float start, Step step, Combine combine) {
   Floats partial[kPartial];
@@ -21,19 +39,13 @@ INFIMUM_INLINE float Fold(const float* x, std::int64_t count, float start, Step 
     for (int j = 0; j < kPartial; ++j) partial[j] = combine(partial[j], step(Load(x + i + j * kFloats)));
   }
   for (; i + kFloats <= count; i += kFloats) partial[0] = combine(partial[0], step(Load(x + i)));
-  Floats rest = Floats{} + start;
-  for (int lane = 0; i < count; ++i, ++lane) {
-    Floats one{};
-    one[0] = x[i];
-    rest[lane] = combine(Floats{} + start, step(one))[0];
-  }
-  partial[0] = combine(combine(partial[0], partial[1]), combine(combine(partial[2], partial[3]), rest));
+  if (i < count) partial[1] = combine(partial[1], step(LoadRest(x, count, count - i, start)));
+  Floats total = combine(combine(partial[0], partial[1]), combine(partial[2], partial[3]));
+#pragma GCC unroll 4
   for (int width = kFloats / 2; width > 0; width /= 2) {
-    Floats shifted = Floats{} + start;
-    for (int lane = 0; lane < width; ++lane) shifted[lane] = partial[0][lane + width];
-    partial[0] = combine(partial[0], shifted);
+    total = combine(total, __builtin_shuffle(total, (LaneNumbers() + width) & (kFloats - 1)));
   }
-  return partial[0][0];
+  return total[0];
 }
 
 #define INFIMUM_STEP [=](Floats v) __attribute__((always_inline))
@@ -81,12 +93,12 @@ float ExponentialsRow(const float* x, float shift, float* y, std::int64_t count)
   float sum = 0;
   if (y == nullptr) {
 #pragma omp simd reduction(+ : sum)
-    for (std::int64_t i = 0; i < count; ++i) sum += Exp(x[i] - shift);
+    for (std::int64_t i = 0; i < count; ++i) sum += ExpOfNonPositive(x[i] - shift);
     return sum;
   }
 #pragma omp simd reduction(+ : sum)
   for (std::int64_t i = 0; i < count; ++i) {
-    const float e = Exp(x[i] - shift);
+    const float e = ExpOfNonPositive(x[i] - shift);
     y[i] = e;
     sum += e;
   }
@@ -154,7 +166,7 @@ void AccumulateExponentials(float* __restrict total, const float* __restrict x, 
                             float* __restrict y, std::int64_t count) {
 #pragma omp simd
   for (std::int64_t i = 0; i < count; ++i) {
-    const float e = Exp(x[i] - shift[i]);
+    const float e = ExpOfNonPositive(x[i] - shift[i]);
     y[i] = e;
     total[i] += e;
   }

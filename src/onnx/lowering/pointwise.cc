@@ -1,4 +1,6 @@
 // Activations, element-wise arithmetic, comparison and logic with broadcasting, Where, Clip, Cast.
+#include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "src/onnx/lowering/attributes.h"
@@ -147,6 +149,27 @@ Result<Lowering> LowerPRelu(const NodeView& node) {
   return region.Finish();
 }
 
+// A power is exponential and logarithm, unless its exponent is known: then engines do with a product or a root.
+Result<Lowering> LowerPow(const NodeView& node) {
+  const std::optional<std::vector<double>> exponents =
+      HasInput(node, 1) ? NumbersOf(node.inputs[1]->value) : std::nullopt;
+  const auto all = [&](double wanted) {
+    return exponents && !exponents->empty() &&
+           std::all_of(exponents->begin(), exponents->end(), [=](double exponent) { return exponent == wanted; });
+  };
+  INFIMUM_ASSIGN_OR_RETURN(const Shape base, InputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const Shape output, OutputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
+  if (base == output && types.input == types.output) {
+    if (all(1)) return Free("to the power of one it returns its input");
+    if (all(2)) return Unary<PointwiseKind::kSquare>(node);
+    if (all(3)) return Unary<PointwiseKind::kCube>(node);
+    if (all(0.5) && IsFloatingPoint(types.input)) return Unary<PointwiseKind::kSquareRoot>(node);
+    if (all(-1) && IsFloatingPoint(types.input)) return Unary<PointwiseKind::kReciprocal>(node);
+  }
+  return Binary<PointwiseKind::kPower>(node);
+}
+
 }  // namespace
 
 std::span<const OperatorEntry> PointwiseOperators() {
@@ -210,7 +233,7 @@ std::span<const OperatorEntry> PointwiseOperators() {
       {kOnnx, "Mul", Binary<K::kMultiply>},
       {kOnnx, "Or", Binary<K::kOr>},
       {kOnnx, "PRelu", LowerPRelu},
-      {kOnnx, "Pow", Binary<K::kPower>},
+      {kOnnx, "Pow", LowerPow},
       {kOnnx, "Sub", Binary<K::kSubtract>},
       {kOnnx, "Xor", Binary<K::kXor>},
 

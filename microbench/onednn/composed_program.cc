@@ -1,0 +1,100 @@
+// Regions member by member with row-major buffers in between: what a framework without fusion does. Each
+// member runs as what was fastest when the program was made, changes of layout included.
+#include <algorithm>
+
+#include "infimum/base/clock.h"
+#include "microbench/onednn/offers.h"
+#include "microbench/onednn/region_problem.h"
+
+namespace infimum::cpu {
+namespace {
+
+Status RunRowMajor(Program& program) {
+  INFIMUM_RETURN_IF_ERROR(program.Pack());
+  INFIMUM_RETURN_IF_ERROR(program.Run());
+  return program.Unpack();
+}
+
+class ComposedProgram : public Program {
+ public:
+  Status Add(std::unique_ptr<Program> program) {
+    footprint_ += program->footprint();
+    programs_.push_back(std::move(program));
+    return {};
+  }
+
+  Status Run() override {
+    for (const std::unique_ptr<Program>& program : programs_) INFIMUM_RETURN_IF_ERROR(RunRowMajor(*program));
+    return {};
+  }
+  Bytes footprint() const override { return footprint_; }
+
+ private:
+  std::vector<std::unique_ptr<Program>> programs_;
+  Bytes footprint_;
+};
+
+// The least of a few runs.
+Result<Clock::Duration> TimeOf(Program& program) {
+  Clock::Duration least = Clock::Duration::max();
+  INFIMUM_RETURN_IF_ERROR(RunRowMajor(program));
+  for (int i = 0; i < 3; ++i) {
+    const Clock::Duration begin = SteadyClock().Now();
+    INFIMUM_RETURN_IF_ERROR(RunRowMajor(program));
+    least = std::min(least, SteadyClock().Now() - begin);
+  }
+  return least;
+}
+
+// The fastest way to run one member between row-major buffers.
+Result<std::unique_ptr<Program>> BestRowMajor(const Problem& problem) {
+  std::unique_ptr<Program> best;
+  Clock::Duration best_time = Clock::Duration::max();
+  std::string reason = "no candidate for " + std::string(FamilyOf(problem.config));
+  for (const Offer& offer : OffersFor(problem.config, CandidateTier::kEngine)) {
+    Result<std::unique_ptr<Program>> program = offer.make(problem);
+    if (!program) {
+      reason = program.error().message;
+      continue;
+    }
+    const Result<Clock::Duration> time = TimeOf(**program);
+    if (!time || *time >= best_time) continue;
+    best_time = *time;
+    best = std::move(*program);
+  }
+  if (best == nullptr) return Error{"unsupported: " + reason};
+  return best;
+}
+
+}  // namespace
+
+std::vector<RegionOffer> ComposedOffers(const Region& region) {
+  for (const RegionMember& member : region.members) {
+    if (OffersFor(member.config, CandidateTier::kEngine).empty()) return {};
+    // What the configuration calls constant is packed once, so it must not be another member's output.
+    const std::vector<Operand> operands = OperandsOf(member.config);
+    for (std::size_t i = 0; i < operands.size() && i < member.operands.size(); ++i) {
+      if (operands[i].constant && member.operands[i].source == RegionOperand::Source::kMember) return {};
+    }
+  }
+  RegionOffer offer;
+  offer.candidate.library = "infimum";
+  offer.candidate.algorithm = "composed";
+  offer.candidate.input_layout = "plain";
+  offer.candidate.output_layout = "plain";
+  offer.make = [](const RegionProblem& problem) -> Result<std::unique_ptr<Program>> {
+    auto composed = std::make_unique<ComposedProgram>();
+    for (std::size_t i = 0; i < problem.region.members.size(); ++i) {
+      const RegionMember& member = problem.region.members[i];
+      Problem own{member.config, {}, problem.members[i]};
+      for (const RegionOperand& operand : member.operands) own.operands.push_back(problem.Find(operand));
+      INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, BestRowMajor(own));
+      INFIMUM_RETURN_IF_ERROR(RunRowMajor(*program));
+      INFIMUM_RETURN_IF_ERROR(composed->Add(std::move(program)));
+    }
+    return std::unique_ptr<Program>(std::move(composed));
+  };
+  return {offer};
+}
+
+}  // namespace infimum::cpu

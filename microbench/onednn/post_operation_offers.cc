@@ -1,0 +1,128 @@
+// Regions that oneDNN runs as one primitive: a product, then element-wise members as its post-operations.
+#include <algorithm>
+#include <optional>
+
+#include "microbench/onednn/offers.h"
+#include "microbench/onednn/pointwise_candidates.h"
+#include "microbench/onednn/region_problem.h"
+
+namespace infimum::cpu {
+namespace {
+
+// A product with its epilogue, and where the operands of the epilogue come from: they follow the product's
+// own operands in the problem.
+struct Fusion {
+  LayerConfig product;
+  Epilogue epilogue;
+  std::vector<RegionOperand> operands;
+};
+
+// An operand of a canonical element-wise layer, whose dimensions may be merged, in the rank of the
+// product's output: {64, 1} of {64, 3136} is {1, 64, 1, 1} of {1, 64, 56, 56}.
+std::optional<Shape> Unmerged(const Shape& operand, const Shape& merged, const Shape& output) {
+  Shape padded;
+  padded.dims.assign(merged.rank() - operand.rank(), 1);
+  padded.dims.insert(padded.dims.end(), operand.dims.begin(), operand.dims.end());
+  Shape result = output;
+  std::size_t at = output.rank();
+  for (std::size_t i = merged.rank(); i-- > 0;) {
+    std::int64_t product = 1;
+    while (at > 0 && product < merged.dims[i]) {
+      --at;
+      product *= output.dims[at];
+      if (padded.dims[i] == 1) result.dims[at] = 1;
+    }
+    if (product != merged.dims[i]) return std::nullopt;
+    if (padded.dims[i] != 1 && padded.dims[i] != merged.dims[i]) return std::nullopt;
+  }
+  // What was dropped from the front is of extent one.
+  for (std::size_t i = 0; i < at; ++i) {
+    if (output.dims[i] != 1) return std::nullopt;
+  }
+  return result;
+}
+
+bool Commutes(PointwiseKind kind) {
+  return kind == PointwiseKind::kAdd || kind == PointwiseKind::kMultiply || kind == PointwiseKind::kMinimum ||
+         kind == PointwiseKind::kMaximum;
+}
+
+// The step that a member is, or nothing where a post-operation cannot be it.
+std::optional<Epilogue::Step> StepOf(const PointwiseConfig& config, const std::vector<RegionOperand>& operands,
+                                     std::int64_t previous, const Shape& output, RegionOperand& other) {
+  const auto is_previous = [&](const RegionOperand& operand) {
+    return operand.source == RegionOperand::Source::kMember && operand.index == previous;
+  };
+  if (operands.size() == 1) return is_previous(operands[0]) ? EltwiseStep(config.kind) : std::nullopt;
+  const auto algorithm = BinaryAlgorithm(config.kind);
+  if (operands.size() != 2 || !algorithm || config.types.output == DataType::kBool) return std::nullopt;
+  const std::size_t chained = is_previous(operands[0]) ? 0 : 1;
+  if (!is_previous(operands[chained]) || is_previous(operands[1 - chained])) return std::nullopt;
+  if (chained == 1 && !Commutes(config.kind)) return std::nullopt;
+  if (operands[1 - chained].source == RegionOperand::Source::kMember) return std::nullopt;
+  const Shape merged = OutputShape(config);
+  if (ElementCount(config.inputs[chained]) != ElementCount(output)) return std::nullopt;
+  const std::optional<Shape> shape = Unmerged(config.inputs[1 - chained], merged, output);
+  if (!shape) return std::nullopt;
+  Epilogue::Step step;
+  step.algorithm = *algorithm;
+  step.binary = true;
+  step.shape = *shape;
+  step.type = config.types.weights != DataType::kNone && chained == 0 ? config.types.weights : config.types.input;
+  step.constant = operands[1 - chained].source == RegionOperand::Source::kWeight;
+  other = operands[1 - chained];
+  return step;
+}
+
+std::optional<Fusion> FusionOf(const Region& region) {
+  const std::vector<RegionMember>& members = region.members;
+  if (members.size() < 2 || region.outputs.size() != 1) return std::nullopt;
+  Fusion fusion;
+  fusion.product = members[0].config;
+  Shape output;
+  if (const auto* convolution = std::get_if<ConvolutionConfig>(&fusion.product)) {
+    output = OutputShape(*convolution);
+  } else if (const auto* matmul = std::get_if<MatMulConfig>(&fusion.product)) {
+    output = OutputShape(*matmul);
+  } else {
+    return std::nullopt;
+  }
+  const DataType type = TypesOf(fusion.product).output;
+  if (!IsFloatingPoint(type)) return std::nullopt;
+  fusion.operands = members[0].operands;
+  for (std::size_t i = 1; i < members.size(); ++i) {
+    const auto* config = std::get_if<PointwiseConfig>(&members[i].config);
+    if (config == nullptr || config->types.input != type || config->types.output != type) return std::nullopt;
+    RegionOperand other;
+    std::optional<Epilogue::Step> step =
+        StepOf(*config, members[i].operands, static_cast<std::int64_t>(i) - 1, output, other);
+    if (!step) return std::nullopt;
+    if (step->binary) {
+      step->operand = fusion.operands.size();
+      fusion.operands.push_back(other);
+    }
+    fusion.epilogue.steps.push_back(*step);
+  }
+  return fusion;
+}
+
+}  // namespace
+
+std::vector<RegionOffer> PostOperationOffers(const Region& region, CandidateTier tier) {
+  const std::optional<Fusion> fusion = FusionOf(region);
+  if (!fusion) return {};
+  std::vector<RegionOffer> offers;
+  for (Offer& offer : FusedOffers(fusion->product, fusion->epilogue, tier)) {
+    RegionOffer made;
+    made.candidate = offer.candidate;
+    made.make = [fusion = *fusion, make = offer.make](const RegionProblem& region_problem) {
+      Problem problem{fusion.product, {}, {region_problem.members.back()[0]}};
+      for (const RegionOperand& operand : fusion.operands) problem.operands.push_back(region_problem.Find(operand));
+      return make(problem);
+    };
+    offers.push_back(std::move(made));
+  }
+  return offers;
+}
+
+}  // namespace infimum::cpu

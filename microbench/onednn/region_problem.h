@@ -1,0 +1,46 @@
+// A region with its tensors, and what can run it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "infimum/layer/region.h"
+#include "microbench/onednn/program.h"
+
+namespace infimum::cpu {
+
+// Tensors by the region's own numbering. Those of members that are no output may stay unwritten.
+struct RegionProblem {
+  Region region;
+  std::vector<const HostTensor*> inputs;
+  std::vector<const HostTensor*> weights;
+  std::vector<std::vector<HostTensor*>> members;  // all outputs of each
+
+  const HostTensor* Find(const RegionOperand& operand) const {
+    const auto index = static_cast<std::size_t>(operand.index);
+    switch (operand.source) {
+      case RegionOperand::Source::kInput:
+        return inputs[index];
+      case RegionOperand::Source::kWeight:
+        return weights[index];
+      default:
+        return members[index][0];
+    }
+  }
+};
+
+struct RegionOffer {
+  Candidate candidate;
+  std::function<Result<std::unique_ptr<Program>>(const RegionProblem&)> make;
+};
+
+// Fused forms first, then one kernel for a chain of element-wise members, last all members in turn.
+std::vector<RegionOffer> RegionOffersFor(const Region& region, CandidateTier tier);
+
+// The three kinds of candidates, each in a file of its own.
+std::vector<RegionOffer> PostOperationOffers(const Region& region, CandidateTier tier);
+std::vector<RegionOffer> PointwiseChainOffers(const Region& region);
+std::vector<RegionOffer> ComposedOffers(const Region& region);
+
+}  // namespace infimum::cpu
