@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "microbench/harness/quantity_text.h"
+#include "infimum/base/quantity_text.h"
 
 namespace infimum {
 namespace {

@@ -13,7 +13,7 @@
 #include "microbench/harness/core_choice.h"
 #include "microbench/harness/journal_file.h"
 #include "microbench/harness/progress.h"
-#include "microbench/harness/quantity_text.h"
+#include "infimum/base/quantity_text.h"
 #include "microbench/harness/runner_options.h"
 #include "microbench/harness/summary.h"
 #include "microbench/harness/surroundings.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "microbench/harness/quantity_text.h"
+#include "infimum/base/quantity_text.h"
 
 namespace infimum {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "infimum/base/text.h"
-#include "microbench/harness/quantity_text.h"
+#include "infimum/base/quantity_text.h"
 
 namespace infimum {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "infimum/base/text.h"
 #include "microbench/harness/core_choice.h"
-#include "microbench/harness/quantity_text.h"
+#include "infimum/base/quantity_text.h"
 
 extern char** environ;
 

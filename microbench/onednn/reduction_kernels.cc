@@ -130,7 +130,7 @@ Result<std::unique_ptr<Program>> MakeFloatReduction(ReductionKind kind, const Ge
         const std::int64_t outer = i / blocks, begin = i % blocks * kColumns;
         const std::int64_t base = geometry.outer_offsets[static_cast<std::size_t>(outer)] + begin;
         const std::int64_t n = std::min(kColumns, geometry.columns - begin);
-        totals.fill(steps.start);
+        std::fill_n(totals.begin(), n, steps.start);
         for (const std::int64_t offset : geometry.reduced_offsets) {
           if (geometry.columns > 1) {
             steps.accumulate(totals.data(), input.Read(base + offset, n, buffer.data()), n);

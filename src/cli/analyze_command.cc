@@ -4,12 +4,12 @@
 
 #include <memory>
 
-#include "infimum/reports/html_report.h"
 #include "infimum/reports/report_json.h"
 #include "infimum/reports/summary.h"
 #include "infimum/workflow/analysis.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
+#include "src/cli/report_output.h"
 
 namespace infimum::cli {
 namespace {
@@ -35,7 +35,7 @@ Result<int> RunAnalyze(const AnalyzeOptions& options) {
 
   Talk talk = options.talk.Make();
   INFIMUM_ASSIGN_OR_RETURN(const Analysis result, Analyze(analysis, talk));
-  INFIMUM_RETURN_IF_ERROR(WriteOutput(report_path, HtmlReport(result.report)));
+  INFIMUM_RETURN_IF_ERROR(WriteReport(report_path, result.report));
   if (options.format == OutputFormat::kJson) {
     INFIMUM_RETURN_IF_ERROR(WriteOutput("-", ReportJson(result.report)));
   } else {
@@ -73,7 +73,7 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("PATH");
   command->add_flag("--measure-again", options->analysis.measure_again,
                     "measure the framework also where the store has its run");
-  command->add_option("--report", options->report, "HTML report to write (default: MODEL's name, .html)")
+  command->add_option("--report", options->report, "report to write; .html, .md, .json or .csv (default: MODEL's name, .html)")
       ->type_name("FILE");
   AddFormat(command, options->format);
   AddTalk(command, options->talk);

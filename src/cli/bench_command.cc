@@ -123,6 +123,7 @@ Result<int> RunBench(const BenchOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, campaign));
   INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end, RunCampaign(installation, plan, campaign, *store, talk));
+  if (end.budget_spent) talk.Say("the budget is spent; the same command again goes on where this one ended");
 
   Selection selection;
   selection.device = here.device.Key();

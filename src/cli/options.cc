@@ -4,43 +4,24 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 
 namespace infimum::cli {
 namespace {
 
-// "90", "90s", "3m", "1h".
-std::optional<std::chrono::seconds> ParseBudget(std::string_view text) {
-  std::int64_t unit = 1;
-  if (!text.empty()) {
-    switch (text.back()) {
-      case 's':
-        unit = 1;
-        break;
-      case 'm':
-        unit = 60;
-        break;
-      case 'h':
-        unit = 3600;
-        break;
-      default:
-        unit = 0;
-    }
-    if (unit == 0) {
-      unit = 1;
-    } else {
-      text.remove_suffix(1);
-    }
-  }
-  const std::optional<std::int64_t> number = ParseInteger(text);
-  if (!number || *number < 0 || *number > 1'000'000) return std::nullopt;
-  return std::chrono::seconds(*number * unit);
+// As the runners read it; a number alone is of seconds.
+Result<std::chrono::seconds> ParseBudget(const std::string& text) {
+  const bool bare = ParseInteger(text).has_value();
+  INFIMUM_ASSIGN_OR_RETURN(const Clock::Duration duration, ParseDuration(bare ? text + "s" : text));
+  return std::max(std::chrono::seconds(1), std::chrono::ceil<std::chrono::seconds>(duration));
 }
 
 }  // namespace
@@ -104,8 +85,8 @@ void AddBudget(CLI::App* command, std::chrono::seconds& budget) {
       ->add_option_function<std::string>(
           "--budget",
           [&budget](const std::string& text) {
-            const std::optional<std::chrono::seconds> parsed = ParseBudget(text);
-            if (!parsed) throw CLI::ValidationError("--budget", Quoted(text) + " is not a time such as 90s, 3m or 1h");
+            const Result<std::chrono::seconds> parsed = ParseBudget(text);
+            if (!parsed) throw CLI::ValidationError("--budget", parsed.error().message);
             budget = *parsed;
           },
           "how long measuring may take, such as 90s, 3m or 1h")
@@ -164,6 +145,26 @@ Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::str
   return pairs;
 }
 
+namespace {
+
+// A device or a pipe, /dev/stdout: it is written to, never replaced by a file.
+bool IsSpecial(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
+Status WriteFile(const std::string& path, const std::string& text) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  if (file) return {};
+  return Error{std::string(errno != 0 ? std::strerror(errno) : "unknown cause")};
+}
+
+}  // namespace
+
 Status WriteOutput(const std::string& path, const std::string& text) {
   if (path == "-") {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
@@ -172,24 +173,27 @@ Status WriteOutput(const std::string& path, const std::string& text) {
     return {};
   }
   // Written beside and renamed: a full disk never leaves half a file in place of a whole one.
-  const std::string part = path + ".part";
-  errno = 0;
-  std::ofstream file(part, std::ios::binary | std::ios::trunc);
-  file.write(text.data(), static_cast<std::streamsize>(text.size()));
-  file.close();
-  if (!file) {
-    const int cause = errno;
-    std::remove(part.c_str());
-    return Error{fmt::format("{}: cannot be written: {}", path, cause != 0 ? std::strerror(cause) : "unknown cause")};
+  const bool special = IsSpecial(path);
+  const std::string part = special ? path : path + ".part";
+  if (const Status written = WriteFile(part, text); !written) {
+    if (!special) std::remove(part.c_str());
+    return Error{fmt::format("{}: cannot be written: {}", path, written.error().message)};
   }
+  if (special) return {};
   std::error_code error;
   std::filesystem::rename(part, path, error);
-  if (error) return Error{fmt::format("{}: cannot be written: {}", path, error.message())};
+  if (error) {
+    std::remove(part.c_str());
+    return Error{fmt::format("{}: cannot be written: {}", path, error.message())};
+  }
   return {};
 }
 
 Status CheckWritable(const std::string& path) {
   if (path == "-" || path.empty()) return {};
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return Error{fmt::format("{}: cannot be written: a folder", path)};
+  if (IsSpecial(path)) return {};
   const std::string part = path + ".part";
   errno = 0;
   std::ofstream file(part, std::ios::binary | std::ios::app);

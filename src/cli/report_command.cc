@@ -3,12 +3,10 @@
 
 #include <memory>
 
-#include "infimum/reports/html_report.h"
-#include "infimum/reports/markdown_report.h"
-#include "infimum/reports/report_json.h"
 #include "infimum/workflow/analysis.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
+#include "src/cli/report_output.h"
 
 namespace infimum::cli {
 namespace {
@@ -31,11 +29,7 @@ Result<int> RunReport(const ReportOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(stored.dims, options.dims.Parse());
   INFIMUM_ASSIGN_OR_RETURN(stored.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   INFIMUM_ASSIGN_OR_RETURN(const Analysis analysis, AnalyzeStored(stored));
-  const bool markdown = output.ends_with(".md");
-  const bool json = output.ends_with(".json");
-  INFIMUM_RETURN_IF_ERROR(WriteOutput(output, markdown ? MarkdownReport(analysis.report)
-                                              : json   ? ReportJson(analysis.report)
-                                                       : HtmlReport(analysis.report)));
+  INFIMUM_RETURN_IF_ERROR(WriteReport(output, analysis.report));
   if (output != "-") options.talk.Make().Say(fmt::format("wrote {}", output));
   return kDone;
 }
@@ -46,7 +40,7 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command =
       NewCommand(app, "report", "one self-contained page about a model on a device, from the store",
-                 "The file's ending chooses the form: .html (default), .md or .json. The page needs no network.",
+                 kReportForms,
                  "infimum report resnet50.onnx --dim batch=8 -o resnet50.html");
   AddModel(command, options->model);
   AddDims(command, options->dims);

@@ -89,23 +89,39 @@ Error RunnerError(const ProcessEnd& end, const std::string& backend) {
   return Error{fmt::format("the {} runner failed (exit code {}): {}", backend, end.exit_code, last)};
 }
 
-// {"done":12,"total":57,"left_s":90}; anything else is talk of the runner and shown only when verbose.
-void ShowProgress(std::string_view line, Talk& talk, std::string_view what) {
-  const auto json = nlohmann::json::parse(line, nullptr, false);
-  if (!json.is_object() || !json.contains("done")) {
-    talk.Detail(line);
-    return;
+// What the runner says on standard error: {"event":"progress","done":12,"total":57,"left_s":90}, at last
+// {"event":"end","budget_spent":true}; anything else is talk of its own, shown only when verbose.
+class RunnerEvents {
+ public:
+  explicit RunnerEvents(Talk& talk) : talk_(talk) {}
+
+  void Take(std::string_view line) {
+    const auto json = nlohmann::json::parse(line, nullptr, false);
+    if (!json.is_object() || !json.contains("event")) return talk_.Detail(line);
+    if (json["event"] == "end") {
+      budget_spent_ = json.contains("budget_spent") && json["budget_spent"] == true;
+      return;
+    }
+    std::optional<std::chrono::seconds> left;
+    if (const std::optional<double> seconds = Number(json, "left_s")) {
+      left = std::chrono::seconds(static_cast<std::int64_t>(*seconds));
+    }
+    talk_.Progress("measuring", static_cast<std::int64_t>(Number(json, "done").value_or(0)),
+                   static_cast<std::int64_t>(Number(json, "total").value_or(0)), left);
   }
-  const auto number = [&](const char* key) {
+
+  bool budget_spent() const { return budget_spent_; }
+
+ private:
+  static std::optional<double> Number(const nlohmann::json& json, const char* key) {
     const auto found = json.find(key);
-    return found != json.end() && found->is_number() ? found->get<double>() : 0.0;
-  };
-  std::optional<std::chrono::seconds> left;
-  if (json.contains("left_s") && json["left_s"].is_number()) {
-    left = std::chrono::seconds(static_cast<std::int64_t>(number("left_s")));
+    if (found == json.end() || !found->is_number()) return std::nullopt;
+    return found->get<double>();
   }
-  talk.Progress(what, static_cast<std::int64_t>(number("done")), static_cast<std::int64_t>(number("total")), left);
-}
+
+  Talk& talk_;
+  bool budget_spent_ = false;
+};
 
 }  // namespace
 
@@ -134,12 +150,11 @@ Result<RunnerDescription> DescribeRunner(const Installation& installation, const
   return *std::move(description);
 }
 
-Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, Store& store, Talk& talk) {
+Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, Store& store) {
   ProcessRequest request;
   INFIMUM_ASSIGN_OR_RETURN(request.arguments, RunnerArguments(installation, options));
   request.arguments.insert(request.arguments.end(), {"--peaks", "--quiet"});
   request.input = Format(Plan{});
-  talk.Say("measuring the device's peaks (bandwidth by cache level, arithmetic by type)");
   RowImporter importer(store);
   INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end,
                            RunProcess(request, [&](std::string_view line) { return importer.Take(line); }));
@@ -161,16 +176,17 @@ Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& pl
   request.input = Format(plan);
 
   RowImporter importer(store);
-  const auto show = [&](std::string_view line) { ShowProgress(line, talk, "measuring"); };
+  RunnerEvents events(talk);
   Result<ProcessEnd> end = RunProcess(
-      request, [&](std::string_view line) { return importer.Take(line); }, show, [&] { return importer.FlushIfDue(); });
+      request, [&](std::string_view line) { return importer.Take(line); },
+      [&](std::string_view line) { events.Take(line); }, [&] { return importer.FlushIfDue(); });
   talk.EndProgress();
   // Rows that arrived before something failed are as good as any: keep them first.
   const Status flushed = importer.Flush();
   INFIMUM_RETURN_IF_ERROR(end);
   INFIMUM_RETURN_IF_ERROR(flushed);
   if (end->exit_code != 0 && !end->interrupted) return RunnerError(*end, options.backend);
-  return CampaignEnd{importer.count(), end->interrupted};
+  return CampaignEnd{importer.count(), end->interrupted, events.budget_spent()};
 }
 
 }  // namespace infimum

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,12 +24,18 @@ ProgramTest::~ProgramTest() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-Ended ProgramTest::Infimum(const std::vector<std::string>& arguments, int interrupt_after_ms) const {
+Ended ProgramTest::Infimum(const std::vector<std::string>& arguments, int interrupt_after_ms,
+                           long largest_file) const {
   const std::string program = std::string(INFIMUM_BINARY_DIR) + "/bin/infimum";
   const std::string out = (folder_ / ".stdout").string(), err = (folder_ / ".stderr").string();
   const pid_t pid = fork();
   if (pid == 0) {
     if (chdir(folder_.c_str()) != 0) _exit(126);
+    if (largest_file > 0) {
+      signal(SIGXFSZ, SIG_IGN);
+      const rlimit limit{static_cast<rlim_t>(largest_file), static_cast<rlim_t>(largest_file)};
+      setrlimit(RLIMIT_FSIZE, &limit);
+    }
     dup2(open(out.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), STDOUT_FILENO);
     dup2(open(err.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), STDERR_FILENO);
     std::vector<char*> pointers{const_cast<char*>(program.c_str())};

@@ -32,6 +32,7 @@ struct CampaignOptions {
 struct CampaignEnd {
   ImportCount rows;
   bool interrupted = false;
+  bool budget_spent = false;  // candidates or repetitions are left that it did not reach
 };
 
 // The device and environment that a runner would measure on.
@@ -42,8 +43,8 @@ struct RunnerDescription {
 
 Result<RunnerDescription> DescribeRunner(const Installation& installation, const CampaignOptions& options);
 
-// The device's peaks, measured now (seconds) and kept in the store.
-Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, Store& store, Talk& talk);
+// The device's peaks, measured now (two seconds). The store keeps the best rates ever seen.
+Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, Store& store);
 
 Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& plan, const CampaignOptions& options,
                                 Store& store, Talk& talk);

@@ -42,19 +42,23 @@ INFIMUM_INLINE float Exp(float x) {
 }
 
 // exp(x) for x <= 0, as a softmax needs it; 0 where it would be no normal number.
-INFIMUM_INLINE float ExpOfNonPositive(float x) {
-  const float clamped = -87.33F > x ? -87.33F : x;  // in this order a NaN stays one
-  const float n = NearestSmall(clamped * 1.44269504F);
-  const float r = (clamped - n * 0.693359375F) + n * 2.12194440e-4F;
-  float p = 1.9875691500e-4F;
-  p = p * r + 1.3981999507e-3F;
+INFIMUM_INLINE Floats ExpOfNonPositive(Floats x) {
+  const Floats least = Floats{} - 87.0F;
+  const Floats clamped = least > x ? least : x;  // in this order a NaN stays one
+  // Adding 1.5 * 2^23 leaves the nearest integer n in the low bits.
+  const Floats shifted = clamped * 1.44269504F + 12582912.0F;
+  const Floats n = shifted - 12582912.0F;
+  const Floats r = (clamped - n * 0.693359375F) + n * 2.12194440e-4F;
+  Floats p = r * 1.9875691500e-4F + 1.3981999507e-3F;
   p = p * r + 8.3334519073e-3F;
   p = p * r + 4.1665795894e-2F;
   p = p * r + 1.6666665459e-1F;
   p = p * r + 5.0000001201e-1F;
-  p = p * r * r + r + 1.0F;
-  const float y = p * std::bit_cast<float>((static_cast<std::int32_t>(n) + 127) << 23);
-  return x < -87.0F ? 0.0F : y;
+  p = p * r + 1.0F;
+  p = p * r + 1.0F;
+  // Times 2^n, in the exponent's bits.
+  const Integers y = (Integers)p + ((Integers)shifted << 23);
+  return (Floats)(y & ~(x < least));
 }
 
 // exp(x) - 1 for x <= 0, without cancellation near 0.

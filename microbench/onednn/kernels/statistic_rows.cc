@@ -9,6 +9,7 @@ namespace {
 constexpr int kPartial = 4;
 
 INFIMUM_INLINE Floats Load(const float* x) { return *reinterpret_cast<const UnalignedFloats*>(x); }
+INFIMUM_INLINE void Store(float* to, Floats values) { *reinterpret_cast<UnalignedFloats*>(to) = values; }
 
 INFIMUM_INLINE Integers LaneNumbers() {
   Integers lanes{};
@@ -27,6 +28,16 @@ INFIMUM_INLINE Floats LoadRest(const float* x, std::int64_t count, std::int64_t 
   return Load(padded);
 }
 
+// All lanes combined.
+template <class Combine>
+INFIMUM_INLINE float Across(Floats total, Combine combine) {
+#pragma GCC unroll 4
+  for (int width = kFloats / 2; width > 0; width /= 2) {
+    total = combine(total, __builtin_shuffle(total, (LaneNumbers() + width) & (kFloats - 1)));
+  }
+  return total[0];
+}
+
 // Folds a row with `step` in vectors, then across the lanes. `start` leaves a sum as it is and step(start)
 // is start.
 template <class Step, class Combine>
@@ -40,12 +51,7 @@ INFIMUM_INLINE float Fold(const float* x, std::int64_t count, float start, Step 
   }
   for (; i + kFloats <= count; i += kFloats) partial[0] = combine(partial[0], step(Load(x + i)));
   if (i < count) partial[1] = combine(partial[1], step(LoadRest(x, count, count - i, start)));
-  Floats total = combine(combine(partial[0], partial[1]), combine(partial[2], partial[3]));
-#pragma GCC unroll 4
-  for (int width = kFloats / 2; width > 0; width /= 2) {
-    total = combine(total, __builtin_shuffle(total, (LaneNumbers() + width) & (kFloats - 1)));
-  }
-  return total[0];
+  return Across(combine(combine(partial[0], partial[1]), combine(partial[2], partial[3])), combine);
 }
 
 #define INFIMUM_STEP [=](Floats v) __attribute__((always_inline))
@@ -89,20 +95,35 @@ float SumDeviationRow(const float* x, float mean, std::int64_t count) {
   return sum;
 }
 
+// What does not fill a vector is done in a padded one: a scalar exponential takes as long as a vector of them.
 float ExponentialsRow(const float* x, float shift, float* y, std::int64_t count) {
-  float sum = 0;
-  if (y == nullptr) {
-#pragma omp simd reduction(+ : sum)
-    for (std::int64_t i = 0; i < count; ++i) sum += ExpOfNonPositive(x[i] - shift);
-    return sum;
+  Floats sums[2] = {};
+  std::int64_t i = 0;
+  for (; i + 2 * kFloats <= count; i += 2 * kFloats) {
+    const Floats a = ExpOfNonPositive(Load(x + i) - shift);
+    const Floats b = ExpOfNonPositive(Load(x + i + kFloats) - shift);
+    sums[0] += a;
+    sums[1] += b;
+    if (y == nullptr) continue;
+    Store(y + i, a);
+    Store(y + i + kFloats, b);
   }
-#pragma omp simd reduction(+ : sum)
-  for (std::int64_t i = 0; i < count; ++i) {
-    const float e = ExpOfNonPositive(x[i] - shift);
-    y[i] = e;
-    sum += e;
+  if (i + kFloats <= count) {
+    const Floats a = ExpOfNonPositive(Load(x + i) - shift);
+    sums[0] += a;
+    if (y != nullptr) Store(y + i, a);
+    i += kFloats;
   }
-  return sum;
+  if (i < count) {
+    const Floats a = ExpOfNonPositive(LoadRest(x, count, count - i, -__builtin_inff()) - shift);
+    sums[1] += a;
+    // The rest stands in the last lanes where it was loaded together with elements before it.
+    for (std::int64_t lane = count >= kFloats ? kFloats - (count - i) : 0; y != nullptr && i < count; ++lane, ++i) {
+      y[i] = a[lane];
+    }
+  }
+  return Across(
+      sums[0] + sums[1], INFIMUM_COMBINE { return a + b; });
 }
 
 namespace {
@@ -164,11 +185,18 @@ INFIMUM_ACCUMULATE(Minimum, total[i] < x[i] ? total[i] : x[i])
 
 void AccumulateExponentials(float* __restrict total, const float* __restrict x, const float* __restrict shift,
                             float* __restrict y, std::int64_t count) {
-#pragma omp simd
-  for (std::int64_t i = 0; i < count; ++i) {
-    const float e = ExpOfNonPositive(x[i] - shift[i]);
-    y[i] = e;
-    total[i] += e;
+  std::int64_t i = 0;
+  for (; i + kFloats <= count; i += kFloats) {
+    const Floats e = ExpOfNonPositive(Load(x + i) - Load(shift + i));
+    Store(y + i, e);
+    Store(total + i, Load(total + i) + e);
+  }
+  if (i == count) return;
+  const std::int64_t rest = count - i;
+  const Floats e = ExpOfNonPositive(LoadRest(x, count, rest, 0) - LoadRest(shift, count, rest, 0));
+  for (std::int64_t lane = count >= kFloats ? kFloats - rest : 0; i < count; ++lane, ++i) {
+    y[i] = e[lane];
+    total[i] += e[lane];
   }
 }
 

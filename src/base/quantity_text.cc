@@ -1,4 +1,4 @@
-#include "microbench/harness/quantity_text.h"
+#include "infimum/base/quantity_text.h"
 
 #include <array>
 #include <cmath>

@@ -1,0 +1,17 @@
+// A report to a file, in the form that the file's ending asks for; the same for every command that writes one.
+#pragma once
+
+#include <string>
+
+#include "infimum/base/result.h"
+#include "infimum/reports/report_model.h"
+
+namespace infimum::cli {
+
+// ".md", ".json", ".csv"; everything else is HTML.
+inline constexpr const char* kReportForms =
+    "The file's ending chooses the form: .html (default), .md, .json or .csv. The page needs no network.";
+
+Status WriteReport(const std::string& path, const ReportModel& report);
+
+}  // namespace infimum::cli
