@@ -119,7 +119,7 @@ double ProductRate(DataType type, std::int64_t size) {
   if (!output) return 0;
   problem.outputs.push_back(&*output);
   double best = 0;
-  constexpr int kOffers = 2;
+  constexpr int kOffers = 6;
   int tried = 0;
   for (const Offer& offer : OffersFor(layer, CandidateTier::kEngine)) {
     if (offer.reference) continue;
@@ -205,11 +205,11 @@ Result<std::vector<PeakRate>> MeasurePeaks(std::int64_t threads) {
   threads = std::max<std::int64_t>(1, threads);
   std::vector<PeakRate> rates;
   AddArithmetic(threads, rates);
-  // Four times the last cache, but no more than a quarter of a gigabyte a thread: with a cache larger
-  // than that the curve ends inside it, and its last point bounds memory from above.
+  // Four times all caches together, so that a point of the curve is mostly memory's own rate, but no more than
+  // a gigabyte: with larger caches the curve ends inside them, and its last point bounds memory from above.
   std::int64_t largest = 64 << 20;
-  const std::int64_t cache = std::max<std::int64_t>(Features().l3, Features().l2);
-  while (largest < 4 * cache && largest < (std::int64_t{1} << 30)) largest *= 2;
+  const std::int64_t caches = Features().l1 + Features().l2 + Features().l3;
+  while (largest < 4 * caches && largest < (std::int64_t{1} << 30)) largest *= 2;
   INFIMUM_ASSIGN_OR_RETURN(const AlignedBuffer memory, AlignedBuffer::Make(static_cast<std::size_t>(largest)));
   AddBandwidth(threads, memory, rates);
   return rates;

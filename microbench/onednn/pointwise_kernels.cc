@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "microbench/onednn/broadcast_rows.h"
+#include "microbench/onednn/cpu_features.h"
 #include "microbench/onednn/kernels/vector_kernels.h"
 #include "microbench/onednn/parallel.h"
 #include "microbench/onednn/values.h"
@@ -192,6 +194,37 @@ Result<std::unique_ptr<Program>> MakeArithmetic(const PointwiseConfig& config, c
   return MakeProgram(run, FootprintOf(problem));
 }
 
+// Results that no cache will hold, written past the caches.
+bool CanStream(const PointwiseConfig& config) {
+  const bool floats = config.types.input == DataType::kF32 && config.types.output == DataType::kF32 &&
+                      (config.inputs.size() == 1 || config.types.weights == DataType::kF32);
+  if (!floats || ElementCount(OutputShape(config)) * 4 <= Features().l2) return false;
+  return config.inputs.size() == 1 ? Kernels().find_unary_streamed(config.kind) != nullptr
+                                   : config.inputs.size() == 2 && Kernels().find_binary_streamed(config.kind) != nullptr;
+}
+
+Result<std::unique_ptr<Program>> MakeStreamed(const PointwiseConfig& config, const Problem& problem) {
+  const BroadcastRows rows(OutputShape(config), config.inputs);
+  const UnaryRow unary = Kernels().find_unary_streamed(config.kind);
+  const BinaryRow binary = Kernels().find_binary_streamed(config.kind);
+  const auto run = [=, operands = problem.operands, output = problem.outputs[0]] {
+    ForPieces(rows, 16 * kBlock, [&](std::int64_t row, std::int64_t begin, std::int64_t length) {
+      const auto at = [&](std::size_t i) {
+        return operands[i]->As<float>() + rows.Offset(i, row) + (rows.step(i) == 1 ? begin : 0);
+      };
+      float* const to = output->As<float>() + row * rows.length() + begin;
+      if (operands.size() == 1) {
+        unary(at(0), to, length);
+      } else {
+        binary(at(0), rows.step(0), at(1), rows.step(1), to, length);
+      }
+    });
+    // Other threads' streams are drained by the barrier at the end of their parallel region.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
 Result<std::unique_ptr<Program>> MakeWhere(const PointwiseConfig& config, const Problem& problem) {
   const BroadcastRows rows(OutputShape(config), config.inputs);
   const int bytes = BytesPerElement(problem.outputs[0]->type());
@@ -354,9 +387,14 @@ std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config) {
   }
   const std::optional<Computation> computation = FindComputation(config);
   if (!computation) return {};
-  return offer([config, computation = *computation](const Problem& problem) {
+  std::vector<Offer> offers = offer([config, computation = *computation](const Problem& problem) {
     return MakeArithmetic(config, computation, problem);
   });
+  if (CanStream(config)) {
+    offers.push_back(
+        KernelOffer("pointwise-stream", [config](const Problem& problem) { return MakeStreamed(config, problem); }));
+  }
+  return offers;
 }
 
 }  // namespace infimum::cpu

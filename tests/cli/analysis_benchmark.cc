@@ -9,7 +9,6 @@
 // By hand and on a machine that does nothing else: the times are real.
 #include <onnx/defs/parser.h>
 #include <onnx/onnx_pb.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -170,14 +169,24 @@ bool RunModel(const Options& options, const std::string& model) {
   return verdicts.all_held();
 }
 
+// As the device's identity has it: what the system tells may be that of all sockets.
+std::int64_t LastLevelCache(const ProgramTest& program) {
+  const Ended ended = program.Infimum({"devices", "--format", "json"});
+  const Json devices = Json::parse(ended.output, nullptr, false);
+  for (const Json& device : devices.is_object() ? devices.value("devices", Json::array()) : Json::array()) {
+    if (device.value("here", false)) return device.value("last_level_cache_bytes", std::int64_t{0});
+  }
+  return 0;
+}
+
 // Reads and writes together are eight times the cache, unless that would be a tensor of over a gigabyte.
 bool RunElementwise() {
-  const long cache = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE));
+  const ProgramTest program;
+  const std::int64_t cache = LastLevelCache(program);
   const std::int64_t wanted = 4 * std::max<std::int64_t>(cache, 1 << 20);
   const std::int64_t bytes = std::min(wanted, kLargestTensor);
   std::printf("Relu of %.0f MiB, last-level cache %.0f MiB%s\n", static_cast<double>(bytes) / (1 << 20),
               static_cast<double>(cache) / (1 << 20), bytes < wanted ? " (capped: smaller than eight times it)" : "");
-  const ProgramTest program;
   const std::string text = R"(<ir_version: 8, opset_import: ["" : 17]> g (float[)" + std::to_string(bytes / 4) +
                            "] x) => (float[" + std::to_string(bytes / 4) + "] y) { y = Relu (x) }";
   onnx::ModelProto model;

@@ -2,6 +2,8 @@
 // namespace, and vectors as wide as the set's registers.
 #pragma once
 
+#include <immintrin.h>
+
 #include <cstdint>
 
 #if defined(__AVX512F__)
@@ -29,5 +31,14 @@ typedef std::int64_t Words __attribute__((vector_size(INFIMUM_VECTOR_BYTES)));
 typedef std::int32_t Integers __attribute__((vector_size(INFIMUM_VECTOR_BYTES)));
 typedef float UnalignedFloats __attribute__((vector_size(INFIMUM_VECTOR_BYTES), aligned(4), may_alias));
 typedef std::int64_t AliasingWords __attribute__((vector_size(INFIMUM_VECTOR_BYTES), may_alias));
+
+// One vector past the caches; `to` is aligned to it. A fence makes such writes visible to others.
+#if defined(__AVX512F__)
+inline void StreamWords(void* to, Words value) { _mm512_stream_si512(static_cast<__m512i*>(to), (__m512i)value); }
+#elif defined(__AVX2__)
+inline void StreamWords(void* to, Words value) { _mm256_stream_si256(static_cast<__m256i*>(to), (__m256i)value); }
+#else
+inline void StreamWords(void* to, Words value) { _mm_stream_si128(static_cast<__m128i*>(to), (__m128i)value); }
+#endif
 
 }  // namespace infimum::cpu::INFIMUM_ISA

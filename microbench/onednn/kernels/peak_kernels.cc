@@ -27,14 +27,6 @@ double MultiplyAdd(std::int64_t rounds, Scalar* sink) {
   return static_cast<double>(rounds) * kSums * kLanes * 2;
 }
 
-#if defined(__AVX512F__)
-inline void StreamWords(void* to, Words value) { _mm512_stream_si512(static_cast<__m512i*>(to), (__m512i)value); }
-#elif defined(__AVX2__)
-inline void StreamWords(void* to, Words value) { _mm256_stream_si256(static_cast<__m256i*>(to), (__m256i)value); }
-#else
-inline void StreamWords(void* to, Words value) { _mm_stream_si128(static_cast<__m128i*>(to), (__m128i)value); }
-#endif
-
 constexpr int kUnroll = 8;
 constexpr std::int64_t kPrefetchAhead = 2048;
 

@@ -7,10 +7,39 @@
 namespace infimum::cpu::INFIMUM_ISA {
 namespace {
 
-template <class T, class Function>
+#define INFIMUM_LAMBDA __attribute__((always_inline))
+
+// How a row's results are written: through the caches, or past them (vector_kernels.h says when).
+enum class Write { kCached, kStreamed };
+
+// As many results as a few vectors hold, computed in registers and then streamed out; what is left over, and
+// a target that is not aligned for it, is written through the caches. `at(i)` is the i-th result.
+constexpr std::int64_t kStreamedAtOnce = 4 * kFloats;
+
+template <class Function>
+INFIMUM_INLINE void StreamFloats(float* to, std::int64_t count, Function at) {
+  std::int64_t i = 0;
+  if (reinterpret_cast<std::uintptr_t>(to) % kBytes == 0) {
+    for (; i + kStreamedAtOnce <= count; i += kStreamedAtOnce) {
+      alignas(kBytes) float results[kStreamedAtOnce];
+#pragma omp simd
+      for (std::int64_t j = 0; j < kStreamedAtOnce; ++j) results[j] = at(i + j);
+#pragma GCC unroll 4
+      for (std::int64_t j = 0; j < kStreamedAtOnce; j += kFloats) {
+        StreamWords(to + i + j, *reinterpret_cast<const AliasingWords*>(results + j));
+      }
+    }
+  }
+  for (; i < count; ++i) to[i] = at(i);
+}
+
+template <class T, Write write = Write::kCached, class Function>
 INFIMUM_INLINE void MapRow(const void* x, void* y, std::int64_t count, Function function) {
   const T* __restrict from = static_cast<const T*>(x);
   T* __restrict to = static_cast<T*>(y);
+  if constexpr (write == Write::kStreamed) {
+    return StreamFloats(to, count, [=](std::int64_t i) INFIMUM_LAMBDA { return function(from[i]); });
+  }
 #pragma omp simd
   for (std::int64_t i = 0; i < count; ++i) to[i] = function(from[i]);
 }
@@ -26,17 +55,17 @@ INFIMUM_INLINE void CallRow(const void* x, void* y, std::int64_t count, Function
 #define INFIMUM_F32(kind, expression)                                                      \
   case PointwiseKind::kind:                                                                \
     return [](const void* from, void* to, std::int64_t count) {                            \
-      MapRow<float>(from, to, count, [](float x) INFIMUM_LAMBDA { return (expression); }); \
+      MapRow<float, write>(from, to, count, [](float x) INFIMUM_LAMBDA { return (expression); }); \
     };
 #define INFIMUM_F32_CALL(kind, expression)                                   \
   case PointwiseKind::kind:                                                  \
     return [](const void* from, void* to, std::int64_t count) {              \
       CallRow<float>(from, to, count, [](float x) { return (expression); }); \
     };
-#define INFIMUM_LAMBDA __attribute__((always_inline))
 
 constexpr float F(double value) { return static_cast<float>(value); }
 
+template <Write write>
 UnaryRow UnaryF32(PointwiseKind kind) {
   switch (kind) {
     INFIMUM_F32(kIdentity, x)
@@ -186,12 +215,22 @@ UnaryRow UnaryU8(PointwiseKind kind) {
 #undef INFIMUM_ANY
 
 // The three ways that steps can be: both whole rows, or one of them a single element.
-template <class In, class Out, class Function>
+template <class In, class Out, Write write = Write::kCached, class Function>
 INFIMUM_INLINE void CombineRow(const void* a, int a_step, const void* b, int b_step, void* y, std::int64_t count,
                                Function function) {
   const In* __restrict x = static_cast<const In*>(a);
   const In* __restrict z = static_cast<const In*>(b);
   Out* __restrict to = static_cast<Out*>(y);
+  if constexpr (write == Write::kStreamed) {
+    if (a_step == 1 && b_step == 1) {
+      return StreamFloats(to, count, [=](std::int64_t i) INFIMUM_LAMBDA { return function(x[i], z[i]); });
+    }
+    if (a_step == 1) {
+      return StreamFloats(to, count, [=, only = z[0]](std::int64_t i) INFIMUM_LAMBDA { return function(x[i], only); });
+    }
+    return StreamFloats(to, count,
+                        [=, only = x[0]](std::int64_t i) INFIMUM_LAMBDA { return function(only, z[b_step == 1 ? i : 0]); });
+  }
   if (a_step == 1 && b_step == 1) {
 #pragma omp simd
     for (std::int64_t i = 0; i < count; ++i) to[i] = function(x[i], z[i]);
@@ -252,6 +291,30 @@ void PowerRowF32(const void* a, int a_step, const void* b, int b_step, void* y, 
     if (!usual) to[i] = std::pow(base, e);
   }
 }
+
+#define INFIMUM_STREAMED(kind, expression)                                                                        \
+  case PointwiseKind::kind:                                                                                       \
+    return [](const void* left, int left_step, const void* right, int right_step, void* to, std::int64_t count) { \
+      CombineRow<float, float, Write::kStreamed>(left, left_step, right, right_step, to, count,                   \
+                                                 [](float a, float b) INFIMUM_LAMBDA { return (expression); });    \
+    };
+
+// The kinds that memory limits; all others take longer than their writes.
+BinaryRow BinaryStreamed(PointwiseKind kind) {
+  switch (kind) {
+    INFIMUM_STREAMED(kAdd, a + b)
+    INFIMUM_STREAMED(kSubtract, a - b)
+    INFIMUM_STREAMED(kMultiply, a * b)
+    INFIMUM_STREAMED(kDivide, a / b)
+    INFIMUM_STREAMED(kMinimum, (a < b ? a : b))
+    INFIMUM_STREAMED(kMaximum, (a > b ? a : b))
+    INFIMUM_STREAMED(kPRelu, (a < 0 ? a * b : a))
+    default:
+      return nullptr;
+  }
+}
+
+#undef INFIMUM_STREAMED
 
 template <class T>
 BinaryRow BinaryFloating(PointwiseKind kind) {
@@ -392,7 +455,7 @@ void Where(const std::uint8_t* condition, int condition_step, const void* a, int
 UnaryRow FindUnary(PointwiseKind kind, ComputeType type) {
   switch (type) {
     case ComputeType::kF32:
-      return UnaryF32(kind);
+      return UnaryF32<Write::kCached>(kind);
     case ComputeType::kF64:
       return UnaryF64(kind);
     case ComputeType::kS32:
@@ -420,6 +483,9 @@ BinaryRow FindBinary(PointwiseKind kind, ComputeType type) {
   }
   return nullptr;
 }
+
+UnaryRow FindUnaryStreamed(PointwiseKind kind) { return UnaryF32<Write::kStreamed>(kind); }
+BinaryRow FindBinaryStreamed(PointwiseKind kind) { return BinaryStreamed(kind); }
 
 WhereRow FindWhere(int bytes) {
   switch (bytes) {

@@ -10,6 +10,8 @@ namespace infimum::cpu::INFIMUM_ISA {
 // nullptr where a kind has no meaning in a type.
 UnaryRow FindUnary(PointwiseKind kind, ComputeType type);
 BinaryRow FindBinary(PointwiseKind kind, ComputeType type);
+UnaryRow FindUnaryStreamed(PointwiseKind kind);
+BinaryRow FindBinaryStreamed(PointwiseKind kind);
 WhereRow FindWhere(int bytes);
 // IsNaN and IsInf of f32 (4 bytes) and f64.
 void TestRow(const void* x, int bytes, bool infinite, void* y, std::int64_t count);
