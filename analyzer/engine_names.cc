@@ -56,4 +56,10 @@ bool OnlyMovesLayout(std::string_view engine_op) {
   return std::find(kMovers.begin(), kMovers.end(), engine_op) != kMovers.end();
 }
 
+bool OnlyRearranges(std::string_view engine_op) {
+  constexpr std::array<std::string_view, 6> kRearrangers = {"Reshape", "Squeeze",  "Unsqueeze",
+                                                            "Flatten", "Identity", "Transpose"};
+  return std::find(kRearrangers.begin(), kRearrangers.end(), engine_op) != kRearrangers.end();
+}
+
 }  // namespace infimum

@@ -17,4 +17,7 @@ std::vector<std::string> UndecoratedNames(std::string_view engine_name);
 // Operators that only change a layout or make a copy: what they make is what they are given.
 bool OnlyMovesLayout(std::string_view engine_op);
 
+// Whether an operator changes how elements are counted or ordered and computes nothing.
+bool OnlyRearranges(std::string_view engine_op);
+
 }  // namespace infimum

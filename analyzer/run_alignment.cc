@@ -116,11 +116,29 @@ class Aligner {
     return anchors;
   }
 
+  // Whether an engine layer makes a value of the model by rearranging what another engine layer computed: the
+  // Reshape behind a product that swallowed a sum, a Transpose that was moved behind a Slice. It is a step of
+  // the layer that the value comes from, not that layer.
+  bool OnlyFinishes(const ProfiledLayer& engine, const Anchors& anchors) const {
+    const std::string_view core = CoreOf(engine.op);
+    if (!OnlyRearranges(core) || engine.inputs.empty()) return false;
+    return std::any_of(anchors.layers.begin(), anchors.layers.end(), [&](std::size_t i) {
+      const Layer& layer = graph_.layers[i];
+      return layer.status != LayerStatus::kFree && !OnlyRearranges(CoreOf(layer.op));
+    });
+  }
+
+  std::size_t RowThatMade(const std::string& engine_value) const {
+    const auto found = made_in_.find(engine_value);
+    return found == made_in_.end() || rows_[found->second].row.inside_body ? kNoRow : found->second;
+  }
+
   void AddEngineLayer(std::size_t e, Anchors anchors) {
     const ProfiledLayer& engine = run_.layers[e];
     std::size_t r = kNoRow;
     for (std::size_t layer : anchors.layers)
       if (row_of_[layer] != kNoRow) r = row_of_[layer];
+    if (r == kNoRow && OnlyFinishes(engine, anchors)) r = RowThatMade(engine.inputs.front());
     if (r == kNoRow) {
       r = rows_.size();
       rows_.emplace_back();
@@ -136,6 +154,8 @@ class Aligner {
       row_of_[layer] = r;
       row.anchors.push_back(layer);
     }
+    for (const std::string& output : engine.outputs)
+      if (!output.empty()) made_in_.emplace(output, r);
     std::optional<std::size_t> first_maker;
     for (const std::string& input : engine.inputs) {
       const auto known = engine_makers_.find(input);
@@ -267,6 +287,7 @@ class Aligner {
   std::unordered_map<std::string_view, std::size_t> makers_;  // by the name of a value they make
   std::unordered_set<std::string_view> body_names_;
   std::unordered_map<std::string, std::size_t> engine_makers_;  // by the engine's own values
+  std::unordered_map<std::string, std::size_t> made_in_;        // rows by the engine's values
   std::vector<std::size_t> row_of_;
   std::vector<Row> rows_;
 };

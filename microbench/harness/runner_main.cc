@@ -8,12 +8,12 @@
 #include <cstdio>
 #include <utility>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "microbench/harness/campaign.h"
 #include "microbench/harness/core_choice.h"
 #include "microbench/harness/journal_file.h"
 #include "microbench/harness/progress.h"
-#include "infimum/base/quantity_text.h"
 #include "microbench/harness/runner_options.h"
 #include "microbench/harness/summary.h"
 #include "microbench/harness/surroundings.h"

@@ -10,9 +10,9 @@
 #include <iterator>
 #include <utility>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "microbench/harness/core_choice.h"
-#include "infimum/base/quantity_text.h"
 
 namespace infimum {
 namespace {

@@ -5,8 +5,8 @@
 #include <new>
 #include <utility>
 
-#include "infimum/base/text.h"
 #include "infimum/base/quantity_text.h"
+#include "infimum/base/text.h"
 
 namespace infimum {
 namespace {

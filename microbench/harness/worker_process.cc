@@ -15,9 +15,9 @@
 #include <fstream>
 #include <vector>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "microbench/harness/core_choice.h"
-#include "infimum/base/quantity_text.h"
 
 extern char** environ;
 

@@ -144,7 +144,8 @@ void AddArithmetic(std::int64_t threads, std::vector<PeakRate>& rates) {
     double best = 0;
     for (const Arithmetic& way : ways) {
       if (way.type != type) continue;
-      best = std::max(best, BestRate(threads, kArithmeticSeconds, [&](std::int64_t rounds, int) { return way.run(rounds); }));
+      best = std::max(best,
+                      BestRate(threads, kArithmeticSeconds, [&](std::int64_t rounds, int) { return way.run(rounds); }));
     }
     const bool half = type == DataType::kF16 || type == DataType::kBF16;
     // Without instructions of its own, a 16-bit type is computed as f32.

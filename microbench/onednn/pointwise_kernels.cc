@@ -199,8 +199,9 @@ bool CanStream(const PointwiseConfig& config) {
   const bool floats = config.types.input == DataType::kF32 && config.types.output == DataType::kF32 &&
                       (config.inputs.size() == 1 || config.types.weights == DataType::kF32);
   if (!floats || ElementCount(OutputShape(config)) * 4 <= Features().l2) return false;
-  return config.inputs.size() == 1 ? Kernels().find_unary_streamed(config.kind) != nullptr
-                                   : config.inputs.size() == 2 && Kernels().find_binary_streamed(config.kind) != nullptr;
+  return config.inputs.size() == 1
+             ? Kernels().find_unary_streamed(config.kind) != nullptr
+             : config.inputs.size() == 2 && Kernels().find_binary_streamed(config.kind) != nullptr;
 }
 
 Result<std::unique_ptr<Program>> MakeStreamed(const PointwiseConfig& config, const Problem& problem) {

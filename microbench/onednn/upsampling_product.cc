@@ -15,7 +15,7 @@ constexpr std::int64_t kLeastFloats = 16384;
 // The layer as batch x height x width pixels; a one-dimensional one has a height of one.
 struct Upsampling {
   std::int64_t batch = 1, height = 1, width = 1;
-  std::int64_t inputs = 1, outputs = 1;            // channels
+  std::int64_t inputs = 1, outputs = 1;  // channels
   std::int64_t kernel_height = 1, kernel_width = 1;
   bool bias = false;
 
@@ -118,9 +118,7 @@ class UpsamplingProgram : public Program {
   }
 
   bool in_place() const override { return false; }
-  Bytes footprint() const override {
-    return product_->footprint() + Bytes{static_cast<std::int64_t>(output_.bytes())};
-  }
+  Bytes footprint() const override { return product_->footprint() + Bytes{static_cast<std::int64_t>(output_.bytes())}; }
 
  private:
   void MoveRow(std::int64_t row, std::int64_t run) const {

@@ -73,7 +73,9 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("PATH");
   command->add_flag("--measure-again", options->analysis.measure_again,
                     "measure the framework also where the store has its run");
-  command->add_option("--report", options->report, "report to write; .html, .md, .json or .csv (default: MODEL's name, .html)")
+  command
+      ->add_option("--report", options->report,
+                   "report to write; .html, .md, .json or .csv (default: MODEL's name, .html)")
       ->type_name("FILE");
   AddFormat(command, options->format);
   AddTalk(command, options->talk);

@@ -38,10 +38,8 @@ Result<int> RunReport(const ReportOptions& options) {
 
 void AddReportCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ReportOptions>();
-  CLI::App* command =
-      NewCommand(app, "report", "one self-contained page about a model on a device, from the store",
-                 kReportForms,
-                 "infimum report resnet50.onnx --dim batch=8 -o resnet50.html");
+  CLI::App* command = NewCommand(app, "report", "one self-contained page about a model on a device, from the store",
+                                 kReportForms, "infimum report resnet50.onnx --dim batch=8 -o resnet50.html");
   AddModel(command, options->model);
   AddDims(command, options->dims);
   AddDatabase(command, options->stored.database);

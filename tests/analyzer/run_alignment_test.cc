@@ -89,6 +89,21 @@ TEST(RunAlignment, AFusedLayerCoversWhatLiesBetweenItsOutputAndItsInputs) {
   EXPECT_EQ(alignment.rows[0].bound, Latency(20));
 }
 
+// ONNX Runtime's MatMulAddFusion: the sum became the product's bias, and a Reshape makes the sum's value.
+TEST(RunAlignment, AReshapeThatMakesAnothersValueIsAStepOfWhatItReads) {
+  const ModelGraph graph = Chain();
+  RunProfile run;
+  run.layers = {Engine("fc/MatMulAddFusion", "Gemm", {"x", "w"}, {"gemm_output"}, 22),
+                Engine("gemm_output_reshape_token_7", "Reshape", {"gemm_output", "shape"}, {"act_out"}, 3),
+                Engine("fc2", "MatMul", {"act_out", "w2"}, {"fc2_out"}, 30)};
+  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  ASSERT_EQ(alignment.rows.size(), 2u);
+  EXPECT_THAT(LayersOf(graph, alignment.rows[0]), ElementsAre("fc", "act"));
+  EXPECT_THAT(alignment.rows[0].engine_layers, ElementsAre(0u, 1u));
+  EXPECT_EQ(alignment.rows[0].measured, Latency(25));
+  EXPECT_THAT(LayersOf(graph, alignment.rows[1]), ElementsAre("fc2"));
+}
+
 TEST(RunAlignment, WithNamesAloneAValuesNameFindsTheFusedLayers) {
   const ModelGraph graph = Chain();
   RunProfile run;

@@ -119,9 +119,8 @@ std::vector<std::string> ModelArguments(const std::string& text) {
 
 void CheckCoverage(const Json& report, Verdicts& verdicts) {
   const Json& coverage = report.at("coverage");
-  const bool convolutional = std::any_of(report.at("layers").begin(), report.at("layers").end(), [](const Json& layer) {
-    return layer.at("family") == "convolution";
-  });
+  const bool convolutional = std::any_of(report.at("layers").begin(), report.at("layers").end(),
+                                         [](const Json& layer) { return layer.at("family") == "convolution"; });
   const double limit = convolutional ? 0.05 : 0.15, estimated = coverage.at("estimated");
   verdicts.Add("missing", "0", Text("%.2f %%", 100 * coverage.at("missing").get<double>()),
                coverage.at("missing").get<double>() == 0);

@@ -53,8 +53,8 @@ TEST(FullDisk, OfTheReportLeavesTheOldOne) {
   const ProgramTest program;
   ASSERT_EQ(program.Infimum(Analyze("report.html")).exit_code, 0);
   const std::string before = program.Read("report.html");
-  const Ended ended = program.Infimum(
-      {"report", ProgramTest::Light("squeezenet"), "--backend", "fake", "-o", "report.html"}, 0, 50000);
+  const Ended ended =
+      program.Infimum({"report", ProgramTest::Light("squeezenet"), "--backend", "fake", "-o", "report.html"}, 0, 50000);
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ErrorLine(ended), HasSubstr("report.html: cannot be written"));
   EXPECT_EQ(program.Read("report.html"), before);

@@ -24,8 +24,7 @@ ProgramTest::~ProgramTest() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-Ended ProgramTest::Infimum(const std::vector<std::string>& arguments, int interrupt_after_ms,
-                           long largest_file) const {
+Ended ProgramTest::Infimum(const std::vector<std::string>& arguments, int interrupt_after_ms, long largest_file) const {
   const std::string program = std::string(INFIMUM_BINARY_DIR) + "/bin/infimum";
   const std::string out = (folder_ / ".stdout").string(), err = (folder_ / ".stderr").string();
   const pid_t pid = fork();

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "infimum/reports/markdown_report.h"
+#include "infimum/reports/report_csv.h"
 #include "infimum/reports/report_json.h"
 #include "infimum/reports/summary.h"
 #include "reports/utf8.h"
@@ -89,6 +90,17 @@ TEST(Markdown, NamesCannotLeaveTheirCell) {
   for (ReportLayer& layer : report.layers) layer.name = "a|b`c``d\n# <b>";
   std::string text = MarkdownReport(report);
   EXPECT_NE(text.find("```a\\|b`c``d\\x0a# <b>```"), std::string::npos) << text;
+}
+
+TEST(ReportCsv, IsAsTheGoldenText) { ExpectGolden("report.csv", ReportCsv(SampleReport())); }
+
+TEST(ReportCsv, LeavesEmptyWhatIsNotThere) {
+  const ReportModel report = SampleReport({1, false, false});
+  const std::vector<std::string> lines = Lines(ReportCsv(report));
+  ASSERT_EQ(lines.size(), report.layers.size() + 1);
+  EXPECT_EQ(lines[0],
+            "label,operators,family,status,fused,candidate,bound_us,measured_us,ratio,floor_us,share,config,"
+            "engine_layers\r");
 }
 
 TEST(ReportJson, TellsEveryLayerAndItsCommand) {

@@ -52,9 +52,9 @@ INFIMUM_INLINE void CallRow(const void* x, void* y, std::int64_t count, Function
   for (std::int64_t i = 0; i < count; ++i) to[i] = function(from[i]);
 }
 
-#define INFIMUM_F32(kind, expression)                                                      \
-  case PointwiseKind::kind:                                                                \
-    return [](const void* from, void* to, std::int64_t count) {                            \
+#define INFIMUM_F32(kind, expression)                                                             \
+  case PointwiseKind::kind:                                                                       \
+    return [](const void* from, void* to, std::int64_t count) {                                   \
       MapRow<float, write>(from, to, count, [](float x) INFIMUM_LAMBDA { return (expression); }); \
     };
 #define INFIMUM_F32_CALL(kind, expression)                                   \
@@ -228,8 +228,8 @@ INFIMUM_INLINE void CombineRow(const void* a, int a_step, const void* b, int b_s
     if (a_step == 1) {
       return StreamFloats(to, count, [=, only = z[0]](std::int64_t i) INFIMUM_LAMBDA { return function(x[i], only); });
     }
-    return StreamFloats(to, count,
-                        [=, only = x[0]](std::int64_t i) INFIMUM_LAMBDA { return function(only, z[b_step == 1 ? i : 0]); });
+    return StreamFloats(
+        to, count, [=, only = x[0]](std::int64_t i) INFIMUM_LAMBDA { return function(only, z[b_step == 1 ? i : 0]); });
   }
   if (a_step == 1 && b_step == 1) {
 #pragma omp simd
@@ -296,7 +296,7 @@ void PowerRowF32(const void* a, int a_step, const void* b, int b_step, void* y, 
   case PointwiseKind::kind:                                                                                       \
     return [](const void* left, int left_step, const void* right, int right_step, void* to, std::int64_t count) { \
       CombineRow<float, float, Write::kStreamed>(left, left_step, right, right_step, to, count,                   \
-                                                 [](float a, float b) INFIMUM_LAMBDA { return (expression); });    \
+                                                 [](float a, float b) INFIMUM_LAMBDA { return (expression); });   \
     };
 
 // The kinds that memory limits; all others take longer than their writes.
