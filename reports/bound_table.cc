@@ -42,7 +42,7 @@ Table LayersTable(const ModelGraph& graph, const Bracket& bracket) {
                {"op", Align::kLeft, true},
                {"status"},
                {"latency", Align::kRight},
-               {"floor", Align::kRight},
+               {"roofline", Align::kRight},
                {"path"},
                {"candidate", Align::kLeft, true}},
               {}};

@@ -29,7 +29,7 @@ std::string ReportCsv(const ReportModel& report) {
                {"bound_us"},
                {"measured_us"},
                {"ratio"},
-               {"floor_us"},
+               {"roofline_us"},
                {"share"},
                {"config"},
                {"engine_layers"}},

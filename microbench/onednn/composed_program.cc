@@ -1,19 +1,11 @@
 // Regions member by member with row-major buffers in between: what a framework without fusion does. Each
 // member runs as what was fastest when the program was made, changes of layout included.
-#include <algorithm>
-
-#include "infimum/base/clock.h"
 #include "microbench/onednn/offers.h"
 #include "microbench/onednn/region_problem.h"
+#include "microbench/onednn/row_major.h"
 
 namespace infimum::cpu {
 namespace {
-
-Status RunRowMajor(Program& program) {
-  INFIMUM_RETURN_IF_ERROR(program.Pack());
-  INFIMUM_RETURN_IF_ERROR(program.Run());
-  return program.Unpack();
-}
 
 class ComposedProgram : public Program {
  public:
@@ -33,38 +25,6 @@ class ComposedProgram : public Program {
   std::vector<std::unique_ptr<Program>> programs_;
   Bytes footprint_;
 };
-
-// The least of a few runs.
-Result<Clock::Duration> TimeOf(Program& program) {
-  Clock::Duration least = Clock::Duration::max();
-  INFIMUM_RETURN_IF_ERROR(RunRowMajor(program));
-  for (int i = 0; i < 3; ++i) {
-    const Clock::Duration begin = SteadyClock().Now();
-    INFIMUM_RETURN_IF_ERROR(RunRowMajor(program));
-    least = std::min(least, SteadyClock().Now() - begin);
-  }
-  return least;
-}
-
-// The fastest way to run one member between row-major buffers.
-Result<std::unique_ptr<Program>> BestRowMajor(const Problem& problem) {
-  std::unique_ptr<Program> best;
-  Clock::Duration best_time = Clock::Duration::max();
-  std::string reason = "no candidate for " + std::string(FamilyOf(problem.config));
-  for (const Offer& offer : OffersFor(problem.config, CandidateTier::kEngine)) {
-    Result<std::unique_ptr<Program>> program = offer.make(problem);
-    if (!program) {
-      reason = program.error().message;
-      continue;
-    }
-    const Result<Clock::Duration> time = TimeOf(**program);
-    if (!time || *time >= best_time) continue;
-    best_time = *time;
-    best = std::move(*program);
-  }
-  if (best == nullptr) return Error{"unsupported: " + reason};
-  return best;
-}
 
 }  // namespace
 
@@ -88,7 +48,7 @@ std::vector<RegionOffer> ComposedOffers(const Region& region) {
       const RegionMember& member = problem.region.members[i];
       Problem own{member.config, {}, problem.members[i]};
       for (const RegionOperand& operand : member.operands) own.operands.push_back(problem.Find(operand));
-      INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, BestRowMajor(own));
+      INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, FastestRowMajor(own));
       INFIMUM_RETURN_IF_ERROR(RunRowMajor(*program));
       INFIMUM_RETURN_IF_ERROR(composed->Add(std::move(program)));
     }

@@ -6,6 +6,7 @@
 #include "microbench/onednn/attention_kernels.h"
 #include "microbench/onednn/convolution_candidates.h"
 #include "microbench/onednn/cpu_features.h"
+#include "microbench/onednn/lstm_kernel.h"
 #include "microbench/onednn/matmul_candidates.h"
 #include "microbench/onednn/movement_candidates.h"
 #include "microbench/onednn/movement_kernels.h"
@@ -56,11 +57,15 @@ Epilogue Widened(Epilogue epilogue) {
 
 Offers DirectOffers(const ConvolutionConfig& config, const Epilogue& epilogue) {
   Offers offers = ConvolutionOffers(config, epilogue);
-  if (!epilogue.empty()) return offers;
-  return Joined(Joined(std::move(offers), PointwiseConvolutionOffers(config)), UpsamplingProductOffers(config));
+  return epilogue.empty() ? Joined(std::move(offers), PointwiseConvolutionOffers(config)) : offers;
 }
 Offers DirectOffers(const MatMulConfig& config, const Epilogue& epilogue) { return MatMulOffers(config, epilogue); }
 Offers DirectOffers(const RecurrentConfig& config, const Epilogue&) { return RecurrentOffers(config); }
+
+// Programs of ours that read the tensors in the types that the layer has, so that they are never rewritten.
+Offers OwnOffers(const ConvolutionConfig& config) { return UpsamplingProductOffers(config); }
+Offers OwnOffers(const MatMulConfig&) { return {}; }
+Offers OwnOffers(const RecurrentConfig& config) { return LstmKernelOffers(config); }
 
 template <class Config>
 Offers Rewritten(Config config, const OperandTypes& types, const Epilogue& epilogue, const std::string& prefix) {
@@ -78,6 +83,7 @@ Offers Rewritten(Config config, const OperandTypes& types, const Epilogue& epilo
 template <class Config>
 Offers TypedOffers(const Config& config, const Epilogue& epilogue) {
   Offers offers = DirectOffers(config, epilogue);
+  if (epilogue.empty()) offers = Joined(std::move(offers), OwnOffers(config));
   // Without VNNI, oneDNN's convolutions halve the weights of signed inputs lest 16-bit sums overflow, which
   // costs the last bit: more than the contract allows.
   const bool lossy = config.types.input == DataType::kS8 && !Features().avx512_vnni && !Features().avx_vnni;

@@ -119,8 +119,24 @@ Result<std::unique_ptr<Program>> MakeFloatReduction(ReductionKind kind, const Ge
   // A run is split only where it must be converted.
   constexpr std::int64_t kRun = 4096;
   const std::int64_t blocks = (geometry.columns + kColumns - 1) / kColumns;
+  const FloatRows whole_input(*problem.operands[0]), whole_output(*problem.outputs[0]);
+  // Whole rows of f32: nothing but the rows themselves, which may be as short as a 7 x 7 image.
+  if (geometry.columns == 1 && geometry.reduced_offsets.size() == 1 && whole_input.direct() && whole_output.direct()) {
+    const auto rows = [=, x = problem.operands[0]->As<float>(), y = problem.outputs[0]->As<float>()] {
+      const auto outputs = static_cast<std::int64_t>(geometry.outer_offsets.size());
+      const auto length = static_cast<float>(geometry.run);
+      ParallelRanges(outputs, std::max<std::int64_t>(1, kLeastWork / std::max<std::int64_t>(1, geometry.run)),
+                     [&](std::int64_t first, std::int64_t last) {
+                       for (std::int64_t i = first; i < last; ++i) {
+                         const float* row = x + geometry.outer_offsets[static_cast<std::size_t>(i)];
+                         y[i] = Finish(kind, steps.row(row, geometry.run), length);
+                       }
+                     });
+    };
+    return MakeProgram(rows, FootprintOf(problem));
+  }
   const auto count = static_cast<float>(geometry.run * static_cast<std::int64_t>(geometry.reduced_offsets.size()));
-  const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
+  const auto run = [=, input = whole_input, output = whole_output] {
     const auto outputs = static_cast<std::int64_t>(geometry.outer_offsets.size()) * blocks;
     const auto work = static_cast<std::int64_t>(count) * std::min(kColumns, geometry.columns);
     ParallelRanges(outputs, std::max<std::int64_t>(1, kLeastWork / work), [&](std::int64_t first, std::int64_t last) {

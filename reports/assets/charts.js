@@ -294,7 +294,7 @@ function drawGaps(data) {
     note: withRun ? signedTimeText(weight(row)) + (row.bound_us > 0 ? ' · ' + ratioText(row.measured_us / row.bound_us) : '') : timeText(row.bound_us),
     tip: [grouped ? row.key : row.label, [['layers', grouped ? middleCut(row.members.join(', '), 200) : ''], ['family', row.family],
       ['measured', withRun ? exactTimeText(row.measured_us) : ''], ['bound', exactTimeText(row.bound_us)],
-      ['bound is', row.status], ['gap', withRun ? exactTimeText(weight(row)) : ''], ['floor', exactTimeText(row.floor_us)],
+      ['bound is', row.status], ['gap', withRun ? exactTimeText(weight(row)) : ''], ['roofline', exactTimeText(row.floor_us)],
       ['engine', grouped ? '' : row.engine_layers.join(', ')]]],
   }));
   legend('gaps-chart', (withRun ? [{ color: 'measured', text: data.run.framework }] : [])

@@ -31,7 +31,7 @@ function tableColumns(data) {
     { key: 'peak', title: 'Of peak', number: true, value: peak, text: (row) => (peak(row) === null ? '' : percentCell(peak(row))) },
     { key: 'status', title: 'Bound is', value: (row) => row.status, text: (row) => row.status },
     { key: 'candidate', title: 'Best kernel', value: (row) => row.candidate, text: (row) => row.candidate },
-    { key: 'floor', title: `Floor, ${unit.name}`, number: true, value: (row) => row.floor_us, text: time((row) => row.floor_us) },
+    { key: 'floor', title: `Roofline, ${unit.name}`, number: true, value: (row) => row.floor_us, text: time((row) => row.floor_us) },
     { key: 'flops', title: 'FLOPs', number: true, value: (row) => row.flops || null, text: (row) => (row.flops > 0 ? prefixedText(row.flops, '') : '') },
     { key: 'bytes', title: 'Bytes', number: true, value: (row) => row.bytes || null, text: (row) => (row.bytes > 0 ? prefixedText(row.bytes, 'B') : '') },
     { key: 'rate', title: 'FLOP/s', number: true, value: rate, text: (row) => (rate(row) === null ? '' : prefixedText(rate(row), '')) },
@@ -214,7 +214,7 @@ function detailRow(data, row, width) {
     if (layer.candidate) facts.push(layer.candidate);
     if (layer.latency_us !== null) facts.push('bound ' + exactTimeText(layer.latency_us));
     if (layer.interval_us) facts.push('interval ' + layer.interval_us.map(exactTimeText).join(' to '));
-    if (layer.floor_us > 0) facts.push('floor ' + exactTimeText(layer.floor_us));
+    if (layer.floor_us > 0) facts.push('roofline ' + exactTimeText(layer.floor_us));
     if (layer.on_critical_path) facts.push('on the longest path');
     const block = element('div', { class: 'detail-layer' }, element('h3', { text: layer.name || '(no name)' }), element('div', { class: 'quiet', text: facts.join(' · ') }));
     if (layer.reason) block.append(element('div', { text: layer.reason }));

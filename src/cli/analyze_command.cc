@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "infimum/reports/report_csv.h"
 #include "infimum/reports/report_json.h"
 #include "infimum/reports/summary.h"
 #include "infimum/workflow/analysis.h"
@@ -38,6 +39,8 @@ Result<int> RunAnalyze(const AnalyzeOptions& options) {
   INFIMUM_RETURN_IF_ERROR(WriteReport(report_path, result.report));
   if (options.format == OutputFormat::kJson) {
     INFIMUM_RETURN_IF_ERROR(WriteOutput("-", ReportJson(result.report)));
+  } else if (options.format == OutputFormat::kCsv) {
+    INFIMUM_RETURN_IF_ERROR(WriteOutput("-", ReportCsv(result.report)));
   } else {
     SummaryOptions summary;
     summary.color = isatty(STDOUT_FILENO) == 1;

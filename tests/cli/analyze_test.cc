@@ -47,7 +47,7 @@ TEST(Analyze, TheSecondTimeNothingIsMeasuredAndTheBoundIsTheSame) {
   const nlohmann::json first = Bound(program, "squeezenet");
   const Ended again = program.Infimum(Analyze("squeezenet"));
   EXPECT_EQ(again.exit_code, 0);
-  EXPECT_THAT(again.errors, HasSubstr("0 layer configurations are to be measured"));
+  EXPECT_THAT(again.errors, HasSubstr("nothing is left to be measured"));
   EXPECT_THAT(again.errors, Not(HasSubstr("measuring ")));
   EXPECT_EQ(Bound(program, "squeezenet").at("bounds"), first.at("bounds"));
 }
@@ -62,6 +62,28 @@ TEST(Analyze, AnInterruptStillWritesTheReportAndKeepsWhatWasMeasured) {
   const Ended again = program.Infimum(Analyze("inception_v2"));
   EXPECT_EQ(again.exit_code, 0) << again.errors;
   EXPECT_DOUBLE_EQ(Bound(program, "inception_v2").at("coverage").at("missing"), 0.0);
+}
+
+TEST(Analyze, ASpentBudgetIsSaidAndGoneOnFrom) {
+  const ProgramTest program;
+  std::vector<std::string> arguments = Analyze("inception_v2");
+  arguments.insert(arguments.end(), {"--budget", "3s"});
+  const Ended cut = program.Infimum(arguments);
+  ASSERT_EQ(cut.exit_code, 0) << cut.errors;
+  EXPECT_THAT(cut.errors, HasSubstr("the budget is spent"));
+  EXPECT_THAT(program.Read("report.html"), HasSubstr("budget of 3 s ended the measuring"));
+  ASSERT_EQ(program.Infimum(Analyze("inception_v2")).exit_code, 0);
+  EXPECT_DOUBLE_EQ(Bound(program, "inception_v2").at("coverage").at("missing"), 0.0);
+}
+
+TEST(Analyze, PrintsTheComparisonAsCsv) {
+  const ProgramTest program;
+  std::vector<std::string> arguments = Analyze("squeezenet");
+  arguments.insert(arguments.end(), {"--format", "csv"});
+  const Ended ended = program.Infimum(arguments);
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.output, HasSubstr("label,operators,family,status"));
+  EXPECT_THAT(ended.output, HasSubstr("convolution dtype=f32:f32:f32"));
 }
 
 TEST(Analyze, AReadOnlyOrForeignStoreIsRefusedInOneLine) {

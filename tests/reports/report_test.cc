@@ -99,7 +99,7 @@ TEST(ReportCsv, LeavesEmptyWhatIsNotThere) {
   const std::vector<std::string> lines = Lines(ReportCsv(report));
   ASSERT_EQ(lines.size(), report.layers.size() + 1);
   EXPECT_EQ(lines[0],
-            "label,operators,family,status,fused,candidate,bound_us,measured_us,ratio,floor_us,share,config,"
+            "label,operators,family,status,fused,candidate,bound_us,measured_us,ratio,roofline_us,share,config,"
             "engine_layers\r");
 }
 

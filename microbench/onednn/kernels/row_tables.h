@@ -68,4 +68,7 @@ void PickTwoRow(const float* x, const std::int32_t* first, const std::int32_t* s
 void TransposeTile(const void* from, std::int64_t from_stride, void* to, std::int64_t to_stride, std::int64_t rows,
                    std::int64_t columns, int bytes);
 
+void MatrixVector(const float* packed, const float* x, const float* start, std::int64_t depth, std::int64_t columns,
+                  float* y);
+
 }  // namespace infimum::cpu::INFIMUM_ISA

@@ -53,6 +53,7 @@ static const VectorKernels kTable = {
     .transpose_tile = TransposeTile,
     .window_maximum_row = WindowMaximumRow,
     .window_sum_row = WindowSumRow,
+    .matrix_vector = MatrixVector,
     .pick_two_row = PickTwoRow,
 };
 

@@ -14,6 +14,9 @@
 
 namespace infimum::cpu {
 
+// Columns of a block of a packed matrix, see matrix_vector.
+inline constexpr std::int64_t kPackedColumns = 64;
+
 struct VectorKernels {
   const char* name;  // "avx512", "avx2", "sse2"
 
@@ -72,6 +75,10 @@ struct VectorKernels {
                              std::int64_t count);
   void (*window_sum_row)(const float* x, std::int64_t stride, std::int64_t dilation, std::int64_t taps, float* y,
                          std::int64_t count);
+  // y = start + x packed, for `columns` results over `depth`. The matrix lies in blocks of kPackedColumns columns,
+  // each with its rows one after the other; the last block is filled up.
+  void (*matrix_vector)(const float* packed, const float* x, const float* start, std::int64_t depth,
+                        std::int64_t columns, float* y);
   void (*pick_two_row)(const float* x, const std::int32_t* first, const std::int32_t* second, const float* weights,
                        float* y, std::int64_t count);
 };
