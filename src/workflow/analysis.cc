@@ -128,10 +128,8 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
       warnings.push_back(end.error().message);
       talk.Warn(end.error().message);
     } else if (end->budget_spent) {
-      warnings.push_back(fmt::format(
-          "The budget of {} s ended the measuring: some layers may lack candidates or repetitions that would "
-          "lower or narrow the bound; the same command again goes on where it ended",
-          options.campaign.budget.count()));
+      warnings.push_back(fmt::format("The budget of {} s ended the measuring; the same command again goes on",
+                                     options.campaign.budget.count()));
       talk.Say("the budget is spent; the same command again goes on where this one ended");
     }
   }
