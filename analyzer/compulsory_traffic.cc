@@ -219,11 +219,9 @@ void BackOutputs(const ModelGraph& graph, const Layer& layer, std::vector<Backin
     made = {{&graph, output->index()}, false, false, bytes};
     if (value.kind == ValueKind::kWeight) {
       made.must_be_read = made.constant = true;
-      // A folded conversion is backed by what it converted; anything else folded stands for itself
-      // (a weight that is filled or computed once).
-      const bool converts = layer.op == "DequantizeLinear" || layer.op == "Cast" || layer.op == "Transpose" ||
-                            layer.op == "Identity" || layer.op == "Reshape";
-      if (converts && only_constants && largest_constant != nullptr)
+      // What is computed once from a smaller constant need not be read in full. A filled tensor stands for
+      // itself: models without weights have them so.
+      if (layer.op != "ConstantOfShape" && only_constants && largest_constant != nullptr)
         made = {largest_constant->root, true, true, std::min(bytes, largest_constant->least)};
     } else if (any_input && only_constants && largest_constant != nullptr) {
       made = {largest_constant->root, true, true, std::min(bytes, largest_constant->least)};
@@ -232,6 +230,13 @@ void BackOutputs(const ModelGraph& graph, const Layer& layer, std::vector<Backin
       made = {from.root, from.must_be_read, from.constant, std::min(bytes, from.least)};
     }
   }
+}
+
+// The condition decides which of the other two operands is read, element by element.
+bool IsWhere(const Layer& layer) {
+  const auto* config = layer.workload ? std::get_if<LayerConfig>(&*layer.workload) : nullptr;
+  const auto* pointwise = config != nullptr ? std::get_if<PointwiseConfig>(config) : nullptr;
+  return pointwise != nullptr && pointwise->kind == PointwiseKind::kWhere;
 }
 
 Reads ReadsOfLayer(const Layer& layer, double needed, const std::vector<Backing>& backing) {
@@ -246,7 +251,7 @@ Reads ReadsOfLayer(const Layer& layer, double needed, const std::vector<Backing>
     const std::size_t input = layer.operand_inputs[operand];
     if (operand >= layer.work.operand_reads.size() || input >= layer.inputs.size() || !layer.inputs[input]) continue;
     const Backing& from = backing[layer.inputs[input]->index()];
-    if (!from.must_be_read) continue;
+    if (!from.must_be_read || (operand > 0 && IsWhere(layer))) continue;
     const double bytes = static_cast<double>(layer.work.operand_reads[operand].value) * share;
     Raise(reads, from.root, std::min(bytes, from.least));
   }

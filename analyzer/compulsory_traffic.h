@@ -14,6 +14,7 @@
 // - Layers from which no graph output can be reached need not run.
 // - Where only a part of a value is used, the element-wise and moving layers behind it count that part;
 //   all other layers count whole (a product's rows need all of its weights).
+// - Of a Where only the condition counts: it decides which of the other operands is read.
 // - If: what both branches read, and of what only one branch reads the branch that reads least.
 // - Loop, Scan: their body's reads once where it runs at least once; what they hand to it slice by slice
 //   is not counted.

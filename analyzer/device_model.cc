@@ -158,8 +158,8 @@ Result<DeviceModel> DeviceModel::Make(const DeviceKey& device, const DevicePeaks
 
   if (points.empty() && data_sheet_bandwidth <= 0)
     return Error{"device " + Quoted(device.text) +
-                 ": no peak rates are known, neither measured nor from a data sheet; run `infimum bench` or "
-                 "`infimum analyze` on it, which measure them"};
+                 ": no peak rates are known, neither measured nor from a data sheet; run `infimum "
+                 "analyze` on it with the same --threads, which measures them"};
 
   const auto add_level = [&](std::string name, double nearer, double reach, bool is_memory) {
     MoveCost cost = CostBeyond(points, nearer, reach).value_or(MoveCost{});

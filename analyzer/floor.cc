@@ -35,6 +35,14 @@ FlopsByType MostProvable(const ModelGraph& graph) {
   return most;
 }
 
+// A layer's operands may repeat a few elements (an Expand, padding), over which algebra takes short cuts: no more
+// work is provable than there are distinct elements to work on.
+FlopsByType Capped(FlopsByType most, const CompulsoryTraffic& traffic) {
+  for (auto& [type, flops] : most)
+    flops = std::min(flops, 8 * (traffic.read + traffic.written) / std::max(BitsPerElement(type), 1));
+  return most;
+}
+
 Latency TimeOf(const FlopsByType& flops, const DeviceModel& device, DataType* slowest) {
   Latency longest{0};
   for (const auto& [type, count] : flops) {
@@ -123,7 +131,7 @@ Latency FloorOfLayer(const Layer& layer, const DeviceModel& device) {
 Floors ComputeFloors(const ModelGraph& graph, const DeviceModel& device) {
   const CompulsoryTraffic traffic = FindCompulsoryTraffic(graph);
   const MemoryFloor memory = device.Memory(traffic.read, traffic.written);
-  Floors floors{Decide(memory, MostProvable(graph), device), Decide(memory, SumConventional(graph, device), device)};
+  Floors floors{Decide(memory, Capped(MostProvable(graph), traffic), device), Decide(memory, SumConventional(graph, device), device)};
   // Both hold for either choice of W, so the larger provable work never makes F0 exceed Fc.
   if (floors.conventional_floor.latency < floors.floor.latency) {
     floors.conventional_floor.latency = floors.floor.latency;

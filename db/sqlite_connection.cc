@@ -20,6 +20,8 @@ const char* AdviceFor(int code) {
       return "; give --db another file, or make it and its folder writable";
     case SQLITE_FULL:
       return "; free some space, what was saved before is safe";
+    case SQLITE_IOERR:
+      return "; is its disk full or failing? what was saved before is safe";
     case SQLITE_CORRUPT:
       return "; it is damaged: restore a copy, or move it away and measure again";
     case SQLITE_NOTADB:

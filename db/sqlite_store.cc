@@ -467,9 +467,11 @@ Result<std::unique_ptr<Store>> OpenStore(const std::string& address, OpenMode mo
   }
   Result<std::int64_t> asked = SchemaOf(*connection);
   std::error_code ignored;
-  if (!asked && !std::filesystem::exists(path + "-wal", ignored)) {
+  const std::string log = path + "-wal";
+  const bool no_log = !std::filesystem::exists(log, ignored) || std::filesystem::file_size(log, ignored) == 0;
+  if (!asked && no_log) {
     // To read a file with a write-ahead log, SQLite makes files beside it. Where nobody may (a colleague's folder, a
-    // read-only disk) and no log is left, the file alone is all there is to read.
+    // read-only or full disk) and no log is left, the file alone is all there is to read.
     Result<std::unique_ptr<Connection>> alone = Connection::Open(path, Connection::Mode::kImmutable);
     if (alone.ok()) {
       if (const Result<std::int64_t> again = SchemaOf(**alone); again.ok()) {

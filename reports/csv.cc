@@ -1,8 +1,20 @@
 #include "infimum/reports/csv.h"
 
+#include "infimum/base/text.h"
 #include "reports/utf8.h"
 
 namespace infimum {
+
+namespace {
+
+// As every other writer shows it, and no formula to a spreadsheet: names come from model files.
+std::string Harmless(const std::string& text) {
+  std::string cell = Printable(text);
+  const bool formula = !cell.empty() && std::string_view("=+-@").find(cell[0]) != std::string_view::npos;
+  return formula && !ParseNumber(cell) ? "'" + cell : cell;
+}
+
+}  // namespace
 
 std::string FormatCsvRow(std::span<const std::string> cells) {
   std::string out;
@@ -31,6 +43,7 @@ std::string FormatCsv(const Table& table) {
   std::string out = FormatCsvRow(titles);
   for (std::vector<std::string> row : table.rows) {
     row.resize(table.columns.size());
+    for (std::string& cell : row) cell = Harmless(cell);
     out += FormatCsvRow(row);
   }
   return out;

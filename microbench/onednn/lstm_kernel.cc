@@ -98,18 +98,16 @@ class LstmProgram : public Program {
     float* const gates = sums + columns_;
     float* const state = static_cast<float*>(direction.state.data());
     float* const cell = static_cast<float*>(direction.cell.data());
+    // The first state is zero here, but a model may give one: its product is never left out.
+    std::fill_n(state, hidden, 0.0F);
     std::fill_n(cell, hidden, 0.0F);
     for (std::int64_t i = 0; i < config_.sequence; ++i) {
       const std::int64_t step = d == 0 ? i : config_.sequence - 1 - i;
       const float* projected = direction.projected.As<float>() + step * columns_;
-      const float* summed = projected;
-      if (i > 0) {  // the first state is zero
-        kernels.matrix_vector(static_cast<const float*>(direction.recurrent.data()), state, projected, hidden, columns_,
-                              sums);
-        summed = sums;
-      }
-      sigmoid(summed, gates, 3 * hidden);
-      tanh(summed + 3 * hidden, gates + 3 * hidden, hidden);
+      kernels.matrix_vector(static_cast<const float*>(direction.recurrent.data()), state, projected, hidden, columns_,
+                            sums);
+      sigmoid(sums, gates, 3 * hidden);
+      tanh(sums + 3 * hidden, gates + 3 * hidden, hidden);
       for (std::int64_t h = 0; h < hidden; ++h) {
         cell[h] = gates[2 * hidden + h] * cell[h] + gates[h] * gates[3 * hidden + h];
       }

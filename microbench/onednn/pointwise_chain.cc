@@ -41,12 +41,13 @@ std::optional<Chain> ChainOf(const Region& region) {
     if (config == nullptr || member.operands.size() > 2) return std::nullopt;
     if (!IsFloat(config->types.input) || !IsFloat(config->types.output)) return std::nullopt;
     if (config->types.weights != DataType::kNone && !IsFloat(config->types.weights)) return std::nullopt;
+    // A change of type on the way rounds, which f32 blocks would not.
+    if (config->types.input != config->types.output) return std::nullopt;
     const Shape output = OutputShape(*config);
     Link link{nullptr, nullptr, BroadcastRows(output, config->inputs), member.operands};
     if (member.operands.size() == 1) link.unary = Kernels().find_unary(config->kind, ComputeType::kF32);
     if (member.operands.size() == 2) link.binary = Kernels().find_binary(config->kind, ComputeType::kF32);
     if (link.unary == nullptr && link.binary == nullptr) return std::nullopt;
-    // A type that narrows on the way would round, which f32 blocks do not.
     const std::int64_t count = ElementCount(output);
     if (chain.links.empty()) {
       chain.count = count;

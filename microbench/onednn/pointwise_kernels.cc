@@ -194,7 +194,7 @@ Result<std::unique_ptr<Program>> MakeArithmetic(const PointwiseConfig& config, c
   return MakeProgram(run, FootprintOf(problem));
 }
 
-// Results that no cache will hold, written past the caches.
+// Results larger than the second cache, written past the caches: whether that pays is what timing tells.
 bool CanStream(const PointwiseConfig& config) {
   const bool floats = config.types.input == DataType::kF32 && config.types.output == DataType::kF32 &&
                       (config.inputs.size() == 1 || config.types.weights == DataType::kF32);

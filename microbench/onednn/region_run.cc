@@ -15,13 +15,17 @@ namespace {
 // The elements of a member, computed by its reference when they are asked for and remembered.
 class MemberSource : public Source {
  public:
-  MemberSource(std::unique_ptr<Reference> reference, Sources operands)
-      : reference_(std::move(reference)), operands_(std::move(operands)) {}
+  // `stored`: the type in which the member's result is handed on, which rounds it.
+  MemberSource(std::unique_ptr<Reference> reference, Sources operands, DataType stored)
+      : reference_(std::move(reference)), operands_(std::move(operands)), stored_(stored) {}
 
   Expected At(std::int64_t element) const override {
     const auto found = known_.find(element);
     if (found != known_.end()) return found->second;
-    return known_[element] = reference_->At(0, element, operands_);
+    Expected result = reference_->At(0, element, operands_);
+    HostTensor::SetElement(&storage_, stored_, 0, result.value);
+    result.value = HostTensor::GetElement(&storage_, stored_, 0);
+    return known_[element] = result;
   }
   const Reference& reference() const { return *reference_; }
   const Sources& operands() const { return operands_; }
@@ -29,6 +33,8 @@ class MemberSource : public Source {
  private:
   std::unique_ptr<Reference> reference_;
   Sources operands_;
+  DataType stored_;
+  mutable double storage_ = 0;  // room for one element of any type
   mutable std::unordered_map<std::int64_t, Expected> known_;
 };
 
@@ -89,7 +95,7 @@ class RegionRun : public PreparedRun {
       std::unique_ptr<Reference> reference = MakeReference(member.config);
       if (reference == nullptr) return std::optional<double>();
       cost *= std::max(1.0, reference->cost() / 4);
-      members.emplace_back(std::move(reference), std::move(operands));
+      members.emplace_back(std::move(reference), std::move(operands), OutputsOf(member.config)[0].type);
     }
     const ErrorMeasure measure = MeasureOf(Workload(problem_.region));
     double largest = 0;

@@ -32,7 +32,7 @@ Result<int> RunAnalyze(const AnalyzeOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(analysis.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   const std::string report_path =
       options.report.empty() ? std::filesystem::path(options.model).stem().string() + ".html" : options.report;
-  INFIMUM_RETURN_IF_ERROR(CheckWritable(report_path));
+  INFIMUM_RETURN_IF_ERROR(CheckReportForm(report_path));
 
   Talk talk = options.talk.Make();
   INFIMUM_ASSIGN_OR_RETURN(const Analysis result, Analyze(analysis, talk));
@@ -59,8 +59,9 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
                  "In seconds a first answer (the roofline, and how long measuring will take). Then a framework's run, "
                  "then the layers\n"
                  "that the store lacks, largest share first, within --budget; at the end a summary and an HTML report. "
-                 "Ctrl-C still\n"
-                 "writes both, with what is missing. The second time nothing is measured again.",
+                 "Once the first\n"
+                 "answer is there, Ctrl-C still writes both, with what is missing. The second time nothing is measured "
+                 "again.",
                  "infimum analyze resnet50.onnx --dim batch=8 --budget 10m --report resnet50.html");
   AddModel(command, options->model);
   AddDims(command, options->dims);

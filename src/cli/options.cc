@@ -57,6 +57,10 @@ void AddDims(CLI::App* command, DimOptions& dims) {
       ->add_option("--dim", dims.texts,
                    "bind a symbolic dimension, NAME=N; may be repeated. A dimension without a name is INPUT.AXIS=N")
       ->type_name("NAME=N")
+      ->check([](const std::string& text) {
+        const auto parsed = DimOptions{{text}}.Parse();
+        return parsed ? std::string() : parsed.error().message;
+      })
       ->take_all();
 }
 

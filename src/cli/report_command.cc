@@ -23,7 +23,7 @@ struct ReportOptions {
 Result<int> RunReport(const ReportOptions& options) {
   const std::string output =
       options.output.empty() ? std::filesystem::path(options.model).stem().string() + ".html" : options.output;
-  INFIMUM_RETURN_IF_ERROR(CheckWritable(output));
+  INFIMUM_RETURN_IF_ERROR(CheckReportForm(output));
   StoredAnalysisOptions stored = options.stored;
   stored.model = options.model;
   INFIMUM_ASSIGN_OR_RETURN(stored.dims, options.dims.Parse());

@@ -1,5 +1,7 @@
 #include "src/cli/report_output.h"
 
+#include <filesystem>
+
 #include "infimum/reports/html_report.h"
 #include "infimum/reports/markdown_report.h"
 #include "infimum/reports/report_csv.h"
@@ -7,6 +9,14 @@
 #include "src/cli/options.h"
 
 namespace infimum::cli {
+
+Status CheckReportForm(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  for (const char* known : {"", ".html", ".htm", ".md", ".json", ".csv"}) {
+    if (ending == known) return CheckWritable(path);
+  }
+  return Error{path + ": a report is written as .html, .md, .json or .csv"};
+}
 
 Status WriteReport(const std::string& path, const ReportModel& report) {
   if (path.ends_with(".md")) return WriteOutput(path, MarkdownReport(report));

@@ -8,10 +8,12 @@
 
 namespace infimum::cli {
 
-// ".md", ".json", ".csv"; everything else is HTML.
+// What every command that writes a report says of it.
 inline constexpr const char* kReportForms =
     "The file's ending chooses the form: .html (default), .md, .json or .csv. The page needs no network.";
 
+// An error where the ending is of none of them; before any work.
+Status CheckReportForm(const std::string& path);
 Status WriteReport(const std::string& path, const ReportModel& report);
 
 }  // namespace infimum::cli

@@ -135,7 +135,7 @@ TEST(DeviceModel, ALevelWithoutAMeasuredPointIsNotGivenAFartherOnesRate) {
 TEST(DeviceModel, WithoutAnyRateTheErrorSaysWhatToDo) {
   const Result<DeviceModel> model = DeviceModel::Make(testing::TestDeviceKey(), {}, 1);
   ASSERT_FALSE(model.ok());
-  EXPECT_THAT(model.error().message, HasSubstr("infimum bench"));
+  EXPECT_THAT(model.error().message, HasSubstr("run `infimum analyze` on it with the same --threads"));
 }
 
 TEST(DeviceModel, RatesThatAreNoNumbersAreLeftOut) {

@@ -79,6 +79,18 @@ TEST(CompulsoryTraffic, WhatOnlyConstantsGoIntoIsComputedOnce) {
   EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 32000 + 40000);
 }
 
+// A weight of one byte an element that is scaled once (Cast, Mul) is no larger for being floating point then.
+TEST(CompulsoryTraffic, AFoldedWeightCountsNoMoreThanWhatItWasComputedFrom) {
+  for (const char* op : {"Mul", "Expand", "Concat"}) {
+    GraphBuilder model;
+    const ValueId stored = model.Weight("w_s8", {1000, 10}, DataType::kS8);
+    const ValueId w = model.Free("w", op, {stored, model.Weight("scale", {1})}, {1000, 10}, DataType::kF32);
+    model.graph().value(w).kind = ValueKind::kWeight;
+    model.Output(model.MatMul("fc", model.Input("x", {8, 1000}), w));
+    EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 32000 + 10000) << op;
+  }
+}
+
 TEST(CompulsoryTraffic, LayersThatNoOutputNeedsCountNothing) {
   GraphBuilder model;
   const ValueId x = model.Input("x", {8, 10});
@@ -170,6 +182,16 @@ TEST(Floor, LayersInARowProveNoMoreWorkThanTheLargestOfThem) {
   model.Output(value);
   const Floors floors = ComputeFloors(model.graph(), Device());
   EXPECT_EQ(floors.floor.decided_by, "bandwidth l1");
+}
+
+// One element, repeated a million times and then looked at, is the work of one element.
+TEST(Floor, RepeatedElementsProveNoWork) {
+  GraphBuilder model;
+  const ValueId repeated = model.View("expand", model.Input("x", {1}), {1 << 20});
+  const ValueId relu = model.Unary("relu", PointwiseKind::kRelu, repeated);
+  const ValueId table = model.Gather("row", relu, model.Input("i", {1}, DataType::kS64), 1);
+  model.Output(table);
+  EXPECT_LT(ComputeFloors(model.graph(), Device()).floor.latency, Latency(0.1));
 }
 
 TEST(Floor, AnElementWiseModelOfEightTimesTheCachesComesCloseToItsCopyTime) {

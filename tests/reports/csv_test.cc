@@ -52,6 +52,10 @@ TEST(Csv, QuotesOnlyWhatMustBe) {
   EXPECT_EQ(FormatCsvRow(Cells{""}), "\"\"\r\n");
 }
 
+TEST(Csv, NamesInATableHarmNeitherTerminalNorSpreadsheet) {
+  EXPECT_EQ(FormatCsv({{{"a"}, {"b"}, {"c"}}, {{"\x1b[2J", "=1+1", "-1.5"}}}), "a,b,c\r\n\\x1b[2J,'=1+1,-1.5\r\n");
+}
+
 TEST(Csv, ShortRowsAreFilled) { EXPECT_EQ(FormatCsv({{{"a"}, {"b"}}, {{"1"}}}), "a,b\r\n1,\r\n"); }
 
 TEST(Csv, ReadingBackGivesTheSameCells) {

@@ -12,7 +12,8 @@ namespace infimum {
 
 std::string FormatCsvRow(std::span<const std::string> cells);
 
-// The columns' titles, then the rows; the text cells of `table` as they are.
+// The columns' titles, then the rows. Names come from model files: control characters are shown as \x1b, and
+// what a spreadsheet would run as a formula gets a quote before it.
 std::string FormatCsv(const Table& table);
 
 }  // namespace infimum

@@ -59,6 +59,7 @@ INFIMUM_INLINE void CallRow(const void* x, void* y, std::int64_t count, Function
     };
 #define INFIMUM_F32_CALL(kind, expression)                                   \
   case PointwiseKind::kind:                                                  \
+    if (write == Write::kStreamed) return nullptr;                           \
     return [](const void* from, void* to, std::int64_t count) {              \
       CallRow<float>(from, to, count, [](float x) { return (expression); }); \
     };

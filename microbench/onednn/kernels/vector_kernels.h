@@ -36,8 +36,8 @@ struct VectorKernels {
   // -- rows and tiles, as row_tables.h explains them
   UnaryRow (*find_unary)(PointwiseKind kind, ComputeType type);
   BinaryRow (*find_binary)(PointwiseKind kind, ComputeType type);
-  // f32 results written past the caches, for outputs that no cache will hold: what is overwritten is not read
-  // first. Null for kinds that memory does not limit. A fence must follow before another thread reads them.
+  // f32 results written past the caches, for large outputs: what is overwritten is not read first. Null for
+  // kinds that take longer than their writes. A fence must follow before another thread reads them.
   UnaryRow (*find_unary_streamed)(PointwiseKind kind);
   BinaryRow (*find_binary_streamed)(PointwiseKind kind);
   WhereRow (*find_where)(int bytes);
