@@ -67,7 +67,10 @@ Constness ConstnessOf(const NodeView& node, std::size_t position, std::optional<
 
 std::optional<std::vector<std::int64_t>> InputValues(const NodeView& node, std::size_t position) {
   const OperandView* operand = node.input(position);
-  return operand == nullptr ? std::nullopt : IntegersOf(operand->value);
+  if (operand == nullptr) return std::nullopt;
+  // Of no elements all are known, whoever gives them.
+  if (operand->shape != nullptr && ElementCount(*operand->shape) == 0) return std::vector<std::int64_t>();
+  return IntegersOf(operand->value);
 }
 
 std::optional<std::int64_t> InputValue(const NodeView& node, std::size_t position) {
