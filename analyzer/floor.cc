@@ -131,7 +131,8 @@ Latency FloorOfLayer(const Layer& layer, const DeviceModel& device) {
 Floors ComputeFloors(const ModelGraph& graph, const DeviceModel& device) {
   const CompulsoryTraffic traffic = FindCompulsoryTraffic(graph);
   const MemoryFloor memory = device.Memory(traffic.read, traffic.written);
-  Floors floors{Decide(memory, Capped(MostProvable(graph), traffic), device), Decide(memory, SumConventional(graph, device), device)};
+  Floors floors{Decide(memory, Capped(MostProvable(graph), traffic), device),
+                Decide(memory, SumConventional(graph, device), device)};
   // Both hold for either choice of W, so the larger provable work never makes F0 exceed Fc.
   if (floors.conventional_floor.latency < floors.floor.latency) {
     floors.conventional_floor.latency = floors.floor.latency;

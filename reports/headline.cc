@@ -40,10 +40,11 @@ std::string Headline(const ReportModel& report) {
   std::string text;
   if (report.run && bound != nullptr) {
     const bool below_floor = bound->latency < report.floor.latency && report.floor.latency < report.run->latency;
-    text = fmt::format("{} runs in {} on {} {}; {}{}.", name, LatencyText(report.run->latency),
-                       ValidUtf8(report.run->framework), ValidUtf8(report.run->version), BoundPhrase(report, *bound),
-                       below_floor ? " " + FloorPhrase(report.run->latency, report.floor.latency)
-                                   : ": " + GapPhrase(report.run->latency, bound->latency, report.coverage.missing > 0));
+    text =
+        fmt::format("{} runs in {} on {} {}; {}{}.", name, LatencyText(report.run->latency),
+                    ValidUtf8(report.run->framework), ValidUtf8(report.run->version), BoundPhrase(report, *bound),
+                    below_floor ? " " + FloorPhrase(report.run->latency, report.floor.latency)
+                                : ": " + GapPhrase(report.run->latency, bound->latency, report.coverage.missing > 0));
   } else if (report.run) {
     text = fmt::format("{} runs in {} on {} {}.", name, LatencyText(report.run->latency),
                        ValidUtf8(report.run->framework), ValidUtf8(report.run->version));

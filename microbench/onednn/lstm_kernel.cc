@@ -81,9 +81,8 @@ class LstmProgram : public Program {
     product.b = direction.weights.shape();
     product.bias = MatMulBias::kColumn;
     product.weights = Constness::kConstant;
-    const Problem projection{product,
-                             {problem.operands[0], &direction.weights, &direction.bias},
-                             {&direction.projected}};
+    const Problem projection{
+        product, {problem.operands[0], &direction.weights, &direction.bias}, {&direction.projected}};
     INFIMUM_ASSIGN_OR_RETURN(direction.projection, FastestRowMajor(projection));
     return {};
   }

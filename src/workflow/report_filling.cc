@@ -150,15 +150,17 @@ void FillAdvice(const ReportSources& sources, ReportModel& report) {
   for (const std::string& warning : sources.warnings) report.advice.push_back({warning, ""});
   const Bound* bound = MainBound(report);
   if (bound != nullptr && report.coverage.missing == 0 && bound->latency < report.floor.latency) {
-    report.advice.push_back({"The bound lies below the floor: its layers were timed with warm caches, but all of the "
-                             "model's weights together do not fit them. The floor holds; the bound is loose",
-                             ""});
+    report.advice.push_back(
+        {"The bound lies below the floor: its layers were timed with warm caches, but all of the "
+         "model's weights together do not fit them. The floor holds; the bound is loose",
+         ""});
   }
   if (bound != nullptr && std::find(bound->assumptions.begin(), bound->assumptions.end(), "least-loop-iterations") !=
                               bound->assumptions.end()) {
-    report.advice.push_back({"A loop whose iterations are not known counts as few as possible, perhaps none: what its "
-                             "body takes is left out of floor and bound",
-                             ""});
+    report.advice.push_back(
+        {"A loop whose iterations are not known counts as few as possible, perhaps none: what its "
+         "body takes is left out of floor and bound",
+         ""});
   }
   if (!report.run) return;
   if (bound != nullptr && bound->latency > report.run->latency) {

@@ -84,10 +84,11 @@ TEST(Headline, NeverPromisesMoreThanTheFloorAllows) {
   report.run->latency = Latency(9000);
   report.bounds = {{BoundVariant::kSequential, Latency(2400), {}, {}}};
   report.floor = {Latency(6000), "bandwidth memory", {}};
-  EXPECT_EQ(Headline(report),
-            "decoder runs in 9.00 ms on onnxruntime 1.31.1; the best measured kernels would need 2.40 ms one by one with "
-            "warm caches, which is below the floor; at most 33.3 % could be won (3.00 ms). No program can be faster than "
-            "6.00 ms on this device.");
+  EXPECT_EQ(
+      Headline(report),
+      "decoder runs in 9.00 ms on onnxruntime 1.31.1; the best measured kernels would need 2.40 ms one by one with "
+      "warm caches, which is below the floor; at most 33.3 % could be won (3.00 ms). No program can be faster than "
+      "6.00 ms on this device.");
 }
 
 TEST(Headline, NeverHidesAnInversionOrWhatIsMissing) {

@@ -14,7 +14,8 @@ void MatrixVector(const float* packed, const float* x, const float* start, std::
     for (std::int64_t k = 0; k < depth; ++k, at += kPackedColumns) {
       const Floats factor = Floats{} + x[k];
 #pragma GCC unroll 16
-      for (int v = 0; v < kVectors; ++v) sums[v] += *reinterpret_cast<const UnalignedFloats*>(at + v * kFloats) * factor;
+      for (int v = 0; v < kVectors; ++v)
+        sums[v] += *reinterpret_cast<const UnalignedFloats*>(at + v * kFloats) * factor;
     }
     for (std::int64_t i = 0; i < kPackedColumns && begin + i < columns; ++i) {
       y[begin + i] = start[begin + i] + sums[i / kFloats][i % kFloats];
