@@ -187,7 +187,7 @@ TEST(Floor, LayersInARowProveNoMoreWorkThanTheLargestOfThem) {
 // One element, repeated a million times and then looked at, is the work of one element.
 TEST(Floor, RepeatedElementsProveNoWork) {
   GraphBuilder model;
-  const ValueId repeated = model.View("expand", model.Input("x", {1}), {1 << 20});
+  const ValueId repeated = model.View("expand", model.Input("x", {1}), {1 << 20, 1});
   const ValueId relu = model.Unary("relu", PointwiseKind::kRelu, repeated);
   const ValueId table = model.Gather("row", relu, model.Input("i", {1}, DataType::kS64), 1);
   model.Output(table);
