@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <optional>
+#include <thread>
 #include <utility>
 
 namespace infimum {
@@ -26,6 +28,16 @@ bool Counts(const Measurement& row, const Measurement& than) {
   return row.repetitions.size() >= than.repetitions.size();
 }
 
+// A runner that was killed while it started a worker leaves the lock to that worker for a moment.
+bool LockSoon(int descriptor) {
+  constexpr int kTries = 50;
+  for (int i = 0; flock(descriptor, LOCK_EX | LOCK_NB) != 0; ++i) {
+    if (i == kTries) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<JournalFile>> JournalFile::Open(const std::string& path, const Clock& clock) {
@@ -34,7 +46,7 @@ Result<std::unique_ptr<JournalFile>> JournalFile::Open(const std::string& path, 
   if (descriptor < 0) return Failed(path, "cannot be written");
   std::unique_ptr<JournalFile> journal(new JournalFile(path, descriptor, clock));
   struct stat about {};
-  if (fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && flock(descriptor, LOCK_EX | LOCK_NB) != 0)
+  if (fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && !LockSoon(descriptor))
     return Error{path + ": another runner is writing it, wait for its end or name another file"};
   return journal;
 }
