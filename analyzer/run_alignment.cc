@@ -176,14 +176,9 @@ class Aligner {
   // An engine layer that nothing names, but that is fed by one row alone and feeds that row alone, is a step of it:
   // the pooling between a dequantization and a quantization that all three are one layer of the model.
   void JoinEnclosedRows() {
-    std::unordered_map<std::string_view, std::size_t> made_in;  // rows by the engine's values
     std::vector<std::size_t> row_of_engine(run_.layers.size(), kNoRow);
     for (std::size_t r = 0; r < rows_.size(); ++r) {
-      for (std::size_t e : rows_[r].row.engine_layers) {
-        row_of_engine[e] = r;
-        for (const std::string& output : run_.layers[e].outputs)
-          if (!output.empty()) made_in.emplace(output, r);
-      }
+      for (std::size_t e : rows_[r].row.engine_layers) row_of_engine[e] = r;
     }
     constexpr std::size_t kSeveral = kNoRow - 1;
     std::vector<std::size_t> fed_by(rows_.size(), kNoRow), feeds(rows_.size(), kNoRow);
@@ -194,8 +189,8 @@ class Aligner {
     const auto visit = [&](std::size_t e, bool forwards) {
       const std::size_t r = row_of_engine[e];
       for (const std::string& input : run_.layers[e].inputs) {
-        const auto maker = made_in.find(input);
-        if (maker == made_in.end() || maker->second == r) continue;
+        const auto maker = made_in_.find(input);
+        if (maker == made_in_.end() || maker->second == r) continue;
         const std::size_t from = maker->second;
         if (forwards && IsNameless(r)) note(fed_by[r], IsNameless(from) ? fed_by[from] : from);
         if (!forwards && IsNameless(from)) note(feeds[from], IsNameless(r) ? feeds[r] : r);

@@ -35,7 +35,7 @@ class AlignedBuffer {
 class HostTensor {
  public:
   HostTensor() = default;
-  // An error for a shape too large, a 4-bit type or too little memory.
+  // An error for a shape too large, a type without elements or too little memory.
   static Result<HostTensor> Make(const Shape& shape, DataType type);
 
   const Shape& shape() const { return shape_; }

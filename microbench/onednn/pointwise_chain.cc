@@ -1,5 +1,6 @@
 // Regions of element-wise members only, by one kernel of ours: a block of elements goes through all
-// members while it is in the first cache, so that memory sees operands and outputs only.
+// members while it is in the nearest caches (4 KiB for each member), so that memory sees operands and outputs
+// only.
 #include <algorithm>
 #include <array>
 #include <optional>
