@@ -71,9 +71,9 @@ void FakeBackend::ReadSettings() {
       faults_.Add(*fault, value);
       understood = true;
     } else {
-      constexpr std::array<std::string_view, 13> kNames{"machine", "noise", "process-noise", "pace", "crash",
-                                                        "abort",   "exit",  "hang",          "leak", "out-of-memory",
-                                                        "fail",    "wrong", "crash-listing"};
+      constexpr std::array<std::string_view, 14> kNames{
+          "machine", "noise", "process-noise", "pace", "crash", "abort",         "exit",
+          "hang",    "leak",  "out-of-memory", "fail", "wrong", "crash-listing", "crash-peaks"};
       settings_status_ = Error{"unknown option " + Quoted(name) + DidYouMean(name, kNames)};
       return;
     }
@@ -99,7 +99,7 @@ Result<Environment> FakeBackend::DescribeEnvironment() {
 
 Result<std::vector<Candidate>> FakeBackend::Candidates(const Workload& workload, NumericContract /*contract*/,
                                                        CandidateTier tier) {
-  faults_.StrikeListing(Format(workload));
+  faults_.Strike(FakeFault::kCrashListing, Format(workload));
   return FakeCandidates(workload, tier);
 }
 
@@ -125,6 +125,15 @@ Result<std::unique_ptr<PreparedRun>> FakeBackend::Prepare(const Workload& worklo
                                 work.read() + work.written, faults_.Has(FakeFault::kWrong, text, candidate)));
 }
 
-Result<std::vector<PeakRate>> FakeBackend::MeasurePeaks() { return FakePeaks(options_.threads); }
+std::vector<std::string> FakeBackend::PeakProbes() { return {"memory", "arithmetic"}; }
+
+Result<std::vector<PeakRate>> FakeBackend::MeasurePeaks(std::string_view probe) {
+  faults_.Strike(FakeFault::kCrashPeaks, probe);
+  std::vector<PeakRate> peaks = FakePeaks(options_.threads);
+  std::erase_if(peaks, [&](const PeakRate& peak) {
+    return (peak.kind == PeakRate::Kind::kArithmetic) != (probe == "arithmetic");
+  });
+  return peaks;
+}
 
 }  // namespace infimum

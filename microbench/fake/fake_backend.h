@@ -30,7 +30,8 @@ class FakeBackend : public Backend {
                                             CandidateTier tier) override;
   Result<std::unique_ptr<PreparedRun>> Prepare(const Workload& workload, const Candidate& candidate,
                                                NumericContract contract) override;
-  Result<std::vector<PeakRate>> MeasurePeaks() override;
+  std::vector<std::string> PeakProbes() override;
+  Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) override;
   const Clock& clock() const override { return clock_; }
 
  private:

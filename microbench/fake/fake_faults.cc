@@ -15,15 +15,16 @@
 namespace infimum {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, FakeFault>, 9> kFaults{{{"crash", FakeFault::kCrash},
-                                                                         {"abort", FakeFault::kAbort},
-                                                                         {"exit", FakeFault::kExit},
-                                                                         {"hang", FakeFault::kHang},
-                                                                         {"out-of-memory", FakeFault::kOutOfMemory},
-                                                                         {"leak", FakeFault::kLeak},
-                                                                         {"fail", FakeFault::kFail},
-                                                                         {"wrong", FakeFault::kWrong},
-                                                                         {"crash-listing", FakeFault::kCrashListing}}};
+constexpr std::array<std::pair<std::string_view, FakeFault>, 10> kFaults{{{"crash", FakeFault::kCrash},
+                                                                          {"abort", FakeFault::kAbort},
+                                                                          {"exit", FakeFault::kExit},
+                                                                          {"hang", FakeFault::kHang},
+                                                                          {"out-of-memory", FakeFault::kOutOfMemory},
+                                                                          {"leak", FakeFault::kLeak},
+                                                                          {"fail", FakeFault::kFail},
+                                                                          {"wrong", FakeFault::kWrong},
+                                                                          {"crash-listing", FakeFault::kCrashListing},
+                                                                          {"crash-peaks", FakeFault::kCrashPeaks}}};
 
 constexpr std::size_t kChunk = std::size_t{8} << 20;
 
@@ -84,9 +85,9 @@ Status FakeFaults::Strike(std::string_view workload, const Candidate& candidate)
   return {};
 }
 
-void FakeFaults::StrikeListing(std::string_view workload) const {
-  const auto found = patterns_.find(FakeFault::kCrashListing);
-  if (found != patterns_.end() && workload.find(found->second) != std::string_view::npos) Crash(SIGSEGV);
+void FakeFaults::Strike(FakeFault fault, std::string_view text) const {
+  const auto found = patterns_.find(fault);
+  if (found != patterns_.end() && text.find(found->second) != std::string_view::npos) Crash(SIGSEGV);
 }
 
 }  // namespace infimum

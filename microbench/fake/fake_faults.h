@@ -5,7 +5,8 @@
 //
 // Kinds: crash, abort, exit (code 3), hang, out-of-memory (allocates without end), leak (touches shared
 // memory without end, which no allocation limit counts), fail (an error), wrong (numeric error 0.3),
-// crash-listing (while candidates are listed; its pattern is of the workload's text).
+// crash-listing (while candidates are listed; its pattern is of the workload's text), crash-peaks (while peaks are
+// measured; its pattern is of the probe's name).
 #pragma once
 
 #include <map>
@@ -18,7 +19,7 @@
 
 namespace infimum {
 
-enum class FakeFault { kCrash, kAbort, kExit, kHang, kOutOfMemory, kLeak, kFail, kWrong, kCrashListing };
+enum class FakeFault { kCrash, kAbort, kExit, kHang, kOutOfMemory, kLeak, kFail, kWrong, kCrashListing, kCrashPeaks };
 std::optional<FakeFault> FindFakeFault(std::string_view name);
 
 class FakeFaults {
@@ -28,7 +29,8 @@ class FakeFaults {
 
   // Does what kills, hangs or exhausts this process, if this candidate is to; an error for kFail.
   Status Strike(std::string_view workload, const Candidate& candidate) const;
-  void StrikeListing(std::string_view workload) const;
+  // Kills this process if `fault` (one of those with a pattern of its own) was asked for `text`.
+  void Strike(FakeFault fault, std::string_view text) const;
 
  private:
   std::map<FakeFault, std::string> patterns_;

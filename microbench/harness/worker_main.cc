@@ -96,8 +96,9 @@ WorkerAnswer RequestHandler::HandleAll(const WorkerRequest& request) {
     if (!environment.ok()) return environment.error();
     return ResultsHeader{*std::move(device), *std::move(environment), std::string(backend_->name())};
   }
-  if (std::holds_alternative<PeaksRequest>(request)) {
-    Result<std::vector<PeakRate>> peaks = backend_->MeasurePeaks();
+  if (std::holds_alternative<PeakProbesRequest>(request)) return backend_->PeakProbes();
+  if (const auto* peak = std::get_if<PeaksRequest>(&request)) {
+    Result<std::vector<PeakRate>> peaks = backend_->MeasurePeaks(peak->probe);
     if (!peaks.ok()) return peaks.error();
     return *std::move(peaks);
   }

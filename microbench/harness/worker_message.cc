@@ -133,7 +133,8 @@ Result<WorkerAnswer> AnswerFromRecords(const json& lines) {
 
 struct RequestToJson {
   json operator()(const DescribeRequest&) const { return {{"do", "describe"}}; }
-  json operator()(const PeaksRequest&) const { return {{"do", "peaks"}}; }
+  json operator()(const PeakProbesRequest&) const { return {{"do", "probes"}}; }
+  json operator()(const PeaksRequest& request) const { return {{"do", "peaks"}, {"probe", request.probe}}; }
   json operator()(const CandidatesRequest& request) const {
     return {{"do", "candidates"},
             {"workload", request.workload},
@@ -156,6 +157,7 @@ struct RequestToJson {
 
 struct AnswerToJson {
   json operator()(const ResultsHeader& header) const { return {{"records", {FormatRecord(header)}}}; }
+  json operator()(const std::vector<std::string>& probes) const { return {{"probes", probes}}; }
   json operator()(const std::vector<PeakRate>& peaks) const {
     // Peaks refer to a header before them, as every row of a journal does.
     json lines = json::array({FormatRecord(ResultsHeader{})});
@@ -174,7 +176,8 @@ struct AnswerToJson {
 WorkerRequest RequestFrom(const json& object) {
   const std::string verb = object.at("do").get<std::string>();
   if (verb == "describe") return DescribeRequest{};
-  if (verb == "peaks") return PeaksRequest{};
+  if (verb == "probes") return PeakProbesRequest{};
+  if (verb == "peaks") return PeaksRequest{object.at("probe").get<std::string>()};
   const auto contract = FindOrThrow<NumericContract>(object, "contract", FindContract);
   if (verb == "candidates") {
     return CandidatesRequest{object.at("workload").get<std::string>(), contract,
@@ -213,6 +216,7 @@ Result<WorkerAnswer> ParseAnswer(std::string_view line) {
     if (object.contains("error")) return WorkerAnswer(Error{object["error"].get<std::string>()});
     if (object.contains("trial")) return WorkerAnswer(TrialFrom(object["trial"]));
     if (object.contains("records")) return AnswerFromRecords(object["records"]);
+    if (object.contains("probes")) return WorkerAnswer(object["probes"].get<std::vector<std::string>>());
     if (object.contains("peaks")) {
       INFIMUM_ASSIGN_OR_RETURN(WorkerAnswer answer, AnswerFromRecords(object["peaks"]));
       // A backend without peaks sends the header alone.

@@ -3,7 +3,8 @@
 //   {"do":"trial","workload":"convolution ...","candidate":{...},...}  ->  {"trial":{"outcome":"measured",...}}
 //   {"do":"candidates","workload":"...","contract":"bf16","tier":"engine"}  ->  {"candidates":[{...}]}
 //   {"do":"describe"}  ->  {"records":["<a journal header>"]}
-//   {"do":"peaks"}  ->  {"records":["<a journal peak>", ...]}     any of them  ->  {"error":"..."}
+//   {"do":"probes"}  ->  {"probes":["memory",...]}               any of them  ->  {"error":"..."}
+//   {"do":"peaks","probe":"memory"}  ->  {"peaks":["<a journal peak>", ...]}
 #pragma once
 
 #include <string>
@@ -20,7 +21,13 @@ struct DescribeRequest {
   friend bool operator==(const DescribeRequest&, const DescribeRequest&) = default;
 };
 
+struct PeakProbesRequest {
+  friend bool operator==(const PeakProbesRequest&, const PeakProbesRequest&) = default;
+};
+
 struct PeaksRequest {
+  std::string probe;
+
   friend bool operator==(const PeaksRequest&, const PeaksRequest&) = default;
 };
 
@@ -32,10 +39,11 @@ struct CandidatesRequest {
   friend bool operator==(const CandidatesRequest&, const CandidatesRequest&) = default;
 };
 
-using WorkerRequest = std::variant<DescribeRequest, PeaksRequest, CandidatesRequest, TrialRequest>;
+using WorkerRequest = std::variant<DescribeRequest, PeakProbesRequest, PeaksRequest, CandidatesRequest, TrialRequest>;
 
 // In the order of the requests; an Error where the backend could not answer.
-using WorkerAnswer = std::variant<ResultsHeader, std::vector<PeakRate>, std::vector<Candidate>, Trial, Error>;
+using WorkerAnswer =
+    std::variant<ResultsHeader, std::vector<std::string>, std::vector<PeakRate>, std::vector<Candidate>, Trial, Error>;
 
 // Without the line's end.
 std::string FormatRequest(const WorkerRequest& request);

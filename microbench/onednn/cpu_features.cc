@@ -105,51 +105,25 @@ CpuFeatures Read() {
   return features;
 }
 
-}  // namespace
-
-std::string CpuFeatures::InstructionSets() const {
-  std::string text;
-  const auto add = [&](bool has, const char* name) {
-    if (!has) return;
-    if (!text.empty()) text += ',';
-    text += name;
-  };
-  add(avx2, "avx2,fma,f16c");
-  add(avx_vnni, "avx_vnni");
-  add(avx512, "avx512");
-  add(avx512_vnni, "avx512_vnni");
-  add(avx512_bf16, "avx512_bf16");
-  add(avx512_fp16, "avx512_fp16");
-  add(amx_tile, "amx_tile");
-  add(amx_int8, "amx_int8");
-  add(amx_bf16, "amx_bf16");
-  return text.empty() ? "sse2" : text;
-}
-
-const CpuFeatures& Features() {
-  static const CpuFeatures features = Read();
-  return features;
-}
-
-std::string MicroArchitecture(const CpuFeatures& features) {
+std::string AmdGeneration(const CpuFeatures& features) {
   const int model = features.model;
-  if (features.vendor == "AuthenticAMD" || features.vendor == "HygonGenuine") {
-    switch (features.family) {
-      case 0x17:
-        return model == 0x08 || model == 0x18 ? "Zen+" : model < 0x30 ? "Zen" : "Zen 2";
-      case 0x18:
-        return "Zen";
-      case 0x19:
-        // Genoa and its kin, and the desktop and mobile Zen 4, lie between those of Zen 3.
-        if ((model >= 0x10 && model <= 0x1f) || (model >= 0x60 && model <= 0x7f) || model >= 0xa0) return "Zen 4";
-        return "Zen 3";
-      case 0x1a:
-        return "Zen 5";
-      default:
-        return "";
-    }
+  switch (features.family) {
+    case 0x17:
+      return model == 0x08 || model == 0x18 ? "Zen+" : model < 0x30 ? "Zen" : "Zen 2";
+    case 0x18:
+      return "Zen";
+    case 0x19:
+      // Genoa and its kin, and the desktop and mobile Zen 4, lie between those of Zen 3.
+      if ((model >= 0x10 && model <= 0x1f) || (model >= 0x60 && model <= 0x7f) || model >= 0xa0) return "Zen 4";
+      return "Zen 3";
+    case 0x1a:
+      return "Zen 5";
+    default:
+      return "";
   }
-  if (features.vendor != "GenuineIntel" || features.family != 6) return "";
+}
+
+std::string IntelGeneration(int model, int stepping) {
   switch (model) {
     case 0x2a:
     case 0x2d:
@@ -171,7 +145,7 @@ std::string MicroArchitecture(const CpuFeatures& features) {
     case 0x5e:
       return "Skylake";
     case 0x55:
-      return features.stepping >= 10 ? "Cooper Lake" : features.stepping >= 5 ? "Cascade Lake" : "Skylake-X";
+      return stepping >= 10 ? "Cooper Lake" : stepping >= 5 ? "Cascade Lake" : "Skylake-X";
     case 0x8e:
     case 0x9e:
       return "Kaby Lake";
@@ -216,6 +190,42 @@ std::string MicroArchitecture(const CpuFeatures& features) {
     default:
       return "";
   }
+}
+
+}  // namespace
+
+std::string CpuFeatures::InstructionSets() const {
+  std::string text;
+  const auto add = [&](bool has, const char* name) {
+    if (!has) return;
+    if (!text.empty()) text += ',';
+    text += name;
+  };
+  add(avx2, "avx2,fma,f16c");
+  add(avx_vnni, "avx_vnni");
+  add(avx512, "avx512");
+  add(avx512_vnni, "avx512_vnni");
+  add(avx512_bf16, "avx512_bf16");
+  add(avx512_fp16, "avx512_fp16");
+  add(amx_tile, "amx_tile");
+  add(amx_int8, "amx_int8");
+  add(amx_bf16, "amx_bf16");
+  return text.empty() ? "sse2" : text;
+}
+
+const CpuFeatures& Features() {
+  static const CpuFeatures features = Read();
+  return features;
+}
+
+std::string MicroArchitecture(const CpuFeatures& features) {
+  if (features.vendor == "AuthenticAMD" || features.vendor == "HygonGenuine") return AmdGeneration(features);
+  if (features.vendor != "GenuineIntel" || features.family != 6) return "";
+  const std::string generation = IntelGeneration(features.model, features.stepping);
+  // A virtual machine may show a model number of its own choice, but not instructions that are not there.
+  const bool has_tiles =
+      generation == "Sapphire Rapids" || generation == "Emerald Rapids" || generation == "Granite Rapids";
+  return features.amx_tile && !has_tiles ? "Sapphire Rapids or newer" : generation;
 }
 
 }  // namespace infimum::cpu

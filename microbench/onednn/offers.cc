@@ -79,17 +79,30 @@ Offers Rewritten(Config config, const OperandTypes& types, const Epilogue& epilo
   return offers;
 }
 
+// Convolutions of signed inputs by instruction sets without VNNI: oneDNN halves their weights lest sums of 16 bits
+// overflow, which costs the last bit, more than the contract allows. An implementation may be made for an older set
+// than the processor has, and then says so in its name; one without a set in it uses the processor's.
+bool HalvesSignedWeights(std::string_view algorithm) {
+  const std::size_t colon = algorithm.find(':');
+  const std::string_view set = colon == std::string_view::npos
+                                   ? std::string_view()
+                                   : algorithm.substr(colon + 1, algorithm.find('/', colon) - colon - 1);
+  constexpr std::string_view kOlder[] = {"sse41", "avx", "avx2", "avx512_core"};
+  if (std::find(std::begin(kOlder), std::end(kOlder), set) != std::end(kOlder)) return true;
+  return !Features().avx512_vnni && !Features().avx_vnni;
+}
+
 // What a product runs as: in its own types where the library has them, else in wider ones.
 template <class Config>
 Offers TypedOffers(const Config& config, const Epilogue& epilogue) {
   Offers offers = DirectOffers(config, epilogue);
   if (epilogue.empty()) offers = Joined(std::move(offers), OwnOffers(config));
-  // Without VNNI, oneDNN's convolutions halve the weights of signed inputs lest 16-bit sums overflow, which
-  // costs the last bit: more than the contract allows.
-  const bool lossy = config.types.input == DataType::kS8 && !Features().avx512_vnni && !Features().avx_vnni;
-  if (lossy && std::is_same_v<Config, ConvolutionConfig>) offers.clear();
-  if (lossy) {
-    std::erase_if(offers, [](const Offer& o) { return o.candidate.algorithm.rfind("matmul-as-convolution/", 0) == 0; });
+  if (config.types.input == DataType::kS8) {
+    constexpr bool kConvolution = std::is_same_v<Config, ConvolutionConfig>;
+    std::erase_if(offers, [](const Offer& offer) {
+      const std::string& name = offer.candidate.algorithm;
+      return (kConvolution || name.starts_with("matmul-as-convolution/")) && HalvesSignedWeights(name);
+    });
   }
   const bool native = std::any_of(offers.begin(), offers.end(), [](const Offer& offer) { return !offer.reference; });
   if (!native) {

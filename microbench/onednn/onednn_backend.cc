@@ -80,6 +80,10 @@ Result<std::unique_ptr<PreparedRun>> OneDnnBackend::Prepare(const Workload& work
   return Error{"unsupported: " + candidate.name() + " is not offered for this workload on this processor"};
 }
 
-Result<std::vector<PeakRate>> OneDnnBackend::MeasurePeaks() { return cpu::MeasurePeaks(options_.threads); }
+std::vector<std::string> OneDnnBackend::PeakProbes() { return cpu::PeakProbes(); }
+
+Result<std::vector<PeakRate>> OneDnnBackend::MeasurePeaks(std::string_view probe) {
+  return cpu::MeasurePeaks(probe, options_.threads);
+}
 
 }  // namespace infimum

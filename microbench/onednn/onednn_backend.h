@@ -22,7 +22,8 @@ class OneDnnBackend : public Backend {
                                             CandidateTier tier) override;
   Result<std::unique_ptr<PreparedRun>> Prepare(const Workload& workload, const Candidate& candidate,
                                                NumericContract contract) override;
-  Result<std::vector<PeakRate>> MeasurePeaks() override;
+  std::vector<std::string> PeakProbes() override;
+  Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) override;
 
  private:
   BackendOptions options_;

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "infimum/base/clock.h"
+#include "infimum/base/text.h"
 #include "microbench/onednn/cpu_features.h"
 #include "microbench/onednn/host_tensor.h"
 #include "microbench/onednn/kernels/matrix_peaks.h"
@@ -22,6 +24,7 @@ namespace {
 constexpr double kArithmeticSeconds = 0.05;
 constexpr double kCacheSeconds = 0.006;
 constexpr double kMemorySeconds = 0.04;
+constexpr std::string_view kMemoryProbe = "memory";
 
 double Seconds(Clock::Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -49,49 +52,55 @@ double BestRate(std::int64_t threads, double least_seconds, const std::function<
   return best;
 }
 
+// One way to the peak of a type: `run` computes for some rounds and returns how many operations that were.
 struct Arithmetic {
-  DataType type;
+  std::string name;
+  std::vector<DataType> types;
   std::function<double(std::int64_t)> run;
 };
 
+// The types that are computed as f32 where the processor has nothing of their own.
+std::vector<DataType> FloatTypes() { return {DataType::kF32, DataType::kF16, DataType::kBF16}; }
+
 std::vector<Arithmetic> ArithmeticOf(const CpuFeatures& features) {
-  // Several ways to the same type: the best counts.
   std::vector<Arithmetic> all;
   const VectorKernels& kernels = Kernels();
-  const auto add = [&](DataType type, std::function<double(std::int64_t)> run) {
-    all.push_back({type, std::move(run)});
+  const auto add = [&](const char* name, std::vector<DataType> types, std::function<double(std::int64_t)> run) {
+    all.push_back({name, std::move(types), std::move(run)});
   };
-  const auto f32 = [&kernels](std::int64_t rounds) {
+  add("f32 vectors", FloatTypes(), [&kernels](std::int64_t rounds) {
     float sink = 0;
     const double done = kernels.multiply_add_f32(rounds * 256, &sink);
     return sink > 1e30F ? 0 : done;
-  };
-  add(DataType::kF32, f32);
-  add(DataType::kF64, [&kernels](std::int64_t rounds) {
+  });
+  add("f64 vectors", {DataType::kF64}, [&kernels](std::int64_t rounds) {
     double sink = 0;
     const double done = kernels.multiply_add_f64(rounds * 256, &sink);
     return sink > 1e300 ? 0 : done;
   });
-  const auto integers = [&](double (*run)(std::int64_t, std::int32_t*)) {
-    add(DataType::kS8, [run](std::int64_t rounds) {
+  const auto integers = [&](const char* name, double (*run)(std::int64_t, std::int32_t*)) {
+    add(name, {DataType::kS8, DataType::kU8}, [run](std::int64_t rounds) {
       std::int32_t sink = 0;
       return run(rounds * 256, &sink) + (sink == 12345 ? 1 : 0);
     });
   };
-  integers(kernels.multiply_add_s8);
-  if (features.avx512_vnni) integers(DotS8Avx512Vnni);
-  if (features.avx_vnni) integers(DotS8AvxVnni);
-  const auto floats = [&](DataType type, double (*run)(std::int64_t, float*)) {
-    add(type, [run](std::int64_t rounds) {
+  integers("s8 vectors", kernels.multiply_add_s8);
+  if (features.avx512_vnni) integers("s8 dot products (avx512_vnni)", DotS8Avx512Vnni);
+  if (features.avx_vnni) integers("s8 dot products (avx_vnni)", DotS8AvxVnni);
+  const auto floats = [&](const char* name, DataType type, double (*run)(std::int64_t, float*)) {
+    add(name, {type}, [run](std::int64_t rounds) {
       float sink = 0;
       return run(rounds * 256, &sink) + (sink == 12345.0F ? 1 : 0);
     });
   };
-  if (features.avx512_bf16) floats(DataType::kBF16, DotBf16Avx512);
-  if (features.avx512_fp16) floats(DataType::kF16, MultiplyAddF16Avx512);
+  if (features.avx512_bf16) floats("bf16 dot products (avx512_bf16)", DataType::kBF16, DotBf16Avx512);
+  if (features.avx512_fp16) floats("f16 vectors (avx512_fp16)", DataType::kF16, MultiplyAddF16Avx512);
+  const auto tiles = [&](const char* name, std::vector<DataType> types, double (*run)(std::int64_t)) {
+    add(name, std::move(types), [run](std::int64_t rounds) { return run(rounds * 32); });
+  };
   if (features.amx_tile && AllowTiles()) {
-    if (features.amx_bf16) add(DataType::kBF16, [](std::int64_t rounds) { return TilesBf16(rounds * 32); });
-    if (features.amx_int8) add(DataType::kS8, [](std::int64_t rounds) { return TilesS8(rounds * 32); });
+    if (features.amx_bf16) tiles("bf16 tiles (amx_bf16)", {DataType::kBF16}, TilesBf16);
+    if (features.amx_int8) tiles("s8 tiles (amx_int8)", {DataType::kS8, DataType::kU8}, TilesS8);
   }
   return all;
 }
@@ -137,32 +146,38 @@ double ProductRate(DataType type, std::int64_t size) {
   return best;
 }
 
-void AddArithmetic(std::int64_t threads, std::vector<PeakRate>& rates) {
-  const std::vector<Arithmetic> ways = ArithmeticOf(Features());
-  double single = 0;  // f32's
-  for (const DataType type : {DataType::kF32, DataType::kF64, DataType::kF16, DataType::kBF16, DataType::kS8}) {
-    double best = 0;
-    for (const Arithmetic& way : ways) {
-      if (way.type != type) continue;
-      best = std::max(best,
-                      BestRate(threads, kArithmeticSeconds, [&](std::int64_t rounds, int) { return way.run(rounds); }));
-    }
-    const bool half = type == DataType::kF16 || type == DataType::kBF16;
-    // Without instructions of its own, a 16-bit type is computed as f32.
-    if (half && best == 0) {
-      best = single;
-    } else if (type != DataType::kF64) {
-      best = std::max(best, ProductRate(type, 512));
-    }
-    if (type == DataType::kF32) single = best;
-    rates.push_back({PeakRate::Kind::kArithmetic, Bytes{0}, type, threads, best, "measured"});
-    if (type == DataType::kS8) {
-      rates.push_back({PeakRate::Kind::kArithmetic, Bytes{0}, DataType::kU8, threads, best, "measured"});
-    }
-  }
+// Of a large product, by the library; the types that it speaks for.
+struct LibraryProduct {
+  std::string name;
+  DataType type;
+  std::vector<DataType> types;
+};
+
+std::vector<LibraryProduct> ProductsOf(const CpuFeatures& features) {
+  std::vector<LibraryProduct> products = {{"f32 product", DataType::kF32, FloatTypes()},
+                                          {"s8 product", DataType::kS8, {DataType::kS8, DataType::kU8}}};
+  if (features.avx512_fp16) products.push_back({"f16 product", DataType::kF16, {DataType::kF16}});
+  if (features.avx512_bf16 || features.amx_bf16)
+    products.push_back({"bf16 product", DataType::kBF16, {DataType::kBF16}});
+  return products;
 }
 
-void AddBandwidth(std::int64_t threads, const AlignedBuffer& memory, std::vector<PeakRate>& rates) {
+std::vector<PeakRate> ArithmeticRates(const std::vector<DataType>& types, std::int64_t threads, double per_second) {
+  std::vector<PeakRate> rates;
+  if (per_second <= 0) return rates;
+  for (const DataType type : types)
+    rates.push_back({PeakRate::Kind::kArithmetic, Bytes{0}, type, threads, per_second, "measured"});
+  return rates;
+}
+
+Result<std::vector<PeakRate>> Bandwidth(std::int64_t threads) {
+  // Four times all caches together, so that a point of the curve is mostly memory's own rate, but no more than
+  // a gigabyte: with larger caches the curve ends inside them, and its last point bounds memory from above.
+  std::int64_t largest = 64 << 20;
+  const std::int64_t caches = Features().l1 + Features().l2 + Features().l3;
+  while (largest < 4 * caches && largest < (std::int64_t{1} << 30)) largest *= 2;
+  INFIMUM_ASSIGN_OR_RETURN(const AlignedBuffer memory, AlignedBuffer::Make(static_cast<std::size_t>(largest)));
+  std::vector<PeakRate> rates;
   const VectorKernels& kernels = Kernels();
   char* const base = static_cast<char*>(memory.data());
   for (std::int64_t set = 16 << 10; set <= static_cast<std::int64_t>(memory.size()); set *= 2) {
@@ -198,22 +213,30 @@ void AddBandwidth(std::int64_t threads, const AlignedBuffer& memory, std::vector
                                         [&](char* at) { kernels.copy_streaming(at, at + half, half); }},
                                        static_cast<double>(2 * half)));
   }
+  return rates;
 }
 
 }  // namespace
 
-Result<std::vector<PeakRate>> MeasurePeaks(std::int64_t threads) {
+std::vector<std::string> PeakProbes() {
+  std::vector<std::string> names = {std::string(kMemoryProbe)};
+  for (const Arithmetic& way : ArithmeticOf(Features())) names.push_back(way.name);
+  for (const LibraryProduct& product : ProductsOf(Features())) names.push_back(product.name);
+  return names;
+}
+
+Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe, std::int64_t threads) {
   threads = std::max<std::int64_t>(1, threads);
-  std::vector<PeakRate> rates;
-  AddArithmetic(threads, rates);
-  // Four times all caches together, so that a point of the curve is mostly memory's own rate, but no more than
-  // a gigabyte: with larger caches the curve ends inside them, and its last point bounds memory from above.
-  std::int64_t largest = 64 << 20;
-  const std::int64_t caches = Features().l1 + Features().l2 + Features().l3;
-  while (largest < 4 * caches && largest < (std::int64_t{1} << 30)) largest *= 2;
-  INFIMUM_ASSIGN_OR_RETURN(const AlignedBuffer memory, AlignedBuffer::Make(static_cast<std::size_t>(largest)));
-  AddBandwidth(threads, memory, rates);
-  return rates;
+  if (probe == kMemoryProbe) return Bandwidth(threads);
+  for (const Arithmetic& way : ArithmeticOf(Features())) {
+    if (way.name != probe) continue;
+    return ArithmeticRates(way.types, threads, BestRate(threads, kArithmeticSeconds, [&](std::int64_t rounds, int) {
+                             return way.run(rounds);
+                           }));
+  }
+  for (const LibraryProduct& product : ProductsOf(Features()))
+    if (product.name == probe) return ArithmeticRates(product.types, threads, ProductRate(product.type, 512));
+  return Error{"no probe of peaks is called " + Quoted(probe)};
 }
 
 }  // namespace infimum::cpu

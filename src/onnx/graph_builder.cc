@@ -17,9 +17,8 @@ using google::protobuf::Arena;
 
 // Of a constant in the ModelGraph, and of one that is read from another file.
 constexpr std::int64_t kMostKeptIndices = 1024;
-constexpr std::int64_t kMostKeptNumbers = 128;
 
-std::int64_t MostKept(DataType type) { return IsFloatingPoint(type) ? kMostKeptNumbers : kMostKeptIndices; }
+std::int64_t MostKept(DataType type) { return IsFloatingPoint(type) ? kMostFoldedNumbers : kMostKeptIndices; }
 constexpr int kMostDimensions = 64;
 
 std::string DomainOf(const onnx::NodeProto& node) { return node.domain() == "ai.onnx" ? "" : node.domain(); }

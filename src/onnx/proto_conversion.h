@@ -16,7 +16,7 @@ namespace infimum {
 // in floating point matter only where they are few (scales, limits). Beyond, constants are weights or masks,
 // whose elements nobody asks for: to fill and copy them would take longer than all else.
 inline constexpr std::int64_t kMostFoldedElements = 4096;
-inline constexpr std::int64_t kMostFoldedNumbers = 1024;
+inline constexpr std::int64_t kMostFoldedNumbers = 128;
 constexpr std::int64_t MostFolded(DataType type) {
   const bool index = type == DataType::kS64 || type == DataType::kS32 || type == DataType::kBool;
   return index ? kMostFoldedElements : kMostFoldedNumbers;

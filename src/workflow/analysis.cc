@@ -79,7 +79,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   const bool new_peaks = !HasPeaks(peaks, selection.threads) && !Interrupted();
   if (new_peaks) {
     talk.Say("measuring the device's peaks (bandwidth by cache level, arithmetic by type)");
-    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, *store));
+    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, *store, talk));
     INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
   }
 
@@ -135,7 +135,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   }
   // A second look minutes later: a clock that was low at first would make the floor too high.
   if (new_peaks && !Interrupted()) {
-    const Status again = MeasurePeaks(installation, options.campaign, *store);
+    const Status again = MeasurePeaks(installation, options.campaign, *store, talk);
     if (!again && !Interrupted()) return again.error();
   }
   analysis.interrupted = Interrupted();

@@ -90,14 +90,17 @@ Error RunnerError(const ProcessEnd& end, const std::string& backend) {
 }
 
 // What the runner says on standard error: {"event":"progress","done":12,"total":57,"left_s":90}, at last
-// {"event":"end","budget_spent":true}; anything else is talk of its own, shown only when verbose.
+// {"event":"end","budget_spent":true}; warnings are passed on, anything else is shown only when verbose.
 class RunnerEvents {
  public:
   explicit RunnerEvents(Talk& talk) : talk_(talk) {}
 
   void Take(std::string_view line) {
     const auto json = nlohmann::json::parse(line, nullptr, false);
-    if (!json.is_object() || !json.contains("event")) return talk_.Detail(line);
+    if (!json.is_object() || !json.contains("event")) {
+      constexpr std::string_view kWarning = "infimum: warning: ";
+      return line.starts_with(kWarning) ? talk_.Warn(line.substr(kWarning.size())) : talk_.Detail(line);
+    }
     if (json["event"] == "end") {
       budget_spent_ = json.contains("budget_spent") && json["budget_spent"] == true;
       return;
@@ -150,14 +153,17 @@ Result<RunnerDescription> DescribeRunner(const Installation& installation, const
   return *std::move(description);
 }
 
-Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, Store& store) {
+Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, Store& store, Talk& talk) {
   ProcessRequest request;
   INFIMUM_ASSIGN_OR_RETURN(request.arguments, RunnerArguments(installation, options));
   request.arguments.insert(request.arguments.end(), {"--peaks", "--quiet"});
   request.input = Format(Plan{});
   RowImporter importer(store);
+  RunnerEvents events(talk);
   INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end,
-                           RunProcess(request, [&](std::string_view line) { return importer.Take(line); }));
+                           RunProcess(
+                               request, [&](std::string_view line) { return importer.Take(line); },
+                               [&](std::string_view line) { events.Take(line); }));
   INFIMUM_RETURN_IF_ERROR(importer.Flush());
   if (end.interrupted) return Error{"interrupted while the peaks were measured"};
   if (end.exit_code != 0) return RunnerError(end, options.backend);

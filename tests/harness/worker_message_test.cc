@@ -27,8 +27,8 @@ TrialRequest FullRequest() {
 
 TEST(WorkerRequest, ParsingAFormattedOneGivesItBack) {
   for (const WorkerRequest& request :
-       {WorkerRequest(DescribeRequest{}), WorkerRequest(PeaksRequest{}), WorkerRequest(FullRequest()),
-        WorkerRequest(TrialRequest{}),
+       {WorkerRequest(DescribeRequest{}), WorkerRequest(PeakProbesRequest{}), WorkerRequest(PeaksRequest{"s8 tiles"}),
+        WorkerRequest(FullRequest()), WorkerRequest(TrialRequest{}),
         WorkerRequest(CandidatesRequest{"matmul", NumericContract::kInt8, CandidateTier::kExhaustive})}) {
     const std::string line = FormatRequest(request);
     EXPECT_EQ(line.find('\n'), std::string::npos);
@@ -50,8 +50,8 @@ TEST(WorkerAnswer, ParsingAFormattedOneGivesItBack) {
   environment.libraries = {{"onednn", "3.2"}};
   for (const WorkerAnswer& answer :
        {WorkerAnswer(trial), WorkerAnswer(Trial{}), WorkerAnswer(Error{"no \"device\""}), WorkerAnswer(FakePeaks(2)),
-        WorkerAnswer(std::vector<PeakRate>{}), WorkerAnswer(std::vector<Candidate>{}),
-        WorkerAnswer(std::vector<Candidate>{FullRequest().candidate}),
+        WorkerAnswer(std::vector<PeakRate>{}), WorkerAnswer(std::vector<std::string>{"memory", "f32 vectors"}),
+        WorkerAnswer(std::vector<Candidate>{}), WorkerAnswer(std::vector<Candidate>{FullRequest().candidate}),
         WorkerAnswer(ResultsHeader{FakeDevice(1), environment, "onednn"})}) {
     const std::string line = FormatAnswer(answer);
     EXPECT_EQ(line.find('\n'), std::string::npos);

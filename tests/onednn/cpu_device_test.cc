@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <set>
+
 #include "microbench/onednn/cpu_features.h"
 #include "microbench/onednn/onednn_backend.h"
 #include "microbench/onednn/peaks.h"
@@ -12,6 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 
 TEST(CpuDevice, ItsKeyDoesNotChangeBetweenCalls) {
@@ -54,6 +58,18 @@ TEST(CpuDevice, MicroArchitecturesAreToldApartByFamilyAndModel) {
   EXPECT_EQ(name("Somebody", 6, 0xad), "");
 }
 
+TEST(CpuDevice, AModelNumberThatHidesTheProcessorIsNotBelieved) {
+  CpuFeatures features;
+  features.vendor = "GenuineIntel";
+  features.family = 6;
+  features.model = 0xa7;
+  EXPECT_EQ(MicroArchitecture(features), "Rocket Lake");
+  features.amx_tile = true;
+  EXPECT_EQ(MicroArchitecture(features), "Sapphire Rapids or newer");
+  features.model = 0xcf;
+  EXPECT_EQ(MicroArchitecture(features), "Emerald Rapids");
+}
+
 TEST(CpuDevice, TheEnvironmentNamesTheLibraryAndItsThreading) {
   BackendOptions options;
   options.threads = 3;
@@ -65,20 +81,28 @@ TEST(CpuDevice, TheEnvironmentNamesTheLibraryAndItsThreading) {
 }
 
 TEST(Peaks, CoverEveryTypeAndTheWholeMemoryCurve) {
-  const Result<std::vector<PeakRate>> rates = MeasurePeaks(1);
-  ASSERT_TRUE(rates.ok());
   std::map<PeakRate::Kind, int> counts;
-  for (const PeakRate& rate : *rates) {
-    ++counts[rate.kind];
-    EXPECT_GT(rate.per_second, 1e8);
-    EXPECT_EQ(rate.source, "measured");
+  std::set<DataType> types;
+  for (const std::string& probe : PeakProbes()) {
+    const Result<std::vector<PeakRate>> rates = MeasurePeaks(probe, 1);
+    ASSERT_TRUE(rates.ok()) << probe;
+    EXPECT_FALSE(rates->empty()) << probe;
+    for (const PeakRate& rate : *rates) {
+      ++counts[rate.kind];
+      if (rate.kind == PeakRate::Kind::kArithmetic) types.insert(rate.type);
+      EXPECT_GT(rate.per_second, 1e8) << probe;
+      EXPECT_EQ(rate.source, "measured");
+    }
   }
-  EXPECT_GE(counts[PeakRate::Kind::kArithmetic], 5);
+  EXPECT_THAT(types, IsSupersetOf({DataType::kF32, DataType::kF64, DataType::kF16, DataType::kBF16, DataType::kS8,
+                                   DataType::kU8}));
   // From 16 KiB to at least 64 MiB.
   for (const auto kind : {PeakRate::Kind::kRead, PeakRate::Kind::kWrite, PeakRate::Kind::kCopy}) {
     EXPECT_GE(counts[kind], 12);
   }
 }
+
+TEST(Peaks, OfAnUnknownProbeAreAnError) { EXPECT_FALSE(MeasurePeaks("luck", 1).ok()); }
 
 }  // namespace
 }  // namespace infimum::cpu

@@ -52,9 +52,11 @@ class Backend {
   virtual Result<std::unique_ptr<PreparedRun>> Prepare(const Workload& workload, const Candidate& candidate,
                                                        NumericContract contract) = 0;
 
-  // Peaks of the device: bandwidth over working sets (L1 to memory), arithmetic in every data type. Takes
-  // seconds.
-  virtual Result<std::vector<PeakRate>> MeasurePeaks() = 0;
+  // Peaks of the device: bandwidth over working sets (L1 to memory), arithmetic in every data type. Each probe
+  // is one way to some of them, by a name for people ("bf16 tiles"); of equal peaks the best counts. A probe that
+  // crashes costs what it alone would have found. All together take seconds.
+  virtual std::vector<std::string> PeakProbes() = 0;
+  virtual Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) = 0;
 
   // The clock that times Run(); a fake backend brings a fake one, which Run() advances.
   virtual const Clock& clock() const { return SteadyClock(); }

@@ -44,7 +44,7 @@ struct RunnerDescription {
 Result<RunnerDescription> DescribeRunner(const Installation& installation, const CampaignOptions& options);
 
 // The device's peaks, measured now (two seconds). The store keeps the best rates ever seen.
-Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, Store& store);
+Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, Store& store, Talk& talk);
 
 Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& plan, const CampaignOptions& options,
                                 Store& store, Talk& talk);

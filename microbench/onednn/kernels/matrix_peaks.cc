@@ -20,6 +20,10 @@ struct alignas(64) TileSettings {
   std::uint8_t rows[16] = {};
 };
 
+// GCC's _tile_loadconfig says of the settings only that their first 8 bytes are read: without this the compiler
+// may leave out the stores of the others.
+void Settle(const TileSettings& settings) { __asm__ volatile("" : : "r"(&settings) : "memory"); }
+
 TileSettings AllTiles() {
   TileSettings settings;
   for (int i = 0; i < 8; ++i) {
@@ -107,6 +111,7 @@ bool AllowTiles() {
 // Four sums, two left and two right tiles: no product waits for the one before.
 __attribute__((target("amx-tile,amx-bf16"))) double TilesBf16(std::int64_t rounds) {
   const TileSettings settings = AllTiles();
+  Settle(settings);
   _tile_loadconfig(&settings);
   _tile_zero(0);
   _tile_zero(1);
@@ -128,6 +133,7 @@ __attribute__((target("amx-tile,amx-bf16"))) double TilesBf16(std::int64_t round
 
 __attribute__((target("amx-tile,amx-int8"))) double TilesS8(std::int64_t rounds) {
   const TileSettings settings = AllTiles();
+  Settle(settings);
   _tile_loadconfig(&settings);
   _tile_zero(0);
   _tile_zero(1);
