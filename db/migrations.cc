@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "db/postgresql_connection.h"
 #include "db/schema_files.h"
 
 namespace infimum {
@@ -12,36 +14,82 @@ namespace {
 
 constexpr std::int64_t kApplicationId = 0x696e666d;  // "infm"
 
-}  // namespace
-
-std::int64_t NewestSchema() { return static_cast<std::int64_t>(SchemaFiles().size()); }
-
-Result<std::int64_t> SchemaOf(const Connection& connection) {
+// SQLite keeps the number in the file's header, beside a number that tells our files from other programs'.
+Result<std::int64_t> SchemaOfSqlite(Connection& connection) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t version, connection.AskInteger("PRAGMA user_version"));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t application, connection.AskInteger("PRAGMA application_id"));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t objects, connection.AskInteger("SELECT count(*) FROM sqlite_schema"));
   if (objects == 0 && version == 0) return 0;
   if (application != kApplicationId || version < 1) {
-    return Error{fmt::format("{}: a SQLite file, but not an infimum store; give --db another name", connection.path())};
-  }
-  if (version > NewestSchema()) {
-    return Error{fmt::format("{}: made by a newer infimum (schema {}, this one knows {}): update infimum",
-                             connection.path(), version, NewestSchema())};
+    return Error{fmt::format("{}: a SQLite file, but not an infimum store; give --db another name", connection.name())};
   }
   return version;
 }
 
-Status Migrate(const Connection& connection) {
+// PostgreSQL in a table of its own.
+Result<std::int64_t> SchemaOfPostgreSql(Connection& connection) {
+  INFIMUM_ASSIGN_OR_RETURN(
+      const std::int64_t tables,
+      connection.AskInteger(fmt::format("SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON "
+                                        "n.oid = c.relnamespace WHERE n.nspname = '{}'",
+                                        kPostgreSqlSchema)));
+  if (tables == 0) return 0;
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t ours,
+                           connection.AskInteger(fmt::format("SELECT count(*) FROM pg_catalog.pg_tables WHERE "
+                                                             "schemaname = '{}' AND tablename = 'schema_versions'",
+                                                             kPostgreSqlSchema)));
+  if (ours == 0) {
+    return Error{fmt::format("{}: its schema '{}' was not made by infimum; give --db another database",
+                             connection.name(), kPostgreSqlSchema)};
+  }
+  return connection.AskInteger("SELECT coalesce(max(version), 0) FROM schema_versions");
+}
+
+Status RecordVersion(Connection& connection) {
+  if (connection.dialect() == Dialect::kSqlite) {
+    return connection.Execute(
+        fmt::format("PRAGMA user_version = {}; PRAGMA application_id = {}", NewestSchema(), kApplicationId));
+  }
+  return connection.Execute(fmt::format("INSERT INTO schema_versions (version) VALUES ({})", NewestSchema()));
+}
+
+}  // namespace
+
+std::int64_t NewestSchema() {
+  std::int64_t newest = 0;
+  for (const SchemaFile& file : SchemaFiles()) newest = std::max(newest, file.version);
+  return newest;
+}
+
+Result<std::int64_t> SchemaOf(Connection& connection) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t version, connection.dialect() == Dialect::kSqlite
+                                                           ? SchemaOfSqlite(connection)
+                                                           : SchemaOfPostgreSql(connection));
+  if (version > NewestSchema()) {
+    return Error{fmt::format("{}: made by a newer infimum (schema {}, this one knows {}): update infimum",
+                             connection.name(), version, NewestSchema())};
+  }
+  return version;
+}
+
+Status Migrate(Connection& connection) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t seen, SchemaOf(connection));
   if (seen == NewestSchema()) return {};
   INFIMUM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(connection));
   // Asked again inside: another program may have migrated it meanwhile.
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t version, SchemaOf(connection));
-  for (std::int64_t next = version; next < NewestSchema(); ++next) {
-    INFIMUM_RETURN_IF_ERROR(connection.Execute(std::string(SchemaFiles()[static_cast<std::size_t>(next)])));
+  if (version == NewestSchema()) return {};
+  if (version == 0 && connection.dialect() == Dialect::kPostgreSql) {
+    INFIMUM_RETURN_IF_ERROR(connection.Execute(fmt::format(
+        "CREATE SCHEMA IF NOT EXISTS {}; CREATE TABLE schema_versions (version BIGINT PRIMARY KEY, migrated_at "
+        "TIMESTAMPTZ NOT NULL DEFAULT now())",
+        kPostgreSqlSchema)));
   }
-  INFIMUM_RETURN_IF_ERROR(connection.Execute(
-      fmt::format("PRAGMA user_version = {}; PRAGMA application_id = {}", NewestSchema(), kApplicationId)));
+  for (const SchemaFile& file : SchemaFiles()) {
+    if (file.dialect != connection.dialect() || file.version <= version) continue;
+    INFIMUM_RETURN_IF_ERROR(connection.Execute(std::string(file.text)));
+  }
+  INFIMUM_RETURN_IF_ERROR(RecordVersion(connection));
   return transaction.Commit();
 }
 

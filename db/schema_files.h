@@ -1,11 +1,21 @@
-// The files of db/schema, in order, as they were when this program was built.
+// The files of db/schema, which became part of the program when it was built.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "db/sql_connection.h"
+
 namespace infimum {
 
-const std::vector<std::string_view>& SchemaFiles();
+struct SchemaFile {
+  Dialect dialect;
+  std::int64_t version;  // the number that the file's name begins with
+  std::string_view text;
+};
+
+// Ascending by version.
+const std::vector<SchemaFile>& SchemaFiles();
 
 }  // namespace infimum

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
-#include <cstring>
+#include <utility>
+
+#include "infimum/base/text.h"
 
 namespace infimum {
 namespace {
@@ -46,73 +48,96 @@ std::string ImmutableUri(const std::string& path) {
   return uri + "?immutable=1";
 }
 
+class SqliteStatement : public Statement {
+ public:
+  SqliteStatement(sqlite3_stmt* statement, const SqliteConnection& connection)
+      : statement_(statement), connection_(connection) {
+    // "$1" is a name to SQLite, with a place of its own choice.
+    for (int place = 1; place <= sqlite3_bind_parameter_count(statement); ++place) {
+      const char* name = sqlite3_bind_parameter_name(statement, place);
+      const std::size_t position =
+          name == nullptr ? 0 : static_cast<std::size_t>(ParseInteger(std::string_view(name).substr(1)).value_or(0));
+      if (position >= kMostParameters) continue;
+      if (places_.size() <= position) places_.resize(position + 1, 0);
+      places_[position] = place;
+    }
+  }
+
+  void Bind(int position, const SqlValue& value) override {
+    std::visit(Binder{statement_.get(), places_[static_cast<std::size_t>(position)]}, value);
+  }
+  Result<bool> Step() override {
+    const int code = sqlite3_step(statement_.get());
+    if (code == SQLITE_ROW) return true;
+    if (code == SQLITE_DONE) return false;
+    return connection_.LastError();
+  }
+  void Reset() override {
+    sqlite3_reset(statement_.get());
+    sqlite3_clear_bindings(statement_.get());
+  }
+  int Columns() const override { return sqlite3_column_count(statement_.get()); }
+  std::string ColumnName(int column) const override { return sqlite3_column_name(statement_.get(), column); }
+  bool IsNull(int column) const override { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
+  std::int64_t Integer(int column) const override { return sqlite3_column_int64(statement_.get(), column); }
+  double Number(int column) const override { return sqlite3_column_double(statement_.get(), column); }
+  std::string Text(int column) const override {
+    const unsigned char* text = sqlite3_column_text(statement_.get(), column);
+    if (text == nullptr) return "";
+    return {reinterpret_cast<const char*>(text),
+            static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
+  }
+  std::vector<std::byte> Bytes(int column) const override {
+    const auto* bytes = static_cast<const std::byte*>(sqlite3_column_blob(statement_.get(), column));
+    if (bytes == nullptr) return {};
+    return {bytes, bytes + sqlite3_column_bytes(statement_.get(), column)};
+  }
+
+ private:
+  static constexpr std::size_t kMostParameters = 100;
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  struct Binder {
+    sqlite3_stmt* statement;
+    int place;
+    void operator()(std::nullptr_t) const { sqlite3_bind_null(statement, place); }
+    void operator()(std::int64_t value) const { sqlite3_bind_int64(statement, place, value); }
+    void operator()(double value) const { sqlite3_bind_double(statement, place, value); }
+    // A null pointer would bind NULL, not the empty text.
+    void operator()(std::string_view text) const {
+      sqlite3_bind_text64(statement, place, text.empty() ? "" : text.data(), text.size(), SQLITE_TRANSIENT,
+                          SQLITE_UTF8);
+    }
+    void operator()(Blob bytes) const {
+      sqlite3_bind_blob64(statement, place, bytes.empty() ? static_cast<const void*>("") : bytes.data(), bytes.size(),
+                          SQLITE_TRANSIENT);
+    }
+  };
+
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  const SqliteConnection& connection_;
+  std::vector<int> places_;  // by position
+};
+
+class SqliteBulkInsert : public BulkInsert {
+ public:
+  explicit SqliteBulkInsert(std::unique_ptr<Statement> insert) : insert_(std::move(insert)) {}
+  Status Add(std::span<const SqlValue> row) override {
+    for (std::size_t i = 0; i < row.size(); ++i) insert_->Bind(static_cast<int>(i) + 1, row[i]);
+    return insert_->Run();
+  }
+  Status Finish() override { return {}; }
+
+ private:
+  std::unique_ptr<Statement> insert_;
+};
+
 }  // namespace
 
-void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+void SqliteConnection::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
-void Statement::Bind(int position, std::int64_t value) { sqlite3_bind_int64(statement_.get(), position, value); }
-void Statement::Bind(int position, double value) { sqlite3_bind_double(statement_.get(), position, value); }
-void Statement::Bind(int position, std::string_view text) {
-  // A null pointer would bind NULL, not the empty text.
-  sqlite3_bind_text64(statement_.get(), position, text.empty() ? "" : text.data(), text.size(), SQLITE_TRANSIENT,
-                      SQLITE_UTF8);
-}
-void Statement::Bind(int position, std::optional<double> value) {
-  if (value) {
-    Bind(position, *value);
-  } else {
-    sqlite3_bind_null(statement_.get(), position);
-  }
-}
-void Statement::BindBlob(int position, const void* bytes, std::size_t size) {
-  sqlite3_bind_blob64(statement_.get(), position, size == 0 ? "" : bytes, size, SQLITE_TRANSIENT);
-}
-
-Result<bool> Statement::Step() {
-  const int code = sqlite3_step(statement_.get());
-  if (code == SQLITE_ROW) return true;
-  if (code == SQLITE_DONE) return false;
-  return connection_->LastError();
-}
-
-Status Statement::Run() {
-  const Result<bool> row = Step();
-  Reset();
-  if (!row) return row.error();
-  return {};
-}
-
-void Statement::Reset() {
-  sqlite3_reset(statement_.get());
-  sqlite3_clear_bindings(statement_.get());
-}
-
-std::int64_t Statement::Integer(int column) const { return sqlite3_column_int64(statement_.get(), column); }
-double Statement::Number(int column) const { return sqlite3_column_double(statement_.get(), column); }
-
-std::string Statement::Text(int column) const {
-  const unsigned char* text = sqlite3_column_text(statement_.get(), column);
-  if (text == nullptr) return "";
-  return {reinterpret_cast<const char*>(text),
-          static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column))};
-}
-
-std::optional<double> Statement::OptionalNumber(int column) const {
-  if (sqlite3_column_type(statement_.get(), column) == SQLITE_NULL) return std::nullopt;
-  return Number(column);
-}
-
-std::vector<double> Statement::Numbers(int column) const {
-  const void* bytes = sqlite3_column_blob(statement_.get(), column);
-  const std::size_t size = static_cast<std::size_t>(sqlite3_column_bytes(statement_.get(), column));
-  std::vector<double> numbers(size / sizeof(double));
-  if (!numbers.empty()) std::memcpy(numbers.data(), bytes, numbers.size() * sizeof(double));
-  return numbers;
-}
-
-void Connection::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
-
-Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Mode mode) {
+Result<std::unique_ptr<SqliteConnection>> SqliteConnection::Open(const std::string& path, Mode mode) {
   const bool reads_only = mode == Mode::kReadOnly || mode == Mode::kImmutable;
   const int flags = (reads_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) |
                     (mode == Mode::kImmutable ? SQLITE_OPEN_URI : 0);
@@ -120,7 +145,7 @@ Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Mo
   sqlite3* database = nullptr;
   const int code =
       sqlite3_open_v2(name.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
-  std::unique_ptr<Connection> connection(new Connection(database, path));
+  std::unique_ptr<SqliteConnection> connection(new SqliteConnection(database, path));
   if (code != SQLITE_OK) {
     return Error{fmt::format("{}: {}{}", path, database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code),
                              AdviceFor(code))};
@@ -133,30 +158,40 @@ Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Mo
   return connection;
 }
 
-Result<Statement> Connection::Prepare(std::string_view sql) const {
+Result<std::unique_ptr<Statement>> SqliteConnection::Prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr) != SQLITE_OK) {
+  if (sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr) != SQLITE_OK)
     return LastError();
-  }
-  return Statement(statement, this);
+  return std::unique_ptr<Statement>(std::make_unique<SqliteStatement>(statement, *this));
 }
 
-Status Connection::Execute(const std::string& sql) const {
-  if (sqlite3_exec(database_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return LastError();
+Status SqliteConnection::Execute(const std::string& script) {
+  if (sqlite3_exec(database_.get(), script.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return LastError();
   return {};
 }
 
-Result<std::int64_t> Connection::AskInteger(std::string_view sql) const {
-  INFIMUM_ASSIGN_OR_RETURN(Statement statement, Prepare(sql));
-  INFIMUM_ASSIGN_OR_RETURN(const bool row, statement.Step());
-  if (!row) return Error{fmt::format("{}: no answer to: {}", path_, sql)};
-  return statement.Integer(0);
+std::int64_t SqliteConnection::Changes() const { return sqlite3_changes64(database_.get()); }
+
+Result<std::unique_ptr<BulkInsert>> SqliteConnection::StartBulkInsert(const std::string& table,
+                                                                      const std::vector<std::string>& columns) {
+  std::string names, values;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    names += (i == 0 ? "" : ", ") + columns[i];
+    values += fmt::format("{}${}", i == 0 ? "" : ", ", i + 1);
+  }
+  INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Statement> insert,
+                           Prepare(fmt::format("INSERT INTO {} ({}) VALUES ({})", table, names, values)));
+  return std::unique_ptr<BulkInsert>(std::make_unique<SqliteBulkInsert>(std::move(insert)));
 }
 
-std::int64_t Connection::Changes() const { return sqlite3_changes64(database_.get()); }
-std::int64_t Connection::LastId() const { return sqlite3_last_insert_rowid(database_.get()); }
+// A staging transaction touches only temporary tables, which takes no lock.
+Status SqliteConnection::Begin(Purpose purpose) {
+  return Execute(purpose == Purpose::kWriting ? "BEGIN IMMEDIATE" : "BEGIN");
+}
+Status SqliteConnection::Commit() { return Execute("COMMIT"); }
+void SqliteConnection::Rollback() { static_cast<void>(Execute("ROLLBACK").ok()); }
 
-Status Connection::CopyFrom(const Connection& source) const {
+Status SqliteConnection::CopyFrom(const SqliteConnection& source) {
   sqlite3_backup* backup = sqlite3_backup_init(database_.get(), "main", source.database_.get(), "main");
   if (backup == nullptr) return LastError();
   sqlite3_backup_step(backup, -1);
@@ -164,25 +199,9 @@ Status Connection::CopyFrom(const Connection& source) const {
   return {};
 }
 
-Error Connection::LastError() const {
+Error SqliteConnection::LastError() const {
   const int code = sqlite3_extended_errcode(database_.get());
   return Error{fmt::format("{}: {}{}", path_, sqlite3_errmsg(database_.get()), AdviceFor(code))};
-}
-
-Result<Transaction> Transaction::Begin(const Connection& connection) {
-  INFIMUM_RETURN_IF_ERROR(connection.Execute("BEGIN IMMEDIATE"));
-  return Transaction(&connection);
-}
-
-Transaction::~Transaction() {
-  // The error that made it roll back is already on its way to the user.
-  if (connection_ != nullptr) static_cast<void>(connection_->Execute("ROLLBACK").ok());
-}
-
-Status Transaction::Commit() {
-  INFIMUM_RETURN_IF_ERROR(connection_->Execute("COMMIT"));
-  connection_ = nullptr;
-  return {};
 }
 
 }  // namespace infimum

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "infimum/base/check.h"
+#include "infimum/base/utf8.h"
 
 namespace infimum {
 namespace {
@@ -31,22 +32,12 @@ std::size_t EditDistance(std::string_view a, std::string_view b) {
 // Bytes of the printable UTF-8 character at the start of `text`; 0 for what must be escaped: control
 // characters, broken or overlong sequences, surrogates, and the marks that reorder or break lines.
 std::size_t PrintableLength(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  char32_t code = first & (0x7fU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0U) != 0x80U) return 0;
-    code = (code << 6U) | (byte(i) & 0x3fU);
-  }
-  constexpr char32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < kSmallest[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return 0;
-  const bool control = code < 0xa0;
+  const CodePoint point = FirstCodePoint(text);
+  const std::uint32_t code = point.value;
+  const bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
   const bool line_or_direction = (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
                                  (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
-  return control || line_or_direction ? 0 : length;
+  return !point.valid || control || line_or_direction ? 0 : point.bytes;
 }
 
 }  // namespace

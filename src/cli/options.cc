@@ -65,7 +65,9 @@ void AddDims(CLI::App* command, DimOptions& dims) {
 }
 
 void AddDatabase(CLI::App* command, std::string& address) {
-  command->add_option("--db", address, "the store: a SQLite file")->type_name("ADDRESS")->capture_default_str();
+  command->add_option("--db", address, "the store: a SQLite file, or postgresql://USER@HOST/NAME")
+      ->type_name("ADDRESS")
+      ->capture_default_str();
 }
 
 void AddThreads(CLI::App* command, std::int64_t& threads) {

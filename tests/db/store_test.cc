@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 
+#include "tests/db/postgresql_server.h"
 #include "tests/db/store_rows.h"
 
 namespace infimum {
@@ -24,10 +26,20 @@ using testing::MakeRun;
 using testing::MakeSelection;
 using ::testing::SizeIs;
 
-class StoreTest : public ::testing::Test {
+class StoreTest : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    Result<std::unique_ptr<Store>> opened = OpenStore(folder_.File("infimum.db"), OpenMode::kReadWrite);
+    if (GetParam() == "PostgreSql") {
+      testing::PostgreSqlServer* const server = testing::PostgreSqlServer::Get();
+      if (server == nullptr) {
+        ASSERT_EQ(std::getenv("CI"), nullptr) << testing::PostgreSqlServer::WhyNot();
+        GTEST_SKIP() << testing::PostgreSqlServer::WhyNot();
+      }
+      address_ = server->NewDatabase();
+    } else {
+      address_ = GetParam() == "Memory" ? ":memory:" : folder_.File("infimum.db");
+    }
+    Result<std::unique_ptr<Store>> opened = OpenStore(address_, OpenMode::kReadWrite);
     ASSERT_TRUE(opened.ok()) << opened.error().message;
     store_ = std::move(*opened);
   }
@@ -40,10 +52,14 @@ class StoreTest : public ::testing::Test {
   }
 
   testing::TemporaryFolder folder_;
+  std::string address_;
   std::unique_ptr<Store> store_;
 };
 
-TEST_F(StoreTest, WhatIsImportedIsFoundAsItWas) {
+// Stores that are there after they were closed.
+class LastingStoreTest : public StoreTest {};
+
+TEST_P(StoreTest, WhatIsImportedIsFoundAsItWas) {
   const Measurement row = MakeRow(100, {10.5, 11.25});
   const ImportCount count = Import({row, MakeRow(200, {3})});
   EXPECT_EQ(count.added, 2);
@@ -51,7 +67,7 @@ TEST_F(StoreTest, WhatIsImportedIsFoundAsItWas) {
   EXPECT_THAT(FindRows(*store_, 300, MakeSelection(MakeDevice())), IsEmpty());
 }
 
-TEST_F(StoreTest, ImportingAgainAddsNothing) {
+TEST_P(StoreTest, ImportingAgainAddsNothing) {
   const std::vector<Measurement> rows = {MakeRow(100, {10}), MakeFailure(200, Outcome::kFailed, "signal 11")};
   Import(rows, {MakePeak(1e9)});
   const ImportCount again = Import(rows, {MakePeak(1e9)});
@@ -60,7 +76,7 @@ TEST_F(StoreTest, ImportingAgainAddsNothing) {
   EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), SizeIs(1));
 }
 
-TEST_F(StoreTest, ARowWithMoreRepetitionsReplacesOneWithFewerAndNotTheOtherWayRound) {
+TEST_P(StoreTest, ARowWithMoreRepetitionsReplacesOneWithFewerAndNotTheOtherWayRound) {
   Import({MakeRow(100, {10})});
   EXPECT_EQ(Import({MakeRow(100, {10, 12, 11})}).added, 1);
   EXPECT_EQ(Import({MakeRow(100, {9, 9})}).known, 1);
@@ -69,7 +85,7 @@ TEST_F(StoreTest, ARowWithMoreRepetitionsReplacesOneWithFewerAndNotTheOtherWayRo
   EXPECT_THAT(rows[0].repetitions, SizeIs(3));
 }
 
-TEST_F(StoreTest, AMeasuredRowBeatsAnEarlierFailureAndIsNotBeatenByALaterOne) {
+TEST_P(StoreTest, AMeasuredRowBeatsAnEarlierFailureAndIsNotBeatenByALaterOne) {
   Import({MakeFailure(100, Outcome::kSkipped, "no time left")});
   EXPECT_EQ(Import({MakeFailure(100, Outcome::kFailed, "signal 11")}).added, 1);
   EXPECT_EQ(Import({MakeFailure(100, Outcome::kSkipped, "no time left")}).known, 1);
@@ -80,13 +96,13 @@ TEST_F(StoreTest, AMeasuredRowBeatsAnEarlierFailureAndIsNotBeatenByALaterOne) {
   EXPECT_EQ(rows[0].outcome, Outcome::kMeasured);
 }
 
-TEST_F(StoreTest, AFailureKeepsItsReason) {
+TEST_P(StoreTest, AFailureKeepsItsReason) {
   const Measurement row = MakeFailure(100, Outcome::kUnsupported, "no implementation for s4");
   Import({row});
   EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), ElementsAre(row));
 }
 
-TEST_F(StoreTest, CandidatesLayoutsContractsAndCacheStatesAreRowsOfTheirOwn) {
+TEST_P(StoreTest, CandidatesLayoutsContractsAndCacheStatesAreRowsOfTheirOwn) {
   Measurement layout = MakeRow(100, {2}), contract = layout, cold = layout, algorithm = layout;
   layout.candidate.output_layout = "nhwc";
   contract.contract = NumericContract::kBf16;
@@ -96,7 +112,7 @@ TEST_F(StoreTest, CandidatesLayoutsContractsAndCacheStatesAreRowsOfTheirOwn) {
   EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), SizeIs(3));  // warm, the native contract
 }
 
-TEST_F(StoreTest, ADevicesRowsNeverEnterAnothersBound) {
+TEST_P(StoreTest, ADevicesRowsNeverEnterAnothersBound) {
   Import({MakeRow(100, {2})}, {MakePeak(1e9)});
   const Device other = MakeDevice("2");
   EXPECT_THAT(FindRows(*store_, 100, MakeSelection(other)), IsEmpty());
@@ -105,7 +121,7 @@ TEST_F(StoreTest, ADevicesRowsNeverEnterAnothersBound) {
   EXPECT_THAT(FindRows(*store_, 100, MakeSelection(other)), SizeIs(1));
 }
 
-TEST_F(StoreTest, WithoutAnEnvironmentTheNewestLibraryIsTaken) {
+TEST_P(StoreTest, WithoutAnEnvironmentTheNewestLibraryIsTaken) {
   Measurement newer = MakeRow(100, {5});
   newer.environment = MakeEnvironment("3.5.0").Key();
   newer.measured_at = "2026-12-01T00:00:00Z";
@@ -117,13 +133,13 @@ TEST_F(StoreTest, WithoutAnEnvironmentTheNewestLibraryIsTaken) {
   EXPECT_THAT(FindRows(*store_, 100, older), ElementsAre(MakeRow(100, {2})));
 }
 
-TEST_F(StoreTest, RowsOfOtherThreadCountsAreNotTaken) {
+TEST_P(StoreTest, RowsOfOtherThreadCountsAreNotTaken) {
   Import({MakeRow(100, {2})}, {}, MakeDevice(), MakeEnvironment("3.2.0", 4));
   EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice(), 1)), IsEmpty());
   EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice(), 4)), SizeIs(1));
 }
 
-TEST_F(StoreTest, OfAPeakTheBestEverSeenStays) {
+TEST_P(StoreTest, OfAPeakTheBestEverSeenStays) {
   Import({}, {MakePeak(2e9), MakePeak(5e9, 4096)});
   Import({}, {MakePeak(3e9), MakePeak(4e9, 4096)});
   Result<DevicePeaks> peaks = store_->Peaks(MakeDevice().Key());
@@ -131,7 +147,7 @@ TEST_F(StoreTest, OfAPeakTheBestEverSeenStays) {
   EXPECT_THAT(peaks->rates, ::testing::UnorderedElementsAre(MakePeak(3e9), MakePeak(5e9, 4096)));
 }
 
-TEST_F(StoreTest, ManyWorkloadsAreAskedAtOnce) {
+TEST_P(StoreTest, ManyWorkloadsAreAskedAtOnce) {
   std::vector<Measurement> rows;
   std::vector<WorkloadKey> keys;
   for (std::int64_t i = 1; i <= 3000; ++i) {
@@ -148,7 +164,7 @@ TEST_F(StoreTest, ManyWorkloadsAreAskedAtOnce) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
 }
 
-TEST_F(StoreTest, DevicesAreListedWithTheirRows) {
+TEST_P(StoreTest, DevicesAreListedWithTheirRows) {
   Measurement later = MakeRow(200, {2});
   later.measured_at = "2026-11-22T00:00:00Z";
   Import({MakeRow(100, {2}), later});
@@ -162,7 +178,7 @@ TEST_F(StoreTest, DevicesAreListedWithTheirRows) {
   EXPECT_EQ((*devices)[1].measurements, 0);
 }
 
-TEST_F(StoreTest, HostileTextsAreKeptAsTheyAre) {
+TEST_P(StoreTest, HostileTextsAreKeptAsTheyAre) {
   const std::string hostile = "'); DROP TABLE measurements; -- \" \\ \n \xc3\xa9 ?1 %s";
   Measurement row = MakeRow(100, {2});
   row.candidate.algorithm = row.candidate.input_layout = hostile;
@@ -176,18 +192,18 @@ TEST_F(StoreTest, HostileTextsAreKeptAsTheyAre) {
   EXPECT_THAT(*store_->Find(keys, MakeSelection(device)), IsEmpty());
 }
 
-TEST_F(StoreTest, ABatchWithARowThatCannotBeKeptIsRefusedAsAWhole) {
+TEST_P(StoreTest, ABatchWithARowThatCannotBeKeptIsRefusedAsAWhole) {
   Measurement bad = MakeRow(200, {2});
   bad.repetitions[0].count = -1;
   const std::vector<Measurement> rows = {MakeRow(100, {2}), bad};
   const Result<ImportCount> count = store_->Import(MakeDevice(), MakeEnvironment(), rows, {});
   ASSERT_FALSE(count.ok());
-  EXPECT_THAT(count.error().message, HasSubstr("infimum.db"));
+  EXPECT_THAT(count.error().message, HasSubstr(address_.substr(0, address_.find('?'))));
   EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), IsEmpty());
   EXPECT_EQ(Import({MakeRow(100, {2})}).added, 1);  // the store goes on
 }
 
-TEST_F(StoreTest, ARunIsFoundAsItWas) {
+TEST_P(StoreTest, ARunIsFoundAsItWas) {
   EXPECT_EQ(store_->ImportRun(MakeRun())->added, 1);
   EXPECT_EQ(store_->ImportRun(MakeRun())->known, 1);
   const Result<std::optional<RunProfile>> found =
@@ -206,7 +222,7 @@ TEST_F(StoreTest, ARunIsFoundAsItWas) {
   EXPECT_EQ(run.layers[0].samples, MakeRun().layers[0].samples);
 }
 
-TEST_F(StoreTest, ARunOfOtherDimensionsThreadsModelsOrFrameworksIsNotFound) {
+TEST_P(StoreTest, ARunOfOtherDimensionsThreadsModelsOrFrameworksIsNotFound) {
   ASSERT_TRUE(store_->ImportRun(MakeRun()).ok());
   const DeviceKey device = MakeDevice().Key();
   const std::map<std::string, std::int64_t> dims = MakeRun().dims;
@@ -217,7 +233,7 @@ TEST_F(StoreTest, ARunOfOtherDimensionsThreadsModelsOrFrameworksIsNotFound) {
   EXPECT_FALSE(store_->FindRun("ab12", device, dims, 1, "pytorch")->has_value());
 }
 
-TEST_F(StoreTest, TheNewestRunIsTaken) {
+TEST_P(StoreTest, TheNewestRunIsTaken) {
   RunProfile newer = MakeRun();
   newer.framework_version = "2.0.0";
   ASSERT_TRUE(store_->ImportRun(MakeRun()).ok());
@@ -226,22 +242,102 @@ TEST_F(StoreTest, TheNewestRunIsTaken) {
   EXPECT_EQ((**found).framework_version, "2.0.0");
 }
 
-TEST_F(StoreTest, WhatWasImportedIsThereWhenOpenedAgain) {
+TEST_P(LastingStoreTest, WhatWasImportedIsThereWhenOpenedAgain) {
   Import({MakeRow(100, {2})});
   store_.reset();
   for (OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite}) {
-    Result<std::unique_ptr<Store>> again = OpenStore("sqlite:" + folder_.File("infimum.db"), mode);
+    Result<std::unique_ptr<Store>> again = OpenStore(address_, mode);
     ASSERT_TRUE(again.ok()) << again.error().message;
     EXPECT_THAT(FindRows(**again, 100, MakeSelection(MakeDevice())), SizeIs(1));
   }
 }
 
-TEST_F(StoreTest, AReaderSeesWhatAWriterSavesMeanwhile) {
-  Result<std::unique_ptr<Store>> reader = OpenStore(folder_.File("infimum.db"), OpenMode::kReadOnly);
+TEST_P(LastingStoreTest, AReaderSeesWhatAWriterSavesMeanwhile) {
+  Result<std::unique_ptr<Store>> reader = OpenStore(address_, OpenMode::kReadOnly);
   ASSERT_TRUE(reader.ok());
   EXPECT_THAT(FindRows(**reader, 100, MakeSelection(MakeDevice())), IsEmpty());
   Import({MakeRow(100, {2})});
   EXPECT_THAT(FindRows(**reader, 100, MakeSelection(MakeDevice())), SizeIs(1));
+}
+
+TEST_P(LastingStoreTest, AReaderMayNotWrite) {
+  Result<std::unique_ptr<Store>> reader = OpenStore(address_, OpenMode::kReadOnly);
+  ASSERT_TRUE(reader.ok());
+  const std::vector<Measurement> rows = {MakeRow(100, {2})};
+  EXPECT_FALSE((*reader)->Import(MakeDevice(), MakeEnvironment(), rows, {}).ok());
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), IsEmpty());
+}
+
+TEST_P(StoreTest, AnImportIsSeenAtOnceWhenItIsCommitted) {
+  Result<std::unique_ptr<StoreImport>> import = store_->BeginImport({"sha256:1", "1.json"});
+  ASSERT_TRUE(import.ok()) << import.error().message;
+  const std::vector<Measurement> first = {MakeRow(100, {2})}, second = {MakeRow(200, {2})};
+  ASSERT_TRUE((*import)->Add(MakeDevice(), MakeEnvironment(), first, {}).ok());
+  ASSERT_TRUE((*import)->Add(MakeDevice(), MakeEnvironment(), second, {}).ok());
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), IsEmpty());
+  const Result<ImportCount> count = (*import)->Commit();
+  ASSERT_TRUE(count.ok()) << count.error().message;
+  EXPECT_EQ(count->added, 2);
+  EXPECT_THAT(FindRows(*store_, 200, MakeSelection(MakeDevice())), SizeIs(1));
+}
+
+TEST_P(StoreTest, AnImportThatIsNotCommittedLeavesNothing) {
+  const std::vector<Measurement> rows = {MakeRow(100, {2})};
+  {
+    Result<std::unique_ptr<StoreImport>> import = store_->BeginImport({});
+    ASSERT_TRUE((*import)->Add(MakeDevice(), MakeEnvironment(), rows, {}).ok());
+  }
+  EXPECT_EQ(Import({MakeRow(200, {3})}).added, 1);
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), IsEmpty());
+}
+
+TEST_P(StoreTest, RowsOfTwoCampaignsStandSideBySideAndTheOneThatSaysMostIsFound) {
+  const auto import = [&](const char* key, std::vector<double> medians) {
+    Result<std::unique_ptr<StoreImport>> begun = store_->BeginImport({key, key});
+    const std::vector<Measurement> rows = {MakeRow(100, std::move(medians))};
+    EXPECT_TRUE((*begun)->Add(MakeDevice(), MakeEnvironment(), rows, {}).ok());
+    const Result<ImportCount> count = (*begun)->Commit();
+    EXPECT_TRUE(count.ok()) << (count.ok() ? "" : count.error().message);
+    return count.ok() ? count->added : -1;
+  };
+  EXPECT_EQ(import("first", {2, 3}), 1);
+  EXPECT_EQ(import("second", {1}), 1);
+  EXPECT_EQ(import("second", {1}), 0);
+  EXPECT_EQ(store_->Devices()->at(0).measurements, 2);
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), ElementsAre(MakeRow(100, {2, 3})));
+}
+
+// A journal has a row again whenever it got another repetition.
+TEST_P(StoreTest, OfARowThatComesSeveralTimesInOneImportTheLastCounts) {
+  const ImportCount count = Import({MakeRow(100, {2}), MakeRow(100, {2, 3}), MakeRow(100, {2, 3, 4})});
+  EXPECT_EQ(count.added, 1);
+  EXPECT_EQ(count.known, 2);
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), ElementsAre(MakeRow(100, {2, 3, 4})));
+}
+
+TEST_P(StoreTest, BytesThatAreNoTextBecomeReplacementCharacters) {
+  Measurement row = MakeFailure(100, Outcome::kFailed, std::string("caf\xe9\0!", 6));
+  row.candidate.algorithm = "\xff";
+  Import({row});
+  const std::vector<Measurement> found = FindRows(*store_, 100, MakeSelection(MakeDevice()));
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].reason, "caf\xef\xbf\xbd\xef\xbf\xbd!");
+  EXPECT_EQ(found[0].candidate.algorithm, "\xef\xbf\xbd");
+}
+
+// Longer than an entry of a usual index may be.
+TEST_P(StoreTest, TextsOfAMegabyteAreKept) {
+  const std::string reason(1 << 20, 'r');
+  Measurement row = MakeFailure(100, Outcome::kFailed, reason);
+  row.workload.text += std::string(20'000, '1');
+  Device device = MakeDevice();
+  device.identity["family"] = std::string(5000, 'f');
+  row.device = device.Key();
+  Import({row}, {}, device);
+  const std::vector<WorkloadKey> keys = {row.workload};
+  const Result<std::vector<Measurement>> found = store_->Find(keys, MakeSelection(device));
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  EXPECT_THAT(store_->Devices()->at(0).measurements, 1);
 }
 
 TEST(MemoryStore, KeepsNothingOnDisk) {
@@ -252,6 +348,10 @@ TEST(MemoryStore, KeepsNothingOnDisk) {
   EXPECT_THAT(FindRows(**store, 100, MakeSelection(MakeDevice())), SizeIs(1));
   EXPECT_FALSE(std::filesystem::exists(":memory:"));
 }
+
+std::string NameOf(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
+INSTANTIATE_TEST_SUITE_P(Stores, StoreTest, ::testing::Values("Memory", "Sqlite", "PostgreSql"), NameOf);
+INSTANTIATE_TEST_SUITE_P(Stores, LastingStoreTest, ::testing::Values("Sqlite", "PostgreSql"), NameOf);
 
 }  // namespace
 }  // namespace infimum

@@ -1,0 +1,110 @@
+// A database that speaks SQL, behind one face: what the store needs of SQLite and of PostgreSQL. The same statements
+// run on both, with parameters $1, $2, ...; the few places where the two differ ask for the dialect.
+//
+//   INFIMUM_ASSIGN_OR_RETURN(const auto find, connection.Prepare("SELECT id FROM devices WHERE key = $1"));
+//   find->Bind(1, key);
+//   INFIMUM_ASSIGN_OR_RETURN(const bool found, find->Step());
+//   if (found) id = find->Integer(0);
+//
+// Values are bound, never pasted into SQL. Errors name the database, the cause and what to do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "infimum/base/result.h"
+
+namespace infimum {
+
+enum class Dialect { kSqlite, kPostgreSql };
+
+using Blob = std::span<const std::byte>;
+using SqlValue = std::variant<std::nullptr_t, std::int64_t, double, std::string_view, Blob>;
+
+SqlValue OrNull(std::optional<double> value);
+
+class Statement {
+ public:
+  virtual ~Statement() = default;
+
+  // `position` from 1. Texts and blobs are copied.
+  virtual void Bind(int position, const SqlValue& value) = 0;
+  // True while there is a row.
+  virtual Result<bool> Step() = 0;
+  // Ready to be bound and run again.
+  virtual void Reset() = 0;
+  // For statements without rows, and for those whose rows nobody wants; then Reset().
+  Status Run();
+
+  // Of the row that the last Step() came to; columns from 0.
+  virtual int Columns() const = 0;
+  virtual std::string ColumnName(int column) const = 0;
+  virtual bool IsNull(int column) const = 0;
+  virtual std::int64_t Integer(int column) const = 0;
+  virtual double Number(int column) const = 0;
+  virtual std::string Text(int column) const = 0;
+  virtual std::vector<std::byte> Bytes(int column) const = 0;
+  std::optional<double> OptionalNumber(int column) const;
+};
+
+// Many rows into one table, as fast as the database takes them. Nothing is promised of them before Finish().
+class BulkInsert {
+ public:
+  virtual ~BulkInsert() = default;
+  virtual Status Add(std::span<const SqlValue> row) = 0;
+  virtual Status Finish() = 0;
+};
+
+class Connection {
+ public:
+  virtual ~Connection() = default;
+
+  virtual Dialect dialect() const = 0;
+  // What the user calls it: a path, or an address without its password.
+  virtual const std::string& name() const = 0;
+
+  virtual Result<std::unique_ptr<Statement>> Prepare(std::string_view sql) = 0;
+  virtual Status Execute(const std::string& script) = 0;  // any number of statements, no rows
+  // Rows that the last Run() added, changed or deleted.
+  virtual std::int64_t Changes() const = 0;
+
+  // Into `table`, in a transaction (Begin()) that the caller ends.
+  virtual Result<std::unique_ptr<BulkInsert>> StartBulkInsert(const std::string& table,
+                                                              const std::vector<std::string>& columns) = 0;
+
+  // kWriting: one at a time; a second writer waits for the first, before it has seen or changed anything. So writers
+  // neither fail half-way nor wait for each other in a circle. kStaging: for tables that only this connection sees.
+  enum class Purpose { kStaging, kWriting };
+  virtual Status Begin(Purpose purpose) = 0;
+  virtual Status Commit() = 0;
+  virtual void Rollback() = 0;
+
+  Result<std::int64_t> AskInteger(std::string_view sql);
+};
+
+// Rolls back unless it was committed.
+class Transaction {
+ public:
+  static Result<Transaction> Begin(Connection& connection, Connection::Purpose purpose = Connection::Purpose::kWriting);
+  Transaction(Transaction&& other) noexcept : connection_(other.connection_) { other.connection_ = nullptr; }
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+  Status Commit();
+
+ private:
+  explicit Transaction(Connection& connection) : connection_(&connection) {}
+  Connection* connection_;
+};
+
+// A table of one column `value`: the elements of the JSON list of texts that is bound to `parameter` ("$1").
+std::string ListTable(Dialect dialect, std::string_view parameter, std::string_view alias);
+
+}  // namespace infimum

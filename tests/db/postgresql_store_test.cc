@@ -1,0 +1,204 @@
+// What only a server can do to a store: refuse, vanish, be somebody else's.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "db/migrations.h"
+#include "db/postgresql_connection.h"
+#include "infimum/db/store.h"
+#include "tests/db/postgresql_server.h"
+#include "tests/db/store_rows.h"
+
+namespace infimum {
+namespace {
+
+using ::testing::AllOf;
+using testing::FindRows;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::MakeDevice;
+using testing::MakeEnvironment;
+using testing::MakeRow;
+using testing::MakeSelection;
+using ::testing::Not;
+using testing::PostgreSqlServer;
+using ::testing::SizeIs;
+
+std::string ErrorOf(const std::string& address, OpenMode mode) {
+  const Result<std::unique_ptr<Store>> store = OpenStore(address, mode);
+  return store.ok() ? "opened" : store.error().message;
+}
+
+TEST(PostgreSqlAddress, ShowsNoPassword) {
+  EXPECT_EQ(WithoutPassword("postgresql://me:secret@host:5432/db"), "postgresql://me@host:5432/db");
+  EXPECT_EQ(WithoutPassword("postgresql://host/db?user=me&password=secret&sslmode=require"),
+            "postgresql://host/db?user=me&password=...&sslmode=require");
+  EXPECT_EQ(WithoutPassword("postgresql://me@[::1]:5432/db"), "postgresql://me@[::1]:5432/db");
+  EXPECT_EQ(WithoutPassword("postgresql:///db"), "postgresql:///db");
+}
+
+TEST(PostgreSqlAddress, OfNobodyIsAClearError) {
+  const std::string error = ErrorOf("postgresql://me:secret@127.0.0.1:1/db", OpenMode::kReadWrite);
+  EXPECT_THAT(error, AllOf(HasSubstr("127.0.0.1"), HasSubstr("refused"), HasSubstr("is the server running"),
+                           Not(HasSubstr("secret")), Not(HasSubstr("\n"))));
+}
+
+class PostgreSqlStore : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    server_ = PostgreSqlServer::Get();
+    if (server_ == nullptr) {
+      ASSERT_EQ(std::getenv("CI"), nullptr) << PostgreSqlServer::WhyNot();
+      GTEST_SKIP() << PostgreSqlServer::WhyNot();
+    }
+    address_ = server_->NewDatabase();
+  }
+
+  std::unique_ptr<Store> Open(OpenMode mode = OpenMode::kReadWrite) {
+    Result<std::unique_ptr<Store>> store = OpenStore(address_, mode);
+    EXPECT_TRUE(store.ok()) << (store.ok() ? "" : store.error().message);
+    return store.ok() ? std::move(*store) : nullptr;
+  }
+
+  void Execute(const std::string& sql) {
+    Result<std::unique_ptr<PostgreSqlConnection>> connection = PostgreSqlConnection::Open(address_, false);
+    ASSERT_TRUE(connection.ok()) << connection.error().message;
+    const Status status = (*connection)->Execute(sql);
+    ASSERT_TRUE(status.ok()) << status.error().message;
+  }
+
+  PostgreSqlServer* server_ = nullptr;
+  std::string address_;
+};
+
+TEST_F(PostgreSqlStore, AnEmptyDatabaseIsSaidToBeOneByAReaderAndBecomesAStoreByAWriter) {
+  EXPECT_THAT(ErrorOf(address_, OpenMode::kReadOnly), HasSubstr("holds no store yet"));
+  EXPECT_NE(Open(), nullptr);
+  EXPECT_NE(Open(OpenMode::kReadOnly), nullptr);
+}
+
+TEST_F(PostgreSqlStore, ANewerSchemaIsRefused) {
+  Open();
+  Execute("INSERT INTO infimum.schema_versions (version) VALUES (70)");
+  for (OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite})
+    EXPECT_THAT(ErrorOf(address_, mode), HasSubstr("made by a newer infimum (schema 70, this one knows"));
+}
+
+TEST_F(PostgreSqlStore, AnotherProgramsSchemaOfOurNameIsLeftAlone) {
+  Execute("CREATE SCHEMA infimum; CREATE TABLE infimum.bookmarks (url TEXT)");
+  EXPECT_THAT(ErrorOf(address_, OpenMode::kReadWrite), HasSubstr("not made by infimum"));
+}
+
+TEST_F(PostgreSqlStore, ADatabaseThatIsNotThereIsNamed) {
+  const std::string other =
+      address_.substr(0, address_.find("///") + 3) + "nowhere" + address_.substr(address_.find('?'));
+  EXPECT_THAT(ErrorOf(other, OpenMode::kReadWrite), AllOf(HasSubstr("nowhere"), HasSubstr("does not exist")));
+}
+
+TEST_F(PostgreSqlStore, OurTablesDoNotMixWithOthers) {
+  Execute("CREATE TABLE public.measurements (mine TEXT)");
+  const std::unique_ptr<Store> store = Open();
+  const std::vector<Measurement> rows = {MakeRow(100, {2})};
+  ASSERT_TRUE(store->Import(MakeDevice(), MakeEnvironment(), rows, {}).ok());
+  EXPECT_THAT(FindRows(*store, 100, MakeSelection(MakeDevice())), SizeIs(1));
+}
+
+TEST_F(PostgreSqlStore, AServerThatGoesAwayIsAClearErrorAndNothingSavedIsLost) {
+  std::unique_ptr<Store> store = Open();
+  const std::vector<Measurement> saved = {MakeRow(100, {2})}, lost = {MakeRow(200, {2})};
+  ASSERT_TRUE(store->Import(MakeDevice(), MakeEnvironment(), saved, {}).ok());
+  Result<std::unique_ptr<StoreImport>> import = store->BeginImport({});
+  ASSERT_TRUE((*import)->Add(MakeDevice(), MakeEnvironment(), lost, {}).ok());
+  server_->Crash();
+  const Result<ImportCount> count = (*import)->Commit();
+  ASSERT_FALSE(count.ok());
+  EXPECT_THAT(count.error().message, AllOf(HasSubstr("postgresql://"), Not(HasSubstr("\n"))));
+  EXPECT_FALSE(store->Devices().ok());
+  import->reset();
+  server_->Start();
+  store = Open();
+  EXPECT_THAT(FindRows(*store, 100, MakeSelection(MakeDevice())), SizeIs(1));
+  EXPECT_THAT(FindRows(*store, 200, MakeSelection(MakeDevice())), IsEmpty());
+}
+
+TEST_F(PostgreSqlStore, ARoleThatMayOnlyReadOrAddIsHeldToItByTheServer) {
+  Open();
+  const std::string suffix = address_.substr(13, address_.find('?') - 13).substr(1);
+  const std::string reader = "reader_" + suffix, writer = "writer_" + suffix;
+  for (const std::string& role : {reader, writer})
+    Execute("CREATE ROLE " + role + " LOGIN; GRANT USAGE ON SCHEMA infimum TO " + role +
+            "; GRANT SELECT ON ALL TABLES IN SCHEMA infimum TO " + role);
+  Execute("GRANT INSERT ON ALL TABLES IN SCHEMA infimum TO " + writer);
+  const std::vector<Measurement> rows = {MakeRow(100, {2})}, more = {MakeRow(100, {2, 3})};
+
+  Result<std::unique_ptr<Store>> writing = OpenStore(PostgreSqlServer::As(writer, address_), OpenMode::kReadWrite);
+  ASSERT_TRUE(writing.ok()) << writing.error().message;
+  Result<ImportCount> count = (*writing)->Import(MakeDevice(), MakeEnvironment(), rows, {});
+  ASSERT_TRUE(count.ok()) << count.error().message;
+  // Nothing is changed or deleted, and still the better row is the one that is found.
+  count = (*writing)->Import(MakeDevice(), MakeEnvironment(), more, {});
+  ASSERT_TRUE(count.ok()) << count.error().message;
+  EXPECT_THAT(FindRows(**writing, 100, MakeSelection(MakeDevice())), ::testing::ElementsAre(more[0]));
+
+  Result<std::unique_ptr<PostgreSqlConnection>> as_writer =
+      PostgreSqlConnection::Open(PostgreSqlServer::As(writer, address_), false);
+  for (const char* sql : {"DELETE FROM measurements", "UPDATE measurements SET reason = ''", "DROP TABLE measurements",
+                          "CREATE TABLE infimum.mine (a TEXT)"}) {
+    const Status status = (*as_writer)->Execute(sql);
+    ASSERT_FALSE(status.ok()) << sql;
+    EXPECT_THAT(status.error().message, HasSubstr("this role may not do that")) << sql;
+  }
+  Result<std::unique_ptr<Store>> reading = OpenStore(PostgreSqlServer::As(reader, address_), OpenMode::kReadWrite);
+  ASSERT_TRUE(reading.ok()) << reading.error().message;
+  EXPECT_FALSE((*reading)->Import(MakeDevice(), MakeEnvironment(), more, {}).ok());
+  EXPECT_THAT(FindRows(**reading, 100, MakeSelection(MakeDevice())), SizeIs(1));
+}
+
+TEST_F(PostgreSqlStore, EightWritersAndFourReadersLoseAndDoubleNothing) {
+  Open();
+  constexpr int kWriters = 8, kReaders = 4, kBatches = 12;
+  constexpr std::int64_t kRows = 20;
+  std::vector<pid_t> children;
+  for (int child = 0; child < kWriters + kReaders; ++child) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      Result<std::unique_ptr<Store>> store = OpenStore(address_, OpenMode::kReadWrite);
+      if (!store.ok()) _exit(1);
+      for (int batch = 0; batch < kBatches; ++batch) {
+        if (child >= kWriters) {
+          if (!(*store)->Devices().ok()) _exit(3);
+          continue;
+        }
+        // Half of the rows are everybody's, in an order of each writer's own.
+        std::vector<Measurement> rows;
+        for (std::int64_t i = 0; i < kRows; ++i) {
+          const std::int64_t shared = batch * kRows + (child % 2 == 0 ? i : kRows - 1 - i);
+          rows.push_back(MakeRow(1 + (i % 2 == 0 ? shared : 100'000 + child * 10'000 + batch * kRows + i), {1.0, 2.0}));
+        }
+        if (!(*store)->Import(MakeDevice(), MakeEnvironment(), rows, {}).ok()) _exit(2);
+      }
+      _exit(0);
+    }
+    children.push_back(pid);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+  }
+  Result<std::unique_ptr<PostgreSqlConnection>> connection = PostgreSqlConnection::Open(address_, true);
+  const std::int64_t own = kWriters * kBatches * kRows / 2;
+  // Even writers add the even ones of each batch, odd writers the odd ones.
+  const std::int64_t everybodys = kBatches * kRows;
+  EXPECT_EQ(*(*connection)->AskInteger("SELECT count(*) FROM measurements"), own + everybodys);
+  EXPECT_EQ(*(*connection)->AskInteger("SELECT count(*) FROM repetitions"), 2 * (own + everybodys));
+  EXPECT_EQ(*(*connection)->AskInteger("SELECT count(DISTINCT text) FROM workloads"), own + everybodys);
+}
+
+}  // namespace
+}  // namespace infimum
