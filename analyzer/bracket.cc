@@ -113,12 +113,20 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   bracket.floor = std::move(floors.floor);
   bracket.conventional_floor = std::move(floors.conventional_floor);
   bracket.coverage = CoverageOf(layers);
-  const std::vector<std::string> assumptions = Assumptions(graph, selection, layers);
-  bracket.bounds.push_back({BoundVariant::kSequential, combined.sequential, combined.sequential_interval, assumptions});
-  std::vector<std::string> parallel_assumptions = assumptions;
-  parallel_assumptions.push_back(combined.path_decides_parallel ? "longest-path-decides" : "core-time-decides");
-  bracket.bounds.push_back(
-      {BoundVariant::kParallel, combined.parallel, combined.parallel_interval, std::move(parallel_assumptions)});
+  for (const ResolvedLayer& layer : layers) bracket.roofline += layer.known.floor;
+  // A loop of which a part is missing has a time as well, if no latency: its known part's.
+  const bool any_time =
+      std::any_of(layers.begin(), layers.end(), [](const ResolvedLayer& layer) { return layer.best > Latency(0); });
+  const auto is_missing = [](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; };
+  if (any_time || std::none_of(layers.begin(), layers.end(), is_missing)) {
+    const std::vector<std::string> assumptions = Assumptions(graph, selection, layers);
+    bracket.bounds.push_back(
+        {BoundVariant::kSequential, combined.sequential, combined.sequential_interval, assumptions});
+    std::vector<std::string> parallel_assumptions = assumptions;
+    parallel_assumptions.push_back(combined.path_decides_parallel ? "longest-path-decides" : "core-time-decides");
+    bracket.bounds.push_back(
+        {BoundVariant::kParallel, combined.parallel, combined.parallel_interval, std::move(parallel_assumptions)});
+  }
   bracket.layers.reserve(layers.size());
   for (ResolvedLayer& layer : layers) bracket.layers.push_back(std::move(layer.known));
   return bracket;

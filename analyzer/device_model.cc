@@ -180,6 +180,7 @@ Result<DeviceModel> DeviceModel::Make(const DeviceKey& device, const DevicePeaks
     add_level(cache.name, nearer, nearer + capacity, false);
     nearer += capacity;
   }
+  nearer = std::max(nearer, static_cast<double>(peaks.nearer_than_memory.value));
   add_level("memory", nearer, std::numeric_limits<double>::infinity(), true);
   if (model.levels_.empty()) add_level("memory", 0, std::numeric_limits<double>::infinity(), true);
   // A level that only farther bytes were seen to cross faster is at least as fast as they were.

@@ -10,6 +10,7 @@
 #include "db/run_details.h"
 #include "db/sql_import.h"
 #include "infimum/base/text.h"
+#include "infimum/db/data_sheets.h"
 #include "infimum/measurement/selection_filter.h"
 
 namespace infimum {
@@ -104,21 +105,34 @@ Result<std::optional<RunProfile>> SqlStore::FindRun(const std::string& model_sha
 }
 
 Result<std::vector<StoredDevice>> SqlStore::Devices() {
+  INFIMUM_ASSIGN_OR_RETURN(std::vector<StoredDevice> devices, DevicesWhere("", ""));
   INFIMUM_ASSIGN_OR_RETURN(
       const auto find,
-      connection_->Prepare(
-          "SELECT d.kind, d.name, d.vendor, d.generation, d.identity, d.cores, d.last_level_cache_bytes, "
-          "d.memory_bytes, coalesce(m.many, 0), coalesce(m.newest, '') FROM devices d LEFT JOIN "
-          "(SELECT device_id, count(*) AS many, max(measured_at) AS newest FROM measurements GROUP BY device_id) m "
-          "ON m.device_id = d.id ORDER BY d.name, d.key"));
+      connection_->Prepare("SELECT d.key, count(*), max(m.measured_at) FROM measurements m JOIN devices d ON d.id = "
+                           "m.device_id GROUP BY d.key"));
+  while (true) {
+    INFIMUM_ASSIGN_OR_RETURN(const bool row, find->Step());
+    if (!row) return devices;
+    for (StoredDevice& stored : devices) {
+      if (stored.device.Key().text != find->Text(0)) continue;
+      stored.measurements = find->Integer(1);
+      stored.newest = find->Text(2);
+    }
+  }
+}
+
+Result<std::vector<StoredDevice>> SqlStore::DevicesWhere(const std::string& condition, const std::string& key) {
+  INFIMUM_ASSIGN_OR_RETURN(const auto find,
+                           connection_->Prepare("SELECT d.kind, d.name, d.vendor, d.generation, d.identity, d.cores, "
+                                                "d.last_level_cache_bytes, d.memory_bytes FROM devices d " +
+                                                condition + " ORDER BY d.name, d.key"));
+  if (!condition.empty()) find->Bind(1, key);
   std::vector<StoredDevice> devices;
   while (true) {
     INFIMUM_ASSIGN_OR_RETURN(const bool row, find->Step());
     if (!row) return devices;
     StoredDevice stored;
     INFIMUM_ASSIGN_OR_RETURN(stored.device, DeviceFrom(*find));
-    stored.measurements = find->Integer(8);
-    stored.newest = find->Text(9);
     devices.push_back(std::move(stored));
   }
 }
@@ -251,7 +265,7 @@ Result<DevicePeaks> SqlStore::Peaks(const DeviceKey& device) {
   DevicePeaks peaks;
   while (true) {
     INFIMUM_ASSIGN_OR_RETURN(const bool row, find->Step());
-    if (!row) return peaks;
+    if (!row) break;
     PeakRate rate;
     INFIMUM_ASSIGN_OR_RETURN(rate.kind, FindPeakKind(find->Text(0)));
     rate.working_set = Bytes{find->Integer(1)};
@@ -263,6 +277,13 @@ Result<DevicePeaks> SqlStore::Peaks(const DeviceKey& device) {
     rate.per_second = find->Number(5);
     peaks.rates.push_back(std::move(rate));
   }
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<StoredDevice> devices, DevicesWhere("WHERE d.key = $1", device.text));
+  const DataSheet* const sheet = devices.empty() ? FindDataSheetByKey(device) : FindDataSheet(devices.front().device);
+  // A processor's sheet is about all its cores together: what was seen of the asked ones says more.
+  if (sheet == nullptr || (sheet->device.kind == DeviceKind::kCpu && !peaks.rates.empty())) return peaks;
+  peaks.rates.insert(peaks.rates.end(), sheet->peaks.rates.begin(), sheet->peaks.rates.end());
+  peaks.nearer_than_memory = sheet->peaks.nearer_than_memory;
+  return peaks;
 }
 
 }  // namespace infimum

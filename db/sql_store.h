@@ -34,6 +34,8 @@ class SqlStore : public Store {
   Result<std::vector<StoredRow>> RowsOf(std::span<const WorkloadKey> workloads, const Selection& selection);
   Status ReadRepetitions(std::vector<StoredRow>& rows);
   Result<std::map<EnvironmentKey, Environment>> Environments();
+  // Without their measurements; `condition` may ask for $1, the key.
+  Result<std::vector<StoredDevice>> DevicesWhere(const std::string& condition, const std::string& key);
 
   std::unique_ptr<Connection> connection_;
 };

@@ -29,6 +29,7 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
   json["floor"] = FloorJson(bracket.floor);
   json["conventional_floor_us"] = bracket.conventional_floor.latency.count();
   json["conventional_floor"] = FloorJson(bracket.conventional_floor);
+  json["roofline_us"] = bracket.roofline.count();
   json["bounds"] = BoundsJson(bracket.bounds);
   json["demonstrated_us"] = MicrosecondsOrNull(bracket.demonstrated);
   json["coverage"] = CoverageJson(bracket.coverage);

@@ -33,6 +33,8 @@ Table BracketTable(const Bracket& bracket) {
     table.rows.push_back({"bound, " + std::string(Name(bound.variant)), LatencyText(bound.latency),
                           IntervalText(bound.interval), Join(bound.assumptions, ", ")});
   }
+  if (bracket.bounds.empty())
+    table.rows.push_back({"roofline", LatencyText(bracket.roofline), "", "estimated, nothing is measured"});
   if (bracket.demonstrated) table.rows.push_back({"demonstrated", LatencyText(*bracket.demonstrated), "", ""});
   return table;
 }
@@ -100,6 +102,7 @@ std::string BoundCsv(const ModelGraph& graph, const Bracket& bracket, bool layer
     for (const Bound& bound : bracket.bounds) {
       add(std::string(Name(bound.variant)), bound.latency, &bound.interval, Join(bound.assumptions, " "));
     }
+    if (bracket.bounds.empty()) add("roofline", bracket.roofline, nullptr, "estimated");
     if (bracket.demonstrated) add("demonstrated", *bracket.demonstrated, nullptr, "");
     return FormatCsv(table);
   }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "infimum/db/data_sheets.h"
 #include "infimum/db/store.h"
 #include "infimum/reports/csv.h"
 #include "infimum/reports/table.h"
@@ -23,10 +24,26 @@ struct DevicesOptions {
 
 struct Row {
   Device device;
-  bool here = false;
+  std::string known_from;  // "here", "store", "data sheet"
   std::int64_t measurements = 0;
   std::string newest;
 };
+
+// What the store has; this device is the first of `rows`.
+Status AddStored(const DevicesOptions& options, std::vector<Row>& rows) {
+  if (!StoreExists(options.database)) return {};
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<StoredDevice> stored, store->Devices());
+  for (const StoredDevice& entry : stored) {
+    if (entry.device.Key() == rows.front().device.Key()) {
+      rows.front().measurements = entry.measurements;
+      rows.front().newest = entry.newest;
+    } else {
+      rows.push_back({entry.device, "store", entry.measurements, entry.newest});
+    }
+  }
+  return {};
+}
 
 Result<std::vector<Row>> FindDevices(const DevicesOptions& options) {
   std::vector<Row> rows;
@@ -35,27 +52,19 @@ Result<std::vector<Row>> FindDevices(const DevicesOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, campaign));
-  rows.push_back({here.device, true, 0, ""});
-  if (!StoreExists(options.database)) return rows;
-  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
-  INFIMUM_ASSIGN_OR_RETURN(const std::vector<StoredDevice> stored, store->Devices());
-  for (const StoredDevice& entry : stored) {
-    if (entry.device.Key() == rows.front().device.Key()) {
-      rows.front().measurements = entry.measurements;
-      rows.front().newest = entry.newest;
-    } else {
-      rows.push_back({entry.device, false, entry.measurements, entry.newest});
-    }
-  }
+  rows.push_back({here.device, "here", 0, ""});
+  INFIMUM_RETURN_IF_ERROR(AddStored(options, rows));
+  for (const DataSheet& sheet : DataSheets()) rows.push_back({sheet.device, "data sheet", 0, ""});
   return rows;
 }
 
 Table MakeTable(const std::vector<Row>& rows) {
-  Table table{{{"device"}, {"generation"}, {"here"}, {"rows", Align::kRight}, {"newest"}, {"key", Align::kLeft, true}},
-              {}};
+  Table table{
+      {{"device"}, {"generation"}, {"known from"}, {"rows", Align::kRight}, {"newest"}, {"key", Align::kLeft, true}},
+      {}};
   for (const Row& row : rows) {
-    table.rows.push_back({row.device.name, row.device.generation, row.here ? "yes" : "no",
-                          std::to_string(row.measurements), row.newest, row.device.Key().text});
+    table.rows.push_back({row.device.name, row.device.generation, row.known_from, std::to_string(row.measurements),
+                          row.newest, row.device.Key().text});
   }
   return table;
 }
@@ -65,7 +74,8 @@ std::string MakeJson(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     devices.push_back({{"name", row.device.name},
                        {"generation", row.device.generation},
-                       {"here", row.here},
+                       {"here", row.known_from == "here"},
+                       {"known_from", row.known_from},
                        {"measurements", row.measurements},
                        {"newest", row.newest},
                        {"key", row.device.Key().text},
@@ -97,9 +107,11 @@ Result<int> RunDevices(const DevicesOptions& options) {
 void AddDevicesCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<DevicesOptions>();
   CLI::App* command = NewCommand(
-      app, "devices", "what is here, and what the store has measurements of",
+      app, "devices", "what is here, what the store has measurements of, and what data sheets are known of",
       "A device is its identity, not its name: vendor, family, model, stepping, instruction sets, caches and\n"
-      "cores. One device's measurements never enter another's bound.",
+      "cores. One device's measurements never enter another's bound. Of a device that only a data sheet is known of "
+      "there\n"
+      "is a floor (`infimum bound MODEL --device L40S`), never a bound.",
       "infimum devices --db team.db");
   AddDatabase(command, options->database);
   AddBackend(command, options->backend, options->backend_options);

@@ -23,7 +23,7 @@ Result<int> RunImport(const ImportOptions& options) {
   bool failed = false;
   for (const std::string& file : options.files) {
     // A bad file is reported and does not stop the others.
-    const Result<ImportCount> count = ImportFile(file, *store);
+    const Result<ImportCount> count = ImportFile(file, *store, [&](const std::string& remark) { talk.Say(remark); });
     if (!count) {
       fmt::print(stderr, "infimum: error: {}\n", count.error().message);
       failed = true;
@@ -40,9 +40,11 @@ void AddImportCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ImportOptions>();
   CLI::App* command = NewCommand(
       app, "import", "results of runners and framework runs into the store",
-      "Takes results journals (.jsonl), the Google Benchmark JSON that runners write, and runs (infimum.run/1).\n"
-      "Importing again adds nothing. A bad file is reported with its place and does not stop the others.",
-      "infimum import results.jsonl run.json --db team.db");
+      "Takes results journals (.jsonl), Google Benchmark JSON of our runners and of other programs (the Benanza\n"
+      "measurements of 2019 among them), and runs (infimum.run/1). A file is taken as a whole or not at all; "
+      "importing\n"
+      "again adds nothing. A bad file is reported with its place and does not stop the others.",
+      "infimum import results.jsonl run.json --db postgresql://me@db.example.org/infimum");
   command->add_option("FILE", options->files, "files to import")->required();
   AddDatabase(command, options->database);
   AddTalk(command, options->talk);

@@ -10,6 +10,8 @@ std::string_view Name(FileKind kind) {
       return "results journal";
     case FileKind::kGoogleBenchmark:
       return "Google Benchmark JSON";
+    case FileKind::kScopeBenchmarks:
+      return "Google Benchmark JSON of another program";
     case FileKind::kRun:
       return "framework run";
     case FileKind::kUnknown:
@@ -27,9 +29,10 @@ FileKind DetectFileKind(std::istream& input) {
   const std::string first_line = start.substr(0, start.find('\n'));
   if (first_line.find("\"infimum.results/") != std::string::npos) return FileKind::kJournal;
   if (start.find("\"infimum.run/") != std::string::npos) return FileKind::kRun;
-  // Keys stand in alphabetical order or not: either of Google Benchmark's two may come first.
+  // Keys stand in alphabetical order or not: either of Google Benchmark's two may come first. Runners add a field of
+  // ours to the context and to each entry.
   if (start.find("\"benchmarks\"") != std::string::npos || start.find("\"context\"") != std::string::npos) {
-    return FileKind::kGoogleBenchmark;
+    return start.find("\"infimum\":") != std::string::npos ? FileKind::kGoogleBenchmark : FileKind::kScopeBenchmarks;
   }
   return FileKind::kUnknown;
 }

@@ -5,10 +5,13 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <span>
 #include <vector>
 
+#include "infimum/base/sha256.h"
 #include "infimum/ingest/file_kind.h"
 #include "infimum/ingest/run_file.h"
+#include "infimum/ingest/scope_benchmarks.h"
 #include "infimum/results/results_journal.h"
 
 namespace infimum {
@@ -60,7 +63,7 @@ Status ReadResults(std::istream& input, std::string_view origin, const ResultsTa
     }
     case FileKind::kJournal: {
       const Status read = ReadJournal(input, origin, take);
-      // What stood before an error is good: it is kept, and the error still reported.
+      // What stood before an error is handed on as well: whoever takes it decides what it is worth.
       INFIMUM_RETURN_IF_ERROR(batch.Flush());
       return read;
     }
@@ -68,16 +71,18 @@ Status ReadResults(std::istream& input, std::string_view origin, const ResultsTa
       INFIMUM_RETURN_IF_ERROR(ReadGoogleBenchmark(input, origin, take));
       return batch.Flush();
     }
+    case FileKind::kScopeBenchmarks:
+      return ReadScopeBenchmarks(input, origin, taker);
     case FileKind::kUnknown:
       break;
   }
-  return Error{
-      fmt::format("{}: neither a results journal, nor Google Benchmark JSON that infimum wrote, nor a framework's run "
-                  "(infimum.run/1)",
-                  origin)};
+  return Error{fmt::format(
+      "{}: neither a results journal, nor Google Benchmark JSON, nor a framework's run (infimum.run/1)", origin)};
 }
 
-Status ReadResultsFile(const std::filesystem::path& path, const ResultsTaker& taker) {
+namespace {
+
+Result<std::ifstream> OpenFile(const std::filesystem::path& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) return Error{path.string() + ": a folder; name the files in it"};
   errno = 0;
@@ -86,7 +91,24 @@ Status ReadResultsFile(const std::filesystem::path& path, const ResultsTaker& ta
     return Error{
         fmt::format("{}: cannot be read: {}", path.string(), errno != 0 ? std::strerror(errno) : "unknown cause")};
   }
+  return file;
+}
+
+}  // namespace
+
+Status ReadResultsFile(const std::filesystem::path& path, const ResultsTaker& taker) {
+  INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, OpenFile(path));
   return ReadResults(file, path.string(), taker);
+}
+
+Result<std::string> CampaignKeyOf(const std::filesystem::path& path) {
+  INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, OpenFile(path));
+  if (DetectFileKind(file) != FileKind::kScopeBenchmarks) return std::string();
+  Sha256Hash hash;
+  std::vector<char> block(std::size_t{1} << 16);
+  while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0)
+    hash.Add(std::as_bytes(std::span(block.data(), static_cast<std::size_t>(file.gcount()))));
+  return "sha256:" + hash.Text();
 }
 
 }  // namespace infimum

@@ -4,9 +4,9 @@
 #include <string_view>
 #include <utility>
 
+#include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
 #include "src/onnx/mapped_file.h"
-#include "src/onnx/sha256.h"
 
 namespace infimum {
 namespace {

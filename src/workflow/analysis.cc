@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "infimum/base/quantity_text.h"
+#include "infimum/db/data_sheets.h"
 #include "infimum/onnx/read_model.h"
 #include "infimum/planner/planner.h"
 #include "infimum/reports/quantity_text.h"
@@ -160,11 +161,14 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   Analysis analysis;
   INFIMUM_ASSIGN_OR_RETURN(analysis.graph, ReadModel(options.model, ReadOptions{options.dims}));
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
-  if (!StoreExists(options.database)) {
+  // A data sheet's floor needs no store.
+  const bool stored = StoreExists(options.database);
+  if (!stored && FindDataSheet(options.device) == nullptr) {
     return Error{fmt::format("{}: no such store; `infimum analyze {}` measures and makes one", options.database,
                              options.model.string())};
   }
-  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store,
+                           OpenStore(stored ? options.database : ":memory:", OpenMode::kReadOnly));
   INFIMUM_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device, installation, options.campaign, *store));
   Selection selection;
   selection.device = device.Key();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "infimum/base/text.h"
+#include "infimum/db/data_sheets.h"
 
 namespace infimum {
 
@@ -20,7 +21,8 @@ Result<Device> ChooseDevice(const std::string& name, const Installation& install
     if (entry.device.Key().text == name) return entry.device;
     if (entry.device.name == name) matches.push_back(&entry.device);
   }
-  if (matches.empty()) {
+  const DataSheet* const sheet = FindDataSheet(name);
+  if (matches.empty() && sheet == nullptr) {
     for (const StoredDevice& entry : devices) {
       if (entry.device.name.find(name) != std::string::npos) matches.push_back(&entry.device);
     }
@@ -32,12 +34,18 @@ Result<Device> ChooseDevice(const std::string& name, const Installation& install
     return Error{fmt::format("device {} is not one but {}: {}; give one of these keys", Quoted(name), matches.size(),
                              Join(keys, " | "))};
   }
+  if (sheet != nullptr) return sheet->device;
   std::vector<std::string> names;
   for (const StoredDevice& entry : devices) names.push_back(entry.device.name);
-  const std::vector<std::string_view> views(names.begin(), names.end());
-  if (names.empty()) return Error{fmt::format("device {}: the store has no measurements of any device", Quoted(name))};
+  std::vector<std::string_view> views(names.begin(), names.end());
+  for (const DataSheet& known : DataSheets()) {
+    views.push_back(known.device.name);
+    views.insert(views.end(), known.aliases.begin(), known.aliases.end());
+  }
   return Error{
-      fmt::format("unknown device {}{}; the store has: {}", Quoted(name), DidYouMean(name, views), Join(names, ", "))};
+      fmt::format("unknown device {}{}; {}; `infimum devices` lists those that data sheets are here of", Quoted(name),
+                  DidYouMean(name, views),
+                  names.empty() ? "the store has measurements of none" : "the store has: " + Join(names, ", "))};
 }
 
 }  // namespace infimum

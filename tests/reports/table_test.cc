@@ -42,16 +42,6 @@ TEST(Table, AHostileNameCannotSendEscapeSequences) {
   EXPECT_EQ(FormatTable(table, 0), "name\n\\x1b]0;owned\\x07\\x0d\\x0a\\u202eevil\xEF\xBF\xBD\n");
 }
 
-TEST(Utf8, EveryByteStringBecomesValid) {
-  EXPECT_EQ(ValidUtf8("caf\xC3\xA9"), "caf\xC3\xA9");
-  const std::string replaced = "\xEF\xBF\xBD";
-  EXPECT_EQ(ValidUtf8("\xC3"), replaced);                                               // torn
-  EXPECT_EQ(ValidUtf8("\xC0\xAF"), replaced + replaced);                                // overlong
-  EXPECT_EQ(ValidUtf8("\xED\xA0\x80"), replaced + replaced + replaced);                 // surrogate
-  EXPECT_EQ(ValidUtf8("\xF4\x90\x80\x80"), replaced + replaced + replaced + replaced);  // past the last
-  EXPECT_EQ(ValidUtf8("\xF0\x9F\x9A\x80"), "\xF0\x9F\x9A\x80");
-}
-
 TEST(Utf8, CuttingCountsColumnsNotBytes) {
   EXPECT_EQ(CutToWidth("caf\xC3\xA9", 4), "caf\xC3\xA9");
   EXPECT_EQ(CutToWidth("層層層", 5), "層層\xE2\x80\xA6");

@@ -116,10 +116,12 @@ DevicePeaks TestPeaks() {
     return peak;
   };
   constexpr std::int64_t kMiB = 1 << 20;
-  return {{rate(PeakRate::Kind::kRead, 16 << 10, 200e9), rate(PeakRate::Kind::kCopy, 16 << 10, 160e9),
-           rate(PeakRate::Kind::kRead, kMiB, 60e9), rate(PeakRate::Kind::kCopy, kMiB, 40e9),
-           rate(PeakRate::Kind::kRead, 128 * kMiB, 20e9), rate(PeakRate::Kind::kCopy, 128 * kMiB, 16e9),
-           rate(PeakRate::Kind::kArithmetic, 0, 100e9)}};
+  DevicePeaks peaks;
+  peaks.rates = {rate(PeakRate::Kind::kRead, 16 << 10, 200e9),  rate(PeakRate::Kind::kCopy, 16 << 10, 160e9),
+                 rate(PeakRate::Kind::kRead, kMiB, 60e9),       rate(PeakRate::Kind::kCopy, kMiB, 40e9),
+                 rate(PeakRate::Kind::kRead, 128 * kMiB, 20e9), rate(PeakRate::Kind::kCopy, 128 * kMiB, 16e9),
+                 rate(PeakRate::Kind::kArithmetic, 0, 100e9)};
+  return peaks;
 }
 
 Measurement MeasuredRow(const WorkloadKey& workload, const std::string& algorithm, std::vector<Latency> medians) {

@@ -63,7 +63,10 @@ struct Bracket {
   NumericContract contract = NumericContract::kStrictF32;
   Floor floor;
   Floor conventional_floor;
-  std::vector<Bound> bounds;
+  // The layers' own floors one after the other: what a roofline model says. An estimate where nothing is measured; no
+  // bound, since layers may be fused and arithmetic may be less than conventional.
+  Latency roofline{0};
+  std::vector<Bound> bounds;  // none where of no layer a time is known
   std::optional<Latency> demonstrated;
   Coverage coverage;
   std::vector<LayerLatency> layers;  // one for each layer of the graph, in its order

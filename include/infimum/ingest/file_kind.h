@@ -9,6 +9,7 @@ namespace infimum {
 enum class FileKind {
   kJournal,          // a runner's results journal
   kGoogleBenchmark,  // the Google Benchmark JSON that runners write
+  kScopeBenchmarks,  // Google Benchmark JSON of another program: entries named LAYER_..., or labelled with workloads
   kRun,              // infimum.run/1
   kUnknown,
 };

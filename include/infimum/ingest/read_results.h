@@ -1,18 +1,20 @@
-// Files of measurements: a runner's results journal, the Google Benchmark JSON made from one, or a framework's run
-// (infimum.run/1). Which of them a file is, its content says, not its name.
+// Files of measurements: a runner's results journal, the Google Benchmark JSON made from one or written by another
+// program (scope_benchmarks.h), or a framework's run (infimum.run/1). Which of them a file is, its content says, not
+// its name.
 //
 //   Result<ImportCount> count = ImportFile("results.jsonl", *store);   // any store, see below
 //
-// A journal is handed on in batches, so that memory stays bounded and an error half-way keeps what came before it;
-// since a store takes rows idempotently, reading the file again adds only the rest.
+// Rows are handed on in batches, so that memory stays bounded. A store takes a file as a whole or not at all, and one
+// that it has already without adding a row.
 #pragma once
 
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
 #include <span>
+#include <string>
 #include <string_view>
-#include <type_traits>
+#include <utility>
 
 #include "infimum/base/result.h"
 #include "infimum/graph/run_profile.h"
@@ -26,6 +28,8 @@ struct ResultsTaker {
                        std::span<const PeakRate> peaks)>
       rows;
   std::function<Status(const RunProfile& run)> run;
+  // What a person should know of a file that was read, such as what of it was left out and why. May be empty.
+  std::function<void(const std::string& remark)> remark;
 };
 
 // Rows of a batch share device and environment; the batch of a header without rows is handed on too.
@@ -35,22 +39,24 @@ inline constexpr std::size_t kRowsOfABatch = 500;
 Status ReadResults(std::istream& input, std::string_view origin, const ResultsTaker& taker);
 Status ReadResultsFile(const std::filesystem::path& path, const ResultsTaker& taker);
 
-// Into anything that has the Import() and ImportRun() of a Store (infimum/db/store.h, which this folder does not
-// know): the sum of what they returned.
+// By which a store tells campaigns apart: a file of another program is a campaign of its own, known by its content;
+// "" for what runners and scripts of ours write, whose rows say themselves what they belong to.
+Result<std::string> CampaignKeyOf(const std::filesystem::path& path);
+
+// One file into a store (infimum/db/store.h, which this folder does not know), in one transaction: all of it or, on an
+// error, nothing. `remark` gets what a person should know of what was read.
 template <class Store>
-auto ImportFile(const std::filesystem::path& path, Store& store) -> decltype(store.ImportRun(RunProfile())) {
-  std::remove_cvref_t<decltype(store.ImportRun(RunProfile()).value())> total;
-  const auto add = [&total](const auto& count) -> Status {
-    if (!count.ok()) return count.error();
-    total += *count;
-    return {};
-  };
+auto ImportFile(const std::filesystem::path& path, Store& store, std::function<void(const std::string&)> remark = {})
+    -> decltype(store.ImportRun(RunProfile())) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::string key, CampaignKeyOf(path));
+  INFIMUM_ASSIGN_OR_RETURN(const auto import, store.BeginImport({key, path.filename().string()}));
   ResultsTaker taker;
   taker.rows = [&](const Device& device, const Environment& environment, std::span<const Measurement> rows,
-                   std::span<const PeakRate> peaks) { return add(store.Import(device, environment, rows, peaks)); };
-  taker.run = [&](const RunProfile& run) { return add(store.ImportRun(run)); };
+                   std::span<const PeakRate> peaks) { return import->Add(device, environment, rows, peaks); };
+  taker.run = [&](const RunProfile& run) { return import->AddRun(run); };
+  taker.remark = std::move(remark);
   INFIMUM_RETURN_IF_ERROR(ReadResultsFile(path, taker));
-  return total;
+  return import->Commit();
 }
 
 }  // namespace infimum

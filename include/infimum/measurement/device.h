@@ -78,6 +78,8 @@ struct PeakRate {
 
 struct DevicePeaks {
   std::vector<PeakRate> rates;
+  // What all levels nearer than memory hold together, where only a data sheet says it; 0 where the device's key does.
+  Bytes nearer_than_memory;
 };
 
 }  // namespace infimum

@@ -1,4 +1,5 @@
-// Which device a question is about: the one here, or one that the store has measurements of, by name.
+// Which device a question is about: the one here, one that the store has measurements of, or one that a data sheet is
+// known of, by name.
 //
 //   ChooseDevice("Tesla V100-SXM2-16GB", ...)   by name, by key, or by a part of the name that only one has
 //   ChooseDevice("", ...)                       this device

@@ -1,7 +1,8 @@
-#include "src/onnx/sha256.h"
+#include "infimum/base/sha256.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,18 @@ TEST(Sha256, IsTheSameWithAndWithoutTheProcessorsInstructions) {
   for (int length = 0; length < 300; ++length) {
     EXPECT_EQ(Hash(text), Hash(text, Sha256Instructions::kPortable)) << length;
     text += static_cast<char>(length * 37);
+  }
+}
+
+TEST(Sha256, OfPartsIsThatOfTheWhole) {
+  const std::string text(1000, 'x');
+  const auto bytes = std::as_bytes(std::span(text.data(), text.size()));
+  for (const std::size_t part : {1u, 7u, 63u, 64u, 65u, 300u}) {
+    Sha256Hash hash;
+    for (std::size_t at = 0; at < bytes.size(); at += part)
+      hash.Add(bytes.subspan(at, std::min(part, bytes.size() - at)));
+    EXPECT_EQ(hash.Text(), Hash(text)) << part;
+    EXPECT_EQ(hash.Text(), Hash(text)) << part;  // to ask changes nothing
   }
 }
 

@@ -1,5 +1,6 @@
-#include "src/onnx/sha256.h"
+#include "infimum/base/sha256.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -127,26 +128,45 @@ void Compress(State& state, const std::byte* data, std::size_t blocks, Sha256Ins
 
 }  // namespace
 
-std::string Sha256(std::span<const std::byte> bytes, Sha256Instructions instructions) {
-  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+void Sha256Hash::Add(std::span<const std::byte> bytes) {
+  size_ += bytes.size();
+  if (rest_size_ > 0) {
+    const std::size_t taken = std::min(bytes.size(), kBlock - rest_size_);
+    std::copy_n(bytes.begin(), taken, rest_.begin() + static_cast<std::ptrdiff_t>(rest_size_));
+    rest_size_ += taken;
+    bytes = bytes.subspan(taken);
+    if (rest_size_ < kBlock) return;
+    Compress(state_, rest_.data(), 1, instructions_);
+  }
   const std::size_t whole = bytes.size() / kBlock;
-  Compress(state, bytes.data(), whole, instructions);
-
-  // The rest, one bit, zeros, and the length in bits as 64 bits, big end first.
+  Compress(state_, bytes.data(), whole, instructions_);
   const std::span<const std::byte> rest = bytes.subspan(whole * kBlock);
+  std::copy(rest.begin(), rest.end(), rest_.begin());
+  rest_size_ = rest.size();
+}
+
+std::string Sha256Hash::Text() const {
+  // The rest, one bit, zeros, and the length in bits as 64 bits, big end first.
   std::array<std::byte, 2 * kBlock> tail{};
-  if (!rest.empty()) std::memcpy(tail.data(), rest.data(), rest.size());
-  tail[rest.size()] = std::byte{0x80};
-  const std::size_t tail_blocks = rest.size() < kBlock - 8 ? 1 : 2;
-  const std::uint64_t bits = __builtin_bswap64(static_cast<std::uint64_t>(bytes.size()) * 8);
+  std::copy_n(rest_.begin(), rest_size_, tail.begin());
+  tail[rest_size_] = std::byte{0x80};
+  const std::size_t tail_blocks = rest_size_ < kBlock - 8 ? 1 : 2;
+  const std::uint64_t bits = __builtin_bswap64(size_ * 8);
   std::memcpy(tail.data() + tail_blocks * kBlock - 8, &bits, 8);
-  Compress(state, tail.data(), tail_blocks, instructions);
+  State state = state_;
+  Compress(state, tail.data(), tail_blocks, instructions_);
 
   std::string text;
   text.reserve(64);
   for (const std::uint32_t word : state)
     for (int shift = 28; shift >= 0; shift -= 4) text += "0123456789abcdef"[(word >> shift) & 15u];
   return text;
+}
+
+std::string Sha256(std::span<const std::byte> bytes, Sha256Instructions instructions) {
+  Sha256Hash hash(instructions);
+  hash.Add(bytes);
+  return hash.Text();
 }
 
 }  // namespace infimum

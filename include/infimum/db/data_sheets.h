@@ -1,0 +1,40 @@
+// What makers say about devices that nobody here has measured: db/data/devices.csv, which became part of the program.
+//
+//   const DataSheet* sheet = FindDataSheet("L40S");     // by its name or another common one
+//   sheet->peaks                                         // a floor can be made of them, never a bound
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "infimum/measurement/device.h"
+
+namespace infimum {
+
+struct DataSheet {
+  // `generation`, cores (GPU: multiprocessors), memory and last-level cache as the maker says; the identity is that of
+  // the sheet, which no device that was measured has.
+  Device device;
+  std::vector<std::string> aliases;
+  std::string year;
+  std::string source;  // where the figures are from
+  std::string notes;
+  // Bytes and FLOPs at the highest clock that the driver allows, where that is known; otherwise at the maker's boost
+  // clock, and then the rate's source does not begin with "data sheet", so that floors made of it say "estimated".
+  DevicePeaks peaks;
+};
+
+// In the order of the file.
+const std::vector<DataSheet>& DataSheets();
+
+// By name or alias, letters of either case; nullptr where there is none. Of several with one name (the Jetson modules
+// call themselves "Orin") the one with this compute capability and these multiprocessors, where given.
+const DataSheet* FindDataSheet(std::string_view name, std::string_view compute_capability = "",
+                               std::string_view multiprocessors = "");
+
+// That of a device that was measured, or of a sheet's own; nullptr where there is none.
+const DataSheet* FindDataSheet(const Device& device);
+const DataSheet* FindDataSheetByKey(const DeviceKey& device);  // of a sheet's own only
+
+}  // namespace infimum

@@ -1,0 +1,56 @@
+// Google Benchmark JSON one entry at a time, in memory bounded by one entry, whatever the size of the file.
+//
+//   StreamBenchmarks(file, "128.json", {counters, facts}, [](const BenchmarkEntry& entry) { ...; return Status(); });
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "infimum/base/result.h"
+
+namespace infimum::ingest {
+
+struct BenchmarkEntry {
+  std::size_t index = 0;  // in `benchmarks`, from 0
+  std::size_t line = 0;   // where it begins, from 1
+  std::string name;
+  std::string label;
+  std::string run_type;   // "iteration", "aggregate"; empty in files of 2019
+  std::string time_unit;  // "ns", "us", "ms", "s"
+  std::string message;    // error_message, or skip_message
+  bool failed = false;    // error_occurred
+  bool skipped = false;
+  std::optional<double> real_time;
+  std::optional<double> iterations;
+  std::optional<double> threads;
+  std::map<std::string, double, std::less<>> counters;    // the wanted ones
+  std::map<std::string, std::string, std::less<>> facts;  // of a wanted key "gpu_name:TITAN V": "gpu_name" -> "TITAN V"
+};
+
+struct BenchmarkContext {
+  std::string date;
+  std::string executable;
+  std::string infimum_device;  // from --benchmark_context=infimum_device=KEY
+  std::optional<double> cpus;
+  std::optional<double> megahertz;
+  std::map<std::string, std::string> caches;  // "l1" -> "32768", data and unified ones
+};
+
+struct WantedFields {
+  std::span<const std::string_view> counters;
+  std::span<const std::string_view> facts;
+};
+
+// A text or number longer than this is an error, so that no file can fill the memory.
+inline constexpr std::size_t kMaxBenchmarkToken = std::size_t{1} << 20;
+
+// Errors of the text name file, line and column; an error of `take` ends the reading and comes back as it is.
+Result<BenchmarkContext> StreamBenchmarks(std::istream& input, std::string_view origin, const WantedFields& wanted,
+                                          const std::function<Status(const BenchmarkEntry&)>& take);
+
+}  // namespace infimum::ingest

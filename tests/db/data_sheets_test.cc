@@ -1,0 +1,107 @@
+#include "infimum/db/data_sheets.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "db/csv_rows.h"
+#include "infimum/db/store.h"
+
+namespace infimum {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::optional<PeakRate> RateOf(const DevicePeaks& peaks, PeakRate::Kind kind, DataType type) {
+  for (const PeakRate& rate : peaks.rates)
+    if (rate.kind == kind && rate.type == type) return rate;
+  return std::nullopt;
+}
+
+TEST(Csv, CellsInQuotesHoldCommasQuotesAndLineEnds) {
+  EXPECT_THAT(ReadCsv("a,b\r\n\"1,\"\"2\"\"\",\"x\ny\"\r\n,\n"),
+              ElementsAre(ElementsAre("a", "b"), ElementsAre("1,\"2\"", "x\ny"), ElementsAre("", "")));
+  EXPECT_THAT(ReadCsv("a,b"), ElementsAre(ElementsAre("a", "b")));
+}
+
+TEST(DataSheets, AreOfManyDevicesEachWithItsOwnKeyAndASource) {
+  EXPECT_GE(DataSheets().size(), 60u);
+  std::set<std::string> keys;
+  for (const DataSheet& sheet : DataSheets()) {
+    EXPECT_TRUE(keys.insert(sheet.device.Key().text).second) << sheet.device.name;
+    EXPECT_FALSE(sheet.source.empty()) << sheet.device.name;
+    EXPECT_FALSE(sheet.device.generation.empty()) << sheet.device.name;
+    for (const PeakRate& rate : sheet.peaks.rates) {
+      // From a Kepler's double precision to a Blackwell's 8-bit floats.
+      EXPECT_GT(rate.per_second, 1e9) << sheet.device.name;
+      EXPECT_LT(rate.per_second, 2e16) << sheet.device.name;
+    }
+  }
+}
+
+TEST(DataSheets, AreFoundByNameAndAliasInLettersOfEitherCase) {
+  const DataSheet* const sheet = FindDataSheet("nvidia l40s");
+  ASSERT_NE(sheet, nullptr);
+  EXPECT_EQ(FindDataSheet("L40S"), sheet);
+  EXPECT_EQ(sheet->device.generation, "Ada");
+  EXPECT_EQ(FindDataSheet("L40X"), nullptr);
+}
+
+TEST(DataSheets, OneNameOfSeveralModulesIsToldApartByItsMultiprocessors) {
+  const DataSheet *const large = FindDataSheet("Orin", "8.7", "16"), *const small = FindDataSheet("Orin", "8.7", "8");
+  ASSERT_TRUE(large != nullptr && small != nullptr);
+  EXPECT_NE(large, small);
+}
+
+TEST(DataSheets, AMeasuredDeviceHasThatOfItsName) {
+  Device device;
+  device.kind = DeviceKind::kGpu;
+  device.name = "Tesla V100-SXM2-16GB";
+  device.identity = {{"compute_capability", "7.0"}};
+  ASSERT_NE(FindDataSheet(device), nullptr);
+  device.identity["compute_capability"] = "9.9";
+  EXPECT_EQ(FindDataSheet(device), nullptr);
+}
+
+// 80 multiprocessors x 128 FLOP x 1530 MHz; 900 GB/s.
+TEST(DataSheets, RatesAreThoseAtTheHighestClock) {
+  const DataSheet* const sheet = FindDataSheet("Tesla V100-SXM2-16GB");
+  ASSERT_NE(sheet, nullptr);
+  const auto f32 = RateOf(sheet->peaks, PeakRate::Kind::kArithmetic, DataType::kF32);
+  ASSERT_TRUE(f32.has_value());
+  EXPECT_NEAR(f32->per_second, 80 * 128 * 1530e6, 1e11);
+  EXPECT_THAT(f32->source, StartsWith("data sheet"));
+  const auto memory = RateOf(sheet->peaks, PeakRate::Kind::kRead, DataType::kNone);
+  ASSERT_TRUE(memory.has_value());
+  EXPECT_NEAR(memory->per_second, 900e9, 5e9);
+  // 6 MiB of L2, and of each multiprocessor 128 KiB of L1 and shared memory and 256 KiB of registers.
+  EXPECT_NEAR(static_cast<double>(sheet->peaks.nearer_than_memory.value), (6.0 * 1024 + 80 * 384) * 1024, 1e6);
+}
+
+TEST(DataSheets, WithoutAHighestClockARateDoesNotClaimToBeThePeak) {
+  for (const DataSheet& sheet : DataSheets()) {
+    if (sheet.device.name.find("H20") == std::string::npos || sheet.device.name.find("H200") != std::string::npos)
+      continue;
+    for (const PeakRate& rate : sheet.peaks.rates) {
+      if (rate.kind != PeakRate::Kind::kArithmetic) continue;
+      EXPECT_THAT(rate.source, Not(StartsWith("data sheet")));
+    }
+    return;
+  }
+  FAIL() << "no sheet of the H20";
+}
+
+TEST(DataSheets, AStoreAnswersForADeviceThatNobodyMeasured) {
+  Result<std::unique_ptr<Store>> store = OpenStore(":memory:", OpenMode::kReadWrite);
+  ASSERT_TRUE(store.ok());
+  const DataSheet* const sheet = FindDataSheet("L40S");
+  const Result<DevicePeaks> peaks = (*store)->Peaks(sheet->device.Key());
+  ASSERT_TRUE(peaks.ok());
+  EXPECT_EQ(peaks->rates, sheet->peaks.rates);
+}
+
+}  // namespace
+}  // namespace infimum
