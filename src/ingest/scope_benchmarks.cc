@@ -140,6 +140,10 @@ Result<std::variant<Reading, UnexpressedLayer>> ReadEntry(const BenchmarkEntry& 
     row.workload = KeyOf(known.workload);
     row.candidate = std::move(known.candidate);
     row.contract = known.contract;
+    if (name.api == "CUDNN_ADD_TENSOR" && Counter(entry, "beta") == 0.0) {
+      INFIMUM_ASSIGN_OR_RETURN(const Workload written_out, ingest::WrittenOutBias(name));
+      row.workload = KeyOf(written_out);
+    }
     reading.api = name.api + "_" + name.type;
     INFIMUM_ASSIGN_OR_RETURN(reading.layouts, LayoutsOf(entry));
   } else {
@@ -152,9 +156,6 @@ Result<std::variant<Reading, UnexpressedLayer>> ReadEntry(const BenchmarkEntry& 
   INFIMUM_RETURN_IF_ERROR(ReadOutcome(entry, row));
   const std::optional<double> algorithm = Counter(entry, "convolution_algorithm");
   row.candidate.library_choice = algorithm && algorithm == Counter(entry, "advised_convolution_algorithm");
-  // c := a + 0 c: the tensor that a bias is added to was never read.
-  if (row.outcome == Outcome::kMeasured && row.candidate.algorithm == "add_tensor" && Counter(entry, "beta") == 0.0)
-    row.flags.emplace_back("result-not-read");
   return Either(std::move(reading));
 }
 

@@ -326,4 +326,17 @@ Result<std::variant<ScopeLayer, UnexpressedLayer>> LayerOf(const ScopeName& name
   return Either(std::move(layer));
 }
 
+Result<Workload> WrittenOutBias(const ScopeName& name) {
+  MovementConfig config;
+  config.kind = MovementKind::kExpand;
+  config.types = Unary(name);
+  INFIMUM_ASSIGN_OR_RETURN(const Shape bias, Dimensions(name, "bias"));
+  INFIMUM_ASSIGN_OR_RETURN(const Shape tensor, Dimensions(name, "input"));
+  config.inputs = {bias};
+  config.outputs = {tensor};
+  const Workload workload = LayerConfig(Canonicalize(config));
+  INFIMUM_RETURN_IF_ERROR(Validate(workload));
+  return workload;
+}
+
 }  // namespace infimum::ingest

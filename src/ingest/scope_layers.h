@@ -32,4 +32,8 @@ struct UnexpressedLayer {
 // An error where the name lacks what its API needs.
 Result<std::variant<ScopeLayer, UnexpressedLayer>> LayerOf(const ScopeName& name);
 
+// What CUDNN_ADD_TENSOR does with beta = 0, which is not in the name: c := a, the bias written out to the tensor's
+// shape.
+Result<Workload> WrittenOutBias(const ScopeName& name);
+
 }  // namespace infimum::ingest
