@@ -97,7 +97,9 @@ class Resolver {
       if (MovesBytesOnly(*layer.workload)) {
         const double bytes =
             static_cast<double>(layer.work.read().value) + static_cast<double>(layer.work.written.value);
-        if (const std::optional<Latency> time = device_.CopyTime(bytes)) {
+        if (std::optional<Latency> time = device_.CopyTime(bytes)) {
+          // The copy curve may lie above the rates that the floor has seen; an estimate below a floor is none.
+          time = std::max(*time, resolved.known.floor);
           resolved.best = resolved.estimated = *time;
           resolved.interval = {*time, *time};
           resolved.core_time = *time * static_cast<double>(selection_.threads);

@@ -87,6 +87,10 @@ Result<std::unique_ptr<Store>> OpenSqlite(const std::string& path, OpenMode mode
 
 }  // namespace
 
+std::string ShownAddress(const std::string& address) {
+  return address.find("://") == std::string::npos ? address : WithoutPassword(address);
+}
+
 bool StoreExists(const std::string& address) {
   // Whether a server answers is found out by asking it, and then said.
   if (IsPostgreSqlAddress(address)) return true;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <pqxx/pqxx>
 #include <utility>
 
@@ -140,19 +142,67 @@ class PostgreSqlBulkInsert : public BulkInsert {
 
 }  // namespace
 
-class PostgreSqlStatement : public Statement {
+// Values to send and rows that came.
+class PostgreSqlRows : public Statement {
  public:
-  PostgreSqlStatement(PostgreSqlConnection& connection, std::string_view sql) : connection_(connection), sql_(sql) {}
-
   void Bind(int position, const SqlValue& value) override {
     const auto index = static_cast<std::size_t>(position) - 1;
     if (values_.size() <= index) values_.resize(index + 1);
     values_[index] = std::visit(ToText{}, value);
   }
+  int Columns() const override { return static_cast<int>(result_.columns()); }
+  std::string ColumnName(int column) const override { return result_.column_name(column); }
+  CellType TypeOf(int column) const override {
+    if (Field(column).is_null()) return CellType::kNull;
+    switch (result_.column_type(column)) {
+      case 20:  // int8, int4, int2
+      case 23:
+      case 21:
+        return CellType::kInteger;
+      case 700:  // float4, float8, numeric
+      case 701:
+      case 1700:
+        return CellType::kNumber;
+      default:
+        return CellType::kText;
+    }
+  }
+  std::int64_t Integer(int column) const override { return ParseInteger(Text(column)).value_or(0); }
+  double Number(int column) const override { return Field(column).as<double>(0); }
+  std::string Text(int column) const override {
+    const pqxx::field field = Field(column);
+    return std::string(field.c_str(), field.size());
+  }
+  std::vector<std::byte> Bytes(int column) const override {
+    if (IsNull(column)) return {};
+    const pqxx::binarystring bytes(Field(column));
+    const auto* data = reinterpret_cast<const std::byte*>(bytes.data());
+    return {data, data + bytes.size()};
+  }
+
+ protected:
+  // One statement with the values that were bound: PostgreSQL takes no second one here.
+  pqxx::result Ask(pqxx::transaction_base& transaction, const std::string& sql) const {
+    std::vector<const char*> values;
+    for (const std::optional<std::string>& value : values_) values.push_back(value ? value->c_str() : nullptr);
+    return transaction.exec_params(sql, pqxx::prepare::make_dynamic_params(values));
+  }
+
+  std::vector<std::optional<std::string>> values_;
+  pqxx::result result_;
+  pqxx::result::size_type row_ = 0;
+
+ private:
+  pqxx::field Field(int column) const { return result_[row_][column]; }
+};
+
+class PostgreSqlStatement : public PostgreSqlRows {
+ public:
+  PostgreSqlStatement(PostgreSqlConnection& connection, std::string_view sql) : connection_(connection), sql_(sql) {}
 
   Result<bool> Step() override {
     if (!ran_) {
-      INFIMUM_RETURN_IF_ERROR(Ask());
+      INFIMUM_RETURN_IF_ERROR(AskServer());
       ran_ = true;
     } else {
       ++row_;
@@ -167,49 +217,61 @@ class PostgreSqlStatement : public Statement {
     result_ = {};
   }
 
-  int Columns() const override { return static_cast<int>(result_.columns()); }
-  std::string ColumnName(int column) const override { return result_.column_name(column); }
-  bool IsNull(int column) const override { return Field(column).is_null(); }
-  std::int64_t Integer(int column) const override { return ParseInteger(Text(column)).value_or(0); }
-  double Number(int column) const override { return Field(column).as<double>(0); }
-  std::string Text(int column) const override {
-    const pqxx::field field = Field(column);
-    return std::string(field.c_str(), field.size());
-  }
-  std::vector<std::byte> Bytes(int column) const override {
-    if (IsNull(column)) return {};
-    const pqxx::binarystring bytes(Field(column));
-    const auto* data = reinterpret_cast<const std::byte*>(bytes.data());
-    return {data, data + bytes.size()};
-  }
-
  private:
-  pqxx::field Field(int column) const { return result_[row_][column]; }
-
-  Status Ask() {
+  Status AskServer() {
     return Guarded(connection_.name(), [&]() -> Status {
-      std::vector<const char*> values;
-      for (const std::optional<std::string>& value : values_) values.push_back(value ? value->c_str() : nullptr);
-      const auto ask = [&](pqxx::transaction_base& transaction) {
-        result_ = transaction.exec_params(sql_, pqxx::prepare::make_dynamic_params(values));
-        connection_.changes_ = static_cast<std::int64_t>(result_.affected_rows());
-      };
       if (connection_.server_->transaction) {
-        ask(*connection_.server_->transaction);
+        result_ = Ask(*connection_.server_->transaction, sql_);
       } else {
         pqxx::nontransaction alone(connection_.server_->connection);
-        ask(alone);
+        result_ = Ask(alone, sql_);
       }
+      connection_.changes_ = static_cast<std::int64_t>(result_.affected_rows());
       return {};
     });
   }
 
   PostgreSqlConnection& connection_;
   std::string sql_;
-  std::vector<std::optional<std::string>> values_;
-  pqxx::result result_;
-  pqxx::result::size_type row_ = 0;
   bool ran_ = false;
+};
+
+// A cursor takes nothing but a SELECT, in a transaction that the server holds to reading.
+class PostgreSqlCursor : public PostgreSqlRows {
+ public:
+  PostgreSqlCursor(PostgreSqlConnection& connection, std::string_view sql) : connection_(connection), sql_(sql) {}
+  ~PostgreSqlCursor() override { Reset(); }
+
+  Result<bool> Step() override {
+    const Status status = Guarded(connection_.name(), [&]() -> Status {
+      if (!transaction_) {
+        transaction_ = std::make_unique<pqxx::read_transaction>(connection_.server_->connection);
+        Ask(*transaction_, "DECLARE infimum_query NO SCROLL CURSOR FOR " + sql_);
+        Fetch();
+      } else if (++row_ == result_.size()) {
+        Fetch();
+      }
+      return {};
+    });
+    if (!status.ok()) return status.error();
+    return row_ < result_.size();
+  }
+
+  void Reset() override {
+    result_ = {};
+    row_ = 0;
+    transaction_.reset();
+  }
+
+ private:
+  void Fetch() {
+    result_ = transaction_->exec("FETCH 1000 FROM infimum_query");
+    row_ = 0;
+  }
+
+  PostgreSqlConnection& connection_;
+  std::string sql_;
+  std::unique_ptr<pqxx::read_transaction> transaction_;
 };
 
 bool IsPostgreSqlAddress(std::string_view address) {
@@ -218,19 +280,21 @@ bool IsPostgreSqlAddress(std::string_view address) {
 
 std::string WithoutPassword(std::string_view address) {
   const std::size_t begin = address.find("://") + 3;
-  const std::size_t end = address.find('/', begin);
-  const std::string_view authority = address.substr(begin, end == std::string_view::npos ? end : end - begin);
-  const std::size_t at = authority.rfind('@');
-  const std::size_t colon = authority.find(':');
-  std::string shown(address);
-  if (at != std::string_view::npos && colon < at) shown.erase(begin + colon, at - colon);
-  // Also as a parameter: ?password=...
-  for (std::size_t found = shown.find("password="); found != std::string::npos;
-       found = shown.find("password=", found + 1)) {
-    const std::size_t value = found + std::string_view("password=").size();
-    shown.replace(value, std::min(shown.find('&', value), shown.size()) - value, "...");
+  // The last @ before the parameters: a password may hold one itself, or a slash.
+  const std::size_t question = std::min(address.find('?', begin), address.size());
+  const std::size_t at = address.substr(0, question).rfind('@');
+  const std::size_t colon = address.find(':', begin);
+  std::string shown(address.substr(0, question));
+  if (at != std::string_view::npos && colon < at) shown.erase(colon, at - colon);
+  // Parameters are shown where they are known to be harmless: a name may be written in other ways than "password".
+  std::string parameters;
+  for (const std::string_view parameter : Split(address.substr(std::min(question + 1, address.size())), '&')) {
+    constexpr std::string_view kShown[] = {"host", "port", "user", "dbname", "sslmode", "application_name"};
+    const std::string_view name = parameter.substr(0, parameter.find('='));
+    if (std::find(std::begin(kShown), std::end(kShown), name) == std::end(kShown)) continue;
+    parameters += (parameters.empty() ? "?" : "&") + std::string(parameter);
   }
-  return shown;
+  return shown + parameters;
 }
 
 PostgreSqlConnection::PostgreSqlConnection(std::string name, std::unique_ptr<Server> server)
@@ -245,6 +309,8 @@ Result<std::unique_ptr<PostgreSqlConnection>> PostgreSqlConnection::Open(const s
     INFIMUM_RETURN_IF_ERROR(
         connection->Execute(fmt::format("SET search_path TO {}; SET client_encoding TO 'UTF8'; SET TimeZone TO 'UTC'; "
                                         "SET extra_float_digits TO 1; SET client_min_messages TO warning; "
+                                        // A writer must see what was saved while it waited for its turn.
+                                        "SET default_transaction_isolation TO 'read committed'; "
                                         "SET default_transaction_read_only TO {}",
                                         kPostgreSqlSchema, read_only ? "on" : "off")));
     return connection;
@@ -253,6 +319,13 @@ Result<std::unique_ptr<PostgreSqlConnection>> PostgreSqlConnection::Open(const s
 
 Result<std::unique_ptr<Statement>> PostgreSqlConnection::Prepare(std::string_view sql) {
   return std::unique_ptr<Statement>(std::make_unique<PostgreSqlStatement>(*this, sql));
+}
+
+Result<std::unique_ptr<Statement>> PostgreSqlConnection::PrepareReadOnly(std::string_view sql) {
+  // A semicolon at the end is as good as none.
+  sql = TrimSpace(sql);
+  while (sql.ends_with(';')) sql = TrimSpace(sql.substr(0, sql.size() - 1));
+  return std::unique_ptr<Statement>(std::make_unique<PostgreSqlCursor>(*this, sql));
 }
 
 Status PostgreSqlConnection::Execute(const std::string& script) {

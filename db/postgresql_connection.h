@@ -28,6 +28,7 @@ class PostgreSqlConnection : public Connection {
   Dialect dialect() const override { return Dialect::kPostgreSql; }
   const std::string& name() const override { return name_; }
   Result<std::unique_ptr<Statement>> Prepare(std::string_view sql) override;
+  Result<std::unique_ptr<Statement>> PrepareReadOnly(std::string_view sql) override;
   Status Execute(const std::string& script) override;
   std::int64_t Changes() const override { return changes_; }
   Result<std::unique_ptr<BulkInsert>> StartBulkInsert(const std::string& table,
@@ -38,6 +39,7 @@ class PostgreSqlConnection : public Connection {
 
  private:
   friend class PostgreSqlStatement;
+  friend class PostgreSqlCursor;
   struct Server;  // libpqxx's connection and the transaction that is open on it
   PostgreSqlConnection(std::string name, std::unique_ptr<Server> server);
 

@@ -30,6 +30,8 @@ using SqlValue = std::variant<std::nullptr_t, std::int64_t, double, std::string_
 
 SqlValue OrNull(std::optional<double> value);
 
+enum class CellType { kNull, kInteger, kNumber, kText };
+
 class Statement {
  public:
   virtual ~Statement() = default;
@@ -46,7 +48,8 @@ class Statement {
   // Of the row that the last Step() came to; columns from 0.
   virtual int Columns() const = 0;
   virtual std::string ColumnName(int column) const = 0;
-  virtual bool IsNull(int column) const = 0;
+  virtual CellType TypeOf(int column) const = 0;
+  bool IsNull(int column) const { return TypeOf(column) == CellType::kNull; }
   virtual std::int64_t Integer(int column) const = 0;
   virtual double Number(int column) const = 0;
   virtual std::string Text(int column) const = 0;
@@ -71,6 +74,9 @@ class Connection {
   virtual const std::string& name() const = 0;
 
   virtual Result<std::unique_ptr<Statement>> Prepare(std::string_view sql) = 0;
+  // For a statement that somebody else wrote: the database refuses whatever does more than read, or more than one.
+  // Rows come as they are asked for; one at a time for each connection.
+  virtual Result<std::unique_ptr<Statement>> PrepareReadOnly(std::string_view sql) = 0;
   virtual Status Execute(const std::string& script) = 0;  // any number of statements, no rows
   // Rows that the last Run() added, changed or deleted.
   virtual std::int64_t Changes() const = 0;

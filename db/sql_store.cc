@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <tuple>
 #include <utility>
 
+#include "db/query_run.h"
 #include "db/run_details.h"
 #include "db/sql_import.h"
 #include "infimum/base/text.h"
@@ -121,6 +123,13 @@ Result<std::vector<StoredDevice>> SqlStore::Devices() {
   }
 }
 
+Result<QueryTable> SqlStore::Ask(const NamedQuery& query, const std::map<std::string, std::string>& given) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<std::string> values, ValuesOf(query, given));
+  return RunQuery(*connection_, query.sql, values);
+}
+
+Result<QueryTable> SqlStore::AskSql(const std::string& sql) { return RunQuery(*connection_, sql, {}); }
+
 Result<std::vector<StoredDevice>> SqlStore::DevicesWhere(const std::string& condition, const std::string& key) {
   INFIMUM_ASSIGN_OR_RETURN(const auto find,
                            connection_->Prepare("SELECT d.kind, d.name, d.vendor, d.generation, d.identity, d.cores, "
@@ -170,7 +179,7 @@ Result<std::vector<SqlStore::StoredRow>> SqlStore::RowsOf(std::span<const Worklo
       const auto find,
       connection_->Prepare(fmt::format(
           "SELECT m.id, w.text, c.library, c.algorithm, c.input_layout, c.output_layout, m.library_choice, m.contract, "
-          "e.key, m.measured_at, m.outcome, m.reason, m.numeric_error, m.flags, m.weight "
+          "e.key, m.measured_at, m.outcome, m.reason, m.numeric_error, m.flags, m.weight, m.best_us "
           "FROM (SELECT id FROM devices WHERE key = $2) d CROSS JOIN {} CROSS JOIN workloads w "
           "CROSS JOIN measurements m JOIN candidates c ON c.id = m.candidate_id "
           "JOIN environments e ON e.id = m.environment_id "
@@ -203,6 +212,7 @@ Result<std::vector<SqlStore::StoredRow>> SqlStore::RowsOf(std::span<const Worklo
     row.numeric_error = find->OptionalNumber(12);
     INFIMUM_ASSIGN_OR_RETURN(row.flags, ParseList(find->Text(13)));
     stored.weight = find->Integer(14);
+    stored.best = find->OptionalNumber(15).value_or(std::numeric_limits<double>::infinity());
     rows.push_back(std::move(stored));
   }
 }
@@ -237,11 +247,12 @@ Status SqlStore::ReadRepetitions(std::vector<StoredRow>& rows) {
 
 Result<std::vector<Measurement>> SqlStore::Find(std::span<const WorkloadKey> workloads, const Selection& selection) {
   INFIMUM_ASSIGN_OR_RETURN(std::vector<StoredRow> rows, RowsOf(workloads, selection));
-  // Rows that differ in their campaign or in how much they say are one row to whoever asks: the one that says most,
-  // of those the newest.
+  // Rows that differ in their campaign or in how much they say are one row to whoever asks: the fastest, since another
+  // row of the same candidate must never raise a bound; of equals the one that says most, of those the newest.
   std::sort(rows.begin(), rows.end(), [](const StoredRow& a, const StoredRow& b) {
     const auto left = IdentityOf(a.row), right = IdentityOf(b.row);
     if (left != right) return left < right;
+    if (a.best != b.best) return a.best < b.best;
     return std::tie(a.weight, a.row.measured_at) > std::tie(b.weight, b.row.measured_at);
   });
   rows.erase(std::unique(rows.begin(), rows.end(),

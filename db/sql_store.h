@@ -21,6 +21,8 @@ class SqlStore : public Store {
                                             const std::map<std::string, std::int64_t>& dims, std::int64_t threads,
                                             const std::string& framework) override;
   Result<std::vector<StoredDevice>> Devices() override;
+  Result<QueryTable> Ask(const NamedQuery& query, const std::map<std::string, std::string>& given) override;
+  Result<QueryTable> AskSql(const std::string& sql) override;
   Result<std::vector<Measurement>> Find(std::span<const WorkloadKey> workloads, const Selection& selection) override;
   Result<DevicePeaks> Peaks(const DeviceKey& device) override;
 
@@ -29,6 +31,7 @@ class SqlStore : public Store {
   struct StoredRow {
     std::int64_t id = 0;
     std::int64_t weight = 0;
+    double best = 0;  // the point value; infinite where it was not measured
     Measurement row;
   };
   Result<std::vector<StoredRow>> RowsOf(std::span<const WorkloadKey> workloads, const Selection& selection);

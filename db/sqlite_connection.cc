@@ -78,7 +78,18 @@ class SqliteStatement : public Statement {
   }
   int Columns() const override { return sqlite3_column_count(statement_.get()); }
   std::string ColumnName(int column) const override { return sqlite3_column_name(statement_.get(), column); }
-  bool IsNull(int column) const override { return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL; }
+  CellType TypeOf(int column) const override {
+    switch (sqlite3_column_type(statement_.get(), column)) {
+      case SQLITE_NULL:
+        return CellType::kNull;
+      case SQLITE_INTEGER:
+        return CellType::kInteger;
+      case SQLITE_FLOAT:
+        return CellType::kNumber;
+      default:
+        return CellType::kText;
+    }
+  }
   std::int64_t Integer(int column) const override { return sqlite3_column_int64(statement_.get(), column); }
   double Number(int column) const override { return sqlite3_column_double(statement_.get(), column); }
   std::string Text(int column) const override {
@@ -119,6 +130,15 @@ class SqliteStatement : public Statement {
   const SqliteConnection& connection_;
   std::vector<int> places_;  // by position
 };
+
+// While a statement is prepared, SQLite asks for each thing that it would do.
+int OnlyReading(void* /*unused*/, int action, const char* /*object*/, const char* name, const char* /*database*/,
+                const char* /*trigger*/) {
+  if (action == SQLITE_FUNCTION && name != nullptr && std::string_view(name) == "load_extension") return SQLITE_DENY;
+  const bool reads =
+      action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_FUNCTION || action == SQLITE_RECURSIVE;
+  return reads ? SQLITE_OK : SQLITE_DENY;
+}
 
 class SqliteBulkInsert : public BulkInsert {
  public:
@@ -163,6 +183,24 @@ Result<std::unique_ptr<Statement>> SqliteConnection::Prepare(std::string_view sq
   if (sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &statement, nullptr) != SQLITE_OK)
     return LastError();
   return std::unique_ptr<Statement>(std::make_unique<SqliteStatement>(statement, *this));
+}
+
+Result<std::unique_ptr<Statement>> SqliteConnection::PrepareReadOnly(std::string_view sql) {
+  sqlite3_stmt* statement = nullptr;
+  const char* rest = nullptr;
+  sqlite3_set_authorizer(database_.get(), OnlyReading, nullptr);
+  const int code = sqlite3_prepare_v2(database_.get(), sql.data(), static_cast<int>(sql.size()), &statement, &rest);
+  sqlite3_set_authorizer(database_.get(), nullptr, nullptr);
+  if (code == SQLITE_AUTH) return Error{path_ + ": a query may only read (SELECT)"};
+  if (code != SQLITE_OK) return LastError();
+  std::unique_ptr<Statement> prepared = std::make_unique<SqliteStatement>(statement, *this);
+  if (statement == nullptr) return Error{path_ + ": the query is empty"};
+  // What needs no permission of its own (VACUUM) still writes.
+  if (sqlite3_stmt_readonly(statement) == 0) return Error{path_ + ": a query may only read (SELECT)"};
+  const std::string_view left(rest, static_cast<std::size_t>(sql.data() + sql.size() - rest));
+  if (left.find_first_not_of(" \t\r\n;") != std::string_view::npos)
+    return Error{path_ + ": a query is one statement, this one goes on after its end"};
+  return prepared;
 }
 
 Status SqliteConnection::Execute(const std::string& script) {

@@ -24,6 +24,7 @@ class SqliteConnection : public Connection {
   Dialect dialect() const override { return Dialect::kSqlite; }
   const std::string& name() const override { return path_; }
   Result<std::unique_ptr<Statement>> Prepare(std::string_view sql) override;
+  Result<std::unique_ptr<Statement>> PrepareReadOnly(std::string_view sql) override;
   Status Execute(const std::string& script) override;
   std::int64_t Changes() const override;
   Result<std::unique_ptr<BulkInsert>> StartBulkInsert(const std::string& table,

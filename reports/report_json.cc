@@ -7,7 +7,8 @@
 namespace infimum {
 namespace {
 
-Json LayerJson(const ReportLayer& layer) {
+Json LayerJson(const ReportModel& report, const ReportLayer& layer) {
+  const bool here = report.bench_options.has_value() && !layer.config.empty();
   return {{"name", layer.name},
           {"op", layer.op},
           {"family", layer.family},
@@ -21,7 +22,7 @@ Json LayerJson(const ReportLayer& layer) {
           {"on_critical_path", layer.on_critical_path},
           {"flops", layer.flops.value},
           {"bytes", layer.bytes.value},
-          {"command", layer.config.empty() ? std::string() : ReproductionCommand(layer.config)}};
+          {"command", here ? ReproductionCommand(layer.config, *report.bench_options) : std::string()}};
 }
 
 Json RowJson(const ReportModel& report, const ComparisonRow& row) {
@@ -89,7 +90,7 @@ std::string ReportJson(const ReportModel& report) {
   json["run"] = report.run ? RunJson(*report.run) : Json(nullptr);
   json["coverage"] = CoverageJson(report.coverage);
   Json& layers = json["layers"] = Json::array();
-  for (const ReportLayer& layer : report.layers) layers.push_back(LayerJson(layer));
+  for (const ReportLayer& layer : report.layers) layers.push_back(LayerJson(report, layer));
   Json& row_array = json["rows"] = Json::array();
   for (const ComparisonRow& row : rows) row_array.push_back(RowJson(report, row));
   Json& steps = json["gap_steps"] = Json::array();

@@ -28,7 +28,7 @@ const Bound* MainBound(const ReportModel& report) {
   return report.bounds.empty() ? nullptr : &report.bounds.front();
 }
 
-std::string ReproductionCommand(std::string_view config) {
+std::string ReproductionCommand(std::string_view config, std::string_view options) {
   std::string command = "infimum bench --layer '";
   for (char c : ValidUtf8(config)) {
     if (c == '\'') {
@@ -37,7 +37,9 @@ std::string ReproductionCommand(std::string_view config) {
       command += c;
     }
   }
-  return command += '\'';
+  command += '\'';
+  if (!options.empty()) command += " " + std::string(options);
+  return command;
 }
 
 }  // namespace infimum

@@ -1,5 +1,6 @@
 // infimum bench PLAN, or bench --layer TEXT [--candidate NAME]: measure now, keep in the store, show.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -12,6 +13,7 @@
 #include "infimum/measurement/plan.h"
 #include "infimum/reports/csv.h"
 #include "infimum/reports/table.h"
+#include "infimum/workflow/analysis.h"
 #include "infimum/workflow/campaign.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
@@ -121,24 +123,13 @@ Result<int> RunBench(const BenchOptions& options) {
   Talk talk = options.talk.Make();
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
-  INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, campaign));
+  campaign.origin = {fmt::format("bench {} {}", UtcNow(), getpid()), "infimum bench"};
+  campaign.hand_back = true;
   INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end, RunCampaign(installation, plan, campaign, *store, talk));
   if (end.budget_spent) talk.Say("the budget is spent; the same command again goes on where this one ended");
 
-  Selection selection;
-  selection.device = here.device.Key();
-  selection.threads = campaign.threads;
-  selection.cache = campaign.cache;
-  selection.environment = here.environment.Key();
-  std::vector<WorkloadKey> keys;
-  for (const PlanEntry& entry : plan.entries) keys.push_back(KeyOf(entry.workload));
-  std::vector<Measurement> rows;
-  for (const PlanEntry& entry : plan.entries) {
-    if (selection.contract == entry.contract) continue;
-    selection.contract = entry.contract;
-    INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> found, store->Find(keys, selection));
-    rows.insert(rows.end(), found.begin(), found.end());
-  }
+  // What this campaign found, not what the store knew before: whoever measures again wants to see it.
+  std::vector<Measurement> rows = end.measured;
   std::sort(rows.begin(), rows.end(), [](const Measurement& a, const Measurement& b) {
     return std::tuple(a.workload.text, a.contract, a.candidate.name()) <
            std::tuple(b.workload.text, b.contract, b.candidate.name());
@@ -156,7 +147,7 @@ Result<int> RunBench(const BenchOptions& options) {
       INFIMUM_RETURN_IF_ERROR(WriteOutput("-", MakeJson(rows)));
       break;
   }
-  talk.Say(fmt::format("{} rows added to {}, {} were known", end.rows.added, options.database, end.rows.known));
+  talk.Say(fmt::format("{} rows added to {}", rows.size(), ShownAddress(options.database)));
   return end.interrupted ? kFailed : kDone;
 }
 

@@ -76,6 +76,7 @@ int Main(int argc, char** argv) {
   AddMeasureCommand(app, invocation);
   AddReportCommand(app, invocation);
   AddDevicesCommand(app, invocation);
+  AddQueryCommand(app, invocation);
 
   try {
     app.parse(argc, argv);

@@ -57,7 +57,7 @@ Result<int> RunMeasure(const MeasureOptions& options) {
                  "{} {}: {:.3f} ms (smallest of {} process medians, {} thread{}, {} layers profiled, {} kept in {})\n",
                  run.framework, run.framework_version, PointValue(repetitions).count() / 1000.0, repetitions.size(),
                  run.threads, run.threads == 1 ? "" : "s", run.layers.size(), count.added == 1 ? "run" : "known run",
-                 options.database)));
+                 ShownAddress(options.database))));
   }
   return kDone;
 }

@@ -63,8 +63,8 @@ Result<int> RunPlan(const PlanCommandOptions& options) {
     INFIMUM_ASSIGN_OR_RETURN(plan, LeaveOutKnown(std::move(plan), *store, selection));
   }
   INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, Format(plan)));
-  options.talk.Make().Say(
-      fmt::format("{} configurations, {} of them already in {}", whole, whole - plan.entries.size(), options.database));
+  options.talk.Make().Say(fmt::format("{} configurations, {} of them already in {}", whole, whole - plan.entries.size(),
+                                      ShownAddress(options.database)));
   return kDone;
 }
 

@@ -1,5 +1,6 @@
 #include "infimum/ingest/file_kind.h"
 
+#include <algorithm>
 #include <string>
 
 namespace infimum {
@@ -24,11 +25,20 @@ FileKind DetectFileKind(std::istream& input) {
   std::string start(std::size_t{1} << 16, '\0');
   input.read(start.data(), static_cast<std::streamsize>(start.size()));
   start.resize(static_cast<std::size_t>(input.gcount()));
+  // Keys may stand in alphabetical order, and then "schema" is one of the last.
+  std::string end(start.size(), '\0');
+  input.clear();
+  input.seekg(0, std::ios::end);
+  const std::streamoff size = input.tellg();
+  input.seekg(std::max<std::streamoff>(0, size - static_cast<std::streamoff>(end.size())));
+  input.read(end.data(), static_cast<std::streamsize>(end.size()));
+  end.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, input.gcount())));
   input.clear();
   input.seekg(0);
   const std::string first_line = start.substr(0, start.find('\n'));
   if (first_line.find("\"infimum.results/") != std::string::npos) return FileKind::kJournal;
-  if (start.find("\"infimum.run/") != std::string::npos) return FileKind::kRun;
+  for (const std::string& part : {start, end})
+    if (part.find("\"infimum.run/") != std::string::npos) return FileKind::kRun;
   // Keys stand in alphabetical order or not: either of Google Benchmark's two may come first. Runners add a field of
   // ours to the context and to each entry.
   if (start.find("\"benchmarks\"") != std::string::npos || start.find("\"context\"") != std::string::npos) {

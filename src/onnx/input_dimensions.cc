@@ -1,6 +1,7 @@
 #include "src/onnx/input_dimensions.h"
 
 #include <algorithm>
+#include <cctype>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -103,7 +104,13 @@ Result<std::vector<onnx::TypeProto*>> BindInputs(const onnx::GraphProto& graph,
   if (problem) return *problem;
   if (!symbols.unbound.empty()) {
     std::string options;
-    for (const std::string& name : symbols.unbound) options += " --dim " + name + "=N";
+    for (const std::string& name : symbols.unbound) {
+      // A name may hold anything; one that a shell would take apart is quoted, and control characters never pass.
+      const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+        return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+      });
+      options += " --dim " + (plain ? name : Quoted(name)) + "=N";
+    }
     return Error{symbols.first_problem + "; bind it with" + options};
   }
   return types;

@@ -145,7 +145,9 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
-                                .database = options.database,
+                                .database = ShownAddress(options.database),
+                                .backend = options.campaign.backend,
+                                .here = true,
                                 .graph = analysis.graph,
                                 .bracket = analysis.bracket,
                                 .run = analysis.run ? &*analysis.run : nullptr,
@@ -163,13 +165,16 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   // A data sheet's floor needs no store.
   const bool stored = StoreExists(options.database);
-  if (!stored && FindDataSheet(options.device) == nullptr) {
-    return Error{fmt::format("{}: no such store; `infimum analyze {}` measures and makes one", options.database,
-                             options.model.string())};
+  if (!stored && FindDataSheet(options.device) == nullptr && FindDataSheetByKey(DeviceKey{options.device}) == nullptr) {
+    return Error{fmt::format("{}: no such store; `infimum analyze {}` measures and makes one",
+                             ShownAddress(options.database), options.model.string())};
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store,
                            OpenStore(stored ? options.database : ":memory:", OpenMode::kReadOnly));
   INFIMUM_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device, installation, options.campaign, *store));
+  if (device.kind == DeviceKind::kGpu && options.campaign.threads != 1)
+    return Error{fmt::format("--threads {}: is of processors; {} works as a whole, leave it out",
+                             options.campaign.threads, device.name)};
   Selection selection;
   selection.device = device.Key();
   selection.threads = options.campaign.threads;
@@ -181,7 +186,9 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
-                                .database = options.database,
+                                .database = ShownAddress(options.database),
+                                .backend = options.campaign.backend,
+                                .here = options.device.empty(),
                                 .graph = analysis.graph,
                                 .bracket = analysis.bracket,
                                 .run = analysis.run ? &*analysis.run : nullptr,

@@ -4,7 +4,9 @@
 
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
 
+#include "infimum/base/text.h"
 #include "infimum/results/results_journal.h"
 #include "infimum/workflow/child_process.h"
 
@@ -17,7 +19,8 @@ constexpr auto kImportPause = std::chrono::milliseconds(500);
 // Gathers journal lines and puts them into the store in small transactions.
 class RowImporter {
  public:
-  explicit RowImporter(Store& store) : store_(store) {}
+  explicit RowImporter(Store& store, CampaignOrigin origin = {}, bool hand_back = false)
+      : store_(store), origin_(std::move(origin)), hand_back_(hand_back) {}
 
   Status Take(std::string_view line) {
     std::istringstream text(std::string(line) + "\n");
@@ -50,9 +53,13 @@ class RowImporter {
   Status Flush() {
     last_flush_ = std::chrono::steady_clock::now();
     if (rows_.empty() && peaks_.empty()) return {};
-    INFIMUM_ASSIGN_OR_RETURN(const ImportCount count,
-                             store_.Import(header_->device, header_->environment, rows_, peaks_));
+    INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<StoreImport> import, store_.BeginImport(origin_));
+    INFIMUM_RETURN_IF_ERROR(import->Add(header_->device, header_->environment, rows_, peaks_));
+    INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, import->Commit());
     count_ += count;
+    // A row comes again whenever it got another repetition.
+    if (hand_back_)
+      for (const Measurement& row : rows_) latest_[IdentityOf(row)] = row;
     rows_.clear();
     peaks_.clear();
     return {};
@@ -60,9 +67,24 @@ class RowImporter {
 
   const std::optional<ResultsHeader>& header() const { return header_; }
   ImportCount count() const { return count_; }
+  std::vector<Measurement> TakeLatest() {
+    std::vector<Measurement> rows;
+    for (auto& [identity, row] : latest_) rows.push_back(std::move(row));
+    return rows;
+  }
 
  private:
+  static std::string IdentityOf(const Measurement& row) {
+    return Join(std::vector<std::string>{row.workload.text, row.candidate.name(), row.candidate.input_layout,
+                                         row.candidate.output_layout, std::string(Name(row.contract)),
+                                         std::string(Name(row.cache))},
+                "\n");
+  }
+
   Store& store_;
+  CampaignOrigin origin_;
+  bool hand_back_;
+  std::map<std::string, Measurement> latest_;
   std::string header_line_;
   std::optional<ResultsHeader> header_;
   std::vector<Measurement> rows_;
@@ -181,7 +203,7 @@ Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& pl
   if (!options.candidate.empty()) request.arguments.insert(request.arguments.end(), {"--candidate", options.candidate});
   request.input = Format(plan);
 
-  RowImporter importer(store);
+  RowImporter importer(store, options.origin, options.hand_back);
   RunnerEvents events(talk);
   Result<ProcessEnd> end = RunProcess(
       request, [&](std::string_view line) { return importer.Take(line); },
@@ -192,7 +214,7 @@ Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& pl
   INFIMUM_RETURN_IF_ERROR(end);
   INFIMUM_RETURN_IF_ERROR(flushed);
   if (end->exit_code != 0 && !end->interrupted) return RunnerError(*end, options.backend);
-  return CampaignEnd{importer.count(), end->interrupted, events.budget_spent()};
+  return CampaignEnd{importer.count(), importer.TakeLatest(), end->interrupted, events.budget_spent()};
 }
 
 }  // namespace infimum

@@ -21,7 +21,8 @@ Result<Device> ChooseDevice(const std::string& name, const Installation& install
     if (entry.device.Key().text == name) return entry.device;
     if (entry.device.name == name) matches.push_back(&entry.device);
   }
-  const DataSheet* const sheet = FindDataSheet(name);
+  const DataSheet* sheet = FindDataSheet(name);
+  if (sheet == nullptr) sheet = FindDataSheetByKey(DeviceKey{name});
   if (matches.empty() && sheet == nullptr) {
     for (const StoredDevice& entry : devices) {
       if (entry.device.name.find(name) != std::string::npos) matches.push_back(&entry.device);

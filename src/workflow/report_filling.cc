@@ -129,7 +129,8 @@ void FillMissing(const ReportSources& sources, ReportModel& report) {
     item.what = layer.config.empty() ? layer.name : layer.config;
     item.reason = layer.reason;
     item.share += whole.count() > 0 ? layer.floor / whole : 0;
-    item.command = layer.config.empty() ? "" : ReproductionCommand(layer.config);
+    const bool here = report.bench_options.has_value() && !layer.config.empty();
+    item.command = here ? ReproductionCommand(layer.config, *report.bench_options) : "";
     ++count;
   }
   for (auto& [config, entry] : by_config) {
@@ -138,7 +139,12 @@ void FillMissing(const ReportSources& sources, ReportModel& report) {
   }
   std::stable_sort(report.missing.begin(), report.missing.end(),
                    [](const MissingItem& a, const MissingItem& b) { return a.share > b.share; });
-  if (!report.missing.empty()) {
+  if (!report.missing.empty() && !report.bench_options) {
+    report.advice.push_back(
+        {"Some layers were never measured on this device: take this plan to it, run it there, and import the results",
+         fmt::format("infimum plan {}{} --db {} --device {} -o plan.txt", ShellQuoted(sources.model),
+                     DimArguments(sources), ShellQuoted(sources.database), ShellQuoted(sources.device.name))});
+  } else if (!report.missing.empty()) {
     report.advice.push_back(
         {"Some layers are not measured yet; this measures them all",
          fmt::format("infimum analyze {}{} --db {} --threads {} --budget 10m", ShellQuoted(sources.model),
@@ -149,7 +155,8 @@ void FillMissing(const ReportSources& sources, ReportModel& report) {
 void FillAdvice(const ReportSources& sources, ReportModel& report) {
   for (const std::string& warning : sources.warnings) report.advice.push_back({warning, ""});
   const Bound* bound = MainBound(report);
-  if (bound != nullptr && report.coverage.missing == 0 && bound->latency < report.floor.latency) {
+  if (bound != nullptr && report.coverage.missing == 0 && report.coverage.measured > 0 &&
+      bound->latency < report.floor.latency) {
     report.advice.push_back(
         {"The bound lies below the floor: its layers were timed with warm caches, but all of the "
          "model's weights together do not fit them. The floor holds; the bound is loose",
@@ -198,6 +205,16 @@ ReportModel FillReport(const ReportSources& sources) {
   report.generation = sources.device.generation;
   report.environment = sources.environment;
   report.selection = SelectionText(sources.bracket.selection);
+  report.bench_options.reset();
+  if (sources.here) {
+    report.bench_options = fmt::format("--db {}", ShellQuoted(sources.database));
+    if (sources.bracket.selection.threads != 1)
+      *report.bench_options += fmt::format(" --threads {}", sources.bracket.selection.threads);
+    if (sources.bracket.selection.contract)
+      *report.bench_options += fmt::format(" --contract {}", Name(*sources.bracket.selection.contract));
+    if (!sources.backend.empty() && sources.backend != "onednn")
+      *report.bench_options += " --backend " + ShellQuoted(sources.backend);
+  }
   report.contract = std::string(Name(sources.bracket.contract));
   report.floor = sources.bracket.floor;
   report.conventional_floor = sources.bracket.conventional_floor;

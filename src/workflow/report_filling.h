@@ -15,7 +15,9 @@ namespace infimum {
 struct ReportSources {
   std::string model;  // as the user named it, for commands
   std::map<std::string, std::int64_t> dims;
-  std::string database;
+  std::string database;  // its address without a password
+  std::string backend;   // that measured
+  bool here = true;      // the device is this one, so that commands can measure on it
   const ModelGraph& graph;
   const Bracket& bracket;
   const RunProfile* run = nullptr;

@@ -120,5 +120,49 @@ TEST(Bench, TheReproductionCommandOfALayerShowsItsCandidates) {
   EXPECT_THAT(mistyped.errors, HasSubstr("did you mean 'kind'?"));
 }
 
+TEST(Bench, ShowsWhatItMeasuredNotWhatTheStoreKnew) {
+  const ProgramTest program;
+  const std::vector<std::string> bench = {
+      "bench", "--backend", "fake", "--layer", "pointwise kind=relu dtype=f32:-:f32 in=802816", "--format", "csv"};
+  const Ended first = program.Infimum(bench);
+  ASSERT_EQ(first.exit_code, 0) << first.errors;
+  // Another pretended machine under the same name: other times, which the store does not have.
+  std::vector<std::string> other = bench;
+  other.insert(other.end(), {"--backend-option", "noise=0.5"});
+  const Ended second = program.Infimum(other);
+  ASSERT_EQ(second.exit_code, 0) << second.errors;
+  EXPECT_NE(first.output, second.output);
+  EXPECT_EQ(program.Infimum(bench).output, first.output);
+}
+
+TEST(Query, ListsWhatThereIsAndAnswersFromTheStore) {
+  const ProgramTest program;
+  const Ended list = program.Infimum({"query"});
+  EXPECT_EQ(list.exit_code, 0) << list.errors;
+  EXPECT_THAT(list.output, HasSubstr("best-candidate"));
+  ASSERT_EQ(
+      program.Infimum({"bench", "--backend", "fake", "--layer", "pointwise kind=relu dtype=f32:-:f32 in=8"}).exit_code,
+      0);
+  const Ended answer = program.Infimum(
+      {"query", "best-candidate", "layer=pointwise kind=relu dtype=f32:-:f32 in=8", "--format", "json"});
+  EXPECT_EQ(answer.exit_code, 0) << answer.errors;
+  EXPECT_THAT(answer.output, HasSubstr("infimum.query/1"));
+  EXPECT_THAT(answer.output, HasSubstr("fake/"));
+  EXPECT_THAT(program.Infimum({"query", "best-candidat"}).errors, HasSubstr("did you mean 'best-candidate'?"));
+  EXPECT_THAT(program.Infimum({"query", "--sql", "DELETE FROM measurements"}).errors, HasSubstr("only read"));
+  EXPECT_THAT(program.Infimum({"query", "--sql", "SELECT count(*) AS rows_there FROM measurements"}).output,
+              HasSubstr("rows_there"));
+}
+
+TEST(Bound, OfADataSheetNeedsNoStoreAndClaimsNoBound) {
+  const ProgramTest program;
+  const Ended sheet = program.Infimum({"bound", ProgramTest::Light("squeezenet"), "--device", "L40S"});
+  EXPECT_EQ(sheet.exit_code, 0) << sheet.errors;
+  EXPECT_THAT(sheet.output, HasSubstr("roofline"));
+  EXPECT_THAT(sheet.output, Not(HasSubstr("sequential")));
+  EXPECT_THAT(program.Infimum({"bound", ProgramTest::Light("squeezenet"), "--device", "L40S", "--threads", "2"}).errors,
+              HasSubstr("is of processors"));
+}
+
 }  // namespace
 }  // namespace infimum::testing

@@ -36,7 +36,9 @@ std::string ErrorOf(const std::string& address, OpenMode mode) {
 TEST(PostgreSqlAddress, ShowsNoPassword) {
   EXPECT_EQ(WithoutPassword("postgresql://me:secret@host:5432/db"), "postgresql://me@host:5432/db");
   EXPECT_EQ(WithoutPassword("postgresql://host/db?user=me&password=secret&sslmode=require"),
-            "postgresql://host/db?user=me&password=...&sslmode=require");
+            "postgresql://host/db?user=me&sslmode=require");
+  EXPECT_EQ(WithoutPassword("postgresql://host/db?user=me&pass%77ord=secret"), "postgresql://host/db?user=me");
+  EXPECT_EQ(WithoutPassword("postgresql://me:sec/r@t@host/db"), "postgresql://me@host/db");
   EXPECT_EQ(WithoutPassword("postgresql://me@[::1]:5432/db"), "postgresql://me@[::1]:5432/db");
   EXPECT_EQ(WithoutPassword("postgresql:///db"), "postgresql:///db");
 }

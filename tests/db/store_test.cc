@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdlib>
 
 #include "tests/db/postgresql_server.h"
@@ -156,12 +155,9 @@ TEST_P(StoreTest, ManyWorkloadsAreAskedAtOnce) {
   }
   Import(rows);
   keys.push_back(keys.front());  // asked twice, found once
-  const auto start = std::chrono::steady_clock::now();
   const Result<std::vector<Measurement>> found = store_->Find(keys, MakeSelection(MakeDevice()));
   ASSERT_TRUE(found.ok());
   EXPECT_THAT(*found, SizeIs(3000));
-  // A tenth of a second; going through all rows for each key took ten.
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(2));
 }
 
 TEST_P(StoreTest, DevicesAreListedWithTheirRows) {
@@ -291,7 +287,7 @@ TEST_P(StoreTest, AnImportThatIsNotCommittedLeavesNothing) {
   EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), IsEmpty());
 }
 
-TEST_P(StoreTest, RowsOfTwoCampaignsStandSideBySideAndTheOneThatSaysMostIsFound) {
+TEST_P(StoreTest, RowsOfTwoCampaignsStandSideBySideAndTheFastestIsFound) {
   const auto import = [&](const char* key, std::vector<double> medians) {
     Result<std::unique_ptr<StoreImport>> begun = store_->BeginImport({key, key});
     const std::vector<Measurement> rows = {MakeRow(100, std::move(medians))};
@@ -303,8 +299,10 @@ TEST_P(StoreTest, RowsOfTwoCampaignsStandSideBySideAndTheOneThatSaysMostIsFound)
   EXPECT_EQ(import("first", {2, 3}), 1);
   EXPECT_EQ(import("second", {1}), 1);
   EXPECT_EQ(import("second", {1}), 0);
-  EXPECT_EQ(store_->Devices()->at(0).measurements, 2);
-  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), ElementsAre(MakeRow(100, {2, 3})));
+  EXPECT_EQ(import("third", {5, 6, 7}), 1);
+  EXPECT_EQ(store_->Devices()->at(0).measurements, 3);
+  // A later and slower campaign never raises a bound.
+  EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), ElementsAre(MakeRow(100, {1})));
 }
 
 // A journal has a row again whenever it got another repetition.

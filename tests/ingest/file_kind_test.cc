@@ -31,5 +31,10 @@ TEST(FileKind, AnythingElseIsUnknown) {
   EXPECT_EQ(KindOf("{}"), FileKind::kUnknown);
 }
 
+TEST(FileKind, ALongRunWhoseSchemaStandsAtItsEndIsARun) {
+  const std::string long_list(200'000, ' ');
+  EXPECT_EQ(KindOf("{\"layers\":[" + long_list + "],\"schema\":\"infimum.run/1\"}"), FileKind::kRun);
+}
+
 }  // namespace
 }  // namespace infimum

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "infimum/db/queries.h"
 #include "infimum/graph/run_profile.h"
 #include "infimum/measurement/measurement_source.h"
 
@@ -78,6 +79,11 @@ class Store : public MeasurementSource {
                                                     std::int64_t threads, const std::string& framework) = 0;
 
   virtual Result<std::vector<StoredDevice>> Devices() = 0;
+
+  // `given` by the names of the query's parameters.
+  virtual Result<QueryTable> Ask(const NamedQuery& query, const std::map<std::string, std::string>& given) = 0;
+  // One SELECT of the user's own. The database itself refuses anything else.
+  virtual Result<QueryTable> AskSql(const std::string& sql) = 0;
 };
 
 // `address` is a path of a SQLite file ("infimum.db", "sqlite:PATH"), ":memory:", or a PostgreSQL database
@@ -85,6 +91,9 @@ class Store : public MeasurementSource {
 // schema is migrated (kReadWrite) or, of a file, read through a migrated copy in memory (kReadOnly); a newer one is
 // refused. Errors and reports never show a password.
 Result<std::unique_ptr<Store>> OpenStore(const std::string& address, OpenMode mode);
+
+// The address as it may be shown: without a password.
+std::string ShownAddress(const std::string& address);
 
 // Whether there is anything at `address` that could be opened read-only.
 bool StoreExists(const std::string& address);

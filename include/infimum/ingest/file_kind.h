@@ -15,7 +15,7 @@ enum class FileKind {
 };
 std::string_view Name(FileKind kind);
 
-// Looks at the first 64 KiB and puts the stream back to its start.
+// Looks at the first and the last 64 KiB and puts the stream back to its start.
 FileKind DetectFileKind(std::istream& input);
 
 }  // namespace infimum

@@ -88,6 +88,8 @@ struct Advice {
 };
 
 struct ReportModel {
+  // Of the commands that measure a layer again; absent where this device is not the one to measure on.
+  std::optional<std::string> bench_options = "";
   std::string title;
   std::string generated_at;  // given by the caller: "2026-11-21T10:47:44Z"
   std::string infimum_version;
@@ -123,6 +125,7 @@ struct ReportModel {
 const Bound* MainBound(const ReportModel& report);
 
 // "infimum bench --layer '<config>'", quoted for a POSIX shell.
-std::string ReproductionCommand(std::string_view config);
+// `options` are those that lead to the report's own store and threads, each ready for the shell.
+std::string ReproductionCommand(std::string_view config, std::string_view options = "");
 
 }  // namespace infimum

@@ -27,10 +27,13 @@ struct CampaignOptions {
   CacheState cache = CacheState::kWarm;
   std::string candidate;                               // only this one, by name; empty: all
   std::map<std::string, std::string> backend_options;  // passed on as --backend-option NAME=VALUE
+  CampaignOrigin origin;                               // which campaign of the store the rows belong to
+  bool hand_back = false;                              // CampaignEnd::measured is wanted
 };
 
 struct CampaignEnd {
   ImportCount rows;
+  std::vector<Measurement> measured;  // what this campaign itself found, each row as it came last; if asked for
   bool interrupted = false;
   bool budget_spent = false;  // candidates or repetitions are left that it did not reach
 };

@@ -1,0 +1,18 @@
+-- Campaigns that measured the same (layer, candidate, device, libraries) and disagree: their intervals do not overlap and
+-- their times differ by more than :least.
+-- :device=     only this device, by name
+-- :least=0.1   the smallest relative difference that matters
+SELECT d.name AS device, c.library || '/' || c.algorithm AS candidate, a.best_us AS one_us, b.best_us AS other_us,
+       b.best_us / a.best_us AS ratio, ca.source AS one, cb.source AS other, w.text AS layer
+FROM measurements a
+JOIN measurements b ON b.workload_id = a.workload_id AND b.device_id = a.device_id AND b.candidate_id = a.candidate_id
+     AND b.contract = a.contract AND b.cache = a.cache AND b.environment_id = a.environment_id
+     AND b.campaign_id <> a.campaign_id AND b.outcome = 'measured'
+     AND b.low_us > a.high_us AND b.best_us > a.best_us * (1 + CAST(:least AS DOUBLE PRECISION))
+JOIN devices d ON d.id = a.device_id
+JOIN candidates c ON c.id = a.candidate_id
+JOIN campaigns ca ON ca.id = a.campaign_id
+JOIN campaigns cb ON cb.id = b.campaign_id
+JOIN workloads w ON w.id = a.workload_id
+WHERE a.outcome = 'measured' AND (:device = '' OR d.name = :device)
+ORDER BY ratio DESC, device, layer, candidate

@@ -1,0 +1,21 @@
+// Runs a query that somebody else wrote: the database itself sees to it that it only reads.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "db/sql_connection.h"
+#include "infimum/db/queries.h"
+
+namespace infimum {
+
+// More rows than this are an error that says how to ask for fewer.
+inline constexpr std::size_t kMostQueryRows = 1'000'000;
+
+// `values` are those of $1, $2, ...
+Result<QueryTable> RunQuery(Connection& connection, const std::string& sql, const std::vector<std::string>& values);
+
+// A named query's values in the order of its parameters. An error names a parameter that is missing or unknown.
+Result<std::vector<std::string>> ValuesOf(const NamedQuery& query, const std::map<std::string, std::string>& given);
+
+}  // namespace infimum

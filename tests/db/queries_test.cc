@@ -1,0 +1,212 @@
+#include "infimum/db/queries.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "infimum/db/store.h"
+#include "tests/db/postgresql_server.h"
+#include "tests/db/store_rows.h"
+
+namespace infimum {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::MakeDevice;
+using testing::MakeEnvironment;
+using testing::MakeRow;
+using ::testing::SizeIs;
+
+TEST(NamedQuery, IsReadFromItsHeadAndItsSql) {
+  const Result<NamedQuery> query = ParseQuery("example",
+                                              "-- What it\n-- tells.\n-- :layer      the layer's\n--             text\n"
+                                              "-- :cache=warm  warm or cold\nSELECT :cache, :layer, :cache\n");
+  ASSERT_TRUE(query.ok()) << query.error().message;
+  EXPECT_EQ(query->what, "What it tells.");
+  ASSERT_THAT(query->parameters, SizeIs(2));
+  EXPECT_EQ(query->parameters[0].name, "layer");
+  EXPECT_EQ(query->parameters[0].what, "the layer's text");
+  EXPECT_FALSE(query->parameters[0].otherwise.has_value());
+  EXPECT_EQ(query->parameters[1].otherwise, "warm");
+  EXPECT_EQ(query->sql, "SELECT $2, $1, $2\n");
+}
+
+TEST(NamedQuery, WhoseHeadAndSqlDisagreeIsAnError) {
+  EXPECT_THAT(ParseQuery("q", "-- x\nSELECT :a\n").error().message, HasSubstr("does not explain :a"));
+  EXPECT_THAT(ParseQuery("q", "-- x\n-- :a  is\nSELECT 1\n").error().message,
+              HasSubstr(":a is explained and not used"));
+  EXPECT_FALSE(ParseQuery("q", "SELECT 1\n").ok());
+}
+
+// Known data: two devices, two versions of a library, two campaigns.
+class Queries : public ::testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    std::string address = ":memory:";
+    if (GetParam() == "PostgreSql") {
+      testing::PostgreSqlServer* const server = testing::PostgreSqlServer::Get();
+      if (server == nullptr) {
+        ASSERT_EQ(std::getenv("CI"), nullptr) << testing::PostgreSqlServer::WhyNot();
+        GTEST_SKIP() << testing::PostgreSqlServer::WhyNot();
+      }
+      address = server->NewDatabase();
+    }
+    Result<std::unique_ptr<Store>> opened = OpenStore(address, OpenMode::kReadWrite);
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    store_ = std::move(*opened);
+    Device other = MakeDevice("2");
+    other.name = "Another processor";
+    other.generation = "Second";
+    Add("first", MakeDevice(), "3.2.0", {Row("a", 10, true), Row("b", 8)});
+    Add("first", other, "3.2.0", {Row("a", 5, true)});
+    Add("second", MakeDevice(), "3.2.0", {Row("a", 15, true)});
+    Add("third", MakeDevice(), "3.5.0", {Row("a", 20, true), Row("b", 16)});
+  }
+
+  static Measurement Row(const std::string& algorithm, double microseconds, bool choice = false) {
+    Measurement row = MakeRow(100, {microseconds, microseconds});
+    row.candidate.algorithm = algorithm;
+    row.candidate.library_choice = choice;
+    for (Repetition& repetition : row.repetitions) repetition.minimum = repetition.p95 = repetition.median;
+    return row;
+  }
+
+  void Add(const std::string& campaign, const Device& device, const std::string& version,
+           const std::vector<Measurement>& rows) {
+    Result<std::unique_ptr<StoreImport>> import = store_->BeginImport({campaign, campaign + ".json"});
+    ASSERT_TRUE(import.ok()) << import.error().message;
+    ASSERT_TRUE((*import)->Add(device, MakeEnvironment(version), rows, {}).ok());
+    const Result<ImportCount> count = (*import)->Commit();
+    ASSERT_TRUE(count.ok()) << count.error().message;
+  }
+
+  QueryTable Ask(const std::string& name, const std::map<std::string, std::string>& given = {}) {
+    const NamedQuery* const query = FindQuery(name);
+    EXPECT_NE(query, nullptr) << name;
+    Result<QueryTable> table = store_->Ask(*query, given);
+    EXPECT_TRUE(table.ok()) << name << ": " << (table.ok() ? "" : table.error().message);
+    return table.ok() ? std::move(*table) : QueryTable{};
+  }
+
+  // A column's cells, each as text.
+  static std::vector<std::string> Column(const QueryTable& table, const std::string& name) {
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+      if (table.columns[i] != name) continue;
+      for (const std::vector<QueryCell>& row : table.rows) {
+        if (const auto* text = std::get_if<std::string>(&row[i])) texts.push_back(*text);
+        if (const auto* number = std::get_if<double>(&row[i])) texts.push_back(::testing::PrintToString(*number));
+        if (const auto* integer = std::get_if<std::int64_t>(&row[i])) texts.push_back(std::to_string(*integer));
+        if (std::holds_alternative<std::nullptr_t>(row[i])) texts.emplace_back("NULL");
+      }
+    }
+    return texts;
+  }
+
+  const std::string layer_ = testing::MakeWorkload(100).text;
+  std::unique_ptr<Store> store_;
+};
+
+TEST_P(Queries, TheBestCandidateOfALayerOnEveryDevice) {
+  const QueryTable table = Ask("best-candidate", {{"layer", layer_}});
+  EXPECT_THAT(Column(table, "device"), ElementsAre("Another processor", "A processor of a test"));
+  EXPECT_THAT(Column(table, "candidate"), ElementsAre("onednn/a", "onednn/b"));
+  EXPECT_THAT(Column(table, "latency_us"), ElementsAre("5", "8"));
+  EXPECT_THAT(Ask("best-candidate", {{"layer", layer_}, {"generation", "Second"}}).rows, SizeIs(1));
+  EXPECT_THAT(Ask("best-candidate", {{"layer", "none"}}).rows, IsEmpty());
+}
+
+TEST_P(Queries, TheCandidatesOfALayer) {
+  const QueryTable table = Ask("candidates-of-layer", {{"layer", layer_}, {"device", "A processor of a test"}});
+  EXPECT_THAT(Column(table, "latency_us"), ElementsAre("8", "10", "15", "16", "20"));
+}
+
+TEST_P(Queries, WhatALibrarysUpgradeMakesSlower) {
+  const QueryTable table = Ask("library-upgrade", {{"library", "onednn"}, {"from", "3.2.0"}, {"to", "3.5.0"}});
+  EXPECT_THAT(Column(table, "verdict"), ElementsAre("slower"));
+  EXPECT_THAT(Column(table, "ratio"), ElementsAre("2"));
+  EXPECT_THAT(Column(Ask("library-upgrade", {{"library", "onednn"}, {"from", "3.5.0"}, {"to", "3.2.0"}}), "verdict"),
+              ElementsAre("faster"));
+  EXPECT_THAT(
+      Ask("library-upgrade", {{"library", "onednn"}, {"from", "3.2.0"}, {"to", "3.5.0"}, {"least", "1.5"}}).rows,
+      IsEmpty());
+}
+
+TEST_P(Queries, WhatTheLibrarysChoiceCosts) {
+  const QueryTable table = Ask("heuristic-regret");
+  // Within each campaign: 10 against 8, and 20 against 16.
+  EXPECT_THAT(Column(table, "ratio"), ElementsAre("1.25", "1.25"));
+  EXPECT_THAT(Column(table, "best"), ElementsAre("onednn/b", "onednn/b"));
+}
+
+TEST_P(Queries, CampaignsThatDisagree) {
+  const QueryTable table = Ask("contradictions");
+  EXPECT_THAT(Column(table, "ratio"), ElementsAre("1.5"));
+  EXPECT_THAT(Column(table, "one"), ElementsAre("first.json"));
+  EXPECT_THAT(Column(table, "other"), ElementsAre("second.json"));
+  EXPECT_THAT(Ask("contradictions", {{"least", "0.6"}}).rows, IsEmpty());
+}
+
+TEST_P(Queries, WhatANarrowerTypeWins) {
+  Measurement narrow = Row("a", 4);
+  narrow.workload.text = "pointwise kind=relu dtype=f16:-:f16 in=100";
+  Add("fourth", MakeDevice(), "3.2.0", {narrow});
+  EXPECT_THAT(Column(Ask("precision-gain"), "gain"), ElementsAre("2"));
+}
+
+TEST_P(Queries, HowOldMeasurementsAreAndWhatCameOfThem) {
+  EXPECT_THAT(Column(Ask("staleness"), "measurements"), ::testing::UnorderedElementsAre("1", "3", "2"));
+  EXPECT_THAT(Column(Ask("outcomes"), "measurements"), ElementsAre("5", "1"));
+}
+
+TEST_P(Queries, EveryOneOfThemRuns) {
+  for (const NamedQuery& query : NamedQueries()) {
+    std::map<std::string, std::string> given;
+    for (const QueryParameter& parameter : query.parameters)
+      if (!parameter.otherwise) given[parameter.name] = "'); DROP TABLE measurements; --";
+    const Result<QueryTable> table = store_->Ask(query, given);
+    EXPECT_TRUE(table.ok()) << query.name << ": " << (table.ok() ? "" : table.error().message);
+  }
+  EXPECT_EQ(store_->Devices()->size(), 2u);
+}
+
+TEST_P(Queries, AParameterThatIsMissingOrUnknownIsNamed) {
+  EXPECT_THAT(store_->Ask(*FindQuery("best-candidate"), {}).error().message, HasSubstr("needs layer=..."));
+  EXPECT_THAT(store_->Ask(*FindQuery("best-candidate"), {{"layr", "x"}}).error().message,
+              HasSubstr("did you mean 'layer'"));
+}
+
+TEST_P(Queries, TheUsersOwnSelectIsAnswered) {
+  const Result<QueryTable> table =
+      store_->AskSql("SELECT family, count(*) AS many, NULL AS absent, 0.5 AS half FROM workloads GROUP BY family;");
+  ASSERT_TRUE(table.ok()) << table.error().message;
+  EXPECT_THAT(table->columns, ElementsAre("family", "many", "absent", "half"));
+  EXPECT_THAT(Column(*table, "many"), ElementsAre("1"));
+  EXPECT_THAT(Column(*table, "absent"), ElementsAre("NULL"));
+  EXPECT_THAT(Column(*table, "half"), ElementsAre("0.5"));
+  const Result<QueryTable> none = store_->AskSql("SELECT id FROM workloads WHERE id < 0");
+  ASSERT_TRUE(none.ok());
+  EXPECT_THAT(none->columns, ElementsAre("id"));
+}
+
+TEST_P(Queries, NothingButASelectIsTaken) {
+  for (const char* sql :
+       {"DELETE FROM measurements", "UPDATE devices SET name = ''", "DROP TABLE measurements",
+        "SELECT 1; DELETE FROM runs", "CREATE TABLE mine (a INTEGER)", "INSERT INTO campaigns VALUES (99, 'x', '', '')",
+        "ATTACH 'x.db' AS x", "PRAGMA user_version = 9", "VACUUM", "", "nonsense", "COPY (SELECT 1) TO PROGRAM 'true'",
+        "SET ROLE postgres", "WITH gone AS (DELETE FROM measurements RETURNING id) SELECT * FROM gone", "BEGIN",
+        "COMMIT"}) {
+    const Result<QueryTable> table = store_->AskSql(sql);
+    EXPECT_FALSE(table.ok()) << sql;
+  }
+  EXPECT_EQ(store_->Devices()->at(0).measurements + store_->Devices()->at(1).measurements, 6);
+}
+
+std::string NameOf(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
+INSTANTIATE_TEST_SUITE_P(Stores, Queries, ::testing::Values("Memory", "PostgreSql"), NameOf);
+
+}  // namespace
+}  // namespace infimum
