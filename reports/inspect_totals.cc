@@ -1,5 +1,7 @@
 #include "reports/inspect_totals.h"
 
+#include <algorithm>
+#include <limits>
 #include <set>
 #include <string>
 #include <vector>
@@ -53,6 +55,52 @@ std::int64_t MultiplyAdds(const Workload& workload) {
   return sum;
 }
 
+// Hostile loops in loops may run more often than there are numbers.
+std::int64_t Times(std::int64_t value, std::int64_t executions) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(value, executions, &product) ? std::numeric_limits<std::int64_t>::max() : product;
+}
+
+std::int64_t Plus(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
+}
+
+// Layers of bodies count as often as an inference runs them at least, but at least once, as VisitLayers() has it.
+void AddGraph(const ModelGraph& graph, std::int64_t executions, std::set<std::string>& configurations,
+              InspectTotals& totals) {
+  std::set<ValueId> weights;
+  totals.layers += graph.layers.size();
+  for (const Layer& layer : graph.layers) {
+    if (layer.status == LayerStatus::kMeasurable) ++totals.measurable;
+    if (layer.status == LayerStatus::kFree) ++totals.free;
+    if (layer.status == LayerStatus::kUnknown) ++totals.unknown;
+    for (const SubGraph& body : layer.bodies) {
+      if (body.graph == nullptr) continue;
+      const std::int64_t inner = Times(executions, std::max<std::int64_t>(body.least_executions, 1));
+      AddGraph(*body.graph, std::min(inner, kMaxExecutions), configurations, totals);
+    }
+    // What holds bodies does nothing beside them.
+    if (!layer.bodies.empty()) continue;
+    const auto add = [&](std::int64_t& sum, std::int64_t value) { sum = Plus(sum, Times(value, executions)); };
+    add(totals.flops.value, layer.work.direct.value);
+    add(totals.conventional_flops.value, layer.work.conventional.value);
+    add(totals.read.value, layer.work.read().value);
+    add(totals.written.value, layer.work.written.value);
+    if (layer.workload) {
+      configurations.insert(Format(*layer.workload));
+      add(totals.multiply_adds, MultiplyAdds(*layer.workload));
+    }
+    for (ValueId id : WeightsOf(graph, layer)) {
+      if (!weights.insert(id).second) continue;
+      const Value& value = graph.value(id);
+      std::int64_t elements = ElementsOf(value);
+      totals.parameters += elements;
+      totals.parameter_bytes += SizeOf(value.type, elements);
+    }
+  }
+}
+
 }  // namespace
 
 std::int64_t ParametersOf(const ModelGraph& graph, const Layer& layer) {
@@ -64,28 +112,7 @@ std::int64_t ParametersOf(const ModelGraph& graph, const Layer& layer) {
 InspectTotals TotalsOf(const ModelGraph& graph) {
   InspectTotals totals;
   std::set<std::string> configurations;
-  std::set<ValueId> weights;
-  totals.layers = graph.layers.size();
-  for (const Layer& layer : graph.layers) {
-    if (layer.status == LayerStatus::kMeasurable) ++totals.measurable;
-    if (layer.status == LayerStatus::kFree) ++totals.free;
-    if (layer.status == LayerStatus::kUnknown) ++totals.unknown;
-    totals.flops += layer.work.direct;
-    totals.conventional_flops += layer.work.conventional;
-    totals.read += layer.work.read();
-    totals.written += layer.work.written;
-    if (layer.workload) {
-      configurations.insert(Format(*layer.workload));
-      totals.multiply_adds += MultiplyAdds(*layer.workload);
-    }
-    for (ValueId id : WeightsOf(graph, layer)) {
-      if (!weights.insert(id).second) continue;
-      const Value& value = graph.value(id);
-      std::int64_t elements = ElementsOf(value);
-      totals.parameters += elements;
-      totals.parameter_bytes += SizeOf(value.type, elements);
-    }
-  }
+  AddGraph(graph, 1, configurations, totals);
   totals.configurations = configurations.size();
   return totals;
 }

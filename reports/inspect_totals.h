@@ -1,4 +1,4 @@
-// What a model adds up to, counted once for JSON and table.
+// What a model adds up to, bodies of control flow included, counted once for JSON and table.
 #pragma once
 
 #include <cstddef>

@@ -200,6 +200,8 @@ Result<Repetition> RepetitionFrom(const Json& json) {
   if (repetition.minimum > repetition.median || repetition.median > repetition.p95) {
     return Error{"expected 'minimum_us' <= 'median_us' <= 'p95_us'"};
   }
+  // Nothing takes no time; a bound made of it would be none.
+  if (repetition.median <= Latency(0)) return Error{"'median_us' is 0, expected more"};
   INFIMUM_ASSIGN_OR_RETURN(const Json* samples, ArrayField(json, "samples_us"));
   if (samples->size() > kMaxKeptSamples || static_cast<std::int64_t>(samples->size()) > repetition.count) {
     return Error{"'samples_us' has " + std::to_string(samples->size()) + " samples, expected at most 'count' and " +
