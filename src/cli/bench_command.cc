@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "infimum/base/text.h"
 #include "infimum/db/store.h"
 #include "infimum/measurement/plan.h"
 #include "infimum/reports/csv.h"
@@ -109,7 +110,6 @@ std::string MakeJson(const std::vector<Measurement>& rows) {
 }
 
 Result<int> RunBench(const BenchOptions& options) {
-  if (options.plan.empty() == options.layer.empty()) return Error{"bench takes either a PLAN or --layer TEXT"};
   INFIMUM_ASSIGN_OR_RETURN(const Plan plan, ReadPlan(options));
   CampaignOptions campaign = options.campaign;
   INFIMUM_ASSIGN_OR_RETURN(campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
@@ -162,8 +162,15 @@ void AddBenchCommand(CLI::App& app, Invocation& invocation) {
                                  "infimum bench --layer 'convolution dtype=f32:f32:f32 in=1x64x56x56 out_channels=64 "
                                  "kernel=3x3 stride=1x1 dilation=1x1 "
                                  "pad=1,1,1,1 groups=1 bias=no weights=const'");
-  command->add_option("PLAN", options->plan, "a plan from `infimum plan`; - for standard input");
-  command->add_option("--layer", options->layer, "one workload's canonical text")->type_name("TEXT");
+  auto* const what = command->add_option_group("what", "what is measured");
+  what->add_option("PLAN", options->plan, "a plan from `infimum plan`; - for standard input");
+  what->add_option("--layer", options->layer, "one workload's canonical text")
+      ->type_name("TEXT")
+      ->check([](const std::string& text) {
+        const Result<Workload> workload = ParseWorkload(text);
+        return workload.ok() ? std::string() : workload.error().message;
+      });
+  what->require_option(1);
   command->add_option("--candidate", options->campaign.candidate, "only this candidate, by name")->type_name("NAME");
   AddDatabase(command, options->database);
   AddThreads(command, options->campaign.threads);
@@ -171,8 +178,16 @@ void AddBenchCommand(CLI::App& app, Invocation& invocation) {
   AddContract(command, options->contract);
   command->add_option("--tier", options->tier, "which candidates: heuristic, engine or exhaustive")
       ->type_name("T")
+      ->check([](const std::string& text) {
+        return FindTier(text) ? std::string() : Quoted(text) + " is none of heuristic, engine and exhaustive";
+      })
       ->capture_default_str();
-  command->add_option("--cache", options->cache, "warm or cold")->type_name("C")->capture_default_str();
+  command->add_option("--cache", options->cache, "warm or cold")
+      ->type_name("C")
+      ->check([](const std::string& text) {
+        return FindCacheState(text) ? std::string() : Quoted(text) + " is neither warm nor cold";
+      })
+      ->capture_default_str();
   AddBackend(command, options->campaign.backend, options->backend_options);
   AddFormat(command, options->format);
   AddTalk(command, options->talk);

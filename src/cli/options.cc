@@ -83,6 +83,10 @@ void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string
       ->capture_default_str();
   command->add_option("--backend-option", backend_options, "passed on to that runner")
       ->type_name("NAME=VALUE")
+      ->check([](const std::string& text) {
+        const std::size_t at = text.find('=');
+        return at == std::string::npos || at == 0 ? Quoted(text) + " is not NAME=VALUE" : std::string();
+      })
       ->take_all();
 }
 

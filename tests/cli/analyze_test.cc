@@ -116,8 +116,12 @@ TEST(Bench, TheReproductionCommandOfALayerShowsItsCandidates) {
   EXPECT_THAT(ended.output, HasSubstr("measured"));
   const Ended mistyped =
       program.Infimum({"bench", "--backend", "fake", "--layer", "pointwise knd=relu dtype=f32:-:f32 in=8"});
-  EXPECT_EQ(mistyped.exit_code, 1);
+  EXPECT_EQ(mistyped.exit_code, 2);
   EXPECT_THAT(mistyped.errors, HasSubstr("did you mean 'kind'?"));
+  EXPECT_EQ(program.Infimum({"bench", "--backend", "fake"}).exit_code, 2);
+  EXPECT_EQ(program.Infimum({"bench", "p.txt", "--layer", "pointwise kind=relu dtype=f32:-:f32 in=8"}).exit_code, 2);
+  EXPECT_EQ(program.Infimum({"bench", "p.txt", "--tier", "best"}).exit_code, 2);
+  EXPECT_EQ(program.Infimum({"bench", "p.txt", "--backend-option", "x"}).exit_code, 2);
 }
 
 TEST(Bench, ShowsWhatItMeasuredNotWhatTheStoreKnew) {
