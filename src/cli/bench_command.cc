@@ -126,7 +126,7 @@ Result<int> RunBench(const BenchOptions& options) {
   campaign.origin = {fmt::format("bench {} {}", UtcNow(), getpid()), "infimum bench"};
   campaign.hand_back = true;
   INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end, RunCampaign(installation, plan, campaign, *store, talk));
-  if (end.budget_spent) talk.Say("the budget is spent; the same command again goes on where this one ended");
+  if (end.budget_spent) talk.Say("the budget is spent before all was measured; a larger --budget reaches the rest");
 
   // What this campaign found, not what the store knew before: whoever measures again wants to see it.
   std::vector<Measurement> rows = end.measured;

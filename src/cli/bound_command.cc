@@ -56,7 +56,8 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
   AddDims(command, options->dims);
   AddDatabase(command, options->stored.database);
   command
-      ->add_option("--device", options->stored.device, "a device of the store (default: this one); see infimum devices")
+      ->add_option("--device", options->stored.device,
+                   "a device of the store or of a data sheet (default: this one); see infimum devices")
       ->type_name("NAME");
   AddThreads(command, options->stored.campaign.threads);
   AddContract(command, options->stored.contract);

@@ -81,7 +81,8 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation) {
   command->add_option("MODEL", options->models, "ONNX files")->required();
   AddDims(command, options->dims);
   AddDatabase(command, options->database);
-  command->add_option("--device", options->device, "a device of the store (default: this one)")->type_name("NAME");
+  command->add_option("--device", options->device, "a device of the store or of a data sheet (default: this one)")
+      ->type_name("NAME");
   AddThreads(command, options->campaign.threads);
   AddContract(command, options->contract);
   AddBackend(command, options->campaign.backend, options->backend_options);

@@ -43,7 +43,8 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
   AddModel(command, options->model);
   AddDims(command, options->dims);
   AddDatabase(command, options->stored.database);
-  command->add_option("--device", options->stored.device, "a device of the store (default: this one)")
+  command
+      ->add_option("--device", options->stored.device, "a device of the store or of a data sheet (default: this one)")
       ->type_name("NAME");
   AddThreads(command, options->stored.campaign.threads);
   AddContract(command, options->stored.contract);
