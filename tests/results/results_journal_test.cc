@@ -167,6 +167,8 @@ TEST(Journal, RefusesTimesThatCannotBe) {
             "r.jsonl:2: 'minimum_us' is the text '10', expected a number from 0 to 1e+15");
   EXPECT_EQ(ErrorOfRowWith("\"minimum_us\":10.25", "\"minimum_us\":99"),
             "r.jsonl:2: expected 'minimum_us' <= 'median_us' <= 'p95_us'");
+  EXPECT_EQ(ErrorOfRowWith("\"minimum_us\":10.25,\"median_us\":10.5", "\"minimum_us\":0,\"median_us\":0"),
+            "r.jsonl:2: 'median_us' is 0, expected more");
   EXPECT_EQ(ErrorOfRowWith("\"count\":3", "\"count\":0"), "r.jsonl:2: 'count' is 0, expected a whole number from 1");
   EXPECT_EQ(ErrorOfRowWith("\"count\":3", "\"count\":2.5"),
             "r.jsonl:2: 'count' is 2.5, expected a whole number from 1");
