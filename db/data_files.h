@@ -1,4 +1,4 @@
-// The files of db/data, which became part of the program when it was built.
+// The files of db/data and db/roles.sql, which became part of the program when it was built.
 #pragma once
 
 #include <string_view>
@@ -6,5 +6,6 @@
 namespace infimum {
 
 std::string_view DevicesCsv();
+std::string_view RolesSql();
 
 }  // namespace infimum

@@ -182,6 +182,15 @@ const DataSheet* FindDataSheet(const Device& device) {
   return FindDataSheet(device.name, part("compute_capability"), part("multiprocessors"));
 }
 
+std::optional<std::int64_t> YearOfGeneration(std::string_view generation) {
+  std::optional<std::int64_t> first;
+  for (const DataSheet& sheet : DataSheets()) {
+    const std::optional<std::int64_t> year = ParseInteger(sheet.year);
+    if (sheet.device.generation == generation && year && (!first || *year < *first)) first = year;
+  }
+  return first;
+}
+
 const DataSheet* FindDataSheetByKey(const DeviceKey& device) {
   const std::vector<DataSheet>& sheets = DataSheets();
   const auto found =

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/postgresql_connection.h"
+#include "db/run_details.h"
 #include "db/schema_files.h"
+#include "infimum/db/data_sheets.h"
 
 namespace infimum {
 namespace {
@@ -53,6 +56,49 @@ Status RecordVersion(Connection& connection) {
   return connection.Execute(fmt::format("INSERT INTO schema_versions (version) VALUES ({})", NewestSchema()));
 }
 
+// Generations that came before the store knew about years.
+Status DateGenerations(Connection& connection) {
+  INFIMUM_ASSIGN_OR_RETURN(const auto find, connection.Prepare("SELECT id, name FROM generations WHERE year IS NULL"));
+  std::vector<std::pair<std::int64_t, std::int64_t>> years;
+  while (true) {
+    INFIMUM_ASSIGN_OR_RETURN(const bool row, find->Step());
+    if (!row) break;
+    if (const auto year = YearOfGeneration(find->Text(1))) years.emplace_back(find->Integer(0), *year);
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const auto update, connection.Prepare("UPDATE generations SET year = $1 WHERE id = $2"));
+  for (const auto& [id, year] : years) {
+    update->Bind(1, year);
+    update->Bind(2, id);
+    INFIMUM_RETURN_IF_ERROR(update->Run());
+  }
+  return {};
+}
+
+// And runs that came before it kept their point value.
+Status SummarizeRuns(Connection& connection) {
+  INFIMUM_ASSIGN_OR_RETURN(const auto next,
+                           connection.Prepare("SELECT id, details FROM runs WHERE id > $1 ORDER BY id LIMIT 1"));
+  INFIMUM_ASSIGN_OR_RETURN(
+      const auto update, connection.Prepare("UPDATE runs SET best_us = $1, low_us = $2, high_us = $3 WHERE id = $4"));
+  std::int64_t id = 0;
+  while (true) {
+    next->Bind(1, id);
+    INFIMUM_ASSIGN_OR_RETURN(const bool row, next->Step());
+    if (!row) return {};
+    id = next->Integer(0);
+    RunProfile run;
+    const bool readable = ParseRunDetails(next->Text(1), run).ok();  // what is not, `infimum db check` tells
+    next->Reset();
+    const std::optional<RunSummary> summary = readable ? SummaryOf(run) : std::nullopt;
+    if (!summary) continue;
+    update->Bind(1, summary->best_us);
+    update->Bind(2, summary->low_us);
+    update->Bind(3, summary->high_us);
+    update->Bind(4, id);
+    INFIMUM_RETURN_IF_ERROR(update->Run());
+  }
+}
+
 }  // namespace
 
 std::int64_t NewestSchema() {
@@ -88,6 +134,10 @@ Status Migrate(Connection& connection) {
   for (const SchemaFile& file : SchemaFiles()) {
     if (file.dialect != connection.dialect() || file.version <= version) continue;
     INFIMUM_RETURN_IF_ERROR(connection.Execute(std::string(file.text)));
+  }
+  if (version < 3) {
+    INFIMUM_RETURN_IF_ERROR(DateGenerations(connection));
+    INFIMUM_RETURN_IF_ERROR(SummarizeRuns(connection));
   }
   INFIMUM_RETURN_IF_ERROR(RecordVersion(connection));
   return transaction.Commit();

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "db/data_files.h"
 #include "db/migrations.h"
 #include "db/postgresql_connection.h"
 #include "db/sql_store.h"
@@ -109,6 +110,36 @@ Result<std::unique_ptr<Store>> OpenStore(const std::string& address, OpenMode mo
                     Quoted(WithoutPassword(address)))};
   }
   return OpenSqlite(path, mode);
+}
+
+Result<std::int64_t> SchemaOfStore(const std::string& address) {
+  if (IsPostgreSqlAddress(address)) {
+    INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<PostgreSqlConnection> connection,
+                             PostgreSqlConnection::Open(address, true));
+    return SchemaOf(*connection);
+  }
+  const std::string path = PathOf(address);
+  std::error_code error;
+  if (path == ":memory:" || !StoreExists(address) || std::filesystem::file_size(path, error) == 0)
+    return std::int64_t{0};
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<SqliteConnection> connection, OpenToRead(path));
+  return SchemaOf(*connection);
+}
+
+Status MakeRoles(const std::string& address) {
+  if (!IsPostgreSqlAddress(address)) {
+    return Error{fmt::format("{}: a SQLite file has no roles: whoever may write the file may write to the store",
+                             ShownAddress(address))};
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<PostgreSqlConnection> connection,
+                           PostgreSqlConnection::Open(address, false));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t schema, SchemaOf(*connection));
+  if (schema != NewestSchema()) {
+    return Error{fmt::format("{}: {}; `infimum db {}` with this --db first", connection->name(),
+                             schema == 0 ? "holds no store yet" : "has an older schema",
+                             schema == 0 ? "init" : "migrate")};
+  }
+  return connection->Execute(std::string(RolesSql()));
 }
 
 }  // namespace infimum

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "infimum/measurement/statistics.h"
+
 namespace infimum {
 namespace {
 
@@ -50,6 +52,15 @@ std::string FormatRunDetails(const RunProfile& run) {
                                  {"samples_us", Microseconds(layer.samples)}});
   }
   return Dump(details);
+}
+
+std::optional<RunSummary> SummaryOf(const RunProfile& run) {
+  std::vector<Repetition> repetitions;
+  for (const RunRepetition& repetition : run.end_to_end)
+    if (!repetition.samples.empty()) repetitions.push_back(Summarize(repetition.samples));
+  if (repetitions.empty()) return std::nullopt;
+  const Interval interval = PointInterval(repetitions);
+  return RunSummary{PointValue(repetitions).count(), interval.low.count(), interval.high.count()};
 }
 
 Status ParseRunDetails(std::string_view text, RunProfile& run) {

@@ -2,6 +2,7 @@
 // store alone.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,12 @@
 namespace infimum {
 
 std::string FormatRunDetails(const RunProfile& run);
+// The point value of the end-to-end samples and its interval; nullopt where there are none.
+struct RunSummary {
+  double best_us = 0, low_us = 0, high_us = 0;
+};
+std::optional<RunSummary> SummaryOf(const RunProfile& run);
+
 Status ParseRunDetails(std::string_view text, RunProfile& run);
 
 // {"batch":8}: the same dimensions give the same text.

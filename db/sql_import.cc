@@ -6,51 +6,15 @@
 #include <ctime>
 
 #include "db/run_details.h"
+#include "db/sql_models.h"
 #include "db/sql_store.h"
 #include "db/storable_text.h"
+#include "infimum/db/data_sheets.h"
 
 namespace infimum {
 namespace {
 
-// A row takes the place of another only if it says more: a measured one beats every other outcome, more repetitions
-// beat fewer, and what was tried (failed, unsupported) beats what was skipped.
-std::int64_t WeightOf(const Measurement& row) {
-  switch (row.outcome) {
-    case Outcome::kMeasured:
-      return 10 + static_cast<std::int64_t>(row.repetitions.size());
-    case Outcome::kFailed:
-    case Outcome::kUnsupported:
-      return 2;
-    case Outcome::kSkipped:
-      return 1;
-  }
-  return 0;
-}
-
 std::string NowUtc() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
-
-std::string FamilyOf(std::string_view workload) { return std::string(workload.substr(0, workload.find(' '))); }
-
-// Temporary tables of this connection, made once.
-std::string StagingTables(Dialect dialect) {
-  const bool sqlite = dialect == Dialect::kSqlite;
-  const char* const text = sqlite ? "TEXT" : "TEXT COLLATE \"C\"";
-  const char* const blob = sqlite ? "BLOB" : "BYTEA";
-  const char* const id = sqlite ? "INTEGER PRIMARY KEY" : "BIGINT";
-  return fmt::format(
-      "CREATE TEMP TABLE IF NOT EXISTS incoming_rows (place {id}, origin BIGINT, workload {text}, family {text}, "
-      "library {text}, algorithm {text}, input_layout {text}, output_layout {text}, contract {text}, cache {text}, "
-      "measured_at {text}, outcome {text}, reason {text}, library_choice SMALLINT, numeric_error DOUBLE PRECISION, "
-      "flags {text}, repetition_count BIGINT, best_us DOUBLE PRECISION, low_us DOUBLE PRECISION, "
-      "high_us DOUBLE PRECISION, weight BIGINT);"
-      "CREATE TEMP TABLE IF NOT EXISTS incoming_repetitions (place BIGINT, position BIGINT, count BIGINT, "
-      "minimum_us DOUBLE PRECISION, median_us DOUBLE PRECISION, p95_us DOUBLE PRECISION, samples_us {blob}{key});"
-      "CREATE TEMP TABLE IF NOT EXISTS incoming_origins (origin {id}, device_id BIGINT, environment_id BIGINT);"
-      "CREATE TEMP TABLE IF NOT EXISTS incoming_accepted (place {id}, id BIGINT, origin BIGINT, workload_id BIGINT, "
-      "candidate_id BIGINT)",
-      fmt::arg("text", text), fmt::arg("blob", blob), fmt::arg("id", id),
-      fmt::arg("key", sqlite ? ", PRIMARY KEY (place, position)" : ""));
-}
 
 constexpr const char* kSameRow =
     "m.workload_id = n.workload_id AND m.device_id = n.device_id AND m.candidate_id = n.candidate_id AND "
@@ -61,113 +25,30 @@ constexpr const char* kSameRow =
 
 Result<std::unique_ptr<StoreImport>> SqlImport::Begin(Connection& connection, const CampaignOrigin& campaign) {
   std::unique_ptr<SqlImport> import(new SqlImport(connection, campaign));
-  INFIMUM_RETURN_IF_ERROR(connection.Execute(StagingTables(connection.dialect())));
-  // What an import that failed has left.
-  INFIMUM_RETURN_IF_ERROR(import->Unstage());
+  INFIMUM_RETURN_IF_ERROR(import->stage_.Prepare());
   return std::unique_ptr<StoreImport>(std::move(import));
 }
 
 SqlImport::~SqlImport() {
   // The tables are gone with the connection; a failure to empty them costs the next Begin() another attempt.
-  if (staged_ > 0) static_cast<void>(Unstage().ok());
+  if (stage_.size() > 0) static_cast<void>(stage_.Clear().ok());
 }
 
-Status SqlImport::Unstage() {
-  staged_ = 0;
-  return connection_.Execute(
-      "DELETE FROM incoming_rows; DELETE FROM incoming_repetitions; DELETE FROM incoming_origins; "
-      "DELETE FROM incoming_accepted");
-}
-
-std::size_t SqlImport::OriginOf(const Device& device, const Environment& environment) {
+SqlImport::Origin& SqlImport::OriginOf(const Device& device, const Environment& environment) {
   const auto [found, inserted] =
-      origin_index_.try_emplace({device.Key().text, environment.Key().text}, origins_.size());
-  if (inserted) origins_.push_back({device, environment, {}});
-  return found->second;
+      origin_index_.try_emplace({device.Key().text, environment.Key().text, campaign_.key}, origins_.size());
+  if (inserted) origins_.push_back({.device = device, .environment = environment, .campaign = campaign_});
+  return origins_[found->second];
 }
 
 Status SqlImport::Add(const Device& device, const Environment& environment, std::span<const Measurement> rows,
                       std::span<const PeakRate> peaks) {
-  const std::size_t origin = OriginOf(device, environment);
-  origins_[origin].peaks.insert(origins_[origin].peaks.end(), peaks.begin(), peaks.end());
+  Origin& origin = OriginOf(device, environment);
+  origin.peaks.insert(origin.peaks.end(), peaks.begin(), peaks.end());
   staged_peaks_ += static_cast<std::int64_t>(peaks.size());
   if (rows.empty()) return {};
-  INFIMUM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(connection_, Connection::Purpose::kStaging));
-  INFIMUM_RETURN_IF_ERROR(StageRows(origin, rows));
-  INFIMUM_RETURN_IF_ERROR(StageRepetitions(rows));
-  INFIMUM_RETURN_IF_ERROR(transaction.Commit());
-  staged_ += static_cast<std::int64_t>(rows.size());
-  return {};
-}
-
-Status SqlImport::StageRows(std::size_t origin, std::span<const Measurement> rows) {
-  INFIMUM_ASSIGN_OR_RETURN(
-      const auto insert,
-      connection_.StartBulkInsert(
-          "incoming_rows",
-          {"place",        "origin",         "workload",      "family", "library",          "algorithm",
-           "input_layout", "output_layout",  "contract",      "cache",  "measured_at",      "outcome",
-           "reason",       "library_choice", "numeric_error", "flags",  "repetition_count", "best_us",
-           "low_us",       "high_us",        "weight"}));
-  std::int64_t place = staged_;
-  for (const Measurement& row : rows) {
-    const StorableText workload(row.workload.text), library(row.candidate.library), algorithm(row.candidate.algorithm),
-        input(row.candidate.input_layout), output(row.candidate.output_layout), at(row.measured_at), reason(row.reason);
-    const std::string family = FamilyOf(workload.text()), flags = FormatList(row.flags);
-    std::optional<double> best, low, high;
-    if (row.outcome == Outcome::kMeasured && !row.repetitions.empty()) {
-      const Interval interval = PointInterval(row.repetitions);
-      best = PointValue(row.repetitions).count();
-      low = interval.low.count();
-      high = interval.high.count();
-    }
-    const SqlValue values[] = {place++,
-                               static_cast<std::int64_t>(origin),
-                               workload.text(),
-                               std::string_view(family),
-                               library.text(),
-                               algorithm.text(),
-                               input.text(),
-                               output.text(),
-                               Name(row.contract),
-                               Name(row.cache),
-                               at.text(),
-                               Name(row.outcome),
-                               reason.text(),
-                               std::int64_t{row.candidate.library_choice ? 1 : 0},
-                               OrNull(row.numeric_error),
-                               std::string_view(flags),
-                               static_cast<std::int64_t>(row.repetitions.size()),
-                               OrNull(best),
-                               OrNull(low),
-                               OrNull(high),
-                               WeightOf(row)};
-    INFIMUM_RETURN_IF_ERROR(insert->Add(values));
-  }
-  return insert->Finish();
-}
-
-Status SqlImport::StageRepetitions(std::span<const Measurement> rows) {
-  INFIMUM_ASSIGN_OR_RETURN(const auto insert, connection_.StartBulkInsert("incoming_repetitions",
-                                                                          {"place", "position", "count", "minimum_us",
-                                                                           "median_us", "p95_us", "samples_us"}));
-  std::vector<double> samples;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    for (std::size_t position = 0; position < rows[i].repetitions.size(); ++position) {
-      const Repetition& repetition = rows[i].repetitions[position];
-      samples.clear();
-      for (const Latency sample : repetition.samples) samples.push_back(sample.count());
-      const SqlValue values[] = {staged_ + static_cast<std::int64_t>(i),
-                                 static_cast<std::int64_t>(position),
-                                 repetition.count,
-                                 repetition.minimum.count(),
-                                 repetition.median.count(),
-                                 repetition.p95.count(),
-                                 Blob(std::as_bytes(std::span(samples)))};
-      INFIMUM_RETURN_IF_ERROR(insert->Add(values));
-    }
-  }
-  return insert->Finish();
+  origin.has_rows = true;
+  return stage_.Add(&origin - origins_.data(), rows);
 }
 
 Status SqlImport::AddRun(const RunProfile& run) {
@@ -175,94 +56,119 @@ Status SqlImport::AddRun(const RunProfile& run) {
   return {};
 }
 
+Status SqlImport::AddModel(const StoredModel& model) {
+  models_.push_back(model);
+  return {};
+}
+
 Result<ImportCount> SqlImport::Commit() {
   ImportCount count;
   INFIMUM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(connection_));
   INFIMUM_RETURN_IF_ERROR(SaveOrigins());
-  if (staged_ > 0) {
-    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t campaign, SaveCampaign());
+  if (stage_.size() > 0) {
     INFIMUM_RETURN_IF_ERROR(SaveNames());
-    INFIMUM_ASSIGN_OR_RETURN(count.added, SaveRows(campaign));
+    INFIMUM_ASSIGN_OR_RETURN(count.added, SaveRows());
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t peaks, SavePeaks());
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t runs, SaveRuns());
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t models, SaveModels(connection_, models_));
   INFIMUM_RETURN_IF_ERROR(transaction.Commit());
-  count.added += peaks + runs;
-  count.known = staged_ + staged_peaks_ + static_cast<std::int64_t>(runs_.size()) - count.added;
-  INFIMUM_RETURN_IF_ERROR(Unstage());
+  count.added += peaks + runs + models;
+  count.known = stage_.size() + staged_peaks_ + static_cast<std::int64_t>(runs_.size() + models_.size()) - count.added;
+  INFIMUM_RETURN_IF_ERROR(stage_.Clear());
   origins_.clear();
   origin_index_.clear();
   runs_.clear();
+  models_.clear();
   staged_peaks_ = 0;
   return count;
 }
 
-Result<std::int64_t> SqlImport::IdOf(const std::string& table, const std::string& key, const std::string& columns,
-                                     const std::vector<SqlValue>& values) {
+Result<std::int64_t> SqlImport::IdOf(const std::string& table, const std::string& name, const std::string& value,
+                                     const std::string& columns, const std::vector<SqlValue>& values) {
   INFIMUM_ASSIGN_OR_RETURN(const auto find,
-                           connection_.Prepare(fmt::format("SELECT id FROM {} WHERE key = $1", table)));
-  find->Bind(1, key);
+                           connection_.Prepare(fmt::format("SELECT id FROM {} WHERE {} = $1", table, name)));
+  find->Bind(1, value);
   INFIMUM_ASSIGN_OR_RETURN(const bool found, find->Step());
   if (found) return find->Integer(0);
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id,
                            connection_.AskInteger(fmt::format("SELECT coalesce(max(id), 0) + 1 FROM {}", table)));
   std::string places = "$1, $2";
   for (std::size_t i = 0; i < values.size(); ++i) places += fmt::format(", ${}", i + 3);
-  INFIMUM_ASSIGN_OR_RETURN(const auto insert, connection_.Prepare(fmt::format(
-                                                  "INSERT INTO {} (id, key, {}) VALUES ({})", table, columns, places)));
+  INFIMUM_ASSIGN_OR_RETURN(const auto insert,
+                           connection_.Prepare(fmt::format("INSERT INTO {} (id, {}, {}) VALUES ({})", table, name,
+                                                           columns, places)));
   insert->Bind(1, id);
-  insert->Bind(2, key);
+  insert->Bind(2, value);
   for (std::size_t i = 0; i < values.size(); ++i) insert->Bind(static_cast<int>(i) + 3, values[i]);
   INFIMUM_RETURN_IF_ERROR(insert->Run());
   return id;
 }
 
-Status SqlImport::SaveOrigins() {
-  INFIMUM_ASSIGN_OR_RETURN(
-      const auto stage,
-      connection_.Prepare("INSERT INTO incoming_origins (origin, device_id, environment_id) VALUES ($1, $2, $3)"));
+Result<std::int64_t> SqlImport::SaveDevice(const Device& device) {
+  const StorableText name(device.name), vendor(device.vendor), generation(device.generation);
+  const std::string identity = FormatTexts(device.identity);
+  SqlValue generation_id = nullptr;
+  if (!generation.text().empty()) {
+    const std::optional<std::int64_t> year = YearOfGeneration(generation.text());
+    INFIMUM_ASSIGN_OR_RETURN(generation_id, IdOf("generations", "name", std::string(generation.text()), "year",
+                                                 {year ? SqlValue(*year) : SqlValue(nullptr)}));
+  }
+  return IdOf("devices", "key", device.Key().text,
+              "kind, name, vendor, generation_id, identity, cores, last_level_cache_bytes, memory_bytes",
+              {device.kind == DeviceKind::kCpu ? std::string_view("cpu") : std::string_view("gpu"), name.text(),
+               vendor.text(), generation_id, std::string_view(identity), device.cores, device.last_level_cache.value,
+               device.memory.value});
+}
+
+Result<std::int64_t> SqlImport::SaveEnvironment(const Environment& environment) {
+  const StorableText affinity(environment.affinity), clocks(environment.clock_policy), host(environment.host),
+      version(environment.infimum_version);
+  const std::string libraries = FormatTexts(environment.libraries);
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id,
+                           IdOf("environments", "key", environment.Key().text,
+                                "libraries, threads, affinity, clock_policy, host, infimum_version",
+                                {std::string_view(libraries), environment.threads, affinity.text(), clocks.text(),
+                                 host.text(), version.text()}));
   INFIMUM_ASSIGN_OR_RETURN(
       const auto add_library,
       connection_.Prepare("INSERT INTO environment_libraries (environment_id, library, version) VALUES ($1, $2, $3) "
                           "ON CONFLICT DO NOTHING"));
+  for (const auto& [library, library_version] : environment.libraries) {
+    add_library->Bind(1, id);
+    add_library->Bind(2, StorableText(library).text());
+    add_library->Bind(3, StorableText(library_version).text());
+    INFIMUM_RETURN_IF_ERROR(add_library->Run());
+  }
+  return id;
+}
+
+Result<std::int64_t> SqlImport::SaveCampaign(const CampaignOrigin& campaign) {
+  const StorableText source(campaign.source), key(campaign.key);
+  const std::string now = campaign.key.empty() ? "" : NowUtc();
+  return IdOf("campaigns", "key", std::string(key.text()), "source, imported_at",
+              {source.text(), std::string_view(now)});
+}
+
+Status SqlImport::SaveOrigins() {
+  INFIMUM_ASSIGN_OR_RETURN(
+      const auto stage,
+      connection_.Prepare(
+          "INSERT INTO incoming_origins (origin, device_id, environment_id, campaign_id) VALUES ($1, $2, $3, $4)"));
   for (std::size_t i = 0; i < origins_.size(); ++i) {
     Origin& origin = origins_[i];
-    const Device& device = origin.device;
-    const StorableText name(device.name), vendor(device.vendor), generation(device.generation);
-    const std::string identity = FormatTexts(device.identity);
-    INFIMUM_ASSIGN_OR_RETURN(
-        origin.device_id, IdOf("devices", device.Key().text,
-                               "kind, name, vendor, generation, identity, cores, last_level_cache_bytes, memory_bytes",
-                               {device.kind == DeviceKind::kCpu ? std::string_view("cpu") : std::string_view("gpu"),
-                                name.text(), vendor.text(), generation.text(), std::string_view(identity), device.cores,
-                                device.last_level_cache.value, device.memory.value}));
-    const Environment& environment = origin.environment;
-    const StorableText affinity(environment.affinity), clocks(environment.clock_policy), host(environment.host),
-        version(environment.infimum_version);
-    const std::string libraries = FormatTexts(environment.libraries);
-    INFIMUM_ASSIGN_OR_RETURN(origin.environment_id,
-                             IdOf("environments", environment.Key().text,
-                                  "libraries, threads, affinity, clock_policy, host, infimum_version",
-                                  {std::string_view(libraries), environment.threads, affinity.text(), clocks.text(),
-                                   host.text(), version.text()}));
-    for (const auto& [library, library_version] : environment.libraries) {
-      add_library->Bind(1, origin.environment_id);
-      add_library->Bind(2, StorableText(library).text());
-      add_library->Bind(3, StorableText(library_version).text());
-      INFIMUM_RETURN_IF_ERROR(add_library->Run());
-    }
+    INFIMUM_ASSIGN_OR_RETURN(origin.device_id, SaveDevice(origin.device));
+    // Peaks belong to the device alone.
+    if (!origin.has_rows) continue;
+    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t environment, SaveEnvironment(origin.environment));
+    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t campaign, SaveCampaign(origin.campaign));
     stage->Bind(1, static_cast<std::int64_t>(i));
     stage->Bind(2, origin.device_id);
-    stage->Bind(3, origin.environment_id);
+    stage->Bind(3, environment);
+    stage->Bind(4, campaign);
     INFIMUM_RETURN_IF_ERROR(stage->Run());
   }
   return {};
-}
-
-Result<std::int64_t> SqlImport::SaveCampaign() {
-  const StorableText source(campaign_.source), key(campaign_.key);
-  const std::string now = campaign_.key.empty() ? "" : NowUtc();
-  return IdOf("campaigns", std::string(key.text()), "source, imported_at", {source.text(), std::string_view(now)});
 }
 
 // Texts that are new, each once and in the order of the texts.
@@ -285,8 +191,7 @@ Status SqlImport::SaveNames() {
       "c.input_layout = n.input_layout AND c.output_layout = n.output_layout)");
 }
 
-Result<std::int64_t> SqlImport::SaveRows(std::int64_t campaign_id) {
-  const std::string campaign = std::to_string(campaign_id);
+Result<std::int64_t> SqlImport::SaveRows() {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t last,
                            connection_.AskInteger("SELECT coalesce(max(id), 0) FROM measurements"));
   INFIMUM_RETURN_IF_ERROR(connection_.Execute(fmt::format(
@@ -294,30 +199,31 @@ Result<std::int64_t> SqlImport::SaveRows(std::int64_t campaign_id) {
       "SELECT n.place, {last} + row_number() OVER (ORDER BY n.place), n.origin, n.workload_id, n.candidate_id FROM ("
       "  SELECT i.place, i.origin, w.id AS workload_id, c.id AS candidate_id, o.device_id, o.environment_id, "
       "i.contract,"
-      "    i.cache, i.weight, {campaign} AS campaign_id, row_number() OVER (PARTITION BY w.id, c.id, o.device_id, "
-      "    o.environment_id, i.contract, i.cache ORDER BY i.weight DESC, i.place) AS preference"
+      "    i.cache, i.weight, o.campaign_id, row_number() OVER (PARTITION BY w.id, c.id, o.device_id, "
+      "    o.environment_id, o.campaign_id, i.contract, i.cache ORDER BY i.weight DESC, i.place) AS preference"
       "  FROM incoming_rows i JOIN incoming_origins o ON o.origin = i.origin JOIN workloads w ON w.text = i.workload"
       "  JOIN candidates c ON c.library = i.library AND c.algorithm = i.algorithm AND c.input_layout = i.input_layout"
       "    AND c.output_layout = i.output_layout) n "
       "WHERE n.preference = 1 AND NOT EXISTS (SELECT 1 FROM measurements m WHERE {same} AND m.weight >= n.weight)",
-      fmt::arg("last", last), fmt::arg("campaign", campaign), fmt::arg("same", kSameRow))));
+      fmt::arg("last", last), fmt::arg("same", kSameRow))));
   INFIMUM_ASSIGN_OR_RETURN(
       const auto add,
-      connection_.Prepare(fmt::format(
+      connection_.Prepare(
           "INSERT INTO measurements (id, workload_id, candidate_id, contract, cache, device_id, environment_id, "
           "campaign_id, measured_at, outcome, reason, library_choice, numeric_error, flags, repetition_count, best_us, "
           "low_us, high_us, weight) "
-          "SELECT a.id, a.workload_id, a.candidate_id, i.contract, i.cache, o.device_id, o.environment_id, {}, "
-          "i.measured_at, i.outcome, i.reason, i.library_choice, i.numeric_error, i.flags, i.repetition_count, "
+          "SELECT a.id, a.workload_id, a.candidate_id, i.contract, i.cache, o.device_id, o.environment_id, "
+          "o.campaign_id, i.measured_at, i.outcome, i.reason, i.library_choice, i.numeric_error, i.flags, i.repetition_count, "
           "i.best_us, i.low_us, i.high_us, i.weight "
           "FROM incoming_accepted a JOIN incoming_rows i ON i.place = a.place "
-          "JOIN incoming_origins o ON o.origin = a.origin",
-          campaign)));
+          "JOIN incoming_origins o ON o.origin = a.origin"));
   INFIMUM_RETURN_IF_ERROR(add->Run());
   const std::int64_t added = connection_.Changes();
   INFIMUM_RETURN_IF_ERROR(connection_.Execute(
-      "INSERT INTO repetitions (measurement_id, position, count, minimum_us, median_us, p95_us, samples_us) "
-      "SELECT a.id, r.position, r.count, r.minimum_us, r.median_us, r.p95_us, r.samples_us "
+      "INSERT INTO repetitions (measurement_id, position, count, minimum_us, median_us, p95_us, samples_us, "
+      "clock_low_mhz, clock_high_mhz) "
+      "SELECT a.id, r.position, r.count, r.minimum_us, r.median_us, r.p95_us, r.samples_us, r.clock_low_mhz, "
+      "r.clock_high_mhz "
       "FROM incoming_accepted a JOIN incoming_repetitions r ON r.place = a.place"));
   if (connection_.dialect() == Dialect::kPostgreSql) {
     INFIMUM_ASSIGN_OR_RETURN(
@@ -327,8 +233,8 @@ Result<std::int64_t> SqlImport::SaveRows(std::int64_t campaign_id) {
   }
   INFIMUM_RETURN_IF_ERROR(connection_.Execute(
       fmt::format("DELETE FROM measurements WHERE id IN (SELECT m.id FROM measurements n JOIN measurements m ON {} AND "
-                  "m.weight < n.weight WHERE n.id > {} AND n.campaign_id = {})",
-                  kSameRow, last, campaign)));
+                  "m.weight < n.weight WHERE n.id > {})",
+                  kSameRow, last)));
   return added;
 }
 
@@ -364,10 +270,11 @@ Result<std::int64_t> SqlImport::SaveRuns() {
       const auto add,
       connection_.Prepare(
           "INSERT INTO runs (id, framework, framework_version, model_name, model_sha256, device_key, dims, threads, "
-          "contract, details) "
+          "contract, details, best_us, low_us, high_us) "
           "SELECT (SELECT coalesce(max(id), 0) + 1 FROM runs), CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), "
           "CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT), CAST($7 AS BIGINT), CAST($8 AS TEXT), "
-          "CAST($9 AS TEXT) WHERE NOT EXISTS (SELECT 1 FROM runs WHERE model_sha256 = $4 AND device_key = $5 AND "
+          "CAST($9 AS TEXT), CAST($10 AS DOUBLE PRECISION), CAST($11 AS DOUBLE PRECISION), CAST($12 AS DOUBLE PRECISION) "
+          "WHERE NOT EXISTS (SELECT 1 FROM runs WHERE model_sha256 = $4 AND device_key = $5 AND "
           "threads = $7 AND framework = $1 AND framework_version = $2 AND dims = $6 AND contract = $8 AND "
           "details = $9)"));
   for (const RunProfile& run : runs_) {
@@ -381,6 +288,10 @@ Result<std::int64_t> SqlImport::SaveRuns() {
     add->Bind(7, run.threads);
     add->Bind(8, StorableText(run.contract).text());
     add->Bind(9, details);
+    const std::optional<RunSummary> summary = SummaryOf(run);
+    add->Bind(10, summary ? SqlValue(summary->best_us) : SqlValue(nullptr));
+    add->Bind(11, summary ? SqlValue(summary->low_us) : SqlValue(nullptr));
+    add->Bind(12, summary ? SqlValue(summary->high_us) : SqlValue(nullptr));
     INFIMUM_RETURN_IF_ERROR(add->Run());
     added += connection_.Changes();
   }

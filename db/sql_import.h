@@ -1,5 +1,5 @@
-// One import on its way into a store. Rows are staged in temporary tables, which only this connection sees and which
-// take no lock; Commit() moves them over in one transaction, with statements about whole sets:
+// One import on its way into a store. Rows are staged first (row_stage.h); Commit() moves them over in one transaction,
+// with statements about whole sets:
 //
 //   stage:   incoming_rows, incoming_repetitions          any time, any amount
 //   commit:  new workloads and candidates -> incoming_accepted (which rows say more than what is there, and the ids
@@ -11,9 +11,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "db/row_stage.h"
 #include "db/sql_connection.h"
 #include "infimum/db/store.h"
 
@@ -27,43 +29,47 @@ class SqlImport : public StoreImport {
   Status Add(const Device& device, const Environment& environment, std::span<const Measurement> rows,
              std::span<const PeakRate> peaks) override;
   Status AddRun(const RunProfile& run) override;
+  Status AddModel(const StoredModel& model) override;
+  void SwitchTo(const CampaignOrigin& campaign) override { campaign_ = campaign; }
   Result<ImportCount> Commit() override;
 
  private:
-  // Where rows were measured: an entry of incoming_origins.
+  // Where rows were measured and where they came from: an entry of incoming_origins.
   struct Origin {
     Device device;
     Environment environment;
-    std::vector<PeakRate> peaks;
+    CampaignOrigin campaign;
+    std::vector<PeakRate> peaks = {};
+    bool has_rows = false;
     std::int64_t device_id = 0;
-    std::int64_t environment_id = 0;
   };
 
   SqlImport(Connection& connection, CampaignOrigin campaign)
-      : connection_(connection), campaign_(std::move(campaign)) {}
+      : connection_(connection), stage_(connection), campaign_(std::move(campaign)) {}
 
-  std::size_t OriginOf(const Device& device, const Environment& environment);
-  Status StageRows(std::size_t origin, std::span<const Measurement> rows);
-  Status StageRepetitions(std::span<const Measurement> rows);
-  Status Unstage();
+  Origin& OriginOf(const Device& device, const Environment& environment);
 
   Status SaveOrigins();
-  Result<std::int64_t> SaveCampaign();
+  Result<std::int64_t> SaveDevice(const Device& device);
+  Result<std::int64_t> SaveEnvironment(const Environment& environment);
+  Result<std::int64_t> SaveCampaign(const CampaignOrigin& campaign);
   Status SaveNames();
-  Result<std::int64_t> SaveRows(std::int64_t campaign_id);
+  Result<std::int64_t> SaveRows();
   Result<std::int64_t> SavePeaks();
   Result<std::int64_t> SaveRuns();
 
-  // The id of the row of `table` whose `key` is this; `insert` adds it, with $1 its id and $2 its key.
-  Result<std::int64_t> IdOf(const std::string& table, const std::string& key, const std::string& columns,
-                            const std::vector<SqlValue>& values);
+  // The id of the row of `table` whose column `name` has this value; where there is none, one with these `columns` too
+  // is added.
+  Result<std::int64_t> IdOf(const std::string& table, const std::string& name, const std::string& value,
+                            const std::string& columns, const std::vector<SqlValue>& values);
 
   Connection& connection_;
-  CampaignOrigin campaign_;
+  RowStage stage_;
+  CampaignOrigin campaign_;  // of what is added now
   std::vector<Origin> origins_;
-  std::map<std::pair<std::string, std::string>, std::size_t> origin_index_;
+  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> origin_index_;
   std::vector<RunProfile> runs_;
-  std::int64_t staged_ = 0;
+  std::vector<StoredModel> models_;
   std::int64_t staged_peaks_ = 0;
 };
 

@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
-#include <limits>
 #include <tuple>
 #include <utility>
 
 #include "db/query_run.h"
 #include "db/run_details.h"
 #include "db/sql_import.h"
+#include "db/sql_models.h"
+#include "db/sql_visit.h"
+#include "db/store_check.h"
+#include "db/store_facts.h"
+#include "db/stored_rows.h"
 #include "infimum/base/text.h"
 #include "infimum/db/data_sheets.h"
 #include "infimum/measurement/selection_filter.h"
@@ -21,17 +24,21 @@ namespace {
 constexpr PeakRate::Kind kKinds[] = {PeakRate::Kind::kRead, PeakRate::Kind::kWrite, PeakRate::Kind::kCopy,
                                      PeakRate::Kind::kArithmetic};
 
-Result<Device> DeviceFrom(const Statement& row) {
-  Device device;
-  device.kind = row.Text(0) == "gpu" ? DeviceKind::kGpu : DeviceKind::kCpu;
-  device.name = row.Text(1);
-  device.vendor = row.Text(2);
-  device.generation = row.Text(3);
-  INFIMUM_ASSIGN_OR_RETURN(device.identity, ParseTexts(row.Text(4)));
-  device.cores = row.Integer(5);
-  device.last_level_cache = Bytes{row.Integer(6)};
-  device.memory = Bytes{row.Integer(7)};
-  return device;
+constexpr const char* kRunColumns =
+    "framework, framework_version, model_name, model_sha256, device_key, dims, threads, contract, details";
+
+Result<RunProfile> RunFrom(const Statement& row) {
+  RunProfile run;
+  run.framework = row.Text(0);
+  run.framework_version = row.Text(1);
+  run.model_name = row.Text(2);
+  run.model_sha256 = row.Text(3);
+  run.device = row.Text(4);
+  INFIMUM_ASSIGN_OR_RETURN(run.dims, ParseDims(row.Text(5)));
+  run.threads = row.Integer(6);
+  run.contract = row.Text(7);
+  INFIMUM_RETURN_IF_ERROR(ParseRunDetails(row.Text(8), run));
+  return run;
 }
 
 auto IdentityOf(const Measurement& row) {
@@ -74,6 +81,12 @@ Result<ImportCount> Store::ImportRun(const RunProfile& run) {
   return import->Commit();
 }
 
+Result<ImportCount> Store::ImportModel(const StoredModel& model) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<StoreImport> import, BeginImport({}));
+  INFIMUM_RETURN_IF_ERROR(import->AddModel(model));
+  return import->Commit();
+}
+
 Result<std::unique_ptr<StoreImport>> SqlStore::BeginImport(const CampaignOrigin& campaign) {
   return SqlImport::Begin(*connection_, campaign);
 }
@@ -83,9 +96,9 @@ Result<std::optional<RunProfile>> SqlStore::FindRun(const std::string& model_sha
                                                     std::int64_t threads, const std::string& framework) {
   INFIMUM_ASSIGN_OR_RETURN(
       const auto find,
-      connection_->Prepare("SELECT framework, framework_version, model_name, model_sha256, device_key, dims, threads, "
-                           "contract, details FROM runs WHERE model_sha256 = $1 AND device_key = $2 AND dims = $3 AND "
-                           "threads = $4 AND framework = $5 ORDER BY id DESC LIMIT 1"));
+      connection_->Prepare(fmt::format("SELECT {} FROM runs WHERE model_sha256 = $1 AND device_key = $2 AND dims = $3 "
+                                       "AND threads = $4 AND framework = $5 ORDER BY id DESC LIMIT 1",
+                                       kRunColumns)));
   find->Bind(1, model_sha256);
   find->Bind(2, device.text);
   find->Bind(3, FormatDims(dims));
@@ -93,34 +106,70 @@ Result<std::optional<RunProfile>> SqlStore::FindRun(const std::string& model_sha
   find->Bind(5, framework);
   INFIMUM_ASSIGN_OR_RETURN(const bool found, find->Step());
   if (!found) return std::optional<RunProfile>();
-  RunProfile run;
-  run.framework = find->Text(0);
-  run.framework_version = find->Text(1);
-  run.model_name = find->Text(2);
-  run.model_sha256 = find->Text(3);
-  run.device = find->Text(4);
-  INFIMUM_ASSIGN_OR_RETURN(run.dims, ParseDims(find->Text(5)));
-  run.threads = find->Integer(6);
-  run.contract = find->Text(7);
-  INFIMUM_RETURN_IF_ERROR(ParseRunDetails(find->Text(8), run));
+  INFIMUM_ASSIGN_OR_RETURN(RunProfile run, RunFrom(*find));
   return std::optional<RunProfile>(std::move(run));
 }
 
-Result<std::vector<StoredDevice>> SqlStore::Devices() {
-  INFIMUM_ASSIGN_OR_RETURN(std::vector<StoredDevice> devices, DevicesWhere("", ""));
+Result<std::vector<Device>> SqlStore::Devices() {
   INFIMUM_ASSIGN_OR_RETURN(
       const auto find,
-      connection_->Prepare("SELECT d.key, count(*), max(m.measured_at) FROM measurements m JOIN devices d ON d.id = "
-                           "m.device_id GROUP BY d.key"));
+      connection_->Prepare(fmt::format("SELECT {} FROM {} ORDER BY d.name, d.key", kDeviceColumns, kDeviceTables)));
+  std::vector<Device> devices;
   while (true) {
     INFIMUM_ASSIGN_OR_RETURN(const bool row, find->Step());
     if (!row) return devices;
-    for (StoredDevice& stored : devices) {
-      if (stored.device.Key().text != find->Text(0)) continue;
-      stored.measurements = find->Integer(1);
-      stored.newest = find->Text(2);
+    INFIMUM_ASSIGN_OR_RETURN(Device device, DeviceFrom(*find));
+    devices.push_back(std::move(device));
+  }
+}
+
+Result<std::vector<DeviceRows>> SqlStore::CountRows() {
+  INFIMUM_ASSIGN_OR_RETURN(std::vector<Device> devices, Devices());
+  std::vector<DeviceRows> counts;
+  for (Device& device : devices) counts.push_back({std::move(device), 0, ""});
+  INFIMUM_ASSIGN_OR_RETURN(
+      const auto find,
+      connection_->Prepare("SELECT d.key, m.rows, m.newest FROM (SELECT device_id, count(*) AS rows, max(measured_at) "
+                           "AS newest FROM measurements GROUP BY device_id) m JOIN devices d ON d.id = m.device_id"));
+  while (true) {
+    INFIMUM_ASSIGN_OR_RETURN(const bool row, find->Step());
+    if (!row) return counts;
+    for (DeviceRows& counted : counts) {
+      if (counted.device.Key().text != find->Text(0)) continue;
+      counted.measurements = find->Integer(1);
+      counted.newest = find->Text(2);
     }
   }
+}
+
+Status SqlStore::VisitRows(const RowSelection& selection, const std::function<Status(const RowBatch&)>& take) {
+  return VisitStoredRows(*connection_, selection, take);
+}
+
+Status SqlStore::VisitRuns(const std::function<Status(const RunProfile&)>& take) {
+  INFIMUM_ASSIGN_OR_RETURN(
+      const auto next,
+      connection_->Prepare(fmt::format("SELECT {}, id FROM runs WHERE id > $1 ORDER BY id LIMIT 1", kRunColumns)));
+  std::int64_t id = 0;
+  while (true) {
+    next->Bind(1, id);
+    INFIMUM_ASSIGN_OR_RETURN(const bool more, next->Step());
+    if (!more) return {};
+    INFIMUM_ASSIGN_OR_RETURN(const RunProfile run, RunFrom(*next));
+    id = next->Integer(9);
+    next->Reset();
+    INFIMUM_RETURN_IF_ERROR(take(run));
+  }
+}
+
+Status SqlStore::VisitModels(const std::function<Status(const StoredModel&)>& take) {
+  return ReadModels(*connection_, take);
+}
+
+Result<StoreFacts> SqlStore::Facts() { return ReadFacts(*connection_); }
+
+Status SqlStore::Check(const std::function<void(const std::string&)>& report) {
+  return CheckStore(*connection_, report);
 }
 
 Result<QueryTable> SqlStore::Ask(const NamedQuery& query, const std::map<std::string, std::string>& given) {
@@ -130,44 +179,7 @@ Result<QueryTable> SqlStore::Ask(const NamedQuery& query, const std::map<std::st
 
 Result<QueryTable> SqlStore::AskSql(const std::string& sql) { return RunQuery(*connection_, sql, {}); }
 
-Result<std::vector<StoredDevice>> SqlStore::DevicesWhere(const std::string& condition, const std::string& key) {
-  INFIMUM_ASSIGN_OR_RETURN(const auto find,
-                           connection_->Prepare("SELECT d.kind, d.name, d.vendor, d.generation, d.identity, d.cores, "
-                                                "d.last_level_cache_bytes, d.memory_bytes FROM devices d " +
-                                                condition + " ORDER BY d.name, d.key"));
-  if (!condition.empty()) find->Bind(1, key);
-  std::vector<StoredDevice> devices;
-  while (true) {
-    INFIMUM_ASSIGN_OR_RETURN(const bool row, find->Step());
-    if (!row) return devices;
-    StoredDevice stored;
-    INFIMUM_ASSIGN_OR_RETURN(stored.device, DeviceFrom(*find));
-    devices.push_back(std::move(stored));
-  }
-}
-
-Result<std::map<EnvironmentKey, Environment>> SqlStore::Environments() {
-  INFIMUM_ASSIGN_OR_RETURN(
-      const auto find,
-      connection_->Prepare(
-          "SELECT key, libraries, threads, affinity, clock_policy, host, infimum_version FROM environments"));
-  std::map<EnvironmentKey, Environment> environments;
-  while (true) {
-    INFIMUM_ASSIGN_OR_RETURN(const bool row, find->Step());
-    if (!row) return environments;
-    Environment environment;
-    INFIMUM_ASSIGN_OR_RETURN(environment.libraries, ParseTexts(find->Text(1)));
-    environment.threads = find->Integer(2);
-    environment.affinity = find->Text(3);
-    environment.clock_policy = find->Text(4);
-    environment.host = find->Text(5);
-    environment.infimum_version = find->Text(6);
-    environments.emplace(EnvironmentKey{find->Text(0)}, std::move(environment));
-  }
-}
-
-Result<std::vector<SqlStore::StoredRow>> SqlStore::RowsOf(std::span<const WorkloadKey> workloads,
-                                                          const Selection& selection) {
+Result<std::vector<StoredRow>> SqlStore::RowsOf(std::span<const WorkloadKey> workloads, const Selection& selection) {
   std::vector<std::string> texts;
   for (const WorkloadKey& key : workloads) texts.push_back(key.text);
   std::sort(texts.begin(), texts.end());
@@ -178,14 +190,12 @@ Result<std::vector<SqlStore::StoredRow>> SqlStore::RowsOf(std::span<const Worklo
   INFIMUM_ASSIGN_OR_RETURN(
       const auto find,
       connection_->Prepare(fmt::format(
-          "SELECT m.id, w.text, c.library, c.algorithm, c.input_layout, c.output_layout, m.library_choice, m.contract, "
-          "e.key, m.measured_at, m.outcome, m.reason, m.numeric_error, m.flags, m.weight, m.best_us "
-          "FROM (SELECT id FROM devices WHERE key = $2) d CROSS JOIN {} CROSS JOIN workloads w "
+          "SELECT {} FROM (SELECT id, key FROM devices WHERE key = $2) d CROSS JOIN {} CROSS JOIN workloads w "
           "CROSS JOIN measurements m JOIN candidates c ON c.id = m.candidate_id "
           "JOIN environments e ON e.id = m.environment_id "
           "WHERE w.text = wanted.value AND m.workload_id = w.id AND m.device_id = d.id AND m.cache = $3 "
           "AND e.threads = $4",
-          ListTable(connection_->dialect(), "$1", "wanted"))));
+          kRowColumns, ListTable(connection_->dialect(), "$1", "wanted"))));
   find->Bind(1, FormatList(texts));
   find->Bind(2, selection.device.text);
   find->Bind(3, Name(selection.cache));
@@ -194,102 +204,54 @@ Result<std::vector<SqlStore::StoredRow>> SqlStore::RowsOf(std::span<const Worklo
   while (true) {
     INFIMUM_ASSIGN_OR_RETURN(const bool more, find->Step());
     if (!more) return rows;
-    StoredRow stored;
-    stored.id = find->Integer(0);
-    Measurement& row = stored.row;
-    row.workload = {find->Text(1)};
-    row.candidate = {find->Text(2), find->Text(3), find->Text(4), find->Text(5), find->Integer(6) != 0};
-    const std::optional<NumericContract> contract = FindContract(find->Text(7));
-    const std::optional<Outcome> outcome = FindOutcome(find->Text(10));
-    if (!contract || !outcome) return Error{connection_->name() + ": holds a row with an unknown contract or outcome"};
-    row.contract = *contract;
-    row.cache = selection.cache;
-    row.device = selection.device;
-    row.environment = {find->Text(8)};
-    row.measured_at = find->Text(9);
-    row.outcome = *outcome;
-    row.reason = find->Text(11);
-    row.numeric_error = find->OptionalNumber(12);
-    INFIMUM_ASSIGN_OR_RETURN(row.flags, ParseList(find->Text(13)));
-    stored.weight = find->Integer(14);
-    stored.best = find->OptionalNumber(15).value_or(std::numeric_limits<double>::infinity());
-    rows.push_back(std::move(stored));
-  }
-}
-
-Status SqlStore::ReadRepetitions(std::vector<StoredRow>& rows) {
-  std::sort(rows.begin(), rows.end(), [](const StoredRow& a, const StoredRow& b) { return a.id < b.id; });
-  std::vector<std::string> ids;
-  for (const StoredRow& row : rows) ids.push_back(std::to_string(row.id));
-  INFIMUM_ASSIGN_OR_RETURN(
-      const auto find,
-      connection_->Prepare(fmt::format(
-          "SELECT r.measurement_id, r.count, r.minimum_us, r.median_us, r.p95_us, r.samples_us FROM {} CROSS JOIN "
-          "repetitions r WHERE r.measurement_id = CAST(wanted.value AS BIGINT) ORDER BY r.measurement_id, r.position",
-          ListTable(connection_->dialect(), "$1", "wanted"))));
-  find->Bind(1, FormatList(ids));
-  auto row = rows.begin();
-  while (true) {
-    INFIMUM_ASSIGN_OR_RETURN(const bool more, find->Step());
-    if (!more) return {};
-    const std::int64_t id = find->Integer(0);
-    while (row != rows.end() && row->id < id) ++row;
-    if (row == rows.end() || row->id != id) return Error{connection_->name() + ": holds a repetition without its row"};
-    Repetition repetition{
-        find->Integer(1), Latency(find->Number(2)), Latency(find->Number(3)), Latency(find->Number(4)), {}};
-    const std::vector<std::byte> bytes = find->Bytes(5);
-    std::vector<double> samples(bytes.size() / sizeof(double));
-    if (!samples.empty()) std::memcpy(samples.data(), bytes.data(), samples.size() * sizeof(double));
-    for (const double sample : samples) repetition.samples.emplace_back(sample);
-    row->row.repetitions.push_back(std::move(repetition));
+    INFIMUM_ASSIGN_OR_RETURN(StoredRow row, RowFrom(*find, *connection_));
+    rows.push_back(std::move(row));
   }
 }
 
 Result<std::vector<Measurement>> SqlStore::Find(std::span<const WorkloadKey> workloads, const Selection& selection) {
-  INFIMUM_ASSIGN_OR_RETURN(std::vector<StoredRow> rows, RowsOf(workloads, selection));
+  INFIMUM_ASSIGN_OR_RETURN(std::vector<StoredRow> stored, RowsOf(workloads, selection));
+  INFIMUM_ASSIGN_OR_RETURN(const auto environments, ReadEnvironments(*connection_));
+  std::vector<Measurement> rows;
+  rows.reserve(stored.size());
+  for (StoredRow& entry : stored) rows.push_back(std::move(entry.row));
+  // Before rows of several campaigns become one: which environment is the newest does not depend on which is fastest.
+  std::vector<std::size_t> admitted = AdmittedPlaces(rows, environments, selection);
+
   // Rows that differ in their campaign or in how much they say are one row to whoever asks: the fastest, since another
   // row of the same candidate must never raise a bound; of equals the one that says most, of those the newest.
-  std::sort(rows.begin(), rows.end(), [](const StoredRow& a, const StoredRow& b) {
-    const auto left = IdentityOf(a.row), right = IdentityOf(b.row);
+  const auto same = [&](std::size_t a, std::size_t b) { return IdentityOf(rows[a]) == IdentityOf(rows[b]); };
+  std::sort(admitted.begin(), admitted.end(), [&](std::size_t a, std::size_t b) {
+    const auto left = IdentityOf(rows[a]), right = IdentityOf(rows[b]);
     if (left != right) return left < right;
-    if (a.best != b.best) return a.best < b.best;
-    return std::tie(a.weight, a.row.measured_at) > std::tie(b.weight, b.row.measured_at);
+    const RowPlace &one = stored[a].place, &other = stored[b].place;
+    if (one.best != other.best) return one.best < other.best;
+    return std::tie(one.weight, rows[a].measured_at) > std::tie(other.weight, rows[b].measured_at);
   });
-  rows.erase(std::unique(rows.begin(), rows.end(),
-                         [](const StoredRow& a, const StoredRow& b) { return IdentityOf(a.row) == IdentityOf(b.row); }),
-             rows.end());
-  INFIMUM_RETURN_IF_ERROR(ReadRepetitions(rows));
-  std::vector<Measurement> measurements;
-  measurements.reserve(rows.size());
-  for (StoredRow& row : rows) measurements.push_back(std::move(row.row));
-  INFIMUM_ASSIGN_OR_RETURN(const auto environments, Environments());
-  return Admitted(std::move(measurements), environments, selection);
+  admitted.erase(std::unique(admitted.begin(), admitted.end(), same), admitted.end());
+  std::vector<RowPlace> places;
+  std::vector<Measurement> found;
+  for (const std::size_t i : admitted) {
+    places.push_back(stored[i].place);
+    found.push_back(std::move(rows[i]));
+  }
+  INFIMUM_RETURN_IF_ERROR(ReadRepetitions(*connection_, places, found));
+  return found;
 }
 
 Result<DevicePeaks> SqlStore::Peaks(const DeviceKey& device) {
+  DevicePeaks peaks;
+  INFIMUM_ASSIGN_OR_RETURN(peaks.rates, ReadPeaks(*connection_, device.text));
   INFIMUM_ASSIGN_OR_RETURN(
       const auto find,
-      connection_->Prepare("SELECT p.kind, p.working_set_bytes, p.dtype, p.threads, p.source, max(p.per_second) "
-                           "FROM peak_rates p JOIN devices d ON d.id = p.device_id WHERE d.key = $1 "
-                           "GROUP BY p.kind, p.working_set_bytes, p.dtype, p.threads, p.source"));
+      connection_->Prepare(fmt::format("SELECT {} FROM {} WHERE d.key = $1", kDeviceColumns, kDeviceTables)));
   find->Bind(1, device.text);
-  DevicePeaks peaks;
-  while (true) {
-    INFIMUM_ASSIGN_OR_RETURN(const bool row, find->Step());
-    if (!row) break;
-    PeakRate rate;
-    INFIMUM_ASSIGN_OR_RETURN(rate.kind, FindPeakKind(find->Text(0)));
-    rate.working_set = Bytes{find->Integer(1)};
-    const std::optional<DataType> type = FindDataType(find->Text(2));
-    if (!type) return Error{connection_->name() + ": holds a peak of an unknown data type"};
-    rate.type = *type;
-    rate.threads = find->Integer(3);
-    rate.source = find->Text(4);
-    rate.per_second = find->Number(5);
-    peaks.rates.push_back(std::move(rate));
+  INFIMUM_ASSIGN_OR_RETURN(const bool is_stored, find->Step());
+  const DataSheet* sheet = FindDataSheetByKey(device);
+  if (is_stored) {
+    INFIMUM_ASSIGN_OR_RETURN(const Device stored, DeviceFrom(*find));
+    sheet = FindDataSheet(stored);
   }
-  INFIMUM_ASSIGN_OR_RETURN(const std::vector<StoredDevice> devices, DevicesWhere("WHERE d.key = $1", device.text));
-  const DataSheet* const sheet = devices.empty() ? FindDataSheetByKey(device) : FindDataSheet(devices.front().device);
   // A processor's sheet is about all its cores together: what was seen of the asked ones says more.
   if (sheet == nullptr || (sheet->device.kind == DeviceKind::kCpu && !peaks.rates.empty())) return peaks;
   peaks.rates.insert(peaks.rates.end(), sheet->peaks.rates.begin(), sheet->peaks.rates.end());

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "db/sql_connection.h"
+#include "db/stored_rows.h"
 #include "infimum/db/store.h"
 
 namespace infimum {
@@ -20,25 +21,20 @@ class SqlStore : public Store {
   Result<std::optional<RunProfile>> FindRun(const std::string& model_sha256, const DeviceKey& device,
                                             const std::map<std::string, std::int64_t>& dims, std::int64_t threads,
                                             const std::string& framework) override;
-  Result<std::vector<StoredDevice>> Devices() override;
+  Result<std::vector<Device>> Devices() override;
+  Result<std::vector<DeviceRows>> CountRows() override;
+  Status VisitRows(const RowSelection& selection, const std::function<Status(const RowBatch&)>& take) override;
+  Status VisitRuns(const std::function<Status(const RunProfile&)>& take) override;
+  Status VisitModels(const std::function<Status(const StoredModel&)>& take) override;
+  Result<StoreFacts> Facts() override;
+  Status Check(const std::function<void(const std::string& problem)>& report) override;
   Result<QueryTable> Ask(const NamedQuery& query, const std::map<std::string, std::string>& given) override;
   Result<QueryTable> AskSql(const std::string& sql) override;
   Result<std::vector<Measurement>> Find(std::span<const WorkloadKey> workloads, const Selection& selection) override;
   Result<DevicePeaks> Peaks(const DeviceKey& device) override;
 
  private:
-  // A row as it was read, and its place in the store.
-  struct StoredRow {
-    std::int64_t id = 0;
-    std::int64_t weight = 0;
-    double best = 0;  // the point value; infinite where it was not measured
-    Measurement row;
-  };
   Result<std::vector<StoredRow>> RowsOf(std::span<const WorkloadKey> workloads, const Selection& selection);
-  Status ReadRepetitions(std::vector<StoredRow>& rows);
-  Result<std::map<EnvironmentKey, Environment>> Environments();
-  // Without their measurements; `condition` may ask for $1, the key.
-  Result<std::vector<StoredDevice>> DevicesWhere(const std::string& condition, const std::string& key);
 
   std::unique_ptr<Connection> connection_;
 };

@@ -4,8 +4,8 @@
 SELECT c.library || '/' || c.algorithm AS candidate, c.input_layout || ' to ' || c.output_layout AS layouts, m.contract,
        m.outcome, m.best_us AS latency_us, m.low_us, m.high_us, m.library_choice, m.reason, e.libraries, m.measured_at
 FROM workloads w
-JOIN measurements m ON m.workload_id = w.id
-JOIN devices d ON d.id = m.device_id
+CROSS JOIN devices d
+JOIN measurements m ON m.workload_id = w.id AND m.device_id = d.id
 JOIN candidates c ON c.id = m.candidate_id
 JOIN environments e ON e.id = m.environment_id
 WHERE w.text = :layer AND d.name = :device

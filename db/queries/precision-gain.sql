@@ -3,17 +3,23 @@
 -- :to=f16       the type after
 -- :device=      only this device, by name
 -- :family=      only this family of layers
-SELECT device, wide_us, narrow_us, wide_us / narrow_us AS gain, layer
+SELECT d.name AS device, g.name AS generation, wide.best_us AS wide_us, narrow.best_us AS narrow_us,
+       wide.best_us / narrow.best_us AS gain, w.text AS layer
 FROM (
-  SELECT d.name AS device, min(wide.best_us) AS wide_us, min(narrow.best_us) AS narrow_us, w.text AS layer
-  FROM workloads w
-  JOIN workloads n ON n.text = replace(w.text, :from, :to)
-  JOIN measurements wide ON wide.workload_id = w.id AND wide.outcome = 'measured'
-  JOIN measurements narrow ON narrow.workload_id = n.id AND narrow.outcome = 'measured'
-       AND narrow.device_id = wide.device_id AND narrow.cache = wide.cache
-  JOIN devices d ON d.id = wide.device_id
-  WHERE w.text LIKE '%' || :from || '%' AND n.id <> w.id
-    AND (:device = '' OR d.name = :device) AND (:family = '' OR w.family = :family)
-  GROUP BY d.name, w.text
-) compared
+  SELECT m.device_id, m.workload_id, m.cache, min(m.best_us) AS best_us
+  FROM devices s CROSS JOIN measurements m
+  WHERE m.device_id = s.id AND m.outcome = 'measured' AND (:device = '' OR s.name = :device)
+  GROUP BY m.device_id, m.workload_id, m.cache
+) wide
+JOIN workloads w ON w.id = wide.workload_id
+JOIN workloads n ON n.text = replace(w.text, :from, :to) AND n.id <> w.id
+JOIN (
+  SELECT m.device_id, m.workload_id, m.cache, min(m.best_us) AS best_us
+  FROM devices s CROSS JOIN measurements m
+  WHERE m.device_id = s.id AND m.outcome = 'measured' AND (:device = '' OR s.name = :device)
+  GROUP BY m.device_id, m.workload_id, m.cache
+) narrow ON narrow.workload_id = n.id AND narrow.device_id = wide.device_id AND narrow.cache = wide.cache
+JOIN devices d ON d.id = wide.device_id
+LEFT JOIN generations g ON g.id = d.generation_id
+WHERE (:family = '' OR w.family = :family)
 ORDER BY gain DESC, device, layer

@@ -1,8 +1,11 @@
 -- How old the measurements of each device and library set are, oldest first.
-SELECT d.name AS device, d.generation, e.libraries, min(m.measured_at) AS oldest, max(m.measured_at) AS newest,
-       count(*) AS measurements
-FROM measurements m
+SELECT d.name AS device, g.name AS generation, e.libraries, m.oldest, m.newest, m.measurements
+FROM (
+  SELECT device_id, environment_id, min(measured_at) AS oldest, max(measured_at) AS newest, count(*) AS measurements
+  FROM measurements
+  GROUP BY device_id, environment_id
+) m
 JOIN devices d ON d.id = m.device_id
+LEFT JOIN generations g ON g.id = d.generation_id
 JOIN environments e ON e.id = m.environment_id
-GROUP BY d.id, d.name, d.generation, e.id, e.libraries
-ORDER BY newest, device
+ORDER BY m.newest, device, e.libraries

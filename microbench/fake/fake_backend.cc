@@ -62,6 +62,8 @@ void FakeBackend::ReadSettings() {
       noise_ = number.value_or(0);
     } else if (name == "process-noise") {
       process_noise_ = number.value_or(0);
+    } else if (name == "frequency") {
+      frequency_ = number;
     } else if (name == "pace") {
       const std::optional<std::int64_t> milliseconds =
           value.ends_with("ms") ? ParseInteger(std::string_view(value).substr(0, value.size() - 2)) : std::nullopt;
@@ -72,7 +74,7 @@ void FakeBackend::ReadSettings() {
       understood = true;
     } else {
       constexpr std::array<std::string_view, 14> kNames{
-          "machine", "noise", "process-noise", "pace", "crash", "abort",         "exit",
+          "machine", "noise", "process-noise", "frequency", "pace", "crash", "abort",         "exit",
           "hang",    "leak",  "out-of-memory", "fail", "wrong", "crash-listing", "crash-peaks"};
       settings_status_ = Error{"unknown option " + Quoted(name) + DidYouMean(name, kNames)};
       return;

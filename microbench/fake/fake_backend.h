@@ -6,6 +6,7 @@
 //   machine=7            another pretended machine: other factors, another device
 //   noise=0.023          each launch is slower by |N(0, 0.023)| on a logarithmic scale
 //   process-noise=0.02   likewise, drawn once for each worker process
+//   frequency=1500       the clock that it says it runs at, in MHz
 //   pace=2ms             preparing a candidate really takes that long, so that a campaign can be interrupted
 //   crash=gemm ...       faults, see fake_faults.h
 #pragma once
@@ -32,6 +33,7 @@ class FakeBackend : public Backend {
                                                NumericContract contract) override;
   std::vector<std::string> PeakProbes() override;
   Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) override;
+  std::optional<double> FrequencyMhz() override { return frequency_; }
   const Clock& clock() const override { return clock_; }
 
  private:
@@ -43,6 +45,7 @@ class FakeBackend : public Backend {
   std::uint64_t machine_ = 0;
   double noise_ = 0;
   double process_noise_ = 0;
+  std::optional<double> frequency_;
   Clock::Duration pace_{0};
   FakeFaults faults_;
   Status settings_status_;  // told by DescribeDevice

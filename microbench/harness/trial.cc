@@ -1,5 +1,6 @@
 #include "microbench/harness/trial.h"
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <new>
@@ -31,6 +32,11 @@ std::string ErrorText(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", value);
   return text;
+}
+
+std::optional<ClockRange> RangeOf(std::optional<double> before, std::optional<double> after) {
+  if (!before || !after) return std::nullopt;
+  return ClockRange{std::min(*before, *after), std::max(*before, *after)};
 }
 
 Trial RunPrepared(Backend& backend, const TrialRequest& request, TrialTools tools) {
@@ -68,12 +74,14 @@ Trial RunPrepared(Backend& backend, const TrialRequest& request, TrialTools tool
     }
   }
 
+  const std::optional<double> frequency_before = backend.FrequencyMhz();
   const Result<SampleSet> set =
       TakeSamples(run, request.cache, request.sampler, backend.clock(), tools.interference, tools.flusher);
   if (!set.ok()) return FailedOrUnsupported(set.error());
   Trial trial;
   trial.outcome = Outcome::kMeasured;
   trial.repetition = Summarize(set->samples);
+  trial.repetition->clocks = RangeOf(frequency_before, backend.FrequencyMhz());
   trial.numeric_error = numeric_error;
   if (set->launch_bound) trial.flags.emplace_back("launch_bound");
   if (set->noisy) trial.flags.emplace_back("noisy");

@@ -79,6 +79,8 @@ json ToJson(const Trial& trial) {
                             {"median_us", trial.repetition->median.count()},
                             {"p95_us", trial.repetition->p95.count()},
                             {"samples_us", std::move(samples)}};
+    if (const auto& clocks = trial.repetition->clocks)
+      object["repetition"]["clock_mhz"] = {clocks->low_mhz, clocks->high_mhz};
   }
   return object;
 }
@@ -100,6 +102,8 @@ Trial TrialFrom(const json& object) {
     repetition.median = Latency(found->at("median_us").get<double>());
     repetition.p95 = Latency(found->at("p95_us").get<double>());
     for (const json& sample : found->at("samples_us")) repetition.samples.emplace_back(sample.get<double>());
+    if (const auto clocks = found->find("clock_mhz"); clocks != found->end())
+      repetition.clocks = ClockRange{clocks->at(0).get<double>(), clocks->at(1).get<double>()};
     trial.repetition = std::move(repetition);
   }
   return trial;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 
 #include "microbench/onednn/cpu_features.h"
 
@@ -48,6 +49,13 @@ Result<Device> DescribeCpu() {
     device.memory = Bytes{static_cast<std::int64_t>(memory.totalram) * static_cast<std::int64_t>(memory.mem_unit)};
   }
   return device;
+}
+
+std::optional<double> FrequencyMhz(const std::string& root) {
+  std::ifstream file(root + "/cpu" + std::to_string(sched_getcpu()) + "/cpufreq/scaling_cur_freq");
+  double kilohertz = 0;
+  if (!(file >> kilohertz) || !(kilohertz > 0)) return std::nullopt;
+  return kilohertz / 1000;
 }
 
 }  // namespace infimum::cpu

@@ -3,6 +3,9 @@
 //   cpu/AuthenticAMD/family=25/model=1/stepping=1/instructions=avx2,fma,f16c/l1=32K/l2=512K/l3=32M/cores=2
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "infimum/base/result.h"
 #include "infimum/measurement/device.h"
 
@@ -10,5 +13,9 @@ namespace infimum::cpu {
 
 // Cores are those that this process may run on.
 Result<Device> DescribeCpu();
+
+// What the core that this thread runs on is clocked at now, as the system's frequency driver says; nullopt where there
+// is none (most virtual machines). `root` stands for /sys/devices/system/cpu, in tests.
+std::optional<double> FrequencyMhz(const std::string& root = "/sys/devices/system/cpu");
 
 }  // namespace infimum::cpu

@@ -86,4 +86,6 @@ Result<std::vector<PeakRate>> OneDnnBackend::MeasurePeaks(std::string_view probe
   return cpu::MeasurePeaks(probe, options_.threads);
 }
 
+std::optional<double> OneDnnBackend::FrequencyMhz() { return cpu::FrequencyMhz(); }
+
 }  // namespace infimum

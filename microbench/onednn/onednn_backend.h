@@ -24,6 +24,7 @@ class OneDnnBackend : public Backend {
                                                NumericContract contract) override;
   std::vector<std::string> PeakProbes() override;
   Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) override;
+  std::optional<double> FrequencyMhz() override;
 
  private:
   BackendOptions options_;

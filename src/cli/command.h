@@ -49,6 +49,8 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation);
 void AddMeasureCommand(CLI::App& app, Invocation& invocation);
 void AddReportCommand(CLI::App& app, Invocation& invocation);
 void AddDevicesCommand(CLI::App& app, Invocation& invocation);
+void AddExportCommand(CLI::App& app, Invocation& invocation);
+void AddDbCommand(CLI::App& app, Invocation& invocation);
 void AddQueryCommand(CLI::App& app, Invocation& invocation);
 
 }  // namespace infimum::cli

@@ -33,8 +33,8 @@ struct Row {
 Status AddStored(const DevicesOptions& options, std::vector<Row>& rows) {
   if (!StoreExists(options.database)) return {};
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
-  INFIMUM_ASSIGN_OR_RETURN(const std::vector<StoredDevice> stored, store->Devices());
-  for (const StoredDevice& entry : stored) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<DeviceRows> stored, store->CountRows());
+  for (const DeviceRows& entry : stored) {
     if (entry.device.Key() == rows.front().device.Key()) {
       rows.front().measurements = entry.measurements;
       rows.front().newest = entry.newest;

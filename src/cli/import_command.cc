@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "infimum/db/store.h"
-#include "infimum/ingest/read_results.h"
+#include "infimum/workflow/store_transfer.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
 
@@ -13,17 +13,19 @@ namespace {
 
 struct ImportOptions {
   std::vector<std::string> files;
+  DimOptions dims;
   std::string database = "infimum.db";
   TalkOptions talk;
 };
 
 Result<int> RunImport(const ImportOptions& options) {
   Talk talk = options.talk.Make();
+  INFIMUM_ASSIGN_OR_RETURN(const auto dims, options.dims.Parse());
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
   bool failed = false;
   for (const std::string& file : options.files) {
     // A bad file is reported and does not stop the others.
-    const Result<ImportCount> count = ImportFile(file, *store, [&](const std::string& remark) { talk.Say(remark); });
+    const Result<ImportCount> count = ImportFileOf(file, dims, *store, talk);
     if (!count) {
       fmt::print(stderr, "infimum: error: {}\n", count.error().message);
       failed = true;
@@ -41,11 +43,13 @@ void AddImportCommand(CLI::App& app, Invocation& invocation) {
   CLI::App* command = NewCommand(
       app, "import", "results of runners and framework runs into the store",
       "Takes results journals (.jsonl), Google Benchmark JSON of our runners and of other programs (the Benanza\n"
-      "measurements of 2019 among them), and runs (infimum.run/1). A file is taken as a whole or not at all; "
-      "importing\n"
-      "again adds nothing. A bad file is reported with its place and does not stop the others.",
-      "infimum import results.jsonl run.json --db postgresql://me@db.example.org/infimum");
+      "measurements of 2019 among them), and runs (infimum.run/1), each also compressed with gzip; and ONNX models "
+      "(.onnx),\n"
+      "so that queries can be about them. A file is taken as a whole or not at all; importing again adds nothing. A bad\n"
+      "file is reported with its place and does not stop the others.",
+      "infimum import results.jsonl run.json resnet50.onnx --dim batch=1 --db postgresql://me@db.example.org/infimum");
   command->add_option("FILE", options->files, "files to import")->required();
+  AddDims(command, options->dims);
   AddDatabase(command, options->database);
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunImport(*options); });

@@ -77,6 +77,8 @@ int Main(int argc, char** argv) {
   AddReportCommand(app, invocation);
   AddDevicesCommand(app, invocation);
   AddQueryCommand(app, invocation);
+  AddExportCommand(app, invocation);
+  AddDbCommand(app, invocation);
 
   try {
     app.parse(argc, argv);

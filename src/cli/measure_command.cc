@@ -47,6 +47,8 @@ Result<int> RunMeasure(const MeasureOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(RunProfile run, MeasureFramework(installation, options.model, framework, talk));
   run.device = here.device.Key().text;
   INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, store->ImportRun(run));
+  INFIMUM_RETURN_IF_ERROR(
+      store->ImportModel(DescribeModel(std::filesystem::path(options.model).stem().string(), graph, framework.dims)));
   if (!options.output.empty()) INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, FormatRun(run)));
 
   std::vector<Repetition> repetitions;

@@ -60,7 +60,10 @@ Result<int> RunPlan(const PlanCommandOptions& options) {
     }
     selection.threads = campaign.threads;
     selection.contract = options.contract;
-    INFIMUM_ASSIGN_OR_RETURN(plan, LeaveOutKnown(std::move(plan), *store, selection));
+    // Of another device one repetition is data; here a campaign would go on until there are enough.
+    SettledRule rule;
+    if (!options.device.empty()) rule.repetitions = 1;
+    INFIMUM_ASSIGN_OR_RETURN(plan, LeaveOutKnown(std::move(plan), *store, selection, rule));
   }
   INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, Format(plan)));
   options.talk.Make().Say(fmt::format("{} configurations, {} of them already in {}", whole, whole - plan.entries.size(),

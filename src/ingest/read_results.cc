@@ -25,6 +25,7 @@ class Batch {
   Status Take(ResultsRecord record) {
     if (auto* header = std::get_if<ResultsHeader>(&record)) {
       INFIMUM_RETURN_IF_ERROR(Flush());
+      if (taker_.campaign) taker_.campaign(header->campaign);
       header_ = std::move(*header);
       fresh_ = true;
       return {};

@@ -14,6 +14,7 @@ namespace {
 // 31 years: sums of such times stay far from overflow.
 constexpr double kMaxMicroseconds = 1e15;
 constexpr double kMaxRate = 1e30;
+constexpr double kMaxMegahertz = 1e9;
 constexpr double kMaxError = std::numeric_limits<double>::max();
 constexpr std::string_view kSchemaPrefix = "infimum.results/";
 
@@ -137,7 +138,10 @@ Result<Latency> LatencyField(const Json& json, std::string_view name) {
 }  // namespace
 
 Json ToJson(const ResultsHeader& header) {
-  return {{"device", ToJson(header.device)}, {"environment", ToJson(header.environment)}, {"backend", header.backend}};
+  Json json = {
+      {"device", ToJson(header.device)}, {"environment", ToJson(header.environment)}, {"backend", header.backend}};
+  if (header.campaign) json["campaign"] = {{"key", header.campaign->key}, {"source", header.campaign->source}};
+  return json;
 }
 
 Result<ResultsHeader> HeaderFrom(const Json& json) {
@@ -147,6 +151,12 @@ Result<ResultsHeader> HeaderFrom(const Json& json) {
   INFIMUM_ASSIGN_OR_RETURN(const Json* environment, ObjectField(json, "environment"));
   INFIMUM_ASSIGN_OR_RETURN(header.environment, EnvironmentFrom(*environment));
   INFIMUM_ASSIGN_OR_RETURN(header.backend, TextField(json, "backend"));
+  if (FindMember(json, "campaign")) {
+    INFIMUM_ASSIGN_OR_RETURN(const Json* campaign, ObjectField(json, "campaign"));
+    header.campaign.emplace();
+    INFIMUM_ASSIGN_OR_RETURN(header.campaign->key, TextField(*campaign, "key"));
+    INFIMUM_ASSIGN_OR_RETURN(header.campaign->source, TextField(*campaign, "source"));
+  }
   return header;
 }
 
@@ -184,11 +194,22 @@ Result<PeakRate> PeakFrom(const Json& json) {
 Json ToJson(const Repetition& repetition) {
   Json samples = Json::array();
   for (Latency sample : repetition.samples) samples.push_back(sample.count());
-  return {{"count", repetition.count},
-          {"minimum_us", repetition.minimum.count()},
-          {"median_us", repetition.median.count()},
-          {"p95_us", repetition.p95.count()},
-          {"samples_us", std::move(samples)}};
+  Json json = {{"count", repetition.count},
+               {"minimum_us", repetition.minimum.count()},
+               {"median_us", repetition.median.count()},
+               {"p95_us", repetition.p95.count()},
+               {"samples_us", std::move(samples)}};
+  if (repetition.clocks) json["clock_mhz"] = {repetition.clocks->low_mhz, repetition.clocks->high_mhz};
+  return json;
+}
+
+Result<ClockRange> ClocksFrom(const Json& json) {
+  INFIMUM_ASSIGN_OR_RETURN(const Json* readings, ArrayField(json, "clock_mhz"));
+  if (readings->size() != 2) return Error{"'clock_mhz' is no list of the lowest and the highest reading"};
+  ClockRange clocks;
+  INFIMUM_ASSIGN_OR_RETURN(clocks.low_mhz, NumberOf((*readings)[0], "clock_mhz", 0, kMaxMegahertz));
+  INFIMUM_ASSIGN_OR_RETURN(clocks.high_mhz, NumberOf((*readings)[1], "clock_mhz", clocks.low_mhz, kMaxMegahertz));
+  return clocks;
 }
 
 Result<Repetition> RepetitionFrom(const Json& json) {
@@ -210,6 +231,9 @@ Result<Repetition> RepetitionFrom(const Json& json) {
   for (const Json& sample : *samples) {
     INFIMUM_ASSIGN_OR_RETURN(const double value, NumberOf(sample, "samples_us", 0, kMaxMicroseconds));
     repetition.samples.emplace_back(value);
+  }
+  if (FindMember(json, "clock_mhz")) {
+    INFIMUM_ASSIGN_OR_RETURN(repetition.clocks, ClocksFrom(json));
   }
   return repetition;
 }

@@ -71,6 +71,9 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, options.campaign));
 
+  INFIMUM_RETURN_IF_ERROR(
+      store->ImportModel(DescribeModel(options.model.stem().string(), analysis.graph, options.dims)));
+
   Selection selection;
   selection.device = here.device.Key();
   selection.threads = options.campaign.threads;

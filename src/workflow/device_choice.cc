@@ -15,17 +15,17 @@ Result<Device> ChooseDevice(const std::string& name, const Installation& install
     INFIMUM_ASSIGN_OR_RETURN(RunnerDescription here, DescribeRunner(installation, campaign));
     return std::move(here.device);
   }
-  INFIMUM_ASSIGN_OR_RETURN(const std::vector<StoredDevice> devices, store.Devices());
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<Device> devices, store.Devices());
   std::vector<const Device*> matches;
-  for (const StoredDevice& entry : devices) {
-    if (entry.device.Key().text == name) return entry.device;
-    if (entry.device.name == name) matches.push_back(&entry.device);
+  for (const Device& entry : devices) {
+    if (entry.Key().text == name) return entry;
+    if (entry.name == name) matches.push_back(&entry);
   }
   const DataSheet* sheet = FindDataSheet(name);
   if (sheet == nullptr) sheet = FindDataSheetByKey(DeviceKey{name});
   if (matches.empty() && sheet == nullptr) {
-    for (const StoredDevice& entry : devices) {
-      if (entry.device.name.find(name) != std::string::npos) matches.push_back(&entry.device);
+    for (const Device& entry : devices) {
+      if (entry.name.find(name) != std::string::npos) matches.push_back(&entry);
     }
   }
   if (matches.size() == 1) return *matches.front();
@@ -37,7 +37,7 @@ Result<Device> ChooseDevice(const std::string& name, const Installation& install
   }
   if (sheet != nullptr) return sheet->device;
   std::vector<std::string> names;
-  for (const StoredDevice& entry : devices) names.push_back(entry.device.name);
+  for (const Device& entry : devices) names.push_back(entry.name);
   std::vector<std::string_view> views(names.begin(), names.end());
   for (const DataSheet& known : DataSheets()) {
     views.push_back(known.device.name);

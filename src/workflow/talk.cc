@@ -44,23 +44,24 @@ void Talk::Warn(std::string_view line) { Line(fmt::format("warning: {}", line));
 
 void Talk::Progress(std::string_view what, std::int64_t done, std::int64_t total,
                     std::optional<std::chrono::seconds> left) {
+  constexpr int kBarWidth = 30;
+  const int filled = total > 0 ? static_cast<int>(std::clamp<std::int64_t>(done * kBarWidth / total, 0, kBarWidth)) : 0;
+  std::string text = fmt::format("{} {}/{}", what, done, total);
+  if (left) text += ", " + FormatLeft(*left);
+  Show(text, fmt::format("[{}{}] ", std::string(static_cast<std::size_t>(filled), '#'),
+                         std::string(static_cast<std::size_t>(kBarWidth - filled), '.')));
+}
+
+void Talk::Counting(std::string_view what) { Show(what, ""); }
+
+void Talk::Show(std::string_view text, const std::string& bar) {
   if (loudness_ == Loudness::kQuiet) return;
   const auto now = std::chrono::steady_clock::now();
   const auto pause = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(5000);
   if (last_progress_.time_since_epoch().count() != 0 && now - last_progress_ < pause) return;
   last_progress_ = now;
-
-  std::string text = fmt::format("{} {}/{}", what, done, total);
-  if (left) text += ", " + FormatLeft(*left);
-  if (!terminal_) {
-    write_(fmt::format("infimum: {}\n", text));
-    return;
-  }
-  constexpr int kBarWidth = 30;
-  const int filled = total > 0 ? static_cast<int>(std::clamp<std::int64_t>(done * kBarWidth / total, 0, kBarWidth)) : 0;
-  write_(fmt::format("\r\x1b[Kinfimum: [{}{}] {}", std::string(static_cast<std::size_t>(filled), '#'),
-                     std::string(static_cast<std::size_t>(kBarWidth - filled), '.'), text));
-  on_progress_line_ = true;
+  write_(terminal_ ? fmt::format("\r\x1b[Kinfimum: {}{}", bar, text) : fmt::format("infimum: {}\n", text));
+  on_progress_line_ = terminal_;
 }
 
 void Talk::EndProgress() {

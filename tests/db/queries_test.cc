@@ -202,7 +202,7 @@ TEST_P(Queries, NothingButASelectIsTaken) {
     const Result<QueryTable> table = store_->AskSql(sql);
     EXPECT_FALSE(table.ok()) << sql;
   }
-  EXPECT_EQ(store_->Devices()->at(0).measurements + store_->Devices()->at(1).measurements, 6);
+  EXPECT_EQ(store_->CountRows()->at(0).measurements + store_->CountRows()->at(1).measurements, 6);
 }
 
 std::string NameOf(const ::testing::TestParamInfo<std::string>& info) { return info.param; }

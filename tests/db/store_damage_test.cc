@@ -10,6 +10,7 @@
 #include <fstream>
 #include <random>
 
+#include "db/migrations.h"
 #include "infimum/db/store.h"
 #include "tests/db/store_rows.h"
 
@@ -96,7 +97,8 @@ TEST(StoreDamage, AStoreOfANewerSchemaIsRefusedWithWhatToDo) {
   MakeStore(path);
   Execute(path, "PRAGMA user_version = 70");
   for (OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite})
-    EXPECT_EQ(ErrorOf(path, mode), path + ": made by a newer infimum (schema 70, this one knows 2): update infimum");
+    EXPECT_EQ(ErrorOf(path, mode), path + ": made by a newer infimum (schema 70, this one knows " +
+                                       std::to_string(NewestSchema()) + "): update infimum");
 }
 
 TEST(StoreDamage, AnEmptyFileBecomesAStore) {

@@ -165,7 +165,7 @@ TEST_P(StoreTest, DevicesAreListedWithTheirRows) {
   later.measured_at = "2026-11-22T00:00:00Z";
   Import({MakeRow(100, {2}), later});
   Import({}, {MakePeak(1)}, MakeDevice("2"));
-  Result<std::vector<StoredDevice>> devices = store_->Devices();
+  Result<std::vector<DeviceRows>> devices = store_->CountRows();
   ASSERT_TRUE(devices.ok());
   ASSERT_THAT(*devices, SizeIs(2));
   EXPECT_EQ((*devices)[0].device, MakeDevice());
@@ -300,7 +300,7 @@ TEST_P(StoreTest, RowsOfTwoCampaignsStandSideBySideAndTheFastestIsFound) {
   EXPECT_EQ(import("second", {1}), 1);
   EXPECT_EQ(import("second", {1}), 0);
   EXPECT_EQ(import("third", {5, 6, 7}), 1);
-  EXPECT_EQ(store_->Devices()->at(0).measurements, 3);
+  EXPECT_EQ(store_->CountRows()->at(0).measurements, 3);
   // A later and slower campaign never raises a bound.
   EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), ElementsAre(MakeRow(100, {1})));
 }
@@ -335,7 +335,7 @@ TEST_P(StoreTest, TextsOfAMegabyteAreKept) {
   const std::vector<WorkloadKey> keys = {row.workload};
   const Result<std::vector<Measurement>> found = store_->Find(keys, MakeSelection(device));
   ASSERT_TRUE(found.ok()) << found.error().message;
-  EXPECT_THAT(store_->Devices()->at(0).measurements, 1);
+  EXPECT_THAT(store_->CountRows()->at(0).measurements, 1);
 }
 
 TEST(MemoryStore, KeepsNothingOnDisk) {

@@ -4,6 +4,8 @@
 //   sheet->peaks                                         // a floor can be made of them, never a bound
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +34,9 @@ const std::vector<DataSheet>& DataSheets();
 // call themselves "Orin") the one with this compute capability and these multiprocessors, where given.
 const DataSheet* FindDataSheet(std::string_view name, std::string_view compute_capability = "",
                                std::string_view multiprocessors = "");
+
+// Of the first device of a generation that a sheet is here of ("Volta": 2017); nullopt where there is none.
+std::optional<std::int64_t> YearOfGeneration(std::string_view generation);
 
 // That of a device that was measured, or of a sheet's own; nullptr where there is none.
 const DataSheet* FindDataSheet(const Device& device);

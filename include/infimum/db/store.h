@@ -8,17 +8,23 @@
 //   (*import)->Add(device, environment, rows, peaks);     // as often as there is something; nobody sees it yet
 //   (*import)->Commit();                                  // all of it at once
 //
+//   (*store)->ImportModel(DescribeModel("resnet50", graph, {{"batch", 1}}));   // so that queries can ask about it
+//
 // Adding the same rows again adds nothing. What Import() or Commit() returned as saved survives a crash.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "infimum/db/queries.h"
+#include "infimum/db/stored_model.h"
 #include "infimum/graph/run_profile.h"
+#include "infimum/measurement/campaign_origin.h"
 #include "infimum/measurement/measurement_source.h"
 
 namespace infimum {
@@ -39,17 +45,38 @@ struct ImportCount {
   }
 };
 
-struct StoredDevice {
+struct DeviceRows {
   Device device;
   std::int64_t measurements = 0;
   std::string newest;  // UTC of its newest measurement
 };
 
-// What rows came from. Rows of two campaigns that measured the same stand side by side; within one a row with more
-// repetitions takes the place of one with fewer.
-struct CampaignOrigin {
-  std::string key;     // the same for the same content; "" for rows that belong to no campaign
-  std::string source;  // for people: a file's name
+// Which rows to hand over; an empty text is every one.
+struct RowSelection {
+  std::string device;    // its name or key
+  std::string layer;     // a workload's canonical text
+  std::string family;    // convolution, matmul, region, ...
+  std::string model;     // the layers of this model, by its name
+  std::string library;   // of the candidate
+  std::string contract;  // strict-f32, f16, ...
+  std::string outcome;   // measured, unsupported, skipped, failed
+  std::string campaign;  // the name of the file that they came from, or the campaign's key
+};
+
+// Rows that share where they were measured and where they came from. Peaks come with the device's first batch.
+struct RowBatch {
+  const CampaignOrigin& campaign;
+  const Device& device;
+  const Environment& environment;
+  std::span<const Measurement> rows;
+  std::span<const PeakRate> peaks;
+};
+
+// What a store holds, for people.
+struct StoreFacts {
+  std::int64_t schema = 0;
+  std::int64_t bytes = 0;                                    // on disk
+  std::vector<std::pair<std::string, std::int64_t>> tables;  // and their rows, by name
 };
 
 // One file on its way into the store: gathered first, then saved in one transaction. Destroyed before Commit(), it
@@ -60,6 +87,9 @@ class StoreImport {
   virtual Status Add(const Device& device, const Environment& environment, std::span<const Measurement> rows,
                      std::span<const PeakRate> peaks) = 0;
   virtual Status AddRun(const RunProfile& run) = 0;
+  virtual Status AddModel(const StoredModel& model) = 0;
+  // What is added from now on belongs to another campaign.
+  virtual void SwitchTo(const CampaignOrigin& campaign) = 0;
   virtual Result<ImportCount> Commit() = 0;
 };
 
@@ -72,13 +102,28 @@ class Store : public MeasurementSource {
   Result<ImportCount> Import(const Device& device, const Environment& environment, std::span<const Measurement> rows,
                              std::span<const PeakRate> peaks);
   Result<ImportCount> ImportRun(const RunProfile& run);
+  Result<ImportCount> ImportModel(const StoredModel& model);
 
   // The newest run of this model on this device with these dimensions and threads; nullopt where none.
   virtual Result<std::optional<RunProfile>> FindRun(const std::string& model_sha256, const DeviceKey& device,
                                                     const std::map<std::string, std::int64_t>& dims,
                                                     std::int64_t threads, const std::string& framework) = 0;
 
-  virtual Result<std::vector<StoredDevice>> Devices() = 0;
+  virtual Result<std::vector<Device>> Devices() = 0;
+  // With what the store has of each, which means to go through all its rows.
+  virtual Result<std::vector<DeviceRows>> CountRows() = 0;
+
+  // All rows that `selection` names, of equal ones that which says most, batch by batch; and then, everything else that
+  // the store holds. Each ends with the first error of `take`. The store may be written to meanwhile.
+  virtual Status VisitRows(const RowSelection& selection, const std::function<Status(const RowBatch&)>& take) = 0;
+  virtual Status VisitRuns(const std::function<Status(const RunProfile&)>& take) = 0;
+  virtual Status VisitModels(const std::function<Status(const StoredModel&)>& take) = 0;
+
+  virtual Result<StoreFacts> Facts() = 0;
+  // Whether all of it is as it was written: what the database itself can tell, and what it cannot (summaries that
+  // disagree with their repetitions, texts that nothing can read). Calls `report` with each thing that is wrong, one
+  // line each. An error only where it could not look.
+  virtual Status Check(const std::function<void(const std::string& problem)>& report) = 0;
 
   // `given` by the names of the query's parameters.
   virtual Result<QueryTable> Ask(const NamedQuery& query, const std::map<std::string, std::string>& given) = 0;
@@ -91,6 +136,12 @@ class Store : public MeasurementSource {
 // schema is migrated (kReadWrite) or, of a file, read through a migrated copy in memory (kReadOnly); a newer one is
 // refused. Errors and reports never show a password.
 Result<std::unique_ptr<Store>> OpenStore(const std::string& address, OpenMode mode);
+
+// The schema of the store at `address`; 0 where there is none, or nothing yet. Changes nothing.
+Result<std::int64_t> SchemaOfStore(const std::string& address);
+
+// Makes the roles of db/roles.sql; for the owner of a PostgreSQL database.
+Status MakeRoles(const std::string& address);
 
 // The address as it may be shown: without a password.
 std::string ShownAddress(const std::string& address);

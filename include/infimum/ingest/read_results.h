@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 
 #include "infimum/base/result.h"
 #include "infimum/graph/run_profile.h"
+#include "infimum/measurement/campaign_origin.h"
 #include "infimum/measurement/measurement.h"
 
 namespace infimum {
@@ -28,6 +30,8 @@ struct ResultsTaker {
                        std::span<const PeakRate> peaks)>
       rows;
   std::function<Status(const RunProfile& run)> run;
+  // The rows that follow came from this campaign; absent: from this file. May be empty.
+  std::function<void(const std::optional<CampaignOrigin>& campaign)> campaign = {};
   // What a person should know of a file that was read, such as what of it was left out and why. May be empty.
   std::function<void(const std::string& remark)> remark;
 };
@@ -44,15 +48,20 @@ Status ReadResultsFile(const std::filesystem::path& path, const ResultsTaker& ta
 Result<std::string> CampaignKeyOf(const std::filesystem::path& path);
 
 // One file into a store (infimum/db/store.h, which this folder does not know), in one transaction: all of it or, on an
-// error, nothing. `remark` gets what a person should know of what was read.
+// error, nothing. `remark` gets what a person should know of what was read, `progress` how many more rows were.
 template <class Store>
-auto ImportFile(const std::filesystem::path& path, Store& store, std::function<void(const std::string&)> remark = {})
-    -> decltype(store.ImportRun(RunProfile())) {
+auto ImportFile(const std::filesystem::path& path, Store& store, std::function<void(const std::string&)> remark = {},
+                const std::function<void(std::size_t)>& progress = {}) -> decltype(store.ImportRun(RunProfile())) {
   INFIMUM_ASSIGN_OR_RETURN(const std::string key, CampaignKeyOf(path));
-  INFIMUM_ASSIGN_OR_RETURN(const auto import, store.BeginImport({key, path.filename().string()}));
+  const CampaignOrigin own{key, path.filename().string()};
+  INFIMUM_ASSIGN_OR_RETURN(const auto import, store.BeginImport(own));
   ResultsTaker taker;
+  taker.campaign = [&](const std::optional<CampaignOrigin>& campaign) { import->SwitchTo(campaign.value_or(own)); };
   taker.rows = [&](const Device& device, const Environment& environment, std::span<const Measurement> rows,
-                   std::span<const PeakRate> peaks) { return import->Add(device, environment, rows, peaks); };
+                   std::span<const PeakRate> peaks) {
+    if (progress) progress(rows.size());
+    return import->Add(device, environment, rows, peaks);
+  };
   taker.run = [&](const RunProfile& run) { return import->AddRun(run); };
   taker.remark = std::move(remark);
   INFIMUM_RETURN_IF_ERROR(ReadResultsFile(path, taker));

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -18,12 +19,22 @@ namespace infimum {
 
 inline constexpr std::size_t kMaxKeptSamples = 64;
 
+// Readings of the device's clock (of a GPU its multiprocessors'), in MHz.
+struct ClockRange {
+  double low_mhz = 0;
+  double high_mhz = 0;
+
+  friend bool operator==(const ClockRange&, const ClockRange&) = default;
+};
+
 struct Repetition {
   std::int64_t count = 0;  // samples taken, also those not kept
   Latency minimum{0};
   Latency median{0};
   Latency p95{0};
   std::vector<Latency> samples;  // at most kMaxKeptSamples, evenly spaced in the order they were taken
+  // Seen before and after it; absent where the system does not tell.
+  std::optional<ClockRange> clocks = std::nullopt;
 
   friend bool operator==(const Repetition&, const Repetition&) = default;
 };

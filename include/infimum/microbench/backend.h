@@ -58,6 +58,10 @@ class Backend {
   virtual std::vector<std::string> PeakProbes() = 0;
   virtual Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) = 0;
 
+  // The frequency that the device runs at now, in MHz, of a processor that of the core that asks; nullopt where the
+  // system does not tell. Read before and after each repetition.
+  virtual std::optional<double> FrequencyMhz() { return std::nullopt; }
+
   // The clock that times Run(); a fake backend brings a fake one, which Run() advances.
   virtual const Clock& clock() const { return SteadyClock(); }
 };

@@ -14,11 +14,13 @@
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "infimum/measurement/campaign_origin.h"
 #include "infimum/measurement/measurement.h"
 
 namespace infimum {
@@ -29,6 +31,8 @@ struct ResultsHeader {
   Device device;
   Environment environment;
   std::string backend;
+  // Where the rows came from, where they were exported from a store; absent in what a runner writes.
+  std::optional<CampaignOrigin> campaign = std::nullopt;
 
   friend bool operator==(const ResultsHeader&, const ResultsHeader&) = default;
 };

@@ -30,10 +30,13 @@ class Talk {
   void Detail(std::string_view line);  // only when verbose
   void Warn(std::string_view line);
   void Progress(std::string_view what, std::int64_t done, std::int64_t total, std::optional<std::chrono::seconds> left);
+  // Where nobody knows the end: how far it has come.
+  void Counting(std::string_view what);
   void EndProgress();
 
  private:
   void Line(std::string_view text);
+  void Show(std::string_view text, const std::string& bar);
 
   Loudness loudness_;
   bool terminal_;

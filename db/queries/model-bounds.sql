@@ -1,0 +1,42 @@
+-- The sequential bound of models on every device, one row for each library set: the best measured time of each layer,
+-- times its executions, in sum. What was not measured counts nothing: `layers_measured` says of how many `layers` it is
+-- the sum, and the query coverage what lacks.
+-- :model=       only this model, by name
+-- :device=      only this device, by name
+-- :generation=  only devices of this generation
+-- :cache=warm   warm or cold
+-- :threads=1    of processors; GPUs count as one
+-- :dims=        only with these dimensions: {"batch":1}
+SELECT o.name AS model, o.dims, d.name AS device, g.name AS generation, g.year, summed.layers_measured,
+       (SELECT count(*) FROM model_layers a WHERE a.model_id = o.id AND a.status <> 'free' AND a.executions > 0)
+         AS layers,
+       summed.sequential_us, summed.low_us, summed.high_us, e.libraries
+FROM (
+  SELECT layer.model_id, best.device_id, best.environment_id, sum(layer.count) AS layers_measured,
+         sum(layer.executions * best.best_us) AS sequential_us, sum(layer.executions * best.low_us) AS low_us,
+         sum(layer.executions * best.high_us) AS high_us
+  FROM (
+    SELECT l.model_id, l.workload_id, l.contract, count(*) AS count, sum(l.executions) AS executions
+    FROM current_models p JOIN model_layers l ON l.model_id = p.id
+    WHERE l.workload_id IS NOT NULL AND l.executions > 0 AND (:model = '' OR p.name = :model)
+      AND (:dims = '' OR p.dims = :dims)
+    GROUP BY l.model_id, l.workload_id, l.contract
+  ) layer
+  JOIN (
+    SELECT m.workload_id, m.device_id, m.contract, m.environment_id, min(m.best_us) AS best_us, min(m.low_us) AS low_us,
+           min(m.high_us) AS high_us
+    FROM measurements m
+    WHERE m.outcome = 'measured' AND m.cache = :cache AND m.workload_id IN (
+      SELECT k.workload_id FROM current_models q JOIN model_layers k ON k.model_id = q.id
+      WHERE k.workload_id IS NOT NULL AND (:model = '' OR q.name = :model))
+    GROUP BY m.workload_id, m.device_id, m.contract, m.environment_id
+  ) best ON best.workload_id = layer.workload_id AND best.contract = layer.contract
+  GROUP BY layer.model_id, best.device_id, best.environment_id
+) summed
+JOIN models o ON o.id = summed.model_id
+JOIN devices d ON d.id = summed.device_id
+LEFT JOIN generations g ON g.id = d.generation_id
+JOIN environments e ON e.id = summed.environment_id
+WHERE e.threads = CAST(:threads AS INTEGER) AND (:device = '' OR d.name = :device)
+  AND (:generation = '' OR g.name = :generation)
+ORDER BY model, o.dims, g.year, device, layers_measured DESC, sequential_us

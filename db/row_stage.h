@@ -1,0 +1,41 @@
+// Rows on their way into a store, in temporary tables that only this connection sees and that take no lock: any amount
+// of them, at any time, before the one transaction that moves them over (sql_import.h).
+//
+//   INFIMUM_RETURN_IF_ERROR(stage.Prepare());
+//   INFIMUM_RETURN_IF_ERROR(stage.Add(origin, rows));   // origin: the caller's number for where they were measured
+//   ... statements over incoming_rows and incoming_repetitions ...
+//   INFIMUM_RETURN_IF_ERROR(stage.Clear());
+//
+// incoming_rows            one a measurement, in the order of their coming (`place`)
+// incoming_repetitions     by the same place
+// incoming_origins         device, environment and campaign of an origin, filled in by the transaction
+// incoming_accepted        which rows say more than what is there, and the ids that they get
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "db/sql_connection.h"
+#include "infimum/measurement/measurement.h"
+
+namespace infimum {
+
+class RowStage {
+ public:
+  explicit RowStage(Connection& connection) : connection_(connection) {}
+
+  // Makes the tables where they are not there yet, and empties them of what a failed import left.
+  Status Prepare();
+  Status Add(std::int64_t origin, std::span<const Measurement> rows);
+  Status Clear();
+  std::int64_t size() const { return size_; }
+
+ private:
+  Status AddRows(std::int64_t origin, std::span<const Measurement> rows);
+  Status AddRepetitions(std::span<const Measurement> rows);
+
+  Connection& connection_;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace infimum

@@ -1,0 +1,174 @@
+// infimum db init|migrate|check|stats|merge|roles: the care of a store.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "infimum/base/quantity_text.h"
+#include "infimum/db/store.h"
+#include "infimum/reports/csv.h"
+#include "infimum/reports/table.h"
+#include "infimum/workflow/store_transfer.h"
+#include "src/cli/command.h"
+#include "src/cli/options.h"
+
+namespace infimum::cli {
+namespace {
+
+struct DbOptions {
+  std::string database = "infimum.db";
+  std::vector<std::string> sources;
+  OutputFormat format = OutputFormat::kTable;
+  TalkOptions talk;
+};
+
+// Opening it to write makes the tables where there are none and brings old ones up to date.
+Result<int> RunInit(const DbOptions& options) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t before, SchemaOfStore(options.database));
+  if (before > 0) {
+    return Error{fmt::format("{}: there is a store already (schema {}); `infimum db migrate` brings an older one up to "
+                             "date, `infimum db stats` tells what it holds",
+                             ShownAddress(options.database), before)};
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
+  INFIMUM_ASSIGN_OR_RETURN(const StoreFacts facts, store->Facts());
+  options.talk.Make().Say(
+      fmt::format("{}: an empty store, schema {}", ShownAddress(options.database), facts.schema));
+  return kDone;
+}
+
+Result<int> RunMigrate(const DbOptions& options) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t before, SchemaOfStore(options.database));
+  if (before == 0) {
+    return Error{
+        fmt::format("{}: there is no store; `infimum db init` makes one", ShownAddress(options.database))};
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
+  INFIMUM_ASSIGN_OR_RETURN(const StoreFacts facts, store->Facts());
+  options.talk.Make().Say(before == facts.schema
+                              ? fmt::format("{}: has schema {} already", ShownAddress(options.database), before)
+                              : fmt::format("{}: from schema {} to {}", ShownAddress(options.database), before,
+                                            facts.schema));
+  return kDone;
+}
+
+Result<int> RunCheck(const DbOptions& options) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
+  std::int64_t problems = 0;
+  std::string text;
+  INFIMUM_RETURN_IF_ERROR(store->Check([&](const std::string& problem) {
+    ++problems;
+    text += problem + "\n";
+  }));
+  INFIMUM_RETURN_IF_ERROR(WriteOutput("-", text));
+  if (problems == 0) {
+    options.talk.Make().Say(ShownAddress(options.database) + ": nothing wrong was found");
+    return kDone;
+  }
+  return Error{fmt::format("{}: {} thing{} wrong; `infimum db merge {} --db NEW.db` saves what can be read",
+                           ShownAddress(options.database), problems, problems == 1 ? " is" : "s are",
+                           ShownAddress(options.database))};
+}
+
+std::string JsonOf(const StoreFacts& facts, const std::vector<DeviceRows>& devices) {
+  nlohmann::ordered_json document = {
+      {"schema", "infimum.db-stats/1"}, {"store_schema", facts.schema}, {"bytes", facts.bytes}};
+  for (const auto& [table, rows] : facts.tables) document["tables"][table] = rows;
+  nlohmann::ordered_json& list = document["devices"] = nlohmann::ordered_json::array();
+  for (const DeviceRows& entry : devices) {
+    list.push_back({{"name", entry.device.name},
+                    {"generation", entry.device.generation},
+                    {"key", entry.device.Key().text},
+                    {"measurements", entry.measurements},
+                    {"newest", entry.newest}});
+  }
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+Result<int> RunStats(const DbOptions& options) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
+  INFIMUM_ASSIGN_OR_RETURN(const StoreFacts facts, store->Facts());
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<DeviceRows> devices, store->CountRows());
+  if (options.format == OutputFormat::kJson) {
+    INFIMUM_RETURN_IF_ERROR(WriteOutput("-", JsonOf(facts, devices)));
+    return kDone;
+  }
+  Table table{{{"what"}, {"rows", Align::kRight}, {"newest"}}, {}};
+  for (const auto& [name, rows] : facts.tables) table.rows.push_back({name, std::to_string(rows), ""});
+  for (const DeviceRows& entry : devices)
+    table.rows.push_back({"measurements of " + entry.device.name, std::to_string(entry.measurements), entry.newest});
+  if (options.format == OutputFormat::kCsv) {
+    INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatCsv(table)));
+    return kDone;
+  }
+  INFIMUM_RETURN_IF_ERROR(WriteOutput(
+      "-", fmt::format("{}: schema {}, {}\n\n", ShownAddress(options.database), facts.schema,
+                       FormatByteCount(Bytes{facts.bytes})) +
+               FormatTable(table, TerminalWidth())));
+  return kDone;
+}
+
+Result<int> RunMerge(const DbOptions& options) {
+  Talk talk = options.talk.Make();
+  // Before anything is changed: a name that is wrong costs nothing.
+  std::vector<std::unique_ptr<Store>> sources;
+  for (const std::string& source : options.sources) {
+    INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Store> store, OpenStore(source, OpenMode::kReadOnly));
+    sources.push_back(std::move(store));
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> target, OpenStore(options.database, OpenMode::kReadWrite));
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, MergeStores(*sources[i], *target, talk));
+    talk.Say(fmt::format("{}: {} rows added to {}, {} were known", ShownAddress(options.sources[i]), count.added,
+                         ShownAddress(options.database), count.known));
+  }
+  return kDone;
+}
+
+Result<int> RunRoles(const DbOptions& options) {
+  INFIMUM_RETURN_IF_ERROR(MakeRoles(options.database));
+  options.talk.Make().Say(fmt::format(
+      "{}: infimum_reader may read, infimum_writer may read and add; GRANT either to your users",
+      ShownAddress(options.database)));
+  return kDone;
+}
+
+}  // namespace
+
+void AddDbCommand(CLI::App& app, Invocation& invocation) {
+  CLI::App* db = NewCommand(app, "db", "the care of a store: init, migrate, check, stats, merge, roles",
+                            "Stores are made and migrated by any command that writes; these do it alone, or tell and "
+                            "move what is in them.",
+                            "infimum db merge laptop.db workstation.db --db postgresql://me@db.example.org/infimum");
+  db->require_subcommand(1);
+  const auto add = [&](const char* name, const char* what, const char* details, const std::string& example,
+                       Result<int> (*run)(const DbOptions&)) {
+    auto options = std::make_shared<DbOptions>();
+    CLI::App* command = NewCommand(*db, name, what, details, example);
+    AddDatabase(command, options->database);
+    AddTalk(command, options->talk);
+    invocation.Bind(command, [options, run] { return run(*options); });
+    return std::pair(command, options);
+  };
+  add("init", "makes an empty store", "An error where there is one already.", "infimum db init --db team.db", RunInit);
+  add("migrate", "brings an older store to this version's schema",
+      "In one transaction: all of it or, on an error, nothing.", "infimum db migrate --db team.db", RunMigrate);
+  add("check", "whether a store is as it was written",
+      "The database's own check, and that summaries agree with their samples and every text can be read. What is wrong "
+      "goes\nto standard output, one line each; exit code 1.",
+      "infimum db check --db team.db", RunCheck);
+  add("roles", "makes the roles infimum_reader and infimum_writer (PostgreSQL)",
+      "As the owner of the store. What they may do is written in db/roles.sql; may be run again.",
+      "infimum db roles --db postgresql://owner@db.example.org/infimum", RunRoles);
+  const auto [stats, stats_options] =
+      add("stats", "what a store holds", "Rows of each table and of each device.", "infimum db stats", RunStats);
+  AddFormat(stats, stats_options->format);
+  const auto [merge, merge_options] =
+      add("merge", "everything of other stores into this one",
+          "SQLite files or PostgreSQL databases, each in one transaction; rows keep the campaign that they came from. "
+          "Merging\nagain adds nothing.",
+          "infimum db merge laptop.db --db team.db", RunMerge);
+  merge->add_option("FROM", merge_options->sources, "stores to take from")->required();
+}
+
+}  // namespace infimum::cli
