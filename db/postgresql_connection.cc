@@ -311,6 +311,7 @@ Result<std::unique_ptr<PostgreSqlConnection>> PostgreSqlConnection::Open(const s
                                         "SET extra_float_digits TO 1; SET client_min_messages TO warning; "
                                         // A writer must see what was saved while it waited for its turn.
                                         "SET default_transaction_isolation TO 'read committed'; "
+                                        "SET jit TO off; SET work_mem TO '64MB'; "
                                         "SET default_transaction_read_only TO {}",
                                         kPostgreSqlSchema, read_only ? "on" : "off")));
     return connection;

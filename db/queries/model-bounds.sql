@@ -12,7 +12,7 @@ SELECT o.name AS model, o.dims, d.name AS device, g.name AS generation, g.year, 
          AS layers,
        summed.sequential_us, summed.low_us, summed.high_us, e.libraries
 FROM (
-  SELECT layer.model_id, best.device_id, best.environment_id, sum(layer.count) AS layers_measured,
+  SELECT layer.model_id, best.device_id, best.environment_id, CAST(sum(layer.count) AS BIGINT) AS layers_measured,
          sum(layer.executions * best.best_us) AS sequential_us, sum(layer.executions * best.low_us) AS low_us,
          sum(layer.executions * best.high_us) AS high_us
   FROM (

@@ -1,5 +1,5 @@
 -- What came of the candidates: how many ran, were unsupported, failed or were skipped, by device and library.
-SELECT d.name AS device, c.library, m.outcome, sum(m.rows) AS measurements, count(DISTINCT m.workload_id) AS layers
+SELECT d.name AS device, c.library, m.outcome, CAST(sum(m.rows) AS BIGINT) AS measurements, count(DISTINCT m.workload_id) AS layers
 FROM (
   SELECT device_id, candidate_id, outcome, workload_id, count(*) AS rows
   FROM measurements

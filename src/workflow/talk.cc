@@ -52,7 +52,11 @@ void Talk::Progress(std::string_view what, std::int64_t done, std::int64_t total
                          std::string(static_cast<std::size_t>(kBarWidth - filled), '.')));
 }
 
-void Talk::Counting(std::string_view what) { Show(what, ""); }
+void Talk::Counting(std::string_view what) {
+  // What is over at once needs no line of a log.
+  if (!terminal_ && last_progress_.time_since_epoch().count() == 0) last_progress_ = std::chrono::steady_clock::now();
+  Show(what, "");
+}
 
 void Talk::Show(std::string_view text, const std::string& bar) {
   if (loudness_ == Loudness::kQuiet) return;

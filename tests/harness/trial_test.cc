@@ -37,6 +37,12 @@ TEST_F(TrialOfFake, MeasuresExactlyWhatTheMachinePretends) {
   EXPECT_THAT(trial.flags, testing::IsEmpty());
 }
 
+TEST_F(TrialOfFake, KeepsTheClocksThatTheBackendSaw) {
+  EXPECT_EQ(Run(kRelu, "simd").repetition->clocks, std::nullopt);
+  backend_options.settings = {{"frequency", "1500"}};
+  EXPECT_EQ(Run(kRelu, "simd").repetition->clocks, (ClockRange{1500, 1500}));
+}
+
 TEST_F(TrialOfFake, AnUnsupportedCandidateSaysWhy) {
   const Trial trial = Run(kMatMul, "sparse");
   EXPECT_EQ(trial.outcome, Outcome::kUnsupported);

@@ -97,6 +97,39 @@ TEST(Selection, WithoutAnEnvironmentTakesEachLibrarysNewest) {
   EXPECT_THAT(Found(source, old), UnorderedElementsAre("old", "copy"));
 }
 
+// A campaign that has only begun, or one about other layers, does not hide one that is complete.
+TEST(Selection, PrefersTheEnvironmentInWhichMostWasTriedToTheNewest) {
+  constexpr const char* kOtherText = "pointwise kind=relu dtype=f32:-:f32 in=64";
+  MemorySource source;
+  source.Add(TestRow(kReluText, "old"), TestEnvironment("3.2"));
+  Measurement unsupported = TestRow(kOtherText, "old");
+  unsupported.outcome = Outcome::kUnsupported;
+  unsupported.reason = "no such thing";
+  unsupported.repetitions.clear();
+  source.Add(unsupported, TestEnvironment("3.2"));
+  Measurement newer = TestRow(kReluText, "new");
+  newer.measured_at = "2026-05-03T00:00:00Z";
+  source.Add(newer, TestEnvironment("3.3"));
+  const std::vector<WorkloadKey> both = {{kReluText}, {kOtherText}};
+  const auto algorithms = [&] {
+    std::vector<std::string> names;
+    const Result<std::vector<Measurement>> rows = source.Find(both, Here());
+    EXPECT_TRUE(rows.ok());
+    for (const Measurement& row : *rows) names.push_back(row.candidate.algorithm);
+    return names;
+  };
+  EXPECT_THAT(algorithms(), ElementsAre("old", "old"));
+  // What was passed over was not tried.
+  Measurement skipped = unsupported;
+  skipped.outcome = Outcome::kSkipped;
+  skipped.candidate.algorithm = "new";
+  source.Add(skipped, TestEnvironment("3.3"));
+  EXPECT_THAT(algorithms(), ElementsAre("old", "old"));
+  unsupported.candidate.algorithm = "new";
+  source.Add(unsupported, TestEnvironment("3.3"));
+  EXPECT_THAT(algorithms(), UnorderedElementsAre("new", "new", "new"));
+}
+
 TEST(Selection, TakesAllRowsOfTheNewestEnvironmentAlsoItsOlderOnes) {
   MemorySource source;
   source.Add(TestRow(kReluText, "first"), TestEnvironment());

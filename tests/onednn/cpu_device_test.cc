@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 
@@ -23,6 +25,18 @@ TEST(CpuDevice, ItsKeyDoesNotChangeBetweenCalls) {
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(first->Key(), second->Key());
   EXPECT_EQ(*first, *second);
+}
+
+TEST(CpuDevice, ItsFrequencyIsThatOfTheCoreWhereTheSystemTells) {
+  const std::filesystem::path root = std::filesystem::path(::testing::TempDir()) / "infimum_frequency";
+  EXPECT_EQ(FrequencyMhz(root.string()), std::nullopt);
+  for (int core = 0; core < 1024; ++core) {  // whichever this thread is on
+    const std::filesystem::path folder = root / ("cpu" + std::to_string(core)) / "cpufreq";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "scaling_cur_freq") << "2399998\n";
+  }
+  EXPECT_EQ(FrequencyMhz(root.string()), 2399.998);
+  std::filesystem::remove_all(root);
 }
 
 TEST(CpuDevice, ItsIdentityHoldsFamilyModelSteppingInstructionsAndCores) {

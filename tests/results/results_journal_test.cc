@@ -57,6 +57,21 @@ TEST(Journal, ReadGivesBackWhatWasWritten) {
   EXPECT_EQ(ReadAll(ReadJournal, JournalOf(records) + FormatEnd(4) + "\n"), records);
 }
 
+TEST(Journal, KeepsClocksAndTheCampaignThatRowsCameFrom) {
+  ResultsHeader header = TestHeader();
+  header.campaign = CampaignOrigin{"sha256:00", "1.json"};
+  Measurement row = TestRow();
+  row.repetitions = Repetitions({{10.5, 10.25, 11}});
+  row.repetitions[0].clocks = ClockRange{1200.5, 3600};
+  const std::vector<ResultsRecord> records = {header, row};
+  EXPECT_EQ(ReadAll(ReadJournal, JournalOf(records)), records);
+  EXPECT_EQ(ReadAll(ReadGoogleBenchmark, FormatGoogleBenchmark(records)), records);
+  EXPECT_EQ(ErrorOfRowWith("\"minimum_us\":10.25", "\"clock_mhz\":[2000,1000],\"minimum_us\":10.25"),
+            "r.jsonl:2: 'clock_mhz' is 1000, expected a number from 2000 to 1e+09");
+  EXPECT_EQ(ErrorOfRowWith("\"minimum_us\":10.25", "\"clock_mhz\":[2000],\"minimum_us\":10.25"),
+            "r.jsonl:2: 'clock_mhz' is no list of the lowest and the highest reading");
+}
+
 TEST(Journal, KeepsEveryDoubleExactly) {
   std::mt19937_64 random(1);
   std::vector<ResultsRecord> records = {TestHeader()};
