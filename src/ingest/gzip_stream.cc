@@ -92,14 +92,16 @@ GzipBuffer::int_type GzipBuffer::underflow() {
     if (count == 0) continue;  // in a header, or in a member of nothing
     made_ += count;
     if (made_ > limit_) {
-      return Fail(fmt::format("what is compressed here is larger than {} MiB and would be read as a whole; if that is "
-                              "meant, decompress it with gunzip and import the result",
-                              limit_ >> 20));
+      return Fail(
+          fmt::format("what is compressed here is larger than {} MiB and would be read as a whole; if that is "
+                      "meant, decompress it with gunzip and import the result",
+                      limit_ >> 20));
     }
     if (IsBomb()) {
-      return Fail(fmt::format("the text is over {} times the size of the file; if that is meant, decompress it with "
-                              "gunzip and import the result",
-                              kMaxExpansion));
+      return Fail(
+          fmt::format("the text is over {} times the size of the file; if that is meant, decompress it with "
+                      "gunzip and import the result",
+                      kMaxExpansion));
     }
     setg(text_.data(), text_.data(), text_.data() + count);
     return traits_type::to_int_type(*gptr());

@@ -45,8 +45,8 @@ class GzipBuffer final : public std::streambuf {
   pos_type seekpos(pos_type position, std::ios_base::openmode which) override;
 
  private:
-  bool Fill();          // more of the file; false at its end
-  bool NextMember();    // of several that were written one behind the other; false at the end or on an error
+  bool Fill();        // more of the file; false at its end
+  bool NextMember();  // of several that were written one behind the other; false at the end or on an error
   bool IsBomb() const;
   void Rewind();
   int_type Fail(const std::string& what);
@@ -55,8 +55,8 @@ class GzipBuffer final : public std::streambuf {
   std::istream& file_;
   z_stream inflater_{};
   std::vector<char> packed_, text_;
-  std::uint64_t read_ = 0;   // of the file
-  std::uint64_t made_ = 0;   // of the text
+  std::uint64_t read_ = 0;  // of the file
+  std::uint64_t made_ = 0;  // of the text
   std::uint64_t limit_ = UINT64_MAX;
   bool in_member_ = true;
   bool ended_ = false;

@@ -147,8 +147,8 @@ TEST(Gzip, WhereverItIsCutTheErrorSaysSo) {
     const std::string packed = Gzip(text);
     for (std::size_t size = 2; size < packed.size(); size += 1 + packed.size() / 97) {
       const Taken taken = Read(packed.substr(0, size));
-      EXPECT_EQ(taken.error, "x: byte " + std::to_string(size) +
-                                 ": the gzip data is cut off here; fetch or write the file again");
+      EXPECT_EQ(taken.error,
+                "x: byte " + std::to_string(size) + ": the gzip data is cut off here; fetch or write the file again");
     }
   }
 }
