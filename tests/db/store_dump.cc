@@ -18,8 +18,7 @@ constexpr const char* kJoined =
     "JOIN campaigns g ON g.id = m.campaign_id";
 
 std::vector<std::string> Questions(Dialect dialect) {
-  const char* const samples =
-      dialect == Dialect::kSqlite ? "hex(r.samples_us)" : "upper(encode(r.samples_us, 'hex'))";
+  const char* const samples = dialect == Dialect::kSqlite ? "hex(r.samples_us)" : "upper(encode(r.samples_us, 'hex'))";
   return {
       "SELECT 'device', key, kind, name, vendor, generation, identity, cores, last_level_cache_bytes, memory_bytes "
       "FROM devices",

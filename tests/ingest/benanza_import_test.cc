@@ -42,10 +42,10 @@ using ::testing::StartsWith;
 
 // What is expected of one archive.
 struct Archive {
-  int files, systems;       // all of them; the nvidia_smi.xml among them
-  int imported, refused;    // of the others
-  std::int64_t entries;     // of those that import: in the JSON as it stands there
-  std::int64_t left_out;    // of the entries
+  int files, systems;                                   // all of them; the nvidia_smi.xml among them
+  int imported, refused;                                // of the others
+  std::int64_t entries;                                 // of those that import: in the JSON as it stands there
+  std::int64_t left_out;                                // of the entries
   std::int64_t measured, unsupported, failed, skipped;  // rows
   std::int64_t repetitions;                             // of the measured rows
 };
@@ -222,9 +222,8 @@ class Benanza : public ::testing::Test {
     std::map<std::string, std::string> archive_of;
     for (const File& file : files_) archive_of[file.campaign] = file.archive;
     std::map<std::string, Outcomes> by_archive;
-    for (const std::string& line :
-         Ask("SELECT c.key, m.outcome, count(*), sum(m.repetition_count) FROM measurements m "
-             "JOIN campaigns c ON c.id = m.campaign_id GROUP BY c.key, m.outcome")) {
+    for (const std::string& line : Ask("SELECT c.key, m.outcome, count(*), sum(m.repetition_count) FROM measurements m "
+                                       "JOIN campaigns c ON c.id = m.campaign_id GROUP BY c.key, m.outcome")) {
       const std::vector<std::string_view> cells = Split(line, '\t');
       Outcomes& outcomes = by_archive[archive_of.at(std::string(cells[0]))];
       outcomes.rows[std::string(cells[1])] += *ParseInteger(cells[2]);
@@ -346,9 +345,10 @@ TEST_F(Benanza, DevicesWithTheirRows) {
 
 TEST_F(Benanza, LibraryVersionsWithTheirRows) {
   const auto rows_of = [](const std::string& library) {
-    return Ask("SELECT l.version, count(*) FROM measurements m JOIN environment_libraries l "
-               "ON l.environment_id = m.environment_id WHERE l.library = '" +
-               library + "' GROUP BY l.version ORDER BY l.version");
+    return Ask(
+        "SELECT l.version, count(*) FROM measurements m JOIN environment_libraries l "
+        "ON l.environment_id = m.environment_id WHERE l.library = '" +
+        library + "' GROUP BY l.version ORDER BY l.version");
   };
   EXPECT_THAT(rows_of("cudnn"), ElementsAre("7.5.0\t4624", "7.5.1\t4624", "7.6.0\t4624", "7.6.1\t23426",
                                             "7.6.3\t187026", "7.6.4\t28053"));
