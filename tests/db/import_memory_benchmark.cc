@@ -1,5 +1,5 @@
-// How much memory an import takes, whatever the size of the file: generated files of 2 GB, each imported by a process of
-// its own, whose peak of resident memory is held against the promised 200 MB.
+// How much memory an import takes, whatever the size of the file: generated files of 2 GB, each imported by a process
+// of its own, whose peak of resident memory is held against the promised 200 MB.
 //
 //   import_memory_benchmark [--bytes 2000000000] [sqlite] [postgresql]     default: sqlite
 //
