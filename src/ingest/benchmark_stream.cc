@@ -24,6 +24,7 @@ struct Position {
   std::size_t line = 1;
   std::size_t column = 0;  // in bytes
   std::size_t since_event = 0;
+  ControlCharacters controls;
 
   bool AtLimit() const { return since_event > kMaxBenchmarkToken; }
   bool AtEnd() const {
@@ -32,6 +33,8 @@ struct Position {
 };
 
 // Counts lines on the way, and ends where a token grows beyond all measure: the parser would collect it in memory.
+// Knows texts from the rest, to give spaces for the control characters in them: JSON has none there, but programs that
+// put another's message into a text without escaping it do.
 class ByteIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -43,14 +46,15 @@ class ByteIterator {
   ByteIterator() = default;
   explicit ByteIterator(Position& position) : position_(&position) {}
 
-  char operator*() const { return std::streambuf::traits_type::to_char_type(position_->bytes->sgetc()); }
+  char operator*() const { return in_text_ && IsControl(Raw()) ? ' ' : Raw(); }
   ByteIterator& operator++() {
     const bool line_ends = position_->column > 0 && last_ == '\n';
-    last_ = **this;
+    last_ = Raw();
     position_->bytes->sbumpc();
     ++position_->since_event;
     position_->line += line_ends ? 1 : 0;
     position_->column = line_ends ? 1 : position_->column + 1;
+    FollowText();
     return *this;
   }
   void operator++(int) { ++*this; }
@@ -59,10 +63,33 @@ class ByteIterator {
   friend bool operator!=(const ByteIterator& a, const ByteIterator& b) { return !(a == b); }
 
  private:
+  static bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20; }
+  char Raw() const { return std::streambuf::traits_type::to_char_type(position_->bytes->sgetc()); }
   bool AtEnd() const { return position_ == nullptr || position_->AtEnd(); }
+
+  // Whether what follows the last byte stands in a text.
+  void FollowText() {
+    if (!in_text_) {
+      in_text_ = last_ == '"';
+      return;
+    }
+    if (IsControl(last_)) {
+      ControlCharacters& controls = position_->controls;
+      if (controls.count++ == 0) controls.line = position_->line, controls.column = position_->column;
+    }
+    if (escaped_) {
+      escaped_ = false;
+    } else if (last_ == '\\') {
+      escaped_ = true;
+    } else {
+      in_text_ = last_ != '"';
+    }
+  }
 
   Position* position_ = nullptr;
   char last_ = 0;
+  bool in_text_ = false;
+  bool escaped_ = false;  // by the last byte
 };
 
 // The parser's own words without its place, which counts differently, and without what it read last, which may be long.
@@ -279,7 +306,9 @@ Result<BenchmarkContext> StreamBenchmarks(std::istream& input, std::string_view 
                   *handler.error());
   if (handler.error()) return *handler.error();
   if (!handler.HasBenchmarks()) return Error{fmt::format("{}: has no list 'benchmarks'", origin)};
-  return handler.TakeContext();
+  BenchmarkContext context = handler.TakeContext();
+  context.controls = position.controls;
+  return context;
 }
 
 }  // namespace infimum::ingest

@@ -32,6 +32,13 @@ struct BenchmarkEntry {
   std::map<std::string, std::string, std::less<>> facts;  // of a wanted key "gpu_name:TITAN V": "gpu_name" -> "TITAN V"
 };
 
+// Raw ones inside texts, which count as spaces.
+struct ControlCharacters {
+  std::size_t count = 0;
+  std::size_t line = 0;  // of the first, and column, from 1
+  std::size_t column = 0;
+};
+
 struct BenchmarkContext {
   std::string date;
   std::string executable;
@@ -39,6 +46,7 @@ struct BenchmarkContext {
   std::optional<double> cpus;
   std::optional<double> megahertz;
   std::map<std::string, std::string> caches;  // "l1" -> "32768", data and unified ones
+  ControlCharacters controls;                 // of the whole file
 };
 
 struct WantedFields {

@@ -21,22 +21,48 @@ std::string_view Name(FileKind kind) {
   return "unknown";
 }
 
-FileKind DetectFileKind(std::istream& input) {
-  std::string start(std::size_t{1} << 16, '\0');
-  input.read(start.data(), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<std::size_t>(input.gcount()));
-  // Keys may stand in alphabetical order, and then "schema" is one of the last.
+namespace {
+
+constexpr std::size_t kPart = std::size_t{1} << 16;
+
+// The last bytes of a stream whose first `start` were just read.
+std::string EndOf(std::istream& input, const std::string& start) {
   std::string end(start.size(), '\0');
   input.clear();
+  const auto here = input.tellg();
   input.seekg(0, std::ios::end);
-  const std::streamoff size = input.tellg();
-  input.seekg(std::max<std::streamoff>(0, size - static_cast<std::streamoff>(end.size())));
-  input.read(end.data(), static_cast<std::streamsize>(end.size()));
-  end.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, input.gcount())));
+  if (input) {
+    const std::streamoff size = input.tellg();
+    input.seekg(std::max<std::streamoff>(0, size - static_cast<std::streamoff>(end.size())));
+    input.read(end.data(), static_cast<std::streamsize>(end.size()));
+    end.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, input.gcount())));
+    return end;
+  }
+  // It cannot jump, as what is being decompressed cannot.
+  input.clear();
+  input.seekg(here);
+  end = start;
+  std::string block(kPart, '\0');
+  while (input.read(block.data(), static_cast<std::streamsize>(block.size())) || input.gcount() > 0) {
+    end.append(block, 0, static_cast<std::size_t>(input.gcount()));
+    if (end.size() > kPart) end.erase(0, end.size() - kPart);
+  }
+  return end;
+}
+
+}  // namespace
+
+FileKind DetectFileKind(std::istream& input) {
+  std::string start(kPart, '\0');
+  input.read(start.data(), static_cast<std::streamsize>(start.size()));
+  start.resize(static_cast<std::size_t>(input.gcount()));
+  const std::string first_line = start.substr(0, start.find('\n'));
+  const bool is_journal = first_line.find("\"infimum.results/") != std::string::npos;
+  const std::string end = is_journal ? std::string() : EndOf(input, start);
   input.clear();
   input.seekg(0);
-  const std::string first_line = start.substr(0, start.find('\n'));
-  if (first_line.find("\"infimum.results/") != std::string::npos) return FileKind::kJournal;
+  if (is_journal) return FileKind::kJournal;
+  // Keys may stand in alphabetical order, and then "schema" is one of the last.
   for (const std::string& part : {start, end})
     if (part.find("\"infimum.run/") != std::string::npos) return FileKind::kRun;
   // Keys stand in alphabetical order or not: either of Google Benchmark's two may come first. Runners add a field of

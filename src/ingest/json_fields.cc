@@ -9,6 +9,7 @@ namespace infimum::ingest {
 namespace {
 
 constexpr std::size_t kMaxSamples = std::size_t{1} << 24;
+constexpr std::size_t kMaxValues = kMaxSamples + kMaxSamples / 4;  // of a document; each costs up to 80 bytes
 
 const Json* Find(const Json& object, const char* name) {
   const auto found = object.find(name);
@@ -25,12 +26,16 @@ Result<Json> ParseJson(std::istream& input, std::string_view origin) {
   // A depth limit first: the parser is iterative, but copying and freeing a deep document is not.
   constexpr int kMaxDepth = 64;
   bool too_deep = false;
+  std::size_t values = 0;
   try {
-    Json document = Json::parse(input, [&](int depth, Json::parse_event_t, Json&) {
+    Json document = Json::parse(input, [&](int depth, Json::parse_event_t event, Json&) {
       too_deep = too_deep || depth > kMaxDepth;
-      return depth <= kMaxDepth;
+      const bool is_end = event == Json::parse_event_t::object_end || event == Json::parse_event_t::array_end;
+      values += is_end ? 0 : 1;
+      return depth <= kMaxDepth && values <= kMaxValues;
     });
     if (too_deep) return Error{fmt::format("{}: nested more than {} deep", origin, kMaxDepth)};
+    if (values > kMaxValues) return Error{fmt::format("{}: holds more than {} values", origin, kMaxValues)};
     return document;
   } catch (const Json::parse_error& error) {
     return Error{fmt::format("{}: byte {}: not valid JSON; is the file cut off?", origin, error.byte)};

@@ -17,7 +17,7 @@ namespace infimum::ingest {
 
 using Json = nlohmann::json;
 
-// The whole stream as JSON; errors say the byte.
+// The whole stream as JSON, with a limit to how many values that are; errors say the byte.
 Result<Json> ParseJson(std::istream& input, std::string_view origin);
 
 // Absent or null gives `fallback`.

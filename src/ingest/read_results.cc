@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -13,9 +14,13 @@
 #include "infimum/ingest/run_file.h"
 #include "infimum/ingest/scope_benchmarks.h"
 #include "infimum/results/results_journal.h"
+#include "src/ingest/gzip_stream.h"
 
 namespace infimum {
 namespace {
+
+// A run must be in memory as a whole, so a small file may not become a large one.
+constexpr std::uint64_t kMaxRunSize = std::uint64_t{128} << 20;
 
 // Collects the rows under one header and hands them on a batch at a time.
 class Batch {
@@ -52,12 +57,10 @@ class Batch {
   std::vector<PeakRate> peaks_;
 };
 
-}  // namespace
-
-Status ReadResults(std::istream& input, std::string_view origin, const ResultsTaker& taker) {
+Status ReadKind(FileKind kind, std::istream& input, std::string_view origin, const ResultsTaker& taker) {
   Batch batch(taker);
   const auto take = [&batch](ResultsRecord record) { return batch.Take(std::move(record)); };
-  switch (DetectFileKind(input)) {
+  switch (kind) {
     case FileKind::kRun: {
       INFIMUM_ASSIGN_OR_RETURN(const RunProfile run, ReadRun(input, origin));
       return taker.run(run);
@@ -81,7 +84,24 @@ Status ReadResults(std::istream& input, std::string_view origin, const ResultsTa
       "{}: neither a results journal, nor Google Benchmark JSON, nor a framework's run (infimum.run/1)", origin)};
 }
 
-namespace {
+// Detects the kind of the text in a file, which may be compressed, and gives both to `use`. Damage of the compressed
+// data hides whatever `use` made of what came before it.
+template <class Use>
+auto WithTextOf(std::istream& file, std::string_view origin, const Use& use) -> decltype(use(FileKind(), file)) {
+  if (!ingest::IsGzip(file)) return use(DetectFileKind(file), file);
+  ingest::GzipStream text(file);
+  const FileKind kind = DetectFileKind(text);
+  if (text.error()) return Within(std::string(origin), *text.error());
+  if (kind == FileKind::kRun) text.LimitTo(kMaxRunSize);
+  auto result = use(kind, text);
+  if (!result.ok()) {
+    // What was read wrongly may have been damaged, which zlib knows at the end.
+    text.clear();
+    text.ignore(std::numeric_limits<std::streamsize>::max());
+  }
+  if (text.error()) return Within(std::string(origin), *text.error());
+  return result;
+}
 
 Result<std::ifstream> OpenFile(const std::filesystem::path& path) {
   std::error_code error;
@@ -97,6 +117,11 @@ Result<std::ifstream> OpenFile(const std::filesystem::path& path) {
 
 }  // namespace
 
+Status ReadResults(std::istream& input, std::string_view origin, const ResultsTaker& taker) {
+  return WithTextOf(input, origin,
+                    [&](FileKind kind, std::istream& text) { return ReadKind(kind, text, origin, taker); });
+}
+
 Status ReadResultsFile(const std::filesystem::path& path, const ResultsTaker& taker) {
   INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, OpenFile(path));
   return ReadResults(file, path.string(), taker);
@@ -104,12 +129,14 @@ Status ReadResultsFile(const std::filesystem::path& path, const ResultsTaker& ta
 
 Result<std::string> CampaignKeyOf(const std::filesystem::path& path) {
   INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, OpenFile(path));
-  if (DetectFileKind(file) != FileKind::kScopeBenchmarks) return std::string();
-  Sha256Hash hash;
-  std::vector<char> block(std::size_t{1} << 16);
-  while (file.read(block.data(), static_cast<std::streamsize>(block.size())) || file.gcount() > 0)
-    hash.Add(std::as_bytes(std::span(block.data(), static_cast<std::size_t>(file.gcount()))));
-  return "sha256:" + hash.Text();
+  return WithTextOf(file, path.string(), [](FileKind kind, std::istream& text) -> Result<std::string> {
+    if (kind != FileKind::kScopeBenchmarks) return std::string();
+    Sha256Hash hash;
+    std::vector<char> block(std::size_t{1} << 16);
+    while (text.read(block.data(), static_cast<std::streamsize>(block.size())) || text.gcount() > 0)
+      hash.Add(std::as_bytes(std::span(block.data(), static_cast<std::size_t>(text.gcount()))));
+    return "sha256:" + hash.Text();
+  });
 }
 
 }  // namespace infimum

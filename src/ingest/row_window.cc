@@ -26,6 +26,8 @@ void Join(Measurement row, Measurement& into) {
     } else {
       into = std::move(row);
     }
+  } else if (into.outcome == Outcome::kSkipped && row.outcome != Outcome::kSkipped) {
+    into = std::move(row);
   }
   into.candidate.library_choice = library_choice;
 }

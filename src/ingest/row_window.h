@@ -4,7 +4,7 @@
 //   Take(relu by a: 5 us), Take(add by a: 7 us), Take(relu by a: 6 us), Flush()
 //     ->  relu by a with the repetitions 5 us and 6 us; add by a with 7 us
 //
-// What was measured hides a failure of the same.
+// What was measured hides a failure of the same, and a failure what was skipped.
 #pragma once
 
 #include <functional>

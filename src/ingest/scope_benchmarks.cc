@@ -29,7 +29,8 @@ using ingest::ScopeLayer;
 using ingest::ScopeName;
 using ingest::UnexpressedLayer;
 
-constexpr std::array<std::string_view, 8> kCounters = {"beta",
+constexpr std::array<std::string_view, 9> kCounters = {"beta",
+                                                       "cupti_enabled",
                                                        "convolution_algorithm",
                                                        "advised_convolution_algorithm",
                                                        "input_a_tensor_layout",
@@ -109,8 +110,21 @@ Result<Latency> TimeOf(const BenchmarkEntry& entry) {
   return Latency(time);
 }
 
+// scope's own profiler, CUPTI, runs kernels again and again to collect its metrics. Entries that failed carry no
+// counters, so of those the message tells.
+bool RanUnderProfiler(const BenchmarkEntry& entry) { return Counter(entry, "cupti_enabled").value_or(0) != 0; }
+bool FailedInProfiler(const BenchmarkEntry& entry) {
+  return entry.failed && (entry.message.find("CUPTI_ERROR") != std::string::npos ||
+                          entry.message.find("cupti_profiler") != std::string::npos);
+}
+
 // Outcome, reason, repetition and flags.
 Status ReadOutcome(const BenchmarkEntry& entry, Measurement& row) {
+  if (FailedInProfiler(entry)) {
+    row.outcome = Outcome::kSkipped;
+    row.reason = Reason("the profiler (CUPTI) failed: " + entry.message);
+    return {};
+  }
   if (entry.failed || entry.skipped) {
     const bool unsupported = entry.message.find("CUDNN_STATUS_NOT_SUPPORTED") != std::string::npos;
     row.outcome = unsupported ? Outcome::kUnsupported : entry.failed ? Outcome::kFailed : Outcome::kSkipped;
@@ -118,6 +132,11 @@ Status ReadOutcome(const BenchmarkEntry& entry, Measurement& row) {
     return {};
   }
   INFIMUM_ASSIGN_OR_RETURN(const Latency time, TimeOf(entry));
+  if (RanUnderProfiler(entry)) {
+    row.outcome = Outcome::kSkipped;
+    row.reason = "timed under a profiler (CUPTI)";
+    return {};
+  }
   const double iterations = entry.iterations.value_or(1);
   if (!(iterations >= 1) || iterations > 1e15 || iterations != std::floor(iterations))
     return Error{fmt::format("'iterations' is {}, expected a positive whole number", iterations)};
@@ -212,6 +231,18 @@ class Reader {
     INFIMUM_RETURN_IF_ERROR(window.Flush());
     if (!taker_.remark) return {};
     for (const std::string& sentence : leftovers_.Sentences()) taker_.remark(fmt::format("{}: {}", origin_, sentence));
+    if (profiled_ > 0) {
+      taker_.remark(
+          fmt::format("{}: {} timed under a profiler (CUPTI), or failed in it: kept as skipped, without a time",
+                      origin_, profiled_ == 1 ? "1 entry was" : fmt::format("{} entries were", profiled_)));
+    }
+    if (const ingest::ControlCharacters& controls = context_.controls; controls.count > 0) {
+      taker_.remark(fmt::format("{}:{}:{}: {} in texts, where JSON has none, read as {}", origin_, controls.line,
+                                controls.column,
+                                controls.count == 1 ? "a control character"
+                                                    : fmt::format("the first of {} control characters", controls.count),
+                                controls.count == 1 ? "a space" : "spaces"));
+    }
     if (!ingest::IsDeviceKnown(facts_, context_)) {
       taker_.remark(
           fmt::format("{}: does not say which processor it ran on, its rows belong to '{}'; measure with "
@@ -240,7 +271,8 @@ class Reader {
     if (rows_ == 0) return Error{fmt::format("{}: {}", origin_, NothingToRead())};
     if (has_scope_rows_ && !facts_.contains("gpu_name")) {
       return Error{fmt::format(
-          "{}: no entry says which GPU it ran on ('gpu_name:...'), since none ran; the device is unknown", origin_)};
+          "{}: no entry says which GPU it ran on ('gpu_name:...'), since none ran; the device is unknown{}{}", origin_,
+          first_failure_.empty() ? "" : "; the first says: ", first_failure_)};
     }
     Result<Device> device = ingest::DeviceOf(facts_, context_);
     if (!device.ok()) return Within(std::string(origin_), device.error());
@@ -261,6 +293,8 @@ class Reader {
     }
     const Reading& reading = std::get<Reading>(either);
     ++rows_;
+    if (RanUnderProfiler(entry) || FailedInProfiler(entry)) ++profiled_;
+    if (entry.failed && first_failure_.empty()) first_failure_ = Reason(entry.message);
     has_scope_rows_ = has_scope_rows_ || !reading.api.empty();
     if (reading.layouts) layouts_.emplace(reading.api, *reading.layouts);  // the first
     return {};
@@ -304,6 +338,8 @@ class Reader {
   std::map<std::string, Layouts> layouts_;  // by API and type
   Leftovers leftovers_;
   std::size_t rows_ = 0;
+  std::size_t profiled_ = 0;
+  std::string first_failure_;
   bool has_scope_rows_ = false;
   Device device_;
   Environment environment_;

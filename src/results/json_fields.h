@@ -18,7 +18,7 @@ namespace infimum {
 using Json = nlohmann::ordered_json;
 
 // Parses one document; the error starts with the byte, from 1, where it is not JSON. Refuses documents
-// nested deeper than any of ours, before anything is built from them.
+// nested deeper than any of ours, or of more values, before anything is built from them.
 Result<Json> ParseJson(std::string_view text);
 
 // One line, or indented by `indent` spaces; never throws on invalid UTF-8.

@@ -1,9 +1,7 @@
 // Over the real measurements of 2019, which stand beside the checkout: shared/data/benanza.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <stdlib.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +12,7 @@
 
 #include "infimum/base/text.h"
 #include "infimum/ingest/read_results.h"
+#include "tests/ingest/benanza_archives.h"
 
 namespace infimum {
 namespace {
@@ -23,18 +22,6 @@ namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::Pair;
 using ::testing::SizeIs;
-
-// Unpacks with the system's tar; false where that fails.
-bool Unpack(const fs::path& archive, const fs::path& folder) {
-  std::string file = archive.string(), into = folder.string();
-  std::string arguments[] = {"tar", "-xJf", file, "-C", into};
-  char* argv[] = {arguments[0].data(), arguments[1].data(), arguments[2].data(),
-                  arguments[3].data(), arguments[4].data(), nullptr};
-  pid_t child = 0;
-  if (posix_spawnp(&child, "tar", nullptr, nullptr, argv, environ) != 0) return false;
-  int status = 0;
-  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
 
 struct Counted {
   std::map<Outcome, int> outcomes;
@@ -47,7 +34,7 @@ struct Counted {
 class ScopeData : public ::testing::Test {
  protected:
   void SetUp() override {
-    const fs::path data = fs::path(INFIMUM_SOURCE_DIR) / "../shared/data/benanza/raw";
+    const fs::path data = testing::BenanzaFolder() / "raw";
     if (!fs::exists(data)) {
       if (std::getenv("CI") != nullptr) FAIL() << data << " is absent";
       GTEST_SKIP() << data << " is absent";
@@ -62,7 +49,7 @@ class ScopeData : public ::testing::Test {
   }
 
   void Read(const std::string& archive, Counted& counted) {
-    ASSERT_TRUE(Unpack(data_ / archive, folder_)) << "cannot unpack " << archive;
+    ASSERT_TRUE(testing::Unpack(data_ / archive, folder_)) << "cannot unpack " << archive;
     ResultsTaker taker;
     taker.rows = [&](const Device& device, const Environment& environment, std::span<const Measurement> rows,
                      std::span<const PeakRate>) {

@@ -217,15 +217,16 @@ TEST(ScopeBenchmarks, ErrorsNameLineAndEntry) {
 }
 
 TEST(ScopeBenchmarks, WithoutAnEntryThatRanTheDeviceIsUnknown) {
-  EXPECT_THAT(ErrorOf(File({Relu(64) + Failed("x")})), HasSubstr("the device is unknown"));
+  EXPECT_THAT(ErrorOf(File({Relu(64) + Failed("x")})),
+              AllOf(HasSubstr("the device is unknown"), HasSubstr("the first says: x")));
 }
 
 TEST(ScopeBenchmarks, InvalidJsonSaysWhereAndWhyAndHandsOnNothing) {
   const std::string good = File({Relu(64) + Ran(3), Relu(32) + Ran(4)});
   EXPECT_THAT(ErrorOf(good.substr(0, good.size() - 40)), AllOf(HasSubstr("128.json:4:"), HasSubstr("cut off?")));
   std::string control = good;
-  control.insert(control.find("LAYER_") + 3, 1, '\x01');
-  EXPECT_THAT(ErrorOf(control), AllOf(HasSubstr("128.json:3:13: not valid JSON"), HasSubstr("control character")));
+  control.insert(control.find("\"name\""), 1, '\x01');
+  EXPECT_THAT(ErrorOf(control), HasSubstr("128.json:3:2: not valid JSON"));
   EXPECT_THAT(ErrorOf(good + "x"), HasSubstr("128.json:5:1: not valid JSON"));
   std::string deep = R"({"context":{},"benchmarks":[{"x":)" + std::string(100'000, '[');
   EXPECT_THAT(ErrorOf(deep), HasSubstr("nested more than 64 deep"));
@@ -233,6 +234,58 @@ TEST(ScopeBenchmarks, InvalidJsonSaysWhereAndWhyAndHandsOnNothing) {
               HasSubstr("a text of more than 1048576 bytes"));
   EXPECT_THAT(ErrorOf("[\"benchmarks\"]"), HasSubstr("not a list"));
   EXPECT_THAT(ErrorOf("{\"context\":{}}"), HasSubstr("128.json: has no list 'benchmarks'"));
+}
+
+// As scope wrote the messages of others, which end in a newline.
+TEST(ScopeBenchmarks, ControlCharactersInTextsAreSpacesAndCounted) {
+  const std::string text = File(
+      {Relu(64) + Ran(3), Relu(32) + Failed("went\nwrong\t\x01"), Relu(16) + Failed("a \\\"\nb"), Relu(8) + Ran(4)});
+  const Taken taken = Read(text);
+  ASSERT_THAT(taken.rows, SizeIs(4));
+  EXPECT_EQ(taken.rows[1].reason, "went wrong");
+  EXPECT_EQ(taken.rows[2].reason, "a \" b");
+  const std::string line = text.substr(0, text.find("\nwrong"));
+  const std::string column = std::to_string(line.size() - line.rfind('\n'));
+  EXPECT_THAT(taken.remarks, ElementsAre("128.json:4:" + column +
+                                         ": the first of 4 control characters in texts, where JSON has none, "
+                                         "read as spaces"));
+  EXPECT_THAT(Read(File({Relu(64) + Ran(3), Relu(32) + Failed("x\n")})).remarks,
+              ElementsAre(HasSubstr(": a control character in texts, where JSON has none, read as a space")));
+  // Escaped ones are as JSON wants them.
+  EXPECT_THAT(Read(File({Relu(64) + Ran(3), Relu(32) + Failed("x\\n\\u0001")})).remarks, IsEmpty());
+}
+
+TEST(ScopeBenchmarks, LinesAreCountedThroughNewlinesInTexts) {
+  EXPECT_THAT(ErrorOf(File({Relu(64) + Failed("a\nb\nc"), Relu(32) + "]"})), HasSubstr("128.json:6:"));
+  // A backslash before one escapes nothing.
+  EXPECT_THAT(ErrorOf(File({Relu(64) + Failed("a\\\nb")})), HasSubstr("not valid JSON"));
+}
+
+TEST(ScopeBenchmarks, WhatAProfilerTimedIsSkippedAndItsFailuresAreNotTheCandidates) {
+  const std::string cupti = "Exception in CUDNN/ADD_TENSOR/cupti_profiler.hpp:283: CUPTI_ERROR_NOT_INITIALIZED.\n";
+  const Taken taken =
+      Read(File({Relu(64) + Ran(3, R"("cupti_enabled":1.0,)"), Relu(32) + Failed(cupti),
+                 Relu(16) + Ran(5, R"("cupti_enabled":0.0,)"), Relu(8) + Failed("CUDNN_STATUS_NOT_SUPPORTED"),
+                 Relu(64) + Ran(4, R"("cupti_enabled":1.0,)")}));
+  ASSERT_THAT(taken.rows, SizeIs(4));
+  EXPECT_EQ(taken.rows[0].outcome, Outcome::kSkipped);
+  EXPECT_EQ(taken.rows[0].reason, "timed under a profiler (CUPTI)");
+  EXPECT_THAT(taken.rows[0].repetitions, IsEmpty());
+  EXPECT_EQ(taken.rows[1].outcome, Outcome::kSkipped);
+  EXPECT_THAT(taken.rows[1].reason, AllOf(HasSubstr("the profiler (CUPTI) failed: "), HasSubstr("NOT_INITIALIZED.")));
+  EXPECT_EQ(taken.rows[2].outcome, Outcome::kMeasured);
+  EXPECT_EQ(taken.rows[3].outcome, Outcome::kUnsupported);
+  EXPECT_THAT(taken.remarks, ::testing::Contains(HasSubstr("128.json: 3 entries were timed under a profiler")));
+}
+
+TEST(ScopeBenchmarks, AnythingElseThatIsKnownHidesWhatWasSkipped) {
+  const std::string profiled = Relu(64) + Ran(3, R"("cupti_enabled":1.0,)");
+  EXPECT_EQ(Read(File({profiled, Relu(64) + Failed("broken")})).rows.at(0).outcome, Outcome::kFailed);
+  EXPECT_EQ(Read(File({Relu(64) + Failed("broken"), profiled})).rows.at(0).outcome, Outcome::kFailed);
+  const Taken taken = Read(File({profiled, Relu(64) + Ran(9), profiled}));
+  ASSERT_THAT(taken.rows, SizeIs(1));
+  ASSERT_THAT(taken.rows[0].repetitions, SizeIs(1));
+  EXPECT_DOUBLE_EQ(taken.rows[0].repetitions[0].median.count(), 0.009);
 }
 
 TEST(ScopeBenchmarks, ManyEntriesAreHandedOnInBatches) {

@@ -87,6 +87,8 @@ TEST(GoogleBenchmark, OfAnotherProgramIsRefusedInWords) {
 TEST(GoogleBenchmark, ErrorsNameThePlace) {
   EXPECT_EQ(ErrorOf("{\n  \"context\": {\n x"), "r.jsonl:3:2: not valid JSON");
   EXPECT_THAT(ErrorOf(""), StartsWith("r.jsonl:1:1: not valid JSON"));
+  // Each would cost many times its bytes.
+  EXPECT_EQ(ErrorOf("[" + std::string((1 << 24) + 1, ',')), "r.jsonl:1:16777218: more than 16777216 values");
   const auto changed = [](auto change) {
     nlohmann::json document = Document();
     change(document);

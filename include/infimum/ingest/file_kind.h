@@ -15,7 +15,8 @@ enum class FileKind {
 };
 std::string_view Name(FileKind kind);
 
-// Looks at the first and the last 64 KiB and puts the stream back to its start.
+// Looks at the first and the last 64 KiB and puts the stream back to its start. A stream that knows no way to its end
+// but reading is read.
 FileKind DetectFileKind(std::istream& input);
 
 }  // namespace infimum

@@ -1,6 +1,6 @@
 // Files of measurements: a runner's results journal, the Google Benchmark JSON made from one or written by another
-// program (scope_benchmarks.h), or a framework's run (infimum.run/1). Which of them a file is, its content says, not
-// its name.
+// program (scope_benchmarks.h), or a framework's run (infimum.run/1), each also compressed with gzip. Which of them a
+// file is, its content says, not its name.
 //
 //   Result<ImportCount> count = ImportFile("results.jsonl", *store);   // any store, see below
 //
@@ -43,7 +43,8 @@ inline constexpr std::size_t kRowsOfABatch = 500;
 Status ReadResults(std::istream& input, std::string_view origin, const ResultsTaker& taker);
 Status ReadResultsFile(const std::filesystem::path& path, const ResultsTaker& taker);
 
-// By which a store tells campaigns apart: a file of another program is a campaign of its own, known by its content;
+// By which a store tells campaigns apart: a file of another program is a campaign of its own, known by its content
+// (the same whether compressed or not);
 // "" for what runners and scripts of ours write, whose rows say themselves what they belong to.
 Result<std::string> CampaignKeyOf(const std::filesystem::path& path);
 
