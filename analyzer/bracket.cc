@@ -108,6 +108,11 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
 
   Bracket bracket;
   bracket.selection = selection;
+  std::set<EnvironmentKey> environments;
+  for (const auto& [key, entry] : rows.all())
+    for (const auto& [threads, measurements] : entry.by_threads)
+      for (const Measurement& row : measurements) environments.insert(row.environment);
+  bracket.environments.assign(environments.begin(), environments.end());
   bracket.contract = selection.contract.value_or(MainContract(graph));
   Floors floors = ComputeFloors(graph, device);
   bracket.floor = std::move(floors.floor);

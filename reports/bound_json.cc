@@ -24,6 +24,8 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
   json["model"] = {{"name", graph.name}, {"sha256", graph.sha256}};
   json["device"] = bracket.selection.device.text;
   json["selection"] = SelectionJson(bracket.selection);
+  json["environments"] = Json::array();
+  for (const EnvironmentKey& environment : bracket.environments) json["environments"].push_back(environment.text);
   json["contract"] = Name(bracket.contract);
   json["floor_us"] = bracket.floor.latency.count();
   json["floor"] = FloorJson(bracket.floor);

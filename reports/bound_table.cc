@@ -79,6 +79,8 @@ std::string BoundTable(const ModelGraph& graph, const Bracket& bracket, bool lay
                      PercentText(coverage.estimated), PercentText(coverage.missing));
   out += fmt::format("contract   {}\n", Name(bracket.contract));
   out += fmt::format("selection  {}\n", Printable(SelectionText(bracket.selection)));
+  for (const EnvironmentKey& environment : bracket.environments)
+    out += fmt::format("measured   {}\n", Printable(environment.text));
   out += fmt::format("device     {}\n", Printable(bracket.selection.device.text));
   if (layers) {
     out += '\n';

@@ -81,6 +81,9 @@ class Stores {
       for (const auto& import : imports) INFIMUM_RETURN_IF_ERROR(import->Add(device, environment, rows, peaks));
       return {};
     }
+    void SwitchTo(const CampaignOrigin& campaign) {
+      for (const auto& import : imports) import->SwitchTo(campaign);
+    }
     Status AddRun(const RunProfile&) { return Error{"there is no run in this data"}; }
     Result<ImportCount> Commit() {
       std::optional<ImportCount> all;

@@ -243,7 +243,7 @@ TEST(Gzip, TheSameTextIsTheSameCampaignWhateverItsNameAndCompression) {
   const std::string packed = Gzip(Benchmarks(500));
   std::ofstream(folder / "cut.gz", std::ios::binary) << packed.substr(0, packed.size() - 4);
   EXPECT_THAT(ImportFile(folder / "cut.gz", **store).error().message, HasSubstr("cut off here"));
-  EXPECT_EQ((*store)->Devices()->at(0).measurements, 50);
+  EXPECT_EQ((*store)->CountRows()->at(0).measurements, 50);
   std::filesystem::remove_all(folder);
 }
 

@@ -54,8 +54,9 @@ ALTER TABLE runs ADD COLUMN best_us DOUBLE PRECISION;
 ALTER TABLE runs ADD COLUMN low_us DOUBLE PRECISION;
 ALTER TABLE runs ADD COLUMN high_us DOUBLE PRECISION;
 
-CREATE INDEX measured_by_workload ON measurements (workload_id, device_id, contract, cache, environment_id, best_us)
-    INCLUDE (low_us, high_us, candidate_id, campaign_id, library_choice) WHERE outcome = 'measured';
+-- The first entry of a workload on a device under a contract is its best row.
+CREATE INDEX measured_by_workload ON measurements (workload_id, device_id, contract, cache, best_us, environment_id)
+    INCLUDE (id, low_us, high_us, candidate_id, campaign_id, library_choice) WHERE outcome = 'measured';
 CREATE INDEX measured_by_device ON measurements (device_id, environment_id, workload_id, contract, cache, candidate_id)
     INCLUDE (best_us, low_us, high_us, campaign_id, library_choice) WHERE outcome = 'measured';
 DROP INDEX measurements_by_campaign;

@@ -69,7 +69,8 @@ struct Bracket {
   std::vector<Bound> bounds;  // none where of no layer a time is known
   std::optional<Latency> demonstrated;
   Coverage coverage;
-  std::vector<LayerLatency> layers;  // one for each layer of the graph, in its order
+  std::vector<EnvironmentKey> environments;  // that its measurements come from, ascending
+  std::vector<LayerLatency> layers;          // one for each layer of the graph, in its order
 };
 
 // Needs a graph that Validate() accepts. Asks `source` once for all layers (on several threads once more for
