@@ -45,6 +45,9 @@ TEST(PostgreSqlAddress, ShowsNoPassword) {
   EXPECT_EQ(WithoutPassword("postgresql://me:sec/r@t@host/db"), "postgresql://me@host/db");
   EXPECT_EQ(WithoutPassword("postgresql://me@[::1]:5432/db"), "postgresql://me@[::1]:5432/db");
   EXPECT_EQ(WithoutPassword("postgresql:///db"), "postgresql:///db");
+  EXPECT_EQ(WithoutPassword("postgresql://host:1,other:2/db"), "postgresql://host:1,other:2/db");
+  EXPECT_EQ(WithoutPassword("postgresql://me:sec?ret@host/db"), "postgresql://me@host/db");
+  EXPECT_EQ(WithoutPassword("postgresql://me:sec/r?et@host/db"), "postgresql://me");
 }
 
 TEST(PostgreSqlAddress, OfNobodyIsAClearError) {
