@@ -81,16 +81,21 @@ const char* AdviceForConnecting(std::string_view message) {
 }
 
 Error ErrorFrom(const std::string& name, const std::exception& problem) {
-  if (const auto* sql = dynamic_cast<const pqxx::sql_error*>(&problem))
-    return Error{fmt::format("{}: {}{}", name, FirstLine(problem.what()), AdviceFor(*sql))};
   if (dynamic_cast<const pqxx::in_doubt_error*>(&problem) != nullptr)
     return Error{
         fmt::format("{}: the connection was lost while the transaction was being saved, so it is not known "
                     "whether it was; import again, what is there already is not added twice",
                     name)};
-  if (dynamic_cast<const pqxx::broken_connection*>(&problem) != nullptr)
-    return Error{fmt::format("{}: {}{}", name, FirstLine(problem.what()), AdviceForConnecting(problem.what()))};
-  return Error{fmt::format("{}: {}", name, FirstLine(problem.what()))};
+  std::string message = FirstLine(problem.what());
+  if (const auto* const sql = dynamic_cast<const pqxx::sql_error*>(&problem)) {
+    const std::string_view advice = AdviceFor(*sql);
+    if (!advice.empty() || !sql->sqlstate().empty()) return Error{fmt::format("{}: {}{}", name, message, advice)};
+  }
+  // Not the server speaks but libpq, and then mostly of a connection that is gone.
+  const bool gone = dynamic_cast<const pqxx::broken_connection*>(&problem) != nullptr || Holds(message, "connect");
+  // What libpqxx tried in vain says nothing to the user.
+  if (Holds(message, "not connected")) message = "the connection to the server was lost";
+  return Error{fmt::format("{}: {}{}", name, message, gone ? AdviceForConnecting(message) : "")};
 }
 
 template <class Function>

@@ -30,7 +30,8 @@ std::string ErrorOf(const std::string& address, OpenMode mode = OpenMode::kReadW
 
 // One line, with where, and nothing that is secret.
 auto IsOneLineAbout(const std::string& where) {
-  return AllOf(::testing::StartsWith("postgresql://"), HasSubstr(where), Not(HasSubstr("\n")), Not(HasSubstr("secret")));
+  return AllOf(::testing::StartsWith("postgresql://"), HasSubstr(where), Not(HasSubstr("\n")),
+               Not(HasSubstr("secret")));
 }
 
 // An environment variable for as long as this lives.
@@ -112,8 +113,8 @@ class PostgreSqlAccess : public ::testing::Test {
 TEST_F(PostgreSqlAccess, AMissingPasswordIsAnErrorThatSaysWhereOneComesFrom) {
   const EnvironmentVariable nobodys("PGPASSFILE", "/dev/null");
   for (const std::string& address : {Address("locked"), PostgreSqlServer::As("locked", socket_)})
-    EXPECT_THAT(ErrorOf(address),
-                AllOf(IsOneLineAbout("locked"), HasSubstr("no password supplied"), HasSubstr("PGPASSWORD or ~/.pgpass")));
+    EXPECT_THAT(ErrorOf(address), AllOf(IsOneLineAbout("locked"), HasSubstr("no password supplied"),
+                                        HasSubstr("PGPASSWORD or ~/.pgpass")));
 }
 
 TEST_F(PostgreSqlAccess, AWrongPasswordIsAnErrorWithoutIt) {
@@ -175,7 +176,8 @@ TEST_F(PostgreSqlAccess, AnAddressThatIsNoneIsAClearError) {
 
 // What libpq cannot take apart it quotes in its message.
 TEST_F(PostgreSqlAccess, APasswordWithLettersThatAnAddressCannotHoldIsNotShown) {
-  for (const char* user : {"me:secret%", "me:%zzsecret", "me:secret/more", "me:secret/mo?re", "me:secret\"%zz", "me:x%00secret"})
+  for (const char* user :
+       {"me:secret%", "me:%zzsecret", "me:secret/more", "me:secret/mo?re", "me:secret\"%zz", "me:x%00secret"})
     EXPECT_THAT(ErrorOf(Address(user)), AllOf(IsOneLineAbout("postgresql://me"), HasSubstr("%XX"))) << user;
   for (const char* user : {"me:more@secret", "me:a:@secret@b/c"})
     EXPECT_THAT(ErrorOf(Address(user)), AllOf(IsOneLineAbout("postgresql://me"), HasSubstr("is the server"))) << user;
@@ -196,8 +198,9 @@ TEST_F(PostgreSqlAccess, TlsIsAsTheAddressAsksForIt) {
   ASSERT_TRUE(PostgreSqlServer::Give(key) && PostgreSqlServer::Give(certificate));
   const Result<std::unique_ptr<PostgreSqlConnection>> owner = PostgreSqlConnection::Open(socket_, false);
   ASSERT_TRUE(owner.ok()) << owner.error().message;
-  for (const std::string& sql : {"ALTER SYSTEM SET ssl_cert_file = '" + certificate + "'",
-                                 "ALTER SYSTEM SET ssl_key_file = '" + key + "'", std::string("ALTER SYSTEM SET ssl = on")})
+  for (const std::string& sql :
+       {"ALTER SYSTEM SET ssl_cert_file = '" + certificate + "'", "ALTER SYSTEM SET ssl_key_file = '" + key + "'",
+        std::string("ALTER SYSTEM SET ssl = on")})
     ASSERT_TRUE((*owner)->Execute(sql).ok()) << sql;
   server_->Crash();
   ASSERT_TRUE(server_->Start());
@@ -209,9 +212,9 @@ TEST_F(PostgreSqlAccess, TlsIsAsTheAddressAsksForIt) {
   Result<std::unique_ptr<PostgreSqlConnection>> encrypted =
       PostgreSqlConnection::Open(Address("infimum", "?sslmode=require"), true);
   ASSERT_TRUE(encrypted.ok()) << encrypted.error().message;
-  EXPECT_EQ(*(*encrypted)->AskInteger(
-                "SELECT CASE WHEN ssl THEN 1 ELSE 0 END FROM pg_stat_ssl WHERE pid = pg_backend_pid()"),
-            1);
+  EXPECT_EQ(
+      *(*encrypted)->AskInteger("SELECT CASE WHEN ssl THEN 1 ELSE 0 END FROM pg_stat_ssl WHERE pid = pg_backend_pid()"),
+      1);
   const EnvironmentVariable asked("PGSSLMODE", "require");
   EXPECT_EQ(ErrorOf(Address("infimum")), "opened");
 
