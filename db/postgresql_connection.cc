@@ -38,6 +38,8 @@ std::string FirstLine(std::string_view message) {
   return std::string(line);
 }
 
+bool Holds(std::string_view message, std::string_view words) { return message.find(words) != std::string_view::npos; }
+
 // Without what lies between the first quote and the last.
 std::string WithoutQuotes(const std::string& message) {
   const std::size_t first = message.find('"'), last = message.rfind('"');
@@ -50,6 +52,9 @@ const char* AdviceFor(const pqxx::sql_error& problem) {
   const std::string state = problem.sqlstate();
   if (dynamic_cast<const pqxx::insufficient_privilege*>(&problem) != nullptr)
     return "; this role may not do that: ask the database's owner for it";
+  // A file that may not grow is a full disk under another name, and has no state of its own.
+  if (state == "53100" || Holds(problem.what(), "could not extend file"))
+    return "; the server's disk is full: free some of it there, what was saved before is safe";
   if (dynamic_cast<const pqxx::insufficient_resources*>(&problem) != nullptr)
     return "; free some of it on the server, what was saved before is safe";
   if (state == "25006") return "; it was opened for reading only";
@@ -59,8 +64,6 @@ const char* AdviceFor(const pqxx::sql_error& problem) {
 
 constexpr char kAddressAdvice[] =
     "; an address is postgresql://user@host:port/name?sslmode=..., with marks in a name or password written as %XX";
-
-bool Holds(std::string_view message, std::string_view words) { return message.find(words) != std::string_view::npos; }
 
 // Before a connection stands, the reason is only in the words.
 const char* AdviceForConnecting(std::string_view message) {

@@ -131,9 +131,9 @@ class PostgreSqlFaults : public ::testing::Test {
   std::string address_;
 };
 
-const auto kIsOneLine = AllOf(::testing::StartsWith("postgresql://"), Not(HasSubstr("\n")),
-                              ::testing::AnyOf(HasSubstr("what was saved before is safe"), HasSubstr("try again"),
-                                               HasSubstr("import again")));
+const auto kIsOneLine = AllOf(
+    ::testing::StartsWith("postgresql://"), Not(HasSubstr("\n")),
+    ::testing::AnyOf(HasSubstr("what was saved before is safe"), HasSubstr("try again"), HasSubstr("import again")));
 
 TEST_F(PostgreSqlFaults, OfAnImportThatAServerDiesUnderAllOrNothingIsThereAndAllThatWasSaved) {
   std::int64_t saved = 0;
