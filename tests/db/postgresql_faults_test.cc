@@ -1,9 +1,8 @@
 // A PostgreSQL server that dies at the worst of times.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -11,6 +10,7 @@
 
 #include "db/postgresql_connection.h"
 #include "infimum/db/store.h"
+#include "tests/db/child_process.h"
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_rows.h"
 
@@ -18,6 +18,7 @@ namespace infimum {
 namespace {
 
 using ::testing::AllOf;
+using testing::ChildProcess;
 using testing::FindRows;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -28,47 +29,9 @@ using testing::MakeSelection;
 using ::testing::Not;
 using testing::PostgreSqlServer;
 using ::testing::SizeIs;
+using testing::Tell;
 
 constexpr std::int64_t kRowsOfABatch = 50;
-
-// Another process, and what it writes to us.
-class Child {
- public:
-  explicit Child(const std::function<void(int)>& work) {
-    int ends[2];
-    EXPECT_EQ(pipe(ends), 0);
-    pid_ = fork();
-    if (pid_ == 0) {
-      close(ends[0]);
-      work(ends[1]);
-      _exit(0);
-    }
-    close(ends[1]);
-    from_ = ends[0];
-  }
-  ~Child() {
-    close(from_);
-    waitpid(pid_, nullptr, 0);
-  }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
-
-  // Up to `most` bytes; fewer where the child has ended.
-  std::string Read(std::size_t most) const {
-    std::string bytes;
-    char byte = 0;
-    while (bytes.size() < most && read(from_, &byte, 1) == 1) bytes += byte;
-    return bytes;
-  }
-
- private:
-  pid_t pid_ = 0;
-  int from_ = -1;
-};
-
-void Tell(int to, const std::string& text) {
-  if (write(to, text.data(), text.size()) != static_cast<ssize_t>(text.size())) _exit(9);
-}
 
 Status ImportBatch(Store& store, std::int64_t batch) {
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<StoreImport> import, store.BeginImport({std::to_string(batch), ""}));
@@ -139,7 +102,7 @@ TEST_F(PostgreSqlFaults, OfAnImportThatAServerDiesUnderAllOrNothingIsThereAndAll
   std::int64_t saved = 0;
   const std::function<void()> faults[] = {[&] { server_->Crash(); }, [&] { KillServer(); }};
   for (const std::function<void()>& fault : faults) {
-    const Child writer([&](int to) {
+    const ChildProcess writer([&](int to) {
       Result<std::unique_ptr<Store>> store = OpenStore(address_, OpenMode::kReadWrite);
       if (!store.ok()) Tell(to, store.error().message);
       for (std::int64_t batch = saved; store.ok(); ++batch) {
@@ -151,7 +114,7 @@ TEST_F(PostgreSqlFaults, OfAnImportThatAServerDiesUnderAllOrNothingIsThereAndAll
     ASSERT_EQ(writer.Read(3), "+++");
     saved += 3;
     fault();
-    const std::string rest = writer.Read(10'000);
+    const std::string rest = writer.ReadAll();
     const std::size_t more = rest.find_first_not_of('+');
     ASSERT_NE(more, std::string::npos);
     saved += static_cast<std::int64_t>(more);
@@ -179,7 +142,7 @@ TEST_F(PostgreSqlFaults, AnImportWhoseSaveIsCutOffIsSaidToBeInDoubtAndIsAddedOnc
                   .ok());
   const std::unique_ptr<PostgreSqlConnection> holder = Connect();
   ASSERT_EQ(*holder->AskInteger("SELECT 1 FROM pg_advisory_lock(42)"), 1);
-  const Child writer([&](int to) {
+  const ChildProcess writer([&](int to) {
     Result<std::unique_ptr<Store>> store = OpenStore(address_, OpenMode::kReadWrite);
     const Status status = store.ok() ? ImportBatch(**store, 0) : Status(store.error());
     Tell(to, status.ok() ? "saved" : status.error().message);
@@ -187,7 +150,7 @@ TEST_F(PostgreSqlFaults, AnImportWhoseSaveIsCutOffIsSaidToBeInDoubtAndIsAddedOnc
   while (Ask("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = 42") == 0) {
   }
   server_->Crash();
-  EXPECT_THAT(writer.Read(10'000), AllOf(kIsOneLine, HasSubstr("not known"), HasSubstr("import again")));
+  EXPECT_THAT(writer.ReadAll(), AllOf(kIsOneLine, HasSubstr("not known"), HasSubstr("import again")));
   StartAgain();
   const std::unique_ptr<Store> store = Open();
   const Status again = ImportBatch(*store, 0);
@@ -197,7 +160,7 @@ TEST_F(PostgreSqlFaults, AnImportWhoseSaveIsCutOffIsSaidToBeInDoubtAndIsAddedOnc
 
 TEST_F(PostgreSqlFaults, AServerThatDiesUnderAReaderIsAClearError) {
   ASSERT_TRUE(ImportBatch(*Open(), 0).ok());
-  const Child reader([&](int to) {
+  const ChildProcess reader([&](int to) {
     Result<std::unique_ptr<Store>> store = OpenStore(address_, OpenMode::kReadOnly);
     if (!store.ok()) Tell(to, store.error().message);
     while (store.ok()) {
@@ -208,7 +171,7 @@ TEST_F(PostgreSqlFaults, AServerThatDiesUnderAReaderIsAClearError) {
   });
   ASSERT_EQ(reader.Read(5), "+++++");
   KillServer();
-  const std::string rest = reader.Read(10'000'000);
+  const std::string rest = reader.ReadAll();
   EXPECT_THAT(rest.substr(std::min(rest.find_first_not_of('+'), rest.size())), kIsOneLine);
   StartAgain();
   EXPECT_EQ(Open()->Devices()->at(0).measurements, kRowsOfABatch);

@@ -1,10 +1,7 @@
 // What only a server can do to a store: refuse, vanish, be somebody else's.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <cstdlib>
 
 #include "db/migrations.h"
@@ -165,48 +162,6 @@ TEST_F(PostgreSqlStore, ARoleThatMayOnlyReadOrAddIsHeldToItByTheServer) {
   ASSERT_TRUE(reading.ok()) << reading.error().message;
   EXPECT_FALSE((*reading)->Import(MakeDevice(), MakeEnvironment(), more, {}).ok());
   EXPECT_THAT(FindRows(**reading, 100, MakeSelection(MakeDevice())), SizeIs(1));
-}
-
-TEST_F(PostgreSqlStore, EightWritersAndFourReadersLoseAndDoubleNothing) {
-  Open();
-  constexpr int kWriters = 8, kReaders = 4, kBatches = 12;
-  constexpr std::int64_t kRows = 20;
-  std::vector<pid_t> children;
-  for (int child = 0; child < kWriters + kReaders; ++child) {
-    const pid_t pid = fork();
-    if (pid == 0) {
-      Result<std::unique_ptr<Store>> store = OpenStore(address_, OpenMode::kReadWrite);
-      if (!store.ok()) _exit(1);
-      for (int batch = 0; batch < kBatches; ++batch) {
-        if (child >= kWriters) {
-          if (!(*store)->Devices().ok()) _exit(3);
-          continue;
-        }
-        // Half of the rows are everybody's, in an order of each writer's own.
-        std::vector<Measurement> rows;
-        for (std::int64_t i = 0; i < kRows; ++i) {
-          const std::int64_t shared = batch * kRows + (child % 2 == 0 ? i : kRows - 1 - i);
-          rows.push_back(MakeRow(1 + (i % 2 == 0 ? shared : 100'000 + child * 10'000 + batch * kRows + i), {1.0, 2.0}));
-        }
-        if (!(*store)->Import(MakeDevice(), MakeEnvironment(), rows, {}).ok()) _exit(2);
-      }
-      _exit(0);
-    }
-    children.push_back(pid);
-  }
-  for (const pid_t child : children) {
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status));
-    EXPECT_EQ(WEXITSTATUS(status), 0);
-  }
-  Result<std::unique_ptr<PostgreSqlConnection>> connection = PostgreSqlConnection::Open(address_, true);
-  const std::int64_t own = kWriters * kBatches * kRows / 2;
-  // Even writers add the even ones of each batch, odd writers the odd ones.
-  const std::int64_t everybodys = kBatches * kRows;
-  EXPECT_EQ(*(*connection)->AskInteger("SELECT count(*) FROM measurements"), own + everybodys);
-  EXPECT_EQ(*(*connection)->AskInteger("SELECT count(*) FROM repetitions"), 2 * (own + everybodys));
-  EXPECT_EQ(*(*connection)->AskInteger("SELECT count(DISTINCT text) FROM workloads"), own + everybodys);
 }
 
 }  // namespace
