@@ -8,6 +8,7 @@
 #include "db/postgresql_connection.h"
 #include "db/sql_store.h"
 #include "db/sqlite_connection.h"
+#include "db/storable_text.h"
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
 
@@ -72,7 +73,7 @@ Result<std::unique_ptr<Store>> OpenSqlite(const std::string& path, OpenMode mode
     INFIMUM_RETURN_IF_ERROR(Migrate(*connection));
     return StoreOver(std::move(connection));
   }
-  if (!StoreExists(path)) return Error{fmt::format("{}: no such store; `infimum analyze` makes one", path)};
+  if (!StoreExists(path)) return Error{fmt::format("{}: no such store; `infimum analyze` makes one", OneLine(path))};
   INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection, OpenToRead(path));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t schema, SchemaOf(*connection));
   if (schema != NewestSchema()) {
@@ -88,7 +89,7 @@ Result<std::unique_ptr<Store>> OpenSqlite(const std::string& path, OpenMode mode
 }  // namespace
 
 std::string ShownAddress(const std::string& address) {
-  return address.find("://") == std::string::npos ? address : WithoutPassword(address);
+  return address.find("://") == std::string::npos ? OneLine(address) : WithoutPassword(address);
 }
 
 bool StoreExists(const std::string& address) {
@@ -99,6 +100,9 @@ bool StoreExists(const std::string& address) {
 }
 
 Result<std::unique_ptr<Store>> OpenStore(const std::string& address, OpenMode mode) {
+  // Whoever takes it for the end of the address opens another store.
+  if (address.find('\0') != std::string::npos)
+    return Error{fmt::format("--db {}: no address holds a NUL", Quoted(ShownAddress(address)))};
   if (IsPostgreSqlAddress(address)) return OpenPostgreSql(address, mode);
   const std::string path = PathOf(address);
   if (path.empty()) return Error{"--db: an empty address; give a file name such as infimum.db"};

@@ -7,6 +7,7 @@
 #include <pqxx/pqxx>
 #include <utility>
 
+#include "db/storable_text.h"
 #include "infimum/base/text.h"
 
 namespace infimum {
@@ -35,7 +36,7 @@ std::string FirstLine(std::string_view message) {
   std::string_view line = TrimSpace(message.substr(0, message.find('\n')));
   for (const std::string_view lead : {"ERROR:", "FATAL:"})
     if (line.starts_with(lead)) line = TrimSpace(line.substr(lead.size()));
-  return std::string(line);
+  return OneLine(line);
 }
 
 bool Holds(std::string_view message, std::string_view words) { return message.find(words) != std::string_view::npos; }
@@ -57,6 +58,7 @@ const char* AdviceFor(const pqxx::sql_error& problem) {
     return "; the server's disk is full: free some of it there, what was saved before is safe";
   if (dynamic_cast<const pqxx::insufficient_resources*>(&problem) != nullptr)
     return "; free some of it on the server, what was saved before is safe";
+  if (state == "54000") return "; a text of it is longer than the database's indexes hold";
   if (state == "25006") return "; it was opened for reading only";
   if (state.starts_with("57P")) return "; the server is stopping: try again when it is back";
   return "";
@@ -110,13 +112,12 @@ auto Guarded(const std::string& name, Function&& function) -> decltype(function(
   }
 }
 
-// PostgreSQL's texts hold no NUL and only valid UTF-8; the store has seen to both.
 struct ToText {
   std::optional<std::string> operator()(std::nullptr_t) const { return std::nullopt; }
   std::optional<std::string> operator()(std::int64_t value) const { return std::to_string(value); }
   // The shortest text that reads back as the same double.
   std::optional<std::string> operator()(double value) const { return fmt::format("{}", value); }
-  std::optional<std::string> operator()(std::string_view text) const { return std::string(text); }
+  std::optional<std::string> operator()(std::string_view text) const { return std::string(StorableText(text).text()); }
   std::optional<std::string> operator()(Blob bytes) const {
     std::string text = "\\x";
     text.reserve(2 + 2 * bytes.size());
@@ -332,7 +333,7 @@ std::string WithoutPassword(std::string_view address) {
     if (std::find(std::begin(kShown), std::end(kShown), name) == std::end(kShown)) continue;
     parameters += (parameters.empty() ? "?" : "&") + std::string(parameter);
   }
-  return shown + parameters;
+  return OneLine(shown + parameters);
 }
 
 PostgreSqlConnection::PostgreSqlConnection(std::string name, std::unique_ptr<Server> server)
@@ -371,6 +372,8 @@ Result<std::unique_ptr<Statement>> PostgreSqlConnection::Prepare(std::string_vie
 }
 
 Result<std::unique_ptr<Statement>> PostgreSqlConnection::PrepareReadOnly(std::string_view sql) {
+  // libpq would end the statement there.
+  if (sql.find('\0') != std::string_view::npos) return Error{name_ + ": a query holds no NUL"};
   // A semicolon at the end is as good as none.
   sql = TrimSpace(sql);
   while (sql.ends_with(';')) sql = TrimSpace(sql.substr(0, sql.size() - 1));

@@ -162,7 +162,7 @@ TEST_P(PostgreSqlDisk, ThatFillsUpIsAClearErrorAndNothingIsLostOrHalf) {
   if (GetParam() != "Log") {
     // Reading goes on, on the same connection too.
     ASSERT_TRUE(store->Devices().ok());
-    EXPECT_EQ(store->Devices()->at(0).measurements, saved * kRowsOfABatch);
+    EXPECT_FALSE(testing::FindRows(*store, saved * kRowsOfABatch, testing::MakeSelection(MakeDevice())).empty());
     ExpectAllOf(saved);
   }
   MakeSpace();

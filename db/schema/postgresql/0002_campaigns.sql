@@ -1,6 +1,6 @@
 -- What the SQLite files 0001 and 0002 make together: PostgreSQL came with schema 2. Texts compare by their bytes, as
--- they do in SQLite, whatever the database's language. Texts of any length are unique by hash indexes, since entries of
--- the usual ones hold 2,704 bytes. Ids are given by the writer, which is alone (see README.md).
+-- they do in SQLite, whatever the database's language. Texts of any length are unique by hash indexes or by their MD5,
+-- since entries of the usual indexes hold 2,704 bytes. Ids are given by the writer, which is alone (see README.md).
 
 CREATE TABLE devices (
   id BIGINT PRIMARY KEY,
@@ -31,10 +31,10 @@ CREATE TABLE environments (
 CREATE TABLE environment_libraries (
   environment_id BIGINT NOT NULL REFERENCES environments (id),
   library TEXT COLLATE "C" NOT NULL,
-  version TEXT COLLATE "C" NOT NULL,
-  PRIMARY KEY (environment_id, library)
+  version TEXT COLLATE "C" NOT NULL
 );
-CREATE INDEX environment_libraries_by_version ON environment_libraries (library, version);
+CREATE UNIQUE INDEX environment_libraries_by_name ON environment_libraries (environment_id, md5(library));
+CREATE INDEX environment_libraries_by_version ON environment_libraries USING hash (version);
 
 CREATE TABLE workloads (
   id BIGINT PRIMARY KEY,
@@ -48,9 +48,10 @@ CREATE TABLE candidates (
   library TEXT COLLATE "C" NOT NULL,
   algorithm TEXT COLLATE "C" NOT NULL,
   input_layout TEXT COLLATE "C" NOT NULL,
-  output_layout TEXT COLLATE "C" NOT NULL,
-  UNIQUE (library, algorithm, input_layout, output_layout)
+  output_layout TEXT COLLATE "C" NOT NULL
 );
+CREATE UNIQUE INDEX candidates_by_name
+  ON candidates (md5(library), md5(algorithm), md5(input_layout), md5(output_layout));
 
 CREATE TABLE campaigns (
   id BIGINT PRIMARY KEY,
@@ -106,9 +107,10 @@ CREATE TABLE peak_rates (
   dtype TEXT COLLATE "C" NOT NULL,
   threads BIGINT NOT NULL,
   source TEXT COLLATE "C" NOT NULL,
-  per_second DOUBLE PRECISION NOT NULL CHECK (per_second > 0),
-  PRIMARY KEY (device_id, kind, working_set_bytes, dtype, threads, source, per_second)
+  per_second DOUBLE PRECISION NOT NULL CHECK (per_second > 0)
 );
+CREATE UNIQUE INDEX peak_rates_by_device
+  ON peak_rates (device_id, kind, working_set_bytes, dtype, threads, md5(source), per_second);
 
 CREATE TABLE runs (
   id BIGINT PRIMARY KEY,                            -- in order of import: the newest is the greatest
@@ -122,4 +124,4 @@ CREATE TABLE runs (
   contract TEXT COLLATE "C" NOT NULL,
   details TEXT COLLATE "C" NOT NULL                 -- JSON: settings, warnings, end_to_end samples, layers
 );
-CREATE INDEX runs_by_model ON runs (model_sha256, device_key, threads);
+CREATE INDEX runs_by_model ON runs USING hash (model_sha256);
