@@ -84,6 +84,7 @@ class PostgreSqlDisk : public ::testing::TestWithParam<std::string> {
     fs::permissions(folder_.path(), fs::perms(0711));
     PostgreSqlServer::Settings settings;
     std::string tablespace;
+    settings.options = "-c fsync=off";
     if (GetParam() == "FileSize") {
       // In blocks of half a KiB: no file grows beyond 3 MiB. The log's files are shorter.
       settings.limits = "ulimit -f 6144";
@@ -95,7 +96,7 @@ class PostgreSqlDisk : public ::testing::TestWithParam<std::string> {
       tablespace = tables ? disk_->files() : "";
       // A log that is kept until it is larger than its disk.
       settings.initdb = tables ? "" : "--wal-segsize=1 --waldir=" + disk_->files() + "/log";
-      settings.options = tables ? "" : "-c max_wal_size=1GB -c checkpoint_timeout=1h";
+      settings.options += tables ? "" : " -c max_wal_size=1GB -c checkpoint_timeout=1h";
     }
     server_ = PostgreSqlServer::New(settings);
     ASSERT_NE(server_, nullptr) << PostgreSqlServer::WhyNot();
