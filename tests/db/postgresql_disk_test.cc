@@ -1,17 +1,13 @@
 // A PostgreSQL server whose disk is full: of its tables, or of its log.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/mount.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 
 #include "db/postgresql_connection.h"
 #include "infimum/db/store.h"
 #include "tests/db/postgresql_server.h"
+#include "tests/db/small_disk.h"
 #include "tests/db/store_rows.h"
 
 namespace infimum {
@@ -27,35 +23,9 @@ using testing::MakeEnvironment;
 using testing::MakeRow;
 using ::testing::Not;
 using testing::PostgreSqlServer;
+using testing::SmallDisk;
 
 constexpr std::int64_t kRowsOfABatch = 1000;
-
-// A disk in memory, most of it taken by a file. Mounting one is not for everybody.
-class SmallDisk {
- public:
-  SmallDisk(std::string path, int mebibytes, int free_mebibytes) : path_(std::move(path)) {
-    fs::create_directories(path_);
-    mounted_ = mount("none", path_.c_str(), "tmpfs", 0, ("size=" + std::to_string(mebibytes) + "m").c_str()) == 0;
-    if (!mounted_) return;
-    const std::string ballast((static_cast<std::size_t>(mebibytes - free_mebibytes)) << 20, 'x');
-    std::ofstream(path_ + "/ballast") << ballast;
-    fs::create_directory(path_ + "/files");
-    PostgreSqlServer::Give(path_ + "/files");
-  }
-  ~SmallDisk() {
-    if (mounted_) umount2(path_.c_str(), MNT_DETACH);
-  }
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
-
-  bool mounted() const { return mounted_; }
-  std::string files() const { return path_ + "/files"; }
-  void MakeSpace() const { fs::remove(path_ + "/ballast"); }
-
- private:
-  std::string path_;
-  bool mounted_ = false;
-};
 
 std::vector<Measurement> Batch(std::int64_t batch) {
   std::vector<Measurement> rows;
@@ -92,7 +62,8 @@ class PostgreSqlDisk : public ::testing::TestWithParam<std::string> {
     } else {
       const bool tables = GetParam() == "Tables";
       disk_ = std::make_unique<SmallDisk>(folder_.File("disk"), 48, tables ? 20 : 30);
-      if (!disk_->mounted()) GTEST_SKIP() << "no disk can be mounted here: " << std::strerror(errno);
+      PostgreSqlServer::Give(disk_->files());
+      if (!disk_->mounted()) GTEST_SKIP() << disk_->WhyNot();
       tablespace = tables ? disk_->files() : "";
       // A log that is kept until it is larger than its disk.
       settings.initdb = tables ? "" : "--wal-segsize=1 --waldir=" + disk_->files() + "/log";
