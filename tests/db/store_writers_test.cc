@@ -106,13 +106,17 @@ void Write(const std::string& address, int writer, std::chrono::steady_clock::ti
   const Result<std::unique_ptr<Store>> store = OpenStore(address, OpenMode::kReadWrite);
   if (!store.ok()) return Tell(to, "+" + store.error().message);
   std::int64_t batches = 0, added = 0;
+  std::chrono::steady_clock::duration longest{0};
   for (; batches == 0 || std::chrono::steady_clock::now() < end; ++batches) {
+    const auto begin = std::chrono::steady_clock::now();
     const Result<std::int64_t> rows = ImportBatch(**store, writer, batches);
     if (!rows.ok()) return Tell(to, "+" + rows.error().message);
     if (batches == 0) Tell(to, "+");
     added += *rows;
+    longest = std::max(longest, std::chrono::steady_clock::now() - begin);
   }
-  Tell(to, std::to_string(batches) + " " + std::to_string(added));
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(longest).count();
+  Tell(to, std::to_string(batches) + " " + std::to_string(added) + " " + std::to_string(milliseconds));
 }
 
 // Every answer is complete: a campaign is there or not, and what was there stays.
@@ -152,15 +156,16 @@ TEST_P(StoreWriters, EightOfThemAndFourReadersLoseAndDoubleNothingAndMeetNoError
   for (int reader = 0; reader < kReaders; ++reader)
     readers.push_back(std::make_unique<ChildProcess>([&, reader](int to) { ReadOn(address_, reader, end, to); }));
 
-  std::int64_t batches_of_all = 0, added_by_all = 0, most = 0, queries_of_all = 0;
+  std::int64_t batches_of_all = 0, added_by_all = 0, most = 0, longest = 0, queries_of_all = 0;
   for (int writer = 0; writer < kWriters; ++writer) {
     const std::string told = writers[static_cast<std::size_t>(writer)]->ReadAll();
     std::istringstream numbers(told.substr(writer == 0 ? 0 : 1));
-    std::int64_t batches = 0, added = 0;
-    ASSERT_TRUE(numbers >> batches >> added) << "writer " << writer << ": " << told;
+    std::int64_t batches = 0, added = 0, milliseconds = 0;
+    ASSERT_TRUE(numbers >> batches >> added >> milliseconds) << "writer " << writer << ": " << told;
     batches_of_all += batches;
     added_by_all += added;
     most = std::max(most, batches);
+    longest = std::max(longest, milliseconds);
   }
   for (const std::unique_ptr<ChildProcess>& reader : readers) {
     const std::string told = reader->ReadAll();
@@ -185,10 +190,11 @@ TEST_P(StoreWriters, EightOfThemAndFourReadersLoseAndDoubleNothingAndMeetNoError
   EXPECT_EQ(count("devices"), 1);
   EXPECT_EQ(count("environments"), 1);
   EXPECT_EQ(count("candidates"), 1);
-  std::printf("%s: %lld s, %lld imports, %lld rows written, %lld there, %lld read queries, 0 errors\n",
-              GetParam().c_str(), static_cast<long long>(Duration().count()),
-              static_cast<long long>(2 * batches_of_all), static_cast<long long>(added_by_all),
-              static_cast<long long>(rows), static_cast<long long>(queries_of_all));
+  std::printf(
+      "%s: %lld s, %lld imports, the longest %lld ms for two, %lld rows written, %lld there, %lld queries, 0 errors\n",
+      GetParam().c_str(), static_cast<long long>(Duration().count()), static_cast<long long>(2 * batches_of_all),
+      static_cast<long long>(longest), static_cast<long long>(added_by_all), static_cast<long long>(rows),
+      static_cast<long long>(queries_of_all));
 }
 
 // SQLite's locks are a process's, so whoever is locked out is another one, made while nothing is open here.
