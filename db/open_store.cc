@@ -9,6 +9,7 @@
 #include "db/postgresql_connection.h"
 #include "db/sql_store.h"
 #include "db/sqlite_connection.h"
+#include "db/storable_text.h"
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
 
@@ -70,10 +71,12 @@ Result<std::unique_ptr<Store>> OpenSqlite(const std::string& path, OpenMode mode
                              SqliteConnection::Open(path, in_memory ? Mode::kMemory : Mode::kReadWrite));
     // Readers go on while somebody writes. Folders that cannot hold the log (some network drives) keep the old way.
     static_cast<void>(connection->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL").ok());
+    // What an import has gathered must be removable where the disk for temporary files is full.
+    static_cast<void>(connection->Execute("PRAGMA temp.journal_mode = MEMORY").ok());
     INFIMUM_RETURN_IF_ERROR(Migrate(*connection));
     return StoreOver(std::move(connection));
   }
-  if (!StoreExists(path)) return Error{fmt::format("{}: no such store; `infimum analyze` makes one", path)};
+  if (!StoreExists(path)) return Error{fmt::format("{}: no such store; `infimum analyze` makes one", OneLine(path))};
   INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection, OpenToRead(path));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t schema, SchemaOf(*connection));
   if (schema != NewestSchema()) {
@@ -89,7 +92,7 @@ Result<std::unique_ptr<Store>> OpenSqlite(const std::string& path, OpenMode mode
 }  // namespace
 
 std::string ShownAddress(const std::string& address) {
-  return address.find("://") == std::string::npos ? address : WithoutPassword(address);
+  return address.find("://") == std::string::npos ? OneLine(address) : WithoutPassword(address);
 }
 
 bool StoreExists(const std::string& address) {
@@ -100,6 +103,9 @@ bool StoreExists(const std::string& address) {
 }
 
 Result<std::unique_ptr<Store>> OpenStore(const std::string& address, OpenMode mode) {
+  // Whoever takes it for the end of the address opens another store.
+  if (address.find('\0') != std::string::npos)
+    return Error{fmt::format("--db {}: no address holds a NUL", Quoted(ShownAddress(address)))};
   if (IsPostgreSqlAddress(address)) return OpenPostgreSql(address, mode);
   const std::string path = PathOf(address);
   if (path.empty()) return Error{"--db: an empty address; give a file name such as infimum.db"};

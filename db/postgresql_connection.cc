@@ -7,6 +7,7 @@
 #include <pqxx/pqxx>
 #include <utility>
 
+#include "db/storable_text.h"
 #include "infimum/base/text.h"
 
 namespace infimum {
@@ -35,7 +36,16 @@ std::string FirstLine(std::string_view message) {
   std::string_view line = TrimSpace(message.substr(0, message.find('\n')));
   for (const std::string_view lead : {"ERROR:", "FATAL:"})
     if (line.starts_with(lead)) line = TrimSpace(line.substr(lead.size()));
-  return std::string(line);
+  return OneLine(line);
+}
+
+bool Holds(std::string_view message, std::string_view words) { return message.find(words) != std::string_view::npos; }
+
+// Without what lies between the first quote and the last.
+std::string WithoutQuotes(const std::string& message) {
+  const std::size_t first = message.find('"'), last = message.rfind('"');
+  if (first == std::string::npos) return message;
+  return message.substr(0, first) + "..." + message.substr(std::max(last, first) + 1);
 }
 
 // What the user can do about it. libpqxx has classes for some errors, and the server's code (SQLSTATE) for the others.
@@ -43,32 +53,54 @@ const char* AdviceFor(const pqxx::sql_error& problem) {
   const std::string state = problem.sqlstate();
   if (dynamic_cast<const pqxx::insufficient_privilege*>(&problem) != nullptr)
     return "; this role may not do that: ask the database's owner for it";
+  // A file that may not grow is a full disk under another name, and has no state of its own.
+  if (state == "53100" || Holds(problem.what(), "could not extend file"))
+    return "; the server's disk is full: free some of it there, what was saved before is safe";
   if (dynamic_cast<const pqxx::insufficient_resources*>(&problem) != nullptr)
     return "; free some of it on the server, what was saved before is safe";
+  if (state == "54000") return "; a text of it is longer than the database's indexes hold";
   if (state == "25006") return "; it was opened for reading only";
   if (state.starts_with("57P")) return "; the server is stopping: try again when it is back";
   return "";
 }
 
+constexpr char kAddressAdvice[] =
+    "; an address is postgresql://user@host:port/name?sslmode=..., with marks in a name or password written as %XX";
+
 // Before a connection stands, the reason is only in the words.
 const char* AdviceForConnecting(std::string_view message) {
-  if (message.find("password") != std::string_view::npos || message.find("authentication") != std::string_view::npos)
+  if (Holds(message, "pg_hba.conf")) return "; the server does not let this user in: ask who runs the server";
+  if (Holds(message, "certificate") || Holds(message, "does not support SSL"))
+    return "; TLS is as the address (sslmode, sslrootcert) or PGSSLMODE and PGSSLROOTCERT ask for it";
+  if (Holds(message, "password") || Holds(message, "authentication"))
     return "; give the password in PGPASSWORD or ~/.pgpass, or name another user";
-  if (message.find("does not exist") != std::string_view::npos) return "; make it with createdb, or name another one";
+  if (Holds(message, "role \"") && Holds(message, "does not exist")) return "; ask for that role, or name another user";
+  if (Holds(message, "does not exist")) return "; make it with createdb, or name another one";
+  if (Holds(message, "starting up") || Holds(message, "shutting down") || Holds(message, "in recovery mode"))
+    return "; the server is stopping or starting: try again in a moment, what was saved before is safe";
+  if (Holds(message, "too many clients") || Holds(message, "too many connections") ||
+      Holds(message, "slots are reserved"))
+    return "; try again when others are done";
+  if (Holds(message, "invalid ") || Holds(message, "unexpected ") || Holds(message, "missing ")) return kAddressAdvice;
   return "; is the server running, and are host, port and user right? what was saved before is safe";
 }
 
 Error ErrorFrom(const std::string& name, const std::exception& problem) {
-  if (const auto* sql = dynamic_cast<const pqxx::sql_error*>(&problem))
-    return Error{fmt::format("{}: {}{}", name, FirstLine(problem.what()), AdviceFor(*sql))};
   if (dynamic_cast<const pqxx::in_doubt_error*>(&problem) != nullptr)
     return Error{
         fmt::format("{}: the connection was lost while the transaction was being saved, so it is not known "
                     "whether it was; import again, what is there already is not added twice",
                     name)};
-  if (dynamic_cast<const pqxx::broken_connection*>(&problem) != nullptr)
-    return Error{fmt::format("{}: {}{}", name, FirstLine(problem.what()), AdviceForConnecting(problem.what()))};
-  return Error{fmt::format("{}: {}", name, FirstLine(problem.what()))};
+  std::string message = FirstLine(problem.what());
+  if (const auto* const sql = dynamic_cast<const pqxx::sql_error*>(&problem)) {
+    const std::string_view advice = AdviceFor(*sql);
+    if (!advice.empty() || !sql->sqlstate().empty()) return Error{fmt::format("{}: {}{}", name, message, advice)};
+  }
+  // Not the server speaks but libpq, and then mostly of a connection that is gone.
+  const bool gone = dynamic_cast<const pqxx::broken_connection*>(&problem) != nullptr || Holds(message, "connect");
+  // What libpqxx tried in vain says nothing to the user.
+  if (Holds(message, "not connected")) message = "the connection to the server was lost";
+  return Error{fmt::format("{}: {}{}", name, message, gone ? AdviceForConnecting(message) : "")};
 }
 
 template <class Function>
@@ -80,13 +112,12 @@ auto Guarded(const std::string& name, Function&& function) -> decltype(function(
   }
 }
 
-// PostgreSQL's texts hold no NUL and only valid UTF-8; the store has seen to both.
 struct ToText {
   std::optional<std::string> operator()(std::nullptr_t) const { return std::nullopt; }
   std::optional<std::string> operator()(std::int64_t value) const { return std::to_string(value); }
   // The shortest text that reads back as the same double.
   std::optional<std::string> operator()(double value) const { return fmt::format("{}", value); }
-  std::optional<std::string> operator()(std::string_view text) const { return std::string(text); }
+  std::optional<std::string> operator()(std::string_view text) const { return std::string(StorableText(text).text()); }
   std::optional<std::string> operator()(Blob bytes) const {
     std::string text = "\\x";
     text.reserve(2 + 2 * bytes.size());
@@ -280,12 +311,20 @@ bool IsPostgreSqlAddress(std::string_view address) {
 
 std::string WithoutPassword(std::string_view address) {
   const std::size_t begin = address.find("://") + 3;
-  // The last @ before the parameters: a password may hold one itself, or a slash.
-  const std::size_t question = std::min(address.find('?', begin), address.size());
+  // The last @ before the parameters: a password may hold one itself, or a slash, or a question mark.
+  const std::size_t first = address.find_first_of("@/", begin);
+  const bool has_user = first != std::string_view::npos && address[first] == '@';
+  const std::size_t question = std::min(address.find('?', has_user ? first : begin), address.size());
   const std::size_t at = address.substr(0, question).rfind('@');
   const std::size_t colon = address.find(':', begin);
   std::string shown(address.substr(0, question));
-  if (at != std::string_view::npos && colon < at) shown.erase(colon, at - colon);
+  if (at != std::string_view::npos && colon < at) {
+    shown.erase(colon, at - colon);
+  } else if (at == std::string_view::npos && shown.find('[') == std::string::npos) {
+    // A slash before a question mark in a password looks like the end of host and port; what is no port is not shown.
+    const std::size_t end = std::min(shown.find_first_not_of("0123456789", colon + 1), shown.size());
+    if (colon < end && end < shown.size() && shown[end] != '/' && shown[end] != ',') shown.erase(colon);
+  }
   // Parameters are shown where they are known to be harmless: a name may be written in other ways than "password".
   std::string parameters;
   for (const std::string_view parameter : Split(address.substr(std::min(question + 1, address.size())), '&')) {
@@ -294,7 +333,7 @@ std::string WithoutPassword(std::string_view address) {
     if (std::find(std::begin(kShown), std::end(kShown), name) == std::end(kShown)) continue;
     parameters += (parameters.empty() ? "?" : "&") + std::string(parameter);
   }
-  return shown + parameters;
+  return OneLine(shown + parameters);
 }
 
 PostgreSqlConnection::PostgreSqlConnection(std::string name, std::unique_ptr<Server> server)
@@ -305,7 +344,18 @@ PostgreSqlConnection::~PostgreSqlConnection() { Rollback(); }
 Result<std::unique_ptr<PostgreSqlConnection>> PostgreSqlConnection::Open(const std::string& address, bool read_only) {
   const std::string name = WithoutPassword(address);
   return Guarded(name, [&]() -> Result<std::unique_ptr<PostgreSqlConnection>> {
-    std::unique_ptr<PostgreSqlConnection> connection(new PostgreSqlConnection(name, std::make_unique<Server>(address)));
+    std::unique_ptr<Server> server;
+    try {
+      server = std::make_unique<Server>(address);
+    } catch (const pqxx::failure& problem) {
+      // libpq quotes what it did not understand, which may be a part of a password.
+      const std::string message = FirstLine(problem.what());
+      if (name == address || message.starts_with("connection to server "))
+        return Error{fmt::format("{}: {}{}", name, message, AdviceForConnecting(message))};
+      return Error{fmt::format("{}: {}{}", name, WithoutQuotes(message),
+                               Holds(message, "host name") ? AdviceForConnecting(message) : kAddressAdvice)};
+    }
+    std::unique_ptr<PostgreSqlConnection> connection(new PostgreSqlConnection(name, std::move(server)));
     INFIMUM_RETURN_IF_ERROR(
         connection->Execute(fmt::format("SET search_path TO {}; SET client_encoding TO 'UTF8'; SET TimeZone TO 'UTC'; "
                                         "SET extra_float_digits TO 1; SET client_min_messages TO warning; "
@@ -323,6 +373,8 @@ Result<std::unique_ptr<Statement>> PostgreSqlConnection::Prepare(std::string_vie
 }
 
 Result<std::unique_ptr<Statement>> PostgreSqlConnection::PrepareReadOnly(std::string_view sql) {
+  // libpq would end the statement there.
+  if (sql.find('\0') != std::string_view::npos) return Error{name_ + ": a query holds no NUL"};
   // A semicolon at the end is as good as none.
   sql = TrimSpace(sql);
   while (sql.ends_with(';')) sql = TrimSpace(sql.substr(0, sql.size() - 1));

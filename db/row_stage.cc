@@ -57,6 +57,14 @@ Status RowStage::Prepare() {
 
 Status RowStage::Clear() {
   size_ = 0;
+  // Nobody vacuums temporary tables: deleted rows of theirs would take room and time until the connection ends.
+  if (connection_.dialect() == Dialect::kPostgreSql) {
+    constexpr char kTables[] = "incoming_rows, incoming_repetitions, incoming_origins, incoming_accepted";
+    if (connection_.Execute(fmt::format("TRUNCATE {}", kTables)).ok()) return {};
+    // It makes new files before it removes the old ones, and what filled the disk may be those.
+    INFIMUM_RETURN_IF_ERROR(connection_.Execute(fmt::format("DROP TABLE {}", kTables)));
+    return connection_.Execute(StagingTables(Dialect::kPostgreSql));
+  }
   return connection_.Execute(
       "DELETE FROM incoming_rows; DELETE FROM incoming_repetitions; DELETE FROM incoming_origins; "
       "DELETE FROM incoming_accepted");

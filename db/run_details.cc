@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "db/storable_text.h"
 #include "infimum/measurement/statistics.h"
 
 namespace infimum {
@@ -94,7 +95,12 @@ std::string FormatTexts(const std::map<std::string, std::string>& texts) { retur
 Result<std::map<std::string, std::string>> ParseTexts(std::string_view text) {
   return Read<std::map<std::string, std::string>>(text);
 }
-std::string FormatList(const std::vector<std::string>& texts) { return Dump(Json(texts)); }
+// As the database keeps texts, since they are compared with what it holds.
+std::string FormatList(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& text : texts) list.push_back(StorableText(text).text());
+  return Dump(list);
+}
 Result<std::vector<std::string>> ParseList(std::string_view text) { return Read<std::vector<std::string>>(text); }
 
 }  // namespace infimum

@@ -36,7 +36,7 @@ class Statement {
  public:
   virtual ~Statement() = default;
 
-  // `position` from 1. Texts and blobs are copied.
+  // `position` from 1. Texts and blobs are copied; of texts what no database keeps (storable_text.h) is replaced.
   virtual void Bind(int position, const SqlValue& value) = 0;
   // True while there is a row.
   virtual Result<bool> Step() = 0;

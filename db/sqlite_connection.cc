@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "db/storable_text.h"
 #include "infimum/base/text.h"
 
 namespace infimum {
@@ -46,6 +47,15 @@ std::string ImmutableUri(const std::string& path) {
     }
   }
   return uri + "?immutable=1";
+}
+
+// Asked whenever a lock is somebody else's. SQLite's own way sleeps longer and longer, up to 100 ms; where several
+// write all the time one of them then comes too late for 20 s on end.
+int WaitForOthers(void* /*unused*/, int tries) {
+  constexpr int kLongestSleep = 8;
+  if (tries >= 2 * kBusyWaitMilliseconds / (kLongestSleep + 1)) return 0;
+  sqlite3_sleep(1 + tries % kLongestSleep);
+  return 1;
 }
 
 class SqliteStatement : public Statement {
@@ -116,7 +126,9 @@ class SqliteStatement : public Statement {
     void operator()(std::int64_t value) const { sqlite3_bind_int64(statement, place, value); }
     void operator()(double value) const { sqlite3_bind_double(statement, place, value); }
     // A null pointer would bind NULL, not the empty text.
-    void operator()(std::string_view text) const {
+    void operator()(std::string_view given) const {
+      const StorableText storable(given);
+      const std::string_view text = storable.text();
       sqlite3_bind_text64(statement, place, text.empty() ? "" : text.data(), text.size(), SQLITE_TRANSIENT,
                           SQLITE_UTF8);
     }
@@ -165,12 +177,12 @@ Result<std::unique_ptr<SqliteConnection>> SqliteConnection::Open(const std::stri
   sqlite3* database = nullptr;
   const int code =
       sqlite3_open_v2(name.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
-  std::unique_ptr<SqliteConnection> connection(new SqliteConnection(database, path));
+  std::unique_ptr<SqliteConnection> connection(new SqliteConnection(database, OneLine(path)));
   if (code != SQLITE_OK) {
-    return Error{fmt::format("{}: {}{}", path, database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code),
-                             AdviceFor(code))};
+    return Error{fmt::format("{}: {}{}", connection->path_,
+                             database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code), AdviceFor(code))};
   }
-  sqlite3_busy_timeout(database, kBusyWaitMilliseconds);
+  sqlite3_busy_handler(database, WaitForOthers, nullptr);
   // Hostile files: no schema of theirs may run functions of ours, none may be deeper than ours is.
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -239,7 +251,7 @@ Status SqliteConnection::CopyFrom(const SqliteConnection& source) {
 
 Error SqliteConnection::LastError() const {
   const int code = sqlite3_extended_errcode(database_.get());
-  return Error{fmt::format("{}: {}{}", path_, sqlite3_errmsg(database_.get()), AdviceFor(code))};
+  return Error{fmt::format("{}: {}{}", path_, OneLine(sqlite3_errmsg(database_.get())), AdviceFor(code))};
 }
 
 }  // namespace infimum

@@ -21,4 +21,16 @@ StorableText::StorableText(std::string_view text) : text_(text) {
   text_ = changed_;
 }
 
+std::string OneLine(std::string_view text) {
+  constexpr std::size_t kMost = 300;
+  const bool cut = text.size() > kMost;
+  // Not in the middle of a character.
+  std::size_t end = std::min(kMost, text.size());
+  while (cut && end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+  std::string line = ValidUtf8(text.substr(0, end));
+  for (char& c : line)
+    if ((c >= 0 && c < ' ') || c == 0x7f) c = ' ';
+  return cut ? line + "..." : line;
+}
+
 }  // namespace infimum

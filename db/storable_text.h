@@ -21,4 +21,7 @@ class StorableText {
   std::string_view text_;
 };
 
+// A text as a message may show it: one line, no control characters, cut after 300 characters.
+std::string OneLine(std::string_view text);
+
 }  // namespace infimum

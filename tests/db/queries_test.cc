@@ -192,19 +192,6 @@ TEST_P(Queries, TheUsersOwnSelectIsAnswered) {
   EXPECT_THAT(none->columns, ElementsAre("id"));
 }
 
-TEST_P(Queries, NothingButASelectIsTaken) {
-  for (const char* sql :
-       {"DELETE FROM measurements", "UPDATE devices SET name = ''", "DROP TABLE measurements",
-        "SELECT 1; DELETE FROM runs", "CREATE TABLE mine (a INTEGER)", "INSERT INTO campaigns VALUES (99, 'x', '', '')",
-        "ATTACH 'x.db' AS x", "PRAGMA user_version = 9", "VACUUM", "", "nonsense", "COPY (SELECT 1) TO PROGRAM 'true'",
-        "SET ROLE postgres", "WITH gone AS (DELETE FROM measurements RETURNING id) SELECT * FROM gone", "BEGIN",
-        "COMMIT"}) {
-    const Result<QueryTable> table = store_->AskSql(sql);
-    EXPECT_FALSE(table.ok()) << sql;
-  }
-  EXPECT_EQ(store_->CountRows()->at(0).measurements + store_->CountRows()->at(1).measurements, 6);
-}
-
 std::string NameOf(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
 INSTANTIATE_TEST_SUITE_P(Stores, Queries, ::testing::Values("Memory", "PostgreSql"), NameOf);
 

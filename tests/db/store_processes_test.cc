@@ -1,4 +1,4 @@
-// Several processes on one store, and processes that are killed.
+// Processes that are killed while they write. Several at a time are in store_writers_test.cc.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,35 +78,6 @@ TEST(StoreProcesses, WhatWasSavedBeforeAKillIsThereAndNoBatchIsHalfThere) {
     saved = static_cast<std::int64_t>(rows) / kRowsOfABatch;
   }
   EXPECT_GE(saved, 15);
-}
-
-TEST(StoreProcesses, SeveralWritersWaitForEachOtherAndLoseNothing) {
-  const testing::TemporaryFolder folder;
-  const std::string path = folder.File("infimum.db");
-  constexpr int kWriters = 4;
-  constexpr std::int64_t kBatches = 15;
-  std::vector<pid_t> children;
-  for (int writer = 0; writer < kWriters; ++writer) {
-    const pid_t child = fork();
-    if (child == 0) {
-      // Each of them may be the one that makes the store.
-      Result<std::unique_ptr<Store>> store = OpenStore(path, OpenMode::kReadWrite);
-      if (!store.ok()) _exit(1);
-      for (std::int64_t batch = 0; batch < kBatches; ++batch)
-        if (!ImportBatch(**store, batch * kWriters + writer)) _exit(2);
-      _exit(0);
-    }
-    children.push_back(child);
-  }
-  for (const pid_t child : children) {
-    int status = 0;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status));
-    EXPECT_EQ(WEXITSTATUS(status), 0);
-  }
-  Result<std::unique_ptr<Store>> store = OpenStore(path, OpenMode::kReadOnly);
-  ASSERT_TRUE(store.ok()) << store.error().message;
-  EXPECT_EQ(RowsOf(**store, kWriters * kBatches), static_cast<std::size_t>(kWriters * kBatches * kRowsOfABatch));
 }
 
 }  // namespace

@@ -1,6 +1,21 @@
 -- Models and their layers, so that questions can be about a model; generations with their year; the clocks that a
 -- repetition ran at; indexes over what was measured alone, which hold all that most questions want to know.
 
+-- Texts of any length are unique by their MD5 where a text is one of several columns: entries of the usual indexes hold
+-- 2,704 bytes.
+ALTER TABLE environment_libraries DROP CONSTRAINT environment_libraries_pkey;
+CREATE UNIQUE INDEX environment_libraries_by_name ON environment_libraries (environment_id, md5(library));
+DROP INDEX environment_libraries_by_version;
+CREATE INDEX environment_libraries_by_version ON environment_libraries USING hash (version);
+ALTER TABLE candidates DROP CONSTRAINT candidates_library_algorithm_input_layout_output_layout_key;
+CREATE UNIQUE INDEX candidates_by_name
+  ON candidates (md5(library), md5(algorithm), md5(input_layout), md5(output_layout));
+ALTER TABLE peak_rates DROP CONSTRAINT peak_rates_pkey;
+CREATE UNIQUE INDEX peak_rates_by_device
+  ON peak_rates (device_id, kind, working_set_bytes, dtype, threads, md5(source), per_second);
+DROP INDEX runs_by_model;
+CREATE INDEX runs_by_model ON runs USING hash (model_sha256);
+
 CREATE TABLE generations (
   id BIGINT PRIMARY KEY,
   name TEXT COLLATE "C" NOT NULL,                   -- "Volta", "Zen 3"
