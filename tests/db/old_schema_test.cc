@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string SchemaFile(std::int64_t schema) {
+std::string StoreFile(std::int64_t schema) {
   return std::string(INFIMUM_SOURCE_DIR) + "/tests/db/data/schema-" + std::to_string(schema) + ".db";
 }
 
@@ -34,10 +34,10 @@ void WriteStore(const std::string& path) {
 }
 
 TEST(OldSchema, EverySchemasStoreIsKept) {
-  const std::string newest = SchemaFile(NewestSchema());
+  const std::string newest = StoreFile(NewestSchema());
   if (!fs::exists(newest) && std::getenv("INFIMUM_UPDATE_GOLDEN") != nullptr) WriteStore(newest);
   for (std::int64_t schema = 1; schema <= NewestSchema(); ++schema)
-    EXPECT_TRUE(fs::exists(SchemaFile(schema))) << SchemaFile(schema) << ": run this with INFIMUM_UPDATE_GOLDEN=1";
+    EXPECT_TRUE(fs::exists(StoreFile(schema))) << StoreFile(schema) << ": run this with INFIMUM_UPDATE_GOLDEN=1";
 }
 
 // What every one of them holds.
@@ -64,7 +64,7 @@ TEST(OldSchema, EverySchemasStoreIsReadAndMigrated) {
     for (OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite}) {
       const testing::TemporaryFolder folder;
       const std::string path = folder.File("old.db");
-      fs::copy_file(SchemaFile(schema), path);
+      fs::copy_file(StoreFile(schema), path);
       Result<std::unique_ptr<Store>> store = OpenStore(path, mode);
       ASSERT_TRUE(store.ok()) << schema << ": " << store.error().message;
       ExpectTheRows(**store, schema);

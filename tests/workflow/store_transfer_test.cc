@@ -4,9 +4,10 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+
+#include "infimum/results/results_journal.h"
 
 namespace infimum {
 namespace {
