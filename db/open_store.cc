@@ -71,8 +71,6 @@ Result<std::unique_ptr<Store>> OpenSqlite(const std::string& path, OpenMode mode
                              SqliteConnection::Open(path, in_memory ? Mode::kMemory : Mode::kReadWrite));
     // Readers go on while somebody writes. Folders that cannot hold the log (some network drives) keep the old way.
     static_cast<void>(connection->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL").ok());
-    // What an import has gathered must be removable where the disk for temporary files is full.
-    static_cast<void>(connection->Execute("PRAGMA temp.journal_mode = MEMORY").ok());
     INFIMUM_RETURN_IF_ERROR(Migrate(*connection));
     return StoreOver(std::move(connection));
   }

@@ -50,24 +50,23 @@ std::string StagingTables(Dialect dialect) {
 
 }  // namespace
 
-Status RowStage::Prepare() {
-  INFIMUM_RETURN_IF_ERROR(connection_.Execute(StagingTables(connection_.dialect())));
-  return Clear();
-}
-
 Status RowStage::Clear() {
   size_ = 0;
-  // Nobody vacuums temporary tables: deleted rows of theirs would take room and time until the connection ends.
-  if (connection_.dialect() == Dialect::kPostgreSql) {
-    constexpr char kTables[] = "incoming_rows, incoming_repetitions, incoming_origins, incoming_accepted";
-    if (connection_.Execute(fmt::format("TRUNCATE {}", kTables)).ok()) return {};
-    // It makes new files before it removes the old ones, and what filled the disk may be those.
-    INFIMUM_RETURN_IF_ERROR(connection_.Execute(fmt::format("DROP TABLE {}", kTables)));
-    return connection_.Execute(StagingTables(Dialect::kPostgreSql));
+  if (connection_.dialect() == Dialect::kSqlite) {
+    // The file of deleted rows stays as large as it was, and takes the room that sorting needs. Another place for
+    // temporary tables (0: the usual one, 1: a file, which is the same) ends the old one, file and all. What was
+    // gathered must be removable where that disk is full, so nothing is written for it.
+    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t place, connection_.AskInteger("PRAGMA temp_store"));
+    INFIMUM_RETURN_IF_ERROR(connection_.Execute(
+        fmt::format("PRAGMA temp_store = {}; PRAGMA temp.journal_mode = MEMORY", place == 1 ? 0 : 1)));
+    return connection_.Execute(StagingTables(Dialect::kSqlite));
   }
-  return connection_.Execute(
-      "DELETE FROM incoming_rows; DELETE FROM incoming_repetitions; DELETE FROM incoming_origins; "
-      "DELETE FROM incoming_accepted");
+  // Nobody vacuums temporary tables: deleted rows of theirs would take room and time until the connection ends.
+  constexpr char kTables[] = "incoming_rows, incoming_repetitions, incoming_origins, incoming_accepted";
+  if (connection_.Execute(fmt::format("TRUNCATE {}", kTables)).ok()) return {};
+  // It makes new files before it removes the old ones, and what filled the disk may be those.
+  INFIMUM_RETURN_IF_ERROR(connection_.Execute(fmt::format("DROP TABLE IF EXISTS {}", kTables)));
+  return connection_.Execute(StagingTables(Dialect::kPostgreSql));
 }
 
 Status RowStage::Add(std::int64_t origin, std::span<const Measurement> rows) {

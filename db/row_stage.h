@@ -1,7 +1,7 @@
 // Rows on their way into a store, in temporary tables that only this connection sees and that take no lock: any amount
 // of them, at any time, before the one transaction that moves them over (sql_import.h).
 //
-//   INFIMUM_RETURN_IF_ERROR(stage.Prepare());
+//   INFIMUM_RETURN_IF_ERROR(stage.Clear());
 //   INFIMUM_RETURN_IF_ERROR(stage.Add(origin, rows));   // origin: the caller's number for where they were measured
 //   ... statements over incoming_rows and incoming_repetitions ...
 //   INFIMUM_RETURN_IF_ERROR(stage.Clear());
@@ -24,10 +24,9 @@ class RowStage {
  public:
   explicit RowStage(Connection& connection) : connection_(connection) {}
 
-  // Makes the tables where they are not there yet, and empties them of what a failed import left.
-  Status Prepare();
-  Status Add(std::int64_t origin, std::span<const Measurement> rows);
+  // Empty tables, whether there were none yet or some of an import that failed. Not within a transaction.
   Status Clear();
+  Status Add(std::int64_t origin, std::span<const Measurement> rows);
   std::int64_t size() const { return size_; }
 
  private:

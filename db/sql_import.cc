@@ -25,7 +25,7 @@ constexpr const char* kSameRow =
 
 Result<std::unique_ptr<StoreImport>> SqlImport::Begin(Connection& connection, const CampaignOrigin& campaign) {
   std::unique_ptr<SqlImport> import(new SqlImport(connection, campaign));
-  INFIMUM_RETURN_IF_ERROR(import->stage_.Prepare());
+  INFIMUM_RETURN_IF_ERROR(import->stage_.Clear());
   return std::unique_ptr<StoreImport>(std::move(import));
 }
 
@@ -145,8 +145,10 @@ Result<std::int64_t> SqlImport::SaveEnvironment(const Environment& environment) 
 }
 
 Result<std::int64_t> SqlImport::SaveCampaign(const CampaignOrigin& campaign) {
-  const StorableText source(campaign.source), key(campaign.key);
-  const std::string now = campaign.key.empty() ? "" : NowUtc();
+  // Rows that belong to no campaign may come from any file.
+  const bool none = campaign.key.empty();
+  const StorableText source(none ? std::string_view() : std::string_view(campaign.source)), key(campaign.key);
+  const std::string now = none ? "" : NowUtc();
   return IdOf("campaigns", "key", std::string(key.text()), "source, imported_at",
               {source.text(), std::string_view(now)});
 }

@@ -43,8 +43,7 @@ Status ReadRepetitions(Connection& connection, std::span<const RowPlace> places,
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return places[a].id < places[b].id; });
   std::vector<std::string> ids;
-  for (const std::size_t i : order)
-    if (rows[i].outcome == Outcome::kMeasured) ids.push_back(std::to_string(places[i].id));
+  for (const std::size_t i : order) ids.push_back(std::to_string(places[i].id));
   if (ids.empty()) return {};
   INFIMUM_ASSIGN_OR_RETURN(
       const auto find,

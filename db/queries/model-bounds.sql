@@ -37,6 +37,6 @@ JOIN models o ON o.id = summed.model_id
 JOIN devices d ON d.id = summed.device_id
 LEFT JOIN generations g ON g.id = d.generation_id
 JOIN environments e ON e.id = summed.environment_id
-WHERE e.threads = CAST(:threads AS INTEGER) AND (:device = '' OR d.name = :device)
+WHERE CAST(e.threads AS TEXT) = :threads AND (:device = '' OR d.name = :device)
   AND (:generation = '' OR g.name = :generation)
 ORDER BY model, o.dims, g.year, device, layers_measured DESC, sequential_us
