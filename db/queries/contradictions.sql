@@ -8,9 +8,12 @@ FROM (
   SELECT DISTINCT a.device_id, a.environment_id, a.workload_id, a.candidate_id, a.campaign_id AS one,
          b.campaign_id AS other, a.best_us AS one_us, b.best_us AS other_us
   FROM (
+    -- In the order of an index. A range holds all devices of a name, mostly one; the name itself is asked for below.
     SELECT m.device_id, m.environment_id, m.workload_id, m.contract, m.cache, m.candidate_id
-    FROM devices s CROSS JOIN measurements m
-    WHERE m.device_id = s.id AND m.outcome = 'measured' AND (:device = '' OR s.name = :device)
+    FROM measurements m
+    WHERE m.outcome = 'measured'
+      AND m.device_id >= (SELECT min(s.id) FROM devices s WHERE :device = '' OR s.name = :device)
+      AND m.device_id <= (SELECT max(s.id) FROM devices s WHERE :device = '' OR s.name = :device)
     GROUP BY m.device_id, m.environment_id, m.workload_id, m.contract, m.cache, m.candidate_id
     HAVING min(m.campaign_id) < max(m.campaign_id) AND max(m.low_us) > min(m.high_us)
   ) disputed
@@ -28,4 +31,5 @@ JOIN candidates c ON c.id = pairs.candidate_id
 JOIN campaigns ca ON ca.id = pairs.one
 JOIN campaigns cb ON cb.id = pairs.other
 JOIN workloads w ON w.id = pairs.workload_id
+WHERE (:device = '' OR d.name = :device)
 ORDER BY ratio DESC, device, layer, candidate, ca.source, cb.source

@@ -12,25 +12,29 @@ SELECT o.name AS model, o.dims, d.name AS device, g.name AS generation, g.year, 
          AS layers,
        summed.sequential_us, summed.low_us, summed.high_us, e.libraries
 FROM (
-  SELECT layer.model_id, best.device_id, best.environment_id, CAST(sum(layer.count) AS BIGINT) AS layers_measured,
+  SELECT layer.model_id, best.device_id, best.environment_id, CAST(sum(layer.layers) AS BIGINT) AS layers_measured,
          sum(layer.executions * best.best_us) AS sequential_us, sum(layer.executions * best.low_us) AS low_us,
          sum(layer.executions * best.high_us) AS high_us
   FROM (
-    SELECT l.model_id, l.workload_id, l.contract, count(*) AS count, sum(l.executions) AS executions
+    SELECT l.model_id, l.workload_id, count(*) AS layers, CAST(sum(l.executions) AS BIGINT) AS executions
     FROM current_models p JOIN model_layers l ON l.model_id = p.id
     WHERE l.workload_id IS NOT NULL AND l.executions > 0 AND (:model = '' OR p.name = :model)
       AND (:dims = '' OR p.dims = :dims)
-    GROUP BY l.model_id, l.workload_id, l.contract
+    GROUP BY l.model_id, l.workload_id
   ) layer
   JOIN (
-    SELECT m.workload_id, m.device_id, m.contract, m.environment_id, min(m.best_us) AS best_us, min(m.low_us) AS low_us,
+    SELECT m.workload_id, m.device_id, m.environment_id, min(m.best_us) AS best_us, min(m.low_us) AS low_us,
            min(m.high_us) AS high_us
-    FROM measurements m
-    WHERE m.outcome = 'measured' AND m.cache = :cache AND m.workload_id IN (
-      SELECT k.workload_id FROM current_models q JOIN model_layers k ON k.model_id = q.id
-      WHERE k.workload_id IS NOT NULL AND (:model = '' OR q.name = :model))
-    GROUP BY m.workload_id, m.device_id, m.contract, m.environment_id
-  ) best ON best.workload_id = layer.workload_id AND best.contract = layer.contract
+    FROM (
+      -- A workload's own contract is the same in every model.
+      SELECT DISTINCT k.workload_id, k.contract
+      FROM current_models q JOIN model_layers k ON k.model_id = q.id
+      WHERE k.workload_id IS NOT NULL AND (:model = '' OR q.name = :model)
+    ) wanted
+    JOIN measurements m ON m.workload_id = wanted.workload_id AND m.contract = wanted.contract AND m.cache = :cache
+         AND m.outcome = 'measured'
+    GROUP BY m.workload_id, m.device_id, m.environment_id
+  ) best ON best.workload_id = layer.workload_id
   GROUP BY layer.model_id, best.device_id, best.environment_id
 ) summed
 JOIN models o ON o.id = summed.model_id

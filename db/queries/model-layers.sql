@@ -26,4 +26,4 @@ JOIN candidates c ON c.id = best.candidate_id
 JOIN environments e ON e.id = best.environment_id
 JOIN workloads w ON w.id = l.workload_id
 WHERE (:generation = '' OR g.name = :generation)
-ORDER BY known.dims, known.model_id, l.position, g.year, device
+ORDER BY known.model_id, l.position, g.year, device

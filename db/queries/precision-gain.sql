@@ -2,23 +2,24 @@
 -- :from=f32     the type before
 -- :to=f16       the type after
 -- :device=      only this device, by name
+-- :cache=warm   warm or cold
 -- :family=      only this family of layers
 SELECT d.name AS device, g.name AS generation, wide.best_us AS wide_us, narrow.best_us AS narrow_us,
        wide.best_us / narrow.best_us AS gain, w.text AS layer
 FROM (
-  SELECT m.device_id, m.workload_id, m.cache, min(m.best_us) AS best_us
+  SELECT m.device_id, m.workload_id, min(m.best_us) AS best_us
   FROM devices s CROSS JOIN measurements m
-  WHERE m.device_id = s.id AND m.outcome = 'measured' AND (:device = '' OR s.name = :device)
-  GROUP BY m.device_id, m.workload_id, m.cache
+  WHERE m.device_id = s.id AND m.outcome = 'measured' AND m.cache = :cache AND (:device = '' OR s.name = :device)
+  GROUP BY m.device_id, m.workload_id
 ) wide
 JOIN workloads w ON w.id = wide.workload_id
 JOIN workloads n ON n.text = replace(w.text, :from, :to) AND n.id <> w.id
 JOIN (
-  SELECT m.device_id, m.workload_id, m.cache, min(m.best_us) AS best_us
+  SELECT m.device_id, m.workload_id, min(m.best_us) AS best_us
   FROM devices s CROSS JOIN measurements m
-  WHERE m.device_id = s.id AND m.outcome = 'measured' AND (:device = '' OR s.name = :device)
-  GROUP BY m.device_id, m.workload_id, m.cache
-) narrow ON narrow.workload_id = n.id AND narrow.device_id = wide.device_id AND narrow.cache = wide.cache
+  WHERE m.device_id = s.id AND m.outcome = 'measured' AND m.cache = :cache AND (:device = '' OR s.name = :device)
+  GROUP BY m.device_id, m.workload_id
+) narrow ON narrow.workload_id = n.id AND narrow.device_id = wide.device_id
 JOIN devices d ON d.id = wide.device_id
 LEFT JOIN generations g ON g.id = d.generation_id
 WHERE (:family = '' OR w.family = :family)
