@@ -78,8 +78,8 @@ Status DateGenerations(Connection& connection) {
 Status SummarizeRuns(Connection& connection) {
   INFIMUM_ASSIGN_OR_RETURN(const auto next,
                            connection.Prepare("SELECT id, details FROM runs WHERE id > $1 ORDER BY id LIMIT 1"));
-  INFIMUM_ASSIGN_OR_RETURN(
-      const auto update, connection.Prepare("UPDATE runs SET best_us = $1, low_us = $2, high_us = $3 WHERE id = $4"));
+  INFIMUM_ASSIGN_OR_RETURN(const auto update,
+                           connection.Prepare("UPDATE runs SET best_us = $1, low_us = $2, high_us = $3 WHERE id = $4"));
   std::int64_t id = 0;
   while (true) {
     next->Bind(1, id);

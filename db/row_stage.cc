@@ -126,10 +126,10 @@ Status RowStage::AddRows(std::int64_t origin, std::span<const Measurement> rows)
 }
 
 Status RowStage::AddRepetitions(std::span<const Measurement> rows) {
-  INFIMUM_ASSIGN_OR_RETURN(const auto insert, connection_.StartBulkInsert("incoming_repetitions",
-                                                                          {"place", "position", "count", "minimum_us",
-                                                                           "median_us", "p95_us", "samples_us",
-                                                                           "clock_low_mhz", "clock_high_mhz"}));
+  INFIMUM_ASSIGN_OR_RETURN(
+      const auto insert,
+      connection_.StartBulkInsert("incoming_repetitions", {"place", "position", "count", "minimum_us", "median_us",
+                                                           "p95_us", "samples_us", "clock_low_mhz", "clock_high_mhz"}));
   std::vector<double> samples;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     for (std::size_t position = 0; position < rows[i].repetitions.size(); ++position) {

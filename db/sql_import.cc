@@ -96,9 +96,8 @@ Result<std::int64_t> SqlImport::IdOf(const std::string& table, const std::string
                            connection_.AskInteger(fmt::format("SELECT coalesce(max(id), 0) + 1 FROM {}", table)));
   std::string places = "$1, $2";
   for (std::size_t i = 0; i < values.size(); ++i) places += fmt::format(", ${}", i + 3);
-  INFIMUM_ASSIGN_OR_RETURN(const auto insert,
-                           connection_.Prepare(fmt::format("INSERT INTO {} (id, {}, {}) VALUES ({})", table, name,
-                                                           columns, places)));
+  INFIMUM_ASSIGN_OR_RETURN(const auto insert, connection_.Prepare(fmt::format("INSERT INTO {} (id, {}, {}) VALUES ({})",
+                                                                              table, name, columns, places)));
   insert->Bind(1, id);
   insert->Bind(2, value);
   for (std::size_t i = 0; i < values.size(); ++i) insert->Bind(static_cast<int>(i) + 3, values[i]);
@@ -115,11 +114,11 @@ Result<std::int64_t> SqlImport::SaveDevice(const Device& device) {
     INFIMUM_ASSIGN_OR_RETURN(generation_id, IdOf("generations", "name", std::string(generation.text()), "year",
                                                  {year ? SqlValue(*year) : SqlValue(nullptr)}));
   }
-  return IdOf("devices", "key", device.Key().text,
-              "kind, name, vendor, generation_id, identity, cores, last_level_cache_bytes, memory_bytes",
-              {device.kind == DeviceKind::kCpu ? std::string_view("cpu") : std::string_view("gpu"), name.text(),
-               vendor.text(), generation_id, std::string_view(identity), device.cores, device.last_level_cache.value,
-               device.memory.value});
+  return IdOf(
+      "devices", "key", device.Key().text,
+      "kind, name, vendor, generation_id, identity, cores, last_level_cache_bytes, memory_bytes",
+      {device.kind == DeviceKind::kCpu ? std::string_view("cpu") : std::string_view("gpu"), name.text(), vendor.text(),
+       generation_id, std::string_view(identity), device.cores, device.last_level_cache.value, device.memory.value});
 }
 
 Result<std::int64_t> SqlImport::SaveEnvironment(const Environment& environment) {
@@ -216,7 +215,8 @@ Result<std::int64_t> SqlImport::SaveRows() {
           "campaign_id, measured_at, outcome, reason, library_choice, numeric_error, flags, repetition_count, best_us, "
           "low_us, high_us, weight) "
           "SELECT a.id, a.workload_id, a.candidate_id, i.contract, i.cache, o.device_id, o.environment_id, "
-          "o.campaign_id, i.measured_at, i.outcome, i.reason, i.library_choice, i.numeric_error, i.flags, i.repetition_count, "
+          "o.campaign_id, i.measured_at, i.outcome, i.reason, i.library_choice, i.numeric_error, i.flags, "
+          "i.repetition_count, "
           "i.best_us, i.low_us, i.high_us, i.weight "
           "FROM incoming_accepted a JOIN incoming_rows i ON i.place = a.place "
           "JOIN incoming_origins o ON o.origin = a.origin"));
@@ -276,7 +276,8 @@ Result<std::int64_t> SqlImport::SaveRuns() {
           "contract, details, best_us, low_us, high_us) "
           "SELECT (SELECT coalesce(max(id), 0) + 1 FROM runs), CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), "
           "CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT), CAST($7 AS BIGINT), CAST($8 AS TEXT), "
-          "CAST($9 AS TEXT), CAST($10 AS DOUBLE PRECISION), CAST($11 AS DOUBLE PRECISION), CAST($12 AS DOUBLE PRECISION) "
+          "CAST($9 AS TEXT), CAST($10 AS DOUBLE PRECISION), CAST($11 AS DOUBLE PRECISION), CAST($12 AS DOUBLE "
+          "PRECISION) "
           "WHERE NOT EXISTS (SELECT 1 FROM runs WHERE model_sha256 = $4 AND device_key = $5 AND "
           "threads = $7 AND framework = $1 AND framework_version = $2 AND dims = $6 AND contract = $8 AND "
           "details = $9)"));

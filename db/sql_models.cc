@@ -47,8 +47,8 @@ class ModelWriter {
                            "contract, executions, bytes, flops) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
                            "$11)"));
     INFIMUM_ASSIGN_OR_RETURN(writer.find_workload_, connection.Prepare("SELECT id FROM workloads WHERE text = $1"));
-    INFIMUM_ASSIGN_OR_RETURN(
-        writer.add_workload_, connection.Prepare("INSERT INTO workloads (id, text, family) VALUES ($1, $2, $3)"));
+    INFIMUM_ASSIGN_OR_RETURN(writer.add_workload_,
+                             connection.Prepare("INSERT INTO workloads (id, text, family) VALUES ($1, $2, $3)"));
     return writer;
   }
 

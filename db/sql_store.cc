@@ -111,9 +111,8 @@ Result<std::optional<RunProfile>> SqlStore::FindRun(const std::string& model_sha
 }
 
 Result<std::vector<Device>> SqlStore::Devices() {
-  INFIMUM_ASSIGN_OR_RETURN(
-      const auto find,
-      connection_->Prepare(fmt::format("SELECT {} FROM {} ORDER BY d.name, d.key", kDeviceColumns, kDeviceTables)));
+  INFIMUM_ASSIGN_OR_RETURN(const auto find, connection_->Prepare(fmt::format("SELECT {} FROM {} ORDER BY d.name, d.key",
+                                                                             kDeviceColumns, kDeviceTables)));
   std::vector<Device> devices;
   while (true) {
     INFIMUM_ASSIGN_OR_RETURN(const bool row, find->Step());
@@ -242,9 +241,8 @@ Result<std::vector<Measurement>> SqlStore::Find(std::span<const WorkloadKey> wor
 Result<DevicePeaks> SqlStore::Peaks(const DeviceKey& device) {
   DevicePeaks peaks;
   INFIMUM_ASSIGN_OR_RETURN(peaks.rates, ReadPeaks(*connection_, device.text));
-  INFIMUM_ASSIGN_OR_RETURN(
-      const auto find,
-      connection_->Prepare(fmt::format("SELECT {} FROM {} WHERE d.key = $1", kDeviceColumns, kDeviceTables)));
+  INFIMUM_ASSIGN_OR_RETURN(const auto find, connection_->Prepare(fmt::format("SELECT {} FROM {} WHERE d.key = $1",
+                                                                             kDeviceColumns, kDeviceTables)));
   find->Bind(1, device.text);
   INFIMUM_ASSIGN_OR_RETURN(const bool is_stored, find->Step());
   const DataSheet* sheet = FindDataSheetByKey(device);

@@ -68,13 +68,12 @@ Result<std::vector<Group>> FindGroups(Connection& connection, const RowSelection
   const char* const joins =
       "JOIN workloads w ON w.id = m.workload_id JOIN candidates c ON c.id = m.candidate_id WHERE m.id > 0";
   INFIMUM_ASSIGN_OR_RETURN(
-      const auto find,
-      connection.Prepare(fmt::format(
-          "SELECT k.id, d.id, e.id, k.key, k.source, d.key, e.key FROM "
-          "(SELECT DISTINCT m.campaign_id, m.device_id, m.environment_id FROM measurements m {}{}) g "
-          "JOIN campaigns k ON k.id = g.campaign_id JOIN devices d ON d.id = g.device_id "
-          "JOIN environments e ON e.id = g.environment_id WHERE {} ORDER BY d.key, e.key, k.id",
-          condition.empty() ? "" : joins, condition.sql(), kGroupCondition)));
+      const auto find, connection.Prepare(fmt::format(
+                           "SELECT k.id, d.id, e.id, k.key, k.source, d.key, e.key FROM "
+                           "(SELECT DISTINCT m.campaign_id, m.device_id, m.environment_id FROM measurements m {}{}) g "
+                           "JOIN campaigns k ON k.id = g.campaign_id JOIN devices d ON d.id = g.device_id "
+                           "JOIN environments e ON e.id = g.environment_id WHERE {} ORDER BY d.key, e.key, k.id",
+                           condition.empty() ? "" : joins, condition.sql(), kGroupCondition)));
   find->Bind(1, selection.device);
   find->Bind(2, selection.campaign);
   condition.BindTo(*find);
@@ -82,15 +81,18 @@ Result<std::vector<Group>> FindGroups(Connection& connection, const RowSelection
   while (true) {
     INFIMUM_ASSIGN_OR_RETURN(const bool row, find->Step());
     if (!row) return groups;
-    groups.push_back({find->Integer(0), find->Integer(1), find->Integer(2), {find->Text(3), find->Text(4)},
-                      find->Text(5), find->Text(6)});
+    groups.push_back({find->Integer(0),
+                      find->Integer(1),
+                      find->Integer(2),
+                      {find->Text(3), find->Text(4)},
+                      find->Text(5),
+                      find->Text(6)});
   }
 }
 
 Result<std::map<std::string, Device>> ReadDevices(Connection& connection) {
-  INFIMUM_ASSIGN_OR_RETURN(
-      const auto find,
-      connection.Prepare(fmt::format("SELECT {}, d.key FROM {}", kDeviceColumns, kDeviceTables)));
+  INFIMUM_ASSIGN_OR_RETURN(const auto find,
+                           connection.Prepare(fmt::format("SELECT {}, d.key FROM {}", kDeviceColumns, kDeviceTables)));
   std::map<std::string, Device> devices;
   while (true) {
     INFIMUM_ASSIGN_OR_RETURN(const bool row, find->Step());
@@ -103,7 +105,8 @@ Result<std::map<std::string, Device>> ReadDevices(Connection& connection) {
 // One group's rows, of equal ones that which says most: the others are history.
 class GroupReader {
  public:
-  GroupReader(Connection& connection, const RowSelection& selection) : connection_(connection), condition_(selection, 5) {}
+  GroupReader(Connection& connection, const RowSelection& selection)
+      : connection_(connection), condition_(selection, 5) {}
 
   Status Prepare() {
     INFIMUM_ASSIGN_OR_RETURN(
@@ -142,9 +145,8 @@ class GroupReader {
     last = places.back().id;
     INFIMUM_RETURN_IF_ERROR(ReadRepetitions(connection_, places, rows));
     // A row whose better successor came between the two questions has lost its repetitions: the successor is to come.
-    std::erase_if(rows, [](const Measurement& row) {
-      return row.outcome == Outcome::kMeasured && row.repetitions.empty();
-    });
+    std::erase_if(rows,
+                  [](const Measurement& row) { return row.outcome == Outcome::kMeasured && row.repetitions.empty(); });
     return rows;
   }
 

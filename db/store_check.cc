@@ -29,7 +29,8 @@ constexpr Rule kRules[] = {
      "SELECT m.id FROM measurements m JOIN (SELECT measurement_id, min(median_us) AS best FROM repetitions GROUP BY "
      "measurement_id) r ON r.measurement_id = m.id WHERE m.best_us IS NULL OR m.best_us <> r.best"},
     {"measurements", "whose low_us to high_us does not hold their best_us",
-     "SELECT id FROM measurements WHERE outcome = 'measured' AND (low_us IS NULL OR high_us IS NULL OR low_us > best_us "
+     "SELECT id FROM measurements WHERE outcome = 'measured' AND (low_us IS NULL OR high_us IS NULL OR low_us > "
+     "best_us "
      "OR high_us < best_us)"},
     {"measurements", "of an outcome without a reason",
      "SELECT id FROM measurements WHERE outcome <> 'measured' AND reason = ''"},
@@ -44,9 +45,8 @@ constexpr Rule kRules[] = {
 
 Status ApplyRules(Connection& connection, const Report& report) {
   for (const Rule& rule : kRules) {
-    INFIMUM_ASSIGN_OR_RETURN(
-        const auto find,
-        connection.Prepare(fmt::format("SELECT count(*), coalesce(min(id), 0) FROM ({}) wrong", rule.ids)));
+    INFIMUM_ASSIGN_OR_RETURN(const auto find, connection.Prepare(fmt::format(
+                                                  "SELECT count(*), coalesce(min(id), 0) FROM ({}) wrong", rule.ids)));
     INFIMUM_ASSIGN_OR_RETURN(const bool row, find->Step());
     if (row && find->Integer(0) > 0) {
       report(fmt::format("{}: {} row{} {}, the first with id {}", rule.table, find->Integer(0),
@@ -70,7 +70,8 @@ Status EachRow(Connection& connection, const Report& report, const char* table, 
       if (wrong++ == 0) first = fmt::format("id {}: {}", find->Integer(find->Columns() - 1), *problem);
     }
   }
-  if (wrong > 0) report(fmt::format("{}: {} row{} wrong, the first with {}", table, wrong, wrong == 1 ? "" : "s", first));
+  if (wrong > 0)
+    report(fmt::format("{}: {} row{} wrong, the first with {}", table, wrong, wrong == 1 ? "" : "s", first));
   return {};
 }
 
@@ -84,18 +85,20 @@ std::optional<std::string> ProblemOfWorkload(const Statement& row) {
 }
 
 Status CheckTexts(Connection& connection, const Report& report) {
+  INFIMUM_RETURN_IF_ERROR(EachRow(connection, report, "workloads", "SELECT text, family, id FROM workloads ORDER BY id",
+                                  ProblemOfWorkload));
   INFIMUM_RETURN_IF_ERROR(
-      EachRow(connection, report, "workloads", "SELECT text, family, id FROM workloads ORDER BY id", ProblemOfWorkload));
-  INFIMUM_RETURN_IF_ERROR(EachRow(
-      connection, report, "devices",
-      fmt::format("SELECT {}, d.key, d.id FROM {} ORDER BY d.id", kDeviceColumns, kDeviceTables), [](const Statement& row) {
-        const Result<Device> device = DeviceFrom(row);
-        if (!device) return std::optional(device.error().message);
-        if (device->Key().text != row.Text(8)) return std::optional<std::string>("its key is not that of its identity");
-        return std::optional<std::string>();
-      }));
-  INFIMUM_RETURN_IF_ERROR(EachRow(
-      connection, report, "runs", "SELECT dims, details, id FROM runs ORDER BY id", [](const Statement& row) {
+      EachRow(connection, report, "devices",
+              fmt::format("SELECT {}, d.key, d.id FROM {} ORDER BY d.id", kDeviceColumns, kDeviceTables),
+              [](const Statement& row) {
+                const Result<Device> device = DeviceFrom(row);
+                if (!device) return std::optional(device.error().message);
+                if (device->Key().text != row.Text(8))
+                  return std::optional<std::string>("its key is not that of its identity");
+                return std::optional<std::string>();
+              }));
+  INFIMUM_RETURN_IF_ERROR(
+      EachRow(connection, report, "runs", "SELECT dims, details, id FROM runs ORDER BY id", [](const Statement& row) {
         RunProfile run;
         if (const auto dims = ParseDims(row.Text(0)); !dims) return std::optional(dims.error().message);
         if (const Status details = ParseRunDetails(row.Text(1), run); !details)
@@ -108,7 +111,8 @@ Status CheckTexts(Connection& connection, const Report& report) {
     return {};
   }
   for (const auto& [key, environment] : *environments)
-    if (environment.Key() != key) report(fmt::format("environments: the key {} is not that of its row", Quoted(key.text)));
+    if (environment.Key() != key)
+      report(fmt::format("environments: the key {} is not that of its row", Quoted(key.text)));
   return {};
 }
 

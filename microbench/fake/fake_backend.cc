@@ -74,8 +74,8 @@ void FakeBackend::ReadSettings() {
       understood = true;
     } else {
       constexpr std::array<std::string_view, 15> kNames{
-          "machine", "noise", "process-noise", "frequency", "pace", "crash", "abort",         "exit",
-          "hang",    "leak",  "out-of-memory", "fail", "wrong", "crash-listing", "crash-peaks"};
+          "machine", "noise", "process-noise", "frequency", "pace",  "crash",         "abort",      "exit",
+          "hang",    "leak",  "out-of-memory", "fail",      "wrong", "crash-listing", "crash-peaks"};
       settings_status_ = Error{"unknown option " + Quoted(name) + DidYouMean(name, kNames)};
       return;
     }

@@ -26,29 +26,28 @@ struct DbOptions {
 Result<int> RunInit(const DbOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t before, SchemaOfStore(options.database));
   if (before > 0) {
-    return Error{fmt::format("{}: there is a store already (schema {}); `infimum db migrate` brings an older one up to "
-                             "date, `infimum db stats` tells what it holds",
-                             ShownAddress(options.database), before)};
+    return Error{
+        fmt::format("{}: there is a store already (schema {}); `infimum db migrate` brings an older one up to "
+                    "date, `infimum db stats` tells what it holds",
+                    ShownAddress(options.database), before)};
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(const StoreFacts facts, store->Facts());
-  options.talk.Make().Say(
-      fmt::format("{}: an empty store, schema {}", ShownAddress(options.database), facts.schema));
+  options.talk.Make().Say(fmt::format("{}: an empty store, schema {}", ShownAddress(options.database), facts.schema));
   return kDone;
 }
 
 Result<int> RunMigrate(const DbOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t before, SchemaOfStore(options.database));
   if (before == 0) {
-    return Error{
-        fmt::format("{}: there is no store; `infimum db init` makes one", ShownAddress(options.database))};
+    return Error{fmt::format("{}: there is no store; `infimum db init` makes one", ShownAddress(options.database))};
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(const StoreFacts facts, store->Facts());
-  options.talk.Make().Say(before == facts.schema
-                              ? fmt::format("{}: has schema {} already", ShownAddress(options.database), before)
-                              : fmt::format("{}: from schema {} to {}", ShownAddress(options.database), before,
-                                            facts.schema));
+  options.talk.Make().Say(
+      before == facts.schema
+          ? fmt::format("{}: has schema {} already", ShownAddress(options.database), before)
+          : fmt::format("{}: from schema {} to {}", ShownAddress(options.database), before, facts.schema));
   return kDone;
 }
 
@@ -101,10 +100,9 @@ Result<int> RunStats(const DbOptions& options) {
     INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatCsv(table)));
     return kDone;
   }
-  INFIMUM_RETURN_IF_ERROR(WriteOutput(
-      "-", fmt::format("{}: schema {}, {}\n\n", ShownAddress(options.database), facts.schema,
-                       FormatByteCount(Bytes{facts.bytes})) +
-               FormatTable(table, TerminalWidth())));
+  INFIMUM_RETURN_IF_ERROR(WriteOutput("-", fmt::format("{}: schema {}, {}\n\n", ShownAddress(options.database),
+                                                       facts.schema, FormatByteCount(Bytes{facts.bytes})) +
+                                               FormatTable(table, TerminalWidth())));
   return kDone;
 }
 
@@ -127,9 +125,9 @@ Result<int> RunMerge(const DbOptions& options) {
 
 Result<int> RunRoles(const DbOptions& options) {
   INFIMUM_RETURN_IF_ERROR(MakeRoles(options.database));
-  options.talk.Make().Say(fmt::format(
-      "{}: infimum_reader may read, infimum_writer may read and add; GRANT either to your users",
-      ShownAddress(options.database)));
+  options.talk.Make().Say(
+      fmt::format("{}: infimum_reader may read, infimum_writer may read and add; GRANT either to your users",
+                  ShownAddress(options.database)));
   return kDone;
 }
 

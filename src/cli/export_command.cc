@@ -31,14 +31,14 @@ Result<int> RunExport(const ExportOptions& options) {
 
 void AddExportCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ExportOptions>();
-  CLI::App* command =
-      NewCommand(app, "export", "rows of the store as a file that imports again to the same rows",
-                 "A results journal (.jsonl), or with -o NAME.json Google Benchmark JSON, which its tools read. Without a "
-                 "selection\n"
-                 "all rows are written; each keeps the campaign that it came from. Framework runs and models are not in "
-                 "it:\n"
-                 "`infimum db merge` takes everything.",
-                 "infimum export --device \"Tesla V100-SXM2-16GB\" --family convolution -o v100.jsonl --db team.db");
+  CLI::App* command = NewCommand(
+      app, "export", "rows of the store as a file that imports again to the same rows",
+      "A results journal (.jsonl), or with -o NAME.json Google Benchmark JSON, which its tools read. Without a "
+      "selection\n"
+      "all rows are written; each keeps the campaign that it came from. Framework runs and models are not in "
+      "it:\n"
+      "`infimum db merge` takes everything.",
+      "infimum export --device \"Tesla V100-SXM2-16GB\" --family convolution -o v100.jsonl --db team.db");
   RowSelection& selection = options->selection;
   command->add_option("--device", selection.device, "only of this device, by name or key")->type_name("NAME");
   command->add_option("--layer", selection.layer, "only this layer configuration or region")->type_name("TEXT");

@@ -45,7 +45,8 @@ void AddImportCommand(CLI::App& app, Invocation& invocation) {
       "Takes results journals (.jsonl), Google Benchmark JSON of our runners and of other programs (the Benanza\n"
       "measurements of 2019 among them), and runs (infimum.run/1), each also compressed with gzip; and ONNX models "
       "(.onnx),\n"
-      "so that queries can be about them. A file is taken as a whole or not at all; importing again adds nothing. A bad\n"
+      "so that queries can be about them. A file is taken as a whole or not at all; importing again adds nothing. A "
+      "bad\n"
       "file is reported with its place and does not stop the others.",
       "infimum import results.jsonl run.json resnet50.onnx --dim batch=1 --db postgresql://me@db.example.org/infimum");
   command->add_option("FILE", options->files, "files to import")->required();

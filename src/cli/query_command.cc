@@ -1,6 +1,7 @@
 // infimum query NAME: named questions to the store, and the user's own.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -42,7 +43,8 @@ struct CellText {
   std::string operator()(std::nullptr_t) const { return ""; }
   std::string operator()(std::int64_t value) const { return std::to_string(value); }
   std::string operator()(double value) const {
-    return rounded ? fmt::format("{:.4g}", value) : fmt::format("{}", value);
+    if (!rounded) return fmt::format("{}", value);
+    return std::abs(value) < 1000 ? fmt::format("{:.4g}", value) : fmt::format("{:.0f}", value);
   }
   std::string operator()(const std::string& text) const { return text; }
 };

@@ -71,9 +71,8 @@ std::vector<std::size_t> AdmittedPlaces(std::span<const Measurement> rows,
   }
   if (selection.environment) return places;
   const auto chosen = ChooseEnvironments(rows, places);
-  std::erase_if(places, [&](std::size_t place) {
-    return chosen.at(rows[place].candidate.library) != rows[place].environment;
-  });
+  std::erase_if(places,
+                [&](std::size_t place) { return chosen.at(rows[place].candidate.library) != rows[place].environment; });
   return places;
 }
 

@@ -45,9 +45,10 @@ class RecordOutput {
     // What reads such a document refuses more.
     bytes_ += FormatRecord(records_.back()).size();
     if (bytes_ <= kMaxGoogleBenchmarkSize / 2) return {};
-    return Error{fmt::format("{}: too many rows for one Google Benchmark document; select fewer, or give a name that "
-                             "ends with .jsonl",
-                             path_)};
+    return Error{
+        fmt::format("{}: too many rows for one Google Benchmark document; select fewer, or give a name that "
+                    "ends with .jsonl",
+                    path_)};
   }
 
   Status Finish(std::int64_t rows) {
@@ -89,8 +90,8 @@ Result<ImportCount> ImportFileOf(const std::filesystem::path& path, const std::m
     rows += more;
     talk.Counting(fmt::format("{}: {} rows read", path.filename().string(), rows));
   };
-  Result<ImportCount> count =
-      ImportFile(path, store, [&](const std::string& remark) { talk.Say(remark); }, progress);
+  Result<ImportCount> count = ImportFile(
+      path, store, [&](const std::string& remark) { talk.Say(remark); }, progress);
   talk.EndProgress();
   return count;
 }
@@ -112,7 +113,8 @@ Result<ExportCount> ExportRows(Store& store, const RowSelection& selection, cons
     return {};
   });
   if (!visited) return visited.error();
-  if (count.rows + count.peaks == 0) return Error{"nothing in the store is selected; `infimum query outcomes` tells what is there"};
+  if (count.rows + count.peaks == 0)
+    return Error{"nothing in the store is selected; `infimum query outcomes` tells what is there"};
   INFIMUM_RETURN_IF_ERROR(output.Finish(count.rows));
   return count;
 }

@@ -1,5 +1,6 @@
-// Stores that earlier versions made are kept and opened for ever: data/schema-<n>.db, one for each schema, each with the
-// same rows, and for PostgreSQL those rows as SQL. INFIMUM_UPDATE_GOLDEN=1 writes the newest schema's where it is absent.
+// Stores that earlier versions made are kept and opened for ever: data/schema-<n>.db, one for each schema, each with
+// the same rows, and for PostgreSQL those rows as SQL. INFIMUM_UPDATE_GOLDEN=1 writes the newest schema's where it is
+// absent.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

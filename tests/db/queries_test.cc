@@ -162,6 +162,117 @@ TEST_P(Queries, HowOldMeasurementsAreAndWhatCameOfThem) {
   EXPECT_THAT(Column(Ask("outcomes"), "measurements"), ElementsAre("5", "1"));
 }
 
+// A model of the measured layer, twice and three executions in all, and of one that nobody measured.
+class ModelQueries : public Queries {
+ protected:
+  void SetUp() override {
+    Queries::SetUp();
+    if (store_ == nullptr) return;
+    StoredModel model{"net", "sha", {{"batch", 1}}, {}};
+    model.layers.push_back({"relu_1", "Relu", "measurable", "", layer_, "strict-f32", 1, 800, 100});
+    model.layers.push_back({"view", "Reshape", "free", "changes the shape", "", "", 1, 0, 0});
+    model.layers.push_back({"relu_2", "Relu", "measurable", "", layer_, "strict-f32", 2, 800, 100});
+    StoredModel other = model;
+    other.name = "other";
+    other.sha256 = "other sha";
+    other.layers.push_back({"last", "Relu", "measurable", "", testing::MakeWorkload(7).text, "strict-f32", 1, 56, 7});
+    ASSERT_TRUE(store_->ImportModel(model).ok());
+    ASSERT_TRUE(store_->ImportModel(other).ok());
+  }
+};
+
+TEST_P(ModelQueries, TheBoundsOfAModelOnEveryDeviceAndLibrarySet) {
+  const QueryTable table = Ask("model-bounds", {{"model", "net"}});
+  // Three times the best of 8, 16 and 5 us.
+  EXPECT_THAT(Column(table, "device"),
+              ElementsAre("A processor of a test", "A processor of a test", "Another processor"));
+  EXPECT_THAT(Column(table, "sequential_us"), ElementsAre("24", "48", "15"));
+  EXPECT_THAT(Column(table, "layers_measured"), ElementsAre("2", "2", "2"));
+  EXPECT_THAT(Column(table, "layers"), ElementsAre("2", "2", "2"));
+  EXPECT_THAT(Column(Ask("model-bounds", {{"model", "other"}}), "layers"), ElementsAre("3", "3", "3"));
+  EXPECT_THAT(Ask("model-bounds").rows, SizeIs(6));
+  EXPECT_THAT(Ask("model-bounds", {{"generation", "Second"}}).rows, SizeIs(2));
+  EXPECT_THAT(Ask("model-bounds", {{"dims", R"({"batch":2})"}}).rows, IsEmpty());
+  EXPECT_THAT(Ask("model-bounds", {{"threads", "2"}}).rows, IsEmpty());
+}
+
+TEST_P(ModelQueries, TheLayersOfAModelOverAllGenerations) {
+  const QueryTable table = Ask("model-layers", {{"model", "net"}});
+  EXPECT_THAT(Column(table, "layer"), ElementsAre("relu_1", "relu_1", "relu_2", "relu_2"));
+  EXPECT_THAT(Column(table, "latency_us"), ElementsAre("8", "5", "8", "5"));
+  EXPECT_THAT(Column(table, "candidate"), ElementsAre("onednn/b", "onednn/a", "onednn/b", "onednn/a"));
+  EXPECT_THAT(Ask("model-layers", {{"model", "net"}, {"device", "Another processor"}}).rows, SizeIs(2));
+}
+
+TEST_P(ModelQueries, WhatOfAModelLacksData) {
+  EXPECT_THAT(Ask("coverage", {{"model", "net"}}).rows, IsEmpty());
+  const QueryTable table = Ask("coverage", {{"model", "other"}});
+  EXPECT_THAT(Column(table, "state"), ElementsAre("missing", "missing"));
+  EXPECT_THAT(Column(table, "workload"), ElementsAre(testing::MakeWorkload(7).text, testing::MakeWorkload(7).text));
+  Measurement failed = testing::MakeFailure(7, Outcome::kFailed, "signal 11");
+  Measurement skipped = testing::MakeFailure(7, Outcome::kSkipped, "too slow");
+  skipped.candidate.algorithm = "another";
+  Add("fourth", MakeDevice(), "3.2.0", {failed, skipped});
+  EXPECT_THAT(Column(Ask("coverage", {{"model", "other"}}), "state"), ElementsAre("failed", "missing"));
+  EXPECT_THAT(Ask("coverage", {{"all", "yes"}, {"device", "Another processor"}}).rows, SizeIs(3));
+}
+
+TEST_P(ModelQueries, WhichModelsHaveMostToWin) {
+  RunProfile run = testing::MakeRun();
+  run.model_sha256 = "sha";
+  run.dims = {{"batch", 1}};
+  run.device = MakeDevice().Key().text;
+  run.end_to_end = {{{Latency(36)}}, {{Latency(40)}}};
+  ASSERT_TRUE(store_->ImportRun(run).ok());
+  const QueryTable table = Ask("fleet");
+  // The model with a layer that nobody measured has no bound to compare with.
+  EXPECT_THAT(Column(table, "model"), ElementsAre("net", "net"));
+  EXPECT_THAT(Column(table, "bound_us"), ElementsAre("24", "15"));
+  EXPECT_THAT(Column(table, "ratio"), ElementsAre("1.5", "NULL"));
+  EXPECT_THAT(Column(table, "gain_us"), ElementsAre("12", "NULL"));
+}
+
+TEST_P(ModelQueries, AnUpgradeAndTheRegretOfAModelsLayersAlone) {
+  std::map<std::string, std::string> upgrade = {{"library", "onednn"}, {"from", "3.2.0"}, {"to", "3.5.0"}};
+  upgrade["model"] = "net";
+  EXPECT_THAT(Ask("library-upgrade", upgrade).rows, SizeIs(1));
+  EXPECT_THAT(Ask("heuristic-regret", {{"model", "net"}}).rows, SizeIs(2));
+  upgrade["model"] = "none";
+  EXPECT_THAT(Ask("library-upgrade", upgrade).rows, IsEmpty());
+  EXPECT_THAT(Ask("heuristic-regret", {{"model", "none"}}).rows, IsEmpty());
+}
+
+TEST_P(Queries, WhatWasMeasuredMoreThanOnce) {
+  const QueryTable table = Ask("duplicates");
+  EXPECT_THAT(Column(table, "measurements"), ElementsAre("2"));
+  EXPECT_THAT(Column(table, "least_us"), ElementsAre("10"));
+  EXPECT_THAT(Column(table, "most_us"), ElementsAre("15"));
+  EXPECT_THAT(Ask("duplicates", {{"device", "Another processor"}}).rows, IsEmpty());
+}
+
+TEST_P(Queries, WhatTensorCoresWin) {
+  Measurement tensor = Row("a/tensor_op", 2);
+  tensor.workload.text = "pointwise kind=relu dtype=f16:-:f16 in=100";
+  tensor.contract = NumericContract::kF16;
+  Measurement plain = tensor;
+  plain.candidate.algorithm = "a";
+  Add("fourth", MakeDevice(), "3.2.0", {tensor, plain});
+  const QueryTable table = Ask("tensor-core-gain");
+  EXPECT_THAT(Column(table, "gain"), ElementsAre("4"));
+  EXPECT_THAT(Column(table, "contract"), ElementsAre("f16"));
+  EXPECT_THAT(Ask("tensor-core-gain", {{"least", "5"}}).rows, IsEmpty());
+}
+
+// Two devices may have one name, as processors do that differ in their visible cores alone.
+TEST_P(Queries, ADeviceByANameThatTwoHave) {
+  Device twin = MakeDevice("3");
+  Add("first", twin, "3.2.0", {Row("a", 10)});
+  Add("second", twin, "3.2.0", {Row("a", 30)});
+  EXPECT_THAT(Ask("duplicates", {{"device", twin.name}}).rows, SizeIs(2));
+  EXPECT_THAT(Ask("contradictions", {{"device", twin.name}}).rows, SizeIs(2));
+  EXPECT_THAT(Ask("heuristic-regret", {{"device", twin.name}}).rows, SizeIs(2));
+}
+
 TEST_P(Queries, EveryOneOfThemRuns) {
   for (const NamedQuery& query : NamedQueries()) {
     std::map<std::string, std::string> given;
@@ -193,6 +304,7 @@ TEST_P(Queries, TheUsersOwnSelectIsAnswered) {
 }
 
 std::string NameOf(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
+INSTANTIATE_TEST_SUITE_P(Stores, ModelQueries, ::testing::Values("Memory", "PostgreSql"), NameOf);
 INSTANTIATE_TEST_SUITE_P(Stores, Queries, ::testing::Values("Memory", "PostgreSql"), NameOf);
 
 }  // namespace

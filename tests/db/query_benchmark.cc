@@ -1,13 +1,13 @@
-// How fast the named queries answer over ten million measurements in PostgreSQL: those about one layer, one model or one
-// device in at most 100 ms, those about everything in at most 30 s, once the pages are in memory.
+// How fast the named queries answer over ten million measurements in PostgreSQL: those about one layer, one model or
+// one device in at most 100 ms, those about everything in at most 30 s, once the pages are in memory.
 //
 //   query_benchmark [--rows 10000000] [--plans] [--only NAME]     in a server of its own
 //   query_benchmark --db postgresql://...                         in this database, filled by the first such call
 //
-// The rows are generated on the server after the pattern of the published measurements of 2019: of 100 rows 22 measured,
-// 61 unsupported, 17 failed; several library versions on each device, twenty candidates of each layer, and one row in
-// fifty again in a second campaign. Prints a table (the median of five answers after two) and with --plans what
-// EXPLAIN ANALYZE says of each; ends with 1 where a promise did not hold.
+// The rows are generated on the server after the pattern of the published measurements of 2019: of 100 rows 22
+// measured, 61 unsupported, 17 failed; several library versions on each device, twenty candidates of each layer, and
+// one row in fifty again in a second campaign. Prints a table (the median of five answers after two) and with --plans
+// what EXPLAIN ANALYZE says of each; ends with 1 where a promise did not hold.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -58,39 +58,46 @@ constexpr const char* kWorkloadSql =
 
 // As the owner, who is the superuser of this server and may leave out the checks of foreign keys.
 void Fill(const std::string& address, std::int64_t rows) {
-  Result<std::unique_ptr<PostgreSqlConnection>> opened =
-      PostgreSqlConnection::Open(address, false);
+  Result<std::unique_ptr<PostgreSqlConnection>> opened = PostgreSqlConnection::Open(address, false);
   if (!opened.ok()) Stop(opened.error().message);
-  const std::int64_t workloads = std::max<std::int64_t>(rows / (kDevices * kVersions * kCandidates), 2 * kLayersOfAModel);
+  const std::int64_t workloads =
+      std::max<std::int64_t>(rows / (kDevices * kVersions * kCandidates), 2 * kLayersOfAModel);
   const auto run = [&](const std::string& sql) {
     if (const Status done = (*opened)->Execute(sql); !done.ok()) Stop(done.error().message);
   };
   run("SET search_path = infimum; SET session_replication_role = replica; SET synchronous_commit = off; "
       "SET maintenance_work_mem = '512MB'");
   run("INSERT INTO generations SELECT n, 'Generation ' || n, 2012 + n FROM generate_series(1, 8) n");
-  run(fmt::format("INSERT INTO devices (id, key, kind, name, vendor, generation_id, identity, cores, "
+  run(
+      fmt::format("INSERT INTO devices (id, key, kind, name, vendor, generation_id, identity, cores, "
                   "last_level_cache_bytes, memory_bytes) SELECT n, 'gpu/NVIDIA/name=GPU%20' || n, 'gpu', 'GPU ' || n, "
                   "'NVIDIA', 1 + n % 8, '{{}}', 80, 0, 0 FROM generate_series(1, {}) n",
                   kDevices));
-  run(fmt::format("INSERT INTO environments SELECT n, 'environment ' || n, '{{\"cudnn\":\"9.' || n || '\"}}', 1, '', '', "
-                  "'', '' FROM generate_series(1, {0}) n; INSERT INTO environment_libraries SELECT n, 'cudnn', '9.' || n "
-                  "FROM generate_series(1, {0}) n",
-                  kVersions));
-  run(fmt::format("INSERT INTO workloads SELECT n + 1, {}, 'convolution' FROM (SELECT n, CASE n % 2 WHEN 0 THEN 'f32' "
+  run(fmt::format(
+      "INSERT INTO environments SELECT n, 'environment ' || n, '{{\"cudnn\":\"9.' || n || '\"}}', 1, '', '', "
+      "'', '' FROM generate_series(1, {0}) n; INSERT INTO environment_libraries SELECT n, 'cudnn', '9.' || n "
+      "FROM generate_series(1, {0}) n",
+      kVersions));
+  run(
+      fmt::format("INSERT INTO workloads SELECT n + 1, {}, 'convolution' FROM (SELECT n, CASE n % 2 WHEN 0 THEN 'f32' "
                   "ELSE 'f16' END AS t FROM generate_series(0, {} - 1) n) w",
                   kWorkloadSql, workloads));
-  run(fmt::format("INSERT INTO candidates SELECT n + 1, 'cudnn-legacy', 'algorithm_' || n || CASE n % 2 WHEN 0 THEN '' "
+  run(
+      fmt::format("INSERT INTO candidates SELECT n + 1, 'cudnn-legacy', 'algorithm_' || n || CASE n % 2 WHEN 0 THEN '' "
                   "ELSE '/tensor_op' END, 'nchw', 'nchw' FROM generate_series(0, {} - 1) n",
                   kCandidates));
   run(fmt::format("INSERT INTO campaigns SELECT n, 'campaign ' || n, n || '.json', '' FROM generate_series(1, {}) n",
                   2 * kDevices));
-  run("CREATE TEMP TABLE made AS SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'infimum' AND tablename = "
-      "'measurements' AND indexdef NOT LIKE '%UNIQUE%'; DO $$ DECLARE i text; BEGIN FOR i IN SELECT indexname FROM made "
+  run("CREATE TEMP TABLE made AS SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'infimum' AND tablename "
+      "= "
+      "'measurements' AND indexdef NOT LIKE '%UNIQUE%'; DO $$ DECLARE i text; BEGIN FOR i IN SELECT indexname FROM "
+      "made "
       "LOOP EXECUTE 'DROP INDEX infimum.' || i; END LOOP; END $$");
   // By device, then by library version: the order in which campaigns come. A hash stands for chance: what runs, and how
   // fast, is the same for all versions but for 3 %; what the library chooses is seldom far from the best.
   run(fmt::format(
-      "INSERT INTO measurements (id, workload_id, candidate_id, contract, cache, device_id, environment_id, campaign_id, "
+      "INSERT INTO measurements (id, workload_id, candidate_id, contract, cache, device_id, environment_id, "
+      "campaign_id, "
       "measured_at, outcome, reason, library_choice, numeric_error, flags, repetition_count, best_us, low_us, high_us, "
       "weight) "
       "SELECT id, workload, 1 + id % {candidates}, CASE (workload - 1) % 2 WHEN 0 THEN 'strict-f32' ELSE 'f16' END, "
@@ -110,8 +117,7 @@ void Fill(const std::string& address, std::int64_t rows) {
       "FROM generate_series(0::bigint, {rows}::bigint - 1) id) placed) chanced) r",
       fmt::arg("rows", kDevices * kVersions * workloads * kCandidates), fmt::arg("candidates", kCandidates),
       fmt::arg("versions", kVersions), fmt::arg("workloads", workloads),
-      fmt::arg("of_environment", workloads * kCandidates),
-      fmt::arg("of_device", workloads * kCandidates * kVersions)));
+      fmt::arg("of_environment", workloads * kCandidates), fmt::arg("of_device", workloads * kCandidates * kVersions)));
   run(fmt::format(
       "INSERT INTO measurements SELECT id + 100000000, workload_id, candidate_id, contract, cache, device_id, "
       "environment_id, campaign_id + {}, measured_at, outcome, reason, library_choice, numeric_error, flags, "
@@ -121,7 +127,8 @@ void Fill(const std::string& address, std::int64_t rows) {
   run("INSERT INTO repetitions SELECT id, 0, 30, low_us, best_us, high_us, '\\x', NULL, NULL FROM measurements WHERE "
       "outcome = 'measured'");
   run("DO $$ DECLARE i text; BEGIN FOR i IN SELECT indexdef FROM made LOOP EXECUTE i; END LOOP; END $$");
-  run(fmt::format("INSERT INTO models SELECT n, 'key ' || n, 'model ' || n, 'sha ' || n, '{{\"batch\":1}}' FROM "
+  run(
+      fmt::format("INSERT INTO models SELECT n, 'key ' || n, 'model ' || n, 'sha ' || n, '{{\"batch\":1}}' FROM "
                   "generate_series(1, {}) n",
                   kModels));
   // Each has distinct layers, every second one of them twice.
@@ -180,11 +187,13 @@ std::string TextOf(const std::map<std::string, std::string>& given) {
 }
 
 void ShowPlan(PostgreSqlConnection& connection, const NamedQuery& query, const Question& question) {
-  Result<std::unique_ptr<Statement>> explain = connection.Prepare("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " + query.sql);
+  Result<std::unique_ptr<Statement>> explain =
+      connection.Prepare("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " + query.sql);
   if (!explain.ok()) Stop(explain.error().message);
   for (std::size_t i = 0; i < query.parameters.size(); ++i) {
     const auto found = question.given.find(query.parameters[i].name);
-    const std::string value = found != question.given.end() ? found->second : query.parameters[i].otherwise.value_or("");
+    const std::string value =
+        found != question.given.end() ? found->second : query.parameters[i].otherwise.value_or("");
     (*explain)->Bind(static_cast<int>(i) + 1, std::string_view(value));
   }
   while (true) {

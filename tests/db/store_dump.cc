@@ -20,7 +20,8 @@ constexpr const char* kJoined =
 std::vector<std::string> Questions(Dialect dialect) {
   const char* const samples = dialect == Dialect::kSqlite ? "hex(r.samples_us)" : "upper(encode(r.samples_us, 'hex'))";
   return {
-      "SELECT 'device', d.key, d.kind, d.name, d.vendor, g.name, g.year, d.identity, d.cores, d.last_level_cache_bytes, "
+      "SELECT 'device', d.key, d.kind, d.name, d.vendor, g.name, g.year, d.identity, d.cores, "
+      "d.last_level_cache_bytes, "
       "d.memory_bytes FROM devices d LEFT JOIN generations g ON g.id = d.generation_id",
       "SELECT 'environment', key, libraries, threads, affinity, clock_policy, host, infimum_version FROM environments",
       "SELECT 'library', e.key, l.library, l.version FROM environment_libraries l "
@@ -38,7 +39,8 @@ std::vector<std::string> Questions(Dialect dialect) {
       "FROM peak_rates p JOIN devices d ON d.id = p.device_id",
       "SELECT 'run', framework, framework_version, model_name, model_sha256, device_key, dims, threads, contract, "
       "details, best_us, low_us, high_us FROM runs",
-      "SELECT 'model', m.key, m.name, m.sha256, m.dims, l.position, l.name, l.op, l.status, l.reason, w.text, l.contract, "
+      "SELECT 'model', m.key, m.name, m.sha256, m.dims, l.position, l.name, l.op, l.status, l.reason, w.text, "
+      "l.contract, "
       "l.executions, l.bytes, l.flops FROM models m JOIN model_layers l ON l.model_id = m.id "
       "LEFT JOIN workloads w ON w.id = l.workload_id",
   };

@@ -45,8 +45,8 @@ TEST(WorkerAnswer, ParsingAFormattedOneGivesItBack) {
   trial.numeric_error = 2e-7;
   trial.flags = {"noisy"};
   trial.sampling = std::chrono::nanoseconds(77);
-  trial.repetition = Repetition{3, Latency(0.1), Latency(1.0 / 3), Latency(7), {Latency(0.1), Latency(1.0 / 3)},
-                                ClockRange{1200.5, 3601}};
+  trial.repetition = Repetition{
+      3, Latency(0.1), Latency(1.0 / 3), Latency(7), {Latency(0.1), Latency(1.0 / 3)}, ClockRange{1200.5, 3601}};
   Environment environment;
   environment.libraries = {{"onednn", "3.2"}};
   for (const WorkerAnswer& answer :

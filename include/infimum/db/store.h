@@ -53,13 +53,13 @@ struct DeviceRows {
 
 // Which rows to hand over; an empty text is every one.
 struct RowSelection {
-  std::string device = {};  // its name or key
-  std::string layer = {};  // a workload's canonical text
-  std::string family = {};  // convolution, matmul, region, ...
-  std::string model = {};  // the layers of this model, by its name
-  std::string library = {};  // of the candidate
+  std::string device = {};    // its name or key
+  std::string layer = {};     // a workload's canonical text
+  std::string family = {};    // convolution, matmul, region, ...
+  std::string model = {};     // the layers of this model, by its name
+  std::string library = {};   // of the candidate
   std::string contract = {};  // strict-f32, f16, ...
-  std::string outcome = {};  // measured, unsupported, skipped, failed
+  std::string outcome = {};   // measured, unsupported, skipped, failed
   std::string campaign = {};  // the name of the file that they came from, or the campaign's key
 };
 

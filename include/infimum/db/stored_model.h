@@ -1,7 +1,8 @@
 // A model as a store keeps it: its layers by name and workload, so that questions can be about a model.
 //
 //   StoredModel model = DescribeModel("resnet50_v1", graph, {{"batch", 1}});
-//   // model.layers[0] = {"node_Conv_1", "Conv", "measurable", "", "convolution dtype=f32:f32:f32 ...", "strict-f32", 1}
+//   // model.layers[0] = {"node_Conv_1", "Conv", "measurable", "", "convolution dtype=f32:f32:f32 ...", "strict-f32",
+//   1}
 #pragma once
 
 #include <cstdint>
