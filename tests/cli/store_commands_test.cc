@@ -50,7 +50,8 @@ TEST_F(StoreCommands, AStoreIsMadeOnceMigratedAndCounted) {
 TEST_F(StoreCommands, WhatIsExportedOrMergedIsTheSameElsewhere) {
   Measure();
   const std::string all =
-      "SELECT w.text, c.algorithm, m.outcome, m.best_us, m.measured_at, k.source, r.clock_low_mhz FROM measurements m JOIN "
+      "SELECT w.text, c.algorithm, m.outcome, m.best_us, m.measured_at, k.source, r.clock_low_mhz FROM measurements m "
+      "JOIN "
       "workloads w ON w.id = m.workload_id JOIN candidates c ON c.id = m.candidate_id JOIN campaigns k ON k.id = "
       "m.campaign_id LEFT JOIN repetitions r ON r.measurement_id = m.id ORDER BY c.algorithm, r.position, r.median_us";
   const std::string rows = Ask(all, "a.db");

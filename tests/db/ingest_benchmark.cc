@@ -74,8 +74,9 @@ bool Report(const char* what, std::int64_t rows, double ours, double theirs) {
   return ratio >= 0.5;
 }
 
-constexpr const char* kTables[] = {"devices",    "environments", "environment_libraries", "workloads",
-                                   "candidates", "campaigns",    "measurements",          "repetitions"};
+constexpr const char* kTables[] = {"generations", "devices",    "environments", "environment_libraries",
+                                   "workloads",   "candidates", "campaigns",    "measurements",
+                                   "repetitions"};
 
 // Out of a store that has the rows, and by COPY into an empty one.
 bool MeasurePostgreSql(std::int64_t rows) {
@@ -109,9 +110,11 @@ bool MeasureSqlite(std::int64_t rows) {
   for (const char* table : kTables) {
     const std::string file = folder.File(std::string(table) + ".csv");
     // Blobs do not pass through CSV: as many letters instead.
-    const std::string columns = std::string(table) == "repetitions"
-                                    ? "measurement_id, position, count, minimum_us, median_us, p95_us, hex(samples_us)"
-                                    : "*";
+    const std::string columns =
+        std::string(table) == "repetitions"
+            ? "measurement_id, position, count, minimum_us, median_us, p95_us, hex(samples_us), "
+              "clock_low_mhz, clock_high_mhz"
+            : "*";
     const std::string command = fmt::format("sqlite3 -csv {} 'SELECT {} FROM {}' > {}", full, columns, table, file);
     if (std::system(command.c_str()) != 0) Stop("the program sqlite3 did not export (apt-get install sqlite3)");
     script += fmt::format(".import --csv {} {}\n", file, table);
