@@ -56,7 +56,13 @@ Result<std::vector<std::string>> ValuesOf(const NamedQuery& query, const std::ma
     const auto found = given.find(parameter.name);
     if (found == given.end() && !parameter.otherwise)
       return Error{fmt::format("query {} needs {}=...: {}", query.name, parameter.name, parameter.what)};
-    values.push_back(found == given.end() ? *parameter.otherwise : found->second);
+    const std::string& value = found == given.end() ? *parameter.otherwise : found->second;
+    // Databases differ in what they make of a text that is no number.
+    const bool wants_number = parameter.otherwise && ParseNumber(*parameter.otherwise).has_value();
+    if (wants_number && !ParseNumber(value))
+      return Error{
+          fmt::format("query {}: {}={} is no number: {}", query.name, parameter.name, Quoted(value), parameter.what)};
+    values.push_back(value);
   }
   return values;
 }

@@ -32,6 +32,14 @@ constexpr Rule kRules[] = {
      "SELECT id FROM measurements WHERE outcome = 'measured' AND (low_us IS NULL OR high_us IS NULL OR low_us > "
      "best_us "
      "OR high_us < best_us)"},
+    {"measurements", "under a contract that is none",
+     "SELECT id FROM measurements WHERE contract NOT IN ('strict-f32', 'tf32', 'f16', 'bf16', 'int8', 'fp8')"},
+    {"measurements", "whose weight is not that of their outcome and repetitions",
+     "SELECT id FROM measurements WHERE weight <> CASE outcome WHEN 'measured' THEN 10 + repetition_count "
+     "WHEN 'skipped' THEN 1 ELSE 2 END"},
+    {"measurements", "whose interval reaches beyond their repetitions",
+     "SELECT m.id FROM measurements m JOIN (SELECT measurement_id, min(minimum_us) AS low, max(p95_us) AS high FROM "
+     "repetitions GROUP BY measurement_id) r ON r.measurement_id = m.id WHERE m.low_us < r.low OR m.high_us > r.high"},
     {"measurements", "of an outcome without a reason",
      "SELECT id FROM measurements WHERE outcome <> 'measured' AND reason = ''"},
     {"repetitions", "that belong to no measurement",

@@ -68,7 +68,7 @@ std::string SelectionText(const Selection& selection) {
   if (selection.contract) contract = Name(*selection.contract);
   return fmt::format("{}, {} caches, {}, {}, {}", CountText(static_cast<std::size_t>(selection.threads), "thread"),
                      Name(selection.cache), Name(selection.statistic), contract,
-                     selection.environment ? selection.environment->text : "newest libraries");
+                     selection.environment ? selection.environment->text : "fullest, then newest libraries");
 }
 
 std::string BoundTable(const ModelGraph& graph, const Bracket& bracket, bool layers, std::size_t width) {

@@ -2,6 +2,7 @@
 -- :layer        the canonical text of a layer configuration or region
 -- :generation=  only devices of this generation (Volta, "Zen 3")
 -- :cache=warm   warm or cold
+-- :threads=1    of processors; GPUs count as one
 SELECT d.name AS device, g.name AS generation, g.year, best.contract, c.library || '/' || c.algorithm AS candidate,
        c.input_layout || ' to ' || c.output_layout AS layouts, best.best_us AS latency_us, best.low_us, best.high_us,
        e.libraries, m.measured_at
@@ -11,6 +12,7 @@ FROM (
   FROM workloads w
   JOIN measurements m ON m.workload_id = w.id
   WHERE w.text = :layer AND m.outcome = 'measured' AND m.cache = :cache
+    AND m.environment_id IN (SELECT v.id FROM environments v WHERE CAST(v.threads AS TEXT) = :threads)
 ) best
 JOIN measurements m ON m.id = best.id
 JOIN devices d ON d.id = best.device_id

@@ -4,11 +4,14 @@
 -- :device=      only this device, by name
 -- :all=no       yes: also what was measured
 -- :cache=warm   warm or cold
+-- :threads=1    of processors; GPUs count as one
 SELECT model, dims, device, state, layers, workload
 FROM (
   SELECT o.name AS model, o.dims, d.name AS device, w.text AS workload, layer.layers,
          CASE WHEN EXISTS (SELECT 1 FROM measurements m WHERE m.workload_id = layer.workload_id AND m.device_id = d.id
-                           AND m.contract = layer.contract AND m.cache = :cache AND m.outcome = 'measured')
+                           AND m.contract = layer.contract AND m.cache = :cache AND m.outcome = 'measured'
+                           AND m.environment_id IN (SELECT v.id FROM environments v
+                                                    WHERE CAST(v.threads AS TEXT) = :threads))
               THEN 'measured'
               ELSE coalesce((SELECT min(m.outcome) FROM measurements m
                              WHERE m.workload_id = layer.workload_id AND m.device_id = d.id

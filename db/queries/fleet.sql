@@ -3,7 +3,7 @@
 -- layer was measured; pairs without a run come last.
 -- :model=       only this model, by name
 -- :generation=  only devices of this generation
-SELECT o.name AS model, o.dims, d.name AS device, g.name AS generation, g.year, r.framework, r.framework_version,
+SELECT o.name AS model, o.dims, d.name AS device, g.name AS generation, g.year, r.framework, r.framework_version, r.contract,
        r.best_us AS run_us, bound.bound_us, r.best_us - bound.bound_us AS gain_us, r.best_us / bound.bound_us AS ratio
 FROM (
   SELECT model_id, device_id, threads, min(sequential_us) AS bound_us
@@ -27,6 +27,8 @@ FROM (
     GROUP BY layer.model_id, best.device_id, e.id, e.threads
     HAVING count(*) = (SELECT count(DISTINCT a.workload_id) FROM model_layers a
                        WHERE a.model_id = layer.model_id AND a.workload_id IS NOT NULL AND a.executions > 0)
+       AND NOT EXISTS (SELECT 1 FROM model_layers u
+                       WHERE u.model_id = layer.model_id AND u.status = 'unknown' AND u.executions > 0)
   ) complete
   GROUP BY model_id, device_id, threads
 ) bound
@@ -36,4 +38,4 @@ LEFT JOIN generations g ON g.id = d.generation_id
 LEFT JOIN runs r ON r.model_sha256 = o.sha256 AND r.dims = o.dims AND r.device_key = d.key
      AND r.threads = bound.threads
 WHERE (:generation = '' OR g.name = :generation)
-ORDER BY r.best_us IS NULL, ratio DESC, model, o.dims, g.year, device
+ORDER BY r.best_us IS NULL, ratio DESC, model, o.dims, g.year IS NULL, g.year, device

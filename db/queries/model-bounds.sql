@@ -43,4 +43,4 @@ LEFT JOIN generations g ON g.id = d.generation_id
 JOIN environments e ON e.id = summed.environment_id
 WHERE CAST(e.threads AS TEXT) = :threads AND (:device = '' OR d.name = :device)
   AND (:generation = '' OR g.name = :generation)
-ORDER BY model, o.dims, g.year, device, layers_measured DESC, sequential_us
+ORDER BY model, o.dims, g.year IS NULL, g.year, device, layers_measured DESC, sequential_us

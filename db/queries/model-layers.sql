@@ -3,6 +3,7 @@
 -- :device=      only this device, by name
 -- :generation=  only devices of this generation
 -- :cache=warm   warm or cold
+-- :threads=1    of processors; GPUs count as one
 -- :dims=        only with these dimensions: {"batch":1}
 SELECT l.position, l.name AS layer, l.op, l.executions, d.name AS device, g.name AS generation, g.year,
        best.best_us AS latency_us, best.low_us, best.high_us, c.library || '/' || c.algorithm AS candidate, e.libraries,
@@ -12,6 +13,7 @@ FROM (
          (SELECT m.id FROM measurements m
           WHERE m.workload_id = k.workload_id AND m.device_id = d.id AND m.contract = k.contract AND m.cache = :cache
             AND m.outcome = 'measured'
+            AND m.environment_id IN (SELECT v.id FROM environments v WHERE CAST(v.threads AS TEXT) = :threads)
           ORDER BY m.best_us, m.environment_id LIMIT 1) AS best_id
   FROM current_models o
   JOIN model_layers k ON k.model_id = o.id AND k.workload_id IS NOT NULL
@@ -26,4 +28,4 @@ JOIN candidates c ON c.id = best.candidate_id
 JOIN environments e ON e.id = best.environment_id
 JOIN workloads w ON w.id = l.workload_id
 WHERE (:generation = '' OR g.name = :generation)
-ORDER BY known.model_id, l.position, g.year, device
+ORDER BY known.model_id, l.position, g.year IS NULL, g.year, device

@@ -1,6 +1,8 @@
 -- What a narrower type wins, layer by layer: the best time in :from against the best in :to on the same device.
 -- :from=f32     the type before
 -- :to=f16       the type after
+-- :before=strict-f32  the numeric contract before
+-- :after=f16    the numeric contract after
 -- :device=      only this device, by name
 -- :cache=warm   warm or cold
 -- :family=      only this family of layers
@@ -9,7 +11,7 @@ SELECT d.name AS device, g.name AS generation, wide.best_us AS wide_us, narrow.b
 FROM (
   SELECT m.device_id, m.workload_id, min(m.best_us) AS best_us
   FROM devices s CROSS JOIN measurements m
-  WHERE m.device_id = s.id AND m.outcome = 'measured' AND m.cache = :cache AND (:device = '' OR s.name = :device)
+  WHERE m.device_id = s.id AND m.outcome = 'measured' AND m.cache = :cache AND m.contract = :before AND (:device = '' OR s.name = :device)
   GROUP BY m.device_id, m.workload_id
 ) wide
 JOIN workloads w ON w.id = wide.workload_id
@@ -17,7 +19,7 @@ JOIN workloads n ON n.text = replace(w.text, :from, :to) AND n.id <> w.id
 JOIN (
   SELECT m.device_id, m.workload_id, min(m.best_us) AS best_us
   FROM devices s CROSS JOIN measurements m
-  WHERE m.device_id = s.id AND m.outcome = 'measured' AND m.cache = :cache AND (:device = '' OR s.name = :device)
+  WHERE m.device_id = s.id AND m.outcome = 'measured' AND m.cache = :cache AND m.contract = :after AND (:device = '' OR s.name = :device)
   GROUP BY m.device_id, m.workload_id
 ) narrow ON narrow.workload_id = n.id AND narrow.device_id = wide.device_id
 JOIN devices d ON d.id = wide.device_id

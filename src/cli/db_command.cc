@@ -55,18 +55,18 @@ Result<int> RunCheck(const DbOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
   std::int64_t problems = 0;
   std::string text;
-  INFIMUM_RETURN_IF_ERROR(store->Check([&](const std::string& problem) {
+  const Status checked = store->Check([&](const std::string& problem) {
     ++problems;
     text += problem + "\n";
-  }));
+  });
   INFIMUM_RETURN_IF_ERROR(WriteOutput("-", text));
+  INFIMUM_RETURN_IF_ERROR(checked);
   if (problems == 0) {
     options.talk.Make().Say(ShownAddress(options.database) + ": nothing wrong was found");
     return kDone;
   }
-  return Error{fmt::format("{}: {} thing{} wrong; `infimum db merge {} --db NEW.db` saves what can be read",
-                           ShownAddress(options.database), problems, problems == 1 ? " is" : "s are",
-                           ShownAddress(options.database))};
+  return Error{fmt::format("{}: {} thing{} wrong; restore a copy of it, or import the files again into a new one",
+                           ShownAddress(options.database), problems, problems == 1 ? " is" : "s are")};
 }
 
 std::string JsonOf(const StoreFacts& facts, const std::vector<DeviceRows>& devices) {
@@ -86,7 +86,9 @@ std::string JsonOf(const StoreFacts& facts, const std::vector<DeviceRows>& devic
 
 Result<int> RunStats(const DbOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
-  INFIMUM_ASSIGN_OR_RETURN(const StoreFacts facts, store->Facts());
+  INFIMUM_ASSIGN_OR_RETURN(StoreFacts facts, store->Facts());
+  // An older file is read through a copy that was migrated; it is the file that was asked about.
+  INFIMUM_ASSIGN_OR_RETURN(facts.schema, SchemaOfStore(options.database));
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<DeviceRows> devices, store->CountRows());
   if (options.format == OutputFormat::kJson) {
     INFIMUM_RETURN_IF_ERROR(WriteOutput("-", JsonOf(facts, devices)));

@@ -23,6 +23,9 @@ Result<Device> ChooseDevice(const std::string& name, const Installation& install
   }
   const DataSheet* sheet = FindDataSheet(name);
   if (sheet == nullptr) sheet = FindDataSheetByKey(DeviceKey{name});
+  // Another common name of a device that was measured.
+  for (const Device& entry : devices)
+    if (matches.empty() && sheet != nullptr && FindDataSheet(entry) == sheet) matches.push_back(&entry);
   if (matches.empty() && sheet == nullptr) {
     for (const Device& entry : devices) {
       if (entry.name.find(name) != std::string::npos) matches.push_back(&entry);

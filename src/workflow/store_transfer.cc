@@ -21,6 +21,13 @@ namespace {
 
 bool IsModel(const std::filesystem::path& path) { return path.extension() == ".onnx"; }
 
+bool IsDatabase(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  constexpr std::string_view kSqlite = "SQLite format 3";
+  std::string start(kSqlite.size(), ' ');
+  return file.read(start.data(), static_cast<std::streamsize>(start.size())) && start == kSqlite;
+}
+
 // Writes records as they come, or keeps them for a document that needs all of them.
 class RecordOutput {
  public:
@@ -32,6 +39,16 @@ class RecordOutput {
 
   Status Open() {
     if (path_ == "-") return {};
+    std::error_code error;
+    const std::filesystem::file_status there = std::filesystem::status(path_, error);
+    if (std::filesystem::is_regular_file(there)) {
+      if (IsDatabase(path_)) return Error{path_ + ": holds a database; give -o another name"};
+      path_ = std::filesystem::canonical(path_, error).string();  // what a link leads to is replaced, not the link
+    } else if (std::filesystem::exists(there)) {
+      file_ = std::fopen(path_.c_str(), "wb");  // a device or a pipe takes what comes
+      if (file_ != nullptr) return {};
+      return Error{fmt::format("{}: cannot be written: {}", path_, std::strerror(errno))};
+    }
     part_ = path_ + ".part";
     file_ = std::fopen(part_.c_str(), "wb");
     if (file_ != nullptr) return {};
@@ -57,7 +74,8 @@ class RecordOutput {
     const bool flushed = std::fflush(file_) == 0;
     const bool closed = std::fclose(file_) == 0;
     file_ = nullptr;
-    if (!flushed || !closed || std::rename(part_.c_str(), path_.c_str()) != 0) return Failure();
+    if (!flushed || !closed) return Failure();
+    if (!part_.empty() && std::rename(part_.c_str(), path_.c_str()) != 0) return Failure();
     part_.clear();
     return {};
   }

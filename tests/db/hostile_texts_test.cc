@@ -278,7 +278,7 @@ TEST_P(HostileTexts, AsWhatIsAskedForAreNothingButTexts) {
       std::map<std::string, std::string> given;
       // Numbers are asked for as texts; what is none is an error of the database's, and not the same in both.
       for (const QueryParameter& parameter : query.parameters)
-        if (parameter.name != "least" && parameter.name != "tolerance") given[parameter.name] = text_;
+        if (parameter.name != "least" && parameter.name != "threads") given[parameter.name] = text_;
       Result<QueryTable> table = store->Ask(query, given);
       // SQLite takes no pattern of that length.
       if (!table.ok() && text_.size() > 50'000 &&

@@ -153,6 +153,7 @@ TEST_P(Queries, CampaignsThatDisagree) {
 TEST_P(Queries, WhatANarrowerTypeWins) {
   Measurement narrow = Row("a", 4);
   narrow.workload.text = "pointwise kind=relu dtype=f16:-:f16 in=100";
+  narrow.contract = NumericContract::kF16;
   Add("fourth", MakeDevice(), "3.2.0", {narrow});
   EXPECT_THAT(Column(Ask("precision-gain"), "gain"), ElementsAre("2"));
 }

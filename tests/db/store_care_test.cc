@@ -218,7 +218,9 @@ TEST_P(StoreCare, ACheckFindsWhatSomebodyElseHasChanged) {
     EXPECT_THAT(Problems(), IsEmpty()) << repair;
   };
   finds("UPDATE measurements SET best_us = 1.5, low_us = 1 WHERE outcome = 'measured'",
-        "UPDATE measurements SET best_us = 2, low_us = 1.5 WHERE outcome = 'measured'", "1 row whose best_us is not");
+        "UPDATE measurements SET best_us = 2, low_us = (SELECT min(minimum_us) FROM repetitions) WHERE outcome = "
+        "'measured'",
+        "1 row whose best_us is not");
   finds("UPDATE measurements SET reason = '' WHERE outcome = 'failed'",
         "UPDATE measurements SET reason = 'signal 11' WHERE outcome = 'failed'", "without a reason");
   finds("UPDATE measurements SET repetition_count = 3 WHERE outcome = 'measured'",

@@ -339,8 +339,9 @@ TEST_F(Benanza, EveryEntryIsARepetitionOrARowOrLeftOut) {
 }
 
 TEST_F(Benanza, DevicesWithTheirRows) {
-  EXPECT_THAT(Ask("SELECT d.name, d.generation, count(*) FROM measurements m JOIN devices d ON d.id = m.device_id "
-                  "GROUP BY d.name, d.generation ORDER BY d.name"),
+  EXPECT_THAT(Ask("SELECT d.name, g.name, count(*) FROM measurements m JOIN devices d ON d.id = m.device_id "
+                  "LEFT JOIN generations g ON g.id = d.generation_id "
+                  "GROUP BY d.name, g.name ORDER BY d.name"),
               ElementsAre("GRID K520\tKepler\t4178", "Quadro RTX 6000\tTuring\t41407", "TITAN V\tVolta\t33315",
                           "TITAN Xp\tPascal\t17203", "Tesla K80\tKepler\t14416", "Tesla M60\tMaxwell\t14735",
                           "Tesla T4\tTuring\t39095", "Tesla V100-SXM2-16GB\tVolta\t88028"));

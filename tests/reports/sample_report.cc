@@ -214,7 +214,7 @@ void AddAbout(ReportModel& report) {
   report.environment.clock_policy = "performance";
   report.environment.host = "Debian GNU/Linux 12, Linux 6.1";
   report.environment.infimum_version = "0.1.0";
-  report.selection = "1 thread, warm caches, min-of-medians, the model's own types, newest libraries";
+  report.selection = "1 thread, warm caches, min-of-medians, the model's own types, fullest, then newest libraries";
   report.contract = "strict-f32";
   report.passes = {{"fold-batch-normalization",
                     "scale and shift move into the weights of the convolution before",

@@ -59,7 +59,8 @@ CREATE INDEX model_layers_by_workload ON model_layers (workload_id);
 -- Of a file that was read several times, by versions that know more, the newest reading.
 CREATE VIEW current_models AS
   SELECT m.* FROM models m
-  WHERE NOT EXISTS (SELECT 1 FROM models n WHERE n.sha256 = m.sha256 AND n.dims = m.dims AND n.id > m.id);
+  WHERE NOT EXISTS (SELECT 1 FROM models n WHERE n.sha256 = m.sha256 AND n.dims = m.dims AND n.name = m.name
+                      AND n.id > m.id);
 
 ALTER TABLE repetitions ADD COLUMN clock_low_mhz DOUBLE PRECISION;   -- lowest and highest reading of the device's clock;
 ALTER TABLE repetitions ADD COLUMN clock_high_mhz DOUBLE PRECISION;  --   NULL where the system does not tell

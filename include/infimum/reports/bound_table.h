@@ -14,7 +14,7 @@ std::string BoundTable(const ModelGraph& graph, const Bracket& bracket, bool lay
 // One line a quantity (floor, conventional-floor, each variant, demonstrated), or with `layers` one a layer.
 std::string BoundCsv(const ModelGraph& graph, const Bracket& bracket, bool layers);
 
-// "1 thread, warm, min-of-medians, the model's own types, newest libraries": printed with every bound.
+// "1 thread, warm, min-of-medians, the model's own types, fullest, then newest libraries": printed with every bound.
 std::string SelectionText(const Selection& selection);
 
 }  // namespace infimum
