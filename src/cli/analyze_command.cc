@@ -20,10 +20,26 @@ struct AnalyzeOptions {
   DimOptions dims;
   AnalysisOptions analysis;
   std::vector<std::string> backend_options;
+  std::string device;
   std::string report;
   OutputFormat format = OutputFormat::kTable;
   TalkOptions talk;
 };
+
+// Here it measures; of another device the store or a data sheet is all there is.
+Result<Analysis> AnalyzeHereOrThere(const AnalysisOptions& analysis, const std::string& device, Talk& talk) {
+  if (device.empty()) return Analyze(analysis, talk);
+  talk.Say("of another device: from what the store and its data sheet say, nothing is measured");
+  StoredAnalysisOptions stored;
+  stored.model = analysis.model;
+  stored.dims = analysis.dims;
+  stored.database = analysis.database;
+  stored.device = device;
+  stored.campaign = analysis.campaign;
+  stored.contract = analysis.contract;
+  stored.framework = analysis.framework;
+  return AnalyzeStored(stored);
+}
 
 Result<int> RunAnalyze(const AnalyzeOptions& options) {
   AnalysisOptions analysis = options.analysis;
@@ -35,7 +51,7 @@ Result<int> RunAnalyze(const AnalyzeOptions& options) {
   INFIMUM_RETURN_IF_ERROR(CheckReportForm(report_path));
 
   Talk talk = options.talk.Make();
-  INFIMUM_ASSIGN_OR_RETURN(const Analysis result, Analyze(analysis, talk));
+  INFIMUM_ASSIGN_OR_RETURN(const Analysis result, AnalyzeHereOrThere(analysis, options.device, talk));
   INFIMUM_RETURN_IF_ERROR(WriteReport(report_path, result.report));
   if (options.format == OutputFormat::kJson) {
     INFIMUM_RETURN_IF_ERROR(WriteOutput("-", ReportJson(result.report)));
@@ -66,6 +82,10 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
   AddModel(command, options->model);
   AddDims(command, options->dims);
   AddDatabase(command, options->analysis.database);
+  command
+      ->add_option("--device", options->device,
+                   "another device, of the store or of a data sheet: nothing is measured (default: this one)")
+      ->type_name("NAME");
   AddThreads(command, options->analysis.campaign.threads);
   AddBudget(command, options->analysis.campaign.budget);
   AddContract(command, options->analysis.contract);

@@ -80,6 +80,18 @@ TEST_F(StoreCommands, AModelIsImportedAndAskedAbout) {
   EXPECT_EQ(program_.Infimum({"query", "coverage", "model=light_squeezenet", "--db", "a.db"}).exit_code, 0);
 }
 
+TEST_F(StoreCommands, AnotherDeviceIsAnalyzedWithoutMeasuring) {
+  const testing::Ended ended = program_.Infimum({"analyze", testing::ProgramTest::Light("squeezenet"), "--device",
+                                                 "L40S", "--db", "a.db", "--report", "there.md"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("nothing is measured"));
+  EXPECT_THAT(program_.Read("there.md"), HasSubstr("L40S"));
+  EXPECT_FALSE(std::filesystem::exists(program_.folder() / "a.db"));
+  const testing::Ended unknown =
+      program_.Infimum({"analyze", testing::ProgramTest::Light("squeezenet"), "--device", "L40Z", "--db", "a.db"});
+  EXPECT_EQ(unknown.exit_code, 1);
+}
+
 TEST_F(StoreCommands, ACheckSaysWhatIsWrongAndEndsWithOne) {
   Measure();
   const std::string file = program_.Read("a.db");
