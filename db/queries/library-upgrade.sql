@@ -9,42 +9,33 @@
 -- :device=      only this device, by name
 -- :family=      only this family of layers (convolution, matmul, region)
 -- :least=0.05   the smallest relative difference that matters
-SELECT d.name AS device, old.contract, old.cache, old.threads,
-       CASE WHEN new.best > old.best THEN 'slower' ELSE 'faster' END AS verdict, old.best AS before_us, new.best AS after_us, new.best / old.best AS ratio, w.text AS layer
+SELECT d.name AS device, both_sides.contract, both_sides.cache, both_sides.threads,
+       CASE WHEN after_us > before_us THEN 'slower' ELSE 'faster' END AS verdict, before_us, after_us,
+       after_us / before_us AS ratio, w.text AS layer
 FROM (
-  SELECT m.workload_id, m.device_id, m.contract, m.cache, v.threads, min(m.best_us) AS best, min(m.low_us) AS low,
-         min(m.high_us) AS high
+  SELECT m.workload_id, m.device_id, m.contract, m.cache, e.threads,
+         min(CASE WHEN l.version = :from THEN m.best_us END) AS before_us,
+         min(CASE WHEN l.version = :from THEN m.low_us END) AS before_low,
+         min(CASE WHEN l.version = :from THEN m.high_us END) AS before_high,
+         min(CASE WHEN l.version = :to THEN m.best_us END) AS after_us,
+         min(CASE WHEN l.version = :to THEN m.low_us END) AS after_low,
+         min(CASE WHEN l.version = :to THEN m.high_us END) AS after_high
   FROM environment_libraries l CROSS JOIN devices s CROSS JOIN measurements m
-  JOIN environments v ON v.id = m.environment_id
+  JOIN environments e ON e.id = m.environment_id
   JOIN candidates c ON c.id = m.candidate_id
-  WHERE l.library = :library AND l.version = :from AND m.device_id = s.id AND m.environment_id = l.environment_id
-    AND m.outcome = 'measured' AND (:device = '' OR s.name = :device)
+  WHERE l.library = :library AND l.version IN (:from, :to) AND m.device_id = s.id
+    AND m.environment_id = l.environment_id AND m.outcome = 'measured' AND (:device = '' OR s.name = :device)
     AND (c.library = :library OR c.library LIKE :library || '-%')
     AND m.workload_id IN (
       SELECT k.workload_id FROM current_models o JOIN model_layers k ON k.model_id = o.id
       WHERE o.name = :model AND k.workload_id IS NOT NULL
       UNION SELECT v.id FROM workloads v WHERE :model = '' AND (:family = '' OR v.family = :family))
-  GROUP BY m.workload_id, m.device_id, m.contract, m.cache, v.threads
-) old
-JOIN (
-  SELECT m.workload_id, m.device_id, m.contract, m.cache, v.threads, min(m.best_us) AS best, min(m.low_us) AS low,
-         min(m.high_us) AS high
-  FROM environment_libraries l CROSS JOIN devices s CROSS JOIN measurements m
-  JOIN environments v ON v.id = m.environment_id
-  JOIN candidates c ON c.id = m.candidate_id
-  WHERE l.library = :library AND l.version = :to AND m.device_id = s.id AND m.environment_id = l.environment_id
-    AND m.outcome = 'measured' AND (:device = '' OR s.name = :device)
-    AND (c.library = :library OR c.library LIKE :library || '-%')
-    AND m.workload_id IN (
-      SELECT k.workload_id FROM current_models o JOIN model_layers k ON k.model_id = o.id
-      WHERE o.name = :model AND k.workload_id IS NOT NULL
-      UNION SELECT v.id FROM workloads v WHERE :model = '' AND (:family = '' OR v.family = :family))
-  GROUP BY m.workload_id, m.device_id, m.contract, m.cache, v.threads
-) new ON new.workload_id = old.workload_id AND new.device_id = old.device_id AND new.contract = old.contract
-     AND new.cache = old.cache AND new.threads = old.threads
-JOIN devices d ON d.id = old.device_id
-JOIN workloads w ON w.id = old.workload_id
-WHERE ((new.low > old.high AND new.best > old.best * (1 + CAST(:least AS DOUBLE PRECISION)))
-       OR (new.high < old.low AND new.best < old.best / (1 + CAST(:least AS DOUBLE PRECISION))))
+  GROUP BY m.workload_id, m.device_id, m.contract, m.cache, e.threads
+) both_sides
+JOIN devices d ON d.id = both_sides.device_id
+JOIN workloads w ON w.id = both_sides.workload_id
+-- Where one side is missing no comparison is true.
+WHERE ((after_low > before_high AND after_us > before_us * (1 + CAST(:least AS DOUBLE PRECISION)))
+       OR (after_high < before_low AND after_us < before_us / (1 + CAST(:least AS DOUBLE PRECISION))))
   AND (:family = '' OR w.family = :family)
 ORDER BY ratio DESC, device, layer
