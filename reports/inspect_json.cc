@@ -1,5 +1,7 @@
 #include "infimum/reports/inspect_json.h"
 
+#include "infimum/graph/fusable_regions.h"
+
 #include "reports/inspect_totals.h"
 #include "reports/json_values.h"
 
@@ -38,6 +40,16 @@ Json LayersJson(const ModelGraph& graph) {
   return layers;
 }
 
+Json RegionsJson(const ModelGraph& graph) {
+  Json regions = Json::array();
+  for (const FusableRegion& region : FindFusableRegions(graph)) {
+    Json layers = Json::array();
+    for (LayerId layer : region.layers) layers.push_back(graph.layer(layer).name);
+    regions.push_back({{"rule", region.rule}, {"layers", std::move(layers)}, {"config", Format(region.workload)}});
+  }
+  return regions;
+}
+
 }  // namespace
 
 std::string InspectJson(const ModelGraph& graph) {
@@ -58,6 +70,7 @@ std::string InspectJson(const ModelGraph& graph) {
   for (const RewritePass& pass : graph.passes) {
     passes.push_back({{"name", pass.name}, {"description", pass.description}, {"rewrites", pass.rewrites}});
   }
+  json["regions"] = RegionsJson(graph);
   json["totals"] = {{"layers", totals.layers},
                     {"measurable", totals.measurable},
                     {"free", totals.free},

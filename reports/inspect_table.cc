@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <set>
+
+#include "infimum/base/text.h"
+#include "infimum/graph/fusable_regions.h"
 #include "infimum/reports/csv.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/table.h"
@@ -38,7 +43,34 @@ void AddCsvRows(const ModelGraph& graph, const std::string& prefix, Table& table
   }
 }
 
+// How many places each rule found, and how many of them differ: those are measured.
+std::string RegionsText(const ModelGraph& graph) {
+  std::map<std::string_view, std::size_t> places;
+  std::map<std::string_view, std::set<std::string>> workloads;
+  for (const FusableRegion& region : FindFusableRegions(graph)) {
+    ++places[region.rule];
+    workloads[region.rule].insert(Format(region.workload));
+  }
+  std::string out;
+  for (const FusionRule& rule : FusionRules()) {
+    if (!places.contains(rule.name)) continue;
+    out += fmt::format("fusable by {}, {} in {}: {}\n", rule.name, CountText(workloads[rule.name].size(), "region"),
+                       CountText(places[rule.name], "place"), rule.description);
+  }
+  return out;
+}
+
 }  // namespace
+
+std::string RegionsTable(const ModelGraph& graph, std::size_t width) {
+  Table table{{{"rule"}, {"layers", Align::kLeft, true}, {"configuration", Align::kLeft, true}}, {}};
+  for (const FusableRegion& region : FindFusableRegions(graph)) {
+    std::vector<std::string> names;
+    for (LayerId layer : region.layers) names.push_back(graph.layer(layer).name);
+    table.rows.push_back({std::string(region.rule), Join(names, " "), Format(region.workload)});
+  }
+  return FormatTable(table, width);
+}
 
 std::string InspectTable(const ModelGraph& graph, std::size_t width) {
   Table table{{{"layer", Align::kLeft, true},
@@ -60,7 +92,7 @@ std::string InspectTable(const ModelGraph& graph, std::size_t width) {
     out += fmt::format("rewrite {}, {}: {}\n", Printable(pass.name), CountText(pass.rewrites.size(), "time"),
                        Printable(pass.description));
   }
-  return out;
+  return out + RegionsText(graph);
 }
 
 std::string InspectCsv(const ModelGraph& graph) {

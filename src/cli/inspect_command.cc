@@ -13,6 +13,7 @@ namespace {
 struct InspectOptions {
   std::string model;
   DimOptions dims;
+  bool regions = false;
   OutputFormat format = OutputFormat::kTable;
   std::string output = "-";
 };
@@ -24,7 +25,8 @@ Result<int> RunInspect(const InspectOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const ModelGraph graph, ReadModel(options.model, read));
   switch (options.format) {
     case OutputFormat::kTable:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, InspectTable(graph, TerminalWidth())));
+      INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, options.regions ? RegionsTable(graph, TerminalWidth())
+                                                                          : InspectTable(graph, TerminalWidth())));
       break;
     case OutputFormat::kJson:
       INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, InspectJson(graph)));
@@ -47,6 +49,7 @@ void AddInspectCommand(CLI::App& app, Invocation& invocation) {
       "infimum inspect resnet50.onnx --dim batch=8 --format json");
   AddModel(command, options->model);
   AddDims(command, options->dims);
+  command->add_flag("--regions", options->regions, "as a table: the regions that may be fused, in place of the layers");
   AddFormat(command, options->format);
   command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
   invocation.Bind(command, [options] { return RunInspect(*options); });

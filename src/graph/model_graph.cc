@@ -6,6 +6,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "src/graph/captured_values.h"
+
 namespace infimum {
 namespace {
 
@@ -69,6 +71,17 @@ std::vector<std::vector<LayerId>> Predecessors(const ModelGraph& graph) {
     before.erase(std::unique(before.begin(), before.end()), before.end());
   }
   return predecessors;
+}
+
+std::vector<ValueId> CapturedValues(const ModelGraph& graph) {
+  std::set<std::string_view> names;
+  for (const Layer& layer : graph.layers)
+    for (const SubGraph& body : layer.bodies) CollectCaptured(*body.graph, names);
+  std::vector<ValueId> captured;
+  if (names.empty()) return captured;
+  for (std::size_t i = 0; i < graph.values.size(); ++i)
+    if (names.contains(graph.values[i].name)) captured.push_back(ValueId(i));
+  return captured;
 }
 
 void VisitLayers(const ModelGraph& graph,
