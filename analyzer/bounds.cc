@@ -1,49 +1,214 @@
 #include "analyzer/bounds.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "analyzer/fused_path.h"
+#include "infimum/base/check.h"
 
 namespace infimum {
 namespace {
 
-Latency Sum(std::span<const Latency> times) {
-  Latency sum{0};
-  for (Latency time : times) sum += time;
-  return sum;
+Latency Sum(std::span<const Latency> times) { return std::accumulate(times.begin(), times.end(), Latency(0)); }
+
+// One end of the intervals, or the points.
+using End = std::function<Latency(const UnitTimes&)>;
+
+// The problem with one number for each time.
+struct Numbers {
+  std::vector<Latency> layers;
+  std::vector<FusionCandidate> regions;
+  std::vector<std::vector<Latency>> layer_occupancy;           // by resource
+  std::vector<std::vector<FusionCandidate>> region_occupancy;  // by resource
+};
+
+Numbers At(const BoundsProblem& problem, const End& end) {
+  Numbers numbers;
+  const std::size_t resources = problem.resources.size();
+  numbers.layer_occupancy.resize(resources);
+  numbers.region_occupancy.resize(resources);
+  // An occupancy keeps its share of the time.
+  const auto occupied = [&](const UnitTimes& unit, std::size_t resource) {
+    INFIMUM_CHECK(unit.occupancy.size() == resources, "one occupancy for each resource");
+    const Latency least = std::min(unit.occupancy[resource], unit.best);
+    return unit.best > Latency(0) ? end(unit) * (least / unit.best) : Latency(0);
+  };
+  for (const UnitTimes& layer : problem.layers) {
+    numbers.layers.push_back(end(layer));
+    for (std::size_t k = 0; k < resources; ++k) numbers.layer_occupancy[k].push_back(occupied(layer, k));
+  }
+  for (const RegionTimes& region : problem.regions) {
+    numbers.regions.push_back({region.layers, end(region.times)});
+    for (std::size_t k = 0; k < resources; ++k)
+      numbers.region_occupancy[k].push_back({region.layers, occupied(region.times, k)});
+  }
+  return numbers;
 }
 
-// One end of the interval, or the point: `times` of the layers, and what they take of all cores' time.
-Latency Parallel(Latency longest_path, std::span<const Latency> core_times, std::int64_t cores, Latency sequential) {
-  // On one core, and wherever layers gain nothing by using fewer cores, the two sums are the same sum;
-  // rounding must not tell them apart.
-  const Latency shared = std::min(Sum(core_times) / static_cast<double>(std::max<std::int64_t>(cores, 1)), sequential);
-  return std::min(std::max(longest_path, shared), sequential);
+struct Value {
+  Latency latency{0};
+  std::string decided_by;
+  bool exact = true;
+};
+
+struct Solution {
+  Latency sequential{0};
+  Value parallel;
+  FusionChoice choice;
+  Value fused_parallel;
+};
+
+class Solver {
+ public:
+  Solver(const BoundsProblem& problem, const DagView& dag, const Numbers& numbers)
+      : problem_(problem), dag_(dag), numbers_(numbers) {}
+
+  Solution Solve() const {
+    Solution solution;
+    solution.sequential = Sum(numbers_.layers);
+    solution.choice = ChooseRegions(numbers_.layers, numbers_.regions);
+    std::vector<Latency> busy;
+    for (const std::vector<Latency>& occupancy : numbers_.layer_occupancy) busy.push_back(Sum(occupancy));
+    solution.parallel = Parallel(dag_.FindLongestPath(numbers_.layers).latency, busy, solution.sequential);
+    solution.fused_parallel = FusedParallel(solution);
+    return solution;
+  }
+
+ private:
+  Value Parallel(Latency path, const std::vector<Latency>& busy, Latency sequential) const {
+    Value value{path, "longest-path", true};
+    for (std::size_t k = 0; k < busy.size(); ++k) {
+      // On one core, and wherever layers gain nothing by using fewer cores, this sum and the sequential one are the
+      // same sum; rounding must not tell them apart.
+      const Latency time = std::min(busy[k], sequential);
+      if (time > value.latency) value = {time, problem_.resources[k], true};
+    }
+    value.latency = std::min(value.latency, sequential);
+    return value;
+  }
+
+  // The bound of one selection; nullopt where its regions wait for each other.
+  std::optional<Value> OfSelection(std::span<const std::size_t> chosen, Latency sequential) const {
+    const std::optional<Latency> path = FusedPath(problem_.predecessors, numbers_.layers, numbers_.regions, chosen);
+    if (!path) return std::nullopt;
+    std::vector<Latency> busy;
+    for (std::size_t k = 0; k < problem_.resources.size(); ++k) {
+      Latency sum = Sum(numbers_.layer_occupancy[k]);
+      for (std::size_t region : chosen) {
+        sum += numbers_.region_occupancy[k][region].cost;
+        for (std::size_t layer : numbers_.regions[region].layers) sum -= numbers_.layer_occupancy[k][layer];
+      }
+      busy.push_back(std::max(sum, Latency(0)));
+    }
+    return Parallel(*path, busy, sequential);
+  }
+
+  Value FusedParallel(const Solution& solution) const {
+    // A region that costs no less than its layers, of every resource too, never helps.
+    std::vector<std::size_t> helpful;
+    for (std::size_t i = 0; i < numbers_.regions.size(); ++i)
+      if (Helps(i)) helpful.push_back(i);
+    if (helpful.empty()) return solution.parallel;
+    Value relaxed = Relaxed(solution);
+    if (relaxed.exact) return relaxed;
+    const bool is_small = helpful.size() < 16 && numbers_.layers.size() << helpful.size() <= kMostTriedWork;
+    return is_small ? BestOfAll(helpful, solution) : relaxed;
+  }
+
+  bool Helps(std::size_t region) const {
+    const auto is_less = [&](Latency cost, const std::vector<Latency>& layers) {
+      Latency alone{0};
+      for (std::size_t layer : numbers_.regions[region].layers) alone += layers[layer];
+      return cost < alone;
+    };
+    if (is_less(numbers_.regions[region].cost, numbers_.layers)) return true;
+    for (std::size_t k = 0; k < problem_.resources.size(); ++k)
+      if (is_less(numbers_.region_occupancy[k][region].cost, numbers_.layer_occupancy[k])) return true;
+    return false;
+  }
+
+  // Every selection of regions that share no layer.
+  Value BestOfAll(const std::vector<std::size_t>& helpful, const Solution& solution) const {
+    Value best = solution.parallel;
+    std::vector<std::size_t> chosen;
+    std::vector<bool> taken(numbers_.layers.size(), false);
+    const std::function<void(std::size_t)> try_from = [&](std::size_t place) {
+      if (place == helpful.size()) {
+        // What the selection would take one after the other bounds it as well.
+        Latency sequential = solution.sequential;
+        for (std::size_t region : chosen) {
+          sequential += numbers_.regions[region].cost;
+          for (std::size_t layer : numbers_.regions[region].layers) sequential -= numbers_.layers[layer];
+        }
+        const std::optional<Value> value = OfSelection(chosen, sequential);
+        if (value && value->latency < best.latency) best = *value;
+        return;
+      }
+      try_from(place + 1);
+      const std::vector<std::size_t>& layers = numbers_.regions[helpful[place]].layers;
+      if (std::ranges::any_of(layers, [&](std::size_t layer) { return taken[layer]; })) return;
+      for (std::size_t layer : layers) taken[layer] = true;
+      chosen.push_back(helpful[place]);
+      try_from(place + 1);
+      chosen.pop_back();
+      for (std::size_t layer : layers) taken[layer] = false;
+    };
+    try_from(0);
+    return best;
+  }
+
+  // No selection has a shorter path than the layers at their prices (fusion_choice.h), and none keeps a resource less
+  // busy than the selection that is best for it alone.
+  Value Relaxed(const Solution& solution) const {
+    const std::vector<Latency> prices = LayerPrices(numbers_.layers, numbers_.regions);
+    std::vector<Latency> busy;
+    for (std::size_t k = 0; k < problem_.resources.size(); ++k)
+      busy.push_back(ChooseRegions(numbers_.layer_occupancy[k], numbers_.region_occupancy[k]).lower);
+    Value lower = Parallel(dag_.FindLongestPath(prices).latency, busy, solution.choice.lower);
+    Value upper = solution.parallel;
+    const std::optional<Value> selected = OfSelection(solution.choice.chosen, solution.choice.cost);
+    if (selected && selected->latency < upper.latency) upper = *selected;
+    lower.latency = std::min(lower.latency, upper.latency);
+    // Where a selection reaches the relaxation up to rounding, it is the answer.
+    lower.exact = upper.latency <= lower.latency * (1 + 1e-9);
+    return lower.exact ? upper : lower;
+  }
+
+  const BoundsProblem& problem_;
+  const DagView& dag_;
+  const Numbers& numbers_;
+};
+
+CombinedBound Combined(Value point, Latency low, Latency high) {
+  // Selections differ from end to end; the ends still hold the point.
+  return {point.latency,
+          {std::min(low, point.latency), std::max(high, point.latency)},
+          std::move(point.decided_by),
+          point.exact};
 }
 
 }  // namespace
 
-CombinedBounds CombineBounds(const DagView& dag, std::span<const LayerTimes> layers, std::int64_t cores) {
-  std::vector<Latency> best, low, high, core_time, core_low, core_high;
-  const double all_cores = static_cast<double>(std::max<std::int64_t>(cores, 1));
-  for (const LayerTimes& layer : layers) {
-    best.push_back(layer.best);
-    low.push_back(layer.interval.low);
-    high.push_back(layer.interval.high);
-    // On one core a layer's core time is its time.
-    const Latency whole = cores <= 1 ? layer.best : std::min(layer.core_time, layer.best * all_cores);
-    const double share = layer.best > Latency(0) ? whole / (layer.best * all_cores) : 1.0;
-    core_time.push_back(whole);
-    core_low.push_back(layer.interval.low * all_cores * share);
-    core_high.push_back(layer.interval.high * all_cores * share);
-  }
+CombinedBounds CombineBounds(const BoundsProblem& problem) {
+  const DagView dag(problem.predecessors);
+  const auto solve = [&](const End& end) {
+    const Numbers numbers = At(problem, end);
+    return Solver(problem, dag, numbers).Solve();
+  };
+  Solution point = solve([](const UnitTimes& unit) { return unit.best; });
+  const Solution low = solve([](const UnitTimes& unit) { return unit.interval.low; });
+  const Solution high = solve([](const UnitTimes& unit) { return unit.interval.high; });
   CombinedBounds bounds;
-  bounds.sequential = Sum(best);
-  bounds.sequential_interval = {Sum(low), Sum(high)};
+  bounds.sequential = Combined({point.sequential, "", true}, low.sequential, high.sequential);
+  bounds.parallel = Combined(point.parallel, low.parallel.latency, high.parallel.latency);
+  bounds.fused_sequential = Combined({point.choice.lower, "", point.choice.exact}, low.choice.lower, high.choice.lower);
+  bounds.fused_parallel = Combined(point.fused_parallel, low.fused_parallel.latency, high.fused_parallel.latency);
+  std::vector<Latency> best;
+  for (const UnitTimes& layer : problem.layers) best.push_back(layer.best);
   bounds.longest_path = dag.FindLongestPath(best);
-  bounds.parallel = Parallel(bounds.longest_path.latency, core_time, cores, bounds.sequential);
-  bounds.parallel_interval = {
-      Parallel(dag.FindLongestPath(low).latency, core_low, cores, bounds.sequential_interval.low),
-      Parallel(dag.FindLongestPath(high).latency, core_high, cores, bounds.sequential_interval.high)};
-  bounds.path_decides_parallel = bounds.parallel <= bounds.longest_path.latency;
+  bounds.chosen = std::move(point.choice.chosen);
+  bounds.chosen_is_best = point.choice.exact;
   return bounds;
 }
 

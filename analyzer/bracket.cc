@@ -8,6 +8,7 @@
 #include "analyzer/bounds.h"
 #include "analyzer/device_model.h"
 #include "analyzer/floor.h"
+#include "analyzer/ideal_fusion.h"
 #include "analyzer/latency_resolution.h"
 #include "analyzer/measured_rows.h"
 
@@ -80,6 +81,119 @@ std::vector<std::string> Assumptions(const ModelGraph& graph, const Selection& s
   return tags;
 }
 
+// A layer that alone became free, or as fast as its floor: the longest path and every resource without it.
+void SetMarginalGains(const BoundsProblem& problem, Latency parallel, std::vector<ResolvedLayer>& layers) {
+  const DagView dag(problem.predecessors);
+  std::vector<Latency> times, floors, busy(problem.resources.size(), Latency(0));
+  Latency sequential{0};
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const UnitTimes& unit = problem.layers[i];
+    times.push_back(unit.best);
+    floors.push_back(std::min(layers[i].known.floor, unit.best));
+    sequential += unit.best;
+    for (std::size_t k = 0; k < busy.size(); ++k) busy[k] += unit.occupancy[k];
+  }
+  const std::vector<Latency> path_if_free = dag.LongestPathsIf(times, std::vector<Latency>(times.size(), Latency(0)));
+  const std::vector<Latency> path_at_floor = dag.LongestPathsIf(times, floors);
+  const auto gain = [&](std::size_t i, Latency path, Latency instead) {
+    Latency bound = path;
+    for (std::size_t k = 0; k < busy.size(); ++k) {
+      const Latency occupancy = problem.layers[i].occupancy[k];
+      bound = std::max(bound, busy[k] - occupancy + std::min(occupancy, instead));
+    }
+    bound = std::min(bound, sequential - times[i] + instead);
+    return std::max(parallel - bound, Latency(0));
+  };
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    layers[i].known.parallel_gain_if_free = gain(i, path_if_free[i], Latency(0));
+    layers[i].known.parallel_gain_at_floor = gain(i, path_at_floor[i], floors[i]);
+  }
+}
+
+std::vector<RegionLatency> RegionsOf(const std::vector<ResolvedRegion>& regions, const std::vector<std::size_t>& chosen,
+                                     const std::vector<ResolvedLayer>& layers) {
+  std::vector<RegionLatency> result;
+  for (const ResolvedRegion& region : regions) {
+    RegionLatency known{
+        region.known->region, region.time.best, region.time.interval, region.time.candidate, Latency(0), false, false};
+    for (LayerId layer : known.region.layers) {
+      known.unfused += layers[layer.index()].times.best;
+      known.has_missing |= layers[layer.index()].known.status == LatencyStatus::kMissing;
+    }
+    result.push_back(std::move(known));
+  }
+  // Choices beyond the regions are fused bodies of single layers.
+  for (std::size_t place : chosen)
+    if (place < result.size()) result[place].is_chosen = true;
+  return result;
+}
+
+std::optional<AlgorithmRegret> RegretOf(const std::vector<ResolvedLayer>& layers) {
+  AlgorithmRegret regret;
+  for (const ResolvedLayer& layer : layers) {
+    if (!layer.known.choice) continue;
+    ++regret.layers;
+    regret.sum += layer.known.choice->regret;
+    regret.is_validated &= layer.known.choice->is_validated;
+  }
+  return regret.layers > 0 ? std::optional<AlgorithmRegret>(regret) : std::nullopt;
+}
+
+std::vector<std::string> With(std::vector<std::string> tags, std::initializer_list<std::string> more) {
+  for (const std::string& tag : more)
+    if (!tag.empty()) tags.push_back(tag);
+  return tags;
+}
+
+void AddBounds(const CombinedBounds& combined, const std::vector<std::string>& common, bool any_regions,
+               Bracket& bracket) {
+  const std::string unfused = any_regions ? "" : "no-measured-regions";
+  const auto relaxed = [](const CombinedBound& bound) { return bound.exact ? "" : "relaxed-selection"; };
+  const auto add = [&](BoundVariant variant, const CombinedBound& bound, std::initializer_list<std::string> tags) {
+    bracket.bounds.push_back({variant, bound.latency, bound.interval, With(common, tags)});
+  };
+  add(BoundVariant::kSequential, combined.sequential, {});
+  add(BoundVariant::kParallel, combined.parallel, {combined.parallel.decided_by + "-decides"});
+  add(BoundVariant::kFusedSequential, combined.fused_sequential, {unfused, relaxed(combined.fused_sequential)});
+  add(BoundVariant::kFusedParallel, combined.fused_parallel,
+      {combined.fused_parallel.decided_by + "-decides", unfused, relaxed(combined.fused_parallel)});
+}
+
+void AddIdealFusion(const ModelGraph& graph, const std::vector<ResolvedLayer>& layers, const DeviceModel& device,
+                    const std::vector<std::string>& common, Bracket& bracket) {
+  const auto at = [&](auto time) {
+    std::vector<Latency> times;
+    for (const ResolvedLayer& layer : layers) times.push_back(time(layer.fused));
+    return IdealFusion(graph, times, device);
+  };
+  const Bound& fused = *bracket.Find(BoundVariant::kFusedSequential);
+  const Latency point = std::min(at([](const UnitTimes& unit) { return unit.best; }), fused.latency);
+  const Latency low = std::min(at([](const UnitTimes& unit) { return unit.interval.low; }), fused.interval.low);
+  const Latency high = std::min(at([](const UnitTimes& unit) { return unit.interval.high; }), fused.interval.high);
+  bracket.bounds.push_back({BoundVariant::kIdealFusion,
+                            point,
+                            {std::min(low, point), std::max(high, point)},
+                            With(common, {"element-wise-layers-cost-their-bytes"})});
+}
+
+void AddHeuristic(const std::vector<ResolvedLayer>& layers, const std::vector<std::string>& common, Bracket& bracket) {
+  if (!bracket.regret) return;
+  Latency sum{0};
+  Interval interval;
+  std::size_t measured = 0;
+  for (const ResolvedLayer& layer : layers) {
+    sum += layer.heuristic;
+    // The library's choice is one candidate; nothing is chosen among many.
+    const double scale = layer.times.best > Latency(0) ? layer.heuristic / layer.times.best : 1;
+    interval.low += layer.times.interval.low * scale;
+    interval.high += layer.times.interval.high * scale;
+    measured += layer.known.status == LatencyStatus::kMeasured;
+  }
+  const bool all = bracket.regret->layers == measured;
+  bracket.bounds.push_back(
+      {BoundVariant::kHeuristic, sum, interval, With(common, {all ? "" : "best-candidate-where-no-library-chooses"})});
+}
+
 }  // namespace
 
 std::string_view Name(LatencyStatus status) {
@@ -87,10 +201,20 @@ std::string_view Name(LatencyStatus status) {
   return kNames[static_cast<std::size_t>(status)];
 }
 
-std::string_view Name(BoundVariant variant) { return variant == BoundVariant::kSequential ? "sequential" : "parallel"; }
+std::string_view Name(BoundVariant variant) {
+  constexpr std::array<std::string_view, 6> kNames = {"sequential",     "parallel",     "fused-sequential",
+                                                      "fused-parallel", "ideal-fusion", "heuristic"};
+  return kNames[static_cast<std::size_t>(variant)];
+}
+
+const Bound* Bracket::Find(BoundVariant variant) const {
+  const auto found = std::ranges::find(bounds, variant, &Bound::variant);
+  return found == bounds.end() ? nullptr : &*found;
+}
 
 Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection) {
-  INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(graph, source, selection));
+  const RegionSet region_set(graph);
+  INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(graph, region_set, source, selection));
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, source.Peaks(selection.device));
   INFIMUM_ASSIGN_OR_RETURN(DeviceModel device, DeviceModel::Make(selection.device, peaks, selection.threads));
   for (const auto& [key, entry] : rows.all())
@@ -98,13 +222,9 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
       for (const Measurement& row : measurements)
         device.Observe(*entry.workload, *entry.work, row.candidate.algorithm, PointValue(row.repetitions));
 
-  std::vector<ResolvedLayer> layers = ResolveLatencies(graph, rows, selection, device);
-  std::vector<LayerTimes> times;
-  times.reserve(layers.size());
-  for (const ResolvedLayer& layer : layers) times.push_back({layer.best, layer.interval, layer.core_time});
-  const DagView dag(Predecessors(graph));
-  const CombinedBounds combined = CombineBounds(dag, times, selection.threads);
-  for (std::size_t layer : combined.longest_path.layers) layers[layer].known.on_critical_path = true;
+  const LatencyResolver resolver(rows, region_set, selection, device);
+  std::vector<ResolvedLayer> layers = resolver.Layers(graph);
+  const std::vector<ResolvedRegion> regions = resolver.Regions(graph);
 
   Bracket bracket;
   bracket.selection = selection;
@@ -119,18 +239,22 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   bracket.conventional_floor = std::move(floors.conventional_floor);
   bracket.coverage = CoverageOf(layers);
   for (const ResolvedLayer& layer : layers) bracket.roofline += layer.known.floor;
+
+  const BoundsProblem problem = resolver.Problem(graph, layers, regions);
+  const CombinedBounds combined = CombineBounds(problem);
+  for (std::size_t layer : combined.longest_path.layers) layers[layer].known.on_critical_path = true;
+  SetMarginalGains(problem, combined.parallel.latency, layers);
+  bracket.regions = RegionsOf(regions, combined.chosen, layers);
+  bracket.regret = RegretOf(layers);
   // A loop of which a part is missing has a time as well, if no latency: its known part's.
-  const bool any_time =
-      std::any_of(layers.begin(), layers.end(), [](const ResolvedLayer& layer) { return layer.best > Latency(0); });
+  const bool any_time = std::any_of(layers.begin(), layers.end(),
+                                    [](const ResolvedLayer& layer) { return layer.times.best > Latency(0); });
   const auto is_missing = [](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; };
   if (any_time || std::none_of(layers.begin(), layers.end(), is_missing)) {
-    const std::vector<std::string> assumptions = Assumptions(graph, selection, layers);
-    bracket.bounds.push_back(
-        {BoundVariant::kSequential, combined.sequential, combined.sequential_interval, assumptions});
-    std::vector<std::string> parallel_assumptions = assumptions;
-    parallel_assumptions.push_back(combined.path_decides_parallel ? "longest-path-decides" : "core-time-decides");
-    bracket.bounds.push_back(
-        {BoundVariant::kParallel, combined.parallel, combined.parallel_interval, std::move(parallel_assumptions)});
+    const std::vector<std::string> common = Assumptions(graph, selection, layers);
+    AddBounds(combined, common, !regions.empty(), bracket);
+    AddIdealFusion(graph, layers, device, common, bracket);
+    AddHeuristic(layers, common, bracket);
   }
   bracket.layers.reserve(layers.size());
   for (ResolvedLayer& layer : layers) bracket.layers.push_back(std::move(layer.known));

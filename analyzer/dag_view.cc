@@ -4,6 +4,7 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/topological_sort.hpp>
 #include <iterator>
+#include <queue>
 
 namespace infimum {
 namespace {
@@ -65,6 +66,77 @@ LongestPath DagView::FindLongestPath(std::span<const Latency> times) const {
   for (; last != count; last = longest_before[last]) path.layers.push_back(last);
   std::reverse(path.layers.begin(), path.layers.end());
   return path;
+}
+
+// The longest path that ends with each layer; it holds the layer's own time.
+std::vector<Latency> DagView::LongestUntil(std::span<const Latency> times) const {
+  std::vector<Latency> until(times.begin(), times.end());
+  for (std::size_t layer : graph_->order) {
+    Latency longest{0};
+    for (auto [edge, end] = boost::out_edges(layer, graph_->waits_for); edge != end; ++edge)
+      longest = std::max(longest, until[boost::target(*edge, graph_->waits_for)]);
+    until[layer] += longest;
+  }
+  return until;
+}
+
+// The longest path that begins with each layer; it holds the layer's own time.
+std::vector<Latency> DagView::LongestFrom(std::span<const Latency> times) const {
+  std::vector<Latency> after(times.size(), Latency(0));
+  for (std::size_t i = times.size(); i-- > 0;) {
+    const std::size_t layer = graph_->order[i];
+    const Latency from = after[layer] + times[layer];
+    for (auto [edge, end] = boost::out_edges(layer, graph_->waits_for); edge != end; ++edge) {
+      Latency& before = after[boost::target(*edge, graph_->waits_for)];
+      before = std::max(before, from);
+    }
+  }
+  for (std::size_t layer = 0; layer < times.size(); ++layer) after[layer] += times[layer];
+  return after;
+}
+
+std::vector<Latency> DagView::LongestPathsIf(std::span<const Latency> times, std::span<const Latency> instead) const {
+  const std::vector<std::size_t>& order = graph_->order;
+  const std::size_t count = order.size();
+  INFIMUM_CHECK(times.size() == count && instead.size() == count, "one time for each layer");
+  const std::vector<Latency> until = LongestUntil(times);
+  const std::vector<Latency> from = LongestFrom(times);
+  std::vector<std::size_t> position(count);
+  for (std::size_t i = 0; i < count; ++i) position[order[i]] = i;
+
+  // Paths that begin behind a layer, from the last one on; then, from the first one on, those that end before it and
+  // those that take an edge over it.
+  std::vector<Latency> lengths(count, Latency(0));
+  Latency begins_after{0};
+  for (std::size_t i = count; i-- > 0;) {
+    lengths[order[i]] = begins_after;
+    begins_after = std::max(begins_after, from[order[i]]);
+  }
+  struct Crossing {
+    Latency length;
+    std::size_t last;  // position of the layer that the edge leads to
+    bool operator<(const Crossing& other) const { return length < other.length; }
+  };
+  std::vector<std::vector<Crossing>> starting(count);  // by the position that they start from
+  for (std::size_t layer = 0; layer < count; ++layer) {
+    for (auto [edge, end] = boost::out_edges(layer, graph_->waits_for); edge != end; ++edge) {
+      const std::size_t before = boost::target(*edge, graph_->waits_for);
+      if (position[layer] > position[before] + 1)
+        starting[position[before]].push_back({until[before] + from[layer], position[layer]});
+    }
+  }
+  std::priority_queue<Crossing> over;  // edges over the layer at hand, and some that ended
+  Latency ends_before{0};
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t layer = order[i];
+    while (!over.empty() && over.top().last <= i) over.pop();
+    const Latency crossing = over.empty() ? Latency(0) : over.top().length;
+    const Latency through = until[layer] + from[layer] - 2 * times[layer] + instead[layer];
+    lengths[layer] = std::max({lengths[layer], ends_before, crossing, through});
+    ends_before = std::max(ends_before, until[layer]);
+    for (const Crossing& edge : starting[i]) over.push(edge);
+  }
+  return lengths;
 }
 
 }  // namespace infimum

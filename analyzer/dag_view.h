@@ -30,7 +30,15 @@ class DagView {
   // `times` holds one time, not negative, for each layer.
   LongestPath FindLongestPath(std::span<const Latency> times) const;
 
+  // For each layer how long the longest path would be if this layer alone took `instead` and all others their times:
+  // exact, all layers at once. A path that avoids layer i ends before i in the order of execution, begins after it, or
+  // takes an edge over it; the longest path through i is known from both sides. O((layers + edges) log edges).
+  std::vector<Latency> LongestPathsIf(std::span<const Latency> times, std::span<const Latency> instead) const;
+
  private:
+  std::vector<Latency> LongestUntil(std::span<const Latency> times) const;
+  std::vector<Latency> LongestFrom(std::span<const Latency> times) const;
+
   struct Graph;
   std::unique_ptr<Graph> graph_;
 };

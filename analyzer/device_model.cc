@@ -91,11 +91,15 @@ bool ShowsArithmetic(const Workload& workload, std::string_view algorithm) {
   const auto* config = std::get_if<LayerConfig>(&workload);
   if (config == nullptr) return false;
   if (std::holds_alternative<MatMulConfig>(*config)) return true;
-  return std::holds_alternative<ConvolutionConfig>(*config) && algorithm.find("wino") == std::string_view::npos &&
-         algorithm.find("fft") == std::string_view::npos && algorithm.find("auto") == std::string_view::npos;
+  return std::holds_alternative<ConvolutionConfig>(*config) && IsDirect(algorithm);
 }
 
 }  // namespace
+
+bool IsDirect(std::string_view algorithm) {
+  const auto names = [&](std::string_view word) { return algorithm.find(word) != std::string_view::npos; };
+  return !names("wino") && !names("fft") && !names("auto");
+}
 
 double MoveCost::At(double written_share) const {
   if (written_share <= 0.5) return read + (copy - read) * (written_share / 0.5);

@@ -86,6 +86,9 @@ class DeviceModel {
   bool arithmetic_data_sheet_ = false;
 };
 
+// Whether an algorithm does a product by the textbook's sum: Winograd and FFT do with fewer multiplications.
+bool IsDirect(std::string_view algorithm);
+
 struct CacheSize {
   std::string name;  // "l1"
   double bytes = 0;

@@ -56,6 +56,11 @@ Latency TimeOf(const FlopsByType& flops, const DeviceModel& device, DataType* sl
   return longest;
 }
 
+FlopsByType FlopsOf(const Layer& layer) {
+  if (layer.status != LayerStatus::kMeasurable || !layer.workload) return {};
+  return ConventionalFlopsOf(*layer.workload, layer.work);
+}
+
 FlopsByType SumConventional(const ModelGraph& graph, const DeviceModel& device) {
   FlopsByType sum;
   const std::vector<double> needed = NeededShares(graph);
@@ -74,7 +79,7 @@ FlopsByType SumConventional(const ModelGraph& graph, const DeviceModel& device) 
       }
       for (const auto& [type, count] : *cheapest) sum[type] += count;
     }
-    for (const auto& [type, count] : ConventionalFlopsOf(layer)) sum[type] += count;
+    for (const auto& [type, count] : FlopsOf(layer)) sum[type] += count;
   }
   return sum;
 }
@@ -109,15 +114,14 @@ Floor Decide(const MemoryFloor& memory, const FlopsByType& flops, const DeviceMo
 
 }  // namespace
 
-std::map<DataType, double> ConventionalFlopsOf(const Layer& layer) {
+std::map<DataType, double> ConventionalFlopsOf(const Workload& workload, const Work& work) {
   FlopsByType flops;
-  if (layer.status != LayerStatus::kMeasurable || !layer.workload) return flops;
-  if (const auto* region = std::get_if<Region>(&*layer.workload)) {
+  if (const auto* region = std::get_if<Region>(&workload)) {
     for (const RegionMember& member : region->members)
       flops[TypesOf(member.config).input] += static_cast<double>(WorkOf(member.config).conventional.value);
     return flops;
   }
-  flops[TypeOf(*layer.workload)] += static_cast<double>(layer.work.conventional.value);
+  flops[TypeOf(workload)] += static_cast<double>(work.conventional.value);
   return flops;
 }
 
@@ -125,7 +129,7 @@ Latency FloorOfLayer(const Layer& layer, const DeviceModel& device) {
   if (layer.status == LayerStatus::kFree) return Latency(0);
   const MemoryFloor memory =
       device.Memory(static_cast<double>(layer.work.read().value), static_cast<double>(layer.work.written.value));
-  return std::max(memory.latency, TimeOf(ConventionalFlopsOf(layer), device, nullptr));
+  return std::max(memory.latency, TimeOf(FlopsOf(layer), device, nullptr));
 }
 
 Floors ComputeFloors(const ModelGraph& graph, const DeviceModel& device) {

@@ -30,7 +30,7 @@ Floors ComputeFloors(const ModelGraph& graph, const DeviceModel& device);
 // One layer alone, by convention: max(its compulsory bytes by the memory, its FLOPs / peak).
 Latency FloorOfLayer(const Layer& layer, const DeviceModel& device);
 
-// FLOPs by the type that they are done in; a region's by each member's own.
-std::map<DataType, double> ConventionalFlopsOf(const Layer& layer);
+// FLOPs by the type that they are done in; a region's by each member's own. `work` is the workload's.
+std::map<DataType, double> ConventionalFlopsOf(const Workload& workload, const Work& work);
 
 }  // namespace infimum

@@ -1,165 +1,23 @@
 #include "analyzer/latency_resolution.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <unordered_map>
 
 #include "analyzer/floor.h"
 
 namespace infimum {
 namespace {
 
-// What is known of one workload; the same for all layers that have it.
-struct BestTime {
-  Latency best{0};
-  Interval interval;
-  Candidate candidate;
-  Latency core_time{0};
-};
-
-struct BestRow {
-  Latency point{0};
-  Interval interval;
-  const Candidate* candidate = nullptr;
-};
-
-std::optional<BestRow> FindBest(const std::vector<Measurement>& rows, SampleStatistic statistic) {
-  std::optional<BestRow> best;
-  Latency least_low{std::numeric_limits<double>::infinity()};
-  Latency least_high{std::numeric_limits<double>::infinity()};
-  for (const Measurement& row : rows) {
-    const Latency point = Fold(row.repetitions, statistic);
-    if (!std::isfinite(point.count()) || point < Latency(0)) continue;
-    const Interval interval = PointInterval(row.repetitions);
-    least_low = std::min(least_low, std::min(interval.low, point));
-    least_high = std::min(least_high, std::max(interval.high, point));
-    // Among equals the name decides, so that the answer does not depend on the rows' order.
-    const bool better =
-        !best || point < best->point || (point == best->point && row.candidate.name() < best->candidate->name());
-    if (better) best = BestRow{point, {}, &row.candidate};
-  }
-  if (best) best->interval = {std::min(least_low, best->point), std::max(least_high, best->point)};
-  return best;
+// `a` and then `b` `times` times over.
+void Accumulate(UnitTimes& sum, const UnitTimes& unit, double times) {
+  sum.best += unit.best * times;
+  sum.interval.low += unit.interval.low * times;
+  sum.interval.high += unit.interval.high * times;
+  for (std::size_t k = 0; k < sum.occupancy.size(); ++k) sum.occupancy[k] += unit.occupancy[k] * times;
 }
 
-std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, const Selection& selection) {
-  const auto own = rows.by_threads.find(selection.threads);
-  if (own == rows.by_threads.end()) return std::nullopt;
-  const std::optional<BestRow> best = FindBest(own->second, selection.statistic);
-  if (!best) return std::nullopt;
-  BestTime time{best->point, best->interval, *best->candidate, best->point * static_cast<double>(selection.threads)};
-  for (const auto& [threads, fewer] : rows.by_threads)
-    if (const std::optional<BestRow> row = FindBest(fewer, selection.statistic))
-      time.core_time = std::min(time.core_time, row->point * static_cast<double>(threads));
-  return time;
+UnitTimes Times(Latency best, const Interval& interval, std::vector<Latency> occupancy) {
+  return {best, interval, std::move(occupancy)};
 }
-
-class Resolver {
- public:
-  Resolver(const MeasuredRows& rows, const Selection& selection, const DeviceModel& device)
-      : selection_(selection), device_(device) {
-    for (const auto& [key, entry] : rows.all())
-      if (std::optional<BestTime> time = BestTimeOf(entry, selection)) times_.emplace(key.text, std::move(*time));
-  }
-
-  std::vector<ResolvedLayer> Resolve(const ModelGraph& graph) const {
-    std::vector<ResolvedLayer> layers;
-    layers.reserve(graph.layers.size());
-    for (std::size_t i = 0; i < graph.layers.size(); ++i) {
-      layers.push_back(ResolveLayer(graph.layers[i]));
-      layers.back().known.layer = LayerId(i);
-    }
-    return layers;
-  }
-
- private:
-  ResolvedLayer ResolveLayer(const Layer& layer) const {
-    if (!layer.bodies.empty()) return ResolveBodies(layer);
-    ResolvedLayer resolved;
-    resolved.known.floor = FloorOfLayer(layer, device_);
-    if (layer.status == LayerStatus::kFree) {
-      resolved.known.status = LatencyStatus::kFree;
-      resolved.known.latency = Latency(0);
-      return resolved;
-    }
-    if (layer.status == LayerStatus::kMeasurable && layer.workload) {
-      if (const auto time = times_.find(KeyOf(*layer.workload).text); time != times_.end()) {
-        resolved.best = resolved.measured = time->second.best;
-        resolved.interval = time->second.interval;
-        resolved.core_time = time->second.core_time;
-        resolved.known.status = LatencyStatus::kMeasured;
-        resolved.known.latency = resolved.best;
-        resolved.known.interval = resolved.interval;
-        resolved.known.candidate = time->second.candidate;
-        return resolved;
-      }
-      if (MovesBytesOnly(*layer.workload)) {
-        const double bytes =
-            static_cast<double>(layer.work.read().value) + static_cast<double>(layer.work.written.value);
-        if (std::optional<Latency> time = device_.CopyTime(bytes)) {
-          // The copy curve may lie above the rates that the floor has seen; an estimate below a floor is none.
-          time = std::max(*time, resolved.known.floor);
-          resolved.best = resolved.estimated = *time;
-          resolved.interval = {*time, *time};
-          resolved.core_time = *time * static_cast<double>(selection_.threads);
-          resolved.known.status = LatencyStatus::kEstimated;
-          resolved.known.latency = *time;
-          return resolved;
-        }
-      }
-    }
-    resolved.known.status = LatencyStatus::kMissing;
-    resolved.missing = resolved.known.floor;
-    return resolved;
-  }
-
-  // All layers of one body, one after the other, `executions` times.
-  ResolvedLayer ResolveBody(const ModelGraph& body, double executions) const {
-    ResolvedLayer sum;
-    bool any_missing = false, any_estimated = false, any_measured = false;
-    for (const ResolvedLayer& layer : Resolve(body)) {
-      sum.best += layer.best * executions;
-      sum.interval.low += layer.interval.low * executions;
-      sum.interval.high += layer.interval.high * executions;
-      sum.core_time += layer.core_time * executions;
-      sum.measured += layer.measured * executions;
-      sum.estimated += layer.estimated * executions;
-      sum.missing += layer.missing * executions;
-      sum.known.floor += layer.known.floor * executions;
-      any_missing |= layer.known.status == LatencyStatus::kMissing;
-      any_estimated |= layer.known.status == LatencyStatus::kEstimated;
-      any_measured |= layer.known.status == LatencyStatus::kMeasured;
-    }
-    if (executions <= 0) any_missing = any_estimated = any_measured = false;
-    sum.known.status = any_missing     ? LatencyStatus::kMissing
-                       : any_estimated ? LatencyStatus::kEstimated
-                       : any_measured  ? LatencyStatus::kMeasured
-                                       : LatencyStatus::kFree;
-    if (!any_missing) sum.known.latency = sum.best;
-    if (sum.known.status == LatencyStatus::kMeasured) sum.known.interval = sum.interval;
-    return sum;
-  }
-
-  ResolvedLayer ResolveBodies(const Layer& layer) const {
-    std::optional<ResolvedLayer> cheapest;
-    for (const SubGraph& body : layer.bodies) {
-      const bool is_branch = layer.bodies.size() > 1;
-      const double executions = is_branch ? 1.0 : static_cast<double>(std::max<std::int64_t>(body.least_executions, 0));
-      ResolvedLayer resolved;
-      resolved.known.status = LatencyStatus::kMissing;
-      if (body.graph != nullptr) resolved = ResolveBody(*body.graph, executions);
-      // What is missing weighs by its floor here, so that a branch is not cheap for being unmeasured.
-      if (!cheapest || resolved.best + resolved.missing < cheapest->best + cheapest->missing)
-        cheapest = std::move(resolved);
-    }
-    return *cheapest;
-  }
-
-  const Selection& selection_;
-  const DeviceModel& device_;
-  std::unordered_map<std::string, BestTime> times_;
-};
 
 }  // namespace
 
@@ -171,9 +29,161 @@ bool MovesBytesOnly(const Workload& workload) {
          !std::holds_alternative<SortConfig>(*config) && !std::holds_alternative<PoolingConfig>(*config);
 }
 
-std::vector<ResolvedLayer> ResolveLatencies(const ModelGraph& graph, const MeasuredRows& rows,
-                                            const Selection& selection, const DeviceModel& device) {
-  return Resolver(rows, selection, device).Resolve(graph);
+LatencyResolver::LatencyResolver(const MeasuredRows& rows, const RegionSet& regions, const Selection& selection,
+                                 const DeviceModel& device)
+    : regions_(regions),
+      device_(device),
+      resources_(device, selection),
+      threads_(static_cast<double>(std::max<std::int64_t>(selection.threads, 1))) {
+  for (const auto& [key, entry] : rows.all())
+    if (std::optional<BestTime> time = BestTimeOf(entry, selection)) times_.emplace(key.text, *std::move(time));
+}
+
+std::vector<ResolvedLayer> LatencyResolver::Layers(const ModelGraph& graph) const {
+  std::vector<ResolvedLayer> layers;
+  layers.reserve(graph.layers.size());
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    layers.push_back(ResolveLayer(graph.layers[i]));
+    layers.back().known.layer = LayerId(i);
+  }
+  return layers;
+}
+
+ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer) const {
+  if (!layer.bodies.empty()) return ResolveBodies(layer);
+  ResolvedLayer resolved;
+  resolved.times.occupancy = resolved.fused.occupancy = resources_.Nothing();
+  LayerLatency& known = resolved.known;
+  known.floor = FloorOfLayer(layer, device_);
+  if (layer.status == LayerStatus::kFree) {
+    known.status = LatencyStatus::kFree;
+    known.latency = Latency(0);
+    return resolved;
+  }
+  if (layer.status == LayerStatus::kMeasurable && layer.workload) {
+    if (const auto found = times_.find(KeyOf(*layer.workload).text); found != times_.end()) {
+      const BestTime& time = found->second;
+      resolved.times = resolved.fused = Times(
+          time.best, time.interval,
+          resources_.OccupancyOf(*layer.workload, layer.work, time.candidate.algorithm, time.best, time.core_time));
+      resolved.measured = time.best;
+      resolved.heuristic = time.choice ? time.choice->latency : time.best;
+      known.status = LatencyStatus::kMeasured;
+      known.latency = time.best;
+      known.interval = time.interval;
+      known.candidate = time.candidate;
+      known.choice = time.choice;
+      return resolved;
+    }
+    if (MovesBytesOnly(*layer.workload)) {
+      const double bytes = static_cast<double>(layer.work.read().value) + static_cast<double>(layer.work.written.value);
+      if (std::optional<Latency> time = device_.CopyTime(bytes)) {
+        // The copy curve may lie above the rates that the floor has seen; an estimate below a floor is none.
+        time = std::max(*time, known.floor);
+        resolved.times = resolved.fused = Times(
+            *time, {*time, *time}, resources_.OccupancyOf(*layer.workload, layer.work, "", *time, *time * threads_));
+        resolved.estimated = resolved.heuristic = *time;
+        known.status = LatencyStatus::kEstimated;
+        known.latency = *time;
+        return resolved;
+      }
+    }
+  }
+  known.status = LatencyStatus::kMissing;
+  resolved.missing = known.floor;
+  return resolved;
+}
+
+// All layers of one body, one after the other, `executions` times.
+ResolvedLayer LatencyResolver::ResolveBody(const ModelGraph& body, double executions) const {
+  ResolvedLayer sum;
+  sum.times.occupancy = sum.fused.occupancy = resources_.Nothing();
+  bool any_missing = false, any_estimated = false, any_measured = false;
+  const std::vector<ResolvedLayer> layers = Layers(body);
+  for (const ResolvedLayer& layer : layers) {
+    Accumulate(sum.times, layer.times, executions);
+    sum.heuristic += layer.heuristic * executions;
+    sum.measured += layer.measured * executions;
+    sum.estimated += layer.estimated * executions;
+    sum.missing += layer.missing * executions;
+    sum.known.floor += layer.known.floor * executions;
+    any_missing |= layer.known.status == LatencyStatus::kMissing;
+    any_estimated |= layer.known.status == LatencyStatus::kEstimated;
+    any_measured |= layer.known.status == LatencyStatus::kMeasured;
+  }
+  if (executions <= 0) any_missing = any_estimated = any_measured = false;
+  sum.known.status = any_missing     ? LatencyStatus::kMissing
+                     : any_estimated ? LatencyStatus::kEstimated
+                     : any_measured  ? LatencyStatus::kMeasured
+                                     : LatencyStatus::kFree;
+  if (!any_missing) sum.known.latency = sum.times.best;
+  if (sum.known.status == LatencyStatus::kMeasured) sum.known.interval = sum.times.interval;
+  const BoundsProblem problem = Problem(body, layers, Regions(body));
+  if (problem.regions.empty()) {
+    sum.fused = sum.times;
+    return sum;
+  }
+  const CombinedBound fused = CombineBounds(problem).fused_sequential;
+  sum.is_exact = fused.exact;
+  // How busy each resource is does not fall below the fused share of what it was.
+  const double share = sum.times.best > Latency(0) ? fused.latency * executions / sum.times.best : 1;
+  sum.fused = sum.times;
+  sum.fused.best = fused.latency * executions;
+  sum.fused.interval = {fused.interval.low * executions, fused.interval.high * executions};
+  for (Latency& occupancy : sum.fused.occupancy) occupancy = std::min(occupancy * share, sum.fused.best);
+  return sum;
+}
+
+ResolvedLayer LatencyResolver::ResolveBodies(const Layer& layer) const {
+  std::vector<ResolvedLayer> bodies;
+  for (const SubGraph& body : layer.bodies) {
+    const bool is_branch = layer.bodies.size() > 1;
+    const double executions = is_branch ? 1.0 : static_cast<double>(std::max<std::int64_t>(body.least_executions, 0));
+    ResolvedLayer resolved;
+    resolved.times.occupancy = resolved.fused.occupancy = resources_.Nothing();
+    resolved.known.status = LatencyStatus::kMissing;
+    if (body.graph != nullptr) resolved = ResolveBody(*body.graph, executions);
+    bodies.push_back(std::move(resolved));
+  }
+  // What is missing weighs by its floor here, so that a branch is not cheap for being unmeasured.
+  ResolvedLayer cheapest =
+      *std::ranges::min_element(bodies, {}, [](const ResolvedLayer& body) { return body.times.best + body.missing; });
+  // Fused, another branch may be the cheaper one.
+  const auto is_whole = [](const ResolvedLayer& body) { return !(body.missing > Latency(0)); };
+  if (std::ranges::all_of(bodies, is_whole)) {
+    cheapest.fused =
+        std::ranges::min_element(bodies, {}, [](const ResolvedLayer& body) { return body.fused.best; })->fused;
+  }
+  return cheapest;
+}
+
+std::vector<ResolvedRegion> LatencyResolver::Regions(const ModelGraph& graph) const {
+  std::vector<ResolvedRegion> resolved;
+  for (const KnownRegion& known : regions_.Of(graph)) {
+    const auto found = times_.find(known.key.text);
+    if (found == times_.end()) continue;
+    const BestTime& time = found->second;
+    resolved.push_back({&known, time,
+                        resources_.OccupancyOf(known.region.workload, known.work, time.candidate.algorithm, time.best,
+                                               time.core_time)});
+  }
+  return resolved;
+}
+
+BoundsProblem LatencyResolver::Problem(const ModelGraph& graph, const std::vector<ResolvedLayer>& layers,
+                                       const std::vector<ResolvedRegion>& regions) const {
+  BoundsProblem problem;
+  problem.predecessors = Predecessors(graph);
+  problem.resources = resources_.names();
+  for (const ResolvedLayer& layer : layers) problem.layers.push_back(layer.times);
+  for (const ResolvedRegion& region : regions) {
+    RegionTimes times{{}, Times(region.time.best, region.time.interval, region.occupancy)};
+    for (LayerId layer : region.known->region.layers) times.layers.push_back(layer.index());
+    problem.regions.push_back(std::move(times));
+  }
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    if (layers[i].fused.best < layers[i].times.best) problem.regions.push_back({{i}, layers[i].fused});
+  return problem;
 }
 
 }  // namespace infimum

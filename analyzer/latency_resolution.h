@@ -1,44 +1,72 @@
-// How long each layer takes at best, and how that is known: measured, estimated, free or missing.
+// From rows to times: for each layer and each fusable region of a graph its best time, and how it is known.
 //
-//   Conv     rows 1.24 ms, 1.16 ms (jit), unsupported (wino)  -> measured 1.16 ms, the jit candidate
-//   Concat   no row, moves 2 MiB, copy curve 10 GB/s there     -> estimated 0.21 ms
-//   Reshape  a view                                            -> free, 0
-//   Conv     only failed rows                                  -> missing: adds nothing to a bound, and is listed
+//   conv_1   three candidates measured      ->  measured, the least point value
+//   relu_1   never measured                 ->  estimated from its bytes and the measured copy curve
+//   conv_2   never measured                 ->  missing, weighted by its floor in the coverage
+//   {conv_1, relu_1}  never measured        ->  nothing: a bound does without it
 //
-// The best candidate is the one with the least point value (statistics.h), so a further row can only
-// lower a layer's latency. The interval runs from the least low end of all candidates' intervals to the
-// least high end: whichever candidate is truly best, it is no slower than the least high end says; it
-// always holds the point value. Only layers whose time is moving bytes are estimated; a convolution,
-// product, recurrent network or attention without rows is missing, as is a region without its own rows.
+// Layers are estimated only where they do little but move bytes: element-wise, normalization, softmax, reduction, scan,
+// resample, movement and reorder layers. A convolution, product, recurrent network or attention without rows is
+// missing, as is a layer that is a region without its own rows.
 //
 // A layer with bodies takes the time of its bodies: If of the branch that takes less, Loop and Scan of
 // `least_executions` iterations. It is missing where a part of that is; the known part still enters the
-// bounds.
+// bounds. Where regions inside its bodies were measured it has a second, fused time.
 #pragma once
 
 #include <vector>
 
+#include "analyzer/best_time.h"
+#include "analyzer/bounds.h"
 #include "analyzer/device_model.h"
-#include "analyzer/measured_rows.h"
+#include "analyzer/resources.h"
 #include "infimum/analyzer/bracket.h"
 
 namespace infimum {
 
 struct ResolvedLayer {
-  LayerLatency known;  // what is shown
-  Latency best{0};     // what the layer adds to a bound; 0 where free or missing
-  Interval interval;   // of `best`
-  // What it takes of all cores' time at least: min over q of q x latency on q cores.
-  Latency core_time{0};
+  LayerLatency known;    // what is shown
+  UnitTimes times;       // what the layer adds to a bound; 0 where free or missing
+  UnitTimes fused;       // the same with its bodies' layers fused; equals `times` without bodies
+  Latency heuristic{0};  // with the candidates that the libraries would choose
   // The layer's weights in the coverage; a layer with bodies may have several.
   Latency measured{0};
   Latency estimated{0};
-  Latency missing{0};  // the floor of what is missing
+  Latency missing{0};    // the floor of what is missing
+  bool is_exact = true;  // whether `fused` is the best selection in its bodies, not a relaxation
 };
 
-// One for each layer, in the graph's order.
-std::vector<ResolvedLayer> ResolveLatencies(const ModelGraph& graph, const MeasuredRows& rows,
-                                            const Selection& selection, const DeviceModel& device);
+struct ResolvedRegion {
+  const KnownRegion* known = nullptr;
+  BestTime time;
+  std::vector<Latency> occupancy;
+};
+
+class LatencyResolver {
+ public:
+  // All of them live longer.
+  LatencyResolver(const MeasuredRows& rows, const RegionSet& regions, const Selection& selection,
+                  const DeviceModel& device);
+
+  // One for each layer, in the graph's order.
+  std::vector<ResolvedLayer> Layers(const ModelGraph& graph) const;
+  // Those of the graph itself that were measured, in the order of RegionSet.
+  std::vector<ResolvedRegion> Regions(const ModelGraph& graph) const;
+  // Both, ready to be combined; regions beyond those of `Regions` stand for fused bodies.
+  BoundsProblem Problem(const ModelGraph& graph, const std::vector<ResolvedLayer>& layers,
+                        const std::vector<ResolvedRegion>& regions) const;
+
+ private:
+  ResolvedLayer ResolveLayer(const Layer& layer) const;
+  ResolvedLayer ResolveBody(const ModelGraph& body, double executions) const;
+  ResolvedLayer ResolveBodies(const Layer& layer) const;
+
+  const RegionSet& regions_;
+  const DeviceModel& device_;
+  Resources resources_;
+  double threads_;
+  std::unordered_map<std::string, BestTime> times_;
+};
 
 // Whether a layer may be estimated from the bytes that it moves.
 bool MovesBytesOnly(const Workload& workload);

@@ -5,17 +5,24 @@
 namespace infimum {
 namespace {
 
-void Collect(const ModelGraph& graph, std::map<WorkloadKey, WorkloadRows>& rows) {
+using Rows = std::map<WorkloadKey, WorkloadRows>;
+
+void Add(const WorkloadKey& key, const Workload& workload, const Work& work, Rows& rows) {
+  WorkloadRows& entry = rows[key];
+  if (entry.workload != nullptr) return;
+  entry.workload = &workload;
+  entry.work = &work;
+  entry.native = NativeContract(workload);
+}
+
+void Collect(const ModelGraph& graph, const RegionSet& regions, Rows& rows) {
   for (const Layer& layer : graph.layers) {
     for (const SubGraph& body : layer.bodies)
-      if (body.graph != nullptr) Collect(*body.graph, rows);
-    if (layer.status != LayerStatus::kMeasurable || !layer.workload) continue;
-    WorkloadRows& entry = rows[KeyOf(*layer.workload)];
-    if (entry.workload != nullptr) continue;
-    entry.workload = &*layer.workload;
-    entry.work = &layer.work;
-    entry.native = NativeContract(*layer.workload);
+      if (body.graph != nullptr) Collect(*body.graph, regions, rows);
+    if (layer.status == LayerStatus::kMeasurable && layer.workload)
+      Add(KeyOf(*layer.workload), *layer.workload, layer.work, rows);
   }
+  for (const KnownRegion& known : regions.Of(graph)) Add(known.key, known.region.workload, known.work, rows);
 }
 
 }  // namespace
@@ -24,10 +31,10 @@ bool Meets(const Measurement& row, NumericContract wanted) {
   return row.contract == wanted || row.contract == NumericContract::kStrictF32;
 }
 
-Result<MeasuredRows> MeasuredRows::Fetch(const ModelGraph& graph, MeasurementSource& source,
+Result<MeasuredRows> MeasuredRows::Fetch(const ModelGraph& graph, const RegionSet& regions, MeasurementSource& source,
                                          const Selection& selection) {
   MeasuredRows result;
-  Collect(graph, result.rows_);
+  Collect(graph, regions, result.rows_);
   std::vector<WorkloadKey> keys;
   keys.reserve(result.rows_.size());
   for (const auto& [key, entry] : result.rows_) keys.push_back(key);

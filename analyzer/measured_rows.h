@@ -1,5 +1,5 @@
-// The rows that may enter a bound, by workload: those of every measurable layer of a model and of its
-// sub-graphs, fetched in one question, and on several threads one more for each smaller number of them.
+// The rows that may enter a bound, by workload: those of every measurable layer and fusable region of a model and of
+// its sub-graphs, fetched in one question, and on several threads one more for each smaller number of them.
 //
 //   rows.Of(KeyOf(workload), 1)  ->  the rows of this workload on one core, every outcome
 #pragma once
@@ -9,13 +9,13 @@
 #include <unordered_map>
 #include <vector>
 
-#include "infimum/graph/model_graph.h"
+#include "analyzer/region_set.h"
 #include "infimum/measurement/measurement_source.h"
 
 namespace infimum {
 
 struct WorkloadRows {
-  const Workload* workload = nullptr;  // in the graph
+  const Workload* workload = nullptr;  // in the graph or its regions
   const Work* work = nullptr;
   NumericContract native = NumericContract::kStrictF32;
   // Rows by how many threads they ran on; only measured ones that meet the contract.
@@ -24,9 +24,10 @@ struct WorkloadRows {
 
 class MeasuredRows {
  public:
-  static Result<MeasuredRows> Fetch(const ModelGraph& graph, MeasurementSource& source, const Selection& selection);
+  static Result<MeasuredRows> Fetch(const ModelGraph& graph, const RegionSet& regions, MeasurementSource& source,
+                                    const Selection& selection);
 
-  // nullptr where no layer of the graph has this workload.
+  // nullptr where no layer and no region of the graph has this workload.
   const WorkloadRows* Find(const WorkloadKey& key) const;
   // For all of them, in the order of their keys.
   const std::map<WorkloadKey, WorkloadRows>& all() const { return rows_; }

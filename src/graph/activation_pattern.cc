@@ -1,5 +1,5 @@
-// activation: element-wise layers of one variable that are an activation by another name. Exporters write GELU in half a
-// dozen ways; instead of listing them, the layers are evaluated at a few points and held against what is known.
+// activation: element-wise layers of one variable that are an activation by another name. Exporters write GELU in half
+// a dozen ways; instead of listing them, the layers are evaluated at a few points and held against what is known.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -204,8 +204,8 @@ std::optional<FusionPattern> Recognize(const FusionSteps& steps, ValueId source,
     const auto& last = std::get<PointwiseConfig>(function.last().config);
     const std::int64_t elements = ElementCount(OutputShape(last));
     PointwiseConfig config{*kind, {last.types.output, DataType::kNone, last.types.output}, {Shape{{elements}}}};
-    best = FusionPattern{"activation", {function.layers(), Canonicalize(std::move(config)), {source},
-                                        function.last().output}};
+    best = FusionPattern{"activation",
+                         {function.layers(), Canonicalize(std::move(config)), {source}, function.last().output}};
   }
   return best;
 }

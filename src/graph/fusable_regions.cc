@@ -104,18 +104,20 @@ class Finder {
     std::ranges::stable_sort(regions_, [](const FusableRegion& a, const FusableRegion& b) {
       return a.layers != b.layers ? a.layers < b.layers : Format(a.workload) < Format(b.workload);
     });
-    const auto [first, last] = std::ranges::unique(
-        regions_, [](const FusableRegion& a, const FusableRegion& b) {
-          return a.layers == b.layers && Format(a.workload) == Format(b.workload);
-        });
+    const auto [first, last] = std::ranges::unique(regions_, [](const FusableRegion& a, const FusableRegion& b) {
+      return a.layers == b.layers && Format(a.workload) == Format(b.workload);
+    });
     regions_.erase(first, last);
     return std::move(regions_);
   }
 
  private:
   void AddPattern(FusionPattern pattern) {
-    FusableRegion region{pattern.rule, steps_.WithInnerViews(pattern.step.layers), pattern.step.config,
-                         pattern.step.operands, {pattern.step.output}};
+    FusableRegion region{pattern.rule,
+                         steps_.WithInnerViews(pattern.step.layers),
+                         pattern.step.config,
+                         pattern.step.operands,
+                         {pattern.step.output}};
     if (!steps_.IsConvex(pattern.step.layers)) return;
     regions_.push_back(std::move(region));
     // Regions grow over what several layers say together; attention stays what it is.

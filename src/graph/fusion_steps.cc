@@ -34,9 +34,10 @@ FusionSteps::FusionSteps(const ModelGraph& graph)
     const Layer& layer = graph.layers[i];
     if (IsView(layer)) {
       // Layers are in topological order, so the input's root is final.
-      const ValueId root = roots_[std::ranges::find_if(layer.inputs, [&](const auto& input) {
-                                    return input && !IsConstant(*input);
-                                  })->value().index()];
+      const ValueId root =
+          roots_[std::ranges::find_if(layer.inputs, [&](const auto& input) { return input && !IsConstant(*input); })
+                     ->value()
+                     .index()];
       roots_[layer.outputs[0]->index()] = root;
       views_[root.index()].emplace_back(i);
       continue;

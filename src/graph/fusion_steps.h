@@ -53,13 +53,13 @@ class FusionSteps {
   bool IsView(const Layer& layer) const;
 
   const ModelGraph& graph_;
-  std::vector<std::vector<LayerId>> predecessors_;    // by layer
-  std::vector<ValueId> roots_;                        // by value
-  std::vector<std::vector<LayerId>> readers_;         // by value
-  std::vector<std::vector<LayerId>> views_;           // by value
-  std::vector<std::optional<LayerId>> writers_;       // by value
-  std::vector<bool> escapes_;                         // by value
-  mutable std::vector<std::size_t> visited_;          // by layer: the search that saw it last
+  std::vector<std::vector<LayerId>> predecessors_;  // by layer
+  std::vector<ValueId> roots_;                      // by value
+  std::vector<std::vector<LayerId>> readers_;       // by value
+  std::vector<std::vector<LayerId>> views_;         // by value
+  std::vector<std::optional<LayerId>> writers_;     // by value
+  std::vector<bool> escapes_;                       // by value
+  mutable std::vector<std::size_t> visited_;        // by layer: the search that saw it last
   mutable std::size_t searches_ = 0;
 };
 

@@ -229,7 +229,7 @@ TEST(Bracket, TimeGrowsInProportionToTheLayers) {
     options.reach = 50;
     const ModelGraph graph = testing::MakeRandomGraph(random, options);
     MemorySource source = SourceWithPeaks();
-    testing::AddRandomRows(random, graph, 1, source);
+    testing::AddRandomRows(random, testing::WorkloadKeys(graph), 1, source);
     double best = 1e300;
     for (int i = 0; i < 3; ++i) {
       // Processor time: a busy machine says nothing about us.

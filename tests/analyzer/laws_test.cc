@@ -2,7 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
+#include <optional>
+#include <set>
 
 #include "infimum/analyzer/bracket.h"
 #include "tests/support/random_graph.h"
@@ -18,6 +19,7 @@ struct Case {
   Selection selection;
 };
 
+// Rows of every layer and of half of the fusable regions, on fewer cores too where asked for.
 Case MakeCase(std::uint64_t seed, std::size_t most_layers, bool fewer_cores) {
   std::mt19937_64 random(seed);
   Case made;
@@ -26,10 +28,13 @@ Case MakeCase(std::uint64_t seed, std::size_t most_layers, bool fewer_cores) {
   options.reach = random() % 2 == 0 ? 0 : 1 + random() % 6;
   made.graph = testing::MakeRandomGraph(random, options);
   const std::int64_t threads = std::int64_t{1} << (random() % 3);
-  testing::AddRandomRows(random, made.graph, threads, made.source);
+  std::vector<WorkloadKey> keys = testing::WorkloadKeys(made.graph);
+  for (WorkloadKey& key : testing::RegionKeys(made.graph))
+    if (random() % 2 == 0) keys.push_back(std::move(key));
+  testing::AddRandomRows(random, keys, threads, made.source);
   if (fewer_cores)
     for (std::int64_t fewer = 1; fewer < threads; fewer *= 2)
-      if (random() % 2 == 0) testing::AddRandomRows(random, made.graph, fewer, made.source);
+      if (random() % 2 == 0) testing::AddRandomRows(random, keys, fewer, made.source);
   made.source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
   made.selection = testing::TestSelection(threads);
   return made;
@@ -41,8 +46,16 @@ Bracket Compute(Case& made) {
   return std::move(*bracket);
 }
 
-Latency Sequential(const Bracket& bracket) { return bracket.bounds[0].latency; }
-Latency Parallel(const Bracket& bracket) { return bracket.bounds[1].latency; }
+Latency Of(BoundVariant variant, const Bracket& bracket) {
+  const Bound* bound = bracket.Find(variant);
+  EXPECT_NE(bound, nullptr) << Name(variant);
+  return bound == nullptr ? Latency(-1) : bound->latency;
+}
+Latency Sequential(const Bracket& bracket) { return Of(BoundVariant::kSequential, bracket); }
+Latency Parallel(const Bracket& bracket) { return Of(BoundVariant::kParallel, bracket); }
+Latency FusedSequential(const Bracket& bracket) { return Of(BoundVariant::kFusedSequential, bracket); }
+Latency FusedParallel(const Bracket& bracket) { return Of(BoundVariant::kFusedParallel, bracket); }
+Latency IdealFusion(const Bracket& bracket) { return Of(BoundVariant::kIdealFusion, bracket); }
 
 TEST(Laws, RandomGraphsAreValid) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
@@ -51,16 +64,34 @@ TEST(Laws, RandomGraphsAreValid) {
   }
 }
 
-TEST(Laws, ParallelNeverExceedsSequential) {
-  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+TEST(Laws, VariantsAreOrdered) {
+  std::size_t fused = 0, fused_parallel = 0, relaxed = 0, choices = 0;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     Case made = MakeCase(seed, 40, true);
     const Bracket bracket = Compute(made);
     ASSERT_LE(Parallel(bracket), Sequential(bracket)) << seed;
+    ASSERT_LE(FusedSequential(bracket), Sequential(bracket)) << seed;
+    ASSERT_LE(FusedParallel(bracket), Parallel(bracket)) << seed;
+    ASSERT_LE(FusedParallel(bracket).count(), FusedSequential(bracket).count() * (1 + kRounding)) << seed;
+    ASSERT_LE(IdealFusion(bracket), FusedSequential(bracket)) << seed;
+    if (const Bound* heuristic = bracket.Find(BoundVariant::kHeuristic)) {
+      ASSERT_GE(heuristic->latency.count(), Sequential(bracket).count() * (1 - kRounding)) << seed;
+      ++choices;
+    }
+    fused += FusedSequential(bracket) < Sequential(bracket);
+    fused_parallel += FusedParallel(bracket) < Parallel(bracket);
+    for (const Bound& bound : bracket.bounds)
+      relaxed += std::ranges::count(bound.assumptions, std::string("relaxed-selection"));
     for (const Bound& bound : bracket.bounds) {
       ASSERT_LE(bound.interval.low, bound.latency * (1 + kRounding)) << seed;
       ASSERT_GE(bound.interval.high * (1 + kRounding), bound.latency) << seed;
     }
   }
+  // The laws above say something only where the variants differ.
+  EXPECT_GT(fused, 1000u);
+  EXPECT_GT(fused_parallel, 300u);
+  EXPECT_GT(relaxed, 20u);
+  EXPECT_GT(choices, 1000u);
 }
 
 TEST(Laws, WithoutRowsOfFewerCoresParallelEqualsSequential) {
@@ -72,12 +103,13 @@ TEST(Laws, WithoutRowsOfFewerCoresParallelEqualsSequential) {
   }
 }
 
-TEST(Laws, ANewRowOfAMeasuredLayerNeverRaisesABound) {
+TEST(Laws, ANewRowNeverRaisesABound) {
   for (std::uint64_t seed = 0; seed < 1500; ++seed) {
     Case made = MakeCase(seed, 25, true);
     const Bracket before = Compute(made);
     std::mt19937_64 random(seed ^ 0x9e3779b97f4a7c15);
-    const std::vector<WorkloadKey> keys = testing::WorkloadKeys(made.graph);
+    std::vector<WorkloadKey> keys = testing::WorkloadKeys(made.graph);
+    for (WorkloadKey& key : testing::RegionKeys(made.graph)) keys.push_back(std::move(key));
     if (keys.empty()) continue;
     made.source.Add(testing::MeasuredRow(keys[random() % keys.size()], "new_candidate",
                                          {Latency(1.0 + static_cast<double>(random() % 2000))}),
@@ -85,6 +117,14 @@ TEST(Laws, ANewRowOfAMeasuredLayerNeverRaisesABound) {
     const Bracket after = Compute(made);
     ASSERT_LE(Sequential(after), Sequential(before)) << seed;
     ASSERT_LE(Parallel(after).count(), Parallel(before).count() * (1 + kRounding)) << seed;
+    ASSERT_LE(FusedSequential(after).count(), FusedSequential(before).count() * (1 + kRounding)) << seed;
+    ASSERT_LE(IdealFusion(after).count(), IdealFusion(before).count() * (1 + kRounding)) << seed;
+    // A relaxation is as tight as its prices, which may get looser.
+    const Bound* fused_parallel = before.Find(BoundVariant::kFusedParallel);
+    const bool was_exact = std::ranges::count(fused_parallel->assumptions, std::string("relaxed-selection")) == 0;
+    if (was_exact) {
+      ASSERT_LE(FusedParallel(after).count(), FusedParallel(before).count() * (1 + kRounding)) << seed;
+    }
   }
 }
 
@@ -124,52 +164,155 @@ TEST(Laws, CoverageAddsUpToOneWhateverIsMissing) {
   }
 }
 
-// Every path, one by one.
-double LongestPathByBruteForce(const std::vector<std::vector<LayerId>>& predecessors,
-                               const std::vector<double>& times) {
-  std::function<double(std::size_t)> ending_at = [&](std::size_t layer) {
-    double longest = 0;
-    for (LayerId before : predecessors[layer]) longest = std::max(longest, ending_at(before.index()));
-    return longest + times[layer];
-  };
-  double longest = 0;
-  for (std::size_t i = 0; i < times.size(); ++i) longest = std::max(longest, ending_at(i));
-  return longest;
+// What all candidates of a workload say, by brute force.
+struct Times {
+  double best = 0;
+  double core_time = 0;
+  bool is_measured = false;
+};
+
+Times TimesOf(Case& made, const WorkloadKey& key) {
+  Times times;
+  times.best = times.core_time = 1e300;
+  const std::vector<WorkloadKey> keys{key};
+  for (std::int64_t threads = 1; threads <= made.selection.threads; threads *= 2) {
+    const Result<std::vector<Measurement>> rows = made.source.Find(keys, testing::TestSelection(threads));
+    EXPECT_TRUE(rows.ok());
+    for (const Measurement& row : *rows) {
+      for (const Repetition& repetition : row.repetitions) {
+        const double median = repetition.median.count();
+        if (threads == made.selection.threads) times.best = std::min(times.best, median);
+        times.core_time = std::min(times.core_time, median * static_cast<double>(threads));
+      }
+      times.is_measured |= threads == made.selection.threads;
+    }
+  }
+  if (!times.is_measured) times = {};
+  return times;
 }
 
-TEST(Laws, UpToEightLayersBothBoundsEqualBruteForce) {
-  for (std::uint64_t seed = 0; seed < 2000; ++seed) {
+// One selection of regions in place of their layers: its sum, its longest path (nothing where its regions wait for each
+// other), its cores' time.
+struct Selected {
+  double sum = 0;
+  std::optional<double> path;
+  double core_time = 0;
+};
+
+Selected Evaluate(const std::vector<std::vector<LayerId>>& predecessors, const std::vector<Times>& layers,
+                  const std::vector<std::pair<std::vector<std::size_t>, Times>>& regions,
+                  const std::vector<std::size_t>& chosen) {
+  std::vector<std::size_t> node(layers.size());
+  std::vector<Times> times = layers;
+  for (std::size_t i = 0; i < node.size(); ++i) node[i] = i;
+  for (std::size_t region : chosen) {
+    for (std::size_t layer : regions[region].first) {
+      node[layer] = regions[region].first.front();
+      times[layer] = {};
+    }
+    times[regions[region].first.front()] = regions[region].second;
+  }
+  Selected selected;
+  for (const Times& time : times) {
+    selected.sum += time.best;
+    selected.core_time += time.core_time;
+  }
+  // Relaxed edge by edge; still growing after as many rounds as there are layers means a circle.
+  std::vector<double> finish(layers.size(), 0);
+  for (std::size_t i = 0; i < finish.size(); ++i) finish[i] = times[i].best;
+  for (std::size_t round = 0; round <= layers.size(); ++round) {
+    bool grows = false;
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      for (LayerId before : predecessors[i]) {
+        const std::size_t from = node[before.index()], to = node[i];
+        if (from == to || finish[to] >= finish[from] + times[to].best) continue;
+        finish[to] = finish[from] + times[to].best;
+        grows = true;
+      }
+    }
+    if (!grows) {
+      selected.path = *std::ranges::max_element(finish);
+      break;
+    }
+  }
+  return selected;
+}
+
+TEST(Laws, UpToEightLayersEachVariantEqualsBruteForce) {
+  std::size_t fused = 0;
+  for (std::uint64_t seed = 0; seed < 3000; ++seed) {
     Case made = MakeCase(seed, 8, true);
     const Bracket bracket = Compute(made);
     const double cores = static_cast<double>(made.selection.threads);
-    double sum = 0, core_time = 0;
-    std::vector<double> times;
-    for (const Layer& layer : made.graph.layers) {
-      double best = 0, least_core_time = 0;
-      if (layer.workload) {
-        best = least_core_time = 1e300;
-        const std::vector<WorkloadKey> key{KeyOf(*layer.workload)};
-        for (std::int64_t threads = 1; threads <= made.selection.threads; threads *= 2) {
-          const Result<std::vector<Measurement>> rows = made.source.Find(key, testing::TestSelection(threads));
-          ASSERT_TRUE(rows.ok());
-          for (const Measurement& row : *rows)
-            for (const Repetition& repetition : row.repetitions) {
-              if (threads == made.selection.threads) best = std::min(best, repetition.median.count());
-              least_core_time = std::min(least_core_time, repetition.median.count() * static_cast<double>(threads));
-            }
-        }
-      }
-      times.push_back(best);
-      sum += best;
-      core_time += least_core_time;
+    std::vector<Times> layers;
+    for (const Layer& layer : made.graph.layers)
+      layers.push_back(layer.workload ? TimesOf(made, KeyOf(*layer.workload)) : Times{});
+    std::vector<std::pair<std::vector<std::size_t>, Times>> regions;
+    for (const FusableRegion& region : FindFusableRegions(made.graph)) {
+      std::vector<std::size_t> members;
+      for (LayerId layer : region.layers) members.push_back(layer.index());
+      const Times times = TimesOf(made, KeyOf(region.workload));
+      if (times.is_measured) regions.emplace_back(std::move(members), times);
     }
-    const double path = LongestPathByBruteForce(Predecessors(made.graph), times);
-    ASSERT_NEAR(Sequential(bracket).count(), sum, kRounding * sum) << seed;
-    ASSERT_NEAR(Parallel(bracket).count(), std::max(path, core_time / cores), kRounding * sum) << seed;
+    const auto predecessors = Predecessors(made.graph);
+    double sequential = 1e300, parallel = 1e300;
+    for (std::uint64_t mask = 0; mask < (std::uint64_t{1} << regions.size()); ++mask) {
+      std::vector<std::size_t> chosen;
+      std::set<std::size_t> taken;
+      bool is_selection = true;
+      for (std::size_t i = 0; i < regions.size(); ++i) {
+        if ((mask >> i & 1) == 0) continue;
+        chosen.push_back(i);
+        for (std::size_t layer : regions[i].first) is_selection &= taken.insert(layer).second;
+      }
+      if (!is_selection) continue;
+      const Selected selected = Evaluate(predecessors, layers, regions, chosen);
+      sequential = std::min(sequential, selected.sum);
+      if (selected.path) parallel = std::min(parallel, std::max(*selected.path, selected.core_time / cores));
+    }
+    const Selected none = Evaluate(predecessors, layers, regions, {});
+    ASSERT_NEAR(Sequential(bracket).count(), none.sum, kRounding * none.sum) << seed;
+    ASSERT_NEAR(Parallel(bracket).count(), std::max(*none.path, none.core_time / cores), kRounding * none.sum) << seed;
+    ASSERT_NEAR(FusedSequential(bracket).count(), sequential, kRounding * none.sum) << seed;
+    ASSERT_NEAR(FusedParallel(bracket).count(), parallel, kRounding * none.sum) << seed;
+    fused += sequential < none.sum;
     double flagged = 0;
-    for (std::size_t i = 0; i < times.size(); ++i) flagged += bracket.layers[i].on_critical_path ? times[i] : 0;
-    ASSERT_NEAR(flagged, path, kRounding * sum) << seed;
+    for (std::size_t i = 0; i < layers.size(); ++i) flagged += bracket.layers[i].on_critical_path ? layers[i].best : 0;
+    ASSERT_NEAR(flagged, *none.path, kRounding * none.sum) << seed;
   }
+  EXPECT_GT(fused, 500u);
+}
+
+// One layer at a time free, or at its floor, and everything solved again.
+TEST(Laws, MarginalGainsEqualSolvingAgain) {
+  std::size_t gains = 0;
+  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+    Case made = MakeCase(seed, 20, true);
+    const Bracket bracket = Compute(made);
+    const double cores = static_cast<double>(made.selection.threads);
+    std::vector<Times> layers;
+    for (const Layer& layer : made.graph.layers)
+      layers.push_back(layer.workload ? TimesOf(made, KeyOf(*layer.workload)) : Times{});
+    const auto predecessors = Predecessors(made.graph);
+    const auto parallel = [&](const std::vector<Times>& times) {
+      const Selected all = Evaluate(predecessors, times, {}, {});
+      return std::max(*all.path, all.core_time / cores);
+    };
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      for (const bool at_floor : {false, true}) {
+        std::vector<Times> changed = layers;
+        const double floor = std::min(layers[i].best, bracket.layers[i].floor.count());
+        changed[i].best = at_floor ? floor : 0;
+        changed[i].core_time = std::min(layers[i].core_time, changed[i].best * cores);
+        const double gain = parallel(layers) - parallel(changed);
+        const Latency told =
+            at_floor ? bracket.layers[i].parallel_gain_at_floor : bracket.layers[i].parallel_gain_if_free;
+        ASSERT_NEAR(told.count(), gain, 1e-6) << seed << " layer " << i;
+        gains += gain > 0;
+      }
+    }
+  }
+  EXPECT_GT(gains, 1000u);
 }
 
 }  // namespace

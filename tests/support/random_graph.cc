@@ -3,6 +3,8 @@
 #include <set>
 #include <string>
 
+#include "infimum/graph/fusable_regions.h"
+
 namespace infimum::testing {
 namespace {
 
@@ -97,6 +99,12 @@ std::vector<WorkloadKey> WorkloadKeys(const ModelGraph& graph) {
   return keys;
 }
 
+std::vector<WorkloadKey> RegionKeys(const ModelGraph& graph) {
+  std::set<WorkloadKey> keys;
+  for (const FusableRegion& region : FindFusableRegions(graph)) keys.insert(KeyOf(region.workload));
+  return {keys.begin(), keys.end()};
+}
+
 DeviceKey TestDeviceKey() { return {"cpu/Test/family=1/l1=32K/l2=512K/l3=8M/cores=4"}; }
 
 Environment TestEnvironment(std::int64_t threads) {
@@ -135,14 +143,17 @@ Measurement MeasuredRow(const WorkloadKey& workload, const std::string& algorith
   return row;
 }
 
-void AddRandomRows(std::mt19937_64& random, const ModelGraph& graph, std::int64_t threads, MemorySource& source) {
+void AddRandomRows(std::mt19937_64& random, std::span<const WorkloadKey> keys, std::int64_t threads,
+                   MemorySource& source) {
   std::uniform_real_distribution<double> time(1, 1000);
-  for (const WorkloadKey& key : WorkloadKeys(graph)) {
+  for (const WorkloadKey& key : keys) {
     const std::size_t candidates = 1 + random() % 3;
     for (std::size_t i = 0; i < candidates; ++i) {
       std::vector<Latency> medians;
       for (int repetition = 0; repetition < 3; ++repetition) medians.emplace_back(time(random));
-      source.Add(MeasuredRow(key, "candidate_" + std::to_string(i), std::move(medians)), TestEnvironment(threads));
+      Measurement row = MeasuredRow(key, "candidate_" + std::to_string(i), std::move(medians));
+      row.candidate.library_choice = i == 1;
+      source.Add(std::move(row), TestEnvironment(threads));
     }
   }
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <random>
+#include <span>
 #include <vector>
 
 #include "infimum/graph/model_graph.h"
@@ -27,6 +28,9 @@ ModelGraph MakeRandomGraph(std::mt19937_64& random, const RandomGraphOptions& op
 // Keys of all distinct workloads, in the graph's order.
 std::vector<WorkloadKey> WorkloadKeys(const ModelGraph& graph);
 
+// Keys of all distinct fusable regions.
+std::vector<WorkloadKey> RegionKeys(const ModelGraph& graph);
+
 DeviceKey TestDeviceKey();  // names 32K of L1, 512K of L2 and 8M of L3
 Environment TestEnvironment(std::int64_t threads);
 DevicePeaks TestPeaks();
@@ -34,8 +38,9 @@ DevicePeaks TestPeaks();
 // A measured row with one repetition of each of these medians.
 Measurement MeasuredRow(const WorkloadKey& workload, const std::string& algorithm, std::vector<Latency> medians);
 
-// One to three rows for each workload, drawn between 1 and 1000 us.
-void AddRandomRows(std::mt19937_64& random, const ModelGraph& graph, std::int64_t threads, MemorySource& source);
+// One to three rows for each workload, drawn between 1 and 1000 us; the second is a library's choice.
+void AddRandomRows(std::mt19937_64& random, std::span<const WorkloadKey> keys, std::int64_t threads,
+                   MemorySource& source);
 
 Selection TestSelection(std::int64_t threads);
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "infimum/graph/model_graph.h"
+#include "infimum/graph/fusable_regions.h"
 #include "infimum/measurement/measurement_source.h"
 
 namespace infimum {
@@ -24,14 +24,38 @@ enum class LatencyStatus {
 };
 std::string_view Name(LatencyStatus status);
 
+// What a library's own heuristic would have run, and what that costs.
+struct LibraryChoice {
+  Candidate candidate;
+  Latency latency{0};         // its point value
+  Latency regret{0};          // of choosing it; negative by chance where it is as good as the best
+  bool is_validated = false;  // measured on repetitions that did not choose the winner; else the plain difference
+};
+
 struct LayerLatency {
   LayerId layer;
   LatencyStatus status = LatencyStatus::kMissing;
-  std::optional<Latency> latency;      // absent when missing
-  std::optional<Interval> interval;    // measured only
-  std::optional<Candidate> candidate;  // measured only
-  Latency floor{0};                    // this layer's own, by convention: max(bytes / bandwidth, FLOPs / peak)
-  bool on_critical_path = false;       // of the parallel bound's longest path
+  std::optional<Latency> latency;       // absent when missing
+  std::optional<Interval> interval;     // measured only
+  std::optional<Candidate> candidate;   // measured only
+  std::optional<LibraryChoice> choice;  // measured only, where a row is a library's choice
+  Latency floor{0};                     // this layer's own, by convention: max(bytes / bandwidth, FLOPs / peak)
+  bool on_critical_path = false;        // of the parallel bound's longest path
+  // How much `parallel` falls if this layer alone took nothing, or as much as its floor. (`sequential` falls by the
+  // layer's own time, or what of it is above the floor.)
+  Latency parallel_gain_if_free{0};
+  Latency parallel_gain_at_floor{0};
+};
+
+// A region that was measured, whether the fused bounds chose it or not.
+struct RegionLatency {
+  FusableRegion region;
+  Latency latency{0};
+  Interval interval;
+  Candidate candidate;
+  Latency unfused{0};        // its layers one by one, at best
+  bool has_missing = false;  // a layer of it has no time of its own, so that it cannot be told what fusing wins
+  bool is_chosen = false;    // by `fused-sequential`
 };
 
 // Shares of the sequential time (missing layers by their floor); they add up to 1.
@@ -42,14 +66,30 @@ struct Coverage {
   double missing = 0;
 };
 
-enum class BoundVariant { kSequential, kParallel };
-std::string_view Name(BoundVariant variant);  // "sequential", "parallel"
+// How best times become one number; each is defined in analyzer/README.md.
+//
+//   layers conv 10 us (the library would choose one of 11), relu 2, conv 8, relu 2; one core; {conv, relu} 10.5 and 8.4
+//   sequential        22.0   every layer's best candidate, one after the other
+//   parallel          22.0   layers that need not wait run at once; with one core that wins nothing
+//   fused-sequential  18.9   the best selection of measured regions
+//   fused-parallel    18.9   likewise, at once
+//   ideal-fusion      18.0   element-wise and layout layers cost only their bytes, whatever libraries can fuse
+//   heuristic         23.0   what the libraries would choose by themselves; less sequential: the algorithm regret
+enum class BoundVariant { kSequential, kParallel, kFusedSequential, kFusedParallel, kIdealFusion, kHeuristic };
+std::string_view Name(BoundVariant variant);
 
 struct Bound {
   BoundVariant variant = BoundVariant::kSequential;
   Latency latency{0};
   Interval interval;
   std::vector<std::string> assumptions;  // "free-layouts", "warm-caches", "estimated-layers", ...
+};
+
+// What the libraries' own choices cost over the whole model: the sum of the layers' regrets.
+struct AlgorithmRegret {
+  Latency sum{0};
+  std::size_t layers = 0;    // with a library's choice
+  bool is_validated = true;  // all of them
 };
 
 struct Floor {
@@ -66,15 +106,18 @@ struct Bracket {
   // The layers' own floors one after the other: what a roofline model says. An estimate where nothing is measured; no
   // bound, since layers may be fused and arithmetic may be less than conventional.
   Latency roofline{0};
-  std::vector<Bound> bounds;  // none where of no layer a time is known
+  std::vector<Bound> bounds;  // in the order of the variants; none where of no layer a time is known
+  const Bound* Find(BoundVariant variant) const;  // null where there is none
+  std::optional<AlgorithmRegret> regret;          // absent where no row is a library's choice
   std::optional<Latency> demonstrated;
   Coverage coverage;
   std::vector<EnvironmentKey> environments;  // that its measurements come from, ascending
   std::vector<LayerLatency> layers;          // one for each layer of the graph, in its order
+  std::vector<RegionLatency> regions;        // measured ones of the graph itself, by first layer
 };
 
-// Needs a graph that Validate() accepts. Asks `source` once for all layers (on several threads once more for
-// each smaller power of two, see analyzer/bounds.h) and once for the peaks. An
+// Needs a graph that Validate() accepts. Asks `source` once for all layers and regions (on several threads once more
+// for each smaller power of two, see analyzer/bounds.h) and once for the peaks. An
 // error only where the source fails or the device has no peaks and no data sheet at all.
 Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection);
 

@@ -1,0 +1,110 @@
+#include "analyzer/best_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace infimum {
+namespace {
+
+struct BestRow {
+  Latency point{0};
+  Interval interval;
+  const Candidate* candidate = nullptr;
+};
+
+bool IsTime(Latency time) { return std::isfinite(time.count()) && time >= Latency(0); }
+
+// `Counts` says which rows take part.
+template <class Counts>
+const Measurement* FindLeast(const std::vector<Measurement>& rows, SampleStatistic statistic, Counts counts) {
+  const Measurement* best = nullptr;
+  Latency least{0};
+  for (const Measurement& row : rows) {
+    const Latency point = Fold(row.repetitions, statistic);
+    if (!IsTime(point) || !counts(row)) continue;
+    // Among equals the name decides, so that the answer does not depend on the rows' order.
+    const bool is_better =
+        best == nullptr || point < least || (point == least && row.candidate.name() < best->candidate.name());
+    if (!is_better) continue;
+    best = &row;
+    least = point;
+  }
+  return best;
+}
+
+std::optional<BestRow> FindBest(const std::vector<Measurement>& rows, SampleStatistic statistic) {
+  const Measurement* row = FindLeast(rows, statistic, [](const Measurement&) { return true; });
+  if (row == nullptr) return std::nullopt;
+  BestRow best{Fold(row->repetitions, statistic), {}, &row->candidate};
+  Latency least_low{std::numeric_limits<double>::infinity()};
+  Latency least_high = least_low;
+  for (const Measurement& other : rows) {
+    const Latency point = Fold(other.repetitions, statistic);
+    if (!IsTime(point)) continue;
+    const Interval interval = PointInterval(other.repetitions);
+    least_low = std::min(least_low, std::min(interval.low, point));
+    least_high = std::min(least_high, std::max(interval.high, point));
+  }
+  best.interval = {std::min(least_low, best.point), std::max(least_high, best.point)};
+  return best;
+}
+
+// The least median of a row but for one repetition.
+Latency LeastWithout(const Measurement& row, std::size_t left_out) {
+  Latency least{std::numeric_limits<double>::infinity()};
+  for (std::size_t i = 0; i < row.repetitions.size(); ++i)
+    if (i != left_out) least = std::min(least, row.repetitions[i].median);
+  return least;
+}
+
+// See the header; nullopt where no repetition can be left out.
+std::optional<Latency> ValidatedRegret(const std::vector<Measurement>& rows, const Measurement& choice) {
+  if (choice.repetitions.size() < 2) return std::nullopt;
+  Latency sum{0};
+  for (std::size_t left_out = 0; left_out < choice.repetitions.size(); ++left_out) {
+    const Measurement* winner = &choice;
+    Latency least = LeastWithout(choice, left_out);
+    for (const Measurement& row : rows) {
+      // What has fewer repetitions was given up as slower.
+      if (row.repetitions.size() < choice.repetitions.size() || !IsTime(row.repetitions[left_out].median)) continue;
+      const Latency point = LeastWithout(row, left_out);
+      const bool breaks_tie =
+          point == least && winner != &choice && row.candidate.name() < winner->candidate.name();
+      if (!(point < least) && !breaks_tie) continue;
+      least = point;
+      winner = &row;
+    }
+    sum += choice.repetitions[left_out].median - winner->repetitions[left_out].median;
+  }
+  return sum / static_cast<double>(choice.repetitions.size());
+}
+
+std::optional<LibraryChoice> FindChoice(const std::vector<Measurement>& rows, Latency best,
+                                        SampleStatistic statistic) {
+  const Measurement* row =
+      FindLeast(rows, statistic, [](const Measurement& other) { return other.candidate.library_choice; });
+  if (row == nullptr) return std::nullopt;
+  LibraryChoice choice{row->candidate, Fold(row->repetitions, statistic), Latency(0), false};
+  const std::optional<Latency> regret = ValidatedRegret(rows, *row);
+  choice.is_validated = regret.has_value();
+  choice.regret = regret.value_or(choice.latency - best);
+  return choice;
+}
+
+}  // namespace
+
+std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, const Selection& selection) {
+  const auto own = rows.by_threads.find(selection.threads);
+  if (own == rows.by_threads.end()) return std::nullopt;
+  const std::optional<BestRow> best = FindBest(own->second, selection.statistic);
+  if (!best) return std::nullopt;
+  BestTime time{best->point, best->interval, *best->candidate, best->point * static_cast<double>(selection.threads),
+                FindChoice(own->second, best->point, selection.statistic)};
+  for (const auto& [threads, fewer] : rows.by_threads)
+    if (const std::optional<BestRow> row = FindBest(fewer, selection.statistic))
+      time.core_time = std::min(time.core_time, row->point * static_cast<double>(threads));
+  return time;
+}
+
+}  // namespace infimum
