@@ -69,8 +69,7 @@ std::optional<Latency> ValidatedRegret(const std::vector<Measurement>& rows, con
       // What has fewer repetitions was given up as slower.
       if (row.repetitions.size() < choice.repetitions.size() || !IsTime(row.repetitions[left_out].median)) continue;
       const Latency point = LeastWithout(row, left_out);
-      const bool breaks_tie =
-          point == least && winner != &choice && row.candidate.name() < winner->candidate.name();
+      const bool breaks_tie = point == least && winner != &choice && row.candidate.name() < winner->candidate.name();
       if (!(point < least) && !breaks_tie) continue;
       least = point;
       winner = &row;
@@ -80,8 +79,7 @@ std::optional<Latency> ValidatedRegret(const std::vector<Measurement>& rows, con
   return sum / static_cast<double>(choice.repetitions.size());
 }
 
-std::optional<LibraryChoice> FindChoice(const std::vector<Measurement>& rows, Latency best,
-                                        SampleStatistic statistic) {
+std::optional<LibraryChoice> FindChoice(const std::vector<Measurement>& rows, Latency best, SampleStatistic statistic) {
   const Measurement* row =
       FindLeast(rows, statistic, [](const Measurement& other) { return other.candidate.library_choice; });
   if (row == nullptr) return std::nullopt;

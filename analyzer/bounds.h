@@ -29,7 +29,7 @@
 #include <vector>
 
 #include "analyzer/dag_view.h"
-#include "analyzer/fusion_choice.h"
+#include "infimum/analyzer/fusion_choice.h"
 #include "infimum/measurement/statistics.h"
 
 namespace infimum {

@@ -8,9 +8,11 @@
 #include "analyzer/bounds.h"
 #include "analyzer/device_model.h"
 #include "analyzer/floor.h"
-#include "analyzer/ideal_fusion.h"
 #include "analyzer/latency_resolution.h"
+#include "analyzer/marginal_gain.h"
 #include "analyzer/measured_rows.h"
+#include "analyzer/variants.h"
+#include "analyzer/what_if_solver.h"
 
 namespace infimum {
 namespace {
@@ -81,42 +83,18 @@ std::vector<std::string> Assumptions(const ModelGraph& graph, const Selection& s
   return tags;
 }
 
-// A layer that alone became free, or as fast as its floor: the longest path and every resource without it.
-void SetMarginalGains(const BoundsProblem& problem, Latency parallel, std::vector<ResolvedLayer>& layers) {
-  const DagView dag(problem.predecessors);
-  std::vector<Latency> times, floors, busy(problem.resources.size(), Latency(0));
-  Latency sequential{0};
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    const UnitTimes& unit = problem.layers[i];
-    times.push_back(unit.best);
-    floors.push_back(std::min(layers[i].known.floor, unit.best));
-    sequential += unit.best;
-    for (std::size_t k = 0; k < busy.size(); ++k) busy[k] += unit.occupancy[k];
-  }
-  const std::vector<Latency> path_if_free = dag.LongestPathsIf(times, std::vector<Latency>(times.size(), Latency(0)));
-  const std::vector<Latency> path_at_floor = dag.LongestPathsIf(times, floors);
-  const auto gain = [&](std::size_t i, Latency path, Latency instead) {
-    Latency bound = path;
-    for (std::size_t k = 0; k < busy.size(); ++k) {
-      const Latency occupancy = problem.layers[i].occupancy[k];
-      bound = std::max(bound, busy[k] - occupancy + std::min(occupancy, instead));
-    }
-    bound = std::min(bound, sequential - times[i] + instead);
-    return std::max(parallel - bound, Latency(0));
-  };
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    layers[i].known.parallel_gain_if_free = gain(i, path_if_free[i], Latency(0));
-    layers[i].known.parallel_gain_at_floor = gain(i, path_at_floor[i], floors[i]);
-  }
-}
-
 std::vector<RegionLatency> RegionsOf(const std::vector<ResolvedRegion>& regions, const std::vector<std::size_t>& chosen,
                                      const std::vector<ResolvedLayer>& layers) {
   std::vector<RegionLatency> result;
   for (const ResolvedRegion& region : regions) {
-    RegionLatency known{
-        region.known->region, region.time.best, region.time.interval, region.time.candidate, Latency(0), false, false};
-    for (LayerId layer : known.region.layers) {
+    RegionLatency known;
+    known.layers = region.layers;
+    known.rule = region.known != nullptr ? std::string(region.known->region.rule) : "observed";
+    if (region.known != nullptr) known.region = region.known->region;
+    known.latency = region.time.best;
+    known.interval = region.time.interval;
+    known.candidate = region.time.candidate;
+    for (LayerId layer : region.layers) {
       known.unfused += layers[layer.index()].times.best;
       known.has_missing |= layers[layer.index()].known.status == LatencyStatus::kMissing;
     }
@@ -139,61 +117,6 @@ std::optional<AlgorithmRegret> RegretOf(const std::vector<ResolvedLayer>& layers
   return regret.layers > 0 ? std::optional<AlgorithmRegret>(regret) : std::nullopt;
 }
 
-std::vector<std::string> With(std::vector<std::string> tags, std::initializer_list<std::string> more) {
-  for (const std::string& tag : more)
-    if (!tag.empty()) tags.push_back(tag);
-  return tags;
-}
-
-void AddBounds(const CombinedBounds& combined, const std::vector<std::string>& common, bool any_regions,
-               Bracket& bracket) {
-  const std::string unfused = any_regions ? "" : "no-measured-regions";
-  const auto relaxed = [](const CombinedBound& bound) { return bound.exact ? "" : "relaxed-selection"; };
-  const auto add = [&](BoundVariant variant, const CombinedBound& bound, std::initializer_list<std::string> tags) {
-    bracket.bounds.push_back({variant, bound.latency, bound.interval, With(common, tags)});
-  };
-  add(BoundVariant::kSequential, combined.sequential, {});
-  add(BoundVariant::kParallel, combined.parallel, {combined.parallel.decided_by + "-decides"});
-  add(BoundVariant::kFusedSequential, combined.fused_sequential, {unfused, relaxed(combined.fused_sequential)});
-  add(BoundVariant::kFusedParallel, combined.fused_parallel,
-      {combined.fused_parallel.decided_by + "-decides", unfused, relaxed(combined.fused_parallel)});
-}
-
-void AddIdealFusion(const ModelGraph& graph, const std::vector<ResolvedLayer>& layers, const DeviceModel& device,
-                    const std::vector<std::string>& common, Bracket& bracket) {
-  const auto at = [&](auto time) {
-    std::vector<Latency> times;
-    for (const ResolvedLayer& layer : layers) times.push_back(time(layer.fused));
-    return IdealFusion(graph, times, device);
-  };
-  const Bound& fused = *bracket.Find(BoundVariant::kFusedSequential);
-  const Latency point = std::min(at([](const UnitTimes& unit) { return unit.best; }), fused.latency);
-  const Latency low = std::min(at([](const UnitTimes& unit) { return unit.interval.low; }), fused.interval.low);
-  const Latency high = std::min(at([](const UnitTimes& unit) { return unit.interval.high; }), fused.interval.high);
-  bracket.bounds.push_back({BoundVariant::kIdealFusion,
-                            point,
-                            {std::min(low, point), std::max(high, point)},
-                            With(common, {"element-wise-layers-cost-their-bytes"})});
-}
-
-void AddHeuristic(const std::vector<ResolvedLayer>& layers, const std::vector<std::string>& common, Bracket& bracket) {
-  if (!bracket.regret) return;
-  Latency sum{0};
-  Interval interval;
-  std::size_t measured = 0;
-  for (const ResolvedLayer& layer : layers) {
-    sum += layer.heuristic;
-    // The library's choice is one candidate; nothing is chosen among many.
-    const double scale = layer.times.best > Latency(0) ? layer.heuristic / layer.times.best : 1;
-    interval.low += layer.times.interval.low * scale;
-    interval.high += layer.times.interval.high * scale;
-    measured += layer.known.status == LatencyStatus::kMeasured;
-  }
-  const bool all = bracket.regret->layers == measured;
-  bracket.bounds.push_back(
-      {BoundVariant::kHeuristic, sum, interval, With(common, {all ? "" : "best-candidate-where-no-library-chooses"})});
-}
-
 }  // namespace
 
 std::string_view Name(LatencyStatus status) {
@@ -212,7 +135,8 @@ const Bound* Bracket::Find(BoundVariant variant) const {
   return found == bounds.end() ? nullptr : &*found;
 }
 
-Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection) {
+Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection,
+                               const BracketOptions& options) {
   const RegionSet region_set(graph);
   INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(graph, region_set, source, selection));
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, source.Peaks(selection.device));
@@ -224,7 +148,8 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
 
   const LatencyResolver resolver(rows, region_set, selection, device);
   std::vector<ResolvedLayer> layers = resolver.Layers(graph);
-  const std::vector<ResolvedRegion> regions = resolver.Regions(graph);
+  std::vector<ResolvedRegion> regions = resolver.Regions(graph);
+  resolver.Observe(graph, options.observed, layers, regions);
 
   Bracket bracket;
   bracket.selection = selection;
@@ -244,6 +169,8 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   const CombinedBounds combined = CombineBounds(problem);
   for (std::size_t layer : combined.longest_path.layers) layers[layer].known.on_critical_path = true;
   SetMarginalGains(problem, combined.parallel.latency, layers);
+  for (const WhatIf& what_if : options.what_ifs)
+    bracket.what_ifs.push_back(SolveAgain(problem, combined, layers, what_if));
   bracket.regions = RegionsOf(regions, combined.chosen, layers);
   bracket.regret = RegretOf(layers);
   // A loop of which a part is missing has a time as well, if no latency: its known part's.
@@ -252,9 +179,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   const auto is_missing = [](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; };
   if (any_time || std::none_of(layers.begin(), layers.end(), is_missing)) {
     const std::vector<std::string> common = Assumptions(graph, selection, layers);
-    AddBounds(combined, common, !regions.empty(), bracket);
-    AddIdealFusion(graph, layers, device, common, bracket);
-    AddHeuristic(layers, common, bracket);
+    AddVariants(graph, device, layers, combined, common, bracket);
   }
   bracket.layers.reserve(layers.size());
   for (ResolvedLayer& layer : layers) bracket.layers.push_back(std::move(layer.known));

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/fusion_choice.h"
+#include "infimum/analyzer/fusion_choice.h"
 #include "infimum/graph/model_graph.h"
 
 namespace infimum {

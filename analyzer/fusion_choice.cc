@@ -1,4 +1,4 @@
-#include "analyzer/fusion_choice.h"
+#include "infimum/analyzer/fusion_choice.h"
 
 #include <algorithm>
 #include <map>
@@ -38,8 +38,8 @@ struct Component {
 // One way to have run the layers so far.
 struct Step {
   Latency cost{0};
-  std::size_t before = 0;   // the step that it continues
-  std::size_t region = 0;   // chosen here; kNone where the layer runs alone or was taken
+  std::size_t before = 0;  // the step that it continues
+  std::size_t region = 0;  // chosen here; kNone where the layer runs alone or was taken
 };
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
@@ -164,8 +164,7 @@ std::vector<Component> Split(const std::vector<std::size_t>& regions, std::span<
 FusionChoice ChooseRegions(std::span<const Latency> layer_costs, std::span<const FusionCandidate> candidates,
                            std::size_t most_states) {
   FusionChoice choice;
-  const std::vector<Component> components =
-      Split(WorthWhile(layer_costs, candidates), candidates, layer_costs.size());
+  const std::vector<Component> components = Split(WorthWhile(layer_costs, candidates), candidates, layer_costs.size());
   std::vector<Latency> prices;
   Latency gain{0}, most_gain{0};
   Solver solver(layer_costs, candidates, std::max<std::size_t>(most_states, 1));

@@ -132,8 +132,7 @@ Latency IdealFusion(const ModelGraph& graph, std::span<const Latency> times, con
   for (ValueId output : graph.outputs) is_read_outside[output.index()] = true;
   for (std::size_t i = 0; i < graph.values.size(); ++i) {
     const std::size_t writer = groups.WriterOf(ValueId(i));
-    if (writer != Groups::kNone && is_read_outside[i])
-      traffic[groups.Find(writer)].written += BytesOf(graph.values[i]);
+    if (writer != Groups::kNone && is_read_outside[i]) traffic[groups.Find(writer)].written += BytesOf(graph.values[i]);
   }
   Latency sum{0};
   for (auto& [group, own] : traffic) {

@@ -163,11 +163,42 @@ std::vector<ResolvedRegion> LatencyResolver::Regions(const ModelGraph& graph) co
     const auto found = times_.find(known.key.text);
     if (found == times_.end()) continue;
     const BestTime& time = found->second;
-    resolved.push_back({&known, time,
+    resolved.push_back({&known, known.region.layers, time,
                         resources_.OccupancyOf(known.region.workload, known.work, time.candidate.algorithm, time.best,
                                                time.core_time)});
   }
   return resolved;
+}
+
+void LatencyResolver::Observe(const ModelGraph& graph, const std::vector<ObservedUnit>& units,
+                              std::vector<ResolvedLayer>& layers, std::vector<ResolvedRegion>& regions) const {
+  for (const ObservedUnit& unit : units) {
+    // Of what a run occupies nothing is known but that it ran on all the cores that it was given.
+    std::vector<Latency> occupancy = resources_.Nothing();
+    if (resources_.of_cores()) occupancy[0] = unit.latency;
+    std::vector<LayerId> timed;
+    for (LayerId layer : unit.layers)
+      if (graph.layer(layer).status != LayerStatus::kFree) timed.push_back(layer);
+    if (timed.size() == 1) {
+      ResolvedLayer& layer = layers[timed[0].index()];
+      const bool is_better = layer.known.status != LatencyStatus::kMeasured || unit.latency < layer.times.best;
+      if (!is_better) continue;
+      layer.times = layer.fused = Times(unit.latency, unit.interval, std::move(occupancy));
+      layer.measured = unit.latency;
+      layer.estimated = layer.missing = Latency(0);
+      if (layer.known.status != LatencyStatus::kMeasured) layer.heuristic = unit.latency;
+      layer.known.status = LatencyStatus::kMeasured;
+      layer.known.latency = unit.latency;
+      layer.known.interval = unit.interval;
+      layer.known.candidate = unit.candidate;
+    } else if (!timed.empty()) {
+      BestTime time;
+      time.best = unit.latency;
+      time.interval = unit.interval;
+      time.candidate = unit.candidate;
+      regions.push_back({nullptr, unit.layers, std::move(time), std::move(occupancy)});
+    }
+  }
 }
 
 BoundsProblem LatencyResolver::Problem(const ModelGraph& graph, const std::vector<ResolvedLayer>& layers,
@@ -178,7 +209,7 @@ BoundsProblem LatencyResolver::Problem(const ModelGraph& graph, const std::vecto
   for (const ResolvedLayer& layer : layers) problem.layers.push_back(layer.times);
   for (const ResolvedRegion& region : regions) {
     RegionTimes times{{}, Times(region.time.best, region.time.interval, region.occupancy)};
-    for (LayerId layer : region.known->region.layers) times.layers.push_back(layer.index());
+    for (LayerId layer : region.layers) times.layers.push_back(layer.index());
     problem.regions.push_back(std::move(times));
   }
   for (std::size_t i = 0; i < layers.size(); ++i)

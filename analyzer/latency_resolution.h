@@ -37,7 +37,8 @@ struct ResolvedLayer {
 };
 
 struct ResolvedRegion {
-  const KnownRegion* known = nullptr;
+  const KnownRegion* known = nullptr;  // null where only observed
+  std::vector<LayerId> layers;
   BestTime time;
   std::vector<Latency> occupancy;
 };
@@ -52,6 +53,10 @@ class LatencyResolver {
   std::vector<ResolvedLayer> Layers(const ModelGraph& graph) const;
   // Those of the graph itself that were measured, in the order of RegionSet.
   std::vector<ResolvedRegion> Regions(const ModelGraph& graph) const;
+  // Adds what a run was seen to do: a single layer where it is faster than its best candidate or has none, several as a
+  // region of their own.
+  void Observe(const ModelGraph& graph, const std::vector<ObservedUnit>& units, std::vector<ResolvedLayer>& layers,
+               std::vector<ResolvedRegion>& regions) const;
   // Both, ready to be combined; regions beyond those of `Regions` stand for fused bodies.
   BoundsProblem Problem(const ModelGraph& graph, const std::vector<ResolvedLayer>& layers,
                         const std::vector<ResolvedRegion>& regions) const;

@@ -1,5 +1,5 @@
-// The fusable regions of a model and of its bodies, found once, with the keys and the work that questions to a store and
-// floors need.
+// The fusable regions of a model and of its bodies, found once, with the keys and the work that questions to a store
+// and floors need.
 //
 //   const RegionSet regions(graph);
 //   for (const KnownRegion& known : regions.Of(graph)) ...

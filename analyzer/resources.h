@@ -22,10 +22,11 @@ class Resources {
   Resources(const DeviceModel& device, const Selection& selection);
 
   const std::vector<std::string>& names() const { return names_; }
-  // Of one measured or estimated workload: in the order of the names. `core_time`: cores x time, the least of all counts
-  // of cores that it was measured on.
+  // Of one measured or estimated workload: in the order of the names. `core_time`: cores x time, the least of all
+  // counts of cores that it was measured on.
   std::vector<Latency> OccupancyOf(const Workload& workload, const Work& work, std::string_view algorithm, Latency best,
                                    Latency core_time) const;
+  bool of_cores() const { return cores_ > 0; }
   std::vector<Latency> Nothing() const { return std::vector<Latency>(names_.size(), Latency(0)); }
 
  private:

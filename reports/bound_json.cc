@@ -15,6 +15,27 @@ Json SelectionJson(const Selection& selection) {
           {"contract", selection.contract ? Json(Name(*selection.contract)) : Json(nullptr)}};
 }
 
+Json ChoiceJson(const std::optional<LibraryChoice>& choice) {
+  if (!choice) return nullptr;
+  return {{"candidate", choice->candidate.name()},
+          {"latency_us", choice->latency.count()},
+          {"regret_us", choice->regret.count()},
+          {"validated", choice->is_validated}};
+}
+
+Json RegionJson(const ModelGraph& graph, const RegionLatency& region) {
+  Json names = Json::array();
+  for (LayerId layer : region.layers) names.push_back(graph.layer(layer).name);
+  return {{"rule", region.rule},
+          {"layers", std::move(names)},
+          {"config", region.region ? Json(Format(region.region->workload)) : Json(nullptr)},
+          {"candidate", region.candidate.name()},
+          {"latency_us", region.latency.count()},
+          {"interval_us", IntervalOrNull(region.interval)},
+          {"unfused_us", region.has_missing ? Json(nullptr) : Json(region.unfused.count())},
+          {"chosen", region.is_chosen}};
+}
+
 }  // namespace
 
 std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
@@ -33,6 +54,14 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
   json["conventional_floor"] = FloorJson(bracket.conventional_floor);
   json["roofline_us"] = bracket.roofline.count();
   json["bounds"] = BoundsJson(bracket.bounds);
+  json["regret"] = RegretJson(bracket.regret);
+  Json& upper = json["upper"] = Json::array();
+  for (const UpperLimit& limit : bracket.upper) {
+    upper.push_back(
+        {{"name", limit.name}, {"latency_us", limit.latency.count()}, {"interval_us", IntervalOrNull(limit.interval)}});
+  }
+  json["inversions"] = InversionsJson(bracket.inversions);
+  json["what_ifs"] = WhatIfsJson(bracket.what_ifs);
   json["demonstrated_us"] = MicrosecondsOrNull(bracket.demonstrated);
   json["coverage"] = CoverageJson(bracket.coverage);
   Json& layers = json["layers"] = Json::array();
@@ -47,8 +76,13 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
                       {"floor_us", row.floor.count()},
                       {"status", Name(row.status)},
                       {"reason", layer.reason.empty() ? Json(nullptr) : Json(layer.reason)},
+                      {"library_choice", ChoiceJson(row.choice)},
+                      {"parallel_gain_if_free_us", row.parallel_gain_if_free.count()},
+                      {"parallel_gain_at_floor_us", row.parallel_gain_at_floor.count()},
                       {"on_critical_path", row.on_critical_path}});
   }
+  Json& regions = json["regions"] = Json::array();
+  for (const RegionLatency& region : bracket.regions) regions.push_back(RegionJson(graph, region));
   return DumpJson(json, 2) + "\n";
 }
 

@@ -35,7 +35,48 @@ Table BracketTable(const Bracket& bracket) {
   }
   if (bracket.bounds.empty())
     table.rows.push_back({"roofline", LatencyText(bracket.roofline), "", "estimated, nothing is measured"});
-  if (bracket.demonstrated) table.rows.push_back({"demonstrated", LatencyText(*bracket.demonstrated), "", ""});
+  for (const UpperLimit& limit : bracket.upper)
+    table.rows.push_back({limit.name, LatencyText(limit.latency), IntervalText(limit.interval), "measured"});
+  return table;
+}
+
+// What the numbers above do not say by themselves.
+std::string NotesText(const Bracket& bracket) {
+  std::string out;
+  if (bracket.regret) {
+    out += fmt::format("regret     {} over {} that a library chooses for{}\n", SignedLatencyText(bracket.regret->sum),
+                       CountText(bracket.regret->layers, "layer"),
+                       bracket.regret->is_validated ? "" : " (of one repetition: not told from noise)");
+  }
+  for (const Inversion& inversion : bracket.inversions) {
+    out += fmt::format("inversion  {} is {} above {}{}\n", Name(inversion.variant), LatencyText(inversion.excess),
+                       Printable(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");
+  }
+  for (const WhatIfOutcome& outcome : bracket.what_ifs) {
+    std::string gains;
+    for (const WhatIfBound& bound : outcome.bounds)
+      gains += fmt::format("{}{} {} ({})", gains.empty() ? "" : ", ", Name(bound.variant), LatencyText(bound.latency),
+                           SignedLatencyText(-bound.gain));
+    out += fmt::format("what if    {} ({}): {}\n", Printable(outcome.name), CountText(outcome.layers, "layer"), gains);
+  }
+  return out;
+}
+
+Table RegionsOfBracket(const ModelGraph& graph, const Bracket& bracket) {
+  Table table{{{"region", Align::kLeft, true},
+               {"rule"},
+               {"latency", Align::kRight},
+               {"unfused", Align::kRight},
+               {"chosen"},
+               {"candidate", Align::kLeft, true}},
+              {}};
+  for (const RegionLatency& region : bracket.regions) {
+    std::vector<std::string> names;
+    for (LayerId layer : region.layers) names.push_back(graph.layer(layer).name);
+    table.rows.push_back({Join(names, " "), region.rule, LatencyText(region.latency),
+                          region.has_missing ? "-" : LatencyText(region.unfused), region.is_chosen ? "*" : "",
+                          region.candidate.name()});
+  }
   return table;
 }
 
@@ -46,13 +87,15 @@ Table LayersTable(const ModelGraph& graph, const Bracket& bracket) {
                {"latency", Align::kRight},
                {"roofline", Align::kRight},
                {"path"},
+               {"regret", Align::kRight},
                {"candidate", Align::kLeft, true}},
               {}};
   for (const LayerLatency& row : bracket.layers) {
     const Layer& layer = graph.layer(row.layer);
     table.rows.push_back({layer.name, layer.op, std::string(Name(row.status)),
                           row.latency ? LatencyText(*row.latency) : "-", LatencyText(row.floor),
-                          row.on_critical_path ? "*" : "", row.candidate ? row.candidate->name() : layer.reason});
+                          row.on_critical_path ? "*" : "", row.choice ? SignedLatencyText(row.choice->regret) : "",
+                          row.candidate ? row.candidate->name() : layer.reason});
   }
   return table;
 }
@@ -77,6 +120,7 @@ std::string BoundTable(const ModelGraph& graph, const Bracket& bracket, bool lay
   std::string out = FormatTable(BracketTable(bracket), width);
   out += fmt::format("\ncoverage   measured {}, estimated {}, missing {}\n", PercentText(coverage.measured),
                      PercentText(coverage.estimated), PercentText(coverage.missing));
+  out += NotesText(bracket);
   out += fmt::format("contract   {}\n", Name(bracket.contract));
   out += fmt::format("selection  {}\n", Printable(SelectionText(bracket.selection)));
   for (const EnvironmentKey& environment : bracket.environments)
@@ -85,6 +129,7 @@ std::string BoundTable(const ModelGraph& graph, const Bracket& bracket, bool lay
   if (layers) {
     out += '\n';
     out += FormatTable(LayersTable(graph, bracket), width);
+    if (!bracket.regions.empty()) out += '\n' + FormatTable(RegionsOfBracket(graph, bracket), width);
   }
   return out;
 }
@@ -105,17 +150,32 @@ std::string BoundCsv(const ModelGraph& graph, const Bracket& bracket, bool layer
       add(std::string(Name(bound.variant)), bound.latency, &bound.interval, Join(bound.assumptions, " "));
     }
     if (bracket.bounds.empty()) add("roofline", bracket.roofline, nullptr, "estimated");
-    if (bracket.demonstrated) add("demonstrated", *bracket.demonstrated, nullptr, "");
+    for (const UpperLimit& limit : bracket.upper) add(limit.name, limit.latency, &limit.interval, "measured");
     return FormatCsv(table);
   }
-  table.columns = {{"name"},    {"op"},       {"status"},    {"latency_us"},       {"low_us"},
-                   {"high_us"}, {"floor_us"}, {"candidate"}, {"on_critical_path"}, {"config"}};
+  table.columns = {{"name"},
+                   {"op"},
+                   {"status"},
+                   {"latency_us"},
+                   {"low_us"},
+                   {"high_us"},
+                   {"floor_us"},
+                   {"candidate"},
+                   {"library_choice"},
+                   {"regret_us"},
+                   {"parallel_gain_if_free_us"},
+                   {"parallel_gain_at_floor_us"},
+                   {"on_critical_path"},
+                   {"config"}};
   for (const LayerLatency& row : bracket.layers) {
     const Layer& layer = graph.layer(row.layer);
-    table.rows.push_back({layer.name, layer.op, std::string(Name(row.status)), Number(row.latency),
-                          row.interval ? Number(row.interval->low) : "", row.interval ? Number(row.interval->high) : "",
-                          Number(row.floor), row.candidate ? row.candidate->name() : "",
-                          row.on_critical_path ? "true" : "false", layer.workload ? Format(*layer.workload) : ""});
+    table.rows.push_back(
+        {layer.name, layer.op, std::string(Name(row.status)), Number(row.latency),
+         row.interval ? Number(row.interval->low) : "", row.interval ? Number(row.interval->high) : "",
+         Number(row.floor), row.candidate ? row.candidate->name() : "", row.choice ? row.choice->candidate.name() : "",
+         row.choice ? FormatNumber(row.choice->regret.count()) : "", FormatNumber(row.parallel_gain_if_free.count()),
+         FormatNumber(row.parallel_gain_at_floor.count()), row.on_critical_path ? "true" : "false",
+         layer.workload ? Format(*layer.workload) : ""});
   }
   return FormatCsv(table);
 }

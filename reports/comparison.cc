@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
+#include "infimum/analyzer/fusion_choice.h"
 #include "infimum/base/text.h"
 
 namespace infimum {
@@ -26,16 +28,44 @@ int Weakness(RowStatus status) {
   return 4;
 }
 
+// More than any layer takes: stands for a layer without a time, which only a region that was measured can make good.
+constexpr Latency kUnknown{1e18};
+
+// The least that these layers take, alone or in regions; nothing where one is in no way known.
+std::optional<Latency> LeastOf(const ReportModel& report, const std::vector<std::size_t>& layers) {
+  std::vector<Latency> costs;
+  for (std::size_t index : layers) {
+    const ReportLayer& layer = report.layers[index];
+    costs.push_back(layer.latency.value_or(layer.status == RowStatus::kFree ? Latency(0) : kUnknown));
+  }
+  std::vector<FusionCandidate> inside;
+  if (layers.size() > 1) {
+    for (const ReportRegion& region : report.regions) {
+      FusionCandidate candidate{{}, region.latency};
+      for (std::size_t layer : region.layers) {
+        const auto place = std::ranges::lower_bound(layers, layer);
+        if (place == layers.end() || *place != layer) break;
+        candidate.layers.push_back(static_cast<std::size_t>(place - layers.begin()));
+      }
+      if (candidate.layers.size() == region.layers.size() && !region.layers.empty())
+        inside.push_back(std::move(candidate));
+    }
+  }
+  // In one piece the sum has no rounding that the layers' own times do not have.
+  const Latency least =
+      inside.empty() ? std::accumulate(costs.begin(), costs.end(), Latency(0)) : ChooseRegions(costs, inside).cost;
+  if (least >= kUnknown) return std::nullopt;
+  return least;
+}
+
 ComparisonRow RowOf(const ReportModel& report, std::vector<std::size_t> layers) {
   ComparisonRow row;
   row.layers = std::move(layers);
-  row.bound = Latency(0);
+  row.bound = LeastOf(report, row.layers);
   const ReportLayer* main = nullptr;
   for (std::size_t index : row.layers) {
     const ReportLayer& layer = report.layers[index];
     if (Weakness(layer.status) > Weakness(row.status)) row.status = layer.status;
-    if (!layer.latency && layer.status != RowStatus::kFree) row.bound.reset();
-    if (row.bound) *row.bound += layer.latency.value_or(Latency(0));
     row.floor += layer.floor;
     row.flops += layer.flops;
     row.bytes += layer.bytes;
@@ -46,6 +76,7 @@ ComparisonRow RowOf(const ReportModel& report, std::vector<std::size_t> layers) 
     row.main = index;
     row.family = layer.family;
   }
+  if (row.bound && row.status == RowStatus::kMissing) row.status = RowStatus::kMeasured;  // as a region
   return row;
 }
 
@@ -57,7 +88,7 @@ std::vector<ComparisonRow> ComparisonRows(const ReportModel& report) {
   std::vector<bool> taken(report.layers.size(), false);
   if (report.run) {
     for (const EngineRow& engine : report.run->rows) {
-      std::vector<std::size_t> layers;
+      std::vector<std::size_t> layers;  // ascending, as the engine row's
       for (std::size_t index : engine.layers) {
         if (index >= taken.size() || taken[index]) continue;  // a layer counts once, whatever the profile says
         taken[index] = true;
@@ -74,6 +105,12 @@ std::vector<ComparisonRow> ComparisonRows(const ReportModel& report) {
         rows.push_back(std::move(row));
       }
     }
+  }
+  for (const ReportRegion& region : report.regions) {
+    const auto is_free = [&](std::size_t layer) { return layer < taken.size() && !taken[layer]; };
+    if (!region.is_chosen || region.layers.empty() || !std::ranges::all_of(region.layers, is_free)) continue;
+    for (std::size_t layer : region.layers) taken[layer] = true;
+    rows.push_back(RowOf(report, region.layers));
   }
   for (std::size_t i = 0; i < report.layers.size(); ++i) {
     if (!taken[i]) rows.push_back(RowOf(report, {i}));

@@ -32,6 +32,35 @@ inline Json BoundsJson(const std::vector<Bound>& bounds) {
   return array;
 }
 
+inline Json RegretJson(const std::optional<AlgorithmRegret>& regret) {
+  if (!regret) return nullptr;
+  return {{"sum_us", regret->sum.count()}, {"layers", regret->layers}, {"validated", regret->is_validated}};
+}
+
+inline Json InversionsJson(const std::vector<Inversion>& inversions) {
+  Json array = Json::array();
+  for (const Inversion& inversion : inversions) {
+    array.push_back({{"variant", Name(inversion.variant)},
+                     {"below", inversion.name},
+                     {"excess_us", inversion.excess.count()},
+                     {"beyond_noise", inversion.is_beyond_noise}});
+  }
+  return array;
+}
+
+inline Json WhatIfsJson(const std::vector<WhatIfOutcome>& what_ifs) {
+  Json array = Json::array();
+  for (const WhatIfOutcome& outcome : what_ifs) {
+    Json bounds = Json::array();
+    for (const WhatIfBound& bound : outcome.bounds) {
+      bounds.push_back(
+          {{"variant", Name(bound.variant)}, {"latency_us", bound.latency.count()}, {"gain_us", bound.gain.count()}});
+    }
+    array.push_back({{"what_if", outcome.name}, {"layers", outcome.layers}, {"bounds", std::move(bounds)}});
+  }
+  return array;
+}
+
 inline Json FloorJson(const Floor& floor) {
   return {{"latency_us", floor.latency.count()}, {"decided_by", floor.decided_by}, {"assumptions", floor.assumptions}};
 }

@@ -19,10 +19,22 @@ Json LayerJson(const ReportModel& report, const ReportLayer& layer) {
           {"latency_us", MicrosecondsOrNull(layer.latency)},
           {"interval_us", IntervalOrNull(layer.interval)},
           {"floor_us", layer.floor.count()},
+          {"library_choice", layer.library_choice},
+          {"regret_us", MicrosecondsOrNull(layer.regret)},
           {"on_critical_path", layer.on_critical_path},
           {"flops", layer.flops.value},
           {"bytes", layer.bytes.value},
           {"command", here ? ReproductionCommand(layer.config, *report.bench_options) : std::string()}};
+}
+
+Json RegionJson(const ReportRegion& region) {
+  return {{"rule", region.rule},
+          {"layers", region.layers},
+          {"config", region.config},
+          {"candidate", region.candidate},
+          {"latency_us", region.latency.count()},
+          {"unfused_us", region.has_missing ? Json(nullptr) : Json(region.unfused.count())},
+          {"chosen", region.is_chosen}};
 }
 
 Json RowJson(const ReportModel& report, const ComparisonRow& row) {
@@ -86,11 +98,16 @@ std::string ReportJson(const ReportModel& report) {
   json["floor"] = FloorJson(report.floor);
   json["conventional_floor"] = FloorJson(report.conventional_floor);
   json["bounds"] = BoundsJson(report.bounds);
+  json["regret"] = RegretJson(report.regret);
+  json["inversions"] = InversionsJson(report.inversions);
+  json["what_ifs"] = WhatIfsJson(report.what_ifs);
   json["demonstrated_us"] = MicrosecondsOrNull(report.demonstrated);
   json["run"] = report.run ? RunJson(*report.run) : Json(nullptr);
   json["coverage"] = CoverageJson(report.coverage);
   Json& layers = json["layers"] = Json::array();
   for (const ReportLayer& layer : report.layers) layers.push_back(LayerJson(report, layer));
+  Json& regions = json["regions"] = Json::array();
+  for (const ReportRegion& region : report.regions) regions.push_back(RegionJson(region));
   Json& row_array = json["rows"] = Json::array();
   for (const ComparisonRow& row : rows) row_array.push_back(RowJson(report, row));
   Json& steps = json["gap_steps"] = Json::array();

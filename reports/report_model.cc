@@ -1,5 +1,7 @@
 #include "infimum/reports/report_model.h"
 
+#include <algorithm>
+
 #include "infimum/base/check.h"
 #include "reports/utf8.h"
 
@@ -22,8 +24,9 @@ std::string_view Name(RowStatus status) {
 }
 
 const Bound* MainBound(const ReportModel& report) {
-  for (const Bound& bound : report.bounds) {
-    if (bound.variant == BoundVariant::kSequential) return &bound;
+  for (const BoundVariant variant : {BoundVariant::kFusedSequential, BoundVariant::kSequential}) {
+    const auto found = std::ranges::find(report.bounds, variant, &Bound::variant);
+    if (found != report.bounds.end()) return &*found;
   }
   return report.bounds.empty() ? nullptr : &report.bounds.front();
 }

@@ -62,9 +62,16 @@ std::vector<Bar> BarsOf(const ReportModel& report) {
   if (report.conventional_floor.latency > Latency(0)) {
     bars.push_back({"conventional floor", report.conventional_floor.latency, Tone::kQuiet});
   }
-  std::vector<Bound> bounds = report.bounds;
-  std::stable_sort(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) { return a.latency < b.latency; });
+  std::vector<Bound> bounds;
+  // Where two variants say the same, the simpler one says it.
+  for (const Bound& bound : report.bounds) {
+    const bool is_said = std::ranges::any_of(bounds, [&](const Bound& other) {
+      return std::abs(other.latency.count() - bound.latency.count()) <= 1e-3 * other.latency.count();
+    });
+    if (!is_said) bounds.push_back(bound);
+  }
   if (bounds.size() > 4) bounds.resize(4);
+  std::stable_sort(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) { return a.latency < b.latency; });
   for (const Bound& bound : bounds) {
     bars.push_back({"bound, " + std::string(Name(bound.variant)), bound.latency, Tone::kBound});
   }

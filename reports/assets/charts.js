@@ -88,7 +88,8 @@ function bracketRows(data) {
 }
 
 function mainBound(data) {
-  return data.bounds.find((bound) => bound.variant === 'sequential') || data.bounds[0] || null;
+  const named = (variant) => data.bounds.find((bound) => bound.variant === variant);
+  return named('fused-sequential') || named('sequential') || data.bounds[0] || null;
 }
 
 function drawBracket(data) {

@@ -18,7 +18,16 @@ const ASSUMPTIONS = [
   [/^unknown-peak-/, 'No arithmetic peak is known for this type: its arithmetic counts nothing.'],
   [/^longest-path-decides$/, 'Even with every layer beside every other, the longest chain of layers takes this long.'],
   [/^core-time-decides$/, 'All cores are busy all the time: more overlap wins nothing.'],
+  [/^memory-decides$/, 'The memory is busy all the time: more overlap wins nothing.'],
+  [/^arithmetic-.*-decides$/, 'The arithmetic units of this type are busy all the time: more overlap wins nothing.'],
+  [/^no-measured-regions$/, 'No region of several layers was measured as one, so nothing is fused.'],
+  [/^relaxed-selection$/, 'Which regions to fuse was not solved exactly: no selection is faster than this, and perhaps none is as fast.'],
+  [/^element-wise-layers-cost-their-bytes$/, 'Element-wise and layout layers run inside their neighbours, whatever libraries can fuse today.'],
+  [/^best-candidate-where-no-library-chooses$/, 'Layers that no library has a choice for count their best candidate.'],
 ];
+
+// Entries that a list shows before it is asked for all.
+const LIMIT = 12;
 
 function tile(name, value, note, color) {
   const node = element('div', { class: 'tile' }, element('div', { class: 'name', text: name }), element('div', { class: 'value', text: value }), element('div', { class: 'note', text: note }));
@@ -71,7 +80,6 @@ function fillMissing(data) {
     list.append(element('p', { class: 'lead', text: data.coverage.missing > 0 ? 'Layers without a time are marked in the table below.' : 'Nothing: every layer is measured, estimated or free.' }));
     return;
   }
-  const LIMIT = 12;
   const items = data.missing.slice().sort((a, b) => b.share - a.share);
   const show = (from, to) => items.slice(from, to).forEach((item) => {
     const node = element('div', { class: 'missing-item' }, element('div', { class: 'what' }, element('strong', { text: item.what }), ` · ${percentText(item.share)} of the time · ${item.reason}`));
@@ -88,6 +96,59 @@ function fillMissing(data) {
     });
     list.after(button);
   }
+}
+
+function fillWins(data) {
+  const of = (variant) => data.bounds.find((bound) => bound.variant === variant);
+  const sequential = of('sequential');
+  const main = mainBound(data);
+  if (!sequential) return;
+  const rows = [];
+  const add = (what, gain, note) => rows.push({ what, gain, note });
+  const fused = of('fused-sequential');
+  const chosen = data.regions.filter((region) => region.chosen);
+  if (fused && data.regions.length > 0) add('run the measured fused kernels', sequential.latency_us - fused.latency_us, `${plural(chosen.length, 'region')}, against each layer alone`);
+  const ideal = of('ideal-fusion');
+  if (ideal) add('fuse every element-wise and layout layer', main.latency_us - ideal.latency_us, 'kernels that need not exist yet, against the bound');
+  const parallel = of('parallel');
+  if (parallel) add('run independent layers at once', sequential.latency_us - parallel.latency_us, parallel.assumptions.find((tag) => tag.endsWith('-decides')) || '');
+  if (data.regret) add('the best algorithm in place of the library\u2019s choice', data.regret.sum_us, `${plural(data.regret.layers, 'layer')}${data.regret.validated ? ', measured on repetitions that did not choose the winner' : ', not told from noise'}`);
+  for (const outcome of data.what_ifs) {
+    for (const bound of outcome.bounds.filter((one) => one.variant === main.variant)) add(`what if ${outcome.what_if}`, bound.gain_us, `${plural(outcome.layers, 'layer')}, ${bound.variant} ${timeText(bound.latency_us)}`);
+  }
+  document.getElementById('wins').hidden = false;
+  const head = (titles) => element('thead', {}, element('tr', {}, ...titles.map(([title, number]) => element('th', { scope: 'col', text: title, class: number ? 'number' : '' }))));
+  const table = document.getElementById('wins-table');
+  table.append(head([['Change', false], ['Wins', true], ['Of the bound', true], ['How it is known', false]]));
+  table.append(element('tbody', {}, ...rows.map((row) => element('tr', {}, element('th', { scope: 'row', text: row.what }), element('td', { class: 'number', text: timeText(row.gain) }),
+    element('td', { class: 'number', text: percentText(row.gain / main.latency_us) }), element('td', { text: row.note })))));
+  fillRegions(data, chosen, head);
+}
+
+function fillRegions(data, chosen, head) {
+  const table = document.getElementById('regions-table');
+  if (chosen.length === 0) {
+    document.getElementById('regions-title').hidden = true;
+    table.hidden = true;
+    return;
+  }
+  const gain = (region) => region.unfused_us === null ? 0 : region.unfused_us - region.latency_us;
+  const sorted = chosen.slice().sort((a, b) => gain(b) - gain(a));
+  table.append(head([['Layers', false], ['Alone', true], ['Fused', true], ['Wins', true], ['Kernel', false]]));
+  const body = element('tbody');
+  table.append(body);
+  const show = (regions) => body.append(...regions.map((region) => element('tr', { title: region.config }, element('th', { scope: 'row', class: 'mono', text: region.layers.map((layer) => data.layers[layer].name).join(' ') }),
+    element('td', { class: 'number', text: region.unfused_us === null ? '?' : timeText(region.unfused_us) }), element('td', { class: 'number', text: timeText(region.latency_us) }),
+    element('td', { class: 'number', text: timeText(gain(region)) }), element('td', { class: 'mono', text: region.candidate }))));
+  show(sorted.slice(0, LIMIT));
+  if (sorted.length <= LIMIT) return;
+  const more = document.getElementById('regions-more');
+  more.hidden = false;
+  more.textContent = `Show all ${sorted.length}`;
+  more.addEventListener('click', () => {
+    more.hidden = true;
+    show(sorted.slice(LIMIT));
+  });
 }
 
 function fillAssumptions(data) {
@@ -157,6 +218,7 @@ function main() {
   fillTiles(data);
   fillAdvice(data);
   fillMissing(data);
+  fillWins(data);
   fillAssumptions(data);
   fillEnvironment(data);
   gapControls(data);

@@ -95,6 +95,8 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   command->add_option("--python", options->analysis.python, "the Python whose framework build is measured")
       ->type_name("PATH");
+  command->add_flag("!--no-regions", options->analysis.regions,
+                    "measure layers only, without what a library may run as one: shorter, and the bound does not fuse");
   command->add_flag("--measure-again", options->analysis.measure_again,
                     "measure the framework also where the store has its run");
   command

@@ -48,10 +48,12 @@ Result<int> RunBound(const BoundOptions& options) {
 void AddBoundCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<BoundOptions>();
   CLI::App* command = NewCommand(app, "bound", "the bracket of a model on a device, from the store",
-                                 "Floor, conventional floor, sequential and parallel bound, each with its assumptions; "
-                                 "coverage says what of it was\n"
-                                 "measured, estimated or missing. Nothing is measured: `infimum analyze` does that.",
-                                 "infimum bound resnet50.onnx --dim batch=8 --layers");
+                                 "Floor, conventional floor and the bounds (sequential, parallel, fused, with ideal "
+                                 "fusion, with the libraries' own\n"
+                                 "choices), each with its interval and assumptions; coverage says what of it was "
+                                 "measured, estimated or missing.\n"
+                                 "Nothing is measured: `infimum analyze` does that.",
+                                 "infimum bound resnet50.onnx --dim batch=8 --layers --what-if floor:op=Softmax");
   AddModel(command, options->model);
   AddDims(command, options->dims);
   AddDatabase(command, options->stored.database);
@@ -62,7 +64,13 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
   AddThreads(command, options->stored.campaign.threads);
   AddContract(command, options->stored.contract);
   AddBackend(command, options->stored.campaign.backend, options->backend_options);
-  command->add_flag("--layers", options->layers, "also each layer, with its best candidate");
+  command->add_flag("--layers", options->layers, "also each layer and each measured region, with its best candidate");
+  command
+      ->add_option("--what-if", options->stored.what_ifs,
+                   "solve again under an assumption: free:LAYER, floor:op=Softmax, 0.5x:family=matmul, 12us:LAYER, ...")
+      ->type_name("ACTION:LAYERS");
+  command->add_flag("--observed", options->stored.observed,
+                    "the framework's own layers, from its profiled run, as candidates too");
   AddFormat(command, options->format);
   command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
   invocation.Bind(command, [options] { return RunBound(*options); });

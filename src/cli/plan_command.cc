@@ -23,6 +23,7 @@ struct PlanCommandOptions {
   std::vector<std::string> backend_options;
   std::optional<NumericContract> contract;
   bool all = false;
+  bool no_regions = false;
   std::string output = "-";
   TalkOptions talk;
 };
@@ -40,6 +41,7 @@ Result<int> RunPlan(const PlanCommandOptions& options) {
   for (const ModelGraph& graph : graphs) pointers.push_back(&graph);
   PlanOptions plan_options;
   plan_options.contract = options.contract;
+  plan_options.regions = !options.no_regions;
   Plan plan = BuildPlan(pointers, plan_options);
   const std::size_t whole = plan.entries.size();
 
@@ -76,8 +78,9 @@ Result<int> RunPlan(const PlanCommandOptions& options) {
 void AddPlanCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<PlanCommandOptions>();
   CLI::App* command =
-      NewCommand(app, "plan", "the unique layer configurations of models, as a benchmark plan",
-                 "One workload a line, largest expected share first; what the store already has for this device and "
+      NewCommand(app, "plan", "the unique layer configurations and fusable regions of models, as a benchmark plan",
+                 "One workload a line, layers before regions, largest expected share first; what the store already has "
+                 "for this device and "
                  "environment is\n"
                  "left out. Runners (infimum-microbench-*) and `infimum bench` take it, here or on another machine.",
                  "infimum plan resnet50.onnx bert-base.onnx --dim batch=1 --dim sequence=128 -o plan.txt");
@@ -89,6 +92,7 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation) {
   AddThreads(command, options->campaign.threads);
   AddContract(command, options->contract);
   AddBackend(command, options->campaign.backend, options->backend_options);
+  command->add_flag("--no-regions", options->no_regions, "layers only, without what a library may run as one");
   command->add_flag("--all", options->all, "also what the store already has");
   command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
   AddTalk(command, options->talk);

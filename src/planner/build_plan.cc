@@ -1,16 +1,41 @@
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "infimum/base/text.h"
+#include "infimum/graph/fusable_regions.h"
 #include "infimum/planner/planner.h"
 
 namespace infimum {
 namespace {
 
 struct Use {
-  const Workload* workload = nullptr;
+  Workload workload;
   std::int64_t count = 0;
+  bool is_layer = false;  // of some model, not only a region of one
 };
+
+// By text, so that equal shares keep the order of their texts.
+using Uses = std::map<std::string, Use>;
+
+void Add(const Workload& workload, std::int64_t executions, bool is_layer, Uses& uses) {
+  const auto [entry, is_new] = uses.try_emplace(Format(workload));
+  if (is_new) entry->second.workload = workload;
+  entry->second.count = std::min(entry->second.count + executions, kMaxExecutions);
+  entry->second.is_layer |= is_layer;
+}
+
+// Regions of the graph and of its bodies, each as often as its last layer runs.
+void AddRegions(const ModelGraph& graph, std::int64_t executions, Uses& uses) {
+  for (const FusableRegion& region : FindFusableRegions(graph)) Add(region.workload, executions, false, uses);
+  for (const Layer& layer : graph.layers) {
+    for (const SubGraph& body : layer.bodies) {
+      if (body.graph == nullptr) continue;
+      const std::int64_t times = std::max<std::int64_t>(body.least_executions, 1);
+      AddRegions(*body.graph, executions > kMaxExecutions / times ? kMaxExecutions : executions * times, uses);
+    }
+  }
+}
 
 std::string DescribeModel(const ModelGraph& graph) {
   std::string text = "model " + (graph.name.empty() ? std::string("without-name") : graph.name);
@@ -52,20 +77,18 @@ Latency EstimateLatency(const Workload& workload, const PlanOptions& options) {
 
 Plan BuildPlan(std::span<const ModelGraph* const> graphs, const PlanOptions& options) {
   Plan plan;
-  std::map<std::string, Use> uses;  // by text, so that equal shares keep the order of their texts
+  Uses uses;
   for (const ModelGraph* graph : graphs) {
     plan.comments.push_back(DescribeModel(*graph));
     VisitLayers(*graph, [&](const Layer& layer, std::int64_t executions) {
-      if (!layer.workload) return;
-      Use& use = uses[Format(*layer.workload)];
-      use.workload = &*layer.workload;
-      use.count = std::min(use.count + executions, kMaxExecutions);
+      if (layer.workload) Add(*layer.workload, executions, true, uses);
     });
+    if (options.regions) AddRegions(*graph, 1, uses);
   }
   double total = 0;
   for (const auto& [text, use] : uses) {
     PlanEntry entry;
-    entry.workload = *use.workload;
+    entry.workload = use.workload;
     entry.contract = options.contract ? *options.contract : NativeContract(entry.workload);
     entry.uses = use.count;
     entry.share = EstimateLatency(entry.workload, options).count() * static_cast<double>(use.count);
@@ -75,8 +98,16 @@ Plan BuildPlan(std::span<const ModelGraph* const> graphs, const PlanOptions& opt
   if (total > 0) {
     for (PlanEntry& entry : plan.entries) entry.share = std::min(entry.share / total, 1.0);
   }
-  std::stable_sort(plan.entries.begin(), plan.entries.end(),
-                   [](const PlanEntry& a, const PlanEntry& b) { return a.share > b.share; });
+  // Without its layers a bound has holes, without its regions it is only less tight: layers come first.
+  std::set<WorkloadKey> layers;
+  for (const auto& [text, use] : uses)
+    if (use.is_layer) layers.insert({text});
+  const auto first_region =
+      std::stable_partition(plan.entries.begin(), plan.entries.end(),
+                            [&](const PlanEntry& entry) { return layers.contains(KeyOf(entry.workload)); });
+  const auto by_share = [](const PlanEntry& a, const PlanEntry& b) { return a.share > b.share; };
+  std::stable_sort(plan.entries.begin(), first_region, by_share);
+  std::stable_sort(first_region, plan.entries.end(), by_share);
   return plan;
 }
 

@@ -7,6 +7,8 @@
 #include <chrono>
 #include <ctime>
 
+#include "infimum/analyzer/observed.h"
+#include "infimum/analyzer/what_if.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/db/data_sheets.h"
 #include "infimum/onnx/read_model.h"
@@ -54,9 +56,21 @@ std::string FirstAnswer(const Bracket& bracket, const Plan& plan, std::chrono::s
   const std::size_t count = plan.entries.size();
   if (count == 0) return text + "; nothing is left to be measured";
   const auto guess = std::chrono::duration_cast<std::chrono::seconds>(kGuessedForEach * static_cast<double>(count));
-  return text + fmt::format("; {} layer configuration{} to be measured, about {} (the budget: {})", count,
-                            count == 1 ? " is" : "s are", FormatDuration(std::min(guess, budget)),
-                            FormatDuration(budget));
+  return text + fmt::format("; {} configuration{} of layers and regions {} to be measured, about {} (the budget: {})",
+                            count, count == 1 ? "" : "s", count == 1 ? "is" : "are",
+                            FormatDuration(std::min(guess, budget)), FormatDuration(budget));
+}
+
+// A run counts under the contract that it kept, and under every looser one.
+void HoldAgainstRun(const RunProfile& run, Bracket& bracket) {
+  const bool meets = run.contract == Name(bracket.contract) || run.contract == Name(NumericContract::kStrictF32);
+  if (!meets || run.end_to_end.empty()) return;
+  std::vector<Repetition> repetitions;
+  for (const RunRepetition& repetition : run.end_to_end)
+    if (!repetition.samples.empty()) repetitions.push_back(Summarize(repetition.samples));
+  if (repetitions.empty()) return;
+  HoldAgainst({run.framework + " " + run.framework_version, PointValue(repetitions), PointInterval(repetitions)},
+              bracket);
 }
 
 }  // namespace
@@ -89,6 +103,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
 
   PlanOptions plan_options;
   plan_options.contract = options.contract;
+  plan_options.regions = options.regions;
   plan_options = WithRatesOf(peaks, selection.threads, plan_options);
   const ModelGraph* graphs[] = {&analysis.graph};
   Selection now = selection;
@@ -124,8 +139,9 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   if (!plan.entries.empty() && !Interrupted()) {
     CampaignOptions campaign = options.campaign;
     campaign.budget = Left(start, options.campaign.budget - (new_peaks ? kPeaksTime : std::chrono::seconds(0)));
-    talk.Say(fmt::format("measuring {} layer configurations within {} s; Ctrl-C ends with what is known by then",
-                         plan.entries.size(), campaign.budget.count()));
+    talk.Say(fmt::format(
+        "measuring {} configurations of layers and regions within {} s; Ctrl-C ends with what is known by then",
+        plan.entries.size(), campaign.budget.count()));
     const Result<CampaignEnd> end = RunCampaign(installation, plan, campaign, *store, talk);
     // What was measured before a runner failed is in the store and worth its report.
     if (!end) {
@@ -145,6 +161,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   analysis.interrupted = Interrupted();
 
   INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
+  if (analysis.run) HoldAgainstRun(*analysis.run, analysis.bracket);
   INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
@@ -183,9 +200,23 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   selection.threads = options.campaign.threads;
   selection.cache = options.campaign.cache;
   selection.contract = options.contract;
-  INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
   INFIMUM_ASSIGN_OR_RETURN(analysis.run, store->FindRun(analysis.graph.sha256, selection.device, options.dims,
                                                         selection.threads, options.framework));
+  BracketOptions bracket_options;
+  for (const std::string& text : options.what_ifs) {
+    INFIMUM_ASSIGN_OR_RETURN(WhatIf what_if, ParseWhatIf(text, analysis.graph));
+    bracket_options.what_ifs.push_back(std::move(what_if));
+  }
+  if (options.observed) {
+    if (!analysis.run)
+      return Error{
+          fmt::format("--observed: {} holds no run of this model by {} on this device; `infimum measure {}` "
+                      "makes one",
+                      ShownAddress(options.database), options.framework, options.model.string())};
+    bracket_options.observed = ObservedIn(analysis.graph, *analysis.run);
+  }
+  INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection, bracket_options));
+  if (analysis.run) HoldAgainstRun(*analysis.run, analysis.bracket);
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,

@@ -57,6 +57,10 @@ std::vector<ReportLayer> FillLayers(const ModelGraph& graph, const Bracket& brac
     row.interval = latency.interval;
     row.floor = latency.floor;
     row.on_critical_path = latency.on_critical_path;
+    if (latency.choice) {
+      row.library_choice = latency.choice->candidate.name();
+      row.regret = latency.choice->regret;
+    }
     row.flops = layer.work.direct;
     row.bytes = layer.work.read() + layer.work.written;
     if (row.status == RowStatus::kMissing && row.reason.empty()) row.reason = "not measured yet";
@@ -96,6 +100,23 @@ ReportRun FillRun(const ModelGraph& graph, const Bracket& bracket, const RunProf
     filled.rows.push_back(std::move(engine));
   }
   return filled;
+}
+
+std::vector<ReportRegion> FillRegions(const Bracket& bracket) {
+  std::vector<ReportRegion> regions;
+  for (const RegionLatency& region : bracket.regions) {
+    ReportRegion row;
+    for (LayerId layer : region.layers) row.layers.push_back(layer.index());
+    row.rule = region.rule;
+    row.config = region.region ? Format(region.region->workload) : "";
+    row.candidate = region.candidate.name();
+    row.latency = region.latency;
+    row.unfused = region.unfused;
+    row.has_missing = region.has_missing;
+    row.is_chosen = region.is_chosen;
+    regions.push_back(std::move(row));
+  }
+  return regions;
 }
 
 // What the best rate of each kind is: the ceilings of the roofline.
@@ -219,9 +240,13 @@ ReportModel FillReport(const ReportSources& sources) {
   report.floor = sources.bracket.floor;
   report.conventional_floor = sources.bracket.conventional_floor;
   report.bounds = sources.bracket.bounds;
+  report.regret = sources.bracket.regret;
+  report.inversions = sources.bracket.inversions;
+  report.what_ifs = sources.bracket.what_ifs;
   report.demonstrated = sources.bracket.demonstrated;
   report.coverage = sources.bracket.coverage;
   report.layers = FillLayers(sources.graph, sources.bracket);
+  report.regions = FillRegions(sources.bracket);
   report.passes = sources.graph.passes;
   if (sources.run != nullptr) report.run = FillRun(sources.graph, sources.bracket, *sources.run);
   FillRoofs(sources.peaks, sources.bracket.selection.threads, report);

@@ -1,4 +1,4 @@
-#include "analyzer/fusion_choice.h"
+#include "infimum/analyzer/fusion_choice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,9 +37,9 @@ TEST(FusionChoice, ARegionThatWinsNothingIsNotChosen) {
 
 TEST(FusionChoice, OfTwoRegionsThatShareALayerTheBetterSelectionIsNotTheGreedyOne) {
   // {1, 2} saves most by itself; {0, 1} and {2, 3} save more together.
-  const FusionChoice choice = ChooseRegions(
-      Costs({10, 10, 10, 10}),
-      std::vector<FusionCandidate>{{{1, 2}, Latency(10)}, {{0, 1}, Latency(13)}, {{2, 3}, Latency(13)}});
+  const FusionChoice choice =
+      ChooseRegions(Costs({10, 10, 10, 10}),
+                    std::vector<FusionCandidate>{{{1, 2}, Latency(10)}, {{0, 1}, Latency(13)}, {{2, 3}, Latency(13)}});
   EXPECT_THAT(choice.chosen, ElementsAre(1, 2));
   EXPECT_EQ(choice.cost, Latency(26));
 }

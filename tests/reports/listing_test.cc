@@ -89,18 +89,42 @@ Bracket SmallBracket() {
   bracket.conventional_floor = {Latency(2.25), "arithmetic f32", {"conventional-arithmetic"}};
   bracket.bounds = {
       {BoundVariant::kSequential, Latency(10), {Latency(9.5), Latency(11)}, {"free-layouts", "warm-caches"}},
-      {BoundVariant::kParallel, Latency(8), {Latency(7.5), Latency(9)}, {"free-layouts"}}};
+      {BoundVariant::kParallel, Latency(8), {Latency(7.5), Latency(9)}, {"free-layouts"}},
+      {BoundVariant::kFusedSequential, Latency(8.75), {Latency(8.25), Latency(9.5)}, {"free-layouts"}}};
   bracket.coverage = {0.75, 0.125, 0, 0.125};
   bracket.layers.resize(4);
   for (std::size_t i = 0; i < 4; ++i) bracket.layers[i].layer = LayerId(i);
   Candidate kernel{"onednn", "brgconv:avx512_core", "any", "any", true};
-  bracket.layers[0] = {
-      LayerId(0), LatencyStatus::kMeasured, Latency(8.5), Interval{Latency(8), Latency(9)}, kernel, Latency(1), true};
-  bracket.layers[1] = {LayerId(1), LatencyStatus::kFree, Latency(0), std::nullopt, std::nullopt, Latency(0), false};
-  bracket.layers[2] = {LayerId(2), LatencyStatus::kEstimated, Latency(1.5), std::nullopt, std::nullopt, Latency(0.25),
-                       true};
-  bracket.layers[3] = {LayerId(3),   LatencyStatus::kMissing, std::nullopt, std::nullopt,
-                       std::nullopt, Latency(1.25),           true};
+  LayerLatency& conv = bracket.layers[0];
+  conv.status = LatencyStatus::kMeasured;
+  conv.latency = Latency(8.5);
+  conv.interval = Interval{Latency(8), Latency(9)};
+  conv.candidate = kernel;
+  conv.choice = LibraryChoice{{"onednn", "jit:avx2", "any", "any", true}, Latency(9.25), Latency(0.5), true};
+  conv.floor = Latency(1);
+  conv.on_critical_path = true;
+  conv.parallel_gain_if_free = Latency(6);
+  conv.parallel_gain_at_floor = Latency(5.5);
+  bracket.layers[1].status = LatencyStatus::kFree;
+  bracket.layers[1].latency = Latency(0);
+  bracket.layers[2].status = LatencyStatus::kEstimated;
+  bracket.layers[2].latency = Latency(1.5);
+  bracket.layers[2].floor = Latency(0.25);
+  bracket.layers[2].on_critical_path = true;
+  bracket.layers[3].floor = Latency(1.25);
+  bracket.layers[3].on_critical_path = true;
+  bracket.regret = AlgorithmRegret{Latency(0.5), 1, true};
+  bracket.regions = {{"product-epilogue",
+                      {LayerId(0), LayerId(1), LayerId(2)},
+                      std::nullopt,
+                      Latency(8.75),
+                      {Latency(8.25), Latency(9.5)},
+                      kernel,
+                      Latency(10),
+                      false,
+                      true}};
+  bracket.what_ifs = {{"free:Conv_0", 1, {{BoundVariant::kSequential, Latency(1.5), Latency(8.5)}}}};
+  HoldAgainst({"onnxruntime 1.31.1", Latency(9.75), {Latency(9.7), Latency(9.9)}}, bracket);
   return bracket;
 }
 

@@ -49,13 +49,45 @@ struct LayerLatency {
 
 // A region that was measured, whether the fused bounds chose it or not.
 struct RegionLatency {
-  FusableRegion region;
+  std::string rule;                     // of FusionRules(), or "observed"
+  std::vector<LayerId> layers;          // ascending
+  std::optional<FusableRegion> region;  // absent where only observed
   Latency latency{0};
   Interval interval;
   Candidate candidate;
   Latency unfused{0};        // its layers one by one, at best
   bool has_missing = false;  // a layer of it has no time of its own, so that it cannot be told what fusing wins
   bool is_chosen = false;    // by `fused-sequential`
+};
+
+// Layers that a framework's run really did in one piece, as a candidate beside the measured ones (observed.h).
+struct ObservedUnit {
+  std::vector<LayerId> layers;  // ascending; one or more
+  Latency latency{0};
+  Interval interval;
+  Candidate candidate;  // "observed/onnxruntime-1.31.1"
+};
+
+// An assumption about some layers, under which everything is solved again (what_if.h).
+struct LayerChange {
+  enum class Kind {
+    kFree,    // takes nothing
+    kFloor,   // takes its floor, where that is less than its time
+    kScaled,  // takes `value` times its time
+    kFixed,   // takes `value` microseconds
+  };
+  LayerId layer;
+  Kind kind = Kind::kFree;
+  double value = 0;
+};
+struct WhatIf {
+  std::string name;
+  std::vector<LayerChange> changes;
+};
+
+struct BracketOptions {
+  std::vector<ObservedUnit> observed;
+  std::vector<WhatIf> what_ifs;
 };
 
 // Shares of the sequential time (missing layers by their floor); they add up to 1.
@@ -92,6 +124,33 @@ struct AlgorithmRegret {
   bool is_validated = true;  // all of them
 };
 
+// A bound under an assumption, and what it wins over the bound without: negative where it costs.
+struct WhatIfBound {
+  BoundVariant variant = BoundVariant::kSequential;
+  Latency latency{0};
+  Latency gain{0};
+};
+struct WhatIfOutcome {
+  std::string name;
+  std::size_t layers = 0;  // that it changes
+  std::vector<WhatIfBound> bounds;
+};
+
+// A run that really happened and meets the contract: T* is no larger.
+struct UpperLimit {
+  std::string name;  // "onnxruntime 1.31.1", "demonstrated"
+  Latency latency{0};
+  Interval interval;
+};
+
+// A bound above an upper limit: some kernel of that run is not among our candidates, or one of the two was mismeasured.
+struct Inversion {
+  BoundVariant variant = BoundVariant::kSequential;
+  std::string name;              // of the upper limit
+  Latency excess{0};             // of the bound over it
+  bool is_beyond_noise = false;  // their intervals do not meet
+};
+
 struct Floor {
   Latency latency{0};
   std::string decided_by;                // "arithmetic f32", "bandwidth memory"
@@ -114,11 +173,19 @@ struct Bracket {
   std::vector<EnvironmentKey> environments;  // that its measurements come from, ascending
   std::vector<LayerLatency> layers;          // one for each layer of the graph, in its order
   std::vector<RegionLatency> regions;        // measured ones of the graph itself, by first layer
+  std::vector<WhatIfOutcome> what_ifs;       // as asked for
+  std::vector<UpperLimit> upper;             // see HoldAgainst
+  std::vector<Inversion> inversions;
 };
 
 // Needs a graph that Validate() accepts. Asks `source` once for all layers and regions (on several threads once more
 // for each smaller power of two, see analyzer/bounds.h) and once for the peaks. An
 // error only where the source fails or the device has no peaks and no data sheet at all.
-Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection);
+Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection,
+                               const BracketOptions& options = {});
+
+// Records an upper limit and every bound of the bracket that lies above it. Nothing is clipped: the bracket is as wide
+// as both say.
+void HoldAgainst(UpperLimit limit, Bracket& bracket);
 
 }  // namespace infimum

@@ -1,5 +1,5 @@
-// From models to a plan: each distinct workload once, the largest expected share of the time first, and
-// without what is measured already.
+// From models to a plan: each distinct workload once, layers before the regions that may be fused, of each the largest
+// expected share of the time first, and without what is measured already.
 //
 //   Plan plan = BuildPlan({{&resnet50, &bert}}, PlanOptions{});
 //   Selection now{.device = device.Key(), .threads = 1, .environment = environment.Key()};
@@ -29,6 +29,7 @@ struct PlanOptions {
   // One core of today, roughly: only their ratio matters for the order.
   FlopsPerSecond arithmetic{5e10};
   BytesPerSecond bandwidth{1e10};
+  bool regions = true;  // also what a library may run as one (FindFusableRegions)
 };
 
 // Options with the rates of a device: its best f32 arithmetic and its copy rate at the largest working set
@@ -38,8 +39,8 @@ PlanOptions WithRatesOf(const DevicePeaks& peaks, std::int64_t threads, PlanOpti
 // The roofline estimate of one execution.
 Latency EstimateLatency(const Workload& workload, const PlanOptions& options);
 
-// All measurable layers of the graphs, those of bodies too. Equal workloads are one entry, its uses added
-// up. Ties are ordered by text. One comment for each graph names it. Graphs must be valid.
+// All measurable layers of the graphs and their fusable regions, those of bodies too. Equal workloads are one entry,
+// its uses added up. Ties are ordered by text. One comment for each graph names it. Graphs must be valid.
 Plan BuildPlan(std::span<const ModelGraph* const> graphs, const PlanOptions& options);
 
 // When a workload needs no more measuring.

@@ -1,10 +1,11 @@
-// Bound against measured, row by row: layers that the engine fused stand in one row with the sum of
-// their bounds, so that nothing is counted twice.
+// Bound against measured, row by row: layers that the engine fused stand in one row, and its bound is the best way to
+// run them alone or as the regions that were measured.
 //
-//   engine row "fused Conv_0" = {Conv_0 (bound 1.0 ms), Relu_1 (0.2 ms)}, 1.5 ms
-//     -> one row {Conv_0, Relu_1}: bound 1.2 ms, measured 1.5 ms, gap 0.3 ms
+//   engine row "fused Conv_0" = {Conv_0 (bound 1.0 ms), Relu_1 (0.2 ms)}, 1.5 ms; region {Conv_0, Relu_1} 1.05 ms
+//     -> one row {Conv_0, Relu_1}: bound 1.05 ms, measured 1.5 ms, gap 0.45 ms
 //
-// GapSteps lead from the sequential bound to the measured end-to-end time and always add up to it.
+// Layers that the engine does not show stand in a row for each region that the fused bound chose, else alone. GapSteps
+// lead from the sum of the rows' bounds to the measured end-to-end time and always add up to it.
 #pragma once
 
 #include <optional>
@@ -34,7 +35,8 @@ struct ComparisonRow {
   }
 };
 
-// One row for each engine row and for each layer in none, ordered by first layer; engine-only rows last.
+// One row for each engine row, and for each chosen region and each other layer in none, ordered by first layer;
+// engine-only rows last.
 std::vector<ComparisonRow> ComparisonRows(const ReportModel& report);
 
 // Signed: negative where the engine is faster than the bound or skips work.

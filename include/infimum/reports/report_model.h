@@ -37,12 +37,26 @@ struct ReportLayer {
   RowStatus status = RowStatus::kMissing;
   std::string reason;                // why free, missing or unknown
   std::string candidate;             // "onednn/brgconv:avx512_core"; empty where none ran
+  std::string library_choice;        // what its library would have run; empty where no library chooses
+  std::optional<Latency> regret;     // of that choice
   std::optional<Latency> latency;    // what the bound counts for it; absent when missing or unknown
   std::optional<Interval> interval;  // measured only
   Latency floor{0};
   bool on_critical_path = false;
   Flops flops;  // direct: what the literature counts
   Bytes bytes;  // compulsory, read and written
+};
+
+// Layers that were measured as one; `is_chosen`: the fused bound runs them so.
+struct ReportRegion {
+  std::vector<std::size_t> layers;  // ascending indices into ReportModel::layers
+  std::string rule;
+  std::string config;  // empty where only observed
+  std::string candidate;
+  Latency latency{0};
+  Latency unfused{0};        // its layers one by one
+  bool has_missing = false;  // one of them has no time of its own
+  bool is_chosen = false;
 };
 
 // Layers of the graph that the engine executed as one, and what that took. `layers` is empty for work
@@ -109,11 +123,15 @@ struct ReportModel {
   Floor floor;
   Floor conventional_floor;
   std::vector<Bound> bounds;
+  std::optional<AlgorithmRegret> regret;
+  std::vector<Inversion> inversions;
+  std::vector<WhatIfOutcome> what_ifs;
   std::optional<Latency> demonstrated;
   std::optional<ReportRun> run;
   Coverage coverage;
 
-  std::vector<ReportLayer> layers;  // in the graph's order
+  std::vector<ReportLayer> layers;    // in the graph's order
+  std::vector<ReportRegion> regions;  // by first layer
   std::vector<RewritePass> passes;
   std::vector<Roof> arithmetic_roofs;
   std::vector<Roof> bandwidth_roofs;
@@ -121,7 +139,8 @@ struct ReportModel {
   std::vector<Advice> advice;
 };
 
-// The bound that headlines compare with: `sequential`, else the first; null where there is none.
+// The bound that headlines compare with: `fused-sequential`, else `sequential`, else the first; null where there is
+// none.
 const Bound* MainBound(const ReportModel& report);
 
 // "infimum bench --layer '<config>'", quoted for a POSIX shell.

@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "infimum/analyzer/bracket.h"
 #include "infimum/db/store.h"
@@ -32,6 +33,7 @@ struct AnalysisOptions {
   std::string framework = "onnxruntime";  // "none": no framework is measured
   std::string python;
   bool measure_again = false;  // the framework's run, although the store has one
+  bool regions = true;         // measure what a library may run as one, too
 };
 
 struct Analysis {
@@ -54,6 +56,8 @@ struct StoredAnalysisOptions {
   CampaignOptions campaign;
   std::optional<NumericContract> contract;
   std::string framework = "onnxruntime";
+  bool observed = false;              // the framework's own layers as candidates too
+  std::vector<std::string> what_ifs;  // see infimum/analyzer/what_if.h
 };
 Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options);
 

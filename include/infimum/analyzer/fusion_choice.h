@@ -10,8 +10,8 @@
 // kMostStates are cut off: the choice is then the best that was kept, and `lower` a relaxation.
 //
 // The relaxation: any prices p >= 0 of layers with p_i <= cost_i and, for each region, sum of p_i <= its cost (the dual
-// of the linear program) add up to no more than any selection costs. The same prices bound every longest path from below
-// (fused_path.h), so they are worth having where the choice is exact as well.
+// of the linear program) add up to no more than any selection costs. The same prices bound every longest path from
+// below (fused_path.h), so they are worth having where the choice is exact as well.
 #pragma once
 
 #include <cstddef>

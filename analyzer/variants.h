@@ -1,0 +1,15 @@
+// The bounds as they are shown: each variant with its interval and the assumptions that it stands on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/latency_resolution.h"
+
+namespace infimum {
+
+// Appends every variant to bracket.bounds; bracket.regions and bracket.regret are final. `common`: assumptions of all.
+void AddVariants(const ModelGraph& graph, const DeviceModel& device, const std::vector<ResolvedLayer>& layers,
+                 const CombinedBounds& combined, const std::vector<std::string>& common, Bracket& bracket);
+
+}  // namespace infimum
