@@ -3,15 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace infimum {
 namespace {
-
-struct BestRow {
-  Latency point{0};
-  Interval interval;
-  const Candidate* candidate = nullptr;
-};
 
 bool IsTime(Latency time) { return std::isfinite(time.count()) && time >= Latency(0); }
 
@@ -33,21 +28,8 @@ const Measurement* FindLeast(const std::vector<Measurement>& rows, SampleStatist
   return best;
 }
 
-std::optional<BestRow> FindBest(const std::vector<Measurement>& rows, SampleStatistic statistic) {
-  const Measurement* row = FindLeast(rows, statistic, [](const Measurement&) { return true; });
-  if (row == nullptr) return std::nullopt;
-  BestRow best{Fold(row->repetitions, statistic), {}, &row->candidate};
-  Latency least_low{std::numeric_limits<double>::infinity()};
-  Latency least_high = least_low;
-  for (const Measurement& other : rows) {
-    const Latency point = Fold(other.repetitions, statistic);
-    if (!IsTime(point)) continue;
-    const Interval interval = PointInterval(other.repetitions);
-    least_low = std::min(least_low, std::min(interval.low, point));
-    least_high = std::min(least_high, std::max(interval.high, point));
-  }
-  best.interval = {std::min(least_low, best.point), std::max(least_high, best.point)};
-  return best;
+const Measurement* FindBest(const std::vector<Measurement>& rows, SampleStatistic statistic) {
+  return FindLeast(rows, statistic, [](const Measurement&) { return true; });
 }
 
 // The least median of a row but for one repetition.
@@ -79,7 +61,8 @@ std::optional<Latency> ValidatedRegret(const std::vector<Measurement>& rows, con
   return sum / static_cast<double>(choice.repetitions.size());
 }
 
-std::optional<LibraryChoice> FindChoice(const std::vector<Measurement>& rows, Latency best, SampleStatistic statistic) {
+std::optional<ChosenTime> FindChoice(const std::vector<Measurement>& rows, Latency best, SampleStatistic statistic,
+                                     const NoiseModel& noise) {
   const Measurement* row =
       FindLeast(rows, statistic, [](const Measurement& other) { return other.candidate.library_choice; });
   if (row == nullptr) return std::nullopt;
@@ -87,21 +70,27 @@ std::optional<LibraryChoice> FindChoice(const std::vector<Measurement>& rows, La
   const std::optional<Latency> regret = ValidatedRegret(rows, *row);
   choice.is_validated = regret.has_value();
   choice.regret = regret.value_or(choice.latency - best);
-  return choice;
+  return ChosenTime{std::move(choice), noise.Of(row->repetitions)};
 }
 
 }  // namespace
 
-std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, const Selection& selection) {
+std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, const Selection& selection, const NoiseModel& noise) {
   const auto own = rows.by_threads.find(selection.threads);
   if (own == rows.by_threads.end()) return std::nullopt;
-  const std::optional<BestRow> best = FindBest(own->second, selection.statistic);
-  if (!best) return std::nullopt;
-  BestTime time{best->point, best->interval, *best->candidate, best->point * static_cast<double>(selection.threads),
-                FindChoice(own->second, best->point, selection.statistic)};
-  for (const auto& [threads, fewer] : rows.by_threads)
-    if (const std::optional<BestRow> row = FindBest(fewer, selection.statistic))
-      time.core_time = std::min(time.core_time, row->point * static_cast<double>(threads));
+  const Measurement* best = FindBest(own->second, selection.statistic);
+  if (best == nullptr) return std::nullopt;
+  BestTime time;
+  time.best = Fold(best->repetitions, selection.statistic);
+  time.estimate = noise.OfBest(own->second);
+  time.candidate = best->candidate;
+  time.core_time = time.best * static_cast<double>(selection.threads);
+  time.choice = FindChoice(own->second, time.best, selection.statistic, noise);
+  for (const auto& [threads, fewer] : rows.by_threads) {
+    if (const Measurement* row = FindBest(fewer, selection.statistic))
+      time.core_time =
+          std::min(time.core_time, Fold(row->repetitions, selection.statistic) * static_cast<double>(threads));
+  }
   return time;
 }
 

@@ -16,20 +16,26 @@
 #include <vector>
 
 #include "analyzer/measured_rows.h"
+#include "analyzer/uncertainty.h"
 #include "infimum/analyzer/bracket.h"
 
 namespace infimum {
 
+struct ChosenTime {
+  LibraryChoice choice;
+  TimeEstimate estimate;
+};
+
 struct BestTime {
-  Latency best{0};
-  Interval interval;
+  Latency best{0};        // the least point value
+  TimeEstimate estimate;  // of the true time of the best candidate
   Candidate candidate;
   // Cores x time, the least over all counts of cores that the workload was measured on.
   Latency core_time{0};
-  std::optional<LibraryChoice> choice;  // of the libraries' choices the fastest; absent where no row is one
+  std::optional<ChosenTime> choice;  // of the libraries' choices the fastest; absent where no row is one
 };
 
-// nullopt where nothing was measured on the selection's number of threads.
-std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, const Selection& selection);
+// nullopt where nothing was measured on the selection's number of threads. `noise` has seen all rows of the bracket.
+std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, const Selection& selection, const NoiseModel& noise);
 
 }  // namespace infimum

@@ -12,10 +12,7 @@ namespace {
 
 Latency Sum(std::span<const Latency> times) { return std::accumulate(times.begin(), times.end(), Latency(0)); }
 
-// One end of the intervals, or the points.
-using End = std::function<Latency(const UnitTimes&)>;
-
-// The problem with one number for each time.
+// The problem by resource, as the algorithms take it.
 struct Numbers {
   std::vector<Latency> layers;
   std::vector<FusionCandidate> regions;
@@ -23,23 +20,21 @@ struct Numbers {
   std::vector<std::vector<FusionCandidate>> region_occupancy;  // by resource
 };
 
-Numbers At(const BoundsProblem& problem, const End& end) {
+Numbers NumbersOf(const BoundsProblem& problem) {
   Numbers numbers;
   const std::size_t resources = problem.resources.size();
   numbers.layer_occupancy.resize(resources);
   numbers.region_occupancy.resize(resources);
-  // An occupancy keeps its share of the time.
   const auto occupied = [&](const UnitTimes& unit, std::size_t resource) {
     INFIMUM_CHECK(unit.occupancy.size() == resources, "one occupancy for each resource");
-    const Latency least = std::min(unit.occupancy[resource], unit.best);
-    return unit.best > Latency(0) ? end(unit) * (least / unit.best) : Latency(0);
+    return std::min(unit.occupancy[resource], unit.best);
   };
   for (const UnitTimes& layer : problem.layers) {
-    numbers.layers.push_back(end(layer));
+    numbers.layers.push_back(layer.best);
     for (std::size_t k = 0; k < resources; ++k) numbers.layer_occupancy[k].push_back(occupied(layer, k));
   }
   for (const RegionTimes& region : problem.regions) {
-    numbers.regions.push_back({region.layers, end(region.times)});
+    numbers.regions.push_back({region.layers, region.times.best});
     for (std::size_t k = 0; k < resources; ++k)
       numbers.region_occupancy[k].push_back({region.layers, occupied(region.times, k)});
   }
@@ -180,35 +175,22 @@ class Solver {
   const Numbers& numbers_;
 };
 
-CombinedBound Combined(Value point, Latency low, Latency high) {
-  // Selections differ from end to end; the ends still hold the point.
-  return {point.latency,
-          {std::min(low, point.latency), std::max(high, point.latency)},
-          std::move(point.decided_by),
-          point.exact};
-}
+CombinedBound Combined(Value value) { return {value.latency, std::move(value.decided_by), value.exact}; }
 
 }  // namespace
 
 CombinedBounds CombineBounds(const BoundsProblem& problem) {
   const DagView dag(problem.predecessors);
-  const auto solve = [&](const End& end) {
-    const Numbers numbers = At(problem, end);
-    return Solver(problem, dag, numbers).Solve();
-  };
-  Solution point = solve([](const UnitTimes& unit) { return unit.best; });
-  const Solution low = solve([](const UnitTimes& unit) { return unit.interval.low; });
-  const Solution high = solve([](const UnitTimes& unit) { return unit.interval.high; });
+  const Numbers numbers = NumbersOf(problem);
+  Solution solution = Solver(problem, dag, numbers).Solve();
   CombinedBounds bounds;
-  bounds.sequential = Combined({point.sequential, "", true}, low.sequential, high.sequential);
-  bounds.parallel = Combined(point.parallel, low.parallel.latency, high.parallel.latency);
-  bounds.fused_sequential = Combined({point.choice.lower, "", point.choice.exact}, low.choice.lower, high.choice.lower);
-  bounds.fused_parallel = Combined(point.fused_parallel, low.fused_parallel.latency, high.fused_parallel.latency);
-  std::vector<Latency> best;
-  for (const UnitTimes& layer : problem.layers) best.push_back(layer.best);
-  bounds.longest_path = dag.FindLongestPath(best);
-  bounds.chosen = std::move(point.choice.chosen);
-  bounds.chosen_is_best = point.choice.exact;
+  bounds.sequential = {solution.sequential, "", true};
+  bounds.parallel = Combined(solution.parallel);
+  bounds.fused_sequential = {solution.choice.lower, "", solution.choice.exact};
+  bounds.fused_parallel = Combined(solution.fused_parallel);
+  bounds.longest_path = dag.FindLongestPath(numbers.layers);
+  bounds.chosen = std::move(solution.choice.chosen);
+  bounds.chosen_is_best = solution.choice.exact;
   return bounds;
 }
 

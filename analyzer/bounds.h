@@ -20,8 +20,7 @@
 //
 //   parallel = min(sequential, max(longest path, max over k of sum over layers of occupancy_k))
 //
-// A missing layer adds nothing and is listed in the coverage. Intervals: the ends of the layers' intervals combined in
-// the same way, as if all layers erred together, so they are wide rather than narrow.
+// A missing layer adds nothing and is listed in the coverage.
 #pragma once
 
 #include <span>
@@ -29,17 +28,17 @@
 #include <vector>
 
 #include "analyzer/dag_view.h"
+#include "analyzer/uncertainty.h"
 #include "infimum/analyzer/fusion_choice.h"
-#include "infimum/measurement/statistics.h"
 
 namespace infimum {
 
 // Times of what runs as one: a layer, or a region in place of its layers.
 struct UnitTimes {
   Latency best{0};
-  Interval interval;
   // Of each of the device's resources how long all of it is taken, at most `best`.
   std::vector<Latency> occupancy;
+  Term term = {};  // its true time, for intervals
 };
 
 struct RegionTimes {
@@ -56,7 +55,6 @@ struct BoundsProblem {
 
 struct CombinedBound {
   Latency latency{0};
-  Interval interval;
   std::string decided_by;  // of the parallel ones: "longest-path" or the resource's name
   bool exact = true;       // of the fused ones: otherwise a relaxation, which no selection goes below
 };

@@ -91,9 +91,9 @@ std::vector<RegionLatency> RegionsOf(const std::vector<ResolvedRegion>& regions,
     known.layers = region.layers;
     known.rule = region.known != nullptr ? std::string(region.known->region.rule) : "observed";
     if (region.known != nullptr) known.region = region.known->region;
-    known.latency = region.time.best;
-    known.interval = region.time.interval;
-    known.candidate = region.time.candidate;
+    known.latency = region.times.best;
+    known.interval = IntervalOfSum(std::vector<Term>{region.times.term});
+    known.candidate = region.candidate;
     for (LayerId layer : region.layers) {
       known.unfused += layers[layer.index()].times.best;
       known.has_missing |= layers[layer.index()].known.status == LatencyStatus::kMissing;
@@ -179,7 +179,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   const auto is_missing = [](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; };
   if (any_time || std::none_of(layers.begin(), layers.end(), is_missing)) {
     const std::vector<std::string> common = Assumptions(graph, selection, layers);
-    AddVariants(graph, device, layers, combined, common, bracket);
+    AddVariants(graph, device, layers, problem, combined, common, bracket);
   }
   bracket.layers.reserve(layers.size());
   for (ResolvedLayer& layer : layers) bracket.layers.push_back(std::move(layer.known));

@@ -1,22 +1,34 @@
 #include "analyzer/latency_resolution.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "analyzer/floor.h"
 
 namespace infimum {
 namespace {
 
-// `a` and then `b` `times` times over.
+// What has no noise, or none that is known.
+Term Exactly(Latency time) {
+  Term term;
+  term.estimate.center = time.count();
+  return term;
+}
+
 void Accumulate(UnitTimes& sum, const UnitTimes& unit, double times) {
   sum.best += unit.best * times;
-  sum.interval.low += unit.interval.low * times;
-  sum.interval.high += unit.interval.high * times;
   for (std::size_t k = 0; k < sum.occupancy.size(); ++k) sum.occupancy[k] += unit.occupancy[k] * times;
 }
 
-UnitTimes Times(Latency best, const Interval& interval, std::vector<Latency> occupancy) {
-  return {best, interval, std::move(occupancy)};
+// A sum of terms as one term of its own.
+Term Together(const std::vector<Term>& terms, double times, std::size_t workload) {
+  const Interval interval = IntervalOfSum(terms);
+  Term sum;
+  sum.workload = workload;
+  for (const Term& term : terms) sum.estimate.center += times * term.weight * term.estimate.center;
+  sum.estimate.below = std::max(sum.estimate.center - times * interval.low.count(), 0.0);
+  sum.estimate.above = std::max(times * interval.high.count() - sum.estimate.center, 0.0);
+  return sum;
 }
 
 }  // namespace
@@ -35,8 +47,17 @@ LatencyResolver::LatencyResolver(const MeasuredRows& rows, const RegionSet& regi
       device_(device),
       resources_(device, selection),
       threads_(static_cast<double>(std::max<std::int64_t>(selection.threads, 1))) {
+  NoiseModel noise;
   for (const auto& [key, entry] : rows.all())
-    if (std::optional<BestTime> time = BestTimeOf(entry, selection)) times_.emplace(key.text, *std::move(time));
+    for (const auto& [count, measurements] : entry.by_threads)
+      for (const Measurement& row : measurements) noise.Observe(row.repetitions);
+  for (const auto& [key, entry] : rows.all()) {
+    std::optional<BestTime> time = BestTimeOf(entry, selection, noise);
+    if (!time) continue;
+    const std::size_t workload = times_.size() + 1;
+    const Interval interval = IntervalOfSum(std::vector<Term>{{time->estimate, 1, workload}});
+    times_.emplace(key.text, KnownTime{*std::move(time), workload, interval});
+  }
 }
 
 std::vector<ResolvedLayer> LatencyResolver::Layers(const ModelGraph& graph) const {
@@ -47,6 +68,18 @@ std::vector<ResolvedLayer> LatencyResolver::Layers(const ModelGraph& graph) cons
     layers.back().known.layer = LayerId(i);
   }
   return layers;
+}
+
+std::vector<Term> TermsOfSelection(const BoundsProblem& problem, const std::vector<std::size_t>& chosen) {
+  std::vector<bool> taken(problem.layers.size(), false);
+  std::vector<Term> terms;
+  for (std::size_t region : chosen) {
+    for (std::size_t layer : problem.regions[region].layers) taken[layer] = true;
+    terms.push_back(problem.regions[region].times.term);
+  }
+  for (std::size_t layer = 0; layer < taken.size(); ++layer)
+    if (!taken[layer]) terms.push_back(problem.layers[layer].term);
+  return terms;
 }
 
 ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer) const {
@@ -62,17 +95,20 @@ ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer) const {
   }
   if (layer.status == LayerStatus::kMeasurable && layer.workload) {
     if (const auto found = times_.find(KeyOf(*layer.workload).text); found != times_.end()) {
-      const BestTime& time = found->second;
-      resolved.times = resolved.fused = Times(
-          time.best, time.interval,
-          resources_.OccupancyOf(*layer.workload, layer.work, time.candidate.algorithm, time.best, time.core_time));
+      const auto& [time, workload, interval] = found->second;
+      resolved.times = {
+          time.best,
+          resources_.OccupancyOf(*layer.workload, layer.work, time.candidate.algorithm, time.best, time.core_time),
+          {time.estimate, 1, workload}};
+      resolved.fused = resolved.times;
       resolved.measured = time.best;
-      resolved.heuristic = time.choice ? time.choice->latency : time.best;
+      resolved.heuristic = time.choice ? time.choice->choice.latency : time.best;
+      resolved.heuristic_term = {time.choice ? time.choice->estimate : time.estimate, 1, workload};
       known.status = LatencyStatus::kMeasured;
       known.latency = time.best;
-      known.interval = time.interval;
+      known.interval = interval;
       known.candidate = time.candidate;
-      known.choice = time.choice;
+      if (time.choice) known.choice = time.choice->choice;
       return resolved;
     }
     if (MovesBytesOnly(*layer.workload)) {
@@ -80,9 +116,11 @@ ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer) const {
       if (std::optional<Latency> time = device_.CopyTime(bytes)) {
         // The copy curve may lie above the rates that the floor has seen; an estimate below a floor is none.
         time = std::max(*time, known.floor);
-        resolved.times = resolved.fused = Times(
-            *time, {*time, *time}, resources_.OccupancyOf(*layer.workload, layer.work, "", *time, *time * threads_));
+        resolved.times = {*time, resources_.OccupancyOf(*layer.workload, layer.work, "", *time, *time * threads_),
+                          Exactly(*time)};
+        resolved.fused = resolved.times;
         resolved.estimated = resolved.heuristic = *time;
+        resolved.heuristic_term = Exactly(*time);
         known.status = LatencyStatus::kEstimated;
         known.latency = *time;
         return resolved;
@@ -100,8 +138,13 @@ ResolvedLayer LatencyResolver::ResolveBody(const ModelGraph& body, double execut
   sum.times.occupancy = sum.fused.occupancy = resources_.Nothing();
   bool any_missing = false, any_estimated = false, any_measured = false;
   const std::vector<ResolvedLayer> layers = Layers(body);
+  // Bodies have no number among the workloads; their address is one.
+  const auto workload = reinterpret_cast<std::uintptr_t>(&body);
+  std::vector<Term> terms, heuristic_terms;
   for (const ResolvedLayer& layer : layers) {
     Accumulate(sum.times, layer.times, executions);
+    terms.push_back(layer.times.term);
+    heuristic_terms.push_back(layer.heuristic_term);
     sum.heuristic += layer.heuristic * executions;
     sum.measured += layer.measured * executions;
     sum.estimated += layer.estimated * executions;
@@ -111,25 +154,25 @@ ResolvedLayer LatencyResolver::ResolveBody(const ModelGraph& body, double execut
     any_estimated |= layer.known.status == LatencyStatus::kEstimated;
     any_measured |= layer.known.status == LatencyStatus::kMeasured;
   }
+  sum.times.term = Together(terms, executions, workload);
+  sum.heuristic_term = Together(heuristic_terms, executions, workload);
   if (executions <= 0) any_missing = any_estimated = any_measured = false;
   sum.known.status = any_missing     ? LatencyStatus::kMissing
                      : any_estimated ? LatencyStatus::kEstimated
                      : any_measured  ? LatencyStatus::kMeasured
                                      : LatencyStatus::kFree;
   if (!any_missing) sum.known.latency = sum.times.best;
-  if (sum.known.status == LatencyStatus::kMeasured) sum.known.interval = sum.times.interval;
-  const BoundsProblem problem = Problem(body, layers, Regions(body));
-  if (problem.regions.empty()) {
-    sum.fused = sum.times;
-    return sum;
-  }
-  const CombinedBound fused = CombineBounds(problem).fused_sequential;
-  sum.is_exact = fused.exact;
-  // How busy each resource is does not fall below the fused share of what it was.
-  const double share = sum.times.best > Latency(0) ? fused.latency * executions / sum.times.best : 1;
+  if (sum.known.status == LatencyStatus::kMeasured)
+    sum.known.interval = IntervalOfSum(std::vector<Term>{sum.times.term});
   sum.fused = sum.times;
-  sum.fused.best = fused.latency * executions;
-  sum.fused.interval = {fused.interval.low * executions, fused.interval.high * executions};
+  const BoundsProblem problem = Problem(body, layers, Regions(body));
+  if (problem.regions.empty()) return sum;
+  const CombinedBounds combined = CombineBounds(problem);
+  sum.is_exact = combined.fused_sequential.exact;
+  sum.fused.best = combined.fused_sequential.latency * executions;
+  sum.fused.term = Together(TermsOfSelection(problem, combined.chosen), executions, workload);
+  // How busy each resource is does not fall below the fused share of what it was.
+  const double share = sum.times.best > Latency(0) ? sum.fused.best / sum.times.best : 1;
   for (Latency& occupancy : sum.fused.occupancy) occupancy = std::min(occupancy * share, sum.fused.best);
   return sum;
 }
@@ -162,10 +205,14 @@ std::vector<ResolvedRegion> LatencyResolver::Regions(const ModelGraph& graph) co
   for (const KnownRegion& known : regions_.Of(graph)) {
     const auto found = times_.find(known.key.text);
     if (found == times_.end()) continue;
-    const BestTime& time = found->second;
-    resolved.push_back({&known, known.region.layers, time,
-                        resources_.OccupancyOf(known.region.workload, known.work, time.candidate.algorithm, time.best,
-                                               time.core_time)});
+    const auto& [time, workload, interval] = found->second;
+    resolved.push_back({&known,
+                        known.region.layers,
+                        time.candidate,
+                        {time.best,
+                         resources_.OccupancyOf(known.region.workload, known.work, time.candidate.algorithm, time.best,
+                                                time.core_time),
+                         {time.estimate, 1, workload}}});
   }
   return resolved;
 }
@@ -176,6 +223,9 @@ void LatencyResolver::Observe(const ModelGraph& graph, const std::vector<Observe
     // Of what a run occupies nothing is known but that it ran on all the cores that it was given.
     std::vector<Latency> occupancy = resources_.Nothing();
     if (resources_.of_cores()) occupancy[0] = unit.latency;
+    Term term = Exactly(unit.latency);
+    term.estimate.below = (unit.latency - unit.interval.low).count();
+    term.estimate.above = (unit.interval.high - unit.latency).count();
     std::vector<LayerId> timed;
     for (LayerId layer : unit.layers)
       if (graph.layer(layer).status != LayerStatus::kFree) timed.push_back(layer);
@@ -183,20 +233,19 @@ void LatencyResolver::Observe(const ModelGraph& graph, const std::vector<Observe
       ResolvedLayer& layer = layers[timed[0].index()];
       const bool is_better = layer.known.status != LatencyStatus::kMeasured || unit.latency < layer.times.best;
       if (!is_better) continue;
-      layer.times = layer.fused = Times(unit.latency, unit.interval, std::move(occupancy));
+      layer.times = layer.fused = {unit.latency, std::move(occupancy), term};
       layer.measured = unit.latency;
       layer.estimated = layer.missing = Latency(0);
-      if (layer.known.status != LatencyStatus::kMeasured) layer.heuristic = unit.latency;
+      if (layer.known.status != LatencyStatus::kMeasured) {
+        layer.heuristic = unit.latency;
+        layer.heuristic_term = term;
+      }
       layer.known.status = LatencyStatus::kMeasured;
       layer.known.latency = unit.latency;
       layer.known.interval = unit.interval;
       layer.known.candidate = unit.candidate;
     } else if (!timed.empty()) {
-      BestTime time;
-      time.best = unit.latency;
-      time.interval = unit.interval;
-      time.candidate = unit.candidate;
-      regions.push_back({nullptr, unit.layers, std::move(time), std::move(occupancy)});
+      regions.push_back({nullptr, unit.layers, unit.candidate, {unit.latency, std::move(occupancy), term}});
     }
   }
 }
@@ -208,7 +257,7 @@ BoundsProblem LatencyResolver::Problem(const ModelGraph& graph, const std::vecto
   problem.resources = resources_.names();
   for (const ResolvedLayer& layer : layers) problem.layers.push_back(layer.times);
   for (const ResolvedRegion& region : regions) {
-    RegionTimes times{{}, Times(region.time.best, region.time.interval, region.occupancy)};
+    RegionTimes times{{}, region.times};
     for (LayerId layer : region.layers) times.layers.push_back(layer.index());
     problem.regions.push_back(std::move(times));
   }

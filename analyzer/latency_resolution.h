@@ -29,6 +29,7 @@ struct ResolvedLayer {
   UnitTimes times;       // what the layer adds to a bound; 0 where free or missing
   UnitTimes fused;       // the same with its bodies' layers fused; equals `times` without bodies
   Latency heuristic{0};  // with the candidates that the libraries would choose
+  Term heuristic_term = {};
   // The layer's weights in the coverage; a layer with bodies may have several.
   Latency measured{0};
   Latency estimated{0};
@@ -39,8 +40,8 @@ struct ResolvedLayer {
 struct ResolvedRegion {
   const KnownRegion* known = nullptr;  // null where only observed
   std::vector<LayerId> layers;
-  BestTime time;
-  std::vector<Latency> occupancy;
+  Candidate candidate;
+  UnitTimes times;
 };
 
 class LatencyResolver {
@@ -70,8 +71,16 @@ class LatencyResolver {
   const DeviceModel& device_;
   Resources resources_;
   double threads_;
-  std::unordered_map<std::string, BestTime> times_;
+  struct KnownTime {
+    BestTime time;
+    std::size_t workload = 0;  // its number, for terms
+    Interval interval;
+  };
+  std::unordered_map<std::string, KnownTime> times_;
 };
+
+// The terms of one selection: the chosen regions', and those of the layers in none.
+std::vector<Term> TermsOfSelection(const BoundsProblem& problem, const std::vector<std::size_t>& chosen);
 
 // Whether a layer may be estimated from the bytes that it moves.
 bool MovesBytesOnly(const Workload& workload);

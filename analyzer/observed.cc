@@ -14,8 +14,8 @@ std::vector<ObservedUnit> ObservedIn(const ModelGraph& graph, const RunProfile& 
   for (const AlignedRow& row : AlignRun(graph, layers, run).rows) {
     const bool is_sure = row.clue == AlignmentClue::kValue || row.clue == AlignmentClue::kNode;
     if (!row.measured || row.inside_body || !is_sure) continue;
-    const bool takes_time = std::ranges::any_of(
-        row.layers, [&](LayerId layer) { return graph.layer(layer).status != LayerStatus::kFree; });
+    const bool takes_time =
+        std::ranges::any_of(row.layers, [&](LayerId layer) { return graph.layer(layer).status != LayerStatus::kFree; });
     if (!takes_time) continue;
     ObservedUnit unit{row.layers, *row.measured, {Latency(0), Latency(0)}, candidate};
     for (std::size_t layer : row.engine_layers) {

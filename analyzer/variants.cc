@@ -13,62 +13,76 @@ std::vector<std::string> With(std::vector<std::string> tags, std::initializer_li
   return tags;
 }
 
-void AddBounds(const CombinedBounds& combined, const std::vector<std::string>& common, bool any_regions,
-               Bracket& bracket) {
-  const std::string unfused = any_regions ? "" : "no-measured-regions";
-  const auto relaxed = [](const CombinedBound& bound) { return bound.exact ? "" : "relaxed-selection"; };
-  const auto add = [&](BoundVariant variant, const CombinedBound& bound, std::initializer_list<std::string> tags) {
-    bracket.bounds.push_back({variant, bound.latency, bound.interval, With(common, tags)});
-  };
-  add(BoundVariant::kSequential, combined.sequential, {});
-  add(BoundVariant::kParallel, combined.parallel, {combined.parallel.decided_by + "-decides"});
-  add(BoundVariant::kFusedSequential, combined.fused_sequential, {unfused, relaxed(combined.fused_sequential)});
-  add(BoundVariant::kFusedParallel, combined.fused_parallel,
-      {combined.fused_parallel.decided_by + "-decides", unfused, relaxed(combined.fused_parallel)});
+Interval Scaled(const Interval& interval, double factor) { return {interval.low * factor, interval.high * factor}; }
+
+// Of what decides: the layers of the longest path, or of the busiest resource each layer's share of its own time.
+Interval IntervalOfParallel(const BoundsProblem& problem, const CombinedBounds& combined) {
+  std::vector<Term> terms;
+  const auto resource = std::ranges::find(problem.resources, combined.parallel.decided_by);
+  if (resource == problem.resources.end()) {
+    for (std::size_t layer : combined.longest_path.layers) terms.push_back(problem.layers[layer].term);
+    return IntervalOfSum(terms);
+  }
+  const auto k = static_cast<std::size_t>(resource - problem.resources.begin());
+  for (const UnitTimes& layer : problem.layers) {
+    Term term = layer.term;
+    term.weight = layer.best > Latency(0) ? std::min(layer.occupancy[k] / layer.best, 1.0) : 0;
+    terms.push_back(term);
+  }
+  return IntervalOfSum(terms);
 }
 
-void AddIdealFusion(const ModelGraph& graph, const std::vector<ResolvedLayer>& layers, const DeviceModel& device,
-                    const std::vector<std::string>& common, Bracket& bracket) {
-  const auto at = [&](auto time) {
-    std::vector<Latency> times;
-    for (const ResolvedLayer& layer : layers) times.push_back(time(layer.fused));
-    return IdealFusion(graph, times, device);
-  };
-  const Bound& fused = *bracket.Find(BoundVariant::kFusedSequential);
-  const Latency point = std::min(at([](const UnitTimes& unit) { return unit.best; }), fused.latency);
-  const Latency low = std::min(at([](const UnitTimes& unit) { return unit.interval.low; }), fused.interval.low);
-  const Latency high = std::min(at([](const UnitTimes& unit) { return unit.interval.high; }), fused.interval.high);
-  bracket.bounds.push_back({BoundVariant::kIdealFusion,
-                            point,
-                            {std::min(low, point), std::max(high, point)},
-                            With(common, {"element-wise-layers-cost-their-bytes"})});
+// Which regions and layers decide a relaxation or an ideal is not known by name: they get the relative interval of the
+// fused bound, which is made of the same times.
+Interval LikeFused(Latency latency, const Bound& fused) {
+  return fused.latency > Latency(0) ? Scaled(fused.interval, latency / fused.latency) : Interval{latency, latency};
 }
 
-void AddHeuristic(const std::vector<ResolvedLayer>& layers, const std::vector<std::string>& common, Bracket& bracket) {
-  if (!bracket.regret) return;
+Interval IntervalOfHeuristic(const std::vector<ResolvedLayer>& layers) {
+  std::vector<Term> terms;
+  for (const ResolvedLayer& layer : layers) terms.push_back(layer.heuristic_term);
+  return IntervalOfSum(terms);
+}
+
+Bound HeuristicBound(const std::vector<ResolvedLayer>& layers, const AlgorithmRegret& regret,
+                     const std::vector<std::string>& common) {
   Latency sum{0};
-  Interval interval;
   std::size_t measured = 0;
   for (const ResolvedLayer& layer : layers) {
     sum += layer.heuristic;
-    // The library's choice is one candidate; nothing is chosen among many.
-    const double scale = layer.times.best > Latency(0) ? layer.heuristic / layer.times.best : 1;
-    interval.low += layer.times.interval.low * scale;
-    interval.high += layer.times.interval.high * scale;
     measured += layer.known.status == LatencyStatus::kMeasured;
   }
-  const bool all = bracket.regret->layers == measured;
-  bracket.bounds.push_back(
-      {BoundVariant::kHeuristic, sum, interval, With(common, {all ? "" : "best-candidate-where-no-library-chooses"})});
+  return {BoundVariant::kHeuristic, sum, IntervalOfHeuristic(layers),
+          With(common, {regret.layers == measured ? "" : "best-candidate-where-no-library-chooses"})};
 }
 
 }  // namespace
 
 void AddVariants(const ModelGraph& graph, const DeviceModel& device, const std::vector<ResolvedLayer>& layers,
-                 const CombinedBounds& combined, const std::vector<std::string>& common, Bracket& bracket) {
-  AddBounds(combined, common, !bracket.regions.empty(), bracket);
-  AddIdealFusion(graph, layers, device, common, bracket);
-  AddHeuristic(layers, common, bracket);
+                 const BoundsProblem& problem, const CombinedBounds& combined, const std::vector<std::string>& common,
+                 Bracket& bracket) {
+  std::vector<Bound>& bounds = bracket.bounds;
+  const std::string unfused = bracket.regions.empty() ? "no-measured-regions" : "";
+  const auto relaxed = [](const CombinedBound& bound) { return bound.exact ? "" : "relaxed-selection"; };
+  const auto decided = [](const CombinedBound& bound) { return bound.decided_by + "-decides"; };
+
+  bounds.push_back(
+      {BoundVariant::kSequential, combined.sequential.latency, IntervalOfSum(TermsOfSelection(problem, {})), common});
+  bounds.push_back({BoundVariant::kParallel, combined.parallel.latency, IntervalOfParallel(problem, combined),
+                    With(common, {decided(combined.parallel)})});
+  const Bound fused{BoundVariant::kFusedSequential, combined.fused_sequential.latency,
+                    IntervalOfSum(TermsOfSelection(problem, combined.chosen)),
+                    With(common, {unfused, relaxed(combined.fused_sequential)})};
+  bounds.push_back(fused);
+  bounds.push_back({BoundVariant::kFusedParallel, combined.fused_parallel.latency,
+                    LikeFused(combined.fused_parallel.latency, fused),
+                    With(common, {decided(combined.fused_parallel), unfused, relaxed(combined.fused_parallel)})});
+  std::vector<Latency> times;
+  for (const ResolvedLayer& layer : layers) times.push_back(layer.fused.best);
+  const Latency ideal = std::min(IdealFusion(graph, times, device), fused.latency);
+  bounds.push_back({BoundVariant::kIdealFusion, ideal, LikeFused(ideal, fused),
+                    With(common, {"element-wise-layers-cost-their-bytes"})});
+  if (bracket.regret) bounds.push_back(HeuristicBound(layers, *bracket.regret, common));
 }
 
 }  // namespace infimum

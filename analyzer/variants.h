@@ -10,6 +10,7 @@ namespace infimum {
 
 // Appends every variant to bracket.bounds; bracket.regions and bracket.regret are final. `common`: assumptions of all.
 void AddVariants(const ModelGraph& graph, const DeviceModel& device, const std::vector<ResolvedLayer>& layers,
-                 const CombinedBounds& combined, const std::vector<std::string>& common, Bracket& bracket);
+                 const BoundsProblem& problem, const CombinedBounds& combined, const std::vector<std::string>& common,
+                 Bracket& bracket);
 
 }  // namespace infimum

@@ -32,7 +32,6 @@ WhatIfOutcome SolveAgain(const BoundsProblem& problem, const CombinedBounds& com
     for (Latency& occupancy : unit.occupancy)
       occupancy = unit.best > Latency(0) ? std::min(occupancy * share, time) : time;
     unit.best = time;
-    unit.interval = {time, time};
   }
   const CombinedBounds solved = CombineBounds(changed);
   WhatIfOutcome outcome{what_if.name, what_if.changes.size(), {}};

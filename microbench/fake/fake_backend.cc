@@ -118,7 +118,7 @@ Result<std::unique_ptr<PreparedRun>> FakeBackend::Prepare(const Workload& worklo
       RandomOrder(options_.seed + static_cast<std::uint64_t>(options_.process) * 7919).Next();
   if (process_noise_ > 0) {
     std::mt19937_64 random(process_seed ^ HashOf(text + candidate.name()));
-    const double factor = std::exp(std::abs(std::normal_distribution<double>(0, process_noise_)(random)));
+    const double factor = std::exp(std::normal_distribution<double>(0, process_noise_)(random));
     latency = Clock::Duration(std::llround(static_cast<double>(latency.count()) * factor));
   }
   const Work work = WorkOf(workload);

@@ -5,7 +5,7 @@
 //
 //   machine=7            another pretended machine: other factors, another device
 //   noise=0.023          each launch is slower by |N(0, 0.023)| on a logarithmic scale
-//   process-noise=0.02   likewise, drawn once for each worker process
+//   process-noise=0.02   a whole process is faster or slower by N(0, 0.02), as where its pages lie decides
 //   frequency=1500       the clock that it says it runs at, in MHz
 //   pace=2ms             preparing a candidate really takes that long, so that a campaign can be interrupted
 //   crash=gemm ...       faults, see fake_faults.h

@@ -1,4 +1,4 @@
-#include "src/measurement/student_t.h"
+#include "infimum/measurement/student_t.h"
 
 #include <cmath>
 

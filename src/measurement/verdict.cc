@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "src/measurement/student_t.h"
+#include "infimum/measurement/student_t.h"
 
 namespace infimum {
 namespace {

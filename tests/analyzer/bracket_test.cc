@@ -97,17 +97,6 @@ TEST(Bracket, ARegionWithoutItsOwnRowsIsMissing) {
   EXPECT_EQ(*Compute(graph, source, testing::TestSelection(1)).layers[2].latency, Latency(3));
 }
 
-TEST(Bracket, TheIntervalHoldsThePointAndEndsWhereSomeCandidateSurelyIs) {
-  const ModelGraph graph = SmallModel();
-  MemorySource source = SourceWithPeaks();
-  source.Add(MeasuredRow(KeyOfLayer(graph, 2), "a", {Latency(10), Latency(20)}), TestEnvironment(1));
-  source.Add(MeasuredRow(KeyOfLayer(graph, 2), "b", {Latency(11), Latency(12)}), TestEnvironment(1));
-  const Bracket bracket = Compute(graph, source, testing::TestSelection(1));
-  EXPECT_EQ(*bracket.layers[2].latency, Latency(10));
-  EXPECT_EQ(bracket.layers[2].interval->low, Latency(10 * 0.99));
-  EXPECT_EQ(bracket.layers[2].interval->high, Latency(12));  // a's own would end at 20
-}
-
 TEST(Bracket, AMissingDeviceIsAnErrorThatSaysWhatToRun) {
   MemorySource source;
   const Result<Bracket> bracket = ComputeBracket(SmallModel(), source, testing::TestSelection(1));

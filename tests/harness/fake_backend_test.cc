@@ -47,9 +47,9 @@ TEST(FakeBackend, MachinesDiffer) {
   EXPECT_NE(*FakeLatency(Parsed(kConvolution), direct, 1, 0), *FakeLatency(Parsed(kConvolution), direct, 1, 1));
 }
 
-TEST(FakeBackend, NoiseOnlySlowsDownAndRepeatsWithItsSeed) {
+TEST(FakeBackend, ALaunchsNoiseOnlySlowsDownAndRepeatsWithItsSeed) {
   BackendOptions options;
-  options.settings = {{"noise", "0.1"}, {"process-noise", "0.05"}};
+  options.settings = {{"noise", "0.1"}};
   const Candidate direct{"fake", "direct", "any", "any", true};
   const auto time_of = [&] {
     FakeBackend backend(options);
@@ -62,6 +62,25 @@ TEST(FakeBackend, NoiseOnlySlowsDownAndRepeatsWithItsSeed) {
   EXPECT_GT(first, *FakeLatency(Parsed(kConvolution), direct, 1, 0));
   options.process = 1;
   EXPECT_NE(time_of(), first);
+}
+
+TEST(FakeBackend, AProcessIsSlowerOrFasterAsAWhole) {
+  BackendOptions options;
+  options.settings = {{"process-noise", "0.05"}};
+  const Candidate direct{"fake", "direct", "any", "any", true};
+  const Clock::Duration exact = *FakeLatency(Parsed(kConvolution), direct, 1, 0);
+  int slower = 0;
+  for (options.process = 0; options.process < 100; ++options.process) {
+    FakeBackend backend(options);
+    auto run = backend.Prepare(Parsed(kConvolution), direct, NumericContract::kStrictF32);
+    EXPECT_TRUE((*run)->Run().ok());
+    const Clock::Duration once = backend.clock().Now();
+    EXPECT_TRUE((*run)->Run().ok());
+    EXPECT_EQ(backend.clock().Now(), 2 * once);
+    slower += once > exact;
+  }
+  EXPECT_GT(slower, 30);
+  EXPECT_LT(slower, 70);
 }
 
 TEST(FakeBackend, AnUnknownSettingIsToldWhenTheDeviceIsDescribed) {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "src/measurement/student_t.h"
+#include "infimum/measurement/student_t.h"
 #include "tests/measurement/row_builder.h"
 
 namespace infimum {

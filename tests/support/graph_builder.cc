@@ -1,5 +1,6 @@
 #include "tests/support/graph_builder.h"
 
+#include <cstring>
 #include <memory>
 
 namespace infimum::testing {
@@ -22,6 +23,22 @@ ValueId GraphBuilder::Input(std::string name, std::vector<std::int64_t> dims, Da
 
 ValueId GraphBuilder::Weight(std::string name, std::vector<std::int64_t> dims, DataType type) {
   return AddValue(std::move(name), ValueKind::kWeight, Shape{std::move(dims)}, type);
+}
+
+ValueId GraphBuilder::Number(std::string name, float number) {
+  const ValueId id = Weight(std::move(name), {});
+  Tensor tensor{DataType::kF32, Shape{}, std::vector<std::byte>(sizeof number)};
+  std::memcpy(tensor.bytes.data(), &number, sizeof number);
+  graph_.value(id).constant = std::move(tensor);
+  return id;
+}
+
+ValueId GraphBuilder::Measurable(const std::string& name, LayerConfig config, std::vector<ValueId> inputs,
+                                 std::vector<std::int64_t> dims) {
+  const ValueId output = AddLayer(name, std::string(FamilyOf(config)), std::move(inputs), Shape{std::move(dims)},
+                                  DataType::kF32, LayerStatus::kMeasurable);
+  SetWorkload(std::move(config));
+  return output;
 }
 
 ValueId GraphBuilder::Captured(std::string name, std::vector<std::int64_t> dims) {

@@ -20,6 +20,8 @@ class GraphBuilder {
  public:
   ValueId Input(std::string name, std::vector<std::int64_t> dims, DataType type = DataType::kF32);
   ValueId Weight(std::string name, std::vector<std::int64_t> dims, DataType type = DataType::kF32);
+  // A constant of one element.
+  ValueId Number(std::string name, float number);
   // A value of the graph around, seen by name.
   ValueId Captured(std::string name, std::vector<std::int64_t> dims);
   void Output(ValueId value);
@@ -27,6 +29,9 @@ class GraphBuilder {
   ValueId MatMul(const std::string& name, ValueId a, ValueId b);
   ValueId Unary(const std::string& name, PointwiseKind kind, ValueId input);
   ValueId Binary(const std::string& name, PointwiseKind kind, ValueId a, ValueId b);
+  // Any other configuration; its operands are the inputs in order.
+  ValueId Measurable(const std::string& name, LayerConfig config, std::vector<ValueId> inputs,
+                     std::vector<std::int64_t> dims);
   // Rows of a table.
   ValueId Gather(const std::string& name, ValueId table, ValueId indices, std::int64_t count);
   ValueId View(const std::string& name, ValueId input, std::vector<std::int64_t> dims);

@@ -1,0 +1,319 @@
+#include "infimum/graph/fusable_regions.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "tests/support/graph_builder.h"
+#include "tests/support/random_graph.h"
+
+namespace infimum {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::UnorderedElementsAre;
+using Builder = testing::GraphBuilder;
+
+// "rule: layer layer", one for each region.
+std::vector<std::string> Found(const ModelGraph& graph) {
+  std::vector<std::string> found;
+  for (const FusableRegion& region : FindFusableRegions(graph)) {
+    std::string text(region.rule);
+    text += ":";
+    for (LayerId layer : region.layers) text += " " + graph.layer(layer).name;
+    found.push_back(std::move(text));
+  }
+  return found;
+}
+
+std::string WorkloadOf(const ModelGraph& graph, std::string_view rule) {
+  for (const FusableRegion& region : FindFusableRegions(graph))
+    if (region.rule == rule) return Format(region.workload);
+  return "none";
+}
+
+ValueId Add(Builder& model, const std::string& name, ValueId a, ValueId b) {
+  return model.Binary(name, PointwiseKind::kAdd, a, b);
+}
+ValueId Multiply(Builder& model, const std::string& name, ValueId a, ValueId b) {
+  return model.Binary(name, PointwiseKind::kMultiply, a, b);
+}
+
+TEST(FusableRegions, AProductTakesItsEpilogueAndEveryClosedPrefixOfIt) {
+  Builder model;
+  const ValueId x = model.Input("x", {8, 16});
+  const ValueId y = model.MatMul("fc", x, model.Weight("w", {16, 32}));
+  const ValueId sum = Add(model, "add", y, model.Input("residual", {8, 32}));
+  model.Output(model.Unary("relu", PointwiseKind::kRelu, sum));
+  const ModelGraph graph = model.Take();
+  EXPECT_THAT(Found(graph), ElementsAre("product-epilogue: fc add", "product-epilogue: fc add relu",
+                                        "elementwise-chain: add relu"));
+  EXPECT_EQ(Format(FindFusableRegions(graph)[1].workload),
+            "region [matmul dtype=f32:f32:f32 a=1x8x16 b=1x16x32 bias=no weights=const](in0,w0) ; "
+            "[pointwise kind=add dtype=f32:f32:f32 in=256,256](%0,in1) ; [pointwise kind=relu dtype=f32:-:f32 in=256](%1)");
+}
+
+TEST(FusableRegions, AValueThatLeavesTheGraphOrHasAnotherReaderEndsTheEpilogue) {
+  Builder model;
+  const ValueId y = model.MatMul("fc", model.Input("x", {8, 16}), model.Weight("w", {16, 32}));
+  model.Output(model.Unary("relu", PointwiseKind::kRelu, y));
+  model.Output(y);
+  EXPECT_THAT(Found(model.Take()), IsEmpty());
+
+  Builder other;
+  const ValueId z = other.MatMul("fc", other.Input("x", {8, 16}), other.Weight("w", {16, 32}));
+  other.Output(other.Unary("relu", PointwiseKind::kRelu, z));
+  other.Output(other.MatMul("next", z, other.Weight("v", {32, 4})));
+  EXPECT_THAT(Found(other.Take()), IsEmpty());
+}
+
+TEST(FusableRegions, ViewsBetweenMembersBelongToTheRegionAndThoseBehindItDoNot) {
+  Builder model;
+  const ValueId y = model.MatMul("fc", model.Input("x", {8, 16}), model.Weight("w", {16, 32}));
+  const ValueId relu = model.Unary("relu", PointwiseKind::kRelu, model.View("flat", y, {256}));
+  model.Output(model.View("back", relu, {8, 32}));
+  EXPECT_THAT(Found(model.Take()), ElementsAre("product-epilogue: fc flat relu"));
+}
+
+TEST(FusableRegions, ABiasIsTheProductsOwnAlsoBehindAView) {
+  Builder model;
+  const ValueId y = model.MatMul("fc", model.Input("x", {8, 16}), model.Weight("w", {16, 32}));
+  const ValueId z = Add(model, "bias", model.View("view", y, {2, 4, 32}), model.Weight("b", {32}));
+  model.Output(model.Unary("relu", PointwiseKind::kRelu, z));
+  const ModelGraph graph = model.Take();
+  EXPECT_THAT(Found(graph), ElementsAre("product-bias: fc view bias", "product-epilogue: fc view bias relu"));
+  EXPECT_EQ(WorkloadOf(graph, "product-bias"),
+            "matmul dtype=f32:f32:f32 a=1x8x16 b=1x16x32 bias=column weights=const");
+  const FusableRegion bias = FindFusableRegions(graph)[0];
+  EXPECT_EQ(bias.operands.size(), 3u);
+  EXPECT_EQ(graph.value(bias.operands[2]).name, "b");
+}
+
+TEST(FusableRegions, WhatIsAddedAlongAnotherDimensionIsNoBias) {
+  Builder model;
+  const ValueId y = model.MatMul("fc", model.Input("x", {32, 16}), model.Weight("w", {16, 32}));
+  model.Output(Add(model, "add", y, model.Weight("b", {32, 1})));
+  EXPECT_THAT(Found(model.Take()), ElementsAre("product-epilogue: fc add"));
+}
+
+TEST(FusableRegions, AConvolutionsBiasIsOneForEachChannel) {
+  const auto found = [](std::vector<std::int64_t> bias) {
+    Builder model;
+    ConvolutionConfig config;
+    config.input = Shape{{1, 3, 8, 8}};
+    config.output_channels = 8;
+    config.kernel = Shape{{3, 3}};
+    config.stride = config.dilation = Shape{{1, 1}};
+    config.padding = {1, 1, 1, 1};
+    const ValueId y = model.Measurable("conv", config, {model.Input("x", {1, 3, 8, 8}), model.Weight("w", {8, 3, 3, 3})},
+                                       {1, 8, 8, 8});
+    model.Output(Add(model, "add", y, model.Weight("b", std::move(bias))));
+    return Found(model.Take());
+  };
+  EXPECT_THAT(found({8, 1, 1}), Contains("product-bias: conv add"));
+  EXPECT_THAT(found({1, 8, 1, 1}), Contains("product-bias: conv add"));
+  // Eight columns, and eight rows, are not eight channels.
+  EXPECT_THAT(found({8}), Not(Contains("product-bias: conv add")));
+  EXPECT_THAT(found({8, 1}), Not(Contains("product-bias: conv add")));
+}
+
+// x -> what `build` makes of it.
+std::vector<std::string> Activation(const std::function<ValueId(Builder&, ValueId)>& build) {
+  Builder model;
+  model.Output(build(model, model.Input("x", {64})));
+  const ModelGraph graph = model.Take();
+  std::vector<std::string> kinds;
+  for (const FusableRegion& region : FindFusableRegions(graph))
+    if (region.rule == "activation")
+      kinds.push_back(Format(region.workload) + " of " + std::to_string(region.layers.size()));
+  return kinds;
+}
+
+TEST(FusableRegions, GeluIsRecognizedHoweverItIsWritten) {
+  const char* const kGelu = "pointwise kind=gelu_erf dtype=f32:-:f32 in=64 of 5";
+  EXPECT_THAT(Activation([](Builder& m, ValueId x) {
+                const ValueId e = m.Unary("erf", PointwiseKind::kErrorFunction,
+                                          m.Binary("div", PointwiseKind::kDivide, x, m.Number("r", 1.41421356f)));
+                return Multiply(m, "half", Multiply(m, "mul", x, Add(m, "one", e, m.Number("1", 1))), m.Number("h", 0.5f));
+              }),
+              ElementsAre(kGelu));
+  EXPECT_THAT(Activation([](Builder& m, ValueId x) {
+                const ValueId half = Multiply(m, "half", m.Number("h", 0.5f), x);
+                const ValueId e = m.Unary("erf", PointwiseKind::kErrorFunction,
+                                          Multiply(m, "mul", x, m.Number("r", 0.70710678f)));
+                return Multiply(m, "end", half, Add(m, "one", m.Number("1", 1), e));
+              }),
+              ElementsAre(kGelu));
+}
+
+TEST(FusableRegions, GeluByTanhAndSwishAreRecognized) {
+  EXPECT_THAT(Activation([](Builder& m, ValueId x) {
+                const ValueId cube = m.Unary("cube", PointwiseKind::kCube, x);
+                const ValueId inner = Add(m, "sum", x, Multiply(m, "c", cube, m.Number("k", 0.044715f)));
+                const ValueId t = m.Unary("tanh", PointwiseKind::kTanh, Multiply(m, "s", inner, m.Number("p", 0.7978845608f)));
+                return Multiply(m, "end", Multiply(m, "half", x, m.Number("h", 0.5f)), Add(m, "one", t, m.Number("1", 1)));
+              }),
+              ElementsAre("pointwise kind=gelu_tanh dtype=f32:-:f32 in=64 of 8"));
+  EXPECT_THAT(Activation([](Builder& m, ValueId x) {
+                return Multiply(m, "mul", x, m.Unary("sigmoid", PointwiseKind::kSigmoid, x));
+              }),
+              ElementsAre("pointwise kind=swish dtype=f32:-:f32 in=64 of 2"));
+}
+
+TEST(FusableRegions, AlmostAnActivationIsNone) {
+  for (const float half : {0.5005f, 0.4f, -0.5f}) {
+    EXPECT_THAT(Activation([&](Builder& m, ValueId x) {
+                  const ValueId e = m.Unary("erf", PointwiseKind::kErrorFunction,
+                                            m.Binary("div", PointwiseKind::kDivide, x, m.Number("r", 1.41421356f)));
+                  return Multiply(m, "end", Multiply(m, "mul", x, Add(m, "one", e, m.Number("1", 1))), m.Number("h", half));
+                }),
+                IsEmpty())
+        << half;
+  }
+  // One of the values is needed elsewhere too.
+  Builder model;
+  const ValueId x = model.Input("x", {64});
+  const ValueId sigmoid = model.Unary("sigmoid", PointwiseKind::kSigmoid, x);
+  model.Output(sigmoid);
+  model.Output(Multiply(model, "mul", x, sigmoid));
+  for (const FusableRegion& region : FindFusableRegions(model.graph())) EXPECT_NE(region.rule, "activation");
+}
+
+TEST(FusableRegions, AnEpilogueGrowsOverARecognizedActivation) {
+  Builder m;
+  const ValueId y = m.MatMul("fc", m.Input("x", {8, 16}), m.Weight("w", {16, 32}));
+  const ValueId z = Add(m, "bias", y, m.Weight("b", {32}));
+  m.Output(Multiply(m, "mul", z, m.Unary("sigmoid", PointwiseKind::kSigmoid, z)));
+  EXPECT_THAT(Found(m.graph()),
+              UnorderedElementsAre("product-bias: fc bias", "product-epilogue: fc bias sigmoid mul",
+                                   "activation: sigmoid mul"));
+  EXPECT_EQ(WorkloadOf(m.graph(), "product-epilogue"),
+            "region [matmul dtype=f32:f32:f32 a=1x8x16 b=1x16x32 bias=column weights=const](in0,w0,w1) ; "
+            "[pointwise kind=swish dtype=f32:-:f32 in=256](%0)");
+}
+
+TEST(FusableRegions, ARegionThatAPathLeavesAndEntersAgainIsNone) {
+  // fc -> pool -> add(fc, pool): fc and add alone would wait for pool, which waits for them.
+  Builder model;
+  const ValueId y = model.MatMul("fc", model.Input("x", {8, 16}), model.Weight("w", {16, 32}));
+  const ValueId other = model.MatMul("mix", y, model.Weight("v", {32, 32}));
+  model.Output(Add(model, "add", y, other));
+  EXPECT_THAT(Found(model.Take()), ElementsAre("product-epilogue: mix add"));
+}
+
+TEST(FusableRegions, AResidualSumIsAnOutputBesideItsNormalization) {
+  Builder model;
+  NormalizationConfig norm;
+  norm.input = Shape{{8, 16}};
+  norm.types.weights = DataType::kF32;
+  norm.scale = norm.bias = true;
+  const ValueId sum = Add(model, "add", model.Input("x", {8, 16}), model.Input("y", {8, 16}));
+  const ValueId out = model.Measurable("norm", norm, {sum, model.Weight("g", {16}), model.Weight("b", {16})}, {8, 16});
+  model.Output(out);
+  model.Output(Add(model, "next", sum, out));
+  const ModelGraph graph = model.Take();
+  EXPECT_THAT(Found(graph), ElementsAre("add-normalization: add norm"));
+  const FusableRegion region = FindFusableRegions(graph)[0];
+  EXPECT_EQ(std::get<Region>(region.workload).outputs, (std::vector<std::int64_t>{0, 1}));
+  EXPECT_THAT(region.outputs, ElementsAre(sum, out));
+}
+
+// q k^T, a scale, a mask, softmax, times v.
+ModelGraph Attention(std::vector<std::int64_t> mask, bool leaks) {
+  Builder m;
+  const ValueId q = m.Input("q", {4, 8, 16}), k = m.Input("k", {4, 16, 8}), v = m.Input("v", {4, 8, 16});
+  const auto product = [&](const std::string& name, ValueId a, ValueId b, std::int64_t k_extent, std::int64_t n) {
+    MatMulConfig config;
+    config.a = Shape{{4, 8, k_extent}};
+    config.b = Shape{{4, k_extent, n}};
+    config.weights = Constness::kVariable;
+    return m.Measurable(name, config, {a, b}, {4, 8, n});
+  };
+  const ValueId scores = product("scores", q, k, 16, 8);
+  ValueId masked = Multiply(m, "scale", scores, m.Number("s", 0.25f));
+  masked = Add(m, "mask", masked, m.Input("m", std::move(mask)));
+  SoftmaxConfig softmax;
+  softmax.input = Shape{{32, 8, 1}};
+  const ValueId weights = m.Measurable("softmax", softmax, {masked}, {4, 8, 8});
+  if (leaks) m.Output(weights);
+  m.Output(product("values", weights, v, 8, 16));
+  return m.Take();
+}
+
+TEST(FusableRegions, AttentionIsOneRegionWithItsScaleAndMask) {
+  const ModelGraph graph = Attention({8, 8}, false);
+  EXPECT_THAT(Found(graph), Contains("attention: scores scale mask softmax values"));
+  EXPECT_EQ(WorkloadOf(graph, "attention"),
+            "attention dtype=f32:-:f32 n=1 heads=4 kv_heads=4 q=8 kv=8 head=16 mask=full");
+}
+
+TEST(FusableRegions, AttentionWhoseWeightsOthersReadOrWhoseMaskDiffersByHeadIsNone) {
+  EXPECT_EQ(WorkloadOf(Attention({8, 8}, true), "attention"), "none");
+  EXPECT_EQ(WorkloadOf(Attention({4, 8, 8}, false), "attention"), "none");
+  EXPECT_EQ(WorkloadOf(Attention({8, 1}, false), "attention"), "none");
+}
+
+TEST(FusableRegions, RulesHaveNamesOfTheirOwn) {
+  std::set<std::string_view> names;
+  for (const FusionRule& rule : FusionRules()) {
+    EXPECT_TRUE(names.insert(rule.name).second) << rule.name;
+    EXPECT_FALSE(rule.description.empty());
+  }
+}
+
+// What every rule promises, by brute force.
+TEST(FusableRegions, AreConvexClosedAndValidOnRandomGraphs) {
+  std::size_t regions = 0;
+  for (std::uint64_t seed = 0; seed < 1500; ++seed) {
+    std::mt19937_64 random(seed);
+    testing::RandomGraphOptions options;
+    options.layers = 2 + random() % 30;
+    options.reach = 1 + random() % 4;
+    options.most_inputs = 1 + random() % 3;
+    options.unknown_share = random() % 3 == 0 ? 0.2 : 0;
+    const ModelGraph graph = testing::MakeRandomGraph(random, options);
+    const auto predecessors = Predecessors(graph);
+    std::set<std::pair<std::vector<LayerId>, std::string>> seen;
+    for (const FusableRegion& region : FindFusableRegions(graph)) {
+      ++regions;
+      ASSERT_TRUE(seen.insert({region.layers, Format(region.workload)}).second) << seed;
+      ASSERT_TRUE(std::ranges::is_sorted(region.layers)) << seed;
+      ASSERT_TRUE(Validate(region.workload).ok()) << seed;
+      const std::set<LayerId> inside(region.layers.begin(), region.layers.end());
+      ASSERT_EQ(inside.size(), region.layers.size()) << seed;
+      // Layers that a member reaches from outside must not lead back.
+      std::set<LayerId> after;  // outside, with a path from inside
+      for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+        const auto leads_here = [&](LayerId before) { return inside.contains(before) || after.contains(before); };
+        if (inside.contains(LayerId(i))) {
+          for (LayerId before : predecessors[i]) ASSERT_FALSE(after.contains(before)) << seed;
+        } else if (std::ranges::any_of(predecessors[i], leads_here)) {
+          after.insert(LayerId(i));
+        }
+      }
+      // What outside needs is an output, up to views.
+      std::set<ValueId> made, outputs(region.outputs.begin(), region.outputs.end());
+      for (LayerId layer : region.layers)
+        for (const auto& output : graph.layer(layer).outputs) made.insert(*output);
+      std::set<ValueId> needed;
+      for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+        if (inside.contains(LayerId(i))) continue;
+        for (const auto& input : graph.layers[i].inputs)
+          if (made.contains(*input)) needed.insert(*input);
+      }
+      for (ValueId output : graph.outputs)
+        if (made.contains(output)) needed.insert(output);
+      for (ValueId value : needed) ASSERT_TRUE(outputs.contains(value)) << seed << " value " << value.index();
+      for (ValueId operand : region.operands) ASSERT_FALSE(made.contains(operand)) << seed;
+    }
+  }
+  EXPECT_GT(regions, 5000u);
+}
+
+}  // namespace
+}  // namespace infimum
