@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,9 @@ class DagView {
 
   // `times` holds one time, not negative, for each layer.
   LongestPath FindLongestPath(std::span<const Latency> times) const;
+
+  // Among paths that begin at `first` and end at `last` alone, both included; absent where there is none.
+  std::optional<LongestPath> FindLongestPath(std::span<const Latency> times, std::size_t first, std::size_t last) const;
 
  private:
   struct Graph;

@@ -10,14 +10,6 @@
 namespace infimum {
 namespace {
 
-// What is known of one workload; the same for all layers that have it.
-struct BestTime {
-  Latency best{0};
-  Interval interval;
-  Candidate candidate;
-  Latency core_time{0};
-};
-
 struct BestRow {
   Latency point{0};
   Interval interval;
@@ -41,18 +33,6 @@ std::optional<BestRow> FindBest(const std::vector<Measurement>& rows, SampleStat
   }
   if (best) best->interval = {std::min(least_low, best->point), std::max(least_high, best->point)};
   return best;
-}
-
-std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, const Selection& selection) {
-  const auto own = rows.by_threads.find(selection.threads);
-  if (own == rows.by_threads.end()) return std::nullopt;
-  const std::optional<BestRow> best = FindBest(own->second, selection.statistic);
-  if (!best) return std::nullopt;
-  BestTime time{best->point, best->interval, *best->candidate, best->point * static_cast<double>(selection.threads)};
-  for (const auto& [threads, fewer] : rows.by_threads)
-    if (const std::optional<BestRow> row = FindBest(fewer, selection.statistic))
-      time.core_time = std::min(time.core_time, row->point * static_cast<double>(threads));
-  return time;
 }
 
 class Resolver {
@@ -162,6 +142,18 @@ class Resolver {
 };
 
 }  // namespace
+
+std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, const Selection& selection) {
+  const auto own = rows.by_threads.find(selection.threads);
+  if (own == rows.by_threads.end()) return std::nullopt;
+  const std::optional<BestRow> best = FindBest(own->second, selection.statistic);
+  if (!best) return std::nullopt;
+  BestTime time{best->point, best->interval, *best->candidate, best->point * static_cast<double>(selection.threads)};
+  for (const auto& [threads, fewer] : rows.by_threads)
+    if (const std::optional<BestRow> row = FindBest(fewer, selection.statistic))
+      time.core_time = std::min(time.core_time, row->point * static_cast<double>(threads));
+  return time;
+}
 
 bool MovesBytesOnly(const Workload& workload) {
   const auto* config = std::get_if<LayerConfig>(&workload);

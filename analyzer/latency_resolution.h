@@ -16,6 +16,7 @@
 // bounds.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "analyzer/device_model.h"
@@ -23,6 +24,16 @@
 #include "infimum/analyzer/bracket.h"
 
 namespace infimum {
+
+// What the rows of one workload say; the same for all layers that have it.
+struct BestTime {
+  Latency best{0};
+  Interval interval;
+  Candidate candidate;
+  Latency core_time{0};
+};
+// Absent where none of its rows counts.
+std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, const Selection& selection);
 
 struct ResolvedLayer {
   LayerLatency known;  // what is shown

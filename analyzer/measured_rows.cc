@@ -10,11 +10,8 @@ void Collect(const ModelGraph& graph, std::map<WorkloadKey, WorkloadRows>& rows)
     for (const SubGraph& body : layer.bodies)
       if (body.graph != nullptr) Collect(*body.graph, rows);
     if (layer.status != LayerStatus::kMeasurable || !layer.workload) continue;
-    WorkloadRows& entry = rows[KeyOf(*layer.workload)];
-    if (entry.workload != nullptr) continue;
-    entry.workload = &*layer.workload;
-    entry.work = &layer.work;
-    entry.native = NativeContract(*layer.workload);
+    rows.try_emplace(KeyOf(*layer.workload),
+                     WorkloadRows{*layer.workload, layer.work, NativeContract(*layer.workload), {}});
   }
 }
 
@@ -28,16 +25,30 @@ Result<MeasuredRows> MeasuredRows::Fetch(const ModelGraph& graph, MeasurementSou
                                          const Selection& selection) {
   MeasuredRows result;
   Collect(graph, result.rows_);
+  INFIMUM_RETURN_IF_ERROR(result.FetchRows(source, selection));
+  return result;
+}
+
+Result<MeasuredRows> MeasuredRows::Fetch(std::span<const Workload> workloads, MeasurementSource& source,
+                                         const Selection& selection) {
+  MeasuredRows result;
+  for (const Workload& workload : workloads)
+    result.rows_.try_emplace(KeyOf(workload), WorkloadRows{workload, WorkOf(workload), NativeContract(workload), {}});
+  INFIMUM_RETURN_IF_ERROR(result.FetchRows(source, selection));
+  return result;
+}
+
+Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selection) {
   std::vector<WorkloadKey> keys;
-  keys.reserve(result.rows_.size());
-  for (const auto& [key, entry] : result.rows_) keys.push_back(key);
+  keys.reserve(rows_.size());
+  for (const auto& [key, entry] : rows_) keys.push_back(key);
 
   // A layer on fewer cores than the bound may use leaves the others to its neighbours.
   for (std::int64_t threads = 1; threads < selection.threads && threads <= (std::int64_t{1} << 20); threads *= 2)
-    result.thread_counts_.push_back(threads);
-  result.thread_counts_.push_back(selection.threads);
+    thread_counts_.push_back(threads);
+  thread_counts_.push_back(selection.threads);
 
-  for (std::int64_t threads : result.thread_counts_) {
+  for (std::int64_t threads : thread_counts_) {
     Selection asked = selection;
     asked.threads = threads;
     // An environment names its threads; a bound that is tied to one has no rows of another.
@@ -46,13 +57,13 @@ Result<MeasuredRows> MeasuredRows::Fetch(const ModelGraph& graph, MeasurementSou
     for (Measurement& row : found) {
       if (row.outcome != Outcome::kMeasured || row.repetitions.empty()) continue;
       if (row.device != selection.device) continue;  // one device's times never enter another's bound
-      const auto entry = result.rows_.find(row.workload);
-      if (entry == result.rows_.end()) continue;
+      const auto entry = rows_.find(row.workload);
+      if (entry == rows_.end()) continue;
       if (!Meets(row, selection.contract.value_or(entry->second.native))) continue;
       entry->second.by_threads[threads].push_back(std::move(row));
     }
   }
-  return result;
+  return {};
 }
 
 const WorkloadRows* MeasuredRows::Find(const WorkloadKey& key) const {

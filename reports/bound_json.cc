@@ -46,7 +46,7 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
                       {"interval_us", IntervalOrNull(row.interval)},
                       {"floor_us", row.floor.count()},
                       {"status", Name(row.status)},
-                      {"reason", layer.reason.empty() ? Json(nullptr) : Json(layer.reason)},
+                      {"reason", ReasonOf(layer, row).empty() ? Json(nullptr) : Json(ReasonOf(layer, row))},
                       {"on_critical_path", row.on_critical_path}});
   }
   return DumpJson(json, 2) + "\n";

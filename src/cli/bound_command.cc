@@ -1,6 +1,7 @@
 // infimum bound MODEL: the bracket from what the store has; nothing is measured.
 #include <memory>
 
+#include "infimum/base/text.h"
 #include "infimum/reports/bound_json.h"
 #include "infimum/reports/bound_table.h"
 #include "infimum/workflow/analysis.h"
@@ -9,6 +10,25 @@
 
 namespace infimum::cli {
 namespace {
+
+void AddRules(CLI::App* command, BoundRules& rules) {
+  command
+      ->add_option_function<std::string>(
+          "--rules",
+          [&rules](const std::string& text) {
+            const std::optional<BoundRules> found = FindBoundRules(text);
+            if (!found) {
+              const std::string known = DidYouMean(text, BoundRulesNames());
+              throw CLI::ValidationError(
+                  "--rules", "unknown rules " + Quoted(text) +
+                                 (known.empty() ? "; they are bracket, benanza-2019, benanza-2019-fused" : known));
+            }
+            rules = *found;
+          },
+          "how layers become bounds: bracket; benanza-2019 and benanza-2019-fused are the Benanza paper's")
+      ->type_name("R")
+      ->default_str(std::string(Name(rules)));
+}
 
 struct BoundOptions {
   std::string model;
@@ -62,6 +82,7 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
   AddThreads(command, options->stored.campaign.threads);
   AddContract(command, options->stored.contract);
   AddBackend(command, options->stored.campaign.backend, options->backend_options);
+  AddRules(command, options->stored.rules);
   command->add_flag("--layers", options->layers, "also each layer, with its best candidate");
   AddFormat(command, options->format);
   command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");

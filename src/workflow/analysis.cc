@@ -7,6 +7,7 @@
 #include <chrono>
 #include <ctime>
 
+#include "infimum/analyzer/benanza_bracket.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/db/data_sheets.h"
 #include "infimum/onnx/read_model.h"
@@ -184,6 +185,12 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   selection.cache = options.campaign.cache;
   selection.contract = options.contract;
   INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
+  if (options.rules != BoundRules::kBracket) {
+    INFIMUM_ASSIGN_OR_RETURN(analysis.graph,
+                             ReadModel(options.model, ReadOptions{.dims = options.dims, .apply_rewrites = false}));
+    INFIMUM_ASSIGN_OR_RETURN(analysis.bracket,
+                             ApplyBenanzaRules(std::move(analysis.bracket), analysis.graph, *store, options.rules));
+  }
   INFIMUM_ASSIGN_OR_RETURN(analysis.run, store->FindRun(analysis.graph.sha256, selection.device, options.dims,
                                                         selection.threads, options.framework));
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));

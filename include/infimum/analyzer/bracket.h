@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,7 @@ struct LayerLatency {
   std::optional<Candidate> candidate;  // measured only
   Latency floor{0};                    // this layer's own, by convention: max(bytes / bandwidth, FLOPs / peak)
   bool on_critical_path = false;       // of the parallel bound's longest path
+  std::string reason = {};             // where a rule set decides the status, why; else the layer's own reason holds
 };
 
 // Shares of the sequential time (missing layers by their floor); they add up to 1.
@@ -42,8 +44,25 @@ struct Coverage {
   double missing = 0;
 };
 
-enum class BoundVariant { kSequential, kParallel };
-std::string_view Name(BoundVariant variant);  // "sequential", "parallel"
+enum class BoundVariant {
+  kSequential,                // "sequential"
+  kParallel,                  // "parallel"
+  kBenanza2019Serial,         // "benanza-2019-serial", and so on: see benanza_bracket.h
+  kBenanza2019Parallel,       // "benanza-2019-parallel"
+  kBenanza2019FusedSerial,    // "benanza-2019-fused-serial"
+  kBenanza2019FusedParallel,  // "benanza-2019-fused-parallel"
+};
+std::string_view Name(BoundVariant variant);
+
+// How the layers' times become bounds.
+enum class BoundRules {
+  kBracket,           // "bracket": the ones of this header
+  kBenanza2019,       // "benanza-2019": benanza_bracket.h
+  kBenanza2019Fused,  // "benanza-2019-fused"
+};
+std::string_view Name(BoundRules rules);
+std::optional<BoundRules> FindBoundRules(std::string_view name);
+std::span<const std::string_view> BoundRulesNames();
 
 struct Bound {
   BoundVariant variant = BoundVariant::kSequential;
@@ -51,6 +70,9 @@ struct Bound {
   Interval interval;
   std::vector<std::string> assumptions;  // "free-layouts", "warm-caches", "estimated-layers", ...
 };
+
+// Why the layer is free or missing, or what its latency is made of; may be empty.
+const std::string& ReasonOf(const Layer& layer, const LayerLatency& latency);
 
 struct Floor {
   Latency latency{0};

@@ -54,6 +54,9 @@ struct StoredAnalysisOptions {
   CampaignOptions campaign;
   std::optional<NumericContract> contract;
   std::string framework = "onnxruntime";
+  // With others than those of brackets the analysis' graph is the model as they see it, and its bracket has their
+  // bounds.
+  BoundRules rules = BoundRules::kBracket;
 };
 Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options);
 
