@@ -33,8 +33,8 @@ Workload WithRelu(const ConvolutionConfig& convolution) {
   const OperandTypes unary{convolution.types.output, DataType::kNone, convolution.types.output};
   Region region;
   region.members.push_back({convolution, {{Source::kInput, 0}, {Source::kWeight, 0}, {Source::kWeight, 1}}});
-  region.members.push_back({Canonicalize(PointwiseConfig{PointwiseKind::kRelu, unary, {OutputShape(convolution)}}),
-                            {{Source::kMember, 0}}});
+  region.members.push_back(
+      {Canonicalize(PointwiseConfig{PointwiseKind::kRelu, unary, {OutputShape(convolution)}}), {{Source::kMember, 0}}});
   region.outputs = {1};
   return region;
 }
@@ -142,8 +142,8 @@ class Timer {
         known.reason = "the rules of 2019 have no benchmark for it";
         if (!layer.reason.empty()) known.reason += " (" + layer.reason + ")";
       } else {
-        known.reason = timed.forward ? "no row of its bias, " + Format(*parts.bias)
-                                     : "no row of " + Format(parts.forward.front());
+        known.reason =
+            timed.forward ? "no row of its bias, " + Format(*parts.bias) : "no row of " + Format(parts.forward.front());
       }
       return;
     }

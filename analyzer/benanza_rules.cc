@@ -10,9 +10,7 @@
 namespace infimum {
 namespace {
 
-bool IsTime(const std::optional<Latency>& time) {
-  return time && std::isfinite(time->count()) && *time >= Latency(0);
-}
+bool IsTime(const std::optional<Latency>& time) { return time && std::isfinite(time->count()) && *time >= Latency(0); }
 
 bool IsListed(const BenanzaLayer& layer) {
   return !IsZeroCostInBenanza(layer.op) && IsTime(layer.forward) && (!layer.has_bias_row || IsTime(layer.bias));
@@ -32,7 +30,8 @@ std::vector<std::vector<LayerId>> PredecessorsOf(std::span<const BenanzaLayer> l
       const auto maker = makers.find(input);
       if (maker != makers.end()) predecessors[i].push_back(maker->second);
     }
-    for (const std::string& output : layers[i].outputs) makers.insert_or_assign(output, LayerId(i));
+    for (const std::string& output : layers[i].outputs)
+      if (!output.empty()) makers.insert_or_assign(output, LayerId(i));
   }
   return predecessors;
 }
@@ -41,9 +40,8 @@ std::vector<std::vector<LayerId>> PredecessorsOf(std::span<const BenanzaLayer> l
 
 bool IsZeroCostInBenanza(std::string_view op) {
   constexpr std::array<std::string_view, 13> kOperators = {
-      "Concat", "Flatten",       "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "Identity",
-      "LRN",    "GlobalPooling", "ImageScaler",       "Reshape",      "Scale",         "Transpose",
-      "Unsqueeze"};
+      "Concat",        "Flatten",     "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "Identity", "LRN",
+      "GlobalPooling", "ImageScaler", "Reshape",           "Scale",        "Transpose",     "Unsqueeze"};
   return std::ranges::find(kOperators, op) != kOperators.end();
 }
 

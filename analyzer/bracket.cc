@@ -58,9 +58,12 @@ std::string_view Name(LatencyStatus status) {
 }
 
 std::string_view Name(BoundVariant variant) {
-  constexpr std::array<std::string_view, 6> kNames = {
-      "sequential",           "parallel", "benanza-2019-serial", "benanza-2019-parallel", "benanza-2019-fused-serial",
-      "benanza-2019-fused-parallel"};
+  constexpr std::array<std::string_view, 6> kNames = {"sequential",
+                                                      "parallel",
+                                                      "benanza-2019-serial",
+                                                      "benanza-2019-parallel",
+                                                      "benanza-2019-fused-serial",
+                                                      "benanza-2019-fused-parallel"};
   return kNames[static_cast<std::size_t>(variant)];
 }
 

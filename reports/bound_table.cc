@@ -52,7 +52,8 @@ Table LayersTable(const ModelGraph& graph, const Bracket& bracket) {
     const Layer& layer = graph.layer(row.layer);
     table.rows.push_back({layer.name, layer.op, std::string(Name(row.status)),
                           row.latency ? LatencyText(*row.latency) : "-", LatencyText(row.floor),
-                          row.on_critical_path ? "*" : "", row.candidate ? row.candidate->name() : ReasonOf(layer, row)});
+                          row.on_critical_path ? "*" : "",
+                          row.candidate ? row.candidate->name() : ReasonOf(layer, row)});
   }
   return table;
 }

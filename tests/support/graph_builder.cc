@@ -90,6 +90,14 @@ ValueId GraphBuilder::Binary(const std::string& name, PointwiseKind kind, ValueI
   return output;
 }
 
+ValueId GraphBuilder::Measurable(const std::string& name, const std::string& op, std::vector<ValueId> inputs,
+                                 LayerConfig config) {
+  const Operand result = OutputsOf(config).front();
+  const ValueId output = AddLayer(name, op, std::move(inputs), result.shape, result.type, LayerStatus::kMeasurable);
+  SetWorkload(std::move(config));
+  return output;
+}
+
 ValueId GraphBuilder::Gather(const std::string& name, ValueId table, ValueId indices, std::int64_t count) {
   MovementConfig config;
   config.kind = MovementKind::kGather;

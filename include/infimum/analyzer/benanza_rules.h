@@ -12,7 +12,8 @@
 //   fc      Gemm    0.8                f      g
 //
 // - A layer of a zero-cost operator weighs 0, whatever was measured of it.
-// - A layer is *listed* when its forward time is known and, of a convolution with a bias, also the time of its bias row.
+// - A layer is *listed* when its forward time is known and, of a convolution with a bias, also the time of its bias
+// row.
 //   It weighs the sum of both.
 // - Every other layer is *unlisted*. Where a convolution lacks only its bias row, its forward time is in the serial
 //   total none the less; else it adds nothing.
@@ -35,7 +36,7 @@ namespace infimum {
 struct BenanzaLayer {
   std::string op;                    // ONNX's operator type, or the tool's own name of it ("GlobalPooling")
   std::vector<std::string> inputs;   // names of tensors
-  std::vector<std::string> outputs;  // a name is its last maker's among the layers before the reader
+  std::vector<std::string> outputs;  // a name is its last maker's among the layers before the reader; "" is none's
   std::optional<Latency> forward;    // absent: not benchmarked. Neither is a time that is negative or not finite
   bool has_bias_row = false;         // a convolution with a bias, which was benchmarked apart
   std::optional<Latency> bias;       // its time; of no meaning where there is no such row
@@ -43,7 +44,7 @@ struct BenanzaLayer {
 
 struct BenanzaTotals {
   Latency serial{0};
-  Latency serial_unlisted{0};       // the part of `serial` that unlisted convolutions are
+  Latency serial_unlisted{0};  // the part of `serial` that unlisted convolutions are
   std::optional<Latency> parallel;
   std::vector<std::size_t> path;      // first to last listed layer; empty where `parallel` is absent
   std::vector<std::size_t> unlisted;  // ascending
