@@ -125,7 +125,8 @@ TEST(BenanzaBracket, WhatIsOfZeroCostWeighsNothingWhateverWasMeasured) {
   GraphBuilder builder = ConvolutionAndRelu();
   builder.last().op = "Transpose";
   Rows rows;
-  const Bracket bracket = rows.Add(kConvolution, 3).Add(kRelu, 10).Apply(builder.graph(), BoundRules::kBenanza2019Fused);
+  const Bracket bracket =
+      rows.Add(kConvolution, 3).Add(kRelu, 10).Apply(builder.graph(), BoundRules::kBenanza2019Fused);
   EXPECT_EQ(bracket.bounds[0].latency, Latency(3));
   EXPECT_EQ(bracket.layers[1].status, LatencyStatus::kFree);
   EXPECT_EQ(bracket.layers[1].latency, Latency(0));
@@ -168,7 +169,8 @@ TEST(BenanzaBracket, RowsStandForLayersThatTheyAreNotQuite) {
   } cases[] = {
       {"LeakyRelu", "pointwise kind=leaky_relu dtype=f32:-:f32 in=256", kRelu, 1},
       {"Add", "pointwise kind=add dtype=f32:f32:f32 in=4x64,4x1", "pointwise kind=add dtype=f32:f32:f32 in=256,256", 2},
-      {"Mul", "pointwise kind=multiply dtype=f32:f32:f32 in=4x64,64", "pointwise kind=multiply dtype=f32:f32:f32 in=256,256", 2},
+      {"Mul", "pointwise kind=multiply dtype=f32:f32:f32 in=4x64,64",
+       "pointwise kind=multiply dtype=f32:f32:f32 in=256,256", 2},
       {"Gemm", "matmul dtype=f32:f32:f32 a=1x2x8 b=1x8x5 bias=column weights=const",
        "matmul dtype=f32:f32:f32 a=1x2x8 b=1x8x5 bias=full weights=const", 3},
       {"Gemm", "matmul dtype=f32:f32:f32 a=1x1x8 b=1x8x5 bias=column weights=const",

@@ -66,11 +66,10 @@ TEST(BenanzaRules, AnUnlistedConvolutionAddsToTheSerialTotalAndToNoPath) {
 }
 
 TEST(BenanzaRules, WithoutAListedLayerThereIsNoParallelTotal) {
-  const std::vector<std::vector<BenanzaLayer>> cases = {
-      {},
-      {Untimed("Conv", {"x"}, {"y"})},
-      {Timed("Reshape", 3, {"x"}, {"y"})},
-      {WithBias(Timed("Conv", 3, {"x"}, {"y"}), std::nullopt)}};
+  const std::vector<std::vector<BenanzaLayer>> cases = {{},
+                                                        {Untimed("Conv", {"x"}, {"y"})},
+                                                        {Timed("Reshape", 3, {"x"}, {"y"})},
+                                                        {WithBias(Timed("Conv", 3, {"x"}, {"y"}), std::nullopt)}};
   for (const std::vector<BenanzaLayer>& layers : cases) {
     const BenanzaTotals totals = ComputeBenanzaTotals(layers);
     EXPECT_EQ(totals.parallel, std::nullopt);
@@ -210,8 +209,7 @@ TEST(BenanzaRules, AHundredThousandLayersTakeLessThanASecondOfTheProcessor) {
   std::mt19937_64 random(1);
   std::vector<BenanzaLayer> layers = {Timed("Conv", 1, {"x"}, {"0"})};
   for (std::size_t i = 1; i < 100'000; ++i) {
-    layers.push_back(
-        Timed("Conv", 1, {std::to_string(i - 1), std::to_string(random() % i), "0"}, {std::to_string(i)}));
+    layers.push_back(Timed("Conv", 1, {std::to_string(i - 1), std::to_string(random() % i), "0"}, {std::to_string(i)}));
   }
   const std::clock_t start = std::clock();
   EXPECT_EQ(ComputeBenanzaTotals(layers, LastLayer::kIncluded).parallel, Latency(100'000));
