@@ -18,10 +18,10 @@ void AddRules(CLI::App* command, BoundRules& rules) {
           [&rules](const std::string& text) {
             const std::optional<BoundRules> found = FindBoundRules(text);
             if (!found) {
-              const std::string known = DidYouMean(text, BoundRulesNames());
-              throw CLI::ValidationError(
-                  "--rules", "unknown rules " + Quoted(text) +
-                                 (known.empty() ? "; they are bracket, benanza-2019, benanza-2019-fused" : known));
+              const std::vector<std::string> names(BoundRulesNames().begin(), BoundRulesNames().end());
+              const std::string guess = DidYouMean(text, BoundRulesNames());
+              throw CLI::ValidationError("--rules", "unknown rules " + Quoted(text) +
+                                                        (guess.empty() ? "; they are " + Join(names, ", ") : guess));
             }
             rules = *found;
           },
@@ -70,7 +70,9 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
   CLI::App* command = NewCommand(app, "bound", "the bracket of a model on a device, from the store",
                                  "Floor, conventional floor, sequential and parallel bound, each with its assumptions; "
                                  "coverage says what of it was\n"
-                                 "measured, estimated or missing. Nothing is measured: `infimum analyze` does that.",
+                                 "measured, estimated or missing. Nothing is measured: `infimum analyze` does that.\n"
+                                 "--rules benanza-2019 combines the layers as the tool behind the Benanza paper did, "
+                                 "to be set beside its results.",
                                  "infimum bound resnet50.onnx --dim batch=8 --layers");
   AddModel(command, options->model);
   AddDims(command, options->dims);

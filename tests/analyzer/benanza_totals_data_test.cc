@@ -176,8 +176,8 @@ TEST_F(BenanzaTotalsData, SerialAndParallelOfEveryModelWithLayers) {
   EXPECT_EQ(checked, 144);
   EXPECT_EQ(unused, 0);
   // Eight GPUs each.
-  EXPECT_EQ(with_unlisted, (std::map<std::string, int>{
-                               {"BVLC_GoogleNet 1", 8}, {"BVLC_GoogleNet 32", 8}, {"ResNet050-v1 1", 8}}));
+  EXPECT_EQ(with_unlisted,
+            (std::map<std::string, int>{{"BVLC_GoogleNet 1", 8}, {"BVLC_GoogleNet 32", 8}, {"ResNet050-v1 1", 8}}));
 }
 
 // Its layers were not published; the totals say that they are a chain, in the order of the rows.
@@ -306,9 +306,9 @@ ModelGraph GraphOf(const std::vector<PublishedLayer>& layers) {
     for (std::size_t i = 0; i < names.size(); ++i) {
       const std::vector<std::int64_t>& dims = published.input_shapes[i].dims;
       const auto found = values.find(names[i]);
-      inputs.push_back(found != values.end()  ? found->second
-                       : names[i] == "data" ? builder.Input(names[i], dims)
-                                            : builder.Weight(names[i], dims));
+      inputs.push_back(found != values.end() ? found->second
+                       : names[i] == "data"  ? builder.Input(names[i], dims)
+                                             : builder.Weight(names[i], dims));
       values.emplace(names[i], inputs.back());
     }
     const std::string& op = published.layer.op;
@@ -346,8 +346,8 @@ TEST_F(BenanzaTotalsData, RawEntriesBecomeTheSameTotalsThroughOurRows) {
     const Status read = ReadResultsFile(folder_ / "results/resnet50" / gpu / "1.json", taker);
     ASSERT_TRUE(read.ok()) << read.error().message;
     source.SetPeaks(selection.device, testing::TestPeaks());  // for the weights of what is missing: nothing
-    for (const auto& [rules, prefix] : {std::pair(BoundRules::kBenanza2019, "resnet50_"),
-                                        std::pair(BoundRules::kBenanza2019Fused, "fused_")}) {
+    for (const auto& [rules, prefix] :
+         {std::pair(BoundRules::kBenanza2019, "resnet50_"), std::pair(BoundRules::kBenanza2019Fused, "fused_")}) {
       Bracket bracket;
       bracket.selection = selection;
       const Result<Bracket> ours = ApplyBenanzaRules(bracket, model, source, rules);
