@@ -21,7 +21,7 @@
 #include "infimum/ingest/read_results.h"
 #include "tests/analyzer/benanza_published.h"
 #include "tests/ingest/benanza_archives.h"
-#include "tests/support/graph_builder.h"
+#include "tests/onnx/model_text.h"
 #include "tests/support/random_graph.h"
 
 namespace infimum {
@@ -250,86 +250,56 @@ TEST_F(BenanzaTotalsData, ResNet50WithAndWithoutFusedConvolutions) {
   EXPECT_NEAR(v100["fused_serial_latency"], 4406, kMicrosecond);
 }
 
-// A layer of ResNet050-v1 in our words. Strides and padding are not published; the shapes leave one choice.
-LayerConfig ConfigOf(const PublishedLayer& published) {
-  const OperandTypes unary, binary{DataType::kF32, DataType::kF32, DataType::kF32};
-  const Shape &input = published.input_shapes[0], &output = published.output_shape;
-  const std::string& op = published.layer.op;
-  const auto stride = [&] { return input.dims[2] / output.dims[2]; };
-  if (op == "Conv") {
-    const Shape& weights = published.input_shapes[1];
-    ConvolutionConfig config;
-    config.input = input;
-    config.output_channels = weights.dims[0];
-    config.kernel = Shape{{weights.dims[2], weights.dims[3]}};
-    config.stride = Shape{{stride(), stride()}};
-    config.dilation = Shape{{1, 1}};
-    config.padding.assign(4, (weights.dims[2] - 1) / 2);
-    config.bias = published.layer.has_bias_row;
-    return config;
+// "[conv] y = Conv <kernel_shape = [3, 3], ...> (x, w) " of ResNet050-v1. Strides and padding are not published; the
+// shapes leave one choice.
+std::string NodeText(const PublishedLayer& published) {
+  const std::map<std::string, std::string> names = {{"BatchNorm", "BatchNormalization"},
+                                                    {"Pooling", "MaxPool"},
+                                                    {"ElementWise", "Add"},
+                                                    {"GlobalPooling", "GlobalAveragePool"}};
+  const BenanzaLayer& layer = published.layer;
+  const auto name = names.find(layer.op);
+  std::string text = "[" + published.name + "] " + layer.outputs[0] + " = ";
+  text += (name == names.end() ? layer.op : name->second) + " ";
+  if (layer.op == "Conv" || layer.op == "Pooling") {
+    const std::int64_t kernel = layer.op == "Conv" ? published.input_shapes[1].dims[2] : 3;
+    const std::string k = std::to_string(kernel), pad = std::to_string((kernel - 1) / 2);
+    const std::string stride = std::to_string(published.input_shapes[0].dims[2] / published.output_shape.dims[2]);
+    text += "<kernel_shape = [" + k + ", " + k + "], strides = [" + stride + ", " + stride + "], pads = [" + pad +
+            ", " + pad + ", " + pad + ", " + pad + "]> ";
   }
-  if (op == "Pooling") {
-    PoolingConfig config;
-    config.types = unary;
-    config.input = input;
-    config.output = output;
-    config.kernel = Shape{{3, 3}};
-    config.stride = Shape{{stride(), stride()}};
-    config.dilation = Shape{{1, 1}};
-    config.padding.assign(4, 1);
-    return config;
-  }
-  if (op == "BatchNorm") {
-    NormalizationConfig config;
-    config.kind = NormalizationKind::kBatch;
-    config.types = binary;
-    config.input = input;
-    config.scale = config.bias = true;
-    return config;
-  }
-  if (op == "Gemm") {
-    const Shape& weights = published.input_shapes[1];
-    return MakeMatMul(binary, Shape{{1, weights.dims[1]}}, Shape{{weights.dims[1], weights.dims[0]}},
-                      MatMulBias::kColumn, Constness::kConstant)
-        .value();
-  }
-  if (op == "ElementWise") return Canonicalize(PointwiseConfig{PointwiseKind::kAdd, binary, {input, input}});
-  return Canonicalize(PointwiseConfig{PointwiseKind::kRelu, unary, {input}});
+  if (layer.op == "Gemm") text += "<transB = 1> ";
+  return text + "(" + Join(layer.inputs, ", ") + ") ";
 }
 
+// The model that the tool of 2019 saw, read as `infimum bound --rules` reads it.
 ModelGraph GraphOf(const std::vector<PublishedLayer>& layers) {
-  testing::GraphBuilder builder;
-  std::map<std::string, ValueId> values;
+  std::string shapes, nodes;
+  std::set<std::string> known = {"data"};
   for (const PublishedLayer& published : layers) {
-    std::vector<ValueId> inputs;
-    const std::vector<std::string>& names = published.layer.inputs;
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      const std::vector<std::int64_t>& dims = published.input_shapes[i].dims;
-      const auto found = values.find(names[i]);
-      inputs.push_back(found != values.end() ? found->second
-                       : names[i] == "data"  ? builder.Input(names[i], dims)
-                                             : builder.Weight(names[i], dims));
-      values.emplace(names[i], inputs.back());
+    known.insert(published.layer.outputs[0]);
+    for (std::size_t i = 0; i < published.layer.inputs.size(); ++i) {
+      const std::string& weight = published.layer.inputs[i];
+      if (!known.insert(weight).second) continue;
+      std::vector<std::string> dims;
+      for (const std::int64_t extent : published.input_shapes[i].dims) dims.push_back(std::to_string(extent));
+      shapes += (shapes.empty() ? "" : ", ") + std::string("int64[") + std::to_string(dims.size()) + "] " + weight +
+                "_shape = {" + Join(dims, ", ") + "}";
+      nodes += weight + " = ConstantOfShape (" + weight + "_shape) ";
     }
-    const std::string& op = published.layer.op;
-    const ValueId output =
-        IsZeroCostInBenanza(op)
-            ? builder.Free(published.name, op, {inputs[0]}, published.output_shape.dims, DataType::kF32)
-            : builder.Measurable(published.name, op, inputs, ConfigOf(published));
-    values.emplace(published.layer.outputs[0], output);
+    nodes += NodeText(published);
   }
-  builder.Output(ValueId(builder.graph().values.size() - 1));
-  return builder.Take();
+  return ReadText("resnet (float[1, 3, 224, 224] data) => (float[1, 1000] " + layers.back().layer.outputs[0] + ") <" +
+                      shapes + "> { " + nodes + "}",
+                  {}, 21, /*apply_rewrites=*/false);
 }
 
-// From the raw entries, by way of our rows: the model of 2019 as a graph of ours, under the rules that
-// `infimum bound --rules` applies. Four of the tables were made from these very files (those of the TITAN V and the
-// RTX 6000 are of a later run). Element-wise layers of as many elements are one workload with one row, the faster,
-// so ours may be less, by what such rows of different shapes differ.
+// From the raw entries and an ONNX file, by way of our rows, under the rules that `infimum bound --rules` applies. Four
+// of the tables were made from these very files (those of the TITAN V and the RTX 6000 are of a later run). Not exact:
+// element-wise layers of as many elements are one workload with one row, the faster (0.8 us less on the M60, less than
+// 0.1 us elsewhere), and the tables cut each time off at a nanosecond.
 TEST_F(BenanzaTotalsData, RawEntriesBecomeTheSameTotalsThroughOurRows) {
   const ModelGraph model = GraphOf(layers_["ResNet050-v1"]);
-  const Status valid = Validate(model);
-  ASSERT_TRUE(valid.ok()) << valid.error().message;
   int checked = 0;
   for (const char* gpu : {"Tesla_K80", "Tesla_M60", "Tesla_T4", kV100}) {
     SCOPED_TRACE(gpu);
