@@ -296,8 +296,8 @@ ModelGraph GraphOf(const std::vector<PublishedLayer>& layers) {
 
 // From the raw entries and an ONNX file, by way of our rows, under the rules that `infimum bound --rules` applies. Four
 // of the tables were made from these very files (those of the TITAN V and the RTX 6000 are of a later run). Not exact:
-// element-wise layers of as many elements are one workload with one row, the faster (0.8 us less on the M60, less than
-// 0.1 us elsewhere), and the tables cut each time off at a nanosecond.
+// element-wise layers of as many elements are one workload with one row, the faster (0.8 us less on the M60, at most
+// 0.11 us elsewhere), and the tables cut each time off at a nanosecond.
 TEST_F(BenanzaTotalsData, RawEntriesBecomeTheSameTotalsThroughOurRows) {
   const ModelGraph model = GraphOf(layers_["ResNet050-v1"]);
   int checked = 0;
