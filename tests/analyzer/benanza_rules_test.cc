@@ -194,6 +194,7 @@ TEST(BenanzaRules, SmallRandomGraphsEqualBruteForce) {
       // Whole microseconds are exact.
       if (expected) {
         ASSERT_EQ(totals.parallel->count(), *expected) << seed;
+        ASSERT_LE(*totals.parallel, totals.serial - totals.serial_unlisted) << seed;
       }
       ASSERT_EQ(totals.serial.count(), serial) << seed;
       absent += expected ? 0 : 1;
