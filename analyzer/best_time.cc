@@ -75,6 +75,14 @@ std::optional<ChosenTime> FindChoice(const std::vector<Measurement>& rows, Laten
 
 }  // namespace
 
+NoiseModel NoiseOf(const MeasuredRows& rows) {
+  NoiseModel noise;
+  for (const auto& [key, entry] : rows.all())
+    for (const auto& [threads, measurements] : entry.by_threads)
+      for (const Measurement& row : measurements) noise.Observe(row.repetitions);
+  return noise;
+}
+
 std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, const Selection& selection, const NoiseModel& noise) {
   const auto own = rows.by_threads.find(selection.threads);
   if (own == rows.by_threads.end()) return std::nullopt;

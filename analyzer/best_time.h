@@ -35,6 +35,9 @@ struct BestTime {
   std::optional<ChosenTime> choice;  // of the libraries' choices the fastest; absent where no row is one
 };
 
+// What the repetitions of all rows say about the noise.
+NoiseModel NoiseOf(const MeasuredRows& rows);
+
 // nullopt where nothing was measured on the selection's number of threads. `noise` has seen all rows of the bracket.
 std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, const Selection& selection, const NoiseModel& noise);
 

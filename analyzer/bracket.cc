@@ -6,7 +6,7 @@
 #include <set>
 
 #include "analyzer/bounds.h"
-#include "analyzer/device_model.h"
+#include "analyzer/bracket_parts.h"
 #include "analyzer/floor.h"
 #include "analyzer/latency_resolution.h"
 #include "analyzer/marginal_gain.h"
@@ -44,39 +44,9 @@ void FindControlFlow(const ModelGraph& graph, std::set<std::string>& tags) {
   }
 }
 
-Coverage CoverageOf(const std::vector<ResolvedLayer>& layers) {
-  Latency measured{0}, estimated{0}, missing{0};
-  for (const ResolvedLayer& layer : layers) {
-    measured += layer.measured;
-    estimated += layer.estimated;
-    missing += layer.missing;
-  }
-  const Latency all = measured + estimated + missing;
-  Coverage coverage;
-  if (!(all > Latency(0))) {
-    // Nothing takes time. A layer without even a floor may still be unknown: that is missing, not free.
-    const bool any_missing = std::any_of(layers.begin(), layers.end(), [](const ResolvedLayer& layer) {
-      return layer.known.status == LatencyStatus::kMissing;
-    });
-    (any_missing ? coverage.missing : coverage.free) = 1;
-    return coverage;
-  }
-  coverage.estimated = estimated / all;
-  coverage.missing = missing / all;
-  coverage.measured = measured > Latency(0) ? 1 - coverage.estimated - coverage.missing : 0;
-  if (coverage.measured < 0) coverage.measured = 0;
-  return coverage;
-}
-
 std::vector<std::string> Assumptions(const ModelGraph& graph, const Selection& selection,
                                      const std::vector<ResolvedLayer>& layers) {
-  std::vector<std::string> tags = {
-      "free-layouts", selection.cache == CacheState::kWarm ? "warm-caches" : "cold-caches",
-      selection.threads == 1 ? "one-thread" : std::to_string(selection.threads) + "-threads"};
-  const auto any = [&](auto part) { return std::any_of(layers.begin(), layers.end(), part); };
-  if (any([](const ResolvedLayer& layer) { return layer.estimated > Latency(0); })) tags.push_back("estimated-layers");
-  if (any([](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; }))
-    tags.push_back("unmeasured-layers");
+  std::vector<std::string> tags = CommonAssumptions(selection, layers);
   std::set<std::string> control_flow;
   FindControlFlow(graph, control_flow);
   tags.insert(tags.end(), control_flow.begin(), control_flow.end());
@@ -125,8 +95,16 @@ std::string_view Name(LatencyStatus status) {
 }
 
 std::string_view Name(BoundVariant variant) {
-  constexpr std::array<std::string_view, 6> kNames = {"sequential",     "parallel",     "fused-sequential",
-                                                      "fused-parallel", "ideal-fusion", "heuristic"};
+  constexpr std::array<std::string_view, 10> kNames = {"sequential",
+                                                       "parallel",
+                                                       "fused-sequential",
+                                                       "fused-parallel",
+                                                       "ideal-fusion",
+                                                       "heuristic",
+                                                       "benanza-2019-serial",
+                                                       "benanza-2019-parallel",
+                                                       "benanza-2019-fused-serial",
+                                                       "benanza-2019-fused-parallel"};
   return kNames[static_cast<std::size_t>(variant)];
 }
 
@@ -135,16 +113,32 @@ const Bound* Bracket::Find(BoundVariant variant) const {
   return found == bounds.end() ? nullptr : &*found;
 }
 
+namespace {
+
+// In the order of the enumeration.
+constexpr std::array<std::string_view, 3> kRules = {"bracket", "benanza-2019", "benanza-2019-fused"};
+
+}  // namespace
+
+std::string_view Name(BoundRules rules) { return kRules[static_cast<std::size_t>(rules)]; }
+
+std::optional<BoundRules> FindBoundRules(std::string_view name) {
+  const auto found = std::find(kRules.begin(), kRules.end(), name);
+  if (found == kRules.end()) return std::nullopt;
+  return static_cast<BoundRules>(found - kRules.begin());
+}
+
+std::span<const std::string_view> BoundRulesNames() { return kRules; }
+
+const std::string& ReasonOf(const Layer& layer, const LayerLatency& latency) {
+  return latency.reason.empty() ? layer.reason : latency.reason;
+}
+
 Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection,
                                const BracketOptions& options) {
   const RegionSet region_set(graph);
   INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(graph, region_set, source, selection));
-  INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, source.Peaks(selection.device));
-  INFIMUM_ASSIGN_OR_RETURN(DeviceModel device, DeviceModel::Make(selection.device, peaks, selection.threads));
-  for (const auto& [key, entry] : rows.all())
-    for (const auto& [threads, measurements] : entry.by_threads)
-      for (const Measurement& row : measurements)
-        device.Observe(*entry.workload, *entry.work, row.candidate.algorithm, PointValue(row.repetitions));
+  INFIMUM_ASSIGN_OR_RETURN(const DeviceModel device, MakeDeviceModel(source, selection, rows));
 
   const LatencyResolver resolver(rows, region_set, selection, device);
   std::vector<ResolvedLayer> layers = resolver.Layers(graph);
@@ -153,11 +147,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
 
   Bracket bracket;
   bracket.selection = selection;
-  std::set<EnvironmentKey> environments;
-  for (const auto& [key, entry] : rows.all())
-    for (const auto& [threads, measurements] : entry.by_threads)
-      for (const Measurement& row : measurements) environments.insert(row.environment);
-  bracket.environments.assign(environments.begin(), environments.end());
+  bracket.environments = EnvironmentsOf(rows);
   bracket.contract = selection.contract.value_or(MainContract(graph));
   Floors floors = ComputeFloors(graph, device);
   bracket.floor = std::move(floors.floor);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,6 +31,8 @@ class DagView {
   // `times` holds one time, not negative, for each layer.
   LongestPath FindLongestPath(std::span<const Latency> times) const;
 
+  // Among paths that begin at `first` and end at `last` alone, both included; absent where there is none.
+  std::optional<LongestPath> FindLongestPath(std::span<const Latency> times, std::size_t first, std::size_t last) const;
   // For each layer how long the longest path would be if this layer alone took `instead` and all others their times:
   // exact, all layers at once. A path that avoids layer i ends before i in the order of execution, begins after it, or
   // takes an edge over it; the longest path through i is known from both sides. O((layers + edges) log edges).

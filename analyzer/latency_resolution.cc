@@ -47,10 +47,7 @@ LatencyResolver::LatencyResolver(const MeasuredRows& rows, const RegionSet& regi
       device_(device),
       resources_(device, selection),
       threads_(static_cast<double>(std::max<std::int64_t>(selection.threads, 1))) {
-  NoiseModel noise;
-  for (const auto& [key, entry] : rows.all())
-    for (const auto& [count, measurements] : entry.by_threads)
-      for (const Measurement& row : measurements) noise.Observe(row.repetitions);
+  const NoiseModel noise = NoiseOf(rows);
   for (const auto& [key, entry] : rows.all()) {
     std::optional<BestTime> time = BestTimeOf(entry, selection, noise);
     if (!time) continue;

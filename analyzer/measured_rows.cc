@@ -8,11 +8,8 @@ namespace {
 using Rows = std::map<WorkloadKey, WorkloadRows>;
 
 void Add(const WorkloadKey& key, const Workload& workload, const Work& work, Rows& rows) {
-  WorkloadRows& entry = rows[key];
-  if (entry.workload != nullptr) return;
-  entry.workload = &workload;
-  entry.work = &work;
-  entry.native = NativeContract(workload);
+  const auto [entry, is_new] = rows.try_emplace(key);
+  if (is_new) entry->second = {workload, work, NativeContract(workload), {}};
 }
 
 void Collect(const ModelGraph& graph, const RegionSet& regions, Rows& rows) {
@@ -35,16 +32,29 @@ Result<MeasuredRows> MeasuredRows::Fetch(const ModelGraph& graph, const RegionSe
                                          const Selection& selection) {
   MeasuredRows result;
   Collect(graph, regions, result.rows_);
+  INFIMUM_RETURN_IF_ERROR(result.FetchRows(source, selection));
+  return result;
+}
+
+Result<MeasuredRows> MeasuredRows::Fetch(std::span<const Workload> workloads, MeasurementSource& source,
+                                         const Selection& selection) {
+  MeasuredRows result;
+  for (const Workload& workload : workloads) Add(KeyOf(workload), workload, WorkOf(workload), result.rows_);
+  INFIMUM_RETURN_IF_ERROR(result.FetchRows(source, selection));
+  return result;
+}
+
+Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selection) {
   std::vector<WorkloadKey> keys;
-  keys.reserve(result.rows_.size());
-  for (const auto& [key, entry] : result.rows_) keys.push_back(key);
+  keys.reserve(rows_.size());
+  for (const auto& [key, entry] : rows_) keys.push_back(key);
 
   // A layer on fewer cores than the bound may use leaves the others to its neighbours.
   for (std::int64_t threads = 1; threads < selection.threads && threads <= (std::int64_t{1} << 20); threads *= 2)
-    result.thread_counts_.push_back(threads);
-  result.thread_counts_.push_back(selection.threads);
+    thread_counts_.push_back(threads);
+  thread_counts_.push_back(selection.threads);
 
-  for (std::int64_t threads : result.thread_counts_) {
+  for (std::int64_t threads : thread_counts_) {
     Selection asked = selection;
     asked.threads = threads;
     // An environment names its threads; a bound that is tied to one has no rows of another.
@@ -53,13 +63,13 @@ Result<MeasuredRows> MeasuredRows::Fetch(const ModelGraph& graph, const RegionSe
     for (Measurement& row : found) {
       if (row.outcome != Outcome::kMeasured || row.repetitions.empty()) continue;
       if (row.device != selection.device) continue;  // one device's times never enter another's bound
-      const auto entry = result.rows_.find(row.workload);
-      if (entry == result.rows_.end()) continue;
+      const auto entry = rows_.find(row.workload);
+      if (entry == rows_.end()) continue;
       if (!Meets(row, selection.contract.value_or(entry->second.native))) continue;
       entry->second.by_threads[threads].push_back(std::move(row));
     }
   }
-  return result;
+  return {};
 }
 
 const WorkloadRows* MeasuredRows::Find(const WorkloadKey& key) const {

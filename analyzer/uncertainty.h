@@ -1,19 +1,20 @@
 // How far a time can be trusted: from the repetitions of rows to an interval of a whole bound.
 //
-// Model: a repetition's median is the candidate's true time, times exp(e), e normal with a deviation that belongs to the
-// machine. With three repetitions a row says little about that deviation, all rows together say much: each row's variance
-// is drawn towards the pooled one, as if it had kPriorRepetitions more (the moderated variance of Smyth, Stat. Appl.
-// Genet. Mol. Biol. 3, 2004).
+// Model: a repetition's median is the candidate's true time, times exp(e), e normal with a deviation that belongs to
+// the machine. With three repetitions a row says little about that deviation, all rows together say much: each row's
+// variance is drawn towards the pooled one, as if it had kPriorRepetitions more (the moderated variance of Smyth, Stat.
+// Appl. Genet. Mol. Biol. 3, 2004).
 //
 // The true time of the best of many candidates: its least mean is too low, since the winner was chosen for being low.
 // So the repetitions are split into folds; the winner is named by all folds but one and its time taken from that one
 // (cross-fitting). That is unbiased for the candidates named, none of which is faster than the truly best one: the
 // estimate may only be too high, by what naming the wrong one costs. With one rival slower by d that is d times the
-// chance to name it, at most 0.17 of the deviation of their difference (d = 0.75 of it); with more rivals MostLoss says.
-// The interval's low end allows for it.
+// chance to name it, at most 0.17 of the deviation of their difference (d = 0.75 of it); with more rivals MostLoss
+// says. The interval's low end allows for it.
 //
 //   ten repetitions around 100 us, deviation 2 %, no rival near:  100 us, interval 98.7 .. 101.3
-//   twenty equal candidates, three repetitions each around 100 us, 2.3 %:  least mean 97.5; cross-fitted 100 in the mean
+//   twenty equal candidates, three repetitions each around 100 us, 2.3 %:  least mean 97.5; cross-fitted 100 in the
+//   mean
 //
 // Sums: errors of different workloads are independent, that of a workload that a model uses u times counts u times.
 #pragma once
@@ -58,8 +59,8 @@ class NoiseModel {
   double freedom_ = 0;
 };
 
-// The most that naming the wrong one of `rivals` costs in the mean, in deviations of a difference: the maximum over d of
-// d min(1, rivals Phi(-d)).
+// The most that naming the wrong one of `rivals` costs in the mean, in deviations of a difference: the maximum over d
+// of d min(1, rivals Phi(-d)).
 double MostLoss(std::size_t rivals);
 
 // One time of a sum. Terms of one workload err together.

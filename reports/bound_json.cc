@@ -75,7 +75,7 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
                       {"interval_us", IntervalOrNull(row.interval)},
                       {"floor_us", row.floor.count()},
                       {"status", Name(row.status)},
-                      {"reason", layer.reason.empty() ? Json(nullptr) : Json(layer.reason)},
+                      {"reason", ReasonOf(layer, row).empty() ? Json(nullptr) : Json(ReasonOf(layer, row))},
                       {"library_choice", ChoiceJson(row.choice)},
                       {"parallel_gain_if_free_us", row.parallel_gain_if_free.count()},
                       {"parallel_gain_at_floor_us", row.parallel_gain_at_floor.count()},

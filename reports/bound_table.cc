@@ -95,7 +95,7 @@ Table LayersTable(const ModelGraph& graph, const Bracket& bracket) {
     table.rows.push_back({layer.name, layer.op, std::string(Name(row.status)),
                           row.latency ? LatencyText(*row.latency) : "-", LatencyText(row.floor),
                           row.on_critical_path ? "*" : "", row.choice ? SignedLatencyText(row.choice->regret) : "",
-                          row.candidate ? row.candidate->name() : layer.reason});
+                          row.candidate ? row.candidate->name() : ReasonOf(layer, row)});
   }
   return table;
 }

@@ -1,6 +1,7 @@
 // infimum bound MODEL: the bracket from what the store has; nothing is measured.
 #include <memory>
 
+#include "infimum/base/text.h"
 #include "infimum/reports/bound_json.h"
 #include "infimum/reports/bound_table.h"
 #include "infimum/workflow/analysis.h"
@@ -9,6 +10,25 @@
 
 namespace infimum::cli {
 namespace {
+
+void AddRules(CLI::App* command, BoundRules& rules) {
+  command
+      ->add_option_function<std::string>(
+          "--rules",
+          [&rules](const std::string& text) {
+            const std::optional<BoundRules> found = FindBoundRules(text);
+            if (!found) {
+              const std::vector<std::string> names(BoundRulesNames().begin(), BoundRulesNames().end());
+              const std::string guess = DidYouMean(text, BoundRulesNames());
+              throw CLI::ValidationError("--rules", "unknown rules " + Quoted(text) +
+                                                        (guess.empty() ? "; they are " + Join(names, ", ") : guess));
+            }
+            rules = *found;
+          },
+          "how layers become bounds: bracket; benanza-2019 and benanza-2019-fused are the Benanza paper's")
+      ->type_name("R")
+      ->default_str(std::string(Name(rules)));
+}
 
 struct BoundOptions {
   std::string model;
@@ -52,7 +72,9 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
                                  "fusion, with the libraries' own\n"
                                  "choices), each with its interval and assumptions; coverage says what of it was "
                                  "measured, estimated or missing.\n"
-                                 "Nothing is measured: `infimum analyze` does that.",
+                                 "Nothing is measured: `infimum analyze` does that.\n"
+                                 "--rules benanza-2019 combines the layers as the tool behind the Benanza paper did, "
+                                 "to be set beside its results.",
                                  "infimum bound resnet50.onnx --dim batch=8 --layers --what-if floor:op=Softmax");
   AddModel(command, options->model);
   AddDims(command, options->dims);
@@ -64,6 +86,7 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
   AddThreads(command, options->stored.campaign.threads);
   AddContract(command, options->stored.contract);
   AddBackend(command, options->stored.campaign.backend, options->backend_options);
+  AddRules(command, options->stored.rules);
   command->add_flag("--layers", options->layers, "also each layer and each measured region, with its best candidate");
   command
       ->add_option("--what-if", options->stored.what_ifs,

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <ctime>
 
+#include "infimum/analyzer/benanza_bracket.h"
 #include "infimum/analyzer/observed.h"
 #include "infimum/analyzer/what_if.h"
 #include "infimum/base/quantity_text.h"
@@ -216,6 +217,16 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
     bracket_options.observed = ObservedIn(analysis.graph, *analysis.run);
   }
   INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection, bracket_options));
+  if (options.rules != BoundRules::kBracket) {
+    if (options.observed || !options.what_ifs.empty())
+      return Error{
+          fmt::format("--rules {}: takes neither --observed nor --what-if, which are of the bracket's own rules",
+                      Name(options.rules))};
+    INFIMUM_ASSIGN_OR_RETURN(analysis.graph,
+                             ReadModel(options.model, ReadOptions{.dims = options.dims, .apply_rewrites = false}));
+    INFIMUM_ASSIGN_OR_RETURN(analysis.bracket,
+                             ApplyBenanzaRules(std::move(analysis.bracket), analysis.graph, *store, options.rules));
+  }
   if (analysis.run) HoldAgainstRun(*analysis.run, analysis.bracket);
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
   analysis.report = FillReport({.model = options.model.string(),

@@ -51,7 +51,7 @@ std::vector<ReportLayer> FillLayers(const ModelGraph& graph, const Bracket& brac
     row.family = layer.workload ? std::string(FamilyOf(*layer.workload)) : layer.op;
     row.config = layer.workload ? Format(*layer.workload) : "";
     row.status = StatusOf(layer, latency);
-    row.reason = layer.reason;
+    row.reason = ReasonOf(layer, latency);
     row.candidate = latency.candidate ? latency.candidate->name() : "";
     row.latency = latency.latency;
     row.interval = latency.interval;

@@ -41,6 +41,32 @@ TEST(DagView, LayersThatAreNotListedInOrderAreSorted) {
   EXPECT_EQ(path.layers, (std::vector<std::size_t>{2, 1, 0}));
 }
 
+TEST(DagView, APathBetweenTwoLayersKnowsNoOtherBeginningAndNoOtherEnd) {
+  // 4 -> 2 is the slower way into 2, 2 -> 5 the slower one out of it.
+  const DagView dag(Edges({{}, {0}, {1, 4, 0}, {2}, {}, {2}}));
+  const std::vector<Latency> times = {Latency(1), Latency(0), Latency(2), Latency(3), Latency(50), Latency(60)};
+  const std::optional<LongestPath> path = dag.FindLongestPath(times, 0, 3);
+  ASSERT_TRUE(path);
+  EXPECT_EQ(path->latency, Latency(6));
+  EXPECT_EQ(path->layers, (std::vector<std::size_t>{0, 2, 3}));
+  EXPECT_EQ(dag.FindLongestPath(times).latency, Latency(112));
+}
+
+TEST(DagView, APathFromALayerToItselfIsThatLayer) {
+  const std::optional<LongestPath> path =
+      DagView(Edges({{}, {0}})).FindLongestPath(std::vector<Latency>{Latency(1), Latency(2)}, 1, 1);
+  ASSERT_TRUE(path);
+  EXPECT_EQ(path->latency, Latency(2));
+  EXPECT_EQ(path->layers, std::vector<std::size_t>{1});
+}
+
+TEST(DagView, BetweenLayersThatNoEdgesConnectThereIsNoPath) {
+  const DagView dag(Edges({{}, {0}, {0}}));
+  const std::vector<Latency> times(3, Latency(1));
+  EXPECT_FALSE(dag.FindLongestPath(times, 1, 2));
+  EXPECT_FALSE(dag.FindLongestPath(times, 1, 0));  // against the edge
+}
+
 TEST(DagView, AHundredThousandLayersTakeLessThanASecondOfTheProcessor) {
   std::mt19937_64 random(1);
   std::vector<std::vector<LayerId>> edges(100'000);

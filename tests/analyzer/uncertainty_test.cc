@@ -116,8 +116,7 @@ ModelGraph Network() {
   for (int i = 0; i < 12; ++i) {
     const std::int64_t extent = 96 + 32 * (i % 5);
     const std::int64_t before = model.graph().value(value).shape->dims[1];
-    value = model.MatMul("fc_" + std::to_string(i), value,
-                         model.Weight("w_" + std::to_string(i), {before, extent}));
+    value = model.MatMul("fc_" + std::to_string(i), value, model.Weight("w_" + std::to_string(i), {before, extent}));
     value = model.Unary("relu_" + std::to_string(i), PointwiseKind::kRelu, value);
   }
   model.Output(value);
@@ -178,8 +177,7 @@ double CoveredAmong(const std::function<double(int)>& truth_of, int candidates, 
       std::vector<Measurement> rows;
       for (int i = 0; i < candidates; ++i) {
         std::vector<double> medians;
-        for (int repetition = 0; repetition < 3; ++repetition)
-          medians.push_back(truth_of(i) * std::exp(noise(random)));
+        for (int repetition = 0; repetition < 3; ++repetition) medians.push_back(truth_of(i) * std::exp(noise(random)));
         Measurement row;
         row.candidate.algorithm = std::to_string(i);
         row.repetitions = Repetitions(medians);

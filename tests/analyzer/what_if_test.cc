@@ -43,8 +43,7 @@ WhatIfBound Solve(const std::string& text, BoundVariant variant) {
   EXPECT_TRUE(what_if.ok()) << what_if.error().message;
   BracketOptions options;
   options.what_ifs = {*what_if};
-  const Result<Bracket> bracket =
-      ComputeBracket(made.graph, made.source, testing::TestSelection(1), options);
+  const Result<Bracket> bracket = ComputeBracket(made.graph, made.source, testing::TestSelection(1), options);
   EXPECT_TRUE(bracket.ok());
   EXPECT_THAT(bracket->what_ifs, SizeIs(1));
   for (const WhatIfBound& bound : bracket->what_ifs[0].bounds)

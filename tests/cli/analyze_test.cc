@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.h"
@@ -9,6 +10,7 @@
 namespace infimum::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -156,6 +158,62 @@ TEST(Query, ListsWhatThereIsAndAnswersFromTheStore) {
   EXPECT_THAT(program.Infimum({"query", "--sql", "DELETE FROM measurements"}).errors, HasSubstr("only read"));
   EXPECT_THAT(program.Infimum({"query", "--sql", "SELECT count(*) AS rows_there FROM measurements"}).output,
               HasSubstr("rows_there"));
+}
+
+nlohmann::json BoundByRules(const ProgramTest& program, const std::string& rules) {
+  const Ended ended = program.Infimum(
+      {"bound", ProgramTest::Light("squeezenet"), "--backend", "fake", "--rules", rules, "--format", "json"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+  return nlohmann::json::parse(ended.output, nullptr, false);
+}
+
+TEST(Bound, ByTheRulesOf2019HasTheirTwoBounds) {
+  const ProgramTest program;
+  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
+  const nlohmann::json fused = BoundByRules(program, "benanza-2019-fused");
+  ASSERT_EQ(fused.at("bounds").size(), 2u);
+  EXPECT_EQ(fused.at("bounds")[0].at("variant"), "benanza-2019-fused-serial");
+  EXPECT_EQ(fused.at("bounds")[1].at("variant"), "benanza-2019-fused-parallel");
+  EXPECT_LT(fused.at("bounds")[1].at("latency_us"), fused.at("bounds")[0].at("latency_us"));
+  double sum = 0;
+  std::map<std::string, int> seen;
+  for (const nlohmann::json& layer : fused.at("layers")) {
+    const std::string op = layer.at("op"), status = layer.at("status");
+    ++seen[op];
+    if (op == "Conv") {
+      EXPECT_EQ(status, "measured");
+    }
+    if (op == "Concat") {
+      EXPECT_EQ(layer.at("latency_us"), 0.0);
+    }
+    if (op == "Dropout") {
+      EXPECT_EQ(status, "missing");
+    }
+    if (!layer.at("latency_us").is_null()) sum += layer.at("latency_us").get<double>();
+  }
+  EXPECT_EQ(seen["Conv"], 26);
+  EXPECT_EQ(seen["Concat"], 8);
+  EXPECT_EQ(seen["Dropout"], 1);
+  EXPECT_NEAR(fused.at("bounds")[0].at("latency_us").get<double>(), sum, 1e-6);
+  EXPECT_EQ(fused.at("floor_us"), Bound(program, "squeezenet").at("floor_us"));
+}
+
+// The backend measured each convolution together with its bias, which these rules do not count.
+TEST(Bound, ByTheRulesOf2019NamesTheRowsThatItLacks) {
+  const ProgramTest program;
+  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
+  const nlohmann::json bound = BoundByRules(program, "benanza-2019");
+  EXPECT_GT(bound.at("coverage").at("missing").get<double>(), 0.0);
+  for (const nlohmann::json& layer : bound.at("layers")) {
+    if (layer.at("op") != "Conv") continue;
+    EXPECT_TRUE(layer.at("latency_us").is_null());
+    EXPECT_THAT(layer.at("reason").get<std::string>(), AllOf(HasSubstr("no row of conv"), HasSubstr("bias=no")));
+  }
+  for (const char* format : {"table", "csv"}) {
+    const Ended ended = program.Infimum({"bound", ProgramTest::Light("squeezenet"), "--backend", "fake", "--rules",
+                                         "benanza-2019", "--format", format});
+    EXPECT_THAT(ended.output, AllOf(HasSubstr("benanza-2019-serial"), HasSubstr("benanza-2019-parallel")));
+  }
 }
 
 TEST(Bound, OfADataSheetNeedsNoStoreAndClaimsNoBound) {

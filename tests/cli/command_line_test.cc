@@ -55,6 +55,16 @@ TEST(CommandLine, NoCommandAndNoModelAreUsageErrors) {
   EXPECT_EQ(program.Infimum({"analyze", "m.onnx", "--budget", "soon"}).exit_code, 2);
 }
 
+TEST(CommandLine, UnknownRulesAreAUsageErrorWithAGuessOrTheList) {
+  const ProgramTest program;
+  const Ended guessed = program.Infimum({"bound", "m.onnx", "--rules", "benanza-2109"});
+  EXPECT_EQ(guessed.exit_code, 2);
+  ExpectOneError(guessed, "unknown rules 'benanza-2109', did you mean 'benanza-2019'?");
+  const Ended listed = program.Infimum({"bound", "m.onnx", "--rules", "none"});
+  EXPECT_EQ(listed.exit_code, 2);
+  ExpectOneError(listed, "they are bracket, benanza-2019, benanza-2019-fused");
+}
+
 TEST(CommandLine, FilesThatAreNoModelsAreRefusedInOneLine) {
   const ProgramTest program;
   ExpectOneError(program.Infimum({"inspect", "absent.onnx"}), "absent.onnx");

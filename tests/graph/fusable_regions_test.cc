@@ -51,11 +51,12 @@ TEST(FusableRegions, AProductTakesItsEpilogueAndEveryClosedPrefixOfIt) {
   const ValueId sum = Add(model, "add", y, model.Input("residual", {8, 32}));
   model.Output(model.Unary("relu", PointwiseKind::kRelu, sum));
   const ModelGraph graph = model.Take();
-  EXPECT_THAT(Found(graph), ElementsAre("product-epilogue: fc add", "product-epilogue: fc add relu",
-                                        "elementwise-chain: add relu"));
-  EXPECT_EQ(Format(FindFusableRegions(graph)[1].workload),
-            "region [matmul dtype=f32:f32:f32 a=1x8x16 b=1x16x32 bias=no weights=const](in0,w0) ; "
-            "[pointwise kind=add dtype=f32:f32:f32 in=256,256](%0,in1) ; [pointwise kind=relu dtype=f32:-:f32 in=256](%1)");
+  EXPECT_THAT(Found(graph),
+              ElementsAre("product-epilogue: fc add", "product-epilogue: fc add relu", "elementwise-chain: add relu"));
+  EXPECT_EQ(
+      Format(FindFusableRegions(graph)[1].workload),
+      "region [matmul dtype=f32:f32:f32 a=1x8x16 b=1x16x32 bias=no weights=const](in0,w0) ; "
+      "[pointwise kind=add dtype=f32:f32:f32 in=256,256](%0,in1) ; [pointwise kind=relu dtype=f32:-:f32 in=256](%1)");
 }
 
 TEST(FusableRegions, AValueThatLeavesTheGraphOrHasAnotherReaderEndsTheEpilogue) {
@@ -87,8 +88,7 @@ TEST(FusableRegions, ABiasIsTheProductsOwnAlsoBehindAView) {
   model.Output(model.Unary("relu", PointwiseKind::kRelu, z));
   const ModelGraph graph = model.Take();
   EXPECT_THAT(Found(graph), ElementsAre("product-bias: fc view bias", "product-epilogue: fc view bias relu"));
-  EXPECT_EQ(WorkloadOf(graph, "product-bias"),
-            "matmul dtype=f32:f32:f32 a=1x8x16 b=1x16x32 bias=column weights=const");
+  EXPECT_EQ(WorkloadOf(graph, "product-bias"), "matmul dtype=f32:f32:f32 a=1x8x16 b=1x16x32 bias=column weights=const");
   const FusableRegion bias = FindFusableRegions(graph)[0];
   EXPECT_EQ(bias.operands.size(), 3u);
   EXPECT_EQ(graph.value(bias.operands[2]).name, "b");
@@ -110,8 +110,8 @@ TEST(FusableRegions, AConvolutionsBiasIsOneForEachChannel) {
     config.kernel = Shape{{3, 3}};
     config.stride = config.dilation = Shape{{1, 1}};
     config.padding = {1, 1, 1, 1};
-    const ValueId y = model.Measurable("conv", config, {model.Input("x", {1, 3, 8, 8}), model.Weight("w", {8, 3, 3, 3})},
-                                       {1, 8, 8, 8});
+    const ValueId y =
+        model.Measurable("conv", "Conv", {model.Input("x", {1, 3, 8, 8}), model.Weight("w", {8, 3, 3, 3})}, config);
     model.Output(Add(model, "add", y, model.Weight("b", std::move(bias))));
     return Found(model.Take());
   };
@@ -139,26 +139,28 @@ TEST(FusableRegions, GeluIsRecognizedHoweverItIsWritten) {
   EXPECT_THAT(Activation([](Builder& m, ValueId x) {
                 const ValueId e = m.Unary("erf", PointwiseKind::kErrorFunction,
                                           m.Binary("div", PointwiseKind::kDivide, x, m.Number("r", 1.41421356f)));
-                return Multiply(m, "half", Multiply(m, "mul", x, Add(m, "one", e, m.Number("1", 1))), m.Number("h", 0.5f));
+                return Multiply(m, "half", Multiply(m, "mul", x, Add(m, "one", e, m.Number("1", 1))),
+                                m.Number("h", 0.5f));
               }),
               ElementsAre(kGelu));
   EXPECT_THAT(Activation([](Builder& m, ValueId x) {
                 const ValueId half = Multiply(m, "half", m.Number("h", 0.5f), x);
-                const ValueId e = m.Unary("erf", PointwiseKind::kErrorFunction,
-                                          Multiply(m, "mul", x, m.Number("r", 0.70710678f)));
+                const ValueId e =
+                    m.Unary("erf", PointwiseKind::kErrorFunction, Multiply(m, "mul", x, m.Number("r", 0.70710678f)));
                 return Multiply(m, "end", half, Add(m, "one", m.Number("1", 1), e));
               }),
               ElementsAre(kGelu));
 }
 
 TEST(FusableRegions, GeluByTanhAndSwishAreRecognized) {
-  EXPECT_THAT(Activation([](Builder& m, ValueId x) {
-                const ValueId cube = m.Unary("cube", PointwiseKind::kCube, x);
-                const ValueId inner = Add(m, "sum", x, Multiply(m, "c", cube, m.Number("k", 0.044715f)));
-                const ValueId t = m.Unary("tanh", PointwiseKind::kTanh, Multiply(m, "s", inner, m.Number("p", 0.7978845608f)));
-                return Multiply(m, "end", Multiply(m, "half", x, m.Number("h", 0.5f)), Add(m, "one", t, m.Number("1", 1)));
-              }),
-              ElementsAre("pointwise kind=gelu_tanh dtype=f32:-:f32 in=64 of 8"));
+  EXPECT_THAT(
+      Activation([](Builder& m, ValueId x) {
+        const ValueId cube = m.Unary("cube", PointwiseKind::kCube, x);
+        const ValueId inner = Add(m, "sum", x, Multiply(m, "c", cube, m.Number("k", 0.044715f)));
+        const ValueId t = m.Unary("tanh", PointwiseKind::kTanh, Multiply(m, "s", inner, m.Number("p", 0.7978845608f)));
+        return Multiply(m, "end", Multiply(m, "half", x, m.Number("h", 0.5f)), Add(m, "one", t, m.Number("1", 1)));
+      }),
+      ElementsAre("pointwise kind=gelu_tanh dtype=f32:-:f32 in=64 of 8"));
   EXPECT_THAT(Activation([](Builder& m, ValueId x) {
                 return Multiply(m, "mul", x, m.Unary("sigmoid", PointwiseKind::kSigmoid, x));
               }),
@@ -170,7 +172,8 @@ TEST(FusableRegions, AlmostAnActivationIsNone) {
     EXPECT_THAT(Activation([&](Builder& m, ValueId x) {
                   const ValueId e = m.Unary("erf", PointwiseKind::kErrorFunction,
                                             m.Binary("div", PointwiseKind::kDivide, x, m.Number("r", 1.41421356f)));
-                  return Multiply(m, "end", Multiply(m, "mul", x, Add(m, "one", e, m.Number("1", 1))), m.Number("h", half));
+                  return Multiply(m, "end", Multiply(m, "mul", x, Add(m, "one", e, m.Number("1", 1))),
+                                  m.Number("h", half));
                 }),
                 IsEmpty())
         << half;
@@ -189,9 +192,8 @@ TEST(FusableRegions, AnEpilogueGrowsOverARecognizedActivation) {
   const ValueId y = m.MatMul("fc", m.Input("x", {8, 16}), m.Weight("w", {16, 32}));
   const ValueId z = Add(m, "bias", y, m.Weight("b", {32}));
   m.Output(Multiply(m, "mul", z, m.Unary("sigmoid", PointwiseKind::kSigmoid, z)));
-  EXPECT_THAT(Found(m.graph()),
-              UnorderedElementsAre("product-bias: fc bias", "product-epilogue: fc bias sigmoid mul",
-                                   "activation: sigmoid mul"));
+  EXPECT_THAT(Found(m.graph()), UnorderedElementsAre("product-bias: fc bias", "product-epilogue: fc bias sigmoid mul",
+                                                     "activation: sigmoid mul"));
   EXPECT_EQ(WorkloadOf(m.graph(), "product-epilogue"),
             "region [matmul dtype=f32:f32:f32 a=1x8x16 b=1x16x32 bias=column weights=const](in0,w0,w1) ; "
             "[pointwise kind=swish dtype=f32:-:f32 in=256](%0)");
@@ -213,7 +215,8 @@ TEST(FusableRegions, AResidualSumIsAnOutputBesideItsNormalization) {
   norm.types.weights = DataType::kF32;
   norm.scale = norm.bias = true;
   const ValueId sum = Add(model, "add", model.Input("x", {8, 16}), model.Input("y", {8, 16}));
-  const ValueId out = model.Measurable("norm", norm, {sum, model.Weight("g", {16}), model.Weight("b", {16})}, {8, 16});
+  const ValueId out =
+      model.Measurable("norm", "LayerNormalization", {sum, model.Weight("g", {16}), model.Weight("b", {16})}, norm);
   model.Output(out);
   model.Output(Add(model, "next", sum, out));
   const ModelGraph graph = model.Take();
@@ -232,14 +235,14 @@ ModelGraph Attention(std::vector<std::int64_t> mask, bool leaks) {
     config.a = Shape{{4, 8, k_extent}};
     config.b = Shape{{4, k_extent, n}};
     config.weights = Constness::kVariable;
-    return m.Measurable(name, config, {a, b}, {4, 8, n});
+    return m.Measurable(name, "MatMul", {a, b}, config);
   };
   const ValueId scores = product("scores", q, k, 16, 8);
   ValueId masked = Multiply(m, "scale", scores, m.Number("s", 0.25f));
   masked = Add(m, "mask", masked, m.Input("m", std::move(mask)));
   SoftmaxConfig softmax;
   softmax.input = Shape{{32, 8, 1}};
-  const ValueId weights = m.Measurable("softmax", softmax, {masked}, {4, 8, 8});
+  const ValueId weights = m.Measurable("softmax", "Softmax", {masked}, softmax);
   if (leaks) m.Output(weights);
   m.Output(product("values", weights, v, 8, 16));
   return m.Take();

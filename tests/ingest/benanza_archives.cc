@@ -44,12 +44,17 @@ bool Unpack(const fs::path& archive, const fs::path& folder) {
   return Run({"tar", "-xJf", archive.string(), "-C", folder.string()});
 }
 
+fs::path Decompress(const fs::path& file, const fs::path& folder) {
+  const fs::path copy = folder / file.filename();
+  std::error_code error;
+  fs::copy_file(file, copy, error);
+  if (error || !Run({"xz", "-df", copy.string()})) return {};
+  return folder / file.stem();
+}
+
 std::map<std::string, ManifestFile> ReadManifest(const fs::path& folder) {
   std::map<std::string, ManifestFile> files;
-  std::error_code error;
-  fs::copy_file(BenanzaFolder() / "MANIFEST.csv.xz", folder / "MANIFEST.csv.xz", error);
-  if (error || !Run({"xz", "-d", (folder / "MANIFEST.csv.xz").string()})) return files;
-  std::ifstream manifest(folder / "MANIFEST.csv");
+  std::ifstream manifest(Decompress(BenanzaFolder() / "MANIFEST.csv.xz", folder));
   for (std::string line; std::getline(manifest, line);) {
     // raw/ARCHIVE.tar.xz,PATH,BYTES,SHA256
     const std::vector<std::string_view> cells = Split(line, ',');

@@ -16,6 +16,9 @@ std::filesystem::path BenanzaFolder();
 // With the system's tar and xz; false where that fails.
 bool Unpack(const std::filesystem::path& archive, const std::filesystem::path& folder);
 
+// A file NAME.xz as NAME in `folder`; an empty path where that fails.
+std::filesystem::path Decompress(const std::filesystem::path& file, const std::filesystem::path& folder);
+
 struct ManifestFile {
   std::uintmax_t bytes = 0;
   std::string sha256;

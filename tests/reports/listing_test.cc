@@ -1,4 +1,5 @@
 // What `bound` and `inspect` print, on a small graph that has every kind of layer.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -11,6 +12,10 @@
 
 namespace infimum {
 namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 Value MakeValue(const std::string& name, ValueKind kind, std::vector<std::int64_t> dims) {
   Value value;
@@ -174,6 +179,17 @@ TEST(Bound, HasTheKeysThatUsersRelyOn) {
   EXPECT_TRUE(json["layers"][3]["latency_us"].is_null());
   EXPECT_EQ(json["layers"][0]["candidate"], "onednn/brgconv:avx512_core");
   EXPECT_EQ(json["bounds"][0]["interval_us"], (std::vector<double>{9.5, 11}));
+}
+
+TEST(Bound, AReasonOfTheRulesGoesBeforeTheLayersOwn) {
+  const ModelGraph graph = SmallGraph();
+  Bracket bracket = SmallBracket();
+  const std::string own = graph.layers[1].reason;
+  ASSERT_FALSE(own.empty());
+  EXPECT_THAT(BoundTable(graph, bracket, true, 0), HasSubstr(own));
+  bracket.layers[1].reason = "zero cost by the rules of 2019";
+  EXPECT_THAT(BoundTable(graph, bracket, true, 0), AllOf(HasSubstr(bracket.layers[1].reason), Not(HasSubstr(own))));
+  EXPECT_EQ(nlohmann::json::parse(BoundJson(graph, bracket))["layers"][1]["reason"], bracket.layers[1].reason);
 }
 
 TEST(Bound, TheSelectionIsPrintedInWords) {

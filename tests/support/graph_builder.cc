@@ -33,14 +33,6 @@ ValueId GraphBuilder::Number(std::string name, float number) {
   return id;
 }
 
-ValueId GraphBuilder::Measurable(const std::string& name, LayerConfig config, std::vector<ValueId> inputs,
-                                 std::vector<std::int64_t> dims) {
-  const ValueId output = AddLayer(name, std::string(FamilyOf(config)), std::move(inputs), Shape{std::move(dims)},
-                                  DataType::kF32, LayerStatus::kMeasurable);
-  SetWorkload(std::move(config));
-  return output;
-}
-
 ValueId GraphBuilder::Captured(std::string name, std::vector<std::int64_t> dims) {
   return AddValue(std::move(name), ValueKind::kIntermediate, Shape{std::move(dims)}, DataType::kF32);
 }
@@ -104,6 +96,14 @@ ValueId GraphBuilder::Binary(const std::string& name, PointwiseKind kind, ValueI
   INFIMUM_CHECK(shape.ok(), "a test's shapes broadcast");
   const ValueId output = AddLayer(name, "Add", {a, b}, *shape, DataType::kF32, LayerStatus::kMeasurable);
   SetWorkload(Canonicalize(config));
+  return output;
+}
+
+ValueId GraphBuilder::Measurable(const std::string& name, const std::string& op, std::vector<ValueId> inputs,
+                                 LayerConfig config) {
+  const Operand result = OutputsOf(config).front();
+  const ValueId output = AddLayer(name, op, std::move(inputs), result.shape, result.type, LayerStatus::kMeasurable);
+  SetWorkload(std::move(config));
   return output;
 }
 

@@ -29,9 +29,8 @@ class GraphBuilder {
   ValueId MatMul(const std::string& name, ValueId a, ValueId b);
   ValueId Unary(const std::string& name, PointwiseKind kind, ValueId input);
   ValueId Binary(const std::string& name, PointwiseKind kind, ValueId a, ValueId b);
-  // Any other configuration; its operands are the inputs in order.
-  ValueId Measurable(const std::string& name, LayerConfig config, std::vector<ValueId> inputs,
-                     std::vector<std::int64_t> dims);
+  // Any operator with one output; its operands are `inputs`, in order.
+  ValueId Measurable(const std::string& name, const std::string& op, std::vector<ValueId> inputs, LayerConfig config);
   // Rows of a table.
   ValueId Gather(const std::string& name, ValueId table, ValueId indices, std::int64_t count);
   ValueId View(const std::string& name, ValueId input, std::vector<std::int64_t> dims);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,7 @@ struct LayerLatency {
   // layer's own time, or what of it is above the floor.)
   Latency parallel_gain_if_free{0};
   Latency parallel_gain_at_floor{0};
+  std::string reason = {};  // where a rule set decides the status, why; else the layer's own reason holds
 };
 
 // A region that was measured, whether the fused bounds chose it or not.
@@ -107,8 +109,29 @@ struct Coverage {
 //   fused-parallel    18.9   likewise, at once
 //   ideal-fusion      18.0   element-wise and layout layers cost only their bytes, whatever libraries can fuse
 //   heuristic         23.0   what the libraries would choose by themselves; less sequential: the algorithm regret
-enum class BoundVariant { kSequential, kParallel, kFusedSequential, kFusedParallel, kIdealFusion, kHeuristic };
+enum class BoundVariant {
+  kSequential,
+  kParallel,
+  kFusedSequential,
+  kFusedParallel,
+  kIdealFusion,
+  kHeuristic,
+  kBenanza2019Serial,  // these four: see benanza_bracket.h
+  kBenanza2019Parallel,
+  kBenanza2019FusedSerial,
+  kBenanza2019FusedParallel,
+};
 std::string_view Name(BoundVariant variant);
+
+// How the layers' times become bounds.
+enum class BoundRules {
+  kBracket,           // "bracket": the ones of this header
+  kBenanza2019,       // "benanza-2019": benanza_bracket.h
+  kBenanza2019Fused,  // "benanza-2019-fused"
+};
+std::string_view Name(BoundRules rules);
+std::optional<BoundRules> FindBoundRules(std::string_view name);
+std::span<const std::string_view> BoundRulesNames();
 
 struct Bound {
   BoundVariant variant = BoundVariant::kSequential;
@@ -150,6 +173,8 @@ struct Inversion {
   Latency excess{0};             // of the bound over it
   bool is_beyond_noise = false;  // their intervals do not meet
 };
+// Why the layer is free or missing, or what its latency is made of; may be empty.
+const std::string& ReasonOf(const Layer& layer, const LayerLatency& latency);
 
 struct Floor {
   Latency latency{0};

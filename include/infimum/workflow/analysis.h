@@ -58,6 +58,9 @@ struct StoredAnalysisOptions {
   std::string framework = "onnxruntime";
   bool observed = false;              // the framework's own layers as candidates too
   std::vector<std::string> what_ifs;  // see infimum/analyzer/what_if.h
+  // With others than those of brackets the analysis' graph is the model as they see it, and its bracket has their
+  // bounds.
+  BoundRules rules = BoundRules::kBracket;
 };
 Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options);
 

@@ -1,0 +1,61 @@
+#include "analyzer/bracket_parts.h"
+
+#include <algorithm>
+#include <set>
+
+namespace infimum {
+
+Result<DeviceModel> MakeDeviceModel(MeasurementSource& source, const Selection& selection, const MeasuredRows& rows) {
+  INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, source.Peaks(selection.device));
+  INFIMUM_ASSIGN_OR_RETURN(DeviceModel device, DeviceModel::Make(selection.device, peaks, selection.threads));
+  for (const auto& [key, entry] : rows.all())
+    for (const auto& [threads, measurements] : entry.by_threads)
+      for (const Measurement& row : measurements)
+        device.Observe(entry.workload, entry.work, row.candidate.algorithm, PointValue(row.repetitions));
+  return device;
+}
+
+std::vector<EnvironmentKey> EnvironmentsOf(const MeasuredRows& rows) {
+  std::set<EnvironmentKey> environments;
+  for (const auto& [key, entry] : rows.all())
+    for (const auto& [threads, measurements] : entry.by_threads)
+      for (const Measurement& row : measurements) environments.insert(row.environment);
+  return {environments.begin(), environments.end()};
+}
+
+Coverage CoverageOf(std::span<const ResolvedLayer> layers) {
+  Latency measured{0}, estimated{0}, missing{0};
+  for (const ResolvedLayer& layer : layers) {
+    measured += layer.measured;
+    estimated += layer.estimated;
+    missing += layer.missing;
+  }
+  const Latency all = measured + estimated + missing;
+  Coverage coverage;
+  if (!(all > Latency(0))) {
+    // Nothing takes time. A layer without even a floor may still be unknown: that is missing, not free.
+    const bool any_missing = std::any_of(layers.begin(), layers.end(), [](const ResolvedLayer& layer) {
+      return layer.known.status == LatencyStatus::kMissing;
+    });
+    (any_missing ? coverage.missing : coverage.free) = 1;
+    return coverage;
+  }
+  coverage.estimated = estimated / all;
+  coverage.missing = missing / all;
+  coverage.measured = measured > Latency(0) ? 1 - coverage.estimated - coverage.missing : 0;
+  if (coverage.measured < 0) coverage.measured = 0;
+  return coverage;
+}
+
+std::vector<std::string> CommonAssumptions(const Selection& selection, std::span<const ResolvedLayer> layers) {
+  std::vector<std::string> tags = {
+      "free-layouts", selection.cache == CacheState::kWarm ? "warm-caches" : "cold-caches",
+      selection.threads == 1 ? "one-thread" : std::to_string(selection.threads) + "-threads"};
+  const auto any = [&](auto part) { return std::any_of(layers.begin(), layers.end(), part); };
+  if (any([](const ResolvedLayer& layer) { return layer.estimated > Latency(0); })) tags.push_back("estimated-layers");
+  if (any([](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; }))
+    tags.push_back("unmeasured-layers");
+  return tags;
+}
+
+}  // namespace infimum

@@ -1,0 +1,27 @@
+// What every way of making bounds from rows has in common: the device as the rows show it, the environments that they
+// come from, the coverage, and the assumptions that the selection is.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/device_model.h"
+#include "analyzer/latency_resolution.h"
+#include "analyzer/measured_rows.h"
+#include "infimum/analyzer/bracket.h"
+
+namespace infimum {
+
+// From the device's peaks, raised by whatever the rows show to be possible.
+Result<DeviceModel> MakeDeviceModel(MeasurementSource& source, const Selection& selection, const MeasuredRows& rows);
+
+// Ascending, each once.
+std::vector<EnvironmentKey> EnvironmentsOf(const MeasuredRows& rows);
+
+Coverage CoverageOf(std::span<const ResolvedLayer> layers);
+
+// "free-layouts", "warm-caches", "one-thread"; "estimated-layers" and "unmeasured-layers" where there are such.
+std::vector<std::string> CommonAssumptions(const Selection& selection, std::span<const ResolvedLayer> layers);
+
+}  // namespace infimum
