@@ -217,8 +217,8 @@ class PrimitiveProgram : public Program {
     return {};
   }
 
-  Status BindConverted(const PrimitiveCall::Output& output, const memory::desc& wanted, DataType own,
-                       DataType computed, bool lies_as_wanted) {
+  Status BindConverted(const PrimitiveCall::Output& output, const memory::desc& wanted, DataType own, DataType computed,
+                       bool lies_as_wanted) {
     const std::int64_t count = output.tensor->count();
     const auto bytes = static_cast<std::size_t>(BytesPerElement(computed));
     INFIMUM_ASSIGN_OR_RETURN(void* data, Allocate(wanted.get_size()));

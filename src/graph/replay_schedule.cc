@@ -27,8 +27,7 @@ void CollectOutside(const Region& region, std::vector<Operand>& inputs, std::vec
 
 class Checker {
  public:
-  explicit Checker(const ReplaySchedule& schedule)
-      : schedule_(schedule), known_(schedule.tensors.size(), false) {}
+  explicit Checker(const ReplaySchedule& schedule) : schedule_(schedule), known_(schedule.tensors.size(), false) {}
 
   Status Run() {
     INFIMUM_RETURN_IF_ERROR(CheckTensors());
@@ -164,9 +163,8 @@ std::vector<Operand> OutputsOf(const Workload& workload) {
 }
 
 bool RunsOnce(const ReplaySchedule& schedule, const ReplayStep& step) {
-  return std::all_of(step.outputs.begin(), step.outputs.end(), [&](std::size_t output) {
-    return schedule.tensors[output].kind == ReplayTensorKind::kWeight;
-  });
+  return std::all_of(step.outputs.begin(), step.outputs.end(),
+                     [&](std::size_t output) { return schedule.tensors[output].kind == ReplayTensorKind::kWeight; });
 }
 
 Status Validate(const ReplaySchedule& schedule) { return Checker(schedule).Run(); }

@@ -112,12 +112,8 @@ std::string FormatReplayResult(const ReplayResult& result) {
   }
   Json parts = Json::array();
   for (const ReplayPart& part : result.parts) {
-    Json object = {{"name", part.name},
-                   {"candidate", part.candidate},
-                   {"reorder", part.is_reorder},
-                   {"step", part.step},
-                   {"alone_us", part.alone.count()},
-                   {"in_loop_us", part.in_loop.count()}};
+    Json object = {{"name", part.name}, {"candidate", part.candidate},    {"reorder", part.is_reorder},
+                   {"step", part.step}, {"alone_us", part.alone.count()}, {"in_loop_us", part.in_loop.count()}};
     if (part.error) object["error"] = Finite(*part.error);
     object["tolerance"] = part.tolerance;
     parts.push_back(std::move(object));
