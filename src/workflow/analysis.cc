@@ -15,6 +15,7 @@
 #include "infimum/workflow/device_choice.h"
 #include "infimum/workflow/framework_run.h"
 #include "infimum/workflow/interrupt.h"
+#include "infimum/workflow/replay.h"
 #include "src/workflow/report_filling.h"
 
 namespace infimum {
@@ -146,6 +147,9 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
 
   INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
   INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
+  INFIMUM_ASSIGN_OR_RETURN(analysis.bracket.demonstrated,
+                           StoredReplay(*store, analysis.graph.sha256, selection.device, options.dims,
+                                        selection.threads));
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
                                 .database = ShownAddress(options.database),
@@ -187,6 +191,9 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(analysis.run, store->FindRun(analysis.graph.sha256, selection.device, options.dims,
                                                         selection.threads, options.framework));
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
+  INFIMUM_ASSIGN_OR_RETURN(analysis.bracket.demonstrated,
+                           StoredReplay(*store, analysis.graph.sha256, selection.device, options.dims,
+                                        selection.threads));
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
                                 .database = ShownAddress(options.database),
