@@ -1,5 +1,6 @@
 #include "microbench/harness/replay_trial.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -14,6 +15,8 @@ namespace infimum {
 namespace {
 
 constexpr std::int64_t kPartOfBudget = 10;
+// Of a part that is so long that its budget has no room for a median.
+constexpr int kLaunchesAlone = 12;
 constexpr std::size_t kLeastLoops = 5;
 constexpr std::size_t kMostLoops = 200;
 
@@ -85,8 +88,9 @@ Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, I
                            TakeSamples(whole, CacheState::kWarm, options, backend.clock(), interference, flusher));
   result.repetitions.push_back(set.samples);
   INFIMUM_RETURN_IF_ERROR(TimeInLoop(*replay, request.budget * kPartOfBudget / 2, backend.clock(), result.parts));
-  options.budget = request.budget / kPartOfBudget;
   for (std::size_t i = 0; i < count; ++i) {
+    const auto launch = std::chrono::duration_cast<Clock::Duration>(result.parts[i].in_loop);
+    options.budget = std::max(request.budget / kPartOfBudget, launch * kLaunchesAlone);
     PartsRun part(*replay, i, i + 1);
     INFIMUM_ASSIGN_OR_RETURN(const SampleSet alone,
                              TakeSamples(part, CacheState::kWarm, options, backend.clock(), interference, flusher));

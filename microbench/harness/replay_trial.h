@@ -17,7 +17,8 @@ struct ReplayRequest {
   std::string schedule;  // the file's path
   std::string tensors;   // the folder's
   bool check_numbers = true;
-  // Sampling time of a candidate: the whole gets ten times as much, a part alone a tenth.
+  // Sampling time of a candidate: the whole gets ten times as much, a part alone a tenth, or
+  // a dozen launches.
   Clock::Duration budget = std::chrono::milliseconds(200);
 
   friend bool operator==(const ReplayRequest&, const ReplayRequest&) = default;
