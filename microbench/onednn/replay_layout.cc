@@ -36,10 +36,10 @@ class LayoutBuilder {
  private:
   std::size_t AddBuffer(std::size_t tensor, OrderOf order) {
     const ReplayTensor& described = schedule_.tensors[tensor];
-    const std::size_t bytes = order != nullptr
-                                  ? order->BytesOf(described.type)
-                                  : static_cast<std::size_t>(ElementCount(described.shape) *
-                                                             BytesPerElement(BufferType(described.type)));
+    const std::size_t bytes =
+        order != nullptr
+            ? order->BytesOf(described.type)
+            : static_cast<std::size_t>(ElementCount(described.shape) * BytesPerElement(BufferType(described.type)));
     layout_.buffers.push_back({tensor, std::move(order), bytes});
     buffers_of_[tensor].push_back(layout_.buffers.size() - 1);
     return layout_.buffers.size() - 1;
@@ -122,9 +122,9 @@ class LayoutBuilder {
       for (const std::size_t buffer : buffers_of_[operand]) {
         const OrderOf& order = layout_.buffers[buffer].order;
         if (order != nullptr && !order->dense()) continue;
-        const auto count = static_cast<std::size_t>(
-            std::count_if(step.operands.begin(), step.operands.end(),
-                          [&](std::size_t other) { return Find(other, order) != kNowhere; }));
+        const auto count =
+            static_cast<std::size_t>(std::count_if(step.operands.begin(), step.operands.end(),
+                                                   [&](std::size_t other) { return Find(other, order) != kNowhere; }));
         if (count <= best_count) continue;
         best = order;
         best_count = count;

@@ -111,8 +111,7 @@ class ReplayRun : public PreparedReplay {
   Status SeeGiven(const std::vector<std::size_t>& tensors, const std::vector<Operand>& as, std::deque<HostTensor>& seen,
                   Pointers& pointers) {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-      INFIMUM_ASSIGN_OR_RETURN(HostTensor view,
-                               HostTensor::Over(given_[tensors[i]].data(), as[i].shape, as[i].type));
+      INFIMUM_ASSIGN_OR_RETURN(HostTensor view, HostTensor::Over(given_[tensors[i]].data(), as[i].shape, as[i].type));
       pointers.push_back(&seen.emplace_back(std::move(view)));
     }
     return {};

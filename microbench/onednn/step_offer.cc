@@ -136,8 +136,7 @@ Result<StepOffer> FindLayerOffer(const ReplayStep& step, const LayerConfig& conf
   if (!offers.empty()) return FromLayer(config, offers.front());
   if (MakeReference(config, values) == nullptr) return Error{"unsupported: nothing here runs this layer"};
   StepOffer result{"infimum/reference", AllRowMajor, nullptr, TakesAnyOrder(config)};
-  result.make = [config, values](const Operands& operands,
-                                 const Outputs& outputs) -> Result<std::unique_ptr<Program>> {
+  result.make = [config, values](const Operands& operands, const Outputs& outputs) -> Result<std::unique_ptr<Program>> {
     return std::unique_ptr<Program>(std::make_unique<ReferenceProgram>(config, values, operands, outputs));
   };
   return result;
@@ -146,21 +145,18 @@ Result<StepOffer> FindLayerOffer(const ReplayStep& step, const LayerConfig& conf
 Result<StepOffer> FindRegionOffer(const ReplayStep& step, const Region& region) {
   std::vector<RegionOffer> offers = RegionOffersFor(region, CandidateTier::kExhaustive);
   if (offers.empty()) return Error{"unsupported: nothing here runs this region"};
-  const auto named = std::find_if(offers.begin(), offers.end(), [&](const RegionOffer& offer) {
-    return offer.candidate.name() == step.candidate;
-  });
+  const auto named = std::find_if(offers.begin(), offers.end(),
+                                  [&](const RegionOffer& offer) { return offer.candidate.name() == step.candidate; });
   const RegionOffer offer = named != offers.end() ? *named : offers.back();
   StepOffer result{offer.candidate.name(), AllRowMajor, nullptr, false};
   if (offer.place) {
-    result.place = [region, offer](const Operands& operands,
-                                   const Outputs& outputs) -> Result<std::vector<Placement>> {
+    result.place = [region, offer](const Operands& operands, const Outputs& outputs) -> Result<std::vector<Placement>> {
       RegionProgram tensors;
       INFIMUM_RETURN_IF_ERROR(tensors.MakeProblem(region, operands, outputs));
       return offer.place(tensors.problem());
     };
   }
-  result.make = [region, offer](const Operands& operands,
-                                const Outputs& outputs) -> Result<std::unique_ptr<Program>> {
+  result.make = [region, offer](const Operands& operands, const Outputs& outputs) -> Result<std::unique_ptr<Program>> {
     auto program = std::make_unique<RegionProgram>();
     INFIMUM_RETURN_IF_ERROR(program->Prepare(region, offer, operands, outputs));
     return std::unique_ptr<Program>(std::move(program));

@@ -31,8 +31,9 @@ std::string Describe(const Replay& replay) {
   Latency reordering{0};
   for (const ReplayPart& part : result.parts) reordering += part.is_reorder ? part.alone : Latency{0};
   std::string text = fmt::format("  R (demonstrated)    {}\n", LatencyText(result.demonstrated()));
-  text += fmt::format("  sum of its parts    {} each alone with warm caches; {} as they take between their neighbours\n",
-                      LatencyText(result.sum_alone()), LatencyText(result.sum_in_loop()));
+  text +=
+      fmt::format("  sum of its parts    {} each alone with warm caches; {} as they take between their neighbours\n",
+                  LatencyText(result.sum_alone()), LatencyText(result.sum_in_loop()));
   text += fmt::format("  composition error   {:.3f} (R / sum of its parts alone)\n", result.composition_error());
   text += fmt::format("  parts               {} steps, {} changes of layout ({})\n", result.parts.size() - reorders,
                       reorders, LatencyText(reordering));

@@ -22,9 +22,10 @@ std::vector<std::size_t> PlacesOf(const Region& region) {
       if (std::find(first_use.begin(), first_use.end(), operand) == first_use.end()) first_use.push_back(operand);
     }
   }
-  const auto inputs = static_cast<std::size_t>(
-      std::count_if(first_use.begin(), first_use.end(),
-                    [](const RegionOperand& operand) { return operand.source == RegionOperand::Source::kInput; }));
+  const auto inputs =
+      static_cast<std::size_t>(std::count_if(first_use.begin(), first_use.end(), [](const RegionOperand& operand) {
+        return operand.source == RegionOperand::Source::kInput;
+      }));
   std::vector<std::size_t> places;
   for (const RegionOperand& operand : first_use) {
     const auto index = static_cast<std::size_t>(operand.index);

@@ -147,9 +147,8 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
 
   INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
   INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
-  INFIMUM_ASSIGN_OR_RETURN(analysis.bracket.demonstrated,
-                           StoredReplay(*store, analysis.graph.sha256, selection.device, options.dims,
-                                        selection.threads));
+  INFIMUM_ASSIGN_OR_RETURN(analysis.bracket.demonstrated, StoredReplay(*store, analysis.graph.sha256, selection.device,
+                                                                       options.dims, selection.threads));
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
                                 .database = ShownAddress(options.database),
@@ -191,9 +190,8 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(analysis.run, store->FindRun(analysis.graph.sha256, selection.device, options.dims,
                                                         selection.threads, options.framework));
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
-  INFIMUM_ASSIGN_OR_RETURN(analysis.bracket.demonstrated,
-                           StoredReplay(*store, analysis.graph.sha256, selection.device, options.dims,
-                                        selection.threads));
+  INFIMUM_ASSIGN_OR_RETURN(analysis.bracket.demonstrated, StoredReplay(*store, analysis.graph.sha256, selection.device,
+                                                                       options.dims, selection.threads));
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
                                 .database = ShownAddress(options.database),

@@ -41,14 +41,13 @@ Status RunChild(const std::vector<std::string>& arguments, std::string_view what
   };
   ProcessRequest request;
   request.arguments = arguments;
-  INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end,
-                           RunProcess(request, [](std::string_view) { return Status(); }, take_error));
+  INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(
+                                                     request, [](std::string_view) { return Status(); }, take_error));
   if (end.interrupted) return Error{fmt::format("interrupted while {}", what)};
   if (end.exit_code == 0) return {};
   constexpr std::string_view kLead = "infimum: error: ";
   if (complaint.starts_with(kLead)) complaint.erase(0, kLead.size());
-  return Error{fmt::format("{}: {}", what,
-                           complaint.empty() ? fmt::format("exit code {}", end.exit_code) : complaint)};
+  return Error{fmt::format("{}: {}", what, complaint.empty() ? fmt::format("exit code {}", end.exit_code) : complaint)};
 }
 
 void AddDims(const std::map<std::string, std::int64_t>& dims, std::vector<std::string>& arguments) {
@@ -75,10 +74,17 @@ Result<ReplayResult> RunSchedule(const Installation& installation, const ReplayO
                                  const std::filesystem::path& schedule, const std::filesystem::path& folder,
                                  const std::filesystem::path& output, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path runner, installation.Runner(options.campaign.backend));
-  std::vector<std::string> arguments{runner.string(),     "--replay", schedule.string(), "--tensors",
-                                     folder.string(),     "-o",       output.string(),   "--threads",
+  std::vector<std::string> arguments{runner.string(),
+                                     "--replay",
+                                     schedule.string(),
+                                     "--tensors",
+                                     folder.string(),
+                                     "-o",
+                                     output.string(),
+                                     "--threads",
                                      std::to_string(options.campaign.threads),
-                                     "--rounds",          std::to_string(options.rounds)};
+                                     "--rounds",
+                                     std::to_string(options.rounds)};
   for (const auto& [name, value] : options.campaign.backend_options) {
     arguments.insert(arguments.end(), {"--backend-option", name + "=" + value});
   }
@@ -138,9 +144,10 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
     if (!layer.candidate && layer.status != LatencyStatus::kFree) ++unmeasured;
   }
   if (unmeasured > 0) {
-    talk.Warn(fmt::format("{} of {} layers are not measured and run with the library's choice; `infimum analyze {}` "
-                          "measures them",
-                          unmeasured, candidates.size(), options.model.string()));
+    talk.Warn(
+        fmt::format("{} of {} layers are not measured and run with the library's choice; `infimum analyze {}` "
+                    "measures them",
+                    unmeasured, candidates.size(), options.model.string()));
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<ReplayUnit> units, UnitsOf(replay.graph, candidates));
   INFIMUM_ASSIGN_OR_RETURN(replay.schedule, BuildReplaySchedule(replay.graph, units));
@@ -156,8 +163,8 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
   INFIMUM_RETURN_IF_ERROR(WriteTensors(installation, options, schedule, folder / "tensors", talk));
   talk.Say(fmt::format("replaying {} steps, {} repetitions; the first checks every step", replay.schedule.steps.size(),
                        options.rounds));
-  INFIMUM_ASSIGN_OR_RETURN(replay.result, RunSchedule(installation, options, schedule, folder / "tensors",
-                                                      folder / "replay.json", talk));
+  INFIMUM_ASSIGN_OR_RETURN(
+      replay.result, RunSchedule(installation, options, schedule, folder / "tensors", folder / "replay.json", talk));
   for (const ReplayPart& part : replay.result.parts) {
     if (part.step >= replay.schedule.steps.size()) return Error{"the runner answered with a step that is not there"};
   }

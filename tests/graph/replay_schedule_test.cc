@@ -49,12 +49,16 @@ TEST(ReplaySchedule, EachFaultIsNamed) {
       {"is tensor 99 of", [](ReplaySchedule& s) { s.steps[1].operands[0] = 99; }},
       {"its workload wants 2", [](ReplaySchedule& s) { s.steps[1].operands.pop_back(); }},
       {"is of type s32", [](ReplaySchedule& s) { s.tensors[0].type = DataType::kS32; }},
-      {"its workload wants 1x4x8", [](ReplaySchedule& s) { s.tensors[0].shape = Shape{{4, 9}}; }},
+      {"its workload wants 1x4x8",
+       [](ReplaySchedule& s) {
+         s.tensors[0].shape = Shape{{4, 9}};
+       }},
       {"is constant, but", [](ReplaySchedule& s) { s.steps[1].operands[1] = 5; }},
       {"is read before it is made", [](ReplaySchedule& s) { std::swap(s.steps[1], s.steps[2]); }},
       {"is made twice", [](ReplaySchedule& s) { s.steps.push_back(s.steps[2]); }},
       {"is made by no step", [](ReplaySchedule& s) { s.steps.pop_back(); }},
-      {"is an input and is written", [](ReplaySchedule& s) {
+      {"is an input and is written",
+       [](ReplaySchedule& s) {
          s.tensors[5].shape = s.tensors[4].shape;
          s.steps[2].outputs = {5};
        }},

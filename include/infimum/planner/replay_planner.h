@@ -24,8 +24,8 @@ struct ReplayUnit {
   std::vector<ValueId> outputs;
 };
 
-// One unit for each measurable layer. `candidates`: one for each layer of the graph, empty where none is known. An error
-// names a layer that cannot be replayed, and why.
+// One unit for each measurable layer. `candidates`: one for each layer of the graph, empty where none is known. An
+// error names a layer that cannot be replayed, and why.
 Result<std::vector<ReplayUnit>> UnitsOf(const ModelGraph& graph, const std::vector<std::string>& candidates);
 
 // Units in the graph's order. An error names a layer of which a value cannot be carried over.

@@ -26,6 +26,8 @@ struct ReplayPart {
   // measure of the contract. Absent for reorders, which only move, and where there is no reference.
   std::optional<double> error;
   double tolerance = 0;
+
+  friend bool operator==(const ReplayPart&, const ReplayPart&) = default;
 };
 
 // An output of the model against what it was expected to be.
@@ -33,6 +35,8 @@ struct ReplayOutput {
   std::string name;
   double error = 0;  // the largest |difference| / the largest |expected|
   double tolerance = 0;
+
+  friend bool operator==(const ReplayOutput&, const ReplayOutput&) = default;
 };
 
 struct ReplayResult {
@@ -50,6 +54,8 @@ struct ReplayResult {
 
   // "output 'logits': error 0.2 over tolerance 0.0004", or what step went wrong; nullopt where all is right.
   std::optional<std::string> FirstFault() const;
+
+  friend bool operator==(const ReplayResult&, const ReplayResult&) = default;
 };
 
 // Of two processes that ran the same schedule: the times of both, the checks of `first`. An error where their parts
