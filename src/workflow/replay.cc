@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -97,6 +98,11 @@ Result<ReplayResult> RunSchedule(const Installation& installation, const ReplayO
   return result;
 }
 
+Result<ReplaySchedule> ScheduleOf(const ModelGraph& graph, const std::vector<std::string>& candidates) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<ReplayUnit> units, UnitsOf(graph, candidates));
+  return BuildReplaySchedule(graph, units);
+}
+
 RunProfile ProfileOf(const Replay& replay, const ReplayOptions& options, const DeviceKey& device,
                      NumericContract contract) {
   RunProfile run;
@@ -128,6 +134,8 @@ RunProfile ProfileOf(const Replay& replay, const ReplayOptions& options, const D
 Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
   Replay replay;
   INFIMUM_ASSIGN_OR_RETURN(replay.graph, ReadModel(options.model, ReadOptions{options.dims}));
+  // What cannot be replayed is said before anything is measured or made.
+  INFIMUM_ASSIGN_OR_RETURN(replay.schedule, ScheduleOf(replay.graph, {}));
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, options.campaign));
@@ -136,6 +144,14 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
   selection.device = here.device.Key();
   selection.threads = options.campaign.threads;
   selection.contract = options.contract;
+  // A bracket needs them for its floor, and so do the bounds that R will stand in.
+  INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
+  const bool has_peaks = std::any_of(peaks.rates.begin(), peaks.rates.end(),
+                                     [&](const PeakRate& rate) { return rate.threads == selection.threads; });
+  if (!has_peaks) {
+    talk.Say("measuring the device's peaks (bandwidth by cache level, arithmetic by type)");
+    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, *store, talk));
+  }
   INFIMUM_ASSIGN_OR_RETURN(const Bracket bracket, ComputeBracket(replay.graph, *store, selection));
   std::vector<std::string> candidates;
   std::size_t unmeasured = 0;
@@ -149,8 +165,7 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
                     "measures them",
                     unmeasured, candidates.size(), options.model.string()));
   }
-  INFIMUM_ASSIGN_OR_RETURN(const std::vector<ReplayUnit> units, UnitsOf(replay.graph, candidates));
-  INFIMUM_ASSIGN_OR_RETURN(replay.schedule, BuildReplaySchedule(replay.graph, units));
+  INFIMUM_ASSIGN_OR_RETURN(replay.schedule, ScheduleOf(replay.graph, candidates));
 
   INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder temporary, TemporaryFolder::Make());
   const std::filesystem::path folder = options.keep.empty() ? temporary.path() : options.keep;

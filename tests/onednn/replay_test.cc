@@ -108,16 +108,15 @@ ReplaySchedule Network(const std::string& first = "", const std::string& second 
                       tensor("c", Kind::kIntermediate, Shape{{1, 32, kSide, kSide}}),
                       tensor("d", Kind::kIntermediate, whole),
                       tensor("y", Kind::kIntermediate, Shape{{16, 36}}, true)};
-  schedule.steps = {Step("conv1", kFirst, first, {0, 1, 2}, {4}),
-                    Step("relu", "pointwise kind=relu dtype=f32:-:f32 in=576", "", {4}, {5}),
-                    Step("conv2", kSecond, second, {5, 3}, {6}),
-                    Step("residual", "pointwise kind=add dtype=f32:f32:f32 in=576,576", "", {6, 5}, {7}),
-                    Step("concat", "movement kind=concat dtype=f32:-:f32 in=16x36,16x36 out=32x36 axis=0", "", {7, 0},
-                         {8}),
-                    Step("cut", "movement kind=slice dtype=f32:-:f32 in=32x36 out=16x36", "", {8}, {9},
-                         {{"starts", {8, 0}}}),
-                    Step("norm", "normalization kind=layer dtype=f32:-:f32 in=16x36 axis=1 scale=no bias=no", "", {9},
-                         {10}, {{"epsilon", {kEpsilon}}})};
+  schedule.steps = {
+      Step("conv1", kFirst, first, {0, 1, 2}, {4}),
+      Step("relu", "pointwise kind=relu dtype=f32:-:f32 in=576", "", {4}, {5}),
+      Step("conv2", kSecond, second, {5, 3}, {6}),
+      Step("residual", "pointwise kind=add dtype=f32:f32:f32 in=576,576", "", {6, 5}, {7}),
+      Step("concat", "movement kind=concat dtype=f32:-:f32 in=16x36,16x36 out=32x36 axis=0", "", {7, 0}, {8}),
+      Step("cut", "movement kind=slice dtype=f32:-:f32 in=32x36 out=16x36", "", {8}, {9}, {{"starts", {8, 0}}}),
+      Step("norm", "normalization kind=layer dtype=f32:-:f32 in=16x36 axis=1 scale=no bias=no", "", {9}, {10},
+           {{"epsilon", {kEpsilon}}})};
   return schedule;
 }
 
@@ -242,8 +241,8 @@ TEST_F(Replay, ACandidateThatNobodyKnowsIsReplacedByOneThatRuns) {
 
 TEST_F(Replay, ALayerThatNoKernelRunsWithItsValuesIsRunByTheReference) {
   // Bounds that the kernels of ours have not compiled in, in a type that the library has not.
-  ReplayStep step = Step("clip", "pointwise kind=clip dtype=f64:-:f64 in=4", "", {0}, {1},
-                         {{"clip_low", {-1}}, {"clip_high", {1}}});
+  ReplayStep step =
+      Step("clip", "pointwise kind=clip dtype=f64:-:f64 in=4", "", {0}, {1}, {{"clip_low", {-1}}, {"clip_high", {1}}});
   const Result<cpu::StepOffer> offer = cpu::FindStepOffer(step);
   ASSERT_TRUE(offer.ok()) << offer.error().message;
   EXPECT_EQ(offer->candidate, "infimum/reference");
