@@ -39,6 +39,10 @@ std::optional<std::vector<Run>> RunsOf(const memory::desc& described, const memo
   if (described.get_dims() != dims || wanted.get_padded_dims() != dims || wanted.get_submemory_offset() != 0) {
     return std::nullopt;
   }
+  // More than its elements: what a library keeps behind weights for its own use.
+  std::size_t bytes = memory::data_type_size(wanted.get_data_type());
+  for (const memory::dim extent : dims) bytes *= static_cast<std::size_t>(extent);
+  if (wanted.get_size() != bytes) return std::nullopt;
   const memory::dims logical = described.get_strides(), physical = wanted.get_strides();
   const memory::dims blocks = wanted.get_inner_blks(), indices = wanted.get_inner_idxs();
   std::vector<Run> runs;

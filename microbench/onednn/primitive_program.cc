@@ -149,7 +149,10 @@ class PrimitiveProgram : public Program {
   Status BindInput(const PrimitiveCall& call, const PrimitiveCall::Input& input) {
     const memory::desc wanted = WantedDesc(call, input.argument, input.described);
     const DataType own = input.tensor->type(), computed = TypeOf(wanted);
-    INFIMUM_ASSIGN_OR_RETURN(const bool lies_as_wanted, LiesAsWanted(*input.tensor, input.described, wanted));
+    INFIMUM_ASSIGN_OR_RETURN(bool lies_as_wanted, LiesAsWanted(*input.tensor, input.described, wanted));
+    // Prepared weights may carry more than their elements (sums that make up for zero points): only the very same
+    // description will do.
+    if (input.constant) lies_as_wanted = wanted == input.described;
     if (LibraryType(own) != wanted.get_data_type() && !call.moves_bits)
       return BindConverted(input, wanted, own, computed, lies_as_wanted);
     if (lies_as_wanted) {
