@@ -14,6 +14,7 @@
 #include "microbench/harness/core_choice.h"
 #include "microbench/harness/journal_file.h"
 #include "microbench/harness/progress.h"
+#include "microbench/harness/replay_session.h"
 #include "microbench/harness/runner_options.h"
 #include "microbench/harness/summary.h"
 #include "microbench/harness/surroundings.h"
@@ -62,6 +63,7 @@ class Runner {
                  SteadyClock()) {}
 
   int Run() {
+    if (options_.action == RunnerAction::kReplay) return Replay();
     Result<Plan> plan = ReadPlanOf(options_);
     if (!plan.ok()) return Fail(plan.error(), options_.layer ? 2 : 1);
     std::unique_ptr<ResultsOutput> output;
@@ -83,6 +85,25 @@ class Runner {
     if (options_.format == "google-benchmark") return OpenGoogleBenchmark(options_.output);
     INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<JournalFile> journal, JournalFile::Open(options_.output, SteadyClock()));
     return std::unique_ptr<ResultsOutput>(std::move(journal));
+  }
+
+  int Replay() {
+    const auto failed = [](const Error& error) { return Fail(end_wished != 0 ? Error{"interrupted"} : error); };
+    LeaveTheCores();
+    WorkerProcess worker(ProcessOptions(true));
+    ReplayTools tools{worker, [this](std::int64_t done, std::int64_t rounds) {
+                        if (options_.quiet) return;
+                        std::fprintf(stderr, "infimum: replay: repetition %lld of %lld\n",
+                                     static_cast<long long>(done + 1), static_cast<long long>(rounds));
+                      }};
+    const Result<ReplayResult> result = RunReplaySession(
+        {options_.replay, options_.tensors, options_.campaign.rounds, options_.campaign.sampler.budget}, tools);
+    if (!result.ok()) return failed(result.error());
+    const Status written = WriteReplay(*result, options_.output);
+    if (!written.ok()) return Fail(written.error());
+    if (!options_.quiet) std::fprintf(stderr, "infimum: %s\n", DescribeReplay(*result).c_str());
+    if (const std::optional<std::string> fault = result->FirstFault()) return Fail(Error{"wrong numbers: " + *fault});
+    return 0;
   }
 
   // The supervisor keeps off the cores that are measured on, where there are others.

@@ -25,6 +25,8 @@ struct RawOptions {
   std::string layer;
   std::string candidate;
   std::string contract;
+  std::string replay;
+  std::string tensors;
   std::string tier = "engine";
   std::string cache = "warm";
   std::string format = "jsonl";
@@ -68,6 +70,9 @@ std::string Footer(const std::string& program) {
 void Declare(CLI::App& app, RawOptions& raw) {
   app.add_option("PLAN", raw.plan, "plan of workloads to measure; - is standard input");
   app.add_option("--layer", raw.layer, "measure this one workload, given as its text, in place of a plan");
+  app.add_option("--replay", raw.replay,
+                 "run a whole model back to back as this schedule says (infimum replay writes it), in place of a plan");
+  app.add_option("--tensors", raw.tensors, "folder with the weights, inputs and expected outputs of --replay");
   app.add_option("--candidate", raw.candidate, "only this candidate, by name or algorithm");
   app.add_option("--contract", raw.contract,
                  "numeric contract in place of the plan's: strict-f32, tf32, f16, bf16, int8, fp8");
@@ -137,7 +142,14 @@ Result<Clock::Duration> DurationOption(std::string_view option, const std::strin
 
 Status CheckWhatToRun(const RawOptions& raw) {
   if (!raw.plan.empty() && !raw.layer.empty()) return Error{"a plan and --layer exclude each other, give one of them"};
-  if (raw.plan.empty() && raw.layer.empty() && !raw.peaks)
+  if (!raw.replay.empty()) {
+    if (!raw.plan.empty() || !raw.layer.empty() || raw.peaks || raw.list || raw.dry_run || !raw.candidate.empty())
+      return Error{"--replay runs a model as its schedule says, leave out everything else that is to be measured"};
+    if (raw.tensors.empty()) return Error{"--replay needs --tensors DIR, the folder with the model's tensors"};
+  } else if (!raw.tensors.empty()) {
+    return Error{"--tensors belongs to --replay SCHEDULE"};
+  }
+  if (raw.plan.empty() && raw.layer.empty() && !raw.peaks && raw.replay.empty())
     return Error{"nothing to measure, give a PLAN, --layer or --peaks (--help shows examples)"};
   if (raw.list && raw.dry_run) return Error{"--list and --dry-run exclude each other, give one of them"};
   if (raw.rounds < 1 || raw.rounds > 1000) return Error{"--rounds must be from 1 to 1000"};
@@ -168,6 +180,9 @@ Result<RunnerOptions> Check(const RawOptions& raw) {
   RunnerOptions options;
   if (raw.list) options.action = RunnerAction::kList;
   if (raw.dry_run) options.action = RunnerAction::kDryRun;
+  if (!raw.replay.empty()) options.action = RunnerAction::kReplay;
+  options.replay = raw.replay;
+  options.tensors = raw.tensors;
   if (!raw.plan.empty()) options.plan_path = raw.plan;
   if (!raw.layer.empty()) options.layer = raw.layer;
   options.output = raw.output;

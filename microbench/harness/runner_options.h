@@ -12,13 +12,15 @@
 
 namespace infimum {
 
-enum class RunnerAction { kRun, kList, kDryRun };
+enum class RunnerAction { kRun, kList, kDryRun, kReplay };
 
 struct RunnerOptions {
   RunnerAction action = RunnerAction::kRun;
   std::optional<std::string> plan_path;  // "-": standard input
   std::optional<std::string> layer;      // a workload's text, in place of a plan
   std::optional<NumericContract> contract;
+  std::string replay;   // kReplay: the schedule's file
+  std::string tensors;  // kReplay: the folder that the schedule's tensors are in
   std::string output = "-";
   std::string format = "jsonl";  // or "google-benchmark"
   CampaignOptions campaign;

@@ -157,6 +157,13 @@ struct RequestToJson {
     if (request.best) object["best_us"] = request.best->count();
     return object;
   }
+  json operator()(const ReplayRequest& request) const {
+    return {{"do", "replay"},
+            {"schedule", request.schedule},
+            {"tensors", request.tensors},
+            {"check_numbers", request.check_numbers},
+            {"budget_ns", request.budget.count()}};
+  }
 };
 
 struct AnswerToJson {
@@ -174,6 +181,7 @@ struct AnswerToJson {
     return {{"candidates", std::move(list)}};
   }
   json operator()(const Trial& trial) const { return {{"trial", ToJson(trial)}}; }
+  json operator()(const ReplayResult& result) const { return {{"replay", FormatReplayResult(result)}}; }
   json operator()(const Error& error) const { return {{"error", error.message}}; }
 };
 
@@ -182,6 +190,11 @@ WorkerRequest RequestFrom(const json& object) {
   if (verb == "describe") return DescribeRequest{};
   if (verb == "probes") return PeakProbesRequest{};
   if (verb == "peaks") return PeaksRequest{object.at("probe").get<std::string>()};
+  if (verb == "replay") {
+    return ReplayRequest{object.at("schedule").get<std::string>(), object.at("tensors").get<std::string>(),
+                         object.at("check_numbers").get<bool>(),
+                         Clock::Duration(object.at("budget_ns").get<Clock::Duration::rep>())};
+  }
   const auto contract = FindOrThrow<NumericContract>(object, "contract", FindContract);
   if (verb == "candidates") {
     return CandidatesRequest{object.at("workload").get<std::string>(), contract,
@@ -219,6 +232,10 @@ Result<WorkerAnswer> ParseAnswer(std::string_view line) {
     const json object = json::parse(line);
     if (object.contains("error")) return WorkerAnswer(Error{object["error"].get<std::string>()});
     if (object.contains("trial")) return WorkerAnswer(TrialFrom(object["trial"]));
+    if (object.contains("replay")) {
+      INFIMUM_ASSIGN_OR_RETURN(ReplayResult result, ParseReplayResult(object["replay"].get_ref<const std::string&>()));
+      return WorkerAnswer(std::move(result));
+    }
     if (object.contains("records")) return AnswerFromRecords(object["records"]);
     if (object.contains("probes")) return WorkerAnswer(object["probes"].get<std::vector<std::string>>());
     if (object.contains("peaks")) {

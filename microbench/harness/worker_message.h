@@ -4,6 +4,7 @@
 //   {"do":"candidates","workload":"...","contract":"bf16","tier":"engine"}  ->  {"candidates":[{...}]}
 //   {"do":"describe"}  ->  {"records":["<a journal header>"]}
 //   {"do":"probes"}  ->  {"probes":["memory",...]}               any of them  ->  {"error":"..."}
+//   {"do":"replay","schedule":"r.json","tensors":"r",...}  ->  {"replay":"<infimum.replay/1>"}
 //   {"do":"peaks","probe":"memory"}  ->  {"peaks":["<a journal peak>", ...]}
 #pragma once
 
@@ -12,7 +13,9 @@
 #include <variant>
 #include <vector>
 
+#include "infimum/results/replay_result.h"
 #include "infimum/results/results_journal.h"
+#include "microbench/harness/replay_trial.h"
 #include "microbench/harness/trial.h"
 
 namespace infimum {
@@ -39,11 +42,12 @@ struct CandidatesRequest {
   friend bool operator==(const CandidatesRequest&, const CandidatesRequest&) = default;
 };
 
-using WorkerRequest = std::variant<DescribeRequest, PeakProbesRequest, PeaksRequest, CandidatesRequest, TrialRequest>;
+using WorkerRequest =
+    std::variant<DescribeRequest, PeakProbesRequest, PeaksRequest, CandidatesRequest, TrialRequest, ReplayRequest>;
 
 // In the order of the requests; an Error where the backend could not answer.
-using WorkerAnswer =
-    std::variant<ResultsHeader, std::vector<std::string>, std::vector<PeakRate>, std::vector<Candidate>, Trial, Error>;
+using WorkerAnswer = std::variant<ResultsHeader, std::vector<std::string>, std::vector<PeakRate>,
+                                  std::vector<Candidate>, Trial, ReplayResult, Error>;
 
 // Without the line's end.
 std::string FormatRequest(const WorkerRequest& request);

@@ -121,6 +121,14 @@ IntegerRange RangeOf(DataType type) {
 }
 
 Result<HostTensor> HostTensor::Make(const Shape& shape, DataType type) {
+  INFIMUM_ASSIGN_OR_RETURN(HostTensor tensor, Over(nullptr, shape, type));
+  INFIMUM_ASSIGN_OR_RETURN(tensor.buffer_, AlignedBuffer::Make(tensor.bytes_));
+  tensor.data_ = tensor.buffer_.data();
+  return tensor;
+}
+
+Result<HostTensor> HostTensor::Over(void* data, const Shape& shape, DataType type,
+                                    std::shared_ptr<const MemoryOrder> order) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t count, CheckedElementCount(shape));
   type = BufferType(type);
   if (BytesPerElement(type) == 0) {
@@ -131,7 +139,8 @@ Result<HostTensor> HostTensor::Make(const Shape& shape, DataType type) {
   tensor.type_ = type;
   tensor.count_ = count;
   tensor.bytes_ = static_cast<std::size_t>(count) * static_cast<std::size_t>(BytesPerElement(type));
-  INFIMUM_ASSIGN_OR_RETURN(tensor.buffer_, AlignedBuffer::Make(tensor.bytes_));
+  tensor.data_ = data;
+  tensor.order_ = std::move(order);
   return tensor;
 }
 

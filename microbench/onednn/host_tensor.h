@@ -32,21 +32,28 @@ class AlignedBuffer {
   std::size_t size_ = 0;
 };
 
+struct MemoryOrder;
+
 class HostTensor {
  public:
   HostTensor() = default;
   // An error for a shape too large, a type without elements or too little memory.
   static Result<HostTensor> Make(const Shape& shape, DataType type);
+  // Over memory that somebody else keeps, and whose elements may lie in an order of a library's (memory_order.h):
+  // null is row-major. Get() and Set() are for row-major ones.
+  static Result<HostTensor> Over(void* data, const Shape& shape, DataType type,
+                                 std::shared_ptr<const MemoryOrder> order = nullptr);
 
   const Shape& shape() const { return shape_; }
   DataType type() const { return type_; }
   std::int64_t count() const { return count_; }
-  void* data() const { return buffer_.data(); }
+  void* data() const { return data_; }
+  const MemoryOrder* order() const { return order_.get(); }
   std::size_t bytes() const { return bytes_; }
 
   template <class T>
   T* As() const {
-    return static_cast<T*>(buffer_.data());
+    return static_cast<T*>(data_);
   }
 
   // One element as a double, and its storage from one (rounded to nearest even, saturated).
@@ -62,6 +69,8 @@ class HostTensor {
   std::int64_t count_ = 0;
   std::size_t bytes_ = 0;
   AlignedBuffer buffer_;
+  void* data_ = nullptr;
+  std::shared_ptr<const MemoryOrder> order_;
 };
 
 // Whole bytes of one element; 0 for kNone and 4-bit types.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "microbench/onednn/cpu_features.h"
+#include "microbench/onednn/memory_order.h"
 #include "oneapi/dnnl/dnnl.h"
 
 namespace infimum::cpu {
@@ -84,6 +85,21 @@ void ImplementationWalk::AddOne(const std::string& policy, dnnl::primitive_desc_
     return Guarded([&]() -> Result<std::unique_ptr<Program>> {
       INFIMUM_ASSIGN_OR_RETURN(const PrimitiveCall call, make_call(problem, implementation));
       return MakePrimitiveProgram(call);
+    });
+  };
+  offer.place = [make_call = make_call_, implementation](const Problem& problem) -> Result<std::vector<Placement>> {
+    return Guarded([&]() -> Result<std::vector<Placement>> {
+      INFIMUM_ASSIGN_OR_RETURN(const PrimitiveCall call, make_call(problem, implementation));
+      std::vector<Placement> placements;
+      const auto place = [&](const HostTensor* tensor, int argument, const dnnl::memory::desc& described) {
+        auto order = std::make_shared<MemoryOrder>(described, WantedDesc(call, argument, described));
+        if (!order->row_major()) placements.push_back({tensor, std::move(order)});
+      };
+      for (const PrimitiveCall::Input& input : call.inputs) {
+        if (!input.constant) place(input.tensor, input.argument, input.described);
+      }
+      for (const PrimitiveCall::Output& output : call.outputs) place(output.tensor, output.argument, output.described);
+      return placements;
     });
   };
   offers_.push_back(std::move(offer));

@@ -156,13 +156,16 @@ void ReverseRow(const void* from, void* to, std::int64_t count) {
 }
 
 // Slice, pad, tile, reverse and triangle: each output row is made of a run of one input row.
-MadeProgram MakeRows(const MovementConfig& config, const Problem& problem) {
+MadeProgram MakeRows(const MovementConfig& config, const LayerValues& values, const Problem& problem) {
   const Shape in = config.inputs[0], out = config.outputs[0];
   const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
   const std::size_t rank = out.rank();
   if (rank == 0) return MakeCopy(false, problem);
   const std::int64_t in_row = in.dims[rank - 1] * bytes, out_row = out.dims[rank - 1] * bytes;
   const MovementKind kind = config.kind;
+  // A slice's position in its input; the other kinds have none.
+  std::vector<std::int64_t> starts = values.starts;
+  starts.resize(rank, 0);
   const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
     const char* const source = input->As<char>();
     ForRows(out, out_row, [&](std::int64_t row, const std::int64_t* position) {
@@ -176,10 +179,12 @@ MadeProgram MakeRows(const MovementConfig& config, const Problem& problem) {
           inside = inside && at >= 0 && at < in.dims[i];
         } else if (kind == MovementKind::kTile) {
           at %= in.dims[i];
+        } else {
+          at += starts[i];
         }
         from_row = from_row * in.dims[i] + at;
       }
-      const char* const from = source + from_row * in_row;
+      const char* const from = source + from_row * in_row + starts[rank - 1] * bytes;
       switch (kind) {
         case MovementKind::kSlice:
           std::memcpy(to, from, Size(out_row));
@@ -427,13 +432,14 @@ MadeProgram MakeOneHot(const MovementConfig& config, const Problem& problem) {
 
 }  // namespace
 
-std::vector<Offer> MovementKernelOffers(const MovementConfig& config) {
+std::vector<Offer> MovementKernelOffers(const MovementConfig& config, const LayerValues& values) {
   for (const Shape& shape : config.outputs) {
     if (shape.rank() > 16) return {};
   }
   const auto offer = [&](const char* name, auto make) {
     return KernelOffer(name, [config, make](const Problem& problem) { return make(config, problem); });
   };
+  const auto rows = [values](const MovementConfig& c, const Problem& p) { return MakeRows(c, values, p); };
   switch (config.kind) {
     case MovementKind::kCopy:
       return {offer("copy", [](const MovementConfig&, const Problem& p) { return MakeCopy(false, p); }),
@@ -451,15 +457,15 @@ std::vector<Offer> MovementKernelOffers(const MovementConfig& config) {
     case MovementKind::kSplit:
       return {offer("split", MakePieces)};
     case MovementKind::kSlice:
-      return {offer("slice", MakeRows)};
+      return {offer("slice", rows)};
     case MovementKind::kPad:
-      return {offer("pad", MakeRows)};
+      return {offer("pad", rows)};
     case MovementKind::kTile:
-      return {offer("tile", MakeRows)};
+      return {offer("tile", rows)};
     case MovementKind::kReverse:
-      return {offer("reverse", MakeRows)};
+      return {offer("reverse", rows)};
     case MovementKind::kTriangle:
-      return {offer("triangle", MakeRows)};
+      return {offer("triangle", rows)};
     case MovementKind::kExpand:
       return {offer("expand", MakeExpand)};
     case MovementKind::kGather:

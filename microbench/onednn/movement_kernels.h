@@ -5,9 +5,10 @@
 
 #include "infimum/layer/movement.h"
 #include "microbench/onednn/program.h"
+#include "microbench/onednn/values.h"
 
 namespace infimum::cpu {
 
-std::vector<Offer> MovementKernelOffers(const MovementConfig& config);
+std::vector<Offer> MovementKernelOffers(const MovementConfig& config, const LayerValues& values);
 
 }  // namespace infimum::cpu

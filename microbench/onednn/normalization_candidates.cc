@@ -32,7 +32,7 @@ OperandNumbers NumbersOf(const NormalizationConfig& config) {
   return numbers;
 }
 
-std::vector<Offer> BatchOffers(const NormalizationConfig& config) {
+std::vector<Offer> BatchOffers(const NormalizationConfig& config, const LayerValues& values) {
   if (config.axis != 1 || config.input.rank() < 2 || config.types.weights != DataType::kF32) return {};
   const Shape channels{{config.input.dims[1]}};
   ImplementationWalk walk([config, channels](const Problem& problem,
@@ -55,8 +55,8 @@ std::vector<Offer> BatchOffers(const NormalizationConfig& config) {
       if (config.scale) flags |= normalization_flags::use_scale;
       if (config.bias) flags |= normalization_flags::use_shift;
       return dnnl::batch_normalization_forward::primitive_desc(CpuEngine(), prop_kind::forward_inference, input, output,
-                                                               static_cast<float>(kEpsilon), flags, DefaultAttributes(),
-                                                               true);
+                                                               static_cast<float>(values.epsilon), flags,
+                                                               DefaultAttributes(), true);
     });
   };
   if (config.input.rank() == 4) {
@@ -68,7 +68,7 @@ std::vector<Offer> BatchOffers(const NormalizationConfig& config) {
   return walk.Take();
 }
 
-std::vector<Offer> LayerOffers(const NormalizationConfig& config) {
+std::vector<Offer> LayerOffers(const NormalizationConfig& config, const LayerValues& values) {
   Shape flat{{1, 1}};
   for (std::size_t i = 0; i < config.input.rank(); ++i) {
     flat.dims[static_cast<std::int64_t>(i) < config.axis ? 0 : 1] *= config.input.dims[i];
@@ -92,12 +92,12 @@ std::vector<Offer> LayerOffers(const NormalizationConfig& config) {
     if (config.bias) flags |= normalization_flags::use_shift;
     return dnnl::layer_normalization_forward::primitive_desc(
         CpuEngine(), prop_kind::forward_inference, PlainDesc(flat, config.types.input),
-        PlainDesc(flat, config.types.output), static_cast<float>(kEpsilon), flags, DefaultAttributes(), true);
+        PlainDesc(flat, config.types.output), static_cast<float>(values.epsilon), flags, DefaultAttributes(), true);
   });
   return walk.Take();
 }
 
-std::vector<Offer> ResponseOffers(const NormalizationConfig& config) {
+std::vector<Offer> ResponseOffers(const NormalizationConfig& config, const LayerValues& values) {
   ImplementationWalk walk(
       [config](const Problem& problem, const dnnl::primitive_desc_base& implementation) -> Result<PrimitiveCall> {
         PrimitiveCall call;
@@ -108,10 +108,10 @@ std::vector<Offer> ResponseOffers(const NormalizationConfig& config) {
       });
   const auto add = [&](const std::string& policy, const memory::desc& input, const memory::desc& output) {
     walk.Add(policy, [&]() -> dnnl::primitive_desc {
-      return dnnl::lrn_forward::primitive_desc(CpuEngine(), prop_kind::forward_inference,
-                                               algorithm::lrn_across_channels, input, output, config.size,
-                                               static_cast<float>(kResponseAlpha), static_cast<float>(kResponseBeta),
-                                               static_cast<float>(kResponseK), DefaultAttributes(), true);
+      return dnnl::lrn_forward::primitive_desc(
+          CpuEngine(), prop_kind::forward_inference, algorithm::lrn_across_channels, input, output, config.size,
+          static_cast<float>(values.response_alpha), static_cast<float>(values.response_beta),
+          static_cast<float>(values.response_k), DefaultAttributes(), true);
     });
   };
   // oneDNN's window reaches as far to both sides; ONNX's even window does not.
@@ -125,15 +125,15 @@ std::vector<Offer> ResponseOffers(const NormalizationConfig& config) {
 
 }  // namespace
 
-std::vector<Offer> NormalizationLibraryOffers(const NormalizationConfig& config) {
+std::vector<Offer> NormalizationLibraryOffers(const NormalizationConfig& config, const LayerValues& values) {
   if (!LibraryHas(config.types)) return {};
   switch (config.kind) {
     case NormalizationKind::kBatch:
-      return BatchOffers(config);
+      return BatchOffers(config, values);
     case NormalizationKind::kLayer:
-      return LayerOffers(config);
+      return LayerOffers(config, values);
     case NormalizationKind::kLocalResponse:
-      return ResponseOffers(config);
+      return ResponseOffers(config, values);
     default:
       return {};
   }

@@ -5,10 +5,11 @@
 
 #include "infimum/layer/normalization.h"
 #include "microbench/onednn/program.h"
+#include "microbench/onednn/values.h"
 
 namespace infimum::cpu {
 
-std::vector<Offer> NormalizationLibraryOffers(const NormalizationConfig& config);
+std::vector<Offer> NormalizationLibraryOffers(const NormalizationConfig& config, const LayerValues& values);
 std::vector<Offer> SoftmaxLibraryOffers(const SoftmaxConfig& config);
 
 }  // namespace infimum::cpu

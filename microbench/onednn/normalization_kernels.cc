@@ -86,7 +86,8 @@ Extents ExtentsOf(const NormalizationConfig& config) {
 }
 
 // Layer and RMS: one row after the other, which stays in the cache between its passes.
-Result<std::unique_ptr<Program>> MakeRows(const NormalizationConfig& config, const Problem& problem) {
+Result<std::unique_ptr<Program>> MakeRows(const NormalizationConfig& config, const LayerValues& values,
+                                          const Problem& problem) {
   const Extents extents = ExtentsOf(config);
   INFIMUM_ASSIGN_OR_RETURN(const Parameters parameters, ParametersOf(config, problem));
   INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<Scratch> scratch, Scratch::Make(extents.inner));
@@ -102,7 +103,7 @@ Result<std::unique_ptr<Program>> MakeRows(const NormalizationConfig& config, con
         const float mean = root_mean_square ? 0 : kernels.sum_row(x, n) / count;
         const float variance =
             (root_mean_square ? kernels.sum_square_row(x, n) : kernels.sum_deviation_row(x, mean, n)) / count;
-        const float inverse = 1 / std::sqrt(variance + static_cast<float>(kEpsilon));
+        const float inverse = 1 / std::sqrt(variance + static_cast<float>(values.epsilon));
         kernels.normalize_row(x, mean, inverse, DataOf(parameters.scale), DataOf(parameters.bias), y, n);
         output.Store(y, row * n, n);
       }
@@ -112,7 +113,8 @@ Result<std::unique_ptr<Program>> MakeRows(const NormalizationConfig& config, con
 }
 
 // Instance and group: statistics over `members` channels of an image, then one factor for each channel.
-Result<std::unique_ptr<Program>> MakeGroups(const NormalizationConfig& config, const Problem& problem) {
+Result<std::unique_ptr<Program>> MakeGroups(const NormalizationConfig& config, const LayerValues& values,
+                                            const Problem& problem) {
   const Extents extents = ExtentsOf(config);
   INFIMUM_ASSIGN_OR_RETURN(const Parameters parameters, ParametersOf(config, problem));
   const std::int64_t groups =
@@ -133,7 +135,7 @@ Result<std::unique_ptr<Program>> MakeGroups(const NormalizationConfig& config, c
         for (std::int64_t c = 0; c < members; ++c) {
           deviation += kernels.sum_deviation_row(input.Read((group * members + c) * n, n, scratch->Row(0)), mean, n);
         }
-        const float inverse = 1 / std::sqrt(deviation / count + static_cast<float>(kEpsilon));
+        const float inverse = 1 / std::sqrt(deviation / count + static_cast<float>(values.epsilon));
         for (std::int64_t c = 0; c < members; ++c) {
           const std::int64_t row = group * members + c;
           const auto channel = static_cast<std::size_t>(row % extents.channels);
@@ -150,7 +152,8 @@ Result<std::unique_ptr<Program>> MakeGroups(const NormalizationConfig& config, c
 }
 
 // Batch: scale and shift are known beforehand. Mean-variance: over all images, in two passes.
-Result<std::unique_ptr<Program>> MakeChannels(const NormalizationConfig& config, const Problem& problem) {
+Result<std::unique_ptr<Program>> MakeChannels(const NormalizationConfig& config, const LayerValues& values,
+                                              const Problem& problem) {
   const Extents extents = ExtentsOf(config);
   INFIMUM_ASSIGN_OR_RETURN(const Parameters parameters, ParametersOf(config, problem));
   INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<Scratch> scratch, Scratch::Make(extents.pixels));
@@ -159,7 +162,7 @@ Result<std::unique_ptr<Program>> MakeChannels(const NormalizationConfig& config,
   for (std::int64_t c = 0; given && c < extents.channels; ++c) {
     const auto channel = static_cast<std::size_t>(c);
     const float scale = (parameters.scale ? (*parameters.scale)[channel] : 1.0F) /
-                        std::sqrt((*parameters.variance)[channel] + static_cast<float>(kEpsilon));
+                        std::sqrt((*parameters.variance)[channel] + static_cast<float>(values.epsilon));
     scales.push_back(scale);
     shifts.push_back((parameters.bias ? (*parameters.bias)[channel] : 0.0F) - (*parameters.mean)[channel] * scale);
   }
@@ -204,10 +207,11 @@ Result<std::unique_ptr<Program>> MakeChannels(const NormalizationConfig& config,
 }
 
 // Response over neighbouring channels, a block of pixels at a time.
-Result<std::unique_ptr<Program>> MakeResponse(const NormalizationConfig& config, const Problem& problem) {
+Result<std::unique_ptr<Program>> MakeResponse(const NormalizationConfig& config, const LayerValues& values,
+                                              const Problem& problem) {
   const Extents extents = ExtentsOf(config);
   const std::int64_t before = (config.size - 1) / 2, after = config.size - 1 - before;
-  const auto factor = static_cast<float>(kResponseAlpha / static_cast<double>(config.size));
+  const auto factor = static_cast<float>(values.response_alpha / static_cast<double>(config.size));
   const std::int64_t blocks = (extents.pixels + kColumns - 1) / kColumns;
   const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
     const VectorKernels& kernels = Kernels();
@@ -229,7 +233,7 @@ Result<std::unique_ptr<Program>> MakeResponse(const NormalizationConfig& config,
           }
           float* y = output.Target(at(c), to.data());
           kernels.response_row(input.Read(at(c), n, from.data()), squares.data(), factor,
-                               static_cast<float>(kResponseK), y, n);
+                               static_cast<float>(values.response_k), y, n);
           output.Store(y, at(c), n);
         }
       }
@@ -239,7 +243,8 @@ Result<std::unique_ptr<Program>> MakeResponse(const NormalizationConfig& config,
 }
 
 // Unit length along one axis.
-Result<std::unique_ptr<Program>> MakeUnitLength(const NormalizationConfig& config, const Problem& problem) {
+Result<std::unique_ptr<Program>> MakeUnitLength(const NormalizationConfig& config, const LayerValues&,
+                                                const Problem& problem) {
   const auto axis = static_cast<std::size_t>(config.axis);
   const Extents extents = ExtentsOf(config);
   const std::int64_t length = config.input.dims[axis], stride = extents.inner / length;
@@ -363,11 +368,11 @@ Result<std::unique_ptr<Program>> MakeSoftmax(SoftmaxKind kind, const Lines& line
 
 }  // namespace
 
-std::vector<Offer> NormalizationKernelOffers(const NormalizationConfig& config) {
+std::vector<Offer> NormalizationKernelOffers(const NormalizationConfig& config, const LayerValues& values) {
   if (!FitsFloat(config.types.input) || !FitsFloat(config.types.output)) return {};
   const auto offer = [&](const char* name, auto make) {
     return std::vector<Offer>{
-        KernelOffer(name, [config, make](const Problem& problem) { return make(config, problem); })};
+        KernelOffer(name, [config, values, make](const Problem& problem) { return make(config, values, problem); })};
   };
   switch (config.kind) {
     case NormalizationKind::kLayer:
@@ -380,6 +385,8 @@ std::vector<Offer> NormalizationKernelOffers(const NormalizationConfig& config) 
     case NormalizationKind::kMeanVariance:
       return offer("normalize-channels", MakeChannels);
     case NormalizationKind::kLocalResponse:
+      // Its exponent is compiled in.
+      if (values.response_beta != kUsualValues.response_beta) return {};
       return offer("normalize-response", MakeResponse);
     case NormalizationKind::kLp:
       return offer("normalize-length", MakeUnitLength);

@@ -112,19 +112,21 @@ Offers TypedOffers(const Config& config, const Epilogue& epilogue) {
 }
 
 struct Collector {
+  const LayerValues& values;
+
   Offers operator()(const ConvolutionConfig& config) const { return TypedOffers(config, {}); }
   Offers operator()(const MatMulConfig& config) const { return TypedOffers(config, {}); }
   Offers operator()(const PoolingConfig& config) const {
     return Joined(PoolingOffers(config), PoolingKernelOffers(config));
   }
   Offers operator()(const NormalizationConfig& config) const {
-    return Joined(NormalizationLibraryOffers(config), NormalizationKernelOffers(config));
+    return Joined(NormalizationLibraryOffers(config, values), NormalizationKernelOffers(config, values));
   }
   Offers operator()(const SoftmaxConfig& config) const {
     return Joined(SoftmaxLibraryOffers(config), SoftmaxKernelOffers(config));
   }
   Offers operator()(const PointwiseConfig& config) const {
-    return Joined(PointwiseLibraryOffers(config), PointwiseKernelOffers(config));
+    return Joined(PointwiseLibraryOffers(config, values), PointwiseKernelOffers(config, values));
   }
   Offers operator()(const ReductionConfig& config) const {
     return Joined(ReductionLibraryOffers(config), ReductionKernelOffers(config));
@@ -137,7 +139,7 @@ struct Collector {
     return Joined(ResampleLibraryOffers(config), ResampleKernelOffers(config));
   }
   Offers operator()(const MovementConfig& config) const {
-    return Joined(MovementLibraryOffers(config), MovementKernelOffers(config));
+    return Joined(MovementLibraryOffers(config), MovementKernelOffers(config, values));
   }
   Offers operator()(const ReorderConfig& config) const { return ReorderLibraryOffers(config); }
 };
@@ -150,8 +152,8 @@ Offers WithoutFallbacks(Offers offers, CandidateTier tier) {
 
 }  // namespace
 
-Offers OffersFor(const LayerConfig& config, CandidateTier tier) {
-  return WithoutFallbacks(std::visit(Collector{}, config), tier);
+Offers OffersFor(const LayerConfig& config, CandidateTier tier, const LayerValues& values) {
+  return WithoutFallbacks(std::visit(Collector{values}, config), tier);
 }
 
 Offers FusedOffers(const LayerConfig& product, const Epilogue& epilogue, CandidateTier tier) {

@@ -7,12 +7,14 @@
 #include "infimum/measurement/candidate.h"
 #include "microbench/onednn/epilogue.h"
 #include "microbench/onednn/program.h"
+#include "microbench/onednn/values.h"
 
 namespace infimum::cpu {
 
 // Names are unique. Plain reference implementations appear only in the exhaustive tier, or where there is
 // nothing else.
-std::vector<Offer> OffersFor(const LayerConfig& config, CandidateTier tier);
+// Candidates that cannot honour the values are left out.
+std::vector<Offer> OffersFor(const LayerConfig& config, CandidateTier tier, const LayerValues& values = {});
 
 // A convolution or matrix product that applies an epilogue before it writes; empty for every other layer.
 std::vector<Offer> FusedOffers(const LayerConfig& product, const Epilogue& epilogue, CandidateTier tier);

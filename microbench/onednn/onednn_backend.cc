@@ -7,6 +7,7 @@
 #include "microbench/onednn/offers.h"
 #include "microbench/onednn/peaks.h"
 #include "microbench/onednn/region_run.h"
+#include "microbench/onednn/replay_run.h"
 #include "oneapi/dnnl/dnnl.hpp"
 
 namespace infimum {
@@ -78,6 +79,11 @@ Result<std::unique_ptr<PreparedRun>> OneDnnBackend::Prepare(const Workload& work
     }
   }
   return Error{"unsupported: " + candidate.name() + " is not offered for this workload on this processor"};
+}
+
+Result<std::unique_ptr<PreparedReplay>> OneDnnBackend::PrepareReplay(const ReplaySchedule& schedule,
+                                                                     const TensorFolder& folder) {
+  return cpu::PrepareReplay(schedule, folder, options_.seed);
 }
 
 std::vector<std::string> OneDnnBackend::PeakProbes() { return cpu::PeakProbes(); }

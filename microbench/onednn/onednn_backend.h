@@ -22,6 +22,8 @@ class OneDnnBackend : public Backend {
                                             CandidateTier tier) override;
   Result<std::unique_ptr<PreparedRun>> Prepare(const Workload& workload, const Candidate& candidate,
                                                NumericContract contract) override;
+  Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule& schedule,
+                                                        const TensorFolder& folder) override;
   std::vector<std::string> PeakProbes() override;
   Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) override;
   std::optional<double> FrequencyMhz() override;

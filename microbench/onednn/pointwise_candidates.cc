@@ -8,7 +8,7 @@ namespace infimum::cpu {
 using dnnl::algorithm;
 using dnnl::memory;
 
-std::optional<Epilogue::Step> EltwiseStep(PointwiseKind kind) {
+std::optional<Epilogue::Step> EltwiseStep(PointwiseKind kind, const LayerValues& values) {
   const auto step = [](algorithm eltwise, double alpha = 0, double beta = 0) {
     Epilogue::Step result;
     result.algorithm = eltwise;
@@ -20,10 +20,13 @@ std::optional<Epilogue::Step> EltwiseStep(PointwiseKind kind) {
     case PointwiseKind::kRelu:
       return step(algorithm::eltwise_relu);
     case PointwiseKind::kLeakyRelu:
-      return step(algorithm::eltwise_relu, kLeakySlope);
-    case PointwiseKind::kElu:
+      return step(algorithm::eltwise_relu, values.leaky_slope);
     case PointwiseKind::kCelu:
-      return step(algorithm::eltwise_elu, kEluAlpha);
+      // The same function for this alpha alone.
+      if (values.elu_alpha != 1) return std::nullopt;
+      return step(algorithm::eltwise_elu, values.elu_alpha);
+    case PointwiseKind::kElu:
+      return step(algorithm::eltwise_elu, values.elu_alpha);
     case PointwiseKind::kTanh:
       return step(algorithm::eltwise_tanh);
     case PointwiseKind::kSquare:
@@ -37,11 +40,11 @@ std::optional<Epilogue::Step> EltwiseStep(PointwiseKind kind) {
     case PointwiseKind::kSwish:
       return step(algorithm::eltwise_swish, 1);
     case PointwiseKind::kQuickGelu:
-      return step(algorithm::eltwise_swish, kQuickGeluAlpha);
+      return step(algorithm::eltwise_swish, values.quick_gelu_alpha);
     case PointwiseKind::kNegative:
       return step(algorithm::eltwise_linear, -1, 0);
     case PointwiseKind::kClip:
-      return step(algorithm::eltwise_clip, kClipLow, kClipHigh);
+      return step(algorithm::eltwise_clip, values.clip_low, values.clip_high);
     case PointwiseKind::kSigmoid:
       return step(algorithm::eltwise_logistic);
     case PointwiseKind::kExponential:
@@ -59,7 +62,7 @@ std::optional<Epilogue::Step> EltwiseStep(PointwiseKind kind) {
     case PointwiseKind::kHardSwish:
       return step(algorithm::eltwise_hardswish, 1.0 / 6, 0.5);
     case PointwiseKind::kHardSigmoid:
-      return step(algorithm::eltwise_hardsigmoid, kHardSigmoidAlpha, kHardSigmoidBeta);
+      return step(algorithm::eltwise_hardsigmoid, values.hard_sigmoid_alpha, values.hard_sigmoid_beta);
     case PointwiseKind::kSoftplus:
       return step(algorithm::eltwise_soft_relu, 1);
     case PointwiseKind::kRound:
@@ -153,13 +156,13 @@ std::vector<Offer> BinaryOffers(const PointwiseConfig& config, algorithm kind) {
 
 }  // namespace
 
-std::vector<Offer> PointwiseLibraryOffers(const PointwiseConfig& config) {
+std::vector<Offer> PointwiseLibraryOffers(const PointwiseConfig& config, const LayerValues& values) {
   for (const DataType type : {config.types.input, config.types.output}) {
     if (LibraryType(type) == memory::data_type::undef) return {};
     // The arithmetic of these primitives is f32, which does not hold every s32.
     if (type == DataType::kS32) return {};
   }
-  if (const auto step = EltwiseStep(config.kind)) return EltwiseOffers(config, *step);
+  if (const auto step = EltwiseStep(config.kind, values)) return EltwiseOffers(config, *step);
   if (const auto kind = BinaryAlgorithm(config.kind)) return BinaryOffers(config, *kind);
   return {};
 }

@@ -8,15 +8,16 @@
 #include "infimum/layer/pointwise.h"
 #include "microbench/onednn/epilogue.h"
 #include "microbench/onednn/program.h"
+#include "microbench/onednn/values.h"
 
 namespace infimum::cpu {
 
 // One operand: the eltwise algorithm with its parameters; nullopt where oneDNN has none.
-std::optional<Epilogue::Step> EltwiseStep(PointwiseKind kind);
+std::optional<Epilogue::Step> EltwiseStep(PointwiseKind kind, const LayerValues& values);
 
 // Two operands: oneDNN's binary algorithm.
 std::optional<dnnl::algorithm> BinaryAlgorithm(PointwiseKind kind);
 
-std::vector<Offer> PointwiseLibraryOffers(const PointwiseConfig& config);
+std::vector<Offer> PointwiseLibraryOffers(const PointwiseConfig& config, const LayerValues& values);
 
 }  // namespace infimum::cpu

@@ -290,7 +290,7 @@ Result<std::unique_ptr<Program>> MakeConversion(const PointwiseConfig& config, c
     const QuantizeRow quantize = kernels.find_quantize(to);
     const ConvertRow load = from == DataType::kF32 ? nullptr : kernels.find_convert(from, DataType::kF32);
     if (quantize == nullptr || (load == nullptr && from != DataType::kF32)) return unsupported();
-    const QuantizeValues values = ValuesFor(to, kQuantizeScale, static_cast<double>(ZeroPointOf(to)));
+    const QuantizeValues values = ValuesFor(to, kUsualValues.quantize_scale, static_cast<double>(ZeroPointOf(to)));
     const auto run = [=] {
       pieces(kBlock, [&](const void* x, void* y, std::int64_t length) {
         std::array<float, kBlock> buffer;
@@ -302,7 +302,7 @@ Result<std::unique_ptr<Program>> MakeConversion(const PointwiseConfig& config, c
   }
   const DequantizeRow dequantize = kernels.find_dequantize(from);
   if (dequantize == nullptr) return unsupported();
-  const QuantizeValues values = ValuesFor(from, kQuantizeScale, ZeroOf(from));
+  const QuantizeValues values = ValuesFor(from, kUsualValues.quantize_scale, ZeroOf(from));
   if (config.kind == PointwiseKind::kRequantize) {
     const QuantizeRow quantize = kernels.find_quantize(to);
     if (quantize == nullptr) return unsupported();
@@ -367,7 +367,8 @@ Offer KernelOffer(const std::string& name, std::function<Result<std::unique_ptr<
   return offer;
 }
 
-std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config) {
+std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config, const LayerValues& values) {
+  if (!AreUsual(config.kind, values)) return {};
   const auto offer = [](auto make) { return std::vector<Offer>{KernelOffer("pointwise", make)}; };
   switch (config.kind) {
     case PointwiseKind::kWhere:

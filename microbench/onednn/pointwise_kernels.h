@@ -5,10 +5,11 @@
 
 #include "infimum/layer/pointwise.h"
 #include "microbench/onednn/program.h"
+#include "microbench/onednn/values.h"
 
 namespace infimum::cpu {
 
-std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config);
+std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config, const LayerValues& values);
 
 // A candidate of ours: infimum/<name>:<instruction set>, on row-major tensors.
 Offer KernelOffer(const std::string& name, std::function<Result<std::unique_ptr<Program>>(const Problem&)> make);

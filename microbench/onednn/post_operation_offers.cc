@@ -53,7 +53,7 @@ std::optional<Epilogue::Step> StepOf(const PointwiseConfig& config, const std::v
   const auto is_previous = [&](const RegionOperand& operand) {
     return operand.source == RegionOperand::Source::kMember && operand.index == previous;
   };
-  if (operands.size() == 1) return is_previous(operands[0]) ? EltwiseStep(config.kind) : std::nullopt;
+  if (operands.size() == 1) return is_previous(operands[0]) ? EltwiseStep(config.kind, LayerValues()) : std::nullopt;
   const auto algorithm = BinaryAlgorithm(config.kind);
   if (operands.size() != 2 || !algorithm || config.types.output == DataType::kBool) return std::nullopt;
   const std::size_t chained = is_previous(operands[0]) ? 0 : 1;
@@ -106,6 +106,12 @@ std::optional<Fusion> FusionOf(const Region& region) {
   return fusion;
 }
 
+Problem FusedProblem(const Fusion& fusion, const RegionProblem& region) {
+  Problem problem{fusion.product, {}, {region.members.back()[0]}};
+  for (const RegionOperand& operand : fusion.operands) problem.operands.push_back(region.Find(operand));
+  return problem;
+}
+
 }  // namespace
 
 std::vector<RegionOffer> PostOperationOffers(const Region& region, CandidateTier tier) {
@@ -115,11 +121,14 @@ std::vector<RegionOffer> PostOperationOffers(const Region& region, CandidateTier
   for (Offer& offer : FusedOffers(fusion->product, fusion->epilogue, tier)) {
     RegionOffer made;
     made.candidate = offer.candidate;
-    made.make = [fusion = *fusion, make = offer.make](const RegionProblem& region_problem) {
-      Problem problem{fusion.product, {}, {region_problem.members.back()[0]}};
-      for (const RegionOperand& operand : fusion.operands) problem.operands.push_back(region_problem.Find(operand));
-      return make(problem);
+    made.make = [fusion = *fusion, make = offer.make](const RegionProblem& problem) {
+      return make(FusedProblem(fusion, problem));
     };
+    if (offer.place) {
+      made.place = [fusion = *fusion, place = offer.place](const RegionProblem& problem) {
+        return place(FusedProblem(fusion, problem));
+      };
+    }
     offers.push_back(std::move(made));
   }
   return offers;

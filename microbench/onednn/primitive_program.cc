@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "microbench/onednn/kernels/vector_kernels.h"
+#include "microbench/onednn/memory_order.h"
 #include "microbench/onednn/parallel.h"
 #include "oneapi/dnnl/dnnl.h"
 
@@ -136,18 +137,25 @@ class PrimitiveProgram : public Program {
     footprint_ += Bytes{static_cast<std::int64_t>(desc.get_size())};
   }
 
-  // The layout that the implementation wants for an argument; as described where it has no opinion.
-  static memory::desc Wanted(const PrimitiveCall& call, int argument, const memory::desc& described) {
-    const memory::desc wanted = call.implementation.query_md(dnnl::query::exec_arg_md, argument);
-    return wanted.is_zero() ? described : wanted;
+  // Whether the tensor's memory already lies as the implementation wants it. A tensor in an order of its own must.
+  static Result<bool> LiesAsWanted(const HostTensor& tensor, const memory::desc& described,
+                                   const memory::desc& wanted) {
+    const MemoryOrder order(described, wanted);
+    if (tensor.order() == nullptr) return order.row_major();
+    if (*tensor.order() == order) return true;
+    return Error{"unsupported: a tensor lies in another order than the implementation wants"};
   }
 
   Status BindInput(const PrimitiveCall& call, const PrimitiveCall::Input& input) {
-    const memory::desc wanted = Wanted(call, input.argument, input.described);
+    const memory::desc wanted = WantedDesc(call, input.argument, input.described);
     const DataType own = input.tensor->type(), computed = TypeOf(wanted);
+    INFIMUM_ASSIGN_OR_RETURN(bool lies_as_wanted, LiesAsWanted(*input.tensor, input.described, wanted));
+    // Prepared weights may carry more than their elements (sums that make up for zero points): only the very same
+    // description will do.
+    if (input.constant) lies_as_wanted = wanted == input.described;
     if (LibraryType(own) != wanted.get_data_type() && !call.moves_bits)
-      return BindConverted(input, wanted, own, computed);
-    if (wanted == input.described) {
+      return BindConverted(input, wanted, own, computed, lies_as_wanted);
+    if (lies_as_wanted) {
       Bind(input.argument, wanted, input.tensor->data());
       return {};
     }
@@ -163,13 +171,15 @@ class PrimitiveProgram : public Program {
 
   // Row-major in the computed type, brought into the layout; and from there, for a variable operand, into
   // its own type again, from which each run converts.
-  Status BindConverted(const PrimitiveCall::Input& input, const memory::desc& wanted, DataType own, DataType computed) {
+  Status BindConverted(const PrimitiveCall::Input& input, const memory::desc& wanted, DataType own, DataType computed,
+                       bool lies_as_wanted) {
     const std::int64_t count = input.tensor->count();
     const auto bytes = static_cast<std::size_t>(BytesPerElement(computed));
     INFIMUM_ASSIGN_OR_RETURN(void* data, Allocate(wanted.get_size()));
-    if (wanted == input.described) {
+    if (lies_as_wanted) {
+      const auto stored = static_cast<std::int64_t>(wanted.get_size() / bytes);
       INFIMUM_ASSIGN_OR_RETURN(const Conversion step,
-                               Conversion::Make(own, input.tensor->data(), computed, data, count));
+                               Conversion::Make(own, input.tensor->data(), computed, data, stored));
       step.Run();
       if (!input.constant) before_.push_back(step);
     } else {
@@ -194,11 +204,12 @@ class PrimitiveProgram : public Program {
   }
 
   Status BindOutput(const PrimitiveCall& call, const PrimitiveCall::Output& output) {
-    const memory::desc wanted = Wanted(call, output.argument, output.described);
+    const memory::desc wanted = WantedDesc(call, output.argument, output.described);
     const DataType own = output.tensor->type(), computed = TypeOf(wanted);
+    INFIMUM_ASSIGN_OR_RETURN(const bool lies_as_wanted, LiesAsWanted(*output.tensor, output.described, wanted));
     if (LibraryType(own) != wanted.get_data_type() && !call.moves_bits)
-      return BindConverted(output, wanted, own, computed);
-    if (wanted == output.described) {
+      return BindConverted(output, wanted, own, computed, lies_as_wanted);
+    if (lies_as_wanted) {
       Bind(output.argument, wanted, output.tensor->data());
       return {};
     }
@@ -209,15 +220,16 @@ class PrimitiveProgram : public Program {
     return {};
   }
 
-  Status BindConverted(const PrimitiveCall::Output& output, const memory::desc& wanted, DataType own,
-                       DataType computed) {
+  Status BindConverted(const PrimitiveCall::Output& output, const memory::desc& wanted, DataType own, DataType computed,
+                       bool lies_as_wanted) {
     const std::int64_t count = output.tensor->count();
     const auto bytes = static_cast<std::size_t>(BytesPerElement(computed));
     INFIMUM_ASSIGN_OR_RETURN(void* data, Allocate(wanted.get_size()));
     Bind(output.argument, wanted, data);
-    if (wanted == output.described) {
+    if (lies_as_wanted) {
+      const auto stored = static_cast<std::int64_t>(wanted.get_size() / bytes);
       INFIMUM_ASSIGN_OR_RETURN(const Conversion step,
-                               Conversion::Make(computed, data, own, output.tensor->data(), count));
+                               Conversion::Make(computed, data, own, output.tensor->data(), stored));
       after_.push_back(step);
       return {};
     }
@@ -274,6 +286,11 @@ class PrimitiveProgram : public Program {
 };
 
 }  // namespace
+
+memory::desc WantedDesc(const PrimitiveCall& call, int argument, const memory::desc& described) {
+  const memory::desc wanted = call.implementation.query_md(dnnl::query::exec_arg_md, argument);
+  return wanted.is_zero() ? described : wanted;
+}
 
 Status ReorderMemory(const memory::desc& from, void* source, const memory::desc& to, void* target) {
   return Guarded([&]() -> Status {

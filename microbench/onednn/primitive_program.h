@@ -54,6 +54,9 @@ struct PrimitiveCall {
 
 Result<std::unique_ptr<Program>> MakePrimitiveProgram(const PrimitiveCall& call);
 
+// The layout that the implementation wants for an argument; as described where it has no opinion.
+dnnl::memory::desc WantedDesc(const PrimitiveCall& call, int argument, const dnnl::memory::desc& described);
+
 // Copies between two layouts of one tensor.
 Status ReorderMemory(const dnnl::memory::desc& from, void* source, const dnnl::memory::desc& to, void* target);
 

@@ -49,9 +49,18 @@ class Program {
   virtual Bytes footprint() const = 0;
 };
 
+// How a program wants one of its problem's tensors to lie in memory; the tensors that are not named are row-major.
+struct Placement {
+  const HostTensor* tensor;
+  std::shared_ptr<const MemoryOrder> order;
+};
+
 struct Offer {
   Candidate candidate;
   std::function<Result<std::unique_ptr<Program>>(const Problem&)> make;
+  // Variable operands and outputs in the orders that make them need no copies. Reads no elements but constants; null
+  // where all are row-major.
+  std::function<Result<std::vector<Placement>>(const Problem&)> place = nullptr;
   bool reference = false;  // a library's fallback, offered only where there is nothing else
 };
 

@@ -7,24 +7,27 @@
 
 namespace infimum::cpu {
 
-std::unique_ptr<Reference> MakeReference(const LayerConfig& config) {
+std::unique_ptr<Reference> MakeReference(const LayerConfig& config, const LayerValues& values) {
   struct Maker {
+    const LayerValues& values;
     std::unique_ptr<Reference> operator()(const ConvolutionConfig& c) const { return MakeProductReference(c); }
     std::unique_ptr<Reference> operator()(const MatMulConfig& c) const { return MakeProductReference(c); }
-    std::unique_ptr<Reference> operator()(const PoolingConfig& c) const { return MakeStatisticReference(c); }
-    std::unique_ptr<Reference> operator()(const NormalizationConfig& c) const { return MakeStatisticReference(c); }
+    std::unique_ptr<Reference> operator()(const PoolingConfig& c) const { return MakeStatisticReference(c, values); }
+    std::unique_ptr<Reference> operator()(const NormalizationConfig& c) const {
+      return MakeStatisticReference(c, values);
+    }
     std::unique_ptr<Reference> operator()(const SoftmaxConfig& c) const { return MakeStatisticReference(c); }
-    std::unique_ptr<Reference> operator()(const PointwiseConfig& c) const { return MakePointwiseReference(c); }
+    std::unique_ptr<Reference> operator()(const PointwiseConfig& c) const { return MakePointwiseReference(c, values); }
     std::unique_ptr<Reference> operator()(const ReductionConfig& c) const { return MakeStatisticReference(c); }
     std::unique_ptr<Reference> operator()(const ScanConfig& c) const { return MakeStatisticReference(c); }
     std::unique_ptr<Reference> operator()(const SortConfig& c) const { return MakeStatisticReference(c); }
     std::unique_ptr<Reference> operator()(const RecurrentConfig& c) const { return MakeRecurrentReference(c); }
     std::unique_ptr<Reference> operator()(const AttentionConfig& c) const { return MakeAttentionReference(c); }
     std::unique_ptr<Reference> operator()(const ResampleConfig& c) const { return MakeMovementReference(c); }
-    std::unique_ptr<Reference> operator()(const MovementConfig& c) const { return MakeMovementReference(c); }
+    std::unique_ptr<Reference> operator()(const MovementConfig& c) const { return MakeMovementReference(c, values); }
     std::unique_ptr<Reference> operator()(const ReorderConfig& c) const { return MakeMovementReference(c); }
   };
-  return std::visit(Maker{}, config);
+  return std::visit(Maker{values}, config);
 }
 
 double StoreAs(DataType type, double value) {

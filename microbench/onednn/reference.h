@@ -5,7 +5,7 @@
 //   std::unique_ptr<Reference> reference = MakeReference(config);
 //   Expected y = reference->At(0, 17, {&x, &w});    // element 17 of output 0
 //
-// Values that a configuration leaves open are those of values.h.
+// Values that a configuration leaves open are given beside it (values.h).
 #pragma once
 
 #include <cmath>
@@ -16,6 +16,7 @@
 #include "infimum/layer/layer_config.h"
 #include "infimum/measurement/contract.h"
 #include "microbench/onednn/host_tensor.h"
+#include "microbench/onednn/values.h"
 
 namespace infimum::cpu {
 
@@ -61,20 +62,20 @@ class Reference {
 };
 
 // nullptr where there is no reference for the layer.
-std::unique_ptr<Reference> MakeReference(const LayerConfig& config);
+std::unique_ptr<Reference> MakeReference(const LayerConfig& config, const LayerValues& values = {});
 
 std::unique_ptr<Reference> MakeProductReference(const ConvolutionConfig& config);
 std::unique_ptr<Reference> MakeProductReference(const MatMulConfig& config);
 std::unique_ptr<Reference> MakeAttentionReference(const AttentionConfig& config);
 std::unique_ptr<Reference> MakeRecurrentReference(const RecurrentConfig& config);
-std::unique_ptr<Reference> MakePointwiseReference(const PointwiseConfig& config);
-std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config);
-std::unique_ptr<Reference> MakeStatisticReference(const NormalizationConfig& config);
+std::unique_ptr<Reference> MakePointwiseReference(const PointwiseConfig& config, const LayerValues& values);
+std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config, const LayerValues& values);
+std::unique_ptr<Reference> MakeStatisticReference(const NormalizationConfig& config, const LayerValues& values);
 std::unique_ptr<Reference> MakeStatisticReference(const SoftmaxConfig& config);
 std::unique_ptr<Reference> MakeStatisticReference(const ReductionConfig& config);
 std::unique_ptr<Reference> MakeStatisticReference(const ScanConfig& config);
 std::unique_ptr<Reference> MakeStatisticReference(const SortConfig& config);
-std::unique_ptr<Reference> MakeMovementReference(const MovementConfig& config);
+std::unique_ptr<Reference> MakeMovementReference(const MovementConfig& config, const LayerValues& values);
 std::unique_ptr<Reference> MakeMovementReference(const ResampleConfig& config);
 std::unique_ptr<Reference> MakeMovementReference(const ReorderConfig& config);
 

@@ -48,7 +48,7 @@ std::unique_ptr<Reference> ScatterReference(const MovementConfig& config) {
 
 }  // namespace
 
-std::unique_ptr<Reference> MakeMovementReference(const MovementConfig& config) {
+std::unique_ptr<Reference> MakeMovementReference(const MovementConfig& config, const LayerValues& values) {
   if (config.kind == MovementKind::kScatter) return ScatterReference(config);
   return MakeReferenceOf(8, [=](std::size_t number, std::int64_t element, const Sources& operands) -> Expected {
     const Shape& output = config.outputs[number];
@@ -79,6 +79,7 @@ std::unique_ptr<Reference> MakeMovementReference(const MovementConfig& config) {
         for (std::size_t i = 0; i < number; ++i) position[axis] += config.outputs[i].dims[axis];
         return from_first(position);
       case MovementKind::kSlice:
+        for (std::size_t i = 0; i < values.starts.size(); ++i) position[i] += values.starts[i];
         return from_first(position);
       case MovementKind::kGather: {
         const IndexedForm form = FormOf(config, config.inputs[0], output);
@@ -152,7 +153,7 @@ std::unique_ptr<Reference> MakeMovementReference(const ResampleConfig& config) {
       } else if (config.kind == ResampleKind::kLinear) {
         taps[d] = {{clamp(base), 1 - t}, {clamp(base + 1), t}};
       } else {
-        const double a = kCubicCoefficient;
+        const double a = kUsualValues.cubic_coefficient;
         const auto near = [a](double s) { return ((a + 2) * s - (a + 3)) * s * s + 1; };
         const auto far = [a](double s) { return ((a * s - 5 * a) * s + 8 * a) * s - 4 * a; };
         taps[d] = {{clamp(base - 1), far(t + 1)},

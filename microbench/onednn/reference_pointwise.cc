@@ -19,7 +19,7 @@ double Modulo(double a, double b) {
   return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
 }
 
-double Unary(PointwiseKind kind, double x) {
+double Unary(PointwiseKind kind, double x, const LayerValues& values) {
   switch (kind) {
     case PointwiseKind::kAbsolute:
       return std::fabs(x);
@@ -48,7 +48,7 @@ double Unary(PointwiseKind kind, double x) {
     case PointwiseKind::kErrorFunction:
       return std::erf(x);
     case PointwiseKind::kClip:
-      return std::min(std::max(x, kClipLow), kClipHigh);
+      return std::min(std::max(x, values.clip_low), values.clip_high);
     case PointwiseKind::kSine:
       return std::sin(x);
     case PointwiseKind::kCosine:
@@ -74,18 +74,18 @@ double Unary(PointwiseKind kind, double x) {
     case PointwiseKind::kRelu:
       return std::max(x, 0.0);
     case PointwiseKind::kLeakyRelu:
-      return x < 0 ? kLeakySlope * x : x;
+      return x < 0 ? values.leaky_slope * x : x;
     case PointwiseKind::kElu:
     case PointwiseKind::kCelu:
-      return x < 0 ? kEluAlpha * std::expm1(x / kEluAlpha) : x;
+      return x < 0 ? values.elu_alpha * std::expm1(x / values.elu_alpha) : x;
     case PointwiseKind::kSelu:
-      return kSeluGamma * (x > 0 ? x : kSeluAlpha * std::expm1(x));
+      return values.selu_gamma * (x > 0 ? x : values.selu_alpha * std::expm1(x));
     case PointwiseKind::kThresholdedRelu:
-      return x > kThreshold ? x : 0;
+      return x > values.threshold ? x : 0;
     case PointwiseKind::kSigmoid:
       return Sigmoid(x);
     case PointwiseKind::kHardSigmoid:
-      return std::clamp(kHardSigmoidAlpha * x + kHardSigmoidBeta, 0.0, 1.0);
+      return std::clamp(values.hard_sigmoid_alpha * x + values.hard_sigmoid_beta, 0.0, 1.0);
     case PointwiseKind::kTanh:
       return std::tanh(x);
     case PointwiseKind::kHardSwish:
@@ -97,7 +97,7 @@ double Unary(PointwiseKind kind, double x) {
     case PointwiseKind::kGeluTanh:
       return GeluTanh(x);
     case PointwiseKind::kQuickGelu:
-      return x * Sigmoid(kQuickGeluAlpha * x);
+      return x * Sigmoid(values.quick_gelu_alpha * x);
     case PointwiseKind::kSoftplus:
       return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
     case PointwiseKind::kSoftsign:
@@ -105,7 +105,7 @@ double Unary(PointwiseKind kind, double x) {
     case PointwiseKind::kMish:
       return x * std::tanh(std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))));
     case PointwiseKind::kShrink:
-      return x < -kShrinkLambda ? x : x > kShrinkLambda ? x : 0;
+      return x < -values.shrink_lambda ? x : x > values.shrink_lambda ? x : 0;
     case PointwiseKind::kNot:
       return x == 0;
     case PointwiseKind::kBitwiseNot:
@@ -179,7 +179,7 @@ double Cast(DataType type, double x) {
 
 }  // namespace
 
-std::unique_ptr<Reference> MakePointwiseReference(const PointwiseConfig& config) {
+std::unique_ptr<Reference> MakePointwiseReference(const PointwiseConfig& config, const LayerValues& values) {
   const Shape output = OutputShape(config);
   const OperandTypes types = config.types;
   const auto at = [=](std::size_t number, std::int64_t element, const Sources& operands) -> Expected {
@@ -207,17 +207,18 @@ std::unique_ptr<Reference> MakePointwiseReference(const PointwiseConfig& config)
         return {Cast(types.output, first.value), first.magnitude};
       case PointwiseKind::kQuantize: {
         const double zero = static_cast<double>(ZeroPointOf(types.output));
-        return {StoreAs(types.output, std::nearbyint(first.value / kQuantizeScale) + zero),
-                first.magnitude / kQuantizeScale};
+        return {StoreAs(types.output, std::nearbyint(first.value / values.quantize_scale) + zero),
+                first.magnitude / values.quantize_scale};
       }
       case PointwiseKind::kDequantize: {
         const double zero = types.input == DataType::kS32 ? 0 : static_cast<double>(ZeroPointOf(types.input));
-        const double value = (first.value - zero) * kQuantizeScale;
+        const double value = (first.value - zero) * values.quantize_scale;
         return {value, std::fabs(value)};
       }
       case PointwiseKind::kRequantize: {
         const double zero = types.input == DataType::kS32 ? 0 : static_cast<double>(ZeroPointOf(types.input));
-        const double value = (first.value - zero) * kQuantizeScale + static_cast<double>(ZeroPointOf(types.output));
+        const double value =
+            (first.value - zero) * values.quantize_scale + static_cast<double>(ZeroPointOf(types.output));
         return {StoreAs(types.output, value), std::fabs(value)};
       }
       default:
@@ -225,7 +226,7 @@ std::unique_ptr<Reference> MakePointwiseReference(const PointwiseConfig& config)
     }
     double value = first.value, magnitude = first.magnitude;
     if (config.inputs.size() == 1) {
-      value = Unary(config.kind, value);
+      value = Unary(config.kind, value, values);
     } else {
       for (std::size_t i = 1; i < config.inputs.size(); ++i) {
         const Expected next = operand(i);

@@ -8,7 +8,7 @@
 
 namespace infimum::cpu {
 
-std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config) {
+std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config, const LayerValues& values) {
   const std::size_t rank = config.kernel.rank();
   const std::int64_t taps = ElementCount(config.kernel);
   const auto at = [=](std::size_t number, std::int64_t element, const Sources& operands) -> Expected {
@@ -32,7 +32,7 @@ std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config) {
       const double x = (*operands[0])[at_input];
       ++inside_taps;
       sum += x;
-      powers += std::pow(std::fabs(x), kLpPower);
+      powers += std::pow(std::fabs(x), values.lp_power);
       if (x > largest) {
         largest = x;
         largest_at = at_input;
@@ -53,7 +53,7 @@ std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config) {
         value = sum / static_cast<double>(std::max<std::int64_t>(1, inside_taps));
         break;
       case PoolingKind::kLp:
-        value = std::pow(powers, 1 / kLpPower);
+        value = std::pow(powers, 1 / values.lp_power);
         break;
     }
     if (number == 0) value = StoreAs(config.types.output, value);
@@ -62,7 +62,7 @@ std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config) {
   return MakeReferenceOf(static_cast<double>(taps) * 4, at);
 }
 
-std::unique_ptr<Reference> MakeStatisticReference(const NormalizationConfig& config) {
+std::unique_ptr<Reference> MakeStatisticReference(const NormalizationConfig& config, const LayerValues& values) {
   const Shape& shape = config.input;
   const bool has_channels = shape.rank() >= 2;
   std::size_t next = 1;
@@ -107,30 +107,31 @@ std::unique_ptr<Reference> MakeStatisticReference(const NormalizationConfig& con
     switch (config.kind) {
       case NormalizationKind::kBatch: {
         const double mean = (*operands[mean_at])[channel], variance = (*operands[variance_at])[channel];
-        value = (x[element] - mean) / std::sqrt(variance + kEpsilon) * scale(channel) + bias(channel);
+        value = (x[element] - mean) / std::sqrt(variance + values.epsilon) * scale(channel) + bias(channel);
         break;
       }
       case NormalizationKind::kLayer: {
         const Statistic s = statistic(x, element / inner * inner, inner, 1);
-        value =
-            (x[element] - s.mean) / std::sqrt(s.variance + kEpsilon) * scale(element % inner) + bias(element % inner);
+        value = (x[element] - s.mean) / std::sqrt(s.variance + values.epsilon) * scale(element % inner) +
+                bias(element % inner);
         break;
       }
       case NormalizationKind::kRms: {
         const Statistic s = statistic(x, element / inner * inner, inner, 1);
-        value = x[element] / std::sqrt(s.squares / static_cast<double>(inner) + kEpsilon) * scale(element % inner) +
-                bias(element % inner);
+        value =
+            x[element] / std::sqrt(s.squares / static_cast<double>(inner) + values.epsilon) * scale(element % inner) +
+            bias(element % inner);
         break;
       }
       case NormalizationKind::kInstance: {
         const Statistic s = statistic(x, element / pixels * pixels, pixels, 1);
-        value = (x[element] - s.mean) / std::sqrt(s.variance + kEpsilon) * scale(channel) + bias(channel);
+        value = (x[element] - s.mean) / std::sqrt(s.variance + values.epsilon) * scale(channel) + bias(channel);
         break;
       }
       case NormalizationKind::kGroup: {
         const std::int64_t members = channels / std::max<std::int64_t>(1, config.groups) * pixels;
         const Statistic s = statistic(x, element / members * members, members, 1);
-        value = (x[element] - s.mean) / std::sqrt(s.variance + kEpsilon) * scale(channel) + bias(channel);
+        value = (x[element] - s.mean) / std::sqrt(s.variance + values.epsilon) * scale(channel) + bias(channel);
         break;
       }
       case NormalizationKind::kLocalResponse: {
@@ -142,7 +143,8 @@ std::unique_ptr<Reference> MakeStatisticReference(const NormalizationConfig& con
           squares += v * v;
         }
         value = x[element] /
-                std::pow(kResponseK + kResponseAlpha * squares / static_cast<double>(config.size), kResponseBeta);
+                std::pow(values.response_k + values.response_alpha * squares / static_cast<double>(config.size),
+                         values.response_beta);
         break;
       }
       case NormalizationKind::kLp: {

@@ -33,6 +33,8 @@ struct RegionProblem {
 struct RegionOffer {
   Candidate candidate;
   std::function<Result<std::unique_ptr<Program>>(const RegionProblem&)> make;
+  // As Offer::place.
+  std::function<Result<std::vector<Placement>>(const RegionProblem&)> place = nullptr;
 };
 
 // Fused forms first, then one kernel for a chain of element-wise members, last all members in turn.

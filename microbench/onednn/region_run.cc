@@ -80,32 +80,7 @@ class RegionRun : public PreparedRun {
     }
     INFIMUM_RETURN_IF_ERROR(program_->Run());
     INFIMUM_RETURN_IF_ERROR(program_->Unpack());
-    std::deque<TensorSource> tensors;
-    std::deque<MemberSource> members;
-    double cost = 1;
-    for (const RegionMember& member : problem_.region.members) {
-      Sources operands;
-      for (const RegionOperand& operand : member.operands) {
-        if (operand.source == RegionOperand::Source::kMember) {
-          operands.push_back(&members[static_cast<std::size_t>(operand.index)]);
-        } else {
-          operands.push_back(&tensors.emplace_back(*problem_.Find(operand)));
-        }
-      }
-      std::unique_ptr<Reference> reference = MakeReference(member.config);
-      if (reference == nullptr) return std::optional<double>();
-      cost *= std::max(1.0, reference->cost() / 4);
-      members.emplace_back(std::move(reference), std::move(operands), OutputsOf(member.config)[0].type);
-    }
-    const ErrorMeasure measure = MeasureOf(Workload(problem_.region));
-    double largest = 0;
-    for (const std::int64_t output : problem_.region.outputs) {
-      const auto index = static_cast<std::size_t>(output);
-      const ChainReference reference(members[index], cost);
-      largest = std::max(largest,
-                         LargestError(reference, measure, members[index].operands(), problem_.members[index], seed_));
-    }
-    return std::optional<double>(largest);
+    return RegionError(problem_, seed_);
   }
 
   Bytes footprint() const override { return program_->footprint(); }
@@ -151,6 +126,35 @@ std::vector<RegionOffer> RegionOffersFor(const Region& region, CandidateTier tie
     offers.insert(offers.end(), more.begin(), more.end());
   }
   return offers;
+}
+
+Result<std::optional<double>> RegionError(const RegionProblem& problem, std::uint64_t seed) {
+  std::deque<TensorSource> tensors;
+  std::deque<MemberSource> members;
+  double cost = 1;
+  for (const RegionMember& member : problem.region.members) {
+    Sources operands;
+    for (const RegionOperand& operand : member.operands) {
+      if (operand.source == RegionOperand::Source::kMember) {
+        operands.push_back(&members[static_cast<std::size_t>(operand.index)]);
+      } else {
+        operands.push_back(&tensors.emplace_back(*problem.Find(operand)));
+      }
+    }
+    std::unique_ptr<Reference> reference = MakeReference(member.config);
+    if (reference == nullptr) return std::optional<double>();
+    cost *= std::max(1.0, reference->cost() / 4);
+    members.emplace_back(std::move(reference), std::move(operands), OutputsOf(member.config)[0].type);
+  }
+  const ErrorMeasure measure = MeasureOf(Workload(problem.region));
+  double largest = 0;
+  for (const std::int64_t output : problem.region.outputs) {
+    const auto index = static_cast<std::size_t>(output);
+    const ChainReference reference(members[index], cost);
+    largest =
+        std::max(largest, LargestError(reference, measure, members[index].operands(), problem.members[index], seed));
+  }
+  return std::optional<double>(largest);
 }
 
 Result<std::unique_ptr<PreparedRun>> PrepareRegion(const Region& region, const RegionOffer& offer, std::uint64_t seed) {

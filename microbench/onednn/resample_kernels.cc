@@ -28,7 +28,7 @@ Taps TapsOf(ResampleKind kind, std::int64_t in, std::int64_t out) {
   taps.weights.resize(taps.places.size());
   for (std::int64_t i = 0; i < out; ++i) {
     const double x = (static_cast<double>(i) + 0.5) * static_cast<double>(in) / static_cast<double>(out) - 0.5;
-    const double base = std::floor(x), t = x - base, a = kCubicCoefficient;
+    const double base = std::floor(x), t = x - base, a = kUsualValues.cubic_coefficient;
     const auto near = [a](double s) { return ((a + 2) * s - (a + 3)) * s * s + 1; };
     const auto far = [a](double s) { return ((a * s - 5 * a) * s + 8 * a) * s - 4 * a; };
     const double linear[2] = {1 - t, t}, cubic[4] = {far(t + 1), near(t), near(1 - t), far(2 - t)};

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "microbench/onednn/matmul_candidates.h"
+#include "microbench/onednn/memory_order.h"
 #include "microbench/onednn/parallel.h"
 
 namespace infimum::cpu {
@@ -63,18 +64,43 @@ MatMulConfig ProductOf(const Upsampling& layer) {
 // Whether a product reads and writes rows one after the other, as the copy behind it needs.
 bool IsRowMajor(std::string_view layout) { return layout == "abc" || layout == "ab" || layout == "acdb"; }
 
-// The product, then each pixel's blocks to their places. Input and output have the channels last.
+// Where the channels come last.
+Result<std::vector<Placement>> ChannelsLast(const ConvolutionConfig& config, const Problem& problem) {
+  return Guarded([&]() -> Result<std::vector<Placement>> {
+    std::vector<Placement> placements;
+    const auto place = [&](const HostTensor* tensor, const Shape& shape) {
+      auto order =
+          std::make_shared<MemoryOrder>(PlainDesc(shape, DataType::kF32), ChannelsLastDesc(shape, DataType::kF32));
+      placements.push_back({tensor, std::move(order)});
+    };
+    place(problem.operands[0], config.input);
+    place(problem.outputs[0], OutputShape(config));
+    return placements;
+  });
+}
+
+// The product, then each pixel's blocks to their places. Input and output have the channels last: as they come where
+// the tensors lie so, else in copies.
 class UpsamplingProgram : public Program {
  public:
   Status Prepare(const Upsampling& layer, const Offer& product, const Problem& problem) {
     layer_ = layer;
     model_output_ = problem.outputs[0];
-    INFIMUM_ASSIGN_OR_RETURN(input_, HostTensor::Make(Shape{{1, layer.pixels(), layer.inputs}}, DataType::kF32));
+    model_input_ = problem.operands[0];
+    const Shape input_shape{{1, layer.pixels(), layer.inputs}};
+    if (model_input_->order() != nullptr) {
+      INFIMUM_ASSIGN_OR_RETURN(input_, HostTensor::Over(model_input_->data(), input_shape, DataType::kF32));
+    } else {
+      INFIMUM_ASSIGN_OR_RETURN(input_, HostTensor::Make(input_shape, DataType::kF32));
+    }
     INFIMUM_ASSIGN_OR_RETURN(weights_, HostTensor::Make(Shape{{1, layer.inputs, layer.columns()}}, DataType::kF32));
     INFIMUM_ASSIGN_OR_RETURN(blocks_, HostTensor::Make(Shape{{1, layer.pixels(), layer.columns()}}, DataType::kF32));
-    INFIMUM_ASSIGN_OR_RETURN(output_, HostTensor::Make(blocks_.shape(), DataType::kF32));
+    if (model_output_->order() != nullptr) {
+      INFIMUM_ASSIGN_OR_RETURN(output_, HostTensor::Over(model_output_->data(), blocks_.shape(), DataType::kF32));
+    } else {
+      INFIMUM_ASSIGN_OR_RETURN(output_, HostTensor::Make(blocks_.shape(), DataType::kF32));
+    }
     Problem inner{ProductOf(layer), {&input_, &weights_}, {&blocks_}};
-    model_input_ = problem.operands[0];
     BringInput();
     BringWeights(*problem.operands[1]);
     if (layer.bias) {
@@ -105,6 +131,7 @@ class UpsamplingProgram : public Program {
 
   // Channels last to channels first.
   Status Unpack() override {
+    if (model_output_->order() != nullptr) return {};
     const std::int64_t plane = layer_.pixels() / layer_.batch * layer_.kernel_height * layer_.kernel_width;
     for (std::int64_t n = 0; n < layer_.batch; ++n) {
       for (std::int64_t pixel = 0; pixel < plane; ++pixel) {
@@ -117,7 +144,7 @@ class UpsamplingProgram : public Program {
     return {};
   }
 
-  bool in_place() const override { return false; }
+  bool in_place() const override { return model_input_->order() != nullptr && model_output_->order() != nullptr; }
   Bytes footprint() const override { return product_->footprint() + Bytes{static_cast<std::int64_t>(output_.bytes())}; }
 
  private:
@@ -132,6 +159,7 @@ class UpsamplingProgram : public Program {
   }
 
   void BringInput() {
+    if (model_input_->order() != nullptr) return;
     const std::int64_t plane = layer_.height * layer_.width;
     for (std::int64_t n = 0; n < layer_.batch; ++n) {
       for (std::int64_t c = 0; c < layer_.inputs; ++c) {
@@ -180,6 +208,7 @@ std::vector<Offer> UpsamplingProductOffers(const ConvolutionConfig& config) {
       INFIMUM_RETURN_IF_ERROR(program->Prepare(layer, product, problem));
       return std::unique_ptr<Program>(std::move(program));
     };
+    offer.place = [config](const Problem& problem) { return ChannelsLast(config, problem); };
     offers.push_back(std::move(offer));
   }
   return offers;

@@ -1,34 +1,56 @@
 // What a layer configuration leaves open because it changes results, not cost: the values that
-// benchmarks use. Kernels, primitives and the reference read them here, so that they agree.
+// benchmarks use, unless a replay brings the model's own. Kernels, primitives and the reference are given them alike,
+// so that they agree; a kernel that has values compiled in is offered only where they are these.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
+#include "infimum/graph/replay_schedule.h"
 #include "infimum/layer/data_type.h"
+#include "infimum/layer/pointwise.h"
 
 namespace infimum::cpu {
 
-inline constexpr double kEpsilon = 1e-5;
-inline constexpr double kLeakySlope = 0.01;
-inline constexpr double kEluAlpha = 1.0;
-inline constexpr double kSeluAlpha = 1.67326319217681884765625;
-inline constexpr double kSeluGamma = 1.05070102214813232421875;
-inline constexpr double kHardSigmoidAlpha = 0.2;
-inline constexpr double kHardSigmoidBeta = 0.5;
-inline constexpr double kClipLow = 0.0;
-inline constexpr double kClipHigh = 6.0;
-inline constexpr double kThreshold = 1.0;
-inline constexpr double kShrinkLambda = 0.5;
-inline constexpr double kQuickGeluAlpha = 1.702;
-inline constexpr double kCubicCoefficient = -0.75;
-inline constexpr double kLpPower = 2.0;
-inline constexpr double kResponseAlpha = 1e-4;
-inline constexpr double kResponseBeta = 0.75;
-inline constexpr double kResponseK = 1.0;
+struct ScalarValues {
+  double epsilon = 1e-5;
+  double leaky_slope = 0.01;
+  double elu_alpha = 1.0;
+  double selu_alpha = 1.67326319217681884765625;
+  double selu_gamma = 1.05070102214813232421875;
+  double hard_sigmoid_alpha = 0.2;
+  double hard_sigmoid_beta = 0.5;
+  double clip_low = 0.0;
+  double clip_high = 6.0;
+  double threshold = 1.0;
+  double shrink_lambda = 0.5;
+  double quick_gelu_alpha = 1.702;
+  double cubic_coefficient = -0.75;
+  double lp_power = 2.0;
+  double response_alpha = 1e-4;
+  double response_beta = 0.75;
+  double response_k = 1.0;
+  // QuantizeLinear and DequantizeLinear: floating point values of about -1 to 1 fill an 8-bit type.
+  double quantize_scale = 1.0 / 100;
 
-// QuantizeLinear and DequantizeLinear: floating point values of about -1 to 1 fill an 8-bit type.
-inline constexpr double kQuantizeScale = 1.0 / 100;
+  friend bool operator==(const ScalarValues&, const ScalarValues&) = default;
+};
+inline constexpr ScalarValues kUsualValues;
+
+// All that a layer may be given. What is left out is as benchmarks have it.
+struct LayerValues : ScalarValues {
+  std::vector<std::int64_t> starts;  // of a slice, for each dimension; empty: from the front
+
+  friend bool operator==(const LayerValues&, const LayerValues&) = default;
+};
+
+// From a schedule's names, which are those of the members above; the error names what is unknown or has a wrong count.
+Result<LayerValues> LayerValuesFrom(const ReplayValues& values);
+
+// Whether a kernel into which the usual values of a kind were compiled computes what these values ask for.
+bool AreUsual(PointwiseKind kind, const LayerValues& values);
+
 inline constexpr std::int64_t ZeroPointOf(DataType type) {
   return type == DataType::kU8 ? 128 : type == DataType::kU16 ? 32768 : 3;
 }

@@ -74,6 +74,7 @@ int Main(int argc, char** argv) {
   AddImportCommand(app, invocation);
   AddBoundCommand(app, invocation);
   AddMeasureCommand(app, invocation);
+  AddReplayCommand(app, invocation);
   AddReportCommand(app, invocation);
   AddDevicesCommand(app, invocation);
   AddQueryCommand(app, invocation);

@@ -52,6 +52,7 @@ class Growth {
     std::map<ValueId, RegionOperand> places;
     std::int64_t inputs = 0, weights = 0;
     for (const FusionStep& step : members_) {
+      result.members.push_back(step.layers);
       RegionMember member{step.config, {}};
       const std::vector<Operand> wanted = OperandsOf(step.config);
       for (std::size_t i = 0; i < step.operands.size(); ++i) {
@@ -113,11 +114,9 @@ class Finder {
 
  private:
   void AddPattern(FusionPattern pattern) {
-    FusableRegion region{pattern.rule,
-                         steps_.WithInnerViews(pattern.step.layers),
-                         pattern.step.config,
-                         pattern.step.operands,
-                         {pattern.step.output}};
+    FusableRegion region{pattern.rule,          steps_.WithInnerViews(pattern.step.layers),
+                         pattern.step.config,   pattern.step.operands,
+                         {pattern.step.output}, {pattern.step.layers}};
     if (!steps_.IsConvex(pattern.step.layers)) return;
     regions_.push_back(std::move(region));
     // Regions grow over what several layers say together; attention stays what it is.

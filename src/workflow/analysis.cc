@@ -18,6 +18,7 @@
 #include "infimum/workflow/device_choice.h"
 #include "infimum/workflow/framework_run.h"
 #include "infimum/workflow/interrupt.h"
+#include "infimum/workflow/replay.h"
 #include "src/workflow/report_filling.h"
 
 namespace infimum {
@@ -63,15 +64,29 @@ std::string FirstAnswer(const Bracket& bracket, const Plan& plan, std::chrono::s
 }
 
 // A run counts under the contract that it kept, and under every looser one.
-void HoldAgainstRun(const RunProfile& run, Bracket& bracket) {
+std::optional<UpperLimit> LimitOf(const RunProfile& run, const Bracket& bracket) {
   const bool meets = run.contract == Name(bracket.contract) || run.contract == Name(NumericContract::kStrictF32);
-  if (!meets || run.end_to_end.empty()) return;
   std::vector<Repetition> repetitions;
   for (const RunRepetition& repetition : run.end_to_end)
     if (!repetition.samples.empty()) repetitions.push_back(Summarize(repetition.samples));
-  if (repetitions.empty()) return;
-  HoldAgainst({run.framework + " " + run.framework_version, PointValue(repetitions), PointInterval(repetitions)},
-              bracket);
+  if (!meets || repetitions.empty()) return std::nullopt;
+  return UpperLimit{run.framework + " " + run.framework_version, PointValue(repetitions), PointInterval(repetitions)};
+}
+
+// The framework's run, and our own where there is one.
+Status HoldAgainstRuns(Store& store, const Selection& selection, const std::map<std::string, std::int64_t>& dims,
+                       Analysis& analysis) {
+  if (analysis.run)
+    if (std::optional<UpperLimit> limit = LimitOf(*analysis.run, analysis.bracket))
+      HoldAgainst(*std::move(limit), analysis.bracket);
+  INFIMUM_ASSIGN_OR_RETURN(const std::optional<RunProfile> replay,
+                           StoredReplay(store, analysis.graph.sha256, selection.device, dims, selection.threads));
+  std::optional<UpperLimit> limit = replay ? LimitOf(*replay, analysis.bracket) : std::nullopt;
+  if (!limit) return {};
+  limit->name = "demonstrated";
+  analysis.bracket.demonstrated = limit->latency;
+  HoldAgainst(*std::move(limit), analysis.bracket);
+  return {};
 }
 
 }  // namespace
@@ -162,7 +177,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   analysis.interrupted = Interrupted();
 
   INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
-  if (analysis.run) HoldAgainstRun(*analysis.run, analysis.bracket);
+  INFIMUM_RETURN_IF_ERROR(HoldAgainstRuns(*store, selection, options.dims, analysis));
   INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
@@ -227,7 +242,7 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
     INFIMUM_ASSIGN_OR_RETURN(analysis.bracket,
                              ApplyBenanzaRules(std::move(analysis.bracket), analysis.graph, *store, options.rules));
   }
-  if (analysis.run) HoldAgainstRun(*analysis.run, analysis.bracket);
+  INFIMUM_RETURN_IF_ERROR(HoldAgainstRuns(*store, selection, options.dims, analysis));
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,

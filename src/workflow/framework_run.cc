@@ -1,45 +1,17 @@
 #include "infimum/workflow/framework_run.h"
 
 #include <fmt/format.h>
-#include <stdlib.h>
 
-#include <cerrno>
 #include <charconv>
-#include <cstring>
 #include <fstream>
 
 #include "infimum/base/text.h"
 #include "infimum/ingest/run_file.h"
 #include "infimum/workflow/child_process.h"
+#include "src/workflow/temporary_folder.h"
 
 namespace infimum {
 namespace {
-
-// A folder of our own that is removed with everything in it.
-class TemporaryFolder {
- public:
-  static Result<TemporaryFolder> Make() {
-    std::error_code error;
-    std::string pattern = (std::filesystem::temp_directory_path(error) / "infimum-XXXXXX").string();
-    if (error || mkdtemp(pattern.data()) == nullptr) {
-      return Error{fmt::format("no temporary folder can be made ({}); set TMPDIR to a folder with space",
-                               error ? error.message() : std::strerror(errno))};
-    }
-    return TemporaryFolder(std::filesystem::path(pattern));
-  }
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  explicit TemporaryFolder(std::filesystem::path path) : path_(std::move(path)) {}
-  std::filesystem::path path_;
-};
 
 // "progress 2 4": the third of four processes has begun.
 bool ShowProgress(std::string_view line, const std::string& what, Talk& talk) {

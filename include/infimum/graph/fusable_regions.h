@@ -31,6 +31,8 @@ struct FusableRegion {
   // up to views; and the values that it writes, in the workload's order.
   std::vector<ValueId> operands;
   std::vector<ValueId> outputs;
+  // For each member of the workload (a plain configuration is one) the layers that it stands for.
+  std::vector<std::vector<LayerId>> members;
 };
 
 struct FusionRule {

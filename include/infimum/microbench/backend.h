@@ -15,7 +15,10 @@
 #include <vector>
 
 #include "infimum/base/clock.h"
+#include "infimum/graph/replay_schedule.h"
 #include "infimum/measurement/measurement.h"
+#include "infimum/results/replay_result.h"
+#include "infimum/results/tensor_folder.h"
 
 namespace infimum {
 
@@ -35,6 +38,26 @@ class PreparedRun {
   virtual Bytes footprint() const = 0;
 };
 
+// A whole model, prepared: every step's candidate on its buffers, changes of layout between them.
+class PreparedReplay {
+ public:
+  virtual ~PreparedReplay() = default;
+
+  // Steps and changes of layout, in the order in which an inference runs them; their times are the harness's to fill.
+  virtual const std::vector<ReplayPart>& parts() const = 0;
+
+  // One part on what its predecessors left. Running all of them in order is one inference; the same one may run again
+  // and again in between, since no part overwrites what it reads. Never allocates.
+  virtual Status Run(std::size_t part) = 0;
+
+  // One inference, each step compared with the f64 reference on the very operands that it had, then the outputs with
+  // what is expected of them: `parts` and `outputs` of the result, without times.
+  virtual Result<ReplayResult> Check() = 0;
+
+  virtual Bytes weights() const = 0;  // that an inference reads, packed as they are
+  virtual Bytes arena() const = 0;    // that the intermediates share
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -51,6 +74,11 @@ class Backend {
   // An error that starts with "unsupported: " becomes an unsupported row, every other a failed one.
   virtual Result<std::unique_ptr<PreparedRun>> Prepare(const Workload& workload, const Candidate& candidate,
                                                        NumericContract contract) = 0;
+
+  // Tensors are read from the folder now. An error names the step that cannot be run.
+  virtual Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule&, const TensorFolder&) {
+    return Error{"unsupported: backend " + std::string(name()) + " cannot replay models"};
+  }
 
   // Peaks of the device: bandwidth over working sets (L1 to memory), arithmetic in every data type. Each probe
   // is one way to some of them, by a name for people ("bf16 tiles"); of equal peaks the best counts. A probe that

@@ -1,0 +1,77 @@
+// A whole model as a list of candidates to run one after the other on real buffers: what a runner replays.
+//
+//   tensors   0 input 1x3x224x224   1 weight 64x3x7x7   2 weight 64   3 intermediate   4 intermediate, output
+//   steps     convolution ... with onednn/brgconv:avx512_core   (0, 1, 2) -> 3
+//             pointwise kind=relu ... with infimum/pointwise:avx512  (3) -> 4
+//
+// Tensors are whole values of the model in row-major order; a step sees the same elements in the shape that its
+// workload gives them (canonical shapes merge dimensions), and views are no steps: their result is the tensor that
+// they look at. Layouts and memory are the runner's affair.
+//
+// A step that reads weights alone and writes a weight (a transposed matrix, a folded normalisation) runs once, before
+// the first inference, and is not timed.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "infimum/base/result.h"
+#include "infimum/layer/workload.h"
+
+namespace infimum {
+
+// What a configuration leaves open because it changes results, not cost, by the names of the runner
+// (microbench/onednn/values.h):
+// {"epsilon": {1e-12}}, {"starts": {0, 1, 0}}. A name that is absent has the default that benchmarks use.
+using ReplayValues = std::map<std::string, std::vector<double>>;
+
+enum class ReplayTensorKind { kInput, kWeight, kIntermediate };
+std::string_view Name(ReplayTensorKind kind);  // "input", "weight", "intermediate"
+
+struct ReplayTensor {
+  std::string name;  // unique; of inputs and weights that no step makes, what their elements are found under
+  ReplayTensorKind kind = ReplayTensorKind::kIntermediate;
+  DataType type = DataType::kF32;
+  Shape shape;
+  bool is_output = false;  // of the model: compared with what `name` is in the tensors that came with the schedule
+
+  friend bool operator==(const ReplayTensor&, const ReplayTensor&) = default;
+};
+
+struct ReplayStep {
+  std::string name;                 // for people
+  std::vector<std::string> layers;  // the graph's layers that it runs
+  Workload workload;
+  std::string candidate;  // "onednn/brgconv:avx512_core"; empty where none was measured: any that runs
+  // Indices of tensors. Of a layer as OperandsOf and OutputsOf say; of a region in0, in1 ..., then w0, w1 ..., and its
+  // outputs in their order.
+  std::vector<std::size_t> operands;
+  std::vector<std::size_t> outputs;
+  std::vector<ReplayValues> values;  // one for a layer, one for each member of a region
+
+  friend bool operator==(const ReplayStep&, const ReplayStep&) = default;
+};
+
+struct ReplaySchedule {
+  std::string model;
+  std::vector<ReplayTensor> tensors;
+  std::vector<ReplayStep> steps;  // producers before consumers
+
+  friend bool operator==(const ReplaySchedule&, const ReplaySchedule&) = default;
+};
+
+// Operands and outputs that a step's workload asks for, in the order of ReplayStep.
+std::vector<Operand> OperandsOf(const Workload& workload);
+std::vector<Operand> OutputsOf(const Workload& workload);
+
+// Whether all that a step writes are weights: it runs once, before the first inference.
+bool RunsOnce(const ReplaySchedule& schedule, const ReplayStep& step);
+
+// Indices in range, element counts and types as the workloads say, one producer a tensor and before its first reader,
+// nothing written to an input, weights made of weights alone, every intermediate produced. A schedule that passes
+// makes no runner crash.
+Status Validate(const ReplaySchedule& schedule);
+
+}  // namespace infimum

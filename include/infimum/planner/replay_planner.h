@@ -1,0 +1,51 @@
+// From a model and the candidates chosen for its layers to a schedule that a runner replays.
+//
+//   Result<std::vector<ReplayUnit>> units = UnitsOf(graph, candidates);
+//   Result<ReplaySchedule> schedule = BuildReplaySchedule(graph, *units);
+//
+// Views become other names of the tensor that they look at; weights that a product wants transposed become a step that
+// runs once; attributes and small constants that change results become values.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "infimum/graph/fusable_regions.h"
+#include "infimum/graph/replay_schedule.h"
+
+namespace infimum {
+
+// What becomes one step: a layer, or several that run as a region.
+struct ReplayUnit {
+  std::vector<LayerId> layers;
+  std::vector<std::vector<LayerId>> members;  // of a region, the layers that each of its members stands for
+  Workload workload;
+  std::string candidate;          // by name; empty: any that runs
+  std::vector<ValueId> operands;  // of a layer as OperandsOf says; of a region in0, in1 ..., then w0, w1 ...
+  std::vector<ValueId> outputs;
+};
+
+// A region that is to run as one, by a candidate of its own.
+struct ReplayRegion {
+  FusableRegion region;
+  std::string candidate;
+};
+
+// Whether a region's step computes what its layers do on their own operands. Attention's does not: keys may come
+// transposed, and its candidates have the usual scale compiled in.
+bool CanReplay(const FusableRegion& region);
+
+// One unit for each region and for each measurable layer in none, each behind what it reads. `candidates`: one for each
+// layer of the graph, empty where none is known; the regions share no layer. An error names a layer that cannot be
+// replayed, and why.
+Result<std::vector<ReplayUnit>> UnitsOf(const ModelGraph& graph, const std::vector<std::string>& candidates,
+                                        const std::vector<ReplayRegion>& regions = {});
+
+// Units in the graph's order. An error names a layer of which a value cannot be carried over.
+Result<ReplaySchedule> BuildReplaySchedule(const ModelGraph& graph, const std::vector<ReplayUnit>& units);
+
+// The values of one layer: {"epsilon": {1e-12}}. An error where an attribute asks for what no candidate is told, and
+// for operators whose attributes nobody has gone through.
+Result<ReplayValues> ReplayValuesOf(const ModelGraph& graph, const Layer& layer);
+
+}  // namespace infimum

@@ -1,0 +1,69 @@
+// What a replay found out: how long the whole took, what its parts take alone, and whether the numbers are right.
+//
+//   R 41.2 ms   sum of its parts alone 39.8 ms   composition error 1.035
+//   step conv1 onednn/brgconv:avx512_core 402 us (in the loop 430 us), error 1e-7 of 7e-6 allowed
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "infimum/base/result.h"
+#include "infimum/base/units.h"
+
+namespace infimum {
+
+// One step, or a change of layout between two.
+struct ReplayPart {
+  std::string name;
+  std::string candidate;  // what ran: not always what the schedule asked for
+  bool is_reorder = false;
+  std::size_t step = 0;  // of the schedule; of a reorder the step that it is for
+  Latency alone{0};      // again and again on the same buffers: the smallest repetition median
+  Latency in_loop{0};    // between its neighbours, caches as they leave them: the smallest repetition median
+  // The largest error against the f64 reference on the operands that it had, and what its contract allows, in the
+  // measure of the contract. Absent for reorders, which only move, and where there is no reference.
+  std::optional<double> error;
+  double tolerance = 0;
+
+  friend bool operator==(const ReplayPart&, const ReplayPart&) = default;
+};
+
+// An output of the model against what it was expected to be.
+struct ReplayOutput {
+  std::string name;
+  double error = 0;  // the largest |difference| / the largest |expected|
+  double tolerance = 0;
+
+  friend bool operator==(const ReplayOutput&, const ReplayOutput&) = default;
+};
+
+struct ReplayResult {
+  std::vector<std::vector<Latency>> repetitions;  // samples of the whole, by process
+  std::vector<ReplayPart> parts;                  // in the order in which they run
+  std::vector<ReplayOutput> outputs;
+  Bytes weights;  // that each inference reads, in the layouts that the candidates want
+  Bytes arena;    // for all intermediates
+
+  // The smallest repetition median of the whole.
+  Latency demonstrated() const;
+  Latency sum_alone() const;
+  Latency sum_in_loop() const;
+  double composition_error() const { return demonstrated() / sum_alone(); }
+
+  // "output 'logits': error 0.2 over tolerance 0.0004", or what step went wrong; nullopt where all is right.
+  std::optional<std::string> FirstFault() const;
+
+  friend bool operator==(const ReplayResult&, const ReplayResult&) = default;
+};
+
+// Of two processes that ran the same schedule: the times of both, the checks of `first`. An error where their parts
+// differ.
+Result<ReplayResult> Joined(ReplayResult first, const ReplayResult& second);
+
+// A JSON document, "infimum.replay/1".
+std::string FormatReplayResult(const ReplayResult& result);
+Result<ReplayResult> ParseReplayResult(std::string_view text);
+
+}  // namespace infimum

@@ -1,0 +1,53 @@
+// The demonstrated run R: the best candidates that the store knows of a model's layers, really run one after the other
+// on its weights, with the outputs compared.
+//
+//   ReplayOptions options{.model = "resnet50.onnx", .dims = {{"batch", 1}}};
+//   Result<Replay> replay = ReplayModel(options, talk);
+//   replay->result.demonstrated()   // R, when replay->result.FirstFault() is absent
+//
+// Weights that the file lacks are random, seeded; expected outputs come from ONNX Runtime in the user's Python. A run
+// whose numbers are right is kept in the store as a run of the framework "infimum-replay", where bounds find it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "infimum/db/store.h"
+#include "infimum/graph/model_graph.h"
+#include "infimum/graph/replay_schedule.h"
+#include "infimum/results/replay_result.h"
+#include "infimum/workflow/campaign.h"
+#include "infimum/workflow/talk.h"
+
+namespace infimum {
+
+inline constexpr std::string_view kReplayFramework = "infimum-replay";
+
+struct ReplayOptions {
+  std::filesystem::path model;
+  std::map<std::string, std::int64_t> dims;
+  std::string database = "infimum.db";
+  CampaignOptions campaign;  // backend and threads
+  std::optional<NumericContract> contract;
+  std::string python;
+  std::int64_t rounds = 3;
+  bool regions = true;         // run what the fused bound runs as one as one
+  std::filesystem::path keep;  // schedule and tensors are left in this folder; empty: nowhere
+};
+
+struct Replay {
+  ModelGraph graph;
+  ReplaySchedule schedule;
+  ReplayResult result;
+};
+
+Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk);
+
+// An earlier replay of this model, on this device and with these threads; nullopt where the store has none.
+Result<std::optional<RunProfile>> StoredReplay(Store& store, const std::string& model_sha256, const DeviceKey& device,
+                                               const std::map<std::string, std::int64_t>& dims, std::int64_t threads);
+
+}  // namespace infimum

@@ -1,0 +1,30 @@
+// One repetition of a replay, as a worker runs it: prepare, check the numbers, then time the whole, its parts between
+// their neighbours, and its parts alone.
+//
+//   whole     samples of whole inferences back to back, as any candidate is sampled (sampler.h)
+//   in loop   the clock is read between parts; each part's median over the inferences
+//   alone     part by part: the same one again and again, on what its predecessors left
+#pragma once
+
+#include <string>
+
+#include "infimum/microbench/backend.h"
+#include "microbench/harness/interference.h"
+
+namespace infimum {
+
+struct ReplayRequest {
+  std::string schedule;  // the file's path
+  std::string tensors;   // the folder's
+  bool check_numbers = true;
+  // Sampling time of a candidate: the whole gets ten times as much, a part alone a tenth, or
+  // a dozen launches.
+  Clock::Duration budget = std::chrono::milliseconds(200);
+
+  friend bool operator==(const ReplayRequest&, const ReplayRequest&) = default;
+};
+
+// One repetition in the result. Where the numbers were not asked for, parts have no errors and there are no outputs.
+Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, InterferenceProbe& interference);
+
+}  // namespace infimum

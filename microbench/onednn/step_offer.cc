@@ -1,0 +1,215 @@
+#include "microbench/onednn/step_offer.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "microbench/onednn/offers.h"
+#include "microbench/onednn/reference.h"
+#include "microbench/onednn/region_problem.h"
+#include "microbench/onednn/region_run.h"
+#include "microbench/onednn/row_major.h"
+
+namespace infimum::cpu {
+namespace {
+
+// Pack, run and unpack as one: for programs that keep copies of their own.
+class PackedProgram : public Program {
+ public:
+  explicit PackedProgram(std::unique_ptr<Program> inner) : inner_(std::move(inner)) {}
+  Status Run() override { return RunRowMajor(*inner_); }
+  Bytes footprint() const override { return inner_->footprint(); }
+
+ private:
+  std::unique_ptr<Program> inner_;
+};
+
+std::unique_ptr<Program> InPlace(std::unique_ptr<Program> program) {
+  if (program->in_place()) return program;
+  return std::make_unique<PackedProgram>(std::move(program));
+}
+
+// A region's program with the tensors between its members.
+class RegionProgram : public Program {
+ public:
+  Status Prepare(const Region& region, const RegionOffer& offer, const Operands& operands, const Outputs& outputs) {
+    INFIMUM_RETURN_IF_ERROR(MakeProblem(region, operands, outputs));
+    INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, offer.make(problem_));
+    program_ = InPlace(std::move(program));
+    return {};
+  }
+  Status MakeProblem(const Region& region, const Operands& operands, const Outputs& outputs) {
+    problem_.region = region;
+    std::int64_t inputs = 0;
+    for (const RegionMember& member : region.members) {
+      for (const RegionOperand& operand : member.operands) {
+        if (operand.source == RegionOperand::Source::kInput) inputs = std::max(inputs, operand.index + 1);
+      }
+    }
+    problem_.inputs.assign(operands.begin(), operands.begin() + inputs);
+    problem_.weights.assign(operands.begin() + inputs, operands.end());
+    for (std::size_t i = 0; i < region.members.size(); ++i) {
+      std::vector<HostTensor*> results;
+      for (const Operand& output : OutputsOf(region.members[i].config)) {
+        const auto found = std::find(region.outputs.begin(), region.outputs.end(), static_cast<std::int64_t>(i));
+        if (found != region.outputs.end() && results.empty()) {
+          results.push_back(outputs[static_cast<std::size_t>(found - region.outputs.begin())]);
+          continue;
+        }
+        INFIMUM_ASSIGN_OR_RETURN(HostTensor tensor, HostTensor::Make(output.shape, output.type));
+        inner_.push_back(std::move(tensor));
+        results.push_back(&inner_.back());
+      }
+      problem_.members.push_back(std::move(results));
+    }
+    return {};
+  }
+  Status Run() override { return program_->Run(); }
+  Bytes footprint() const override { return program_->footprint(); }
+  const RegionProblem& problem() const { return problem_; }
+
+ private:
+  std::deque<HostTensor> inner_;  // stable addresses
+  RegionProblem problem_;
+  std::unique_ptr<Program> program_;
+};
+
+// Every element as the reference says.
+class ReferenceProgram : public Program {
+ public:
+  ReferenceProgram(LayerConfig config, LayerValues values, Operands operands, Outputs outputs)
+      : config_(std::move(config)), values_(std::move(values)), outputs_(std::move(outputs)) {
+    for (const HostTensor* operand : operands) {
+      sources_.push_back(&tensors_.emplace_back(*operand));
+      footprint_ += Bytes{static_cast<std::int64_t>(operand->bytes())};
+    }
+  }
+  Status Run() override {
+    // Made anew: a reference may remember what it found out about operands that have changed since.
+    const std::unique_ptr<Reference> reference = MakeReference(config_, values_);
+    for (std::size_t output = 0; output < outputs_.size(); ++output) {
+      HostTensor& tensor = *outputs_[output];
+      for (std::int64_t i = 0; i < tensor.count(); ++i) tensor.Set(i, reference->At(output, i, sources_).value);
+    }
+    return {};
+  }
+  Bytes footprint() const override { return footprint_; }
+
+ private:
+  LayerConfig config_;
+  LayerValues values_;
+  Outputs outputs_;
+  std::deque<TensorSource> tensors_;
+  Sources sources_;
+  Bytes footprint_;
+};
+
+Result<std::vector<Placement>> AllRowMajor(const Operands&, const Outputs&) { return std::vector<Placement>(); }
+
+bool TakesAnyOrder(const LayerConfig& config) {
+  const auto* pointwise = std::get_if<PointwiseConfig>(&config);
+  if (pointwise == nullptr) return false;
+  return std::all_of(pointwise->inputs.begin(), pointwise->inputs.end(),
+                     [&](const Shape& input) { return input == pointwise->inputs[0]; });
+}
+
+StepOffer FromLayer(const LayerConfig& config, const Offer& offer) {
+  StepOffer result{offer.candidate.name(), AllRowMajor, nullptr, TakesAnyOrder(config)};
+  if (offer.place && !result.any_order) {
+    result.place = [config, place = offer.place](const Operands& operands, const Outputs& outputs) {
+      return place(Problem{config, operands, outputs});
+    };
+  }
+  result.make = [config, make = offer.make](const Operands& operands,
+                                            const Outputs& outputs) -> Result<std::unique_ptr<Program>> {
+    INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, make(Problem{config, operands, outputs}));
+    return InPlace(std::move(program));
+  };
+  return result;
+}
+
+Result<StepOffer> FindLayerOffer(const ReplayStep& step, const LayerConfig& config, const LayerValues& values) {
+  const std::vector<Offer> offers = OffersFor(config, CandidateTier::kExhaustive, values);
+  for (const Offer& offer : offers) {
+    if (offer.candidate.name() == step.candidate) return FromLayer(config, offer);
+  }
+  if (!offers.empty()) return FromLayer(config, offers.front());
+  if (MakeReference(config, values) == nullptr) return Error{"unsupported: nothing here runs this layer"};
+  StepOffer result{"infimum/reference", AllRowMajor, nullptr, TakesAnyOrder(config)};
+  result.make = [config, values](const Operands& operands, const Outputs& outputs) -> Result<std::unique_ptr<Program>> {
+    return std::unique_ptr<Program>(std::make_unique<ReferenceProgram>(config, values, operands, outputs));
+  };
+  return result;
+}
+
+Result<StepOffer> FindRegionOffer(const ReplayStep& step, const Region& region) {
+  std::vector<RegionOffer> offers = RegionOffersFor(region, CandidateTier::kExhaustive);
+  if (offers.empty()) return Error{"unsupported: nothing here runs this region"};
+  const auto named = std::find_if(offers.begin(), offers.end(),
+                                  [&](const RegionOffer& offer) { return offer.candidate.name() == step.candidate; });
+  const RegionOffer offer = named != offers.end() ? *named : offers.back();
+  StepOffer result{offer.candidate.name(), AllRowMajor, nullptr, false};
+  if (offer.place) {
+    result.place = [region, offer](const Operands& operands, const Outputs& outputs) -> Result<std::vector<Placement>> {
+      RegionProgram tensors;
+      INFIMUM_RETURN_IF_ERROR(tensors.MakeProblem(region, operands, outputs));
+      return offer.place(tensors.problem());
+    };
+  }
+  result.make = [region, offer](const Operands& operands, const Outputs& outputs) -> Result<std::unique_ptr<Program>> {
+    auto program = std::make_unique<RegionProgram>();
+    INFIMUM_RETURN_IF_ERROR(program->Prepare(region, offer, operands, outputs));
+    return std::unique_ptr<Program>(std::move(program));
+  };
+  return result;
+}
+
+}  // namespace
+
+Result<std::vector<LayerValues>> ValuesOf(const ReplayStep& step) {
+  std::vector<LayerValues> all;
+  for (const ReplayValues& values : step.values) {
+    INFIMUM_ASSIGN_OR_RETURN(LayerValues one, LayerValuesFrom(values));
+    all.push_back(std::move(one));
+  }
+  if (const auto* config = std::get_if<LayerConfig>(&step.workload)) {
+    const auto* movement = std::get_if<MovementConfig>(config);
+    const std::vector<std::int64_t>& starts = all[0].starts;
+    if (starts.empty()) return all;
+    if (movement == nullptr || movement->kind != MovementKind::kSlice) return Error{"only a slice has 'starts'"};
+    const Shape& from = movement->inputs[0];
+    const Shape& to = movement->outputs[0];
+    bool inside = starts.size() == from.rank() && from.rank() == to.rank();
+    for (std::size_t i = 0; inside && i < starts.size(); ++i) inside = starts[i] + to.dims[i] <= from.dims[i];
+    if (!inside) return Error{"value 'starts' leads out of " + Format(from)};
+    return all;
+  }
+  if (std::any_of(all.begin(), all.end(), [](const LayerValues& one) { return one != LayerValues(); })) {
+    return Error{"unsupported: a region with values of its own"};
+  }
+  return all;
+}
+
+Result<StepOffer> FindStepOffer(const ReplayStep& step) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<LayerValues> values, ValuesOf(step));
+  if (const auto* config = std::get_if<LayerConfig>(&step.workload)) return FindLayerOffer(step, *config, values[0]);
+  return FindRegionOffer(step, std::get<Region>(step.workload));
+}
+
+Result<std::optional<double>> StepError(const ReplayStep& step, const Operands& operands, const Outputs& outputs,
+                                        std::uint64_t seed) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<LayerValues> values, ValuesOf(step));
+  if (const auto* region = std::get_if<Region>(&step.workload)) {
+    RegionProgram tensors;
+    INFIMUM_RETURN_IF_ERROR(tensors.MakeProblem(*region, operands, outputs));
+    return RegionError(tensors.problem(), seed);
+  }
+  const std::unique_ptr<Reference> reference = MakeReference(std::get<LayerConfig>(step.workload), values[0]);
+  if (reference == nullptr) return std::optional<double>();
+  std::deque<TensorSource> tensors;
+  Sources sources;
+  for (const HostTensor* operand : operands) sources.push_back(&tensors.emplace_back(*operand));
+  return std::optional<double>(LargestError(*reference, MeasureOf(step.workload), sources, outputs, seed));
+}
+
+}  // namespace infimum::cpu

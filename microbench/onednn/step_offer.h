@@ -1,0 +1,42 @@
+// What runs one step of a replay: its candidate with the model's values, or what is put in its place.
+//
+//   Result<StepOffer> offer = FindStepOffer(step);
+//   (*offer).place(operands, outputs)   how they should lie in memory
+//   (*offer).make(operands, outputs)    the program on these very tensors
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "infimum/graph/replay_schedule.h"
+#include "microbench/onednn/program.h"
+#include "microbench/onednn/values.h"
+
+namespace infimum::cpu {
+
+using Operands = std::vector<const HostTensor*>;
+using Outputs = std::vector<HostTensor*>;
+
+struct StepOffer {
+  std::string candidate;
+  std::function<Result<std::vector<Placement>>(const Operands&, const Outputs&)> place;
+  std::function<Result<std::unique_ptr<Program>>(const Operands&, const Outputs&)> make;
+  // An element-wise layer whose operands have the shape of its output: any order serves, if it is that of all.
+  bool any_order = false;
+};
+
+// The step's candidate; where it names none, or one that is not offered with the step's values, the first that is;
+// where there is none at all, the f64 reference as a plain kernel (small layers take no harm, large ones take long).
+Result<StepOffer> FindStepOffer(const ReplayStep& step);
+
+// One value set for each configuration of the step.
+Result<std::vector<LayerValues>> ValuesOf(const ReplayStep& step);
+
+// The largest error of `outputs` against the f64 reference on `operands`, all row-major, in the measure of the
+// contract; nullopt where a configuration has no reference.
+Result<std::optional<double>> StepError(const ReplayStep& step, const Operands& operands, const Outputs& outputs,
+                                        std::uint64_t seed);
+
+}  // namespace infimum::cpu

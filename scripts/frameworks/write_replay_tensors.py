@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Writes the tensors that a replay of a model needs, as raw little-endian files with an index.
+
+    python write_replay_tensors.py model.onnx --schedule resnet50.replay.json --dim batch=1 --output tensors
+
+Inputs and weights are the seeded random ones of measure_onnxruntime.py. Weights that the model computes from others are
+computed by ONNX Runtime without optimisations; the outputs that a replay is compared with are those of ONNX Runtime as
+users run it, on the same inputs and weights.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import model_values
+import numpy
+import onnx
+import onnxruntime
+from onnx import numpy_helper
+
+SCHEMA = "infimum.tensors/1"
+NAMES = {
+    "float32": "f32", "float64": "f64", "float16": "f16", "int64": "s64", "int32": "s32", "int16": "s16", "int8": "s8",
+    "uint64": "u64", "uint32": "u32", "uint16": "u16", "uint8": "u8", "bool": "bool",
+}  # fmt: skip
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--schedule", type=Path, required=True, help="the replay schedule that names the tensors")
+    parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="binds a symbolic dimension")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--output", type=Path, required=True, help="the folder, made where it is missing")
+    return parser.parse_args()
+
+
+def read_dims(texts: list[str]) -> dict[str, int]:
+    dims: dict[str, int] = {}
+    for text in texts:
+        name, separator, number = text.rpartition("=")
+        if not separator or not number.isdigit():
+            raise SystemExit(f"infimum: error: --dim {text!r} is not NAME=N")
+        dims[name] = int(number)
+    return dims
+
+
+def make_session(source: Any, dims: dict[str, int], optimized: bool) -> Any:
+    levels = onnxruntime.GraphOptimizationLevel
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimized else levels.ORT_DISABLE_ALL
+    for name, extent in dims.items():
+        options.add_free_dimension_override_by_name(name, extent)
+    return onnxruntime.InferenceSession(source, sess_options=options, providers=["CPUExecutionProvider"])
+
+
+def load(source: Any) -> Any:
+    if isinstance(source, bytes):
+        return onnx.load_model_from_string(source)
+    return onnx.load(source)
+
+
+def stored_weights(graph: Any) -> dict[str, Any]:
+    """Initializers and Constant nodes by the name of their value."""
+    stored: dict[str, Any] = {tensor.name: tensor for tensor in graph.initializer}
+    for node in graph.node:
+        if node.op_type == "Constant" and node.attribute and node.attribute[0].name == "value":
+            stored[node.output[0]] = node.attribute[0].t
+    return stored
+
+
+def computed_weights(model: Any, names: list[str], feeds: dict[str, Any], dims: dict[str, int]) -> dict[str, Any]:
+    if not names:
+        return {}
+    produced = {output for node in model.graph.node for output in node.output}
+    for name in names:
+        if name not in produced:
+            raise SystemExit(f"infimum: error: the model has no value {name!r}")
+    known = {output.name for output in model.graph.output}
+    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in known)
+    session = make_session(model.SerializeToString(), dims, optimized=False)
+    return dict(zip(names, session.run(names, feeds)))
+
+
+def write(folder: Path, tensors: dict[str, Any]) -> None:
+    entries: list[dict[str, Any]] = []
+    for number, (name, array) in enumerate(tensors.items()):
+        kind = NAMES.get(str(array.dtype))
+        if kind is None:
+            raise SystemExit(f"infimum: error: {name!r} has type {array.dtype}, which no replay takes")
+        file = f"{number}.bin"
+        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        (folder / file).write_bytes(numpy.ascontiguousarray(little).tobytes())
+        entries.append({"name": name, "dtype": kind, "shape": list(array.shape), "file": file})
+    (folder / "index.json").write_text(json.dumps({"schema": SCHEMA, "tensors": entries}))
+
+
+def main() -> None:
+    arguments = parse_arguments()
+    dims = read_dims(arguments.dim)
+    schedule = json.loads(arguments.schedule.read_text())
+    made = {index for step in schedule["steps"] for index in step["outputs"]}
+    wanted: dict[str, list[str]] = {"input": [], "weight": [], "output": []}
+    for index, tensor in enumerate(schedule["tensors"]):
+        if tensor["output"]:
+            wanted["output"].append(tensor["name"])
+        elif index not in made:
+            wanted[tensor["kind"]].append(tensor["name"])
+
+    source = model_values.with_random_weights(arguments.model, arguments.seed)
+    session = make_session(source, dims, optimized=True)
+    feeds = model_values.random_inputs(session, arguments.model, dims, arguments.seed)
+    outputs = dict(zip(wanted["output"], session.run(wanted["output"], feeds)))
+    del session
+    model = load(source)
+    stored = stored_weights(model.graph)
+    tensors: dict[str, Any] = {name: feeds[name] for name in wanted["input"]}
+    tensors.update({name: numpy_helper.to_array(stored[name]) for name in wanted["weight"] if name in stored})
+    computed = [name for name in wanted["weight"] if name not in stored]
+    tensors.update(computed_weights(model, computed, feeds, dims))
+    tensors.update(outputs)
+    arguments.output.mkdir(parents=True, exist_ok=True)
+    write(arguments.output, tensors)
+
+
+if __name__ == "__main__":
+    main()

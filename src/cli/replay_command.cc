@@ -1,0 +1,108 @@
+// infimum replay MODEL: the demonstrated run R of the best candidates that the store knows.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "infimum/reports/quantity_text.h"
+#include "infimum/workflow/replay.h"
+#include "src/cli/command.h"
+#include "src/cli/options.h"
+
+namespace infimum::cli {
+namespace {
+
+constexpr std::size_t kSlowestShown = 8;
+
+struct ReplayCommandOptions {
+  std::string model;
+  DimOptions dims;
+  ReplayOptions replay;
+  std::vector<std::string> backend_options;
+  std::string keep;
+  std::string output = "-";
+  TalkOptions talk;
+};
+
+std::string Describe(const Replay& replay) {
+  const ReplayResult& result = replay.result;
+  const auto reorders = static_cast<std::size_t>(
+      std::count_if(result.parts.begin(), result.parts.end(), [](const ReplayPart& part) { return part.is_reorder; }));
+  Latency reordering{0};
+  for (const ReplayPart& part : result.parts) reordering += part.is_reorder ? part.alone : Latency{0};
+  std::string text = fmt::format("  R (demonstrated)    {}\n", LatencyText(result.demonstrated()));
+  text +=
+      fmt::format("  sum of its parts    {} each alone with warm caches; {} as they take between their neighbours\n",
+                  LatencyText(result.sum_alone()), LatencyText(result.sum_in_loop()));
+  text += fmt::format("  composition error   {:.3f} (R / sum of its parts alone)\n", result.composition_error());
+  text += fmt::format("  parts               {} steps, {} changes of layout ({})\n", result.parts.size() - reorders,
+                      reorders, LatencyText(reordering));
+  text += fmt::format("  memory              {:.1f} MiB of weights, {:.1f} MiB for all intermediates\n",
+                      static_cast<double>(result.weights.value) / (1 << 20),
+                      static_cast<double>(result.arena.value) / (1 << 20));
+  const std::optional<std::string> fault = result.FirstFault();
+  if (fault) return text + fmt::format("  NOT VERIFIED        {}\n", *fault);
+  for (const ReplayOutput& output : result.outputs) {
+    text += fmt::format("  verified            output {}: error {:.2g} of its largest element, {:.2g} allowed\n",
+                        output.name, output.error, output.tolerance);
+  }
+  std::vector<const ReplayPart*> parts;
+  for (const ReplayPart& part : result.parts) parts.push_back(&part);
+  std::stable_sort(parts.begin(), parts.end(), [](const ReplayPart* a, const ReplayPart* b) {
+    return a->in_loop - a->alone > b->in_loop - b->alone;
+  });
+  text += "  slower in the loop than alone:\n";
+  for (std::size_t i = 0; i < std::min(kSlowestShown, parts.size()); ++i) {
+    const ReplayPart& part = *parts[i];
+    if (part.in_loop <= part.alone) break;
+    text += fmt::format("    {:<40} {:<44} alone {}, in the loop {}\n", part.name, part.candidate,
+                        LatencyText(part.alone), LatencyText(part.in_loop));
+  }
+  return text;
+}
+
+Result<int> RunReplay(const ReplayCommandOptions& options) {
+  INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
+  Talk talk = options.talk.Make();
+  ReplayOptions replay = options.replay;
+  replay.model = options.model;
+  replay.keep = options.keep;
+  INFIMUM_ASSIGN_OR_RETURN(replay.dims, options.dims.Parse());
+  INFIMUM_ASSIGN_OR_RETURN(replay.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
+  INFIMUM_ASSIGN_OR_RETURN(const Replay done, ReplayModel(replay, talk));
+  INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, Describe(done)));
+  if (const std::optional<std::string> fault = done.result.FirstFault()) return Error{"wrong numbers: " + *fault};
+  return kDone;
+}
+
+}  // namespace
+
+void AddReplayCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<ReplayCommandOptions>();
+  CLI::App* command =
+      NewCommand(app, "replay", "the demonstrated run R: the best known candidates of a model really run in turn",
+                 "Takes each layer's best candidate from the store (`infimum analyze` measures them), runs the whole "
+                 "model with real\n"
+                 "weights and buffers, compares every step with a reference and the outputs with ONNX Runtime's, and "
+                 "keeps R in\n"
+                 "the store, where bounds find it.",
+                 "infimum replay resnet50.onnx --dim batch=1 --db infimum.db");
+  AddModel(command, options->model);
+  AddDims(command, options->dims);
+  AddDatabase(command, options->replay.database);
+  AddThreads(command, options->replay.campaign.threads);
+  AddContract(command, options->replay.contract);
+  AddBackend(command, options->replay.campaign.backend, options->backend_options);
+  command->add_option("--python", options->replay.python, "the Python with ONNX Runtime")->type_name("PATH");
+  command->add_option("--repetitions", options->replay.rounds, "processes")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  command->add_flag("!--no-regions", options->replay.regions, "every layer alone, none of the measured fused regions");
+  command->add_option("--keep", options->keep, "leave schedule, tensors and result in this folder")->type_name("DIR");
+  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  AddTalk(command, options->talk);
+  invocation.Bind(command, [options] { return RunReplay(*options); });
+}
+
+}  // namespace infimum::cli

@@ -1,0 +1,172 @@
+#include "infimum/graph/replay_schedule.h"
+
+#include <algorithm>
+#include <set>
+
+#include "infimum/base/text.h"
+
+namespace infimum {
+namespace {
+
+std::string Numbered(const char* what, std::size_t index, const std::string& name) {
+  return std::string(what) + " " + std::to_string(index) + " (" + Quoted(name) + ")";
+}
+
+// The operands that region members take from outside, by the region's own numbers.
+void CollectOutside(const Region& region, std::vector<Operand>& inputs, std::vector<Operand>& weights) {
+  for (const RegionMember& member : region.members) {
+    const std::vector<Operand> operands = OperandsOf(member.config);
+    for (std::size_t i = 0; i < member.operands.size() && i < operands.size(); ++i) {
+      const RegionOperand& operand = member.operands[i];
+      if (operand.source == RegionOperand::Source::kMember) continue;
+      std::vector<Operand>& list = operand.source == RegionOperand::Source::kInput ? inputs : weights;
+      if (static_cast<std::size_t>(operand.index) == list.size()) list.push_back(operands[i]);
+    }
+  }
+}
+
+class Checker {
+ public:
+  explicit Checker(const ReplaySchedule& schedule) : schedule_(schedule), known_(schedule.tensors.size(), false) {}
+
+  Status Run() {
+    INFIMUM_RETURN_IF_ERROR(CheckTensors());
+    std::vector<bool> made(schedule_.tensors.size(), false);
+    for (const ReplayStep& step : schedule_.steps) {
+      for (const std::size_t output : step.outputs) {
+        if (output < made.size()) made[output] = true;
+      }
+    }
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      known_[i] = !made[i] && schedule_.tensors[i].kind != ReplayTensorKind::kIntermediate;
+    }
+    for (std::size_t i = 0; i < schedule_.steps.size(); ++i) {
+      const Status status = CheckStep(schedule_.steps[i]);
+      if (!status.ok()) return Within(Numbered("step", i, schedule_.steps[i].name), status.error());
+    }
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      if (!known_[i]) return Error{Numbered("tensor", i, schedule_.tensors[i].name) + " is made by no step"};
+    }
+    return {};
+  }
+
+ private:
+  Status CheckTensors() const {
+    std::set<std::string_view> names;
+    for (std::size_t i = 0; i < schedule_.tensors.size(); ++i) {
+      const ReplayTensor& tensor = schedule_.tensors[i];
+      const std::string which = Numbered("tensor", i, tensor.name);
+      if (!names.insert(tensor.name).second) return Error{which + ": another has that name"};
+      if (tensor.type == DataType::kNone) return Error{which + " has no type"};
+      const Result<std::int64_t> count = CheckedElementCount(tensor.shape);
+      if (!count.ok()) return Within(which, count.error());
+      if (*count == 0) return Error{which + " has no elements"};
+    }
+    return {};
+  }
+
+  Status CheckStep(const ReplayStep& step) {
+    INFIMUM_RETURN_IF_ERROR(Validate(step.workload));
+    const std::size_t configurations =
+        std::holds_alternative<Region>(step.workload) ? std::get<Region>(step.workload).members.size() : 1;
+    if (step.values.size() != configurations) {
+      return Error{"it has values for " + std::to_string(step.values.size()) + " configurations, not for " +
+                   std::to_string(configurations)};
+    }
+    INFIMUM_RETURN_IF_ERROR(CheckList("operand", OperandsOf(step.workload), step.operands));
+    INFIMUM_RETURN_IF_ERROR(CheckList("output", OutputsOf(step.workload), step.outputs));
+    for (const std::size_t operand : step.operands) {
+      if (!known_[operand]) {
+        return Error{Numbered("tensor", operand, schedule_.tensors[operand].name) + " is read before it is made"};
+      }
+    }
+    const bool once = RunsOnce(schedule_, step);
+    for (const std::size_t output : step.outputs) {
+      const ReplayTensor& tensor = schedule_.tensors[output];
+      const std::string which = Numbered("tensor", output, tensor.name);
+      if (tensor.kind == ReplayTensorKind::kInput) return Error{which + " is an input and is written"};
+      if (known_[output]) return Error{which + " is made twice"};
+      if (tensor.kind == ReplayTensorKind::kWeight && !once) {
+        return Error{which + " is a weight, but another output of the step is none"};
+      }
+      known_[output] = true;
+    }
+    for (const std::size_t operand : step.operands) {
+      if (once && schedule_.tensors[operand].kind != ReplayTensorKind::kWeight) {
+        return Error{"it makes a weight of " + Numbered("tensor", operand, schedule_.tensors[operand].name) +
+                     ", which is none"};
+      }
+    }
+    return {};
+  }
+
+  Status CheckList(const char* what, const std::vector<Operand>& wanted, const std::vector<std::size_t>& given) const {
+    if (given.size() != wanted.size()) {
+      return Error{"it has " + std::to_string(given.size()) + " " + what + "s, its workload wants " +
+                   std::to_string(wanted.size())};
+    }
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      const std::string which = std::string(what) + " " + std::to_string(i);
+      if (given[i] >= schedule_.tensors.size()) {
+        return Error{which + " is tensor " + std::to_string(given[i]) + " of " +
+                     std::to_string(schedule_.tensors.size())};
+      }
+      const ReplayTensor& tensor = schedule_.tensors[given[i]];
+      if (tensor.type != wanted[i].type) {
+        return Error{which + " is of type " + std::string(Name(tensor.type)) + ", its workload wants " +
+                     std::string(Name(wanted[i].type))};
+      }
+      if (ElementCount(tensor.shape) != ElementCount(wanted[i].shape)) {
+        return Error{which + " is " + Format(tensor.shape) + ", its workload wants " + Format(wanted[i].shape)};
+      }
+      if (wanted[i].constant && tensor.kind != ReplayTensorKind::kWeight) {
+        return Error{which + " is constant, but " + Quoted(tensor.name) + " is no weight"};
+      }
+    }
+    return {};
+  }
+
+  const ReplaySchedule& schedule_;
+  std::vector<bool> known_;  // made, or there from the start
+};
+
+}  // namespace
+
+std::string_view Name(ReplayTensorKind kind) {
+  switch (kind) {
+    case ReplayTensorKind::kInput:
+      return "input";
+    case ReplayTensorKind::kWeight:
+      return "weight";
+    case ReplayTensorKind::kIntermediate:
+      return "intermediate";
+  }
+  return "";
+}
+
+std::vector<Operand> OperandsOf(const Workload& workload) {
+  if (const auto* config = std::get_if<LayerConfig>(&workload)) return OperandsOf(*config);
+  std::vector<Operand> inputs, weights;
+  CollectOutside(std::get<Region>(workload), inputs, weights);
+  inputs.insert(inputs.end(), weights.begin(), weights.end());
+  return inputs;
+}
+
+std::vector<Operand> OutputsOf(const Workload& workload) {
+  if (const auto* config = std::get_if<LayerConfig>(&workload)) return OutputsOf(*config);
+  const Region& region = std::get<Region>(workload);
+  std::vector<Operand> outputs;
+  for (const std::int64_t output : region.outputs) {
+    outputs.push_back(OutputsOf(region.members[static_cast<std::size_t>(output)].config)[0]);
+  }
+  return outputs;
+}
+
+bool RunsOnce(const ReplaySchedule& schedule, const ReplayStep& step) {
+  return std::all_of(step.outputs.begin(), step.outputs.end(),
+                     [&](std::size_t output) { return schedule.tensors[output].kind == ReplayTensorKind::kWeight; });
+}
+
+Status Validate(const ReplaySchedule& schedule) { return Checker(schedule).Run(); }
+
+}  // namespace infimum

@@ -1,0 +1,298 @@
+#include "infimum/planner/replay_planner.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "infimum/base/text.h"
+
+namespace infimum {
+namespace {
+
+std::string NameOf(const Layer& layer) { return "layer " + Quoted(layer.name) + " (" + layer.op + ")"; }
+
+std::int64_t CountOf(const Value& value) { return value.shape ? ElementCount(*value.shape) : -1; }
+
+// For each position in a region's outside operands, by first use, its position in "in0, in1 ..., w0, w1 ...".
+std::vector<std::size_t> PlacesOf(const Region& region) {
+  std::vector<RegionOperand> first_use;
+  for (const RegionMember& member : region.members) {
+    for (const RegionOperand& operand : member.operands) {
+      if (operand.source == RegionOperand::Source::kMember) continue;
+      if (std::find(first_use.begin(), first_use.end(), operand) == first_use.end()) first_use.push_back(operand);
+    }
+  }
+  const auto inputs =
+      static_cast<std::size_t>(std::count_if(first_use.begin(), first_use.end(), [](const RegionOperand& operand) {
+        return operand.source == RegionOperand::Source::kInput;
+      }));
+  std::vector<std::size_t> places;
+  for (const RegionOperand& operand : first_use) {
+    const auto index = static_cast<std::size_t>(operand.index);
+    places.push_back(operand.source == RegionOperand::Source::kInput ? index : inputs + index);
+  }
+  return places;
+}
+
+// From the order of first use to that of a region's numbers.
+Status SortOperands(ReplayUnit& unit) {
+  const auto* region = std::get_if<Region>(&unit.workload);
+  if (region == nullptr) return {};
+  const std::vector<std::size_t> places = PlacesOf(*region);
+  if (places.size() != unit.operands.size()) return Error{"its operands cannot be told apart"};
+  std::vector<ValueId> sorted(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) sorted[places[i]] = unit.operands[i];
+  unit.operands = std::move(sorted);
+  return {};
+}
+
+// Units behind those whose values they read, else in the order of their first layers. Regions that wait for each other
+// are an error.
+Result<std::vector<ReplayUnit>> InOrder(const ModelGraph& graph, std::vector<ReplayUnit> units) {
+  std::vector<std::size_t> unit_of(graph.layers.size(), units.size());
+  for (std::size_t i = 0; i < units.size(); ++i)
+    for (LayerId layer : units[i].layers) unit_of[layer.index()] = i;
+  // Layers of no unit are views, and hand on what they wait for.
+  const std::vector<std::vector<LayerId>> predecessors = Predecessors(graph);
+  std::vector<std::set<std::size_t>> behind(graph.layers.size());
+  std::vector<std::set<std::size_t>> waits_for(units.size());
+  for (std::size_t layer = 0; layer < graph.layers.size(); ++layer) {
+    for (LayerId before : predecessors[layer]) {
+      const std::size_t unit = unit_of[before.index()];
+      if (unit < units.size()) {
+        behind[layer].insert(unit);
+      } else {
+        behind[layer].insert(behind[before.index()].begin(), behind[before.index()].end());
+      }
+    }
+    if (unit_of[layer] == units.size()) continue;
+    for (std::size_t unit : behind[layer])
+      if (unit != unit_of[layer]) waits_for[unit_of[layer]].insert(unit);
+  }
+  std::vector<std::vector<std::size_t>> successors(units.size());
+  std::set<std::pair<LayerId, std::size_t>> ready;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    for (std::size_t before : waits_for[i]) successors[before].push_back(i);
+    if (waits_for[i].empty()) ready.emplace(units[i].layers.front(), i);
+  }
+  std::vector<ReplayUnit> ordered;
+  while (!ready.empty()) {
+    const std::size_t i = ready.begin()->second;
+    ready.erase(ready.begin());
+    for (std::size_t next : successors[i]) {
+      waits_for[next].erase(i);
+      if (waits_for[next].empty()) ready.emplace(units[next].layers.front(), next);
+    }
+    ordered.push_back(std::move(units[i]));
+  }
+  if (ordered.size() != units.size()) return Error{"regions that wait for each other cannot be replayed"};
+  return ordered;
+}
+
+Result<ReplayUnit> UnitOf(const ModelGraph& graph, LayerId id, const std::string& candidate) {
+  const Layer& layer = graph.layer(id);
+  ReplayUnit unit{{id}, {}, *layer.workload, candidate, {}, {}};
+  for (const std::size_t input : layer.operand_inputs) {
+    if (input >= layer.inputs.size() || !layer.inputs[input]) return Error{"an operand is not given"};
+    unit.operands.push_back(*layer.inputs[input]);
+  }
+  INFIMUM_RETURN_IF_ERROR(SortOperands(unit));
+  for (const std::optional<ValueId>& output : layer.outputs) {
+    if (output && CountOf(graph.value(*output)) != 0) unit.outputs.push_back(*output);
+  }
+  return unit;
+}
+
+class ScheduleBuilder {
+ public:
+  ScheduleBuilder(const ModelGraph& graph, const std::vector<ReplayUnit>& units)
+      : graph_(graph), units_(units), same_as_(graph.values.size()), tensors_(graph.values.size()) {
+    for (std::size_t i = 0; i < same_as_.size(); ++i) same_as_[i] = ValueId(i);
+  }
+
+  Result<ReplaySchedule> Build() {
+    schedule_.model = graph_.name;
+    for (const RewritePass& pass : graph_.passes) {
+      if (pass.name == "fold-batch-normalization" || pass.name == "fuse-quantized") {
+        return Error{"a model changed by the rewrite " + pass.name + " cannot be replayed yet"};
+      }
+    }
+    FindViews();
+    for (const ValueId output : graph_.outputs) {
+      const ValueId root = RootOf(output);
+      // Two outputs that are one tensor are compared once.
+      if (graph_.value(root).kind == ValueKind::kIntermediate) output_names_.emplace(root, graph_.value(output).name);
+    }
+    for (const ReplayUnit& unit : units_) {
+      const Status status = AddUnit(unit);
+      if (!status.ok()) return Within(NameOf(graph_.layer(unit.layers.front())), status.error());
+    }
+    INFIMUM_RETURN_IF_ERROR(Validate(schedule_));
+    return std::move(schedule_);
+  }
+
+ private:
+  ValueId RootOf(ValueId value) const {
+    while (same_as_[value.index()] != value) value = same_as_[value.index()];
+    return value;
+  }
+
+  // A free layer whose result is no weight looks at the first of its inputs that has as many elements.
+  void FindViews() {
+    for (const Layer& layer : graph_.layers) {
+      if (layer.status != LayerStatus::kFree) continue;
+      for (const std::optional<ValueId>& output : layer.outputs) {
+        if (!output || graph_.value(*output).kind != ValueKind::kIntermediate) continue;
+        for (const std::optional<ValueId>& input : layer.inputs) {
+          if (!input || CountOf(graph_.value(*input)) != CountOf(graph_.value(*output)) ||
+              graph_.value(*input).type != graph_.value(*output).type)
+            continue;
+          same_as_[output->index()] = *input;
+          break;
+        }
+      }
+    }
+  }
+
+  Result<std::size_t> TensorOf(ValueId value) {
+    const ValueId root = RootOf(value);
+    std::optional<std::size_t>& known = tensors_[root.index()];
+    if (known) return *known;
+    const Value& described = graph_.value(root);
+    if (!described.shape) return Error{"the shape of " + Quoted(described.name) + " is not known"};
+    ReplayTensor tensor{described.name, ReplayTensorKind::kIntermediate, described.type, *described.shape, false};
+    if (described.kind == ValueKind::kGraphInput) tensor.kind = ReplayTensorKind::kInput;
+    if (described.kind == ValueKind::kWeight) tensor.kind = ReplayTensorKind::kWeight;
+    if (const auto output = output_names_.find(root); output != output_names_.end()) {
+      tensor.name = output->second;
+      tensor.is_output = true;
+    }
+    known = Add(std::move(tensor));
+    return *known;
+  }
+
+  std::size_t Add(ReplayTensor tensor) {
+    schedule_.tensors.push_back(std::move(tensor));
+    return schedule_.tensors.size() - 1;
+  }
+
+  Status AddUnit(const ReplayUnit& unit) {
+    ReplayStep step;
+    step.workload = unit.workload;
+    step.candidate = unit.candidate;
+    for (const LayerId id : unit.layers)
+      if (graph_.layer(id).status != LayerStatus::kFree) step.layers.push_back(graph_.layer(id).name);
+    if (unit.members.empty()) {
+      for (const LayerId id : unit.layers) INFIMUM_RETURN_IF_ERROR(AddValues({id}, step));
+    }
+    for (const std::vector<LayerId>& member : unit.members) INFIMUM_RETURN_IF_ERROR(AddValues(member, step));
+    step.name = step.layers.front();
+    const auto* region = std::get_if<Region>(&unit.workload);
+    if (region != nullptr && step.values.size() != region->members.size()) {
+      return Error{"its region is not made of one member for each layer"};
+    }
+    for (const ValueId operand : unit.operands) {
+      INFIMUM_ASSIGN_OR_RETURN(const std::size_t tensor, TensorOf(operand));
+      step.operands.push_back(tensor);
+    }
+    INFIMUM_RETURN_IF_ERROR(TransposeWeights(unit, step));
+    for (const ValueId output : unit.outputs) {
+      INFIMUM_ASSIGN_OR_RETURN(const std::size_t tensor, TensorOf(output));
+      step.outputs.push_back(tensor);
+    }
+    schedule_.steps.push_back(std::move(step));
+    return {};
+  }
+
+  // A member that stands for several layers is a product, whose first layer has the values, or an activation that is
+  // known by its usual ones.
+  Status AddValues(const std::vector<LayerId>& member, ReplayStep& step) {
+    const Layer& first = graph_.layer(member.front());
+    const bool is_product = first.workload && std::holds_alternative<LayerConfig>(*first.workload) &&
+                            !std::holds_alternative<PointwiseConfig>(std::get<LayerConfig>(*first.workload));
+    step.values.emplace_back();
+    if (member.size() > 1 && !is_product) return {};
+    INFIMUM_ASSIGN_OR_RETURN(step.values.back(), ReplayValuesOf(graph_, first));
+    return {};
+  }
+
+  // A Gemm's second matrix may be stored transposed; products here take it as it multiplies.
+  Status TransposeWeights(const ReplayUnit& unit, ReplayStep& step) {
+    const Layer& layer = graph_.layer(unit.layers.front());
+    const auto found = layer.attributes.find("transB");
+    if (layer.op != "Gemm" || found == layer.attributes.end()) return {};
+    const auto* flag = std::get_if<std::int64_t>(&found->second);
+    if (flag == nullptr || *flag == 0) return {};
+    if (layer.inputs.size() < 2 || !layer.inputs[1]) return Error{"its second matrix is not given"};
+    INFIMUM_ASSIGN_OR_RETURN(const std::size_t stored, TensorOf(*layer.inputs[1]));
+    const auto operand = std::find(step.operands.begin(), step.operands.end(), stored);
+    if (operand == step.operands.end()) return Error{"its second matrix is no operand"};
+    const ReplayTensor tensor = schedule_.tensors[stored];
+    if (tensor.kind != ReplayTensorKind::kWeight) return Error{"its second matrix is transposed at run time"};
+    if (tensor.shape.rank() != 2) return Error{"its second matrix has not two dimensions"};
+    if (tensor.shape.dims[0] == 1 || tensor.shape.dims[1] == 1) return {};
+    const auto [made, is_new] = transposed_.emplace(stored, schedule_.tensors.size());
+    if (is_new) {
+      const Shape turned{{tensor.shape.dims[1], tensor.shape.dims[0]}};
+      const MovementConfig config{MovementKind::kTranspose,
+                                  {tensor.type, DataType::kNone, tensor.type},
+                                  {tensor.shape},
+                                  {turned},
+                                  -1,
+                                  {1, 0},
+                                  0};
+      std::string name = tensor.name + " transposed";
+      Add({std::move(name), ReplayTensorKind::kWeight, tensor.type, turned, false});
+      schedule_.steps.push_back(
+          {"transpose of " + tensor.name, {}, LayerConfig(config), "", {stored}, {made->second}, {ReplayValues()}});
+    }
+    *operand = made->second;
+    return {};
+  }
+
+  const ModelGraph& graph_;
+  const std::vector<ReplayUnit>& units_;
+  std::vector<ValueId> same_as_;  // of a view what it looks at, else itself
+  std::vector<std::optional<std::size_t>> tensors_;
+  std::map<ValueId, std::string> output_names_;
+  std::map<std::size_t, std::size_t> transposed_;  // weights and what was made of them
+  ReplaySchedule schedule_;
+};
+
+}  // namespace
+
+bool CanReplay(const FusableRegion& region) {
+  const auto* config = std::get_if<LayerConfig>(&region.workload);
+  return config == nullptr || !std::holds_alternative<AttentionConfig>(*config);
+}
+
+Result<std::vector<ReplayUnit>> UnitsOf(const ModelGraph& graph, const std::vector<std::string>& candidates,
+                                        const std::vector<ReplayRegion>& regions) {
+  std::vector<ReplayUnit> units;
+  std::vector<bool> taken(graph.layers.size(), false);
+  for (const auto& [region, candidate] : regions) {
+    for (LayerId layer : region.layers) taken[layer.index()] = true;
+    ReplayUnit unit{region.layers, region.members, region.workload, candidate, region.operands, region.outputs};
+    const Status sorted = SortOperands(unit);
+    if (!sorted.ok()) return Within(NameOf(graph.layer(region.layers.front())), sorted.error());
+    units.push_back(std::move(unit));
+  }
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    const Layer& layer = graph.layers[i];
+    if (layer.status == LayerStatus::kFree || taken[i]) continue;
+    if (layer.status == LayerStatus::kUnknown || !layer.bodies.empty()) {
+      return Error{NameOf(layer) + " cannot be replayed: " +
+                   (layer.reason.empty() ? std::string("it runs other layers") : layer.reason)};
+    }
+    Result<ReplayUnit> unit = UnitOf(graph, LayerId(i), i < candidates.size() ? candidates[i] : std::string());
+    if (!unit.ok()) return Within(NameOf(layer), unit.error());
+    units.push_back(*std::move(unit));
+  }
+  return InOrder(graph, std::move(units));
+}
+
+Result<ReplaySchedule> BuildReplaySchedule(const ModelGraph& graph, const std::vector<ReplayUnit>& units) {
+  return ScheduleBuilder(graph, units).Build();
+}
+
+}  // namespace infimum

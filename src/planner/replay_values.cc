@@ -1,0 +1,290 @@
+// What a layer's attributes and small constant inputs say that its workload does not: the values of a replay.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "infimum/base/text.h"
+#include "infimum/planner/replay_planner.h"
+
+namespace infimum {
+namespace {
+
+// Operators of which the workload says everything, or all but what is read below.
+constexpr std::string_view kPlain[] = {
+    "Abs",
+    "Add",
+    "And",
+    "Cast",
+    "Ceil",
+    "Concat",
+    "Conv",
+    "ConvTranspose",
+    "Cos",
+    "Div",
+    "Equal",
+    "Erf",
+    "Exp",
+    "Expand",
+    "Floor",
+    "Gather",
+    "Gelu",
+    "GatherND",
+    "Greater",
+    "GatherElements",
+    "HardSwish",
+    "Identity",
+    "Less",
+    "LessOrEqual",
+    "Log",
+    "LogSoftmax",
+    "MatMul",
+    "Max",
+    "Mean",
+    "Min",
+    "Mish",
+    "Mul",
+    "Neg",
+    "Not",
+    "Or",
+    "PRelu",
+    "Pow",
+    "Reciprocal",
+    "ReduceMax",
+    "ReduceMean",
+    "ReduceMin",
+    "ReduceProd",
+    "ReduceSum",
+    "Relu",
+    "Round",
+    "Sigmoid",
+    "Sign",
+    "Sin",
+    "Softmax",
+    "Softplus",
+    "Softsign",
+    "Split",
+    "Sqrt",
+    "Sub",
+    "Sum",
+    "Tan",
+    "Tanh",
+    "Tile",
+    "Transpose",
+    "Where",
+    "Xor",
+    "GreaterOrEqual",
+    "GlobalAveragePool",
+    "GlobalMaxPool",
+    "AveragePool",
+    "MaxPool",
+};
+
+constexpr double kLargestFloat = std::numeric_limits<float>::max();
+
+class ValueReader {
+ public:
+  ValueReader(const ModelGraph& graph, const Layer& layer) : graph_(graph), layer_(layer) {}
+
+  Result<ReplayValues> Read() {
+    const std::string& op = layer_.op;
+    if (op == "Clip") return ReadClip();
+    if (op == "Slice") return ReadSlice();
+    if (op == "Pad") return CheckPad();
+    if (op == "Gemm") return CheckGemm();
+    if (op == "LRN") {
+      return Scalars({{"alpha", "response_alpha", 1e-4}, {"beta", "response_beta", 0.75}, {"bias", "response_k", 1}});
+    }
+    if (op == "LayerNormalization" || op == "GroupNormalization" || op == "InstanceNormalization" ||
+        op == "BatchNormalization" || op == "RMSNormalization" || op == "SimplifiedLayerNormalization") {
+      return Scalars({{"epsilon", "epsilon", 1e-5}});
+    }
+    if (op == "LeakyRelu") return Scalars({{"alpha", "leaky_slope", 0.01}});
+    if (op == "Elu" || op == "Celu") return Scalars({{"alpha", "elu_alpha", 1}});
+    if (op == "HardSigmoid") return Scalars({{"alpha", "hard_sigmoid_alpha", 0.2}, {"beta", "hard_sigmoid_beta", 0.5}});
+    if (op == "ThresholdedRelu") return Scalars({{"alpha", "threshold", 1}});
+    if (op == "Selu") {
+      return Scalars(
+          {{"alpha", "selu_alpha", 1.67326319217681884765625}, {"gamma", "selu_gamma", 1.05070102214813232421875}});
+    }
+    if (std::find(std::begin(kPlain), std::end(kPlain), op) == std::end(kPlain)) {
+      return Error{"the values of operator " + op + " are not carried over yet"};
+    }
+    // A part that nobody reads makes a slice of a split, with a place of its own.
+    const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
+    const auto* movement = config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
+    if (op == "Split" && (movement == nullptr || movement->kind != MovementKind::kSplit)) {
+      return Error{"a split of which parts are unread is not carried over yet"};
+    }
+    return ReplayValues();
+  }
+
+ private:
+  struct Scalar {
+    const char* attribute;
+    const char* value;
+    double otherwise;
+  };
+
+  std::optional<double> NumberAttribute(const std::string& name) const {
+    const auto found = layer_.attributes.find(name);
+    if (found == layer_.attributes.end()) return std::nullopt;
+    if (const auto* number = std::get_if<double>(&found->second)) return *number;
+    if (const auto* integer = std::get_if<std::int64_t>(&found->second)) return static_cast<double>(*integer);
+    return std::nullopt;
+  }
+
+  std::optional<std::vector<double>> ListAttribute(const std::string& name) const {
+    const auto found = layer_.attributes.find(name);
+    if (found == layer_.attributes.end()) return std::nullopt;
+    const auto* list = std::get_if<std::vector<std::int64_t>>(&found->second);
+    if (list == nullptr) return std::nullopt;
+    return std::vector<double>(list->begin(), list->end());
+  }
+
+  bool HasInput(std::size_t position) const { return position < layer_.inputs.size() && layer_.inputs[position]; }
+
+  // The numbers of a constant input.
+  std::optional<std::vector<double>> InputNumbers(std::size_t position) const {
+    if (!HasInput(position)) return std::nullopt;
+    const std::optional<Tensor>& constant = graph_.value(*layer_.inputs[position]).constant;
+    if (!constant) return std::nullopt;
+    const auto read = [&]<class T>(T) {
+      std::vector<double> numbers;
+      for (std::size_t at = 0; at + sizeof(T) <= constant->bytes.size(); at += sizeof(T)) {
+        T element;
+        std::memcpy(&element, constant->bytes.data() + at, sizeof element);
+        numbers.push_back(static_cast<double>(element));
+      }
+      return std::optional(std::move(numbers));
+    };
+    switch (constant->type) {
+      case DataType::kF32:
+        return read(float{});
+      case DataType::kF64:
+        return read(double{});
+      case DataType::kS32:
+        return read(std::int32_t{});
+      case DataType::kS64:
+        return read(std::int64_t{});
+      default:
+        return std::nullopt;
+    }
+  }
+
+  Result<ReplayValues> Scalars(std::initializer_list<Scalar> scalars) const {
+    ReplayValues values;
+    for (const Scalar& scalar : scalars) {
+      values[scalar.value] = {NumberAttribute(scalar.attribute).value_or(scalar.otherwise)};
+    }
+    return values;
+  }
+
+  // A bound as input since operator set 11, as attribute before.
+  Result<double> Bound(std::size_t position, const char* attribute, double otherwise) const {
+    if (!HasInput(position)) return NumberAttribute(attribute).value_or(otherwise);
+    const std::optional<std::vector<double>> numbers = InputNumbers(position);
+    if (!numbers || numbers->size() != 1) return Error{std::string("its '") + attribute + "' is no constant"};
+    return (*numbers)[0];
+  }
+
+  Result<ReplayValues> ReadClip() const {
+    INFIMUM_ASSIGN_OR_RETURN(const double low, Bound(1, "min", -kLargestFloat));
+    INFIMUM_ASSIGN_OR_RETURN(const double high, Bound(2, "max", kLargestFloat));
+    return ReplayValues{{"clip_low", {low}}, {"clip_high", {high}}};
+  }
+
+  // Where it starts in each dimension of the canonical shape, which merges dimensions that are taken whole.
+  Result<ReplayValues> ReadSlice() const {
+    const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
+    const auto* movement = config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
+    if (movement == nullptr || movement->kind != MovementKind::kSlice) return Error{"it goes backwards"};
+    const std::optional<Shape>& from = graph_.value(*layer_.inputs[0]).shape;
+    const std::optional<Shape>& to = graph_.value(*layer_.outputs[0]).shape;
+    std::optional<std::vector<double>> given = HasInput(1) ? InputNumbers(1) : ListAttribute("starts");
+    std::optional<std::vector<double>> axes = HasInput(3) ? InputNumbers(3) : ListAttribute("axes");
+    const std::optional<std::vector<double>> steps = HasInput(4) ? InputNumbers(4) : std::vector<double>();
+    if (!from || !to || !given || !steps || (HasInput(3) && !axes)) return Error{"its place is known at run time only"};
+    if (std::any_of(steps->begin(), steps->end(), [](double step) { return step != 1; })) {
+      return Error{"it leaves elements out between others"};
+    }
+    if (!axes) {
+      axes.emplace();
+      for (std::size_t i = 0; i < given->size(); ++i) axes->push_back(static_cast<double>(i));
+    }
+    const auto rank = static_cast<double>(from->rank());
+    std::vector<std::int64_t> starts(from->rank(), 0);
+    if (axes->size() != given->size()) return Error{"it has as many axes as starts not"};
+    for (std::size_t i = 0; i < given->size(); ++i) {
+      const double axis = (*axes)[i] < 0 ? (*axes)[i] + rank : (*axes)[i];
+      if (!(axis >= 0) || axis >= rank) return Error{"an axis is out of range"};
+      const auto place = static_cast<std::size_t>(axis);
+      const auto extent = static_cast<double>(from->dims[place]);
+      const double start = (*given)[i] < 0 ? (*given)[i] + extent : (*given)[i];
+      starts[place] = static_cast<std::int64_t>(std::clamp(start, 0.0, extent));
+    }
+    return Merged(*from, *to, starts, movement->inputs[0], movement->outputs[0]);
+  }
+
+  static Result<ReplayValues> Merged(const Shape& from, const Shape& to, const std::vector<std::int64_t>& starts,
+                                     const Shape& merged_from, const Shape& merged_to) {
+    std::vector<double> merged(merged_from.rank(), 0);
+    std::size_t at = from.rank();
+    for (std::size_t i = merged_from.rank(); i-- > 0;) {
+      std::int64_t in = 1, out = 1, start = 0;
+      while (at > 0 && (in != merged_from.dims[i] || out != merged_to.dims[i])) {
+        --at;
+        start += starts[at] * in;
+        in *= from.dims[at];
+        out *= to.dims[at];
+      }
+      if (in != merged_from.dims[i] || out != merged_to.dims[i]) return Error{"its shape cannot be followed"};
+      merged[i] = static_cast<double>(start);
+    }
+    for (; at > 0; --at) {
+      if (from.dims[at - 1] != 1) return Error{"its shape cannot be followed"};
+    }
+    return ReplayValues{{"starts", merged}};
+  }
+
+  // The kernels put the surplus half before and half after, in zeros.
+  Result<ReplayValues> CheckPad() const {
+    const auto mode = layer_.attributes.find("mode");
+    if (mode != layer_.attributes.end()) {
+      const auto* text = std::get_if<std::string>(&mode->second);
+      if (text == nullptr || *text != "constant") return Error{"it pads with more than zeros"};
+    }
+    const std::optional<std::vector<double>> pads = HasInput(1) ? InputNumbers(1) : ListAttribute("pads");
+    if (!pads || HasInput(3)) return Error{"its pads are known at run time only, or of some axes"};
+    if (HasInput(2)) {
+      const std::optional<std::vector<double>> value = InputNumbers(2);
+      if (!value || value->size() != 1 || (*value)[0] != 0) return Error{"it pads with more than zeros"};
+    }
+    if (NumberAttribute("value").value_or(0) != 0) return Error{"it pads with more than zeros"};
+    for (std::size_t i = 0; i < pads->size() / 2; ++i) {
+      if ((*pads)[i] != (*pads)[i + pads->size() / 2]) return Error{"it pads more on one side than on the other"};
+    }
+    return ReplayValues();
+  }
+
+  Result<ReplayValues> CheckGemm() const {
+    if (NumberAttribute("alpha").value_or(1) != 1) return Error{"its 'alpha' is not 1"};
+    if (HasInput(2) && NumberAttribute("beta").value_or(1) != 1) return Error{"its 'beta' is not 1"};
+    if (NumberAttribute("transA").value_or(0) != 0) return Error{"its first matrix is transposed"};
+    return ReplayValues();
+  }
+
+  const ModelGraph& graph_;
+  const Layer& layer_;
+};
+
+}  // namespace
+
+Result<ReplayValues> ReplayValuesOf(const ModelGraph& graph, const Layer& layer) {
+  return ValueReader(graph, layer).Read();
+}
+
+}  // namespace infimum

@@ -1,0 +1,222 @@
+#include "infimum/workflow/replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "infimum/analyzer/bracket.h"
+#include "infimum/analyzer/fusion_choice.h"
+#include "infimum/base/text.h"
+#include "infimum/measurement/statistics.h"
+#include "infimum/onnx/read_model.h"
+#include "infimum/planner/replay_planner.h"
+#include "infimum/results/replay_schedule_text.h"
+#include "infimum/workflow/child_process.h"
+#include "infimum/workflow/installation.h"
+#include "src/workflow/temporary_folder.h"
+
+namespace infimum {
+namespace {
+
+Status WriteFile(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text << std::flush;
+  return file ? Status() : Status(Error{path.string() + ": cannot be written: " + std::strerror(errno)});
+}
+
+Result<std::string> ReadFile(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error{path.string() + ": cannot be read: " + std::strerror(errno)};
+  return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Runs a child whose last word on standard error is its complaint. Exit codes other than 0 are errors.
+Status RunChild(const std::vector<std::string>& arguments, std::string_view what, Talk& talk) {
+  std::string complaint;
+  const auto take_error = [&](std::string_view line) {
+    talk.Detail(line);
+    if (!TrimSpace(line).empty()) complaint = std::string(TrimSpace(line));
+  };
+  ProcessRequest request;
+  request.arguments = arguments;
+  INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(
+                                                     request, [](std::string_view) { return Status(); }, take_error));
+  if (end.interrupted) return Error{fmt::format("interrupted while {}", what)};
+  if (end.exit_code == 0) return {};
+  constexpr std::string_view kLead = "infimum: error: ";
+  if (complaint.starts_with(kLead)) complaint.erase(0, kLead.size());
+  return Error{fmt::format("{}: {}", what, complaint.empty() ? fmt::format("exit code {}", end.exit_code) : complaint)};
+}
+
+void AddDims(const std::map<std::string, std::int64_t>& dims, std::vector<std::string>& arguments) {
+  for (const auto& [name, extent] : dims) {
+    arguments.insert(arguments.end(), {"--dim", fmt::format("{}={}", name, extent)});
+  }
+}
+
+Status WriteTensors(const Installation& installation, const ReplayOptions& options,
+                    const std::filesystem::path& schedule, const std::filesystem::path& folder, Talk& talk) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path script, installation.FrameworkScript("onnxruntime"));
+  std::vector<std::string> arguments{installation.Python(options.python),
+                                     (script.parent_path() / "write_replay_tensors.py").string(),
+                                     std::filesystem::absolute(options.model).string(),
+                                     "--schedule",
+                                     schedule.string(),
+                                     "--output",
+                                     folder.string()};
+  AddDims(options.dims, arguments);
+  return RunChild(arguments, "the model's tensors could not be made by ONNX Runtime", talk);
+}
+
+Result<ReplayResult> RunSchedule(const Installation& installation, const ReplayOptions& options,
+                                 const std::filesystem::path& schedule, const std::filesystem::path& folder,
+                                 const std::filesystem::path& output, Talk& talk) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path runner, installation.Runner(options.campaign.backend));
+  std::vector<std::string> arguments{runner.string(),
+                                     "--replay",
+                                     schedule.string(),
+                                     "--tensors",
+                                     folder.string(),
+                                     "-o",
+                                     output.string(),
+                                     "--threads",
+                                     std::to_string(options.campaign.threads),
+                                     "--rounds",
+                                     std::to_string(options.rounds)};
+  for (const auto& [name, value] : options.campaign.backend_options) {
+    arguments.insert(arguments.end(), {"--backend-option", name + "=" + value});
+  }
+  const Status ran = RunChild(arguments, "the replay failed", talk);
+  // A runner that found wrong numbers fails, and has written which.
+  Result<std::string> text = ReadFile(output);
+  if (!text.ok()) return ran.ok() ? text.error() : ran.error();
+  Result<ReplayResult> result = ParseReplayResult(*text);
+  if (!result.ok()) return ran.ok() ? Within(output.string(), result.error()) : ran.error();
+  return result;
+}
+
+Result<ReplaySchedule> ScheduleOf(const ModelGraph& graph, const std::vector<std::string>& candidates,
+                                  const std::vector<ReplayRegion>& regions) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<ReplayUnit> units, UnitsOf(graph, candidates, regions));
+  return BuildReplaySchedule(graph, units);
+}
+
+// The best selection among the regions that can be replayed.
+std::vector<ReplayRegion> RegionsOf(const Bracket& bracket) {
+  std::vector<Latency> layers;
+  for (const LayerLatency& layer : bracket.layers) layers.push_back(layer.latency.value_or(Latency(0)));
+  std::vector<const RegionLatency*> known;
+  std::vector<FusionCandidate> candidates;
+  for (const RegionLatency& region : bracket.regions) {
+    if (!region.region || !CanReplay(*region.region)) continue;
+    FusionCandidate candidate{{}, region.latency};
+    for (LayerId layer : region.layers) candidate.layers.push_back(layer.index());
+    candidates.push_back(std::move(candidate));
+    known.push_back(&region);
+  }
+  std::vector<ReplayRegion> chosen;
+  for (std::size_t place : ChooseRegions(layers, candidates).chosen)
+    chosen.push_back({*known[place]->region, known[place]->candidate.name()});
+  return chosen;
+}
+
+RunProfile ProfileOf(const Replay& replay, const ReplayOptions& options, const DeviceKey& device,
+                     NumericContract contract) {
+  RunProfile run;
+  run.framework = std::string(kReplayFramework);
+  run.framework_version = std::string(InfimumVersion());
+  run.model_name = options.model.stem().string();
+  run.model_sha256 = replay.graph.sha256;
+  run.dims = options.dims;
+  run.threads = options.campaign.threads;
+  run.contract = std::string(Name(contract));
+  run.device = device.text;
+  run.settings["backend"] = options.campaign.backend;
+  run.settings["sum_alone_us"] = fmt::format("{:.3f}", replay.result.sum_alone().count());
+  for (const std::vector<Latency>& samples : replay.result.repetitions) run.end_to_end.push_back({samples});
+  for (const ReplayPart& part : replay.result.parts) {
+    ProfiledLayer layer;
+    layer.name = part.name;
+    layer.op = part.is_reorder ? "Reorder" : std::string(FamilyOf(replay.schedule.steps[part.step].workload));
+    layer.provider = part.candidate;
+    if (!part.is_reorder) layer.nodes = replay.schedule.steps[part.step].layers;
+    layer.samples = {part.in_loop};
+    run.layers.push_back(std::move(layer));
+  }
+  return run;
+}
+
+}  // namespace
+
+Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
+  Replay replay;
+  INFIMUM_ASSIGN_OR_RETURN(replay.graph, ReadModel(options.model, ReadOptions{options.dims}));
+  // What cannot be replayed is said before anything is measured or made.
+  INFIMUM_ASSIGN_OR_RETURN(replay.schedule, ScheduleOf(replay.graph, {}, {}));
+  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
+  INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, options.campaign));
+
+  Selection selection;
+  selection.device = here.device.Key();
+  selection.threads = options.campaign.threads;
+  selection.contract = options.contract;
+  // A bracket needs them for its floor, and so do the bounds that R will stand in.
+  INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
+  const bool has_peaks = std::any_of(peaks.rates.begin(), peaks.rates.end(),
+                                     [&](const PeakRate& rate) { return rate.threads == selection.threads; });
+  if (!has_peaks) {
+    talk.Say("measuring the device's peaks (bandwidth by cache level, arithmetic by type)");
+    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, *store, talk));
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const Bracket bracket, ComputeBracket(replay.graph, *store, selection));
+  std::vector<std::string> candidates;
+  std::size_t unmeasured = 0;
+  for (const LayerLatency& layer : bracket.layers) {
+    candidates.push_back(layer.candidate ? layer.candidate->name() : std::string());
+    if (!layer.candidate && layer.status != LatencyStatus::kFree) ++unmeasured;
+  }
+  if (unmeasured > 0) {
+    talk.Warn(
+        fmt::format("{} of {} layers are not measured and run with the library's choice; `infimum analyze {}` "
+                    "measures them",
+                    unmeasured, candidates.size(), options.model.string()));
+  }
+  const std::vector<ReplayRegion> regions = options.regions ? RegionsOf(bracket) : std::vector<ReplayRegion>();
+  INFIMUM_ASSIGN_OR_RETURN(replay.schedule, ScheduleOf(replay.graph, candidates, regions));
+
+  INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder temporary, TemporaryFolder::Make());
+  const std::filesystem::path folder = options.keep.empty() ? temporary.path() : options.keep;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return Error{folder.string() + ": cannot be made: " + error.message()};
+  const std::filesystem::path schedule = folder / "schedule.json";
+  INFIMUM_RETURN_IF_ERROR(WriteFile(schedule, FormatReplaySchedule(replay.schedule)));
+  talk.Say("making weights, inputs and expected outputs with ONNX Runtime");
+  INFIMUM_RETURN_IF_ERROR(WriteTensors(installation, options, schedule, folder / "tensors", talk));
+  talk.Say(fmt::format("replaying {} steps, {} repetitions; the first checks every step", replay.schedule.steps.size(),
+                       options.rounds));
+  INFIMUM_ASSIGN_OR_RETURN(
+      replay.result, RunSchedule(installation, options, schedule, folder / "tensors", folder / "replay.json", talk));
+  for (const ReplayPart& part : replay.result.parts) {
+    if (part.step >= replay.schedule.steps.size()) return Error{"the runner answered with a step that is not there"};
+  }
+  if (!replay.result.FirstFault()) {
+    const RunProfile run = ProfileOf(replay, options, selection.device, bracket.contract);
+    INFIMUM_RETURN_IF_ERROR(store->ImportRun(run));
+    INFIMUM_RETURN_IF_ERROR(
+        store->ImportModel(DescribeModel(options.model.stem().string(), replay.graph, options.dims)));
+  }
+  return replay;
+}
+
+Result<std::optional<RunProfile>> StoredReplay(Store& store, const std::string& model_sha256, const DeviceKey& device,
+                                               const std::map<std::string, std::int64_t>& dims, std::int64_t threads) {
+  return store.FindRun(model_sha256, device, dims, threads, std::string(kReplayFramework));
+}
+
+}  // namespace infimum

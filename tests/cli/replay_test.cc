@@ -1,0 +1,85 @@
+// The demonstrated run end to end, on real models where they stand beside the checkout: outputs must be ONNX Runtime's.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.h"
+
+namespace infimum::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+struct Model {
+  const char* name;
+  std::vector<std::string> dims;
+};
+
+void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
+
+class ReplayedModel : public ::testing::TestWithParam<Model> {};
+
+TEST_P(ReplayedModel, HasTheOutputsOfOnnxRuntimeAndIsKeptForItsBounds) {
+  const fs::path file =
+      fs::path(INFIMUM_SOURCE_DIR).parent_path() / "shared/data/models" / (std::string(GetParam().name) + ".onnx");
+  if (!fs::exists(file)) {
+    if (std::getenv("CI") != nullptr) FAIL() << file << " is missing";
+    GTEST_SKIP() << file << " is missing; the model is not replayed";
+  }
+  const ProgramTest program;
+  std::vector<std::string> arguments{"replay", file.string(), "--repetitions", "1"};
+  arguments.insert(arguments.end(), GetParam().dims.begin(), GetParam().dims.end());
+  const Ended ended = program.Infimum(arguments);
+  if (ended.exit_code != 0 && ended.errors.find("No module named 'onnx") != std::string::npos) {
+    if (std::getenv("CI") != nullptr) FAIL() << ended.errors;
+    GTEST_SKIP() << "no Python with ONNX Runtime is known; the model is not replayed";
+  }
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.output, HasSubstr("R (demonstrated)"));
+  EXPECT_THAT(ended.output, HasSubstr("verified"));
+  EXPECT_THAT(ended.output, Not(HasSubstr("NOT VERIFIED")));
+  EXPECT_THAT(ended.output, HasSubstr("composition error"));
+
+  std::vector<std::string> bound{"bound", file.string(), "--format", "json"};
+  bound.insert(bound.end(), GetParam().dims.begin(), GetParam().dims.end());
+  const Ended bounded = program.Infimum(bound);
+  ASSERT_EQ(bounded.exit_code, 0) << bounded.errors;
+  const nlohmann::json json = nlohmann::json::parse(bounded.output, nullptr, false);
+  ASSERT_TRUE(json.is_object());
+  ASSERT_TRUE(json.at("demonstrated_us").is_number());
+  EXPECT_GT(json.at("demonstrated_us").get<double>(), 0);
+}
+
+// One of each kind: layouts, padded channels and clips; transposes, gathers, softmax and normalisations.
+INSTANTIATE_TEST_SUITE_P(Shared, ReplayedModel,
+                         ::testing::Values(Model{"mobilenet_v2", {"--dim", "batch=1"}},
+                                           Model{"bert-base", {"--dim", "batch=1", "--dim", "sequence=16"}}),
+                         [](const auto& tested) {
+                           std::string name = tested.param.name;
+                           for (char& character : name) {
+                             if (character == '-') character = '_';
+                           }
+                           return name;
+                         });
+
+TEST(Replay, NamesWhatAModelHasThatCannotBeReplayed) {
+  const ProgramTest program;
+  const Ended ended = program.Infimum({"replay", ProgramTest::Light("resnet50")});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.errors, HasSubstr("fold-batch-normalization"));
+}
+
+TEST(Replay, ABackendThatCannotReplaySaysSo) {
+  const ProgramTest program;
+  const Ended ended = program.Infimum({"replay", ProgramTest::Light("squeezenet"), "--backend", "fake"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.errors, ::testing::AnyOf(HasSubstr("cannot replay"), HasSubstr("could not be made")));
+}
+
+}  // namespace
+}  // namespace infimum::testing

@@ -1,0 +1,181 @@
+#include "microbench/harness/replay_trial.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "infimum/results/replay_schedule_text.h"
+#include "microbench/harness/replay_session.h"
+#include "microbench/harness/worker_message.h"
+#include "tests/graph/replay_example.h"
+
+namespace infimum {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::microseconds;
+using ::testing::HasSubstr;
+
+// Two parts of 300 and 500 us, of which the second takes 200 us more when the first ran before it.
+class FakeReplay : public PreparedReplay {
+ public:
+  explicit FakeReplay(FakeClock& clock) : clock_(clock) {
+    for (const char* const name : {"first", "second"}) {
+      ReplayPart part;
+      part.name = name;
+      part.candidate = "fake/part";
+      parts_.push_back(part);
+    }
+  }
+  const std::vector<ReplayPart>& parts() const override { return parts_; }
+  Status Run(std::size_t part) override {
+    clock_.Advance(part == 0 ? microseconds(300) : microseconds(last_ == 0 ? 700 : 500));
+    last_ = part;
+    return {};
+  }
+  Result<ReplayResult> Check() override {
+    ReplayResult result;
+    result.parts = parts_;
+    result.outputs = {{"y", 0, 0}};
+    return result;
+  }
+  Bytes weights() const override { return Bytes{10}; }
+  Bytes arena() const override { return Bytes{20}; }
+
+ private:
+  FakeClock& clock_;
+  std::vector<ReplayPart> parts_;
+  std::size_t last_ = 1;
+};
+
+class FakeReplayBackend : public Backend {
+ public:
+  std::string_view name() const override { return "fake"; }
+  Result<Device> DescribeDevice() override { return Error{"none"}; }
+  Result<Environment> DescribeEnvironment() override { return Error{"none"}; }
+  Result<std::vector<Candidate>> Candidates(const Workload&, NumericContract, CandidateTier) override {
+    return std::vector<Candidate>();
+  }
+  Result<std::unique_ptr<PreparedRun>> Prepare(const Workload&, const Candidate&, NumericContract) override {
+    return Error{"none"};
+  }
+  std::vector<std::string> PeakProbes() override { return {}; }
+  Result<std::vector<PeakRate>> MeasurePeaks(std::string_view) override { return std::vector<PeakRate>(); }
+  Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule& schedule, const TensorFolder&) override {
+    if (refuses) return Error{"step 'fc': nothing runs it"};
+    EXPECT_EQ(schedule, ExampleSchedule());
+    return std::unique_ptr<PreparedReplay>(std::make_unique<FakeReplay>(fake_clock));
+  }
+  const Clock& clock() const override { return fake_clock; }
+
+  FakeClock fake_clock;
+  bool refuses = false;
+};
+
+class ReplayTrial : public ::testing::Test {
+ protected:
+  ReplayTrial() {
+    std::string pattern = (fs::temp_directory_path() / "infimum-trial-XXXXXX").string();
+    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    request_.schedule = folder_ / "schedule.json";
+    request_.tensors = folder_;
+    std::ofstream(request_.schedule) << FormatReplaySchedule(ExampleSchedule());
+    std::ofstream(folder_ / "index.json") << R"({"schema":"infimum.tensors/1","tensors":[]})";
+  }
+  ~ReplayTrial() override { fs::remove_all(folder_); }
+
+  Result<ReplayResult> Run() { return RunReplay(backend_, request_, interference_); }
+
+  FakeReplayBackend backend_;
+  NoInterference interference_;
+  ReplayRequest request_;
+  fs::path folder_;
+};
+
+TEST_F(ReplayTrial, TimesTheWholeItsPartsInTheLoopAndItsPartsAlone) {
+  const Result<ReplayResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(result->demonstrated(), Latency(1000));
+  ASSERT_EQ(result->parts.size(), 2U);
+  EXPECT_EQ(result->parts[0].in_loop, Latency(300));
+  EXPECT_EQ(result->parts[1].in_loop, Latency(700));
+  EXPECT_EQ(result->parts[0].alone, Latency(300));
+  EXPECT_EQ(result->parts[1].alone, Latency(500));
+  EXPECT_DOUBLE_EQ(result->composition_error(), 1000.0 / 800.0);
+  EXPECT_EQ(result->outputs.size(), 1U);
+  EXPECT_EQ(result->weights, Bytes{10});
+}
+
+TEST_F(ReplayTrial, ChecksOnlyWhereItIsAskedTo) {
+  request_.check_numbers = false;
+  const Result<ReplayResult> result = Run();
+  ASSERT_TRUE(result.ok());
+  EXPECT_TRUE(result->outputs.empty());
+  EXPECT_EQ(result->demonstrated(), Latency(1000));
+}
+
+TEST_F(ReplayTrial, HandsOnWhatTheBackendRefuses) {
+  backend_.refuses = true;
+  const Result<ReplayResult> result = Run();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().message, "step 'fc': nothing runs it");
+}
+
+TEST_F(ReplayTrial, NamesTheFileThatIsNoSchedule) {
+  std::ofstream(request_.schedule) << "{}";
+  const Result<ReplayResult> result = Run();
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(result.error().message, HasSubstr("schedule.json"));
+}
+
+TEST_F(ReplayTrial, RequestAndAnswerComeBackAsTheyWere) {
+  request_.budget = microseconds(1234);
+  const Result<WorkerRequest> request = ParseRequest(FormatRequest(request_));
+  ASSERT_TRUE(request.ok());
+  EXPECT_EQ(std::get<ReplayRequest>(*request), request_);
+  const Result<ReplayResult> result = Run();
+  const Result<WorkerAnswer> answer = ParseAnswer(FormatAnswer(*result));
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(FormatReplayResult(std::get<ReplayResult>(*answer)), FormatReplayResult(*result));
+}
+
+// Answers each request by running it here.
+class OwnWorker : public Worker {
+ public:
+  explicit OwnWorker(Backend& backend) : backend_(backend) {}
+  Status Start(std::int64_t) override {
+    ++starts;
+    return {};
+  }
+  WorkerReply Ask(const WorkerRequest& request, Clock::Duration) override {
+    const auto& replay = std::get<ReplayRequest>(request);
+    checks += replay.check_numbers ? 1 : 0;
+    const Result<ReplayResult> result = RunReplay(backend_, replay, interference_);
+    if (!result.ok()) return WorkerAnswer(result.error());
+    return WorkerAnswer(*result);
+  }
+  int starts = 0, checks = 0;
+
+ private:
+  Backend& backend_;
+  NoInterference interference_;
+};
+
+TEST_F(ReplayTrial, ASessionTakesAFreshProcessForEachRepetitionAndChecksOnce) {
+  OwnWorker worker(backend_);
+  const Result<ReplayResult> result =
+      RunReplaySession({request_.schedule, request_.tensors, 3, request_.budget}, {worker, [](auto, auto) {}});
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(worker.starts, 3);
+  EXPECT_EQ(worker.checks, 1);
+  EXPECT_EQ(result->repetitions.size(), 3U);
+  EXPECT_EQ(result->FirstFault(), std::nullopt);
+  EXPECT_THAT(DescribeReplay(*result), HasSubstr("composition error 1.250"));
+}
+
+}  // namespace
+}  // namespace infimum
