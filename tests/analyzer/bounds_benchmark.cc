@@ -2,12 +2,14 @@
 //
 //   bounds_benchmark [largest]        (default 100,000 layers; 1,000,000 takes some minutes and 10 GB for its rows)
 //
-//   layers  regions  candidates   bracket     of it: regions found  combined  ns a layer and edge
-//   10,000    5,600      78,000     95 ms                    24 ms      6 ms                  210
+//    layers  regions  candidates   bracket     find     fetch   resolve   combine  ns each
+//     10002     6668       50020    535 ms    58 ms    282 ms     72 ms     13 ms     3934
 //
-// `bracket` is everything that ComputeBracket does (find regions, fetch rows, best times, floors, bounds, marginal gains)
-// with rows in memory; `combined` are the variants alone. Every layer and every region has five candidates of three
-// repetitions, and no two workloads are equal: the worst case. Read the last column down: it should stay where it is.
+// `bracket` is everything that ComputeBracket does with rows in memory; of it: regions found (`find`), rows copied out
+// of the source, on four cores three times (`fetch`), best times, regrets and intervals (`resolve`), all variants and
+// marginal gains (`combine`). `ns each`: resolve and combine for each layer and edge; read it down, it should stay
+// where it is. Every layer and every region has five candidates of three repetitions, and no two workloads are equal:
+// the worst case.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -15,6 +17,7 @@
 #include <cstdlib>
 
 #include "analyzer/bounds.h"
+#include "analyzer/bracket_parts.h"
 #include "analyzer/marginal_gain.h"
 #include "infimum/analyzer/bracket.h"
 #include "tests/support/graph_builder.h"
@@ -43,8 +46,8 @@ ModelGraph Network(std::size_t layers) {
     const ValueId first = model.MatMul(next("fc"), wide, model.Weight(fmt::format("w{}", made), {64, inner}));
     const ValueId relu = model.Unary(next("relu"), PointwiseKind::kRelu, first);
     const ValueId second = model.MatMul(next("fc"), relu, model.Weight(fmt::format("w{}", made), {inner, 64}));
-    value = model.Unary(next("tanh"), PointwiseKind::kTanh,
-                        model.Binary(next("add"), PointwiseKind::kAdd, second, wide));
+    value =
+        model.Unary(next("tanh"), PointwiseKind::kTanh, model.Binary(next("add"), PointwiseKind::kAdd, second, wide));
   }
   model.Output(value);
   return model.Take();
@@ -82,26 +85,29 @@ void Measure(std::size_t layers) {
     std::exit(1);
   }
 
-  BoundsProblem problem;
-  problem.predecessors = Predecessors(graph);
-  problem.resources = {"core-time"};
-  for (const LayerLatency& layer : bracket->layers) {
-    const Latency time = layer.latency.value_or(Latency(0));
-    problem.layers.push_back({time, {time / 2}, {}});
-  }
-  for (const RegionLatency& region : bracket->regions) {
-    RegionTimes times{{}, {region.latency, {region.latency / 2}, {}}};
-    for (LayerId layer : region.layers) times.layers.push_back(layer.index());
-    problem.regions.push_back(std::move(times));
-  }
+  // The same step by step.
+  const RegionSet known(graph);
+  const Selection selection = testing::TestSelection(4);
+  const auto before_rows = Clock::now();
+  const Result<MeasuredRows> rows = MeasuredRows::Fetch(graph, known, source, selection);
+  const double fetching = MillisecondsSince(before_rows);
   const auto before_bounds = Clock::now();
+  const Result<DeviceModel> device = MakeDeviceModel(source, selection, *rows);
+  const LatencyResolver resolver(*rows, known, selection, *device);
+  std::vector<ResolvedLayer> resolved = resolver.Layers(graph);
+  const std::vector<ResolvedRegion> resolved_regions = resolver.Regions(graph);
+  const BoundsProblem problem = resolver.Problem(graph, resolved, resolved_regions);
+  const double resolving = MillisecondsSince(before_bounds);
+  const auto before_combining = Clock::now();
   const CombinedBounds combined = CombineBounds(problem);
-  const double bounds = MillisecondsSince(before_bounds);
+  SetMarginalGains(problem, combined.parallel.latency, resolved);
+  const double combining = MillisecondsSince(before_combining);
   std::size_t edges = 0;
   for (const auto& before : problem.predecessors) edges += before.size();
-  fmt::print("{:>9} {:>9} {:>11} {:>9.1f} ms {:>9.1f} ms {:>9.1f} ms {:>8.0f}   {}\n", graph.layers.size(),
-             bracket->regions.size(), 5 * (keys.size() + region_keys.size()), whole, finding, bounds,
-             1e6 * whole / static_cast<double>(graph.layers.size() + edges),
+  fmt::print("{:>9} {:>9} {:>11} {:>9.1f} ms {:>9.1f} ms {:>9.1f} ms {:>9.1f} ms {:>9.1f} ms {:>8.0f}   {}\n",
+             graph.layers.size(), bracket->regions.size(), 5 * (keys.size() + region_keys.size()), whole, finding,
+             fetching, resolving, combining,
+             1e6 * (resolving + combining) / static_cast<double>(graph.layers.size() + edges),
              combined.fused_sequential.latency < combined.sequential.latency ? "" : "(nothing was fused)");
   std::fflush(stdout);
 }
@@ -111,8 +117,8 @@ void Measure(std::size_t layers) {
 
 int main(int argc, char** argv) {
   const std::size_t largest = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100'000;
-  fmt::print("{:>9} {:>9} {:>11} {:>12} {:>12} {:>12} {:>8}\n", "layers", "regions", "candidates", "bracket",
-             "regions", "combined", "ns each");
+  fmt::print("{:>9} {:>9} {:>11} {:>12} {:>12} {:>12} {:>12} {:>12} {:>8}\n", "layers", "regions", "candidates",
+             "bracket", "find", "fetch", "resolve", "combine", "ns each");
   for (std::size_t layers = 1000; layers <= largest; layers *= 10) infimum::Measure(layers);
   return 0;
 }

@@ -100,6 +100,27 @@ def check_charts(page: Page, failures: Failures) -> None:
         )
 
 
+def check_wins(page: Page, failures: Failures) -> None:
+    """The table of gains and that of regions say what the embedded data says."""
+    data = page.evaluate("() => JSON.parse(document.getElementById('report-data').textContent)")
+    chosen = [region for region in data["regions"] if region["chosen"]]
+    failures.check(len(chosen) > 0, "the sample has no chosen regions to check")
+    rows = page.locator("#regions-table tbody tr")
+    more = page.locator("#regions-more")
+    if more.is_visible():
+        more.click()
+    failures.check(
+        rows.count() == len(chosen), f"{rows.count()} rows of regions, not {len(chosen)}"
+    )
+    best = max(chosen, key=lambda region: region["unfused_us"] - region["latency_us"])
+    first = rows.first.text_content() or ""
+    name = data["layers"][best["layers"][0]]["name"]
+    failures.check(name in first, f"the first region is not the one that wins most: {first}")
+    wins = page.locator("#wins-table tbody").text_content() or ""
+    for expected in ("fused kernels", "algorithm", "what if free:op=<script>"):
+        failures.check(expected in wins, f"the table of gains does not show {expected!r}")
+
+
 def check_labels_do_not_collide(page: Page, failures: Failures) -> None:
     """No two texts of one chart overlap, and none leaves its chart (bar charts; points may touch)."""
     for chart in ("bracket", "losses", "families", "gaps"):
@@ -295,6 +316,7 @@ def check_sample(
             with opened(browser, report, size, scheme, failures) as page:
                 where = f"{size[0]} px, {scheme}"
                 check_charts(page, failures)
+                check_wins(page, failures)
                 check_labels_do_not_collide(page, failures)
                 check_no_sideways_scrolling(page, failures)
                 check_accessibility(page, where, failures)

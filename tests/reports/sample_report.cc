@@ -251,6 +251,32 @@ ReportModel SampleReport(const SampleOptions& options) {
   if (missing > Latency(0)) tags.push_back("missing-layers");
   report.bounds = {{BoundVariant::kSequential, sum, {sum * 0.993, sum * 1.012}, tags},
                    {BoundVariant::kParallel, sum * 0.991, {sum * 0.985, sum * 1.004}, tags}};
+  Latency fused = sum;
+  for (std::size_t i = 0; i < report.layers.size(); ++i) {
+    const ReportLayer& product = report.layers[i];
+    std::size_t last = i + 1;
+    while (last < report.layers.size() && report.layers[last].status == RowStatus::kFree) ++last;
+    const bool fits = last < report.layers.size() && product.family == "convolution" && product.latency &&
+                      report.layers[last].family != "convolution" && report.layers[last].latency;
+    if (!fits) continue;
+    const Latency alone = *product.latency + *report.layers[last].latency;
+    // Each third one is not worth it.
+    const bool is_chosen = report.regions.size() % 3 != 2;
+    ReportRegion region;
+    for (std::size_t layer = i; layer <= last; ++layer) region.layers.push_back(layer);
+    region.rule = "product-epilogue";
+    region.config = "region [" + product.config + "](in0,w0)";
+    region.candidate = product.candidate;
+    region.latency = alone * (is_chosen ? 0.9 : 1.1);
+    region.unfused = alone;
+    region.is_chosen = is_chosen;
+    report.regions.push_back(std::move(region));
+    if (is_chosen) fused -= alone * 0.1;
+  }
+  report.bounds.push_back({BoundVariant::kFusedSequential, fused, {fused * 1.004, fused * 1.021}, tags});
+  report.bounds.push_back({BoundVariant::kHeuristic, sum * 1.07, {sum * 1.072, sum * 1.094}, tags});
+  report.regret = AlgorithmRegret{sum * 0.05, report.layers.size() / 2, true};
+  report.what_ifs = {{"free:op=<script>", 3, {{BoundVariant::kFusedSequential, fused * 0.8, fused * 0.2}}}};
   std::vector<EngineRow> rows = builder.TakeRows();
   rows.push_back({{}, {"ReorderInput", "ReorderOutput"}, Latency(131.5)});
   if (options.with_run) {
