@@ -17,8 +17,9 @@ from typing import Any
 
 import model_values
 import numpy
-import onnx
 import onnxruntime
+
+import onnx
 from onnx import numpy_helper
 
 SCHEMA = "infimum.tensors/1"

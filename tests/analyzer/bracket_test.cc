@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <ctime>
-
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 
@@ -208,30 +206,6 @@ TEST(Bracket, TheContractIsThatOfMostWork) {
   Selection selection = testing::TestSelection(1);
   selection.contract = NumericContract::kBf16;
   EXPECT_EQ(Compute(graph, source, selection).contract, NumericContract::kBf16);
-}
-
-TEST(Bracket, TimeGrowsInProportionToTheLayers) {
-  const auto time_of = [](std::size_t layers) {
-    std::mt19937_64 random(3);
-    testing::RandomGraphOptions options;
-    options.layers = layers;
-    options.reach = 50;
-    const ModelGraph graph = testing::MakeRandomGraph(random, options);
-    MemorySource source = SourceWithPeaks();
-    testing::AddRandomRows(random, testing::WorkloadKeys(graph), 1, source);
-    double best = 1e300;
-    for (int i = 0; i < 3; ++i) {
-      // Processor time: a busy machine says nothing about us.
-      const std::clock_t start = std::clock();
-      Compute(graph, source, testing::TestSelection(1));
-      best = std::min(best, 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
-    }
-    return best;
-  };
-  const double small = time_of(2000), large = time_of(20000);
-  RecordProperty("milliseconds_of_20000_layers", std::to_string(large));
-  EXPECT_LT(large, 40 * small + 20);  // quadratic would be 100 times
-  EXPECT_LT(large, 3000);
 }
 
 }  // namespace
