@@ -190,7 +190,6 @@ CombinedBounds CombineBounds(const BoundsProblem& problem) {
   bounds.fused_parallel = Combined(solution.fused_parallel);
   bounds.longest_path = dag.FindLongestPath(numbers.layers);
   bounds.chosen = std::move(solution.choice.chosen);
-  bounds.chosen_is_best = solution.choice.exact;
   return bounds;
 }
 

@@ -64,9 +64,9 @@ struct CombinedBounds {
   CombinedBound parallel;
   CombinedBound fused_sequential;
   CombinedBound fused_parallel;
-  LongestPath longest_path;         // of the layers, unfused
-  std::vector<std::size_t> chosen;  // regions of fused_sequential, by first layer
-  bool chosen_is_best = true;       // otherwise the best selection found
+  LongestPath longest_path;  // of the layers, unfused
+  // Regions of fused_sequential, by first layer; where that is a relaxation, of the best selection found.
+  std::vector<std::size_t> chosen;
 };
 
 // Where its relaxation is not reached, fused_parallel tries every selection as long as layers x selections stay below.

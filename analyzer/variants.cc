@@ -63,7 +63,11 @@ void AddVariants(const ModelGraph& graph, const DeviceModel& device, const std::
                  Bracket& bracket) {
   std::vector<Bound>& bounds = bracket.bounds;
   const std::string unfused = bracket.regions.empty() ? "no-measured-regions" : "";
-  const auto relaxed = [](const CombinedBound& bound) { return bound.exact ? "" : "relaxed-selection"; };
+  // The selection in a body may be a relaxation too.
+  const bool exact_bodies = std::ranges::all_of(layers, &ResolvedLayer::is_exact);
+  const auto relaxed = [&](const CombinedBound& bound) {
+    return bound.exact && exact_bodies ? "" : "relaxed-selection";
+  };
   const auto decided = [](const CombinedBound& bound) { return bound.decided_by + "-decides"; };
 
   bounds.push_back(

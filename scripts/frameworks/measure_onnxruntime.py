@@ -43,16 +43,6 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def read_dims(texts: list[str]) -> dict[str, int]:
-    dims: dict[str, int] = {}
-    for text in texts:
-        name, separator, number = text.rpartition("=")
-        if not separator or not number.isdigit():
-            raise SystemExit(f"infimum: error: --dim {text!r} is not NAME=N")
-        dims[name] = int(number)
-    return dims
-
-
 def pin(cores: str, threads: int) -> list[int]:
     """Binds this process to its cores, so that a sample is not split between two of them."""
     available = sorted(os.sched_getaffinity(0))
@@ -76,7 +66,7 @@ def make_session(arguments: argparse.Namespace, profile_prefix: str | None, opti
         "basic": levels.ORT_ENABLE_BASIC,
         "disabled": levels.ORT_DISABLE_ALL,
     }[arguments.optimization]
-    for name, extent in read_dims(arguments.dim).items():
+    for name, extent in model_values.read_dims(arguments.dim).items():
         # With its dimensions known, ONNX Runtime folds the shape arithmetic that it would run each time.
         options.add_free_dimension_override_by_name(name, extent)
     if profile_prefix is not None:
@@ -109,7 +99,7 @@ def sample(session: Any, feeds: dict[str, Any], seconds: float, least: int, most
 
 def run_child(arguments: argparse.Namespace, work_directory: Path) -> dict[str, Any]:
     cores = pin(arguments.cores, arguments.threads)
-    dims = read_dims(arguments.dim)
+    dims = model_values.read_dims(arguments.dim)
     if arguments.child == "sample":
         session = make_session(arguments, None, None)
         feeds = model_values.random_inputs(session, arguments.model, dims, arguments.seed)
@@ -167,7 +157,7 @@ def main() -> None:
         "framework_version": onnxruntime.__version__,
         "model": arguments.model.stem,
         "model_sha256": hashlib.sha256(arguments.model.read_bytes()).hexdigest(),
-        "dims": read_dims(arguments.dim),
+        "dims": model_values.read_dims(arguments.dim),
         "threads": arguments.threads,
         "settings": {"graph_optimization_level": arguments.optimization, "seed": str(arguments.seed)},
         "end_to_end": end_to_end,

@@ -58,6 +58,16 @@ def _fill(generator: numpy.random.Generator, shape: tuple[int, ...], dtype: Any,
     return filled.astype(dtype)
 
 
+def read_dims(texts: list[str]) -> dict[str, int]:
+    dims: dict[str, int] = {}
+    for text in texts:
+        name, separator, number = text.rpartition("=")
+        if not separator or not number.isdigit():
+            raise SystemExit(f"infimum: error: --dim {text!r} is not NAME=N")
+        dims[name] = int(number)
+    return dims
+
+
 def with_random_weights(path: Path, seed: int) -> Any:
     """The model with each ConstantOfShape weight replaced by random values; the path where it has none."""
     model = onnx.load(str(path), load_external_data=False)

@@ -39,16 +39,6 @@ def parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def read_dims(texts: list[str]) -> dict[str, int]:
-    dims: dict[str, int] = {}
-    for text in texts:
-        name, separator, number = text.rpartition("=")
-        if not separator or not number.isdigit():
-            raise SystemExit(f"infimum: error: --dim {text!r} is not NAME=N")
-        dims[name] = int(number)
-    return dims
-
-
 def make_session(source: Any, dims: dict[str, int], optimized: bool) -> Any:
     levels = onnxruntime.GraphOptimizationLevel
     options = onnxruntime.SessionOptions()
@@ -102,7 +92,7 @@ def write(folder: Path, tensors: dict[str, Any]) -> None:
 
 def main() -> None:
     arguments = parse_arguments()
-    dims = read_dims(arguments.dim)
+    dims = model_values.read_dims(arguments.dim)
     schedule = json.loads(arguments.schedule.read_text())
     made = {index for step in schedule["steps"] for index in step["outputs"]}
     wanted: dict[str, list[str]] = {"input": [], "weight": [], "output": []}
