@@ -245,6 +245,9 @@ Result<Bracket> ApplyBenanzaRules(Bracket bracket, const ModelGraph& model, Meas
   timed.reserve(parts.size());
   bracket.layers.clear();
   bracket.bounds.clear();
+  bracket.regions.clear();
+  bracket.regret.reset();
+  bracket.deciders.clear();
   bracket.roofline = Latency(0);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     timed.push_back(timer.Time(model.layers[i], parts[i]));
