@@ -248,6 +248,7 @@ Result<Bracket> ApplyBenanzaRules(Bracket bracket, const ModelGraph& model, Meas
   // These are of the model as brackets read it.
   bracket.regions.clear();
   bracket.regret.reset();
+  bracket.deciders.clear();
   bracket.roofline = Latency(0);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     timed.push_back(timer.Time(model.layers[i], parts[i]));

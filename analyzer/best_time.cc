@@ -76,11 +76,11 @@ std::optional<ChosenTime> FindChoice(const std::vector<Measurement>& rows, Laten
 }  // namespace
 
 NoiseModel NoiseOf(const MeasuredRows& rows) {
-  NoiseModel noise;
+  std::vector<std::span<const Repetition>> all;
   for (const auto& [key, entry] : rows.all())
     for (const auto& [threads, measurements] : entry.by_threads)
-      for (const Measurement& row : measurements) noise.Observe(row.repetitions);
-  return noise;
+      for (const Measurement& row : measurements) all.emplace_back(row.repetitions);
+  return NoiseModel(all);
 }
 
 std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, const Selection& selection, const NoiseModel& noise) {
@@ -90,7 +90,11 @@ std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, const Selection& se
   if (best == nullptr) return std::nullopt;
   BestTime time;
   time.best = Fold(best->repetitions, selection.statistic);
-  time.estimate = noise.OfBest(own->second);
+  std::vector<const Measurement*> rivals;
+  time.estimate = noise.OfBest(own->second, &rivals);
+  time.contenders = {best->candidate.name()};
+  for (const Measurement* rival : rivals)
+    if (rival != best) time.contenders.push_back(rival->candidate.name());
   time.candidate = best->candidate;
   time.core_time = time.best * static_cast<double>(selection.threads);
   time.choice = FindChoice(own->second, time.best, selection.statistic, noise);

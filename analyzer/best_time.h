@@ -29,6 +29,8 @@ struct ChosenTime {
 struct BestTime {
   Latency best{0};        // the least point value
   TimeEstimate estimate;  // of the true time of the best candidate
+  // Names of the candidates that cannot be told from the best one, which comes first.
+  std::vector<std::string> contenders;
   Candidate candidate;
   // Cores x time, the least over all counts of cores that the workload was measured on.
   Latency core_time{0};

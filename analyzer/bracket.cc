@@ -162,6 +162,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   for (const WhatIf& what_if : options.what_ifs)
     bracket.what_ifs.push_back(SolveAgain(problem, combined, layers, what_if));
   bracket.regions = RegionsOf(regions, combined.chosen, layers);
+  bracket.deciders = resolver.Deciders(TermsOfSelection(problem, combined.chosen));
   bracket.regret = RegretOf(layers);
   // A loop of which a part is missing has a time as well, if no latency: its known part's.
   const bool any_time = std::any_of(layers.begin(), layers.end(),

@@ -1,7 +1,9 @@
 #include "analyzer/latency_resolution.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <map>
 
 #include "analyzer/floor.h"
 
@@ -53,7 +55,8 @@ LatencyResolver::LatencyResolver(const MeasuredRows& rows, const RegionSet& regi
     if (!time) continue;
     const std::size_t workload = times_.size() + 1;
     const Interval interval = IntervalOfSum(std::vector<Term>{{time->estimate, 1, workload}});
-    times_.emplace(key.text, KnownTime{*std::move(time), workload, interval});
+    const NumericContract contract = selection.contract.value_or(entry.native);
+    times_.emplace(key.text, KnownTime{*std::move(time), workload, contract, interval});
   }
 }
 
@@ -92,7 +95,7 @@ ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer) const {
   }
   if (layer.status == LayerStatus::kMeasurable && layer.workload) {
     if (const auto found = times_.find(KeyOf(*layer.workload).text); found != times_.end()) {
-      const auto& [time, workload, interval] = found->second;
+      const auto& [time, workload, contract, interval] = found->second;
       resolved.times = {
           time.best,
           resources_.OccupancyOf(*layer.workload, layer.work, time.candidate.algorithm, time.best, time.core_time),
@@ -202,7 +205,7 @@ std::vector<ResolvedRegion> LatencyResolver::Regions(const ModelGraph& graph) co
   for (const KnownRegion& known : regions_.Of(graph)) {
     const auto found = times_.find(known.key.text);
     if (found == times_.end()) continue;
-    const auto& [time, workload, interval] = found->second;
+    const auto& [time, workload, contract, interval] = found->second;
     resolved.push_back({&known,
                         known.region.layers,
                         time.candidate,
@@ -245,6 +248,30 @@ void LatencyResolver::Observe(const ModelGraph& graph, const std::vector<Observe
       regions.push_back({nullptr, unit.layers, unit.candidate, {unit.latency, std::move(occupancy), term}});
     }
   }
+}
+
+std::vector<Decider> LatencyResolver::Deciders(const std::vector<Term>& terms) const {
+  std::map<std::size_t, Term> by_workload;
+  for (const Term& term : terms) {
+    const auto [entry, is_new] = by_workload.try_emplace(term.workload, term);
+    if (!is_new) entry->second.weight += term.weight;
+  }
+  std::vector<Decider> deciders;
+  for (const auto& [text, known] : times_) {
+    const auto found = by_workload.find(known.workload);
+    if (found == by_workload.end()) continue;
+    const Term& term = found->second;
+    deciders.push_back({{text},
+                        known.contract,
+                        known.time.contenders,
+                        Latency(term.weight * std::sqrt(term.estimate.variance)),
+                        Latency(term.weight * term.estimate.below)});
+  }
+  std::ranges::sort(deciders, [](const Decider& a, const Decider& b) {
+    const Latency left = a.deviation + a.choice, right = b.deviation + b.choice;
+    return left != right ? left > right : a.workload < b.workload;
+  });
+  return deciders;
 }
 
 BoundsProblem LatencyResolver::Problem(const ModelGraph& graph, const std::vector<ResolvedLayer>& layers,

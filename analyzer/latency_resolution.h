@@ -58,6 +58,8 @@ class LatencyResolver {
   // region of their own.
   void Observe(const ModelGraph& graph, const std::vector<ObservedUnit>& units, std::vector<ResolvedLayer>& layers,
                std::vector<ResolvedRegion>& regions) const;
+  // What the uncertainty of a selection is made of, most uncertain first.
+  std::vector<Decider> Deciders(const std::vector<Term>& terms) const;
   // Both, ready to be combined; regions beyond those of `Regions` stand for fused bodies.
   BoundsProblem Problem(const ModelGraph& graph, const std::vector<ResolvedLayer>& layers,
                         const std::vector<ResolvedRegion>& regions) const;
@@ -74,6 +76,7 @@ class LatencyResolver {
   struct KnownTime {
     BestTime time;
     std::size_t workload = 0;  // its number, for terms
+    NumericContract contract = NumericContract::kStrictF32;
     Interval interval;
   };
   std::unordered_map<std::string, KnownTime> times_;

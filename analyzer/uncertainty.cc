@@ -16,18 +16,32 @@ constexpr double kRivalry = 4;
 
 double LogOf(const Repetition& repetition) { return std::log(std::max(repetition.median.count(), 1e-12)); }
 
-double MeanLog(std::span<const Repetition> repetitions) {
+double Mean(const std::vector<double>& values) {
   double sum = 0;
-  for (const Repetition& repetition : repetitions) sum += LogOf(repetition);
-  return sum / static_cast<double>(repetitions.size());
+  for (double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+double MedianOf(std::vector<double> values) {
+  const std::size_t middle = values.size() / 2;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle), values.end());
+  if (values.size() % 2 == 1) return values[middle];
+  return (values[middle] + *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle))) / 2;
+}
+
+double SquaresOf(const std::vector<double>& values) {
+  const double mean = Mean(values);
+  double squares = 0;
+  for (double value : values) squares += (value - mean) * (value - mean);
+  return squares;
 }
 
 // Means within a fold, or of all but that fold; repetition i belongs to fold i modulo `folds`.
-double FoldMean(std::span<const Repetition> repetitions, std::size_t fold, std::size_t folds, bool inside) {
+double FoldMean(const std::vector<double>& logs, std::size_t fold, std::size_t folds, bool inside) {
   double sum = 0, count = 0;
-  for (std::size_t i = 0; i < repetitions.size(); ++i) {
+  for (std::size_t i = 0; i < logs.size(); ++i) {
     if ((i % folds == fold) != inside) continue;
-    sum += LogOf(repetitions[i]);
+    sum += logs[i];
     ++count;
   }
   return sum / count;
@@ -52,34 +66,49 @@ double NormalTail(double deviations) { return 0.5 * std::erfc(deviations / std::
 
 }  // namespace
 
-void NoiseModel::Observe(std::span<const Repetition> repetitions) {
-  if (repetitions.size() < 2) return;
-  const double mean = MeanLog(repetitions);
-  for (const Repetition& repetition : repetitions) squares_ += (LogOf(repetition) - mean) * (LogOf(repetition) - mean);
-  freedom_ += static_cast<double>(repetitions.size() - 1);
+NoiseModel::NoiseModel(const std::vector<std::span<const Repetition>>& rows) {
+  std::vector<double> differences;
+  for (const std::span<const Repetition> row : rows)
+    for (std::size_t i = 1; i < row.size(); ++i) differences.push_back(std::abs(LogOf(row[i]) - LogOf(row[i - 1])));
+  if (differences.empty()) return;
+  // The median of |N(0, 2)| is 0.9539 deviations.
+  typical_ = MedianOf(std::move(differences)) / 0.9539;
+  for (const std::span<const Repetition> row : rows) {
+    if (row.size() < 2) continue;
+    squares_ += SquaresOf(LogsOf(row));
+    freedom_ += static_cast<double>(row.size() - 1);
+  }
 }
 
 std::optional<double> NoiseModel::deviation() const {
   return freedom_ > 0 ? std::optional<double>(std::sqrt(squares_ / freedom_)) : std::nullopt;
 }
 
-// The moderated variance of one repetition of a row, on logarithms.
-double NoiseModel::VarianceOf(std::span<const Repetition> repetitions) const {
+std::vector<double> NoiseModel::LogsOf(std::span<const Repetition> repetitions) const {
+  std::vector<double> logs;
+  logs.reserve(repetitions.size());
+  for (const Repetition& repetition : repetitions) logs.push_back(LogOf(repetition));
+  if (!(typical_ > 0) || logs.size() < 3) return logs;
+  const double middle = MedianOf(logs);
+  for (double& log : logs) log = std::clamp(log, middle - kClip * typical_, middle + kClip * typical_);
+  return logs;
+}
+
+// The moderated variance of one repetition of a row.
+double NoiseModel::VarianceOf(const std::vector<double>& logs) const {
   const double prior = std::min(kPriorRepetitions, freedom_);
-  const double mean = MeanLog(repetitions);
-  double squares = 0;
-  for (const Repetition& repetition : repetitions) squares += (LogOf(repetition) - mean) * (LogOf(repetition) - mean);
-  const double own = static_cast<double>(repetitions.size() - 1);
-  return prior + own > 0 ? (prior * squares_ / std::max(freedom_, 1.0) + squares) / (prior + own) : 0;
+  const double own = static_cast<double>(logs.size() - 1);
+  return prior + own > 0 ? (prior * squares_ / std::max(freedom_, 1.0) + SquaresOf(logs)) / (prior + own) : 0;
 }
 
 TimeEstimate NoiseModel::Of(std::span<const Repetition> repetitions) const {
-  const double count = static_cast<double>(repetitions.size());
+  const std::vector<double> logs = LogsOf(repetitions);
+  const double count = static_cast<double>(logs.size());
   TimeEstimate estimate;
-  estimate.center = std::exp(MeanLog(repetitions));
+  estimate.center = std::exp(Mean(logs));
   estimate.freedom = std::min(kPriorRepetitions, freedom_) + count - 1;
   if (estimate.freedom > 0) {
-    estimate.variance = estimate.center * estimate.center * VarianceOf(repetitions) / count;
+    estimate.variance = estimate.center * estimate.center * VarianceOf(logs) / count;
     return estimate;
   }
   const Interval samples = PointInterval(repetitions);
@@ -88,46 +117,57 @@ TimeEstimate NoiseModel::Of(std::span<const Repetition> repetitions) const {
   return estimate;
 }
 
-TimeEstimate NoiseModel::OfBest(std::span<const Measurement> rows) const {
-  const Measurement* best = &rows.front();
-  for (const Measurement& row : rows)
-    if (MeanLog(row.repetitions) < MeanLog(best->repetitions)) best = &row;
-  if (best->repetitions.size() < 2) return Of(best->repetitions);
-  const double variance = VarianceOf(best->repetitions);
-  const double least = MeanLog(best->repetitions);
-  std::vector<const Measurement*> rivals = {best};
-  std::size_t folds = std::min(kMostFolds, best->repetitions.size());
+TimeEstimate NoiseModel::OfBest(std::span<const Measurement> rows, std::vector<const Measurement*>* rivals) const {
+  struct Contender {
+    const Measurement* row;
+    std::vector<double> logs;
+    double mean;
+  };
+  std::vector<Contender> contenders;
   for (const Measurement& row : rows) {
-    // A row of one repetition was given up after it.
-    if (&row == best || row.repetitions.size() < 2) continue;
-    const double apart = std::sqrt(variance * (1.0 / static_cast<double>(row.repetitions.size()) +
-                                               1.0 / static_cast<double>(best->repetitions.size())));
-    if (MeanLog(row.repetitions) - least > kRivalry * apart) continue;
-    rivals.push_back(&row);
-    folds = std::min(folds, row.repetitions.size());
+    std::vector<double> logs = LogsOf(row.repetitions);
+    const double mean = Mean(logs);
+    contenders.push_back({&row, std::move(logs), mean});
   }
-  TimeEstimate estimate = Of(best->repetitions);
-  if (rivals.size() == 1) return estimate;
+  std::ranges::sort(contenders, [](const Contender& a, const Contender& b) {
+    return a.mean != b.mean ? a.mean < b.mean : a.row->candidate.name() < b.row->candidate.name();
+  });
+  const Contender best = contenders.front();
+  TimeEstimate estimate = Of(best.row->repetitions);
+  const double variance = VarianceOf(best.logs);
+  std::erase_if(contenders, [&](const Contender& contender) {
+    if (contender.row == best.row) return false;
+    // A row of one repetition was given up after it.
+    if (contender.logs.size() < 2 || best.logs.size() < 2) return true;
+    const double apart = std::sqrt(
+        variance * (1.0 / static_cast<double>(contender.logs.size()) + 1.0 / static_cast<double>(best.logs.size())));
+    return contender.mean - best.mean > kRivalry * apart;
+  });
+  if (rivals != nullptr) {
+    rivals->clear();
+    for (const Contender& contender : contenders) rivals->push_back(contender.row);
+  }
+  if (contenders.size() == 1) return estimate;
+  std::size_t fewest = best.logs.size();
+  for (const Contender& contender : contenders) fewest = std::min(fewest, contender.logs.size());
+  const std::size_t folds = std::min(kMostFolds, fewest);
   double sum = 0;
-  std::size_t fewest = best->repetitions.size();
-  for (const Measurement* rival : rivals) fewest = std::min(fewest, rival->repetitions.size());
   for (std::size_t fold = 0; fold < folds; ++fold) {
-    const Measurement* winner = best;
-    double winning = FoldMean(best->repetitions, fold, folds, false);
-    for (const Measurement* rival : rivals) {
-      const double mean = FoldMean(rival->repetitions, fold, folds, false);
-      if (mean < winning || (mean == winning && rival->candidate.name() < winner->candidate.name())) {
-        winner = rival;
-        winning = mean;
-      }
+    const Contender* winner = nullptr;
+    double winning = 0;
+    for (const Contender& contender : contenders) {
+      const double mean = FoldMean(contender.logs, fold, folds, false);
+      if (winner != nullptr && mean >= winning) continue;
+      winner = &contender;
+      winning = mean;
     }
-    sum += FoldMean(winner->repetitions, fold, folds, true);
+    sum += FoldMean(winner->logs, fold, folds, true);
   }
   estimate.center = std::exp(sum / static_cast<double>(folds));
   const double count = static_cast<double>(fewest);
   estimate.variance = estimate.center * estimate.center * variance / count;
   const double used = count * static_cast<double>(folds - 1) / static_cast<double>(folds);
-  estimate.below = estimate.center * MostLoss(rivals.size() - 1) * std::sqrt(2 * variance / used);
+  estimate.below = estimate.center * MostLoss(contenders.size() - 1) * std::sqrt(2 * variance / used);
   return estimate;
 }
 

@@ -1,9 +1,11 @@
 // How far a time can be trusted: from the repetitions of rows to an interval of a whole bound.
 //
 // Model: a repetition's median is the candidate's true time, times exp(e), e normal with a deviation that belongs to
-// the machine. With three repetitions a row says little about that deviation, all rows together say much: each row's
-// variance is drawn towards the pooled one, as if it had kPriorRepetitions more (the moderated variance of Smyth, Stat.
-// Appl. Genet. Mol. Biol. 3, 2004).
+// the machine. Now and then a busy neighbour makes one 30 % slower, which says nothing about that deviation: its
+// typical size is read off the differences between neighbouring repetitions, by their median, and what lies further
+// than kClip times that from its row's median is drawn back to there. With three repetitions a row says little about
+// that deviation, all rows together say much: each row's variance is drawn towards the pooled one, as if it had
+// kPriorRepetitions more (the moderated variance of Smyth, Stat. Appl. Genet. Mol. Biol. 3, 2004).
 //
 // The true time of the best of many candidates: its least mean is too low, since the winner was chosen for being low.
 // So the repetitions are split into folds; the winner is named by all folds but one and its time taken from that one
@@ -38,23 +40,29 @@ struct TimeEstimate {
 };
 
 inline constexpr double kPriorRepetitions = 8;
+inline constexpr double kClip = 3;
 
 class NoiseModel {
  public:
-  // Takes in a row that was repeated; others say nothing.
-  void Observe(std::span<const Repetition> repetitions);
+  NoiseModel() = default;
+  // From all rows of a bracket; those of one repetition say nothing.
+  explicit NoiseModel(const std::vector<std::span<const Repetition>>& rows);
 
   // Of one candidate's row. With a single repetition and nothing pooled the spread of its samples is all there is.
   TimeEstimate Of(std::span<const Repetition> repetitions) const;
-  // Of the best among the candidates of one workload; `rows` is not empty and has repetitions.
-  TimeEstimate OfBest(std::span<const Measurement> rows) const;
+  // Of the best among the candidates of one workload; `rows` is not empty and has repetitions. `rivals`, where given,
+  // becomes the rows that the best cannot be told from, itself included.
+  TimeEstimate OfBest(std::span<const Measurement> rows, std::vector<const Measurement*>* rivals = nullptr) const;
 
   // Relative deviation between repetitions, pooled; nullopt where no row was repeated.
   std::optional<double> deviation() const;
 
  private:
-  double VarianceOf(std::span<const Repetition> repetitions) const;
+  // Logarithms of the medians, drawn back where they lie too far out.
+  std::vector<double> LogsOf(std::span<const Repetition> repetitions) const;
+  double VarianceOf(const std::vector<double>& logs) const;
 
+  double typical_ = 0;  // deviation, from the differences; 0: not known
   double squares_ = 0;
   double freedom_ = 0;
 };

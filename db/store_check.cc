@@ -25,9 +25,12 @@ constexpr Rule kRules[] = {
     {"measurements", "that were measured and do not have the repetitions that they count",
      "SELECT m.id FROM measurements m LEFT JOIN (SELECT measurement_id, count(*) AS n FROM repetitions GROUP BY "
      "measurement_id) r ON r.measurement_id = m.id WHERE m.repetition_count <> coalesce(r.n, 0)"},
-    {"measurements", "whose best_us is not the smallest median of their repetitions",
-     "SELECT m.id FROM measurements m JOIN (SELECT measurement_id, min(median_us) AS best FROM repetitions GROUP BY "
-     "measurement_id) r ON r.measurement_id = m.id WHERE m.best_us IS NULL OR m.best_us <> r.best"},
+    // Of up to three repetitions the smallest median; of more a mean over triples, which lies between.
+    {"measurements", "whose best_us is not what their repetitions' medians say",
+     "SELECT m.id FROM measurements m JOIN (SELECT measurement_id, min(median_us) AS best, max(median_us) AS worst "
+     "FROM "
+     "repetitions GROUP BY measurement_id) r ON r.measurement_id = m.id WHERE m.best_us IS NULL OR (m.repetition_count "
+     "<= 3 AND m.best_us <> r.best) OR m.best_us < r.best OR m.best_us > r.worst"},
     {"measurements", "whose low_us to high_us does not hold their best_us",
      "SELECT id FROM measurements WHERE outcome = 'measured' AND (low_us IS NULL OR high_us IS NULL OR low_us > "
      "best_us "

@@ -181,7 +181,7 @@ class Campaign {
     if (candidates->empty())
       return RefuseWorkload(workload, Outcome::kUnsupported, header_.backend + " has no candidate for it");
 
-    Result<std::vector<Candidate>> chosen = FilterCandidates(*candidates, options_.candidate);
+    Result<std::vector<Candidate>> chosen = FilterCandidates(*candidates, options_.candidates);
     workload.listed = true;
     ++listed_workloads_;
     if (!chosen.ok()) {
@@ -387,17 +387,19 @@ std::vector<ContestedWorkload> InOrderOfShare(const Plan& plan) {
 }
 
 Result<std::vector<Candidate>> FilterCandidates(std::vector<Candidate> candidates,
-                                                const std::optional<std::string>& candidate) {
-  if (!candidate) return candidates;
+                                                const std::vector<std::string>& wanted) {
+  if (wanted.empty()) return candidates;
   std::vector<Candidate> chosen;
   std::vector<std::string> names;
   for (Candidate& offered : candidates) {
     names.push_back(offered.name());
-    if (offered.name() == *candidate || offered.algorithm == *candidate) chosen.push_back(std::move(offered));
+    const auto is_wanted = [&](const std::string& name) { return name == offered.name() || name == offered.algorithm; };
+    if (std::any_of(wanted.begin(), wanted.end(), is_wanted)) chosen.push_back(std::move(offered));
   }
   if (!chosen.empty()) return chosen;
   const std::vector<std::string_view> known(names.begin(), names.end());
-  return Error{"no candidate is called " + Quoted(*candidate) + DidYouMean(*candidate, known) + ", --list shows all"};
+  return Error{"no candidate is called " + Quoted(wanted.front()) + DidYouMean(wanted.front(), known) +
+               ", --list shows all"};
 }
 
 Result<CampaignSummary> RunCampaign(const Plan& plan, const ResultsHeader& header, EarlierResults earlier,

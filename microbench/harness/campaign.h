@@ -35,7 +35,7 @@ struct CampaignOptions {
   double contention_ratio = 2;
   double skip_ratio = 10;
   std::uint64_t seed = 1;
-  std::optional<std::string> candidate;  // only this one, by name ("onednn/jit:avx2") or algorithm
+  std::vector<std::string> candidates;  // only these, by name ("onednn/jit:avx2") or algorithm; empty: all
   bool measure_peaks = false;
   bool retry_failed = false;  // rows that failed in an earlier campaign
 };
@@ -83,6 +83,6 @@ std::vector<ContestedWorkload> InOrderOfShare(const Plan& plan);
 // The candidates of one workload as the worker lists them, filtered by `candidate` where it is given.
 // An error names the nearest candidate.
 Result<std::vector<Candidate>> FilterCandidates(std::vector<Candidate> candidates,
-                                                const std::optional<std::string>& candidate);
+                                                const std::vector<std::string>& wanted);
 
 }  // namespace infimum

@@ -171,7 +171,7 @@ class Runner {
                         (options_.output == "-" ? "" : ", the same command continues")});
     }
     if (!options_.quiet) std::fputs(FormatSummary(*summary, options_.output).c_str(), stderr);
-    const bool nothing_matched = !summary->warnings.empty() && options_.campaign.candidate &&
+    const bool nothing_matched = !summary->warnings.empty() && !options_.campaign.candidates.empty() &&
                                  summary->rows_written == 0 && summary->earlier_rows == 0;
     return nothing_matched ? Fail(Error{summary->warnings.front()}) : 0;
   }
@@ -211,7 +211,7 @@ class Runner {
     if (const auto* error = std::get_if<Error>(&answer)) return *error;
     const auto* candidates = std::get_if<std::vector<Candidate>>(&answer);
     if (candidates == nullptr) return Error{"a wrong answer"};
-    return FilterCandidates(*candidates, options_.campaign.candidate);
+    return FilterCandidates(*candidates, options_.campaign.candidates);
   }
 
   void PrintEstimate(std::int64_t runs) const {

@@ -23,7 +23,7 @@ constexpr double kMemoryPart = 0.75;
 struct RawOptions {
   std::string plan;
   std::string layer;
-  std::string candidate;
+  std::vector<std::string> candidates;
   std::string contract;
   std::string replay;
   std::string tensors;
@@ -73,7 +73,7 @@ void Declare(CLI::App& app, RawOptions& raw) {
   app.add_option("--replay", raw.replay,
                  "run a whole model back to back as this schedule says (infimum replay writes it), in place of a plan");
   app.add_option("--tensors", raw.tensors, "folder with the weights, inputs and expected outputs of --replay");
-  app.add_option("--candidate", raw.candidate, "only this candidate, by name or algorithm");
+  app.add_option("--candidate", raw.candidates, "only this candidate, by name or algorithm; may be given again");
   app.add_option("--contract", raw.contract,
                  "numeric contract in place of the plan's: strict-f32, tf32, f16, bf16, int8, fp8");
   app.add_option("--tier", raw.tier,
@@ -143,7 +143,7 @@ Result<Clock::Duration> DurationOption(std::string_view option, const std::strin
 Status CheckWhatToRun(const RawOptions& raw) {
   if (!raw.plan.empty() && !raw.layer.empty()) return Error{"a plan and --layer exclude each other, give one of them"};
   if (!raw.replay.empty()) {
-    if (!raw.plan.empty() || !raw.layer.empty() || raw.peaks || raw.list || raw.dry_run || !raw.candidate.empty())
+    if (!raw.plan.empty() || !raw.layer.empty() || raw.peaks || raw.list || raw.dry_run || !raw.candidates.empty())
       return Error{"--replay runs a model as its schedule says, leave out everything else that is to be measured"};
     if (raw.tensors.empty()) return Error{"--replay needs --tensors DIR, the folder with the model's tensors"};
   } else if (!raw.tensors.empty()) {
@@ -214,7 +214,7 @@ Result<RunnerOptions> Check(const RawOptions& raw) {
   INFIMUM_ASSIGN_OR_RETURN(campaign.sampler.budget, DurationOption("--candidate-budget", raw.candidate_budget));
   INFIMUM_ASSIGN_OR_RETURN(campaign.time_limit, DurationOption("--time-limit", raw.time_limit));
   campaign.seed = raw.seed;
-  if (!raw.candidate.empty()) campaign.candidate = raw.candidate;
+  campaign.candidates = raw.candidates;
   campaign.measure_peaks = raw.peaks;
   campaign.retry_failed = raw.retry_failed;
 

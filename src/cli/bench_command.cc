@@ -171,7 +171,8 @@ void AddBenchCommand(CLI::App& app, Invocation& invocation) {
         return workload.ok() ? std::string() : workload.error().message;
       });
   what->require_option(1);
-  command->add_option("--candidate", options->campaign.candidate, "only this candidate, by name")->type_name("NAME");
+  command->add_option("--candidate", options->campaign.candidates, "only this candidate, by name; may be given again")
+      ->type_name("NAME");
   AddDatabase(command, options->database);
   AddThreads(command, options->campaign.threads);
   AddBudget(command, options->campaign.budget);

@@ -46,6 +46,7 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation);
 void AddBenchCommand(CLI::App& app, Invocation& invocation);
 void AddImportCommand(CLI::App& app, Invocation& invocation);
 void AddBoundCommand(CLI::App& app, Invocation& invocation);
+void AddConfirmCommand(CLI::App& app, Invocation& invocation);
 void AddMeasureCommand(CLI::App& app, Invocation& invocation);
 void AddReplayCommand(CLI::App& app, Invocation& invocation);
 void AddReportCommand(CLI::App& app, Invocation& invocation);

@@ -73,6 +73,7 @@ int Main(int argc, char** argv) {
   AddBenchCommand(app, invocation);
   AddImportCommand(app, invocation);
   AddBoundCommand(app, invocation);
+  AddConfirmCommand(app, invocation);
   AddMeasureCommand(app, invocation);
   AddReplayCommand(app, invocation);
   AddReportCommand(app, invocation);

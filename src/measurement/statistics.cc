@@ -75,13 +75,39 @@ std::string_view Name(SampleStatistic statistic) {
   return "";
 }
 
+namespace {
+
+std::vector<Latency> SortedMedians(std::span<const Repetition> repetitions) {
+  std::vector<Latency> medians;
+  for (const Repetition& repetition : repetitions) medians.push_back(repetition.median);
+  std::sort(medians.begin(), medians.end());
+  return medians;
+}
+
+// The mean over all triples of their smallest; of up to three the smallest.
+Latency SmallestOfThree(const std::vector<Latency>& sorted) {
+  static_assert(kPointRepetitions == 3);
+  const std::size_t count = sorted.size();
+  if (count <= kPointRepetitions) return sorted.front();
+  Latency sum{0};
+  double triples = 0;
+  for (std::size_t i = 0; i + 2 < count; ++i) {
+    // As many pairs of larger ones make a triple with it.
+    const double larger = static_cast<double>(count - 1 - i);
+    const double pairs = larger * (larger - 1) / 2;
+    sum += sorted[i] * pairs;
+    triples += pairs;
+  }
+  return sum / triples;
+}
+
+}  // namespace
+
 Latency Fold(std::span<const Repetition> repetitions, SampleStatistic statistic) {
   INFIMUM_CHECK(!repetitions.empty(), "a measured row has repetitions");
   switch (statistic) {
     case SampleStatistic::kMinimumOfMedians:
-      return std::min_element(repetitions.begin(), repetitions.end(),
-                              [](const Repetition& a, const Repetition& b) { return a.median < b.median; })
-          ->median;
+      return SmallestOfThree(SortedMedians(repetitions));
     case SampleStatistic::kMinimum:
       return std::min_element(repetitions.begin(), repetitions.end(),
                               [](const Repetition& a, const Repetition& b) { return a.minimum < b.minimum; })
@@ -89,9 +115,7 @@ Latency Fold(std::span<const Repetition> repetitions, SampleStatistic statistic)
     case SampleStatistic::kMedian:
       break;
   }
-  std::vector<Latency> medians;
-  for (const Repetition& repetition : repetitions) medians.push_back(repetition.median);
-  return Quantile(medians, 0.5);
+  return Quantile(SortedMedians(repetitions), 0.5);
 }
 
 Interval MedianInterval(std::span<const Latency> samples) {
@@ -106,10 +130,11 @@ Interval MedianInterval(std::span<const Latency> samples) {
 Interval PointInterval(std::span<const Repetition> repetitions) {
   INFIMUM_CHECK(!repetitions.empty(), "a measured row has repetitions");
   Interval interval{Fold(repetitions, SampleStatistic::kMinimum), repetitions.front().p95};
-  if (repetitions.size() > 1) {
-    std::vector<Latency> medians;
-    for (const Repetition& repetition : repetitions) medians.push_back(repetition.median);
-    std::nth_element(medians.begin(), medians.begin() + 1, medians.end());
+  const std::vector<Latency> medians = SortedMedians(repetitions);
+  if (medians.size() > kPointRepetitions) {
+    // Three are all above a quantile q with the chance (1 - q)^3.
+    interval.high = std::max(Quantile(medians, 1 - std::cbrt(0.025)), SmallestOfThree(medians));
+  } else if (medians.size() > 1) {
     interval.high = medians[1];
   }
   return interval;

@@ -200,7 +200,9 @@ Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& pl
       request.arguments.end(),
       {"--budget", fmt::format("{}s", options.budget.count()), "--tier", std::string(Name(options.tier)), "--cache",
        std::string(Name(options.cache)), "--quiet", "--progress-fd", "2"});
-  if (!options.candidate.empty()) request.arguments.insert(request.arguments.end(), {"--candidate", options.candidate});
+  request.arguments.insert(request.arguments.end(), {"--rounds", std::to_string(options.rounds)});
+  for (const std::string& candidate : options.candidates)
+    request.arguments.insert(request.arguments.end(), {"--candidate", candidate});
   request.input = Format(plan);
 
   RowImporter importer(store, options.origin, options.hand_back);

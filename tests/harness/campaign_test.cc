@@ -347,7 +347,7 @@ TEST_F(CampaignOnFake, BothCacheStatesAreRowsOfTheirOwn) {
 }
 
 TEST_F(CampaignOnFake, AMistypedCandidateIsNamedWithTheNearest) {
-  options.candidate = "fake/diract";
+  options.candidates = {"fake/diract"};
   const CampaignSummary summary =
       Run("# infimum plan 1\nuses=1 share=1 contract=strict-f32 matmul dtype=f32:f32:f32 a=1x8x8 b=1x8x8 bias=no "
           "weights=const\n");

@@ -64,7 +64,7 @@ TEST(RunnerOptions, AreReadFromTheCommandLine) {
   EXPECT_EQ(options.worker.backend.seed, 7u);
   EXPECT_EQ(options.worker.backend.settings.at("noise"), "0.1");
   EXPECT_TRUE(options.campaign.measure_peaks);
-  EXPECT_EQ(options.campaign.candidate, "fake/gemm");
+  EXPECT_EQ(options.campaign.candidates, std::vector<std::string>{"fake/gemm"});
   EXPECT_EQ(options.campaign.time_limit, std::chrono::seconds(2));
   EXPECT_EQ(options.worker.backend.cores.size(), 1u);
   EXPECT_EQ(options.affinity, "pinned");

@@ -182,6 +182,17 @@ struct Floor {
   std::vector<std::string> assumptions;  // "estimated" without a data sheet, "conventional-arithmetic"
 };
 
+// A workload whose uncertainty is a part of the bound's: what `infimum confirm` measures again.
+struct Decider {
+  WorkloadKey workload;
+  NumericContract contract = NumericContract::kStrictF32;
+  std::vector<std::string> candidates;  // the best first, then those that cannot be told from it
+  // Of half the width of fused-sequential's interval: by noise (deviations add in squares) and by the choice among
+  // candidates (adds as it is).
+  Latency deviation{0};
+  Latency choice{0};
+};
+
 struct Bracket {
   Selection selection;
   NumericContract contract = NumericContract::kStrictF32;
@@ -199,6 +210,7 @@ struct Bracket {
   std::vector<LayerLatency> layers;          // one for each layer of the graph, in its order
   std::vector<RegionLatency> regions;        // measured ones of the graph itself, by first layer
   std::vector<WhatIfOutcome> what_ifs;       // as asked for
+  std::vector<Decider> deciders;             // of fused-sequential, most uncertain first
   std::vector<UpperLimit> upper;             // see HoldAgainst
   std::vector<Inversion> inversions;
 };

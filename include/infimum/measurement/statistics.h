@@ -2,9 +2,11 @@
 //
 // A *sample* is one timed batch, divided by its launches; a *repetition* is one process (CPU) or round
 // (GPU). A row keeps for each repetition count, minimum, median, 95th percentile and up to 64 samples.
-// The point value everywhere is the smallest repetition median:
+// The point value everywhere is the smallest median of three repetitions; where there are more, what the smallest of
+// three of them is in the mean, so that a row does not get faster by being repeated:
 //
-//   repetitions with medians 10.2, 10.0 and 11.9 us  ->  PointValue = 10.0 us
+//   repetitions with medians 10.2, 10.0 and 11.9 us        ->  PointValue = 10.0 us
+//   medians 10, 11, 12 and 13 us: of the four triples 10 is the smallest three times, 11 once  ->  10.25 us
 #pragma once
 
 #include <cstdint>
@@ -18,6 +20,7 @@
 namespace infimum {
 
 inline constexpr std::size_t kMaxKeptSamples = 64;
+inline constexpr std::size_t kPointRepetitions = 3;
 
 // Readings of the device's clock (of a GPU its multiprocessors'), in MHz.
 struct ClockRange {
@@ -47,7 +50,7 @@ Repetition Summarize(std::span<const Latency> samples);
 Latency Quantile(std::span<const Latency> samples, double quantile);
 
 enum class SampleStatistic {
-  kMinimumOfMedians,  // "min-of-medians", the point value
+  kMinimumOfMedians,  // "min-of-medians", the point value, see above
   kMinimum,           // "min"
   kMedian,            // "median": of all repetitions' medians
 };
@@ -69,7 +72,8 @@ struct Interval {
 Interval MedianInterval(std::span<const Latency> samples);
 
 // Where the point value would fall if the campaign were repeated: from the smallest repetition minimum
-// to the second-smallest repetition median (the only one's p95 where there is one repetition).
+// to the second-smallest repetition median (the only one's p95 where there is one repetition; of more than three
+// repetitions what the smallest of three stays below 97.5 % of the time).
 Interval PointInterval(std::span<const Repetition> repetitions);
 
 }  // namespace infimum

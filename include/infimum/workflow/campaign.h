@@ -25,7 +25,8 @@ struct CampaignOptions {
   std::chrono::seconds budget{180};
   CandidateTier tier = CandidateTier::kEngine;
   CacheState cache = CacheState::kWarm;
-  std::string candidate;                               // only this one, by name; empty: all
+  std::vector<std::string> candidates;                 // only these, by name; empty: all
+  std::int64_t rounds = 3;                             // repetitions of each
   std::map<std::string, std::string> backend_options;  // passed on as --backend-option NAME=VALUE
   CampaignOrigin origin;                               // which campaign of the store the rows belong to
   bool hand_back = false;                              // CampaignEnd::measured is wanted
