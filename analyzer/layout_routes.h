@@ -1,0 +1,51 @@
+// The ways to bring a tensor from the orders in which it exists into one more.
+//
+//   exists in {row-major}, wanted in channels last, changes: row-major -> last 3, row-major -> blocked 1, blocked ->
+//   last 1.5
+//   routes   row-major -> last             costs 3,    exists in {row-major, last}
+//            row-major -> blocked -> last  costs 2.5,  exists in {row-major, blocked, last}
+//
+// Of routes that end with the same orders only the cheapest is kept, and none that costs no less than one that ends
+// with all that it has.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "infimum/analyzer/layout_choice.h"
+
+namespace infimum {
+
+struct LayoutRoute {
+  std::uint8_t mask = 0;  // orders in which the tensor exists afterwards, a bit each
+  std::vector<std::array<std::uint8_t, 2>> changes = {};  // from, to
+  Latency cost{0};
+};
+
+class LayoutRoutes {
+ public:
+  // `tensor` lives longer.
+  explicit LayoutRoutes(const LayoutTensor& tensor);
+
+  // The cheapest first. One that changes nothing where it exists so already; none where it does not exist at all.
+  std::span<const LayoutRoute> To(std::size_t layout, std::uint8_t mask);
+
+ private:
+  void Find(std::size_t layout, const LayoutRoute& so_far, std::vector<LayoutRoute>& found) const;
+
+  struct Range {
+    std::uint32_t begin = 0, end = 0;
+    bool is_known = false;
+  };
+  const LayoutTensor& tensor_;
+  std::vector<Range> ranges_;  // by mask, then layout
+  std::vector<LayoutRoute> routes_;
+};
+
+inline Latency ChangeCost(const LayoutTensor& tensor, std::size_t from, std::size_t to) {
+  return tensor.change[from * tensor.layouts + to];
+}
+
+}  // namespace infimum

@@ -1,0 +1,80 @@
+// Which candidate every layer or region runs with, when a tensor lies in memory as its producer writes it and whoever
+// reads it in another order pays for the change: the cheapest assignment of layouts over a graph, regions included.
+//
+//   conv_1   blocked 10, row-major 12      row-major input -> conv_1 -> pool -> conv_2 -> row-major output
+//   pool     row-major 3                   a change of layout costs 1.5
+//   conv_2   blocked 10, row-major 11
+//
+//   free layouts  10 + 3 + 10 = 23
+//   ChooseLayouts conv_1 blocked 10, change 1.5, pool 3, conv_2 row-major 11 = 25.5   (12 + 3 + 11 = 26 without changes,
+//                 10 + 1.5 + 3 + 1.5 + 10 + 1.5 = 27.5 with the fastest candidates)
+//
+// A copy in another order is made once and serves every later reader, also as the source of further copies: a change
+// may go over other orders, each of which then exists. A chain is a shortest path over layouts; a graph is solved by
+// dynamic programming over its layers in order, whose state is in which orders each tensor that is still to be read
+// exists, and which later layers a region has taken. States that another one can be turned into by making the copies
+// that it lacks, at no higher cost, are dropped, which loses nothing. So the choice is exact (`exact`), as long as no
+// more than kMostLayoutStates states are left after a layer and no region must wait for what reads its own outputs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "infimum/base/units.h"
+
+namespace infimum {
+
+inline constexpr std::size_t kMostLayouts = 6;  // of one tensor
+
+struct LayoutTensor {
+  std::size_t layouts = 1;      // at most kMostLayouts; 0 is row-major
+  std::vector<Latency> change;  // from x to, layouts x layouts; none where there is one layout
+  bool is_given = false;        // there from the start, row-major
+  bool is_output = false;       // row-major at the end
+};
+
+// One candidate, or several that differ in nothing but their time: in which layouts it reads and writes.
+struct LayoutOption {
+  Latency cost{0};
+  std::vector<std::uint8_t> reads, writes;  // one for each tensor of its unit
+};
+
+// What runs as one: a layer, or a region in place of its layers.
+struct LayoutUnit {
+  std::vector<std::size_t> layers;         // that take part, ascending
+  std::vector<std::size_t> reads, writes;  // tensors, none twice among the reads
+  std::vector<LayoutOption> options;       // at least one
+};
+
+struct LayoutProblem {
+  std::size_t layers = 0;
+  std::vector<LayoutTensor> tensors;
+  // First one for each layer that takes part (others are free), in their order, each reading what units of earlier
+  // layers write; then regions.
+  std::vector<LayoutUnit> units;
+};
+
+struct LayoutChange {
+  std::size_t tensor = 0;
+  std::uint8_t from = 0, to = 0;
+  std::size_t unit = 0;  // that it is made for; the number of units where it is for the model's output
+};
+
+struct ChosenUnit {
+  std::size_t unit = 0;
+  std::size_t option = 0;
+};
+
+struct LayoutChoice {
+  std::vector<ChosenUnit> chosen;     // in an order in which they can run
+  std::vector<LayoutChange> changes;  // in the order in which they are made
+  Latency cost{0};                    // of both
+  Latency changing{0};                // of the changes alone
+  bool exact = true;                  // otherwise the best that was found
+};
+
+inline constexpr std::size_t kMostLayoutStates = 4096;
+LayoutChoice ChooseLayouts(const LayoutProblem& problem, std::size_t most_states = kMostLayoutStates);
+
+}  // namespace infimum

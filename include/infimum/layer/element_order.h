@@ -1,0 +1,58 @@
+// In which order a tensor's elements lie in memory, comparable over the shapes in which layers see it.
+//
+//   OrderOf("acdb", Shape{{1, 64, 56, 56}})    channels last       runs {64 x 3136 -> 1}, {3136 x 1 -> 64}
+//   OrderOf("nhwc", Shape{{1, 64, 56, 56}})    the same order by another name
+//   OrderOf("aBcd16b", Shape{{1, 64, 7, 7}})   blocks of channels  runs {4 x 784 -> 784}, {16 x 49 -> 1}, {49 x 1 -> 16}
+//   OrderOf("ab", Shape{{64, 3136}})           row-major           one run {200704 x 1 -> 1}, in every shape
+//
+// A run says, outermost first, how far a step of the row-major index moves in memory. A convolution may see
+// 1x64x56x56 where a matrix product sees 64x3136: whether what one writes is what the other reads is whether their
+// runs are equal.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "infimum/layer/shape.h"
+
+namespace infimum {
+
+struct ElementRun {
+  std::int64_t extent = 1;
+  std::int64_t logical = 1;   // step of the row-major index
+  std::int64_t physical = 1;  // step in memory
+  friend bool operator==(const ElementRun&, const ElementRun&) = default;
+};
+
+// Sorted from the outermost to the innermost of the row-major index, those of extent one left out, neighbours that move
+// together joined: two orders are the same exactly when these are equal.
+std::vector<ElementRun> Normalized(std::vector<ElementRun> runs);
+
+struct ElementOrder {
+  std::vector<ElementRun> runs;  // normalized
+  // Of an order with gaps (channels that do not fill their last block): its name and shape, which are all that two of
+  // them can be compared by; empty without gaps.
+  std::string padded;
+
+  bool is_row_major() const;
+  bool is_dense() const { return padded.empty(); }
+  friend bool operator==(const ElementOrder&, const ElementOrder&) = default;
+};
+
+ElementOrder RowMajorOrder(const Shape& shape);
+
+// The layout that `name` is in `shape`: letters of dimensions ("acdb"; a capital where a block is split off: "aBcd16b"),
+// the names of activations ("nchw", "nhwc", "ncdhw", "nChw16c"), "plain" for row-major. nullopt for every other name
+// ("any", "opaque") and where the name has another rank than the shape.
+std::optional<ElementOrder> OrderOf(std::string_view name, const Shape& shape);
+
+// "abcd" for rank 4.
+std::string RowMajorName(std::size_t rank);
+
+// The name in letters: "acdb" for "nhwc" in rank 4; others as they are.
+std::string LetterName(std::string_view name, std::size_t rank);
+
+}  // namespace infimum

@@ -1,0 +1,145 @@
+#include "infimum/layer/element_order.h"
+
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+namespace infimum {
+namespace {
+
+constexpr std::size_t kMostDimensions = 12;
+
+bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
+char Lower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Which dimension a letter of "nchw" is; the spatial ones end with w.
+std::optional<std::size_t> NamedDimension(char letter, std::size_t rank) {
+  switch (letter) {
+    case 'n':
+      return 0;
+    case 'c':
+      return 1;
+    case 'd':
+      return rank == 5 ? std::optional<std::size_t>(2) : std::nullopt;
+    case 'h':
+      return rank >= 4 ? std::optional<std::size_t>(rank - 2) : std::nullopt;
+    case 'w':
+      return rank >= 3 ? std::optional<std::size_t>(rank - 1) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+// What a name says, in the order of memory.
+struct ParsedName {
+  std::vector<std::size_t> outer;  // dimensions, the slowest first
+  std::vector<std::pair<std::size_t, std::int64_t>> blocks;
+};
+
+std::optional<ParsedName> ParseLetters(std::string_view name, std::size_t rank) {
+  ParsedName parsed;
+  std::vector<bool> split(rank, false), seen(rank, false);
+  std::size_t at = 0;
+  for (; at < name.size() && std::isalpha(static_cast<unsigned char>(name[at])) != 0; ++at) {
+    const auto dimension = static_cast<std::size_t>(Lower(name[at]) - 'a');
+    if (dimension >= rank || seen[dimension]) return std::nullopt;
+    seen[dimension] = true;
+    split[dimension] = IsUpper(name[at]);
+    parsed.outer.push_back(dimension);
+  }
+  if (parsed.outer.size() != rank) return std::nullopt;
+  std::vector<bool> has_block(rank, false);
+  while (at < name.size()) {
+    std::int64_t extent = 0;
+    for (; at < name.size() && std::isdigit(static_cast<unsigned char>(name[at])) != 0 && extent < 1'000'000; ++at)
+      extent = extent * 10 + (name[at] - '0');
+    if (extent < 2 || at == name.size() || name[at] < 'a') return std::nullopt;
+    const auto dimension = static_cast<std::size_t>(name[at++] - 'a');
+    if (dimension >= rank || !split[dimension]) return std::nullopt;
+    has_block[dimension] = true;
+    parsed.blocks.emplace_back(dimension, extent);
+  }
+  if (has_block != split) return std::nullopt;
+  return parsed;
+}
+
+}  // namespace
+
+std::vector<ElementRun> Normalized(std::vector<ElementRun> runs) {
+  std::erase_if(runs, [](const ElementRun& run) { return run.extent == 1; });
+  std::ranges::sort(runs, [](const ElementRun& a, const ElementRun& b) { return a.logical > b.logical; });
+  std::vector<ElementRun> joined;
+  for (const ElementRun& run : runs) {
+    const bool continues = !joined.empty() && joined.back().logical == run.extent * run.logical &&
+                           joined.back().physical == run.extent * run.physical;
+    if (continues) {
+      joined.back() = {joined.back().extent * run.extent, run.logical, run.physical};
+    } else {
+      joined.push_back(run);
+    }
+  }
+  return joined;
+}
+
+bool ElementOrder::is_row_major() const {
+  return padded.empty() && (runs.empty() || (runs.size() == 1 && runs[0].logical == runs[0].physical));
+}
+
+ElementOrder RowMajorOrder(const Shape& shape) { return {Normalized({{ElementCount(shape), 1, 1}}), {}}; }
+
+std::string RowMajorName(std::size_t rank) {
+  std::string name;
+  for (std::size_t i = 0; i < rank; ++i) name += static_cast<char>('a' + i);
+  return name;
+}
+
+std::string LetterName(std::string_view name, std::size_t rank) {
+  if (name == "plain" || rank == 0) return RowMajorName(rank);
+  std::string letters;
+  bool in_blocks = false;
+  for (const char c : name) {
+    if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
+      in_blocks = true;
+      letters += c;
+      continue;
+    }
+    const std::optional<std::size_t> dimension = NamedDimension(Lower(c), rank);
+    if (!dimension) return std::string(name);
+    const char first = IsUpper(c) && !in_blocks ? 'A' : 'a';
+    letters += static_cast<char>(first + static_cast<char>(*dimension));
+  }
+  // Letters alone ("dcba") say the same in both languages only where an n is among them.
+  const bool is_named = name.find_first_of("nN") != std::string_view::npos;
+  return is_named ? letters : std::string(name);
+}
+
+std::optional<ElementOrder> OrderOf(std::string_view name, const Shape& shape) {
+  const std::size_t rank = shape.rank();
+  if (name == "plain" || name == "-") return RowMajorOrder(shape);
+  if (rank == 0 || rank > kMostDimensions) return std::nullopt;
+  const std::string letters = LetterName(name, rank);
+  const std::optional<ParsedName> parsed = ParseLetters(letters, rank);
+  if (!parsed) return std::nullopt;
+  std::vector<std::int64_t> logical(rank, 1), inside(rank, 1);
+  for (std::size_t i = rank - 1; i-- > 0;) logical[i] = logical[i + 1] * shape.dims[i + 1];
+  std::vector<ElementRun> runs;
+  std::int64_t step = 1;
+  bool has_gaps = false;
+  for (std::size_t k = parsed->blocks.size(); k-- > 0;) {
+    const auto& [dimension, extent] = parsed->blocks[k];
+    runs.push_back({extent, logical[dimension] * inside[dimension], step});
+    inside[dimension] *= extent;
+    has_gaps |= inside[dimension] > kMaxElements || shape.dims[dimension] % inside[dimension] != 0;
+    if (has_gaps) return ElementOrder{{}, letters + " " + Format(shape)};
+    step *= extent;
+  }
+  for (std::size_t k = parsed->outer.size(); k-- > 0;) {
+    const std::size_t dimension = parsed->outer[k];
+    const std::int64_t extent = shape.dims[dimension] / inside[dimension];
+    runs.push_back({extent, logical[dimension] * inside[dimension], step});
+    step *= extent;
+  }
+  return ElementOrder{Normalized(std::move(runs)), {}};
+}
+
+}  // namespace infimum

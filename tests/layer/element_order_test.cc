@@ -1,0 +1,112 @@
+#include "infimum/layer/element_order.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+namespace infimum {
+namespace {
+
+// Where in memory the element of this row-major index lies.
+std::int64_t PlaceOf(const ElementOrder& order, std::int64_t index) {
+  std::int64_t place = 0;
+  for (const ElementRun& run : order.runs) place += index / run.logical % run.extent * run.physical;
+  return place;
+}
+
+std::int64_t Blocked(const Shape& shape, std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w,
+                     std::int64_t block) {
+  const std::vector<std::int64_t>& dims = shape.dims;
+  return (((n * (dims[1] / block) + c / block) * dims[2] + h) * dims[3] + w) * block + c % block;
+}
+
+TEST(ElementOrder, IsWhereEveryElementLies) {
+  const Shape shape{{2, 32, 5, 3}};
+  const ElementOrder plain = *OrderOf("nchw", shape), last = *OrderOf("nhwc", shape), blocks = *OrderOf("aBcd8b", shape);
+  std::int64_t index = 0;
+  for (std::int64_t n = 0; n < 2; ++n)
+    for (std::int64_t c = 0; c < 32; ++c)
+      for (std::int64_t h = 0; h < 5; ++h)
+        for (std::int64_t w = 0; w < 3; ++w, ++index) {
+          EXPECT_EQ(PlaceOf(plain, index), index);
+          EXPECT_EQ(PlaceOf(last, index), ((n * 5 + h) * 3 + w) * 32 + c);
+          EXPECT_EQ(PlaceOf(blocks, index), Blocked(shape, n, c, h, w, 8));
+        }
+}
+
+TEST(ElementOrder, HasSeveralNames) {
+  const Shape shape{{1, 64, 56, 56}};
+  EXPECT_EQ(OrderOf("nhwc", shape), OrderOf("acdb", shape));
+  EXPECT_EQ(OrderOf("nChw16c", shape), OrderOf("aBcd16b", shape));
+  EXPECT_EQ(OrderOf("plain", shape), OrderOf("abcd", shape));
+  EXPECT_EQ(OrderOf("nwc", Shape{{1, 64, 56}}), OrderOf("acb", Shape{{1, 64, 56}}));
+  EXPECT_EQ(OrderOf("ndhwc", Shape{{1, 8, 4, 5, 6}}), OrderOf("acdeb", Shape{{1, 8, 4, 5, 6}}));
+  EXPECT_EQ(LetterName("nChw16c", 4), "aBcd16b");
+  EXPECT_EQ(LetterName("acdb", 4), "acdb");
+  EXPECT_EQ(RowMajorName(3), "abc");
+}
+
+// What a convolution writes is what a product over its flattened positions reads.
+TEST(ElementOrder, IsComparableOverShapes) {
+  EXPECT_EQ(OrderOf("acdb", Shape{{1, 64, 56, 56}}), OrderOf("ba", Shape{{64, 3136}}));
+  EXPECT_EQ(OrderOf("abcd", Shape{{1, 64, 56, 56}}), OrderOf("a", Shape{{200704}}));
+  EXPECT_EQ(OrderOf("acdb", Shape{{1, 2048, 1, 1}}), RowMajorOrder(Shape{{2048}}));
+  EXPECT_NE(OrderOf("acdb", Shape{{2, 64, 56, 56}}), OrderOf("ba", Shape{{128, 3136}}));
+  EXPECT_TRUE(OrderOf("aBcd16b", Shape{{1, 16, 1, 7}})->is_dense());
+  EXPECT_FALSE(OrderOf("aBcd16b", Shape{{1, 16, 7, 7}})->is_row_major());
+}
+
+TEST(ElementOrder, WithGapsIsOnlyItself) {
+  const std::optional<ElementOrder> gaps = OrderOf("nChw16c", Shape{{1, 24, 7, 7}});
+  ASSERT_TRUE(gaps.has_value());
+  EXPECT_FALSE(gaps->is_dense());
+  EXPECT_FALSE(gaps->is_row_major());
+  EXPECT_EQ(gaps, OrderOf("aBcd16b", Shape{{1, 24, 7, 7}}));
+  EXPECT_NE(gaps, OrderOf("aBcd8b", Shape{{1, 24, 7, 7}}));
+  EXPECT_NE(gaps, OrderOf("aBcd16b", Shape{{1, 24, 49, 1}}));
+}
+
+TEST(ElementOrder, OfNamesThatSayNothingIsNone) {
+  const Shape shape{{1, 64, 56, 56}};
+  for (const char* name : {"any", "opaque", "", "abc", "abcde", "abca", "aBcd", "aBcd16", "abcd16b", "aBcd1b", "aBcd16c",
+                           "aBcd99999999999999999999b", "nhw", "16b", "x"}) {
+    EXPECT_FALSE(OrderOf(name, shape).has_value()) << name;
+  }
+  EXPECT_FALSE(OrderOf("a", Shape{}).has_value());
+}
+
+// Every permutation of dimensions is a bijection onto the tensor's places, and two names give one order exactly when
+// every element lies in one place.
+TEST(ElementOrder, IsEqualExactlyWherePlacesAre) {
+  std::mt19937_64 random(7);
+  for (int trial = 0; trial < 2000; ++trial) {
+    Shape shape;
+    const std::size_t rank = 1 + random() % 4;
+    for (std::size_t i = 0; i < rank; ++i) shape.dims.push_back(std::int64_t{1} << (random() % 3));
+    const auto draw = [&] {
+      std::string name = RowMajorName(rank);
+      std::shuffle(name.begin(), name.end(), random);
+      const std::size_t split = random() % (2 * rank);
+      if (split >= rank || shape.dims[split] < 2) return name;
+      const char letter = static_cast<char>('a' + split);
+      name[name.find(letter)] = static_cast<char>('A' + split);
+      return name + "2" + letter;
+    };
+    const std::string names[] = {draw(), draw()};
+    const std::optional<ElementOrder> a = OrderOf(names[0], shape), b = OrderOf(names[1], shape);
+    ASSERT_TRUE(a && b) << names[0] << " " << names[1];
+    bool is_same = true;
+    std::set<std::int64_t> places;
+    for (std::int64_t i = 0; i < ElementCount(shape); ++i) {
+      places.insert(PlaceOf(*a, i));
+      is_same &= PlaceOf(*a, i) == PlaceOf(*b, i);
+    }
+    EXPECT_EQ(static_cast<std::int64_t>(places.size()), ElementCount(shape));
+    EXPECT_EQ(*places.rbegin(), ElementCount(shape) - 1);
+    EXPECT_EQ(*a == *b, is_same) << names[0] << " and " << names[1] << " of " << Format(shape);
+  }
+}
+
+}  // namespace
+}  // namespace infimum
