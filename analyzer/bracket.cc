@@ -9,6 +9,7 @@
 #include "analyzer/bracket_parts.h"
 #include "analyzer/floor.h"
 #include "analyzer/latency_resolution.h"
+#include "analyzer/layout_planner.h"
 #include "analyzer/marginal_gain.h"
 #include "analyzer/measured_rows.h"
 #include "analyzer/variants.h"
@@ -95,10 +96,11 @@ std::string_view Name(LatencyStatus status) {
 }
 
 std::string_view Name(BoundVariant variant) {
-  constexpr std::array<std::string_view, 10> kNames = {"sequential",
+  constexpr std::array<std::string_view, 11> kNames = {"sequential",
                                                        "parallel",
                                                        "fused-sequential",
                                                        "fused-parallel",
+                                                       "with-layouts",
                                                        "ideal-fusion",
                                                        "heuristic",
                                                        "benanza-2019-serial",
@@ -143,6 +145,8 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   const LatencyResolver resolver(rows, region_set, selection, device);
   std::vector<ResolvedLayer> layers = resolver.Layers(graph);
   std::vector<ResolvedRegion> regions = resolver.Regions(graph);
+  if (options.takes)
+    std::erase_if(regions, [&](const ResolvedRegion& region) { return !options.takes(region.known->region); });
   resolver.Observe(graph, options.observed, layers, regions);
 
   Bracket bracket;
@@ -161,6 +165,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   SetMarginalGains(problem, combined.parallel.latency, layers);
   for (const WhatIf& what_if : options.what_ifs)
     bracket.what_ifs.push_back(SolveAgain(problem, combined, layers, what_if));
+  INFIMUM_ASSIGN_OR_RETURN(bracket.layouts, PlanLayouts(graph, source, selection, device, layers, regions));
   bracket.regions = RegionsOf(regions, combined.chosen, layers);
   bracket.deciders = resolver.Deciders(TermsOfSelection(problem, combined.chosen));
   bracket.regret = RegretOf(layers);

@@ -56,7 +56,7 @@ LatencyResolver::LatencyResolver(const MeasuredRows& rows, const RegionSet& regi
     const std::size_t workload = times_.size() + 1;
     const Interval interval = IntervalOfSum(std::vector<Term>{{time->estimate, 1, workload}});
     const NumericContract contract = selection.contract.value_or(entry.native);
-    times_.emplace(key.text, KnownTime{*std::move(time), workload, contract, interval});
+    times_.emplace(key.text, KnownTime{*std::move(time), &entry, workload, contract, interval});
   }
 }
 
@@ -95,7 +95,8 @@ ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer) const {
   }
   if (layer.status == LayerStatus::kMeasurable && layer.workload) {
     if (const auto found = times_.find(KeyOf(*layer.workload).text); found != times_.end()) {
-      const auto& [time, workload, contract, interval] = found->second;
+      const auto& [time, rows, workload, contract, interval] = found->second;
+      resolved.rows = rows;
       resolved.times = {
           time.best,
           resources_.OccupancyOf(*layer.workload, layer.work, time.candidate.algorithm, time.best, time.core_time),
@@ -205,14 +206,15 @@ std::vector<ResolvedRegion> LatencyResolver::Regions(const ModelGraph& graph) co
   for (const KnownRegion& known : regions_.Of(graph)) {
     const auto found = times_.find(known.key.text);
     if (found == times_.end()) continue;
-    const auto& [time, workload, contract, interval] = found->second;
+    const auto& [time, rows, workload, contract, interval] = found->second;
     resolved.push_back({&known,
                         known.region.layers,
                         time.candidate,
                         {time.best,
                          resources_.OccupancyOf(known.region.workload, known.work, time.candidate.algorithm, time.best,
                                                 time.core_time),
-                         {time.estimate, 1, workload}}});
+                         {time.estimate, 1, workload}},
+                        rows});
   }
   return resolved;
 }
@@ -233,6 +235,7 @@ void LatencyResolver::Observe(const ModelGraph& graph, const std::vector<Observe
       ResolvedLayer& layer = layers[timed[0].index()];
       const bool is_better = layer.known.status != LatencyStatus::kMeasured || unit.latency < layer.times.best;
       if (!is_better) continue;
+      layer.rows = nullptr;
       layer.times = layer.fused = {unit.latency, std::move(occupancy), term};
       layer.measured = unit.latency;
       layer.estimated = layer.missing = Latency(0);
@@ -245,7 +248,7 @@ void LatencyResolver::Observe(const ModelGraph& graph, const std::vector<Observe
       layer.known.interval = unit.interval;
       layer.known.candidate = unit.candidate;
     } else if (!timed.empty()) {
-      regions.push_back({nullptr, unit.layers, unit.candidate, {unit.latency, std::move(occupancy), term}});
+      regions.push_back({nullptr, unit.layers, unit.candidate, {unit.latency, std::move(occupancy), term}, nullptr});
     }
   }
 }

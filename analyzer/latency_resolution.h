@@ -33,8 +33,9 @@ struct ResolvedLayer {
   // The layer's weights in the coverage; a layer with bodies may have several.
   Latency measured{0};
   Latency estimated{0};
-  Latency missing{0};    // the floor of what is missing
-  bool is_exact = true;  // whether `fused` is the best selection in its bodies, not a relaxation
+  Latency missing{0};                  // the floor of what is missing
+  const WorkloadRows* rows = nullptr;  // that its time is the best of; null where it has no rows, or a run was faster
+  bool is_exact = true;                // whether `fused` is the best selection in its bodies, not a relaxation
 };
 
 struct ResolvedRegion {
@@ -42,6 +43,7 @@ struct ResolvedRegion {
   std::vector<LayerId> layers;
   Candidate candidate;
   UnitTimes times;
+  const WorkloadRows* rows = nullptr;  // null where only observed
 };
 
 class LatencyResolver {
@@ -75,6 +77,7 @@ class LatencyResolver {
   double threads_;
   struct KnownTime {
     BestTime time;
+    const WorkloadRows* rows = nullptr;
     std::size_t workload = 0;  // its number, for terms
     NumericContract contract = NumericContract::kStrictF32;
     Interval interval;

@@ -166,7 +166,10 @@ struct Step {
 class Solver {
  public:
   Solver(const Facts& facts, std::size_t most_states)
-      : facts_(facts), problem_(facts.problem), most_states_(most_states), slot_of_(problem_.tensors.size(), kNone),
+      : facts_(facts),
+        problem_(facts.problem),
+        most_states_(most_states),
+        slot_of_(problem_.tensors.size(), kNone),
         routes_(problem_.tensors.size()) {}
 
   // Appends the component's units to `choice`.
@@ -219,9 +222,8 @@ class Solver {
   bool Overlaps(std::size_t region, const std::vector<std::size_t>& pending) const {
     const std::vector<std::size_t>& layers = problem_.units[region].layers;
     return std::ranges::any_of(pending, [&](std::size_t other) {
-      return std::ranges::any_of(layers, [&](std::size_t layer) {
-        return std::ranges::binary_search(problem_.units[other].layers, layer);
-      });
+      return std::ranges::any_of(
+          layers, [&](std::size_t layer) { return std::ranges::binary_search(problem_.units[other].layers, layer); });
     });
   }
 
@@ -267,9 +269,8 @@ class Solver {
   void Continue(std::size_t i, std::size_t layer, std::span<const std::size_t> starting) {
     const State state = states_[i];
     const std::vector<std::size_t> pending = pending_sets_[state.pending];
-    const auto taken = std::ranges::find_if(pending, [&](std::size_t region) {
-      return std::ranges::binary_search(problem_.units[region].layers, layer);
-    });
+    const auto taken = std::ranges::find_if(
+        pending, [&](std::size_t region) { return std::ranges::binary_search(problem_.units[region].layers, layer); });
     if (taken != pending.end()) {
       const std::size_t region = *taken;
       std::uint32_t after = state.pending;

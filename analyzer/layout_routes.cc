@@ -41,9 +41,8 @@ std::span<const LayoutRoute> LayoutRoutes::To(std::size_t layout, std::uint8_t m
     }
     std::ranges::stable_sort(found, {}, &LayoutRoute::cost);
     for (LayoutRoute& route : found) {
-      const bool is_beaten =
-          std::any_of(routes_.begin() + range.begin, routes_.end(),
-                      [&](const LayoutRoute& cheaper) { return (route.mask & ~cheaper.mask) == 0; });
+      const bool is_beaten = std::any_of(routes_.begin() + range.begin, routes_.end(),
+                                         [&](const LayoutRoute& cheaper) { return (route.mask & ~cheaper.mask) == 0; });
       if (!is_beaten) routes_.push_back(std::move(route));
     }
     range.end = static_cast<std::uint32_t>(routes_.size());

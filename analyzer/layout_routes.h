@@ -19,7 +19,7 @@
 namespace infimum {
 
 struct LayoutRoute {
-  std::uint8_t mask = 0;  // orders in which the tensor exists afterwards, a bit each
+  std::uint8_t mask = 0;                                  // orders in which the tensor exists afterwards, a bit each
   std::vector<std::array<std::uint8_t, 2>> changes = {};  // from, to
   Latency cost{0};
 };

@@ -56,6 +56,17 @@ Bound HeuristicBound(const std::vector<ResolvedLayer>& layers, const AlgorithmRe
           With(common, {regret.layers == measured ? "" : "best-candidate-where-no-library-chooses"})};
 }
 
+// Where the best assignment was not found for certain, no more than the fused bound is known to be below it.
+Bound LayoutBound(const LayoutPlan& plan, const Bound& fused, std::vector<std::string> common) {
+  std::erase(common, "free-layouts");
+  const bool all_measured = std::ranges::all_of(plan.transforms, &PlannedTransform::is_measured);
+  const Latency latency = plan.is_exact ? plan.latency : fused.latency;
+  return {BoundVariant::kWithLayouts, latency, LikeFused(latency, fused),
+          With(std::move(common),
+               {"changes-of-layout-paid", all_measured ? "" : "estimated-changes-of-layout",
+                plan.unstated > 0 ? "row-major-where-unstated" : "", plan.is_exact ? "" : "relaxed-selection"})};
+}
+
 }  // namespace
 
 void AddVariants(const ModelGraph& graph, const DeviceModel& device, const std::vector<ResolvedLayer>& layers,
@@ -81,6 +92,7 @@ void AddVariants(const ModelGraph& graph, const DeviceModel& device, const std::
   bounds.push_back({BoundVariant::kFusedParallel, combined.fused_parallel.latency,
                     LikeFused(combined.fused_parallel.latency, fused),
                     With(common, {decided(combined.fused_parallel), unfused, relaxed(combined.fused_parallel)})});
+  if (bracket.layouts) bounds.push_back(LayoutBound(*bracket.layouts, fused, common));
   std::vector<Latency> times;
   for (const ResolvedLayer& layer : layers) times.push_back(layer.fused.best);
   const Latency ideal = std::min(IdealFusion(graph, times, device), fused.latency);

@@ -36,6 +36,35 @@ Json RegionJson(const ModelGraph& graph, const RegionLatency& region) {
           {"chosen", region.is_chosen}};
 }
 
+Json LayoutsJson(const ModelGraph& graph, const std::optional<LayoutPlan>& plan) {
+  if (!plan) return nullptr;
+  Json units = Json::array(), transforms = Json::array();
+  for (const PlannedUnit& unit : plan->units) {
+    Json names = Json::array();
+    for (LayerId layer : unit.layers) names.push_back(graph.layer(layer).name);
+    units.push_back({{"layers", std::move(names)},
+                     {"candidate", unit.candidate.algorithm.empty() ? Json(nullptr) : Json(unit.candidate.name())},
+                     {"input_layout", unit.candidate.input_layout},
+                     {"output_layout", unit.candidate.output_layout},
+                     {"latency_us", unit.latency.count()}});
+  }
+  for (const PlannedTransform& transform : plan->transforms) {
+    Json reorders = Json::array();
+    for (const Workload& reorder : transform.reorders) reorders.push_back(Format(reorder));
+    transforms.push_back({{"value", graph.value(transform.value).name},
+                          {"from", transform.from},
+                          {"to", transform.to},
+                          {"configs", std::move(reorders)},
+                          {"latency_us", transform.latency.count()},
+                          {"measured", transform.is_measured}});
+  }
+  return {{"latency_us", plan->latency.count()},
+          {"transforming_us", plan->transforming.count()},
+          {"exact", plan->is_exact},
+          {"units", std::move(units)},
+          {"transforms", std::move(transforms)}};
+}
+
 }  // namespace
 
 std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
@@ -54,6 +83,7 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
   json["conventional_floor"] = FloorJson(bracket.conventional_floor);
   json["roofline_us"] = bracket.roofline.count();
   json["bounds"] = BoundsJson(bracket.bounds);
+  json["layouts"] = LayoutsJson(graph, bracket.layouts);
   json["regret"] = RegretJson(bracket.regret);
   Json& upper = json["upper"] = Json::array();
   for (const UpperLimit& limit : bracket.upper) {

@@ -48,6 +48,14 @@ std::string NotesText(const Bracket& bracket) {
                        CountText(bracket.regret->layers, "layer"),
                        bracket.regret->is_validated ? "" : " (of one repetition: not told from noise)");
   }
+  if (bracket.layouts && !bracket.layouts->transforms.empty()) {
+    const LayoutPlan& plan = *bracket.layouts;
+    const auto estimated = plan.transforms.size() - static_cast<std::size_t>(std::ranges::count_if(
+                                                        plan.transforms, &PlannedTransform::is_measured));
+    out += fmt::format("layouts    {} of layout take {} of with-layouts{}\n",
+                       CountText(plan.transforms.size(), "change"), LatencyText(plan.transforming),
+                       estimated > 0 ? fmt::format(" ({} not measured, counted as copies)", estimated) : "");
+  }
   for (const Inversion& inversion : bracket.inversions) {
     out += fmt::format("inversion  {} is {} above {}{}\n", Name(inversion.variant), LatencyText(inversion.excess),
                        Printable(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");
@@ -76,6 +84,24 @@ Table RegionsOfBracket(const ModelGraph& graph, const Bracket& bracket) {
     table.rows.push_back({Join(names, " "), region.rule, LatencyText(region.latency),
                           region.has_missing ? "-" : LatencyText(region.unfused), region.is_chosen ? "*" : "",
                           region.candidate.name()});
+  }
+  return table;
+}
+
+Table TransformsTable(const ModelGraph& graph, const LayoutPlan& plan) {
+  Table table{{{"value", Align::kLeft, true},
+               {"from"},
+               {"to"},
+               {"latency", Align::kRight},
+               {"status"},
+               {"change of layout", Align::kLeft, true}},
+              {}};
+  for (const PlannedTransform& transform : plan.transforms) {
+    std::vector<std::string> reorders;
+    for (const Workload& reorder : transform.reorders) reorders.push_back(Format(reorder));
+    table.rows.push_back({graph.value(transform.value).name, transform.from, transform.to,
+                          LatencyText(transform.latency), transform.is_measured ? "measured" : "estimated",
+                          Join(reorders, " ; ")});
   }
   return table;
 }
@@ -130,6 +156,8 @@ std::string BoundTable(const ModelGraph& graph, const Bracket& bracket, bool lay
     out += '\n';
     out += FormatTable(LayersTable(graph, bracket), width);
     if (!bracket.regions.empty()) out += '\n' + FormatTable(RegionsOfBracket(graph, bracket), width);
+    if (bracket.layouts && !bracket.layouts->transforms.empty())
+      out += '\n' + FormatTable(TransformsTable(graph, *bracket.layouts), width);
   }
   return out;
 }

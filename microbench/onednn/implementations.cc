@@ -81,6 +81,8 @@ void ImplementationWalk::AddOne(const std::string& policy, dnnl::primitive_desc_
     offer.candidate.algorithm = base + "/" + std::to_string(number);
   }
   offer.candidate.library_choice = prefix_.empty() && policy.empty() && offers_.empty();
+  offer.input_orders = InputOrders(implementation, input_argument);
+  offer.output_order = OrderOfArgument(implementation, output_argument);
   offer.make = [make_call = make_call_, implementation](const Problem& problem) -> Result<std::unique_ptr<Program>> {
     return Guarded([&]() -> Result<std::unique_ptr<Program>> {
       INFIMUM_ASSIGN_OR_RETURN(const PrimitiveCall call, make_call(problem, implementation));
@@ -103,6 +105,32 @@ void ImplementationWalk::AddOne(const std::string& policy, dnnl::primitive_desc_
     });
   };
   offers_.push_back(std::move(offer));
+}
+
+OrderOf ImplementationWalk::OrderOfArgument(const dnnl::primitive_desc_base& implementation, int argument) const {
+  const dnnl::memory::desc wanted = implementation.query_md(dnnl::query::exec_arg_md, argument);
+  if (wanted.is_zero()) return nullptr;
+  const auto seen_as = seen_as_.find(argument);
+  const dnnl::memory::desc described = seen_as != seen_as_.end() ? seen_as->second : RowMajorLike(wanted);
+  return std::make_shared<MemoryOrder>(described, wanted);
+}
+
+std::vector<OrderOf> ImplementationWalk::InputOrders(const dnnl::primitive_desc_base& implementation,
+                                                     int input_argument) const {
+  std::vector<OrderOf> orders;
+  if (input_argument == DNNL_ARG_MULTIPLE_SRC) {
+    for (int i = 0; OrderOf order = OrderOfArgument(implementation, DNNL_ARG_MULTIPLE_SRC + i); ++i)
+      orders.push_back(std::move(order));
+    return orders;
+  }
+  orders.push_back(OrderOfArgument(implementation, input_argument));
+  if (implementation.get_kind() == dnnl::primitive::kind::binary)
+    orders.push_back(OrderOfArgument(implementation, DNNL_ARG_SRC_1));
+  const dnnl::post_ops steps = implementation.get_primitive_attr().get_post_ops();
+  for (int i = 0; i < steps.len(); ++i)
+    if (steps.kind(i) == dnnl::primitive::kind::binary)
+      orders.push_back(OrderOfArgument(implementation, DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1));
+  return orders;
 }
 
 std::vector<Offer> ImplementationWalk::Take() { return std::move(offers_); }

@@ -9,9 +9,11 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "microbench/onednn/memory_order.h"
 #include "microbench/onednn/primitive_program.h"
 #include "microbench/onednn/program.h"
 
@@ -35,6 +37,10 @@ class ImplementationWalk {
   void AddOnly(const std::string& policy, const std::function<dnnl::primitive_desc_base()>& describe,
                int input_argument = DNNL_ARG_SRC, int output_argument = DNNL_ARG_DST);
 
+  // How row-major memory of the layer's tensor looks to the primitive's argument, where its dimensions are not the
+  // tensor's in their order (a product that sees channels as columns).
+  void Sees(int argument, dnnl::memory::desc described) { seen_as_[argument] = std::move(described); }
+
   // In the order added; the first of the "" policy is the library's choice.
   std::vector<Offer> Take();
 
@@ -42,10 +48,15 @@ class ImplementationWalk {
   void AddOne(const std::string& policy, dnnl::primitive_desc_base implementation, int input_argument,
               int output_argument);
 
+  // Those of the operands that vary: the input (all of several), the second of a binary one, post-operations'.
+  std::vector<OrderOf> InputOrders(const dnnl::primitive_desc_base& implementation, int input_argument) const;
+  OrderOf OrderOfArgument(const dnnl::primitive_desc_base& implementation, int argument) const;
+
   CallMaker make_call_;
   std::string prefix_;
   std::vector<Offer> offers_;
   std::vector<std::string> seen_;
+  std::map<int, dnnl::memory::desc> seen_as_;
 };
 
 // Attributes that every primitive here has: scratch memory is ours, so that Run() allocates nothing.

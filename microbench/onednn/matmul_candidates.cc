@@ -113,6 +113,8 @@ std::vector<Offer> AsMatMul(const Product& product, const std::string& prefix) {
         return BindProduct(product, problem, implementation, a, DescribedB(product), bias_shape, output);
       },
       prefix);
+  walk.Sees(DNNL_ARG_SRC, a);
+  walk.Sees(DNNL_ARG_DST, output);
   const auto add = [&](const std::string& policy, const memory::desc& source, const memory::desc& weights,
                        const memory::desc& target) {
     walk.Add(policy, [&]() -> dnnl::primitive_desc {
@@ -155,6 +157,8 @@ std::vector<Offer> AsTransposed(const Product& product) {
         return call;
       },
       "matmul-transposed/");
+  walk.Sees(DNNL_ARG_WEIGHTS, SwappedMemory(a, product.types.input));
+  walk.Sees(DNNL_ARG_DST, SwappedMemory(output, product.types.output));
   const auto add = [&](const std::string& policy, const memory::desc& target) {
     walk.Add(
         policy,
@@ -194,6 +198,8 @@ std::vector<Offer> AsInnerProduct(Product product) {
                            described_output);
       },
       "matmul-as-inner-product/");
+  walk.Sees(DNNL_ARG_SRC, described_a);
+  walk.Sees(DNNL_ARG_DST, described_output);
   const auto add = [&](const std::string& policy, const memory::desc& source, const memory::desc& target) {
     walk.Add(policy, [&]() -> dnnl::primitive_desc {
       const dnnl::primitive_attr attributes = AttributesOf(product, 1);
@@ -231,6 +237,8 @@ std::vector<Offer> AsConvolution(const Product& product) {
                            described_weights, bias_shape, ChannelsLastDesc(output, product.types.output));
       },
       "matmul-as-convolution/");
+  walk.Sees(DNNL_ARG_SRC, ChannelsLastDesc(input, product.types.input));
+  walk.Sees(DNNL_ARG_DST, ChannelsLastDesc(output, product.types.output));
   const auto add = [&](const std::string& policy, const memory::desc& source, const memory::desc& target) {
     walk.Add(policy, [&]() -> dnnl::primitive_desc {
       const dnnl::primitive_attr attributes = AttributesOf(product, 1);
@@ -319,12 +327,7 @@ std::vector<Offer> PointwiseConvolutionOffers(const ConvolutionConfig& config) {
   product.a_described = memory::desc(product.a.dims, LibraryType(product.types.input), memory::dims{1, product.rows});
   product.output_described =
       memory::desc(product.output.dims, LibraryType(product.types.output), memory::dims{1, product.rows});
-  std::vector<Offer> offers = AsMatMul(product, "convolution-as-matmul/");
-  for (Offer& offer : offers) {
-    offer.candidate.input_layout = "nhwc";
-    offer.candidate.output_layout = "nhwc";
-  }
-  return offers;
+  return AsMatMul(product, "convolution-as-matmul/");
 }
 
 }  // namespace infimum::cpu

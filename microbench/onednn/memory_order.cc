@@ -9,31 +9,13 @@ namespace infimum::cpu {
 namespace {
 
 using dnnl::memory;
-using Run = MemoryOrder::Run;
 
 constexpr std::size_t kMostDimensions = 12;  // of the library
 
 bool IsBlocked(const memory::desc& desc) { return desc.get_format_kind() == memory::format_kind::blocked; }
 
-// Neighbours that move together in both become one.
-std::vector<Run> Merged(std::vector<Run> runs) {
-  std::erase_if(runs, [](const Run& run) { return run.extent == 1; });
-  std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.logical > b.logical; });
-  std::vector<Run> merged;
-  for (const Run& run : runs) {
-    const bool continues = !merged.empty() && merged.back().logical == run.extent * run.logical &&
-                           merged.back().physical == run.extent * run.physical;
-    if (!continues) {
-      merged.push_back(run);
-      continue;
-    }
-    merged.back() = {merged.back().extent * run.extent, run.logical, run.physical};
-  }
-  return merged;
-}
-
 // nullopt where padding or an unknown format leave something unsaid.
-std::optional<std::vector<Run>> RunsOf(const memory::desc& described, const memory::desc& wanted) {
+std::optional<std::vector<ElementRun>> RunsOf(const memory::desc& described, const memory::desc& wanted) {
   if (!IsBlocked(described) || !IsBlocked(wanted) || described.get_inner_nblks() != 0) return std::nullopt;
   const memory::dims dims = wanted.get_dims();
   if (described.get_dims() != dims || wanted.get_padded_dims() != dims || wanted.get_submemory_offset() != 0) {
@@ -45,7 +27,7 @@ std::optional<std::vector<Run>> RunsOf(const memory::desc& described, const memo
   if (wanted.get_size() != bytes) return std::nullopt;
   const memory::dims logical = described.get_strides(), physical = wanted.get_strides();
   const memory::dims blocks = wanted.get_inner_blks(), indices = wanted.get_inner_idxs();
-  std::vector<Run> runs;
+  std::vector<ElementRun> runs;
   memory::dims inside(dims.size(), 1);  // elements of each dimension within the blocks so far
   std::int64_t step = 1;
   for (std::size_t k = blocks.size(); k-- > 0;) {
@@ -58,7 +40,7 @@ std::optional<std::vector<Run>> RunsOf(const memory::desc& described, const memo
     if (dims[i] % inside[i] != 0) return std::nullopt;
     runs.push_back({dims[i] / inside[i], logical[i] * inside[i], physical[i]});
   }
-  return Merged(std::move(runs));
+  return Normalized(std::move(runs));
 }
 
 // Both orders over dimensions that neither of them splits.
@@ -66,13 +48,13 @@ struct CommonDimensions {
   memory::dims dims, from, to;
 };
 
-std::optional<CommonDimensions> Refined(const std::vector<Run>& from, const std::vector<Run>& to) {
+std::optional<CommonDimensions> Refined(const std::vector<ElementRun>& from, const std::vector<ElementRun>& to) {
   CommonDimensions common;
   std::size_t a = from.size(), b = to.size();
   std::int64_t a_done = 1, b_done = 1;  // elements taken of the runs under way
   while (a > 0 && b > 0) {
-    const Run& source = from[a - 1];
-    const Run& target = to[b - 1];
+    const ElementRun& source = from[a - 1];
+    const ElementRun& target = to[b - 1];
     const std::int64_t a_left = source.extent / a_done, b_left = target.extent / b_done;
     const std::int64_t extent = std::min(a_left, b_left);
     if (std::max(a_left, b_left) % extent != 0) return std::nullopt;
@@ -94,7 +76,7 @@ std::optional<CommonDimensions> Refined(const std::vector<Run>& from, const std:
   return common;
 }
 
-std::vector<Run> RowMajorRuns(std::int64_t count) {
+std::vector<ElementRun> RowMajorRuns(std::int64_t count) {
   if (count == 1) return {};
   return {{count, 1, 1}};
 }
@@ -157,7 +139,7 @@ memory::data_type Carrier(DataType type) {
 
 MemoryOrder::MemoryOrder(memory::desc described_as, memory::desc wanted_as)
     : described(std::move(described_as)), wanted(std::move(wanted_as)) {
-  if (std::optional<std::vector<Run>> found = RunsOf(described, wanted)) {
+  if (std::optional<std::vector<ElementRun>> found = RunsOf(described, wanted)) {
     runs = *std::move(found);
     exact = true;
   }
@@ -171,6 +153,13 @@ bool MemoryOrder::row_major() const {
 std::size_t MemoryOrder::BytesOf(DataType type) const {
   return wanted.get_size() / dnnl::memory::data_type_size(wanted.get_data_type()) *
          static_cast<std::size_t>(BytesPerElement(type));
+}
+
+dnnl::memory::desc RowMajorLike(const dnnl::memory::desc& desc) {
+  const memory::dims dims = desc.get_dims();
+  memory::dims strides(dims.size(), 1);
+  for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  return memory::desc(dims, desc.get_data_type(), strides);
 }
 
 bool operator==(const MemoryOrder& a, const MemoryOrder& b) {
@@ -198,7 +187,7 @@ Result<std::unique_ptr<Program>> MakeReorder(const HostTensor& source, const Hos
     const memory::data_type carrier = Carrier(source.type());
     if (carrier == memory::data_type::undef) return Error{"unsupported: no change of layout for this type"};
     if (exact) {
-      const std::vector<Run> plain = RowMajorRuns(source.count());
+      const std::vector<ElementRun> plain = RowMajorRuns(source.count());
       const auto common = Refined(from == nullptr ? plain : from->runs, to == nullptr ? plain : to->runs);
       if (!common) return Error{"unsupported: no direct change between these layouts"};
       const memory::dims one{1};

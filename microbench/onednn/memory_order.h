@@ -13,6 +13,7 @@
 #include <memory>
 #include <vector>
 
+#include "infimum/layer/element_order.h"
 #include "microbench/onednn/onednn_types.h"
 #include "microbench/onednn/program.h"
 
@@ -22,13 +23,6 @@ struct MemoryOrder {
   // `described`: how row-major memory looks in the shape that a primitive sees; `wanted`: how it wants it to be.
   MemoryOrder(dnnl::memory::desc described, dnnl::memory::desc wanted);
 
-  struct Run {
-    std::int64_t extent;
-    std::int64_t logical;   // step of the row-major index
-    std::int64_t physical;  // step in memory
-    friend bool operator==(const Run&, const Run&) = default;
-  };
-
   bool row_major() const;
   // Without padding: element-wise layers may go over it in the order of memory.
   bool dense() const { return exact; }
@@ -36,9 +30,12 @@ struct MemoryOrder {
   std::size_t BytesOf(DataType type) const;
 
   dnnl::memory::desc described, wanted;
-  std::vector<Run> runs;
-  bool exact = false;  // the runs say all: no padding, no layout that only the library knows
+  std::vector<ElementRun> runs;  // normalized
+  bool exact = false;            // the runs say all: no padding, no layout that only the library knows
 };
+
+// Row-major, of the shape and type that `desc` has.
+dnnl::memory::desc RowMajorLike(const dnnl::memory::desc& desc);
 
 // Whether memory in the one order is memory in the other.
 bool operator==(const MemoryOrder& a, const MemoryOrder& b);

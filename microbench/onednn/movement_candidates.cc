@@ -75,6 +75,7 @@ std::vector<Offer> TransposeOffers(const MovementConfig& config) {
         return call;
       },
       "reorder/");
+  walk.Sees(DNNL_ARG_FROM, from);
   walk.AddOnly("", [&]() -> dnnl::primitive_desc_base {
     return dnnl::reorder::primitive_desc(CpuEngine(), from, CpuEngine(), to, DefaultAttributes());
   });

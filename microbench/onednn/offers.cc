@@ -17,6 +17,7 @@
 #include "microbench/onednn/pooling_candidates.h"
 #include "microbench/onednn/recurrent_candidates.h"
 #include "microbench/onednn/reduction_kernels.h"
+#include "microbench/onednn/stated_layouts.h"
 #include "microbench/onednn/upsampling_product.h"
 #include "microbench/onednn/window_kernels.h"
 
@@ -153,7 +154,9 @@ Offers WithoutFallbacks(Offers offers, CandidateTier tier) {
 }  // namespace
 
 Offers OffersFor(const LayerConfig& config, CandidateTier tier, const LayerValues& values) {
-  return WithoutFallbacks(std::visit(Collector{values}, config), tier);
+  Offers offers = WithoutFallbacks(std::visit(Collector{values}, config), tier);
+  for (Offer& offer : offers) StateLayouts(config, offer);
+  return offers;
 }
 
 Offers FusedOffers(const LayerConfig& product, const Epilogue& epilogue, CandidateTier tier) {

@@ -5,6 +5,7 @@
 #include "microbench/onednn/offers.h"
 #include "microbench/onednn/pointwise_candidates.h"
 #include "microbench/onednn/region_problem.h"
+#include "microbench/onednn/stated_layouts.h"
 
 namespace infimum::cpu {
 namespace {
@@ -106,6 +107,24 @@ std::optional<Fusion> FusionOf(const Region& region) {
   return fusion;
 }
 
+// By the region's own numbers: the product's first operand, then those of the epilogue; what varies beside them (a
+// product's second matrix) is row-major.
+std::vector<OrderOf> OrdersOfInputs(const Fusion& fusion, const Offer& offer) {
+  std::vector<OrderOf> orders;
+  const auto put = [&](const RegionOperand& operand, const OrderOf& order) {
+    if (operand.source != RegionOperand::Source::kInput) return;
+    const auto index = static_cast<std::size_t>(operand.index);
+    orders.resize(std::max(orders.size(), index + 1));
+    orders[index] = order;
+  };
+  if (offer.input_orders.empty()) return orders;
+  put(fusion.operands[0], offer.input_orders[0]);
+  std::size_t next = 1;
+  for (const Epilogue::Step& step : fusion.epilogue.steps)
+    if (step.binary && next < offer.input_orders.size()) put(fusion.operands[step.operand], offer.input_orders[next++]);
+  return orders;
+}
+
 Problem FusedProblem(const Fusion& fusion, const RegionProblem& region) {
   Problem problem{fusion.product, {}, {region.members.back()[0]}};
   for (const RegionOperand& operand : fusion.operands) problem.operands.push_back(region.Find(operand));
@@ -121,6 +140,7 @@ std::vector<RegionOffer> PostOperationOffers(const Region& region, CandidateTier
   for (Offer& offer : FusedOffers(fusion->product, fusion->epilogue, tier)) {
     RegionOffer made;
     made.candidate = offer.candidate;
+    StateLayouts(region, OrdersOfInputs(*fusion, offer), offer.output_order, made.candidate);
     made.make = [fusion = *fusion, make = offer.make](const RegionProblem& problem) {
       return make(FusedProblem(fusion, problem));
     };

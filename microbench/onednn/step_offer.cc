@@ -106,15 +106,8 @@ class ReferenceProgram : public Program {
 
 Result<std::vector<Placement>> AllRowMajor(const Operands&, const Outputs&) { return std::vector<Placement>(); }
 
-bool TakesAnyOrder(const LayerConfig& config) {
-  const auto* pointwise = std::get_if<PointwiseConfig>(&config);
-  if (pointwise == nullptr) return false;
-  return std::all_of(pointwise->inputs.begin(), pointwise->inputs.end(),
-                     [&](const Shape& input) { return input == pointwise->inputs[0]; });
-}
-
 StepOffer FromLayer(const LayerConfig& config, const Offer& offer) {
-  StepOffer result{offer.candidate.name(), AllRowMajor, nullptr, TakesAnyOrder(config)};
+  StepOffer result{offer.candidate.name(), AllRowMajor, nullptr, IsElementwise(config)};
   if (offer.place && !result.any_order) {
     result.place = [config, place = offer.place](const Operands& operands, const Outputs& outputs) {
       return place(Problem{config, operands, outputs});
@@ -135,7 +128,7 @@ Result<StepOffer> FindLayerOffer(const ReplayStep& step, const LayerConfig& conf
   }
   if (!offers.empty()) return FromLayer(config, offers.front());
   if (MakeReference(config, values) == nullptr) return Error{"unsupported: nothing here runs this layer"};
-  StepOffer result{"infimum/reference", AllRowMajor, nullptr, TakesAnyOrder(config)};
+  StepOffer result{"infimum/reference", AllRowMajor, nullptr, IsElementwise(config)};
   result.make = [config, values](const Operands& operands, const Outputs& outputs) -> Result<std::unique_ptr<Program>> {
     return std::unique_ptr<Program>(std::make_unique<ReferenceProgram>(config, values, operands, outputs));
   };
@@ -148,8 +141,8 @@ Result<StepOffer> FindRegionOffer(const ReplayStep& step, const Region& region) 
   const auto named = std::find_if(offers.begin(), offers.end(),
                                   [&](const RegionOffer& offer) { return offer.candidate.name() == step.candidate; });
   const RegionOffer offer = named != offers.end() ? *named : offers.back();
-  StepOffer result{offer.candidate.name(), AllRowMajor, nullptr, false};
-  if (offer.place) {
+  StepOffer result{offer.candidate.name(), AllRowMajor, nullptr, IsElementwise(region)};
+  if (offer.place && !result.any_order) {
     result.place = [region, offer](const Operands& operands, const Outputs& outputs) -> Result<std::vector<Placement>> {
       RegionProgram tensors;
       INFIMUM_RETURN_IF_ERROR(tensors.MakeProblem(region, operands, outputs));

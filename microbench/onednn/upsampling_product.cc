@@ -203,6 +203,8 @@ std::vector<Offer> UpsamplingProductOffers(const ConvolutionConfig& config) {
     offer.candidate.algorithm = "upsampling-as-matmul/" + product.candidate.algorithm;
     offer.candidate.input_layout = offer.candidate.output_layout = config.kernel.rank() == 2 ? "acdb" : "acb";
     offer.candidate.library_choice = false;
+    offer.input_orders.clear();
+    offer.output_order = nullptr;
     offer.make = [layer, product](const Problem& problem) -> Result<std::unique_ptr<Program>> {
       auto program = std::make_unique<UpsamplingProgram>();
       INFIMUM_RETURN_IF_ERROR(program->Prepare(layer, product, problem));

@@ -113,7 +113,7 @@ std::string LetterName(std::string_view name, std::size_t rank) {
   return is_named ? letters : std::string(name);
 }
 
-std::optional<ElementOrder> OrderOf(std::string_view name, const Shape& shape) {
+std::optional<ElementOrder> ParseLayout(std::string_view name, const Shape& shape) {
   const std::size_t rank = shape.rank();
   if (name == "plain" || name == "-") return RowMajorOrder(shape);
   if (rank == 0 || rank > kMostDimensions) return std::nullopt;

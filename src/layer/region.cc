@@ -268,4 +268,23 @@ Work WorkOf(const Region& region) {
   return total;
 }
 
+std::vector<std::size_t> PlacesByFirstUse(const Region& region) {
+  std::vector<RegionOperand> first_use;
+  std::size_t inputs = 0;
+  for (const RegionMember& member : region.members) {
+    for (const RegionOperand& operand : member.operands) {
+      if (operand.source == RegionOperand::Source::kMember) continue;
+      if (std::ranges::find(first_use, operand) != first_use.end()) continue;
+      first_use.push_back(operand);
+      inputs += operand.source == RegionOperand::Source::kInput ? 1 : 0;
+    }
+  }
+  std::vector<std::size_t> places;
+  for (const RegionOperand& operand : first_use) {
+    const auto index = static_cast<std::size_t>(operand.index);
+    places.push_back(operand.source == RegionOperand::Source::kInput ? index : inputs + index);
+  }
+  return places;
+}
+
 }  // namespace infimum

@@ -12,6 +12,12 @@ bool IsProduct(std::string_view family) {
          family == RecurrentConfig::kName;
 }
 
+bool HasOneShape(const LayerConfig& config) {
+  const auto* pointwise = std::get_if<PointwiseConfig>(&config);
+  if (pointwise == nullptr || pointwise->kind == PointwiseKind::kDynamicQuantize) return false;
+  return std::ranges::all_of(pointwise->inputs, [&](const Shape& input) { return input == pointwise->inputs[0]; });
+}
+
 }  // namespace
 
 std::string Format(const Workload& workload) {
@@ -46,6 +52,17 @@ std::string_view FamilyOf(const Workload& workload) {
   const auto product =
       std::ranges::find_if(members, [](const RegionMember& member) { return IsProduct(FamilyOf(member.config)); });
   return FamilyOf((product == members.end() ? members.front() : *product).config);
+}
+
+bool IsElementwise(const Workload& workload) {
+  if (const auto* config = std::get_if<LayerConfig>(&workload)) return HasOneShape(*config);
+  const Region& region = std::get<Region>(workload);
+  // A constant lies as it was given.
+  return std::ranges::all_of(region.members, [](const RegionMember& member) {
+    return HasOneShape(member.config) && std::ranges::none_of(member.operands, [](const RegionOperand& operand) {
+             return operand.source == RegionOperand::Source::kWeight;
+           });
+  });
 }
 
 WorkloadKey KeyOf(const Workload& workload) { return {Format(workload)}; }

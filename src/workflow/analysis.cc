@@ -20,6 +20,7 @@
 #include "infimum/workflow/interrupt.h"
 #include "infimum/workflow/replay.h"
 #include "src/workflow/report_filling.h"
+#include "src/workflow/transform_times.h"
 
 namespace infimum {
 namespace {
@@ -167,6 +168,17 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
       warnings.push_back(fmt::format("The budget of {} s ended the measuring; the same command again goes on",
                                      options.campaign.budget.count()));
       talk.Say("the budget is spent; the same command again goes on where this one ended");
+    }
+  }
+  // A few seconds' work beside the campaign's; what is left of a spent budget is one.
+  if (!Interrupted()) {
+    CampaignOptions campaign = options.campaign;
+    campaign.budget = std::max(Left(start, options.campaign.budget), options.campaign.budget / 8);
+    const Result<Bracket> timed =
+        WithTransformTimes(installation, analysis.graph, *store, selection, {}, campaign, talk);
+    if (!timed && !Interrupted()) {
+      warnings.push_back(timed.error().message);
+      talk.Warn(timed.error().message);
     }
   }
   // A second look minutes later: a clock that was low at first would make the floor too high.

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 
 #include "infimum/analyzer/bracket.h"
-#include "infimum/analyzer/fusion_choice.h"
 #include "infimum/base/text.h"
 #include "infimum/measurement/statistics.h"
 #include "infimum/onnx/read_model.h"
@@ -18,9 +18,13 @@
 #include "infimum/workflow/child_process.h"
 #include "infimum/workflow/installation.h"
 #include "src/workflow/temporary_folder.h"
+#include "src/workflow/transform_times.h"
 
 namespace infimum {
 namespace {
+
+// For changes of layout that have no time yet: a model has some ten different ones.
+constexpr std::chrono::seconds kTransformsTime{60};
 
 Status WriteFile(const std::filesystem::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
@@ -105,22 +109,32 @@ Result<ReplaySchedule> ScheduleOf(const ModelGraph& graph, const std::vector<std
   return BuildReplaySchedule(graph, units);
 }
 
-// The best selection among the regions that can be replayed.
-std::vector<ReplayRegion> RegionsOf(const Bracket& bracket) {
-  std::vector<Latency> layers;
-  for (const LayerLatency& layer : bracket.layers) layers.push_back(layer.latency.value_or(Latency(0)));
-  std::vector<const RegionLatency*> known;
-  std::vector<FusionCandidate> candidates;
-  for (const RegionLatency& region : bracket.regions) {
-    if (!region.region || !CanReplay(*region.region)) continue;
-    FusionCandidate candidate{{}, region.latency};
-    for (LayerId layer : region.layers) candidate.layers.push_back(layer.index());
-    candidates.push_back(std::move(candidate));
-    known.push_back(&region);
+// What the best plan runs: a candidate for each layer, empty where none is known, and the regions that it runs as one.
+struct Chosen {
+  std::vector<std::string> candidates;
+  std::vector<ReplayRegion> regions;
+};
+
+Chosen ChosenBy(const Bracket& bracket) {
+  Chosen chosen;
+  for (const LayerLatency& layer : bracket.layers)
+    chosen.candidates.push_back(layer.candidate ? layer.candidate->name() : std::string());
+  const auto add_region = [&](std::size_t place, const Candidate& candidate) {
+    const RegionLatency& region = bracket.regions[place];
+    if (region.region) chosen.regions.push_back({*region.region, candidate.name()});
+  };
+  if (!bracket.layouts) {
+    for (std::size_t i = 0; i < bracket.regions.size(); ++i)
+      if (bracket.regions[i].is_chosen) add_region(i, bracket.regions[i].candidate);
+    return chosen;
   }
-  std::vector<ReplayRegion> chosen;
-  for (std::size_t place : ChooseRegions(layers, candidates).chosen)
-    chosen.push_back({*known[place]->region, known[place]->candidate.name()});
+  for (const PlannedUnit& unit : bracket.layouts->units) {
+    if (unit.region) {
+      add_region(*unit.region, unit.candidate);
+    } else if (!unit.candidate.algorithm.empty()) {
+      chosen.candidates[unit.layers[0].index()] = unit.candidate.name();
+    }
+  }
   return chosen;
 }
 
@@ -173,21 +187,23 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
     talk.Say("measuring the device's peaks (bandwidth by cache level, arithmetic by type)");
     INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, *store, talk));
   }
-  INFIMUM_ASSIGN_OR_RETURN(const Bracket bracket, ComputeBracket(replay.graph, *store, selection));
-  std::vector<std::string> candidates;
-  std::size_t unmeasured = 0;
-  for (const LayerLatency& layer : bracket.layers) {
-    candidates.push_back(layer.candidate ? layer.candidate->name() : std::string());
-    if (!layer.candidate && layer.status != LatencyStatus::kFree) ++unmeasured;
-  }
+  BracketOptions taken;
+  taken.takes = [&](const FusableRegion& region) { return options.regions && CanReplay(region); };
+  CampaignOptions transforms = options.campaign;
+  transforms.budget = kTransformsTime;
+  INFIMUM_ASSIGN_OR_RETURN(const Bracket bracket,
+                           WithTransformTimes(installation, replay.graph, *store, selection, taken, transforms, talk));
+  const auto unmeasured = std::ranges::count_if(bracket.layers, [](const LayerLatency& layer) {
+    return !layer.candidate && layer.status != LatencyStatus::kFree;
+  });
   if (unmeasured > 0) {
     talk.Warn(
         fmt::format("{} of {} layers are not measured and run with the library's choice; `infimum analyze {}` "
                     "measures them",
-                    unmeasured, candidates.size(), options.model.string()));
+                    unmeasured, bracket.layers.size(), options.model.string()));
   }
-  const std::vector<ReplayRegion> regions = options.regions ? RegionsOf(bracket) : std::vector<ReplayRegion>();
-  INFIMUM_ASSIGN_OR_RETURN(replay.schedule, ScheduleOf(replay.graph, candidates, regions));
+  const Chosen chosen = ChosenBy(bracket);
+  INFIMUM_ASSIGN_OR_RETURN(replay.schedule, ScheduleOf(replay.graph, chosen.candidates, chosen.regions));
 
   INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder temporary, TemporaryFolder::Make());
   const std::filesystem::path folder = options.keep.empty() ? temporary.path() : options.keep;

@@ -18,6 +18,7 @@
 
 #include "analyzer/bounds.h"
 #include "analyzer/bracket_parts.h"
+#include "analyzer/layout_planner.h"
 #include "analyzer/marginal_gain.h"
 #include "infimum/analyzer/bracket.h"
 #include "tests/support/graph_builder.h"
@@ -32,22 +33,32 @@ double MillisecondsSince(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// Blocks of a residual network: two products with an activation each, a sum, an activation; now and then a branch.
+ValueId Convolve(const std::string& name, ValueId input, std::int64_t channels, std::int64_t outputs,
+                 testing::GraphBuilder& model) {
+  ConvolutionConfig config;
+  config.input = Shape{{1, channels, 8, 8}};
+  config.output_channels = outputs;
+  config.kernel = config.stride = config.dilation = Shape{{1, 1}};
+  config.padding = {0, 0, 0, 0};
+  return model.Measurable(name, "Conv", {input, model.Weight("weights of " + name, {outputs, channels, 1, 1})}, config);
+}
+
+// Blocks of a residual network: two convolutions with an activation each, a sum, an activation.
 ModelGraph Network(std::size_t layers) {
   testing::GraphBuilder model;
-  ValueId value = model.Input("x", {1, 64});
+  ValueId value = model.Input("x", {1, 64, 8, 8});
   std::size_t made = 0;
   const auto next = [&](const char* kind) { return fmt::format("{}_{}", kind, made++); };
-  std::int64_t rows = 1;
+  std::int64_t blocks = 1;
   while (made < layers) {
     // Another size for each block, so that no two workloads are equal.
-    const ValueId wide = model.View(next("view"), value, {1, 64});
-    const std::int64_t inner = 16 + rows++;
-    const ValueId first = model.MatMul(next("fc"), wide, model.Weight(fmt::format("w{}", made), {64, inner}));
+    const ValueId same = model.View(next("view"), value, {1, 64, 8, 8});
+    const std::int64_t inner = 16 + blocks++;
+    const ValueId first = Convolve(next("conv"), same, 64, inner, model);
     const ValueId relu = model.Unary(next("relu"), PointwiseKind::kRelu, first);
-    const ValueId second = model.MatMul(next("fc"), relu, model.Weight(fmt::format("w{}", made), {inner, 64}));
+    const ValueId second = Convolve(next("conv"), relu, inner, 64, model);
     value =
-        model.Unary(next("tanh"), PointwiseKind::kTanh, model.Binary(next("add"), PointwiseKind::kAdd, second, wide));
+        model.Unary(next("tanh"), PointwiseKind::kTanh, model.Binary(next("add"), PointwiseKind::kAdd, second, same));
   }
   model.Output(value);
   return model.Take();
@@ -58,8 +69,11 @@ void AddRows(const WorkloadKey& key, std::uint64_t seed, MemorySource& source) {
   for (int candidate = 0; candidate < 5; ++candidate) {
     std::vector<Latency> medians;
     for (int i = 0; i < 3; ++i) medians.emplace_back(10 + static_cast<double>(random() % 1000) / 100);
-    source.Add(testing::MeasuredRow(key, "candidate_" + std::to_string(candidate), std::move(medians)),
-               testing::TestEnvironment(4));
+    Measurement row = testing::MeasuredRow(key, "candidate_" + std::to_string(candidate), std::move(medians));
+    // Of regions the residual operand as well.
+    row.candidate.input_layout = candidate % 2 == 0 ? "abcd,abcd" : "acdb,acdb";
+    row.candidate.output_layout = candidate < 3 ? "abcd" : "acdb";
+    source.Add(row, testing::TestEnvironment(4));
   }
 }
 
@@ -102,13 +116,18 @@ void Measure(std::size_t layers) {
   const CombinedBounds combined = CombineBounds(problem);
   SetMarginalGains(problem, combined.parallel.latency, resolved);
   const double combining = MillisecondsSince(before_combining);
+  const auto before_layouts = Clock::now();
+  const auto plan = PlanLayouts(graph, source, selection, *device, resolved, resolved_regions);
+  const double planning = MillisecondsSince(before_layouts);
+  if (!plan.ok() || !*plan || !(*plan)->is_exact) fmt::print(stderr, "the plan of layouts is not exact\n");
   std::size_t edges = 0;
   for (const auto& before : problem.predecessors) edges += before.size();
-  fmt::print("{:>9} {:>9} {:>11} {:>9.1f} ms {:>9.1f} ms {:>9.1f} ms {:>9.1f} ms {:>9.1f} ms {:>8.0f}   {}\n",
-             graph.layers.size(), bracket->regions.size(), 5 * (keys.size() + region_keys.size()), whole, finding,
-             fetching, resolving, combining,
-             1e6 * (resolving + combining) / static_cast<double>(graph.layers.size() + edges),
-             combined.fused_sequential.latency < combined.sequential.latency ? "" : "(nothing was fused)");
+  fmt::print(
+      "{:>9} {:>9} {:>11} {:>9.1f} ms {:>9.1f} ms {:>9.1f} ms {:>9.1f} ms {:>9.1f} ms {:>9.1f} ms {:>8.0f}   {}\n",
+      graph.layers.size(), bracket->regions.size(), 5 * (keys.size() + region_keys.size()), whole, finding, fetching,
+      resolving, combining, planning,
+      1e6 * (resolving + combining + planning) / static_cast<double>(graph.layers.size() + edges),
+      combined.fused_sequential.latency < combined.sequential.latency ? "" : "(nothing was fused)");
   std::fflush(stdout);
 }
 
@@ -117,8 +136,8 @@ void Measure(std::size_t layers) {
 
 int main(int argc, char** argv) {
   const std::size_t largest = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100'000;
-  fmt::print("{:>9} {:>9} {:>11} {:>12} {:>12} {:>12} {:>12} {:>12} {:>8}\n", "layers", "regions", "candidates",
-             "bracket", "find", "fetch", "resolve", "combine", "ns each");
+  fmt::print("{:>9} {:>9} {:>11} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12} {:>8}\n", "layers", "regions", "candidates",
+             "bracket", "find", "fetch", "resolve", "combine", "layouts", "ns each");
   for (std::size_t layers = 1000; layers <= largest; layers *= 10) infimum::Measure(layers);
   return 0;
 }

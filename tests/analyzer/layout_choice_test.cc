@@ -101,8 +101,7 @@ LayoutProblem Random(std::uint64_t seed, std::size_t most_layers, std::size_t mo
     tensor.layouts = 1 + random() % most_layouts;
     if (tensor.layouts > 1) {
       for (std::size_t from = 0; from < tensor.layouts; ++from)
-        for (std::size_t to = 0; to < tensor.layouts; ++to)
-          tensor.change.emplace_back(from == to ? 0.0 : amount(12));
+        for (std::size_t to = 0; to < tensor.layouts; ++to) tensor.change.emplace_back(from == to ? 0.0 : amount(12));
     }
     problem.tensors.push_back(tensor);
     return problem.tensors.size() - 1;
@@ -287,7 +286,8 @@ void ExpectConsistent(const LayoutProblem& problem, const LayoutChoice& choice) 
     layers.insert(layers.end(), unit.layers.begin(), unit.layers.end());
     change(chosen.unit);
     for (std::size_t k = 0; k < unit.reads.size(); ++k) {
-      const bool is_there = problem.tensors[unit.reads[k]].layouts == 1 || (there[unit.reads[k]] >> option.reads[k] & 1);
+      const bool is_there =
+          problem.tensors[unit.reads[k]].layouts == 1 || (there[unit.reads[k]] >> option.reads[k] & 1);
       EXPECT_TRUE(is_there) << "unit " << chosen.unit << " reads what is not there";
     }
     for (std::size_t k = 0; k < unit.writes.size(); ++k) there[unit.writes[k]] = 1u << option.writes[k];

@@ -23,7 +23,8 @@ std::int64_t Blocked(const Shape& shape, std::int64_t n, std::int64_t c, std::in
 
 TEST(ElementOrder, IsWhereEveryElementLies) {
   const Shape shape{{2, 32, 5, 3}};
-  const ElementOrder plain = *OrderOf("nchw", shape), last = *OrderOf("nhwc", shape), blocks = *OrderOf("aBcd8b", shape);
+  const ElementOrder plain = *ParseLayout("nchw", shape), last = *ParseLayout("nhwc", shape),
+                     blocks = *ParseLayout("aBcd8b", shape);
   std::int64_t index = 0;
   for (std::int64_t n = 0; n < 2; ++n)
     for (std::int64_t c = 0; c < 32; ++c)
@@ -37,11 +38,11 @@ TEST(ElementOrder, IsWhereEveryElementLies) {
 
 TEST(ElementOrder, HasSeveralNames) {
   const Shape shape{{1, 64, 56, 56}};
-  EXPECT_EQ(OrderOf("nhwc", shape), OrderOf("acdb", shape));
-  EXPECT_EQ(OrderOf("nChw16c", shape), OrderOf("aBcd16b", shape));
-  EXPECT_EQ(OrderOf("plain", shape), OrderOf("abcd", shape));
-  EXPECT_EQ(OrderOf("nwc", Shape{{1, 64, 56}}), OrderOf("acb", Shape{{1, 64, 56}}));
-  EXPECT_EQ(OrderOf("ndhwc", Shape{{1, 8, 4, 5, 6}}), OrderOf("acdeb", Shape{{1, 8, 4, 5, 6}}));
+  EXPECT_EQ(ParseLayout("nhwc", shape), ParseLayout("acdb", shape));
+  EXPECT_EQ(ParseLayout("nChw16c", shape), ParseLayout("aBcd16b", shape));
+  EXPECT_EQ(ParseLayout("plain", shape), ParseLayout("abcd", shape));
+  EXPECT_EQ(ParseLayout("nwc", Shape{{1, 64, 56}}), ParseLayout("acb", Shape{{1, 64, 56}}));
+  EXPECT_EQ(ParseLayout("ndhwc", Shape{{1, 8, 4, 5, 6}}), ParseLayout("acdeb", Shape{{1, 8, 4, 5, 6}}));
   EXPECT_EQ(LetterName("nChw16c", 4), "aBcd16b");
   EXPECT_EQ(LetterName("acdb", 4), "acdb");
   EXPECT_EQ(RowMajorName(3), "abc");
@@ -49,31 +50,31 @@ TEST(ElementOrder, HasSeveralNames) {
 
 // What a convolution writes is what a product over its flattened positions reads.
 TEST(ElementOrder, IsComparableOverShapes) {
-  EXPECT_EQ(OrderOf("acdb", Shape{{1, 64, 56, 56}}), OrderOf("ba", Shape{{64, 3136}}));
-  EXPECT_EQ(OrderOf("abcd", Shape{{1, 64, 56, 56}}), OrderOf("a", Shape{{200704}}));
-  EXPECT_EQ(OrderOf("acdb", Shape{{1, 2048, 1, 1}}), RowMajorOrder(Shape{{2048}}));
-  EXPECT_NE(OrderOf("acdb", Shape{{2, 64, 56, 56}}), OrderOf("ba", Shape{{128, 3136}}));
-  EXPECT_TRUE(OrderOf("aBcd16b", Shape{{1, 16, 1, 7}})->is_dense());
-  EXPECT_FALSE(OrderOf("aBcd16b", Shape{{1, 16, 7, 7}})->is_row_major());
+  EXPECT_EQ(ParseLayout("acdb", Shape{{1, 64, 56, 56}}), ParseLayout("ba", Shape{{64, 3136}}));
+  EXPECT_EQ(ParseLayout("abcd", Shape{{1, 64, 56, 56}}), ParseLayout("a", Shape{{200704}}));
+  EXPECT_EQ(ParseLayout("acdb", Shape{{1, 2048, 1, 1}}), RowMajorOrder(Shape{{2048}}));
+  EXPECT_NE(ParseLayout("acdb", Shape{{2, 64, 56, 56}}), ParseLayout("ba", Shape{{128, 3136}}));
+  EXPECT_TRUE(ParseLayout("aBcd16b", Shape{{1, 16, 1, 7}})->is_dense());
+  EXPECT_FALSE(ParseLayout("aBcd16b", Shape{{1, 16, 7, 7}})->is_row_major());
 }
 
 TEST(ElementOrder, WithGapsIsOnlyItself) {
-  const std::optional<ElementOrder> gaps = OrderOf("nChw16c", Shape{{1, 24, 7, 7}});
+  const std::optional<ElementOrder> gaps = ParseLayout("nChw16c", Shape{{1, 24, 7, 7}});
   ASSERT_TRUE(gaps.has_value());
   EXPECT_FALSE(gaps->is_dense());
   EXPECT_FALSE(gaps->is_row_major());
-  EXPECT_EQ(gaps, OrderOf("aBcd16b", Shape{{1, 24, 7, 7}}));
-  EXPECT_NE(gaps, OrderOf("aBcd8b", Shape{{1, 24, 7, 7}}));
-  EXPECT_NE(gaps, OrderOf("aBcd16b", Shape{{1, 24, 49, 1}}));
+  EXPECT_EQ(gaps, ParseLayout("aBcd16b", Shape{{1, 24, 7, 7}}));
+  EXPECT_NE(gaps, ParseLayout("aBcd8b", Shape{{1, 24, 7, 7}}));
+  EXPECT_NE(gaps, ParseLayout("aBcd16b", Shape{{1, 24, 49, 1}}));
 }
 
 TEST(ElementOrder, OfNamesThatSayNothingIsNone) {
   const Shape shape{{1, 64, 56, 56}};
-  for (const char* name : {"any", "opaque", "", "abc", "abcde", "abca", "aBcd", "aBcd16", "abcd16b", "aBcd1b", "aBcd16c",
-                           "aBcd99999999999999999999b", "nhw", "16b", "x"}) {
-    EXPECT_FALSE(OrderOf(name, shape).has_value()) << name;
+  for (const char* name : {"any", "opaque", "", "abc", "abcde", "abca", "aBcd", "aBcd16", "abcd16b", "aBcd1b",
+                           "aBcd16c", "aBcd99999999999999999999b", "nhw", "16b", "x"}) {
+    EXPECT_FALSE(ParseLayout(name, shape).has_value()) << name;
   }
-  EXPECT_FALSE(OrderOf("a", Shape{}).has_value());
+  EXPECT_FALSE(ParseLayout("a", Shape{}).has_value());
 }
 
 // Every permutation of dimensions is a bijection onto the tensor's places, and two names give one order exactly when
@@ -94,7 +95,7 @@ TEST(ElementOrder, IsEqualExactlyWherePlacesAre) {
       return name + "2" + letter;
     };
     const std::string names[] = {draw(), draw()};
-    const std::optional<ElementOrder> a = OrderOf(names[0], shape), b = OrderOf(names[1], shape);
+    const std::optional<ElementOrder> a = ParseLayout(names[0], shape), b = ParseLayout(names[1], shape);
     ASSERT_TRUE(a && b) << names[0] << " " << names[1];
     bool is_same = true;
     std::set<std::int64_t> places;

@@ -5,12 +5,14 @@
 // Each bound is a value with its variant, its assumption tags, its interval and its coverage.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "infimum/analyzer/layout_plan.h"
 #include "infimum/graph/fusable_regions.h"
 #include "infimum/measurement/measurement_source.h"
 
@@ -88,6 +90,8 @@ struct WhatIf {
 };
 
 struct BracketOptions {
+  // Which fusable regions may take part; absent: all.
+  std::function<bool(const FusableRegion&)> takes;
   std::vector<ObservedUnit> observed;
   std::vector<WhatIf> what_ifs;
 };
@@ -107,6 +111,7 @@ struct Coverage {
 //   parallel          22.0   layers that need not wait run at once; with one core that wins nothing
 //   fused-sequential  18.9   the best selection of measured regions
 //   fused-parallel    18.9   likewise, at once
+//   with-layouts      19.9   the same with every layout's change paid: conv_2 wants another than conv_1 leaves, 1.0
 //   ideal-fusion      18.0   element-wise and layout layers cost only their bytes, whatever libraries can fuse
 //   heuristic         23.0   what the libraries would choose by themselves; less sequential: the algorithm regret
 enum class BoundVariant {
@@ -114,6 +119,7 @@ enum class BoundVariant {
   kParallel,
   kFusedSequential,
   kFusedParallel,
+  kWithLayouts,
   kIdealFusion,
   kHeuristic,
   kBenanza2019Serial,  // these four: see benanza_bracket.h
@@ -203,6 +209,7 @@ struct Bracket {
   Latency roofline{0};
   std::vector<Bound> bounds;  // in the order of the variants; none where of no layer a time is known
   const Bound* Find(BoundVariant variant) const;  // null where there is none
+  std::optional<LayoutPlan> layouts;              // absent where no candidate's layout has to be paid for
   std::optional<AlgorithmRegret> regret;          // absent where no row is a library's choice
   std::optional<Latency> demonstrated;
   Coverage coverage;
@@ -216,7 +223,7 @@ struct Bracket {
 };
 
 // Needs a graph that Validate() accepts. Asks `source` once for all layers and regions (on several threads once more
-// for each smaller power of two, see analyzer/bounds.h) and once for the peaks. An
+// for each smaller power of two, see analyzer/bounds.h), once for changes of layout and once for the peaks. An
 // error only where the source fails or the device has no peaks and no data sheet at all.
 Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection,
                                const BracketOptions& options = {});

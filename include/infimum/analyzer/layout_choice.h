@@ -6,7 +6,8 @@
 //   conv_2   blocked 10, row-major 11
 //
 //   free layouts  10 + 3 + 10 = 23
-//   ChooseLayouts conv_1 blocked 10, change 1.5, pool 3, conv_2 row-major 11 = 25.5   (12 + 3 + 11 = 26 without changes,
+//   ChooseLayouts conv_1 blocked 10, change 1.5, pool 3, conv_2 row-major 11 = 25.5   (12 + 3 + 11 = 26 without
+//   changes,
 //                 10 + 1.5 + 3 + 1.5 + 10 + 1.5 = 27.5 with the fastest candidates)
 //
 // A copy in another order is made once and serves every later reader, also as the source of further copies: a change

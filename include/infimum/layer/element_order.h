@@ -1,9 +1,9 @@
 // In which order a tensor's elements lie in memory, comparable over the shapes in which layers see it.
 //
-//   OrderOf("acdb", Shape{{1, 64, 56, 56}})    channels last       runs {64 x 3136 -> 1}, {3136 x 1 -> 64}
-//   OrderOf("nhwc", Shape{{1, 64, 56, 56}})    the same order by another name
-//   OrderOf("aBcd16b", Shape{{1, 64, 7, 7}})   blocks of channels  runs {4 x 784 -> 784}, {16 x 49 -> 1}, {49 x 1 -> 16}
-//   OrderOf("ab", Shape{{64, 3136}})           row-major           one run {200704 x 1 -> 1}, in every shape
+//   ParseLayout("acdb", Shape{{1, 64, 56, 56}})    channels last       runs {64 x 3136 -> 1}, {3136 x 1 -> 64}
+//   ParseLayout("nhwc", Shape{{1, 64, 56, 56}})    the same order by another name
+//   ParseLayout("aBcd16b", Shape{{1, 64, 7, 7}})   blocks of channels  runs {4 x 784 -> 784}, {16 x 49 -> 1}, {49 x 1
+//   -> 16} ParseLayout("ab", Shape{{64, 3136}})           row-major           one run {200704 x 1 -> 1}, in every shape
 //
 // A run says, outermost first, how far a step of the row-major index moves in memory. A convolution may see
 // 1x64x56x56 where a matrix product sees 64x3136: whether what one writes is what the other reads is whether their
@@ -44,10 +44,11 @@ struct ElementOrder {
 
 ElementOrder RowMajorOrder(const Shape& shape);
 
-// The layout that `name` is in `shape`: letters of dimensions ("acdb"; a capital where a block is split off: "aBcd16b"),
-// the names of activations ("nchw", "nhwc", "ncdhw", "nChw16c"), "plain" for row-major. nullopt for every other name
+// The layout that `name` is in `shape`: letters of dimensions ("acdb"; a capital where a block is split off:
+// "aBcd16b"), the names of activations ("nchw", "nhwc", "ncdhw", "nChw16c"), "plain" for row-major. nullopt for every
+// other name
 // ("any", "opaque") and where the name has another rank than the shape.
-std::optional<ElementOrder> OrderOf(std::string_view name, const Shape& shape);
+std::optional<ElementOrder> ParseLayout(std::string_view name, const Shape& shape);
 
 // "abcd" for rank 4.
 std::string RowMajorName(std::size_t rank);

@@ -45,6 +45,9 @@ std::string Format(const Region& region);
 Result<Region> ParseRegion(std::string_view text);
 Status Validate(const Region& region);
 
+// For each operand from outside, in the order of first use, its place among in0, in1 ..., w0, w1 ...
+std::vector<std::size_t> PlacesByFirstUse(const Region& region);
+
 // Work of all members; bytes only of what comes from outside and of the outputs.
 Work WorkOf(const Region& region);
 

@@ -20,6 +20,10 @@ Work WorkOf(const Workload& workload);
 // The family of a configuration; of a region, its first product's family or its first member's.
 std::string_view FamilyOf(const Workload& workload);
 
+// Whether an element of an output is made of the operands' elements at its own place alone: then any order of memory
+// without gaps serves, if all of them have it. Broadcasts are not.
+bool IsElementwise(const Workload& workload);
+
 // The canonical text as a type of its own, so that a key is never mistaken for a name.
 struct WorkloadKey {
   std::string text;

@@ -1,0 +1,368 @@
+#include "analyzer/layout_graph.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "infimum/graph/replay_schedule.h"
+#include "infimum/graph/views.h"
+
+namespace infimum {
+namespace {
+
+// "acdb,abcd" -> {"acdb", "abcd"}
+std::vector<std::string> SplitNames(const std::string& names) {
+  std::vector<std::string> list;
+  for (std::size_t begin = 0; begin <= names.size();) {
+    const std::size_t end = std::min(names.find(',', begin), names.size());
+    list.push_back(names.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return list;
+}
+
+bool IsOpaque(const std::vector<std::string>& names) { return std::ranges::count(names, "opaque") > 0; }
+
+// The order that a candidate states for its `place`th tensor; row-major where it states none.
+NamedOrder StatedOrder(const std::vector<std::string>& names, std::size_t place, const Shape& shape) {
+  if (place < names.size()) {
+    std::optional<ElementOrder> order = ParseLayout(names[place], shape);
+    if (order && !order->is_row_major()) return {*std::move(order), LetterName(names[place], shape.rank()), shape};
+  }
+  return {};
+}
+
+bool IsRowMajor(const NamedOrder& order) { return order.name.empty(); }
+bool IsSame(const NamedOrder& a, const NamedOrder& b) {
+  return IsRowMajor(a) || IsRowMajor(b) ? IsRowMajor(a) && IsRowMajor(b) : a.order == b.order;
+}
+
+// Which of a workload's operands vary from one inference to the next: those that candidates state layouts for, in turn.
+std::vector<bool> VariableOperands(const Workload& workload, const std::vector<Operand>& operands) {
+  std::vector<bool> varies(operands.size(), true);
+  std::size_t inputs = operands.size();
+  if (const auto* region = std::get_if<Region>(&workload)) {
+    std::set<RegionOperand> constants;
+    for (const RegionMember& member : region->members)
+      for (const RegionOperand& operand : member.operands)
+        if (operand.source == RegionOperand::Source::kWeight) constants.insert(operand);
+    inputs -= std::min(constants.size(), inputs);
+  }
+  for (std::size_t i = 0; i < operands.size(); ++i) varies[i] = i < inputs && !operands[i].constant;
+  return varies;
+}
+
+class DisjointSets {
+ public:
+  explicit DisjointSets(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0u); }
+  std::size_t Find(std::size_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  void Join(std::size_t a, std::size_t b) { parent_[Find(a)] = Find(b); }
+
+ private:
+  std::vector<std::size_t> parent_;
+};
+
+}  // namespace
+
+LayoutGraph::LayoutGraph(const ModelGraph& graph, const Selection& selection,
+                         const std::vector<ResolvedLayer>& layers, const std::vector<ResolvedRegion>& regions)
+    : graph_(graph),
+      selection_(selection),
+      roots_(RootsOfViews(graph)),
+      tensor_of_(graph.values.size()) {
+  for (std::size_t i = 0; i < layers.size(); ++i)
+    if (graph.layers[i].status != LayerStatus::kFree) AddLayer(i, layers[i]);
+  for (std::size_t i = 0; i < regions.size(); ++i) AddRegion(i, regions[i]);
+  for (const Unit& unit : units_)
+    for (const Way& way : unit.ways)
+      for (const auto* orders : {&way.reads, &way.writes}) has_layouts_ |= !std::ranges::all_of(*orders, IsRowMajor);
+  NumberOrders();
+  NumberOptions();
+  if (has_layouts_) FindReorders();
+}
+
+std::optional<std::size_t> LayoutGraph::TensorOf(ValueId value) {
+  const ValueId root = roots_[value.index()];
+  const Value& described = graph_.value(root);
+  if (described.kind == ValueKind::kWeight || !described.shape) return std::nullopt;
+  std::optional<std::size_t>& known = tensor_of_[root.index()];
+  if (!known) {
+    known = values_.size();
+    values_.push_back(root);
+  }
+  return known;
+}
+
+// Every row is a way; of those that read and write alike the fastest.
+void LayoutGraph::AddWays(const WorkloadRows* rows, const std::vector<bool>& is_read, Unit& unit) {
+  if (rows == nullptr) return;
+  const auto own = rows->by_threads.find(selection_.threads);
+  if (own == rows->by_threads.end()) return;
+  for (const Measurement& row : own->second) {
+    Way way{row.candidate, Fold(row.repetitions, selection_.statistic), {}, {}};
+    if (!(way.cost >= Latency(0))) continue;
+    const std::vector<std::string> inputs = SplitNames(row.candidate.input_layout);
+    const std::vector<std::string> outputs = SplitNames(row.candidate.output_layout);
+    // An order without a name can only be had from the same candidate: it takes no part, unless its order is kept.
+    if (!unit.keeps_order && (IsOpaque(inputs) || IsOpaque(outputs))) continue;
+    for (std::size_t k = 0, place = 0; k < is_read.size(); ++k)
+      if (is_read[k]) way.reads.push_back(StatedOrder(inputs, k, unit.reads[place++].shape));
+    for (std::size_t k = 0; k < unit.writes.size(); ++k)
+      way.writes.push_back(StatedOrder(outputs, k, unit.writes[k].shape));
+    const auto same = std::ranges::find_if(unit.ways, [&](const Way& other) {
+      return unit.keeps_order ||
+             (std::ranges::equal(other.reads, way.reads, IsSame) && std::ranges::equal(other.writes, way.writes, IsSame));
+    });
+    if (same == unit.ways.end()) {
+      unit.ways.push_back(std::move(way));
+    } else if (way.cost < same->cost ||
+               (way.cost == same->cost && way.candidate.name() < same->candidate.name())) {
+      *same = std::move(way);
+    }
+  }
+}
+
+void LayoutGraph::AddLayer(std::size_t number, const ResolvedLayer& resolved) {
+  const Layer& layer = graph_.layers[number];
+  Unit unit;
+  unit.layers = {number};
+  std::set<std::size_t> known;
+  const bool has_rows = layer.workload && layer.bodies.empty();
+  std::vector<bool> is_read;  // of the operands that vary, which are tensors of the graph
+  if (has_rows) {
+    const std::vector<Operand> operands = OperandsOf(*layer.workload);
+    const std::vector<bool> varies = VariableOperands(*layer.workload, operands);
+    unit.keeps_order = IsElementwise(*layer.workload);
+    for (std::size_t k = 0; k < operands.size() && k < layer.operand_inputs.size(); ++k) {
+      if (!varies[k]) continue;
+      const std::size_t input = layer.operand_inputs[k];
+      std::optional<std::size_t> tensor;
+      if (input < layer.inputs.size() && layer.inputs[input]) tensor = TensorOf(*layer.inputs[input]);
+      unit.keeps_order &= tensor.has_value();
+      is_read.push_back(tensor && known.insert(*tensor).second);
+      if (is_read.back()) unit.reads.push_back({*tensor, operands[k].shape});
+    }
+  } else {
+    for (const std::optional<ValueId>& input : layer.inputs) {
+      if (!input) continue;
+      const std::optional<std::size_t> tensor = TensorOf(*input);
+      if (tensor && known.insert(*tensor).second) unit.reads.push_back({*tensor, *graph_.value(*input).shape});
+    }
+  }
+  const std::vector<Operand> outputs = has_rows ? OutputsOf(*layer.workload) : std::vector<Operand>();
+  for (std::size_t k = 0; k < layer.outputs.size(); ++k) {
+    const std::optional<ValueId>& output = layer.outputs[k];
+    if (!output) continue;
+    if (const std::optional<std::size_t> tensor = TensorOf(*output))
+      unit.writes.push_back({*tensor, k < outputs.size() ? outputs[k].shape : *graph_.value(*output).shape});
+  }
+  AddWays(resolved.rows, is_read, unit);
+  // Estimated, missing, seen in a run, or a sum over bodies.
+  if (unit.ways.empty()) {
+    Way way{resolved.known.candidate.value_or(Candidate()), resolved.fused.best, {}, {}};
+    way.reads.resize(unit.reads.size());
+    way.writes.resize(unit.writes.size());
+    unit.ways.push_back(std::move(way));
+  }
+  units_.push_back(std::move(unit));
+  region_of_.emplace_back();
+}
+
+void LayoutGraph::AddRegion(std::size_t place, const ResolvedRegion& resolved) {
+  if (resolved.known == nullptr) return;  // seen in a run: nothing says what it reads and writes
+  const FusableRegion& region = resolved.known->region;
+  Unit unit;
+  for (LayerId layer : region.layers)
+    if (graph_.layer(layer).status != LayerStatus::kFree) unit.layers.push_back(layer.index());
+  std::vector<ValueId> values = region.operands;
+  if (const auto* members = std::get_if<Region>(&region.workload)) {
+    const std::vector<std::size_t> places = PlacesByFirstUse(*members);
+    for (std::size_t i = 0; i < places.size() && i < values.size(); ++i) values[places[i]] = region.operands[i];
+  }
+  const std::vector<Operand> operands = OperandsOf(region.workload), outputs = OutputsOf(region.workload);
+  const std::vector<bool> varies = VariableOperands(region.workload, operands);
+  unit.keeps_order = IsElementwise(region.workload);
+  std::vector<bool> is_read;
+  std::set<std::size_t> known;
+  for (std::size_t k = 0; k < operands.size() && k < values.size(); ++k) {
+    if (!varies[k]) continue;
+    const std::optional<std::size_t> tensor = TensorOf(values[k]);
+    unit.keeps_order &= tensor.has_value();
+    is_read.push_back(tensor && known.insert(*tensor).second);
+    if (is_read.back()) unit.reads.push_back({*tensor, operands[k].shape});
+  }
+  for (std::size_t k = 0; k < region.outputs.size() && k < outputs.size(); ++k)
+    if (const std::optional<std::size_t> tensor = TensorOf(region.outputs[k]))
+      unit.writes.push_back({*tensor, outputs[k].shape});
+  AddWays(resolved.rows, is_read, unit);
+  if (unit.ways.empty() || unit.layers.empty()) return;
+  units_.push_back(std::move(unit));
+  region_of_.emplace_back(place);
+}
+
+void LayoutGraph::NumberOrders() {
+  DisjointSets joined(values_.size());
+  for (const Unit& unit : units_) {
+    if (!unit.keeps_order) continue;
+    for (const auto* accesses : {&unit.reads, &unit.writes})
+      for (const Access& access : *accesses) joined.Join(accesses->front().tensor, access.tensor);
+    if (!unit.reads.empty() && !unit.writes.empty()) joined.Join(unit.reads[0].tensor, unit.writes[0].tensor);
+  }
+  std::vector<std::size_t> number(values_.size(), values_.size());
+  for (std::size_t tensor = 0; tensor < values_.size(); ++tensor) {
+    std::size_t& of_root = number[joined.Find(tensor)];
+    if (of_root == values_.size()) {
+      of_root = orders_.size();
+      orders_.push_back({NamedOrder()});
+    }
+    class_of_.push_back(of_root);
+  }
+  // What giving an order up costs the unit that would miss it most.
+  std::vector<std::vector<Latency>> worth(orders_.size(), {Latency(0)});
+  const auto add = [&](std::size_t tensor, const NamedOrder& order, Latency value) {
+    if (IsRowMajor(order)) return;
+    std::vector<NamedOrder>& orders = orders_[class_of_[tensor]];
+    std::vector<Latency>& values = worth[class_of_[tensor]];
+    const auto found = std::ranges::find_if(orders, [&](const NamedOrder& known) { return IsSame(known, order); });
+    if (found == orders.end()) {
+      orders.push_back(order);
+      values.push_back(value);
+      return;
+    }
+    Latency& known = values[static_cast<std::size_t>(found - orders.begin())];
+    known = std::max(known, value);
+    // Changes are best named in the shape with the most dimensions.
+    if (order.shape.rank() > found->shape.rank()) *found = order;
+  };
+  for (const Unit& unit : units_) {
+    if (unit.keeps_order) continue;
+    Latency worst{0};
+    for (const Way& way : unit.ways) worst = std::max(worst, way.cost);
+    for (const Way& way : unit.ways) {
+      for (std::size_t k = 0; k < way.reads.size(); ++k) add(unit.reads[k].tensor, way.reads[k], worst - way.cost);
+      for (std::size_t k = 0; k < way.writes.size(); ++k) add(unit.writes[k].tensor, way.writes[k], worst - way.cost);
+    }
+  }
+  for (std::size_t i = 0; i < orders_.size(); ++i) {
+    if (orders_[i].size() <= kMostLayouts) continue;
+    is_complete_ = false;
+    std::vector<std::size_t> rank(orders_[i].size() - 1);
+    std::iota(rank.begin(), rank.end(), 1u);
+    std::ranges::stable_sort(rank, std::greater<>(), [&](std::size_t order) { return worth[i][order]; });
+    std::vector<NamedOrder> kept = {NamedOrder()};
+    for (std::size_t k = 0; kept.size() < kMostLayouts; ++k) kept.push_back(orders_[i][rank[k]]);
+    orders_[i] = std::move(kept);
+  }
+}
+
+void LayoutGraph::NumberOptions() {
+  problem_.layers = graph_.layers.size();
+  std::vector<bool> is_written(values_.size(), false);
+  for (const Unit& unit : units_)
+    for (const Access& access : unit.writes) is_written[access.tensor] = true;
+  for (std::size_t tensor = 0; tensor < values_.size(); ++tensor) {
+    LayoutTensor described;
+    described.layouts = orders_[class_of_[tensor]].size();
+    described.is_given = !is_written[tensor];
+    problem_.tensors.push_back(std::move(described));
+  }
+  for (const ValueId output : graph_.outputs)
+    if (const auto tensor = tensor_of_[roots_[output.index()].index()]) problem_.tensors[*tensor].is_output = true;
+  const auto number = [&](const Access& access, const NamedOrder& order) -> std::optional<std::uint8_t> {
+    const std::vector<NamedOrder>& orders = orders_[class_of_[access.tensor]];
+    const auto found = std::ranges::find_if(orders, [&](const NamedOrder& known) { return IsSame(known, order); });
+    if (found == orders.end()) return std::nullopt;
+    return static_cast<std::uint8_t>(found - orders.begin());
+  };
+  for (const Unit& unit : units_) {
+    LayoutUnit numbered;
+    numbered.layers = unit.layers;
+    for (const Access& access : unit.reads) numbered.reads.push_back(access.tensor);
+    for (const Access& access : unit.writes) numbered.writes.push_back(access.tensor);
+    std::vector<Candidate> candidates;
+    const auto add = [&](const Way& way, std::vector<std::uint8_t> reads, std::vector<std::uint8_t> writes) {
+      numbered.options.push_back({way.cost, std::move(reads), std::move(writes)});
+      candidates.push_back(way.candidate);
+    };
+    if (unit.keeps_order) {
+      const std::size_t count = unit.writes.empty() ? 1 : orders_[class_of_[unit.writes[0].tensor]].size();
+      for (std::size_t order = 0; order < count; ++order) {
+        if (order > 0 && !orders_[class_of_[unit.writes[0].tensor]][order].order.is_dense()) continue;
+        const auto same = static_cast<std::uint8_t>(order);
+        add(unit.ways[0], std::vector<std::uint8_t>(unit.reads.size(), same),
+            std::vector<std::uint8_t>(unit.writes.size(), same));
+      }
+    } else {
+      for (const Way& way : unit.ways) {
+        std::vector<std::uint8_t> reads, writes;
+        for (std::size_t k = 0; k < way.reads.size(); ++k)
+          if (const auto known = number(unit.reads[k], way.reads[k])) reads.push_back(*known);
+        for (std::size_t k = 0; k < way.writes.size(); ++k)
+          if (const auto known = number(unit.writes[k], way.writes[k])) writes.push_back(*known);
+        if (reads.size() == way.reads.size() && writes.size() == way.writes.size())
+          add(way, std::move(reads), std::move(writes));
+      }
+      // All of its orders were given up: the fastest way counts as row-major, which makes the cost too low.
+      if (numbered.options.empty())
+        add(*std::ranges::min_element(unit.ways, {}, &Way::cost), std::vector<std::uint8_t>(unit.reads.size(), 0),
+            std::vector<std::uint8_t>(unit.writes.size(), 0));
+    }
+    problem_.units.push_back(std::move(numbered));
+    candidates_.push_back(std::move(candidates));
+  }
+}
+
+std::span<const std::size_t> LayoutGraph::ReordersOf(std::size_t tensor, std::size_t from, std::size_t to) const {
+  if (from == to) return {};
+  return reorders_of_[tensor][from * problem_.tensors[tensor].layouts + to];
+}
+
+std::vector<ReorderConfig> LayoutGraph::MakeReorders(std::size_t tensor, std::size_t from, std::size_t to) const {
+  const DataType type = graph_.value(values_[tensor]).type;
+  const OperandTypes types{type, DataType::kNone, type};
+  const NamedOrder& source = OrderOf(tensor, from);
+  const NamedOrder& target = OrderOf(tensor, to);
+  const auto plain = [&](const NamedOrder& beside) { return RowMajorName(beside.shape.rank()); };
+  if (IsRowMajor(source)) return {{types, target.shape, plain(target), target.name}};
+  if (IsRowMajor(target)) return {{types, source.shape, source.name, plain(source)}};
+  if (source.shape == target.shape) return {{types, source.shape, source.name, target.name}};
+  return {{types, source.shape, source.name, plain(source)}, {types, target.shape, plain(target), target.name}};
+}
+
+void LayoutGraph::FindReorders() {
+  std::unordered_map<std::string, std::size_t> known;
+  reorders_of_.resize(values_.size());
+  for (std::size_t tensor = 0; tensor < values_.size(); ++tensor) {
+    const std::size_t layouts = problem_.tensors[tensor].layouts;
+    if (layouts == 1) continue;
+    reorders_of_[tensor].resize(layouts * layouts);
+    for (std::size_t from = 0; from < layouts; ++from)
+      for (std::size_t to = 0; to < layouts; ++to) {
+        if (from == to) continue;
+        for (const ReorderConfig& reorder : MakeReorders(tensor, from, to)) {
+          Workload workload = LayerConfig(reorder);
+          WorkloadKey key = KeyOf(workload);
+          const auto [entry, is_new] = known.try_emplace(key.text, reorders_.size());
+          if (is_new) reorders_.push_back({std::move(workload), std::move(key)});
+          reorders_of_[tensor][from * layouts + to].push_back(entry->second);
+        }
+      }
+  }
+}
+
+void LayoutGraph::SetTimes(std::span<const Latency> times) {
+  for (std::size_t tensor = 0; tensor < values_.size(); ++tensor) {
+    LayoutTensor& described = problem_.tensors[tensor];
+    if (described.layouts == 1) continue;
+    described.change.assign(described.layouts * described.layouts, Latency(0));
+    for (std::size_t i = 0; i < described.change.size(); ++i)
+      for (std::size_t reorder : reorders_of_[tensor][i]) described.change[i] += times[reorder];
+  }
+}
+
+}  // namespace infimum

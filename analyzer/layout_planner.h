@@ -1,0 +1,19 @@
+// The cheapest way to run a graph with the layouts that candidates state: asks for the times of the changes, lets
+// ChooseLayouts decide, and says it in the graph's words.
+#pragma once
+
+#include <optional>
+
+#include "analyzer/device_model.h"
+#include "analyzer/latency_resolution.h"
+#include "infimum/analyzer/layout_plan.h"
+
+namespace infimum {
+
+// nullopt where every candidate reads and writes row-major, or says nothing: then `fused-sequential` has no layouts to
+// pay for. Asks `source` once.
+Result<std::optional<LayoutPlan>> PlanLayouts(const ModelGraph& graph, MeasurementSource& source, const Selection& selection,
+                                              const DeviceModel& device, const std::vector<ResolvedLayer>& layers,
+                                              const std::vector<ResolvedRegion>& regions);
+
+}  // namespace infimum

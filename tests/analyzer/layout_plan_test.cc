@@ -1,0 +1,164 @@
+#include "infimum/analyzer/layout_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "infimum/analyzer/bracket.h"
+#include "tests/support/graph_builder.h"
+#include "tests/support/random_graph.h"
+
+namespace infimum {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using testing::GraphBuilder;
+using testing::MeasuredRow;
+using ::testing::Not;
+using testing::TestEnvironment;
+
+LayerConfig Convolution() {
+  return *ParseLayerConfig(
+      "convolution dtype=f32:f32:f32 in=1x32x8x8 out_channels=32 kernel=1x1 stride=1x1 dilation=1x1 pad=0,0,0,0 "
+      "groups=1 bias=no weights=const");
+}
+
+// x -> conv_1 -> relu -> conv_2 -> y
+ModelGraph TwoConvolutions() {
+  GraphBuilder model;
+  const ValueId x = model.Input("x", {1, 32, 8, 8});
+  const ValueId a = model.Measurable("conv_1", "Conv", {x, model.Weight("w1", {32, 32, 1, 1})}, Convolution());
+  const ValueId b = model.Unary("relu", PointwiseKind::kRelu, a);
+  model.Output(model.Measurable("conv_2", "Conv", {b, model.Weight("w2", {32, 32, 1, 1})}, Convolution()));
+  return model.Take();
+}
+
+class LayoutPlanTest : public ::testing::Test {
+ protected:
+  void SetUp() override { source_.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks()); }
+
+  void Add(const Workload& workload, const std::string& algorithm, double time, const std::string& input,
+           const std::string& output) {
+    Measurement row = MeasuredRow(KeyOf(workload), algorithm, {Latency(time)});
+    row.candidate.input_layout = input;
+    row.candidate.output_layout = output;
+    source_.Add(row, TestEnvironment(1));
+  }
+  void AddReorder(const std::string& from, const std::string& to, double time) {
+    Add(*ParseWorkload("reorder dtype=f32:-:f32 in=1x32x8x8 from=" + from + " to=" + to), "reorder", time, from, to);
+  }
+  void AddLayers() {
+    Add(Convolution(), "blocked", 100, "aBcd16b", "aBcd16b");
+    Add(Convolution(), "plain", 120, "abcd", "abcd");
+    Add(*graph_.layers[1].workload, "relu", 5, "plain", "plain");
+  }
+  Bracket Compute(const BracketOptions& options = {}) {
+    Result<Bracket> bracket = ComputeBracket(graph_, source_, testing::TestSelection(1), options);
+    EXPECT_TRUE(bracket.ok()) << (bracket.ok() ? "" : bracket.error().message);
+    return std::move(*bracket);
+  }
+
+  ModelGraph graph_ = TwoConvolutions();
+  MemorySource source_;
+};
+
+TEST_F(LayoutPlanTest, PaysForChangesWhereTheyAreWorthIt) {
+  AddLayers();
+  AddReorder("abcd", "aBcd16b", 3);
+  AddReorder("aBcd16b", "abcd", 4);
+  const Bracket bracket = Compute();
+  ASSERT_TRUE(bracket.layouts.has_value());
+  // The element-wise layer keeps the blocks.
+  EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 100 + 5 + 100 + 3 + 4);
+  EXPECT_DOUBLE_EQ(bracket.layouts->transforming.count(), 7);
+  EXPECT_TRUE(bracket.layouts->is_exact);
+  ASSERT_EQ(bracket.layouts->transforms.size(), 2u);
+  EXPECT_EQ(bracket.layouts->transforms[0].to, "aBcd16b");
+  EXPECT_EQ(graph_.value(bracket.layouts->transforms[1].value).name, graph_.value(graph_.outputs[0]).name);
+  EXPECT_TRUE(TransformsToMeasure(*bracket.layouts).empty());
+  const Bound* bound = bracket.Find(BoundVariant::kWithLayouts);
+  ASSERT_NE(bound, nullptr);
+  EXPECT_EQ(bound->latency, bracket.layouts->latency);
+  EXPECT_GE(bound->latency, bracket.Find(BoundVariant::kFusedSequential)->latency);
+  EXPECT_THAT(bound->assumptions, Contains("changes-of-layout-paid"));
+  EXPECT_THAT(bound->assumptions, Not(Contains("free-layouts")));
+  EXPECT_THAT(bound->assumptions, Not(Contains("estimated-changes-of-layout")));
+}
+
+TEST_F(LayoutPlanTest, StaysRowMajorWhereChangesCostMore) {
+  AddLayers();
+  AddReorder("abcd", "aBcd16b", 30);
+  AddReorder("aBcd16b", "abcd", 30);
+  const Bracket bracket = Compute();
+  EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 245);
+  EXPECT_TRUE(bracket.layouts->transforms.empty());
+  ASSERT_EQ(bracket.layouts->units.size(), 3u);
+  EXPECT_EQ(bracket.layouts->units[0].candidate.algorithm, "plain");
+}
+
+TEST_F(LayoutPlanTest, AChangeThatWasNotMeasuredCountsAsACopyAndIsAskedFor) {
+  AddLayers();
+  const Bracket bracket = Compute();
+  ASSERT_EQ(bracket.layouts->transforms.size(), 2u);
+  EXPECT_FALSE(bracket.layouts->transforms[0].is_measured);
+  EXPECT_NEAR(bracket.layouts->transforms[0].latency.count(), 2 * 8192 / 160e9 * 1e6, 1e-9);
+  EXPECT_THAT(bracket.Find(BoundVariant::kWithLayouts)->assumptions, Contains("estimated-changes-of-layout"));
+  std::vector<std::string> texts;
+  for (const Workload& reorder : TransformsToMeasure(*bracket.layouts)) texts.push_back(Format(reorder));
+  EXPECT_THAT(texts, ElementsAre("reorder dtype=f32:-:f32 in=1x32x8x8 from=aBcd16b to=abcd",
+                                 "reorder dtype=f32:-:f32 in=1x32x8x8 from=abcd to=aBcd16b"));
+}
+
+TEST_F(LayoutPlanTest, IsAbsentWhereNoCandidateHasALayout) {
+  Add(Convolution(), "some", 100, "any", "any");
+  Add(*graph_.layers[1].workload, "relu", 5, "plain", "plain");
+  const Bracket bracket = Compute();
+  EXPECT_FALSE(bracket.layouts.has_value());
+  EXPECT_EQ(bracket.Find(BoundVariant::kWithLayouts), nullptr);
+}
+
+TEST_F(LayoutPlanTest, NamesOfTwoLibrariesAreOneLayout) {
+  Add(Convolution(), "cudnn", 100, "nhwc", "nhwc");
+  Add(*graph_.layers[1].workload, "relu", 5, "plain", "plain");
+  AddReorder("abcd", "acdb", 3);
+  AddReorder("acdb", "abcd", 4);
+  const Bracket bracket = Compute();
+  EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 212);
+  EXPECT_TRUE(TransformsToMeasure(*bracket.layouts).empty());
+}
+
+TEST_F(LayoutPlanTest, AnOpaqueLayoutTakesNoPart) {
+  AddLayers();
+  Add(Convolution(), "opaque", 50, "opaque", "abcd");
+  AddReorder("abcd", "aBcd16b", 30);
+  AddReorder("aBcd16b", "abcd", 30);
+  const Bracket bracket = Compute();
+  EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 245);
+  EXPECT_DOUBLE_EQ(bracket.Find(BoundVariant::kFusedSequential)->latency.count(), 105);
+}
+
+// A residual: two readers of one tensor that want it in different orders.
+TEST_F(LayoutPlanTest, ASecondOperandHasALayoutOfItsOwn) {
+  GraphBuilder model;
+  const ValueId x = model.Input("x", {1, 32, 8, 8});
+  const ValueId a = model.Measurable("conv_1", "Conv", {x, model.Weight("w1", {32, 32, 1, 1})}, Convolution());
+  model.Output(model.Binary("add", PointwiseKind::kAdd, a, x));
+  graph_ = model.Take();
+  Add(Convolution(), "blocked", 100, "aBcd16b", "aBcd16b");
+  Add(*graph_.layers[1].workload, "add", 5, "plain,plain", "plain");
+  AddReorder("abcd", "aBcd16b", 3);
+  AddReorder("aBcd16b", "abcd", 4);
+  const Bracket bracket = Compute();
+  // The copy of x in blocks serves both, and the sum is changed back; or the convolution's result is, before.
+  EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 105 + 7);
+}
+
+TEST_F(LayoutPlanTest, RegionsThatAreNotTakenTakeNoPart) {
+  AddLayers();
+  BracketOptions options;
+  options.takes = [](const FusableRegion&) { return false; };
+  EXPECT_TRUE(Compute(options).regions.empty());
+}
+
+}  // namespace
+}  // namespace infimum
