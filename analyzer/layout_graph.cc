@@ -13,8 +13,8 @@ namespace infimum {
 namespace {
 
 // "acdb,abcd" -> {"acdb", "abcd"}
-std::vector<std::string> SplitNames(const std::string& names) {
-  std::vector<std::string> list;
+std::vector<std::string_view> SplitNames(std::string_view names) {
+  std::vector<std::string_view> list;
   for (std::size_t begin = 0; begin <= names.size();) {
     const std::size_t end = std::min(names.find(',', begin), names.size());
     list.push_back(names.substr(begin, end - begin));
@@ -23,15 +23,22 @@ std::vector<std::string> SplitNames(const std::string& names) {
   return list;
 }
 
-bool IsOpaque(const std::vector<std::string>& names) { return std::ranges::count(names, "opaque") > 0; }
+bool IsOpaque(const std::vector<std::string_view>& names) { return std::ranges::count(names, "opaque") > 0; }
+
+// "abcd", "plain": what most candidates say, told without a look at the shape.
+bool IsRowMajorName(std::string_view name) {
+  for (std::size_t i = 0; i < name.size(); ++i)
+    if (name[i] != static_cast<char>('a' + i)) return name == "plain";
+  return true;
+}
 
 // The order that a candidate states for its `place`th tensor; row-major where it states none.
-NamedOrder StatedOrder(const std::vector<std::string>& names, std::size_t place, const Shape& shape) {
-  if (place < names.size()) {
-    std::optional<ElementOrder> order = ParseLayout(names[place], shape);
-    if (order && !order->is_row_major()) return {*std::move(order), LetterName(names[place], shape.rank()), shape};
-  }
-  return {};
+NamedOrder StatedOrder(const std::vector<std::string_view>& names, std::size_t place, const Shape& shape) {
+  if (place >= names.size() || IsRowMajorName(names[place])) return {};
+  std::optional<ElementOrder> order = ParseLayout(names[place], shape);
+  if (!order || order->is_row_major()) return {};
+  LayoutView view = ViewOf(names[place], shape);
+  return {*std::move(order), std::move(view.letters), std::move(view.shape)};
 }
 
 bool IsRowMajor(const NamedOrder& order) { return order.name.empty(); }
@@ -69,12 +76,9 @@ class DisjointSets {
 
 }  // namespace
 
-LayoutGraph::LayoutGraph(const ModelGraph& graph, const Selection& selection,
-                         const std::vector<ResolvedLayer>& layers, const std::vector<ResolvedRegion>& regions)
-    : graph_(graph),
-      selection_(selection),
-      roots_(RootsOfViews(graph)),
-      tensor_of_(graph.values.size()) {
+LayoutGraph::LayoutGraph(const ModelGraph& graph, const Selection& selection, const std::vector<ResolvedLayer>& layers,
+                         const std::vector<ResolvedRegion>& regions)
+    : graph_(graph), selection_(selection), roots_(RootsOfViews(graph)), tensor_of_(graph.values.size()) {
   for (std::size_t i = 0; i < layers.size(); ++i)
     if (graph.layers[i].status != LayerStatus::kFree) AddLayer(i, layers[i]);
   for (std::size_t i = 0; i < regions.size(); ++i) AddRegion(i, regions[i]);
@@ -98,33 +102,59 @@ std::optional<std::size_t> LayoutGraph::TensorOf(ValueId value) {
   return known;
 }
 
-// Every row is a way; of those that read and write alike the fastest.
+// Of the rows that read and write alike, the fastest is a way.
 void LayoutGraph::AddWays(const WorkloadRows* rows, const std::vector<bool>& is_read, Unit& unit) {
   if (rows == nullptr) return;
   const auto own = rows->by_threads.find(selection_.threads);
   if (own == rows->by_threads.end()) return;
+  // First by the texts, which are few: most rows share theirs with another one.
+  struct Fastest {
+    const Measurement* row;
+    Latency cost;
+  };
+  std::vector<Fastest> fastest;
   for (const Measurement& row : own->second) {
-    Way way{row.candidate, Fold(row.repetitions, selection_.statistic), {}, {}};
-    if (!(way.cost >= Latency(0))) continue;
-    const std::vector<std::string> inputs = SplitNames(row.candidate.input_layout);
-    const std::vector<std::string> outputs = SplitNames(row.candidate.output_layout);
-    // An order without a name can only be had from the same candidate: it takes no part, unless its order is kept.
-    if (!unit.keeps_order && (IsOpaque(inputs) || IsOpaque(outputs))) continue;
-    for (std::size_t k = 0, place = 0; k < is_read.size(); ++k)
-      if (is_read[k]) way.reads.push_back(StatedOrder(inputs, k, unit.reads[place++].shape));
-    for (std::size_t k = 0; k < unit.writes.size(); ++k)
-      way.writes.push_back(StatedOrder(outputs, k, unit.writes[k].shape));
+    const Latency cost = Fold(row.repetitions, selection_.statistic);
+    if (!(cost >= Latency(0))) continue;
+    const auto same = std::ranges::find_if(fastest, [&](const Fastest& other) {
+      return unit.keeps_order || (other.row->candidate.input_layout == row.candidate.input_layout &&
+                                  other.row->candidate.output_layout == row.candidate.output_layout);
+    });
+    if (same == fastest.end()) {
+      fastest.push_back({&row, cost});
+    } else if (cost < same->cost || (cost == same->cost && row.candidate.name() < same->row->candidate.name())) {
+      *same = {&row, cost};
+    }
+  }
+  for (const auto& [row, cost] : fastest) {
+    Way way{&row->candidate, cost, {}, {}};
+    way.reads.resize(unit.reads.size());
+    way.writes.resize(unit.writes.size());
+    if (!unit.keeps_order && !ReadLayouts(row->candidate, is_read, unit, way)) continue;
     const auto same = std::ranges::find_if(unit.ways, [&](const Way& other) {
-      return unit.keeps_order ||
-             (std::ranges::equal(other.reads, way.reads, IsSame) && std::ranges::equal(other.writes, way.writes, IsSame));
+      return std::ranges::equal(other.reads, way.reads, IsSame) && std::ranges::equal(other.writes, way.writes, IsSame);
     });
     if (same == unit.ways.end()) {
       unit.ways.push_back(std::move(way));
-    } else if (way.cost < same->cost ||
-               (way.cost == same->cost && way.candidate.name() < same->candidate.name())) {
+    } else if (way.cost < same->cost || (way.cost == same->cost && way.candidate->name() < same->candidate->name())) {
       *same = std::move(way);
     }
   }
+}
+
+// False where an order has no name: it can only be had from the same candidate.
+bool LayoutGraph::ReadLayouts(const Candidate& candidate, const std::vector<bool>& is_read, const Unit& unit,
+                              Way& way) {
+  const std::vector<std::string_view> inputs = SplitNames(candidate.input_layout);
+  const std::vector<std::string_view> outputs = SplitNames(candidate.output_layout);
+  if (IsOpaque(inputs) || IsOpaque(outputs)) return false;
+  for (std::size_t k = 0, place = 0; k < is_read.size(); ++k) {
+    if (!is_read[k]) continue;
+    way.reads[place] = StatedOrder(inputs, k, unit.reads[place].shape);
+    ++place;
+  }
+  for (std::size_t k = 0; k < unit.writes.size(); ++k) way.writes[k] = StatedOrder(outputs, k, unit.writes[k].shape);
+  return true;
 }
 
 void LayoutGraph::AddLayer(std::size_t number, const ResolvedLayer& resolved) {
@@ -164,7 +194,7 @@ void LayoutGraph::AddLayer(std::size_t number, const ResolvedLayer& resolved) {
   AddWays(resolved.rows, is_read, unit);
   // Estimated, missing, seen in a run, or a sum over bodies.
   if (unit.ways.empty()) {
-    Way way{resolved.known.candidate.value_or(Candidate()), resolved.fused.best, {}, {}};
+    Way way{resolved.known.candidate ? &*resolved.known.candidate : nullptr, resolved.fused.best, {}, {}};
     way.reads.resize(unit.reads.size());
     way.writes.resize(unit.writes.size());
     unit.ways.push_back(std::move(way));
@@ -284,7 +314,7 @@ void LayoutGraph::NumberOptions() {
     numbered.layers = unit.layers;
     for (const Access& access : unit.reads) numbered.reads.push_back(access.tensor);
     for (const Access& access : unit.writes) numbered.writes.push_back(access.tensor);
-    std::vector<Candidate> candidates;
+    std::vector<const Candidate*> candidates;
     const auto add = [&](const Way& way, std::vector<std::uint8_t> reads, std::vector<std::uint8_t> writes) {
       numbered.options.push_back({way.cost, std::move(reads), std::move(writes)});
       candidates.push_back(way.candidate);

@@ -28,9 +28,9 @@ struct NamedOrder {
 
 class LayoutGraph {
  public:
-  // `layers` and `regions` as LatencyResolver gives them.
-  LayoutGraph(const ModelGraph& graph, const Selection& selection,
-              const std::vector<ResolvedLayer>& layers, const std::vector<ResolvedRegion>& regions);
+  // `layers` and `regions` as LatencyResolver gives them; they, and the rows behind them, live longer.
+  LayoutGraph(const ModelGraph& graph, const Selection& selection, const std::vector<ResolvedLayer>& layers,
+              const std::vector<ResolvedRegion>& regions);
 
   // Whether some candidate that took part reads or writes anything but row-major.
   bool has_layouts() const { return has_layouts_; }
@@ -51,7 +51,8 @@ class LayoutGraph {
   const LayoutProblem& problem() const { return problem_; }
   ValueId ValueOf(std::size_t tensor) const { return values_[tensor]; }
   const NamedOrder& OrderOf(std::size_t tensor, std::size_t layout) const { return orders_[class_of_[tensor]][layout]; }
-  const Candidate& CandidateOf(const ChosenUnit& chosen) const { return candidates_[chosen.unit][chosen.option]; }
+  // Null where no row is behind the time.
+  const Candidate* CandidateOf(const ChosenUnit& chosen) const { return candidates_[chosen.unit][chosen.option]; }
   // Which region of `regions` a unit is; nullopt for a layer.
   std::optional<std::size_t> RegionOf(std::size_t unit) const { return region_of_[unit]; }
 
@@ -62,7 +63,7 @@ class LayoutGraph {
   };
   // Orders before they have numbers.
   struct Way {
-    Candidate candidate;
+    const Candidate* candidate = nullptr;  // null where no row is behind the time
     Latency cost{0};
     std::vector<NamedOrder> reads, writes;
   };
@@ -76,6 +77,7 @@ class LayoutGraph {
   void AddLayer(std::size_t layer, const ResolvedLayer& resolved);
   void AddRegion(std::size_t place, const ResolvedRegion& resolved);
   void AddWays(const WorkloadRows* rows, const std::vector<bool>& is_read, Unit& unit);
+  static bool ReadLayouts(const Candidate& candidate, const std::vector<bool>& is_read, const Unit& unit, Way& way);
   std::optional<std::size_t> TensorOf(ValueId value);
   void NumberOrders();
   void NumberOptions();
@@ -88,9 +90,9 @@ class LayoutGraph {
   std::vector<std::optional<std::size_t>> tensor_of_;  // by value
   std::vector<ValueId> values_;                        // by tensor
   std::vector<Unit> units_;
-  std::vector<std::size_t> class_of_;             // by tensor
-  std::vector<std::vector<NamedOrder>> orders_;   // by class, row-major first
-  std::vector<std::vector<Candidate>> candidates_;  // by unit and option
+  std::vector<std::size_t> class_of_;                      // by tensor
+  std::vector<std::vector<NamedOrder>> orders_;            // by class, row-major first
+  std::vector<std::vector<const Candidate*>> candidates_;  // by unit and option
   std::vector<std::optional<std::size_t>> region_of_;
   LayoutProblem problem_;
   std::vector<Reorder> reorders_;

@@ -32,15 +32,16 @@ Result<ReorderTimes> TimesOf(const std::vector<LayoutGraph::Reorder>& reorders, 
         if (!time || point < *time) time = point;
       }
     result.is_measured.push_back(time.has_value());
-    const double bytes =
-        static_cast<double>(entry.work.read().value) + static_cast<double>(entry.work.written.value);
+    const double bytes = static_cast<double>(entry.work.read().value) + static_cast<double>(entry.work.written.value);
     result.times.push_back(time ? *time : device.CopyTime(bytes).value_or(Latency(0)));
   }
   return result;
 }
 
 bool StatesLayouts(const Candidate& candidate) {
-  const auto is_stated = [](const std::string& layout) { return layout != "any" && layout != "opaque" && !layout.empty(); };
+  const auto is_stated = [](const std::string& layout) {
+    return layout != "any" && layout != "opaque" && !layout.empty();
+  };
   return is_stated(candidate.input_layout) && is_stated(candidate.output_layout);
 }
 
@@ -61,8 +62,9 @@ std::vector<Workload> TransformsToMeasure(const LayoutPlan& plan) {
   return list;
 }
 
-Result<std::optional<LayoutPlan>> PlanLayouts(const ModelGraph& graph, MeasurementSource& source, const Selection& selection,
-                                              const DeviceModel& device, const std::vector<ResolvedLayer>& layers,
+Result<std::optional<LayoutPlan>> PlanLayouts(const ModelGraph& graph, MeasurementSource& source,
+                                              const Selection& selection, const DeviceModel& device,
+                                              const std::vector<ResolvedLayer>& layers,
                                               const std::vector<ResolvedRegion>& regions) {
   LayoutGraph question(graph, selection, layers, regions);
   if (!question.has_layouts()) return std::optional<LayoutPlan>();
@@ -79,7 +81,7 @@ Result<std::optional<LayoutPlan>> PlanLayouts(const ModelGraph& graph, Measureme
     PlannedUnit planned;
     for (std::size_t layer : unit.layers) planned.layers.push_back(LayerId(layer));
     planned.region = question.RegionOf(chosen.unit);
-    planned.candidate = question.CandidateOf(chosen);
+    if (const Candidate* candidate = question.CandidateOf(chosen)) planned.candidate = *candidate;
     planned.latency = unit.options[chosen.option].cost;
     plan.unstated += !planned.candidate.algorithm.empty() && !StatesLayouts(planned.candidate);
     plan.units.push_back(std::move(planned));

@@ -12,8 +12,9 @@ namespace infimum {
 
 // nullopt where every candidate reads and writes row-major, or says nothing: then `fused-sequential` has no layouts to
 // pay for. Asks `source` once.
-Result<std::optional<LayoutPlan>> PlanLayouts(const ModelGraph& graph, MeasurementSource& source, const Selection& selection,
-                                              const DeviceModel& device, const std::vector<ResolvedLayer>& layers,
+Result<std::optional<LayoutPlan>> PlanLayouts(const ModelGraph& graph, MeasurementSource& source,
+                                              const Selection& selection, const DeviceModel& device,
+                                              const std::vector<ResolvedLayer>& layers,
                                               const std::vector<ResolvedRegion>& regions);
 
 }  // namespace infimum

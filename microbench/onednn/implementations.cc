@@ -124,6 +124,7 @@ std::vector<OrderOf> ImplementationWalk::InputOrders(const dnnl::primitive_desc_
     return orders;
   }
   orders.push_back(OrderOfArgument(implementation, input_argument));
+  if (also_reads_) orders.push_back(OrderOfArgument(implementation, *also_reads_));
   if (implementation.get_kind() == dnnl::primitive::kind::binary)
     orders.push_back(OrderOfArgument(implementation, DNNL_ARG_SRC_1));
   const dnnl::post_ops steps = implementation.get_primitive_attr().get_post_ops();

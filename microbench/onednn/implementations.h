@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,9 @@ class ImplementationWalk {
   // tensor's in their order (a product that sees channels as columns).
   void Sees(int argument, dnnl::memory::desc described) { seen_as_[argument] = std::move(described); }
 
+  // A second operand of the layer that varies, beside the input.
+  void Reads(int argument) { also_reads_ = argument; }
+
   // In the order added; the first of the "" policy is the library's choice.
   std::vector<Offer> Take();
 
@@ -48,7 +52,7 @@ class ImplementationWalk {
   void AddOne(const std::string& policy, dnnl::primitive_desc_base implementation, int input_argument,
               int output_argument);
 
-  // Those of the operands that vary: the input (all of several), the second of a binary one, post-operations'.
+  // Those of the operands that vary: the input (all of several), a second one, post-operations'.
   std::vector<OrderOf> InputOrders(const dnnl::primitive_desc_base& implementation, int input_argument) const;
   OrderOf OrderOfArgument(const dnnl::primitive_desc_base& implementation, int argument) const;
 
@@ -57,6 +61,7 @@ class ImplementationWalk {
   std::vector<Offer> offers_;
   std::vector<std::string> seen_;
   std::map<int, dnnl::memory::desc> seen_as_;
+  std::optional<int> also_reads_;
 };
 
 // Attributes that every primitive here has: scratch memory is ours, so that Run() allocates nothing.

@@ -115,6 +115,10 @@ std::vector<Offer> AsMatMul(const Product& product, const std::string& prefix) {
       prefix);
   walk.Sees(DNNL_ARG_SRC, a);
   walk.Sees(DNNL_ARG_DST, output);
+  if (!product.packed) {
+    walk.Sees(DNNL_ARG_WEIGHTS, DescribedB(product));
+    walk.Reads(DNNL_ARG_WEIGHTS);
+  }
   const auto add = [&](const std::string& policy, const memory::desc& source, const memory::desc& weights,
                        const memory::desc& target) {
     walk.Add(policy, [&]() -> dnnl::primitive_desc {
@@ -159,6 +163,10 @@ std::vector<Offer> AsTransposed(const Product& product) {
       "matmul-transposed/");
   walk.Sees(DNNL_ARG_WEIGHTS, SwappedMemory(a, product.types.input));
   walk.Sees(DNNL_ARG_DST, SwappedMemory(output, product.types.output));
+  if (!product.packed) {
+    walk.Sees(DNNL_ARG_SRC, SwappedMemory(b, product.types.weights));
+    walk.Reads(DNNL_ARG_SRC);
+  }
   const auto add = [&](const std::string& policy, const memory::desc& target) {
     walk.Add(
         policy,

@@ -107,8 +107,7 @@ std::optional<Fusion> FusionOf(const Region& region) {
   return fusion;
 }
 
-// By the region's own numbers: the product's first operand, then those of the epilogue; what varies beside them (a
-// product's second matrix) is row-major.
+// By the region's own numbers: the product's operands that vary, then those of the epilogue.
 std::vector<OrderOf> OrdersOfInputs(const Fusion& fusion, const Offer& offer) {
   std::vector<OrderOf> orders;
   const auto put = [&](const RegionOperand& operand, const OrderOf& order) {
@@ -120,6 +119,9 @@ std::vector<OrderOf> OrdersOfInputs(const Fusion& fusion, const Offer& offer) {
   if (offer.input_orders.empty()) return orders;
   put(fusion.operands[0], offer.input_orders[0]);
   std::size_t next = 1;
+  const auto* product = std::get_if<MatMulConfig>(&fusion.product);
+  if (product != nullptr && product->weights == Constness::kVariable && next < offer.input_orders.size())
+    put(fusion.operands[1], offer.input_orders[next++]);
   for (const Epilogue::Step& step : fusion.epilogue.steps)
     if (step.binary && next < offer.input_orders.size()) put(fusion.operands[step.operand], offer.input_orders[next++]);
   return orders;

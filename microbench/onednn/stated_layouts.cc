@@ -27,8 +27,7 @@ std::string NameIn(const OrderOf& order, const Shape& shape) {
   if (order == nullptr || order->row_major()) return plain;
   // The primitive's own name holds where it sees the tensor as the workload does.
   const std::string own = LayoutName(order->wanted);
-  const bool sees_alike =
-      Shape{order->wanted.get_dims()} == shape && order->described == RowMajorLike(order->wanted);
+  const bool sees_alike = Shape{order->wanted.get_dims()} == shape && order->described == RowMajorLike(order->wanted);
   if (!order->dense()) return sees_alike && ParseLayout(own, shape) ? own : kOpaque;
   std::vector<std::string> names = UsualNames(shape.rank());
   if (sees_alike) names.insert(names.begin(), own);
@@ -36,7 +35,7 @@ std::string NameIn(const OrderOf& order, const Shape& shape) {
     const std::optional<ElementOrder> named = ParseLayout(name, shape);
     if (named && named->is_dense() && named->runs == order->runs) return name;
   }
-  return kOpaque;
+  return NameInOwnShape({order->runs, {}});
 }
 
 std::string Joined(const std::vector<std::string>& names, const std::vector<Shape>& shapes) {
@@ -51,7 +50,8 @@ std::string Joined(const std::vector<std::string>& names, const std::vector<Shap
 void State(const std::vector<Shape>& shapes, const Shape& output_shape, const std::vector<OrderOf>& inputs,
            const OrderOf& output, Candidate& candidate) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < shapes.size(); ++i) names.push_back(NameIn(i < inputs.size() ? inputs[i] : nullptr, shapes[i]));
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    names.push_back(NameIn(i < inputs.size() ? inputs[i] : nullptr, shapes[i]));
   if (!names.empty()) candidate.input_layout = Joined(names, shapes);
   candidate.output_layout = NameIn(output, output_shape);
 }

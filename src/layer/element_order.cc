@@ -7,7 +7,7 @@
 namespace infimum {
 namespace {
 
-constexpr std::size_t kMostDimensions = 12;
+constexpr std::size_t kMostDimensions = 12;  // of any library here
 
 bool IsUpper(char c) { return c >= 'A' && c <= 'Z'; }
 char Lower(char c) { return IsUpper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -93,6 +93,9 @@ std::string RowMajorName(std::size_t rank) {
   return name;
 }
 
+namespace {
+
+// The name in letters: "acdb" for "nhwc" in rank 4; others as they are.
 std::string LetterName(std::string_view name, std::size_t rank) {
   if (name == "plain" || rank == 0) return RowMajorName(rank);
   std::string letters;
@@ -113,11 +116,36 @@ std::string LetterName(std::string_view name, std::size_t rank) {
   return is_named ? letters : std::string(name);
 }
 
-std::optional<ElementOrder> ParseLayout(std::string_view name, const Shape& shape) {
+}  // namespace
+
+std::string NameInOwnShape(const ElementOrder& order) {
+  if (order.is_row_major() || !order.is_dense()) return order.is_row_major() ? "plain" : order.padded;
+  Shape shape;
+  std::vector<std::size_t> by_place(order.runs.size());
+  for (std::size_t i = 0; i < order.runs.size(); ++i) {
+    shape.dims.push_back(order.runs[i].extent);
+    by_place[i] = i;
+  }
+  std::ranges::sort(by_place,
+                    [&](std::size_t a, std::size_t b) { return order.runs[a].physical > order.runs[b].physical; });
+  std::string letters;
+  for (std::size_t dimension : by_place) letters += static_cast<char>('a' + dimension);
+  return Format(shape) + ":" + letters;
+}
+
+LayoutView ViewOf(std::string_view name, const Shape& shape) {
+  const std::size_t colon = name.find(':');
+  if (colon == std::string_view::npos) return {shape, LetterName(name, shape.rank())};
+  const Result<Shape> seen = ParseShape(name.substr(0, colon));
+  if (!seen.ok() || ElementCount(*seen) != ElementCount(shape)) return {shape, std::string(name)};
+  return {*seen, LetterName(name.substr(colon + 1), seen->rank())};
+}
+
+std::optional<ElementOrder> ParseLayout(std::string_view name, const Shape& tensor) {
+  if (name == "plain" || name == "-") return RowMajorOrder(tensor);
+  const auto [shape, letters] = ViewOf(name, tensor);
   const std::size_t rank = shape.rank();
-  if (name == "plain" || name == "-") return RowMajorOrder(shape);
   if (rank == 0 || rank > kMostDimensions) return std::nullopt;
-  const std::string letters = LetterName(name, rank);
   const std::optional<ParsedName> parsed = ParseLetters(letters, rank);
   if (!parsed) return std::nullopt;
   std::vector<std::int64_t> logical(rank, 1), inside(rank, 1);

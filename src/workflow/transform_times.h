@@ -1,7 +1,8 @@
 // Measures the changes of layout that the best plan of a model needs, until all of them have a time.
 //
 // Each new time may make another plan the best one; what was never measured counts as a plain copy, which hardly any
-// change can beat, so the last plan stays the best whatever the others would have cost (infimum/analyzer/layout_plan.h).
+// change can beat, so the last plan stays the best whatever the others would have cost
+// (infimum/analyzer/layout_plan.h).
 #pragma once
 
 #include "infimum/analyzer/bracket.h"

@@ -57,8 +57,8 @@ TEST(Confirm, MeasuresWhatIsUncertainUntilTheIntervalIsNarrowEnough) {
   Analyze(program, kNoisy);
   const double before = StoredWidth(program);
   ASSERT_GT(before, 0.012) << "the noise should show";
-  const Ended ended =
-      program.Infimum(With({"confirm", ProgramTest::Light("squeezenet"), "--width", "1.0", "--format", "json"}, kNoisy));
+  const Ended ended = program.Infimum(
+      With({"confirm", ProgramTest::Light("squeezenet"), "--width", "1.0", "--format", "json"}, kNoisy));
   ASSERT_EQ(ended.exit_code, 0) << ended.errors;
   EXPECT_THAT(ended.errors, HasSubstr("configurations again"));
   const double after = WidthOf(nlohmann::json::parse(ended.output, nullptr, false));
@@ -71,10 +71,9 @@ TEST(Confirm, MeasuresWhatIsUncertainUntilTheIntervalIsNarrowEnough) {
 TEST(Confirm, ASpentBudgetIsUnconverged) {
   const ProgramTest program;
   Analyze(program, kNoisy);
-  const Ended ended =
-      program.Infimum(With({"confirm", ProgramTest::Light("squeezenet"), "--width", "0.05", "--budget", "2s",
-                            "--backend-option", "pace=5ms"},
-                           kNoisy));
+  const Ended ended = program.Infimum(With({"confirm", ProgramTest::Light("squeezenet"), "--width", "0.05", "--budget",
+                                            "2s", "--backend-option", "pace=5ms"},
+                                           kNoisy));
   EXPECT_EQ(ended.exit_code, 0) << ended.errors;
   EXPECT_THAT(ended.output, HasSubstr("unconverged  the interval is"));
   EXPECT_THAT(ended.output, HasSubstr("wanted 0.05 %"));

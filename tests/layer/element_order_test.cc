@@ -43,8 +43,8 @@ TEST(ElementOrder, HasSeveralNames) {
   EXPECT_EQ(ParseLayout("plain", shape), ParseLayout("abcd", shape));
   EXPECT_EQ(ParseLayout("nwc", Shape{{1, 64, 56}}), ParseLayout("acb", Shape{{1, 64, 56}}));
   EXPECT_EQ(ParseLayout("ndhwc", Shape{{1, 8, 4, 5, 6}}), ParseLayout("acdeb", Shape{{1, 8, 4, 5, 6}}));
-  EXPECT_EQ(LetterName("nChw16c", 4), "aBcd16b");
-  EXPECT_EQ(LetterName("acdb", 4), "acdb");
+  EXPECT_EQ(ViewOf("nChw16c", shape).letters, "aBcd16b");
+  EXPECT_EQ(ViewOf("acdb", shape).letters, "acdb");
   EXPECT_EQ(RowMajorName(3), "abc");
 }
 
@@ -56,6 +56,22 @@ TEST(ElementOrder, IsComparableOverShapes) {
   EXPECT_NE(ParseLayout("acdb", Shape{{2, 64, 56, 56}}), ParseLayout("ba", Shape{{128, 3136}}));
   EXPECT_TRUE(ParseLayout("aBcd16b", Shape{{1, 16, 1, 7}})->is_dense());
   EXPECT_FALSE(ParseLayout("aBcd16b", Shape{{1, 16, 7, 7}})->is_row_major());
+}
+
+// Every order without gaps has a name in every shape of the tensor.
+TEST(ElementOrder, HasANameInAShapeOfItsOwn) {
+  const Shape shape{{1, 64, 7, 8}}, flat{{3584}};
+  for (const char* name : {"acdb", "aBcd16b", "abdc", "adcb", "abcd"}) {
+    const ElementOrder order = *ParseLayout(name, shape);
+    EXPECT_EQ(ParseLayout(NameInOwnShape(order), flat), order) << NameInOwnShape(order);
+  }
+  EXPECT_EQ(NameInOwnShape(*ParseLayout("acdb", shape)), "64x56:ba");
+  EXPECT_EQ(NameInOwnShape(*ParseLayout("aBcd16b", shape)), "4x16x56:acb");
+  EXPECT_EQ(ViewOf("64x56:ba", flat).shape, (Shape{{64, 56}}));
+  EXPECT_FALSE(ParseLayout("64x57:ba", flat).has_value());
+  EXPECT_FALSE(ParseLayout("64x56:abc", flat).has_value());
+  EXPECT_FALSE(ParseLayout(":ba", flat).has_value());
+  EXPECT_FALSE(ParseLayout("64x56:", flat).has_value());
 }
 
 TEST(ElementOrder, WithGapsIsOnlyItself) {

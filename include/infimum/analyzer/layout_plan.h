@@ -5,10 +5,10 @@
 //               {conv_2, relu_2} ...
 //   transforms  of conv_2's output, acdb -> abcd, before pool_1: `reorder ... from=acdb to=abcd`, 35 us, measured
 //
-// A tensor's layout is named in the shape in which a candidate sees it; a plain result is row-major in every shape. What
-// a candidate leaves unsaid counts as row-major. A change that was never measured counts as a plain copy of its bytes,
-// which hardly any change can beat: so a plan whose own changes are all measured stays the best whatever the others
-// would cost, and `TransformsToMeasure` asks for nothing but the plan's own.
+// A tensor's layout is named in the shape in which a candidate sees it; a plain result is row-major in every shape.
+// What a candidate leaves unsaid counts as row-major. A change that was never measured counts as a plain copy of its
+// bytes, which hardly any change can beat: so a plan whose own changes are all measured stays the best whatever the
+// others would cost, and `TransformsToMeasure` asks for nothing but the plan's own.
 #pragma once
 
 #include <optional>
@@ -28,8 +28,8 @@ struct PlannedUnit {
 };
 
 struct PlannedTransform {
-  ValueId value;                // that is changed
-  std::string from, to;         // names of layouts, in the shape of the reorders
+  ValueId value;                   // that is changed
+  std::string from, to;            // names of layouts, in the shape of the reorders
   std::vector<Workload> reorders;  // one; two over row-major where the layouts are named in different shapes
   Latency latency{0};
   bool is_measured = false;  // all of them
@@ -38,8 +38,8 @@ struct PlannedTransform {
 struct LayoutPlan {
   std::vector<PlannedUnit> units;  // that take time, in an order in which they can run
   std::vector<PlannedTransform> transforms;
-  Latency latency{0};       // of all
-  Latency transforming{0};  // of the transforms
+  Latency latency{0};        // of all
+  Latency transforming{0};   // of the transforms
   std::size_t unstated = 0;  // units whose candidates leave a layout unsaid
   bool is_exact = true;      // no assignment of layouts and regions is better; otherwise the best that was found
 };

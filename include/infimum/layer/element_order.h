@@ -45,15 +45,23 @@ struct ElementOrder {
 ElementOrder RowMajorOrder(const Shape& shape);
 
 // The layout that `name` is in `shape`: letters of dimensions ("acdb"; a capital where a block is split off:
-// "aBcd16b"), the names of activations ("nchw", "nhwc", "ncdhw", "nChw16c"), "plain" for row-major. nullopt for every
-// other name
+// "aBcd16b"), the names of activations ("nchw", "nhwc", "ncdhw", "nChw16c"), "plain" for row-major. With a shape before
+// it
+// ("64x3136:ba") the tensor is seen in that one instead, which has as many elements. nullopt for every other name
 // ("any", "opaque") and where the name has another rank than the shape.
 std::optional<ElementOrder> ParseLayout(std::string_view name, const Shape& shape);
 
+// A name for an order without gaps, in whatever shape it is plain: "64x3136:ba".
+std::string NameInOwnShape(const ElementOrder& order);
+
+// The shape and the letters that a name stands for: {64x3136, "ba"} of "64x3136:ba", {`shape`, "acdb"} of "nhwc".
+struct LayoutView {
+  Shape shape;
+  std::string letters;
+};
+LayoutView ViewOf(std::string_view name, const Shape& shape);
+
 // "abcd" for rank 4.
 std::string RowMajorName(std::size_t rank);
-
-// The name in letters: "acdb" for "nhwc" in rank 4; others as they are.
-std::string LetterName(std::string_view name, std::size_t rank);
 
 }  // namespace infimum
