@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
-#include <unordered_map>
 #include <utility>
 
 #include "infimum/graph/replay_schedule.h"
@@ -32,18 +31,10 @@ bool IsRowMajorName(std::string_view name) {
   return true;
 }
 
-// The order that a candidate states for its `place`th tensor; row-major where it states none.
-NamedOrder StatedOrder(const std::vector<std::string_view>& names, std::size_t place, const Shape& shape) {
-  if (place >= names.size() || IsRowMajorName(names[place])) return {};
-  std::optional<ElementOrder> order = ParseLayout(names[place], shape);
-  if (!order || order->is_row_major()) return {};
-  LayoutView view = ViewOf(names[place], shape);
-  return {*std::move(order), std::move(view.letters), std::move(view.shape)};
-}
-
-bool IsRowMajor(const NamedOrder& order) { return order.name.empty(); }
-bool IsSame(const NamedOrder& a, const NamedOrder& b) {
-  return IsRowMajor(a) || IsRowMajor(b) ? IsRowMajor(a) && IsRowMajor(b) : a.order == b.order;
+// Of the `place`th tensor; row-major where the candidate names none.
+std::uint32_t StatedOrder(const std::vector<std::string_view>& names, std::size_t place, const Shape& shape,
+                          OrderTable& table) {
+  return place < names.size() && !IsRowMajorName(names[place]) ? table.NumberOf(names[place], shape) : 0;
 }
 
 // Which of a workload's operands vary from one inference to the next: those that candidates state layouts for, in turn.
@@ -76,6 +67,24 @@ class DisjointSets {
 
 }  // namespace
 
+std::uint32_t OrderTable::NumberOf(std::string_view name, const Shape& shape) {
+  key_ = name;
+  for (std::int64_t extent : shape.dims) key_.append(reinterpret_cast<const char*>(&extent), sizeof extent);
+  if (const auto known = numbers_.find(std::string_view(key_)); known != numbers_.end()) return known->second;
+  std::optional<ElementOrder> order = ParseLayout(name, shape);
+  std::uint32_t number = 0;
+  if (order && !order->is_row_major()) {
+    number = static_cast<std::uint32_t>(orders_.size());
+    std::vector<std::int64_t> runs;
+    for (const ElementRun& run : order->runs) runs.insert(runs.end(), {run.extent, run.logical, run.physical});
+    const std::size_t first = first_.try_emplace({std::move(runs), order->padded}, number).first->second;
+    LayoutView view = ViewOf(name, shape);
+    orders_.push_back({*std::move(order), std::move(view.letters), std::move(view.shape), first});
+  }
+  numbers_.emplace(key_, number);
+  return number;
+}
+
 LayoutGraph::LayoutGraph(const ModelGraph& graph, const Selection& selection, const std::vector<ResolvedLayer>& layers,
                          const std::vector<ResolvedRegion>& regions)
     : graph_(graph), selection_(selection), roots_(RootsOfViews(graph)), tensor_of_(graph.values.size()) {
@@ -84,7 +93,8 @@ LayoutGraph::LayoutGraph(const ModelGraph& graph, const Selection& selection, co
   for (std::size_t i = 0; i < regions.size(); ++i) AddRegion(i, regions[i]);
   for (const Unit& unit : units_)
     for (const Way& way : unit.ways)
-      for (const auto* orders : {&way.reads, &way.writes}) has_layouts_ |= !std::ranges::all_of(*orders, IsRowMajor);
+      for (const auto* orders : {&way.reads, &way.writes})
+        has_layouts_ |= std::ranges::any_of(*orders, [](std::uint32_t order) { return order != 0; });
   NumberOrders();
   NumberOptions();
   if (has_layouts_) FindReorders();
@@ -126,13 +136,14 @@ void LayoutGraph::AddWays(const WorkloadRows* rows, const std::vector<bool>& is_
       *same = {&row, cost};
     }
   }
+  const auto is_same = [&](std::uint32_t a, std::uint32_t b) { return table_.IsSame(a, b); };
   for (const auto& [row, cost] : fastest) {
     Way way{&row->candidate, cost, {}, {}};
     way.reads.resize(unit.reads.size());
     way.writes.resize(unit.writes.size());
     if (!unit.keeps_order && !ReadLayouts(row->candidate, is_read, unit, way)) continue;
     const auto same = std::ranges::find_if(unit.ways, [&](const Way& other) {
-      return std::ranges::equal(other.reads, way.reads, IsSame) && std::ranges::equal(other.writes, way.writes, IsSame);
+      return std::ranges::equal(other.reads, way.reads, is_same) && std::ranges::equal(other.writes, way.writes, is_same);
     });
     if (same == unit.ways.end()) {
       unit.ways.push_back(std::move(way));
@@ -150,10 +161,10 @@ bool LayoutGraph::ReadLayouts(const Candidate& candidate, const std::vector<bool
   if (IsOpaque(inputs) || IsOpaque(outputs)) return false;
   for (std::size_t k = 0, place = 0; k < is_read.size(); ++k) {
     if (!is_read[k]) continue;
-    way.reads[place] = StatedOrder(inputs, k, unit.reads[place].shape);
+    way.reads[place] = StatedOrder(inputs, k, unit.reads[place].shape, table_);
     ++place;
   }
-  for (std::size_t k = 0; k < unit.writes.size(); ++k) way.writes[k] = StatedOrder(outputs, k, unit.writes[k].shape);
+  for (std::size_t k = 0; k < unit.writes.size(); ++k) way.writes[k] = StatedOrder(outputs, k, unit.writes[k].shape, table_);
   return true;
 }
 
@@ -248,17 +259,17 @@ void LayoutGraph::NumberOrders() {
     std::size_t& of_root = number[joined.Find(tensor)];
     if (of_root == values_.size()) {
       of_root = orders_.size();
-      orders_.push_back({NamedOrder()});
+      orders_.push_back({0});
     }
     class_of_.push_back(of_root);
   }
   // What giving an order up costs the unit that would miss it most.
   std::vector<std::vector<Latency>> worth(orders_.size(), {Latency(0)});
-  const auto add = [&](std::size_t tensor, const NamedOrder& order, Latency value) {
-    if (IsRowMajor(order)) return;
-    std::vector<NamedOrder>& orders = orders_[class_of_[tensor]];
+  const auto add = [&](std::size_t tensor, std::uint32_t order, Latency value) {
+    if (order == 0) return;
+    std::vector<std::uint32_t>& orders = orders_[class_of_[tensor]];
     std::vector<Latency>& values = worth[class_of_[tensor]];
-    const auto found = std::ranges::find_if(orders, [&](const NamedOrder& known) { return IsSame(known, order); });
+    const auto found = std::ranges::find_if(orders, [&](std::uint32_t known) { return table_.IsSame(known, order); });
     if (found == orders.end()) {
       orders.push_back(order);
       values.push_back(value);
@@ -267,7 +278,7 @@ void LayoutGraph::NumberOrders() {
     Latency& known = values[static_cast<std::size_t>(found - orders.begin())];
     known = std::max(known, value);
     // Changes are best named in the shape with the most dimensions.
-    if (order.shape.rank() > found->shape.rank()) *found = order;
+    if (table_[order].shape.rank() > table_[*found].shape.rank()) *found = order;
   };
   for (const Unit& unit : units_) {
     if (unit.keeps_order) continue;
@@ -284,7 +295,7 @@ void LayoutGraph::NumberOrders() {
     std::vector<std::size_t> rank(orders_[i].size() - 1);
     std::iota(rank.begin(), rank.end(), 1u);
     std::ranges::stable_sort(rank, std::greater<>(), [&](std::size_t order) { return worth[i][order]; });
-    std::vector<NamedOrder> kept = {NamedOrder()};
+    std::vector<std::uint32_t> kept = {0};
     for (std::size_t k = 0; kept.size() < kMostLayouts; ++k) kept.push_back(orders_[i][rank[k]]);
     orders_[i] = std::move(kept);
   }
@@ -303,9 +314,9 @@ void LayoutGraph::NumberOptions() {
   }
   for (const ValueId output : graph_.outputs)
     if (const auto tensor = tensor_of_[roots_[output.index()].index()]) problem_.tensors[*tensor].is_output = true;
-  const auto number = [&](const Access& access, const NamedOrder& order) -> std::optional<std::uint8_t> {
-    const std::vector<NamedOrder>& orders = orders_[class_of_[access.tensor]];
-    const auto found = std::ranges::find_if(orders, [&](const NamedOrder& known) { return IsSame(known, order); });
+  const auto number = [&](const Access& access, std::uint32_t order) -> std::optional<std::uint8_t> {
+    const std::vector<std::uint32_t>& orders = orders_[class_of_[access.tensor]];
+    const auto found = std::ranges::find_if(orders, [&](std::uint32_t known) { return table_.IsSame(known, order); });
     if (found == orders.end()) return std::nullopt;
     return static_cast<std::uint8_t>(found - orders.begin());
   };
@@ -322,7 +333,7 @@ void LayoutGraph::NumberOptions() {
     if (unit.keeps_order) {
       const std::size_t count = unit.writes.empty() ? 1 : orders_[class_of_[unit.writes[0].tensor]].size();
       for (std::size_t order = 0; order < count; ++order) {
-        if (order > 0 && !orders_[class_of_[unit.writes[0].tensor]][order].order.is_dense()) continue;
+        if (order > 0 && !OrderOf(unit.writes[0].tensor, order).order.is_dense()) continue;
         const auto same = static_cast<std::uint8_t>(order);
         add(unit.ways[0], std::vector<std::uint8_t>(unit.reads.size(), same),
             std::vector<std::uint8_t>(unit.writes.size(), same));
@@ -358,8 +369,8 @@ std::vector<ReorderConfig> LayoutGraph::MakeReorders(std::size_t tensor, std::si
   const NamedOrder& source = OrderOf(tensor, from);
   const NamedOrder& target = OrderOf(tensor, to);
   const auto plain = [&](const NamedOrder& beside) { return RowMajorName(beside.shape.rank()); };
-  if (IsRowMajor(source)) return {{types, target.shape, plain(target), target.name}};
-  if (IsRowMajor(target)) return {{types, source.shape, source.name, plain(source)}};
+  if (source.name.empty()) return {{types, target.shape, plain(target), target.name}};
+  if (target.name.empty()) return {{types, source.shape, source.name, plain(source)}};
   if (source.shape == target.shape) return {{types, source.shape, source.name, target.name}};
   return {{types, source.shape, source.name, plain(source)}, {types, target.shape, plain(target), target.name}};
 }

@@ -9,9 +9,14 @@
 // hands on what it is given. Of more than kMostLayouts the ones whose candidates lose most are given up.
 #pragma once
 
+#include <deque>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/latency_resolution.h"
@@ -24,6 +29,27 @@ struct NamedOrder {
   ElementOrder order;
   std::string name;  // in letters, of `shape`; of row-major empty: it is in every shape
   Shape shape;
+  std::size_t same_as = 0;  // the first of OrderTable that is this order, maybe by another name
+};
+
+// Every order that some candidate names in some shape, once; number 0 is row-major.
+class OrderTable {
+ public:
+  OrderTable() : orders_(1) {}
+  // 0 for a name that says nothing, and for row-major by every name.
+  std::uint32_t NumberOf(std::string_view name, const Shape& shape);
+  const NamedOrder& operator[](std::uint32_t number) const { return orders_[number]; }
+  bool IsSame(std::uint32_t a, std::uint32_t b) const { return orders_[a].same_as == orders_[b].same_as; }
+
+ private:
+  struct TextHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  std::deque<NamedOrder> orders_;
+  std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> numbers_;  // by name and extents
+  std::map<std::pair<std::vector<std::int64_t>, std::string>, std::size_t> first_;     // by runs, and what is padded
+  std::string key_;
 };
 
 class LayoutGraph {
@@ -50,7 +76,9 @@ class LayoutGraph {
 
   const LayoutProblem& problem() const { return problem_; }
   ValueId ValueOf(std::size_t tensor) const { return values_[tensor]; }
-  const NamedOrder& OrderOf(std::size_t tensor, std::size_t layout) const { return orders_[class_of_[tensor]][layout]; }
+  const NamedOrder& OrderOf(std::size_t tensor, std::size_t layout) const {
+    return table_[orders_[class_of_[tensor]][layout]];
+  }
   // Null where no row is behind the time.
   const Candidate* CandidateOf(const ChosenUnit& chosen) const { return candidates_[chosen.unit][chosen.option]; }
   // Which region of `regions` a unit is; nullopt for a layer.
@@ -65,7 +93,7 @@ class LayoutGraph {
   struct Way {
     const Candidate* candidate = nullptr;  // null where no row is behind the time
     Latency cost{0};
-    std::vector<NamedOrder> reads, writes;
+    std::vector<std::uint32_t> reads, writes;  // orders
   };
   struct Unit {
     std::vector<std::size_t> layers;
@@ -77,7 +105,7 @@ class LayoutGraph {
   void AddLayer(std::size_t layer, const ResolvedLayer& resolved);
   void AddRegion(std::size_t place, const ResolvedRegion& resolved);
   void AddWays(const WorkloadRows* rows, const std::vector<bool>& is_read, Unit& unit);
-  static bool ReadLayouts(const Candidate& candidate, const std::vector<bool>& is_read, const Unit& unit, Way& way);
+  bool ReadLayouts(const Candidate& candidate, const std::vector<bool>& is_read, const Unit& unit, Way& way);
   std::optional<std::size_t> TensorOf(ValueId value);
   void NumberOrders();
   void NumberOptions();
@@ -91,7 +119,8 @@ class LayoutGraph {
   std::vector<ValueId> values_;                        // by tensor
   std::vector<Unit> units_;
   std::vector<std::size_t> class_of_;                      // by tensor
-  std::vector<std::vector<NamedOrder>> orders_;            // by class, row-major first
+  OrderTable table_;
+  std::vector<std::vector<std::uint32_t>> orders_;  // by class, row-major first
   std::vector<std::vector<const Candidate*>> candidates_;  // by unit and option
   std::vector<std::optional<std::size_t>> region_of_;
   LayoutProblem problem_;
