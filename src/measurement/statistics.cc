@@ -106,8 +106,13 @@ Latency SmallestOfThree(const std::vector<Latency>& sorted) {
 Latency Fold(std::span<const Repetition> repetitions, SampleStatistic statistic) {
   INFIMUM_CHECK(!repetitions.empty(), "a measured row has repetitions");
   switch (statistic) {
-    case SampleStatistic::kMinimumOfMedians:
-      return SmallestOfThree(SortedMedians(repetitions));
+    case SampleStatistic::kMinimumOfMedians: {
+      // Nearly every row has no more: nothing need be sorted for them.
+      if (repetitions.size() > kPointRepetitions) return SmallestOfThree(SortedMedians(repetitions));
+      Latency least = repetitions.front().median;
+      for (const Repetition& repetition : repetitions) least = std::min(least, repetition.median);
+      return least;
+    }
     case SampleStatistic::kMinimum:
       return std::min_element(repetitions.begin(), repetitions.end(),
                               [](const Repetition& a, const Repetition& b) { return a.minimum < b.minimum; })
