@@ -48,6 +48,7 @@ std::string NotesText(const Bracket& bracket) {
                        CountText(bracket.regret->layers, "layer"),
                        bracket.regret->is_validated ? "" : " (of one repetition: not told from noise)");
   }
+  if (bracket.composition) out += fmt::format("R          {}\n", CompositionText(*bracket.composition));
   for (const Inversion& inversion : bracket.inversions) {
     out += fmt::format("inversion  {} is {} above {}{}\n", Name(inversion.variant), LatencyText(inversion.excess),
                        Printable(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");

@@ -48,6 +48,18 @@ std::string_view FamilyOf(const Workload& workload) {
   return FamilyOf((product == members.end() ? members.front() : *product).config);
 }
 
+bool HasConstants(const Workload& workload) {
+  if (const auto* config = std::get_if<LayerConfig>(&workload)) {
+    const std::vector<Operand> operands = OperandsOf(*config);
+    return std::any_of(operands.begin(), operands.end(), [](const Operand& operand) { return operand.constant; });
+  }
+  for (const RegionMember& member : std::get<Region>(workload).members) {
+    for (const RegionOperand& operand : member.operands)
+      if (operand.source == RegionOperand::Source::kWeight) return true;
+  }
+  return false;
+}
+
 WorkloadKey KeyOf(const Workload& workload) { return {Format(workload)}; }
 
 }  // namespace infimum

@@ -20,6 +20,10 @@ Work WorkOf(const Workload& workload);
 // The family of a configuration; of a region, its first product's family or its first member's.
 std::string_view FamilyOf(const Workload& workload);
 
+// Whether it reads operands that are known before the first inference: `weights=const`, a region's w0, w1 ... What a
+// layer folds into its values (a scale, an epsilon) is none.
+bool HasConstants(const Workload& workload);
+
 // The canonical text as a type of its own, so that a key is never mistaken for a name.
 struct WorkloadKey {
   std::string text;
