@@ -50,6 +50,7 @@ std::string_view FamilyOf(const Workload& workload) {
 
 bool HasConstants(const Workload& workload) {
   if (const auto* config = std::get_if<LayerConfig>(&workload)) {
+    if (std::holds_alternative<NormalizationConfig>(*config)) return false;
     const std::vector<Operand> operands = OperandsOf(*config);
     return std::any_of(operands.begin(), operands.end(), [](const Operand& operand) { return operand.constant; });
   }

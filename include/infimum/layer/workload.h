@@ -20,8 +20,8 @@ Work WorkOf(const Workload& workload);
 // The family of a configuration; of a region, its first product's family or its first member's.
 std::string_view FamilyOf(const Workload& workload);
 
-// Whether it reads operands that are known before the first inference: `weights=const`, a region's w0, w1 ... What a
-// layer folds into its values (a scale, an epsilon) is none.
+// Whether it reads weights that are known before the first inference: `weights=const`, a region's w0, w1 ... A
+// normalization's parameters alone are none: a few vectors, which kernels fold or convert as they like.
 bool HasConstants(const Workload& workload);
 
 // The canonical text as a type of its own, so that a key is never mistaken for a name.
