@@ -149,10 +149,9 @@ TEST(HasConstants, IsOfWeightsThatAreKnownBeforeTheFirstInference) {
   EXPECT_FALSE(has("matmul dtype=f32:f32:f32 a=1x8x8 b=1x8x8 bias=no weights=variable"));
   EXPECT_FALSE(has("pointwise kind=relu dtype=f32:-:f32 in=64"));
   EXPECT_FALSE(has("normalization kind=layer dtype=f32:f32:f32 in=8x64 axis=1 scale=yes bias=yes"));
-  EXPECT_TRUE(has("region [pointwise kind=add dtype=f32:-:f32 in=8x64,64](in0,w0) ; [pointwise kind=relu dtype=f32:-:f32 "
-                  "in=512](%0)"));
-  EXPECT_FALSE(has("region [pointwise kind=add dtype=f32:-:f32 in=512,512](in0,in1) ; [pointwise kind=relu "
-                   "dtype=f32:-:f32 in=512](%0)"));
+  const auto sum = [&](const char* operands) { return has(Text(kAdd, operands, kRelu, "(%0)").c_str()); };
+  EXPECT_TRUE(sum("(in0,w0)"));
+  EXPECT_FALSE(sum("(in0,in1)"));
 }
 
 }  // namespace
