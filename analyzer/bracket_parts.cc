@@ -4,6 +4,13 @@
 #include <set>
 
 namespace infimum {
+namespace {
+
+std::string CacheTag(CacheState cache) {
+  return cache == CacheState::kColdWeights ? std::string(Name(cache)) : std::string(Name(cache)) + "-caches";
+}
+
+}  // namespace
 
 Result<DeviceModel> MakeDeviceModel(MeasurementSource& source, const Selection& selection, const MeasuredRows& rows) {
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, source.Peaks(selection.device));
@@ -49,7 +56,7 @@ Coverage CoverageOf(std::span<const ResolvedLayer> layers) {
 
 std::vector<std::string> CommonAssumptions(const Selection& selection, std::span<const ResolvedLayer> layers) {
   std::vector<std::string> tags = {
-      "free-layouts", selection.cache == CacheState::kWarm ? "warm-caches" : "cold-caches",
+      "free-layouts", CacheTag(selection.cache),
       selection.threads == 1 ? "one-thread" : std::to_string(selection.threads) + "-threads"};
   const auto any = [&](auto part) { return std::any_of(layers.begin(), layers.end(), part); };
   if (any([](const ResolvedLayer& layer) { return layer.estimated > Latency(0); })) tags.push_back("estimated-layers");

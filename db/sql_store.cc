@@ -192,13 +192,15 @@ Result<std::vector<StoredRow>> SqlStore::RowsOf(std::span<const WorkloadKey> wor
           "SELECT {} FROM (SELECT id, key FROM devices WHERE key = $2) d CROSS JOIN {} CROSS JOIN workloads w "
           "CROSS JOIN measurements m JOIN candidates c ON c.id = m.candidate_id "
           "JOIN environments e ON e.id = m.environment_id "
-          "WHERE w.text = wanted.value AND m.workload_id = w.id AND m.device_id = d.id AND m.cache = $3 "
+          "WHERE w.text = wanted.value AND m.workload_id = w.id AND m.device_id = d.id AND m.cache IN ($3, $5) "
           "AND e.threads = $4",
           kRowColumns, ListTable(connection_->dialect(), "$1", "wanted"))));
   find->Bind(1, FormatList(texts));
   find->Bind(2, selection.device.text);
   find->Bind(3, Name(selection.cache));
   find->Bind(4, selection.threads);
+  // Of some workloads warm rows stand for cold-weights; which, AdmittedPlaces knows.
+  find->Bind(5, Name(selection.cache == CacheState::kColdWeights ? CacheState::kWarm : selection.cache));
   std::vector<StoredRow> rows;
   while (true) {
     INFIMUM_ASSIGN_OR_RETURN(const bool more, find->Step());

@@ -93,6 +93,7 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
   json["inversions"] = InversionsJson(bracket.inversions);
   json["what_ifs"] = WhatIfsJson(bracket.what_ifs);
   json["demonstrated_us"] = MicrosecondsOrNull(bracket.demonstrated);
+  json["composition_error"] = CompositionOrNull(bracket.composition);
   json["coverage"] = CoverageJson(bracket.coverage);
   Json& layers = json["layers"] = Json::array();
   for (const LayerLatency& row : bracket.layers) {

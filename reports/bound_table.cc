@@ -56,6 +56,7 @@ std::string NotesText(const Bracket& bracket) {
                        CountText(plan.transforms.size(), "change"), LatencyText(plan.transforming),
                        estimated > 0 ? fmt::format(" ({} not measured, counted as copies)", estimated) : "");
   }
+  if (bracket.composition) out += fmt::format("R          {}\n", CompositionText(*bracket.composition));
   for (const Inversion& inversion : bracket.inversions) {
     out += fmt::format("inversion  {} is {} above {}{}\n", Name(inversion.variant), LatencyText(inversion.excess),
                        Printable(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");

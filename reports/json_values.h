@@ -17,6 +17,11 @@ inline Json MicrosecondsOrNull(const std::optional<Latency>& latency) {
   return latency ? Json(latency->count()) : Json(nullptr);
 }
 
+inline Json CompositionOrNull(const std::optional<CompositionError>& error) {
+  if (!error) return nullptr;
+  return {{"warm", error->warm}, {"cold-weights", error->cold_weights}, {"applies", Name(error->applies)}};
+}
+
 inline Json IntervalOrNull(const std::optional<Interval>& interval) {
   return interval ? Json{interval->low.count(), interval->high.count()} : Json(nullptr);
 }

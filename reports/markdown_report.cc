@@ -51,7 +51,9 @@ void AddBracket(const ReportModel& report, std::string& out) {
   for (const Bound& bound : report.bounds) {
     AddLine("bound, " + std::string(Name(bound.variant)), bound.latency, Join(bound.assumptions, ", "), out);
   }
-  if (report.demonstrated) AddLine("demonstrated", *report.demonstrated, "", out);
+  if (report.demonstrated) {
+    AddLine("demonstrated", *report.demonstrated, report.composition ? CompositionText(*report.composition) : "", out);
+  }
   if (report.run) AddLine(report.run->framework + " " + report.run->version, report.run->latency, "measured", out);
 }
 

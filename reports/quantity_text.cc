@@ -62,6 +62,13 @@ std::string PercentText(double share) {
   return rounded == std::round(rounded) ? fmt::format("{:.0f} %", rounded) : fmt::format("{:.1f} %", rounded);
 }
 
+std::string CompositionText(const CompositionError& error) {
+  const bool cold = error.applies == CacheState::kColdWeights;
+  constexpr std::string_view kCold = "with weights from memory", kWarm = "with all caches warm";
+  return fmt::format("{:.3f} times its parts alone {} ({:.3f} times {})", error.value(), cold ? kCold : kWarm,
+                     cold ? error.warm : error.cold_weights, cold ? kWarm : kCold);
+}
+
 std::string CountText(std::size_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }

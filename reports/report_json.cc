@@ -102,6 +102,7 @@ std::string ReportJson(const ReportModel& report) {
   json["inversions"] = InversionsJson(report.inversions);
   json["what_ifs"] = WhatIfsJson(report.what_ifs);
   json["demonstrated_us"] = MicrosecondsOrNull(report.demonstrated);
+  json["composition_error"] = CompositionOrNull(report.composition);
   json["run"] = report.run ? RunJson(*report.run) : Json(nullptr);
   json["coverage"] = CoverageJson(report.coverage);
   Json& layers = json["layers"] = Json::array();

@@ -1,7 +1,7 @@
 -- The best candidate of a layer on every device, with its interval, its library's version and when it was measured.
 -- :layer        the canonical text of a layer configuration or region
 -- :generation=  only devices of this generation (Volta, "Zen 3")
--- :cache=warm   warm or cold
+-- :cache=warm   warm, cold or cold-weights (rows of what has weights alone)
 -- :threads=1    of processors; GPUs count as one
 SELECT d.name AS device, g.name AS generation, g.year, best.contract, c.library || '/' || c.algorithm AS candidate,
        c.input_layout || ' to ' || c.output_layout AS layouts, best.best_us AS latency_us, best.low_us, best.high_us,

@@ -3,7 +3,7 @@
 -- :model=       only this model, by name
 -- :device=      only this device, by name
 -- :all=no       yes: also what was measured
--- :cache=warm   warm or cold
+-- :cache=warm   warm, cold or cold-weights (rows of what has weights alone)
 -- :threads=1    of processors; GPUs count as one
 SELECT model, dims, device, state, layers, workload
 FROM (

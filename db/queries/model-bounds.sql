@@ -4,7 +4,7 @@
 -- :model=       only this model, by name
 -- :device=      only this device, by name
 -- :generation=  only devices of this generation
--- :cache=warm   warm or cold
+-- :cache=warm   warm, cold or cold-weights (rows of what has weights alone)
 -- :threads=1    of processors; GPUs count as one
 -- :dims=        only with these dimensions: {"batch":1}
 SELECT o.name AS model, o.dims, d.name AS device, g.name AS generation, g.year, summed.layers_measured,

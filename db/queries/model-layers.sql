@@ -2,7 +2,7 @@
 -- :model        its name
 -- :device=      only this device, by name
 -- :generation=  only devices of this generation
--- :cache=warm   warm or cold
+-- :cache=warm   warm, cold or cold-weights (rows of what has weights alone)
 -- :threads=1    of processors; GPUs count as one
 -- :dims=        only with these dimensions: {"batch":1}
 SELECT l.position, l.name AS layer, l.op, l.executions, d.name AS device, g.name AS generation, g.year,

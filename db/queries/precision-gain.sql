@@ -4,7 +4,7 @@
 -- :before=strict-f32  the numeric contract before
 -- :after=f16    the numeric contract after
 -- :device=      only this device, by name
--- :cache=warm   warm or cold
+-- :cache=warm   warm, cold or cold-weights (rows of what has weights alone)
 -- :family=      only this family of layers
 SELECT d.name AS device, g.name AS generation, wide.best_us AS wide_us, narrow.best_us AS narrow_us,
        wide.best_us / narrow.best_us AS gain, w.text AS layer

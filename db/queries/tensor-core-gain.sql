@@ -3,7 +3,7 @@
 -- :to=f16           the type that they work in: f16, bf16, s8, or f32 for candidates that round by themselves
 -- :mark=tensor_op   what the names of candidates that use them hold
 -- :device=          only this device, by name
--- :cache=warm       warm or cold
+-- :cache=warm       warm, cold or cold-weights (rows of what has weights alone)
 -- :family=          only this family of layers (convolution, matmul)
 -- :least=0          the smallest gain that is listed: 2 lists what becomes twice as fast
 SELECT d.name AS device, g.name AS generation, g.year, plain.best_us AS plain_us, tensor.best_us AS tensor_us,

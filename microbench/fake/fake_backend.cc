@@ -15,15 +15,23 @@ namespace {
 
 class FakeRun : public PreparedRun {
  public:
-  FakeRun(FakeClock& clock, Clock::Duration latency, double noise, std::uint64_t seed, Bytes footprint, bool wrong)
-      : clock_(clock), latency_(latency), noise_(noise), random_(seed), footprint_(footprint), wrong_(wrong) {}
+  FakeRun(FakeClock& clock, Clock::Duration latency, double noise, std::uint64_t seed, Bytes footprint, Bytes constants,
+          bool wrong)
+      : clock_(clock),
+        latency_(latency),
+        noise_(noise),
+        random_(seed),
+        footprint_(footprint),
+        constants_(constants),
+        wrong_(wrong) {}
 
   Status Run() override {
     Clock::Duration duration = latency_;
+    if (copies_ > 1) duration += FakeColdWeightsCost(constants_);
     if (noise_ > 0) {
       // Noise only ever slows down, so that the pretended latency stays the infimum.
       const double factor = std::exp(std::abs(std::normal_distribution<double>(0, noise_)(random_)));
-      duration = Clock::Duration(std::llround(static_cast<double>(latency_.count()) * factor));
+      duration = Clock::Duration(std::llround(static_cast<double>(duration.count()) * factor));
     }
     clock_.Advance(duration);
     return {};
@@ -31,6 +39,11 @@ class FakeRun : public PreparedRun {
 
   Result<std::optional<double>> NumericError() override { return std::optional<double>(wrong_ ? 0.3 : 0.0); }
   Bytes footprint() const override { return footprint_; }
+  Bytes constants() const override { return constants_; }
+  Status RotateConstants(std::size_t copies) override {
+    copies_ = copies;
+    return {};
+  }
 
  private:
   FakeClock& clock_;
@@ -38,6 +51,8 @@ class FakeRun : public PreparedRun {
   double noise_;
   std::mt19937_64 random_;
   Bytes footprint_;
+  Bytes constants_;
+  std::size_t copies_ = 1;
   bool wrong_;
 };
 
@@ -122,9 +137,9 @@ Result<std::unique_ptr<PreparedRun>> FakeBackend::Prepare(const Workload& worklo
     latency = Clock::Duration(std::llround(static_cast<double>(latency.count()) * factor));
   }
   const Work work = WorkOf(workload);
-  return std::unique_ptr<PreparedRun>(
-      std::make_unique<FakeRun>(clock_, latency, noise_, process_seed ^ HashOf(candidate.name() + text),
-                                work.read() + work.written, faults_.Has(FakeFault::kWrong, text, candidate)));
+  return std::unique_ptr<PreparedRun>(std::make_unique<FakeRun>(
+      clock_, latency, noise_, process_seed ^ HashOf(candidate.name() + text), work.read() + work.written,
+      FakeConstants(workload), faults_.Has(FakeFault::kWrong, text, candidate)));
 }
 
 std::vector<std::string> FakeBackend::PeakProbes() { return {"memory", "arithmetic"}; }

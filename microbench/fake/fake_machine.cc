@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 #include <string_view>
 
 #include "microbench/harness/shuffle.h"
@@ -79,6 +80,32 @@ Result<Clock::Duration> FakeLatency(const Workload& workload, const Candidate& c
     return std::chrono::ceil<Clock::Duration>(std::chrono::duration<double>(roofline * factor));
   }
   return Error{"unsupported: " + candidate.name() + " is no candidate for " + std::string(FamilyOf(workload))};
+}
+
+Bytes FakeConstants(const Workload& workload) {
+  Bytes sum;
+  const auto add = [&](const Operand& operand) {
+    sum += Bytes{(ElementCount(operand.shape) * BitsPerElement(operand.type) + 7) / 8};
+  };
+  if (const auto* config = std::get_if<LayerConfig>(&workload)) {
+    for (const Operand& operand : OperandsOf(*config))
+      if (operand.constant) add(operand);
+    return sum;
+  }
+  std::set<std::int64_t> seen;
+  for (const RegionMember& member : std::get<Region>(workload).members) {
+    const std::vector<Operand> operands = OperandsOf(member.config);
+    for (std::size_t i = 0; i < member.operands.size(); ++i) {
+      const RegionOperand& operand = member.operands[i];
+      if (operand.source == RegionOperand::Source::kWeight && seen.insert(operand.index).second) add(operands[i]);
+    }
+  }
+  return sum;
+}
+
+Clock::Duration FakeColdWeightsCost(Bytes constants) {
+  const double seconds = static_cast<double>(constants.value) / kFakeBytesPerSecond;
+  return std::chrono::ceil<Clock::Duration>(std::chrono::duration<double>(seconds));
 }
 
 Device FakeDevice(std::uint64_t machine) {

@@ -16,6 +16,9 @@
 //     fake/simd        1.05 .. 1.30   the library's choice
 //     fake/scalar      1.50 .. 3.00
 //
+// With its constants rotated through several copies a run takes their bytes / 10 GB/s more, in whole nanoseconds
+// rounded up: what comes from memory is paid on top.
+//
 // So no time is below the roofline, candidates differ in a different order from workload to workload,
 // one is always refused, and one is always too slow to be worth measuring.
 #pragma once
@@ -24,6 +27,7 @@
 #include <vector>
 
 #include "infimum/base/clock.h"
+#include "infimum/base/units.h"
 #include "infimum/layer/workload.h"
 #include "infimum/measurement/candidate.h"
 #include "infimum/measurement/device.h"
@@ -39,6 +43,10 @@ std::vector<Candidate> FakeCandidates(const Workload& workload, CandidateTier ti
 // Exact; an error ("unsupported: ...") for what the machine refuses.
 Result<Clock::Duration> FakeLatency(const Workload& workload, const Candidate& candidate, std::int64_t threads,
                                     std::uint64_t machine);
+
+// Of operands that are known before the first inference.
+Bytes FakeConstants(const Workload& workload);
+Clock::Duration FakeColdWeightsCost(Bytes constants);
 
 Device FakeDevice(std::uint64_t machine);
 std::vector<PeakRate> FakePeaks(std::int64_t threads);

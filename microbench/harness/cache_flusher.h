@@ -15,6 +15,8 @@ class CacheFlusher {
  public:
   explicit CacheFlusher(Bytes last_level_cache) : last_level_cache_(last_level_cache) {}
 
+  Bytes last_level_cache() const { return last_level_cache_; }
+
   // Touches every cache line of the buffer, which is allocated at the first call.
   void Flush(Bytes footprint);
 

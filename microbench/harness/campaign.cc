@@ -159,7 +159,8 @@ class Campaign {
   // Finds the workload's candidates, and what an earlier campaign knows of each.
   Status List(ContestedWorkload& workload) {
     --workloads_left_;
-    if (const Measurement* row = EarlierRow(Blank(workload, AnyCandidate(header_.backend), options_.caches.front()))) {
+    const std::vector<CacheState> caches = CachesOf(workload);
+    if (const Measurement* row = EarlierRow(Blank(workload, AnyCandidate(header_.backend), caches.front()))) {
       Contender contender{*row, true, true};
       workload.listed = true;
       workload.contenders.push_back(std::move(contender));
@@ -190,7 +191,7 @@ class Campaign {
     }
     std::set<std::string> seen;  // a library may offer the same thing twice
     for (const Candidate& candidate : *chosen) {
-      for (const CacheState cache : options_.caches) {
+      for (const CacheState cache : caches) {
         Contender contender{Blank(workload, candidate, cache)};
         if (!seen.insert(RowKey(contender.row)).second) continue;
         if (const Measurement* row = EarlierRow(contender.row)) {
@@ -204,6 +205,17 @@ class Campaign {
       }
     }
     return {};
+  }
+
+  // The states to measure a workload in: one without constants is the same with cold weights as warm.
+  std::vector<CacheState> CachesOf(const ContestedWorkload& contested) const {
+    const Result<Workload> workload = ParseWorkload(contested.workload.text);
+    std::vector<CacheState> caches;
+    for (const CacheState wanted : options_.caches) {
+      const CacheState cache = workload.ok() ? StateOfRows(wanted, *workload) : wanted;
+      if (std::find(caches.begin(), caches.end(), cache) == caches.end()) caches.push_back(cache);
+    }
+    return caches;
   }
 
   const Measurement* EarlierRow(const Measurement& blank) const {
@@ -226,7 +238,7 @@ class Campaign {
 
   Status RefuseWorkload(ContestedWorkload& workload, Outcome outcome, std::string reason) {
     workload.listed = true;
-    Contender contender{Blank(workload, AnyCandidate(header_.backend), options_.caches.front())};
+    Contender contender{Blank(workload, AnyCandidate(header_.backend), CachesOf(workload).front())};
     Trial trial;
     trial.outcome = outcome;
     trial.reason = std::move(reason);

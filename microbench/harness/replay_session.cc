@@ -66,8 +66,10 @@ std::string DescribeReplay(const ReplayResult& result) {
   char ratio[32];
   std::snprintf(ratio, sizeof ratio, "%.3f", result.composition_error());
   return "R " + FormatLatency(result.demonstrated()) + ", sum of its " + std::to_string(result.parts.size()) +
-         " parts alone " + FormatLatency(result.sum_alone()) + " (in the loop " + FormatLatency(result.sum_in_loop()) +
-         "): composition error " + ratio + "; " + std::to_string(reorders) + " are changes of layout, " +
+         " parts alone " + FormatLatency(result.sum_alone(CacheState::kWarm)) + " warm, " +
+         FormatLatency(result.sum_alone(CacheState::kColdWeights)) + " with cold weights (in the loop " +
+         FormatLatency(result.sum_in_loop()) + "): composition error " + ratio + " (" +
+         std::string(Name(result.cache_of_weights())) + "); " + std::to_string(reorders) + " are changes of layout, " +
          FormatLatency(reordering);
 }
 

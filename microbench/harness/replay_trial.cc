@@ -8,7 +8,6 @@
 
 #include "infimum/measurement/statistics.h"
 #include "infimum/results/replay_schedule_text.h"
-#include "microbench/harness/cache_flusher.h"
 #include "microbench/harness/sampler.h"
 
 namespace infimum {
@@ -31,6 +30,9 @@ class PartsRun : public PreparedRun {
   }
   Result<std::optional<double>> NumericError() override { return std::optional<double>(); }
   Bytes footprint() const override { return replay_.arena() + replay_.weights(); }
+  // Of one part alone: only that is sampled with cold weights.
+  Bytes constants() const override { return replay_.constants(first_); }
+  Status RotateConstants(std::size_t copies) override { return replay_.RotateConstants(first_, copies); }
 
  private:
   PreparedReplay& replay_;
@@ -66,7 +68,7 @@ Status TimeInLoop(PreparedReplay& replay, Clock::Duration budget, const Clock& c
 
 }  // namespace
 
-Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, InterferenceProbe& interference) {
+Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, TrialTools tools) {
   INFIMUM_ASSIGN_OR_RETURN(const ReplaySchedule schedule, ReadSchedule(request.schedule));
   INFIMUM_ASSIGN_OR_RETURN(const TensorFolder folder, TensorFolder::Open(request.tensors));
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<PreparedReplay> replay, backend.PrepareReplay(schedule, folder));
@@ -79,23 +81,30 @@ Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, I
   result.weights = replay->weights();
   result.arena = replay->arena();
 
-  CacheFlusher flusher{Bytes{}};
+  result.last_level_cache = tools.flusher.last_level_cache();
   const std::size_t count = result.parts.size();
   PartsRun whole(*replay, 0, count);
   SamplerOptions options;
   options.budget = request.budget * kPartOfBudget;
-  INFIMUM_ASSIGN_OR_RETURN(const SampleSet set,
-                           TakeSamples(whole, CacheState::kWarm, options, backend.clock(), interference, flusher));
+  INFIMUM_ASSIGN_OR_RETURN(const SampleSet set, TakeSamples(whole, CacheState::kWarm, options, backend.clock(),
+                                                            tools.interference, tools.flusher));
   result.repetitions.push_back(set.samples);
   INFIMUM_RETURN_IF_ERROR(TimeInLoop(*replay, request.budget * kPartOfBudget / 2, backend.clock(), result.parts));
   for (std::size_t i = 0; i < count; ++i) {
     const auto launch = std::chrono::duration_cast<Clock::Duration>(result.parts[i].in_loop);
     options.budget = std::max(request.budget / kPartOfBudget, launch * kLaunchesAlone);
     PartsRun part(*replay, i, i + 1);
-    INFIMUM_ASSIGN_OR_RETURN(const SampleSet alone,
-                             TakeSamples(part, CacheState::kWarm, options, backend.clock(), interference, flusher));
+    INFIMUM_ASSIGN_OR_RETURN(const SampleSet alone, TakeSamples(part, CacheState::kWarm, options, backend.clock(),
+                                                                tools.interference, tools.flusher));
     result.parts[i].alone = Summarize(alone.samples).median;
+    result.parts[i].constants = replay->constants(i);
+    if (result.parts[i].constants.value == 0) continue;
+    INFIMUM_ASSIGN_OR_RETURN(const SampleSet cold, TakeSamples(part, CacheState::kColdWeights, options, backend.clock(),
+                                                               tools.interference, tools.flusher));
+    result.parts[i].alone_cold_weights = Summarize(cold.samples).median;
   }
+  // Last, since it leaves nothing of the model in the caches.
+  INFIMUM_ASSIGN_OR_RETURN(result.resident_share, backend.ResidentShare(result.constants() + result.arena));
   return result;
 }
 

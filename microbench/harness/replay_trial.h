@@ -3,13 +3,15 @@
 //
 //   whole     samples of whole inferences back to back, as any candidate is sampled (sampler.h)
 //   in loop   the clock is read between parts; each part's median over the inferences
-//   alone     part by part: the same one again and again, on what its predecessors left
+//   alone     part by part: the same one again and again, on what its predecessors left; then once more with cold
+//   weights
+//
+// How much of what an inference goes through the caches still hold is asked of the backend, in each repetition anew.
 #pragma once
 
 #include <string>
 
-#include "infimum/microbench/backend.h"
-#include "microbench/harness/interference.h"
+#include "microbench/harness/trial.h"
 
 namespace infimum {
 
@@ -25,6 +27,6 @@ struct ReplayRequest {
 };
 
 // One repetition in the result. Where the numbers were not asked for, parts have no errors and there are no outputs.
-Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, InterferenceProbe& interference);
+Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, TrialTools tools);
 
 }  // namespace infimum

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -93,7 +94,10 @@ void Declare(CLI::App& app, RawOptions& raw) {
   app.add_option("--max-memory", raw.most_memory,
                  "a worker that uses more has failed (8G); default: 75 % of the machine");
   app.add_option("--rounds", raw.rounds, "repetitions, each in a process of its own")->capture_default_str();
-  app.add_option("--cache", raw.cache, "warm (same buffers each time), cold (caches flushed) or both")
+  app.add_option(
+         "--cache", raw.cache,
+         "warm (same buffers each time), cold (caches flushed), cold-weights (constant operands come from memory) or "
+         "several of them (warm,cold-weights); both is warm,cold")
       ->capture_default_str();
   app.add_option("--threads", raw.threads, "threads of a run, each pinned to a core of its own")->capture_default_str();
   app.add_option("--cores", raw.cores,
@@ -159,9 +163,16 @@ Status CheckWhatToRun(const RawOptions& raw) {
 
 Result<std::vector<CacheState>> CachesOption(const std::string& text) {
   if (text == "both") return std::vector<CacheState>{CacheState::kWarm, CacheState::kCold};
-  constexpr std::string_view kKnown[] = {"warm", "cold", "both"};
-  INFIMUM_ASSIGN_OR_RETURN(const CacheState state, (Choice<CacheState>("--cache", text, FindCacheState, kKnown)));
-  return std::vector<CacheState>{state};
+  constexpr std::string_view kKnown[] = {"warm", "cold", "cold-weights", "both"};
+  std::vector<CacheState> caches;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string name = text.substr(begin, end - begin);
+    INFIMUM_ASSIGN_OR_RETURN(const CacheState state, (Choice<CacheState>("--cache", name, FindCacheState, kKnown)));
+    if (std::find(caches.begin(), caches.end(), state) == caches.end()) caches.push_back(state);
+    begin = end + 1;
+  }
+  return caches;
 }
 
 Result<std::map<std::string, std::string>> BackendSettings(const std::vector<std::string>& texts) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "microbench/harness/constant_rotation.h"
+
 namespace infimum {
 namespace {
 
@@ -59,6 +61,55 @@ Result<std::int64_t> WarmUp(PreparedRun& run, const SamplerOptions& options, con
   return batch;
 }
 
+// What is done before each sample so that it finds the caches as its state says, and undone at the end.
+class CacheKeeper {
+ public:
+  CacheKeeper(PreparedRun& run, CacheState cache, CacheFlusher& flusher)
+      : run_(run), cache_(cache), flusher_(flusher) {}
+  CacheKeeper(const CacheKeeper&) = delete;
+  CacheKeeper& operator=(const CacheKeeper&) = delete;
+  ~CacheKeeper() {
+    if (rotates_) static_cast<void>(run_.RotateConstants(1));
+  }
+
+  // Before the warm-up, which then finds out how many launches make a sample with its constants in turn.
+  Status Begin() {
+    if (cache_ != CacheState::kColdWeights) return {};
+    const Bytes constants = run_.constants();
+    if (constants.value <= 0)
+      return Error{"unsupported: its weights cannot be told from its other operands, so they cannot be cold alone"};
+    rotation_ = ConstantRotation::For(constants, flusher_.last_level_cache());
+    return rotation_.flushes ? Status() : Rotate(rotation_.copies);
+  }
+
+  // After it: how many launches a sample has.
+  Result<std::int64_t> LaunchesPerSample(std::int64_t batch) {
+    if (cache_ == CacheState::kCold) return 1;
+    if (cache_ == CacheState::kWarm || !rotation_.flushes) return batch;
+    batch = std::min(batch, static_cast<std::int64_t>(rotation_.copies) - 1);
+    INFIMUM_RETURN_IF_ERROR(Rotate(static_cast<std::size_t>(batch) + 1));
+    return batch;
+  }
+
+  Status BeforeSample() {
+    if (cache_ != CacheState::kCold && !rotation_.flushes) return {};
+    flusher_.Flush(run_.footprint());
+    return rotation_.flushes ? run_.Run() : Status();
+  }
+
+ private:
+  Status Rotate(std::size_t copies) {
+    rotates_ = copies > 1;
+    return run_.RotateConstants(copies);
+  }
+
+  PreparedRun& run_;
+  CacheState cache_;
+  CacheFlusher& flusher_;
+  ConstantRotation rotation_;
+  bool rotates_ = false;
+};
+
 bool Converged(const std::vector<Latency>& samples, double interval) {
   const Interval median = MedianInterval(samples);
   const Latency middle = Quantile(samples, 0.5);
@@ -86,15 +137,17 @@ Result<Latency> TimeFirstLaunch(PreparedRun& run, const Clock& clock, Interferen
 Result<SampleSet> TakeSamples(PreparedRun& run, CacheState cache, const SamplerOptions& options, const Clock& clock,
                               InterferenceProbe& interference, CacheFlusher& flusher) {
   SampleSet set;
+  CacheKeeper caches(run, cache, flusher);
+  INFIMUM_RETURN_IF_ERROR(caches.Begin());
   const Clock::Duration start = clock.Now();
   const Clock::Duration stolen_before = interference.StolenTime();
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t batch, WarmUp(run, options, clock));
-  set.launches_per_sample = cache == CacheState::kWarm ? batch : 1;
+  INFIMUM_ASSIGN_OR_RETURN(set.launches_per_sample, caches.LaunchesPerSample(batch));
 
   std::vector<Latency> disturbed;  // kept aside: better than nothing where nothing else can be had
   bool converged = false;
   while (true) {
-    if (cache == CacheState::kCold) flusher.Flush(run.footprint());
+    INFIMUM_RETURN_IF_ERROR(caches.BeforeSample());
     const std::int64_t switches_before = interference.InvoluntarySwitches();
     INFIMUM_ASSIGN_OR_RETURN(const Clock::Duration duration, TimeBatch(run, set.launches_per_sample, clock));
     const Latency sample = PerLaunch(duration, set.launches_per_sample);

@@ -3,6 +3,10 @@
 //   warm: warm up (10 ms and 3 launches, doubling the batch until it lasts 0.5 ms), then samples
 //         of that batch: sample = time of the batch / launches in it
 //   cold: each sample flushes the caches and times one launch
+//   cold-weights: as warm, while the run goes through copies of its constants in turn (constant_rotation.h): batches of
+//         many launches, each of which reads its constants from memory. Where so many copies cannot be had, each
+//         sample flushes the caches, launches once with a spare copy, which makes all else warm, and times a batch
+//         of which each launch has a copy of its own
 //
 // until the 95 % interval of the median lies within 0.5 % of it (and there are at least 10 samples), or
 // the budget is spent (`unconverged`). A kernel of 3 us thus runs 175 times a sample, and the clock's own
@@ -54,6 +58,7 @@ struct SampleSet {
 // faults and cold caches). Launches that saw a context switch do not count, for at most 200 ms.
 Result<Latency> TimeFirstLaunch(PreparedRun& run, const Clock& clock, InterferenceProbe& interference);
 
+// Cold weights of a run without constants are an error ("unsupported: ...").
 Result<SampleSet> TakeSamples(PreparedRun& run, CacheState cache, const SamplerOptions& options, const Clock& clock,
                               InterferenceProbe& interference, CacheFlusher& flusher);
 

@@ -109,14 +109,14 @@ WorkerAnswer RequestHandler::HandleAll(const WorkerRequest& request) {
     if (!candidates.ok()) return candidates.error();
     return *std::move(candidates);
   }
-  if (const auto* replay = std::get_if<ReplayRequest>(&request)) {
-    Result<ReplayResult> result = RunReplay(*backend_, *replay, *interference_);
-    if (!result.ok()) return result.error();
-    return *std::move(result);
-  }
   if (!flusher_) {
     const Result<Device> device = backend_->DescribeDevice();
     flusher_ = std::make_unique<CacheFlusher>(device.ok() ? device->last_level_cache : Bytes{});
+  }
+  if (const auto* replay = std::get_if<ReplayRequest>(&request)) {
+    Result<ReplayResult> result = RunReplay(*backend_, *replay, {*interference_, *flusher_});
+    if (!result.ok()) return result.error();
+    return *std::move(result);
   }
   return RunTrial(*backend_, std::get<TrialRequest>(request), TrialTools{*interference_, *flusher_});
 }

@@ -1,5 +1,7 @@
 // Regions member by member with row-major buffers in between: what a framework without fusion does. Each
 // member runs as what was fastest when the program was made, changes of layout included.
+#include <algorithm>
+
 #include "microbench/onednn/offers.h"
 #include "microbench/onednn/region_problem.h"
 #include "microbench/onednn/row_major.h"
@@ -9,8 +11,11 @@ namespace {
 
 class ComposedProgram : public Program {
  public:
-  Status Add(std::unique_ptr<Program> program) {
+  Status Add(std::unique_ptr<Program> program, bool has_constants) {
     footprint_ += program->footprint();
+    const std::vector<ConstantBlock> blocks = program->Constants();
+    constants_.insert(constants_.end(), blocks.begin(), blocks.end());
+    all_can_move_ = all_can_move_ && (!has_constants || !blocks.empty());
     programs_.push_back(std::move(program));
     return {};
   }
@@ -20,9 +25,12 @@ class ComposedProgram : public Program {
     return {};
   }
   Bytes footprint() const override { return footprint_; }
+  std::vector<ConstantBlock> Constants() override { return all_can_move_ ? constants_ : std::vector<ConstantBlock>(); }
 
  private:
   std::vector<std::unique_ptr<Program>> programs_;
+  std::vector<ConstantBlock> constants_;
+  bool all_can_move_ = true;
   Bytes footprint_;
 };
 
@@ -50,7 +58,10 @@ std::vector<RegionOffer> ComposedOffers(const Region& region) {
       for (const RegionOperand& operand : member.operands) own.operands.push_back(problem.Find(operand));
       INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, FastestRowMajor(own));
       INFIMUM_RETURN_IF_ERROR(RunRowMajor(*program));
-      INFIMUM_RETURN_IF_ERROR(composed->Add(std::move(program)));
+      const bool has_constants =
+          std::any_of(member.operands.begin(), member.operands.end(),
+                      [](const RegionOperand& operand) { return operand.source == RegionOperand::Source::kWeight; });
+      INFIMUM_RETURN_IF_ERROR(composed->Add(std::move(program), has_constants));
     }
     return std::unique_ptr<Program>(std::move(composed));
   };

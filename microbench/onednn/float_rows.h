@@ -18,6 +18,9 @@ class FloatRows {
         load_(type_ == DataType::kF32 ? nullptr : Kernels().find_convert(type_, DataType::kF32)),
         store_(type_ == DataType::kF32 ? nullptr : Kernels().find_convert(DataType::kF32, type_)) {}
 
+  // Reads and writes another tensor of the same kind from now on.
+  void MoveTo(void* data) { data_ = static_cast<char*>(data); }
+
   // Whether elements are f32 as they are, so that buffers are not used.
   bool direct() const { return load_ == nullptr; }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <deque>
 
+#include "microbench/onednn/constant_copies.h"
 #include "microbench/onednn/random_fill.h"
 #include "microbench/onednn/reference.h"
 
@@ -27,15 +28,19 @@ class LayerRun : public PreparedRun {
       problem_.outputs.push_back(&tensors_.back());
     }
     INFIMUM_ASSIGN_OR_RETURN(program_, offer.make(problem_));
+    copies_ = ConstantCopies(*program_);
     return {};
   }
 
-  Status Run() override { return program_->Run(); }
+  Status Run() override {
+    copies_.Next();
+    return program_->Run();
+  }
 
   Result<std::optional<double>> NumericError() override {
     // A result left over from before must not pass: every byte of the outputs is set to nonsense.
     for (HostTensor* output : problem_.outputs) std::memset(output->data(), 0xcb, output->bytes());
-    INFIMUM_RETURN_IF_ERROR(program_->Run());
+    INFIMUM_RETURN_IF_ERROR(Run());
     INFIMUM_RETURN_IF_ERROR(program_->Unpack());
     const std::unique_ptr<Reference> reference = MakeReference(problem_.config);
     if (reference == nullptr) return std::optional<double>();
@@ -47,12 +52,15 @@ class LayerRun : public PreparedRun {
   }
 
   Bytes footprint() const override { return program_->footprint(); }
+  Bytes constants() const override { return copies_.bytes(); }
+  Status RotateConstants(std::size_t copies) override { return copies_.Make(copies); }
 
  private:
   std::uint64_t seed_;
   std::deque<HostTensor> tensors_;  // stable addresses: programs keep them
   Problem problem_;
   std::unique_ptr<Program> program_;
+  ConstantCopies copies_;
 };
 
 }  // namespace

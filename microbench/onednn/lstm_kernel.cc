@@ -14,8 +14,9 @@ namespace {
 constexpr std::int64_t kGates = 4;
 
 struct Direction {
-  HostTensor weights, bias, projected;  // input x gates, gates, sequence x gates
-  AlignedBuffer recurrent;              // packed for MatrixVector
+  HostTensor weights, bias, projected;    // input x gates, gates, sequence x gates
+  AlignedBuffer recurrent;                // packed for MatrixVector
+  const float* recurrent_rows = nullptr;  // where Run() reads them
   AlignedBuffer gates, state, cell;
   std::unique_ptr<Program> projection;
 };
@@ -40,6 +41,17 @@ class LstmProgram : public Program {
     return {};
   }
   Bytes footprint() const override { return footprint_; }
+  std::vector<ConstantBlock> Constants() override {
+    std::vector<ConstantBlock> blocks;
+    for (Direction& direction : directions_) {
+      const std::vector<ConstantBlock> projection = direction.projection->Constants();
+      if (projection.empty()) return {};
+      blocks.insert(blocks.end(), projection.begin(), projection.end());
+      blocks.push_back({direction.recurrent.data(), direction.recurrent.size(),
+                        [&direction](void* there) { direction.recurrent_rows = static_cast<const float*>(there); }});
+    }
+    return blocks;
+  }
 
  private:
   Status PrepareDirection(std::int64_t d, const Problem& problem) {
@@ -63,6 +75,7 @@ class LstmProgram : public Program {
     const std::int64_t blocks = (columns_ + kPackedColumns - 1) / kPackedColumns;
     INFIMUM_ASSIGN_OR_RETURN(direction.recurrent,
                              AlignedBuffer::Make(static_cast<std::size_t>(blocks * kPackedColumns * hidden) * 4));
+    direction.recurrent_rows = static_cast<const float*>(direction.recurrent.data());
     for (std::int64_t column = 0; column < columns_; ++column) {
       float* const to = static_cast<float*>(direction.recurrent.data()) +
                         column / kPackedColumns * kPackedColumns * hidden + column % kPackedColumns;
@@ -103,8 +116,7 @@ class LstmProgram : public Program {
     for (std::int64_t i = 0; i < config_.sequence; ++i) {
       const std::int64_t step = d == 0 ? i : config_.sequence - 1 - i;
       const float* projected = direction.projected.As<float>() + step * columns_;
-      kernels.matrix_vector(static_cast<const float*>(direction.recurrent.data()), state, projected, hidden, columns_,
-                            sums);
+      kernels.matrix_vector(direction.recurrent_rows, state, projected, hidden, columns_, sums);
       sigmoid(sums, gates, 3 * hidden);
       tanh(sums + 3 * hidden, gates + 3 * hidden, hidden);
       for (std::int64_t h = 0; h < hidden; ++h) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "microbench/onednn/cache_residency.h"
 #include "microbench/onednn/cpu_device.h"
 #include "microbench/onednn/layer_run.h"
 #include "microbench/onednn/offers.h"
@@ -90,6 +91,10 @@ std::vector<std::string> OneDnnBackend::PeakProbes() { return cpu::PeakProbes();
 
 Result<std::vector<PeakRate>> OneDnnBackend::MeasurePeaks(std::string_view probe) {
   return cpu::MeasurePeaks(probe, options_.threads);
+}
+
+Result<std::optional<double>> OneDnnBackend::ResidentShare(Bytes working_set) {
+  return cpu::ResidentShare(working_set);
 }
 
 std::optional<double> OneDnnBackend::FrequencyMhz() { return cpu::FrequencyMhz(); }

@@ -26,6 +26,7 @@ class OneDnnBackend : public Backend {
                                                         const TensorFolder& folder) override;
   std::vector<std::string> PeakProbes() override;
   Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) override;
+  Result<std::optional<double>> ResidentShare(Bytes working_set) override;
   std::optional<double> FrequencyMhz() override;
 
  private:

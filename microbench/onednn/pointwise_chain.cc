@@ -85,6 +85,16 @@ class ChainProgram : public Program {
       }
       sources_.push_back(std::move(sources));
     }
+    // Only now do the rows stay where they are.
+    for (std::size_t member = 0; member < sources_.size(); ++member) {
+      for (std::size_t i = 0; i < sources_[member].size(); ++i) {
+        const RegionOperand& operand = chain_.links[member].operands[i];
+        if (operand.source != RegionOperand::Source::kWeight) continue;
+        const HostTensor& tensor = *problem.Find(operand);
+        FloatRows& rows = *sources_[member][i];
+        constants_.push_back({tensor.data(), tensor.bytes(), [&rows](void* there) { rows.MoveTo(there); }});
+      }
+    }
     targets_.resize(chain_.links.size());
     for (const std::int64_t output : problem.region.outputs) {
       const HostTensor& tensor = *problem.members[static_cast<std::size_t>(output)][0];
@@ -107,6 +117,7 @@ class ChainProgram : public Program {
   }
 
   Bytes footprint() const override { return footprint_; }
+  std::vector<ConstantBlock> Constants() override { return constants_; }
 
  private:
   using Block = std::array<float, kBlock>;
@@ -151,6 +162,7 @@ class ChainProgram : public Program {
   Chain chain_;
   std::vector<std::vector<std::optional<FloatRows>>> sources_;
   std::vector<std::optional<FloatRows>> targets_;
+  std::vector<ConstantBlock> constants_;
   Bytes footprint_;
 };
 

@@ -107,6 +107,7 @@ class PrimitiveProgram : public Program {
 
   bool in_place() const override { return in_place_; }
   Bytes footprint() const override { return footprint_; }
+  std::vector<ConstantBlock> Constants() override { return constants_; }
 
  private:
   // A variable operand into the primitive's layout, where types differ through a row-major copy in the
@@ -131,10 +132,13 @@ class PrimitiveProgram : public Program {
     return buffers_.back().data();
   }
 
-  void Bind(int argument, const memory::desc& desc, void* data) {
+  void Bind(int argument, const memory::desc& desc, void* data, bool constant = false) {
     memories_.emplace_back(desc, CpuEngine(), data);
     arguments_.push_back({argument, memories_.back().get()});
     footprint_ += Bytes{static_cast<std::int64_t>(desc.get_size())};
+    if (!constant) return;
+    const dnnl_memory_t bound = memories_.back().get();
+    constants_.push_back({data, desc.get_size(), [bound](void* there) { dnnl_memory_set_data_handle(bound, there); }});
   }
 
   // Whether the tensor's memory already lies as the implementation wants it. A tensor in an order of its own must.
@@ -156,7 +160,7 @@ class PrimitiveProgram : public Program {
     if (LibraryType(own) != wanted.get_data_type() && !call.moves_bits)
       return BindConverted(input, wanted, own, computed, lies_as_wanted);
     if (lies_as_wanted) {
-      Bind(input.argument, wanted, input.tensor->data());
+      Bind(input.argument, wanted, input.tensor->data(), input.constant);
       return {};
     }
     INFIMUM_ASSIGN_OR_RETURN(void* data, Allocate(wanted.get_size()));
@@ -165,7 +169,7 @@ class PrimitiveProgram : public Program {
       in_place_ = false;
       packings_.push_back({input.described, input.tensor->data(), wanted, data});
     }
-    Bind(input.argument, wanted, data);
+    Bind(input.argument, wanted, data, input.constant);
     return {};
   }
 
@@ -199,7 +203,7 @@ class PrimitiveProgram : public Program {
         packings_.push_back({input.described, plain, wanted, data, first, back});
       }
     }
-    Bind(input.argument, wanted, data);
+    Bind(input.argument, wanted, data, input.constant);
     return {};
   }
 
@@ -275,6 +279,7 @@ class PrimitiveProgram : public Program {
   std::vector<AlignedBuffer> buffers_;
   std::vector<memory> memories_;
   std::vector<dnnl_exec_arg_t> arguments_;
+  std::vector<ConstantBlock> constants_;
   std::vector<Packing> packings_;
   std::vector<Unpacking> unpackings_;
   std::vector<Conversion> before_, after_;  // of each run

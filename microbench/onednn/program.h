@@ -27,6 +27,13 @@ struct Problem {
   std::vector<HostTensor*> outputs;         // as OutputsOf(config)
 };
 
+// Memory with constants as a program prepared them. `use` makes Run() read them elsewhere, where a copy is.
+struct ConstantBlock {
+  void* data;
+  std::size_t bytes;
+  std::function<void(void*)> use;
+};
+
 class Program {
  public:
   virtual ~Program() = default;
@@ -47,6 +54,10 @@ class Program {
   virtual bool in_place() const { return true; }
 
   virtual Bytes footprint() const = 0;
+
+  // All the memory that holds the problem's constant operands; none where there are no such operands, or where some
+  // are read that cannot be moved. The program outlives what it hands out.
+  virtual std::vector<ConstantBlock> Constants() { return {}; }
 };
 
 // How a program wants one of its problem's tensors to lie in memory; the tensors that are not named are row-major.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <unordered_map>
 
+#include "microbench/onednn/constant_copies.h"
 #include "microbench/onednn/random_fill.h"
 #include "microbench/onednn/reference.h"
 
@@ -69,21 +70,27 @@ class RegionRun : public PreparedRun {
       problem_.members.push_back(std::move(outputs));
     }
     INFIMUM_ASSIGN_OR_RETURN(program_, offer.make(problem_));
+    copies_ = ConstantCopies(*program_);
     return {};
   }
 
-  Status Run() override { return program_->Run(); }
+  Status Run() override {
+    copies_.Next();
+    return program_->Run();
+  }
 
   Result<std::optional<double>> NumericError() override {
     for (const auto& outputs : problem_.members) {
       for (HostTensor* output : outputs) std::memset(output->data(), 0xcb, output->bytes());
     }
-    INFIMUM_RETURN_IF_ERROR(program_->Run());
+    INFIMUM_RETURN_IF_ERROR(Run());
     INFIMUM_RETURN_IF_ERROR(program_->Unpack());
     return RegionError(problem_, seed_);
   }
 
   Bytes footprint() const override { return program_->footprint(); }
+  Bytes constants() const override { return copies_.bytes(); }
+  Status RotateConstants(std::size_t copies) override { return copies_.Make(copies); }
 
  private:
   // Tensors of inputs and weights that stand here for the first time.
@@ -116,6 +123,7 @@ class RegionRun : public PreparedRun {
   std::deque<HostTensor> tensors_;  // stable addresses: programs keep them
   RegionProblem problem_;
   std::unique_ptr<Program> program_;
+  ConstantCopies copies_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "infimum/base/text.h"
 #include "infimum/graph/memory_plan.h"
+#include "microbench/onednn/constant_copies.h"
 #include "microbench/onednn/replay_layout.h"
 
 namespace infimum::cpu {
@@ -34,11 +35,17 @@ class ReplayRun : public PreparedReplay {
       const Status status = MakeProgram(operation, offers[operation.step]);
       if (!status.ok()) return Within("step " + Quoted(schedule_.steps[operation.step].name), status.error());
     }
+    for (const std::unique_ptr<Program>& program : programs_) copies_.emplace_back(*program);
     return {};
   }
 
   const std::vector<ReplayPart>& parts() const override { return parts_; }
-  Status Run(std::size_t part) override { return programs_[part]->Run(); }
+  Status Run(std::size_t part) override {
+    copies_[part].Next();
+    return programs_[part]->Run();
+  }
+  Bytes constants(std::size_t part) const override { return copies_[part].bytes(); }
+  Status RotateConstants(std::size_t part, std::size_t copies) override { return copies_[part].Make(copies); }
   Bytes weights() const override { return weight_bytes_; }
   Bytes arena() const override { return Bytes{static_cast<std::int64_t>(arena_.size())}; }
 
@@ -264,6 +271,7 @@ class ReplayRun : public PreparedReplay {
   std::vector<void*> data_;       // of the layout's buffers
   std::deque<HostTensor> views_;  // stable addresses: programs keep them
   std::vector<std::unique_ptr<Program>> programs_;
+  std::vector<ConstantCopies> copies_;  // of each program's constants
   std::vector<ReplayPart> parts_;
   Bytes weight_bytes_;
 };

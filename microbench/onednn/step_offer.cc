@@ -19,6 +19,7 @@ class PackedProgram : public Program {
   explicit PackedProgram(std::unique_ptr<Program> inner) : inner_(std::move(inner)) {}
   Status Run() override { return RunRowMajor(*inner_); }
   Bytes footprint() const override { return inner_->footprint(); }
+  std::vector<ConstantBlock> Constants() override { return inner_->Constants(); }
 
  private:
   std::unique_ptr<Program> inner_;
@@ -66,6 +67,7 @@ class RegionProgram : public Program {
   }
   Status Run() override { return program_->Run(); }
   Bytes footprint() const override { return program_->footprint(); }
+  std::vector<ConstantBlock> Constants() override { return program_->Constants(); }
   const RegionProblem& problem() const { return problem_; }
 
  private:

@@ -146,6 +146,7 @@ class UpsamplingProgram : public Program {
 
   bool in_place() const override { return model_input_->order() != nullptr && model_output_->order() != nullptr; }
   Bytes footprint() const override { return product_->footprint() + Bytes{static_cast<std::int64_t>(output_.bytes())}; }
+  std::vector<ConstantBlock> Constants() override { return product_->Constants(); }
 
  private:
   void MoveRow(std::int64_t row, std::int64_t run) const {

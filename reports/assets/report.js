@@ -8,6 +8,7 @@ const ASSUMPTIONS = [
   [/^free-layouts$/, 'Each layer may use its best layout; changing layouts between layers costs nothing.'],
   [/^warm-caches$/, 'Inputs and weights of a layer may already be in the caches.'],
   [/^cold-caches$/, 'Each layer finds its inputs and weights in memory, not in the caches.'],
+  [/^cold-weights$/, 'Each layer finds its weights in memory and its inputs in the caches, as where the weights of all layers together exceed them.'],
   [/^(one-thread|\d+-threads)$/, 'Bound and measured run use this many threads.'],
   [/^estimated-layers$/, 'Some layers are estimated by the bytes they must move and the measured copy rate.'],
   [/^(unmeasured|missing)-layers$/, 'Some layers have no time at all: the true bound is higher.'],
@@ -151,6 +152,15 @@ function fillRegions(data, chosen, head) {
   });
 }
 
+// R against the sum of its parts, first as the model's layers found their weights.
+function compositionText(error) {
+  if (!error) return '';
+  const texts = { warm: 'all caches warm', 'cold-weights': 'weights from memory' };
+  const other = error.applies === 'warm' ? 'cold-weights' : 'warm';
+  const times = (state) => `${error[state].toFixed(3)} times their sum alone with ${texts[state]}`;
+  return `; ${times(error.applies)} (${times(other)})`;
+}
+
 function fillAssumptions(data) {
   const table = document.getElementById('bounds-table');
   table.append(element('thead', {}, element('tr', {}, ...['Bound', 'Latency', 'Interval', 'Assumes'].map((title, i) => element('th', { scope: 'col', text: title, class: i === 1 || i === 2 ? 'number' : '' })))));
@@ -161,7 +171,7 @@ function fillAssumptions(data) {
   line('floor F0', data.floor.latency_us, null, floorText(data.floor));
   line('conventional floor Fc', data.conventional_floor.latency_us, null, floorText(data.conventional_floor));
   for (const bound of data.bounds) line('bound F1, ' + bound.variant, bound.latency_us, bound.interval_us, bound.assumptions.join(', '));
-  if (data.demonstrated_us !== null) line('demonstrated R', data.demonstrated_us, null, 'chosen candidates replayed with real buffers');
+  if (data.demonstrated_us !== null) line('demonstrated R', data.demonstrated_us, null, 'chosen candidates replayed with real buffers' + compositionText(data.composition_error));
   if (data.run) line('measured T', data.run.latency_us, [data.run.minimum_us, data.run.p95_us], `${data.run.framework} ${data.run.version}; interval: minimum to 95th percentile`);
   table.append(body);
   const tags = new Set([...data.floor.assumptions, ...data.conventional_floor.assumptions, ...data.bounds.flatMap((bound) => bound.assumptions)]);

@@ -89,6 +89,7 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
   AddThreads(command, options->analysis.campaign.threads);
   AddBudget(command, options->analysis.campaign.budget);
   AddContract(command, options->analysis.contract);
+  AddCache(command, options->analysis.campaign.cache, "what the caches hold when a layer is measured");
   AddBackend(command, options->analysis.campaign.backend, options->backend_options);
   command->add_option("--framework", options->analysis.framework, "whose run to measure: onnxruntime, or none")
       ->type_name("F")

@@ -28,7 +28,6 @@ struct BenchOptions {
   std::string database = "infimum.db";
   CampaignOptions campaign;
   std::string tier = "engine";
-  std::string cache = "warm";
   std::vector<std::string> backend_options;
   std::optional<NumericContract> contract;
   OutputFormat format = OutputFormat::kTable;
@@ -59,6 +58,7 @@ Result<Plan> ReadPlan(const BenchOptions& options) {
 Table MakeTable(const Plan& plan, std::vector<Measurement> rows) {
   Table table{{{"workload", Align::kLeft, true},
                {"candidate"},
+               {"cache"},
                {"outcome"},
                {"latency us", Align::kRight},
                {"processes", Align::kRight},
@@ -80,12 +80,12 @@ Table MakeTable(const Plan& plan, std::vector<Measurement> rows) {
       const bool measured = row->outcome == Outcome::kMeasured;
       std::string note = row->reason;
       for (const std::string& flag : row->flags) note += (note.empty() ? "" : ", ") + flag;
-      table.rows.push_back({key.text, row->candidate.name(), std::string(Name(row->outcome)),
+      table.rows.push_back({key.text, row->candidate.name(), std::string(Name(row->cache)), std::string(Name(row->outcome)),
                             measured ? fmt::format("{:.3f}", latency(row).count()) : "",
                             std::to_string(row->repetitions.size()), note});
     }
     if (own.empty())
-      table.rows.push_back({key.text, "", "not measured", "", "0", "no candidate, or the budget was spent"});
+      table.rows.push_back({key.text, "", "", "not measured", "", "0", "no candidate, or the budget was spent"});
   }
   return table;
 }
@@ -116,9 +116,6 @@ Result<int> RunBench(const BenchOptions& options) {
   const std::optional<CandidateTier> tier = FindTier(options.tier);
   if (!tier) return Error{fmt::format("--tier {}: heuristic, engine or exhaustive", options.tier)};
   campaign.tier = *tier;
-  const std::optional<CacheState> cache = FindCacheState(options.cache);
-  if (!cache) return Error{fmt::format("--cache {}: warm or cold", options.cache)};
-  campaign.cache = *cache;
 
   Talk talk = options.talk.Make();
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
@@ -183,12 +180,7 @@ void AddBenchCommand(CLI::App& app, Invocation& invocation) {
         return FindTier(text) ? std::string() : Quoted(text) + " is none of heuristic, engine and exhaustive";
       })
       ->capture_default_str();
-  command->add_option("--cache", options->cache, "warm or cold")
-      ->type_name("C")
-      ->check([](const std::string& text) {
-        return FindCacheState(text) ? std::string() : Quoted(text) + " is neither warm nor cold";
-      })
-      ->capture_default_str();
+  AddCache(command, options->campaign.cache, "what the caches hold");
   AddBackend(command, options->campaign.backend, options->backend_options);
   AddFormat(command, options->format);
   AddTalk(command, options->talk);

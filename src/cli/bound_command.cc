@@ -85,6 +85,7 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("NAME");
   AddThreads(command, options->stored.campaign.threads);
   AddContract(command, options->stored.contract);
+  AddCache(command, options->stored.campaign.cache, "rows of this cache state");
   AddBackend(command, options->stored.campaign.backend, options->backend_options);
   AddRules(command, options->stored.rules);
   command->add_flag("--layers", options->layers, "also each layer and each measured region, with its best candidate");

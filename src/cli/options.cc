@@ -119,6 +119,25 @@ void AddContract(CLI::App* command, std::optional<NumericContract>& contract) {
       ->type_name("C");
 }
 
+void AddCache(CLI::App* command, CacheState& cache, const std::string& means) {
+  command
+      ->add_option_function<std::string>(
+          "--cache",
+          [&cache](const std::string& text) {
+            const std::optional<CacheState> found = FindCacheState(text);
+            if (!found) {
+              const std::vector<std::string> names(CacheStateNames().begin(), CacheStateNames().end());
+              const std::string guess = DidYouMean(text, CacheStateNames());
+              throw CLI::ValidationError("--cache", "unknown cache state " + Quoted(text) +
+                                                        (guess.empty() ? "; they are " + Join(names, ", ") : guess));
+            }
+            cache = *found;
+          },
+          means + ": warm, cold or cold-weights (weights from memory, all else warm)")
+      ->type_name("C")
+      ->default_str(std::string(Name(cache)));
+}
+
 void AddFormat(CLI::App* command, OutputFormat& format) {
   command
       ->add_option_function<std::string>(

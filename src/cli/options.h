@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "infimum/measurement/contract.h"
+#include "infimum/measurement/measurement.h"
 #include "infimum/workflow/talk.h"
 
 namespace infimum::cli {
@@ -34,6 +35,8 @@ void AddThreads(CLI::App* command, std::int64_t& threads);
 void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string>& backend_options);
 void AddBudget(CLI::App* command, std::chrono::seconds& budget);
 void AddContract(CLI::App* command, std::optional<NumericContract>& contract);
+// --cache: `means` says what the state is of.
+void AddCache(CLI::App* command, CacheState& cache, const std::string& means);
 void AddFormat(CLI::App* command, OutputFormat& format);
 void AddTalk(CLI::App* command, TalkOptions& talk);
 

@@ -61,6 +61,7 @@ Result<int> RunPlan(const PlanCommandOptions& options) {
       selection.device = device.Key();
     }
     selection.threads = campaign.threads;
+    selection.cache = campaign.cache;
     selection.contract = options.contract;
     // Of another device one repetition is data; here a campaign would go on until there are enough.
     SettledRule rule;
@@ -91,6 +92,7 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("NAME");
   AddThreads(command, options->campaign.threads);
   AddContract(command, options->contract);
+  AddCache(command, options->campaign.cache, "what the store has of this cache state is left out");
   AddBackend(command, options->campaign.backend, options->backend_options);
   command->add_flag("--no-regions", options->no_regions, "layers only, without what a library may run as one");
   command->add_flag("--all", options->all, "also what the store already has");

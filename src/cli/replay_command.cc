@@ -24,6 +24,24 @@ struct ReplayCommandOptions {
   TalkOptions talk;
 };
 
+CompositionError ErrorOf(const ReplayResult& result) {
+  return {result.composition_error(CacheState::kWarm), result.composition_error(CacheState::kColdWeights),
+          result.cache_of_weights()};
+}
+
+// Why R is held against its parts in that cache state.
+std::string WhyThatState(const ReplayResult& result) {
+  const std::string_view come =
+      result.cache_of_weights() == CacheState::kWarm ? "stay in the caches" : "come from memory";
+  if (result.resident_share) {
+    return fmt::format("{}: of {} that an inference goes through the caches keep {}", come,
+                       BytesText(result.constants() + result.arena), PercentText(*result.resident_share));
+  }
+  if (result.last_level_cache.value == 0) return "taken to stay in the caches, whose size is not known";
+  return fmt::format("{}: {} of weights, {} of cache", come, BytesText(result.constants()),
+                     BytesText(result.last_level_cache));
+}
+
 std::string Describe(const Replay& replay) {
   const ReplayResult& result = replay.result;
   const auto reorders = static_cast<std::size_t>(
@@ -31,10 +49,13 @@ std::string Describe(const Replay& replay) {
   Latency reordering{0};
   for (const ReplayPart& part : result.parts) reordering += part.is_reorder ? part.alone : Latency{0};
   std::string text = fmt::format("  R (demonstrated)    {}\n", LatencyText(result.demonstrated()));
-  text +=
-      fmt::format("  sum of its parts    {} each alone with warm caches; {} as they take between their neighbours\n",
-                  LatencyText(result.sum_alone()), LatencyText(result.sum_in_loop()));
-  text += fmt::format("  composition error   {:.3f} (R / sum of its parts alone)\n", result.composition_error());
+  text += fmt::format(
+      "  sum of its parts    each alone {} with warm caches, {} with weights from memory; {} as they take\n"
+      "                      between their neighbours\n",
+      LatencyText(result.sum_alone(CacheState::kWarm)), LatencyText(result.sum_alone(CacheState::kColdWeights)),
+      LatencyText(result.sum_in_loop()));
+  text += fmt::format("  composition error   R is {}\n", CompositionText(ErrorOf(result)));
+  text += fmt::format("  weights             {}\n", WhyThatState(result));
   text += fmt::format("  parts               {} steps, {} changes of layout ({})\n", result.parts.size() - reorders,
                       reorders, LatencyText(reordering));
   text += fmt::format("  memory              {:.1f} MiB of weights, {:.1f} MiB for all intermediates\n",
@@ -79,19 +100,24 @@ Result<int> RunReplay(const ReplayCommandOptions& options) {
 
 void AddReplayCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ReplayCommandOptions>();
+  options->replay.campaign.budget = std::chrono::minutes(1);
   CLI::App* command =
       NewCommand(app, "replay", "the demonstrated run R: the best known candidates of a model really run in turn",
                  "Takes each layer's best candidate from the store (`infimum analyze` measures them), runs the whole "
                  "model with real\n"
                  "weights and buffers, compares every step with a reference and the outputs with ONNX Runtime's, and "
                  "keeps R in\n"
-                 "the store, where bounds find it.",
+                 "the store, where bounds find it. Where R finds its weights in memory, what decides the bound is "
+                 "measured so as\n"
+                 "well, within --budget: `infimum bound --cache cold-weights` then has rows.",
                  "infimum replay resnet50.onnx --dim batch=1 --db infimum.db");
   AddModel(command, options->model);
   AddDims(command, options->dims);
   AddDatabase(command, options->replay.database);
   AddThreads(command, options->replay.campaign.threads);
   AddContract(command, options->replay.contract);
+  AddCache(command, options->replay.campaign.cache, "the best candidates are those by rows of this cache state");
+  AddBudget(command, options->replay.campaign.budget);
   AddBackend(command, options->replay.campaign.backend, options->backend_options);
   command->add_option("--python", options->replay.python, "the Python with ONNX Runtime")->type_name("PATH");
   command->add_option("--repetitions", options->replay.rounds, "processes")

@@ -65,6 +65,19 @@ bool IsElementwise(const Workload& workload) {
   });
 }
 
+bool HasConstants(const Workload& workload) {
+  if (const auto* config = std::get_if<LayerConfig>(&workload)) {
+    if (std::holds_alternative<NormalizationConfig>(*config)) return false;
+    const std::vector<Operand> operands = OperandsOf(*config);
+    return std::any_of(operands.begin(), operands.end(), [](const Operand& operand) { return operand.constant; });
+  }
+  for (const RegionMember& member : std::get<Region>(workload).members) {
+    for (const RegionOperand& operand : member.operands)
+      if (operand.source == RegionOperand::Source::kWeight) return true;
+  }
+  return false;
+}
+
 WorkloadKey KeyOf(const Workload& workload) { return {Format(workload)}; }
 
 }  // namespace infimum

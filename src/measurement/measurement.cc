@@ -1,6 +1,14 @@
 #include "infimum/measurement/measurement.h"
 
+#include <algorithm>
+#include <array>
+
 namespace infimum {
+namespace {
+
+constexpr std::array<std::string_view, 3> kCacheStates = {"warm", "cold", "cold-weights"};  // in the enum's order
+
+}  // namespace
 
 std::string_view Name(Outcome outcome) {
   switch (outcome) {
@@ -23,13 +31,18 @@ std::optional<Outcome> FindOutcome(std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view Name(CacheState state) { return state == CacheState::kWarm ? "warm" : "cold"; }
+std::string_view Name(CacheState state) { return kCacheStates[static_cast<std::size_t>(state)]; }
 
 std::optional<CacheState> FindCacheState(std::string_view name) {
-  for (CacheState state : {CacheState::kWarm, CacheState::kCold}) {
-    if (Name(state) == name) return state;
-  }
-  return std::nullopt;
+  const auto found = std::find(kCacheStates.begin(), kCacheStates.end(), name);
+  if (found == kCacheStates.end()) return std::nullopt;
+  return static_cast<CacheState>(found - kCacheStates.begin());
+}
+
+std::span<const std::string_view> CacheStateNames() { return kCacheStates; }
+
+CacheState StateOfRows(CacheState state, const Workload& workload) {
+  return state == CacheState::kColdWeights && !HasConstants(workload) ? CacheState::kWarm : state;
 }
 
 }  // namespace infimum

@@ -9,20 +9,32 @@
 namespace infimum {
 namespace {
 
-// The native contract of each workload text, parsed once a text.
-class NativeContracts {
+// Which rows of a workload a selection takes. Nothing of a text that is not valid, where it depends on the text.
+class WantedRows {
  public:
-  std::optional<NumericContract> Of(const WorkloadKey& key) {
-    const auto known = contracts_.find(key);
-    if (known != contracts_.end()) return known->second;
-    std::optional<NumericContract> contract;
-    if (const Result<Workload> workload = ParseWorkload(key.text); workload.ok()) contract = NativeContract(*workload);
-    contracts_.emplace(key, contract);
-    return contract;
+  struct Wanted {
+    NumericContract contract;
+    CacheState cache;
+  };
+
+  explicit WantedRows(const Selection& selection) : selection_(selection) {}
+
+  std::optional<Wanted> Of(const WorkloadKey& key) {
+    if (selection_.contract && selection_.cache != CacheState::kColdWeights)
+      return Wanted{*selection_.contract, selection_.cache};
+    const auto [known, is_new] = wanted_.try_emplace(key);  // parsed once a text
+    if (is_new) {
+      if (const Result<Workload> workload = ParseWorkload(key.text); workload.ok()) {
+        known->second = {selection_.contract ? *selection_.contract : NativeContract(*workload),
+                         StateOfRows(selection_.cache, *workload)};
+      }
+    }
+    return known->second;
   }
 
  private:
-  std::map<WorkloadKey, std::optional<NumericContract>> contracts_;
+  const Selection& selection_;
+  std::map<WorkloadKey, std::optional<Wanted>> wanted_;
 };
 
 // How much an environment knows of a library's rows.
@@ -58,16 +70,16 @@ std::map<std::string_view, EnvironmentKey> ChooseEnvironments(std::span<const Me
 std::vector<std::size_t> AdmittedPlaces(std::span<const Measurement> rows,
                                         const std::map<EnvironmentKey, Environment>& environments,
                                         const Selection& selection) {
-  NativeContracts native;
+  WantedRows wanted_rows(selection);
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Measurement& row = rows[i];
-    if (row.device != selection.device || row.cache != selection.cache) continue;
+    if (row.device != selection.device) continue;
     if (selection.environment && row.environment != *selection.environment) continue;
     const auto environment = environments.find(row.environment);
     if (environment == environments.end() || environment->second.threads != selection.threads) continue;
-    const std::optional<NumericContract> contract = selection.contract ? selection.contract : native.Of(row.workload);
-    if (contract && row.contract == *contract) places.push_back(i);
+    const std::optional<WantedRows::Wanted> wanted = wanted_rows.Of(row.workload);
+    if (wanted && row.cache == wanted->cache && row.contract == wanted->contract) places.push_back(i);
   }
   if (selection.environment) return places;
   const auto chosen = ChooseEnvironments(rows, places);

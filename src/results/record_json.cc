@@ -252,7 +252,6 @@ Json FactsToJson(const Measurement& row) {
 
 Result<Measurement> FactsFrom(const Json& json) {
   constexpr std::array<std::string_view, 6> kContracts = {"strict-f32", "tf32", "f16", "bf16", "int8", "fp8"};
-  constexpr std::array<std::string_view, 2> kCacheStates = {"warm", "cold"};
   constexpr std::array<std::string_view, 4> kOutcomes = {"measured", "unsupported", "skipped", "failed"};
   Measurement row;
   INFIMUM_ASSIGN_OR_RETURN(const std::string text, TextField(json, "workload"));
@@ -262,7 +261,7 @@ Result<Measurement> FactsFrom(const Json& json) {
   INFIMUM_ASSIGN_OR_RETURN(const Json* candidate, ObjectField(json, "candidate"));
   INFIMUM_ASSIGN_OR_RETURN(row.candidate, CandidateFrom(*candidate));
   INFIMUM_ASSIGN_OR_RETURN(row.contract, NamedField<NumericContract>(json, "contract", FindContract, kContracts));
-  INFIMUM_ASSIGN_OR_RETURN(row.cache, NamedField<CacheState>(json, "cache", FindCacheState, kCacheStates));
+  INFIMUM_ASSIGN_OR_RETURN(row.cache, NamedField<CacheState>(json, "cache", FindCacheState, CacheStateNames()));
   INFIMUM_ASSIGN_OR_RETURN(row.measured_at, TextField(json, "measured_at"));
   if (!IsUtcTime(row.measured_at)) {
     return Error{"'measured_at' is " + Quoted(row.measured_at) + ", expected a UTC time like 2026-11-21T10:47:44Z"};

@@ -13,6 +13,7 @@ namespace infimum {
 namespace {
 
 constexpr std::string_view kSchema = "infimum.replay/1";
+constexpr double kMostOfIt = 0.5;
 constexpr double kLongest = 1e15;  // microseconds
 constexpr double kLargest = std::numeric_limits<double>::max();
 
@@ -35,6 +36,12 @@ Result<ReplayPart> PartFrom(const Json& object) {
   INFIMUM_ASSIGN_OR_RETURN(const double alone, NumberField(object, "alone_us", 0, kLongest));
   INFIMUM_ASSIGN_OR_RETURN(const double in_loop, NumberField(object, "in_loop_us", 0, kLongest));
   part.alone = Latency(alone);
+  if (FindMember(object, "alone_cold_weights_us") != nullptr) {
+    INFIMUM_ASSIGN_OR_RETURN(const double cold, NumberField(object, "alone_cold_weights_us", 0, kLongest));
+    part.alone_cold_weights = Latency(cold);
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t constants, IntegerField(object, "constant_bytes", 0));
+  part.constants = Bytes{constants};
   part.in_loop = Latency(in_loop);
   if (FindMember(object, "error") != nullptr) {
     INFIMUM_ASSIGN_OR_RETURN(part.error, NumberField(object, "error", 0, kLargest));
@@ -59,9 +66,10 @@ Latency ReplayResult::demonstrated() const {
   return PointValue(summaries);
 }
 
-Latency ReplayResult::sum_alone() const {
+Latency ReplayResult::sum_alone(CacheState cache) const {
   Latency sum{0};
-  for (const ReplayPart& part : parts) sum += part.alone;
+  for (const ReplayPart& part : parts)
+    sum += cache == CacheState::kColdWeights ? part.alone_cold_weights.value_or(part.alone) : part.alone;
   return sum;
 }
 
@@ -69,6 +77,19 @@ Latency ReplayResult::sum_in_loop() const {
   Latency sum{0};
   for (const ReplayPart& part : parts) sum += part.in_loop;
   return sum;
+}
+
+Bytes ReplayResult::constants() const {
+  Bytes sum;
+  for (const ReplayPart& part : parts) sum += part.constants;
+  return sum;
+}
+
+CacheState ReplayResult::cache_of_weights() const {
+  const bool known = resident_share.has_value() || last_level_cache.value > 0;
+  if (!known) return CacheState::kWarm;
+  const bool cold = resident_share ? *resident_share < kMostOfIt : constants() > last_level_cache;
+  return cold ? CacheState::kColdWeights : CacheState::kWarm;
 }
 
 std::optional<std::string> ReplayResult::FirstFault() const {
@@ -97,8 +118,13 @@ Result<ReplayResult> Joined(ReplayResult first, const ReplayResult& second) {
     same = part.name == other.name && part.candidate == other.candidate;
     part.alone = std::min(part.alone, other.alone);
     part.in_loop = std::min(part.in_loop, other.in_loop);
+    same = same && part.alone_cold_weights.has_value() == other.alone_cold_weights.has_value();
+    if (same && part.alone_cold_weights)
+      part.alone_cold_weights = std::min(*part.alone_cold_weights, *other.alone_cold_weights);
   }
   if (!same) return Error{"two repetitions of a replay ran different parts"};
+  if (second.resident_share)
+    first.resident_share = std::max(first.resident_share.value_or(*second.resident_share), *second.resident_share);
   first.repetitions.insert(first.repetitions.end(), second.repetitions.begin(), second.repetitions.end());
   return first;
 }
@@ -114,6 +140,8 @@ std::string FormatReplayResult(const ReplayResult& result) {
   for (const ReplayPart& part : result.parts) {
     Json object = {{"name", part.name}, {"candidate", part.candidate},    {"reorder", part.is_reorder},
                    {"step", part.step}, {"alone_us", part.alone.count()}, {"in_loop_us", part.in_loop.count()}};
+    if (part.alone_cold_weights) object["alone_cold_weights_us"] = part.alone_cold_weights->count();
+    object["constant_bytes"] = part.constants.value;
     if (part.error) object["error"] = Finite(*part.error);
     object["tolerance"] = part.tolerance;
     parts.push_back(std::move(object));
@@ -122,13 +150,15 @@ std::string FormatReplayResult(const ReplayResult& result) {
   for (const ReplayOutput& output : result.outputs) {
     outputs.push_back({{"name", output.name}, {"error", Finite(output.error)}, {"tolerance", output.tolerance}});
   }
-  return DumpJson(Json{{"schema", kSchema},
-                       {"repetitions", std::move(repetitions)},
-                       {"parts", std::move(parts)},
-                       {"outputs", std::move(outputs)},
-                       {"weight_bytes", result.weights.value},
-                       {"arena_bytes", result.arena.value}}) +
-         '\n';
+  Json document = {{"schema", kSchema},
+                   {"repetitions", std::move(repetitions)},
+                   {"parts", std::move(parts)},
+                   {"outputs", std::move(outputs)},
+                   {"weight_bytes", result.weights.value},
+                   {"arena_bytes", result.arena.value},
+                   {"last_level_cache_bytes", result.last_level_cache.value}};
+  if (result.resident_share) document["resident_share"] = *result.resident_share;
+  return DumpJson(document) + '\n';
 }
 
 Result<ReplayResult> ParseReplayResult(std::string_view text) {
@@ -160,6 +190,11 @@ Result<ReplayResult> ParseReplayResult(std::string_view text) {
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t weights, IntegerField(document, "weight_bytes", 0));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t arena, IntegerField(document, "arena_bytes", 0));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t cache, IntegerField(document, "last_level_cache_bytes", 0));
+  if (FindMember(document, "resident_share") != nullptr) {
+    INFIMUM_ASSIGN_OR_RETURN(result.resident_share, NumberField(document, "resident_share", 0, 1));
+  }
+  result.last_level_cache = Bytes{cache};
   result.weights = Bytes{weights};
   result.arena = Bytes{arena};
   return result;

@@ -86,6 +86,7 @@ Status HoldAgainstRuns(Store& store, const Selection& selection, const std::map<
   if (!limit) return {};
   limit->name = "demonstrated";
   analysis.bracket.demonstrated = limit->latency;
+  analysis.bracket.composition = CompositionOf(*replay);
   HoldAgainst(*std::move(limit), analysis.bracket);
   return {};
 }

@@ -16,6 +16,7 @@
 #include "infimum/planner/replay_planner.h"
 #include "infimum/results/replay_schedule_text.h"
 #include "infimum/workflow/child_process.h"
+#include "infimum/workflow/cold_weights.h"
 #include "infimum/workflow/installation.h"
 #include "src/workflow/temporary_folder.h"
 #include "src/workflow/transform_times.h"
@@ -138,6 +139,13 @@ Chosen ChosenBy(const Bracket& bracket) {
   return chosen;
 }
 
+// What the stored run says of its composition; "sum_alone_us" is the warm one's name from before there were others.
+constexpr std::string_view kCacheSetting = "cache_of_weights";
+std::string SumSetting(CacheState cache) {
+  return cache == CacheState::kWarm ? "sum_alone_us" : fmt::format("sum_alone_{}_us", Name(cache));
+}
+std::string ErrorSetting(CacheState cache) { return fmt::format("composition_error_{}", Name(cache)); }
+
 RunProfile ProfileOf(const Replay& replay, const ReplayOptions& options, const DeviceKey& device,
                      NumericContract contract) {
   RunProfile run;
@@ -150,7 +158,13 @@ RunProfile ProfileOf(const Replay& replay, const ReplayOptions& options, const D
   run.contract = std::string(Name(contract));
   run.device = device.text;
   run.settings["backend"] = options.campaign.backend;
-  run.settings["sum_alone_us"] = fmt::format("{:.3f}", replay.result.sum_alone().count());
+  for (const CacheState cache : {CacheState::kWarm, CacheState::kColdWeights}) {
+    run.settings[SumSetting(cache)] = fmt::format("{:.3f}", replay.result.sum_alone(cache).count());
+    run.settings[ErrorSetting(cache)] = fmt::format("{:.6f}", replay.result.composition_error(cache));
+  }
+  run.settings[std::string(kCacheSetting)] = std::string(Name(replay.result.cache_of_weights()));
+  if (replay.result.resident_share)
+    run.settings["resident_share"] = fmt::format("{:.3f}", *replay.result.resident_share);
   for (const std::vector<Latency>& samples : replay.result.repetitions) run.end_to_end.push_back({samples});
   for (const ReplayPart& part : replay.result.parts) {
     ProfiledLayer layer;
@@ -178,6 +192,7 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
   Selection selection;
   selection.device = here.device.Key();
   selection.threads = options.campaign.threads;
+  selection.cache = options.campaign.cache;
   selection.contract = options.contract;
   // A bracket needs them for its floor, and so do the bounds that R will stand in.
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
@@ -226,8 +241,29 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
     INFIMUM_RETURN_IF_ERROR(store->ImportRun(run));
     INFIMUM_RETURN_IF_ERROR(
         store->ImportModel(DescribeModel(options.model.stem().string(), replay.graph, options.dims)));
+    // R stands in a bound that finds the weights as R did.
+    if (replay.result.cache_of_weights() == CacheState::kColdWeights) {
+      CampaignOptions campaign = options.campaign;
+      campaign.rounds = options.rounds;
+      INFIMUM_RETURN_IF_ERROR(MeasureColdWeights(installation, here, replay.graph, bracket, campaign, *store, talk));
+    }
   }
   return replay;
+}
+
+std::optional<CompositionError> CompositionOf(const RunProfile& replay) {
+  const auto setting = [&](const std::string& name) -> std::optional<std::string> {
+    const auto found = replay.settings.find(name);
+    return found == replay.settings.end() ? std::nullopt : std::optional<std::string>(found->second);
+  };
+  const auto number = [&](CacheState cache) -> std::optional<double> {
+    const std::optional<std::string> text = setting(ErrorSetting(cache));
+    return text ? ParseNumber(*text) : std::nullopt;
+  };
+  const std::optional<double> warm = number(CacheState::kWarm), cold = number(CacheState::kColdWeights);
+  const std::optional<CacheState> applies = FindCacheState(setting(std::string(kCacheSetting)).value_or(""));
+  if (!warm || !cold || !applies) return std::nullopt;
+  return CompositionError{*warm, *cold, *applies};
 }
 
 Result<std::optional<RunProfile>> StoredReplay(Store& store, const std::string& model_sha256, const DeviceKey& device,

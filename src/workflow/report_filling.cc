@@ -231,6 +231,8 @@ ReportModel FillReport(const ReportSources& sources) {
     report.bench_options = fmt::format("--db {}", ShellQuoted(sources.database));
     if (sources.bracket.selection.threads != 1)
       *report.bench_options += fmt::format(" --threads {}", sources.bracket.selection.threads);
+    if (sources.bracket.selection.cache != CacheState::kWarm)
+      *report.bench_options += fmt::format(" --cache {}", Name(sources.bracket.selection.cache));
     if (sources.bracket.selection.contract)
       *report.bench_options += fmt::format(" --contract {}", Name(*sources.bracket.selection.contract));
     if (!sources.backend.empty() && sources.backend != "onednn")
@@ -244,6 +246,7 @@ ReportModel FillReport(const ReportSources& sources) {
   report.inversions = sources.bracket.inversions;
   report.what_ifs = sources.bracket.what_ifs;
   report.demonstrated = sources.bracket.demonstrated;
+  report.composition = sources.bracket.composition;
   report.coverage = sources.bracket.coverage;
   report.layers = FillLayers(sources.graph, sources.bracket);
   report.regions = FillRegions(sources.bracket);

@@ -52,6 +52,27 @@ TEST(Bracket, TheBestCandidateIsTheOneWithTheSmallestRepetitionMedian) {
   EXPECT_THAT(bracket.bounds[0].assumptions, Not(Contains("unmeasured-layers")));
 }
 
+TEST(Bracket, WithColdWeightsLayersThatHaveNoneAreWarmAndTheOthersAreNot) {
+  const ModelGraph graph = SmallModel();
+  MemorySource source = SourceWithPeaks();
+  const Measurement warm = MeasuredRow(KeyOfLayer(graph, 0), "gemm", {Latency(10)});
+  Measurement cold = MeasuredRow(KeyOfLayer(graph, 0), "gemv", {Latency(15)});
+  cold.cache = CacheState::kColdWeights;
+  source.Add(warm, TestEnvironment(1));
+  source.Add(MeasuredRow(KeyOfLayer(graph, 2), "only", {Latency(2)}), TestEnvironment(1));
+  Selection selection = testing::TestSelection(1);
+  EXPECT_EQ(Compute(graph, source, selection).bounds[0].latency, Latency(12));
+  EXPECT_THAT(Compute(graph, source, selection).bounds[0].assumptions, Contains("warm-caches"));
+  selection.cache = CacheState::kColdWeights;
+  EXPECT_EQ(Compute(graph, source, selection).layers[0].status, LatencyStatus::kMissing);  // a warm row is none
+  source.Add(cold, TestEnvironment(1));
+  const Bracket bracket = Compute(graph, source, selection);
+  EXPECT_EQ(bracket.bounds[0].latency, Latency(17));
+  EXPECT_EQ(bracket.layers[0].candidate->algorithm, "gemv");
+  EXPECT_THAT(bracket.bounds[0].assumptions, Contains("cold-weights"));
+  EXPECT_THAT(bracket.bounds[0].assumptions, Not(Contains("warm-caches")));
+}
+
 TEST(Bracket, RowsThatDidNotRunDoNotCount) {
   const ModelGraph graph = SmallModel();
   MemorySource source = SourceWithPeaks();

@@ -141,6 +141,43 @@ TEST(Bench, ShowsWhatItMeasuredNotWhatTheStoreKnew) {
   EXPECT_EQ(program.Infimum(bench).output, first.output);
 }
 
+TEST(Bench, WeightsFromMemoryAreABoundOfTheirOwn) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
+  const auto bound = [&](const std::string& cache) {
+    const Ended ended =
+        program.Infimum({"bound", model, "--backend", "fake", "--format", "json", "--cache", cache});
+    EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+    return nlohmann::json::parse(ended.output, nullptr, false);
+  };
+  const nlohmann::json warm = bound("warm");
+  EXPECT_EQ(warm, Bound(program, "squeezenet"));
+  EXPECT_GT(bound("cold-weights").at("coverage").at("missing").get<double>(), 0.5);
+
+  // What has no weights is known already.
+  const std::vector<std::string> plan{"plan", model, "--backend", "fake", "--cache", "cold-weights", "-o", "plan.txt"};
+  ASSERT_EQ(program.Infimum(plan).exit_code, 0);
+  EXPECT_THAT(program.Read("plan.txt"), AllOf(HasSubstr("convolution dtype"), Not(HasSubstr("pooling"))));
+  const Ended bench = program.Infimum(
+      {"bench", "plan.txt", "--backend", "fake", "--cache", "cold-weights", "--budget", "10m", "--format", "csv"});
+  ASSERT_EQ(bench.exit_code, 0) << bench.errors;
+  EXPECT_THAT(bench.output, AllOf(HasSubstr(",cold-weights,measured"), Not(HasSubstr(",warm,"))));
+
+  const nlohmann::json cold = bound("cold-weights");
+  EXPECT_EQ(cold.at("selection").at("cache"), "cold-weights");
+  EXPECT_NEAR(cold.at("coverage").at("missing").get<double>(), 0, 1e-12);
+  for (std::size_t i = 0; i < cold.at("bounds").size(); ++i) {
+    const auto& each = cold.at("bounds")[i];
+    EXPECT_THAT(each.at("assumptions"), ::testing::Contains("cold-weights"));
+    // 1.2 million weights of four bytes take 0.5 ms at 10 GB/s, which every way to run the model pays.
+    EXPECT_GT(each.at("latency_us").get<double>(), warm.at("bounds")[i].at("latency_us").get<double>() + 400);
+  }
+  ASSERT_EQ(program.Infimum(plan).exit_code, 0);
+  EXPECT_THAT(program.Read("plan.txt"), Not(HasSubstr("convolution dtype")));
+  EXPECT_EQ(program.Infimum({"bound", model, "--cache", "cold-wieghts"}).exit_code, 2);
+}
+
 TEST(Query, ListsWhatThereIsAndAnswersFromTheStore) {
   const ProgramTest program;
   const Ended list = program.Infimum({"query"});

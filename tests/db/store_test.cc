@@ -101,6 +101,22 @@ TEST_P(StoreTest, AFailureKeepsItsReason) {
   EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), ElementsAre(row));
 }
 
+TEST_P(StoreTest, ColdWeightsAreRowsOfWhatHasConstantsAndWarmOnesOfTheRest) {
+  const WorkloadKey product{"matmul dtype=f32:f32:f32 a=1x8x8 b=1x8x8 bias=no weights=const"};
+  Measurement warm = MakeRow(100, {2}), cold = warm, product_warm = warm;
+  cold.cache = CacheState::kCold;
+  product_warm.workload = product;
+  Measurement cold_weights = product_warm;
+  cold_weights.cache = CacheState::kColdWeights;
+  EXPECT_EQ(Import({warm, cold, product_warm, cold_weights}).added, 4);
+  Selection selection = MakeSelection(MakeDevice());
+  selection.cache = CacheState::kColdWeights;
+  const std::vector<WorkloadKey> keys{warm.workload, product};
+  const Result<std::vector<Measurement>> rows = store_->Find(keys, selection);
+  ASSERT_TRUE(rows.ok()) << rows.error().message;
+  EXPECT_THAT(*rows, ::testing::UnorderedElementsAre(warm, cold_weights));
+}
+
 TEST_P(StoreTest, CandidatesLayoutsContractsAndCacheStatesAreRowsOfTheirOwn) {
   Measurement layout = MakeRow(100, {2}), contract = layout, cold = layout, algorithm = layout;
   layout.candidate.output_layout = "nhwc";

@@ -346,6 +346,30 @@ TEST_F(CampaignOnFake, BothCacheStatesAreRowsOfTheirOwn) {
   EXPECT_EQ(output.Counting().rows.size(), 4u);
 }
 
+TEST_F(CampaignOnFake, ColdWeightsAreMeasuredOfWhatHasThemAndTheRestIsWarm) {
+  options.caches = {CacheState::kColdWeights};
+  options.rounds = 1;
+  const std::string product = "matmul dtype=f32:f32:f32 a=1x8x64 b=1x64x64 bias=no weights=const";
+  const std::string variable = "matmul dtype=f32:f32:f32 a=1x8x64 b=1x64x64 bias=no weights=variable";
+  Run("# infimum plan 1\nuses=1 share=0.6 contract=strict-f32 " + product + "\nuses=1 share=0.3 contract=strict-f32 " +
+      variable + "\nuses=1 share=0.1 contract=strict-f32 pointwise kind=relu dtype=f32:-:f32 in=8\n");
+  for (const auto& [key, row] : output.Counting().rows) {
+    EXPECT_EQ(row.cache, row.workload.text == product ? CacheState::kColdWeights : CacheState::kWarm);
+    if (row.workload.text != product || row.candidate.algorithm != "direct") continue;
+    // 64 x 64 weights of 4 bytes at 10 GB/s, on top of what it takes warm.
+    const Clock::Duration warm = *FakeLatency(*ParseWorkload(product), row.candidate, 1, 0);
+    EXPECT_EQ(PointValue(row.repetitions), Latency(warm + std::chrono::nanoseconds(1639)));
+  }
+  EXPECT_EQ(output.Counting().rows.size(), 4u + 4u + 2u);
+}
+
+TEST_F(CampaignOnFake, WarmAndColdWeightsTogetherMeasureNothingTwice) {
+  options.caches = {CacheState::kWarm, CacheState::kColdWeights};
+  options.rounds = 1;
+  Run("# infimum plan 1\nuses=1 share=1 contract=strict-f32 pointwise kind=relu dtype=f32:-:f32 in=8\n");
+  EXPECT_EQ(output.Counting().rows.size(), 2u);
+}
+
 TEST_F(CampaignOnFake, AMistypedCandidateIsNamedWithTheNearest) {
   options.candidates = {"fake/diract"};
   const CampaignSummary summary =

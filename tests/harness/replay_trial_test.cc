@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 using std::chrono::microseconds;
 using ::testing::HasSubstr;
 
-// Two parts of 300 and 500 us, of which the second takes 200 us more when the first ran before it.
+// Two parts of 300 and 500 us, of which the second takes 200 us more when the first ran before it, and 150 us more
+// with cold weights.
 class FakeReplay : public PreparedReplay {
  public:
   explicit FakeReplay(FakeClock& clock) : clock_(clock) {
@@ -32,8 +33,14 @@ class FakeReplay : public PreparedReplay {
   }
   const std::vector<ReplayPart>& parts() const override { return parts_; }
   Status Run(std::size_t part) override {
-    clock_.Advance(part == 0 ? microseconds(300) : microseconds(last_ == 0 ? 700 : 500));
+    clock_.Advance(part == 0 ? microseconds(300) : microseconds((last_ == 0 ? 700 : 500) + (copies_ > 1 ? 150 : 0)));
     last_ = part;
+    return {};
+  }
+  Bytes constants(std::size_t part) const override { return Bytes{part == 0 ? 0 : 1 << 20}; }
+  Status RotateConstants(std::size_t part, std::size_t copies) override {
+    EXPECT_EQ(part, 1U);
+    copies_ = copies;
     return {};
   }
   Result<ReplayResult> Check() override {
@@ -49,6 +56,7 @@ class FakeReplay : public PreparedReplay {
   FakeClock& clock_;
   std::vector<ReplayPart> parts_;
   std::size_t last_ = 1;
+  std::size_t copies_ = 1;
 };
 
 class FakeReplayBackend : public Backend {
@@ -69,9 +77,14 @@ class FakeReplayBackend : public Backend {
     EXPECT_EQ(schedule, ExampleSchedule());
     return std::unique_ptr<PreparedReplay>(std::make_unique<FakeReplay>(fake_clock));
   }
+  Result<std::optional<double>> ResidentShare(Bytes working_set) override {
+    EXPECT_EQ(working_set, (Bytes{(1 << 20) + 20}));
+    return resident;
+  }
   const Clock& clock() const override { return fake_clock; }
 
   FakeClock fake_clock;
+  std::optional<double> resident;
   bool refuses = false;
 };
 
@@ -88,10 +101,11 @@ class ReplayTrial : public ::testing::Test {
   }
   ~ReplayTrial() override { fs::remove_all(folder_); }
 
-  Result<ReplayResult> Run() { return RunReplay(backend_, request_, interference_); }
+  Result<ReplayResult> Run() { return RunReplay(backend_, request_, {interference_, flusher_}); }
 
   FakeReplayBackend backend_;
   NoInterference interference_;
+  CacheFlusher flusher_{Bytes{2 << 20}};
   ReplayRequest request_;
   fs::path folder_;
 };
@@ -105,9 +119,28 @@ TEST_F(ReplayTrial, TimesTheWholeItsPartsInTheLoopAndItsPartsAlone) {
   EXPECT_EQ(result->parts[1].in_loop, Latency(700));
   EXPECT_EQ(result->parts[0].alone, Latency(300));
   EXPECT_EQ(result->parts[1].alone, Latency(500));
-  EXPECT_DOUBLE_EQ(result->composition_error(), 1000.0 / 800.0);
+  EXPECT_EQ(result->parts[0].alone_cold_weights, std::nullopt);
+  EXPECT_EQ(result->parts[1].alone_cold_weights, Latency(650));
+  EXPECT_DOUBLE_EQ(result->composition_error(CacheState::kWarm), 1000.0 / 800.0);
+  EXPECT_DOUBLE_EQ(result->composition_error(CacheState::kColdWeights), 1000.0 / 950.0);
   EXPECT_EQ(result->outputs.size(), 1U);
   EXPECT_EQ(result->weights, Bytes{10});
+  EXPECT_EQ(result->constants(), Bytes{1 << 20});
+  EXPECT_EQ(result->last_level_cache, Bytes{2 << 20});
+}
+
+TEST_F(ReplayTrial, ColdWeightsApplyWhereTheCachesKeepLessThanHalf) {
+  EXPECT_EQ(Run()->cache_of_weights(), CacheState::kWarm);  // 1 MiB of weights, 2 MiB of cache
+  backend_.resident = 0.49;
+  EXPECT_EQ(Run()->cache_of_weights(), CacheState::kColdWeights);
+  EXPECT_DOUBLE_EQ(Run()->composition_error(), 1000.0 / 950.0);
+  backend_.resident = 0.5;
+  EXPECT_EQ(Run()->cache_of_weights(), CacheState::kWarm);
+  backend_.resident.reset();
+  flusher_ = CacheFlusher(Bytes{1000});
+  EXPECT_EQ(Run()->cache_of_weights(), CacheState::kColdWeights);
+  flusher_ = CacheFlusher(Bytes{});
+  EXPECT_EQ(Run()->cache_of_weights(), CacheState::kWarm);
 }
 
 TEST_F(ReplayTrial, ChecksOnlyWhereItIsAskedTo) {
@@ -154,7 +187,7 @@ class OwnWorker : public Worker {
   WorkerReply Ask(const WorkerRequest& request, Clock::Duration) override {
     const auto& replay = std::get<ReplayRequest>(request);
     checks += replay.check_numbers ? 1 : 0;
-    const Result<ReplayResult> result = RunReplay(backend_, replay, interference_);
+    const Result<ReplayResult> result = RunReplay(backend_, replay, {interference_, flusher_});
     if (!result.ok()) return WorkerAnswer(result.error());
     return WorkerAnswer(*result);
   }
@@ -163,6 +196,7 @@ class OwnWorker : public Worker {
  private:
   Backend& backend_;
   NoInterference interference_;
+  CacheFlusher flusher_{Bytes{2 << 20}};
 };
 
 TEST_F(ReplayTrial, ASessionTakesAFreshProcessForEachRepetitionAndChecksOnce) {

@@ -70,6 +70,13 @@ TEST(RunnerOptions, AreReadFromTheCommandLine) {
   EXPECT_EQ(options.affinity, "pinned");
 }
 
+TEST(RunnerOptions, CacheStatesAreNamedOneByOne) {
+  const auto caches = [](const char* text) { return Parsed({"p", "--cache", text}).campaign.caches; };
+  EXPECT_THAT(caches("cold-weights"), testing::ElementsAre(CacheState::kColdWeights));
+  EXPECT_THAT(caches("warm,cold-weights,warm"), testing::ElementsAre(CacheState::kWarm, CacheState::kColdWeights));
+  EXPECT_THAT(caches("both"), testing::ElementsAre(CacheState::kWarm, CacheState::kCold));
+}
+
 TEST(RunnerOptions, ABackendOptionDoesNotSwallowThePlan) {
   const RunnerOptions options = Parsed({"--backend-option", "a=1", "--backend-option", "b=2", "x.plan"});
   EXPECT_EQ(options.plan_path, "x.plan");

@@ -111,6 +111,68 @@ TEST_F(Sampling, ColdSamplesAreSingleLaunches) {
   EXPECT_EQ(run.launches(), 1 + 17 * 6 + 10);
 }
 
+// 100 us, and 50 us more with constants that another launch has not just read.
+class RunWithConstants : public FixedRun {
+ public:
+  RunWithConstants(FakeClock& clock, Bytes constants)
+      : FixedRun(clock, [this](std::int64_t) { return microseconds(copies > 1 ? 150 : 100); }), constants_(constants) {}
+  Bytes constants() const override { return constants_; }
+  Status RotateConstants(std::size_t wanted) override {
+    asked.push_back(wanted);
+    copies = wanted;
+    return {};
+  }
+  std::size_t copies = 1;
+  std::vector<std::size_t> asked;
+
+ private:
+  Bytes constants_;
+};
+
+TEST_F(Sampling, ColdWeightsAreBatchesOverCopiesOfTheConstants) {
+  RunWithConstants run(clock, Bytes{1000});  // 8192 bytes are twice the last-level cache here
+  const SampleSet set = Take(run, CacheState::kColdWeights);
+  EXPECT_EQ(set.launches_per_sample, 4);  // the warm-up goes through the copies too: 150 us each
+  EXPECT_THAT(set.samples, testing::SizeIs(10));
+  EXPECT_THAT(set.samples, testing::Each(Latency(150)));
+  EXPECT_THAT(run.asked, testing::ElementsAre(9, 1));  // and back to its own at the end
+}
+
+TEST_F(Sampling, WeightsLargerThanTheCachesAreColdByThemselves) {
+  RunWithConstants run(clock, Bytes{8192});
+  EXPECT_THAT(Take(run, CacheState::kColdWeights).samples, testing::Each(Latency(100)));
+  EXPECT_THAT(run.asked, testing::ElementsAre(1));
+}
+
+TEST_F(Sampling, FewConstantsAreFlushedAndEachLaunchOfASampleHasItsOwn) {
+  flusher = CacheFlusher(Bytes{1 << 20});
+  RunWithConstants run(clock, Bytes{64});  // 32,768 copies would be needed
+  const SampleSet set = Take(run, CacheState::kColdWeights);
+  EXPECT_EQ(set.launches_per_sample, 6);               // found out warm
+  EXPECT_THAT(run.asked, testing::ElementsAre(7, 1));  // six and a spare one, which warms everything else
+  EXPECT_THAT(set.samples, testing::SizeIs(10));
+  EXPECT_EQ(run.launches(), 1 + 17 * 6 + 10 * (1 + 6));
+}
+
+TEST_F(Sampling, ColdWeightsOfARunWithoutConstantsAreRefused) {
+  FixedRun run(clock, microseconds(100));
+  const Result<SampleSet> set = TakeSamples(run, CacheState::kColdWeights, options, clock, none, flusher);
+  ASSERT_FALSE(set.ok());
+  EXPECT_THAT(set.error().message, testing::StartsWith("unsupported: "));
+}
+
+TEST_F(Sampling, ConstantsThatCannotBeMovedAreAnError) {
+  class Stuck : public FixedRun {
+   public:
+    using FixedRun::FixedRun;
+    Bytes constants() const override { return Bytes{100}; }
+  };
+  Stuck run(clock, milliseconds(1));
+  const Result<SampleSet> set = TakeSamples(run, CacheState::kColdWeights, options, clock, none, flusher);
+  ASSERT_FALSE(set.ok());
+  EXPECT_EQ(set.error().message, "unsupported: its constant operands cannot be moved");
+}
+
 TEST_F(Sampling, ADisturbedSampleIsTakenAgain) {
   ScriptedInterference scripted([](std::int64_t sample) { return sample == 2; });
   interference = &scripted;

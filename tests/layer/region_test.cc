@@ -139,5 +139,20 @@ TEST(Workload, TheFamilyOfARegionIsThatOfItsFirstProduct) {
   EXPECT_EQ(family("pointwise kind=relu dtype=f32:-:f32 in=32"), "pointwise");
 }
 
+TEST(HasConstants, IsOfWeightsThatAreKnownBeforeTheFirstInference) {
+  const auto has = [](const char* text) {
+    const Result<Workload> workload = ParseWorkload(text);
+    EXPECT_TRUE(workload.ok()) << text << ": " << (workload.ok() ? "" : workload.error().message);
+    return workload.ok() && HasConstants(*workload);
+  };
+  EXPECT_TRUE(has("matmul dtype=f32:f32:f32 a=1x8x8 b=1x8x8 bias=no weights=const"));
+  EXPECT_FALSE(has("matmul dtype=f32:f32:f32 a=1x8x8 b=1x8x8 bias=no weights=variable"));
+  EXPECT_FALSE(has("pointwise kind=relu dtype=f32:-:f32 in=64"));
+  EXPECT_FALSE(has("normalization kind=layer dtype=f32:f32:f32 in=8x64 axis=1 scale=yes bias=yes"));
+  const auto sum = [&](const char* operands) { return has(Text(kAdd, operands, kRelu, "(%0)").c_str()); };
+  EXPECT_TRUE(sum("(in0,w0)"));
+  EXPECT_FALSE(sum("(in0,in1)"));
+}
+
 }  // namespace
 }  // namespace infimum

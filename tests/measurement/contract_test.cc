@@ -156,11 +156,24 @@ TEST(Names, OfContractsTiersOutcomesAndCacheStatesAreFoundAgain) {
   for (auto outcome : {Outcome::kMeasured, Outcome::kUnsupported, Outcome::kSkipped, Outcome::kFailed}) {
     EXPECT_EQ(FindOutcome(Name(outcome)), outcome);
   }
-  for (auto state : {CacheState::kWarm, CacheState::kCold}) EXPECT_EQ(FindCacheState(Name(state)), state);
+  for (auto state : {CacheState::kWarm, CacheState::kCold, CacheState::kColdWeights})
+    EXPECT_EQ(FindCacheState(Name(state)), state);
+  EXPECT_EQ(Name(CacheState::kColdWeights), "cold-weights");
   EXPECT_FALSE(FindContract("F16").has_value());
   EXPECT_FALSE(FindTier("").has_value());
   EXPECT_FALSE(FindOutcome("ok").has_value());
   EXPECT_FALSE(FindCacheState("hot").has_value());
+}
+
+TEST(CacheState, ColdWeightsAreWarmWhereThereAreNone) {
+  const Workload relu = Parsed("pointwise kind=relu dtype=f32:-:f32 in=64");
+  const Workload product = Parsed(MatMul("f32:f32:f32", 8));
+  EXPECT_EQ(StateOfRows(CacheState::kColdWeights, relu), CacheState::kWarm);
+  EXPECT_EQ(StateOfRows(CacheState::kColdWeights, product), CacheState::kColdWeights);
+  for (auto state : {CacheState::kWarm, CacheState::kCold}) {
+    EXPECT_EQ(StateOfRows(state, relu), state);
+    EXPECT_EQ(StateOfRows(state, product), state);
+  }
 }
 
 }  // namespace

@@ -69,6 +69,31 @@ TEST(Selection, KeepsDeviceThreadsAndCacheStateApart) {
   EXPECT_THAT(Found(source, other), IsEmpty());
 }
 
+TEST(Selection, OfColdWeightsTakesWarmRowsOfWhatHasNone) {
+  MemorySource source;
+  const auto add = [&](const char* workload, const char* algorithm, CacheState cache) {
+    Measurement row = TestRow(workload, algorithm);
+    row.cache = cache;
+    source.Add(row, TestEnvironment());
+  };
+  add(kReluText, "relu-warm", CacheState::kWarm);
+  add(kReluText, "relu-cold", CacheState::kCold);
+  add(kMatMulText, "matmul-warm", CacheState::kWarm);
+  add(kMatMulText, "matmul-cold", CacheState::kCold);
+  add(kMatMulText, "matmul-cold-weights", CacheState::kColdWeights);
+  Selection selection = Here();
+  selection.cache = CacheState::kColdWeights;
+  const std::vector<WorkloadKey> both{{kReluText}, {kMatMulText}};
+  for (const bool with_contract : {false, true}) {
+    if (with_contract) selection.contract = NumericContract::kStrictF32;
+    std::vector<std::string> found;
+    const Result<std::vector<Measurement>> rows = source.Find(both, selection);
+    ASSERT_TRUE(rows.ok());
+    for (const Measurement& row : *rows) found.push_back(row.candidate.algorithm);
+    EXPECT_THAT(found, UnorderedElementsAre("relu-warm", "matmul-cold-weights"));
+  }
+}
+
 TEST(Selection, WithoutAContractTakesTheWorkloadsOwn) {
   MemorySource source;
   Measurement bf16 = TestRow(kReluText, "bf16");

@@ -165,11 +165,22 @@ TEST(Bound, IsAsTheGoldenTexts) {
   ExpectGolden("bound_layers.csv", BoundCsv(graph, bracket, true));
 }
 
+TEST(Bound, SaysHowFarItsPartsExplainTheDemonstratedRun) {
+  Bracket bracket = SmallBracket();
+  bracket.demonstrated = Latency(11);
+  bracket.composition = CompositionError{1.17, 1.04, CacheState::kColdWeights};
+  const nlohmann::json json = nlohmann::json::parse(BoundJson(SmallGraph(), bracket));
+  EXPECT_EQ(json["composition_error"],
+            (nlohmann::json{{"warm", 1.17}, {"cold-weights", 1.04}, {"applies", "cold-weights"}}));
+  EXPECT_NE(BoundTable(SmallGraph(), bracket, false, 100).find("R          1.040 times its parts alone with weights"),
+            std::string::npos);
+}
+
 TEST(Bound, HasTheKeysThatUsersRelyOn) {
   nlohmann::json json = nlohmann::json::parse(BoundJson(SmallGraph(), SmallBracket()));
   EXPECT_EQ(json["schema"], "infimum.bound/1");
   for (const char* key : {"device", "selection", "contract", "floor_us", "conventional_floor_us", "bounds",
-                          "demonstrated_us", "coverage", "layers"}) {
+                          "demonstrated_us", "composition_error", "coverage", "layers"}) {
     EXPECT_TRUE(json.contains(key)) << key;
   }
   EXPECT_TRUE(json["demonstrated_us"].is_null());

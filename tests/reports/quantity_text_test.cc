@@ -7,6 +7,13 @@
 namespace infimum {
 namespace {
 
+TEST(QuantityText, ACompositionErrorNamesFirstWhatApplies) {
+  EXPECT_EQ(CompositionText({1.17, 1.04, CacheState::kColdWeights}),
+            "1.040 times its parts alone with weights from memory (1.170 times with all caches warm)");
+  EXPECT_EQ(CompositionText({1.02, 0.98, CacheState::kWarm}),
+            "1.020 times its parts alone with all caches warm (0.980 times with weights from memory)");
+}
+
 TEST(QuantityText, LatenciesHaveThreeDigitsAndAFittingUnit) {
   EXPECT_EQ(LatencyText(Latency(0)), "0 µs");
   EXPECT_EQ(LatencyText(Latency(0.0421)), "42.1 ns");

@@ -46,19 +46,20 @@ TEST(GoogleBenchmark, SaysWhatWasNotMeasured) {
 
 TEST(GoogleBenchmark, NamesDifferWhereverCandidateContractCacheOrLayoutDo) {
   std::vector<ResultsRecord> records = {TestHeader()};
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 6; ++i) {
     Measurement row = TestRow();
     if (i == 1) row.candidate.algorithm = "another";
     if (i == 2) row.contract = NumericContract::kBf16;
     if (i == 3) row.cache = CacheState::kCold;
     if (i == 4) row.candidate.output_layout = "nhwc";
+    if (i == 5) row.cache = CacheState::kColdWeights;
     row.repetitions.resize(1);
     records.push_back(row);
   }
   std::set<std::string> names;
   const nlohmann::json document = nlohmann::json::parse(FormatGoogleBenchmark(records));
   for (const auto& entry : document.at("benchmarks")) names.insert(entry.at("name").get<std::string>());
-  EXPECT_EQ(names.size(), 5U);
+  EXPECT_EQ(names.size(), 6U);
 }
 
 TEST(GoogleBenchmark, ReadGivesBackWhatWasWritten) {

@@ -25,7 +25,7 @@ inline std::vector<PeakRate> TestPeaks() {
 // Two headers, peaks, and rows of every outcome.
 inline std::vector<ResultsRecord> TestRecords() {
   Measurement cold = TestRow(kMatMulText, "gemm \"quoted\" \\ \xc3\xa9");
-  cold.cache = CacheState::kCold;
+  cold.cache = CacheState::kColdWeights;
   cold.contract = NumericContract::kBf16;
   cold.candidate.input_layout = "nhwc";
   cold.candidate.library_choice = false;

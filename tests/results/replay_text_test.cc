@@ -67,21 +67,26 @@ TEST(ReplayScheduleText, ANewerSchemaIsRefusedByName) {
 ReplayResult ExampleResult() {
   ReplayResult result;
   result.repetitions = {{Latency(12), Latency(10), Latency(11)}, {Latency(9), Latency(10), Latency(9.5)}};
-  ReplayPart step{"fc", "onednn/brg:avx2", false, 1, Latency(6), Latency(7), 1e-7, 1e-6};
+  ReplayPart step{"fc", "onednn/brg:avx2", false, 1, Latency(6), Latency(7), 1e-7, 1e-6, Latency(6.5), Bytes{64}};
   ReplayPart reorder{"reorder of x", "onednn/reorder", true, 1, Latency(2), Latency(2), std::nullopt, 0};
   result.parts = {step, reorder};
   result.outputs = {{"y", 1e-6, 1e-4}};
   result.weights = Bytes{128};
   result.arena = Bytes{4096};
+  result.last_level_cache = Bytes{100};
+  result.resident_share = 0.25;
   return result;
 }
 
 TEST(ReplayResult, IsTheSmallestMedianOverTheSumOfItsParts) {
   const ReplayResult result = ExampleResult();
   EXPECT_EQ(result.demonstrated(), Latency(9.5));
-  EXPECT_EQ(result.sum_alone(), Latency(8));
+  EXPECT_EQ(result.sum_alone(CacheState::kWarm), Latency(8));
+  EXPECT_EQ(result.sum_alone(CacheState::kColdWeights), Latency(8.5));
   EXPECT_EQ(result.sum_in_loop(), Latency(9));
-  EXPECT_DOUBLE_EQ(result.composition_error(), 9.5 / 8);
+  EXPECT_EQ(result.cache_of_weights(), CacheState::kColdWeights);
+  EXPECT_DOUBLE_EQ(result.composition_error(), 9.5 / 8.5);
+  EXPECT_DOUBLE_EQ(result.composition_error(CacheState::kWarm), 9.5 / 8);
   EXPECT_EQ(result.FirstFault(), std::nullopt);
 }
 
@@ -93,6 +98,9 @@ TEST(ReplayResult, ComesBackAsItWas) {
   EXPECT_EQ(again->demonstrated(), result.demonstrated());
   EXPECT_EQ(again->parts[0].error, result.parts[0].error);
   EXPECT_EQ(again->parts[1].error, std::nullopt);
+  EXPECT_EQ(again->parts, result.parts);
+  EXPECT_EQ(again->last_level_cache, result.last_level_cache);
+  EXPECT_EQ(again->resident_share, result.resident_share);
 }
 
 TEST(ReplayResult, NamesAWrongStepAWrongOutputAndWhatIsNoNumber) {
@@ -113,12 +121,19 @@ TEST(ReplayResult, NamesAWrongStepAWrongOutputAndWhatIsNoNumber) {
 TEST(ReplayResult, JoinsRepetitionsOfTheSamePartsOnly) {
   ReplayResult faster = ExampleResult();
   faster.parts[0].alone = Latency(5);
+  faster.parts[0].alone_cold_weights = Latency(5.5);
+  faster.resident_share = 0.75;
   const Result<ReplayResult> joined = Joined(ExampleResult(), faster);
   ASSERT_TRUE(joined.ok());
   EXPECT_EQ(joined->repetitions.size(), 4U);
-  EXPECT_EQ(joined->sum_alone(), Latency(7));
+  EXPECT_EQ(joined->sum_alone(CacheState::kWarm), Latency(7));
+  EXPECT_EQ(joined->sum_alone(CacheState::kColdWeights), Latency(7.5));
+  EXPECT_EQ(joined->resident_share, 0.75);
   faster.parts.pop_back();
   EXPECT_FALSE(Joined(ExampleResult(), faster).ok());
+  ReplayResult without = ExampleResult();
+  without.parts[0].alone_cold_weights.reset();
+  EXPECT_FALSE(Joined(ExampleResult(), without).ok());
 }
 
 class Folder : public ::testing::Test {

@@ -172,6 +172,16 @@ struct UpperLimit {
   Interval interval;
 };
 
+// R over the sum of the parts that it ran, each of them alone, by what the caches held then: what of R no row explains.
+struct CompositionError {
+  double warm = 0;
+  double cold_weights = 0;
+  CacheState applies = CacheState::kWarm;  // how R's layers found their weights
+  double value() const { return applies == CacheState::kColdWeights ? cold_weights : warm; }
+
+  friend bool operator==(const CompositionError&, const CompositionError&) = default;
+};
+
 // A bound above an upper limit: some kernel of that run is not among our candidates, or one of the two was mismeasured.
 struct Inversion {
   BoundVariant variant = BoundVariant::kSequential;
@@ -212,6 +222,7 @@ struct Bracket {
   std::optional<LayoutPlan> layouts;              // absent where no candidate's layout has to be paid for
   std::optional<AlgorithmRegret> regret;          // absent where no row is a library's choice
   std::optional<Latency> demonstrated;
+  std::optional<CompositionError> composition;  // of demonstrated
   Coverage coverage;
   std::vector<EnvironmentKey> environments;  // that its measurements come from, ascending
   std::vector<LayerLatency> layers;          // one for each layer of the graph, in its order

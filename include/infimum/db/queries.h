@@ -3,7 +3,7 @@
 //
 //   -- The best candidate of a layer on every device.       the first lines: what it tells
 //   -- :layer        the canonical text of a layer           a parameter that must be given
-//   -- :cache=warm   warm or cold                            one with a value of its own
+//   -- :cache=warm   warm, cold or cold-weights            one with a value of its own
 //   SELECT ... WHERE w.text = :layer AND m.cache = :cache
 //
 //   const NamedQuery* query = FindQuery("best-candidate");

@@ -24,6 +24,10 @@ std::string_view FamilyOf(const Workload& workload);
 // without gaps serves, if all of them have it. Broadcasts are not.
 bool IsElementwise(const Workload& workload);
 
+// Whether it reads weights that are known before the first inference: `weights=const`, a region's w0, w1 ... A
+// normalization's parameters alone are none: a few vectors, which kernels fold or convert as they like.
+bool HasConstants(const Workload& workload);
+
 // The canonical text as a type of its own, so that a key is never mistaken for a name.
 struct WorkloadKey {
   std::string text;

@@ -16,7 +16,8 @@
 namespace infimum {
 
 // The places in `rows`, ascending, of the rows
-//  - of the selected device and cache state,
+//  - of the selected device,
+//  - of the selected cache state, or of the one whose rows stand for it (StateOfRows),
 //  - of an environment that `environments` knows, with the selected number of threads,
 //  - of the selected contract, or where none is selected of the workload's NativeContract (a row whose
 //    workload text is not valid has none and is dropped),

@@ -36,6 +36,17 @@ class PreparedRun {
 
   // Bytes that the run touches; the sampler flushes at least this much for the cold state.
   virtual Bytes footprint() const = 0;
+
+  // Bytes of constant operands that each run reads, as they were prepared (packed, converted). None where the workload
+  // has none, and where they cannot be told from what else the run touches.
+  virtual Bytes constants() const { return {}; }
+
+  // Makes copies of them, so that there are `copies` in all, and has each Run() read the next in turn; everything else
+  // (operands, outputs, scratch memory, code) stays where it is. 1 goes back to the ones that were prepared. So the
+  // sampler makes constants come from memory while all else is warm, without a word about any processor's caches.
+  virtual Status RotateConstants(std::size_t copies) {
+    return copies <= 1 ? Status() : Status(Error{"unsupported: its constant operands cannot be moved"});
+  }
 };
 
 // A whole model, prepared: every step's candidate on its buffers, changes of layout between them.
@@ -56,6 +67,12 @@ class PreparedReplay {
 
   virtual Bytes weights() const = 0;  // that an inference reads, packed as they are
   virtual Bytes arena() const = 0;    // that the intermediates share
+
+  // Of one part, as PreparedRun has them.
+  virtual Bytes constants(std::size_t /*part*/) const { return {}; }
+  virtual Status RotateConstants(std::size_t /*part*/, std::size_t copies) {
+    return copies <= 1 ? Status() : Status(Error{"unsupported: its constant operands cannot be moved"});
+  }
 };
 
 class Backend {
@@ -85,6 +102,11 @@ class Backend {
   // crashes costs what it alone would have found. All together take seconds.
   virtual std::vector<std::string> PeakProbes() = 0;
   virtual Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) = 0;
+
+  // Of a working set of so many bytes, gone through again and again, the share that the caches still hold when its turn
+  // comes, from 0 to 1, as found out now: a cache that others share holds less than its size says. nullopt where it
+  // cannot be told.
+  virtual Result<std::optional<double>> ResidentShare(Bytes /*working_set*/) { return std::optional<double>(); }
 
   // The frequency that the device runs at now, in MHz, of a processor that of the core that asks; nullopt where the
   // system does not tell. Read before and after each repetition.

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "infimum/analyzer/bracket.h"
 #include "infimum/base/units.h"
 
 namespace infimum {
@@ -15,6 +16,9 @@ std::string SignedLatencyText(Latency latency);  // "+80.0 µs"
 std::string BytesText(Bytes bytes);              // decimal units, as bandwidths use them
 std::string FlopsText(Flops flops);
 std::string PercentText(double share);  // of 1
+
+// "1.04 times its parts alone with weights from memory (1.17 times with all caches warm)", the one that applies first.
+std::string CompositionText(const CompositionError& error);
 
 // 1 for a singular and everything else in the plural: CountText(2, "layer") == "2 layers".
 std::string CountText(std::size_t count, const std::string& noun);

@@ -127,6 +127,7 @@ struct ReportModel {
   std::vector<Inversion> inversions;
   std::vector<WhatIfOutcome> what_ifs;
   std::optional<Latency> demonstrated;
+  std::optional<CompositionError> composition;  // of demonstrated
   std::optional<ReportRun> run;
   Coverage coverage;
 

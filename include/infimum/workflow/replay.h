@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 
+#include "infimum/analyzer/bracket.h"
 #include "infimum/db/store.h"
 #include "infimum/graph/model_graph.h"
 #include "infimum/graph/replay_schedule.h"
@@ -30,7 +31,9 @@ struct ReplayOptions {
   std::filesystem::path model;
   std::map<std::string, std::int64_t> dims;
   std::string database = "infimum.db";
-  CampaignOptions campaign;  // backend and threads
+  // Backend and threads; `cache`: whose rows name the best candidates; `budget`: of measuring with weights from memory
+  // what decides the bound, after a run that found them there.
+  CampaignOptions campaign;
   std::optional<NumericContract> contract;
   std::string python;
   std::int64_t rounds = 3;
@@ -45,6 +48,9 @@ struct Replay {
 };
 
 Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk);
+
+// What a stored replay says of itself; nullopt where it is of a version that did not.
+std::optional<CompositionError> CompositionOf(const RunProfile& replay);
 
 // An earlier replay of this model, on this device and with these threads; nullopt where the store has none.
 Result<std::optional<RunProfile>> StoredReplay(Store& store, const std::string& model_sha256, const DeviceKey& device,
