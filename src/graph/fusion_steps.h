@@ -8,8 +8,10 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "infimum/graph/model_graph.h"
@@ -21,6 +23,7 @@ struct FusionStep {
   LayerConfig config;
   std::vector<ValueId> operands;  // roots, in the configuration's order
   ValueId output;                 // root
+  std::map<std::string, std::vector<double>> values = {};  // as FusableRegion's
 };
 
 class FusionSteps {

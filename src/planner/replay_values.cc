@@ -9,6 +9,7 @@
 
 #include "infimum/base/text.h"
 #include "infimum/planner/replay_planner.h"
+#include "src/planner/replay_quantization.h"
 
 namespace infimum {
 namespace {
@@ -91,6 +92,9 @@ class ValueReader {
 
   Result<ReplayValues> Read() {
     const std::string& op = layer_.op;
+    if ((op == "Conv" || op == "ConvTranspose" || op == "MatMul" || op == "Gemm") && HasQuantizedWeights()) {
+      return Error{"quantized weights of a floating point product are not carried over yet"};
+    }
     if (op == "Clip") return ReadClip();
     if (op == "Slice") return ReadSlice();
     if (op == "Pad") return CheckPad();
@@ -102,6 +106,7 @@ class ValueReader {
         op == "BatchNormalization" || op == "RMSNormalization" || op == "SimplifiedLayerNormalization") {
       return Scalars({{"epsilon", "epsilon", 1e-5}});
     }
+    if (const std::optional<Quantization> quantization = QuantizationOf(layer_)) return ReadQuantized(*quantization);
     if (op == "LeakyRelu") return Scalars({{"alpha", "leaky_slope", 0.01}});
     if (op == "Elu" || op == "Celu") return Scalars({{"alpha", "elu_alpha", 1}});
     if (op == "HardSigmoid") return Scalars({{"alpha", "hard_sigmoid_alpha", 0.2}, {"beta", "hard_sigmoid_beta", 0.5}});
@@ -128,6 +133,14 @@ class ValueReader {
     const char* value;
     double otherwise;
   };
+
+  // Their scale went with the DequantizeLinear that a rewrite took in.
+  bool HasQuantizedWeights() const {
+    const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
+    if (config == nullptr) return false;
+    const OperandTypes& types = TypesOf(*config);
+    return IsFloatingPoint(types.input) && IsInteger(types.weights);
+  }
 
   std::optional<double> NumberAttribute(const std::string& name) const {
     const auto found = layer_.attributes.find(name);
@@ -197,7 +210,8 @@ class ValueReader {
     return ReplayValues{{"clip_low", {low}}, {"clip_high", {high}}};
   }
 
-  // Where it starts in each dimension of the canonical shape, which merges dimensions that are taken whole.
+  // Where it starts in each dimension of the canonical shape, which merges dimensions that are taken whole. Where it
+  // leaves elements out between others: in each of the model's own dimensions, with the steps.
   Result<ReplayValues> ReadSlice() const {
     const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
     const auto* movement = config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
@@ -208,16 +222,18 @@ class ValueReader {
     std::optional<std::vector<double>> axes = HasInput(3) ? InputNumbers(3) : ListAttribute("axes");
     const std::optional<std::vector<double>> steps = HasInput(4) ? InputNumbers(4) : std::vector<double>();
     if (!from || !to || !given || !steps || (HasInput(3) && !axes)) return Error{"its place is known at run time only"};
-    if (std::any_of(steps->begin(), steps->end(), [](double step) { return step != 1; })) {
-      return Error{"it leaves elements out between others"};
+    if (std::any_of(steps->begin(), steps->end(), [](double step) { return !(step >= 1); })) {
+      return Error{"it goes backwards"};
     }
     if (!axes) {
       axes.emplace();
       for (std::size_t i = 0; i < given->size(); ++i) axes->push_back(static_cast<double>(i));
     }
     const auto rank = static_cast<double>(from->rank());
-    std::vector<std::int64_t> starts(from->rank(), 0);
-    if (axes->size() != given->size()) return Error{"it has as many axes as starts not"};
+    std::vector<std::int64_t> starts(from->rank(), 0), apart(from->rank(), 1);
+    if (axes->size() != given->size() || (HasInput(4) && steps->size() != given->size())) {
+      return Error{"it has not as many axes and steps as starts"};
+    }
     for (std::size_t i = 0; i < given->size(); ++i) {
       const double axis = (*axes)[i] < 0 ? (*axes)[i] + rank : (*axes)[i];
       if (!(axis >= 0) || axis >= rank) return Error{"an axis is out of range"};
@@ -225,6 +241,11 @@ class ValueReader {
       const auto extent = static_cast<double>(from->dims[place]);
       const double start = (*given)[i] < 0 ? (*given)[i] + extent : (*given)[i];
       starts[place] = static_cast<std::int64_t>(std::clamp(start, 0.0, extent));
+      // Of one element it does not matter how far the next would be.
+      if (HasInput(4) && to->dims[place] > 1) apart[place] = static_cast<std::int64_t>((*steps)[i]);
+    }
+    if (std::any_of(apart.begin(), apart.end(), [](std::int64_t step) { return step != 1; })) {
+      return ReplayValues{{"starts", {starts.begin(), starts.end()}}, {"steps", {apart.begin(), apart.end()}}};
     }
     return Merged(*from, *to, starts, movement->inputs[0], movement->outputs[0]);
   }
@@ -271,10 +292,19 @@ class ValueReader {
   }
 
   Result<ReplayValues> CheckGemm() const {
-    if (NumberAttribute("alpha").value_or(1) != 1) return Error{"its 'alpha' is not 1"};
-    if (HasInput(2) && NumberAttribute("beta").value_or(1) != 1) return Error{"its 'beta' is not 1"};
+    // A Gemm's own factors go into its weights (replay_weights.h).
+    if (layer_.op != "Gemm" && NumberAttribute("alpha").value_or(1) != 1) return Error{"its 'alpha' is not 1"};
     if (NumberAttribute("transA").value_or(0) != 0) return Error{"its first matrix is transposed"};
     return ReplayValues();
+  }
+
+  // Scales are tensors; here stands what else such an operator may ask for.
+  Result<ReplayValues> ReadQuantized(const Quantization& quantization) const {
+    if (NumberAttribute("channels_last").value_or(0) != 0) return Error{"its channels come last"};
+    if (layer_.op == "com.microsoft.QGemm") INFIMUM_RETURN_IF_ERROR(CheckGemm());
+    ReplayValues values = quantization.numbers;
+    if (layer_.op == "com.microsoft.QLinearLeakyRelu") values["leaky_slope"] = {NumberAttribute("alpha").value_or(0.01)};
+    return values;
   }
 
   const ModelGraph& graph_;

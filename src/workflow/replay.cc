@@ -214,9 +214,9 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
   return replay;
 }
 
-Result<std::optional<RunProfile>> StoredReplay(Store& store, const std::string& model_sha256, const DeviceKey& device,
-                                               const std::map<std::string, std::int64_t>& dims, std::int64_t threads) {
-  return store.FindRun(model_sha256, device, dims, threads, std::string(kReplayFramework));
+Result<std::vector<RunProfile>> StoredReplays(Store& store, const std::string& model_sha256, const DeviceKey& device,
+                                              const std::map<std::string, std::int64_t>& dims, std::int64_t threads) {
+  return store.FindRuns(model_sha256, device, dims, threads, std::string(kReplayFramework));
 }
 
 }  // namespace infimum

@@ -46,8 +46,9 @@ struct Replay {
 
 Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk);
 
-// An earlier replay of this model, on this device and with these threads; nullopt where the store has none.
-Result<std::optional<RunProfile>> StoredReplay(Store& store, const std::string& model_sha256, const DeviceKey& device,
+// Earlier replays of this model, on this device and with these threads. What each of them shows remains true, so a bound
+// takes the fastest.
+Result<std::vector<RunProfile>> StoredReplays(Store& store, const std::string& model_sha256, const DeviceKey& device,
                                                const std::map<std::string, std::int64_t>& dims, std::int64_t threads);
 
 }  // namespace infimum
