@@ -63,9 +63,8 @@ class AttentionProgram : public Program {
     const auto desc = [&](std::int64_t rows, std::int64_t columns) {
       return PlainDesc(Shape{{together, rows, columns}}, DataType::kF32);
     };
-    const memory::dims key_strides = own_.keys_transposed
-                                         ? memory::dims{config_.head * config_.kv, config_.kv, 1}
-                                         : memory::dims{config_.head * config_.kv, 1, config_.head};
+    const memory::dims key_strides = own_.keys_transposed ? memory::dims{config_.head * config_.kv, config_.kv, 1}
+                                                          : memory::dims{config_.head * config_.kv, 1, config_.head};
     const memory::desc keys({together, config_.head, config_.kv}, memory::data_type::f32, key_strides);
     INFIMUM_RETURN_IF_ERROR(scores_.Prepare(desc(rows_, config_.head), keys, desc(rows_, config_.kv)));
     INFIMUM_RETURN_IF_ERROR(

@@ -49,7 +49,8 @@ std::vector<RegionOffer> ComposedOffers(const Region& region, const RegionValues
       const RegionMember& member = problem.region.members[i];
       Problem own{member.config, {}, problem.members[i]};
       for (const RegionOperand& operand : member.operands) own.operands.push_back(problem.Find(operand));
-      INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, FastestRowMajor(own, ValuesOfMember(problem.values, i)));
+      INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program,
+                               FastestRowMajor(own, ValuesOfMember(problem.values, i)));
       INFIMUM_RETURN_IF_ERROR(RunRowMajor(*program));
       INFIMUM_RETURN_IF_ERROR(composed->Add(std::move(program)));
     }

@@ -49,7 +49,8 @@ bool Commutes(PointwiseKind kind) {
 
 // The step that a member is, or nothing where a post-operation cannot be it.
 std::optional<Epilogue::Step> StepOf(const PointwiseConfig& config, const std::vector<RegionOperand>& operands,
-                                     std::int64_t previous, const Shape& output, const LayerValues& values, RegionOperand& other) {
+                                     std::int64_t previous, const Shape& output, const LayerValues& values,
+                                     RegionOperand& other) {
   const auto is_previous = [&](const RegionOperand& operand) {
     return operand.source == RegionOperand::Source::kMember && operand.index == previous;
   };
@@ -94,8 +95,8 @@ std::optional<Fusion> FusionOf(const Region& region, const RegionValues& values)
     const auto* config = std::get_if<PointwiseConfig>(&members[i].config);
     if (config == nullptr || config->types.input != type || config->types.output != type) return std::nullopt;
     RegionOperand other;
-    std::optional<Epilogue::Step> step =
-        StepOf(*config, members[i].operands, static_cast<std::int64_t>(i) - 1, output, ValuesOfMember(values, i), other);
+    std::optional<Epilogue::Step> step = StepOf(*config, members[i].operands, static_cast<std::int64_t>(i) - 1, output,
+                                                ValuesOfMember(values, i), other);
     if (!step) return std::nullopt;
     if (step->binary) {
       step->operand = fusion.operands.size();

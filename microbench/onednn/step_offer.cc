@@ -135,7 +135,11 @@ Result<StepOffer> FindLayerOffer(const ReplayStep& step, const LayerConfig& conf
   for (const Offer& offer : offers) {
     if (offer.candidate.name() == step.candidate) return FromLayer(config, offer);
   }
-  if (!offers.empty()) return FromLayer(config, offers.front());
+  if (!offers.empty()) {
+    const auto fallback = [](const Offer& offer) { return offer.reference; };
+    const auto first = std::find_if_not(offers.begin(), offers.end(), fallback);
+    return FromLayer(config, first != offers.end() ? *first : offers.front());
+  }
   if (MakeReference(config, values) == nullptr) return Error{"unsupported: nothing here runs this layer"};
   StepOffer result{"infimum/reference", AllRowMajor, nullptr, TakesAnyOrder(config)};
   result.make = [config, values](const Operands& operands, const Outputs& outputs) -> Result<std::unique_ptr<Program>> {

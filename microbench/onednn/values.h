@@ -39,8 +39,8 @@ struct ScalarValues {
 };
 inline constexpr ScalarValues kUsualValues;
 
-// What an element of an 8-bit tensor stands for: (element - zero) * scale. One number each for the whole tensor, or of a
-// product's weights one for each output channel.
+// What an element of an 8-bit tensor stands for: (element - zero) * scale. One number each for the whole tensor, or of
+// a product's weights one for each output channel.
 struct Quantization {
   std::vector<double> scales{1};
   std::vector<double> zeros{0};
@@ -86,8 +86,8 @@ inline constexpr std::int64_t ZeroPointOf(DataType type) {
 Quantization InputQuantization(const OperandTypes& types, const LayerValues& values);
 Quantization OutputQuantization(PointwiseKind kind, const OperandTypes& types, const LayerValues& values);
 
-// Scales and zero points of a product of 8-bit integers. Accumulators that stay s32 (ConvInteger, MatMulInteger) are not
-// scaled. Without values of its own, weights are symmetric, with a scale for each output channel.
+// Scales and zero points of a product of 8-bit integers. Accumulators that stay s32 (ConvInteger, MatMulInteger) are
+// not scaled. Without values of its own, weights are symmetric, with a scale for each output channel.
 struct ProductValues {
   double input_scale = 1;
   std::int64_t input_zero = 0;

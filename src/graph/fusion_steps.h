@@ -21,8 +21,8 @@ namespace infimum {
 struct FusionStep {
   std::vector<LayerId> layers;  // ascending, without the views between them
   LayerConfig config;
-  std::vector<ValueId> operands;  // roots, in the configuration's order
-  ValueId output;                 // root
+  std::vector<ValueId> operands;                           // roots, in the configuration's order
+  ValueId output;                                          // root
   std::map<std::string, std::vector<double>> values = {};  // as FusableRegion's
 };
 

@@ -91,6 +91,13 @@ Result<std::vector<ReplayUnit>> InOrder(const ModelGraph& graph, std::vector<Rep
   return ordered;
 }
 
+bool IsRead(const ModelGraph& graph, ValueId value) {
+  if (graph.value(value).is_graph_output) return true;
+  return std::any_of(graph.layers.begin(), graph.layers.end(), [&](const Layer& layer) {
+    return std::find(layer.inputs.begin(), layer.inputs.end(), value) != layer.inputs.end();
+  });
+}
+
 Result<ReplayUnit> UnitOf(const ModelGraph& graph, LayerId id, const std::string& candidate) {
   const Layer& layer = graph.layer(id);
   ReplayUnit unit{{id}, {}, *layer.workload, candidate, {}, {}};
@@ -99,8 +106,12 @@ Result<ReplayUnit> UnitOf(const ModelGraph& graph, LayerId id, const std::string
     unit.operands.push_back(*layer.inputs[input]);
   }
   INFIMUM_RETURN_IF_ERROR(SortOperands(unit));
+  const std::size_t wanted = OutputsOf(unit.workload).size();
   for (const std::optional<ValueId>& output : layer.outputs) {
-    if (output && CountOf(graph.value(*output)) != 0) unit.outputs.push_back(*output);
+    if (!output || CountOf(graph.value(*output)) == 0) continue;
+    // Last states of a recurrent layer that nobody asks for.
+    if (unit.outputs.size() >= wanted && !IsRead(graph, *output)) continue;
+    unit.outputs.push_back(*output);
   }
   return unit;
 }
@@ -278,8 +289,8 @@ Result<std::vector<ReplayUnit>> UnitsOf(const ModelGraph& graph, const std::vect
   std::vector<bool> taken(graph.layers.size(), false);
   for (const auto& [region, candidate] : regions) {
     for (LayerId layer : region.layers) taken[layer.index()] = true;
-    ReplayUnit unit{region.layers, region.members, region.workload, candidate, region.operands,
-                    region.outputs, region.values};
+    ReplayUnit unit{region.layers,   region.members, region.workload, candidate,
+                    region.operands, region.outputs, region.values};
     const Status sorted = SortOperands(unit);
     if (!sorted.ok()) return Within(NameOf(graph.layer(region.layers.front())), sorted.error());
     units.push_back(std::move(unit));

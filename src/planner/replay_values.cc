@@ -1,7 +1,6 @@
 // What a layer's attributes and small constant inputs say that its workload does not: the values of a replay.
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <span>
@@ -9,6 +8,8 @@
 
 #include "infimum/base/text.h"
 #include "infimum/planner/replay_planner.h"
+#include "src/planner/layer_facts.h"
+#include "src/planner/replay_forms.h"
 #include "src/planner/replay_quantization.h"
 
 namespace infimum {
@@ -86,9 +87,9 @@ constexpr std::string_view kPlain[] = {
 
 constexpr double kLargestFloat = std::numeric_limits<float>::max();
 
-class ValueReader {
+class ValueReader : private LayerFacts {
  public:
-  ValueReader(const ModelGraph& graph, const Layer& layer) : graph_(graph), layer_(layer) {}
+  ValueReader(const ModelGraph& graph, const Layer& layer) : LayerFacts(graph, layer) {}
 
   Result<ReplayValues> Read() {
     const std::string& op = layer_.op;
@@ -99,6 +100,8 @@ class ValueReader {
     if (op == "Slice") return ReadSlice();
     if (op == "Pad") return CheckPad();
     if (op == "Gemm") return CheckGemm();
+    if (op == "Resize" || op == "Upsample") return Plain(CheckResize(graph_, layer_));
+    if (op == "LSTM" || op == "GRU" || op == "RNN") return Plain(CheckRecurrent(graph_, layer_));
     if (op == "LRN") {
       return Scalars({{"alpha", "response_alpha", 1e-4}, {"beta", "response_beta", 0.75}, {"bias", "response_k", 1}});
     }
@@ -142,50 +145,8 @@ class ValueReader {
     return IsFloatingPoint(types.input) && IsInteger(types.weights);
   }
 
-  std::optional<double> NumberAttribute(const std::string& name) const {
-    const auto found = layer_.attributes.find(name);
-    if (found == layer_.attributes.end()) return std::nullopt;
-    if (const auto* number = std::get_if<double>(&found->second)) return *number;
-    if (const auto* integer = std::get_if<std::int64_t>(&found->second)) return static_cast<double>(*integer);
-    return std::nullopt;
-  }
-
-  std::optional<std::vector<double>> ListAttribute(const std::string& name) const {
-    const auto found = layer_.attributes.find(name);
-    if (found == layer_.attributes.end()) return std::nullopt;
-    const auto* list = std::get_if<std::vector<std::int64_t>>(&found->second);
-    if (list == nullptr) return std::nullopt;
-    return std::vector<double>(list->begin(), list->end());
-  }
-
-  bool HasInput(std::size_t position) const { return position < layer_.inputs.size() && layer_.inputs[position]; }
-
-  // The numbers of a constant input.
-  std::optional<std::vector<double>> InputNumbers(std::size_t position) const {
-    if (!HasInput(position)) return std::nullopt;
-    const std::optional<Tensor>& constant = graph_.value(*layer_.inputs[position]).constant;
-    if (!constant) return std::nullopt;
-    const auto read = [&]<class T>(T) {
-      std::vector<double> numbers;
-      for (std::size_t at = 0; at + sizeof(T) <= constant->bytes.size(); at += sizeof(T)) {
-        T element;
-        std::memcpy(&element, constant->bytes.data() + at, sizeof element);
-        numbers.push_back(static_cast<double>(element));
-      }
-      return std::optional(std::move(numbers));
-    };
-    switch (constant->type) {
-      case DataType::kF32:
-        return read(float{});
-      case DataType::kF64:
-        return read(double{});
-      case DataType::kS32:
-        return read(std::int32_t{});
-      case DataType::kS64:
-        return read(std::int64_t{});
-      default:
-        return std::nullopt;
-    }
+  static Result<ReplayValues> Plain(const Status& status) {
+    return status.ok() ? Result<ReplayValues>(ReplayValues()) : Result<ReplayValues>(status.error());
   }
 
   Result<ReplayValues> Scalars(std::initializer_list<Scalar> scalars) const {
@@ -303,12 +264,10 @@ class ValueReader {
     if (NumberAttribute("channels_last").value_or(0) != 0) return Error{"its channels come last"};
     if (layer_.op == "com.microsoft.QGemm") INFIMUM_RETURN_IF_ERROR(CheckGemm());
     ReplayValues values = quantization.numbers;
-    if (layer_.op == "com.microsoft.QLinearLeakyRelu") values["leaky_slope"] = {NumberAttribute("alpha").value_or(0.01)};
+    if (layer_.op == "com.microsoft.QLinearLeakyRelu")
+      values["leaky_slope"] = {NumberAttribute("alpha").value_or(0.01)};
     return values;
   }
-
-  const ModelGraph& graph_;
-  const Layer& layer_;
 };
 
 }  // namespace

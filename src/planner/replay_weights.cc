@@ -28,7 +28,8 @@ Result<Shape> ByChannel(const Layer& layer, const Shape& weights) {
   const auto group = layer.attributes.find("group");
   const auto* groups = group == layer.attributes.end() ? nullptr : std::get_if<std::int64_t>(&group->second);
   // Their channels are apart, one after the other within each group.
-  if (groups != nullptr && *groups != 1) return Error{"a normalization is folded into a transposed convolution of groups"};
+  if (groups != nullptr && *groups != 1)
+    return Error{"a normalization is folded into a transposed convolution of groups"};
   return Shape{{weights.dims[0], weights.dims[1], product_of(2, rank)}};
 }
 
@@ -66,8 +67,7 @@ Status WeightChanger::Multiply(const Layer& layer, const char* attribute, std::s
   const PointwiseConfig config{PointwiseKind::kMultiply,
                                {described.type, described.type, described.type},
                                {Shape{{ElementCount(described.shape)}}, Shape{{1}}}};
-  schedule_.steps.push_back(
-      {name, {}, LayerConfig(Canonicalize(config)), "", {tensor, by}, {made}, {ReplayValues()}});
+  schedule_.steps.push_back({name, {}, LayerConfig(Canonicalize(config)), "", {tensor, by}, {made}, {ReplayValues()}});
   changed[*layer.inputs[input]] = made;
   return {};
 }
@@ -118,13 +118,8 @@ Result<std::size_t> WeightChanger::Normalize(std::size_t tensor, const Shape& se
     operands.insert(operands.end(), {Filled(parameters, seen_as.dims[1], 0), variance});
   }
   const std::size_t made = Add({name, ReplayTensorKind::kWeight, type, schedule_.tensors[tensor].shape, false});
-  schedule_.steps.push_back({name,
-                             {},
-                             LayerConfig(config),
-                             "",
-                             std::move(operands),
-                             {made},
-                             {ReplayValues{{"epsilon", {folded.epsilon}}}}});
+  schedule_.steps.push_back(
+      {name, {}, LayerConfig(config), "", std::move(operands), {made}, {ReplayValues{{"epsilon", {folded.epsilon}}}}});
   return made;
 }
 
@@ -141,13 +136,8 @@ Status WeightChanger::Transpose(const Layer& layer, Changed& changed) {
   const auto [made, is_new] = transposed_.emplace(stored, schedule_.tensors.size());
   if (is_new) {
     const Shape turned{{tensor.shape.dims[1], tensor.shape.dims[0]}};
-    const MovementConfig config{MovementKind::kTranspose,
-                                {tensor.type, DataType::kNone, tensor.type},
-                                {tensor.shape},
-                                {turned},
-                                -1,
-                                {1, 0},
-                                0};
+    const MovementConfig config{
+        MovementKind::kTranspose, {tensor.type, DataType::kNone, tensor.type}, {tensor.shape}, {turned}, -1, {1, 0}, 0};
     Add({tensor.name + " transposed", ReplayTensorKind::kWeight, tensor.type, turned, false});
     schedule_.steps.push_back(
         {"transpose of " + tensor.name, {}, LayerConfig(config), "", {stored}, {made->second}, {ReplayValues()}});

@@ -105,10 +105,15 @@ Result<ReplaySchedule> ScheduleOf(const ModelGraph& graph, const std::vector<std
   return BuildReplaySchedule(graph, units);
 }
 
+// Of a layer that was not measured. Nothing is known for it alone, so a region that was measured speaks for running
+// both.
+constexpr Latency kUnknown{1e9};
+
 // The best selection among the regions that can be replayed.
 std::vector<ReplayRegion> RegionsOf(const Bracket& bracket) {
   std::vector<Latency> layers;
-  for (const LayerLatency& layer : bracket.layers) layers.push_back(layer.latency.value_or(Latency(0)));
+  for (const LayerLatency& layer : bracket.layers)
+    layers.push_back(layer.latency.value_or(layer.status == LatencyStatus::kFree ? Latency(0) : kUnknown));
   std::vector<const RegionLatency*> known;
   std::vector<FusionCandidate> candidates;
   for (const RegionLatency& region : bracket.regions) {

@@ -28,12 +28,11 @@ inline ReplaySchedule ExampleSchedule() {
                       {"half", Kind::kIntermediate, DataType::kF32, Shape{{4, 2}}, false},
                       {"y", Kind::kIntermediate, DataType::kF32, Shape{{4, 2}}, true},
                       {"starts", Kind::kWeight, DataType::kS64, Shape{{2}}, false}};
-  schedule.steps = {
-      ExampleStep("turn", "movement kind=transpose dtype=f32:-:f32 in=2x8 out=8x2 perm=1,0", {1}, {2}),
-      ExampleStep("fc", "matmul dtype=f32:f32:f32 a=1x4x8 b=1x8x2 bias=no weights=const", {0, 2}, {3}),
-      ExampleStep("act", "pointwise kind=relu dtype=f32:-:f32 in=8", {3}, {4}),
-      ExampleStep("cut", "movement kind=slice dtype=f32:-:f32 in=8x2 out=4x2", {5}, {6}),
-      ExampleStep("sum", "pointwise kind=add dtype=f32:f32:f32 in=8,8", {4, 6}, {7})};
+  schedule.steps = {ExampleStep("turn", "movement kind=transpose dtype=f32:-:f32 in=2x8 out=8x2 perm=1,0", {1}, {2}),
+                    ExampleStep("fc", "matmul dtype=f32:f32:f32 a=1x4x8 b=1x8x2 bias=no weights=const", {0, 2}, {3}),
+                    ExampleStep("act", "pointwise kind=relu dtype=f32:-:f32 in=8", {3}, {4}),
+                    ExampleStep("cut", "movement kind=slice dtype=f32:-:f32 in=8x2 out=4x2", {5}, {6}),
+                    ExampleStep("sum", "pointwise kind=add dtype=f32:f32:f32 in=8,8", {4, 6}, {7})};
   schedule.steps[3].value_tensors = {{{"starts", 8}}};
   return schedule;
 }

@@ -72,7 +72,10 @@ TEST(ReplaySchedule, EachFaultIsNamed) {
        [](ReplaySchedule& s) {
          s.steps[0].value_tensors = {{{"starts", 2}}};
        }},
-      {"is given twice", [](ReplaySchedule& s) { s.steps[3].values[0]["starts"] = {3, 0}; }},
+      {"is given twice",
+       [](ReplaySchedule& s) {
+         s.steps[3].values[0]["starts"] = {3, 0};
+       }},
       {"is filled and no weight", [](ReplaySchedule& s) { s.tensors[5].fill = 0; }},
       {"is filled and made by a step", [](ReplaySchedule& s) { s.tensors[2].fill = 0; }},
   };

@@ -63,8 +63,7 @@ void ExpectAll(const ReplayStep& step, double tolerance,
     for (const cpu::Offer& offer : cpu::OffersFor(*config, CandidateTier::kExhaustive, (*values)[0]))
       candidates.push_back(offer.candidate.name());
   } else {
-    for (const auto& offer :
-         cpu::RegionOffersFor(std::get<Region>(step.workload), CandidateTier::kExhaustive, *values))
+    for (const auto& offer : cpu::RegionOffersFor(std::get<Region>(step.workload), CandidateTier::kExhaustive, *values))
       candidates.push_back(offer.candidate.name());
   }
   ASSERT_FALSE(candidates.empty());
@@ -164,12 +163,12 @@ TEST(QuantizedProduct, HasTheScalesAndZeroPointsOfItsModel) {
 }
 
 TEST(QuantizedProduct, WeightsThatAreNotSymmetricAreRunByTheReference) {
-  const ReplayStep step = StepOf("matmul dtype=s8:s8:s8 a=1x6x32 b=1x32x4 bias=no weights=const",
-                                 {{{"in0_scale", {0.5}},
-                                   {"in1_scale", {0.25}},
-                                   {"in1_zero", {1, 0, -2, 0}},
-                                   {"out_scale", {60}},
-                                   {"out_zero", {-20}}}});
+  const ReplayStep step =
+      StepOf("matmul dtype=s8:s8:s8 a=1x6x32 b=1x32x4 bias=no weights=const", {{{"in0_scale", {0.5}},
+                                                                                {"in1_scale", {0.25}},
+                                                                                {"in1_zero", {1, 0, -2, 0}},
+                                                                                {"out_scale", {60}},
+                                                                                {"out_zero", {-20}}}});
   const auto offer = cpu::FindStepOffer(step);
   ASSERT_TRUE(offer.ok()) << offer.error().message;
   EXPECT_EQ(offer->candidate, "infimum/reference");
@@ -200,8 +199,9 @@ TEST(QuantizedPointwise, SumsAndProductsAreThoseOfTheNumbersThatElementsStandFor
 }
 
 TEST(QuantizedStatistic, AMeanIsRequantized) {
-  const ReplayStep step = StepOf("reduction kind=mean dtype=s8:-:s8 in=64x49 axes=1",
-                                 {{{"in0_scale", {0.5}}, {"in0_zero", {-128}}, {"out_scale", {0.3}}, {"out_zero", {-128}}}});
+  const ReplayStep step =
+      StepOf("reduction kind=mean dtype=s8:-:s8 in=64x49 axes=1",
+             {{{"in0_scale", {0.5}}, {"in0_zero", {-128}}, {"out_scale", {0.3}}, {"out_zero", {-128}}}});
   ExpectAll(step, 1, [](const Tensors& tensors, std::int64_t element) {
     double sum = 0;
     for (std::int64_t i = 0; i < 49; ++i) sum += (tensors.In(0, element * 49 + i) + 128) * 0.5;
@@ -229,8 +229,8 @@ TEST(QuantizedMovement, PartsOfOneScaleAreMovedAndOthersConverted) {
 TEST(QuantizedPointwise, AQuantizeLinearHasItsOwnScale) {
   ExpectAll(StepOf("pointwise kind=quantize dtype=f32:-:u8 in=1000", {{{"out_scale", {0.007}}, {"out_zero", {77}}}}), 1,
             [](const Tensors& t, std::int64_t i) { return Stored(t.In(0, i), 0.007, 77, false); });
-  ExpectAll(StepOf("pointwise kind=dequantize dtype=s8:-:f32 in=1000", {{{"in0_scale", {0.25}}, {"in0_zero", {-3}}}}), 0,
-            [](const Tensors& t, std::int64_t i) { return (t.In(0, i) + 3) * 0.25; });
+  ExpectAll(StepOf("pointwise kind=dequantize dtype=s8:-:f32 in=1000", {{{"in0_scale", {0.25}}, {"in0_zero", {-3}}}}),
+            0, [](const Tensors& t, std::int64_t i) { return (t.In(0, i) + 3) * 0.25; });
 }
 
 TEST(QuantizedStep, ScalesThatNoTensorHasAreRefused) {
@@ -249,9 +249,8 @@ TEST(QuantizedStep, ScalesThatNoTensorHasAreRefused) {
 
 TEST(AttentionStep, HasItsModelsScaleMaskAndKeys) {
   constexpr int kHeads = 2, kRows = 6, kKeys = 5, kHead = 8;
-  const ReplayStep step =
-      StepOf("attention dtype=f32:-:f32 n=1 heads=2 kv_heads=2 q=6 kv=5 head=8 mask=full",
-             {{{"scale", {0.7}}, {"mask_scale", {1.5}}, {"keys_transposed", {1}}}});
+  const ReplayStep step = StepOf("attention dtype=f32:-:f32 n=1 heads=2 kv_heads=2 q=6 kv=5 head=8 mask=full",
+                                 {{{"scale", {0.7}}, {"mask_scale", {1.5}}, {"keys_transposed", {1}}}});
   ExpectAll(step, 2e-5, [&](const Tensors& tensors, std::int64_t element) {
     const std::int64_t column = element % kHead, row = element / kHead % kRows, head = element / kHead / kRows;
     double total = 0, result = 0;
@@ -269,8 +268,8 @@ TEST(AttentionStep, HasItsModelsScaleMaskAndKeys) {
 }
 
 TEST(SliceStep, LeavesOutWhatItsStepsLeaveOut) {
-  const ReplayStep step = StepOf("movement kind=slice dtype=f32:-:f32 in=6x10 out=2x4",
-                                 {{{"starts", {1, 0}}, {"steps", {2, 3}}}});
+  const ReplayStep step =
+      StepOf("movement kind=slice dtype=f32:-:f32 in=6x10 out=2x4", {{{"starts", {1, 0}}, {"steps", {2, 3}}}});
   ExpectAll(step, 0, [](const Tensors& tensors, std::int64_t element) {
     return tensors.In(0, (1 + element / 4 * 2) * 10 + element % 4 * 3);
   });
@@ -281,13 +280,14 @@ TEST(SliceStep, LeavesOutWhatItsStepsLeaveOut) {
 }
 
 TEST(RegionStep, HasTheValuesOfEachMember) {
-  const ReplayStep step =
-      StepOf("region [matmul dtype=f32:f32:f32 a=1x6x32 b=1x32x4 bias=no weights=const](in0,w0) ; "
-             "[pointwise kind=leaky_relu dtype=f32:-:f32 in=24](%0)",
-             {{}, {{"leaky_slope", {0.75}}}});
+  const ReplayStep step = StepOf(
+      "region [matmul dtype=f32:f32:f32 a=1x6x32 b=1x32x4 bias=no weights=const](in0,w0) ; "
+      "[pointwise kind=leaky_relu dtype=f32:-:f32 in=24](%0)",
+      {{}, {{"leaky_slope", {0.75}}}});
   ExpectAll(step, 1e-5, [](const Tensors& tensors, std::int64_t element) {
     double sum = 0;
-    for (std::int64_t k = 0; k < 32; ++k) sum += tensors.In(0, element / 4 * 32 + k) * tensors.In(1, k * 4 + element % 4);
+    for (std::int64_t k = 0; k < 32; ++k)
+      sum += tensors.In(0, element / 4 * 32 + k) * tensors.In(1, k * 4 + element % 4);
     return sum < 0 ? 0.75 * sum : sum;
   });
 }

@@ -55,7 +55,7 @@ struct ReplayStep {
   // outputs in their order.
   std::vector<std::size_t> operands;
   std::vector<std::size_t> outputs;
-  std::vector<ReplayValues> values;  // one for a layer, one for each member of a region
+  std::vector<ReplayValues> values;                    // one for a layer, one for each member of a region
   std::vector<ReplayValueTensors> value_tensors = {};  // likewise, or none at all where no value is a tensor
 
   friend bool operator==(const ReplayStep&, const ReplayStep&) = default;

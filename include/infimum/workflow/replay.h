@@ -46,9 +46,9 @@ struct Replay {
 
 Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk);
 
-// Earlier replays of this model, on this device and with these threads. What each of them shows remains true, so a bound
-// takes the fastest.
+// Earlier replays of this model, on this device and with these threads. What each of them shows remains true, so a
+// bound takes the fastest.
 Result<std::vector<RunProfile>> StoredReplays(Store& store, const std::string& model_sha256, const DeviceKey& device,
-                                               const std::map<std::string, std::int64_t>& dims, std::int64_t threads);
+                                              const std::map<std::string, std::int64_t>& dims, std::int64_t threads);
 
 }  // namespace infimum
