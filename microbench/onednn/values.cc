@@ -116,6 +116,13 @@ Result<LayerValues> LayerValuesFrom(const ReplayValues& values) {
       }
       continue;
     }
+    if (name == "initial_h" || name == "initial_c") {
+      // Kernels and reference start from nothing.
+      if (std::any_of(numbers.begin(), numbers.end(), [](double number) { return number != 0; })) {
+        return Error{"unsupported: " + Quoted(name) + ", the state that a recurrent layer starts from, is not zero"};
+      }
+      continue;
+    }
     if (const std::optional<QuantizationName> found = ParseQuantizationName(name)) {
       INFIMUM_RETURN_IF_ERROR(SetQuantization(name, *found, numbers, result));
       continue;

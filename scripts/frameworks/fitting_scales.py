@@ -8,7 +8,8 @@ tensors share a scale, and all zero points, stay as they are, since what a runti
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy
 
@@ -41,7 +42,7 @@ class _Scales:
     def array(self, name: str) -> Any:
         return numpy_helper.to_array(self.constants[name])
 
-    def set(self, name: str, array: Any) -> None:
+    def put(self, name: str, array: Any) -> None:
         old = self.array(name)
         new = numpy.broadcast_to(numpy.asarray(array, dtype=old.dtype), old.shape)
         self.constants[name].CopyFrom(numpy_helper.from_array(numpy.array(new, order="C"), name))
@@ -61,7 +62,7 @@ class _Scales:
                 continue
             deviation = max(float(weights.std()), 1.0)
             unit = 1 / (deviation * numpy.sqrt(max(_fan_in(readers[0], weights.shape), 1.0)))
-            self.set(node.input[1], generator.uniform(0.8, 1.2, self.array(node.input[1]).shape) * unit)
+            self.put(node.input[1], generator.uniform(0.8, 1.2, self.array(node.input[1]).shape) * unit)
 
     def floating_twin(self) -> tuple[onnx.ModelProto, dict[str, str]]:
         """The model without quantization of activations, and for each value that is gone the one in its place. Where the
@@ -144,7 +145,7 @@ class _Scales:
             scales[group] = max(scales.get(group, 1e-6), above, below)
         for name, group in leaders.items():
             if group in scales:
-                self.set(name, scales[group])
+                self.put(name, scales[group])
 
     def fit_biases(self) -> None:
         """A bias of 32 bits is in the scale of the products that it is added to."""
@@ -152,10 +153,10 @@ class _Scales:
             if node.op_type not in ("Conv", "Gemm") or len(node.input) < 3:
                 continue
             x, w, bias = (self.producers.get(name) for name in node.input[:3])
-            if any(part is None or part.op_type != DEQUANTIZE for part in (x, w, bias)):
+            if x is None or w is None or bias is None or {x.op_type, w.op_type, bias.op_type} != {DEQUANTIZE}:
                 continue
             if bias.input[0] in self.constants and bias.input[1] in self.constants and x.input[1] in self.constants:
-                self.set(bias.input[1], self.array(x.input[1]) * self.array(w.input[1]))
+                self.put(bias.input[1], self.array(x.input[1]) * self.array(w.input[1]))
 
 
 def with_fitting_scales(

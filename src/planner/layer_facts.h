@@ -33,7 +33,4 @@ class LayerFacts {
   const Layer& layer_;
 };
 
-// The numbers of a constant of few elements.
-std::optional<std::vector<double>> NumbersOf(const Value& value);
-
 }  // namespace infimum

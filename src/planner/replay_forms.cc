@@ -1,7 +1,6 @@
 #include "src/planner/replay_forms.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "src/planner/layer_facts.h"
 
@@ -22,23 +21,6 @@ bool ScalesAgree(const std::vector<double>& scales, const Shape& input, const Sh
     if (scales[i] * static_cast<double>(input.dims[i]) != static_cast<double>(output.dims[i])) return false;
   }
   return true;
-}
-
-bool IsZero(const ModelGraph& graph, ValueId value) {
-  for (int steps = 0; steps < 8; ++steps) {
-    const std::optional<std::vector<double>> numbers = NumbersOf(graph.value(value));
-    if (numbers) return std::all_of(numbers->begin(), numbers->end(), [](double number) { return number == 0; });
-    // Constants of many elements are not kept, but what they were made of may be.
-    const auto makes = [&](const Layer& layer) {
-      return std::find(layer.outputs.begin(), layer.outputs.end(), value) != layer.outputs.end();
-    };
-    const auto maker = std::find_if(graph.layers.begin(), graph.layers.end(), makes);
-    if (maker == graph.layers.end() || maker->inputs.empty() || !maker->inputs[0]) return false;
-    constexpr std::string_view kKeeping[] = {"Expand", "Tile", "Reshape", "Transpose", "Unsqueeze", "Squeeze", "Slice"};
-    if (std::find(std::begin(kKeeping), std::end(kKeeping), maker->op) == std::end(kKeeping)) return false;
-    value = *maker->inputs[0];
-  }
-  return false;
 }
 
 }  // namespace
@@ -74,8 +56,10 @@ Status CheckResize(const ModelGraph& graph, const Layer& layer) {
   }
   // PyTorch's differ where a dimension becomes one element.
   const bool shrinks_to_one = std::find(output->dims.begin(), output->dims.end(), 1) != output->dims.end() &&
-                              output->rank() > 2 && *std::min_element(output->dims.begin() + 2, output->dims.end()) == 1;
-  if (coordinates != "half_pixel" && (coordinates != "pytorch_half_pixel" || shrinks_to_one)) return Error{"its coordinates are '" + coordinates + "'"};
+                              output->rank() > 2 &&
+                              *std::min_element(output->dims.begin() + 2, output->dims.end()) == 1;
+  if (coordinates != "half_pixel" && (coordinates != "pytorch_half_pixel" || shrinks_to_one))
+    return Error{"its coordinates are '" + coordinates + "'"};
   return {};
 }
 
@@ -92,9 +76,6 @@ Status CheckRecurrent(const ModelGraph& graph, const Layer& layer) {
   }
   if (facts.HasInput(4)) return Error{"its sequences have lengths of their own"};
   if (facts.HasInput(7)) return Error{"it has peepholes"};
-  for (const std::size_t state : {std::size_t{5}, std::size_t{6}}) {
-    if (facts.HasInput(state) && !IsZero(graph, *layer.inputs[state])) return Error{"it starts from a state of its own"};
-  }
   return {};
 }
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "infimum/base/text.h"
-#include "src/planner/replay_quantization.h"
 #include "src/planner/replay_weights.h"
+#include "src/planner/value_tensors.h"
 
 namespace infimum {
 namespace {
@@ -255,8 +255,8 @@ class ScheduleBuilder {
     step.value_tensors.emplace_back();
     if (member.size() > 1 && !is_product) return {};
     INFIMUM_ASSIGN_OR_RETURN(step.values.back(), ReplayValuesOf(graph_, first));
-    if (const std::optional<Quantization> quantization = QuantizationOf(first)) {
-      for (const auto& [name, value] : quantization->tensors) {
+    if (const std::optional<ValueTensors> given = ValueTensorsOf(first)) {
+      for (const auto& [name, value] : given->tensors) {
         INFIMUM_ASSIGN_OR_RETURN(const std::size_t tensor, TensorOf(value));
         if (schedule_.tensors[tensor].kind != ReplayTensorKind::kWeight)
           return Error{"its " + name + " is known at run time only"};

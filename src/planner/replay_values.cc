@@ -10,7 +10,7 @@
 #include "infimum/planner/replay_planner.h"
 #include "src/planner/layer_facts.h"
 #include "src/planner/replay_forms.h"
-#include "src/planner/replay_quantization.h"
+#include "src/planner/value_tensors.h"
 
 namespace infimum {
 namespace {
@@ -109,7 +109,7 @@ class ValueReader : private LayerFacts {
         op == "BatchNormalization" || op == "RMSNormalization" || op == "SimplifiedLayerNormalization") {
       return Scalars({{"epsilon", "epsilon", 1e-5}});
     }
-    if (const std::optional<Quantization> quantization = QuantizationOf(layer_)) return ReadQuantized(*quantization);
+    if (const std::optional<ValueTensors> given = ValueTensorsOf(layer_)) return ReadQuantized(*given);
     if (op == "LeakyRelu") return Scalars({{"alpha", "leaky_slope", 0.01}});
     if (op == "Elu" || op == "Celu") return Scalars({{"alpha", "elu_alpha", 1}});
     if (op == "HardSigmoid") return Scalars({{"alpha", "hard_sigmoid_alpha", 0.2}, {"beta", "hard_sigmoid_beta", 0.5}});
@@ -260,10 +260,10 @@ class ValueReader : private LayerFacts {
   }
 
   // Scales are tensors; here stands what else such an operator may ask for.
-  Result<ReplayValues> ReadQuantized(const Quantization& quantization) const {
+  Result<ReplayValues> ReadQuantized(const ValueTensors& given) const {
     if (NumberAttribute("channels_last").value_or(0) != 0) return Error{"its channels come last"};
     if (layer_.op == "com.microsoft.QGemm") INFIMUM_RETURN_IF_ERROR(CheckGemm());
-    ReplayValues values = quantization.numbers;
+    ReplayValues values = given.numbers;
     if (layer_.op == "com.microsoft.QLinearLeakyRelu")
       values["leaky_slope"] = {NumberAttribute("alpha").value_or(0.01)};
     return values;

@@ -1,5 +1,5 @@
-// The demonstrated run of small models, each of which has one thing that a replay must carry over: scales of 8-bit layers,
-// folded normalizations, an attention that is written out. Outputs must be ONNX Runtime's.
+// The demonstrated run of small models, each of which has one thing that a replay must carry over: scales of 8-bit
+// layers, folded normalizations, an attention that is written out. Outputs must be ONNX Runtime's.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <onnx/defs/parser.h>
@@ -20,8 +20,9 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-// A 3x3 convolution with a bias and a ReLU, a 1x1 convolution with a scale for each channel, their sum, a pooling, a mean
-// and a product with its matrix transposed, all on 8 bits. Weights are stand-ins, which the writer of tensors fills.
+// A 3x3 convolution with a bias and a ReLU, a 1x1 convolution with a scale for each channel, their sum, a pooling, a
+// mean and a product with its matrix transposed, all on 8 bits. Weights are stand-ins, which the writer of tensors
+// fills.
 constexpr char kQuantized[] = R"(
     g (float[1, 8, 12, 12] x) => (float[1, 10] y)
       <float xs = {0.02}, int8 xz = {-7}, float rs = {0.02}, int8 rz = {-128}, float hs = {0.03}, int8 hz = {5},
@@ -140,11 +141,11 @@ std::optional<Ended> Replayed(const ProgramTest& program, const std::string& mod
   return std::nullopt;
 }
 
-#define REPLAY_OR_SKIP(ended, program, model)                                                               \
-  const std::optional<Ended> ended = Replayed(program, model);                                              \
-  if (!ended) GTEST_SKIP() << "no Python with ONNX Runtime is known; the model is not replayed";            \
-  ASSERT_EQ(ended->exit_code, 0) << ended->errors;                                                          \
-  EXPECT_THAT(ended->output, HasSubstr("verified"));                                                        \
+#define REPLAY_OR_SKIP(ended, program, model)                                                    \
+  const std::optional<Ended> ended = Replayed(program, model);                                   \
+  if (!ended) GTEST_SKIP() << "no Python with ONNX Runtime is known; the model is not replayed"; \
+  ASSERT_EQ(ended->exit_code, 0) << ended->errors;                                               \
+  EXPECT_THAT(ended->output, HasSubstr("verified"));                                             \
   EXPECT_THAT(ended->output, ::testing::Not(HasSubstr("NOT VERIFIED")))
 
 // The error of the one output, in parts of its largest element.
@@ -168,8 +169,9 @@ TEST(ReplayedExample, AQuantizedModelKeepsItsScales) {
   // One step of the output's 256, where two programs round differently; the contract allows more after six layers.
   EXPECT_LT(ErrorIn(ended->output), 0.02);
   const std::vector<std::string> workloads = WorkloadsIn(program.Read("kept/schedule.json"));
-  for (const char* const family : {"convolution dtype=s8:s8:s8", "pointwise kind=add dtype=s8:s8:s8",
-                                   "pooling kind=max dtype=s8", "reduction kind=mean dtype=s8:-:s8", "matmul dtype=s8:s8:s8"}) {
+  for (const char* const family :
+       {"convolution dtype=s8:s8:s8", "pointwise kind=add dtype=s8:s8:s8", "pooling kind=max dtype=s8",
+        "reduction kind=mean dtype=s8:-:s8", "matmul dtype=s8:s8:s8"}) {
     EXPECT_THAT(workloads, Contains(StartsWith(family)));
   }
 }
@@ -186,9 +188,9 @@ TEST(ReplayedExample, FoldedNormalizationsAreInTheWeights) {
 
 TEST(ReplayedExample, AnAttentionThatWasMeasuredRunsAsOneWithItsOwnScale) {
   const ProgramTest program;
-  const Ended measured = program.Infimum({"bench", "--layer",
-                                          "attention dtype=f32:-:f32 n=1 heads=4 kv_heads=4 q=12 kv=12 head=8 mask=full",
-                                          "--budget", "5s"});
+  const Ended measured = program.Infimum(
+      {"bench", "--layer", "attention dtype=f32:-:f32 n=1 heads=4 kv_heads=4 q=12 kv=12 head=8 mask=full", "--budget",
+       "5s"});
   ASSERT_EQ(measured.exit_code, 0) << measured.errors;
   REPLAY_OR_SKIP(ended, program, WriteModel(program, kAttention));
   EXPECT_LT(ErrorIn(ended->output), 1e-5);
@@ -198,7 +200,8 @@ TEST(ReplayedExample, AnAttentionThatWasMeasuredRunsAsOneWithItsOwnScale) {
 TEST(ReplayedExample, WhatCannotBeReplayedIsNamedBeforeAnythingIsMade) {
   const ProgramTest program;
   const Ended refused = program.Infimum(
-      {"replay", WriteModel(program, "g (float[4, 4] x) => (float[4, 4] y) <int64 axis = {1}> { y = CumSum (x, axis) }")});
+      {"replay",
+       WriteModel(program, "g (float[4, 4] x) => (float[4, 4] y) <int64 axis = {1}> { y = CumSum (x, axis) }")});
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_THAT(refused.errors, HasSubstr("CumSum"));
 }

@@ -279,6 +279,15 @@ TEST(SliceStep, LeavesOutWhatItsStepsLeaveOut) {
   EXPECT_THAT(outside.error().message, HasSubstr("leads out of"));
 }
 
+TEST(RecurrentStep, StartsFromZerosOrNotAtAll) {
+  const char* const workload =
+      "recurrent kind=lstm dtype=f32:f32:f32 sequence=3 batch=1 input=2 hidden=4 directions=1 bias=no weights=const";
+  EXPECT_TRUE(cpu::ValuesOf(StepOf(workload, {{{"initial_h", {0, 0, 0, 0}}, {"initial_c", {0, 0, 0, 0}}}})).ok());
+  const auto values = cpu::ValuesOf(StepOf(workload, {{{"initial_h", {0, 0, 0.5, 0}}}}));
+  ASSERT_FALSE(values.ok());
+  EXPECT_THAT(values.error().message, HasSubstr("is not zero"));
+}
+
 TEST(RegionStep, HasTheValuesOfEachMember) {
   const ReplayStep step = StepOf(
       "region [matmul dtype=f32:f32:f32 a=1x6x32 b=1x32x4 bias=no weights=const](in0,w0) ; "

@@ -235,20 +235,14 @@ TEST(ReplayPlanner, ResizesAreReplayedWhereAllWaysOfRoundingAgree) {
   EXPECT_THAT(ErrorOf(model.graph), HasSubstr("'antialias' is not 0"));
 }
 
-TEST(ReplayPlanner, ARecurrentLayerStartsFromZerosAndLeavesItsLastStateUnread) {
+TEST(ReplayPlanner, ARecurrentLayersFirstStateIsAValueAndItsLastIsLeftOut) {
   GraphBuilder model;
   model.Input("x");
-  for (const char* const name : {"w", "r", "zero", "state"}) model.Weight(name);
+  for (const char* const name : {"w", "r", "state"}) model.Weight(name);
   model.graph.value(model.Value("x")).shape = Shape{{3, 1, 2}};
   model.graph.value(model.Value("w")).shape = Shape{{1, 16, 2}};
   model.graph.value(model.Value("r")).shape = Shape{{1, 16, 4}};
   model.graph.value(model.Value("state")).shape = Shape{{1, 1, 4}};
-  Value& zero = model.graph.value(model.Value("zero"));
-  zero.shape = Shape{};
-  zero.constant = Tensor{DataType::kF32, Shape{}, {}};
-  zero.constant->bytes.resize(4);
-  // Too many elements to be kept, but made of one that is.
-  model.Layer("grow", {"zero"}, {"state"}).op = "Expand";
   Layer& layer = model.Layer("lstm", {"x", "w", "r", "", "", "state"}, {"y", "last"},
                              "recurrent kind=lstm dtype=f32:f32:f32 sequence=3 batch=1 input=2 hidden=4 directions=1 "
                              "bias=no weights=const");
@@ -262,9 +256,10 @@ TEST(ReplayPlanner, ARecurrentLayerStartsFromZerosAndLeavesItsLastStateUnread) {
   const Result<ReplaySchedule> schedule = ScheduleOf(model.graph);
   ASSERT_TRUE(schedule.ok()) << schedule.error().message;
   EXPECT_EQ(schedule->steps[0].outputs.size(), 1U);
+  EXPECT_EQ(schedule->tensors[schedule->steps[0].value_tensors[0].at("initial_h")].name, "state");
 
-  model.graph.value(model.Value("zero")).constant->bytes[3] = std::byte{0x3f};
-  EXPECT_THAT(ErrorOf(model.graph), HasSubstr("a state of its own"));
+  layer.attributes["direction"] = std::string("reverse");
+  EXPECT_THAT(ErrorOf(model.graph), HasSubstr("backwards"));
 }
 
 TEST(ReplayPlanner, ASliceStartsWhereItsInputsSayInTheMergedShape) {

@@ -1,4 +1,4 @@
-#include "src/planner/replay_quantization.h"
+#include "src/planner/value_tensors.h"
 
 #include <algorithm>
 #include <string_view>
@@ -50,7 +50,7 @@ bool IsGiven(const Layer& layer, std::size_t position) {
   return position < layer.inputs.size() && layer.inputs[position].has_value();
 }
 
-void Add(const Layer& layer, const std::string& name, const Place& place, Quantization& found) {
+void Add(const Layer& layer, const std::string& name, const Place& place, ValueTensors& found) {
   if (IsGiven(layer, place.scale)) found.tensors[name + "_scale"] = *layer.inputs[place.scale];
   if (IsGiven(layer, place.zero)) {
     found.tensors[name + "_zero"] = *layer.inputs[place.zero];
@@ -61,8 +61,8 @@ void Add(const Layer& layer, const std::string& name, const Place& place, Quanti
 
 }  // namespace
 
-std::optional<Quantization> QuantizationOf(const Layer& layer) {
-  Quantization found;
+std::optional<ValueTensors> ValueTensorsOf(const Layer& layer) {
+  ValueTensors found;
   if (layer.op == "com.microsoft.QLinearConcat") {
     // y's two, then each part with its own behind it.
     Add(layer, "out", {0, 1}, found);
@@ -70,6 +70,11 @@ std::optional<Quantization> QuantizationOf(const Layer& layer) {
       const std::size_t part = layer.operand_inputs[i];
       Add(layer, "in" + std::to_string(i), {part + 1, part + 2}, found);
     }
+    return found;
+  }
+  if (layer.op == "LSTM" || layer.op == "GRU" || layer.op == "RNN") {
+    if (IsGiven(layer, 5)) found.tensors["initial_h"] = *layer.inputs[5];
+    if (IsGiven(layer, 6)) found.tensors["initial_c"] = *layer.inputs[6];
     return found;
   }
   const auto form = std::find_if(Forms().begin(), Forms().end(), [&](const Form& f) { return f.op == layer.op; });
