@@ -155,7 +155,7 @@ std::vector<Offer> DequantizedOffers(const LayerConfig& config, CandidateTier ti
   if (!form) return {};
   std::vector<Offer> offers = OffersFor(*form, tier, WithoutQuantization(values));
   for (Offer& offer : offers) {
-    offer.candidate.algorithm = "dequantized/" + offer.candidate.algorithm;
+    offer.candidate.algorithm = std::string(kDequantized) + offer.candidate.algorithm;
     offer.candidate.library_choice = false;
     offer.place = nullptr;
     offer.make = [form = *form, values, inner = offer](const Problem& problem) -> Result<std::unique_ptr<Program>> {

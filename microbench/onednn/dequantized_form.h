@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "infimum/layer/layer_config.h"
@@ -24,8 +25,9 @@ namespace infimum::cpu {
 
 std::optional<LayerConfig> DequantizedForm(const LayerConfig& config, const LayerValues& values);
 
-// Programs that convert, run an offer of the form, and convert back, each over whole tensors. Empty where the layer has
-// no form, or what converts is missing.
+// Programs that convert, run an offer of the form, and convert back, each over whole tensors; kDequantized stands
+// before the offer's name. Empty where the layer has no form.
+inline constexpr std::string_view kDequantized = "dequantized/";
 std::vector<Offer> DequantizedOffers(const LayerConfig& config, CandidateTier tier, const LayerValues& values);
 
 // nullptr where the layer has no form, or its form no reference.

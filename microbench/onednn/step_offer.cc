@@ -4,6 +4,7 @@
 #include <deque>
 #include <utility>
 
+#include "microbench/onednn/dequantized_form.h"
 #include "microbench/onednn/offers.h"
 #include "microbench/onednn/reference.h"
 #include "microbench/onednn/region_problem.h"
@@ -130,10 +131,18 @@ StepOffer FromLayer(const LayerConfig& config, const Offer& offer) {
   return result;
 }
 
+// A benchmark, which gives 8-bit layers no scales, knows the kernel by its plain name.
+bool IsCandidate(const Offer& offer, const std::string& name) {
+  std::string own = offer.candidate.name();
+  if (own == name) return true;
+  const std::size_t at = own.find(kDequantized);
+  return at != std::string::npos && own.erase(at, kDequantized.size()) == name;
+}
+
 Result<StepOffer> FindLayerOffer(const ReplayStep& step, const LayerConfig& config, const LayerValues& values) {
   const std::vector<Offer> offers = OffersFor(config, CandidateTier::kExhaustive, values);
   for (const Offer& offer : offers) {
-    if (offer.candidate.name() == step.candidate) return FromLayer(config, offer);
+    if (IsCandidate(offer, step.candidate)) return FromLayer(config, offer);
   }
   if (!offers.empty()) {
     const auto fallback = [](const Offer& offer) { return offer.reference; };

@@ -90,7 +90,9 @@ void ExpectAll(const ReplayStep& step, double tolerance,
     }
     EXPECT_LE(largest, tolerance);
     // Rounding may differ where the quotient is a half, not elsewhere.
-    if (IsInteger(output.type())) EXPECT_GE(equal * 100, output.count() * 97);
+    if (IsInteger(output.type())) {
+      EXPECT_GE(equal * 100, output.count() * 97);
+    }
     const auto error = cpu::StepError(named, tensors.operands, tensors.outputs, 1);
     ASSERT_TRUE(error.ok() && error->has_value());
     EXPECT_LE(**error, tolerance);
@@ -248,7 +250,7 @@ TEST(QuantizedStep, ScalesThatNoTensorHasAreRefused) {
 }
 
 TEST(AttentionStep, HasItsModelsScaleMaskAndKeys) {
-  constexpr int kHeads = 2, kRows = 6, kKeys = 5, kHead = 8;
+  constexpr int kRows = 6, kKeys = 5, kHead = 8;
   const ReplayStep step = StepOf("attention dtype=f32:-:f32 n=1 heads=2 kv_heads=2 q=6 kv=5 head=8 mask=full",
                                  {{{"scale", {0.7}}, {"mask_scale", {1.5}}, {"keys_transposed", {1}}}});
   ExpectAll(step, 2e-5, [&](const Tensors& tensors, std::int64_t element) {

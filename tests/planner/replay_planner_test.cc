@@ -213,6 +213,33 @@ TEST(ReplayPlanner, ScalesAndZeroPointsAreTensorsOfTheirStep) {
   EXPECT_THAT(ErrorOf(model.graph), HasSubstr("out_scale is known at run time only"));
 }
 
+TEST(ReplayPlanner, AnAttentionHasTheValuesThatItsRuleFound) {
+  GraphBuilder model;
+  for (const char* const name : {"q", "k", "v"}) model.Input(name);
+  for (const char* const name : {"q", "k", "v", "y"}) model.graph.value(model.Value(name)).shape = Shape{{2, 4, 4}};
+  // Layers of which only the region knows what they are together.
+  AddLayer(model, "softmax", "Softmax", {"q"}, "s", kRelu);
+  AddLayer(model, "values", "MatMul", {"s"}, "y", kRelu);
+  model.Output("y");
+  FusableRegion region;
+  region.rule = "attention";
+  region.layers = {LayerId(0), LayerId(1)};
+  region.members = {region.layers};
+  region.workload = *ParseWorkload("attention dtype=f32:-:f32 n=1 heads=2 kv_heads=2 q=4 kv=4 head=4 mask=no");
+  region.operands = {model.Value("q"), model.Value("k"), model.Value("v")};
+  region.outputs = {model.Value("y")};
+  region.values = {{"keys_transposed", {1}}};
+  EXPECT_FALSE(CanReplay(region));
+  region.values["scale"] = {0.5};
+  EXPECT_TRUE(CanReplay(region));
+  const auto units = UnitsOf(model.graph, {}, {{region, "infimum/attention-heads:avx512"}});
+  ASSERT_TRUE(units.ok()) << units.error().message;
+  const Result<ReplaySchedule> schedule = BuildReplaySchedule(model.graph, *units);
+  ASSERT_TRUE(schedule.ok()) << schedule.error().message;
+  ASSERT_EQ(schedule->steps.size(), 1U);
+  EXPECT_EQ(schedule->steps[0].values[0], (ReplayValues{{"keys_transposed", {1}}, {"scale", {0.5}}}));
+}
+
 TEST(ReplayPlanner, ResizesAreReplayedWhereAllWaysOfRoundingAgree) {
   GraphBuilder model;
   model.graph.opset = 18;
