@@ -143,7 +143,8 @@ void LayoutGraph::AddWays(const WorkloadRows* rows, const std::vector<bool>& is_
     way.writes.resize(unit.writes.size());
     if (!unit.keeps_order && !ReadLayouts(row->candidate, is_read, unit, way)) continue;
     const auto same = std::ranges::find_if(unit.ways, [&](const Way& other) {
-      return std::ranges::equal(other.reads, way.reads, is_same) && std::ranges::equal(other.writes, way.writes, is_same);
+      return std::ranges::equal(other.reads, way.reads, is_same) &&
+             std::ranges::equal(other.writes, way.writes, is_same);
     });
     if (same == unit.ways.end()) {
       unit.ways.push_back(std::move(way));
@@ -164,7 +165,8 @@ bool LayoutGraph::ReadLayouts(const Candidate& candidate, const std::vector<bool
     way.reads[place] = StatedOrder(inputs, k, unit.reads[place].shape, table_);
     ++place;
   }
-  for (std::size_t k = 0; k < unit.writes.size(); ++k) way.writes[k] = StatedOrder(outputs, k, unit.writes[k].shape, table_);
+  for (std::size_t k = 0; k < unit.writes.size(); ++k)
+    way.writes[k] = StatedOrder(outputs, k, unit.writes[k].shape, table_);
   return true;
 }
 

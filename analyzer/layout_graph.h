@@ -118,9 +118,9 @@ class LayoutGraph {
   std::vector<std::optional<std::size_t>> tensor_of_;  // by value
   std::vector<ValueId> values_;                        // by tensor
   std::vector<Unit> units_;
-  std::vector<std::size_t> class_of_;                      // by tensor
+  std::vector<std::size_t> class_of_;  // by tensor
   OrderTable table_;
-  std::vector<std::vector<std::uint32_t>> orders_;  // by class, row-major first
+  std::vector<std::vector<std::uint32_t>> orders_;         // by class, row-major first
   std::vector<std::vector<const Candidate*>> candidates_;  // by unit and option
   std::vector<std::optional<std::size_t>> region_of_;
   LayoutProblem problem_;

@@ -41,6 +41,30 @@ Result<RunProfile> RunFrom(const Statement& row) {
   return run;
 }
 
+// The newest first; `most` of them.
+Result<std::vector<RunProfile>> RunsOf(Connection& connection, const std::string& model_sha256, const DeviceKey& device,
+                                       const std::map<std::string, std::int64_t>& dims, std::int64_t threads,
+                                       const std::string& framework, std::int64_t most) {
+  INFIMUM_ASSIGN_OR_RETURN(
+      const auto find,
+      connection.Prepare(fmt::format("SELECT {} FROM runs WHERE model_sha256 = $1 AND device_key = $2 AND dims = $3 "
+                                     "AND threads = $4 AND framework = $5 ORDER BY id DESC LIMIT $6",
+                                     kRunColumns)));
+  find->Bind(1, model_sha256);
+  find->Bind(2, device.text);
+  find->Bind(3, FormatDims(dims));
+  find->Bind(4, threads);
+  find->Bind(5, framework);
+  find->Bind(6, most);
+  std::vector<RunProfile> runs;
+  while (true) {
+    INFIMUM_ASSIGN_OR_RETURN(const bool found, find->Step());
+    if (!found) return runs;
+    INFIMUM_ASSIGN_OR_RETURN(RunProfile run, RunFrom(*find));
+    runs.push_back(std::move(run));
+  }
+}
+
 auto IdentityOf(const Measurement& row) {
   return std::tie(row.workload, row.candidate.library, row.candidate.algorithm, row.candidate.input_layout,
                   row.candidate.output_layout, row.contract, row.environment);
@@ -91,23 +115,19 @@ Result<std::unique_ptr<StoreImport>> SqlStore::BeginImport(const CampaignOrigin&
   return SqlImport::Begin(*connection_, campaign);
 }
 
+Result<std::vector<RunProfile>> SqlStore::FindRuns(const std::string& model_sha256, const DeviceKey& device,
+                                                   const std::map<std::string, std::int64_t>& dims,
+                                                   std::int64_t threads, const std::string& framework) {
+  return RunsOf(*connection_, model_sha256, device, dims, threads, framework, std::numeric_limits<std::int64_t>::max());
+}
+
 Result<std::optional<RunProfile>> SqlStore::FindRun(const std::string& model_sha256, const DeviceKey& device,
                                                     const std::map<std::string, std::int64_t>& dims,
                                                     std::int64_t threads, const std::string& framework) {
-  INFIMUM_ASSIGN_OR_RETURN(
-      const auto find,
-      connection_->Prepare(fmt::format("SELECT {} FROM runs WHERE model_sha256 = $1 AND device_key = $2 AND dims = $3 "
-                                       "AND threads = $4 AND framework = $5 ORDER BY id DESC LIMIT 1",
-                                       kRunColumns)));
-  find->Bind(1, model_sha256);
-  find->Bind(2, device.text);
-  find->Bind(3, FormatDims(dims));
-  find->Bind(4, threads);
-  find->Bind(5, framework);
-  INFIMUM_ASSIGN_OR_RETURN(const bool found, find->Step());
-  if (!found) return std::optional<RunProfile>();
-  INFIMUM_ASSIGN_OR_RETURN(RunProfile run, RunFrom(*find));
-  return std::optional<RunProfile>(std::move(run));
+  INFIMUM_ASSIGN_OR_RETURN(std::vector<RunProfile> runs,
+                           RunsOf(*connection_, model_sha256, device, dims, threads, framework, 1));
+  if (runs.empty()) return std::optional<RunProfile>();
+  return std::optional<RunProfile>(std::move(runs.front()));
 }
 
 Result<std::vector<Device>> SqlStore::Devices() {

@@ -18,6 +18,9 @@ class SqlStore : public Store {
   explicit SqlStore(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
 
   Result<std::unique_ptr<StoreImport>> BeginImport(const CampaignOrigin& campaign) override;
+  Result<std::vector<RunProfile>> FindRuns(const std::string& model_sha256, const DeviceKey& device,
+                                           const std::map<std::string, std::int64_t>& dims, std::int64_t threads,
+                                           const std::string& framework) override;
   Result<std::optional<RunProfile>> FindRun(const std::string& model_sha256, const DeviceKey& device,
                                             const std::map<std::string, std::int64_t>& dims, std::int64_t threads,
                                             const std::string& framework) override;

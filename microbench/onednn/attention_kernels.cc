@@ -50,7 +50,8 @@ class BatchedProduct {
 
 class AttentionProgram : public Program {
  public:
-  AttentionProgram(const AttentionConfig& config, bool batched) : config_(config), batched_(batched) {}
+  AttentionProgram(const AttentionConfig& config, const LayerValues& values, bool batched)
+      : config_(config), own_(values), batched_(batched) {}
 
   Status Prepare(const Problem& problem) {
     problem_ = problem;
@@ -62,8 +63,9 @@ class AttentionProgram : public Program {
     const auto desc = [&](std::int64_t rows, std::int64_t columns) {
       return PlainDesc(Shape{{together, rows, columns}}, DataType::kF32);
     };
-    const memory::desc keys({together, config_.head, config_.kv}, memory::data_type::f32,
-                            memory::dims{config_.head * config_.kv, 1, config_.head});
+    const memory::dims key_strides = own_.keys_transposed ? memory::dims{config_.head * config_.kv, config_.kv, 1}
+                                                          : memory::dims{config_.head * config_.kv, 1, config_.head};
+    const memory::desc keys({together, config_.head, config_.kv}, memory::data_type::f32, key_strides);
     INFIMUM_RETURN_IF_ERROR(scores_.Prepare(desc(rows_, config_.head), keys, desc(rows_, config_.kv)));
     INFIMUM_RETURN_IF_ERROR(
         values_.Prepare(desc(rows_, config_.kv), desc(config_.kv, value_head_), desc(rows_, value_head_)));
@@ -108,7 +110,11 @@ class AttentionProgram : public Program {
  private:
   void SoftmaxRows(float* scores, std::int64_t rows, const float* mask) const {
     const VectorKernels& kernels = Kernels();
-    const auto scale = static_cast<float>(1 / std::sqrt(static_cast<double>(config_.head)));
+    const double usual = 1 / std::sqrt(static_cast<double>(config_.head));
+    // The mask's own factor comes last, for the sum: scale (q k) + factor mask = factor (scale / factor (q k) + mask).
+    const double mask_scale = mask == nullptr ? 1 : own_.mask_scale;
+    const auto scale = static_cast<float>(own_.scale.value_or(usual) / mask_scale);
+    const auto factor = static_cast<float>(mask_scale);
     const std::int64_t n = config_.kv;
     ParallelRanges(rows, std::max<std::int64_t>(1, 4096 / n), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t row = begin; row < end; ++row) {
@@ -118,6 +124,7 @@ class AttentionProgram : public Program {
         if (config_.mask == AttentionMask::kCausal) seen = std::clamp<std::int64_t>(n - config_.q + query + 1, 0, n);
         kernels.affine_row(x, scale, 0, x, seen);
         if (mask != nullptr) kernels.accumulate_sum(x, mask + query * n, n);
+        if (factor != 1) kernels.affine_row(x, factor, 0, x, seen);
         const float sum = kernels.exponentials_row(x, kernels.maximum_row(x, seen), x, seen);
         kernels.affine_row(x, 1 / sum, 0, x, seen);
         std::fill(x + seen, x + n, 0.0F);
@@ -126,6 +133,7 @@ class AttentionProgram : public Program {
   }
 
   AttentionConfig config_;
+  LayerValues own_;
   bool batched_;
   Problem problem_;
   std::int64_t value_head_ = 0, pairs_ = 0, rows_ = 0;
@@ -139,14 +147,14 @@ class AttentionProgram : public Program {
 
 }  // namespace
 
-std::vector<Offer> AttentionOffers(const AttentionConfig& config) {
+std::vector<Offer> AttentionOffers(const AttentionConfig& config, const LayerValues& values) {
   const auto floating = [](DataType type) {
     return type == DataType::kF32 || type == DataType::kF16 || type == DataType::kBF16;
   };
-  if (!floating(config.types.input) || !floating(config.types.output)) return {};
+  if (!floating(config.types.input) || !floating(config.types.output) || values.mask_scale == 0) return {};
   const auto offer = [&](const char* name, bool batched) {
-    return KernelOffer(name, [config, batched](const Problem& problem) -> Result<std::unique_ptr<Program>> {
-      auto program = std::make_unique<AttentionProgram>(config, batched);
+    return KernelOffer(name, [config, values, batched](const Problem& problem) -> Result<std::unique_ptr<Program>> {
+      auto program = std::make_unique<AttentionProgram>(config, values, batched);
       INFIMUM_RETURN_IF_ERROR(program->Prepare(problem));
       return std::unique_ptr<Program>(std::move(program));
     });

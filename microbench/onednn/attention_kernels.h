@@ -6,10 +6,11 @@
 
 #include "infimum/layer/attention.h"
 #include "microbench/onednn/program.h"
+#include "microbench/onednn/values.h"
 
 namespace infimum::cpu {
 
 // infimum/attention-heads runs head after head, infimum/attention-batched all heads at once.
-std::vector<Offer> AttentionOffers(const AttentionConfig& config);
+std::vector<Offer> AttentionOffers(const AttentionConfig& config, const LayerValues& values);
 
 }  // namespace infimum::cpu

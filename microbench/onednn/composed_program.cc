@@ -36,13 +36,14 @@ class ComposedProgram : public Program {
 
 }  // namespace
 
-std::vector<RegionOffer> ComposedOffers(const Region& region) {
-  for (const RegionMember& member : region.members) {
-    if (OffersFor(member.config, CandidateTier::kEngine).empty()) return {};
+std::vector<RegionOffer> ComposedOffers(const Region& region, const RegionValues& values) {
+  for (std::size_t i = 0; i < region.members.size(); ++i) {
+    const RegionMember& member = region.members[i];
+    if (OffersFor(member.config, CandidateTier::kEngine, ValuesOfMember(values, i)).empty()) return {};
     // What the configuration calls constant is packed once, so it must not be another member's output.
     const std::vector<Operand> operands = OperandsOf(member.config);
-    for (std::size_t i = 0; i < operands.size() && i < member.operands.size(); ++i) {
-      if (operands[i].constant && member.operands[i].source == RegionOperand::Source::kMember) return {};
+    for (std::size_t j = 0; j < operands.size() && j < member.operands.size(); ++j) {
+      if (operands[j].constant && member.operands[j].source == RegionOperand::Source::kMember) return {};
     }
   }
   RegionOffer offer;
@@ -56,7 +57,8 @@ std::vector<RegionOffer> ComposedOffers(const Region& region) {
       const RegionMember& member = problem.region.members[i];
       Problem own{member.config, {}, problem.members[i]};
       for (const RegionOperand& operand : member.operands) own.operands.push_back(problem.Find(operand));
-      INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, FastestRowMajor(own));
+      INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program,
+                               FastestRowMajor(own, ValuesOfMember(problem.values, i)));
       INFIMUM_RETURN_IF_ERROR(RunRowMajor(*program));
       const bool has_constants =
           std::any_of(member.operands.begin(), member.operands.end(),

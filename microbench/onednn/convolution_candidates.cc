@@ -17,8 +17,8 @@ std::int64_t KernelElements(const ConvolutionConfig& config) {
   return product;
 }
 
-ProductValues ValuesOf(const ConvolutionConfig& config) {
-  return ProductValuesOf(config.types, config.input.dims[1] / config.groups * KernelElements(config));
+ProductValues ValuesOf(const ConvolutionConfig& config, const LayerValues& own) {
+  return ProductValuesOf(config.types, config.input.dims[1] / config.groups * KernelElements(config), own);
 }
 
 // (groups,) output channels, input channels, kernel: oneDNN's order for both directions.
@@ -48,18 +48,18 @@ memory::desc ModelWeightDesc(const ConvolutionConfig& config) {
   return memory::desc(shape.dims, LibraryType(config.types.weights), strides);
 }
 
-Result<PrimitiveCall> MakeCall(const ConvolutionConfig& config, const Epilogue& epilogue, const Problem& problem,
-                               const dnnl::primitive_desc_base& implementation) {
+Result<PrimitiveCall> MakeCall(const ConvolutionConfig& config, const ProductValues& values, const Epilogue& epilogue,
+                               const Problem& problem, const dnnl::primitive_desc_base& implementation) {
   PrimitiveCall call;
   call.implementation = implementation;
   call.inputs.push_back({DNNL_ARG_SRC, problem.operands[0], PlainDesc(config.input, config.types.input)});
   call.inputs.push_back(
       {DNNL_ARG_WEIGHTS, problem.operands[1], ModelWeightDesc(config), config.weights == Constness::kConstant});
   if (config.bias) {
-    BindBias(ValuesOf(config), *problem.operands[2], Shape{{config.output_channels}}, true, call);
+    BindBias(values, *problem.operands[2], Shape{{config.output_channels}}, true, call);
   }
   call.outputs.push_back({DNNL_ARG_DST, problem.outputs[0], PlainDesc(OutputShape(config), config.types.output)});
-  BindProductVectors(ValuesOf(config), config.output_channels, call);
+  BindProductVectors(values, config.output_channels, call);
   Bind(epilogue, problem, call);
   return call;
 }
@@ -108,17 +108,20 @@ dnnl::primitive_desc Describe(const ConvolutionConfig& config, algorithm kind, c
 
 }  // namespace
 
-std::vector<Offer> ConvolutionOffers(const ConvolutionConfig& config, const Epilogue& epilogue) {
+std::vector<Offer> ConvolutionOffers(const ConvolutionConfig& config, const LayerValues& own,
+                                     const Epilogue& epilogue) {
   for (const DataType type : {config.types.input, config.types.weights, config.types.output}) {
     if (LibraryType(type) == memory::data_type::undef) return {};
   }
+  const ProductValues values = ValuesOf(config, own);
+  if (!values.symmetric()) return {};
   const Shape output = OutputShape(config);
   const bool packed = config.weights == Constness::kConstant;
   const DataType bias_type =
-      config.bias ? LibraryBiasType(ValuesOf(config), OperandsOf(LayerConfig(config))[2].type) : DataType::kF32;
+      config.bias ? LibraryBiasType(values, OperandsOf(LayerConfig(config))[2].type) : DataType::kF32;
   if (LibraryType(bias_type) == memory::data_type::undef) return {};
-  ImplementationWalk walk([config, epilogue](const Problem& problem, const dnnl::primitive_desc_base& implementation) {
-    return MakeCall(config, epilogue, problem, implementation);
+  ImplementationWalk walk([=](const Problem& problem, const dnnl::primitive_desc_base& implementation) {
+    return MakeCall(config, values, epilogue, problem, implementation);
   });
   struct Policy {
     const char* name;
@@ -135,7 +138,7 @@ std::vector<Offer> ConvolutionOffers(const ConvolutionConfig& config, const Epil
       if (*kind.name != '\0') name += (name.empty() ? "" : "/") + std::string(kind.name);
       walk.Add(name, [&]() -> dnnl::primitive_desc {
         dnnl::primitive_attr attributes = DefaultAttributes();
-        SetProductAttributes(ValuesOf(config), config.groups > 1 ? 3 : 1, attributes);
+        SetProductAttributes(values, config.groups > 1 ? 3 : 1, attributes);
         Append(epilogue, attributes);
         const Layouts layouts{
             policy.desc(config.input, config.types.input),

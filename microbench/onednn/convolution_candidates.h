@@ -7,9 +7,11 @@
 #include "infimum/layer/convolution.h"
 #include "microbench/onednn/epilogue.h"
 #include "microbench/onednn/program.h"
+#include "microbench/onednn/values.h"
 
 namespace infimum::cpu {
 
-std::vector<Offer> ConvolutionOffers(const ConvolutionConfig& config, const Epilogue& epilogue = {});
+std::vector<Offer> ConvolutionOffers(const ConvolutionConfig& config, const LayerValues& values = {},
+                                     const Epilogue& epilogue = {});
 
 }  // namespace infimum::cpu

@@ -20,6 +20,7 @@ struct Product {
   std::int64_t rows = 1, depth = 1, columns = 1;
   bool batched = false;
   bool packed = true;
+  ProductValues values;
   MatMulBias bias = MatMulBias::kNone;
   DataType bias_type = DataType::kF32;
   Epilogue epilogue;
@@ -29,11 +30,9 @@ struct Product {
   std::optional<memory::desc> a_described, output_described;
 };
 
-ProductValues ValuesOf(const Product& product) { return ProductValuesOf(product.types, product.depth); }
-
 // The bias as the library takes it.
 memory::desc BiasDesc(const Product& product, const Shape& shape) {
-  return PlainDesc(shape, LibraryBiasType(ValuesOf(product), product.bias_type));
+  return PlainDesc(shape, LibraryBiasType(product.values, product.bias_type));
 }
 
 bool LibraryHas(const OperandTypes& types) {
@@ -83,17 +82,17 @@ PrimitiveCall BindProduct(const Product& product, const Problem& problem,
   call.inputs.push_back({DNNL_ARG_SRC, problem.operands[0], a});
   call.inputs.push_back({DNNL_ARG_WEIGHTS, problem.operands[1], b, product.packed});
   if (product.bias != MatMulBias::kNone) {
-    BindBias(ValuesOf(product), *problem.operands[2], bias, product.bias == MatMulBias::kColumn, call);
+    BindBias(product.values, *problem.operands[2], bias, product.bias == MatMulBias::kColumn, call);
   }
   call.outputs.push_back({DNNL_ARG_DST, problem.outputs[0], output});
-  BindProductVectors(ValuesOf(product), product.columns, call);
+  BindProductVectors(product.values, product.columns, call);
   Bind(product.epilogue, problem, call);
   return call;
 }
 
 dnnl::primitive_attr AttributesOf(const Product& product, int channel_mask) {
   dnnl::primitive_attr attributes = DefaultAttributes();
-  SetProductAttributes(ValuesOf(product), channel_mask, attributes);
+  SetProductAttributes(product.values, channel_mask, attributes);
   Append(product.epilogue, attributes);
   return attributes;
 }
@@ -267,7 +266,7 @@ std::vector<Offer> AsConvolution(const Product& product) {
   return walk.Take();
 }
 
-Product MakeProduct(const MatMulConfig& config) {
+Product MakeProduct(const MatMulConfig& config, const LayerValues& values) {
   Product product;
   product.types = config.types;
   product.a = config.a;
@@ -277,6 +276,7 @@ Product MakeProduct(const MatMulConfig& config) {
   product.rows = config.a.dims[rank - 2];
   product.depth = config.a.dims[rank - 1];
   product.columns = config.b.dims[rank - 1];
+  product.values = ProductValuesOf(config.types, product.depth, values);
   product.packed = config.weights == Constness::kConstant;
   product.bias = config.bias;
   if (config.bias != MatMulBias::kNone) product.bias_type = OperandsOf(LayerConfig(config))[2].type;
@@ -288,9 +288,10 @@ Product MakeProduct(const MatMulConfig& config) {
 
 }  // namespace
 
-std::vector<Offer> MatMulOffers(const MatMulConfig& config, const Epilogue& epilogue) {
+std::vector<Offer> MatMulOffers(const MatMulConfig& config, const LayerValues& values, const Epilogue& epilogue) {
   if (!LibraryHas(config.types)) return {};
-  Product product = MakeProduct(config);
+  Product product = MakeProduct(config, values);
+  if (!product.values.symmetric()) return {};
   if (product.bias != MatMulBias::kNone && LibraryType(product.bias_type) == memory::data_type::undef) return {};
   product.epilogue = epilogue;
   // A full bias in the accumulator's scale would have to be converted at each run.
@@ -306,9 +307,9 @@ std::vector<Offer> MatMulOffers(const MatMulConfig& config, const Epilogue& epil
   return offers;
 }
 
-std::vector<Offer> PointwiseConvolutionOffers(const ConvolutionConfig& config) {
-  const auto all = [](const std::vector<std::int64_t>& values, std::int64_t wanted) {
-    return std::all_of(values.begin(), values.end(), [=](std::int64_t value) { return value == wanted; });
+std::vector<Offer> PointwiseConvolutionOffers(const ConvolutionConfig& config, const LayerValues& values) {
+  const auto all = [](const std::vector<std::int64_t>& numbers, std::int64_t wanted) {
+    return std::all_of(numbers.begin(), numbers.end(), [=](std::int64_t number) { return number == wanted; });
   };
   if (config.transposed || config.groups != 1 || !all(config.kernel.dims, 1) || !all(config.stride.dims, 1) ||
       !all(config.padding, 0) || !LibraryHas(config.types)) {
@@ -317,6 +318,8 @@ std::vector<Offer> PointwiseConvolutionOffers(const ConvolutionConfig& config) {
   Product product;
   product.types = config.types;
   product.depth = config.input.dims[1];
+  product.values = ProductValuesOf(config.types, product.depth, values);
+  if (!product.values.symmetric()) return {};
   product.columns = config.output_channels;
   product.rows = ElementCount(config.input) / product.depth;
   product.packed = config.weights == Constness::kConstant;

@@ -13,12 +13,14 @@
 #include "infimum/layer/matmul.h"
 #include "microbench/onednn/epilogue.h"
 #include "microbench/onednn/program.h"
+#include "microbench/onednn/values.h"
 
 namespace infimum::cpu {
 
-std::vector<Offer> MatMulOffers(const MatMulConfig& config, const Epilogue& epilogue = {});
+std::vector<Offer> MatMulOffers(const MatMulConfig& config, const LayerValues& values = {},
+                                const Epilogue& epilogue = {});
 
 // A dense 1x1 convolution with stride one as a matrix product of its pixels; empty for any other.
-std::vector<Offer> PointwiseConvolutionOffers(const ConvolutionConfig& config);
+std::vector<Offer> PointwiseConvolutionOffers(const ConvolutionConfig& config, const LayerValues& values = {});
 
 }  // namespace infimum::cpu

@@ -155,6 +155,11 @@ void ReverseRow(const void* from, void* to, std::int64_t count) {
   std::reverse_copy(static_cast<const T*>(from), static_cast<const T*>(from) + count, static_cast<T*>(to));
 }
 
+// Elements that lie `apart` bytes from each other, one after the other.
+void CopyApart(const char* from, char* to, std::int64_t bytes, std::int64_t apart, std::int64_t out_row) {
+  for (std::int64_t at = 0; at < out_row; at += bytes, from += apart) std::memcpy(to + at, from, Size(bytes));
+}
+
 // Slice, pad, tile, reverse and triangle: each output row is made of a run of one input row.
 MadeProgram MakeRows(const MovementConfig& config, const LayerValues& values, const Problem& problem) {
   const Shape in = config.inputs[0], out = config.outputs[0];
@@ -164,8 +169,9 @@ MadeProgram MakeRows(const MovementConfig& config, const LayerValues& values, co
   const std::int64_t in_row = in.dims[rank - 1] * bytes, out_row = out.dims[rank - 1] * bytes;
   const MovementKind kind = config.kind;
   // A slice's position in its input; the other kinds have none.
-  std::vector<std::int64_t> starts = values.starts;
+  std::vector<std::int64_t> starts = values.starts, steps = values.steps;
   starts.resize(rank, 0);
+  steps.resize(rank, 1);
   const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
     const char* const source = input->As<char>();
     ForRows(out, out_row, [&](std::int64_t row, const std::int64_t* position) {
@@ -180,14 +186,18 @@ MadeProgram MakeRows(const MovementConfig& config, const LayerValues& values, co
         } else if (kind == MovementKind::kTile) {
           at %= in.dims[i];
         } else {
-          at += starts[i];
+          at = at * steps[i] + starts[i];
         }
         from_row = from_row * in.dims[i] + at;
       }
       const char* const from = source + from_row * in_row + starts[rank - 1] * bytes;
       switch (kind) {
         case MovementKind::kSlice:
-          std::memcpy(to, from, Size(out_row));
+          if (steps[rank - 1] == 1) {
+            std::memcpy(to, from, Size(out_row));
+          } else {
+            CopyApart(from, to, bytes, steps[rank - 1] * bytes, out_row);
+          }
           break;
         case MovementKind::kTile:
           for (std::int64_t at = 0; at < out_row; at += in_row) std::memcpy(to + at, from, Size(in_row));

@@ -6,6 +6,7 @@
 #include "microbench/onednn/attention_kernels.h"
 #include "microbench/onednn/convolution_candidates.h"
 #include "microbench/onednn/cpu_features.h"
+#include "microbench/onednn/dequantized_form.h"
 #include "microbench/onednn/lstm_kernel.h"
 #include "microbench/onednn/matmul_candidates.h"
 #include "microbench/onednn/movement_candidates.h"
@@ -48,6 +49,10 @@ OperandTypes Unsigned(OperandTypes types) {
   if (types.input == DataType::kS8) types.input = DataType::kU8;
   return types;
 }
+LayerValues Unsigned(LayerValues values) {
+  if (!values.operands.empty()) values.operands[0].zeros = {values.operands[0].zero() + 128};
+  return values;
+}
 
 Epilogue Widened(Epilogue epilogue) {
   for (Epilogue::Step& step : epilogue.steps) {
@@ -56,12 +61,16 @@ Epilogue Widened(Epilogue epilogue) {
   return epilogue;
 }
 
-Offers DirectOffers(const ConvolutionConfig& config, const Epilogue& epilogue) {
-  Offers offers = ConvolutionOffers(config, epilogue);
-  return epilogue.empty() ? Joined(std::move(offers), PointwiseConvolutionOffers(config)) : offers;
+Offers DirectOffers(const ConvolutionConfig& config, const LayerValues& values, const Epilogue& epilogue) {
+  Offers offers = ConvolutionOffers(config, values, epilogue);
+  return epilogue.empty() ? Joined(std::move(offers), PointwiseConvolutionOffers(config, values)) : offers;
 }
-Offers DirectOffers(const MatMulConfig& config, const Epilogue& epilogue) { return MatMulOffers(config, epilogue); }
-Offers DirectOffers(const RecurrentConfig& config, const Epilogue&) { return RecurrentOffers(config); }
+Offers DirectOffers(const MatMulConfig& config, const LayerValues& values, const Epilogue& epilogue) {
+  return MatMulOffers(config, values, epilogue);
+}
+Offers DirectOffers(const RecurrentConfig& config, const LayerValues&, const Epilogue&) {
+  return RecurrentOffers(config);
+}
 
 // Programs of ours that read the tensors in the types that the layer has, so that they are never rewritten.
 Offers OwnOffers(const ConvolutionConfig& config) { return UpsamplingProductOffers(config); }
@@ -69,10 +78,11 @@ Offers OwnOffers(const MatMulConfig&) { return {}; }
 Offers OwnOffers(const RecurrentConfig& config) { return LstmKernelOffers(config); }
 
 template <class Config>
-Offers Rewritten(Config config, const OperandTypes& types, const Epilogue& epilogue, const std::string& prefix) {
+Offers Rewritten(Config config, const OperandTypes& types, const LayerValues& values, const Epilogue& epilogue,
+                 const std::string& prefix) {
   if (config.types == types) return {};
   config.types = types;
-  Offers offers = DirectOffers(config, epilogue);
+  Offers offers = DirectOffers(config, values, epilogue);
   for (Offer& offer : offers) {
     offer.candidate.algorithm = prefix + offer.candidate.algorithm;
     offer.candidate.library_choice = false;
@@ -95,8 +105,8 @@ bool HalvesSignedWeights(std::string_view algorithm) {
 
 // What a product runs as: in its own types where the library has them, else in wider ones.
 template <class Config>
-Offers TypedOffers(const Config& config, const Epilogue& epilogue) {
-  Offers offers = DirectOffers(config, epilogue);
+Offers TypedOffers(const Config& config, const LayerValues& values, const Epilogue& epilogue) {
+  Offers offers = DirectOffers(config, values, epilogue);
   if (epilogue.empty()) offers = Joined(std::move(offers), OwnOffers(config));
   if (config.types.input == DataType::kS8) {
     constexpr bool kConvolution = std::is_same_v<Config, ConvolutionConfig>;
@@ -107,16 +117,16 @@ Offers TypedOffers(const Config& config, const Epilogue& epilogue) {
   }
   const bool native = std::any_of(offers.begin(), offers.end(), [](const Offer& offer) { return !offer.reference; });
   if (!native) {
-    offers = Joined(std::move(offers), Rewritten(config, Widened(config.types), Widened(epilogue), "as-f32/"));
+    offers = Joined(std::move(offers), Rewritten(config, Widened(config.types), values, Widened(epilogue), "as-f32/"));
   }
-  return Joined(std::move(offers), Rewritten(config, Unsigned(config.types), epilogue, "as-u8/"));
+  return Joined(std::move(offers), Rewritten(config, Unsigned(config.types), Unsigned(values), epilogue, "as-u8/"));
 }
 
 struct Collector {
   const LayerValues& values;
 
-  Offers operator()(const ConvolutionConfig& config) const { return TypedOffers(config, {}); }
-  Offers operator()(const MatMulConfig& config) const { return TypedOffers(config, {}); }
+  Offers operator()(const ConvolutionConfig& config) const { return TypedOffers(config, values, {}); }
+  Offers operator()(const MatMulConfig& config) const { return TypedOffers(config, values, {}); }
   Offers operator()(const PoolingConfig& config) const {
     return Joined(PoolingOffers(config), PoolingKernelOffers(config));
   }
@@ -134,8 +144,8 @@ struct Collector {
   }
   Offers operator()(const ScanConfig& config) const { return ScanKernelOffers(config); }
   Offers operator()(const SortConfig& config) const { return SortKernelOffers(config); }
-  Offers operator()(const RecurrentConfig& config) const { return TypedOffers(config, {}); }
-  Offers operator()(const AttentionConfig& config) const { return AttentionOffers(config); }
+  Offers operator()(const RecurrentConfig& config) const { return TypedOffers(config, values, {}); }
+  Offers operator()(const AttentionConfig& config) const { return AttentionOffers(config, values); }
   Offers operator()(const ResampleConfig& config) const {
     return Joined(ResampleLibraryOffers(config), ResampleKernelOffers(config));
   }
@@ -154,15 +164,23 @@ Offers WithoutFallbacks(Offers offers, CandidateTier tier) {
 }  // namespace
 
 Offers OffersFor(const LayerConfig& config, CandidateTier tier, const LayerValues& values) {
-  Offers offers = WithoutFallbacks(std::visit(Collector{values}, config), tier);
+  Offers offers;
+  // Element-wise layers have kernels that convert on the way.
+  const bool has_form = DequantizedForm(config, values).has_value();
+  if (!has_form || std::holds_alternative<PointwiseConfig>(config))
+    offers = WithoutFallbacks(std::visit(Collector{values}, config), tier);
+  if (has_form && offers.empty()) offers = DequantizedOffers(config, tier, values);
   for (Offer& offer : offers) StateLayouts(config, offer);
   return offers;
 }
 
-Offers FusedOffers(const LayerConfig& product, const Epilogue& epilogue, CandidateTier tier) {
+Offers FusedOffers(const LayerConfig& product, const Epilogue& epilogue, CandidateTier tier,
+                   const LayerValues& values) {
   Offers offers;
-  if (const auto* convolution = std::get_if<ConvolutionConfig>(&product)) offers = TypedOffers(*convolution, epilogue);
-  if (const auto* matmul = std::get_if<MatMulConfig>(&product)) offers = TypedOffers(*matmul, epilogue);
+  if (const auto* convolution = std::get_if<ConvolutionConfig>(&product)) {
+    offers = TypedOffers(*convolution, values, epilogue);
+  }
+  if (const auto* matmul = std::get_if<MatMulConfig>(&product)) offers = TypedOffers(*matmul, values, epilogue);
   return WithoutFallbacks(std::move(offers), tier);
 }
 

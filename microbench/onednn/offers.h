@@ -17,6 +17,7 @@ namespace infimum::cpu {
 std::vector<Offer> OffersFor(const LayerConfig& config, CandidateTier tier, const LayerValues& values = {});
 
 // A convolution or matrix product that applies an epilogue before it writes; empty for every other layer.
-std::vector<Offer> FusedOffers(const LayerConfig& product, const Epilogue& epilogue, CandidateTier tier);
+std::vector<Offer> FusedOffers(const LayerConfig& product, const Epilogue& epilogue, CandidateTier tier,
+                               const LayerValues& values = {});
 
 }  // namespace infimum::cpu

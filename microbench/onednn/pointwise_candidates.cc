@@ -130,7 +130,21 @@ std::vector<Offer> EltwiseOffers(const PointwiseConfig& config, const Epilogue::
   return walk.Take();
 }
 
-std::vector<Offer> BinaryOffers(const PointwiseConfig& config, algorithm kind) {
+// A sum of 8-bit tensors: each operand by its scale in steps of the result, then all zero points at once.
+struct ScaledSum {
+  float first = 1, second = 1, shift = 0;
+};
+
+std::optional<ScaledSum> ScaledSumOf(const LayerValues& values) {
+  if (values.operands.size() != 2 || !values.output) return std::nullopt;
+  const double first = values.operands[0].scale() / values.output->scale();
+  const double second = values.operands[1].scale() / values.output->scale();
+  const double shift = values.output->zero() - first * values.operands[0].zero() - second * values.operands[1].zero();
+  return ScaledSum{static_cast<float>(first), static_cast<float>(second), static_cast<float>(shift)};
+}
+
+std::vector<Offer> BinaryOffers(const PointwiseConfig& config, algorithm kind,
+                                const std::optional<ScaledSum>& scaled = std::nullopt) {
   if (config.inputs.size() != 2) return {};
   const Shape output = OutputShape(config);
   if (output.rank() == 0 || output.rank() > 6) return {};
@@ -144,12 +158,24 @@ std::vector<Offer> BinaryOffers(const PointwiseConfig& config, algorithm kind) {
         call.inputs.push_back({DNNL_ARG_SRC_0, problem.operands[0], PlainDesc(first, config.types.input)});
         call.inputs.push_back({DNNL_ARG_SRC_1, problem.operands[1], PlainDesc(second, second_type)});
         call.outputs.push_back({DNNL_ARG_DST, problem.outputs[0], PlainDesc(output, config.types.output)});
+        if (scaled) {
+          call.vectors.push_back({DNNL_ARG_ATTR_SCALES | DNNL_ARG_SRC_0, {scaled->first}, {}});
+          call.vectors.push_back({DNNL_ARG_ATTR_SCALES | DNNL_ARG_SRC_1, {scaled->second}, {}});
+        }
         return call;
       });
   walk.Add("", [&]() -> dnnl::primitive_desc {
+    dnnl::primitive_attr attributes = DefaultAttributes();
+    if (scaled) {
+      attributes.set_scales_mask(DNNL_ARG_SRC_0, 0);
+      attributes.set_scales_mask(DNNL_ARG_SRC_1, 0);
+      dnnl::post_ops steps;
+      steps.append_eltwise(algorithm::eltwise_linear, 1, scaled->shift);
+      attributes.set_post_ops(steps);
+    }
     return dnnl::binary::primitive_desc(CpuEngine(), kind, PlainDesc(first, config.types.input),
                                         PlainDesc(second, second_type), PlainDesc(output, config.types.output),
-                                        DefaultAttributes(), true);
+                                        attributes, true);
   });
   return walk.Take();
 }
@@ -161,6 +187,11 @@ std::vector<Offer> PointwiseLibraryOffers(const PointwiseConfig& config, const L
     if (LibraryType(type) == memory::data_type::undef) return {};
     // The arithmetic of these primitives is f32, which does not hold every s32.
     if (type == DataType::kS32) return {};
+  }
+  if (values.quantized()) {
+    const std::optional<ScaledSum> scaled = ScaledSumOf(values);
+    if (config.kind != PointwiseKind::kAdd || !scaled) return {};
+    return BinaryOffers(config, algorithm::binary_add, scaled);
   }
   if (const auto step = EltwiseStep(config.kind, values)) return EltwiseOffers(config, *step);
   if (const auto kind = BinaryAlgorithm(config.kind)) return BinaryOffers(config, *kind);

@@ -34,12 +34,14 @@ struct Chain {
   std::int64_t row = 0;  // divides the rows of all links
 };
 
-std::optional<Chain> ChainOf(const Region& region) {
+std::optional<Chain> ChainOf(const Region& region, const RegionValues& values) {
   if (region.members.size() < 2 || region.members.size() > kMostMembers) return std::nullopt;
   Chain chain;
   for (const RegionMember& member : region.members) {
     const auto* config = std::get_if<PointwiseConfig>(&member.config);
     if (config == nullptr || member.operands.size() > 2) return std::nullopt;
+    const LayerValues own = ValuesOfMember(values, chain.links.size());
+    if (own.quantized() || !AreUsual(config->kind, own)) return std::nullopt;
     if (!IsFloat(config->types.input) || !IsFloat(config->types.output)) return std::nullopt;
     if (config->types.weights != DataType::kNone && !IsFloat(config->types.weights)) return std::nullopt;
     // A change of type on the way rounds, which f32 blocks would not.
@@ -168,8 +170,8 @@ class ChainProgram : public Program {
 
 }  // namespace
 
-std::vector<RegionOffer> PointwiseChainOffers(const Region& region) {
-  const std::optional<Chain> chain = ChainOf(region);
+std::vector<RegionOffer> PointwiseChainOffers(const Region& region, const RegionValues& values) {
+  const std::optional<Chain> chain = ChainOf(region, values);
   if (!chain) return {};
   RegionOffer offer;
   offer.candidate = KernelOffer("pointwise-chain", nullptr).candidate;

@@ -6,6 +6,7 @@
 
 #include "microbench/onednn/broadcast_rows.h"
 #include "microbench/onednn/cpu_features.h"
+#include "microbench/onednn/dequantized_form.h"
 #include "microbench/onednn/kernels/vector_kernels.h"
 #include "microbench/onednn/parallel.h"
 #include "microbench/onednn/values.h"
@@ -82,20 +83,44 @@ bool ReturnsTruth(PointwiseKind kind) {
 // A block of an operand in the type it is computed in: itself, or converted into a buffer.
 struct Loader {
   DataType from = DataType::kF32;
-  ConvertRow convert = nullptr;  // null: used as it is
+  ConvertRow convert = nullptr;
+  DequantizeRow dequantize = nullptr;  // both null: used as it is
   int bytes = 4;
+  QuantizeValues values = {};
 
   static Loader Make(DataType from, DataType to) {
-    Loader loader{from, nullptr, BytesPerElement(from)};
+    Loader loader{from, nullptr, nullptr, BytesPerElement(from)};
     const bool same = from == to || (from == DataType::kBool && to == DataType::kU8);
     if (!same) loader.convert = Kernels().find_convert(from, to);
     return loader;
   }
+  // Of an 8-bit operand with a scale, as f32.
+  static Loader Make(DataType from, const Quantization& quantization) {
+    return {from, nullptr, Kernels().find_dequantize(from), BytesPerElement(from), KernelValues(from, quantization)};
+  }
+  bool converts() const { return convert != nullptr || dequantize != nullptr; }
   const void* Load(const void* base, std::int64_t element, std::int64_t count, void* buffer) const {
     const void* at = static_cast<const char*>(base) + element * bytes;
-    if (convert == nullptr) return at;
-    convert(at, buffer, count);
+    if (!converts()) return at;
+    if (dequantize != nullptr) {
+      dequantize(at, static_cast<float*>(buffer), count, values);
+    } else {
+      convert(at, buffer, count);
+    }
     return buffer;
+  }
+};
+
+// How a block's results are stored: converted, or quantized, or (both null) as they are.
+struct Storer {
+  ConvertRow convert = nullptr;
+  QuantizeRow quantize = nullptr;
+  QuantizeValues values = {};
+
+  bool converts() const { return convert != nullptr || quantize != nullptr; }
+  void Store(const void* from, void* to, std::int64_t count) const {
+    if (quantize != nullptr) return quantize(static_cast<const float*>(from), to, count, values);
+    convert(from, to, count);
   }
 };
 
@@ -136,27 +161,34 @@ std::optional<Computation> FindComputation(const PointwiseConfig& config) {
   return std::nullopt;
 }
 
-Result<std::unique_ptr<Program>> MakeArithmetic(const PointwiseConfig& config, const Computation& computation,
-                                                const Problem& problem) {
+Result<std::unique_ptr<Program>> MakeArithmetic(const PointwiseConfig& config, const LayerValues& values,
+                                                const Computation& computation, const Problem& problem) {
   const BroadcastRows rows(OutputShape(config), config.inputs);
   std::vector<Loader> loaders;
   for (std::size_t i = 0; i < config.inputs.size(); ++i) {
-    loaders.push_back(Loader::Make(problem.operands[i]->type(), StorageOf(computation.type)));
+    const DataType type = problem.operands[i]->type();
+    loaders.push_back(i < values.operands.size() ? Loader::Make(type, values.operands[i])
+                                                 : Loader::Make(type, StorageOf(computation.type)));
   }
   const DataType output_type = problem.outputs[0]->type();
   const bool stored_as_is =
       computation.result == output_type || (BytesPerElement(computation.result) == 1 && output_type == DataType::kBool);
-  const ConvertRow store = stored_as_is ? nullptr : Kernels().find_convert(computation.result, output_type);
-  const bool converts =
-      store != nullptr || config.inputs.size() > 2 ||
-      std::any_of(loaders.begin(), loaders.end(), [](const Loader& l) { return l.convert != nullptr; });
+  Storer store;
+  if (values.output) {
+    store.quantize = Kernels().find_quantize(output_type);
+    store.values = KernelValues(output_type, *values.output);
+  } else if (!stored_as_is) {
+    store.convert = Kernels().find_convert(computation.result, output_type);
+  }
+  const bool converts = store.converts() || config.inputs.size() > 2 ||
+                        std::any_of(loaders.begin(), loaders.end(), [](const Loader& l) { return l.converts(); });
   const std::int64_t piece = converts ? kBlock : 16 * kBlock;
   const auto run = [=, operands = problem.operands, output = problem.outputs[0]] {
     ForPieces(rows, piece, [&](std::int64_t row, std::int64_t begin, std::int64_t length) {
       Block left, right, result;
       void* const target =
           static_cast<char*>(output->data()) + (row * rows.length() + begin) * BytesPerElement(output->type());
-      void* const to = store == nullptr && config.inputs.size() <= 2 ? target : result.data();
+      void* const to = !store.converts() && config.inputs.size() <= 2 ? target : result.data();
       const auto load = [&](std::size_t i, Block& buffer) {
         const int step = rows.step(i);
         return loaders[i].Load(operands[i]->data(), rows.Offset(i, row) + (step == 1 ? begin : 0),
@@ -184,14 +216,23 @@ Result<std::unique_ptr<Program>> MakeArithmetic(const PointwiseConfig& config, c
           }
         }
       }
-      if (store != nullptr) {
-        store(to, target, length);
+      if (store.converts()) {
+        store.Store(to, target, length);
       } else if (to != target) {
         std::copy_n(static_cast<const char*>(to), length * BytesPerElement(output->type()), static_cast<char*>(target));
       }
     });
   };
   return MakeProgram(run, FootprintOf(problem));
+}
+
+// Whether each 8-bit operand and the result have a scale and a kernel.
+bool CanConvert(const PointwiseConfig& config, const LayerValues& values) {
+  if (values.operands.size() != config.inputs.size() || !values.output) return false;
+  const VectorKernels& kernels = Kernels();
+  const DataType second = config.types.weights == DataType::kNone ? config.types.input : config.types.weights;
+  return kernels.find_dequantize(config.types.input) != nullptr && kernels.find_dequantize(second) != nullptr &&
+         kernels.find_quantize(config.types.output) != nullptr;
 }
 
 // Results larger than the second cache, written past the caches: whether that pays is what timing tells.
@@ -258,16 +299,9 @@ Result<std::unique_ptr<Program>> MakeTest(const PointwiseConfig& config, const P
   return MakeProgram(run, FootprintOf(problem));
 }
 
-QuantizeValues ValuesFor(DataType type, double scale, double zero) {
-  const IntegerRange range = RangeOf(type);
-  return {static_cast<float>(scale), static_cast<float>(zero), static_cast<float>(range.least),
-          static_cast<float>(range.most)};
-}
-
-double ZeroOf(DataType type) { return type == DataType::kS32 ? 0 : static_cast<double>(ZeroPointOf(type)); }
-
 // Quantise, dequantise and requantise: a load into f32, a scale, a store.
-Result<std::unique_ptr<Program>> MakeConversion(const PointwiseConfig& config, const Problem& problem) {
+Result<std::unique_ptr<Program>> MakeConversion(const PointwiseConfig& config, const LayerValues& own,
+                                                const Problem& problem) {
   const DataType from = problem.operands[0]->type(), to = problem.outputs[0]->type();
   const std::int64_t count = problem.outputs[0]->count();
   const VectorKernels& kernels = Kernels();
@@ -290,7 +324,7 @@ Result<std::unique_ptr<Program>> MakeConversion(const PointwiseConfig& config, c
     const QuantizeRow quantize = kernels.find_quantize(to);
     const ConvertRow load = from == DataType::kF32 ? nullptr : kernels.find_convert(from, DataType::kF32);
     if (quantize == nullptr || (load == nullptr && from != DataType::kF32)) return unsupported();
-    const QuantizeValues values = ValuesFor(to, kUsualValues.quantize_scale, static_cast<double>(ZeroPointOf(to)));
+    const QuantizeValues values = KernelValues(to, OutputQuantization(config.kind, config.types, own));
     const auto run = [=] {
       pieces(kBlock, [&](const void* x, void* y, std::int64_t length) {
         std::array<float, kBlock> buffer;
@@ -302,11 +336,11 @@ Result<std::unique_ptr<Program>> MakeConversion(const PointwiseConfig& config, c
   }
   const DequantizeRow dequantize = kernels.find_dequantize(from);
   if (dequantize == nullptr) return unsupported();
-  const QuantizeValues values = ValuesFor(from, kUsualValues.quantize_scale, ZeroOf(from));
+  const QuantizeValues values = KernelValues(from, InputQuantization(config.types, own));
   if (config.kind == PointwiseKind::kRequantize) {
     const QuantizeRow quantize = kernels.find_quantize(to);
     if (quantize == nullptr) return unsupported();
-    const QuantizeValues stored = ValuesFor(to, 1, static_cast<double>(ZeroPointOf(to)));
+    const QuantizeValues stored = KernelValues(to, OutputQuantization(config.kind, config.types, own));
     const auto run = [=] {
       pieces(kBlock, [&](const void* x, void* y, std::int64_t length) {
         std::array<float, kBlock> buffer;
@@ -370,6 +404,8 @@ Offer KernelOffer(const std::string& name, std::function<Result<std::unique_ptr<
 std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config, const LayerValues& values) {
   if (!AreUsual(config.kind, values)) return {};
   const auto offer = [](auto make) { return std::vector<Offer>{KernelOffer("pointwise", make)}; };
+  const bool is_test = config.kind == PointwiseKind::kIsNaN || config.kind == PointwiseKind::kIsInf;
+  if (values.quantized() && (is_test || config.kind == PointwiseKind::kWhere)) return {};
   switch (config.kind) {
     case PointwiseKind::kWhere:
       return offer([config](const Problem& problem) { return MakeWhere(config, problem); });
@@ -381,16 +417,19 @@ std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config, const La
     case PointwiseKind::kQuantize:
     case PointwiseKind::kDequantize:
     case PointwiseKind::kRequantize:
-      return offer([config](const Problem& problem) { return MakeConversion(config, problem); });
+      return offer([config, values](const Problem& problem) { return MakeConversion(config, values, problem); });
     case PointwiseKind::kDynamicQuantize:
       return offer(MakeDynamicQuantize);
     default:
       break;
   }
-  const std::optional<Computation> computation = FindComputation(config);
-  if (!computation) return {};
-  std::vector<Offer> offers = offer([config, computation = *computation](const Problem& problem) {
-    return MakeArithmetic(config, computation, problem);
+  // With scales the arithmetic is that of the numbers which elements stand for.
+  PointwiseConfig computed = config;
+  if (values.quantized()) computed.types = {DataType::kF32, DataType::kF32, DataType::kF32};
+  const std::optional<Computation> computation = FindComputation(computed);
+  if (!computation || (values.quantized() && !CanConvert(config, values))) return {};
+  std::vector<Offer> offers = offer([config, values, computation = *computation](const Problem& problem) {
+    return MakeArithmetic(config, values, computation, problem);
   });
   if (CanStream(config)) {
     offers.push_back(

@@ -50,11 +50,12 @@ bool Commutes(PointwiseKind kind) {
 
 // The step that a member is, or nothing where a post-operation cannot be it.
 std::optional<Epilogue::Step> StepOf(const PointwiseConfig& config, const std::vector<RegionOperand>& operands,
-                                     std::int64_t previous, const Shape& output, RegionOperand& other) {
+                                     std::int64_t previous, const Shape& output, const LayerValues& values,
+                                     RegionOperand& other) {
   const auto is_previous = [&](const RegionOperand& operand) {
     return operand.source == RegionOperand::Source::kMember && operand.index == previous;
   };
-  if (operands.size() == 1) return is_previous(operands[0]) ? EltwiseStep(config.kind, LayerValues()) : std::nullopt;
+  if (operands.size() == 1) return is_previous(operands[0]) ? EltwiseStep(config.kind, values) : std::nullopt;
   const auto algorithm = BinaryAlgorithm(config.kind);
   if (operands.size() != 2 || !algorithm || config.types.output == DataType::kBool) return std::nullopt;
   const std::size_t chained = is_previous(operands[0]) ? 0 : 1;
@@ -75,7 +76,7 @@ std::optional<Epilogue::Step> StepOf(const PointwiseConfig& config, const std::v
   return step;
 }
 
-std::optional<Fusion> FusionOf(const Region& region) {
+std::optional<Fusion> FusionOf(const Region& region, const RegionValues& values) {
   const std::vector<RegionMember>& members = region.members;
   if (members.size() < 2 || region.outputs.size() != 1) return std::nullopt;
   Fusion fusion;
@@ -95,8 +96,8 @@ std::optional<Fusion> FusionOf(const Region& region) {
     const auto* config = std::get_if<PointwiseConfig>(&members[i].config);
     if (config == nullptr || config->types.input != type || config->types.output != type) return std::nullopt;
     RegionOperand other;
-    std::optional<Epilogue::Step> step =
-        StepOf(*config, members[i].operands, static_cast<std::int64_t>(i) - 1, output, other);
+    std::optional<Epilogue::Step> step = StepOf(*config, members[i].operands, static_cast<std::int64_t>(i) - 1, output,
+                                                ValuesOfMember(values, i), other);
     if (!step) return std::nullopt;
     if (step->binary) {
       step->operand = fusion.operands.size();
@@ -135,11 +136,11 @@ Problem FusedProblem(const Fusion& fusion, const RegionProblem& region) {
 
 }  // namespace
 
-std::vector<RegionOffer> PostOperationOffers(const Region& region, CandidateTier tier) {
-  const std::optional<Fusion> fusion = FusionOf(region);
+std::vector<RegionOffer> PostOperationOffers(const Region& region, CandidateTier tier, const RegionValues& values) {
+  const std::optional<Fusion> fusion = FusionOf(region, values);
   if (!fusion) return {};
   std::vector<RegionOffer> offers;
-  for (Offer& offer : FusedOffers(fusion->product, fusion->epilogue, tier)) {
+  for (Offer& offer : FusedOffers(fusion->product, fusion->epilogue, tier, ValuesOfMember(values, 0))) {
     RegionOffer made;
     made.candidate = offer.candidate;
     StateLayouts(region, OrdersOfInputs(*fusion, offer), offer.output_order, made.candidate);

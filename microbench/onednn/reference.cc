@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "microbench/onednn/dequantized_form.h"
 #include "microbench/onednn/random_fill.h"
 
 namespace infimum::cpu {
@@ -10,8 +11,8 @@ namespace infimum::cpu {
 std::unique_ptr<Reference> MakeReference(const LayerConfig& config, const LayerValues& values) {
   struct Maker {
     const LayerValues& values;
-    std::unique_ptr<Reference> operator()(const ConvolutionConfig& c) const { return MakeProductReference(c); }
-    std::unique_ptr<Reference> operator()(const MatMulConfig& c) const { return MakeProductReference(c); }
+    std::unique_ptr<Reference> operator()(const ConvolutionConfig& c) const { return MakeProductReference(c, values); }
+    std::unique_ptr<Reference> operator()(const MatMulConfig& c) const { return MakeProductReference(c, values); }
     std::unique_ptr<Reference> operator()(const PoolingConfig& c) const { return MakeStatisticReference(c, values); }
     std::unique_ptr<Reference> operator()(const NormalizationConfig& c) const {
       return MakeStatisticReference(c, values);
@@ -22,11 +23,12 @@ std::unique_ptr<Reference> MakeReference(const LayerConfig& config, const LayerV
     std::unique_ptr<Reference> operator()(const ScanConfig& c) const { return MakeStatisticReference(c); }
     std::unique_ptr<Reference> operator()(const SortConfig& c) const { return MakeStatisticReference(c); }
     std::unique_ptr<Reference> operator()(const RecurrentConfig& c) const { return MakeRecurrentReference(c); }
-    std::unique_ptr<Reference> operator()(const AttentionConfig& c) const { return MakeAttentionReference(c); }
+    std::unique_ptr<Reference> operator()(const AttentionConfig& c) const { return MakeAttentionReference(c, values); }
     std::unique_ptr<Reference> operator()(const ResampleConfig& c) const { return MakeMovementReference(c); }
     std::unique_ptr<Reference> operator()(const MovementConfig& c) const { return MakeMovementReference(c, values); }
     std::unique_ptr<Reference> operator()(const ReorderConfig& c) const { return MakeMovementReference(c); }
   };
+  if (std::unique_ptr<Reference> dequantized = MakeDequantizedReference(config, values)) return dequantized;
   return std::visit(Maker{values}, config);
 }
 

@@ -64,9 +64,9 @@ class Reference {
 // nullptr where there is no reference for the layer.
 std::unique_ptr<Reference> MakeReference(const LayerConfig& config, const LayerValues& values = {});
 
-std::unique_ptr<Reference> MakeProductReference(const ConvolutionConfig& config);
-std::unique_ptr<Reference> MakeProductReference(const MatMulConfig& config);
-std::unique_ptr<Reference> MakeAttentionReference(const AttentionConfig& config);
+std::unique_ptr<Reference> MakeProductReference(const ConvolutionConfig& config, const LayerValues& values);
+std::unique_ptr<Reference> MakeProductReference(const MatMulConfig& config, const LayerValues& values);
+std::unique_ptr<Reference> MakeAttentionReference(const AttentionConfig& config, const LayerValues& values);
 std::unique_ptr<Reference> MakeRecurrentReference(const RecurrentConfig& config);
 std::unique_ptr<Reference> MakePointwiseReference(const PointwiseConfig& config, const LayerValues& values);
 std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config, const LayerValues& values);

@@ -79,6 +79,7 @@ std::unique_ptr<Reference> MakeMovementReference(const MovementConfig& config, c
         for (std::size_t i = 0; i < number; ++i) position[axis] += config.outputs[i].dims[axis];
         return from_first(position);
       case MovementKind::kSlice:
+        for (std::size_t i = 0; i < values.steps.size(); ++i) position[i] *= values.steps[i];
         for (std::size_t i = 0; i < values.starts.size(); ++i) position[i] += values.starts[i];
         return from_first(position);
       case MovementKind::kGather: {

@@ -206,19 +206,19 @@ std::unique_ptr<Reference> MakePointwiseReference(const PointwiseConfig& config,
       case PointwiseKind::kCast:
         return {Cast(types.output, first.value), first.magnitude};
       case PointwiseKind::kQuantize: {
-        const double zero = static_cast<double>(ZeroPointOf(types.output));
-        return {StoreAs(types.output, std::nearbyint(first.value / values.quantize_scale) + zero),
-                first.magnitude / values.quantize_scale};
+        const Quantization stored = OutputQuantization(config.kind, types, values);
+        return {StoreAs(types.output, std::nearbyint(first.value / stored.scale()) + stored.zero()),
+                first.magnitude / stored.scale()};
       }
       case PointwiseKind::kDequantize: {
-        const double zero = types.input == DataType::kS32 ? 0 : static_cast<double>(ZeroPointOf(types.input));
-        const double value = (first.value - zero) * values.quantize_scale;
+        const Quantization input = InputQuantization(types, values);
+        const double value = (first.value - input.zero()) * input.scale();
         return {value, std::fabs(value)};
       }
       case PointwiseKind::kRequantize: {
-        const double zero = types.input == DataType::kS32 ? 0 : static_cast<double>(ZeroPointOf(types.input));
-        const double value =
-            (first.value - zero) * values.quantize_scale + static_cast<double>(ZeroPointOf(types.output));
+        const Quantization input = InputQuantization(types, values);
+        const Quantization stored = OutputQuantization(config.kind, types, values);
+        const double value = (first.value - input.zero()) * input.scale() / stored.scale() + stored.zero();
         return {StoreAs(types.output, value), std::fabs(value)};
       }
       default:

@@ -28,13 +28,13 @@ Expected Finish(const OperandTypes& types, const ProductValues& values, std::int
 
 }  // namespace
 
-std::unique_ptr<Reference> MakeProductReference(const ConvolutionConfig& config) {
+std::unique_ptr<Reference> MakeProductReference(const ConvolutionConfig& config, const LayerValues& own) {
   const Shape output = OutputShape(config);
   const Shape weights = WeightShape(config);
   const std::int64_t group_inputs = config.input.dims[1] / config.groups;
   const std::int64_t group_outputs = config.output_channels / config.groups;
   const std::int64_t taps = ElementCount(config.kernel);
-  const ProductValues values = ProductValuesOf(config.types, group_inputs * taps);
+  const ProductValues values = ProductValuesOf(config.types, group_inputs * taps, own);
   const auto at = [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
     const std::vector<std::int64_t> position = Unravel(element, output);
     const std::int64_t channel = position[1], group = channel / group_outputs;
@@ -63,7 +63,7 @@ std::unique_ptr<Reference> MakeProductReference(const ConvolutionConfig& config)
         const std::int64_t row = config.transposed ? from[1] : channel;
         const std::int64_t column = config.transposed ? channel % group_outputs : i;
         const double x = (*operands[0])[Ravel(from, config.input)] - static_cast<double>(values.input_zero);
-        const double w = (*operands[1])[(row * weights.dims[1] + column) * taps + tap];
+        const double w = (*operands[1])[(row * weights.dims[1] + column) * taps + tap] - values.WeightZero(channel);
         sum += x * w;
         magnitude += std::fabs(x * w);
       }
@@ -73,11 +73,11 @@ std::unique_ptr<Reference> MakeProductReference(const ConvolutionConfig& config)
   return MakeReferenceOf(static_cast<double>(group_inputs * taps) * 4, at);
 }
 
-std::unique_ptr<Reference> MakeProductReference(const MatMulConfig& config) {
+std::unique_ptr<Reference> MakeProductReference(const MatMulConfig& config, const LayerValues& own) {
   const Shape output = OutputShape(config);
   const std::size_t rank = output.rank();
   const std::int64_t depth = config.a.dims.back();
-  const ProductValues values = ProductValuesOf(config.types, depth);
+  const ProductValues values = ProductValuesOf(config.types, depth, own);
   const auto at = [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
     const std::vector<std::int64_t> position = Unravel(element, output);
     std::vector<std::int64_t> from_a = position, from_b = position;
@@ -90,7 +90,7 @@ std::unique_ptr<Reference> MakeProductReference(const MatMulConfig& config) {
       from_a[rank - 1] = k;
       from_b[rank - 2] = k;
       const double a = (*operands[0])[Ravel(from_a, config.a)] - static_cast<double>(values.input_zero);
-      const double b = (*operands[1])[Ravel(from_b, config.b)];
+      const double b = (*operands[1])[Ravel(from_b, config.b)] - values.WeightZero(position.back());
       sum += a * b;
       magnitude += std::fabs(a * b);
     }
@@ -102,7 +102,9 @@ std::unique_ptr<Reference> MakeProductReference(const MatMulConfig& config) {
   return MakeReferenceOf(static_cast<double>(depth) * 4, at);
 }
 
-std::unique_ptr<Reference> MakeAttentionReference(const AttentionConfig& config) {
+std::unique_ptr<Reference> MakeAttentionReference(const AttentionConfig& config, const LayerValues& values) {
+  const double scale = values.scale.value_or(1 / std::sqrt(static_cast<double>(config.head)));
+  const std::int64_t key_step = values.keys_transposed ? config.kv : 1;
   const std::int64_t value_head = config.value_head == 0 ? config.head : config.value_head;
   const auto at = [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
     // q: n x heads x q x head; k and v: n x kv_heads x kv x head; mask: q x kv; output as q.
@@ -118,10 +120,11 @@ std::unique_ptr<Reference> MakeAttentionReference(const AttentionConfig& config)
     for (std::int64_t j = 0; j < config.kv; ++j) {
       double sum = 0;
       for (std::int64_t i = 0; i < config.head; ++i) {
-        sum += (*operands[0])[q_row * config.head + i] * (*operands[1])[(kv_row + j) * config.head + i];
+        const std::int64_t key = values.keys_transposed ? j : j * config.head;
+        sum += (*operands[0])[q_row * config.head + i] * (*operands[1])[kv_row * config.head + key + i * key_step];
       }
-      sum /= std::sqrt(static_cast<double>(config.head));
-      if (config.mask == AttentionMask::kFull) sum += (*operands[3])[row * config.kv + j];
+      sum *= scale;
+      if (config.mask == AttentionMask::kFull) sum += values.mask_scale * (*operands[3])[row * config.kv + j];
       if (config.mask == AttentionMask::kCausal && j > config.kv - config.q + row) sum = -INFINITY;
       scores[static_cast<std::size_t>(j)] = sum;
       largest = std::max(largest, sum);

@@ -7,8 +7,16 @@
 
 #include "infimum/layer/region.h"
 #include "microbench/onednn/program.h"
+#include "microbench/onednn/values.h"
 
 namespace infimum::cpu {
+
+// For each member of a region what its configuration leaves open; empty where all have the usual values.
+using RegionValues = std::vector<LayerValues>;
+
+inline LayerValues ValuesOfMember(const RegionValues& values, std::size_t member) {
+  return member < values.size() ? values[member] : LayerValues();
+}
 
 // Tensors by the region's own numbering. Those of members that are no output may stay unwritten.
 struct RegionProblem {
@@ -16,6 +24,7 @@ struct RegionProblem {
   std::vector<const HostTensor*> inputs;
   std::vector<const HostTensor*> weights;
   std::vector<std::vector<HostTensor*>> members;  // all outputs of each
+  RegionValues values;
 
   const HostTensor* Find(const RegionOperand& operand) const {
     const auto index = static_cast<std::size_t>(operand.index);
@@ -37,12 +46,13 @@ struct RegionOffer {
   std::function<Result<std::vector<Placement>>(const RegionProblem&)> place = nullptr;
 };
 
-// Fused forms first, then one kernel for a chain of element-wise members, last all members in turn.
-std::vector<RegionOffer> RegionOffersFor(const Region& region, CandidateTier tier);
+// Fused forms first, then one kernel for a chain of element-wise members, last all members in turn. Those that cannot
+// honour the values are left out.
+std::vector<RegionOffer> RegionOffersFor(const Region& region, CandidateTier tier, const RegionValues& values = {});
 
 // The three kinds of candidates, each in a file of its own.
-std::vector<RegionOffer> PostOperationOffers(const Region& region, CandidateTier tier);
-std::vector<RegionOffer> PointwiseChainOffers(const Region& region);
-std::vector<RegionOffer> ComposedOffers(const Region& region);
+std::vector<RegionOffer> PostOperationOffers(const Region& region, CandidateTier tier, const RegionValues& values);
+std::vector<RegionOffer> PointwiseChainOffers(const Region& region, const RegionValues& values);
+std::vector<RegionOffer> ComposedOffers(const Region& region, const RegionValues& values);
 
 }  // namespace infimum::cpu

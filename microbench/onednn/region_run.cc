@@ -128,9 +128,9 @@ class RegionRun : public PreparedRun {
 
 }  // namespace
 
-std::vector<RegionOffer> RegionOffersFor(const Region& region, CandidateTier tier) {
-  std::vector<RegionOffer> offers = PostOperationOffers(region, tier);
-  for (auto more : {PointwiseChainOffers(region), ComposedOffers(region)}) {
+std::vector<RegionOffer> RegionOffersFor(const Region& region, CandidateTier tier, const RegionValues& values) {
+  std::vector<RegionOffer> offers = PostOperationOffers(region, tier, values);
+  for (auto more : {PointwiseChainOffers(region, values), ComposedOffers(region, values)}) {
     offers.insert(offers.end(), more.begin(), more.end());
   }
   return offers;
@@ -149,7 +149,7 @@ Result<std::optional<double>> RegionError(const RegionProblem& problem, std::uin
         operands.push_back(&tensors.emplace_back(*problem.Find(operand)));
       }
     }
-    std::unique_ptr<Reference> reference = MakeReference(member.config);
+    std::unique_ptr<Reference> reference = MakeReference(member.config, ValuesOfMember(problem.values, members.size()));
     if (reference == nullptr) return std::optional<double>();
     cost *= std::max(1.0, reference->cost() / 4);
     members.emplace_back(std::move(reference), std::move(operands), OutputsOf(member.config)[0].type);

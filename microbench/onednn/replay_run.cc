@@ -26,6 +26,7 @@ class ReplayRun : public PreparedReplay {
     INFIMUM_RETURN_IF_ERROR(FillTensors(folder));
     std::vector<StepOffer> offers(schedule_.steps.size());
     for (std::size_t i = 0; i < offers.size(); ++i) {
+      ReadValueTensors(schedule_.steps[i]);
       const Status status = PrepareStep(schedule_.steps[i], offers[i]);
       if (!status.ok()) return Within("step " + Quoted(schedule_.steps[i].name), status.error());
     }
@@ -89,7 +90,9 @@ class ReplayRun : public PreparedReplay {
       const ReplayTensor& tensor = schedule_.tensors[i];
       if (tensor.kind != ReplayTensorKind::kIntermediate) {
         INFIMUM_ASSIGN_OR_RETURN(given_[i], HostTensor::Make(tensor.shape, tensor.type));
-        if (!made[i]) {
+        if (tensor.fill) {
+          for (std::int64_t k = 0; k < given_[i].count(); ++k) given_[i].Set(k, *tensor.fill);
+        } else if (!made[i]) {
           INFIMUM_RETURN_IF_ERROR(folder.Read(tensor.name, tensor.type, tensor.shape, given_[i].data()));
         }
       }
@@ -99,6 +102,17 @@ class ReplayRun : public PreparedReplay {
       }
     }
     return {};
+  }
+
+  // Values that lie in weights become numbers like all others.
+  void ReadValueTensors(ReplayStep& step) const {
+    for (std::size_t i = 0; i < step.value_tensors.size(); ++i) {
+      for (const auto& [name, tensor] : step.value_tensors[i]) {
+        std::vector<double>& numbers = step.values[i][name];
+        for (std::int64_t k = 0; k < given_[tensor].count(); ++k) numbers.push_back(given_[tensor].Get(k));
+      }
+    }
+    step.value_tensors.clear();
   }
 
   // Finds what runs a step; one that makes a weight runs now.

@@ -3,12 +3,13 @@
 // so that they agree; a kernel that has values compiled in is offered only where they are these.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "infimum/graph/replay_schedule.h"
 #include "infimum/layer/data_type.h"
+#include "infimum/layer/layer_config.h"
 #include "infimum/layer/pointwise.h"
 
 namespace infimum::cpu {
@@ -38,15 +39,41 @@ struct ScalarValues {
 };
 inline constexpr ScalarValues kUsualValues;
 
+// What an element of an 8-bit tensor stands for: (element - zero) * scale. One number each for the whole tensor, or of
+// a product's weights one for each output channel.
+struct Quantization {
+  std::vector<double> scales{1};
+  std::vector<double> zeros{0};
+
+  double scale(std::size_t channel = 0) const { return scales[scales.size() == 1 ? 0 : channel]; }
+  double zero(std::size_t channel = 0) const { return zeros[zeros.size() == 1 ? 0 : channel]; }
+  friend bool operator==(const Quantization&, const Quantization&) = default;
+};
+
 // All that a layer may be given. What is left out is as benchmarks have it.
 struct LayerValues : ScalarValues {
-  std::vector<std::int64_t> starts;  // of a slice, for each dimension; empty: from the front
-
+  // Of a slice, for each dimension: where it starts (empty: at the front) and how far apart it takes elements (empty:
+  // each one).
+  std::vector<std::int64_t> starts;
+  std::vector<std::int64_t> steps;
+  // Of 8-bit operands in their order, and of the result; empty and absent: the usual ones.
+  std::vector<Quantization> operands;
+  std::optional<Quantization> output;
+  // Of an attention: what its scores are multiplied by (absent: 1 / sqrt(head)), and its mask; whether keys lie as
+  // head x kv, as the first product of a model that writes attention out reads them.
+  std::optional<double> scale;
+  double mask_scale = 1;
+  bool keys_transposed = false;
+  bool quantized() const { return !operands.empty() || output; }
   friend bool operator==(const LayerValues&, const LayerValues&) = default;
 };
 
-// From a schedule's names, which are those of the members above; the error names what is unknown or has a wrong count.
+// From a schedule's names, which are those of the members above, "in0_scale" and "in0_zero" of the first operand's
+// quantization, "out_scale" and "out_zero" of the result's; the error names what is unknown or has a wrong count.
 Result<LayerValues> LayerValuesFrom(const ReplayValues& values);
+
+// Whether the configuration can be given these values: as many scales as it has channels, starts within its input.
+Status CheckValues(const LayerConfig& config, const LayerValues& values);
 
 // Whether a kernel into which the usual values of a kind were compiled computes what these values ask for.
 bool AreUsual(PointwiseKind kind, const LayerValues& values);
@@ -55,35 +82,28 @@ inline constexpr std::int64_t ZeroPointOf(DataType type) {
   return type == DataType::kU8 ? 128 : type == DataType::kU16 ? 32768 : 3;
 }
 
-// Scales and zero points of a product of 8-bit integers. Weights are symmetric, with a scale for each
-// output channel. Accumulators that stay s32 (ConvInteger, MatMulInteger) are not scaled.
+// Of QuantizeLinear, DequantizeLinear and what does one after the other.
+Quantization InputQuantization(const OperandTypes& types, const LayerValues& values);
+Quantization OutputQuantization(PointwiseKind kind, const OperandTypes& types, const LayerValues& values);
+
+// Scales and zero points of a product of 8-bit integers. Accumulators that stay s32 (ConvInteger, MatMulInteger) are
+// not scaled. Without values of its own, weights are symmetric, with a scale for each output channel.
 struct ProductValues {
   double input_scale = 1;
   std::int64_t input_zero = 0;
+  std::vector<double> weight_scales;  // empty: the usual ones
+  std::vector<double> weight_zeros;   // empty: all zero
   double output_scale = 1;
   std::int64_t output_zero = 0;
   bool scaled = false;
 
-  double WeightScale(std::int64_t channel) const {
-    return scaled ? 0.01 * (1 + static_cast<double>(channel % 7) / 8) : 1;
-  }
+  double WeightScale(std::int64_t channel) const;
+  double WeightZero(std::int64_t channel) const;
+  // Libraries take weights that are symmetric alone.
+  bool symmetric() const;
 };
 
 // `depth`: products summed for each output element.
-inline ProductValues ProductValuesOf(const OperandTypes& types, std::int64_t depth) {
-  ProductValues values;
-  if (!IsInteger(types.input)) return values;
-  // The same zero for both: flipping the sign bit moves it by 128.
-  values.input_zero = types.input == DataType::kU8 ? 121 : 121 - 128;
-  if (types.output == DataType::kS32) return values;
-  values.scaled = true;
-  values.input_scale = 1.0 / 64;
-  if (IsInteger(types.output)) {
-    // Inputs have a deviation of about 74 steps, weights of 36: the outputs then of about 40.
-    values.output_scale = std::sqrt(static_cast<double>(depth)) * 74 * 36 * values.input_scale * 0.014 / 40;
-    values.output_zero = types.output == DataType::kU8 ? 128 : 2;
-  }
-  return values;
-}
+ProductValues ProductValuesOf(const OperandTypes& types, std::int64_t depth, const LayerValues& values = {});
 
 }  // namespace infimum::cpu

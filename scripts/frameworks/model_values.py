@@ -17,6 +17,11 @@ from onnx import numpy_helper
 # Operators whose output is a weight when their inputs are: the path from a ConstantOfShape to its reader.
 _PASSING = {"Transpose", "Reshape", "Cast", "Identity", "Unsqueeze", "Squeeze", "DequantizeLinear", "QuantizeLinear"}
 
+_PRODUCTS = ("Conv", "MatMul", "Gemm", "ConvTranspose", "QLinearConv", "QLinearMatMul")
+
+# Of random 8-bit weights: as where the largest of some hundred normal numbers is scaled to 127.
+_INTEGER_DEVIATION = 36.0
+
 
 def _readers(graph: onnx.GraphProto) -> dict[str, list[tuple[onnx.NodeProto, int]]]:
     readers: dict[str, list[tuple[onnx.NodeProto, int]]] = {}
@@ -38,9 +43,13 @@ def _role(name: str, readers: dict[str, list[tuple[onnx.NodeProto, int]]], depth
 def _fill(generator: numpy.random.Generator, shape: tuple[int, ...], dtype: Any, value: float, role: tuple[str, int]) -> Any:
     op, position = role
     if numpy.issubdtype(dtype, numpy.integer):
-        if dtype in (numpy.int8, numpy.uint8) and op in ("Conv", "MatMul", "Gemm", "ConvTranspose", "QLinearConv"):
+        if dtype in (numpy.int8, numpy.uint8) and op in _PRODUCTS:
             limits = numpy.iinfo(dtype)
-            return generator.integers(limits.min + 1, limits.max, shape, dtype=dtype)
+            middle = (limits.min + limits.max + 1) // 2
+            spread = generator.standard_normal(shape) * _INTEGER_DEVIATION + middle
+            return numpy.clip(numpy.rint(spread), limits.min + 1, limits.max).astype(dtype)
+        if op == "DequantizeLinear" and position == 2:
+            value = 0 if numpy.issubdtype(dtype, numpy.signedinteger) else (int(numpy.iinfo(dtype).max) + 1) // 2
         return numpy.full(shape, value, dtype=dtype)
     if op == "BatchNormalization" and position == 4:
         filled = generator.uniform(0.5, 1.5, shape)
@@ -48,14 +57,20 @@ def _fill(generator: numpy.random.Generator, shape: tuple[int, ...], dtype: Any,
         filled = generator.uniform(0.8, 1.2, shape)
     elif op in ("Conv", "ConvTranspose", "Gemm", "MatMul", "LSTM", "GRU", "RNN") and len(shape) >= 2:
         # Var(w) = 1 / fan-in keeps the variance of the activations near one through any depth.
-        elements = float(numpy.prod(shape))
-        fan_in = {"Conv": elements / shape[0], "ConvTranspose": elements / shape[0], "Gemm": min(shape)}.get(
-            op, float(shape[-2]) if op == "MatMul" else float(shape[-1])
-        )
-        filled = generator.standard_normal(shape) / numpy.sqrt(max(fan_in, 1.0))
+        filled = generator.standard_normal(shape) / numpy.sqrt(max(_fan_in(shape, op), 1.0))
     else:
         filled = generator.uniform(0.5, 1.5, shape) * (value if value else 0.01)
     return filled.astype(dtype)
+
+
+def _fan_in(shape: tuple[int, ...], op: str) -> float:
+    """Products summed for each output of a product with these weights."""
+    elements = float(numpy.prod(shape))
+    if op in ("Conv", "ConvTranspose"):
+        return elements / shape[0]
+    if op == "Gemm":
+        return float(min(shape))
+    return float(shape[-2]) if op == "MatMul" and len(shape) > 1 else float(shape[-1])
 
 
 def read_dims(texts: list[str]) -> dict[str, int]:

@@ -3,7 +3,8 @@
 
     python write_replay_tensors.py model.onnx --schedule resnet50.replay.json --dim batch=1 --output tensors
 
-Inputs and weights are the seeded random ones of measure_onnxruntime.py. Weights that the model computes from others are
+Inputs and weights are the seeded random ones of measure_onnxruntime.py; a quantized model gets scales that fit them
+(fitting_scales.py). Weights that the model computes from others are
 computed by ONNX Runtime without optimisations; the outputs that a replay is compared with are those of ONNX Runtime as
 users run it, on the same inputs and weights.
 """
@@ -15,6 +16,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import fitting_scales
 import model_values
 import numpy
 import onnxruntime
@@ -64,6 +66,23 @@ def stored_weights(graph: Any) -> dict[str, Any]:
     return stored
 
 
+def fitted(source: Any, path: Path, feeds: dict[str, Any], dims: dict[str, int], seed: int) -> Any:
+    """The model with scales that fit its random weights, where it is quantized and came without them."""
+    if not isinstance(source, bytes):
+        return source
+    made_up = {node.output[0] for node in load(str(path)).graph.node if node.op_type == "ConstantOfShape"}
+
+    def run(model: Any, names: list[str]) -> dict[str, Any]:
+        inputs = {value.name for value in model.graph.input}
+        wanted = [name for name in names if name not in inputs]
+        known = {output.name for output in model.graph.output}
+        model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in wanted if name not in known)
+        session = make_session(model.SerializeToString(), dims, optimized=True)
+        return {**feeds, **dict(zip(wanted, session.run(wanted, feeds)))}
+
+    return fitting_scales.with_fitting_scales(load(source), made_up, seed, run).SerializeToString()
+
+
 def computed_weights(model: Any, names: list[str], feeds: dict[str, Any], dims: dict[str, int]) -> dict[str, Any]:
     if not names:
         return {}
@@ -99,12 +118,14 @@ def main() -> None:
     for index, tensor in enumerate(schedule["tensors"]):
         if tensor["output"]:
             wanted["output"].append(tensor["name"])
-        elif index not in made:
+        elif index not in made and "fill" not in tensor:
             wanted[tensor["kind"]].append(tensor["name"])
 
     source = model_values.with_random_weights(arguments.model, arguments.seed)
     session = make_session(source, dims, optimized=True)
     feeds = model_values.random_inputs(session, arguments.model, dims, arguments.seed)
+    source = fitted(source, arguments.model, feeds, dims, arguments.seed)
+    session = make_session(source, dims, optimized=True)
     outputs = dict(zip(wanted["output"], session.run(wanted["output"], feeds)))
     del session
     model = load(source)

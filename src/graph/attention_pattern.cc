@@ -19,16 +19,23 @@ std::optional<FusionStep> WriterOf(const FusionSteps& steps, ValueId value) {
   return writer ? steps.StepOf(*writer) : std::nullopt;
 }
 
-// The variable operand of a multiplication or division by one number.
-std::optional<ValueId> Scaled(const FusionSteps& steps, const FusionStep& step) {
+// The variable operand of a multiplication or division by one number, and the factor where the number is known.
+struct Scaling {
+  ValueId inner;
+  std::optional<double> factor;
+};
+std::optional<Scaling> Scaled(const FusionSteps& steps, const FusionStep& step) {
   const auto* config = std::get_if<PointwiseConfig>(&step.config);
   if (config == nullptr || step.operands.size() != 2) return std::nullopt;
   const bool multiplies = config->kind == PointwiseKind::kMultiply;
   if (!multiplies && config->kind != PointwiseKind::kDivide) return std::nullopt;
   for (std::size_t i = 0; i < (multiplies ? 2u : 1u); ++i) {
     const ValueId number = step.operands[1 - i];
-    if (steps.IsConstant(number) && ElementCount(config->inputs[1 - i]) == 1 && !steps.IsConstant(step.operands[i]))
-      return step.operands[i];
+    if (!steps.IsConstant(number) || ElementCount(config->inputs[1 - i]) != 1 || steps.IsConstant(step.operands[i]))
+      continue;
+    std::optional<double> factor = steps.NumberOf(number);
+    if (factor && !multiplies) factor = 1 / *factor;
+    return Scaling{step.operands[i], factor};
   }
   return std::nullopt;
 }
@@ -78,7 +85,12 @@ class Match {
     // Keys that are the values, or a layer found twice on the way, make another shape of graph than this one.
     if (std::ranges::adjacent_find(layers_) != layers_.end()) return std::nullopt;
     if (!Validate(LayerConfig(attention)).ok()) return std::nullopt;
-    return FusionPattern{"attention", {layers_, attention, std::move(operands), result->output}};
+    FusionPattern pattern{"attention", {layers_, attention, std::move(operands), result->output}};
+    // The first product reads its keys as it multiplies: head x kv.
+    pattern.step.values["keys_transposed"] = {1};
+    if (scale_) pattern.step.values["scale"] = {*scale_};
+    if (scale_ && mask_) pattern.step.values["mask_scale"] = {mask_scale_};
+    return pattern;
   }
 
  private:
@@ -89,8 +101,9 @@ class Match {
       const std::optional<FusionStep> step = WriterOf(steps_, value);
       if (!step) return std::nullopt;
       if (std::holds_alternative<MatMulConfig>(step->config)) return step;
-      if (const std::optional<ValueId> inner = Scaled(steps_, *step)) {
-        value = *inner;
+      if (const std::optional<Scaling> scaling = Scaled(steps_, *step)) {
+        Multiply(*scaling);
+        value = scaling->inner;
       } else if (!mask_ && IsAddition(*step)) {
         // What the product writes is the sum's first operand or its second; the other is the mask.
         const auto& add = std::get<PointwiseConfig>(step->config);
@@ -118,16 +131,27 @@ class Match {
   ValueId WithoutScale(ValueId value) {
     if (steps_.Escapes(value) || steps_.ReadersOf(value).size() != 1) return value;
     const std::optional<FusionStep> step = WriterOf(steps_, value);
-    const std::optional<ValueId> inner = step ? Scaled(steps_, *step) : std::nullopt;
-    if (!inner) return value;
+    const std::optional<Scaling> scaling = step ? Scaled(steps_, *step) : std::nullopt;
+    if (!scaling) return value;
     layers_.push_back(step->layers[0]);
-    return *inner;
+    Multiply(*scaling);
+    return scaling->inner;
+  }
+
+  // A factor found between softmax and mask is the mask's too.
+  void Multiply(const Scaling& scaling) {
+    if (!scaling.factor) scale_.reset();
+    if (!scale_) return;
+    *scale_ *= *scaling.factor;
+    if (!mask_) mask_scale_ = *scale_;
   }
 
   const FusionSteps& steps_;
   std::vector<LayerId> layers_;
   std::optional<ValueId> mask_;
   Shape mask_shape_;
+  std::optional<double> scale_ = 1;  // absent when a factor is not known
+  double mask_scale_ = 1;
 };
 
 }  // namespace

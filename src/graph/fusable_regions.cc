@@ -116,7 +116,8 @@ class Finder {
   void AddPattern(FusionPattern pattern) {
     FusableRegion region{pattern.rule,          steps_.WithInnerViews(pattern.step.layers),
                          pattern.step.config,   pattern.step.operands,
-                         {pattern.step.output}, {pattern.step.layers}};
+                         {pattern.step.output}, {pattern.step.layers},
+                         pattern.step.values};
     if (!steps_.IsConvex(pattern.step.layers)) return;
     regions_.push_back(std::move(region));
     // Regions grow over what several layers say together; attention stays what it is.

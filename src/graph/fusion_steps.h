@@ -8,8 +8,10 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "infimum/graph/model_graph.h"
@@ -19,8 +21,9 @@ namespace infimum {
 struct FusionStep {
   std::vector<LayerId> layers;  // ascending, without the views between them
   LayerConfig config;
-  std::vector<ValueId> operands;  // roots, in the configuration's order
-  ValueId output;                 // root
+  std::vector<ValueId> operands;                           // roots, in the configuration's order
+  ValueId output;                                          // root
+  std::map<std::string, std::vector<double>> values = {};  // as FusableRegion's
 };
 
 class FusionSteps {

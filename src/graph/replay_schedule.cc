@@ -34,7 +34,11 @@ class Checker {
     std::vector<bool> made(schedule_.tensors.size(), false);
     for (const ReplayStep& step : schedule_.steps) {
       for (const std::size_t output : step.outputs) {
-        if (output < made.size()) made[output] = true;
+        if (output >= made.size()) continue;
+        if (schedule_.tensors[output].fill) {
+          return Error{Numbered("tensor", output, schedule_.tensors[output].name) + " is filled and made by a step"};
+        }
+        made[output] = true;
       }
     }
     for (std::size_t i = 0; i < made.size(); ++i) {
@@ -61,6 +65,7 @@ class Checker {
       const Result<std::int64_t> count = CheckedElementCount(tensor.shape);
       if (!count.ok()) return Within(which, count.error());
       if (*count == 0) return Error{which + " has no elements"};
+      if (tensor.fill && tensor.kind != ReplayTensorKind::kWeight) return Error{which + " is filled and no weight"};
     }
     return {};
   }
@@ -73,6 +78,7 @@ class Checker {
       return Error{"it has values for " + std::to_string(step.values.size()) + " configurations, not for " +
                    std::to_string(configurations)};
     }
+    INFIMUM_RETURN_IF_ERROR(CheckValueTensors(step));
     INFIMUM_RETURN_IF_ERROR(CheckList("operand", OperandsOf(step.workload), step.operands));
     INFIMUM_RETURN_IF_ERROR(CheckList("output", OutputsOf(step.workload), step.outputs));
     for (const std::size_t operand : step.operands) {
@@ -95,6 +101,28 @@ class Checker {
       if (once && schedule_.tensors[operand].kind != ReplayTensorKind::kWeight) {
         return Error{"it makes a weight of " + Numbered("tensor", operand, schedule_.tensors[operand].name) +
                      ", which is none"};
+      }
+    }
+    return {};
+  }
+
+  Status CheckValueTensors(const ReplayStep& step) const {
+    if (!step.value_tensors.empty() && step.value_tensors.size() != step.values.size()) {
+      return Error{"it has tensors of values for " + std::to_string(step.value_tensors.size()) +
+                   " configurations, not for " + std::to_string(step.values.size())};
+    }
+    for (std::size_t i = 0; i < step.value_tensors.size(); ++i) {
+      for (const auto& [name, tensor] : step.value_tensors[i]) {
+        const std::string which = "value " + Quoted(name);
+        if (step.values[i].contains(name)) return Error{which + " is given twice"};
+        if (tensor >= schedule_.tensors.size()) {
+          return Error{which + " is tensor " + std::to_string(tensor) + " of " +
+                       std::to_string(schedule_.tensors.size())};
+        }
+        if (schedule_.tensors[tensor].kind != ReplayTensorKind::kWeight || !known_[tensor]) {
+          return Error{which + " is in " + Quoted(schedule_.tensors[tensor].name) +
+                       ", which is no weight that is there by then"};
+        }
       }
     }
     return {};

@@ -121,6 +121,11 @@ class GraphCheck {
         INFIMUM_RETURN_IF_ERROR(CheckAvailable(*layer.inputs[i], index, prefix + std::to_string(i)));
       }
     }
+    for (const FoldedNormalization& folded : layer.folded) {
+      for (const ValueId id : {folded.scale, folded.bias, folded.mean, folded.variance}) {
+        INFIMUM_RETURN_IF_ERROR(CheckAvailable(id, index, "layer " + Quoted(layer.name) + ": a folded parameter"));
+      }
+    }
     if (layer.status == LayerStatus::kMeasurable) {
       if (!layer.workload) return Broken(layer, "measurable, but without a workload");
       if (const Status status = infimum::Validate(*layer.workload); !status.ok()) {

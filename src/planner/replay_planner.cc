@@ -5,6 +5,9 @@
 #include <utility>
 
 #include "infimum/base/text.h"
+#include "infimum/graph/views.h"
+#include "src/planner/replay_weights.h"
+#include "src/planner/value_tensors.h"
 
 namespace infimum {
 namespace {
@@ -13,32 +16,11 @@ std::string NameOf(const Layer& layer) { return "layer " + Quoted(layer.name) + 
 
 std::int64_t CountOf(const Value& value) { return value.shape ? ElementCount(*value.shape) : -1; }
 
-// For each position in a region's outside operands, by first use, its position in "in0, in1 ..., w0, w1 ...".
-std::vector<std::size_t> PlacesOf(const Region& region) {
-  std::vector<RegionOperand> first_use;
-  for (const RegionMember& member : region.members) {
-    for (const RegionOperand& operand : member.operands) {
-      if (operand.source == RegionOperand::Source::kMember) continue;
-      if (std::find(first_use.begin(), first_use.end(), operand) == first_use.end()) first_use.push_back(operand);
-    }
-  }
-  const auto inputs =
-      static_cast<std::size_t>(std::count_if(first_use.begin(), first_use.end(), [](const RegionOperand& operand) {
-        return operand.source == RegionOperand::Source::kInput;
-      }));
-  std::vector<std::size_t> places;
-  for (const RegionOperand& operand : first_use) {
-    const auto index = static_cast<std::size_t>(operand.index);
-    places.push_back(operand.source == RegionOperand::Source::kInput ? index : inputs + index);
-  }
-  return places;
-}
-
 // From the order of first use to that of a region's numbers.
 Status SortOperands(ReplayUnit& unit) {
   const auto* region = std::get_if<Region>(&unit.workload);
   if (region == nullptr) return {};
-  const std::vector<std::size_t> places = PlacesOf(*region);
+  const std::vector<std::size_t> places = PlacesByFirstUse(*region);
   if (places.size() != unit.operands.size()) return Error{"its operands cannot be told apart"};
   std::vector<ValueId> sorted(places.size());
   for (std::size_t i = 0; i < places.size(); ++i) sorted[places[i]] = unit.operands[i];
@@ -89,6 +71,13 @@ Result<std::vector<ReplayUnit>> InOrder(const ModelGraph& graph, std::vector<Rep
   return ordered;
 }
 
+bool IsRead(const ModelGraph& graph, ValueId value) {
+  if (graph.value(value).is_graph_output) return true;
+  return std::any_of(graph.layers.begin(), graph.layers.end(), [&](const Layer& layer) {
+    return std::find(layer.inputs.begin(), layer.inputs.end(), value) != layer.inputs.end();
+  });
+}
+
 Result<ReplayUnit> UnitOf(const ModelGraph& graph, LayerId id, const std::string& candidate) {
   const Layer& layer = graph.layer(id);
   ReplayUnit unit{{id}, {}, *layer.workload, candidate, {}, {}};
@@ -97,8 +86,12 @@ Result<ReplayUnit> UnitOf(const ModelGraph& graph, LayerId id, const std::string
     unit.operands.push_back(*layer.inputs[input]);
   }
   INFIMUM_RETURN_IF_ERROR(SortOperands(unit));
+  const std::size_t wanted = OutputsOf(unit.workload).size();
   for (const std::optional<ValueId>& output : layer.outputs) {
-    if (output && CountOf(graph.value(*output)) != 0) unit.outputs.push_back(*output);
+    if (!output || CountOf(graph.value(*output)) == 0) continue;
+    // Last states of a recurrent layer that nobody asks for.
+    if (unit.outputs.size() >= wanted && !IsRead(graph, *output)) continue;
+    unit.outputs.push_back(*output);
   }
   return unit;
 }
@@ -106,18 +99,14 @@ Result<ReplayUnit> UnitOf(const ModelGraph& graph, LayerId id, const std::string
 class ScheduleBuilder {
  public:
   ScheduleBuilder(const ModelGraph& graph, const std::vector<ReplayUnit>& units)
-      : graph_(graph), units_(units), same_as_(graph.values.size()), tensors_(graph.values.size()) {
-    for (std::size_t i = 0; i < same_as_.size(); ++i) same_as_[i] = ValueId(i);
-  }
+      : graph_(graph),
+        units_(units),
+        roots_(RootsOfViews(graph)),
+        tensors_(graph.values.size()),
+        weights_(graph, schedule_, [this](ValueId value) { return TensorOf(value); }) {}
 
   Result<ReplaySchedule> Build() {
     schedule_.model = graph_.name;
-    for (const RewritePass& pass : graph_.passes) {
-      if (pass.name == "fold-batch-normalization" || pass.name == "fuse-quantized") {
-        return Error{"a model changed by the rewrite " + pass.name + " cannot be replayed yet"};
-      }
-    }
-    FindViews();
     for (const ValueId output : graph_.outputs) {
       const ValueId root = RootOf(output);
       // Two outputs that are one tensor are compared once.
@@ -132,27 +121,7 @@ class ScheduleBuilder {
   }
 
  private:
-  ValueId RootOf(ValueId value) const {
-    while (same_as_[value.index()] != value) value = same_as_[value.index()];
-    return value;
-  }
-
-  // A free layer whose result is no weight looks at the first of its inputs that has as many elements.
-  void FindViews() {
-    for (const Layer& layer : graph_.layers) {
-      if (layer.status != LayerStatus::kFree) continue;
-      for (const std::optional<ValueId>& output : layer.outputs) {
-        if (!output || graph_.value(*output).kind != ValueKind::kIntermediate) continue;
-        for (const std::optional<ValueId>& input : layer.inputs) {
-          if (!input || CountOf(graph_.value(*input)) != CountOf(graph_.value(*output)) ||
-              graph_.value(*input).type != graph_.value(*output).type)
-            continue;
-          same_as_[output->index()] = *input;
-          break;
-        }
-      }
-    }
-  }
+  ValueId RootOf(ValueId value) const { return roots_[value.index()]; }
 
   Result<std::size_t> TensorOf(ValueId value) {
     const ValueId root = RootOf(value);
@@ -185,23 +154,52 @@ class ScheduleBuilder {
     if (unit.members.empty()) {
       for (const LayerId id : unit.layers) INFIMUM_RETURN_IF_ERROR(AddValues({id}, step));
     }
-    for (const std::vector<LayerId>& member : unit.members) INFIMUM_RETURN_IF_ERROR(AddValues(member, step));
+    for (const std::vector<LayerId>& member : unit.members) {
+      // What a rule found out says all; its layers are no longer asked.
+      if (!unit.values.empty()) {
+        step.values.push_back(unit.values);
+        step.value_tensors.emplace_back();
+        continue;
+      }
+      INFIMUM_RETURN_IF_ERROR(AddValues(member, step));
+    }
     step.name = step.layers.front();
+    SeeStridedSliceWhole(unit, step);
+    const bool has_none = std::all_of(step.value_tensors.begin(), step.value_tensors.end(),
+                                      [](const ReplayValueTensors& one) { return one.empty(); });
+    if (has_none) step.value_tensors.clear();
     const auto* region = std::get_if<Region>(&unit.workload);
     if (region != nullptr && step.values.size() != region->members.size()) {
       return Error{"its region is not made of one member for each layer"};
     }
+    std::map<ValueId, std::size_t> changed;
+    for (const LayerId id : unit.layers) {
+      INFIMUM_ASSIGN_OR_RETURN(const auto more, weights_.Change(graph_.layer(id)));
+      for (const auto& [value, tensor] : more) changed.emplace(RootOf(value), tensor);
+    }
     for (const ValueId operand : unit.operands) {
+      if (const auto found = changed.find(RootOf(operand)); found != changed.end()) {
+        step.operands.push_back(found->second);
+        continue;
+      }
       INFIMUM_ASSIGN_OR_RETURN(const std::size_t tensor, TensorOf(operand));
       step.operands.push_back(tensor);
     }
-    INFIMUM_RETURN_IF_ERROR(TransposeWeights(unit, step));
     for (const ValueId output : unit.outputs) {
       INFIMUM_ASSIGN_OR_RETURN(const std::size_t tensor, TensorOf(output));
       step.outputs.push_back(tensor);
     }
     schedule_.steps.push_back(std::move(step));
     return {};
+  }
+
+  // Dimensions that a canonical slice merges cannot be stepped over one by one.
+  void SeeStridedSliceWhole(const ReplayUnit& unit, ReplayStep& step) const {
+    const Layer& layer = graph_.layer(unit.layers.front());
+    if (layer.op != "Slice" || !unit.members.empty() || !step.values[0].contains("steps")) return;
+    auto& config = std::get<MovementConfig>(std::get<LayerConfig>(step.workload));
+    config.inputs = {*graph_.value(*layer.inputs[0]).shape};
+    config.outputs = {*graph_.value(*layer.outputs[0]).shape};
   }
 
   // A member that stands for several layers is a product, whose first layer has the values, or an activation that is
@@ -211,59 +209,35 @@ class ScheduleBuilder {
     const bool is_product = first.workload && std::holds_alternative<LayerConfig>(*first.workload) &&
                             !std::holds_alternative<PointwiseConfig>(std::get<LayerConfig>(*first.workload));
     step.values.emplace_back();
+    step.value_tensors.emplace_back();
     if (member.size() > 1 && !is_product) return {};
     INFIMUM_ASSIGN_OR_RETURN(step.values.back(), ReplayValuesOf(graph_, first));
-    return {};
-  }
-
-  // A Gemm's second matrix may be stored transposed; products here take it as it multiplies.
-  Status TransposeWeights(const ReplayUnit& unit, ReplayStep& step) {
-    const Layer& layer = graph_.layer(unit.layers.front());
-    const auto found = layer.attributes.find("transB");
-    if (layer.op != "Gemm" || found == layer.attributes.end()) return {};
-    const auto* flag = std::get_if<std::int64_t>(&found->second);
-    if (flag == nullptr || *flag == 0) return {};
-    if (layer.inputs.size() < 2 || !layer.inputs[1]) return Error{"its second matrix is not given"};
-    INFIMUM_ASSIGN_OR_RETURN(const std::size_t stored, TensorOf(*layer.inputs[1]));
-    const auto operand = std::find(step.operands.begin(), step.operands.end(), stored);
-    if (operand == step.operands.end()) return Error{"its second matrix is no operand"};
-    const ReplayTensor tensor = schedule_.tensors[stored];
-    if (tensor.kind != ReplayTensorKind::kWeight) return Error{"its second matrix is transposed at run time"};
-    if (tensor.shape.rank() != 2) return Error{"its second matrix has not two dimensions"};
-    if (tensor.shape.dims[0] == 1 || tensor.shape.dims[1] == 1) return {};
-    const auto [made, is_new] = transposed_.emplace(stored, schedule_.tensors.size());
-    if (is_new) {
-      const Shape turned{{tensor.shape.dims[1], tensor.shape.dims[0]}};
-      const MovementConfig config{MovementKind::kTranspose,
-                                  {tensor.type, DataType::kNone, tensor.type},
-                                  {tensor.shape},
-                                  {turned},
-                                  -1,
-                                  {1, 0},
-                                  0};
-      std::string name = tensor.name + " transposed";
-      Add({std::move(name), ReplayTensorKind::kWeight, tensor.type, turned, false});
-      schedule_.steps.push_back(
-          {"transpose of " + tensor.name, {}, LayerConfig(config), "", {stored}, {made->second}, {ReplayValues()}});
+    if (const std::optional<ValueTensors> given = ValueTensorsOf(first)) {
+      for (const auto& [name, value] : given->tensors) {
+        INFIMUM_ASSIGN_OR_RETURN(const std::size_t tensor, TensorOf(value));
+        if (schedule_.tensors[tensor].kind != ReplayTensorKind::kWeight)
+          return Error{"its " + name + " is known at run time only"};
+        step.value_tensors.back()[name] = tensor;
+      }
     }
-    *operand = made->second;
     return {};
   }
 
   const ModelGraph& graph_;
   const std::vector<ReplayUnit>& units_;
-  std::vector<ValueId> same_as_;  // of a view what it looks at, else itself
+  std::vector<ValueId> roots_;  // of a view what it looks at, else itself
   std::vector<std::optional<std::size_t>> tensors_;
   std::map<ValueId, std::string> output_names_;
-  std::map<std::size_t, std::size_t> transposed_;  // weights and what was made of them
   ReplaySchedule schedule_;
+  WeightChanger weights_;
 };
 
 }  // namespace
 
 bool CanReplay(const FusableRegion& region) {
   const auto* config = std::get_if<LayerConfig>(&region.workload);
-  return config == nullptr || !std::holds_alternative<AttentionConfig>(*config);
+  const bool is_attention = config != nullptr && std::holds_alternative<AttentionConfig>(*config);
+  return !is_attention || region.values.contains("scale");
 }
 
 Result<std::vector<ReplayUnit>> UnitsOf(const ModelGraph& graph, const std::vector<std::string>& candidates,
@@ -272,7 +246,8 @@ Result<std::vector<ReplayUnit>> UnitsOf(const ModelGraph& graph, const std::vect
   std::vector<bool> taken(graph.layers.size(), false);
   for (const auto& [region, candidate] : regions) {
     for (LayerId layer : region.layers) taken[layer.index()] = true;
-    ReplayUnit unit{region.layers, region.members, region.workload, candidate, region.operands, region.outputs};
+    ReplayUnit unit{region.layers,   region.members, region.workload, candidate,
+                    region.operands, region.outputs, region.values};
     const Status sorted = SortOperands(unit);
     if (!sorted.ok()) return Within(NameOf(graph.layer(region.layers.front())), sorted.error());
     units.push_back(std::move(unit));

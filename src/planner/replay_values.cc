@@ -1,7 +1,6 @@
 // What a layer's attributes and small constant inputs say that its workload does not: the values of a replay.
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <span>
@@ -9,6 +8,9 @@
 
 #include "infimum/base/text.h"
 #include "infimum/planner/replay_planner.h"
+#include "src/planner/layer_facts.h"
+#include "src/planner/replay_forms.h"
+#include "src/planner/value_tensors.h"
 
 namespace infimum {
 namespace {
@@ -85,16 +87,21 @@ constexpr std::string_view kPlain[] = {
 
 constexpr double kLargestFloat = std::numeric_limits<float>::max();
 
-class ValueReader {
+class ValueReader : private LayerFacts {
  public:
-  ValueReader(const ModelGraph& graph, const Layer& layer) : graph_(graph), layer_(layer) {}
+  ValueReader(const ModelGraph& graph, const Layer& layer) : LayerFacts(graph, layer) {}
 
   Result<ReplayValues> Read() {
     const std::string& op = layer_.op;
+    if ((op == "Conv" || op == "ConvTranspose" || op == "MatMul" || op == "Gemm") && HasQuantizedWeights()) {
+      return Error{"quantized weights of a floating point product are not carried over yet"};
+    }
     if (op == "Clip") return ReadClip();
     if (op == "Slice") return ReadSlice();
     if (op == "Pad") return CheckPad();
     if (op == "Gemm") return CheckGemm();
+    if (op == "Resize" || op == "Upsample") return Plain(CheckResize(graph_, layer_));
+    if (op == "LSTM" || op == "GRU" || op == "RNN") return Plain(CheckRecurrent(graph_, layer_));
     if (op == "LRN") {
       return Scalars({{"alpha", "response_alpha", 1e-4}, {"beta", "response_beta", 0.75}, {"bias", "response_k", 1}});
     }
@@ -102,6 +109,7 @@ class ValueReader {
         op == "BatchNormalization" || op == "RMSNormalization" || op == "SimplifiedLayerNormalization") {
       return Scalars({{"epsilon", "epsilon", 1e-5}});
     }
+    if (const std::optional<ValueTensors> given = ValueTensorsOf(layer_)) return ReadQuantized(*given);
     if (op == "LeakyRelu") return Scalars({{"alpha", "leaky_slope", 0.01}});
     if (op == "Elu" || op == "Celu") return Scalars({{"alpha", "elu_alpha", 1}});
     if (op == "HardSigmoid") return Scalars({{"alpha", "hard_sigmoid_alpha", 0.2}, {"beta", "hard_sigmoid_beta", 0.5}});
@@ -129,50 +137,16 @@ class ValueReader {
     double otherwise;
   };
 
-  std::optional<double> NumberAttribute(const std::string& name) const {
-    const auto found = layer_.attributes.find(name);
-    if (found == layer_.attributes.end()) return std::nullopt;
-    if (const auto* number = std::get_if<double>(&found->second)) return *number;
-    if (const auto* integer = std::get_if<std::int64_t>(&found->second)) return static_cast<double>(*integer);
-    return std::nullopt;
+  // Their scale went with the DequantizeLinear that a rewrite took in.
+  bool HasQuantizedWeights() const {
+    const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
+    if (config == nullptr) return false;
+    const OperandTypes& types = TypesOf(*config);
+    return IsFloatingPoint(types.input) && IsInteger(types.weights);
   }
 
-  std::optional<std::vector<double>> ListAttribute(const std::string& name) const {
-    const auto found = layer_.attributes.find(name);
-    if (found == layer_.attributes.end()) return std::nullopt;
-    const auto* list = std::get_if<std::vector<std::int64_t>>(&found->second);
-    if (list == nullptr) return std::nullopt;
-    return std::vector<double>(list->begin(), list->end());
-  }
-
-  bool HasInput(std::size_t position) const { return position < layer_.inputs.size() && layer_.inputs[position]; }
-
-  // The numbers of a constant input.
-  std::optional<std::vector<double>> InputNumbers(std::size_t position) const {
-    if (!HasInput(position)) return std::nullopt;
-    const std::optional<Tensor>& constant = graph_.value(*layer_.inputs[position]).constant;
-    if (!constant) return std::nullopt;
-    const auto read = [&]<class T>(T) {
-      std::vector<double> numbers;
-      for (std::size_t at = 0; at + sizeof(T) <= constant->bytes.size(); at += sizeof(T)) {
-        T element;
-        std::memcpy(&element, constant->bytes.data() + at, sizeof element);
-        numbers.push_back(static_cast<double>(element));
-      }
-      return std::optional(std::move(numbers));
-    };
-    switch (constant->type) {
-      case DataType::kF32:
-        return read(float{});
-      case DataType::kF64:
-        return read(double{});
-      case DataType::kS32:
-        return read(std::int32_t{});
-      case DataType::kS64:
-        return read(std::int64_t{});
-      default:
-        return std::nullopt;
-    }
+  static Result<ReplayValues> Plain(const Status& status) {
+    return status.ok() ? Result<ReplayValues>(ReplayValues()) : Result<ReplayValues>(status.error());
   }
 
   Result<ReplayValues> Scalars(std::initializer_list<Scalar> scalars) const {
@@ -197,7 +171,8 @@ class ValueReader {
     return ReplayValues{{"clip_low", {low}}, {"clip_high", {high}}};
   }
 
-  // Where it starts in each dimension of the canonical shape, which merges dimensions that are taken whole.
+  // Where it starts in each dimension of the canonical shape, which merges dimensions that are taken whole. Where it
+  // leaves elements out between others: in each of the model's own dimensions, with the steps.
   Result<ReplayValues> ReadSlice() const {
     const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
     const auto* movement = config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
@@ -208,16 +183,18 @@ class ValueReader {
     std::optional<std::vector<double>> axes = HasInput(3) ? InputNumbers(3) : ListAttribute("axes");
     const std::optional<std::vector<double>> steps = HasInput(4) ? InputNumbers(4) : std::vector<double>();
     if (!from || !to || !given || !steps || (HasInput(3) && !axes)) return Error{"its place is known at run time only"};
-    if (std::any_of(steps->begin(), steps->end(), [](double step) { return step != 1; })) {
-      return Error{"it leaves elements out between others"};
+    if (std::any_of(steps->begin(), steps->end(), [](double step) { return !(step >= 1); })) {
+      return Error{"it goes backwards"};
     }
     if (!axes) {
       axes.emplace();
       for (std::size_t i = 0; i < given->size(); ++i) axes->push_back(static_cast<double>(i));
     }
     const auto rank = static_cast<double>(from->rank());
-    std::vector<std::int64_t> starts(from->rank(), 0);
-    if (axes->size() != given->size()) return Error{"it has as many axes as starts not"};
+    std::vector<std::int64_t> starts(from->rank(), 0), apart(from->rank(), 1);
+    if (axes->size() != given->size() || (HasInput(4) && steps->size() != given->size())) {
+      return Error{"it has not as many axes and steps as starts"};
+    }
     for (std::size_t i = 0; i < given->size(); ++i) {
       const double axis = (*axes)[i] < 0 ? (*axes)[i] + rank : (*axes)[i];
       if (!(axis >= 0) || axis >= rank) return Error{"an axis is out of range"};
@@ -225,6 +202,11 @@ class ValueReader {
       const auto extent = static_cast<double>(from->dims[place]);
       const double start = (*given)[i] < 0 ? (*given)[i] + extent : (*given)[i];
       starts[place] = static_cast<std::int64_t>(std::clamp(start, 0.0, extent));
+      // Of one element it does not matter how far the next would be.
+      if (HasInput(4) && to->dims[place] > 1) apart[place] = static_cast<std::int64_t>((*steps)[i]);
+    }
+    if (std::any_of(apart.begin(), apart.end(), [](std::int64_t step) { return step != 1; })) {
+      return ReplayValues{{"starts", {starts.begin(), starts.end()}}, {"steps", {apart.begin(), apart.end()}}};
     }
     return Merged(*from, *to, starts, movement->inputs[0], movement->outputs[0]);
   }
@@ -271,14 +253,21 @@ class ValueReader {
   }
 
   Result<ReplayValues> CheckGemm() const {
-    if (NumberAttribute("alpha").value_or(1) != 1) return Error{"its 'alpha' is not 1"};
-    if (HasInput(2) && NumberAttribute("beta").value_or(1) != 1) return Error{"its 'beta' is not 1"};
+    // A Gemm's own factors go into its weights (replay_weights.h).
+    if (layer_.op != "Gemm" && NumberAttribute("alpha").value_or(1) != 1) return Error{"its 'alpha' is not 1"};
     if (NumberAttribute("transA").value_or(0) != 0) return Error{"its first matrix is transposed"};
     return ReplayValues();
   }
 
-  const ModelGraph& graph_;
-  const Layer& layer_;
+  // Scales are tensors; here stands what else such an operator may ask for.
+  Result<ReplayValues> ReadQuantized(const ValueTensors& given) const {
+    if (NumberAttribute("channels_last").value_or(0) != 0) return Error{"its channels come last"};
+    if (layer_.op == "com.microsoft.QGemm") INFIMUM_RETURN_IF_ERROR(CheckGemm());
+    ReplayValues values = given.numbers;
+    if (layer_.op == "com.microsoft.QLinearLeakyRelu")
+      values["leaky_slope"] = {NumberAttribute("alpha").value_or(0.01)};
+    return values;
+  }
 };
 
 }  // namespace

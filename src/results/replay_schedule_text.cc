@@ -50,6 +50,9 @@ Result<ReplayTensor> TensorFrom(const Json& object) {
   tensor.type = *found;
   INFIMUM_ASSIGN_OR_RETURN(tensor.shape, ShapeField(object));
   INFIMUM_ASSIGN_OR_RETURN(tensor.is_output, TruthField(object, "output"));
+  if (const auto fill = object.find("fill"); fill != object.end()) {
+    INFIMUM_ASSIGN_OR_RETURN(tensor.fill, NumberOf(*fill, "fill", -kLargestValue, kLargestValue));
+  }
   return tensor;
 }
 
@@ -65,6 +68,16 @@ Result<ReplayValues> ValuesFrom(const Json& object) {
     }
   }
   return values;
+}
+
+Result<ReplayValueTensors> ValueTensorsFrom(const Json& object) {
+  if (!object.is_object()) return Error{"'value_tensors' holds what is no object"};
+  ReplayValueTensors tensors;
+  for (const auto& [name, index] : object.items()) {
+    if (!index.is_number_unsigned()) return Error{"value " + Quoted(name) + " is in what is no tensor's index"};
+    tensors[name] = index.get<std::size_t>();
+  }
+  return tensors;
 }
 
 Result<ReplayStep> StepFrom(const Json& object) {
@@ -83,6 +96,12 @@ Result<ReplayStep> StepFrom(const Json& object) {
     INFIMUM_ASSIGN_OR_RETURN(ReplayValues one, ValuesFrom(item));
     step.values.push_back(std::move(one));
   }
+  if (!object.contains("value_tensors")) return step;
+  INFIMUM_ASSIGN_OR_RETURN(const Json* const tensors, ArrayField(object, "value_tensors"));
+  for (const Json& item : *tensors) {
+    INFIMUM_ASSIGN_OR_RETURN(ReplayValueTensors one, ValueTensorsFrom(item));
+    step.value_tensors.push_back(std::move(one));
+  }
   return step;
 }
 
@@ -96,6 +115,7 @@ std::string FormatReplaySchedule(const ReplaySchedule& schedule) {
                        {"dtype", Name(tensor.type)},
                        {"shape", tensor.shape.dims},
                        {"output", tensor.is_output}});
+    if (tensor.fill) tensors.back()["fill"] = *tensor.fill;
   }
   Json steps = Json::array();
   for (const ReplayStep& step : schedule.steps) {
@@ -108,6 +128,11 @@ std::string FormatReplaySchedule(const ReplaySchedule& schedule) {
                      {"operands", step.operands},
                      {"outputs", step.outputs},
                      {"values", std::move(values)}});
+    if (step.value_tensors.empty()) continue;
+    Json& in_tensors = steps.back()["value_tensors"] = Json::array();
+    for (const ReplayValueTensors& one : step.value_tensors) {
+      in_tensors.push_back(one.empty() ? Json::object() : Json(one));
+    }
   }
   return DumpJson(Json{{"schema", kSchema},
                        {"model", schedule.model},

@@ -124,17 +124,29 @@ Chosen ChosenBy(const Bracket& bracket) {
     const RegionLatency& region = bracket.regions[place];
     if (region.region) chosen.regions.push_back({*region.region, candidate.name()});
   };
-  if (!bracket.layouts) {
+  if (bracket.layouts) {
+    for (const PlannedUnit& unit : bracket.layouts->units) {
+      if (unit.region) {
+        add_region(*unit.region, unit.candidate);
+      } else if (!unit.candidate.algorithm.empty()) {
+        chosen.candidates[unit.layers[0].index()] = unit.candidate.name();
+      }
+    }
+  } else {
     for (std::size_t i = 0; i < bracket.regions.size(); ++i)
       if (bracket.regions[i].is_chosen) add_region(i, bracket.regions[i].candidate);
-    return chosen;
   }
-  for (const PlannedUnit& unit : bracket.layouts->units) {
-    if (unit.region) {
-      add_region(*unit.region, unit.candidate);
-    } else if (!unit.candidate.algorithm.empty()) {
-      chosen.candidates[unit.layers[0].index()] = unit.candidate.name();
-    }
+  // In a bound a layer that was not measured costs nothing, so a region that has it is never chosen. Here nothing is
+  // known that would speak for its layers alone.
+  std::vector<bool> taken(bracket.layers.size(), false);
+  for (const ReplayRegion& region : chosen.regions)
+    for (LayerId layer : region.region.layers) taken[layer.index()] = true;
+  for (std::size_t i = 0; i < bracket.regions.size(); ++i) {
+    const RegionLatency& region = bracket.regions[i];
+    const auto is_taken = [&](LayerId layer) { return taken[layer.index()]; };
+    if (!region.region || !region.has_missing || std::ranges::any_of(region.layers, is_taken)) continue;
+    for (LayerId layer : region.layers) taken[layer.index()] = true;
+    add_region(i, region.candidate);
   }
   return chosen;
 }
@@ -266,9 +278,9 @@ std::optional<CompositionError> CompositionOf(const RunProfile& replay) {
   return CompositionError{*warm, *cold, *applies};
 }
 
-Result<std::optional<RunProfile>> StoredReplay(Store& store, const std::string& model_sha256, const DeviceKey& device,
-                                               const std::map<std::string, std::int64_t>& dims, std::int64_t threads) {
-  return store.FindRun(model_sha256, device, dims, threads, std::string(kReplayFramework));
+Result<std::vector<RunProfile>> StoredReplays(Store& store, const std::string& model_sha256, const DeviceKey& device,
+                                              const std::map<std::string, std::int64_t>& dims, std::int64_t threads) {
+  return store.FindRuns(model_sha256, device, dims, threads, std::string(kReplayFramework));
 }
 
 }  // namespace infimum

@@ -55,9 +55,10 @@ TEST_P(ReplayedModel, HasTheOutputsOfOnnxRuntimeAndIsKeptForItsBounds) {
   EXPECT_GT(json.at("demonstrated_us").get<double>(), 0);
 }
 
-// One of each kind: layouts, padded channels and clips; transposes, gathers, softmax and normalisations.
+// One of each kind: layouts, padded channels and clips; 8-bit layers with scales; transposes, gathers, softmax and
+// normalisations.
 INSTANTIATE_TEST_SUITE_P(Shared, ReplayedModel,
-                         ::testing::Values(Model{"mobilenet_v2", {"--dim", "batch=1"}},
+                         ::testing::Values(Model{"mobilenet_v2", {"--dim", "batch=1"}}, Model{"resnet50-int8", {}},
                                            Model{"bert-base", {"--dim", "batch=1", "--dim", "sequence=16"}}),
                          [](const auto& tested) {
                            std::string name = tested.param.name;
@@ -66,13 +67,6 @@ INSTANTIATE_TEST_SUITE_P(Shared, ReplayedModel,
                            }
                            return name;
                          });
-
-TEST(Replay, NamesWhatAModelHasThatCannotBeReplayed) {
-  const ProgramTest program;
-  const Ended ended = program.Infimum({"replay", ProgramTest::Light("resnet50")});
-  EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.errors, HasSubstr("fold-batch-normalization"));
-}
 
 TEST(Replay, ABackendThatCannotReplaySaysSo) {
   const ProgramTest program;

@@ -234,6 +234,19 @@ TEST_P(StoreTest, ARunIsFoundAsItWas) {
   EXPECT_EQ(run.layers[0].samples, MakeRun().layers[0].samples);
 }
 
+TEST_P(StoreTest, RunsOfOneModelAreAllFoundTheNewestFirst) {
+  RunProfile faster = MakeRun();
+  faster.end_to_end[0].samples = {Latency(7)};
+  ASSERT_TRUE(store_->ImportRun(faster).ok());
+  ASSERT_TRUE(store_->ImportRun(MakeRun()).ok());
+  const auto runs = store_->FindRuns("ab12", MakeDevice().Key(), MakeRun().dims, 1, "onnxruntime");
+  ASSERT_TRUE(runs.ok()) << runs.error().message;
+  ASSERT_THAT(*runs, SizeIs(2));
+  EXPECT_EQ((*runs)[0].end_to_end[0].samples, MakeRun().end_to_end[0].samples);
+  EXPECT_EQ((*runs)[1].end_to_end[0].samples, faster.end_to_end[0].samples);
+  EXPECT_THAT(*store_->FindRuns("other", MakeDevice().Key(), MakeRun().dims, 1, "onnxruntime"), IsEmpty());
+}
+
 TEST_P(StoreTest, ARunOfOtherDimensionsThreadsModelsOrFrameworksIsNotFound) {
   ASSERT_TRUE(store_->ImportRun(MakeRun()).ok());
   const DeviceKey device = MakeDevice().Key();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "tests/support/graph_builder.h"
@@ -226,8 +227,8 @@ TEST(FusableRegions, AResidualSumIsAnOutputBesideItsNormalization) {
   EXPECT_THAT(region.outputs, ElementsAre(sum, out));
 }
 
-// q k^T, a scale, a mask, softmax, times v.
-ModelGraph Attention(std::vector<std::int64_t> mask, bool leaks) {
+// q k^T, a scale, a mask, softmax, times v; with a factor of scores and mask where `late` is not 1.
+ModelGraph Attention(std::vector<std::int64_t> mask, bool leaks, float late = 1) {
   Builder m;
   const ValueId q = m.Input("q", {4, 8, 16}), k = m.Input("k", {4, 16, 8}), v = m.Input("v", {4, 8, 16});
   const auto product = [&](const std::string& name, ValueId a, ValueId b, std::int64_t k_extent, std::int64_t n) {
@@ -240,6 +241,7 @@ ModelGraph Attention(std::vector<std::int64_t> mask, bool leaks) {
   const ValueId scores = product("scores", q, k, 16, 8);
   ValueId masked = Multiply(m, "scale", scores, m.Number("s", 0.25f));
   masked = Add(m, "mask", masked, m.Input("m", std::move(mask)));
+  if (late != 1) masked = Multiply(m, "late", masked, m.Number("l", late));
   SoftmaxConfig softmax;
   softmax.input = Shape{{32, 8, 1}};
   const ValueId weights = m.Measurable("softmax", "Softmax", {masked}, softmax);
@@ -253,6 +255,21 @@ TEST(FusableRegions, AttentionIsOneRegionWithItsScaleAndMask) {
   EXPECT_THAT(Found(graph), Contains("attention: scores scale mask softmax values"));
   EXPECT_EQ(WorkloadOf(graph, "attention"),
             "attention dtype=f32:-:f32 n=1 heads=4 kv_heads=4 q=8 kv=8 head=16 mask=full");
+}
+
+TEST(FusableRegions, AttentionSaysWhatItsScoresAndItsMaskAreMultipliedBy) {
+  using Values = std::map<std::string, std::vector<double>>;
+  const auto values = [](const ModelGraph& graph) {
+    for (const FusableRegion& region : FindFusableRegions(graph))
+      if (region.rule == "attention") return region.values;
+    return Values();
+  };
+  ModelGraph graph = Attention({8, 8}, false);
+  EXPECT_EQ(values(graph), (Values{{"keys_transposed", {1}}, {"mask_scale", {1}}, {"scale", {0.25}}}));
+  EXPECT_EQ(values(Attention({8, 8}, false, 2)),
+            (Values{{"keys_transposed", {1}}, {"mask_scale", {2}}, {"scale", {0.5}}}));
+  for (Value& value : graph.values) value.constant.reset();
+  EXPECT_EQ(values(graph), (Values{{"keys_transposed", {1}}}));
 }
 
 TEST(FusableRegions, AttentionWhoseWeightsOthersReadOrWhoseMaskDiffersByHeadIsNone) {

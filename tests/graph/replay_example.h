@@ -1,6 +1,6 @@
 // A small schedule with all that a schedule can have: a weight made of another, a product, a branch that joins again.
 //
-//   y = relu(x w^T) + b, with w stored 2x8
+//   y = relu(x w^T) + b[3:7], with w stored 2x8 and the slice's start in a weight
 #pragma once
 
 #include "infimum/base/check.h"
@@ -26,13 +26,14 @@ inline ReplaySchedule ExampleSchedule() {
                       {"relu", Kind::kIntermediate, DataType::kF32, Shape{{4, 2}}, false},
                       {"b", Kind::kInput, DataType::kF32, Shape{{8, 2}}, false},
                       {"half", Kind::kIntermediate, DataType::kF32, Shape{{4, 2}}, false},
-                      {"y", Kind::kIntermediate, DataType::kF32, Shape{{4, 2}}, true}};
-  schedule.steps = {
-      ExampleStep("turn", "movement kind=transpose dtype=f32:-:f32 in=2x8 out=8x2 perm=1,0", {1}, {2}),
-      ExampleStep("fc", "matmul dtype=f32:f32:f32 a=1x4x8 b=1x8x2 bias=no weights=const", {0, 2}, {3}),
-      ExampleStep("act", "pointwise kind=relu dtype=f32:-:f32 in=8", {3}, {4}),
-      ExampleStep("cut", "movement kind=slice dtype=f32:-:f32 in=8x2 out=4x2", {5}, {6}, {{"starts", {3, 0}}}),
-      ExampleStep("sum", "pointwise kind=add dtype=f32:f32:f32 in=8,8", {4, 6}, {7})};
+                      {"y", Kind::kIntermediate, DataType::kF32, Shape{{4, 2}}, true},
+                      {"starts", Kind::kWeight, DataType::kS64, Shape{{2}}, false}};
+  schedule.steps = {ExampleStep("turn", "movement kind=transpose dtype=f32:-:f32 in=2x8 out=8x2 perm=1,0", {1}, {2}),
+                    ExampleStep("fc", "matmul dtype=f32:f32:f32 a=1x4x8 b=1x8x2 bias=no weights=const", {0, 2}, {3}),
+                    ExampleStep("act", "pointwise kind=relu dtype=f32:-:f32 in=8", {3}, {4}),
+                    ExampleStep("cut", "movement kind=slice dtype=f32:-:f32 in=8x2 out=4x2", {5}, {6}),
+                    ExampleStep("sum", "pointwise kind=add dtype=f32:f32:f32 in=8,8", {4, 6}, {7})};
+  schedule.steps[3].value_tensors = {{{"starts", 8}}};
   return schedule;
 }
 

@@ -64,6 +64,20 @@ TEST(ReplaySchedule, EachFaultIsNamed) {
        }},
       {"which is none", [](ReplaySchedule& s) { s.tensors[1].kind = ReplayTensorKind::kInput; }},
       {"values for 0 configurations", [](ReplaySchedule& s) { s.steps[1].values.clear(); }},
+      {"tensors of values for 2 configurations", [](ReplaySchedule& s) { s.steps[3].value_tensors.emplace_back(); }},
+      {"value 'starts' is tensor 9 of 9", [](ReplaySchedule& s) { s.steps[3].value_tensors[0]["starts"] = 9; }},
+      {"which is no weight that is there by then",
+       [](ReplaySchedule& s) { s.steps[3].value_tensors[0]["starts"] = 5; }},
+      {"which is no weight that is there by then",
+       [](ReplaySchedule& s) {
+         s.steps[0].value_tensors = {{{"starts", 2}}};
+       }},
+      {"is given twice",
+       [](ReplaySchedule& s) {
+         s.steps[3].values[0]["starts"] = {3, 0};
+       }},
+      {"is filled and no weight", [](ReplaySchedule& s) { s.tensors[5].fill = 0; }},
+      {"is filled and made by a step", [](ReplaySchedule& s) { s.tensors[2].fill = 0; }},
   };
   for (const Fault& fault : faults) {
     SCOPED_TRACE(fault.says);

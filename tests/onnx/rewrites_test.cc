@@ -38,6 +38,14 @@ TEST(FoldBatchNormalization, GivesTheConvolutionABias) {
   EXPECT_THAT(Describe(conv), HasSubstr("bias=yes"));
   EXPECT_EQ(graph.layers.size(), 2u);
   EXPECT_EQ(conv.parameters.value, 4 * (12 + 4));
+  // What the weights must be changed by, for whoever runs it.
+  ASSERT_EQ(conv.folded.size(), 1u);
+  EXPECT_TRUE(conv.bias_is_folded);
+  EXPECT_EQ(conv.folded[0].epsilon, 1e-5);
+  const auto name = [&](ValueId id) { return graph.value(id).name; };
+  EXPECT_EQ(name(conv.folded[0].scale) + name(conv.folded[0].bias) + name(conv.folded[0].mean) +
+                name(conv.folded[0].variance),
+            "abms");
 }
 
 TEST(FoldBatchNormalization, LeavesComputedWeightsAlone) {

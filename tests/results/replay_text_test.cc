@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
 TEST(ReplayScheduleText, ComesBackAsItWas) {
-  const ReplaySchedule schedule = ExampleSchedule();
+  ReplaySchedule schedule = ExampleSchedule();
+  schedule.tensors[1].fill = 0.5;
   const Result<ReplaySchedule> again = ParseReplaySchedule(FormatReplaySchedule(schedule));
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(*again, schedule);

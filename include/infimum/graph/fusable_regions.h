@@ -15,6 +15,7 @@
 // Views between its members belong to a region, those after its last member do not.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,6 +34,10 @@ struct FusableRegion {
   std::vector<ValueId> outputs;
   // For each member of the workload (a plain configuration is one) the layers that it stands for.
   std::vector<std::vector<LayerId>> members;
+  // What a rule took in that changes results, not cost, by the names of a replay's values. Of an attention: "scale" and
+  // "mask_scale", which its products and its mask are multiplied by (absent where a factor is no known number), and
+  // "keys_transposed".
+  std::map<std::string, std::vector<double>> values = {};
 };
 
 struct FusionRule {

@@ -59,6 +59,16 @@ struct SubGraph {
   std::int64_t least_executions = 0;
 };
 
+// A normalization that a rewrite made part of a layer before it: its result is
+//   scale (x - mean) / sqrt(variance + epsilon) + bias   for each channel of what the layer computes itself.
+// Nobody folds the numbers; whoever runs the layer finds here what its weights and bias must be changed by.
+struct FoldedNormalization {
+  ValueId scale, bias, mean, variance;
+  double epsilon = 1e-5;
+
+  friend bool operator==(const FoldedNormalization&, const FoldedNormalization&) = default;
+};
+
 struct Layer {
   std::string name;                            // unique in the graph; a node without one gets "<op>_<position>"
   std::string op;                              // "Conv"; of another domain with it: "com.microsoft.FusedConv"
@@ -67,6 +77,8 @@ struct Layer {
   std::vector<std::optional<ValueId>> outputs;
   std::map<std::string, AttributeValue> attributes;
   std::vector<SubGraph> bodies;
+  std::vector<FoldedNormalization> folded;  // in the order in which they are applied
+  bool bias_is_folded = false;              // its bias is no weight of the model: it comes from `folded` alone
 
   LayerStatus status = LayerStatus::kUnknown;
   std::optional<Workload> workload;         // present exactly when measurable

@@ -9,11 +9,12 @@
 // they look at. Layouts and memory are the runner's affair.
 //
 // A step that reads weights alone and writes a weight (a transposed matrix, a folded normalisation) runs once, before
-// the first inference, and is not timed.
+// the first inference, and is not timed. Such steps may read weights that no model has: `fill` says what they hold.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,10 @@ namespace infimum {
 // {"epsilon": {1e-12}}, {"starts": {0, 1, 0}}. A name that is absent has the default that benchmarks use.
 using ReplayValues = std::map<std::string, std::vector<double>>;
 
+// Values whose numbers are the elements of a weight, by its index: {"in1_scale": 12} for the scales of a convolution's
+// weights, one for each output channel.
+using ReplayValueTensors = std::map<std::string, std::size_t>;
+
 enum class ReplayTensorKind { kInput, kWeight, kIntermediate };
 std::string_view Name(ReplayTensorKind kind);  // "input", "weight", "intermediate"
 
@@ -36,6 +41,7 @@ struct ReplayTensor {
   DataType type = DataType::kF32;
   Shape shape;
   bool is_output = false;  // of the model: compared with what `name` is in the tensors that came with the schedule
+  std::optional<double> fill = std::nullopt;  // of a weight that the schedule itself makes: all its elements
 
   friend bool operator==(const ReplayTensor&, const ReplayTensor&) = default;
 };
@@ -49,7 +55,8 @@ struct ReplayStep {
   // outputs in their order.
   std::vector<std::size_t> operands;
   std::vector<std::size_t> outputs;
-  std::vector<ReplayValues> values;  // one for a layer, one for each member of a region
+  std::vector<ReplayValues> values;                    // one for a layer, one for each member of a region
+  std::vector<ReplayValueTensors> value_tensors = {};  // likewise, or none at all where no value is a tensor
 
   friend bool operator==(const ReplayStep&, const ReplayStep&) = default;
 };
@@ -70,8 +77,8 @@ std::vector<Operand> OutputsOf(const Workload& workload);
 bool RunsOnce(const ReplaySchedule& schedule, const ReplayStep& step);
 
 // Indices in range, element counts and types as the workloads say, one producer a tensor and before its first reader,
-// nothing written to an input, weights made of weights alone, every intermediate produced. A schedule that passes
-// makes no runner crash.
+// nothing written to an input, weights made of weights alone, every intermediate produced, values in weights that are
+// there. A schedule that passes makes no runner crash.
 Status Validate(const ReplaySchedule& schedule);
 
 }  // namespace infimum

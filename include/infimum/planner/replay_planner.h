@@ -23,6 +23,7 @@ struct ReplayUnit {
   std::string candidate;          // by name; empty: any that runs
   std::vector<ValueId> operands;  // of a layer as OperandsOf says; of a region in0, in1 ..., then w0, w1 ...
   std::vector<ValueId> outputs;
+  ReplayValues values = {};  // of a region that is one configuration: what its rule took in
 };
 
 // A region that is to run as one, by a candidate of its own.
@@ -31,8 +32,7 @@ struct ReplayRegion {
   std::string candidate;
 };
 
-// Whether a region's step computes what its layers do on their own operands. Attention's does not: keys may come
-// transposed, and its candidates have the usual scale compiled in.
+// Whether all values that a region's step needs are known: not those of an attention with a scale that is no constant.
 bool CanReplay(const FusableRegion& region);
 
 // One unit for each region and for each measurable layer in none, each behind what it reads. `candidates`: one for each

@@ -4,6 +4,9 @@
 //    "tensors":[{"name":"input","kind":"input","dtype":"f32","shape":[1,3,224,224],"output":false}, ...],
 //    "steps":[{"name":"conv1","layers":["conv1"],"workload":"convolution ...","candidate":"onednn/jit:avx2",
 //              "operands":[0,1,2],"outputs":[3],"values":[{"epsilon":[1e-05]}]}, ...]}
+//
+// Only where there are any: a tensor has "fill" (the number that all its elements are), a step "value_tensors", one
+// object for each of its values: [{"in1_scale":12}].
 #pragma once
 
 #include <string>

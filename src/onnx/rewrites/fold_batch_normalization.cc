@@ -38,7 +38,10 @@ RewritePass FoldBatchNormalization(ModelGraph& graph) {
       if (!scale.shape) continue;
       const Shape shape = *scale.shape;
       edit.SetInput(*product, 2, edit.AddWeight(product->name + "_folded_bias", type, shape));
+      product->bias_is_folded = true;
     }
+    product->folded.push_back({*normalization.inputs[1], *normalization.inputs[2], *normalization.inputs[3],
+                               *normalization.inputs[4], NumberOf(normalization, "epsilon", 1e-5)});
     pass.rewrites.push_back(normalization.name + " into " + product->name);
     GraphEdit::AppendOrigins(*product, normalization);
     const ValueId result = *normalization.outputs[0];

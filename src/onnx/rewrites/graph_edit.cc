@@ -163,6 +163,11 @@ std::int64_t IntegerOf(const Layer& layer, const char* name, std::int64_t otherw
   return value == nullptr ? otherwise : *value;
 }
 
+double NumberOf(const Layer& layer, const char* name, double otherwise) {
+  const auto* value = AttributeOf<double>(layer, name);
+  return value == nullptr ? otherwise : *value;
+}
+
 std::string TextOf(const Layer& layer, const char* name, const char* otherwise) {
   const auto* value = AttributeOf<std::string>(layer, name);
   return value == nullptr ? otherwise : *value;
@@ -182,6 +187,8 @@ void DropUnusedValues(ModelGraph& graph) {
   for (const Layer& layer : graph.layers) {
     mark(layer.inputs);
     mark(layer.outputs);
+    for (const FoldedNormalization& folded : layer.folded)
+      mark({folded.scale, folded.bias, folded.mean, folded.variance});
   }
   for (const ValueId id : graph.inputs) used[id.index()] = true;
   for (const ValueId id : graph.outputs) used[id.index()] = true;
@@ -203,6 +210,9 @@ void DropUnusedValues(ModelGraph& graph) {
   for (Layer& layer : graph.layers) {
     renumber(layer.inputs);
     renumber(layer.outputs);
+    for (FoldedNormalization& folded : layer.folded)
+      for (ValueId* const id : {&folded.scale, &folded.bias, &folded.mean, &folded.variance})
+        *id = renumbered[id->index()];
   }
   for (ValueId& id : graph.inputs) id = renumbered[id.index()];
   for (ValueId& id : graph.outputs) id = renumbered[id.index()];

@@ -70,6 +70,7 @@ std::optional<ValueId> OutputOf(const Layer& layer, std::size_t position);
 
 // Attributes of a layer with their defaults.
 std::int64_t IntegerOf(const Layer& layer, const char* name, std::int64_t otherwise);
+double NumberOf(const Layer& layer, const char* name, double otherwise);
 std::string TextOf(const Layer& layer, const char* name, const char* otherwise);
 std::vector<std::int64_t> IntegersOf(const Layer& layer, const char* name, std::vector<std::int64_t> otherwise);
 

@@ -1,0 +1,197 @@
+#include "microbench/onednn/dequantized_form.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <utility>
+
+#include "microbench/onednn/kernels/vector_kernels.h"
+#include "microbench/onednn/offers.h"
+#include "microbench/onednn/parallel.h"
+#include "microbench/onednn/row_major.h"
+
+namespace infimum::cpu {
+namespace {
+
+constexpr std::int64_t kLeastWork = 16384;
+
+bool IsNarrow(DataType type) { return IsInteger(type) && BitsPerElement(type) <= 16; }
+
+bool IsConversion(const LayerConfig& config) {
+  const auto* pointwise = std::get_if<PointwiseConfig>(&config);
+  if (pointwise == nullptr) return false;
+  switch (pointwise->kind) {
+    case PointwiseKind::kCast:
+    case PointwiseKind::kQuantize:
+    case PointwiseKind::kDequantize:
+    case PointwiseKind::kDynamicQuantize:
+    case PointwiseKind::kRequantize:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool MovesUnchanged(const LayerConfig& config, const LayerValues& values) {
+  return std::holds_alternative<MovementConfig>(config) && values.output &&
+         std::all_of(values.operands.begin(), values.operands.end(),
+                     [&](const Quantization& operand) { return operand == *values.output; });
+}
+
+LayerValues WithoutQuantization(LayerValues values) {
+  values.operands.clear();
+  values.output.reset();
+  return values;
+}
+
+// Elements of an 8-bit operand as the numbers that they stand for.
+class DequantizedSource : public Source {
+ public:
+  DequantizedSource(const Source& inner, const Quantization& quantization)
+      : inner_(inner), quantization_(quantization) {}
+  Expected At(std::int64_t element) const override {
+    const double value = (inner_[element] - quantization_.zero()) * quantization_.scale();
+    return {value, std::fabs(value)};
+  }
+
+ private:
+  const Source& inner_;
+  const Quantization& quantization_;
+};
+
+class DequantizedProgram : public Program {
+ public:
+  DequantizedProgram(const Problem& problem, const LayerValues& values) : output_(problem.outputs[0]) {
+    footprint_ = FootprintOf(problem);
+    if (values.output) {
+      to_output_ = KernelValues(output_->type(), *values.output);
+      quantize_ = Kernels().find_quantize(output_->type());
+    }
+  }
+
+  Status Prepare(const Problem& problem, const LayerConfig& form, const LayerValues& values, const Offer& inner) {
+    Problem plain{form, {}, {}};
+    for (std::size_t i = 0; i < problem.operands.size(); ++i) {
+      const HostTensor* const operand = problem.operands[i];
+      if (i >= values.operands.size() || !IsNarrow(operand->type())) {
+        plain.operands.push_back(operand);
+        continue;
+      }
+      const DequantizeRow dequantize = Kernels().find_dequantize(operand->type());
+      if (dequantize == nullptr) return Error{"unsupported: no kernel makes numbers of this type"};
+      INFIMUM_ASSIGN_OR_RETURN(HostTensor made, HostTensor::Make(operand->shape(), DataType::kF32));
+      plain.operands.push_back(&tensors_.emplace_back(std::move(made)));
+      inputs_.push_back({operand, &tensors_.back(), dequantize, KernelValues(operand->type(), values.operands[i])});
+    }
+    result_ = output_;
+    if (IsNarrow(output_->type())) {
+      if (quantize_ == nullptr) return Error{"unsupported: no kernel quantizes to this type"};
+      INFIMUM_ASSIGN_OR_RETURN(HostTensor made, HostTensor::Make(output_->shape(), DataType::kF32));
+      result_ = &tensors_.emplace_back(std::move(made));
+    }
+    plain.outputs = {result_};
+    INFIMUM_ASSIGN_OR_RETURN(inner_, inner.make(plain));
+    return {};
+  }
+
+  Status Run() override {
+    for (const Input& input : inputs_) {
+      const int bytes = BytesPerElement(input.from->type());
+      ParallelRanges(input.from->count(), kLeastWork, [&](std::int64_t begin, std::int64_t end) {
+        input.dequantize(static_cast<const char*>(input.from->data()) + begin * bytes, input.to->As<float>() + begin,
+                         end - begin, input.values);
+      });
+    }
+    INFIMUM_RETURN_IF_ERROR(RunRowMajor(*inner_));
+    if (result_ == output_) return {};
+    const int bytes = BytesPerElement(output_->type());
+    ParallelRanges(output_->count(), kLeastWork, [&](std::int64_t begin, std::int64_t end) {
+      quantize_(result_->As<float>() + begin, static_cast<char*>(output_->data()) + begin * bytes, end - begin,
+                to_output_);
+    });
+    return {};
+  }
+
+  Bytes footprint() const override { return footprint_; }
+
+ private:
+  struct Input {
+    const HostTensor* from;
+    const HostTensor* to;
+    DequantizeRow dequantize;
+    QuantizeValues values;
+  };
+
+  HostTensor* output_;
+  HostTensor* result_ = nullptr;
+  std::deque<HostTensor> tensors_;  // stable addresses: the inner program keeps them
+  std::vector<Input> inputs_;
+  QuantizeRow quantize_ = nullptr;
+  QuantizeValues to_output_{};
+  std::unique_ptr<Program> inner_;
+  Bytes footprint_;
+};
+
+}  // namespace
+
+std::optional<LayerConfig> DequantizedForm(const LayerConfig& config, const LayerValues& values) {
+  if (!values.quantized() || IsConversion(config) || MovesUnchanged(config, values)) return std::nullopt;
+  if (std::holds_alternative<ConvolutionConfig>(config) || std::holds_alternative<MatMulConfig>(config)) {
+    return std::nullopt;
+  }
+  LayerConfig form = config;
+  std::visit(
+      [](auto& layer) {
+        for (DataType* type : {&layer.types.input, &layer.types.weights, &layer.types.output}) {
+          if (IsNarrow(*type)) *type = DataType::kF32;
+        }
+      },
+      form);
+  return form;
+}
+
+std::vector<Offer> DequantizedOffers(const LayerConfig& config, CandidateTier tier, const LayerValues& values) {
+  const std::optional<LayerConfig> form = DequantizedForm(config, values);
+  if (!form) return {};
+  std::vector<Offer> offers = OffersFor(*form, tier, WithoutQuantization(values));
+  for (Offer& offer : offers) {
+    offer.candidate.algorithm = std::string(kDequantized) + offer.candidate.algorithm;
+    offer.candidate.library_choice = false;
+    offer.place = nullptr;
+    offer.make = [form = *form, values, inner = offer](const Problem& problem) -> Result<std::unique_ptr<Program>> {
+      auto program = std::make_unique<DequantizedProgram>(problem, values);
+      INFIMUM_RETURN_IF_ERROR(program->Prepare(problem, form, values, inner));
+      return std::unique_ptr<Program>(std::move(program));
+    };
+  }
+  return offers;
+}
+
+std::unique_ptr<Reference> MakeDequantizedReference(const LayerConfig& config, const LayerValues& values) {
+  const std::optional<LayerConfig> form = DequantizedForm(config, values);
+  if (!form) return nullptr;
+  std::shared_ptr<Reference> inner = MakeReference(*form, WithoutQuantization(values));
+  if (inner == nullptr) return nullptr;
+  const DataType type = TypesOf(config).output;
+  const double cost = inner->cost();
+  return MakeReferenceOf(cost, [=](std::size_t output, std::int64_t element, const Sources& operands) -> Expected {
+    std::deque<DequantizedSource> dequantized;
+    Sources sources;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const bool has_scale = i < values.operands.size();
+      sources.push_back(has_scale ? &dequantized.emplace_back(*operands[i], values.operands[i]) : operands[i]);
+    }
+    Expected expected = inner->At(output, element, sources);
+    if (!values.output || !IsNarrow(type)) return expected;
+    const double scale = values.output->scale();
+    return {StoreAs(type, std::nearbyint(expected.value / scale) + values.output->zero()), expected.magnitude / scale};
+  });
+}
+
+QuantizeValues KernelValues(DataType type, const Quantization& quantization) {
+  const IntegerRange range = RangeOf(type);
+  return {static_cast<float>(quantization.scale()), static_cast<float>(quantization.zero()),
+          static_cast<float>(range.least), static_cast<float>(range.most)};
+}
+
+}  // namespace infimum::cpu

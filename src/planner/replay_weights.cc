@@ -1,0 +1,166 @@
+#include "src/planner/replay_weights.h"
+
+#include "infimum/base/text.h"
+
+namespace infimum {
+namespace {
+
+bool HasFlag(const Layer& layer, const char* name) {
+  const auto found = layer.attributes.find(name);
+  const auto* flag = found == layer.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+  return flag != nullptr && *flag != 0;
+}
+
+// Where a product's second matrix stands among its inputs.
+std::size_t MatrixPosition(const Layer& layer) { return layer.op == "com.microsoft.QGemm" ? 3 : 1; }
+
+// The weights with the output channels second, in their order of memory.
+Result<Shape> ByChannel(const Layer& layer, const Shape& weights) {
+  const auto product_of = [&](std::size_t begin, std::size_t end) {
+    std::int64_t product = 1;
+    for (std::size_t i = begin; i < end; ++i) product *= weights.dims[i];
+    return product;
+  };
+  const std::size_t rank = weights.rank();
+  if (rank < 2) return Error{"its weights have fewer than two dimensions"};
+  const bool channels_first = layer.op == "Conv" || (layer.op == "Gemm" && HasFlag(layer, "transB"));
+  if (channels_first) return Shape{{1, weights.dims[0], product_of(1, rank)}};
+  const auto group = layer.attributes.find("group");
+  const auto* groups = group == layer.attributes.end() ? nullptr : std::get_if<std::int64_t>(&group->second);
+  // Their channels are apart, one after the other within each group.
+  if (groups != nullptr && *groups != 1)
+    return Error{"a normalization is folded into a transposed convolution of groups"};
+  return Shape{{weights.dims[0], weights.dims[1], product_of(2, rank)}};
+}
+
+}  // namespace
+
+Result<std::map<ValueId, std::size_t>> WeightChanger::Change(const Layer& layer) {
+  Changed changed;
+  if (layer.op == "Gemm") {
+    INFIMUM_RETURN_IF_ERROR(Multiply(layer, "alpha", 1, changed));
+    INFIMUM_RETURN_IF_ERROR(Multiply(layer, "beta", 2, changed));
+  }
+  if (!layer.folded.empty()) INFIMUM_RETURN_IF_ERROR(FoldNormalizations(layer, changed));
+  if ((layer.op == "Gemm" || layer.op == "com.microsoft.QGemm") && HasFlag(layer, "transB"))
+    INFIMUM_RETURN_IF_ERROR(Transpose(layer, changed));
+  return changed;
+}
+
+Result<std::size_t> WeightChanger::Current(ValueId value, const Changed& changed) {
+  const auto found = changed.find(value);
+  return found != changed.end() ? Result<std::size_t>(found->second) : tensor_of_(value);
+}
+
+// A factor of a product goes into a constant that it multiplies.
+Status WeightChanger::Multiply(const Layer& layer, const char* attribute, std::size_t input, Changed& changed) {
+  const auto found = layer.attributes.find(attribute);
+  const auto* factor = found == layer.attributes.end() ? nullptr : std::get_if<double>(&found->second);
+  const bool is_given = input < layer.inputs.size() && layer.inputs[input];
+  if (factor == nullptr || *factor == 1 || !is_given || (input == 2 && layer.bias_is_folded)) return {};
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t tensor, tensor_of_(*layer.inputs[input]));
+  const ReplayTensor described = schedule_.tensors[tensor];
+  if (described.kind != ReplayTensorKind::kWeight) return Error{"its '" + std::string(attribute) + "' is not 1"};
+  const std::string name = layer.name + ": " + described.name + " times " + attribute;
+  const std::size_t by = Filled(described.type, 1, *factor);
+  const std::size_t made = Add({name, ReplayTensorKind::kWeight, described.type, described.shape, false});
+  const PointwiseConfig config{PointwiseKind::kMultiply,
+                               {described.type, described.type, described.type},
+                               {Shape{{ElementCount(described.shape)}}, Shape{{1}}}};
+  schedule_.steps.push_back({name, {}, LayerConfig(Canonicalize(config)), "", {tensor, by}, {made}, {ReplayValues()}});
+  changed[*layer.inputs[input]] = made;
+  return {};
+}
+
+Status WeightChanger::FoldNormalizations(const Layer& layer, Changed& changed) {
+  if (layer.inputs.size() < 3 || !layer.inputs[1] || !layer.inputs[2])
+    return Error{"it has a folded normalization, but no weights or no bias"};
+  INFIMUM_ASSIGN_OR_RETURN(std::size_t weights, Current(*layer.inputs[1], changed));
+  const DataType type = schedule_.tensors[weights].type;
+  if (!IsFloatingPoint(type)) return Error{"a normalization is folded into weights that are integers"};
+  INFIMUM_ASSIGN_OR_RETURN(const Shape seen_as, ByChannel(layer, schedule_.tensors[weights].shape));
+  const std::int64_t channels = seen_as.dims[1];
+  std::size_t bias = 0;
+  if (layer.bias_is_folded) {
+    bias = Filled(type, channels, 0);
+  } else {
+    INFIMUM_ASSIGN_OR_RETURN(bias, Current(*layer.inputs[2], changed));
+  }
+  if (ElementCount(schedule_.tensors[bias].shape) != channels) return Error{"its bias is not one for each channel"};
+  for (std::size_t i = 0; i < layer.folded.size(); ++i) {
+    const std::string name = layer.name + ": normalization " + std::to_string(i) + " in its ";
+    INFIMUM_ASSIGN_OR_RETURN(weights, Normalize(weights, seen_as, layer.folded[i], false, name + "weights"));
+    INFIMUM_ASSIGN_OR_RETURN(bias, Normalize(bias, Shape{{1, channels}}, layer.folded[i], true, name + "bias"));
+  }
+  changed[*layer.inputs[1]] = weights;
+  changed[*layer.inputs[2]] = bias;
+  return {};
+}
+
+Result<std::size_t> WeightChanger::Normalize(std::size_t tensor, const Shape& seen_as,
+                                             const FoldedNormalization& folded, bool is_bias, const std::string& name) {
+  const DataType type = schedule_.tensors[tensor].type;
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t scale, tensor_of_(folded.scale));
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t variance, tensor_of_(folded.variance));
+  const DataType parameters = schedule_.tensors[scale].type;
+  NormalizationConfig config;
+  config.kind = NormalizationKind::kBatch;
+  config.types = {type, parameters, type};
+  config.input = seen_as;
+  config.scale = true;
+  config.bias = is_bias;
+  std::vector<std::size_t> operands{tensor, scale};
+  if (is_bias) {
+    INFIMUM_ASSIGN_OR_RETURN(const std::size_t bias, tensor_of_(folded.bias));
+    INFIMUM_ASSIGN_OR_RETURN(const std::size_t mean, tensor_of_(folded.mean));
+    operands.insert(operands.end(), {bias, mean, variance});
+  } else {
+    operands.insert(operands.end(), {Filled(parameters, seen_as.dims[1], 0), variance});
+  }
+  const std::size_t made = Add({name, ReplayTensorKind::kWeight, type, schedule_.tensors[tensor].shape, false});
+  schedule_.steps.push_back(
+      {name, {}, LayerConfig(config), "", std::move(operands), {made}, {ReplayValues{{"epsilon", {folded.epsilon}}}}});
+  return made;
+}
+
+// A product here takes its second matrix as it multiplies.
+Status WeightChanger::Transpose(const Layer& layer, Changed& changed) {
+  const std::size_t position = MatrixPosition(layer);
+  if (layer.inputs.size() <= position || !layer.inputs[position]) return Error{"its second matrix is not given"};
+  const ValueId matrix = *layer.inputs[position];
+  INFIMUM_ASSIGN_OR_RETURN(const std::size_t stored, Current(matrix, changed));
+  const ReplayTensor tensor = schedule_.tensors[stored];
+  if (tensor.kind != ReplayTensorKind::kWeight) return Error{"its second matrix is transposed at run time"};
+  if (tensor.shape.rank() != 2) return Error{"its second matrix has not two dimensions"};
+  if (tensor.shape.dims[0] == 1 || tensor.shape.dims[1] == 1) return {};
+  const auto [made, is_new] = transposed_.emplace(stored, schedule_.tensors.size());
+  if (is_new) {
+    const Shape turned{{tensor.shape.dims[1], tensor.shape.dims[0]}};
+    const MovementConfig config{
+        MovementKind::kTranspose, {tensor.type, DataType::kNone, tensor.type}, {tensor.shape}, {turned}, -1, {1, 0}, 0};
+    Add({tensor.name + " transposed", ReplayTensorKind::kWeight, tensor.type, turned, false});
+    schedule_.steps.push_back(
+        {"transpose of " + tensor.name, {}, LayerConfig(config), "", {stored}, {made->second}, {ReplayValues()}});
+  }
+  changed[matrix] = made->second;
+  return {};
+}
+
+std::size_t WeightChanger::Filled(DataType type, std::int64_t count, double element) {
+  const auto [made, is_new] = filled_.emplace(std::tuple(type, count, element), schedule_.tensors.size());
+  if (is_new) {
+    std::string name = "constant " + std::to_string(filled_.size()) + ": " + std::to_string(element) + " (" +
+                       std::to_string(count) + " of " + std::string(Name(type)) + ")";
+    ReplayTensor tensor{std::move(name), ReplayTensorKind::kWeight, type, Shape{{count}}, false};
+    tensor.fill = element;
+    Add(std::move(tensor));
+  }
+  return made->second;
+}
+
+std::size_t WeightChanger::Add(ReplayTensor tensor) {
+  schedule_.tensors.push_back(std::move(tensor));
+  return schedule_.tensors.size() - 1;
+}
+
+}  // namespace infimum
