@@ -78,6 +78,31 @@ TEST(Analyze, ASpentBudgetIsSaidAndGoneOnFrom) {
   EXPECT_DOUBLE_EQ(Bound(program, "inception_v2").at("coverage").at("missing"), 0.0);
 }
 
+// The real library: its candidates have layouts, and the best plan's changes of layout are measured with the layers.
+TEST(Analyze, MeasuresTheChangesOfLayoutThatItsPlanNeeds) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  const Ended ended =
+      program.Infimum({"analyze", model, "--framework", "none", "--budget", "8s", "--report", "report.html"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("of layout"));
+  const Ended bounded = program.Infimum({"bound", model, "--format", "json"});
+  ASSERT_EQ(bounded.exit_code, 0) << bounded.errors;
+  const nlohmann::json bound = nlohmann::json::parse(bounded.output, nullptr, false);
+  std::map<std::string, double> latency;
+  for (const auto& one : bound.at("bounds")) latency[one.at("variant")] = one.at("latency_us");
+  ASSERT_EQ(latency.count("with-layouts"), 1u);
+  EXPECT_GE(latency["with-layouts"], latency["fused-sequential"]);
+  const nlohmann::json& layouts = bound.at("layouts");
+  EXPECT_TRUE(layouts.at("exact"));
+  EXPECT_DOUBLE_EQ(layouts.at("latency_us"), latency["with-layouts"]);
+  double sum = 0;
+  for (const auto& unit : layouts.at("units")) sum += unit.at("latency_us").get<double>();
+  for (const auto& transform : layouts.at("transforms")) sum += transform.at("latency_us").get<double>();
+  EXPECT_NEAR(sum, latency["with-layouts"], 1e-6 * sum);
+  EXPECT_THAT(program.Read("report.html"), HasSubstr("with-layouts"));
+}
+
 TEST(Analyze, PrintsTheComparisonAsCsv) {
   const ProgramTest program;
   std::vector<std::string> arguments = Analyze("squeezenet");
