@@ -1,7 +1,8 @@
 // How many copies of a run's constants make it read them from memory each time, whatever the caches do.
 //
-//   A run that goes through its copies in turn comes back to one when all others were read since: with 2 x the last-level
-//   cache of them in all, nothing of it is left there. Operands, outputs and code are the same in each run and stay warm.
+//   A run that goes through its copies in turn comes back to one when all others were read since: with 2 x the
+//   last-level cache of them in all, nothing of it is left there. Operands, outputs and code are the same in each run
+//   and stay warm.
 //
 //   last-level cache 32 MiB, weights of 9 MiB    8 copies in turn
 //                            weights of 80 MiB   none: a run passes more than the caches hold by itself

@@ -3,8 +3,8 @@
 //   ResidentShare(Bytes{105 << 20})   // 0.06: as if 6 % of it stayed in the second-level cache, and the rest came from
 //                                     // memory each time
 //
-// Sizes of caches do not tell. A third-level cache of 105 MiB that 56 cores share, most of them other people's, keeps what
-// they leave, and may be hardly faster than memory: what a layer's weights lose when the whole model runs is the
+// Sizes of caches do not tell. A third-level cache of 105 MiB that 56 cores share, most of them other people's, keeps
+// what they leave, and may be hardly faster than memory: what a layer's weights lose when the whole model runs is the
 // nearness to the core that they have when the layer runs alone. So the time to read the working set is measured, and
 // set between that of half a second-level cache and that of four times all caches.
 #pragma once

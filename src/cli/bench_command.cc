@@ -80,9 +80,9 @@ Table MakeTable(const Plan& plan, std::vector<Measurement> rows) {
       const bool measured = row->outcome == Outcome::kMeasured;
       std::string note = row->reason;
       for (const std::string& flag : row->flags) note += (note.empty() ? "" : ", ") + flag;
-      table.rows.push_back({key.text, row->candidate.name(), std::string(Name(row->cache)), std::string(Name(row->outcome)),
-                            measured ? fmt::format("{:.3f}", latency(row).count()) : "",
-                            std::to_string(row->repetitions.size()), note});
+      table.rows.push_back(
+          {key.text, row->candidate.name(), std::string(Name(row->cache)), std::string(Name(row->outcome)),
+           measured ? fmt::format("{:.3f}", latency(row).count()) : "", std::to_string(row->repetitions.size()), note});
     }
     if (own.empty())
       table.rows.push_back({key.text, "", "", "not measured", "", "0", "no candidate, or the budget was spent"});

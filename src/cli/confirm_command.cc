@@ -52,7 +52,8 @@ Result<int> RunConfirm(const ConfirmCommandOptions& options) {
       break;
   }
   INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, text));
-  if (options.format != OutputFormat::kTable) talk.Say(Outcome(done, confirm).substr(0, Outcome(done, confirm).size() - 1));
+  if (options.format != OutputFormat::kTable)
+    talk.Say(Outcome(done, confirm).substr(0, Outcome(done, confirm).size() - 1));
   return kDone;
 }
 
@@ -61,14 +62,14 @@ Result<int> RunConfirm(const ConfirmCommandOptions& options) {
 void AddConfirmCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ConfirmCommandOptions>();
   options->confirm.campaign.budget = std::chrono::minutes(10);
-  CLI::App* command =
-      NewCommand(app, "confirm", "measure what decides a bound again until its interval is narrow",
-                 "The candidates that the fused-sequential bound is made of, and those that cannot be told from them, "
-                 "are measured in\n"
-                 "more and more repetitions, most uncertain first, until the interval is as narrow as asked for, or the "
-                 "budget is\n"
-                 "spent: then it says `unconverged`. `infimum analyze` measures everything once, before.",
-                 "infimum confirm resnet50.onnx --dim batch=1 --width 2 --budget 10m");
+  CLI::App* command = NewCommand(
+      app, "confirm", "measure what decides a bound again until its interval is narrow",
+      "The candidates that the fused-sequential bound is made of, and those that cannot be told from them, "
+      "are measured in\n"
+      "more and more repetitions, most uncertain first, until the interval is as narrow as asked for, or the "
+      "budget is\n"
+      "spent: then it says `unconverged`. `infimum analyze` measures everything once, before.",
+      "infimum confirm resnet50.onnx --dim batch=1 --width 2 --budget 10m");
   AddModel(command, options->model);
   AddDims(command, options->dims);
   AddDatabase(command, options->confirm.database);

@@ -86,8 +86,9 @@ Result<Confirmation> Confirm(const ConfirmOptions& options, Talk& talk) {
     INFIMUM_ASSIGN_OR_RETURN(done.bracket, ComputeBracket(done.graph, *store, selection));
     done.width = IntervalWidth(done.bracket);
     if (done.bracket.deciders.empty())
-      return Error{fmt::format("{} has no row of this model in this environment; `infimum analyze {}` measures it first",
-                               ShownAddress(options.database), options.model.string())};
+      return Error{
+          fmt::format("{} has no row of this model in this environment; `infimum analyze {}` measures it first",
+                      ShownAddress(options.database), options.model.string())};
     done.converged = done.width <= options.width;
     done.interrupted = Interrupted();
     if (done.converged || done.interrupted || repetitions > options.repetitions) return done;
@@ -100,7 +101,8 @@ Result<Confirmation> Confirm(const ConfirmOptions& options, Talk& talk) {
     campaign.candidates = CandidatesOf(deciders);
     talk.Say(fmt::format("the interval is {:.1f} % of the bound: {} of {} configurations again, {} repetitions each",
                          100 * done.width, deciders.size(), done.bracket.deciders.size(), repetitions));
-    INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end, RunCampaign(installation, PlanOf(deciders), campaign, *store, talk));
+    INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end,
+                             RunCampaign(installation, PlanOf(deciders), campaign, *store, talk));
     if (end.interrupted || end.budget_spent) {
       INFIMUM_ASSIGN_OR_RETURN(done.bracket, ComputeBracket(done.graph, *store, selection));
       done.width = IntervalWidth(done.bracket);

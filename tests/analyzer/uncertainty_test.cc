@@ -49,8 +49,8 @@ TEST(Uncertainty, ASteadyRowAmongNoisyOnesIsNotTrustedBlindly) {
   EXPECT_GT(std::sqrt(steady.variance), 100 * 0.05 / std::sqrt(3.0) * 0.8);
 }
 
-// One repetition in twenty is 30 % slower: the deviation stays about what it is without, and of what the neighbours add to
-// the plain means less than half is left (a row of three in which two were hit cannot be helped).
+// One repetition in twenty is 30 % slower: the deviation stays about what it is without, and of what the neighbours add
+// to the plain means less than half is left (a row of three in which two were hit cannot be helped).
 TEST(Uncertainty, ABusyNeighbourNowAndThenDoesNotWidenEverything) {
   std::mt19937_64 random(2);
   std::normal_distribution<double> spread(0, 0.01);

@@ -146,8 +146,7 @@ TEST(Bench, WeightsFromMemoryAreABoundOfTheirOwn) {
   const std::string model = ProgramTest::Light("squeezenet");
   ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
   const auto bound = [&](const std::string& cache) {
-    const Ended ended =
-        program.Infimum({"bound", model, "--backend", "fake", "--format", "json", "--cache", cache});
+    const Ended ended = program.Infimum({"bound", model, "--backend", "fake", "--format", "json", "--cache", cache});
     EXPECT_EQ(ended.exit_code, 0) << ended.errors;
     return nlohmann::json::parse(ended.output, nullptr, false);
   };

@@ -2,9 +2,9 @@
 //
 //   resnet50: 23 of its 26 configurations with weights, 31 candidates of them  ->  a minute, where all would take four
 //
-// A bound of cold weights (`infimum bound --cache cold-weights`) is then one of the candidates that are best warm and of
-// those that cannot be told from them. Another candidate might be better with cold weights: that takes
-// `infimum bench PLAN --cache cold-weights`, which measures them all.
+// A bound of cold weights (`infimum bound --cache cold-weights`) is then one of the candidates that are best warm and
+// of those that cannot be told from them. Another candidate might be better with cold weights: that takes `infimum
+// bench PLAN --cache cold-weights`, which measures them all.
 #pragma once
 
 #include <string>

@@ -27,7 +27,7 @@ struct ConfirmOptions {
   std::string database = "infimum.db";
   CampaignOptions campaign;  // its budget is that of all rounds together
   std::optional<NumericContract> contract;
-  double width = 0.02;             // of the interval, as a share of the bound
+  double width = 0.02;            // of the interval, as a share of the bound
   std::int64_t repetitions = 64;  // at most, of one candidate
 };
 
@@ -42,8 +42,8 @@ struct Confirmation {
 // The width of fused-sequential's interval as a share of it; 0 where there is no bound or nothing takes time.
 double IntervalWidth(const Bracket& bracket);
 
-// Of the deciders those that must be measured again so that the interval can become `width` wide: the most uncertain ones,
-// until what the others add is a quarter of that.
+// Of the deciders those that must be measured again so that the interval can become `width` wide: the most uncertain
+// ones, until what the others add is a quarter of that.
 std::vector<Decider> WorthConfirming(const Bracket& bracket, double width);
 
 // Works on the device that it runs on, with what the store has of it; layers that nobody measured stay missing.
