@@ -40,8 +40,9 @@ Result<ReplayPart> PartFrom(const Json& object) {
     INFIMUM_ASSIGN_OR_RETURN(const double cold, NumberField(object, "alone_cold_weights_us", 0, kLongest));
     part.alone_cold_weights = Latency(cold);
   }
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t constants, IntegerField(object, "constant_bytes", 0));
-  part.constants = Bytes{constants};
+  if (FindMember(object, "constant_bytes") != nullptr) {
+    INFIMUM_ASSIGN_OR_RETURN(part.constants.value, IntegerField(object, "constant_bytes", 0));
+  }
   part.in_loop = Latency(in_loop);
   if (FindMember(object, "error") != nullptr) {
     INFIMUM_ASSIGN_OR_RETURN(part.error, NumberField(object, "error", 0, kLargest));
@@ -190,11 +191,13 @@ Result<ReplayResult> ParseReplayResult(std::string_view text) {
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t weights, IntegerField(document, "weight_bytes", 0));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t arena, IntegerField(document, "arena_bytes", 0));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t cache, IntegerField(document, "last_level_cache_bytes", 0));
+  // Results of before there were cold weights lack what follows.
+  if (FindMember(document, "last_level_cache_bytes") != nullptr) {
+    INFIMUM_ASSIGN_OR_RETURN(result.last_level_cache.value, IntegerField(document, "last_level_cache_bytes", 0));
+  }
   if (FindMember(document, "resident_share") != nullptr) {
     INFIMUM_ASSIGN_OR_RETURN(result.resident_share, NumberField(document, "resident_share", 0, 1));
   }
-  result.last_level_cache = Bytes{cache};
   result.weights = Bytes{weights};
   result.arena = Bytes{arena};
   return result;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <map>
 #include <set>
 
@@ -36,6 +37,16 @@ class Collector {
   std::map<WorkloadKey, ColdWeightsEntry> entries_;
   std::map<WorkloadKey, std::set<std::string>> names_;
 };
+
+using Names = std::map<WorkloadKey, std::vector<std::string>>;
+
+// A runner's choice of candidates is one for a whole plan: a plan for each candidate measures no other.
+std::map<std::string, Plan> ByCandidate(const Plan& plan, const Names& names) {
+  std::map<std::string, Plan> parts;
+  for (const PlanEntry& entry : plan.entries)
+    for (const std::string& name : names.at(KeyOf(entry.workload))) parts[name].entries.push_back(entry);
+  return parts;
+}
 
 }  // namespace
 
@@ -74,7 +85,7 @@ Status MeasureColdWeights(const Installation& installation, const RunnerDescript
                           const Bracket& bracket, CampaignOptions campaign, Store& store, Talk& talk) {
   campaign.cache = CacheState::kColdWeights;
   Plan plan;
-  std::map<WorkloadKey, std::vector<std::string>> names;
+  Names names;
   for (ColdWeightsEntry& one : ColdWeightsEntries(graph, bracket)) {
     names[KeyOf(one.entry.workload)] = std::move(one.candidates);
     plan.entries.push_back(std::move(one.entry));
@@ -87,16 +98,23 @@ Status MeasureColdWeights(const Installation& installation, const RunnerDescript
   rule.candidates = [&](const PlanEntry& entry) { return names[KeyOf(entry.workload)]; };
   INFIMUM_ASSIGN_OR_RETURN(plan, LeaveOutKnown(std::move(plan), store, selection, rule));
   if (plan.entries.empty()) return {};
-  std::set<std::string> wanted;
-  for (const PlanEntry& entry : plan.entries) {
-    const std::vector<std::string>& own = names[KeyOf(entry.workload)];
-    wanted.insert(own.begin(), own.end());
-  }
-  campaign.candidates = {wanted.begin(), wanted.end()};
   talk.Say(fmt::format("measuring the best candidates of {} configurations with weights from memory, within {} s",
                        plan.entries.size(), campaign.budget.count()));
-  INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end, RunCampaign(installation, plan, campaign, store, talk));
-  if (end.budget_spent) talk.Say("the budget ended it; the same command again goes on");
+  const auto end = std::chrono::steady_clock::now() + campaign.budget;
+  for (const auto& [candidate, part] : ByCandidate(plan, names)) {
+    campaign.budget = std::chrono::ceil<std::chrono::seconds>(end - std::chrono::steady_clock::now());
+    bool stopped = campaign.budget.count() <= 0;
+    if (!stopped) {
+      campaign.candidates = {candidate};
+      INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd done, RunCampaign(installation, part, campaign, store, talk));
+      if (done.interrupted) return {};
+      stopped = done.budget_spent;
+    }
+    if (stopped) {
+      talk.Say("the budget ended it; the same command again goes on");
+      return {};
+    }
+  }
   return {};
 }
 

@@ -32,7 +32,7 @@ TEST_P(ReplayedModel, HasTheOutputsOfOnnxRuntimeAndIsKeptForItsBounds) {
     GTEST_SKIP() << file << " is missing; the model is not replayed";
   }
   const ProgramTest program;
-  std::vector<std::string> arguments{"replay", file.string(), "--repetitions", "1"};
+  std::vector<std::string> arguments{"replay", file.string(), "--repetitions", "1", "--budget", "1s"};
   arguments.insert(arguments.end(), GetParam().dims.begin(), GetParam().dims.end());
   const Ended ended = program.Infimum(arguments);
   if (ended.exit_code != 0 && ended.errors.find("No module named 'onnx") != std::string::npos) {
@@ -53,6 +53,11 @@ TEST_P(ReplayedModel, HasTheOutputsOfOnnxRuntimeAndIsKeptForItsBounds) {
   ASSERT_TRUE(json.is_object());
   ASSERT_TRUE(json.at("demonstrated_us").is_number());
   EXPECT_GT(json.at("demonstrated_us").get<double>(), 0);
+  // Which state applies is the machine's affair, and so are the numbers.
+  const auto& error = json.at("composition_error");
+  EXPECT_THAT(error.at("applies").get<std::string>(), ::testing::AnyOf("warm", "cold-weights"));
+  EXPECT_GT(error.at("warm").get<double>(), 0);
+  EXPECT_GT(error.at("cold-weights").get<double>(), 0);
 }
 
 // One of each kind: layouts, padded channels and clips; 8-bit layers with scales; transposes, gathers, softmax and
