@@ -65,6 +65,7 @@ class PrimitiveProgram : public Program {
   Status Prepare(const PrimitiveCall& call) {
     owned_ = call.owned;
     after_unpack_ = call.after_unpack;
+    in_place_ = !after_unpack_;
     primitive_ = dnnl::primitive(call.implementation.get());
     stream_ = dnnl::stream(CpuEngine());
     for (const PrimitiveCall::Input& input : call.inputs) INFIMUM_RETURN_IF_ERROR(BindInput(call, input));

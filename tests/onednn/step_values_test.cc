@@ -9,6 +9,7 @@
 
 #include "microbench/onednn/offers.h"
 #include "microbench/onednn/random_fill.h"
+#include "microbench/onednn/reference.h"
 #include "microbench/onednn/region_problem.h"
 #include "microbench/onednn/step_offer.h"
 
@@ -279,6 +280,20 @@ TEST(SliceStep, LeavesOutWhatItsStepsLeaveOut) {
       StepOf("movement kind=slice dtype=f32:-:f32 in=6x10 out=2x4", {{{"starts", {1, 1}}, {"steps", {2, 3}}}}));
   ASSERT_FALSE(outside.ok());
   EXPECT_THAT(outside.error().message, HasSubstr("leads out of"));
+}
+
+TEST(RecurrentStep, WritesBothDirectionsWhereTheModelHasThem) {
+  const ReplayStep step = StepOf(
+      "recurrent kind=lstm dtype=f32:f32:f32 sequence=3 batch=1 input=2 hidden=16 directions=2 bias=yes weights=const",
+      {{}});
+  const std::unique_ptr<cpu::Reference> reference = cpu::MakeReference(std::get<LayerConfig>(step.workload));
+  std::deque<cpu::TensorSource> held;
+  cpu::Sources sources;
+  ExpectAll(step, 1e-5, [&](const Tensors& tensors, std::int64_t element) {
+    if (sources.empty())
+      for (const HostTensor* operand : tensors.operands) sources.push_back(&held.emplace_back(*operand));
+    return reference->At(0, element, sources).value;
+  });
 }
 
 TEST(RecurrentStep, StartsFromZerosOrNotAtAll) {
