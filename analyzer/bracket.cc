@@ -165,7 +165,8 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   SetMarginalGains(problem, combined.parallel.latency, layers);
   for (const WhatIf& what_if : options.what_ifs)
     bracket.what_ifs.push_back(SolveAgain(problem, combined, layers, what_if));
-  INFIMUM_ASSIGN_OR_RETURN(bracket.layouts, PlanLayouts(graph, source, selection, device, layers, regions));
+  INFIMUM_ASSIGN_OR_RETURN(bracket.layouts,
+                           PlanLayouts(graph, source, selection, bracket.environments, device, layers, regions));
   bracket.regions = RegionsOf(regions, combined.chosen, layers);
   bracket.deciders = resolver.Deciders(TermsOfSelection(problem, combined.chosen));
   bracket.regret = RegretOf(layers);

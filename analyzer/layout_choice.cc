@@ -54,6 +54,7 @@ class DisjointSets {
 // What about the units does not depend on the choice.
 struct Facts {
   explicit Facts(const LayoutProblem& problem);
+  void NoteUse(std::size_t unit);
 
   const LayoutProblem& problem;
   std::vector<std::size_t> single;      // of each layer the unit that is it alone; kNone where free
@@ -62,6 +63,11 @@ struct Facts {
   std::vector<std::size_t> last_use;    // of each tensor, by any unit; layers where it is an output
   bool exact = true;                    // no region was left out for what reads its outputs early
 };
+
+void Facts::NoteUse(std::size_t unit) {
+  for (const auto* tensors : {&problem.units[unit].reads, &problem.units[unit].writes})
+    for (std::size_t tensor : *tensors) last_use[tensor] = std::max(last_use[tensor], runs_after[unit]);
+}
 
 Facts::Facts(const LayoutProblem& given)
     : problem(given),
@@ -90,9 +96,10 @@ Facts::Facts(const LayoutProblem& given)
       for (std::size_t tensor : units[single[layer]].reads)
         if (writer[tensor] == kNone || !is_member(writer[tensor])) runs_after[i] = std::max(runs_after[i], layer);
     }
-    for (const auto* tensors : {&units[i].reads, &units[i].writes})
-      for (std::size_t tensor : *tensors) last_use[tensor] = std::max(last_use[tensor], runs_after[i]);
-    if (!is_region) continue;
+    if (!is_region) {
+      NoteUse(i);
+      continue;
+    }
     Latency alone{0}, changes{0};
     const auto add_changes = [&](const LayoutUnit& unit) {
       for (std::size_t tensor : unit.reads) changes += LargestChange(problem.tensors[tensor]);
@@ -112,6 +119,7 @@ Facts::Facts(const LayoutProblem& given)
       continue;
     }
     regions.push_back(i);
+    NoteUse(i);
   }
   for (std::size_t i = 0; i < problem.tensors.size(); ++i)
     if (problem.tensors[i].is_output) last_use[i] = problem.layers;
@@ -331,6 +339,7 @@ class Solver {
                   const Emit& emit) {
     const LayoutUnit& unit = problem_.units[chosen.unit];
     const LayoutOption& option = unit.options[chosen.option];
+    while (k < unit.reads.size() && problem_.tensors[unit.reads[k]].layouts == 1) ++k;
     if (k == unit.reads.size()) {
       kept_masks_.assign(masks, masks + slots_);
       for (std::size_t i = 0; i < unit.writes.size(); ++i)
@@ -338,10 +347,6 @@ class Solver {
           masks[slot_of_[unit.writes[i]]] = static_cast<std::uint8_t>(1u << option.writes[i]);
       emit(cost + option.cost);
       std::ranges::copy(kept_masks_, masks);
-      return;
-    }
-    if (problem_.tensors[unit.reads[k]].layouts == 1) {
-      ForEachWay(chosen, k + 1, masks, cost, only_cheapest, emit);
       return;
     }
     std::uint8_t& mask = masks[slot_of_[unit.reads[k]]];
@@ -429,8 +434,15 @@ class Solver {
     }
     states_.clear();
     masks_.clear();
+    // Only what some state still has under way keeps its number: there may be a new set at every layer.
+    std::vector<std::vector<std::size_t>> sets = {{}};
+    std::map<std::vector<std::size_t>, std::uint32_t> numbers = {{{}, 0}};
     for (std::size_t i : kept_) {
       State state = next_[i];
+      const auto [entry, is_new] =
+          numbers.try_emplace(pending_sets_[state.pending], static_cast<std::uint32_t>(sets.size()));
+      if (is_new) sets.push_back(entry->first);
+      state.pending = entry->second;
       if (state.chosen.unit != kNone) {
         steps_.push_back({state.step, state.chosen, state.way});
         state.step = steps_.size() - 1;
@@ -438,6 +450,8 @@ class Solver {
       states_.push_back(state);
       masks_.insert(masks_.end(), masks(i), masks(i) + slots_);
     }
+    pending_sets_ = std::move(sets);
+    pending_numbers_ = std::move(numbers);
   }
 
   // To compare states with different regions under way: what of these is paid for is no loss.

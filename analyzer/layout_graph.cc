@@ -25,16 +25,12 @@ std::vector<std::string_view> SplitNames(std::string_view names) {
 bool IsOpaque(const std::vector<std::string_view>& names) { return std::ranges::count(names, "opaque") > 0; }
 
 // "abcd", "plain": what most candidates say, told without a look at the shape.
-bool IsRowMajorName(std::string_view name) {
-  for (std::size_t i = 0; i < name.size(); ++i)
-    if (name[i] != static_cast<char>('a' + i)) return name == "plain";
+bool IsRowMajorName(std::string_view name, std::size_t rank) {
+  if (name == "plain" || name == "-") return true;
+  if (name.size() != rank) return false;
+  for (std::size_t i = 0; i < rank; ++i)
+    if (name[i] != static_cast<char>('a' + i)) return false;
   return true;
-}
-
-// Of the `place`th tensor; row-major where the candidate names none.
-std::uint32_t StatedOrder(const std::vector<std::string_view>& names, std::size_t place, const Shape& shape,
-                          OrderTable& table) {
-  return place < names.size() && !IsRowMajorName(names[place]) ? table.NumberOf(names[place], shape) : 0;
 }
 
 // Which of a workload's operands vary from one inference to the next: those that candidates state layouts for, in turn.
@@ -67,17 +63,18 @@ class DisjointSets {
 
 }  // namespace
 
-std::uint32_t OrderTable::NumberOf(std::string_view name, const Shape& shape) {
+std::optional<std::uint32_t> OrderTable::NumberOf(std::string_view name, const Shape& shape) {
   key_ = name;
   for (std::int64_t extent : shape.dims) key_.append(reinterpret_cast<const char*>(&extent), sizeof extent);
   if (const auto known = numbers_.find(std::string_view(key_)); known != numbers_.end()) return known->second;
   std::optional<ElementOrder> order = ParseLayout(name, shape);
-  std::uint32_t number = 0;
+  std::optional<std::uint32_t> number;
+  if (order) number = 0;
   if (order && !order->is_row_major()) {
     number = static_cast<std::uint32_t>(orders_.size());
     std::vector<std::int64_t> runs;
     for (const ElementRun& run : order->runs) runs.insert(runs.end(), {run.extent, run.logical, run.physical});
-    const std::size_t first = first_.try_emplace({std::move(runs), order->padded}, number).first->second;
+    const std::size_t first = first_.try_emplace({std::move(runs), order->padded}, *number).first->second;
     LayoutView view = ViewOf(name, shape);
     orders_.push_back({*std::move(order), std::move(view.letters), std::move(view.shape), first});
   }
@@ -88,8 +85,11 @@ std::uint32_t OrderTable::NumberOf(std::string_view name, const Shape& shape) {
 LayoutGraph::LayoutGraph(const ModelGraph& graph, const Selection& selection, const std::vector<ResolvedLayer>& layers,
                          const std::vector<ResolvedRegion>& regions)
     : graph_(graph), selection_(selection), roots_(RootsOfViews(graph)), tensor_of_(graph.values.size()) {
+  const auto has_bodies = [](const Layer& layer) { return !layer.bodies.empty(); };
+  if (std::ranges::any_of(graph.layers, has_bodies))
+    for (std::size_t i = 0; i < graph.values.size(); ++i) named_.emplace(graph.values[i].name, ValueId(i));
   for (std::size_t i = 0; i < layers.size(); ++i)
-    if (graph.layers[i].status != LayerStatus::kFree) AddLayer(i, layers[i]);
+    if (TakesPart(graph.layers[i])) AddLayer(i, layers[i]);
   for (std::size_t i = 0; i < regions.size(); ++i) AddRegion(i, regions[i]);
   for (const Unit& unit : units_)
     for (const Way& way : unit.ways)
@@ -98,6 +98,14 @@ LayoutGraph::LayoutGraph(const ModelGraph& graph, const Selection& selection, co
   NumberOrders();
   NumberOptions();
   if (has_layouts_) FindReorders();
+}
+
+// Views take none. What a free layer makes of other bytes (a cast of bits) is row-major, and so is what it reads.
+bool LayoutGraph::TakesPart(const Layer& layer) const {
+  if (layer.status != LayerStatus::kFree || !layer.bodies.empty()) return true;
+  return std::ranges::any_of(layer.outputs, [&](const std::optional<ValueId>& output) {
+    return output && graph_.value(*output).kind == ValueKind::kIntermediate && roots_[output->index()] == *output;
+  });
 }
 
 std::optional<std::size_t> LayoutGraph::TensorOf(ValueId value) {
@@ -138,7 +146,7 @@ void LayoutGraph::AddWays(const WorkloadRows* rows, const std::vector<bool>& is_
   }
   const auto is_same = [&](std::uint32_t a, std::uint32_t b) { return table_.IsSame(a, b); };
   for (const auto& [row, cost] : fastest) {
-    Way way{&row->candidate, cost, {}, {}};
+    Way way{&row->candidate, cost, {}, {}, false};
     way.reads.resize(unit.reads.size());
     way.writes.resize(unit.writes.size());
     if (!unit.keeps_order && !ReadLayouts(row->candidate, is_read, unit, way)) continue;
@@ -160,14 +168,32 @@ bool LayoutGraph::ReadLayouts(const Candidate& candidate, const std::vector<bool
   const std::vector<std::string_view> inputs = SplitNames(candidate.input_layout);
   const std::vector<std::string_view> outputs = SplitNames(candidate.output_layout);
   if (IsOpaque(inputs) || IsOpaque(outputs)) return false;
+  // Row-major where the candidate names none, or says nothing that can be read.
+  const auto stated = [&](const std::vector<std::string_view>& names, std::size_t place, const Shape& shape) {
+    if (place >= names.size() || IsRowMajorName(names[place], shape.rank())) return std::uint32_t{0};
+    const std::optional<std::uint32_t> order = table_.NumberOf(names[place], shape);
+    way.unstated |= !order.has_value();
+    return order.value_or(0);
+  };
   for (std::size_t k = 0, place = 0; k < is_read.size(); ++k) {
     if (!is_read[k]) continue;
-    way.reads[place] = StatedOrder(inputs, k, unit.reads[place].shape, table_);
+    way.reads[place] = stated(inputs, k, unit.reads[place].shape);
     ++place;
   }
-  for (std::size_t k = 0; k < unit.writes.size(); ++k)
-    way.writes[k] = StatedOrder(outputs, k, unit.writes[k].shape, table_);
+  for (std::size_t k = 0; k < unit.writes.size(); ++k) way.writes[k] = stated(outputs, k, unit.writes[k].shape);
   return true;
+}
+
+// What a body takes from outside by name.
+void LayoutGraph::AddCaptured(const SubGraph& body, std::set<std::size_t>& known, Unit& unit) {
+  if (body.graph == nullptr) return;
+  for (ValueId input : body.graph->inputs) {
+    const auto found = named_.find(body.graph->value(input).name);
+    if (found == named_.end()) continue;
+    const std::optional<std::size_t> tensor = TensorOf(found->second);
+    if (tensor && known.insert(*tensor).second)
+      unit.reads.push_back({*tensor, *graph_.value(roots_[found->second.index()]).shape});
+  }
 }
 
 void LayoutGraph::AddLayer(std::size_t number, const ResolvedLayer& resolved) {
@@ -181,9 +207,16 @@ void LayoutGraph::AddLayer(std::size_t number, const ResolvedLayer& resolved) {
     const std::vector<Operand> operands = OperandsOf(*layer.workload);
     const std::vector<bool> varies = VariableOperands(*layer.workload, operands);
     unit.keeps_order = IsElementwise(*layer.workload);
-    for (std::size_t k = 0; k < operands.size() && k < layer.operand_inputs.size(); ++k) {
+    // A region's operands are kept in the order of their first use.
+    std::vector<std::size_t> places = layer.operand_inputs;
+    if (const auto* members = std::get_if<Region>(&*layer.workload)) {
+      const std::vector<std::size_t> by_use = PlacesByFirstUse(*members);
+      for (std::size_t i = 0; i < by_use.size() && i < places.size(); ++i)
+        if (by_use[i] < places.size()) places[by_use[i]] = layer.operand_inputs[i];
+    }
+    for (std::size_t k = 0; k < operands.size() && k < places.size(); ++k) {
       if (!varies[k]) continue;
-      const std::size_t input = layer.operand_inputs[k];
+      const std::size_t input = places[k];
       std::optional<std::size_t> tensor;
       if (input < layer.inputs.size() && layer.inputs[input]) tensor = TensorOf(*layer.inputs[input]);
       unit.keeps_order &= tensor.has_value();
@@ -196,6 +229,7 @@ void LayoutGraph::AddLayer(std::size_t number, const ResolvedLayer& resolved) {
       const std::optional<std::size_t> tensor = TensorOf(*input);
       if (tensor && known.insert(*tensor).second) unit.reads.push_back({*tensor, *graph_.value(*input).shape});
     }
+    for (const SubGraph& body : layer.bodies) AddCaptured(body, known, unit);
   }
   const std::vector<Operand> outputs = has_rows ? OutputsOf(*layer.workload) : std::vector<Operand>();
   for (std::size_t k = 0; k < layer.outputs.size(); ++k) {
@@ -207,9 +241,11 @@ void LayoutGraph::AddLayer(std::size_t number, const ResolvedLayer& resolved) {
   AddWays(resolved.rows, is_read, unit);
   // Estimated, missing, seen in a run, or a sum over bodies.
   if (unit.ways.empty()) {
-    Way way{resolved.known.candidate ? &*resolved.known.candidate : nullptr, resolved.fused.best, {}, {}};
+    Way way{resolved.known.candidate ? &*resolved.known.candidate : nullptr, resolved.fused.best, {}, {}, false};
     way.reads.resize(unit.reads.size());
     way.writes.resize(unit.writes.size());
+    // Rows that say nothing of their layouts count as row-major.
+    way.unstated = resolved.rows != nullptr;
     unit.ways.push_back(std::move(way));
   }
   units_.push_back(std::move(unit));
@@ -221,7 +257,7 @@ void LayoutGraph::AddRegion(std::size_t place, const ResolvedRegion& resolved) {
   const FusableRegion& region = resolved.known->region;
   Unit unit;
   for (LayerId layer : region.layers)
-    if (graph_.layer(layer).status != LayerStatus::kFree) unit.layers.push_back(layer.index());
+    if (TakesPart(graph_.layer(layer))) unit.layers.push_back(layer.index());
   std::vector<ValueId> values = region.operands;
   if (const auto* members = std::get_if<Region>(&region.workload)) {
     const std::vector<std::size_t> places = PlacesByFirstUse(*members);
@@ -327,10 +363,10 @@ void LayoutGraph::NumberOptions() {
     numbered.layers = unit.layers;
     for (const Access& access : unit.reads) numbered.reads.push_back(access.tensor);
     for (const Access& access : unit.writes) numbered.writes.push_back(access.tensor);
-    std::vector<const Candidate*> candidates;
+    std::vector<Behind> behind;
     const auto add = [&](const Way& way, std::vector<std::uint8_t> reads, std::vector<std::uint8_t> writes) {
       numbered.options.push_back({way.cost, std::move(reads), std::move(writes)});
-      candidates.push_back(way.candidate);
+      behind.push_back({way.candidate, way.unstated});
     };
     if (unit.keeps_order) {
       const std::size_t count = unit.writes.empty() ? 1 : orders_[class_of_[unit.writes[0].tensor]].size();
@@ -356,7 +392,7 @@ void LayoutGraph::NumberOptions() {
             std::vector<std::uint8_t>(unit.writes.size(), 0));
     }
     problem_.units.push_back(std::move(numbered));
-    candidates_.push_back(std::move(candidates));
+    behind_.push_back(std::move(behind));
   }
 }
 

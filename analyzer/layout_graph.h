@@ -12,6 +12,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -36,8 +37,8 @@ struct NamedOrder {
 class OrderTable {
  public:
   OrderTable() : orders_(1) {}
-  // 0 for a name that says nothing, and for row-major by every name.
-  std::uint32_t NumberOf(std::string_view name, const Shape& shape);
+  // 0 for row-major by every name; nullopt for a name that says nothing.
+  std::optional<std::uint32_t> NumberOf(std::string_view name, const Shape& shape);
   const NamedOrder& operator[](std::uint32_t number) const { return orders_[number]; }
   bool IsSame(std::uint32_t a, std::uint32_t b) const { return orders_[a].same_as == orders_[b].same_as; }
 
@@ -47,8 +48,9 @@ class OrderTable {
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
   };
   std::deque<NamedOrder> orders_;
-  std::unordered_map<std::string, std::uint32_t, TextHash, std::equal_to<>> numbers_;  // by name and extents
-  std::map<std::pair<std::vector<std::int64_t>, std::string>, std::size_t> first_;     // by runs, and what is padded
+  // By name and extents.
+  std::unordered_map<std::string, std::optional<std::uint32_t>, TextHash, std::equal_to<>> numbers_;
+  std::map<std::pair<std::vector<std::int64_t>, std::string>, std::size_t> first_;  // by runs, and what is padded
   std::string key_;
 };
 
@@ -79,8 +81,12 @@ class LayoutGraph {
   const NamedOrder& OrderOf(std::size_t tensor, std::size_t layout) const {
     return table_[orders_[class_of_[tensor]][layout]];
   }
-  // Null where no row is behind the time.
-  const Candidate* CandidateOf(const ChosenUnit& chosen) const { return candidates_[chosen.unit][chosen.option]; }
+  // What a choice stands for; its candidate is null where no row is behind the time.
+  struct Behind {
+    const Candidate* candidate = nullptr;
+    bool unstated = false;
+  };
+  const Behind& BehindOf(const ChosenUnit& chosen) const { return behind_[chosen.unit][chosen.option]; }
   // Which region of `regions` a unit is; nullopt for a layer.
   std::optional<std::size_t> RegionOf(std::size_t unit) const { return region_of_[unit]; }
 
@@ -94,6 +100,7 @@ class LayoutGraph {
     const Candidate* candidate = nullptr;  // null where no row is behind the time
     Latency cost{0};
     std::vector<std::uint32_t> reads, writes;  // orders
+    bool unstated = false;                     // an order counts as row-major for want of a name that can be read
   };
   struct Unit {
     std::vector<std::size_t> layers;
@@ -102,6 +109,8 @@ class LayoutGraph {
     bool keeps_order = false;
   };
 
+  bool TakesPart(const Layer& layer) const;
+  void AddCaptured(const SubGraph& body, std::set<std::size_t>& known, Unit& unit);
   void AddLayer(std::size_t layer, const ResolvedLayer& resolved);
   void AddRegion(std::size_t place, const ResolvedRegion& resolved);
   void AddWays(const WorkloadRows* rows, const std::vector<bool>& is_read, Unit& unit);
@@ -115,13 +124,14 @@ class LayoutGraph {
   const ModelGraph& graph_;
   const Selection& selection_;
   std::vector<ValueId> roots_;
-  std::vector<std::optional<std::size_t>> tensor_of_;  // by value
-  std::vector<ValueId> values_;                        // by tensor
+  std::unordered_map<std::string_view, ValueId> named_;  // where layers have bodies
+  std::vector<std::optional<std::size_t>> tensor_of_;    // by value
+  std::vector<ValueId> values_;                          // by tensor
   std::vector<Unit> units_;
   std::vector<std::size_t> class_of_;  // by tensor
   OrderTable table_;
-  std::vector<std::vector<std::uint32_t>> orders_;         // by class, row-major first
-  std::vector<std::vector<const Candidate*>> candidates_;  // by unit and option
+  std::vector<std::vector<std::uint32_t>> orders_;  // by class, row-major first
+  std::vector<std::vector<Behind>> behind_;         // by unit and option
   std::vector<std::optional<std::size_t>> region_of_;
   LayoutProblem problem_;
   std::vector<Reorder> reorders_;

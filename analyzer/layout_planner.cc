@@ -14,35 +14,38 @@ struct ReorderTimes {
 };
 
 Result<ReorderTimes> TimesOf(const std::vector<LayoutGraph::Reorder>& reorders, MeasurementSource& source,
-                             const Selection& selection, const DeviceModel& device) {
+                             const Selection& selection, std::span<const EnvironmentKey> environments,
+                             const DeviceModel& device) {
   std::vector<Workload> workloads;
   for (const LayoutGraph::Reorder& reorder : reorders) workloads.push_back(reorder.workload);
   // A change of layout keeps every bit, whatever contract the layers around it meet.
   Selection asked = selection;
   asked.contract.reset();
-  INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(workloads, source, asked));
-  ReorderTimes result;
-  for (const LayoutGraph::Reorder& reorder : reorders) {
-    const WorkloadRows& entry = *rows.Find(reorder.key);
-    const auto own = entry.by_threads.find(selection.threads);
-    std::optional<Latency> time;
-    if (own != entry.by_threads.end())
+  // In the environments that the layers were measured in, each asked by itself: of these workloads alone a source would
+  // take the one with the most of them.
+  std::map<WorkloadKey, Latency> best;
+  for (const EnvironmentKey& environment : environments) {
+    asked.environment = environment;
+    INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(workloads, source, asked));
+    for (const auto& [key, entry] : rows.all()) {
+      const auto own = entry.by_threads.find(selection.threads);
+      if (own == entry.by_threads.end()) continue;
       for (const Measurement& row : own->second) {
         const Latency point = Fold(row.repetitions, selection.statistic);
-        if (!time || point < *time) time = point;
+        const auto [known, is_new] = best.try_emplace(key, point);
+        if (!is_new) known->second = std::min(known->second, point);
       }
-    result.is_measured.push_back(time.has_value());
-    const double bytes = static_cast<double>(entry.work.read().value) + static_cast<double>(entry.work.written.value);
-    result.times.push_back(time ? *time : device.CopyTime(bytes).value_or(Latency(0)));
+    }
+  }
+  ReorderTimes result;
+  for (const LayoutGraph::Reorder& reorder : reorders) {
+    const auto measured = best.find(reorder.key);
+    result.is_measured.push_back(measured != best.end());
+    const Work work = WorkOf(reorder.workload);
+    const double bytes = static_cast<double>(work.read().value) + static_cast<double>(work.written.value);
+    result.times.push_back(measured != best.end() ? measured->second : device.CopyTime(bytes).value_or(Latency(0)));
   }
   return result;
-}
-
-bool StatesLayouts(const Candidate& candidate) {
-  const auto is_stated = [](const std::string& layout) {
-    return layout != "any" && layout != "opaque" && !layout.empty();
-  };
-  return is_stated(candidate.input_layout) && is_stated(candidate.output_layout);
 }
 
 std::string NameIn(const NamedOrder& order, const NamedOrder& other) {
@@ -63,12 +66,13 @@ std::vector<Workload> TransformsToMeasure(const LayoutPlan& plan) {
 }
 
 Result<std::optional<LayoutPlan>> PlanLayouts(const ModelGraph& graph, MeasurementSource& source,
-                                              const Selection& selection, const DeviceModel& device,
-                                              const std::vector<ResolvedLayer>& layers,
+                                              const Selection& selection, std::span<const EnvironmentKey> environments,
+                                              const DeviceModel& device, const std::vector<ResolvedLayer>& layers,
                                               const std::vector<ResolvedRegion>& regions) {
   LayoutGraph question(graph, selection, layers, regions);
   if (!question.has_layouts()) return std::optional<LayoutPlan>();
-  INFIMUM_ASSIGN_OR_RETURN(const ReorderTimes times, TimesOf(question.reorders(), source, selection, device));
+  INFIMUM_ASSIGN_OR_RETURN(const ReorderTimes times,
+                           TimesOf(question.reorders(), source, selection, environments, device));
   question.SetTimes(times.times);
   const LayoutProblem& problem = question.problem();
   const LayoutChoice choice = ChooseLayouts(problem);
@@ -81,9 +85,10 @@ Result<std::optional<LayoutPlan>> PlanLayouts(const ModelGraph& graph, Measureme
     PlannedUnit planned;
     for (std::size_t layer : unit.layers) planned.layers.push_back(LayerId(layer));
     planned.region = question.RegionOf(chosen.unit);
-    if (const Candidate* candidate = question.CandidateOf(chosen)) planned.candidate = *candidate;
+    const LayoutGraph::Behind& behind = question.BehindOf(chosen);
+    if (behind.candidate != nullptr) planned.candidate = *behind.candidate;
     planned.latency = unit.options[chosen.option].cost;
-    plan.unstated += !planned.candidate.algorithm.empty() && !StatesLayouts(planned.candidate);
+    plan.unstated += behind.unstated ? 1 : 0;
     plan.units.push_back(std::move(planned));
   }
   for (const LayoutChange& change : choice.changes) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "analyzer/device_model.h"
 #include "analyzer/latency_resolution.h"
@@ -11,10 +12,11 @@
 namespace infimum {
 
 // nullopt where every candidate reads and writes row-major, or says nothing: then `fused-sequential` has no layouts to
-// pay for. Asks `source` once.
+// pay for. `environments`: those that the layers' times are of; changes of layout are taken from the same. Asks
+// `source` once for each.
 Result<std::optional<LayoutPlan>> PlanLayouts(const ModelGraph& graph, MeasurementSource& source,
-                                              const Selection& selection, const DeviceModel& device,
-                                              const std::vector<ResolvedLayer>& layers,
+                                              const Selection& selection, std::span<const EnvironmentKey> environments,
+                                              const DeviceModel& device, const std::vector<ResolvedLayer>& layers,
                                               const std::vector<ResolvedRegion>& regions);
 
 }  // namespace infimum

@@ -158,6 +158,9 @@ std::vector<Offer> DequantizedOffers(const LayerConfig& config, CandidateTier ti
     offer.candidate.algorithm = std::string(kDequantized) + offer.candidate.algorithm;
     offer.candidate.library_choice = false;
     offer.place = nullptr;
+    offer.input_orders.clear();
+    offer.output_order = nullptr;
+    offer.candidate.input_layout = offer.candidate.output_layout = "plain";
     offer.make = [form = *form, values, inner = offer](const Problem& problem) -> Result<std::unique_ptr<Program>> {
       auto program = std::make_unique<DequantizedProgram>(problem, values);
       INFIMUM_RETURN_IF_ERROR(program->Prepare(problem, form, values, inner));

@@ -109,12 +109,17 @@ std::optional<Fusion> FusionOf(const Region& region, const RegionValues& values)
 }
 
 // By the region's own numbers: the product's operands that vary, then those of the epilogue.
-std::vector<OrderOf> OrdersOfInputs(const Fusion& fusion, const Offer& offer) {
+// `agrees`: whether an operand that is read twice is wanted in one order.
+std::vector<OrderOf> OrdersOfInputs(const Fusion& fusion, const Offer& offer, bool& agrees) {
   std::vector<OrderOf> orders;
+  std::vector<bool> is_known;
   const auto put = [&](const RegionOperand& operand, const OrderOf& order) {
     if (operand.source != RegionOperand::Source::kInput) return;
     const auto index = static_cast<std::size_t>(operand.index);
     orders.resize(std::max(orders.size(), index + 1));
+    is_known.resize(orders.size(), false);
+    if (is_known[index] && !SameOrder(orders[index], order)) agrees = false;
+    is_known[index] = true;
     orders[index] = order;
   };
   if (offer.input_orders.empty()) return orders;
@@ -143,11 +148,15 @@ std::vector<RegionOffer> PostOperationOffers(const Region& region, CandidateTier
   for (Offer& offer : FusedOffers(fusion->product, fusion->epilogue, tier, ValuesOfMember(values, 0))) {
     RegionOffer made;
     made.candidate = offer.candidate;
-    StateLayouts(region, OrdersOfInputs(*fusion, offer), offer.output_order, made.candidate);
+    bool agrees = true;
+    const std::vector<OrderOf> orders = OrdersOfInputs(*fusion, offer, agrees);
+    StateLayouts(region, orders, offer.output_order, made.candidate);
+    if (!agrees) made.candidate.input_layout = "opaque";
     made.make = [fusion = *fusion, make = offer.make](const RegionProblem& problem) {
       return make(FusedProblem(fusion, problem));
     };
-    if (offer.place) {
+    // An operand in two orders at once is brought into them by copies.
+    if (offer.place && agrees) {
       made.place = [fusion = *fusion, place = offer.place](const RegionProblem& problem) {
         return place(FusedProblem(fusion, problem));
       };

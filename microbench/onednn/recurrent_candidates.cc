@@ -164,7 +164,16 @@ std::vector<Offer> RecurrentOffers(const RecurrentConfig& config) {
         }
       },
       DNNL_ARG_SRC_LAYER, DNNL_ARG_DST_LAYER);
-  return walk.Take();
+  std::vector<Offer> offers = walk.Take();
+  if (config.directions == 2) {
+    // The result is moved to its place after the primitive, which no order says.
+    for (Offer& offer : offers) {
+      offer.input_orders.clear();
+      offer.output_order = nullptr;
+      offer.candidate.input_layout = offer.candidate.output_layout = "any";
+    }
+  }
+  return offers;
 }
 
 }  // namespace infimum::cpu

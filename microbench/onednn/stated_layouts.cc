@@ -28,7 +28,10 @@ std::string NameIn(const OrderOf& order, const Shape& shape) {
   // The primitive's own name holds where it sees the tensor as the workload does.
   const std::string own = LayoutName(order->wanted);
   const bool sees_alike = Shape{order->wanted.get_dims()} == shape && order->described == RowMajorLike(order->wanted);
-  if (!order->dense()) return sees_alike && ParseLayout(own, shape) ? own : kOpaque;
+  if (!order->dense()) {
+    const std::optional<ElementOrder> named = ParseLayout(own, shape);
+    return sees_alike && named && !named->is_dense() ? own : kOpaque;
+  }
   std::vector<std::string> names = UsualNames(shape.rank());
   if (sees_alike) names.insert(names.begin(), own);
   for (const std::string& name : names) {

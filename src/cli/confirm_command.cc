@@ -54,7 +54,8 @@ Result<int> RunConfirm(const ConfirmCommandOptions& options) {
   INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, text));
   if (options.format != OutputFormat::kTable)
     talk.Say(Outcome(done, confirm).substr(0, Outcome(done, confirm).size() - 1));
-  return kDone;
+  if (done.interrupted) return kFailed;
+  return done.converged ? kDone : kGateFailed;
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ std::vector<ValueId> RootsOfViews(const ModelGraph& graph) {
   for (std::size_t i = 0; i < graph.values.size(); ++i) roots.push_back(ValueId(i));
   // Producers come before consumers: what a view looks at has its root already.
   for (const Layer& layer : graph.layers) {
-    if (layer.status != LayerStatus::kFree) continue;
+    if (layer.status != LayerStatus::kFree || !layer.bodies.empty()) continue;
     for (const std::optional<ValueId>& output : layer.outputs) {
       if (!output || graph.value(*output).kind != ValueKind::kIntermediate) continue;
       for (const std::optional<ValueId>& input : layer.inputs) {

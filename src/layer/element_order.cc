@@ -156,8 +156,9 @@ std::optional<ElementOrder> ParseLayout(std::string_view name, const Shape& tens
   for (std::size_t k = parsed->blocks.size(); k-- > 0;) {
     const auto& [dimension, extent] = parsed->blocks[k];
     runs.push_back({extent, logical[dimension] * inside[dimension], step});
-    inside[dimension] *= extent;
-    has_gaps |= inside[dimension] > kMaxElements || shape.dims[dimension] % inside[dimension] != 0;
+    has_gaps |= inside[dimension] > kMaxElements / extent;
+    if (!has_gaps) inside[dimension] *= extent;
+    has_gaps |= shape.dims[dimension] % inside[dimension] != 0;
     if (has_gaps) return ElementOrder{{}, letters + " " + Format(shape)};
     step *= extent;
   }

@@ -254,7 +254,7 @@ Result<std::vector<ReplayUnit>> UnitsOf(const ModelGraph& graph, const std::vect
   }
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Layer& layer = graph.layers[i];
-    if (layer.status == LayerStatus::kFree || taken[i]) continue;
+    if (taken[i] || (layer.status == LayerStatus::kFree && layer.bodies.empty())) continue;
     if (layer.status == LayerStatus::kUnknown || !layer.bodies.empty()) {
       return Error{NameOf(layer) + " cannot be replayed: " +
                    (layer.reason.empty() ? std::string("it runs other layers") : layer.reason)};

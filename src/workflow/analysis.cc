@@ -34,6 +34,8 @@ std::chrono::seconds Left(SteadyTime start, std::chrono::seconds budget) {
 }
 
 constexpr std::chrono::seconds kPeaksTime{2};
+// For changes of layout, where the budget is spent.
+constexpr std::chrono::seconds kTransformsTime{30};
 
 // The framework's part of the budget: a fortieth for each of its four processes, so that a small budget
 // still leaves most of its time to the layers.
@@ -181,7 +183,8 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   // A few seconds' work beside the campaign's; what is left of a spent budget is one.
   if (!Interrupted()) {
     CampaignOptions campaign = options.campaign;
-    campaign.budget = std::max(Left(start, options.campaign.budget), options.campaign.budget / 8);
+    campaign.budget =
+        std::max(Left(start, options.campaign.budget), std::min(options.campaign.budget / 8, kTransformsTime));
     const Result<Bracket> timed =
         WithTransformTimes(installation, analysis.graph, *store, selection, {}, campaign, talk);
     if (!timed && !Interrupted()) {

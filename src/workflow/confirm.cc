@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <set>
 
 #include "infimum/onnx/read_model.h"
@@ -35,6 +38,33 @@ std::vector<std::string> CandidatesOf(const std::vector<Decider>& deciders) {
   std::set<std::string> names;
   for (const Decider& decider : deciders) names.insert(decider.candidates.begin(), decider.candidates.end());
   return {names.begin(), names.end()};
+}
+
+// Of the deciders' candidates the one that was repeated the least: campaigns do not add up, a longer one replaces it.
+Result<std::int64_t> LeastRepetitions(const std::vector<Decider>& deciders, MeasurementSource& source,
+                                      const Selection& selection) {
+  std::vector<WorkloadKey> keys;
+  std::map<WorkloadKey, const Decider*> by_key;
+  for (const Decider& decider : deciders) {
+    keys.push_back(decider.workload);
+    by_key.emplace(decider.workload, &decider);
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<Measurement> rows, source.Find(keys, selection));
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const Measurement& row : rows) {
+    if (row.outcome != Outcome::kMeasured || row.repetitions.empty()) continue;
+    const auto found = by_key.find(row.workload);
+    if (found == by_key.end()) continue;
+    const std::vector<std::string>& names = found->second->candidates;
+    if (std::ranges::find(names, row.candidate.name()) == names.end()) continue;
+    least = std::min(least, static_cast<std::int64_t>(row.repetitions.size()));
+  }
+  return least == std::numeric_limits<std::int64_t>::max() ? 0 : least;
+}
+
+// 3 -> 4, 8 -> 16, 20 -> 32
+std::int64_t DoubledPowerOfTwo(std::int64_t count) {
+  return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(count)) * 2);
 }
 
 }  // namespace
@@ -82,19 +112,26 @@ Result<Confirmation> Confirm(const ConfirmOptions& options, Talk& talk) {
   selection.cache = options.campaign.cache;
   selection.contract = options.contract;
 
-  for (std::int64_t repetitions = kFirstRepetitions;; repetitions *= 2) {
+  std::int64_t before = -1;
+  for (;;) {
     INFIMUM_ASSIGN_OR_RETURN(done.bracket, ComputeBracket(done.graph, *store, selection));
     done.width = IntervalWidth(done.bracket);
-    if (done.bracket.deciders.empty())
+    if (!(done.bracket.coverage.measured > 0))
       return Error{
           fmt::format("{} has no row of this model in this environment; `infimum analyze {}` measures it first",
                       ShownAddress(options.database), options.model.string())};
     done.converged = done.width <= options.width;
     done.interrupted = Interrupted();
-    if (done.converged || done.interrupted || repetitions > options.repetitions) return done;
     const auto spent = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start);
-    if (spent >= options.campaign.budget) return done;
+    if (done.converged || done.interrupted || spent >= options.campaign.budget) return done;
+    // None where all that is uncertain lies in bodies of control flow.
     const std::vector<Decider> deciders = WorthConfirming(done.bracket, options.width);
+    if (deciders.empty()) return done;
+    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t known, LeastRepetitions(deciders, *store, selection));
+    const std::int64_t repetitions = std::max(kFirstRepetitions, DoubledPowerOfTwo(known));
+    // Rows that a round did not make any longer will not be by another one.
+    if (repetitions > options.repetitions || known == before) return done;
+    before = known;
     CampaignOptions campaign = options.campaign;
     campaign.budget = options.campaign.budget - spent;
     campaign.rounds = repetitions;

@@ -153,6 +153,62 @@ TEST_F(LayoutPlanTest, ASecondOperandHasALayoutOfItsOwn) {
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 105 + 7);
 }
 
+// The reader calls control flow free, since its bodies are what takes time.
+TEST_F(LayoutPlanTest, BodiesTakeTheirTimeAndReadRowMajor) {
+  GraphBuilder body;
+  const ValueId in = body.Input("in", {1, 32, 8, 8});
+  body.Output(body.Unary("tanh", PointwiseKind::kTanh, in));
+  GraphBuilder model;
+  const ValueId x = model.Input("x", {1, 32, 8, 8});
+  const ValueId a = model.Measurable("conv_1", "Conv", {x, model.Weight("w1", {32, 32, 1, 1})}, Convolution());
+  const ValueId looped = model.Loop("loop", a, body.Take(), 10);
+  model.last().status = LayerStatus::kFree;
+  model.last().reason = "its body takes the time";
+  model.Output(looped);
+  graph_ = model.Take();
+  Add(Convolution(), "blocked", 100, "aBcd16b", "aBcd16b");
+  Add(Convolution(), "plain", 106, "abcd", "abcd");
+  Add(*graph_.layers[1].bodies[0].graph->layers[0].workload, "tanh", 5, "plain", "plain");
+  AddReorder("abcd", "aBcd16b", 3);
+  AddReorder("aBcd16b", "abcd", 4);
+  const Bracket bracket = Compute();
+  EXPECT_DOUBLE_EQ(bracket.Find(BoundVariant::kFusedSequential)->latency.count(), 150);
+  EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 156);
+  EXPECT_TRUE(bracket.layouts->transforms.empty());
+}
+
+// A layer that is a region has its operands in the order of their first use: weights between what varies.
+TEST_F(LayoutPlanTest, ALayerThatIsARegionReadsWhatItReads) {
+  graph_ = TwoConvolutions();
+  GraphBuilder model;
+  const ValueId x = model.Input("x", {1, 32, 8, 8});
+  const ValueId a = model.Measurable("conv_1", "Conv", {x, model.Weight("w1", {32, 32, 1, 1})}, Convolution());
+  const ValueId w = model.Weight("w2", {32, 32, 1, 1});
+  model.Output(model.Measurable("fused", "com.microsoft.FusedConv", {x, w, a}, Convolution()));
+  model.last().workload = *ParseWorkload("region [" + Format(LayerConfig(Convolution())) +
+                                         "](in0,w0) ; [pointwise kind=add dtype=f32:f32:f32 in=2048,2048](%0,in1)");
+  model.last().operand_inputs = {0, 1, 2};
+  graph_ = model.Take();
+  Add(Convolution(), "plain", 100, "abcd", "abcd");
+  Add(*graph_.layers[1].workload, "last", 100, "abcd,32x64:ba", "plain");
+  AddReorder("abcd", "acdb", 9);
+  AddReorder("acdb", "abcd", 9);
+  Add(*ParseWorkload("reorder dtype=f32:-:f32 in=32x64 from=ab to=ba"), "reorder", 7, "ab", "ba");
+  const Bracket bracket = Compute();
+  ASSERT_TRUE(bracket.layouts.has_value());
+  // The sum's operand, which conv_1 wrote row-major, is changed.
+  EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 207);
+}
+
+TEST_F(LayoutPlanTest, ANameThatSaysNothingCountsAsRowMajorAndIsTagged) {
+  Add(Convolution(), "foreign", 100, "NHWC", "aBcd16b");
+  Add(*graph_.layers[1].workload, "relu", 5, "plain", "plain");
+  const Bracket bracket = Compute();
+  ASSERT_TRUE(bracket.layouts.has_value());
+  EXPECT_EQ(bracket.layouts->unstated, 2u);
+  EXPECT_THAT(bracket.Find(BoundVariant::kWithLayouts)->assumptions, Contains("row-major-where-unstated"));
+}
+
 TEST_F(LayoutPlanTest, RegionsThatAreNotTakenTakeNoPart) {
   AddLayers();
   BracketOptions options;

@@ -74,9 +74,27 @@ TEST(Confirm, ASpentBudgetIsUnconverged) {
   const Ended ended = program.Infimum(With({"confirm", ProgramTest::Light("squeezenet"), "--width", "0.05", "--budget",
                                             "2s", "--backend-option", "pace=5ms"},
                                            kNoisy));
-  EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_EQ(ended.exit_code, 3) << ended.errors;
   EXPECT_THAT(ended.output, HasSubstr("unconverged  the interval is"));
   EXPECT_THAT(ended.output, HasSubstr("wanted 0.05 %"));
+}
+
+// A second time it goes on with more repetitions than the store has, or says that there are enough.
+TEST(Confirm, GoesOnWhereItEnded) {
+  const ProgramTest program;
+  Analyze(program, kNoisy);
+  const std::vector<std::string> confirm =
+      With({"confirm", ProgramTest::Light("squeezenet"), "--width", "0.01", "--repetitions", "8"}, kNoisy);
+  const Ended first = program.Infimum(confirm);
+  EXPECT_EQ(first.exit_code, 3);
+  EXPECT_THAT(first.errors, HasSubstr("8 repetitions each"));
+  const Ended enough = program.Infimum(confirm);
+  EXPECT_EQ(enough.exit_code, 3);
+  EXPECT_THAT(enough.errors, Not(HasSubstr("repetitions each")));
+  std::vector<std::string> more = confirm;
+  more[5] = "16";
+  const Ended second = program.Infimum(more);
+  EXPECT_THAT(second.errors, HasSubstr("16 repetitions each"));
 }
 
 TEST(Confirm, NeedsMeasurementsToBeginWith) {

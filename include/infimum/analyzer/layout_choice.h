@@ -75,7 +75,7 @@ struct LayoutChoice {
   bool exact = true;                  // otherwise the best that was found
 };
 
-inline constexpr std::size_t kMostLayoutStates = 4096;
+inline constexpr std::size_t kMostLayoutStates = 1024;
 LayoutChoice ChooseLayouts(const LayoutProblem& problem, std::size_t most_states = kMostLayoutStates);
 
 }  // namespace infimum

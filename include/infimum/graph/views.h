@@ -2,8 +2,8 @@
 //
 //   conv -> y1 (1x64x7x7), Reshape -> y2 (1x3136)      RootsOfViews(graph)[y2] == y1
 //
-// A view is what a free layer makes of a value that no weight folds into: it looks at the first of the layer's inputs
-// that has as many elements of the same type.
+// A view is what a free layer without bodies makes of a value that no weight folds into: it looks at the first of the
+// layer's inputs that has as many elements of the same type.
 #pragma once
 
 #include <vector>
