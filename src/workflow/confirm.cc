@@ -9,6 +9,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "infimum/onnx/read_model.h"
 #include "infimum/workflow/interrupt.h"
@@ -112,7 +113,8 @@ Result<Confirmation> Confirm(const ConfirmOptions& options, Talk& talk) {
   selection.cache = options.campaign.cache;
   selection.contract = options.contract;
 
-  std::int64_t before = -1;
+  std::int64_t last = 0;
+  std::set<std::pair<WorkloadKey, std::int64_t>> tried;
   for (;;) {
     INFIMUM_ASSIGN_OR_RETURN(done.bracket, ComputeBracket(done.graph, *store, selection));
     done.width = IntervalWidth(done.bracket);
@@ -125,13 +127,16 @@ Result<Confirmation> Confirm(const ConfirmOptions& options, Talk& talk) {
     const auto spent = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start);
     if (done.converged || done.interrupted || spent >= options.campaign.budget) return done;
     // None where all that is uncertain lies in bodies of control flow.
-    const std::vector<Decider> deciders = WorthConfirming(done.bracket, options.width);
+    std::vector<Decider> deciders = WorthConfirming(done.bracket, options.width);
     if (deciders.empty()) return done;
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t known, LeastRepetitions(deciders, *store, selection));
-    const std::int64_t repetitions = std::max(kFirstRepetitions, DoubledPowerOfTwo(known));
-    // Rows that a round did not make any longer will not be by another one.
-    if (repetitions > options.repetitions || known == before) return done;
-    before = known;
+    const std::int64_t repetitions = std::max({kFirstRepetitions, DoubledPowerOfTwo(known), last});
+    // Of what this run has repeated so often nothing more is to be had by it; the next power may help.
+    std::erase_if(deciders,
+                  [&](const Decider& decider) { return !tried.emplace(decider.workload, repetitions).second; });
+    last = deciders.empty() ? 2 * repetitions : repetitions;
+    if (last > options.repetitions) return done;
+    if (deciders.empty()) continue;
     CampaignOptions campaign = options.campaign;
     campaign.budget = options.campaign.budget - spent;
     campaign.rounds = repetitions;

@@ -78,14 +78,24 @@ TEST(Analyze, ASpentBudgetIsSaidAndGoneOnFrom) {
   EXPECT_DOUBLE_EQ(Bound(program, "inception_v2").at("coverage").at("missing"), 0.0);
 }
 
-// The real library: its candidates have layouts, and the best plan's changes of layout are measured with the layers.
-TEST(Analyze, MeasuresTheChangesOfLayoutThatItsPlanNeeds) {
+// The real library, whose candidates have layouts: of a few layers, since more would take minutes under a sanitizer.
+TEST(Bound, PaysForTheLayoutsOfTheRealLibrary) {
   const ProgramTest program;
   const std::string model = ProgramTest::Light("squeezenet");
-  const Ended ended =
-      program.Infimum({"analyze", model, "--framework", "none", "--budget", "8s", "--report", "report.html"});
-  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
-  EXPECT_THAT(ended.errors, HasSubstr("of layout"));
+  const Ended inspected = program.Infimum({"inspect", model, "--format", "json"});
+  ASSERT_EQ(inspected.exit_code, 0) << inspected.errors;
+  const nlohmann::json layers = nlohmann::json::parse(inspected.output, nullptr, false).at("layers");
+  // For the device's peaks; how much more it gets done is not asked.
+  const Ended begun =
+      program.Infimum({"analyze", model, "--framework", "none", "--budget", "2s", "--report", "report.html"});
+  ASSERT_EQ(begun.exit_code, 0) << begun.errors;
+  int measured = 0;
+  for (const auto& layer : layers) {
+    if (layer.at("op") != "Conv" || measured == 3) continue;
+    const Ended bench = program.Infimum({"bench", "--layer", layer.at("config").get<std::string>(), "--budget", "60s"});
+    ASSERT_EQ(bench.exit_code, 0) << bench.errors;
+    ++measured;
+  }
   const Ended bounded = program.Infimum({"bound", model, "--format", "json"});
   ASSERT_EQ(bounded.exit_code, 0) << bounded.errors;
   const nlohmann::json bound = nlohmann::json::parse(bounded.output, nullptr, false);
@@ -100,7 +110,6 @@ TEST(Analyze, MeasuresTheChangesOfLayoutThatItsPlanNeeds) {
   for (const auto& unit : layouts.at("units")) sum += unit.at("latency_us").get<double>();
   for (const auto& transform : layouts.at("transforms")) sum += transform.at("latency_us").get<double>();
   EXPECT_NEAR(sum, latency["with-layouts"], 1e-6 * sum);
-  EXPECT_THAT(program.Read("report.html"), HasSubstr("with-layouts"));
 }
 
 TEST(Analyze, PrintsTheComparisonAsCsv) {
