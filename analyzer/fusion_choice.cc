@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include "analyzer/disjoint_sets.h"
 #include "infimum/base/check.h"
 
 namespace infimum {
@@ -14,21 +15,6 @@ Latency CostAlone(const FusionCandidate& candidate, std::span<const Latency> cos
   for (std::size_t layer : candidate.layers) sum += costs[layer];
   return sum;
 }
-
-// Layers that some region connects, directly or over others.
-class Components {
- public:
-  explicit Components(std::size_t layers) : parent_(layers) { std::iota(parent_.begin(), parent_.end(), 0u); }
-
-  std::size_t Find(std::size_t layer) {
-    while (parent_[layer] != layer) layer = parent_[layer] = parent_[parent_[layer]];
-    return layer;
-  }
-  void Join(std::size_t a, std::size_t b) { parent_[Find(a)] = Find(b); }
-
- private:
-  std::vector<std::size_t> parent_;
-};
 
 struct Component {
   std::vector<std::size_t> layers;   // ascending
@@ -138,7 +124,8 @@ std::vector<std::size_t> WorthWhile(std::span<const Latency> costs, std::span<co
 
 std::vector<Component> Split(const std::vector<std::size_t>& regions, std::span<const FusionCandidate> candidates,
                              std::size_t layers) {
-  Components joined(layers);
+  // Layers that some region connects, directly or over others.
+  DisjointSets joined(layers);
   std::vector<bool> in_region(layers, false);
   for (std::size_t region : regions) {
     for (std::size_t layer : candidates[region].layers) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "analyzer/disjoint_sets.h"
 #include "analyzer/layout_routes.h"
 #include "infimum/base/check.h"
 
@@ -37,19 +38,6 @@ Latency BestCost(const LayoutUnit& unit) {
   for (const LayoutOption& option : unit.options) best = std::min(best, option.cost);
   return best;
 }
-
-class DisjointSets {
- public:
-  explicit DisjointSets(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0u); }
-  std::size_t Find(std::size_t i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-  void Join(std::size_t a, std::size_t b) { parent_[Find(a)] = Find(b); }
-
- private:
-  std::vector<std::size_t> parent_;
-};
 
 // What about the units does not depend on the choice.
 struct Facts {

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/disjoint_sets.h"
 #include "infimum/graph/replay_schedule.h"
 #include "infimum/graph/views.h"
 
@@ -47,19 +48,6 @@ std::vector<bool> VariableOperands(const Workload& workload, const std::vector<O
   for (std::size_t i = 0; i < operands.size(); ++i) varies[i] = i < inputs && !operands[i].constant;
   return varies;
 }
-
-class DisjointSets {
- public:
-  explicit DisjointSets(std::size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0u); }
-  std::size_t Find(std::size_t i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-  void Join(std::size_t a, std::size_t b) { parent_[Find(a)] = Find(b); }
-
- private:
-  std::vector<std::size_t> parent_;
-};
 
 }  // namespace
 

@@ -48,6 +48,13 @@ bool SuitsWinograd(const Workload& workload) {
   return all(convolution->kernel, 3) && all(convolution->stride, 1) && all(convolution->dilation, 1);
 }
 
+// A layer of two spatial dimensions, of which one candidate wants the channels last: something to pay for.
+bool IsPlanar(const Workload& workload) {
+  const auto* config = std::get_if<LayerConfig>(&workload);
+  const auto* convolution = config == nullptr ? nullptr : std::get_if<ConvolutionConfig>(config);
+  return convolution != nullptr && convolution->input.rank() == 4;
+}
+
 // Uniform in [0, 1), the same for the same text.
 double Draw(const std::string& text) { return static_cast<double>(RandomOrder(HashOf(text)).Next() >> 11) * 0x1p-53; }
 
@@ -57,7 +64,8 @@ std::vector<Candidate> FakeCandidates(const Workload& workload, CandidateTier ti
   std::vector<Candidate> candidates;
   for (const Kernel& kernel : KernelsFor(workload)) {
     if (kernel.algorithm == "winograd" && !SuitsWinograd(workload)) continue;
-    candidates.push_back({std::string(kLibrary), std::string(kernel.algorithm), "any", "any", candidates.empty()});
+    const std::string layout = kernel.algorithm == "winograd" && IsPlanar(workload) ? "acdb" : "any";
+    candidates.push_back({std::string(kLibrary), std::string(kernel.algorithm), layout, layout, candidates.empty()});
     if (tier == CandidateTier::kHeuristic && candidates.size() == 2) break;
   }
   return candidates;

@@ -67,15 +67,17 @@ Result<int> RunBound(const BoundOptions& options) {
 
 void AddBoundCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<BoundOptions>();
-  CLI::App* command = NewCommand(app, "bound", "the bracket of a model on a device, from the store",
-                                 "Floor, conventional floor and the bounds (sequential, parallel, fused, with ideal "
-                                 "fusion, with the libraries' own\n"
-                                 "choices), each with its interval and assumptions; coverage says what of it was "
-                                 "measured, estimated or missing.\n"
-                                 "Nothing is measured: `infimum analyze` does that.\n"
-                                 "--rules benanza-2019 combines the layers as the tool behind the Benanza paper did, "
-                                 "to be set beside its results.",
-                                 "infimum bound resnet50.onnx --dim batch=8 --layers --what-if floor:op=Softmax");
+  CLI::App* command =
+      NewCommand(app, "bound", "the bracket of a model on a device, from the store",
+                 "Floor, conventional floor and the bounds (sequential, parallel, fused, with changes of "
+                 "layout\n"
+                 "paid, with ideal fusion, with the libraries' own choices), each with its interval and assumptions; "
+                 "coverage says what of it was "
+                 "measured, estimated or missing.\n"
+                 "Nothing is measured: `infimum analyze` does that.\n"
+                 "--rules benanza-2019 combines the layers as the tool behind the Benanza paper did, "
+                 "to be set beside its results.",
+                 "infimum bound resnet50.onnx --dim batch=8 --layers --what-if floor:op=Softmax");
   AddModel(command, options->model);
   AddDims(command, options->dims);
   AddDatabase(command, options->stored.database);

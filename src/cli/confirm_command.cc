@@ -23,11 +23,13 @@ struct ConfirmCommandOptions {
   TalkOptions talk;
 };
 
+// One line, without its end.
 std::string Outcome(const Confirmation& done, const ConfirmOptions& options) {
   const std::string width = fmt::format("the interval is {:.2f} % of the fused-sequential bound", 100 * done.width);
-  if (done.converged) return "confirmed  " + width + "\n";
-  return fmt::format("unconverged  {}, wanted {:.2f} %{}\n", width, 100 * options.width,
-                     done.interrupted ? ", interrupted" : "; a larger --budget or a quieter machine may help");
+  if (done.converged) return "confirmed  " + width;
+  return fmt::format(
+      "unconverged  {}, wanted {:.2f} %{}", width, 100 * options.width,
+      done.interrupted ? ", interrupted" : "; a larger --budget or --repetitions, or a quieter machine, may help");
 }
 
 Result<int> RunConfirm(const ConfirmCommandOptions& options) {
@@ -42,7 +44,7 @@ Result<int> RunConfirm(const ConfirmCommandOptions& options) {
   std::string text;
   switch (options.format) {
     case OutputFormat::kTable:
-      text = BoundTable(done.graph, done.bracket, false, TerminalWidth()) + Outcome(done, confirm);
+      text = BoundTable(done.graph, done.bracket, false, TerminalWidth()) + Outcome(done, confirm) + "\n";
       break;
     case OutputFormat::kJson:
       text = BoundJson(done.graph, done.bracket);
@@ -52,8 +54,7 @@ Result<int> RunConfirm(const ConfirmCommandOptions& options) {
       break;
   }
   INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, text));
-  if (options.format != OutputFormat::kTable)
-    talk.Say(Outcome(done, confirm).substr(0, Outcome(done, confirm).size() - 1));
+  if (options.format != OutputFormat::kTable) talk.Say(Outcome(done, confirm));
   if (done.interrupted) return kFailed;
   return done.converged ? kDone : kGateFailed;
 }
@@ -69,7 +70,7 @@ void AddConfirmCommand(CLI::App& app, Invocation& invocation) {
       "are measured in\n"
       "more and more repetitions, most uncertain first, until the interval is as narrow as asked for, or the "
       "budget is\n"
-      "spent: then it says `unconverged`. `infimum analyze` measures everything once, before.",
+      "spent: then it says `unconverged`, with exit code 3. `infimum analyze` measures everything once, before.",
       "infimum confirm resnet50.onnx --dim batch=1 --width 2 --budget 10m");
   AddModel(command, options->model);
   AddDims(command, options->dims);

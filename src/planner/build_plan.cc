@@ -111,4 +111,11 @@ Plan BuildPlan(std::span<const ModelGraph* const> graphs, const PlanOptions& opt
   return plan;
 }
 
+Plan EvenPlan(std::vector<PlanEntry> entries) {
+  Plan plan;
+  plan.entries = std::move(entries);
+  for (PlanEntry& entry : plan.entries) entry.share = 1 / static_cast<double>(plan.entries.size());
+  return plan;
+}
+
 }  // namespace infimum

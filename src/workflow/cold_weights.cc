@@ -27,7 +27,6 @@ class Collector {
     std::vector<ColdWeightsEntry> entries;
     for (auto& [key, entry] : entries_) {
       entry.candidates.assign(names_[key].begin(), names_[key].end());
-      entry.entry.share = 1 / static_cast<double>(entries_.size());
       entries.push_back(std::move(entry));
     }
     return entries;
@@ -84,12 +83,13 @@ std::vector<ColdWeightsEntry> ColdWeightsEntries(const ModelGraph& graph, const 
 Status MeasureColdWeights(const Installation& installation, const RunnerDescription& here, const ModelGraph& graph,
                           const Bracket& bracket, CampaignOptions campaign, Store& store, Talk& talk) {
   campaign.cache = CacheState::kColdWeights;
-  Plan plan;
+  std::vector<PlanEntry> entries;
   Names names;
   for (ColdWeightsEntry& one : ColdWeightsEntries(graph, bracket)) {
     names[KeyOf(one.entry.workload)] = std::move(one.candidates);
-    plan.entries.push_back(std::move(one.entry));
+    entries.push_back(std::move(one.entry));
   }
+  Plan plan = EvenPlan(std::move(entries));
   Selection selection = bracket.selection;
   selection.cache = campaign.cache;
   selection.environment = here.environment.Key();

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "infimum/onnx/read_model.h"
+#include "infimum/planner/planner.h"
 #include "infimum/workflow/interrupt.h"
 
 namespace infimum {
@@ -21,18 +22,13 @@ constexpr std::int64_t kFirstRepetitions = 8;
 constexpr double kNormal95 = 1.96;
 
 Plan PlanOf(const std::vector<Decider>& deciders) {
-  Plan plan;
+  std::vector<PlanEntry> entries;
   for (const Decider& decider : deciders) {
     // The store's own text; one that nothing can read would not have been a decider.
     Result<Workload> workload = ParseWorkload(decider.workload.text);
-    if (!workload.ok()) continue;
-    PlanEntry entry;
-    entry.workload = *std::move(workload);
-    entry.contract = decider.contract;
-    plan.entries.push_back(std::move(entry));
+    if (workload.ok()) entries.push_back({*std::move(workload), decider.contract});
   }
-  for (PlanEntry& entry : plan.entries) entry.share = 1.0 / static_cast<double>(plan.entries.size());
-  return plan;
+  return EvenPlan(std::move(entries));
 }
 
 std::vector<std::string> CandidatesOf(const std::vector<Decider>& deciders) {

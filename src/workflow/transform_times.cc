@@ -5,6 +5,7 @@
 #include <chrono>
 #include <set>
 
+#include "infimum/planner/planner.h"
 #include "infimum/workflow/interrupt.h"
 
 namespace infimum {
@@ -13,15 +14,9 @@ namespace {
 constexpr int kMostRounds = 8;
 
 Plan PlanOf(const std::vector<Workload>& reorders) {
-  Plan plan;
-  for (const Workload& reorder : reorders) {
-    PlanEntry entry;
-    entry.workload = reorder;
-    entry.contract = NativeContract(reorder);
-    entry.share = 1.0 / static_cast<double>(reorders.size());
-    plan.entries.push_back(std::move(entry));
-  }
-  return plan;
+  std::vector<PlanEntry> entries;
+  for (const Workload& reorder : reorders) entries.push_back({reorder, NativeContract(reorder)});
+  return EvenPlan(std::move(entries));
 }
 
 }  // namespace

@@ -211,6 +211,10 @@ TEST_F(LayoutPlanTest, ANameThatSaysNothingCountsAsRowMajorAndIsTagged) {
 
 TEST_F(LayoutPlanTest, RegionsThatAreNotTakenTakeNoPart) {
   AddLayers();
+  const std::vector<FusableRegion> regions = FindFusableRegions(graph_);
+  ASSERT_FALSE(regions.empty());
+  Add(regions[0].workload, "fused", 90, "aBcd16b", "abcd");
+  EXPECT_EQ(Compute().regions.size(), 1u);
   BracketOptions options;
   options.takes = [](const FusableRegion&) { return false; };
   EXPECT_TRUE(Compute(options).regions.empty());

@@ -43,6 +43,18 @@ TEST(Analyze, MeasuresEveryLayerOfResNet50AndWritesTheReport) {
   EXPECT_LE(bound.at("floor_us").get<double>(), bound.at("bounds")[0].at("latency_us").get<double>());
 }
 
+// One of the fake machine's kernels wants the channels last.
+TEST(Analyze, MeasuresTheChangesOfLayoutThatItsPlanUses) {
+  const ProgramTest program;
+  const Ended ended = program.Infimum(Analyze("resnet50"));
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("of layout"));
+  const nlohmann::json layouts = Bound(program, "resnet50").at("layouts");
+  EXPECT_TRUE(layouts.at("exact"));
+  ASSERT_FALSE(layouts.at("transforms").empty());
+  for (const auto& transform : layouts.at("transforms")) EXPECT_TRUE(transform.at("measured")) << transform;
+}
+
 TEST(Analyze, TheSecondTimeNothingIsMeasuredAndTheBoundIsTheSame) {
   const ProgramTest program;
   ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
@@ -58,7 +70,7 @@ TEST(Analyze, AnInterruptStillWritesTheReportAndKeepsWhatWasMeasured) {
   const ProgramTest program;
   std::vector<std::string> arguments = Analyze("inception_v2");
   arguments.insert(arguments.end(), {"--backend-option", "pace=20ms"});
-  const Ended ended = program.Infimum(arguments, 1500);
+  const Ended ended = program.Infimum(arguments, {.interrupt_at = "configurations of layers"});
   EXPECT_EQ(ended.exit_code, 1) << ended.errors;
   EXPECT_THAT(program.Read("report.html"), HasSubstr("<!DOCTYPE html>"));
   const Ended again = program.Infimum(Analyze("inception_v2"));

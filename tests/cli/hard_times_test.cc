@@ -42,7 +42,7 @@ TEST(FullDisk, EndsInOneLineAndTheStoreStaysWhole) {
   const ProgramTest program;
   // Too small for the schema, for the rows, and for the report.
   for (const long bytes : {1000L, 20000L, 60000L, 100000L, 200000L}) {
-    const Ended ended = program.Infimum(Analyze("report.html"), 0, bytes);
+    const Ended ended = program.Infimum(Analyze("report.html"), {.largest_file = bytes});
     if (ended.exit_code == 0) continue;
     EXPECT_EQ(ended.exit_code, 1) << bytes << ": " << ended.errors;
     EXPECT_THAT(ErrorLine(ended), ::testing::AnyOf(HasSubstr("infimum.db"), HasSubstr("report.html"))) << bytes;
@@ -56,8 +56,8 @@ TEST(FullDisk, OfTheReportLeavesTheOldOne) {
   const ProgramTest program;
   ASSERT_EQ(program.Infimum(Analyze("report.html")).exit_code, 0);
   const std::string before = program.Read("report.html");
-  const Ended ended =
-      program.Infimum({"report", ProgramTest::Light("squeezenet"), "--backend", "fake", "-o", "report.html"}, 0, 50000);
+  const Ended ended = program.Infimum(
+      {"report", ProgramTest::Light("squeezenet"), "--backend", "fake", "-o", "report.html"}, {.largest_file = 50000});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_THAT(ErrorLine(ended), HasSubstr("report.html: cannot be written"));
   EXPECT_EQ(program.Read("report.html"), before);
@@ -98,7 +98,7 @@ TEST(Interrupt, AtAnyMomentLosesNothing) {
   arguments.insert(arguments.end(), {"--backend-option", "pace=2ms"});
   long missing = 1000000;
   for (const int after : {1, 5, 20, 40, 80, 120, 180, 250, 400, 700, 1100}) {
-    const Ended ended = program.Infimum(arguments, after);
+    const Ended ended = program.Infimum(arguments, {.interrupt_after_ms = after});
     // 130: before the program could watch for the signal.
     EXPECT_THAT(ended.exit_code, ::testing::AnyOf(0, 1, 130)) << after << ": " << ended.errors;
     if (!std::filesystem::exists(program.folder() / "infimum.db")) continue;

@@ -24,15 +24,19 @@ ProgramTest::~ProgramTest() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-Ended ProgramTest::Infimum(const std::vector<std::string>& arguments, int interrupt_after_ms, long largest_file) const {
+Ended ProgramTest::Infimum(const std::vector<std::string>& arguments, const Disturbance& disturbance) const {
   const std::string program = std::string(INFIMUM_BINARY_DIR) + "/bin/infimum";
   const std::string out = (folder_ / ".stdout").string(), err = (folder_ / ".stderr").string();
+  // What an earlier program said is not this one's.
+  Write(".stdout", "");
+  Write(".stderr", "");
   const pid_t pid = fork();
   if (pid == 0) {
     if (chdir(folder_.c_str()) != 0) _exit(126);
-    if (largest_file > 0) {
+    if (disturbance.largest_file > 0) {
       signal(SIGXFSZ, SIG_IGN);
-      const rlimit limit{static_cast<rlim_t>(largest_file), static_cast<rlim_t>(largest_file)};
+      const auto largest = static_cast<rlim_t>(disturbance.largest_file);
+      const rlimit limit{largest, largest};
       setrlimit(RLIMIT_FSIZE, &limit);
     }
     dup2(open(out.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), STDOUT_FILENO);
@@ -43,12 +47,19 @@ Ended ProgramTest::Infimum(const std::vector<std::string>& arguments, int interr
     execv(program.c_str(), pointers.data());
     _exit(127);
   }
-  if (interrupt_after_ms > 0) {
-    usleep(static_cast<useconds_t>(interrupt_after_ms) * 1000);
-    kill(pid, SIGINT);
-  }
   int state = 0;
-  waitpid(pid, &state, 0);
+  bool ended = false;
+  if (disturbance.interrupt_after_ms > 0) {
+    usleep(static_cast<useconds_t>(disturbance.interrupt_after_ms) * 1000);
+    kill(pid, SIGINT);
+  } else if (disturbance.interrupt_at != nullptr) {
+    while (!ended && Read(".stderr").find(disturbance.interrupt_at) == std::string::npos) {
+      usleep(2000);
+      ended = waitpid(pid, &state, WNOHANG) == pid;
+    }
+    if (!ended) kill(pid, SIGINT);
+  }
+  if (!ended) waitpid(pid, &state, 0);
   return {WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state), Read(".stdout"), Read(".stderr")};
 }
 

@@ -13,6 +13,13 @@ struct Ended {
   std::string errors;
 };
 
+// What happens to a program that runs.
+struct Disturbance {
+  int interrupt_after_ms = 0;          // a SIGINT then
+  const char* interrupt_at = nullptr;  // a SIGINT when its errors and progress contain this
+  long largest_file = 0;               // no file of it (and its children) grows beyond so many bytes, as on a full disk
+};
+
 class ProgramTest {
  public:
   ProgramTest();
@@ -20,9 +27,8 @@ class ProgramTest {
   ProgramTest(const ProgramTest&) = delete;
   ProgramTest& operator=(const ProgramTest&) = delete;
 
-  // `infimum` with these arguments, in folder(). With `interrupt_after_ms` it gets a SIGINT then; with
-  // `largest_file` no file of it (and its children) grows beyond so many bytes, as on a full disk.
-  Ended Infimum(const std::vector<std::string>& arguments, int interrupt_after_ms = 0, long largest_file = 0) const;
+  // `infimum` with these arguments, in folder().
+  Ended Infimum(const std::vector<std::string>& arguments, const Disturbance& disturbance = {}) const;
   const std::filesystem::path& folder() const { return folder_; }
   std::string Write(const std::string& name, const std::string& text) const;
   std::string Read(const std::string& name) const;

@@ -43,6 +43,9 @@ Latency EstimateLatency(const Workload& workload, const PlanOptions& options);
 // its uses added up. Ties are ordered by text. One comment for each graph names it. Graphs must be valid.
 Plan BuildPlan(std::span<const ModelGraph* const> graphs, const PlanOptions& options);
 
+// A plan of just these, each expected to take as long as the others.
+Plan EvenPlan(std::vector<PlanEntry> entries);
+
 // When a workload needs no more measuring.
 struct SettledRule {
   // What every candidate that could be the best must have, in one row.
