@@ -18,25 +18,6 @@
 namespace infimum {
 namespace {
 
-// The contract of most of the model's work, where none was asked for.
-NumericContract MainContract(const ModelGraph& graph) {
-  std::map<NumericContract, double> work;
-  for (const Layer& layer : graph.layers) {
-    for (const SubGraph& body : layer.bodies)
-      if (body.graph != nullptr) work[MainContract(*body.graph)] += 1;
-    if (layer.status != LayerStatus::kMeasurable || !layer.workload) continue;
-    work[NativeContract(*layer.workload)] += 1 + static_cast<double>(layer.work.direct.value);
-  }
-  NumericContract main = NumericContract::kStrictF32;
-  double most = 0;
-  for (const auto& [contract, amount] : work) {
-    if (amount <= most) continue;
-    most = amount;
-    main = contract;
-  }
-  return main;
-}
-
 void FindControlFlow(const ModelGraph& graph, std::set<std::string>& tags) {
   for (const Layer& layer : graph.layers) {
     if (!layer.bodies.empty()) tags.insert(layer.bodies.size() > 1 ? "if-cheaper-branch" : "least-loop-iterations");
@@ -89,6 +70,24 @@ std::optional<AlgorithmRegret> RegretOf(const std::vector<ResolvedLayer>& layers
 }
 
 }  // namespace
+
+NumericContract MainContract(const ModelGraph& graph) {
+  std::map<NumericContract, double> work;
+  for (const Layer& layer : graph.layers) {
+    for (const SubGraph& body : layer.bodies)
+      if (body.graph != nullptr) work[MainContract(*body.graph)] += 1;
+    if (layer.status != LayerStatus::kMeasurable || !layer.workload) continue;
+    work[NativeContract(*layer.workload)] += 1 + static_cast<double>(layer.work.direct.value);
+  }
+  NumericContract main = NumericContract::kStrictF32;
+  double most = 0;
+  for (const auto& [contract, amount] : work) {
+    if (amount <= most) continue;
+    most = amount;
+    main = contract;
+  }
+  return main;
+}
 
 std::string_view Name(LatencyStatus status) {
   constexpr std::array<std::string_view, 4> kNames = {"measured", "estimated", "free", "missing"};

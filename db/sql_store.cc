@@ -213,7 +213,7 @@ Result<std::vector<StoredRow>> SqlStore::RowsOf(std::span<const WorkloadKey> wor
           "CROSS JOIN measurements m JOIN candidates c ON c.id = m.candidate_id "
           "JOIN environments e ON e.id = m.environment_id "
           "WHERE w.text = wanted.value AND m.workload_id = w.id AND m.device_id = d.id AND m.cache IN ($3, $5) "
-          "AND e.threads = $4",
+          "AND e.threads = $4 AND ($6 = '' OR m.contract = $6)",
           kRowColumns, ListTable(connection_->dialect(), "$1", "wanted"))));
   find->Bind(1, FormatList(texts));
   find->Bind(2, selection.device.text);
@@ -221,6 +221,9 @@ Result<std::vector<StoredRow>> SqlStore::RowsOf(std::span<const WorkloadKey> wor
   find->Bind(4, selection.threads);
   // Of some workloads warm rows stand for cold-weights; which, AdmittedPlaces knows.
   find->Bind(5, Name(selection.cache == CacheState::kColdWeights ? CacheState::kWarm : selection.cache));
+  // Likewise which contract each workload's own types imply.
+  const bool is_one_contract = selection.contract && selection.cache != CacheState::kColdWeights;
+  find->Bind(6, is_one_contract ? Name(*selection.contract) : std::string_view());
   std::vector<StoredRow> rows;
   while (true) {
     INFIMUM_ASSIGN_OR_RETURN(const bool more, find->Step());

@@ -61,14 +61,33 @@ std::string NotesText(const Bracket& bracket) {
     out += fmt::format("inversion  {} is {} above {}{}\n", Name(inversion.variant), LatencyText(inversion.excess),
                        Printable(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");
   }
-  for (const WhatIfOutcome& outcome : bracket.what_ifs) {
-    std::string gains;
-    for (const WhatIfBound& bound : outcome.bounds)
-      gains += fmt::format("{}{} {} ({})", gains.empty() ? "" : ", ", Name(bound.variant), LatencyText(bound.latency),
-                           SignedLatencyText(-bound.gain));
-    out += fmt::format("what if    {} ({}): {}\n", Printable(outcome.name), CountText(outcome.layers, "layer"), gains);
-  }
   return out;
+}
+
+// A line for each bound that an assumption changes.
+Table WhatIfsTable(const std::vector<WhatIfOutcome>& what_ifs) {
+  Table table{{{"what if", Align::kLeft, true},
+               {"layers", Align::kRight},
+               {"bound"},
+               {"latency", Align::kRight},
+               {"change", Align::kRight},
+               {"interval"},
+               {"measured", Align::kRight}},
+              {}};
+  for (const WhatIfOutcome& outcome : what_ifs) {
+    std::string name = outcome.name, layers = std::to_string(outcome.layers);
+    if (outcome.inferences != 1) name += fmt::format(" (against {} inferences)", FormatNumber(outcome.inferences));
+    const std::string measured = outcome.coverage ? PercentText(outcome.coverage->measured) : "";
+    if (outcome.bounds.empty()) table.rows.push_back({name, layers, "nothing is measured", "-", "-", "", measured});
+    for (const WhatIfBound& bound : outcome.bounds) {
+      table.rows.push_back({name, layers, std::string(Name(bound.variant)), LatencyText(bound.latency),
+                            outcome.is_comparable ? SignedLatencyText(-bound.gain) : "-",
+                            bound.interval ? IntervalText(*bound.interval) : "", measured});
+      name.clear();
+      layers.clear();
+    }
+  }
+  return table;
 }
 
 Table RegionsOfBracket(const ModelGraph& graph, const Bracket& bracket) {
@@ -153,6 +172,7 @@ std::string BoundTable(const ModelGraph& graph, const Bracket& bracket, bool lay
   for (const EnvironmentKey& environment : bracket.environments)
     out += fmt::format("measured   {}\n", Printable(environment.text));
   out += fmt::format("device     {}\n", Printable(bracket.selection.device.text));
+  if (!bracket.what_ifs.empty()) out += '\n' + FormatTable(WhatIfsTable(bracket.what_ifs), width);
   if (layers) {
     out += '\n';
     out += FormatTable(LayersTable(graph, bracket), width);

@@ -53,28 +53,34 @@ inline Json InversionsJson(const std::vector<Inversion>& inversions) {
   return array;
 }
 
+inline Json CoverageJson(const Coverage& coverage) {
+  return {{"measured", coverage.measured},
+          {"estimated", coverage.estimated},
+          {"free", coverage.free},
+          {"missing", coverage.missing}};
+}
+
 inline Json WhatIfsJson(const std::vector<WhatIfOutcome>& what_ifs) {
   Json array = Json::array();
   for (const WhatIfOutcome& outcome : what_ifs) {
     Json bounds = Json::array();
     for (const WhatIfBound& bound : outcome.bounds) {
-      bounds.push_back(
-          {{"variant", Name(bound.variant)}, {"latency_us", bound.latency.count()}, {"gain_us", bound.gain.count()}});
+      bounds.push_back({{"variant", Name(bound.variant)},
+                        {"latency_us", bound.latency.count()},
+                        {"interval_us", bound.interval ? IntervalOrNull(*bound.interval) : Json(nullptr)},
+                        {"gain_us", outcome.is_comparable ? Json(bound.gain.count()) : Json(nullptr)}});
     }
-    array.push_back({{"what_if", outcome.name}, {"layers", outcome.layers}, {"bounds", std::move(bounds)}});
+    array.push_back({{"what_if", outcome.name},
+                     {"layers", outcome.layers},
+                     {"inferences", outcome.inferences},
+                     {"coverage", outcome.coverage ? CoverageJson(*outcome.coverage) : Json(nullptr)},
+                     {"bounds", std::move(bounds)}});
   }
   return array;
 }
 
 inline Json FloorJson(const Floor& floor) {
   return {{"latency_us", floor.latency.count()}, {"decided_by", floor.decided_by}, {"assumptions", floor.assumptions}};
-}
-
-inline Json CoverageJson(const Coverage& coverage) {
-  return {{"measured", coverage.measured},
-          {"estimated", coverage.estimated},
-          {"free", coverage.free},
-          {"missing", coverage.missing}};
 }
 
 // Bytes that are not UTF-8 become U+FFFD, numbers that JSON lacks null: dumping never throws for them.

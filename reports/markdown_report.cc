@@ -51,6 +51,15 @@ void AddBracket(const ReportModel& report, std::string& out) {
   for (const Bound& bound : report.bounds) {
     AddLine("bound, " + std::string(Name(bound.variant)), bound.latency, Join(bound.assumptions, ", "), out);
   }
+  const Bound* main = MainBound(report);
+  for (const WhatIfOutcome& outcome : report.what_ifs) {
+    if (!outcome.coverage || main == nullptr) continue;
+    for (const WhatIfBound& bound : outcome.bounds) {
+      if (bound.variant != main->variant) continue;
+      AddLine(fmt::format("bound, {}, {}", Name(bound.variant), outcome.name), bound.latency,
+              "measured " + PercentText(outcome.coverage->measured), out);
+    }
+  }
   if (report.demonstrated) {
     AddLine("demonstrated", *report.demonstrated, report.composition ? CompositionText(*report.composition) : "", out);
   }

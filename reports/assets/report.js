@@ -114,8 +114,9 @@ function fillWins(data) {
   const parallel = of('parallel');
   if (parallel) add('run independent layers at once', sequential.latency_us - parallel.latency_us, parallel.assumptions.find((tag) => tag.endsWith('-decides')) || '');
   if (data.regret) add('the best algorithm in place of the library\u2019s choice', data.regret.sum_us, `${plural(data.regret.layers, 'layer')}${data.regret.validated ? ', measured on repetitions that did not choose the winner' : ', not told from noise'}`);
-  for (const outcome of data.what_ifs) {
-    for (const bound of outcome.bounds.filter((one) => one.variant === main.variant)) add(`what if ${outcome.what_if}`, bound.gain_us, `${plural(outcome.layers, 'layer')}, ${bound.variant} ${timeText(bound.latency_us)}`);
+  // Other caches are no change that anybody could make.
+  for (const outcome of data.what_ifs.filter((one) => !one.what_if.startsWith('cache:'))) {
+    for (const bound of outcome.bounds.filter((one) => one.variant === main.variant && one.gain_us !== null)) add(`what if ${outcome.what_if}`, bound.gain_us, `${plural(outcome.layers, 'layer')}, ${bound.variant} ${timeText(bound.latency_us)}${outcome.coverage ? `, measured ${percentText(outcome.coverage.measured)}` : ''}`);
   }
   document.getElementById('wins').hidden = false;
   const head = (titles) => element('thead', {}, element('tr', {}, ...titles.map(([title, number]) => element('th', { scope: 'col', text: title, class: number ? 'number' : '' }))));
@@ -171,6 +172,10 @@ function fillAssumptions(data) {
   line('floor F0', data.floor.latency_us, null, floorText(data.floor));
   line('conventional floor Fc', data.conventional_floor.latency_us, null, floorText(data.conventional_floor));
   for (const bound of data.bounds) line('bound F1, ' + bound.variant, bound.latency_us, bound.interval_us, bound.assumptions.join(', '));
+  const main = mainBound(data);
+  for (const outcome of data.what_ifs.filter((one) => one.coverage)) {
+    for (const bound of outcome.bounds.filter((one) => one.variant === main.variant)) line(`bound F1, ${bound.variant}, ${outcome.what_if}`, bound.latency_us, bound.interval_us, `other rows, of which measured ${percentText(outcome.coverage.measured)}`);
+  }
   if (data.demonstrated_us !== null) line('demonstrated R', data.demonstrated_us, null, 'chosen candidates replayed with real buffers' + compositionText(data.composition_error));
   if (data.run) line('measured T', data.run.latency_us, [data.run.minimum_us, data.run.p95_us], `${data.run.framework} ${data.run.version}; interval: minimum to 95th percentile`);
   table.append(body);

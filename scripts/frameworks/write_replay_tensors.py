@@ -6,7 +6,8 @@
 Inputs and weights are the seeded random ones of measure_onnxruntime.py; a quantized model gets scales that fit them
 (fitting_scales.py). Weights that the model computes from others are
 computed by ONNX Runtime without optimisations; the outputs that a replay is compared with are those of ONNX Runtime as
-users run it, on the same inputs and weights.
+users run it, on the same inputs and weights. Where the schedule wants f32 numbers of the model in f16 or bf16, they are
+rounded.
 """
 
 from __future__ import annotations
@@ -96,10 +97,21 @@ def computed_weights(model: Any, names: list[str], feeds: dict[str, Any], dims: 
     return dict(zip(names, session.run(names, feeds)))
 
 
-def write(folder: Path, tensors: dict[str, Any]) -> None:
+def rounded_to_bf16(array: Any) -> Any:
+    """As the upper halves of f32 numbers, rounded to even; infinities and NaNs stay what they are."""
+    bits = numpy.ascontiguousarray(array, dtype="<f4").view("<u4")
+    rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
+    return numpy.where(numpy.isfinite(array), rounded, (bits >> 16) | numpy.isnan(array) * 0x40).astype("<u2")
+
+
+def write(folder: Path, tensors: dict[str, Any], wanted: dict[str, str]) -> None:
     entries: list[dict[str, Any]] = []
     for number, (name, array) in enumerate(tensors.items()):
         kind = NAMES.get(str(array.dtype))
+        if kind == "f32" and wanted.get(name) == "bf16":
+            array, kind = rounded_to_bf16(array), "bf16"
+        elif kind == "f32" and wanted.get(name) == "f16":
+            array, kind = array.astype("float16"), "f16"
         if kind is None:
             raise SystemExit(f"infimum: error: {name!r} has type {array.dtype}, which no replay takes")
         file = f"{number}.bin"
@@ -136,7 +148,7 @@ def main() -> None:
     tensors.update(computed_weights(model, computed, feeds, dims))
     tensors.update(outputs)
     arguments.output.mkdir(parents=True, exist_ok=True)
-    write(arguments.output, tensors)
+    write(arguments.output, tensors, {tensor["name"]: tensor["dtype"] for tensor in schedule["tensors"]})
 
 
 if __name__ == "__main__":

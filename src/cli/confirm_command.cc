@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "infimum/reports/bound_json.h"
 #include "infimum/reports/bound_table.h"
@@ -32,6 +33,15 @@ std::string Outcome(const Confirmation& done, const ConfirmOptions& options) {
       done.interrupted ? ", interrupted" : "; a larger --budget or --repetitions, or a quieter machine, may help");
 }
 
+// The bound, and how its confirmation ended.
+std::string ConfirmJson(const Confirmation& done, const ConfirmOptions& options) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::parse(BoundJson(done.graph, done.bracket));
+  json["confirmation"] = {{"outcome", done.converged ? "confirmed" : done.interrupted ? "interrupted" : "unconverged"},
+                          {"width", done.width},
+                          {"wanted", options.width}};
+  return json.dump(2) + "\n";
+}
+
 Result<int> RunConfirm(const ConfirmCommandOptions& options) {
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
   ConfirmOptions confirm = options.confirm;
@@ -47,7 +57,7 @@ Result<int> RunConfirm(const ConfirmCommandOptions& options) {
       text = BoundTable(done.graph, done.bracket, false, TerminalWidth()) + Outcome(done, confirm) + "\n";
       break;
     case OutputFormat::kJson:
-      text = BoundJson(done.graph, done.bracket);
+      text = ConfirmJson(done, confirm);
       break;
     case OutputFormat::kCsv:
       text = BoundCsv(done.graph, done.bracket, false);

@@ -8,6 +8,7 @@
 #include "infimum/onnx/read_model.h"
 #include "infimum/planner/planner.h"
 #include "infimum/workflow/device_choice.h"
+#include "infimum/workflow/model_variant.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
 
@@ -30,17 +31,20 @@ struct PlanCommandOptions {
 
 Result<int> RunPlan(const PlanCommandOptions& options) {
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
-  ReadOptions read;
-  INFIMUM_ASSIGN_OR_RETURN(read.dims, options.dims.Parse());
+  INFIMUM_ASSIGN_OR_RETURN(const auto dims, options.dims.Parse());
   std::vector<ModelGraph> graphs;
+  std::optional<NumericContract> selected;
   for (const std::string& model : options.models) {
-    INFIMUM_ASSIGN_OR_RETURN(ModelGraph graph, ReadModel(model, read));
-    graphs.push_back(std::move(graph));
+    INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(model, dims, options.contract));
+    if (!graphs.empty() && under.selected != selected)
+      return Error{model + ": keeps its own types under --contract, others do not; plan it by itself"};
+    selected = under.selected;
+    graphs.push_back(std::move(under.graph));
   }
   std::vector<const ModelGraph*> pointers;
   for (const ModelGraph& graph : graphs) pointers.push_back(&graph);
   PlanOptions plan_options;
-  plan_options.contract = options.contract;
+  plan_options.contract = selected;
   plan_options.regions = !options.no_regions;
   Plan plan = BuildPlan(pointers, plan_options);
   const std::size_t whole = plan.entries.size();
@@ -62,7 +66,7 @@ Result<int> RunPlan(const PlanCommandOptions& options) {
     }
     selection.threads = campaign.threads;
     selection.cache = campaign.cache;
-    selection.contract = options.contract;
+    selection.contract = selected;
     // Of another device one repetition is data; here a campaign would go on until there are enough.
     SettledRule rule;
     if (!options.device.empty()) rule.repetitions = 1;

@@ -15,6 +15,16 @@
 namespace infimum {
 namespace {
 
+// Layers are made of their values' types only afterwards.
+void StoreFloatsAs(DataType type, ModelGraph& graph) {
+  for (Value& value : graph.values)
+    if (value.type == DataType::kF32 || value.type == DataType::kF16 || value.type == DataType::kBF16)
+      value.type = type;
+  for (Layer& layer : graph.layers)
+    for (SubGraph& body : layer.bodies)
+      if (body.graph != nullptr) StoreFloatsAs(type, *body.graph);
+}
+
 // Bodies first: a layer's bodies are finished when the layer is looked at.
 void Finish(ModelGraph& graph, const ReadOptions& options, const Opsets& opsets) {
   for (Layer& layer : graph.layers)
@@ -35,6 +45,7 @@ Result<ModelGraph> Read(ModelFile& file, const ReadOptions& options) {
   INFIMUM_RETURN_IF_ERROR(builder.Build(proto, arguments));
   ModelGraph graph = builder.Take();
   graph.sha256 = file.sha256();
+  if (options.floats) StoreFloatsAs(*options.floats, graph);
   Finish(graph, options, context.opsets());
   return graph;
 }

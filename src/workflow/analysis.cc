@@ -18,6 +18,7 @@
 #include "infimum/workflow/device_choice.h"
 #include "infimum/workflow/framework_run.h"
 #include "infimum/workflow/interrupt.h"
+#include "infimum/workflow/model_variant.h"
 #include "infimum/workflow/replay.h"
 #include "src/workflow/report_filling.h"
 #include "src/workflow/transform_times.h"
@@ -100,6 +101,24 @@ Status HoldAgainstRuns(Store& store, const Selection& selection, const std::map<
   return {};
 }
 
+// What was asked for, and contracts and cache states that have rows.
+Status AddVariants(const StoredAnalysisOptions& options, const std::vector<ModelVariant>& variants, Store& store,
+                   Analysis& analysis) {
+  const ModelAsItIs as_it_is{options.model, options.dims, options.contract, analysis.graph, analysis.bracket};
+  std::vector<WhatIfOutcome> outcomes;
+  for (const ModelVariant& variant : variants) {
+    Result<WhatIfOutcome> outcome = SolveVariant(variant, as_it_is, store);
+    if (!outcome.ok()) return Within("--what-if " + variant.name, outcome.error());
+    outcomes.push_back(*std::move(outcome));
+  }
+  INFIMUM_ASSIGN_OR_RETURN(std::vector<WhatIfOutcome> contracts, SolveMeasuredVariants(as_it_is, store));
+  for (WhatIfOutcome& contract : contracts)
+    if (std::ranges::find(outcomes, contract.name, &WhatIfOutcome::name) == outcomes.end())
+      outcomes.push_back(std::move(contract));
+  for (WhatIfOutcome& outcome : outcomes) analysis.bracket.what_ifs.push_back(std::move(outcome));
+  return {};
+}
+
 }  // namespace
 
 std::string UtcNow() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
@@ -107,19 +126,21 @@ std::string UtcNow() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(s
 Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   const SteadyTime start = std::chrono::steady_clock::now();
   Analysis analysis;
-  INFIMUM_ASSIGN_OR_RETURN(analysis.graph, ReadModel(options.model, ReadOptions{options.dims}));
+  INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract));
+  analysis.graph = std::move(under.graph);
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, options.campaign));
 
-  INFIMUM_RETURN_IF_ERROR(
-      store->ImportModel(DescribeModel(options.model.stem().string(), analysis.graph, options.dims)));
+  // As it is in the file, whatever the contract makes of it.
+  INFIMUM_ASSIGN_OR_RETURN(const ModelGraph stored, ReadModel(options.model, ReadOptions{options.dims}));
+  INFIMUM_RETURN_IF_ERROR(store->ImportModel(DescribeModel(options.model.stem().string(), stored, options.dims)));
 
   Selection selection;
   selection.device = here.device.Key();
   selection.threads = options.campaign.threads;
   selection.cache = options.campaign.cache;
-  selection.contract = options.contract;
+  selection.contract = under.selected;
   INFIMUM_ASSIGN_OR_RETURN(DevicePeaks peaks, store->Peaks(selection.device));
   const bool new_peaks = !HasPeaks(peaks, selection.threads) && !Interrupted();
   if (new_peaks) {
@@ -129,7 +150,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   }
 
   PlanOptions plan_options;
-  plan_options.contract = options.contract;
+  plan_options.contract = under.selected;
   plan_options.regions = options.regions;
   plan_options = WithRatesOf(peaks, selection.threads, plan_options);
   const ModelGraph* graphs[] = {&analysis.graph};
@@ -200,6 +221,9 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   analysis.interrupted = Interrupted();
 
   INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
+  INFIMUM_ASSIGN_OR_RETURN(
+      analysis.bracket.what_ifs,
+      SolveMeasuredVariants({options.model, options.dims, options.contract, analysis.graph, analysis.bracket}, *store));
   INFIMUM_RETURN_IF_ERROR(HoldAgainstRuns(*store, selection, options.dims, analysis));
   INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
   analysis.report = FillReport({.model = options.model.string(),
@@ -220,7 +244,8 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
 
 Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   Analysis analysis;
-  INFIMUM_ASSIGN_OR_RETURN(analysis.graph, ReadModel(options.model, ReadOptions{options.dims}));
+  INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract));
+  analysis.graph = std::move(under.graph);
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   // A data sheet's floor needs no store.
   const bool stored = StoreExists(options.database);
@@ -238,13 +263,19 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   selection.device = device.Key();
   selection.threads = options.campaign.threads;
   selection.cache = options.campaign.cache;
-  selection.contract = options.contract;
+  selection.contract = under.selected;
   INFIMUM_ASSIGN_OR_RETURN(analysis.run, store->FindRun(analysis.graph.sha256, selection.device, options.dims,
                                                         selection.threads, options.framework));
   BracketOptions bracket_options;
+  std::vector<ModelVariant> variants;
   for (const std::string& text : options.what_ifs) {
-    INFIMUM_ASSIGN_OR_RETURN(WhatIf what_if, ParseWhatIf(text, analysis.graph));
-    bracket_options.what_ifs.push_back(std::move(what_if));
+    if (IsModelVariant(text)) {
+      INFIMUM_ASSIGN_OR_RETURN(ModelVariant variant, ParseModelVariant(text));
+      variants.push_back(std::move(variant));
+    } else {
+      INFIMUM_ASSIGN_OR_RETURN(WhatIf what_if, ParseWhatIf(text, analysis.graph));
+      bracket_options.what_ifs.push_back(std::move(what_if));
+    }
   }
   if (options.observed) {
     if (!analysis.run)
@@ -260,10 +291,12 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
       return Error{
           fmt::format("--rules {}: takes neither --observed nor --what-if, which are of the bracket's own rules",
                       Name(options.rules))};
-    INFIMUM_ASSIGN_OR_RETURN(analysis.graph,
-                             ReadModel(options.model, ReadOptions{.dims = options.dims, .apply_rewrites = false}));
+    INFIMUM_ASSIGN_OR_RETURN(under, ReadModelUnder(options.model, options.dims, options.contract, false));
+    analysis.graph = std::move(under.graph);
     INFIMUM_ASSIGN_OR_RETURN(analysis.bracket,
                              ApplyBenanzaRules(std::move(analysis.bracket), analysis.graph, *store, options.rules));
+  } else {
+    INFIMUM_RETURN_IF_ERROR(AddVariants(options, variants, *store, analysis));
   }
   INFIMUM_RETURN_IF_ERROR(HoldAgainstRuns(*store, selection, options.dims, analysis));
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));

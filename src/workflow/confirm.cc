@@ -14,6 +14,7 @@
 #include "infimum/onnx/read_model.h"
 #include "infimum/planner/planner.h"
 #include "infimum/workflow/interrupt.h"
+#include "infimum/workflow/model_variant.h"
 
 namespace infimum {
 namespace {
@@ -95,7 +96,8 @@ Result<Confirmation> Confirm(const ConfirmOptions& options, Talk& talk) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   Confirmation done;
-  INFIMUM_ASSIGN_OR_RETURN(done.graph, ReadModel(options.model, ReadOptions{options.dims}));
+  INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract));
+  done.graph = std::move(under.graph);
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   if (!StoreExists(options.database))
     return Error{fmt::format("{}: no such store; `infimum analyze {}` measures and makes one",
@@ -107,7 +109,7 @@ Result<Confirmation> Confirm(const ConfirmOptions& options, Talk& talk) {
   selection.environment = here.environment.Key();
   selection.threads = options.campaign.threads;
   selection.cache = options.campaign.cache;
-  selection.contract = options.contract;
+  selection.contract = under.selected;
 
   std::int64_t last = 0;
   std::set<std::pair<WorkloadKey, std::int64_t>> tried;

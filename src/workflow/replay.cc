@@ -18,6 +18,7 @@
 #include "infimum/workflow/child_process.h"
 #include "infimum/workflow/cold_weights.h"
 #include "infimum/workflow/installation.h"
+#include "infimum/workflow/model_variant.h"
 #include "src/workflow/temporary_folder.h"
 #include "src/workflow/transform_times.h"
 
@@ -194,7 +195,8 @@ RunProfile ProfileOf(const Replay& replay, const ReplayOptions& options, const D
 
 Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
   Replay replay;
-  INFIMUM_ASSIGN_OR_RETURN(replay.graph, ReadModel(options.model, ReadOptions{options.dims}));
+  INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract));
+  replay.graph = std::move(under.graph);
   // What cannot be replayed is said before anything is measured or made.
   INFIMUM_ASSIGN_OR_RETURN(replay.schedule, ScheduleOf(replay.graph, {}, {}));
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
@@ -205,7 +207,7 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
   selection.device = here.device.Key();
   selection.threads = options.campaign.threads;
   selection.cache = options.campaign.cache;
-  selection.contract = options.contract;
+  selection.contract = under.selected;
   // A bracket needs them for its floor, and so do the bounds that R will stand in.
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
   const bool has_peaks = std::any_of(peaks.rates.begin(), peaks.rates.end(),
@@ -251,8 +253,9 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
   if (!replay.result.FirstFault()) {
     const RunProfile run = ProfileOf(replay, options, selection.device, bracket.contract);
     INFIMUM_RETURN_IF_ERROR(store->ImportRun(run));
-    INFIMUM_RETURN_IF_ERROR(
-        store->ImportModel(DescribeModel(options.model.stem().string(), replay.graph, options.dims)));
+    // As it is in the file, whatever the contract makes of it.
+    INFIMUM_ASSIGN_OR_RETURN(const ModelGraph stored, ReadModel(options.model, ReadOptions{options.dims}));
+    INFIMUM_RETURN_IF_ERROR(store->ImportModel(DescribeModel(options.model.stem().string(), stored, options.dims)));
     // R stands in a bound that finds the weights as R did.
     if (replay.result.cache_of_weights() == CacheState::kColdWeights) {
       CampaignOptions campaign = options.campaign;

@@ -19,7 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "infimum/base/text.h"
+#include "tests/cli/model_arguments.h"
 #include "tests/cli/program.h"
 
 namespace infimum::testing {
@@ -104,17 +104,6 @@ void CompareUnfused(const Json& report, bool all, Verdicts& verdicts) {
     std::printf("    %5.2fx  %3d x  %9.1f us against %9.1f us  %s  %s\n", group.ratio(), group.count,
                 group.bound / group.count, group.measured / group.count, group.candidate.c_str(), group.config.c_str());
   }
-}
-
-// "MODEL:batch=1,sequence=128"
-std::vector<std::string> ModelArguments(const std::string& text) {
-  const std::size_t colon = text.rfind(':');
-  std::vector<std::string> arguments{std::filesystem::absolute(text.substr(0, colon)).string()};
-  if (colon == std::string::npos) return arguments;
-  for (std::string_view binding : Split(std::string_view(text).substr(colon + 1), ',')) {
-    arguments.insert(arguments.end(), {"--dim", std::string(binding)});
-  }
-  return arguments;
 }
 
 void CheckCoverage(const Json& report, Verdicts& verdicts) {

@@ -61,7 +61,10 @@ TEST(Confirm, MeasuresWhatIsUncertainUntilTheIntervalIsNarrowEnough) {
       With({"confirm", ProgramTest::Light("squeezenet"), "--width", "1.0", "--format", "json"}, kNoisy));
   ASSERT_EQ(ended.exit_code, 0) << ended.errors;
   EXPECT_THAT(ended.errors, HasSubstr("configurations again"));
-  const double after = WidthOf(nlohmann::json::parse(ended.output, nullptr, false));
+  const nlohmann::json confirmed = nlohmann::json::parse(ended.output, nullptr, false);
+  const double after = WidthOf(confirmed);
+  EXPECT_EQ(confirmed.at("confirmation").at("outcome"), "confirmed");
+  EXPECT_NEAR(confirmed.at("confirmation").at("width"), after, 1e-12);
   EXPECT_LE(after, 0.010);
   EXPECT_THAT(ended.errors, HasSubstr("confirmed  the interval is"));
   // What it measured is in the store.

@@ -276,7 +276,16 @@ ReportModel SampleReport(const SampleOptions& options) {
   report.bounds.push_back({BoundVariant::kFusedSequential, fused, {fused * 1.004, fused * 1.021}, tags});
   report.bounds.push_back({BoundVariant::kHeuristic, sum * 1.07, {sum * 1.072, sum * 1.094}, tags});
   report.regret = AlgorithmRegret{sum * 0.05, report.layers.size() / 2, true};
-  report.what_ifs = {{"free:op=<script>", 3, {{BoundVariant::kFusedSequential, fused * 0.8, fused * 0.2}}}};
+  report.what_ifs = {
+      {"free:op=<script>", 3, {{BoundVariant::kFusedSequential, fused * 0.8, fused * 0.2}}},
+      {"contract:bf16",
+       report.layers.size(),
+       {{BoundVariant::kFusedSequential, fused * 0.3, fused * 0.7, Interval{fused * 0.29, fused * 0.31}}},
+       Coverage{0.97, 0, 0, 0.03}},
+      {"cache:cold-weights",
+       report.layers.size(),
+       {{BoundVariant::kFusedSequential, fused * 1.1, fused * -0.1, Interval{fused * 1.08, fused * 1.2}}},
+       Coverage{1, 0, 0, 0}}};
   std::vector<EngineRow> rows = builder.TakeRows();
   rows.push_back({{}, {"ReorderInput", "ReorderOutput"}, Latency(131.5)});
   if (options.with_run) {

@@ -38,7 +38,6 @@ TEST(ColdWeights, AreOfTheBestCandidatesOfWhatHasConstants) {
   ASSERT_EQ(entries.size(), 1U);
   EXPECT_EQ(KeyOf(entries[0].entry.workload), product);
   EXPECT_EQ(entries[0].entry.contract, NumericContract::kStrictF32);
-  EXPECT_EQ(entries[0].entry.share, 1);
   const std::string library = bracket->layers[0].candidate->library;
   EXPECT_THAT(entries[0].candidates, ElementsAre(library + "/as-good", library + "/best"));
 }

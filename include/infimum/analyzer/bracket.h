@@ -157,12 +157,16 @@ struct AlgorithmRegret {
 struct WhatIfBound {
   BoundVariant variant = BoundVariant::kSequential;
   Latency latency{0};
-  Latency gain{0};
+  Latency gain{0};                                  // over `inferences` times the bound without
+  std::optional<Interval> interval = std::nullopt;  // where other rows are behind it
 };
 struct WhatIfOutcome {
   std::string name;
   std::size_t layers = 0;  // that it changes
   std::vector<WhatIfBound> bounds;
+  std::optional<Coverage> coverage = std::nullopt;  // where other rows are behind it: of a model as it could be
+  double inferences = 1;                            // of the model as it is, that one of the changed model stands for
+  bool is_comparable = true;                        // false where more of it is missing, so that the gains say nothing
 };
 
 // A run that really happened and meets the contract: T* is no larger.
@@ -227,11 +231,14 @@ struct Bracket {
   std::vector<EnvironmentKey> environments;  // that its measurements come from, ascending
   std::vector<LayerLatency> layers;          // one for each layer of the graph, in its order
   std::vector<RegionLatency> regions;        // measured ones of the graph itself, by first layer
-  std::vector<WhatIfOutcome> what_ifs;       // as asked for
+  std::vector<WhatIfOutcome> what_ifs;       // as asked for; and contracts and cache states that have rows
   std::vector<Decider> deciders;             // of fused-sequential, most uncertain first
   std::vector<UpperLimit> upper;             // see HoldAgainst
   std::vector<Inversion> inversions;
 };
+
+// The contract of most of the model's work, by its own types.
+NumericContract MainContract(const ModelGraph& graph);
 
 // Needs a graph that Validate() accepts. Asks `source` once for all layers and regions (on several threads once more
 // for each smaller power of two, see analyzer/bounds.h), once for changes of layout and once for the peaks. An

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "infimum/base/result.h"
@@ -23,6 +24,8 @@ struct ReadOptions {
   // Symbolic dimensions by name. A symbol that stays unbound is an error that names it and the option; a
   // name that the model does not have is an error with "did you mean".
   std::map<std::string, std::int64_t> dims;
+  // What values of f32, f16 and bf16 are stored as instead: the model as it could be. Everything else stays.
+  std::optional<DataType> floats = std::nullopt;
   bool apply_rewrites = true;  // fold-batch-normalization, fuse-quantized and the like; see rewrites.h
 };
 
