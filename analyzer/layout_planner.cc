@@ -42,8 +42,12 @@ Result<ReorderTimes> TimesOf(const std::vector<LayoutGraph::Reorder>& reorders, 
     const auto measured = best.find(reorder.key);
     result.is_measured.push_back(measured != best.end());
     const Work work = WorkOf(reorder.workload);
-    const double bytes = static_cast<double>(work.read().value) + static_cast<double>(work.written.value);
-    result.times.push_back(measured != best.end() ? measured->second : device.CopyTime(bytes).value_or(Latency(0)));
+    const auto read = static_cast<double>(work.read().value), written = static_cast<double>(work.written.value);
+    // Of a device that nobody measured copies on, the floor.
+    const auto estimate = [&] {
+      return device.CopyTime(read + written).value_or(device.Memory(read, written).latency);
+    };
+    result.times.push_back(measured != best.end() ? measured->second : estimate());
   }
   return result;
 }

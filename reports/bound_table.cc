@@ -81,7 +81,7 @@ Table WhatIfsTable(const std::vector<WhatIfOutcome>& what_ifs) {
     if (outcome.bounds.empty()) table.rows.push_back({name, layers, "nothing is measured", "-", "-", "", measured});
     for (const WhatIfBound& bound : outcome.bounds) {
       table.rows.push_back({name, layers, std::string(Name(bound.variant)), LatencyText(bound.latency),
-                            outcome.is_comparable ? SignedLatencyText(-bound.gain) : "-",
+                            bound.gain ? SignedLatencyText(-*bound.gain) : "-",
                             bound.interval ? IntervalText(*bound.interval) : "", measured});
       name.clear();
       layers.clear();

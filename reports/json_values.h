@@ -68,7 +68,7 @@ inline Json WhatIfsJson(const std::vector<WhatIfOutcome>& what_ifs) {
       bounds.push_back({{"variant", Name(bound.variant)},
                         {"latency_us", bound.latency.count()},
                         {"interval_us", bound.interval ? IntervalOrNull(*bound.interval) : Json(nullptr)},
-                        {"gain_us", outcome.is_comparable ? Json(bound.gain.count()) : Json(nullptr)}});
+                        {"gain_us", MicrosecondsOrNull(bound.gain)}});
     }
     array.push_back({{"what_if", outcome.name},
                      {"layers", outcome.layers},

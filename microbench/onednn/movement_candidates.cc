@@ -31,6 +31,9 @@ std::vector<Offer> ConcatOffers(const MovementConfig& config) {
   const DataType type = Carrier(config.types.input);
   const std::size_t rank = config.outputs[0].rank();
   if (type == DataType::kNone || rank == 0 || rank > 6 || config.inputs.size() > 64) return {};
+  const auto described = [type](const Shape& shape, std::optional<tag> layout) {
+    return layout ? memory::desc(shape.dims, LibraryType(type), *layout) : PlainDesc(shape, type);
+  };
   ImplementationWalk walk(
       [=](const Problem& problem, const dnnl::primitive_desc_base& implementation) -> Result<PrimitiveCall> {
         PrimitiveCall call;
@@ -43,15 +46,26 @@ std::vector<Offer> ConcatOffers(const MovementConfig& config) {
         call.moves_bits = true;
         return call;
       });
-  walk.AddOnly(
-      "",
-      [&]() -> dnnl::primitive_desc_base {
-        std::vector<memory::desc> sources;
-        for (const Shape& shape : config.inputs) sources.push_back(PlainDesc(shape, type));
-        return dnnl::concat::primitive_desc(CpuEngine(), PlainDesc(config.outputs[0], type),
-                                            static_cast<int>(config.axis), sources, DefaultAttributes());
-      },
-      DNNL_ARG_MULTIPLE_SRC);
+  const auto add = [&](const std::string& policy, std::optional<tag> layout) {
+    walk.AddOnly(
+        policy,
+        [&]() -> dnnl::primitive_desc_base {
+          std::vector<memory::desc> sources;
+          for (const Shape& shape : config.inputs) sources.push_back(described(shape, layout));
+          return dnnl::concat::primitive_desc(CpuEngine(), described(config.outputs[0], layout),
+                                              static_cast<int>(config.axis), sources, DefaultAttributes());
+        },
+        DNNL_ARG_MULTIPLE_SRC);
+  };
+  add("", std::nullopt);
+  // Batch, channels, image: what convolutions on both sides leave and want.
+  if (rank != 3 || config.axis != 1) return walk.Take();
+  add("channels-last", tag::acb);
+  const auto fills = [&](std::int64_t block) {
+    return std::ranges::all_of(config.inputs, [&](const Shape& shape) { return shape.dims[1] % block == 0; });
+  };
+  if (fills(16)) add("blocked16", tag::aBc16b);
+  if (fills(8)) add("blocked8", tag::aBc8b);
   return walk.Take();
 }
 

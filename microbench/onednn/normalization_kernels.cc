@@ -7,6 +7,7 @@
 #include "microbench/onednn/float_rows.h"
 #include "microbench/onednn/parallel.h"
 #include "microbench/onednn/pointwise_kernels.h"
+#include "microbench/onednn/thread_scratch.h"
 #include "microbench/onednn/values.h"
 
 namespace infimum::cpu {
@@ -16,36 +17,14 @@ constexpr std::int64_t kLeastWork = 16384;
 // Columns that are normalised side by side where the axis is not innermost: a few lines of each row.
 constexpr std::int64_t kColumns = 256;
 using Columns = std::array<float, kColumns>;
-
-// One scratch row for each thread, made before anything is timed.
-class Scratch {
- public:
-  static Result<std::shared_ptr<Scratch>> Make(std::int64_t floats, std::int64_t rows = 2) {
-    auto scratch = std::make_shared<Scratch>();
-    scratch->stride_ = (floats + 31) / 16 * 16;
-    scratch->rows_ = rows;
-    const auto threads = static_cast<std::int64_t>(omp_get_max_threads());
-    INFIMUM_ASSIGN_OR_RETURN(scratch->buffer_,
-                             AlignedBuffer::Make(static_cast<std::size_t>(threads * rows * scratch->stride_) * 4));
-    return scratch;
-  }
-  float* Row(std::int64_t row) const {
-    return static_cast<float*>(buffer_.data()) + (omp_get_thread_num() * rows_ + row) * stride_;
-  }
-
- private:
-  AlignedBuffer buffer_;
-  std::int64_t stride_ = 0;
-  std::int64_t rows_ = 0;
-};
+using Tensors = std::vector<const HostTensor*>;
 
 // An optional parameter vector as f32; constants may be converted before anything is timed.
-Result<std::shared_ptr<std::vector<float>>> Parameter(const Problem& problem, bool present, std::size_t number) {
-  if (!present) return std::shared_ptr<std::vector<float>>();
+std::shared_ptr<std::vector<float>> Parameter(const Tensors& operands, bool present, std::size_t number) {
+  if (!present) return nullptr;
   auto values = std::make_shared<std::vector<float>>();
-  for (std::int64_t i = 0; i < problem.operands[number]->count(); ++i) {
-    values->push_back(static_cast<float>(problem.operands[number]->Get(i)));
-  }
+  for (std::int64_t i = 0; i < operands[number]->count(); ++i)
+    values->push_back(static_cast<float>(operands[number]->Get(i)));
   return values;
 }
 
@@ -57,14 +36,14 @@ struct Parameters {
   std::shared_ptr<std::vector<float>> scale, bias, mean, variance;
 };
 
-Result<Parameters> ParametersOf(const NormalizationConfig& config, const Problem& problem) {
+Parameters ParametersOf(const NormalizationConfig& config, const Tensors& operands) {
   Parameters parameters;
   std::size_t next = 1;
-  INFIMUM_ASSIGN_OR_RETURN(parameters.scale, Parameter(problem, config.scale, config.scale ? next++ : 0));
-  INFIMUM_ASSIGN_OR_RETURN(parameters.bias, Parameter(problem, config.bias, config.bias ? next++ : 0));
+  parameters.scale = Parameter(operands, config.scale, config.scale ? next++ : 0);
+  parameters.bias = Parameter(operands, config.bias, config.bias ? next++ : 0);
   const bool statistics = config.kind == NormalizationKind::kBatch;
-  INFIMUM_ASSIGN_OR_RETURN(parameters.mean, Parameter(problem, statistics, statistics ? next++ : 0));
-  INFIMUM_ASSIGN_OR_RETURN(parameters.variance, Parameter(problem, statistics, statistics ? next : 0));
+  parameters.mean = Parameter(operands, statistics, statistics ? next++ : 0);
+  parameters.variance = Parameter(operands, statistics, statistics ? next : 0);
   return parameters;
 }
 
@@ -89,22 +68,14 @@ Extents ExtentsOf(const NormalizationConfig& config) {
 Result<std::unique_ptr<Program>> MakeRows(const NormalizationConfig& config, const LayerValues& values,
                                           const Problem& problem) {
   const Extents extents = ExtentsOf(config);
-  INFIMUM_ASSIGN_OR_RETURN(const Parameters parameters, ParametersOf(config, problem));
-  INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<Scratch> scratch, Scratch::Make(extents.inner));
-  const bool root_mean_square = config.kind == NormalizationKind::kRms;
-  const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
-    const VectorKernels& kernels = Kernels();
-    const std::int64_t n = extents.inner;
-    ParallelRanges(extents.outer, std::max<std::int64_t>(1, kLeastWork / n), [&](std::int64_t begin, std::int64_t end) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<ThreadScratch> scratch, ThreadScratch::Make(extents.inner));
+  const auto run = [normalize = NormalizationRow(config, values, problem.operands), n = extents.inner,
+                    rows = extents.outer, scratch, input = FloatRows(*problem.operands[0]),
+                    output = FloatRows(*problem.outputs[0])] {
+    ParallelRanges(rows, std::max<std::int64_t>(1, kLeastWork / n), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t row = begin; row < end; ++row) {
-        const float* x = input.Read(row * n, n, scratch->Row(0));
         float* y = output.Target(row * n, scratch->Row(1));
-        const auto count = static_cast<float>(n);
-        const float mean = root_mean_square ? 0 : kernels.sum_row(x, n) / count;
-        const float variance =
-            (root_mean_square ? kernels.sum_square_row(x, n) : kernels.sum_deviation_row(x, mean, n)) / count;
-        const float inverse = 1 / std::sqrt(variance + static_cast<float>(values.epsilon));
-        kernels.normalize_row(x, mean, inverse, DataOf(parameters.scale), DataOf(parameters.bias), y, n);
+        normalize(input.Read(row * n, n, scratch->Row(0)), y);
         output.Store(y, row * n, n);
       }
     });
@@ -116,11 +87,11 @@ Result<std::unique_ptr<Program>> MakeRows(const NormalizationConfig& config, con
 Result<std::unique_ptr<Program>> MakeGroups(const NormalizationConfig& config, const LayerValues& values,
                                             const Problem& problem) {
   const Extents extents = ExtentsOf(config);
-  INFIMUM_ASSIGN_OR_RETURN(const Parameters parameters, ParametersOf(config, problem));
+  const Parameters parameters = ParametersOf(config, problem.operands);
   const std::int64_t groups =
       config.kind == NormalizationKind::kGroup ? std::max<std::int64_t>(1, config.groups) : extents.channels;
   const std::int64_t members = extents.channels / groups;
-  INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<Scratch> scratch, Scratch::Make(extents.pixels));
+  INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<ThreadScratch> scratch, ThreadScratch::Make(extents.pixels));
   const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
     const VectorKernels& kernels = Kernels();
     const std::int64_t n = extents.pixels;
@@ -155,8 +126,8 @@ Result<std::unique_ptr<Program>> MakeGroups(const NormalizationConfig& config, c
 Result<std::unique_ptr<Program>> MakeChannels(const NormalizationConfig& config, const LayerValues& values,
                                               const Problem& problem) {
   const Extents extents = ExtentsOf(config);
-  INFIMUM_ASSIGN_OR_RETURN(const Parameters parameters, ParametersOf(config, problem));
-  INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<Scratch> scratch, Scratch::Make(extents.pixels));
+  const Parameters parameters = ParametersOf(config, problem.operands);
+  INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<ThreadScratch> scratch, ThreadScratch::Make(extents.pixels));
   std::vector<float> scales, shifts;
   const bool given = config.kind == NormalizationKind::kBatch;
   for (std::int64_t c = 0; given && c < extents.channels; ++c) {
@@ -249,7 +220,8 @@ Result<std::unique_ptr<Program>> MakeUnitLength(const NormalizationConfig& confi
   const Extents extents = ExtentsOf(config);
   const std::int64_t length = config.input.dims[axis], stride = extents.inner / length;
   const std::int64_t blocks = (stride + kColumns - 1) / kColumns;
-  INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<Scratch> scratch, Scratch::Make(std::max(length, kColumns)));
+  INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<ThreadScratch> scratch,
+                           ThreadScratch::Make(std::max(length, kColumns)));
   const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
     const VectorKernels& kernels = Kernels();
     ParallelRanges(extents.outer * blocks, 1, [&](std::int64_t first, std::int64_t last) {
@@ -286,26 +258,14 @@ struct Lines {
 };
 
 Result<std::unique_ptr<Program>> MakeSoftmax(SoftmaxKind kind, const Lines& lines, const Problem& problem) {
-  INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<Scratch> scratch, Scratch::Make(std::max(lines.length, kColumns)));
+  INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<ThreadScratch> scratch,
+                           ThreadScratch::Make(std::max(lines.length, kColumns)));
   const std::int64_t blocks = (lines.stride + kColumns - 1) / kColumns;
-  const auto row = [=](const FloatRows& input, const FloatRows& output, std::int64_t base) {
-    const VectorKernels& kernels = Kernels();
-    const std::int64_t n = lines.length;
-    const float* x = input.Read(base, n, scratch->Row(0));
+  const auto row = [=, softmax = SoftmaxRow(kind, lines.length)](const FloatRows& input, const FloatRows& output,
+                                                                 std::int64_t base) {
     float* y = output.Target(base, scratch->Row(1));
-    if (kind == SoftmaxKind::kHardmax) {
-      std::fill_n(y, n, 0.0F);
-      y[kernels.arg_maximum_row(x, n)] = 1;
-    } else {
-      const float largest = kernels.maximum_row(x, n);
-      if (kind == SoftmaxKind::kSoftmax) {
-        const float sum = kernels.exponentials_row(x, largest, y, n);
-        kernels.affine_row(y, 1 / sum, 0, y, n);
-      } else {
-        kernels.affine_row(x, 1, -largest - std::log(kernels.exponentials_row(x, largest, nullptr, n)), y, n);
-      }
-    }
-    output.Store(y, base, n);
+    softmax(input.Read(base, lines.length, scratch->Row(0)), y);
+    output.Store(y, base, lines.length);
   };
   const auto columns = [=](const FloatRows& input, const FloatRows& output, std::int64_t base, std::int64_t n) {
     const VectorKernels& kernels = Kernels();
@@ -367,6 +327,42 @@ Result<std::unique_ptr<Program>> MakeSoftmax(SoftmaxKind kind, const Lines& line
 }
 
 }  // namespace
+
+bool IsRowwise(const NormalizationConfig& config) {
+  return config.kind == NormalizationKind::kLayer || config.kind == NormalizationKind::kRms;
+}
+
+RowFunction NormalizationRow(const NormalizationConfig& config, const LayerValues& values, const Tensors& operands) {
+  return [parameters = ParametersOf(config, operands), n = ExtentsOf(config).inner,
+          root_mean_square = config.kind == NormalizationKind::kRms,
+          epsilon = static_cast<float>(values.epsilon)](const float* x, float* y) {
+    const VectorKernels& kernels = Kernels();
+    const auto count = static_cast<float>(n);
+    const float mean = root_mean_square ? 0 : kernels.sum_row(x, n) / count;
+    const float variance =
+        (root_mean_square ? kernels.sum_square_row(x, n) : kernels.sum_deviation_row(x, mean, n)) / count;
+    kernels.normalize_row(x, mean, 1 / std::sqrt(variance + epsilon), DataOf(parameters.scale), DataOf(parameters.bias),
+                          y, n);
+  };
+}
+
+RowFunction SoftmaxRow(SoftmaxKind kind, std::int64_t n) {
+  return [kind, n](const float* x, float* y) {
+    const VectorKernels& kernels = Kernels();
+    if (kind == SoftmaxKind::kHardmax) {
+      std::fill_n(y, n, 0.0F);
+      y[kernels.arg_maximum_row(x, n)] = 1;
+      return;
+    }
+    const float largest = kernels.maximum_row(x, n);
+    if (kind == SoftmaxKind::kSoftmax) {
+      const float sum = kernels.exponentials_row(x, largest, y, n);
+      kernels.affine_row(y, 1 / sum, 0, y, n);
+    } else {
+      kernels.affine_row(x, 1, -largest - std::log(kernels.exponentials_row(x, largest, nullptr, n)), y, n);
+    }
+  };
+}
 
 std::vector<Offer> NormalizationKernelOffers(const NormalizationConfig& config, const LayerValues& values) {
   if (!FitsFloat(config.types.input) || !FitsFloat(config.types.output)) return {};

@@ -53,6 +53,7 @@ std::vector<RegionOffer> RegionOffersFor(const Region& region, CandidateTier tie
 // The three kinds of candidates, each in a file of its own.
 std::vector<RegionOffer> PostOperationOffers(const Region& region, CandidateTier tier, const RegionValues& values);
 std::vector<RegionOffer> PointwiseChainOffers(const Region& region, const RegionValues& values);
+std::vector<RegionOffer> RowChainOffers(const Region& region, const RegionValues& values);
 std::vector<RegionOffer> ComposedOffers(const Region& region, const RegionValues& values);
 
 }  // namespace infimum::cpu

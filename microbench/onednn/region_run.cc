@@ -130,7 +130,8 @@ class RegionRun : public PreparedRun {
 
 std::vector<RegionOffer> RegionOffersFor(const Region& region, CandidateTier tier, const RegionValues& values) {
   std::vector<RegionOffer> offers = PostOperationOffers(region, tier, values);
-  for (auto more : {PointwiseChainOffers(region, values), ComposedOffers(region, values)}) {
+  for (auto more :
+       {PointwiseChainOffers(region, values), RowChainOffers(region, values), ComposedOffers(region, values)}) {
     offers.insert(offers.end(), more.begin(), more.end());
   }
   return offers;

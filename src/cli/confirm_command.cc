@@ -36,7 +36,9 @@ std::string Outcome(const Confirmation& done, const ConfirmOptions& options) {
 // The bound, and how its confirmation ended.
 std::string ConfirmJson(const Confirmation& done, const ConfirmOptions& options) {
   nlohmann::ordered_json json = nlohmann::ordered_json::parse(BoundJson(done.graph, done.bracket));
-  json["confirmation"] = {{"outcome", done.converged ? "confirmed" : done.interrupted ? "interrupted" : "unconverged"},
+  json["confirmation"] = {{"outcome", done.converged     ? "confirmed"
+                                      : done.interrupted ? "interrupted"
+                                                         : "unconverged"},
                           {"width", done.width},
                           {"wanted", options.width}};
   return json.dump(2) + "\n";

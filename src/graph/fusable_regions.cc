@@ -99,7 +99,7 @@ class Finder {
         GrowProduct(*step);
       } else if (std::holds_alternative<PointwiseConfig>(config)) {
         GrowChain(*step);
-        GrowNormalization(*step);
+        GrowPrologue(*step);
       }
     }
     std::ranges::stable_sort(regions_, [](const FusableRegion& a, const FusableRegion& b) {
@@ -177,18 +177,34 @@ class Finder {
     if (longest) regions_.push_back(*std::move(longest));
   }
 
-  // A sum and its normalization; the sum goes on as the residual.
-  void GrowNormalization(const FusionStep& sum) {
-    for (LayerId reader : steps_.ReadersOf(sum.output)) {
+  // Element-wise layers and the normalization or softmax that reads what they make; a sum may go on as the residual.
+  void GrowPrologue(const FusionStep& first) {
+    const std::int64_t elements = ElementCount(OutputsOf(first.config)[0].shape);
+    Growth growth(steps_, first);
+    ProposePrologue(growth);
+    while (std::optional<FusionStep> next = NextPointwise(growth, elements)) {
+      growth.Add(*std::move(next));
+      ProposePrologue(growth);
+    }
+  }
+
+  void ProposePrologue(const Growth& prologue) {
+    const ValueId read = prologue.members().back().output;
+    for (LayerId reader : steps_.ReadersOf(read)) {
       std::optional<FusionStep> step = StepAt(reader);
-      const auto* config = step ? std::get_if<NormalizationConfig>(&step->config) : nullptr;
-      if (config == nullptr || step->operands[0] != sum.output) continue;
-      Growth growth(steps_, sum);
+      if (!step || step->operands[0] != read) continue;
+      const bool is_normalization = std::holds_alternative<NormalizationConfig>(step->config);
+      if (!is_normalization && !std::holds_alternative<SoftmaxConfig>(step->config)) continue;
+      Growth growth = prologue;
       growth.Add(*std::move(step));
       if (!steps_.IsConvex(growth.layers())) continue;
-      std::vector<std::size_t> outputs = growth.Leaving();
-      if (outputs.empty() || outputs.back() != 1) continue;
-      Propose("add-normalization", growth, outputs);
+      const std::size_t last = growth.members().size() - 1;
+      const std::vector<std::size_t> outputs = growth.Leaving();
+      if (outputs.empty() || outputs.back() != last) continue;
+      // What goes on beside the result is what was normalized.
+      const bool is_residual = is_normalization && outputs.size() == 2 && outputs[0] + 1 == last;
+      if (outputs.size() == 1 || is_residual)
+        Propose(is_normalization ? "normalization-prologue" : "softmax-prologue", growth, outputs);
     }
   }
 
@@ -206,7 +222,8 @@ const std::vector<FusionRule>& FusionRules() {
       {"product-epilogue", "a convolution or matrix product and element-wise layers on its result, residuals included"},
       {"elementwise-chain", "element-wise layers on the same elements"},
       {"activation", "element-wise layers that are one activation, such as GELU"},
-      {"add-normalization", "a residual sum and the normalization that reads it"},
+      {"normalization-prologue", "element-wise layers, such as a residual sum, and the normalization that reads them"},
+      {"softmax-prologue", "element-wise layers, such as scale and mask, and the softmax that reads them"},
       {"attention", "queries times keys, scale, mask, softmax, times values"},
   };
   return rules;

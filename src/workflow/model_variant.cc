@@ -37,7 +37,7 @@ double InferencesIn(const ModelGraph& changed, const ModelGraph& as_it_is) {
   std::optional<double> ratio;
   for (std::size_t i = 0; i < changed.inputs.size(); ++i) {
     const std::optional<Shape>&after = changed.value(changed.inputs[i]).shape,
-                         &before = as_it_is.value(as_it_is.inputs[i]).shape;
+          &before = as_it_is.value(as_it_is.inputs[i]).shape;
     if (!after || !before || after->rank() != before->rank() || after->rank() == 0) return 1;
     if (!std::equal(after->dims.begin() + 1, after->dims.end(), before->dims.begin() + 1)) return 1;
     const double own = static_cast<double>(after->dims[0]) / static_cast<double>(before->dims[0]);
@@ -45,12 +45,6 @@ double InferencesIn(const ModelGraph& changed, const ModelGraph& as_it_is) {
     ratio = own;
   }
   return ratio.value_or(1);
-}
-
-// Whether it says more than the model as it is.
-bool IsNews(const WhatIfOutcome& outcome, const ModelAsItIs& as_it_is) {
-  if (outcome.coverage->measured < kLeastMeasured * as_it_is.bracket.coverage.measured) return false;
-  return std::ranges::any_of(outcome.bounds, [](const WhatIfBound& bound) { return bound.gain != Latency(0); });
 }
 
 // Whether anything of the model itself was measured so: what most variants end at.
@@ -62,9 +56,8 @@ Result<bool> HasRows(const ModelGraph& graph, MeasurementSource& source, const S
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Measurement> rows, source.Find(keys, selection));
   // Not warm ones that stand for cold weights, of layers that have none.
-  return std::ranges::any_of(rows, [&](const Measurement& row) {
-    return row.outcome == Outcome::kMeasured && row.cache == selection.cache;
-  });
+  return std::ranges::any_of(
+      rows, [&](const Measurement& row) { return row.outcome == Outcome::kMeasured && row.cache == selection.cache; });
 }
 
 std::size_t CountMeasurable(const ModelGraph& graph) {
@@ -137,18 +130,19 @@ Result<WhatIfOutcome> SolveVariant(const ModelVariant& variant, const ModelAsItI
   Selection selection = as_it_is.bracket.selection;
   selection.contract = under.selected;
   if (variant.cache) selection.cache = *variant.cache;
-  WhatIfOutcome outcome{variant.name, CountMeasurable(under.graph), {}, Coverage{0, 0, 0, 1},
-                        InferencesIn(under.graph, as_it_is.graph)};
+  WhatIfOutcome outcome{
+      variant.name, CountMeasurable(under.graph), {}, Coverage{0, 0, 0, 1}, InferencesIn(under.graph, as_it_is.graph)};
   INFIMUM_ASSIGN_OR_RETURN(const bool has_rows, HasRows(under.graph, source, selection));
   if (!has_rows) return outcome;
   OneLayoutSource one_layout(source, variant.layout);
   INFIMUM_ASSIGN_OR_RETURN(const Bracket bracket, ComputeBracket(under.graph, one_layout, selection));
   outcome.coverage = bracket.coverage;
-  outcome.is_comparable = bracket.coverage.missing <= as_it_is.bracket.coverage.missing + kMostMissing;
+  const bool is_comparable = bracket.coverage.missing <= as_it_is.bracket.coverage.missing + kMostMissing;
   for (const Bound& bound : bracket.bounds) {
     const Bound* before = as_it_is.bracket.Find(bound.variant);
-    const Latency without = before != nullptr ? before->latency * outcome.inferences : bound.latency;
-    outcome.bounds.push_back({bound.variant, bound.latency, without - bound.latency, bound.interval});
+    std::optional<Latency> gain;
+    if (before != nullptr && is_comparable) gain = before->latency * outcome.inferences - bound.latency;
+    outcome.bounds.push_back({bound.variant, bound.latency, gain, bound.interval});
   }
   return outcome;
 }
@@ -168,7 +162,8 @@ Result<std::vector<WhatIfOutcome>> SolveMeasuredVariants(const ModelAsItIs& as_i
   std::vector<WhatIfOutcome> outcomes;
   for (const ModelVariant& variant : variants) {
     INFIMUM_ASSIGN_OR_RETURN(WhatIfOutcome outcome, SolveVariant(variant, as_it_is, source));
-    if (IsNews(outcome, as_it_is)) outcomes.push_back(std::move(outcome));
+    const bool is_known = outcome.coverage->measured >= kLeastMeasured * as_it_is.bracket.coverage.measured;
+    if (is_known && !outcome.bounds.empty()) outcomes.push_back(std::move(outcome));
   }
   return outcomes;
 }

@@ -3,11 +3,12 @@
 //   bracket_benchmark [--budget 5m] [--rounds 3] [--folder DIR] MODEL[:NAME=N,...]...
 //
 // Every model is analyzed until nothing is missing, then the framework and the demonstrated run are measured in turn,
-// `rounds` times: the clock of a machine wanders over minutes, so each of them gets its chance at the fast ones. Of both
-// the smallest process median counts. With --folder the stores stay, and another run goes on with them.
+// `rounds` times: the clock of a machine wanders over minutes, so each of them gets its chance at the fast ones. Of
+// both the smallest process median counts. With --folder the stores stay, and another run goes on with them.
 //
 //   F1           bound fused-sequential          T      the framework, one thread
-//   R            the demonstrated run            error  of R against the sum of its parts, which says in which cache state
+//   R            the demonstrated run            error  of R against the sum of its parts, which says in which cache
+//   state
 //
 // Exits with 1 where F1 or with-layouts lies above T beyond noise, the composition error is above 1.10, the choice of
 // layouts is not exact, or a step fails. By hand and on a machine that does nothing else: the times are real.
@@ -113,7 +114,8 @@ class Bench {
     const Json bound = Bound(standing);
     if (!bound.is_object()) return;
     standing.floor = bound.at("floor_us");
-    standing.missing = bound.at("coverage").at("missing").get<double>() + bound.at("coverage").at("estimated").get<double>();
+    standing.missing =
+        bound.at("coverage").at("missing").get<double>() + bound.at("coverage").at("estimated").get<double>();
     double fused_low = 0, layouts_low = 0;
     for (const Json& one : bound.at("bounds")) {
       const double time = one.at("latency_us");
@@ -163,20 +165,23 @@ std::string Milliseconds(double microseconds) { return fmt::format("{:.3g}", mic
 void PrintHead() {
   std::printf(
       "all times in ms\n\n"
-      "| model | floor | F1 | its interval | with layouts | changes | sequential | libraries' choice | R | T | F1 / T | R / F1 | "
+      "| model | floor | F1 | its interval | with layouts | changes | sequential | libraries' choice | R | T | F1 / T "
+      "| R / F1 | "
       "R / T | composition error |\n"
       "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n");
 }
 
 void Print(const Standing& row) {
   const double r = row.demonstrated.value_or(0);
-  const auto ratio = [](double a, double b) { return a > 0 && b > 0 ? fmt::format("{:.2f}", a / b) : std::string("-"); };
+  const auto ratio = [](double a, double b) {
+    return a > 0 && b > 0 ? fmt::format("{:.2f}", a / b) : std::string("-");
+  };
   const std::string error = row.error ? fmt::format("{:.3f} {}", *row.error, row.cache) : "-";
-  const std::string line = fmt::format(
-      "| {} | {} | {} | {:.1f} % | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |", row.name, Milliseconds(row.floor),
-      Milliseconds(row.fused), 100 * row.width, Milliseconds(row.with_layouts), row.changes, Milliseconds(row.sequential),
-      Milliseconds(row.heuristic), Milliseconds(r), Milliseconds(row.run), ratio(row.fused, row.run),
-      ratio(r, row.fused), ratio(r, row.run), error);
+  const std::string line =
+      fmt::format("| {} | {} | {} | {:.1f} % | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |", row.name,
+                  Milliseconds(row.floor), Milliseconds(row.fused), 100 * row.width, Milliseconds(row.with_layouts),
+                  row.changes, Milliseconds(row.sequential), Milliseconds(row.heuristic), Milliseconds(r),
+                  Milliseconds(row.run), ratio(row.fused, row.run), ratio(r, row.fused), ratio(r, row.run), error);
   std::printf("%s\n", line.c_str());
   if (row.missing > 0) std::fprintf(stderr, "%s: %.2f %% is not measured\n", row.name.c_str(), 100 * row.missing);
   for (const std::string& fault : row.faults) std::fprintf(stderr, "%s: %s\n", row.name.c_str(), fault.c_str());

@@ -221,10 +221,25 @@ TEST(FusableRegions, AResidualSumIsAnOutputBesideItsNormalization) {
   model.Output(out);
   model.Output(Add(model, "next", sum, out));
   const ModelGraph graph = model.Take();
-  EXPECT_THAT(Found(graph), ElementsAre("add-normalization: add norm"));
+  EXPECT_THAT(Found(graph), ElementsAre("normalization-prologue: add norm"));
   const FusableRegion region = FindFusableRegions(graph)[0];
   EXPECT_EQ(std::get<Region>(region.workload).outputs, (std::vector<std::int64_t>{0, 1}));
   EXPECT_THAT(region.outputs, ElementsAre(sum, out));
+}
+
+TEST(FusableRegions, ASoftmaxTakesScaleAndMaskBeforeIt) {
+  Builder model;
+  SoftmaxConfig softmax;
+  softmax.input = Shape{{8, 16}};
+  softmax.axis = 1;
+  const ValueId scaled = model.Unary("scale", PointwiseKind::kRelu, model.Input("x", {8, 16}));
+  const ValueId masked = Add(model, "mask", scaled, model.Input("m", {8, 16}));
+  model.Output(model.Measurable("softmax", "Softmax", {masked}, softmax));
+  EXPECT_THAT(Found(model.graph()), ElementsAre("elementwise-chain: scale mask", "softmax-prologue: scale mask softmax",
+                                                "softmax-prologue: mask softmax"));
+  // Of what else reads the masked scores nothing can be run as one with the softmax.
+  model.Output(Add(model, "other", masked, scaled));
+  EXPECT_THAT(Found(model.Take()), Not(Contains(::testing::HasSubstr("softmax-prologue"))));
 }
 
 // q k^T, a scale, a mask, softmax, times v; with a factor of scores and mask where `late` is not 1.

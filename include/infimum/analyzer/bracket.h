@@ -157,7 +157,8 @@ struct AlgorithmRegret {
 struct WhatIfBound {
   BoundVariant variant = BoundVariant::kSequential;
   Latency latency{0};
-  Latency gain{0};                                  // over `inferences` times the bound without
+  // Over `inferences` times the bound without; absent where there is none, or where more of this one is missing.
+  std::optional<Latency> gain = std::nullopt;
   std::optional<Interval> interval = std::nullopt;  // where other rows are behind it
 };
 struct WhatIfOutcome {
@@ -166,7 +167,6 @@ struct WhatIfOutcome {
   std::vector<WhatIfBound> bounds;
   std::optional<Coverage> coverage = std::nullopt;  // where other rows are behind it: of a model as it could be
   double inferences = 1;                            // of the model as it is, that one of the changed model stands for
-  bool is_comparable = true;                        // false where more of it is missing, so that the gains say nothing
 };
 
 // A run that really happened and meets the contract: T* is no larger.

@@ -31,7 +31,7 @@ struct ModelVariant {
   std::optional<NumericContract> contract;
   std::map<std::string, std::int64_t> dims;  // added to those that are bound, or in their place
   std::optional<CacheState> cache;
-  std::string layout;                        // "channels-last", "row-major" or letters; empty: any
+  std::string layout;  // "channels-last", "row-major" or letters; empty: any
 };
 
 // Whether a what-if is meant to be one of these, right or wrong.
