@@ -60,8 +60,8 @@ class RowChainProgram : public Program {
                   std::shared_ptr<ThreadScratch> scratch)
       : bound_(std::move(chain), problem),
         length_(ending.length),
-        finish_(FunctionOf(problem.region.members.back(), ValuesOfMember(problem.values, problem.region.members.size() - 1),
-                           problem, ending.length)),
+        finish_(FunctionOf(problem.region.members.back(),
+                           ValuesOfMember(problem.values, problem.region.members.size() - 1), problem, ending.length)),
         output_(*problem.members.back()[0]),
         scratch_(std::move(scratch)),
         footprint_(bound_.footprint() + Bytes{static_cast<std::int64_t>(problem.members.back()[0]->bytes())}) {}
@@ -114,7 +114,8 @@ std::vector<RegionOffer> RowChainOffers(const Region& region, const RegionValues
   const std::optional<PointwiseChain> chain = PointwiseChain::Of(region, values, members - 1);
   if (!chain || chain->count != ending->count || ValuesOfMember(values, members - 1).quantized()) return {};
   const auto* previous = std::get_if<PointwiseConfig>(&region.members[members - 2].config);
-  if (previous == nullptr || previous->types.output != ending->types.input || !FitsFloat(ending->types.output)) return {};
+  if (previous == nullptr || previous->types.output != ending->types.input || !FitsFloat(ending->types.output))
+    return {};
   RegionOffer offer;
   offer.candidate = KernelOffer("row-chain", nullptr).candidate;
   offer.make = [chain = *chain, ending = *ending](const RegionProblem& problem) -> Result<std::unique_ptr<Program>> {

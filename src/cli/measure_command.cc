@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "infimum/analyzer/bracket.h"
 #include "infimum/db/store.h"
 #include "infimum/ingest/run_file.h"
 #include "infimum/measurement/statistics.h"
@@ -44,6 +45,7 @@ Result<int> RunMeasure(const MeasureOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, campaign));
+  framework.contract = MainContract(graph);
   INFIMUM_ASSIGN_OR_RETURN(RunProfile run, MeasureFramework(installation, options.model, framework, talk));
   run.device = here.device.Key().text;
   INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, store->ImportRun(run));

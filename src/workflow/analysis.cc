@@ -164,12 +164,15 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   if (options.framework != "none") {
     INFIMUM_ASSIGN_OR_RETURN(analysis.run, store->FindRun(analysis.graph.sha256, selection.device, options.dims,
                                                           selection.threads, options.framework));
-    if ((!analysis.run || options.measure_again) && !Interrupted()) {
+    // Of a run that says no contract nobody knows what it bounds.
+    const bool is_known = analysis.run && !analysis.run->contract.empty();
+    if ((!is_known || options.measure_again) && !Interrupted()) {
       FrameworkOptions framework;
       framework.framework = options.framework;
       framework.python = options.python;
       framework.dims = options.dims;
       framework.threads = selection.threads;
+      framework.contract = MainContract(stored);
       framework.sampling = FrameworkSampling(options.campaign.budget);
       Result<RunProfile> run = MeasureFramework(installation, options.model, framework, talk);
       if (run) {

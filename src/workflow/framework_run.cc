@@ -67,7 +67,9 @@ Result<RunProfile> MeasureFramework(const Installation& installation, const std:
                              complaint.empty() ? fmt::format("exit code {}", end.exit_code) : complaint)};
   }
   std::ifstream file(output, std::ios::binary);
-  return ReadRun(file, options.framework + " run");
+  INFIMUM_ASSIGN_OR_RETURN(RunProfile run, ReadRun(file, options.framework + " run"));
+  if (run.contract.empty()) run.contract = Name(options.contract);
+  return run;
 }
 
 }  // namespace infimum

@@ -22,6 +22,13 @@ struct Model {
 
 void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
 
+// False where there is no ONNX Runtime and nobody demands it.
+bool HasFramework(const Ended& ended) {
+  if (ended.exit_code == 0 || ended.errors.find("No module named 'onnx") == std::string::npos) return true;
+  if (std::getenv("CI") != nullptr) ADD_FAILURE() << ended.errors;
+  return false;
+}
+
 class ReplayedModel : public ::testing::TestWithParam<Model> {};
 
 TEST_P(ReplayedModel, HasTheOutputsOfOnnxRuntimeAndIsKeptForItsBounds) {
@@ -35,10 +42,7 @@ TEST_P(ReplayedModel, HasTheOutputsOfOnnxRuntimeAndIsKeptForItsBounds) {
   std::vector<std::string> arguments{"replay", file.string(), "--repetitions", "1", "--budget", "1s"};
   arguments.insert(arguments.end(), GetParam().dims.begin(), GetParam().dims.end());
   const Ended ended = program.Infimum(arguments);
-  if (ended.exit_code != 0 && ended.errors.find("No module named 'onnx") != std::string::npos) {
-    if (std::getenv("CI") != nullptr) FAIL() << ended.errors;
-    GTEST_SKIP() << "no Python with ONNX Runtime is known; the model is not replayed";
-  }
+  if (!HasFramework(ended)) GTEST_SKIP() << "no Python with ONNX Runtime is known; the model is not replayed";
   ASSERT_EQ(ended.exit_code, 0) << ended.errors;
   EXPECT_THAT(ended.output, HasSubstr("R (demonstrated)"));
   EXPECT_THAT(ended.output, HasSubstr("verified"));
@@ -72,6 +76,42 @@ INSTANTIATE_TEST_SUITE_P(Shared, ReplayedModel,
                            }
                            return name;
                          });
+
+// From a file of f32, whose numbers are rounded; ONNX Runtime runs the file as it is.
+TEST(Replay, UnderAContractOfLessPrecisionItIsVerifiedToo) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  const Ended ended = program.Infimum({"replay", model, "--contract", "bf16", "--repetitions", "1", "--budget", "1s"});
+  if (!HasFramework(ended)) GTEST_SKIP() << "no Python with ONNX Runtime is known";
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.output, HasSubstr("verified"));
+  EXPECT_THAT(ended.output, Not(HasSubstr("NOT VERIFIED")));
+  const auto demonstrated = [&](const std::string& contract) {
+    const Ended bound = program.Infimum({"bound", model, "--contract", contract, "--format", "json"});
+    EXPECT_EQ(bound.exit_code, 0) << bound.errors;
+    return nlohmann::json::parse(bound.output, nullptr, false).at("demonstrated_us");
+  };
+  EXPECT_TRUE(demonstrated("bf16").is_number());
+  EXPECT_TRUE(demonstrated("strict-f32").is_null()) << "bf16 meets no contract of more precision";
+}
+
+TEST(Measure, AFrameworksRunBoundsFromAbove) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  const Ended measured = program.Infimum({"measure", model, "--repetitions", "1", "--seconds", "0.05"});
+  if (!HasFramework(measured)) GTEST_SKIP() << "no Python with ONNX Runtime is known";
+  ASSERT_EQ(measured.exit_code, 0) << measured.errors;
+  // For the device's peaks.
+  ASSERT_EQ(
+      program.Infimum({"analyze", model, "--framework", "none", "--budget", "1s", "--report", "r.html"}).exit_code, 0);
+  for (const char* contract : {"strict-f32", "bf16"}) {
+    const Ended bound = program.Infimum({"bound", model, "--contract", contract, "--format", "json"});
+    ASSERT_EQ(bound.exit_code, 0) << bound.errors;
+    const nlohmann::json json = nlohmann::json::parse(bound.output, nullptr, false);
+    ASSERT_EQ(json.at("upper").size(), 1U) << contract;
+    EXPECT_THAT(json.at("upper")[0].at("name").get<std::string>(), HasSubstr("onnxruntime"));
+  }
+}
 
 TEST(Replay, ABackendThatCannotReplaySaysSo) {
   const ProgramTest program;

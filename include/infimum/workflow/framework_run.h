@@ -12,6 +12,7 @@
 #include <string>
 
 #include "infimum/graph/run_profile.h"
+#include "infimum/measurement/contract.h"
 #include "infimum/workflow/installation.h"
 #include "infimum/workflow/talk.h"
 
@@ -24,6 +25,8 @@ struct FrameworkOptions {
   std::int64_t threads = 1;
   std::int64_t repetitions = 3;
   std::chrono::milliseconds sampling{4000};  // of each process
+  // That the run keeps, where the framework does not say: its CPU kernels compute in the model's own types.
+  NumericContract contract = NumericContract::kStrictF32;
 };
 
 // The error says what the framework said, in one line.
