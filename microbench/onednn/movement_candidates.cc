@@ -59,14 +59,18 @@ std::vector<Offer> ConcatOffers(const MovementConfig& config) {
   };
   add("", std::nullopt);
   // Batch, channels, image: what convolutions on both sides leave and want.
-  if (rank != 3 || config.axis != 1) return walk.Take();
-  add("channels-last", tag::acb);
-  const auto fills = [&](std::int64_t block) {
-    return std::ranges::all_of(config.inputs, [&](const Shape& shape) { return shape.dims[1] % block == 0; });
-  };
-  if (fills(16)) add("blocked16", tag::aBc16b);
-  if (fills(8)) add("blocked8", tag::aBc8b);
-  return walk.Take();
+  if (rank == 3 && config.axis == 1) {
+    add("channels-last", tag::acb);
+    const auto fills = [&](std::int64_t block) {
+      return std::ranges::all_of(config.inputs, [&](const Shape& shape) { return shape.dims[1] % block == 0; });
+    };
+    if (fills(16)) add("blocked16", tag::aBc16b);
+    if (fills(8)) add("blocked8", tag::aBc8b);
+  }
+  std::vector<Offer> offers = walk.Take();
+  // What oneDNN calls simple copies whole pieces here; nothing better can be asked of it.
+  for (Offer& offer : offers) offer.reference = offer.reference && !offer.candidate.algorithm.starts_with("simple");
+  return offers;
 }
 
 std::vector<Offer> TransposeOffers(const MovementConfig& config) {
