@@ -23,9 +23,8 @@ class AttentionTranslation {
     AddOperands();
     const std::size_t scores = Add(Role::kInner, ScoreShape());
     const bool keys_transposed = values_.keys_transposed;
-    AddOperation(op::kind::MatMul, {0, 1}, scores, [keys_transposed](op& made) {
-      made.set_attr<bool>(op::attr::transpose_b, !keys_transposed);
-    });
+    AddOperation(op::kind::MatMul, {0, 1}, scores,
+                 [keys_transposed](op& made) { made.set_attr<bool>(op::attr::transpose_b, !keys_transposed); });
     const double scale = values_.scale.value_or(1 / std::sqrt(static_cast<double>(config_.head)));
     const std::size_t scaled = Add(Role::kInner, ScoreShape());
     AddOperation(op::kind::Multiply, {scores, AddNumbers(Ones(), {static_cast<float>(scale)})}, scaled);

@@ -1,8 +1,8 @@
 // The engine on which oneDNN Graph compiles and runs, with the memory that it asks for.
 //
-// Its kernels ask for scratch memory in each run. From malloc that would be fresh pages each time where it is large, which
-// an engine that keeps its memory does not pay: here a block is given back to a pool, and handed out again for the next
-// request of its size.
+// Its kernels ask for scratch memory in each run. From malloc that would be fresh pages each time where it is large,
+// which an engine that keeps its memory does not pay: here a block is given back to a pool, and handed out again for
+// the next request of its size.
 #pragma once
 
 #include "microbench/onednn/onednn_types.h"

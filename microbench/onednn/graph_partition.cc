@@ -38,9 +38,7 @@ Result<logical_tensor::data_type> GraphType(DataType type) {
   }
 }
 
-logical_tensor Described(const LibraryGraph& graph, std::size_t number) {
-  return LogicalTensor(graph, number).value();
-}
+logical_tensor Described(const LibraryGraph& graph, std::size_t number) { return LogicalTensor(graph, number).value(); }
 
 // The partition's ports, each once: a tensor that two operations read may have two.
 std::vector<logical_tensor> PortsOf(const LibraryGraph& graph, const std::vector<logical_tensor>& ports) {
@@ -241,7 +239,7 @@ class PartitionProgram : public Program {
   std::vector<AlignedBuffer> buffers_;
   std::vector<std::unique_ptr<Program>> packings_;
   std::unique_ptr<Program> unpacking_;
-  std::vector<void*> wanted_;  // where constants are to be read
+  std::vector<void*> wanted_;                      // where constants are to be read
   std::unordered_map<void*, Instance> instances_;  // by the last constant's address
   Instance* current_ = nullptr;
   Status broken_;
@@ -271,8 +269,7 @@ Result<logical_tensor> LogicalTensor(const LibraryGraph& graph, std::size_t numb
   const GraphTensor& tensor = graph.tensors[number];
   INFIMUM_ASSIGN_OR_RETURN(const logical_tensor::data_type type, GraphType(tensor.type));
   const bool constant = tensor.role == Role::kConstant || tensor.role == Role::kNumbers;
-  const auto property =
-      constant ? logical_tensor::property_type::constant : logical_tensor::property_type::variable;
+  const auto property = constant ? logical_tensor::property_type::constant : logical_tensor::property_type::variable;
   return GuardedGraph([&]() -> Result<logical_tensor> {
     if (tensor.role == Role::kInner)
       return logical_tensor(number, type, tensor.shape.dims, logical_tensor::layout_type::any, property);

@@ -1,5 +1,5 @@
-// The shape of an element-wise layer's operand where the layer's dimensions were merged, beside a tensor whose dimensions
-// are not.
+// The shape of an element-wise layer's operand where the layer's dimensions were merged, beside a tensor whose
+// dimensions are not.
 #pragma once
 
 #include <optional>

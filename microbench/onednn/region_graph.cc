@@ -157,8 +157,8 @@ class RegionTranslation {
     result_.result = members_.back();
     for (std::size_t i = 0; i < region_.members.size(); ++i) {
       member_ = i;
-      INFIMUM_RETURN_IF_ERROR(std::visit([&](const auto& config) { return Translate(config); },
-                                         region_.members[i].config));
+      INFIMUM_RETURN_IF_ERROR(
+          std::visit([&](const auto& config) { return Translate(config); }, region_.members[i].config));
     }
     return std::move(result_);
   }
@@ -326,8 +326,7 @@ class RegionTranslation {
     if (config.kind == SoftmaxKind::kHardmax) return Unsupported("operation for hardmax");
     const Dims& dims = config.input.dims;
     const auto place = static_cast<std::size_t>(config.axis);
-    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t axis,
-                             AxisOf(dims[place], Product(dims, place + 1, dims.size())));
+    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t axis, AxisOf(dims[place], Product(dims, place + 1, dims.size())));
     INFIMUM_ASSIGN_OR_RETURN(const std::size_t input, OperandAs(0, shape_));
     AddOperation(config.kind == SoftmaxKind::kSoftmax ? op::kind::SoftMax : op::kind::LogSoftmax, {input}, output(),
                  [axis](op& made) { made.set_attr<std::int64_t>(op::attr::axis, axis); });
