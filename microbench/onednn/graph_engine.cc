@@ -42,6 +42,11 @@ class BlockPool {
     used_.erase(found);
   }
 
+  std::size_t InUse() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return used_.size();
+  }
+
   void Release() {
     const std::lock_guard<std::mutex> lock(mutex_);
     idle_.clear();
@@ -81,6 +86,8 @@ const dnnl::engine& GraphEngine() {
   static const dnnl::engine& engine = *new dnnl::engine(MakeEngine());
   return engine;
 }
+
+std::size_t GraphBlocksInUse() { return Pool().InUse(); }
 
 void ReleaseGraphMemory() { Pool().Release(); }
 

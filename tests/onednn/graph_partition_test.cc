@@ -332,8 +332,9 @@ TEST(GraphPartition, HasTheModelsOwnValues) {
 
 TEST(GraphPartition, OfAttentionHasTheModelsScaleAndOrderOfKeys) {
   for (const char* heads : {"heads=4 kv_heads=4", "heads=4 kv_heads=2"}) {
-    const ReplayStep step = StepOf(std::string("attention dtype=f32:-:f32 n=2 ") + heads + " q=9 kv=13 head=16 mask=full",
-                                   {{{"scale", {0.7}}, {"keys_transposed", {1}}}});
+    const ReplayStep step =
+        StepOf(std::string("attention dtype=f32:-:f32 n=2 ") + heads + " q=9 kv=13 head=16 mask=full",
+               {{{"scale", {0.7}}, {"keys_transposed", {1}}}});
     const LayerValues values = (*ValuesOf(step))[0];
     for (const bool transposed : {false, true}) {
       const auto graph = GraphOf(std::get<AttentionConfig>(std::get<LayerConfig>(step.workload)), values, transposed);
@@ -386,7 +387,8 @@ TEST(GraphPartition, WhatHasNoGraphIsRefusedWithAReason) {
     EXPECT_THAT(reason, HasSubstr(refusal.reason));
     EXPECT_THAT(CandidatesOf(workload), Not(Contains(StartsWith(kPartition))));
   }
-  const Workload product = StepOf("region " + MatMul() + " ; [pointwise kind=relu dtype=f32:-:f32 in=3552](%0)").workload;
+  const Workload product =
+      StepOf("region " + MatMul() + " ; [pointwise kind=relu dtype=f32:-:f32 in=3552](%0)").workload;
   const auto graph = GraphOf(std::get<Region>(product), {}, GraphLayout::kChannelsLast);
   ASSERT_FALSE(graph.ok());
   EXPECT_EQ(graph.error().message, "unsupported: oneDNN Graph has no channels here");
@@ -421,8 +423,8 @@ class ConvolutionPartition : public ::testing::TestWithParam<const char*> {
     return numbers;
   }
 
-  ReplayStep step_ = StepOf("region " + Convolution() + " ; [pointwise kind=relu dtype=f32:-:f32 in=3888](%0)", {},
-                            GetParam());
+  ReplayStep step_ =
+      StepOf("region " + Convolution() + " ; [pointwise kind=relu dtype=f32:-:f32 in=3888](%0)", {}, GetParam());
   Tensors tensors_{step_.workload};
   std::unique_ptr<Program> program_;
 };
@@ -468,10 +470,9 @@ INSTANTIATE_TEST_SUITE_P(Layouts, ConvolutionPartition, ::testing::Values(kParti
                          [](const auto& layout) { return layout.param == kPartition ? "RowMajor" : "ChannelsLast"; });
 
 TEST(GraphPartition, WorksOnMemoryThatLiesAsItWasPlaced) {
-  const ReplayStep step =
-      StepOf("region " + Convolution("bias=no weights=const](in0,w0)") +
-                 " ; [pointwise kind=add dtype=f32:f32:f32 in=3888,3888](%0,in1)",
-             {}, kChannelsLast);
+  const ReplayStep step = StepOf("region " + Convolution("bias=no weights=const](in0,w0)") +
+                                     " ; [pointwise kind=add dtype=f32:f32:f32 in=3888,3888](%0,in1)",
+                                 {}, kChannelsLast);
   const Result<StepOffer> offer = FindStepOffer(step);
   ASSERT_TRUE(offer.ok());
   Tensors tensors(step.workload);
@@ -484,8 +485,8 @@ TEST(GraphPartition, WorksOnMemoryThatLiesAsItWasPlaced) {
   std::vector<AlignedBuffer> buffers;
   for (const Placement& placement : *placements) {
     buffers.push_back(*AlignedBuffer::Make(placement.tensor->bytes()));
-    HostTensor& there = placed.emplace_back(*HostTensor::Over(buffers.back().data(), placement.tensor->shape(),
-                                                              placement.tensor->type(), placement.order));
+    HostTensor& there = placed.emplace_back(
+        *HostTensor::Over(buffers.back().data(), placement.tensor->shape(), placement.tensor->type(), placement.order));
     std::replace(operands.begin(), operands.end(), placement.tensor, static_cast<const HostTensor*>(&there));
     if (outputs[0] == placement.tensor) {
       outputs[0] = &there;
