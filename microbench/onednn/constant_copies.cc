@@ -1,6 +1,7 @@
 #include "microbench/onednn/constant_copies.h"
 
 #include <cstring>
+#include <string>
 
 namespace infimum::cpu {
 
@@ -19,6 +20,11 @@ Status ConstantCopies::Make(std::size_t copies) {
   copies_.clear();
   if (copies <= 1) return {};
   if (blocks_.empty()) return Error{"unsupported: its constant operands cannot be moved"};
+  for (const ConstantBlock& block : blocks_) {
+    if (copies > block.most_copies)
+      return Error{"unsupported: of its constants it prepares " + std::to_string(block.most_copies) +
+                   " copies at most, not " + std::to_string(copies)};
+  }
   copies_.reserve(copies - 1);
   for (std::size_t copy = 1; copy < copies; ++copy) {
     std::vector<AlignedBuffer> buffers;

@@ -72,7 +72,7 @@ void* TakeBlock(std::size_t bytes, std::size_t alignment) { return Pool().Take(b
 void ReturnBlock(void* data) { Pool().Return(data); }
 
 dnnl::engine MakeEngine() {
-  // Off by default from 3.4 on. Without it constants would be packed in each run.
+  // Off by default from 3.3 on. Without it constants would be packed in each run.
   dnnl::graph::set_constant_tensor_cache(1);
   // Programs own what they compile; copies of constants need several of the same partition.
   dnnl::graph::set_compiled_partition_cache_capacity(0);

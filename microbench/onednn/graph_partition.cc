@@ -14,8 +14,9 @@ namespace {
 using dnnl::graph::logical_tensor;
 using Role = GraphTensor::Role;
 
-// Copies of a program's constants that it may be told to read: each is compiled and packed, some milliseconds.
-constexpr std::size_t kMostInstances = 2048;
+// Copies of a program's constants that it may be told to read: each is compiled, and packed by a run, some
+// milliseconds. More than a campaign would wait for, or a worker's time limit allow, is refused at once.
+constexpr std::size_t kMostCopies = 512;
 
 // The library's own errors, and what escapes from inside it.
 template <class Function>
@@ -119,6 +120,7 @@ class PartitionProgram : public Program {
     for (std::size_t i = 0; i < constants_.size(); ++i) {
       const bool last = i + 1 == constants_.size();
       ConstantBlock block{data_[constants_[i]], constant_bytes_[i], nullptr};
+      block.most_copies = kMostCopies;
       block.use = [this, i, last](void* there) {
         wanted_[i] = there;
         if (!last || (current_ != nullptr && current_->constants == wanted_)) return;
@@ -211,8 +213,6 @@ class PartitionProgram : public Program {
   // partitions takes ten times as long as compiling one, so that the first is compiled again as long as each of its
   // instances packs constants of its own.
   Result<Instance> MakeInstance() {
-    if (instances_.size() >= kMostInstances)
-      return Error{"unsupported: more than " + std::to_string(kMostInstances) + " copies of its constants"};
     if (partition_) {
       INFIMUM_ASSIGN_OR_RETURN(Instance made, MakeInstance(*partition_));
       if (made.packed_blocks == packed_blocks_) return made;

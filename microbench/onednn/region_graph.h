@@ -35,7 +35,7 @@ struct RegionGraph {
 Result<RegionGraph> GraphOf(const Region& region, const RegionValues& values, GraphLayout layout);
 
 // Operands as OperandsOf(config). `transposed`: through the order of heads within a token, as frameworks write
-// attention, and back; with a mask of one zero where there is none. It is the only form that versions before 3.4 know.
+// attention, and back; with a mask of one zero where there is none. It is the only form that versions before 3.5 know.
 Result<LibraryGraph> GraphOf(const AttentionConfig& config, const LayerValues& values, bool transposed);
 
 }  // namespace infimum::cpu

@@ -12,6 +12,7 @@
 #include <map>
 
 #include "infimum/graph/fusable_regions.h"
+#include "microbench/onednn/constant_copies.h"
 #include "microbench/onednn/graph_engine.h"
 #include "microbench/onednn/offers.h"
 #include "microbench/onednn/random_fill.h"
@@ -464,6 +465,19 @@ TEST_P(ConvolutionPartition, ReadsConstantsWhereItIsToldTo) {
   for (const double number : half) EXPECT_GE(number, 0);
   use(false);
   EXPECT_EQ(Numbers(), expected);
+}
+
+TEST_P(ConvolutionPartition, RefusesMoreCopiesThanItCouldPackInTime) {
+  ConstantCopies copies(*program_);
+  const Status refused = copies.Make(513);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message, "unsupported: of its constants it prepares 512 copies at most, not 513");
+  ASSERT_TRUE(copies.Make(3).ok());
+  const std::vector<double> expected = Numbers();
+  for (int run = 0; run < 6; ++run) {
+    copies.Next();
+    EXPECT_EQ(Numbers(), expected);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Layouts, ConvolutionPartition, ::testing::Values(kPartition, kChannelsLast),
