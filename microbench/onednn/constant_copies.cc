@@ -1,6 +1,7 @@
 #include "microbench/onednn/constant_copies.h"
 
 #include <cstring>
+#include <string>
 
 namespace infimum::cpu {
 
@@ -13,9 +14,17 @@ Bytes ConstantCopies::bytes() const {
 Status ConstantCopies::Make(std::size_t copies) {
   place_ = 0;
   Use();
+  for (const std::vector<AlignedBuffer>& copy : copies_)
+    for (std::size_t i = 0; i < blocks_.size(); ++i)
+      if (blocks_[i].forget) blocks_[i].forget(copy[i].data());
   copies_.clear();
   if (copies <= 1) return {};
   if (blocks_.empty()) return Error{"unsupported: its constant operands cannot be moved"};
+  for (const ConstantBlock& block : blocks_) {
+    if (copies > block.most_copies)
+      return Error{"unsupported: of its constants it prepares " + std::to_string(block.most_copies) +
+                   " copies at most, not " + std::to_string(copies)};
+  }
   copies_.reserve(copies - 1);
   for (std::size_t copy = 1; copy < copies; ++copy) {
     std::vector<AlignedBuffer> buffers;
@@ -32,6 +41,9 @@ Status ConstantCopies::Make(std::size_t copies) {
     }
     copies_.push_back(std::move(buffers));
   }
+  // What a program prepares for each copy it prepares here and not in a run.
+  for (place_ = copies_.size(); place_ > 0; --place_) Use();
+  Use();
   return {};
 }
 

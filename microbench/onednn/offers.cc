@@ -7,6 +7,7 @@
 #include "microbench/onednn/convolution_candidates.h"
 #include "microbench/onednn/cpu_features.h"
 #include "microbench/onednn/dequantized_form.h"
+#include "microbench/onednn/graph_partition_offers.h"
 #include "microbench/onednn/lstm_kernel.h"
 #include "microbench/onednn/matmul_candidates.h"
 #include "microbench/onednn/movement_candidates.h"
@@ -145,7 +146,9 @@ struct Collector {
   Offers operator()(const ScanConfig& config) const { return ScanKernelOffers(config); }
   Offers operator()(const SortConfig& config) const { return SortKernelOffers(config); }
   Offers operator()(const RecurrentConfig& config) const { return TypedOffers(config, values, {}); }
-  Offers operator()(const AttentionConfig& config) const { return AttentionOffers(config, values); }
+  Offers operator()(const AttentionConfig& config) const {
+    return Joined(AttentionOffers(config, values), GraphPartitionOffers(config, values));
+  }
   Offers operator()(const ResampleConfig& config) const {
     return Joined(ResampleLibraryOffers(config), ResampleKernelOffers(config));
   }

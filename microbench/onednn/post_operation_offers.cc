@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "microbench/onednn/merged_shape.h"
 #include "microbench/onednn/offers.h"
 #include "microbench/onednn/pointwise_candidates.h"
 #include "microbench/onednn/region_problem.h"
@@ -17,31 +18,6 @@ struct Fusion {
   Epilogue epilogue;
   std::vector<RegionOperand> operands;
 };
-
-// An operand of a canonical element-wise layer, whose dimensions may be merged, in the rank of the
-// product's output: {64, 1} of {64, 3136} is {1, 64, 1, 1} of {1, 64, 56, 56}.
-std::optional<Shape> Unmerged(const Shape& operand, const Shape& merged, const Shape& output) {
-  Shape padded;
-  padded.dims.assign(merged.rank() - operand.rank(), 1);
-  padded.dims.insert(padded.dims.end(), operand.dims.begin(), operand.dims.end());
-  Shape result = output;
-  std::size_t at = output.rank();
-  for (std::size_t i = merged.rank(); i-- > 0;) {
-    std::int64_t product = 1;
-    while (at > 0 && product < merged.dims[i]) {
-      --at;
-      product *= output.dims[at];
-      if (padded.dims[i] == 1) result.dims[at] = 1;
-    }
-    if (product != merged.dims[i]) return std::nullopt;
-    if (padded.dims[i] != 1 && padded.dims[i] != merged.dims[i]) return std::nullopt;
-  }
-  // What was dropped from the front is of extent one.
-  for (std::size_t i = 0; i < at; ++i) {
-    if (output.dims[i] != 1) return std::nullopt;
-  }
-  return result;
-}
 
 bool Commutes(PointwiseKind kind) {
   return kind == PointwiseKind::kAdd || kind == PointwiseKind::kMultiply || kind == PointwiseKind::kMinimum ||

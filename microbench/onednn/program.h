@@ -27,11 +27,16 @@ struct Problem {
   std::vector<HostTensor*> outputs;         // as OutputsOf(config)
 };
 
-// Memory with constants as a program prepared them. `use` makes Run() read them elsewhere, where a copy is.
+// Memory with constants as a program prepared them, or as they came where it cannot say where it keeps what it
+// prepared. `use` makes Run() read them elsewhere, where a copy is; the first time for an address it may take long, to
+// prepare them once more; `most_copies` says for how many addresses that can be done at a time. `forget`, where there
+// is one, drops what was prepared for an address that is no longer used.
 struct ConstantBlock {
   void* data;
   std::size_t bytes;
   std::function<void(void*)> use;
+  std::function<void(void*)> forget = nullptr;
+  std::size_t most_copies = static_cast<std::size_t>(-1);
 };
 
 class Program {

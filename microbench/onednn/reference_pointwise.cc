@@ -76,6 +76,7 @@ double Unary(PointwiseKind kind, double x, const LayerValues& values) {
     case PointwiseKind::kLeakyRelu:
       return x < 0 ? values.leaky_slope * x : x;
     case PointwiseKind::kElu:
+      return x < 0 ? values.elu_alpha * std::expm1(x) : x;
     case PointwiseKind::kCelu:
       return x < 0 ? values.elu_alpha * std::expm1(x / values.elu_alpha) : x;
     case PointwiseKind::kSelu:

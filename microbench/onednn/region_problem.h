@@ -46,11 +46,11 @@ struct RegionOffer {
   std::function<Result<std::vector<Placement>>(const RegionProblem&)> place = nullptr;
 };
 
-// Fused forms first, then one kernel for a chain of element-wise members, last all members in turn. Those that cannot
-// honour the values are left out.
+// Fused forms first, then one kernel for a chain of element-wise members, what oneDNN Graph takes as one partition,
+// last all members in turn. Those that cannot honour the values are left out.
 std::vector<RegionOffer> RegionOffersFor(const Region& region, CandidateTier tier, const RegionValues& values = {});
 
-// The three kinds of candidates, each in a file of its own.
+// Kinds of candidates, each in a file of its own; graph_partition_offers.h has one more.
 std::vector<RegionOffer> PostOperationOffers(const Region& region, CandidateTier tier, const RegionValues& values);
 std::vector<RegionOffer> PointwiseChainOffers(const Region& region, const RegionValues& values);
 std::vector<RegionOffer> RowChainOffers(const Region& region, const RegionValues& values);

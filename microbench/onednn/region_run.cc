@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "microbench/onednn/constant_copies.h"
+#include "microbench/onednn/graph_partition_offers.h"
 #include "microbench/onednn/random_fill.h"
 #include "microbench/onednn/reference.h"
 
@@ -130,8 +131,8 @@ class RegionRun : public PreparedRun {
 
 std::vector<RegionOffer> RegionOffersFor(const Region& region, CandidateTier tier, const RegionValues& values) {
   std::vector<RegionOffer> offers = PostOperationOffers(region, tier, values);
-  for (auto more :
-       {PointwiseChainOffers(region, values), RowChainOffers(region, values), ComposedOffers(region, values)}) {
+  for (auto more : {PointwiseChainOffers(region, values), RowChainOffers(region, values),
+                    GraphPartitionOffers(region, values), ComposedOffers(region, values)}) {
     offers.insert(offers.end(), more.begin(), more.end());
   }
   return offers;

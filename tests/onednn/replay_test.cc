@@ -191,6 +191,24 @@ TEST_F(Replay, IsRightWithEveryPairOfCandidatesAndTheirLayouts) {
   EXPECT_LT(least_reorders, most_reorders);
 }
 
+TEST_F(Replay, IsRightWhereARegionRunsAsAPartitionOfOneDnnGraph) {
+  const std::string first =
+      std::string("region [") + kFirst + "](in0,w0,w1) ; [pointwise kind=relu dtype=f32:-:f32 " + "in=576](%0)";
+  for (const char* candidate : {"onednn/graph/partition", "onednn/graph/partition/nhwc"}) {
+    for (const char* second : {"onednn/jit:avx2/nhwc", "onednn/jit:avx2/nchw", ""}) {
+      SCOPED_TRACE(std::string(candidate) + " then " + second);
+      ReplaySchedule schedule = Network("", second);
+      // In place of the relu; what conv1 wrote is then read by nobody.
+      schedule.steps[1] = Step("conv1 + relu", first, candidate, {0, 1, 2}, {5});
+      schedule.steps[1].values.resize(2);
+      const ReplayResult result = Checked(schedule);
+      EXPECT_EQ(result.FirstFault().value_or(""), "");
+      const auto runs = [&](const ReplayPart& part) { return !part.is_reorder && part.candidate == candidate; };
+      EXPECT_EQ(std::count_if(result.parts.begin(), result.parts.end(), runs), 1);
+    }
+  }
+}
+
 TEST_F(Replay, RunsAgainWithTheSameResult) {
   Result<std::unique_ptr<PreparedReplay>> replay = Prepared(Network());
   ASSERT_TRUE(replay.ok()) << replay.error().message;

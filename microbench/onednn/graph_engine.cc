@@ -1,0 +1,94 @@
+#include "microbench/onednn/graph_engine.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <new>
+#include <unordered_map>
+
+#include "microbench/onednn/host_tensor.h"
+#include "oneapi/dnnl/dnnl_graph.hpp"
+
+namespace infimum::cpu {
+namespace {
+
+constexpr std::size_t kAlignment = 64;  // of every AlignedBuffer
+
+class BlockPool {
+ public:
+  // The library does not look whether it was given memory, so that nothing but an exception stops it.
+  void* Take(std::size_t bytes, std::size_t alignment) {
+    if (alignment > kAlignment) throw std::bad_alloc();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = idle_.find(bytes);
+    if (found != idle_.end()) {
+      void* const data = found->second.data();
+      used_[data] = {bytes, std::move(found->second)};
+      idle_.erase(found);
+      return data;
+    }
+    Result<AlignedBuffer> buffer = AlignedBuffer::Make(std::max<std::size_t>(bytes, 1));
+    if (!buffer.ok()) throw std::bad_alloc();
+    void* const data = buffer->data();
+    used_[data] = {bytes, *std::move(buffer)};
+    return data;
+  }
+
+  void Return(void* data) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto found = used_.find(data);
+    if (found == used_.end()) return;
+    idle_.emplace(found->second.bytes, std::move(found->second.buffer));
+    used_.erase(found);
+  }
+
+  std::size_t InUse() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return used_.size();
+  }
+
+  void Release() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    idle_.clear();
+  }
+
+ private:
+  struct Used {
+    std::size_t bytes = 0;
+    AlignedBuffer buffer;
+  };
+  std::mutex mutex_;
+  std::multimap<std::size_t, AlignedBuffer> idle_;
+  std::unordered_map<void*, Used> used_;
+};
+
+// Never destroyed: the library frees what its caches hold when the process ends, in an order that nobody states.
+BlockPool& Pool() {
+  static BlockPool& pool = *new BlockPool();
+  return pool;
+}
+
+void* TakeBlock(std::size_t bytes, std::size_t alignment) { return Pool().Take(bytes, alignment); }
+void ReturnBlock(void* data) { Pool().Return(data); }
+
+dnnl::engine MakeEngine() {
+  // Off by default from 3.3 on. Without it constants would be packed in each run.
+  dnnl::graph::set_constant_tensor_cache(1);
+  // Programs own what they compile; copies of constants need several of the same partition.
+  dnnl::graph::set_compiled_partition_cache_capacity(0);
+  static const auto& allocator = *new dnnl::graph::allocator(TakeBlock, ReturnBlock);
+  return dnnl::graph::make_engine_with_allocator(dnnl::engine::kind::cpu, 0, allocator);
+}
+
+}  // namespace
+
+const dnnl::engine& GraphEngine() {
+  static const dnnl::engine& engine = *new dnnl::engine(MakeEngine());
+  return engine;
+}
+
+std::size_t GraphBlocksInUse() { return Pool().InUse(); }
+
+void ReleaseGraphMemory() { Pool().Release(); }
+
+}  // namespace infimum::cpu
