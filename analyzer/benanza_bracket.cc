@@ -118,26 +118,36 @@ class Timer {
       return timed;
     }
     for (const Workload& workload : parts.forward) {
-      std::optional<BestTime> time = Find(workload);
-      if (!time || (timed.forward && time->best >= timed.forward->best)) continue;
-      timed.terms = {{time->estimate, 1, NumberOf(workload)}};
-      timed.forward = std::move(time);
+      std::optional<Found> found = Find(workload);
+      if (!found || (timed.forward && found->time.best >= timed.forward->best)) continue;
+      timed.terms = {found->term};
+      timed.forward = std::move(found->time);
     }
     timed.has_bias_row = parts.bias.has_value();
-    if (parts.bias) timed.bias = Find(*parts.bias);
-    if (timed.bias) timed.terms.push_back({timed.bias->estimate, 1, NumberOf(*parts.bias)});
+    if (parts.bias) {
+      if (std::optional<Found> found = Find(*parts.bias)) {
+        timed.terms.push_back(found->term);
+        timed.bias = std::move(found->time);
+      }
+    }
     Resolve(layer, parts, timed);
     return timed;
   }
 
  private:
-  std::optional<BestTime> Find(const Workload& workload) const {
+  // What the rows of one workload say.
+  struct Found {
+    BestTime time;
+    Term term;
+  };
+  std::optional<Found> Find(const Workload& workload) const {
     const WorkloadRows* rows = rows_.Find(KeyOf(workload));
-    return rows == nullptr ? std::nullopt : BestTimeOf(*rows, selection_, noise_);
-  }
-  // The same for all layers of one workload, whose errors are the same.
-  std::size_t NumberOf(const Workload& workload) const {
-    return static_cast<std::size_t>(std::distance(rows_.all().begin(), rows_.all().find(KeyOf(workload))));
+    if (rows == nullptr) return std::nullopt;
+    std::optional<BestTime> time = BestTimeOf(*rows, selection_.threads, noise_);
+    if (!time) return std::nullopt;
+    // The number is the same for all layers of one workload, whose errors are the same.
+    const Term term{time->estimate, 1, rows->number};
+    return Found{*std::move(time), term};
   }
 
   static void Resolve(const Layer& layer, const Parts& parts, TimedLayer& timed) {
@@ -166,7 +176,7 @@ class Timer {
     known.status = LatencyStatus::kMeasured;
     known.latency = resolved.times.best;
     known.interval = IntervalOfSum(timed.terms);
-    known.candidate = timed.forward->candidate;
+    known.candidate = timed.forward->row->candidate;
   }
 
   const ModelGraph& model_;
@@ -257,7 +267,7 @@ Result<Bracket> ApplyBenanzaRules(Bracket bracket, const ModelGraph& model, Meas
     bracket.layers.push_back(resolved.back().known);
     bracket.roofline += resolved.back().known.floor;
   }
-  bracket.environments = EnvironmentsOf(rows);
+  bracket.environments.assign(rows.environments().begin(), rows.environments().end());
   bracket.coverage = CoverageOf(resolved);
   AddBounds(model, timed, CommonAssumptions(bracket.selection, resolved), fused, bracket);
   return bracket;

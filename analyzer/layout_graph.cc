@@ -111,16 +111,15 @@ std::optional<std::size_t> LayoutGraph::TensorOf(ValueId value) {
 // Of the rows that read and write alike, the fastest is a way.
 void LayoutGraph::AddWays(const WorkloadRows* rows, const std::vector<bool>& is_read, Unit& unit) {
   if (rows == nullptr) return;
-  const auto own = rows->by_threads.find(selection_.threads);
-  if (own == rows->by_threads.end()) return;
   // First by the texts, which are few: most rows share theirs with another one.
   struct Fastest {
     const Measurement* row;
     Latency cost;
   };
   std::vector<Fastest> fastest;
-  for (const Measurement& row : own->second) {
-    const Latency cost = Fold(row.repetitions, selection_.statistic);
+  for (const TimedRow& timed : rows->On(selection_.threads)) {
+    const Measurement& row = *timed.row;
+    const Latency cost = timed.time;
     if (!(cost >= Latency(0))) continue;
     const auto same = std::ranges::find_if(fastest, [&](const Fastest& other) {
       return unit.keeps_order || (other.row->candidate.input_layout == row.candidate.input_layout &&

@@ -28,12 +28,9 @@ Result<ReorderTimes> TimesOf(const std::vector<LayoutGraph::Reorder>& reorders, 
     asked.environment = environment;
     INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(workloads, source, asked));
     for (const auto& [key, entry] : rows.all()) {
-      const auto own = entry.by_threads.find(selection.threads);
-      if (own == entry.by_threads.end()) continue;
-      for (const Measurement& row : own->second) {
-        const Latency point = Fold(row.repetitions, selection.statistic);
-        const auto [known, is_new] = best.try_emplace(key, point);
-        if (!is_new) known->second = std::min(known->second, point);
+      for (const TimedRow& row : entry.On(selection.threads)) {
+        const auto [known, is_new] = best.try_emplace(key, row.time);
+        if (!is_new) known->second = std::min(known->second, row.time);
       }
     }
   }

@@ -117,7 +117,8 @@ void Measure(std::size_t layers) {
   SetMarginalGains(problem, combined.parallel.latency, resolved);
   const double combining = MillisecondsSince(before_combining);
   const auto before_layouts = Clock::now();
-  const auto plan = PlanLayouts(graph, source, selection, EnvironmentsOf(*rows), *device, resolved, resolved_regions);
+  const std::vector<EnvironmentKey> environments(rows->environments().begin(), rows->environments().end());
+  const auto plan = PlanLayouts(graph, source, selection, environments, *device, resolved, resolved_regions);
   const double planning = MillisecondsSince(before_layouts);
   if (!plan.ok() || !*plan || !(*plan)->is_exact) fmt::print(stderr, "the plan of layouts is not exact\n");
   std::size_t edges = 0;

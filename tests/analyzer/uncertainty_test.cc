@@ -186,6 +186,12 @@ TEST(Uncertainty, AlsoWithTwentyRepetitions) {
   EXPECT_LE(covered, 0.98);
 }
 
+std::vector<TimedRow> Timed(const std::vector<Measurement>& rows) {
+  std::vector<TimedRow> timed;
+  for (const Measurement& row : rows) timed.push_back(infimum::Timed(row, SampleStatistic::kMinimumOfMedians));
+  return timed;
+}
+
 // Candidates that are equal, or nearly: what the least mean gets wrong.
 double CoveredAmong(const std::function<double(int)>& truth_of, int candidates, int layers) {
   std::mt19937_64 random(5);
@@ -213,7 +219,8 @@ double CoveredAmong(const std::function<double(int)>& truth_of, int candidates, 
       for (const Measurement& row : rows) spans.emplace_back(row.repetitions);
     const NoiseModel model(spans);
     std::vector<Term> terms;
-    for (std::size_t layer = 0; layer < all.size(); ++layer) terms.push_back({model.OfBest(all[layer]), 1, layer});
+    for (std::size_t layer = 0; layer < all.size(); ++layer)
+      terms.push_back({model.OfBest(Timed(all[layer])), 1, layer});
     const Interval interval = IntervalOfSum(terms);
     covered += interval.low.count() <= least * layers && least * layers <= interval.high.count();
   }
