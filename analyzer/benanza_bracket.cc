@@ -239,12 +239,12 @@ Result<Bracket> ApplyBenanzaRules(Bracket bracket, const ModelGraph& model, Meas
   INFIMUM_CHECK(rules != BoundRules::kBracket, "a bracket has its bounds by the rules of brackets already");
   const bool fused = rules == BoundRules::kBenanza2019Fused;
   std::vector<Parts> parts;
-  std::vector<Workload> workloads;
+  std::vector<KeyedWorkload> workloads;
   parts.reserve(model.layers.size());
   for (const Layer& layer : model.layers) {
     parts.push_back(PartsOf(layer, fused));
-    workloads.insert(workloads.end(), parts.back().forward.begin(), parts.back().forward.end());
-    if (parts.back().bias) workloads.push_back(*parts.back().bias);
+    for (const Workload& workload : parts.back().forward) workloads.push_back(Keyed(workload));
+    if (parts.back().bias) workloads.push_back(Keyed(*parts.back().bias));
   }
   INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(workloads, source, bracket.selection));
   INFIMUM_ASSIGN_OR_RETURN(const DeviceModel device, MakeDeviceModel(source, bracket.selection, rows));

@@ -13,34 +13,30 @@ struct ReorderTimes {
   std::vector<bool> is_measured;
 };
 
-Result<ReorderTimes> TimesOf(const std::vector<LayoutGraph::Reorder>& reorders, MeasurementSource& source,
+Result<ReorderTimes> TimesOf(const std::vector<KeyedWorkload>& reorders, MeasurementSource& source,
                              const Selection& selection, std::span<const EnvironmentKey> environments,
                              const DeviceModel& device) {
-  std::vector<Workload> workloads;
-  for (const LayoutGraph::Reorder& reorder : reorders) workloads.push_back(reorder.workload);
   // A change of layout keeps every bit, whatever contract the layers around it meet.
   Selection asked = selection;
   asked.contract.reset();
+  ReorderTimes result{std::vector<Latency>(reorders.size()), std::vector<bool>(reorders.size(), false)};
   // In the environments that the layers were measured in, each asked by itself: of these workloads alone a source would
   // take the one with the most of them.
-  std::map<WorkloadKey, Latency> best;
   for (const EnvironmentKey& environment : environments) {
     asked.environment = environment;
-    INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(workloads, source, asked));
-    for (const auto& [key, entry] : rows.all()) {
-      for (const TimedRow& row : entry.On(selection.threads)) {
-        const auto [known, is_new] = best.try_emplace(key, row.time);
-        if (!is_new) known->second = std::min(known->second, row.time);
+    INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(reorders, source, asked));
+    for (std::size_t i = 0; i < reorders.size(); ++i) {
+      for (const TimedRow& row : rows.Find(reorders[i].key)->On(selection.threads)) {
+        result.times[i] = result.is_measured[i] ? std::min(result.times[i], row.time) : row.time;
+        result.is_measured[i] = true;
       }
     }
   }
-  ReorderTimes result;
-  for (const LayoutGraph::Reorder& reorder : reorders) {
-    const auto measured = best.find(reorder.key);
-    result.is_measured.push_back(measured != best.end());
-    const Work work = WorkOf(reorder.workload);
+  for (std::size_t i = 0; i < reorders.size(); ++i) {
+    if (result.is_measured[i]) continue;
+    const Work& work = reorders[i].work;
     const double bytes = static_cast<double>(work.read().value) + static_cast<double>(work.written.value);
-    result.times.push_back(measured != best.end() ? measured->second : device.CopyTime(bytes).value_or(Latency(0)));
+    result.times[i] = device.CopyTime(bytes).value_or(Latency(0));
   }
   return result;
 }

@@ -1,8 +1,16 @@
 #include "analyzer/measured_rows.h"
 
+#include <utility>
+
 #include "infimum/base/check.h"
 
 namespace infimum {
+
+KeyedWorkload Keyed(Workload workload) {
+  WorkloadKey key = KeyOf(workload);
+  Work work = WorkOf(workload);
+  return {std::move(workload), std::move(key), std::move(work)};
+}
 
 std::span<const TimedRow> WorkloadRows::On(std::int64_t threads) const {
   const auto own = by_threads.find(threads);
@@ -42,10 +50,10 @@ Result<MeasuredRows> MeasuredRows::Fetch(const ModelGraph& graph, const RegionSe
   return result;
 }
 
-Result<MeasuredRows> MeasuredRows::Fetch(std::span<const Workload> workloads, MeasurementSource& source,
+Result<MeasuredRows> MeasuredRows::Fetch(std::span<const KeyedWorkload> workloads, MeasurementSource& source,
                                          const Selection& selection) {
   MeasuredRows result;
-  for (const Workload& workload : workloads) result.Add(KeyOf(workload), workload, WorkOf(workload));
+  for (const KeyedWorkload& asked : workloads) result.Add(asked.key, asked.workload, asked.work);
   INFIMUM_RETURN_IF_ERROR(result.FetchRows(source, selection));
   return result;
 }

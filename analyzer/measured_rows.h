@@ -19,6 +19,14 @@
 
 namespace infimum {
 
+// A workload with what every question about it needs.
+struct KeyedWorkload {
+  Workload workload;
+  WorkloadKey key;
+  Work work;
+};
+KeyedWorkload Keyed(Workload workload);
+
 struct WorkloadRows {
   const Workload* workload = nullptr;
   Work work;
@@ -42,7 +50,7 @@ class MeasuredRows {
   // Graph, regions and workloads live longer.
   static Result<MeasuredRows> Fetch(const ModelGraph& graph, const RegionSet& regions, MeasurementSource& source,
                                     const Selection& selection);
-  static Result<MeasuredRows> Fetch(std::span<const Workload> workloads, MeasurementSource& source,
+  static Result<MeasuredRows> Fetch(std::span<const KeyedWorkload> workloads, MeasurementSource& source,
                                     const Selection& selection);
 
   // Only moved, since pointers lead into it.
