@@ -33,9 +33,7 @@ class OrderTable {
 
   std::optional<std::uint32_t> NumberOf(std::string_view name, const Shape& shape);
   const NamedOrder& operator[](std::uint32_t number) const { return orders_[number]; }
-  bool IsSame(std::uint32_t a, std::uint32_t b) const {
-    return a == b || orders_[a].same_as == orders_[b].same_as;
-  }
+  bool IsSame(std::uint32_t a, std::uint32_t b) const { return a == b || orders_[a].same_as == orders_[b].same_as; }
 
  private:
   std::optional<std::uint32_t> Find(std::string_view name, const Shape& shape);

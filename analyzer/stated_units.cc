@@ -176,7 +176,8 @@ class Finder {
       if (output) Write(*output, k < outputs.size() ? outputs[k].shape : *graph_.value(*output).shape, unit);
     }
     AddWays(resolved.rows, unit);
-    // Estimated, missing, seen in a run, or a sum over bodies. Rows that say nothing of their layouts count as row-major.
+    // Estimated, missing, seen in a run, or a sum over bodies. Rows that say nothing of their layouts count as
+    // row-major.
     if (unit.ways.empty()) {
       const Candidate* candidate = resolved.known.candidate ? &*resolved.known.candidate : nullptr;
       unit.ways = {{candidate, resolved.fused.best, resolved.rows != nullptr}};

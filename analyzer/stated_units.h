@@ -43,8 +43,8 @@ struct StatedUnit {
 struct StatedUnits {
   std::vector<StatedUnit> units;  // of layers in the graph's order, then of regions
   OrderTable table;
-  std::vector<ValueId> values;  // by tensor
-  std::vector<ValueId> roots;   // of each value what it is a view of
+  std::vector<ValueId> values;                        // by tensor
+  std::vector<ValueId> roots;                         // of each value what it is a view of
   std::vector<std::optional<std::size_t>> tensor_of;  // by value, of roots
 
   std::optional<std::size_t> TensorOf(ValueId value) const { return tensor_of[roots[value.index()].index()]; }
