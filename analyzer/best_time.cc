@@ -69,10 +69,10 @@ std::optional<ChosenTime> FindChoice(std::span<const TimedRow> rows, Latency bes
 }  // namespace
 
 NoiseModel NoiseOf(const MeasuredRows& rows) {
-  std::vector<std::span<const Repetition>> all;
+  std::vector<std::span<const double>> all;
   for (const auto& [key, entry] : rows.all())
     for (const auto& [threads, timed] : entry.by_threads)
-      for (const TimedRow& row : timed) all.emplace_back(row.row->repetitions);
+      for (const TimedRow& row : timed) all.push_back(row.logs);
   return NoiseModel(all);
 }
 

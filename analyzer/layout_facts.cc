@@ -75,7 +75,8 @@ LayoutFacts::LayoutFacts(const LayoutProblem& given)
     for (std::size_t layer : layers) {
       INFIMUM_CHECK(single[layer] != LayoutFacts::kNone, "a region is made of layers that can run alone");
       for (std::size_t tensor : units[single[layer]].reads)
-        if (writer[tensor] == LayoutFacts::kNone || !is_member(writer[tensor])) runs_after[i] = std::max(runs_after[i], layer);
+        if (writer[tensor] == LayoutFacts::kNone || !is_member(writer[tensor]))
+          runs_after[i] = std::max(runs_after[i], layer);
     }
     if (!is_region) {
       NoteUse(i);

@@ -11,8 +11,7 @@ namespace infimum {
 LayoutGraph::LayoutGraph(const ModelGraph& graph, const Selection& selection, const std::vector<ResolvedLayer>& layers,
                          const std::vector<ResolvedRegion>& regions)
     : graph_(graph), stated_(FindStatedUnits(graph, selection.threads, layers, regions)) {
-  for (const StatedUnit& unit : stated_.units)
-    has_layouts_ |= std::ranges::any_of(unit.orders, [](std::uint32_t order) { return order != 0; });
+  has_layouts_ = std::ranges::any_of(stated_.orders, [](std::uint32_t order) { return order != 0; });
   if (!has_layouts_) return;
   FindClasses();
   NumberOrders();
@@ -56,12 +55,13 @@ void LayoutGraph::NumberOrders() {
   };
   for (const StatedUnit& unit : stated_.units) {
     if (unit.keeps_order) continue;
+    const std::span<const StatedWay> ways = stated_.WaysOf(unit);
     Latency worst{0};
-    for (const StatedWay& way : unit.ways) worst = std::max(worst, way.cost);
-    for (std::size_t way = 0; way < unit.ways.size(); ++way) {
-      const std::span<const std::uint32_t> orders = unit.OrdersOf(way);
+    for (const StatedWay& way : ways) worst = std::max(worst, way.cost);
+    for (std::size_t way = 0; way < ways.size(); ++way) {
+      const std::span<const std::uint32_t> orders = stated_.OrdersOf(unit, way);
       for (std::size_t place = 0; place < orders.size(); ++place)
-        add(unit.TensorAt(place), orders[place], worst - unit.ways[way].cost);
+        add(unit.TensorAt(place), orders[place], worst - ways[way].cost);
     }
   }
   for (std::vector<ClassOrder>& orders : orders_) {
@@ -109,40 +109,45 @@ void LayoutGraph::NumberOptions() {
     unit.writes = std::move(stated.writes);
   }
   stated_.units.clear();
+  stated_.ways.clear();
+  stated_.orders.clear();
 }
 
-void LayoutGraph::AddOptions(StatedUnit& stated, LayoutUnit& unit) {
-  const std::size_t reads = stated.reads.size(), writes = stated.writes.size();
-  const auto add = [&](const StatedWay& way, std::vector<std::uint8_t> read, std::vector<std::uint8_t> written) {
-    unit.options.push_back({way.cost, std::move(read), std::move(written)});
+void LayoutGraph::AddOptions(const StatedUnit& stated, LayoutUnit& unit) {
+  const std::span<const StatedWay> ways = stated_.WaysOf(stated);
+  const std::size_t reads = stated.reads.size();
+  std::vector<std::uint8_t> layouts(stated.width(), 0);
+  const auto add = [&](const StatedWay& way) {
+    const std::span<const std::uint8_t> all = layouts;
+    unit.options.push_back({way.cost, LayoutList(all.first(reads)), LayoutList(all.subspan(reads))});
     behind_.push_back({way.candidate, way.unstated});
   };
-  const auto add_all = [&](const StatedWay& way, std::uint8_t layout) {
-    add(way, std::vector<std::uint8_t>(reads, layout), std::vector<std::uint8_t>(writes, layout));
-  };
   if (stated.keeps_order) {
-    const std::size_t count = writes == 0 ? 1 : orders_[class_of_[stated.writes[0]]].size();
+    const std::size_t count = stated.writes.empty() ? 1 : orders_[class_of_[stated.writes[0]]].size();
     unit.options.reserve(count);
-    for (std::size_t order = 0; order < count; ++order)
-      if (order == 0 || OrderOf(stated.writes[0], order).order.is_dense())
-        add_all(stated.ways[0], static_cast<std::uint8_t>(order));
+    for (std::size_t order = 0; order < count; ++order) {
+      if (order > 0 && !OrderOf(stated.writes[0], order).order.is_dense()) continue;
+      std::ranges::fill(layouts, static_cast<std::uint8_t>(order));
+      add(ways[0]);
+    }
     return;
   }
-  unit.options.reserve(stated.ways.size());
-  std::vector<std::uint8_t> layouts(stated.width());
-  for (std::size_t way = 0; way < stated.ways.size(); ++way) {
-    const std::span<const std::uint32_t> orders = stated.OrdersOf(way);
+  unit.options.reserve(ways.size());
+  for (std::size_t way = 0; way < ways.size(); ++way) {
+    const std::span<const std::uint32_t> orders = stated_.OrdersOf(stated, way);
     bool is_known = true;
     for (std::size_t place = 0; place < orders.size() && is_known; ++place) {
       const std::optional<std::uint8_t> layout = LayoutOf(stated.TensorAt(place), orders[place]);
       is_known = layout.has_value();
       layouts[place] = layout.value_or(0);
     }
-    const auto written = layouts.begin() + static_cast<std::ptrdiff_t>(reads);
-    if (is_known) add(stated.ways[way], {layouts.begin(), written}, {written, layouts.end()});
+    if (is_known) add(ways[way]);
   }
   // All of its orders were given up: the fastest way counts as row-major, which makes the cost too low.
-  if (unit.options.empty()) add_all(*std::ranges::min_element(stated.ways, {}, &StatedWay::cost), 0);
+  if (unit.options.empty()) {
+    std::ranges::fill(layouts, std::uint8_t{0});
+    add(*std::ranges::min_element(ways, {}, &StatedWay::cost));
+  }
 }
 
 LayoutGraph::Change LayoutGraph::ChangeOf(std::size_t tensor, std::size_t from, std::size_t to) const {

@@ -84,7 +84,7 @@ class LayoutGraph {
   void NumberOrders();
   void NumberTensors();
   void NumberOptions();
-  void AddOptions(StatedUnit& stated, LayoutUnit& unit);
+  void AddOptions(const StatedUnit& stated, LayoutUnit& unit);
   std::optional<std::uint8_t> LayoutOf(std::size_t tensor, std::uint32_t order) const;
   void FindReorders();
   std::vector<ReorderConfig> MakeReorders(const Change& change) const;

@@ -77,23 +77,23 @@ Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selec
     // An environment names its threads; a bound that is tied to one has no rows of another.
     if (threads != selection.threads && selection.environment) continue;
     INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> found, source.Find(keys, asked));
-    found_.push_back(std::move(found));
+    found_.emplace_back(std::move(found), selection.statistic);
     Sort(found_.back(), threads, selection);
   }
   return {};
 }
 
-void MeasuredRows::Sort(const std::vector<Measurement>& found, std::int64_t threads, const Selection& selection) {
+void MeasuredRows::Sort(const TimedRows& found, std::int64_t threads, const Selection& selection) {
   // Rows of one workload mostly come together, and most are of one environment.
   auto entry = rows_.end();
   const EnvironmentKey* environment = nullptr;
-  for (const Measurement& row : found) {
-    if (row.outcome != Outcome::kMeasured || row.repetitions.empty()) continue;
+  for (const TimedRow& timed : found.all()) {
+    const Measurement& row = *timed.row;
     if (row.device != selection.device) continue;  // one device's times never enter another's bound
     if (entry == rows_.end() || entry->first != row.workload) entry = rows_.find(row.workload);
     if (entry == rows_.end()) continue;
     if (!Meets(row, selection.contract.value_or(entry->second.native))) continue;
-    entry->second.by_threads[threads].push_back(Timed(row, selection.statistic));
+    entry->second.by_threads[threads].push_back(timed);
     if (environment == nullptr || *environment != row.environment)
       environment = &*environments_.insert(row.environment).first;
   }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "analyzer/region_set.h"
-#include "analyzer/timed_row.h"
+#include "analyzer/timed_rows.h"
 #include "infimum/measurement/measurement_source.h"
 
 namespace infimum {
@@ -74,11 +74,11 @@ class MeasuredRows {
   const WorkloadRows* Add(const WorkloadKey& key, const Workload& workload, const Work& work);
   void Collect(const ModelGraph& graph, const RegionSet& regions);
   Status FetchRows(MeasurementSource& source, const Selection& selection);
-  void Sort(const std::vector<Measurement>& found, std::int64_t threads, const Selection& selection);
+  void Sort(const TimedRows& found, std::int64_t threads, const Selection& selection);
 
   std::map<WorkloadKey, WorkloadRows> rows_;
   std::unordered_map<const ModelGraph*, GraphRows> by_graph_;
-  std::vector<std::vector<Measurement>> found_;  // the source's answers, which all the rows point into
+  std::vector<TimedRows> found_;  // the source's answers, which all the rows point into
   std::set<EnvironmentKey> environments_;
   std::vector<std::int64_t> thread_counts_;
 };

@@ -101,7 +101,10 @@ class Finder {
   StatedUnit Begin() {
     ++units_;
     places_.clear();
-    return {};
+    StatedUnit unit;
+    unit.first_way = found_.ways.size();
+    unit.first_order = found_.orders.size();
+    return unit;
   }
 
   // Of what a unit reads twice the first time counts.
@@ -178,10 +181,10 @@ class Finder {
     AddWays(resolved.rows, unit);
     // Estimated, missing, seen in a run, or a sum over bodies. Rows that say nothing of their layouts count as
     // row-major.
-    if (unit.ways.empty()) {
+    if (unit.way_count == 0) {
       const Candidate* candidate = resolved.known.candidate ? &*resolved.known.candidate : nullptr;
-      unit.ways = {{candidate, resolved.fused.best, resolved.rows != nullptr}};
-      unit.orders.assign(unit.width(), 0);
+      orders_.assign(unit.width(), 0);
+      AddWay({candidate, resolved.fused.best, resolved.rows != nullptr}, unit);
     }
     found_.units.push_back(std::move(unit));
   }
@@ -204,7 +207,12 @@ class Finder {
     for (std::size_t k = 0; k < region.outputs.size() && k < outputs.size(); ++k)
       Write(region.outputs[k], outputs[k].shape, unit);
     AddWays(resolved.rows, unit);
-    if (!unit.ways.empty() && !unit.layers.empty()) found_.units.push_back(std::move(unit));
+    if (unit.way_count > 0 && !unit.layers.empty()) {
+      found_.units.push_back(std::move(unit));
+      return;
+    }
+    found_.ways.resize(unit.first_way);
+    found_.orders.resize(unit.first_order);
   }
 
   // Of the rows that read and write alike, the fastest is a way.
@@ -226,8 +234,6 @@ class Finder {
         *same = way;
       }
     }
-    unit.ways.reserve(fastest_.size());
-    unit.orders.reserve(fastest_.size() * unit.width());
     for (StatedWay& way : fastest_)
       if (ReadOrders(unit, way)) AddWay(way, unit);
   }
@@ -239,15 +245,18 @@ class Finder {
   // Of the ways whose orders are the same, maybe by other names, the fastest.
   void AddWay(const StatedWay& way, StatedUnit& unit) {
     const auto is_same = [&](std::uint32_t a, std::uint32_t b) { return found_.table.IsSame(a, b); };
-    for (std::size_t other = 0; other < unit.ways.size(); ++other) {
-      if (!std::ranges::equal(unit.OrdersOf(other), orders_, is_same)) continue;
-      if (!IsFaster(way, unit.ways[other])) return;
-      unit.ways[other] = way;
-      std::ranges::copy(orders_, unit.orders.begin() + static_cast<std::ptrdiff_t>(other * unit.width()));
+    for (std::size_t other = 0; other < unit.way_count; ++other) {
+      const std::span<const std::uint32_t> known = found_.OrdersOf(unit, other);
+      if (!std::ranges::equal(known, orders_, is_same)) continue;
+      StatedWay& same = found_.ways[unit.first_way + other];
+      if (!IsFaster(way, same)) return;
+      same = way;
+      std::ranges::copy(orders_, found_.orders.begin() + (known.data() - found_.orders.data()));
       return;
     }
-    unit.ways.push_back(way);
-    unit.orders.insert(unit.orders.end(), orders_.begin(), orders_.end());
+    ++unit.way_count;
+    found_.ways.push_back(way);
+    found_.orders.insert(found_.orders.end(), orders_.begin(), orders_.end());
   }
 
   // Into `orders_`. False where an order has no name: it can only be had from the same candidate.

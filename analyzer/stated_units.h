@@ -25,16 +25,12 @@ struct StatedWay {
 struct StatedUnit {
   std::vector<std::size_t> layers;         // that take part, ascending
   std::vector<std::size_t> reads, writes;  // tensors, none twice among the reads
-  std::vector<StatedWay> ways;             // at least one
-  // Numbers in the OrderTable, for each way of what it reads and then of what it writes.
-  std::vector<std::uint32_t> orders;
-  bool keeps_order = false;           // element-wise: any order does that all its tensors have
-  std::optional<std::size_t> region;  // which of the resolved regions it is; nullopt for a layer
+  bool keeps_order = false;                // element-wise: any order does that all its tensors have
+  std::optional<std::size_t> region;       // which of the resolved regions it is; nullopt for a layer
+  // Where its ways, at least one, and their orders begin among all.
+  std::size_t first_way = 0, way_count = 0, first_order = 0;
 
   std::size_t width() const { return reads.size() + writes.size(); }
-  std::span<const std::uint32_t> OrdersOf(std::size_t way) const {
-    return std::span(orders).subspan(way * width(), width());
-  }
   std::size_t TensorAt(std::size_t place) const {
     return place < reads.size() ? reads[place] : writes[place - reads.size()];
   }
@@ -42,11 +38,20 @@ struct StatedUnit {
 
 struct StatedUnits {
   std::vector<StatedUnit> units;  // of layers in the graph's order, then of regions
+  std::vector<StatedWay> ways;    // of one unit after the other
+  // Numbers in the table, for each way of what it reads and then of what it writes.
+  std::vector<std::uint32_t> orders;
   OrderTable table;
   std::vector<ValueId> values;                        // by tensor
   std::vector<ValueId> roots;                         // of each value what it is a view of
   std::vector<std::optional<std::size_t>> tensor_of;  // by value, of roots
 
+  std::span<const StatedWay> WaysOf(const StatedUnit& unit) const {
+    return std::span(ways).subspan(unit.first_way, unit.way_count);
+  }
+  std::span<const std::uint32_t> OrdersOf(const StatedUnit& unit, std::size_t way) const {
+    return std::span(orders).subspan(unit.first_order + way * unit.width(), unit.width());
+  }
   std::optional<std::size_t> TensorOf(ValueId value) const { return tensor_of[roots[value.index()].index()]; }
 };
 

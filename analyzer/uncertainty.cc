@@ -13,8 +13,6 @@ constexpr std::size_t kMostFolds = 3;
 // Rows whose means lie further apart than so many deviations of their difference are no rivals.
 constexpr double kRivalry = 4;
 
-double LogOf(const Repetition& repetition) { return std::log(std::max(repetition.median.count(), 1e-12)); }
-
 double Mean(std::span<const double> values) {
   double sum = 0;
   for (double value : values) sum += value;
@@ -74,30 +72,20 @@ double NormalTail(double deviations) { return 0.5 * std::erfc(deviations / std::
 
 }  // namespace
 
-NoiseModel::NoiseModel(const std::vector<std::span<const Repetition>>& rows) {
-  // All rows' logarithms one after the other: a look at every row is made once.
-  std::vector<double> logs, differences;
-  std::size_t count = 0;
-  for (const std::span<const Repetition> row : rows) count += row.size();
-  logs.reserve(count);
-  differences.reserve(count);
-  for (const std::span<const Repetition> row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      logs.push_back(LogOf(row[i]));
-      if (i > 0) differences.push_back(std::abs(logs.back() - logs[logs.size() - 2]));
-    }
-  }
+NoiseModel::NoiseModel(std::span<const std::span<const double>> rows) {
+  std::vector<double> differences;
+  for (const std::span<const double> row : rows)
+    for (std::size_t i = 1; i < row.size(); ++i) differences.push_back(std::abs(row[i] - row[i - 1]));
   if (differences.empty()) return;
   // The median of |N(0, 2)| is 0.9539 deviations.
   typical_ = MedianOf(differences) / 0.9539;
-  std::span<double> left = logs;
-  for (const std::span<const Repetition> row : rows) {
-    const std::span<double> own = left.first(row.size());
-    left = left.subspan(row.size());
-    if (own.size() < 2) continue;
-    DrawBack(own);
-    squares_ += SquaresOf(own);
-    freedom_ += static_cast<double>(own.size() - 1);
+  std::vector<double> logs;
+  for (const std::span<const double> row : rows) {
+    if (row.size() < 2) continue;
+    logs.assign(row.begin(), row.end());
+    DrawBack(logs);
+    squares_ += SquaresOf(logs);
+    freedom_ += static_cast<double>(row.size() - 1);
   }
 }
 
@@ -148,15 +136,15 @@ TimeEstimate NoiseModel::OfBest(std::span<const TimedRow> rows, std::vector<cons
     double mean;
   };
   std::size_t count = 0;
-  for (const TimedRow& row : rows) count += row.row->repetitions.size();
+  for (const TimedRow& row : rows) count += row.logs.size();
   std::vector<double> all_logs(count);
   std::span<double> left = all_logs;
   std::vector<Contender> contenders;
   contenders.reserve(rows.size());
   for (const TimedRow& row : rows) {
-    const std::span<double> logs = left.first(row.row->repetitions.size());
+    const std::span<double> logs = left.first(row.logs.size());
     left = left.subspan(logs.size());
-    std::ranges::transform(row.row->repetitions, logs.begin(), LogOf);
+    std::ranges::copy(row.logs, logs.begin());
     DrawBack(logs);
     contenders.push_back({row.row, logs, Mean(logs)});
   }

@@ -26,7 +26,7 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/timed_row.h"
+#include "analyzer/timed_rows.h"
 
 namespace infimum {
 
@@ -45,8 +45,8 @@ inline constexpr double kClip = 3;
 class NoiseModel {
  public:
   NoiseModel() = default;
-  // From all rows of a bracket; those of one repetition say nothing.
-  explicit NoiseModel(const std::vector<std::span<const Repetition>>& rows);
+  // From the logarithms of the medians of each row of a bracket; rows of one repetition say nothing.
+  explicit NoiseModel(std::span<const std::span<const double>> rows);
 
   // Of one candidate's row. With a single repetition and nothing pooled the spread of its samples is all there is.
   TimeEstimate Of(std::span<const Repetition> repetitions) const;

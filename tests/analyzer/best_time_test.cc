@@ -17,17 +17,22 @@ Measurement Row(const std::string& algorithm, const std::vector<double>& medians
   return row;
 }
 
-// `rows` live longer.
-BestTime Best(const std::vector<Measurement>& rows) {
+// What it says of rows points at them: only its numbers may be looked at where they are gone.
+BestTime Best(const TimedRows& rows) {
   WorkloadRows all;
-  for (const Measurement& row : rows) all.by_threads[1].push_back(Timed(row, SampleStatistic::kMinimumOfMedians));
+  all.by_threads[1].assign(rows.all().begin(), rows.all().end());
   const std::optional<BestTime> best = BestTimeOf(all, 1, NoiseModel());
   EXPECT_TRUE(best.has_value());
   return *best;
 }
 
+BestTime Best(std::vector<Measurement> rows) {
+  return Best(TimedRows(std::move(rows), SampleStatistic::kMinimumOfMedians));
+}
+
 TEST(BestTime, TheWorkedExample) {
-  const std::vector<Measurement> rows = {Row("brgconv", {10.4, 10.2, 10.6}, true), Row("gemm", {10.0, 9.8, 10.1})};
+  const TimedRows rows({Row("brgconv", {10.4, 10.2, 10.6}, true), Row("gemm", {10.0, 9.8, 10.1})},
+                       SampleStatistic::kMinimumOfMedians);
   const BestTime best = Best(rows);
   EXPECT_EQ(best.best, Latency(9.8));
   EXPECT_EQ(best.row->candidate.algorithm, "gemm");
@@ -69,7 +74,7 @@ TEST(BestTime, TwentyEqualCandidatesShowNoRegretInTheMean) {
       for (int repetition = 0; repetition < 3; ++repetition) medians.push_back(100 * std::exp(noise(random)));
       rows.push_back(Row("candidate_" + std::to_string(candidate), medians, candidate == 0));
     }
-    const BestTime best = Best(rows);
+    const BestTime best = Best(std::move(rows));
     validated += best.choice->regret.count();
     squares += best.choice->regret.count() * best.choice->regret.count();
     plain += (best.choice->time - best.best).count();

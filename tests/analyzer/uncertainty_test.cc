@@ -23,9 +23,18 @@ std::vector<Repetition> Repetitions(const std::vector<double>& medians) {
   return repetitions;
 }
 
+NoiseModel NoiseOf(const std::vector<std::vector<Repetition>>& rows) {
+  std::vector<std::vector<double>> logs;
+  for (const std::vector<Repetition>& row : rows) {
+    logs.emplace_back();
+    for (const Repetition& repetition : row) logs.back().push_back(LogOf(repetition));
+  }
+  return NoiseModel(std::vector<std::span<const double>>(logs.begin(), logs.end()));
+}
+
 TEST(Uncertainty, ManyRepetitionsOfOneCandidateGiveTheTextbooksInterval) {
   const std::vector<Repetition> repetitions = Repetitions({98, 99, 100, 101, 102});
-  const NoiseModel noise({repetitions});
+  const NoiseModel noise = NoiseOf({repetitions});
   const TimeEstimate estimate = noise.Of(repetitions);
   EXPECT_NEAR(estimate.center, 100, 0.02);
   const Interval interval = IntervalOfSum(std::vector<Term>{{estimate, 1, 0}});
@@ -43,7 +52,7 @@ TEST(Uncertainty, ASteadyRowAmongNoisyOnesIsNotTrustedBlindly) {
     for (int i = 0; i < 3; ++i) medians.push_back(100 * std::exp(spread(random)));
     rows.push_back(Repetitions(medians));
   }
-  const NoiseModel noise(std::vector<std::span<const Repetition>>(rows.begin(), rows.end()));
+  const NoiseModel noise = NoiseOf(rows);
   EXPECT_NEAR(*noise.deviation(), 0.05, 0.005);
   const TimeEstimate steady = noise.Of(Repetitions({100, 100, 100}));
   EXPECT_GT(std::sqrt(steady.variance), 100 * 0.05 / std::sqrt(3.0) * 0.8);
@@ -65,7 +74,7 @@ TEST(Uncertainty, ABusyNeighbourNowAndThenDoesNotWidenEverything) {
     }
     rows.push_back(Repetitions(medians));
   }
-  const NoiseModel noise(std::vector<std::span<const Repetition>>(rows.begin(), rows.end()));
+  const NoiseModel noise = NoiseOf(rows);
   EXPECT_LT(*noise.deviation(), 0.02);
   double centers = 0;
   for (const std::vector<Repetition>& row : rows) centers += noise.Of(row).center / 2000;
@@ -186,12 +195,6 @@ TEST(Uncertainty, AlsoWithTwentyRepetitions) {
   EXPECT_LE(covered, 0.98);
 }
 
-std::vector<TimedRow> Timed(const std::vector<Measurement>& rows) {
-  std::vector<TimedRow> timed;
-  for (const Measurement& row : rows) timed.push_back(infimum::Timed(row, SampleStatistic::kMinimumOfMedians));
-  return timed;
-}
-
 // Candidates that are equal, or nearly: what the least mean gets wrong.
 double CoveredAmong(const std::function<double(int)>& truth_of, int candidates, int layers) {
   std::mt19937_64 random(5);
@@ -201,7 +204,7 @@ double CoveredAmong(const std::function<double(int)>& truth_of, int candidates, 
   int covered = 0;
   constexpr int kCampaigns = 1000;
   for (int campaign = 0; campaign < kCampaigns; ++campaign) {
-    std::vector<std::vector<Measurement>> all;
+    std::vector<TimedRows> all;
     for (int layer = 0; layer < layers; ++layer) {
       std::vector<Measurement> rows;
       for (int i = 0; i < candidates; ++i) {
@@ -212,15 +215,15 @@ double CoveredAmong(const std::function<double(int)>& truth_of, int candidates, 
         row.repetitions = Repetitions(medians);
         rows.push_back(std::move(row));
       }
-      all.push_back(std::move(rows));
+      all.emplace_back(std::move(rows), SampleStatistic::kMinimumOfMedians);
     }
-    std::vector<std::span<const Repetition>> spans;
-    for (const std::vector<Measurement>& rows : all)
-      for (const Measurement& row : rows) spans.emplace_back(row.repetitions);
+    std::vector<std::span<const double>> spans;
+    for (const TimedRows& rows : all)
+      for (const TimedRow& row : rows.all()) spans.push_back(row.logs);
     const NoiseModel model(spans);
     std::vector<Term> terms;
     for (std::size_t layer = 0; layer < all.size(); ++layer)
-      terms.push_back({model.OfBest(Timed(all[layer])), 1, layer});
+      terms.push_back({model.OfBest(all[layer].all()), 1, layer});
     const Interval interval = IntervalOfSum(terms);
     covered += interval.low.count() <= least * layers && least * layers <= interval.high.count();
   }
