@@ -64,6 +64,8 @@ class Finder {
 
   StatedUnits Find(const std::vector<ResolvedLayer>& layers, const std::vector<ResolvedRegion>& regions) {
     found_.units.reserve(layers.size() + regions.size());
+    found_.ways.reserve(2 * found_.units.capacity());
+    found_.orders.reserve(4 * found_.units.capacity());
     for (std::size_t i = 0; i < layers.size(); ++i)
       if (TakesPart(graph_.layers[i])) AddLayer(i, layers[i]);
     for (std::size_t i = 0; i < regions.size(); ++i) AddRegion(i, regions[i]);

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <random>
 
 #include "infimum/analyzer/bracket.h"
+#include "infimum/measurement/student_t.h"
 #include "microbench/fake/fake_backend.h"
 #include "microbench/fake/fake_machine.h"
 #include "tests/support/graph_builder.h"
@@ -97,6 +99,42 @@ TEST(Uncertainty, ErrorsOfOneWorkloadAddUpAndThoseOfDifferentOnesPartlyCancel) {
   const auto width = [](const Interval& interval) { return (interval.high - interval.low).count(); };
   EXPECT_NEAR(width(IntervalOfSum(same)), 4 * width(IntervalOfSum(different)), 1e-6);
   EXPECT_NEAR(width(IntervalOfSum(different)), 2 * 1.972 * 2 * 4, 0.01);
+}
+
+// Term by term, in maps and without order: what the header says.
+TEST(Uncertainty, TheOrderOfTermsMakesNoDifference) {
+  std::mt19937_64 random(4);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Term> terms;
+    for (std::size_t i = 0; i < 1 + random() % 30; ++i) {
+      const double center = 50 + static_cast<double>(random() % 50);
+      const std::size_t workload = random() % 12;
+      // Terms of one workload have one estimate.
+      terms.push_back({{center, 1.0 + static_cast<double>(workload), 8, 0.5, 0.25},
+                       1.0 + static_cast<double>(random() % 3),
+                       workload});
+    }
+    std::map<std::size_t, double> weights;
+    double center = 0, below = 0, above = 0;
+    for (const Term& term : terms) {
+      weights[term.workload] += term.weight;
+      center += term.weight * term.estimate.center;
+      below += term.weight * term.estimate.below;
+      above += term.weight * term.estimate.above;
+    }
+    double variance = 0, by_freedom = 0;
+    for (const auto& [workload, weight] : weights) {
+      const double part = weight * weight * (1.0 + static_cast<double>(workload));
+      variance += part;
+      by_freedom += part * part / 8;
+    }
+    const double freedom = std::clamp(std::floor(variance * variance / by_freedom * (1 + 1e-12)), 1.0, 200.0);
+    const double half = StudentTQuantile(0.975, freedom) * std::sqrt(variance);
+    std::shuffle(terms.begin(), terms.end(), random);
+    const Interval interval = IntervalOfSum(terms);
+    ASSERT_NEAR(interval.low.count(), std::max(center - half - below, 0.0), 1e-9 * center);
+    ASSERT_NEAR(interval.high.count(), center + half + above, 1e-9 * center);
+  }
 }
 
 TEST(Uncertainty, TheLossOfNamingTheWrongOneIsBounded) {
