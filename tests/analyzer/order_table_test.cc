@@ -20,7 +20,8 @@ TEST(OrderTable, TheWorkedExample) {
 
 // Whatever was asked before, the answer is the order that the name is in the shape.
 TEST(OrderTable, RemembersOneNumberForEachNameAndShape) {
-  const std::vector<std::string> names = {"abcd", "acdb", "nhwc", "aBcd16b", "aBcd8b", "cdba", "any", "", "plain", "ab"};
+  const std::vector<std::string> names = {"abcd", "acdb", "nhwc", "aBcd16b", "aBcd8b",
+                                          "cdba", "any",  "",     "plain",   "ab"};
   std::mt19937_64 random(1);
   OrderTable table;
   std::map<std::pair<std::string, std::vector<std::int64_t>>, std::optional<std::uint32_t>> known;
