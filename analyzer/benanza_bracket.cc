@@ -118,26 +118,36 @@ class Timer {
       return timed;
     }
     for (const Workload& workload : parts.forward) {
-      std::optional<BestTime> time = Find(workload);
-      if (!time || (timed.forward && time->best >= timed.forward->best)) continue;
-      timed.terms = {{time->estimate, 1, NumberOf(workload)}};
-      timed.forward = std::move(time);
+      std::optional<Found> found = Find(workload);
+      if (!found || (timed.forward && found->time.best >= timed.forward->best)) continue;
+      timed.terms = {found->term};
+      timed.forward = std::move(found->time);
     }
     timed.has_bias_row = parts.bias.has_value();
-    if (parts.bias) timed.bias = Find(*parts.bias);
-    if (timed.bias) timed.terms.push_back({timed.bias->estimate, 1, NumberOf(*parts.bias)});
+    if (parts.bias) {
+      if (std::optional<Found> found = Find(*parts.bias)) {
+        timed.terms.push_back(found->term);
+        timed.bias = std::move(found->time);
+      }
+    }
     Resolve(layer, parts, timed);
     return timed;
   }
 
  private:
-  std::optional<BestTime> Find(const Workload& workload) const {
+  // What the rows of one workload say.
+  struct Found {
+    BestTime time;
+    Term term;
+  };
+  std::optional<Found> Find(const Workload& workload) const {
     const WorkloadRows* rows = rows_.Find(KeyOf(workload));
-    return rows == nullptr ? std::nullopt : BestTimeOf(*rows, selection_, noise_);
-  }
-  // The same for all layers of one workload, whose errors are the same.
-  std::size_t NumberOf(const Workload& workload) const {
-    return static_cast<std::size_t>(std::distance(rows_.all().begin(), rows_.all().find(KeyOf(workload))));
+    if (rows == nullptr) return std::nullopt;
+    std::optional<BestTime> time = BestTimeOf(*rows, selection_.threads, noise_);
+    if (!time) return std::nullopt;
+    // The number is the same for all layers of one workload, whose errors are the same.
+    const Term term{time->estimate, 1, rows->number};
+    return Found{*std::move(time), term};
   }
 
   static void Resolve(const Layer& layer, const Parts& parts, TimedLayer& timed) {
@@ -166,7 +176,7 @@ class Timer {
     known.status = LatencyStatus::kMeasured;
     known.latency = resolved.times.best;
     known.interval = IntervalOfSum(timed.terms);
-    known.candidate = timed.forward->candidate;
+    known.candidate = timed.forward->row->candidate;
   }
 
   const ModelGraph& model_;
@@ -229,12 +239,12 @@ Result<Bracket> ApplyBenanzaRules(Bracket bracket, const ModelGraph& model, Meas
   INFIMUM_CHECK(rules != BoundRules::kBracket, "a bracket has its bounds by the rules of brackets already");
   const bool fused = rules == BoundRules::kBenanza2019Fused;
   std::vector<Parts> parts;
-  std::vector<Workload> workloads;
+  std::vector<KeyedWorkload> workloads;
   parts.reserve(model.layers.size());
   for (const Layer& layer : model.layers) {
     parts.push_back(PartsOf(layer, fused));
-    workloads.insert(workloads.end(), parts.back().forward.begin(), parts.back().forward.end());
-    if (parts.back().bias) workloads.push_back(*parts.back().bias);
+    for (const Workload& workload : parts.back().forward) workloads.push_back(Keyed(workload));
+    if (parts.back().bias) workloads.push_back(Keyed(*parts.back().bias));
   }
   INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(workloads, source, bracket.selection));
   INFIMUM_ASSIGN_OR_RETURN(const DeviceModel device, MakeDeviceModel(source, bracket.selection, rows));
@@ -257,7 +267,7 @@ Result<Bracket> ApplyBenanzaRules(Bracket bracket, const ModelGraph& model, Meas
     bracket.layers.push_back(resolved.back().known);
     bracket.roofline += resolved.back().known.floor;
   }
-  bracket.environments = EnvironmentsOf(rows);
+  bracket.environments.assign(rows.environments().begin(), rows.environments().end());
   bracket.coverage = CoverageOf(resolved);
   AddBounds(model, timed, CommonAssumptions(bracket.selection, resolved), fused, bracket);
   return bracket;

@@ -3,33 +3,29 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
+#include <span>
 
 namespace infimum {
 namespace {
 
 bool IsTime(Latency time) { return std::isfinite(time.count()) && time >= Latency(0); }
 
-// `Counts` says which rows take part.
+// `Counts` says which rows take part; nullptr where none does.
 template <class Counts>
-const Measurement* FindLeast(const std::vector<Measurement>& rows, SampleStatistic statistic, Counts counts) {
-  const Measurement* best = nullptr;
-  Latency least{0};
-  for (const Measurement& row : rows) {
-    const Latency point = Fold(row.repetitions, statistic);
-    if (!IsTime(point) || !counts(row)) continue;
+const TimedRow* FindLeast(std::span<const TimedRow> rows, Counts counts) {
+  const TimedRow* best = nullptr;
+  for (const TimedRow& row : rows) {
+    if (!IsTime(row.time) || !counts(*row.row)) continue;
     // Among equals the name decides, so that the answer does not depend on the rows' order.
-    const bool is_better =
-        best == nullptr || point < least || (point == least && row.candidate.name() < best->candidate.name());
-    if (!is_better) continue;
-    best = &row;
-    least = point;
+    const bool is_better = best == nullptr || row.time < best->time ||
+                           (row.time == best->time && row.row->candidate.name() < best->row->candidate.name());
+    if (is_better) best = &row;
   }
   return best;
 }
 
-const Measurement* FindBest(const std::vector<Measurement>& rows, SampleStatistic statistic) {
-  return FindLeast(rows, statistic, [](const Measurement&) { return true; });
+const TimedRow* FindBest(std::span<const TimedRow> rows) {
+  return FindLeast(rows, [](const Measurement&) { return true; });
 }
 
 // The least median of a row but for one repetition.
@@ -41,13 +37,14 @@ Latency LeastWithout(const Measurement& row, std::size_t left_out) {
 }
 
 // See the header; nullopt where no repetition can be left out.
-std::optional<Latency> ValidatedRegret(const std::vector<Measurement>& rows, const Measurement& choice) {
+std::optional<Latency> ValidatedRegret(std::span<const TimedRow> rows, const Measurement& choice) {
   if (choice.repetitions.size() < 2) return std::nullopt;
   Latency sum{0};
   for (std::size_t left_out = 0; left_out < choice.repetitions.size(); ++left_out) {
     const Measurement* winner = &choice;
     Latency least = LeastWithout(choice, left_out);
-    for (const Measurement& row : rows) {
+    for (const TimedRow& timed : rows) {
+      const Measurement& row = *timed.row;
       // What has fewer repetitions was given up as slower.
       if (row.repetitions.size() < choice.repetitions.size() || !IsTime(row.repetitions[left_out].median)) continue;
       const Latency point = LeastWithout(row, left_out);
@@ -61,48 +58,42 @@ std::optional<Latency> ValidatedRegret(const std::vector<Measurement>& rows, con
   return sum / static_cast<double>(choice.repetitions.size());
 }
 
-std::optional<ChosenTime> FindChoice(const std::vector<Measurement>& rows, Latency best, SampleStatistic statistic,
-                                     const NoiseModel& noise) {
-  const Measurement* row =
-      FindLeast(rows, statistic, [](const Measurement& other) { return other.candidate.library_choice; });
-  if (row == nullptr) return std::nullopt;
-  LibraryChoice choice{row->candidate, Fold(row->repetitions, statistic), Latency(0), false};
-  const std::optional<Latency> regret = ValidatedRegret(rows, *row);
-  choice.is_validated = regret.has_value();
-  choice.regret = regret.value_or(choice.latency - best);
-  return ChosenTime{std::move(choice), noise.Of(row->repetitions)};
+std::optional<ChosenTime> FindChoice(std::span<const TimedRow> rows, Latency best, const NoiseModel& noise) {
+  const TimedRow* found = FindLeast(rows, [](const Measurement& row) { return row.candidate.library_choice; });
+  if (found == nullptr) return std::nullopt;
+  const std::optional<Latency> regret = ValidatedRegret(rows, *found->row);
+  return ChosenTime{found->row, found->time, regret.value_or(found->time - best), regret.has_value(),
+                    noise.Of(found->row->repetitions)};
 }
 
 }  // namespace
 
 NoiseModel NoiseOf(const MeasuredRows& rows) {
-  std::vector<std::span<const Repetition>> all;
+  std::vector<std::span<const double>> all;
   for (const auto& [key, entry] : rows.all())
-    for (const auto& [threads, measurements] : entry.by_threads)
-      for (const Measurement& row : measurements) all.emplace_back(row.repetitions);
+    for (const auto& [threads, timed] : entry.by_threads)
+      for (const TimedRow& row : timed) all.push_back(row.logs);
   return NoiseModel(all);
 }
 
-std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, const Selection& selection, const NoiseModel& noise) {
-  const auto own = rows.by_threads.find(selection.threads);
-  if (own == rows.by_threads.end()) return std::nullopt;
-  const Measurement* best = FindBest(own->second, selection.statistic);
+std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, std::int64_t threads, const NoiseModel& noise) {
+  const std::span<const TimedRow> own = rows.On(threads);
+  const TimedRow* best = FindBest(own);
   if (best == nullptr) return std::nullopt;
   BestTime time;
-  time.best = Fold(best->repetitions, selection.statistic);
+  time.row = best->row;
+  time.best = best->time;
   std::vector<const Measurement*> rivals;
-  time.estimate = noise.OfBest(own->second, &rivals);
-  time.contenders = {best->candidate.name()};
+  time.estimate = noise.OfBest(own, &rivals);
+  time.contenders.reserve(rivals.size() + 1);
+  time.contenders.push_back(best->row);
   for (const Measurement* rival : rivals)
-    if (rival != best) time.contenders.push_back(rival->candidate.name());
-  time.candidate = best->candidate;
-  time.core_time = time.best * static_cast<double>(selection.threads);
-  time.choice = FindChoice(own->second, time.best, selection.statistic, noise);
-  for (const auto& [threads, fewer] : rows.by_threads) {
-    if (const Measurement* row = FindBest(fewer, selection.statistic))
-      time.core_time =
-          std::min(time.core_time, Fold(row->repetitions, selection.statistic) * static_cast<double>(threads));
-  }
+    if (rival != best->row) time.contenders.push_back(rival);
+  time.core_time = time.best * static_cast<double>(threads);
+  time.choice = FindChoice(own, time.best, noise);
+  for (const auto& [count, timed] : rows.by_threads)
+    if (const TimedRow* least = FindBest(timed))
+      time.core_time = std::min(time.core_time, least->time * static_cast<double>(count));
   return time;
 }
 

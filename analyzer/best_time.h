@@ -17,30 +17,34 @@
 
 #include "analyzer/measured_rows.h"
 #include "analyzer/uncertainty.h"
-#include "infimum/analyzer/bracket.h"
 
 namespace infimum {
 
+// Of the libraries' choices the fastest.
 struct ChosenTime {
-  LibraryChoice choice;
+  const Measurement* row = nullptr;
+  Latency time{0};
+  Latency regret{0};
+  bool is_validated = false;
   TimeEstimate estimate;
 };
 
 struct BestTime {
-  Latency best{0};        // the least point value
+  const Measurement* row = nullptr;
+  Latency best{0};        // its time, the least
   TimeEstimate estimate;  // of the true time of the best candidate
-  // Names of the candidates that cannot be told from the best one, which comes first.
-  std::vector<std::string> contenders;
-  Candidate candidate;
+  // That cannot be told from the best one, which comes first.
+  std::vector<const Measurement*> contenders;
   // Cores x time, the least over all counts of cores that the workload was measured on.
   Latency core_time{0};
-  std::optional<ChosenTime> choice;  // of the libraries' choices the fastest; absent where no row is one
+  std::optional<ChosenTime> choice;  // absent where no row is a library's choice
 };
 
 // What the repetitions of all rows say about the noise.
 NoiseModel NoiseOf(const MeasuredRows& rows);
 
-// nullopt where nothing was measured on the selection's number of threads. `noise` has seen all rows of the bracket.
-std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, const Selection& selection, const NoiseModel& noise);
+// nullopt where nothing was measured on so many threads. `noise` has seen all rows of the bracket. The rows live
+// longer.
+std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, std::int64_t threads, const NoiseModel& noise);
 
 }  // namespace infimum

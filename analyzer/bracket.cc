@@ -44,7 +44,7 @@ std::vector<RegionLatency> RegionsOf(const std::vector<ResolvedRegion>& regions,
     known.rule = region.known != nullptr ? std::string(region.known->region.rule) : "observed";
     if (region.known != nullptr) known.region = region.known->region;
     known.latency = region.times.best;
-    known.interval = IntervalOfSum(std::vector<Term>{region.times.term});
+    known.interval = IntervalOf(region.times.term);
     known.candidate = region.candidate;
     for (LayerId layer : region.layers) {
       known.unfused += layers[layer.index()].times.best;
@@ -150,7 +150,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
 
   Bracket bracket;
   bracket.selection = selection;
-  bracket.environments = EnvironmentsOf(rows);
+  bracket.environments.assign(rows.environments().begin(), rows.environments().end());
   bracket.contract = selection.contract.value_or(MainContract(graph));
   Floors floors = ComputeFloors(graph, device);
   bracket.floor = std::move(floors.floor);

@@ -1,7 +1,6 @@
 #include "analyzer/bracket_parts.h"
 
 #include <algorithm>
-#include <set>
 
 namespace infimum {
 namespace {
@@ -16,18 +15,10 @@ Result<DeviceModel> MakeDeviceModel(MeasurementSource& source, const Selection& 
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, source.Peaks(selection.device));
   INFIMUM_ASSIGN_OR_RETURN(DeviceModel device, DeviceModel::Make(selection.device, peaks, selection.threads));
   for (const auto& [key, entry] : rows.all())
-    for (const auto& [threads, measurements] : entry.by_threads)
-      for (const Measurement& row : measurements)
-        device.Observe(entry.workload, entry.work, row.candidate.algorithm, PointValue(row.repetitions));
+    for (const auto& [threads, timed] : entry.by_threads)
+      for (const TimedRow& row : timed)
+        device.Observe(*entry.workload, entry.work, row.row->candidate.algorithm, row.point);
   return device;
-}
-
-std::vector<EnvironmentKey> EnvironmentsOf(const MeasuredRows& rows) {
-  std::set<EnvironmentKey> environments;
-  for (const auto& [key, entry] : rows.all())
-    for (const auto& [threads, measurements] : entry.by_threads)
-      for (const Measurement& row : measurements) environments.insert(row.environment);
-  return {environments.begin(), environments.end()};
 }
 
 Coverage CoverageOf(std::span<const ResolvedLayer> layers) {

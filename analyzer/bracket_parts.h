@@ -1,5 +1,5 @@
-// What every way of making bounds from rows has in common: the device as the rows show it, the environments that they
-// come from, the coverage, and the assumptions that the selection is.
+// What every way of making bounds from rows has in common: the device as the rows show it, the coverage, and the
+// assumptions that the selection is.
 #pragma once
 
 #include <span>
@@ -15,9 +15,6 @@ namespace infimum {
 
 // From the device's peaks, raised by whatever the rows show to be possible.
 Result<DeviceModel> MakeDeviceModel(MeasurementSource& source, const Selection& selection, const MeasuredRows& rows);
-
-// Ascending, each once.
-std::vector<EnvironmentKey> EnvironmentsOf(const MeasuredRows& rows);
 
 Coverage CoverageOf(std::span<const ResolvedLayer> layers);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <utility>
 
 #include "analyzer/disjoint_sets.h"
 #include "infimum/base/check.h"
@@ -133,12 +134,15 @@ std::vector<Component> Split(const std::vector<std::size_t>& regions, std::span<
       in_region[layer] = true;
     }
   }
-  std::map<std::size_t, std::size_t> place;
+  std::vector<std::size_t> place(layers, kNone);
   std::vector<Component> components;
   const auto component_of = [&](std::size_t layer) -> Component& {
-    const auto [entry, is_new] = place.try_emplace(joined.Find(layer), components.size());
-    if (is_new) components.emplace_back();
-    return components[entry->second];
+    std::size_t& number = place[joined.Find(layer)];
+    if (number == kNone) {
+      number = components.size();
+      components.emplace_back();
+    }
+    return components[number];
   };
   for (std::size_t layer = 0; layer < layers; ++layer)
     if (in_region[layer]) component_of(layer).layers.push_back(layer);
@@ -188,17 +192,19 @@ std::vector<Latency> LayerPrices(std::span<const Latency> layer_costs, std::span
       prices[layer] = std::min(prices[layer], layer_costs[layer] * share);
   }
   std::vector<Latency> slack(candidates.size(), Latency(0));
-  std::map<std::size_t, std::vector<std::size_t>> regions_of;
+  std::vector<std::pair<std::size_t, std::size_t>> uses;  // of a layer by a region
   for (std::size_t region : worth) {
     slack[region] = std::max(candidates[region].cost - CostAlone(candidates[region], prices), Latency(0));
-    for (std::size_t layer : candidates[region].layers) regions_of[layer].push_back(region);
+    for (std::size_t layer : candidates[region].layers) uses.emplace_back(layer, region);
   }
-  for (const auto& [layer, regions] : regions_of) {
+  std::ranges::stable_sort(uses, {}, [](const auto& use) { return use.first; });
+  for (auto begin = uses.begin(), end = begin; begin != uses.end(); begin = end) {
+    const std::size_t layer = begin->first;
     Latency rise = layer_costs[layer] - prices[layer];
-    for (std::size_t region : regions) rise = std::min(rise, slack[region]);
+    for (end = begin; end != uses.end() && end->first == layer; ++end) rise = std::min(rise, slack[end->second]);
     if (!(rise > Latency(0))) continue;
     prices[layer] += rise;
-    for (std::size_t region : regions) slack[region] -= rise;
+    for (auto use = begin; use != end; ++use) slack[use->second] -= rise;
   }
   return prices;
 }

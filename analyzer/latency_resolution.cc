@@ -22,6 +22,13 @@ void Accumulate(UnitTimes& sum, const UnitTimes& unit, double times) {
   for (std::size_t k = 0; k < sum.occupancy.size(); ++k) sum.occupancy[k] += unit.occupancy[k] * times;
 }
 
+// The number of a workload's terms; 0 is that of all that is no workload.
+std::size_t TermNumber(const WorkloadRows& rows) { return rows.number + 1; }
+
+LibraryChoice ChoiceOf(const ChosenTime& choice) {
+  return {choice.row->candidate, choice.time, choice.regret, choice.is_validated};
+}
+
 // A sum of terms as one term of its own.
 Term Together(const std::vector<Term>& terms, double times, std::size_t workload) {
   const Interval interval = IntervalOfSum(terms);
@@ -45,26 +52,40 @@ bool MovesBytesOnly(const Workload& workload) {
 
 LatencyResolver::LatencyResolver(const MeasuredRows& rows, const RegionSet& regions, const Selection& selection,
                                  const DeviceModel& device)
-    : regions_(regions),
+    : rows_(rows),
+      regions_(regions),
       device_(device),
+      selection_(selection),
       resources_(device, selection),
-      threads_(static_cast<double>(std::max<std::int64_t>(selection.threads, 1))) {
+      threads_(static_cast<double>(std::max<std::int64_t>(selection.threads, 1))),
+      times_(rows.all().size()) {
   const NoiseModel noise = NoiseOf(rows);
   for (const auto& [key, entry] : rows.all()) {
-    std::optional<BestTime> time = BestTimeOf(entry, selection, noise);
+    std::optional<BestTime> time = BestTimeOf(entry, selection.threads, noise);
     if (!time) continue;
-    const std::size_t workload = times_.size() + 1;
-    const Interval interval = IntervalOfSum(std::vector<Term>{{time->estimate, 1, workload}});
-    const NumericContract contract = selection.contract.value_or(entry.native);
-    times_.emplace(key.text, KnownTime{*std::move(time), &entry, workload, contract, interval});
+    const Interval interval = IntervalOf({time->estimate, 1, TermNumber(entry)});
+    times_[entry.number] = KnownTime{*std::move(time), interval};
   }
+}
+
+const LatencyResolver::KnownTime* LatencyResolver::TimeOf(const WorkloadRows* rows) const {
+  return rows != nullptr && times_[rows->number] ? &*times_[rows->number] : nullptr;
+}
+
+// `workload` and `work` as the layer or region has them, whose rows these are.
+UnitTimes LatencyResolver::TimesOf(const BestTime& time, const WorkloadRows& rows, const Workload& workload,
+                                   const Work& work) const {
+  return {time.best,
+          resources_.OccupancyOf(workload, work, time.row->candidate.algorithm, time.best, time.core_time),
+          {time.estimate, 1, TermNumber(rows)}};
 }
 
 std::vector<ResolvedLayer> LatencyResolver::Layers(const ModelGraph& graph) const {
   std::vector<ResolvedLayer> layers;
   layers.reserve(graph.layers.size());
+  const GraphRows& rows = rows_.Of(graph);
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
-    layers.push_back(ResolveLayer(graph.layers[i]));
+    layers.push_back(ResolveLayer(graph.layers[i], rows.layers[i]));
     layers.back().known.layer = LayerId(i);
   }
   return layers;
@@ -82,36 +103,32 @@ std::vector<Term> TermsOfSelection(const BoundsProblem& problem, const std::vect
   return terms;
 }
 
-ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer) const {
+ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer, const WorkloadRows* rows) const {
   if (!layer.bodies.empty()) return ResolveBodies(layer);
   ResolvedLayer resolved;
-  resolved.times.occupancy = resolved.fused.occupancy = resources_.Nothing();
   LayerLatency& known = resolved.known;
   known.floor = FloorOfLayer(layer, device_);
+  if (const KnownTime* found = TimeOf(rows)) {
+    const BestTime& time = found->time;
+    resolved.rows = rows;
+    resolved.times = resolved.fused = TimesOf(time, *rows, *layer.workload, layer.work);
+    resolved.measured = time.best;
+    resolved.heuristic = time.choice ? time.choice->time : time.best;
+    resolved.heuristic_term = {time.choice ? time.choice->estimate : time.estimate, 1, TermNumber(*rows)};
+    known.status = LatencyStatus::kMeasured;
+    known.latency = time.best;
+    known.interval = found->interval;
+    known.candidate = time.row->candidate;
+    if (time.choice) known.choice = ChoiceOf(*time.choice);
+    return resolved;
+  }
+  resolved.times.occupancy = resolved.fused.occupancy = resources_.Nothing();
   if (layer.status == LayerStatus::kFree) {
     known.status = LatencyStatus::kFree;
     known.latency = Latency(0);
     return resolved;
   }
   if (layer.status == LayerStatus::kMeasurable && layer.workload) {
-    if (const auto found = times_.find(KeyOf(*layer.workload).text); found != times_.end()) {
-      const auto& [time, rows, workload, contract, interval] = found->second;
-      resolved.rows = rows;
-      resolved.times = {
-          time.best,
-          resources_.OccupancyOf(*layer.workload, layer.work, time.candidate.algorithm, time.best, time.core_time),
-          {time.estimate, 1, workload}};
-      resolved.fused = resolved.times;
-      resolved.measured = time.best;
-      resolved.heuristic = time.choice ? time.choice->choice.latency : time.best;
-      resolved.heuristic_term = {time.choice ? time.choice->estimate : time.estimate, 1, workload};
-      known.status = LatencyStatus::kMeasured;
-      known.latency = time.best;
-      known.interval = interval;
-      known.candidate = time.candidate;
-      if (time.choice) known.choice = time.choice->choice;
-      return resolved;
-    }
     if (MovesBytesOnly(*layer.workload)) {
       const double bytes = static_cast<double>(layer.work.read().value) + static_cast<double>(layer.work.written.value);
       if (std::optional<Latency> time = device_.CopyTime(bytes)) {
@@ -163,8 +180,7 @@ ResolvedLayer LatencyResolver::ResolveBody(const ModelGraph& body, double execut
                      : any_measured  ? LatencyStatus::kMeasured
                                      : LatencyStatus::kFree;
   if (!any_missing) sum.known.latency = sum.times.best;
-  if (sum.known.status == LatencyStatus::kMeasured)
-    sum.known.interval = IntervalOfSum(std::vector<Term>{sum.times.term});
+  if (sum.known.status == LatencyStatus::kMeasured) sum.known.interval = IntervalOf(sum.times.term);
   sum.fused = sum.times;
   const BoundsProblem problem = Problem(body, layers, Regions(body));
   if (problem.regions.empty()) return sum;
@@ -203,18 +219,15 @@ ResolvedLayer LatencyResolver::ResolveBodies(const Layer& layer) const {
 
 std::vector<ResolvedRegion> LatencyResolver::Regions(const ModelGraph& graph) const {
   std::vector<ResolvedRegion> resolved;
-  for (const KnownRegion& known : regions_.Of(graph)) {
-    const auto found = times_.find(known.key.text);
-    if (found == times_.end()) continue;
-    const auto& [time, rows, workload, contract, interval] = found->second;
-    resolved.push_back({&known,
-                        known.region.layers,
-                        time.candidate,
-                        {time.best,
-                         resources_.OccupancyOf(known.region.workload, known.work, time.candidate.algorithm, time.best,
-                                                time.core_time),
-                         {time.estimate, 1, workload}},
-                        rows});
+  const std::span<const KnownRegion> regions = regions_.Of(graph);
+  const GraphRows& rows = rows_.Of(graph);
+  resolved.reserve(regions.size());
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    const KnownRegion& known = regions[i];
+    const KnownTime* found = TimeOf(rows.regions[i]);
+    if (found == nullptr) continue;
+    resolved.push_back({&known, known.region.layers, found->time.row->candidate,
+                        TimesOf(found->time, *rows.regions[i], known.region.workload, known.work), rows.regions[i]});
   }
   return resolved;
 }
@@ -260,15 +273,18 @@ std::vector<Decider> LatencyResolver::Deciders(const std::vector<Term>& terms) c
     if (!is_new) entry->second.weight += term.weight;
   }
   std::vector<Decider> deciders;
-  for (const auto& [text, known] : times_) {
-    const auto found = by_workload.find(known.workload);
+  for (const auto& [key, entry] : rows_.all()) {
+    const auto found = by_workload.find(TermNumber(entry));
     if (found == by_workload.end()) continue;
     const Term& term = found->second;
-    deciders.push_back({{text},
-                        known.contract,
-                        known.time.contenders,
-                        Latency(term.weight * std::sqrt(term.estimate.variance)),
-                        Latency(term.weight * term.estimate.below)});
+    Decider decider{key,
+                    selection_.contract.value_or(entry.native),
+                    {},
+                    Latency(term.weight * std::sqrt(term.estimate.variance)),
+                    Latency(term.weight * term.estimate.below)};
+    for (const Measurement* contender : times_[entry.number]->time.contenders)
+      decider.candidates.push_back(contender->candidate.name());
+    deciders.push_back(std::move(decider));
   }
   std::ranges::sort(deciders, [](const Decider& a, const Decider& b) {
     const Latency left = a.deviation + a.choice, right = b.deviation + b.choice;
@@ -282,6 +298,8 @@ BoundsProblem LatencyResolver::Problem(const ModelGraph& graph, const std::vecto
   BoundsProblem problem;
   problem.predecessors = Predecessors(graph);
   problem.resources = resources_.names();
+  problem.layers.reserve(layers.size());
+  problem.regions.reserve(regions.size());
   for (const ResolvedLayer& layer : layers) problem.layers.push_back(layer.times);
   for (const ResolvedRegion& region : regions) {
     RegionTimes times{{}, region.times};

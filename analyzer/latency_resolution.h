@@ -14,6 +14,7 @@
 // bounds. Where regions inside its bodies were measured it has a second, fused time.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "analyzer/best_time.h"
@@ -67,22 +68,25 @@ class LatencyResolver {
                         const std::vector<ResolvedRegion>& regions) const;
 
  private:
-  ResolvedLayer ResolveLayer(const Layer& layer) const;
+  ResolvedLayer ResolveLayer(const Layer& layer, const WorkloadRows* rows) const;
   ResolvedLayer ResolveBody(const ModelGraph& body, double executions) const;
   ResolvedLayer ResolveBodies(const Layer& layer) const;
 
-  const RegionSet& regions_;
-  const DeviceModel& device_;
-  Resources resources_;
-  double threads_;
   struct KnownTime {
     BestTime time;
-    const WorkloadRows* rows = nullptr;
-    std::size_t workload = 0;  // its number, for terms
-    NumericContract contract = NumericContract::kStrictF32;
     Interval interval;
   };
-  std::unordered_map<std::string, KnownTime> times_;
+  // nullptr where no row counts.
+  const KnownTime* TimeOf(const WorkloadRows* rows) const;
+  UnitTimes TimesOf(const BestTime& time, const WorkloadRows& rows, const Workload& workload, const Work& work) const;
+
+  const MeasuredRows& rows_;
+  const RegionSet& regions_;
+  const DeviceModel& device_;
+  const Selection& selection_;
+  Resources resources_;
+  double threads_;
+  std::vector<std::optional<KnownTime>> times_;  // by the workload's number
 };
 
 // The terms of one selection: the chosen regions', and those of the layers in none.

@@ -3,19 +3,20 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <optional>
 #include <span>
 
-#include "analyzer/disjoint_sets.h"
+#include "analyzer/layout_facts.h"
 #include "analyzer/layout_routes.h"
+#include "analyzer/layout_slots.h"
+#include "analyzer/pending_regions.h"
 #include "infimum/base/check.h"
 
 namespace infimum {
 namespace {
 
-constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kNone = LayoutFacts::kNone;
 // States that each one is compared with: the cheapest ones dominate the most.
 constexpr std::size_t kCompared = 4;
 // Of one unit: more are cut down to the cheapest.
@@ -29,129 +30,6 @@ Latency LeastChange(const LayoutTensor& tensor, std::uint8_t mask, std::size_t t
   return least;
 }
 
-Latency LargestChange(const LayoutTensor& tensor) {
-  return tensor.change.empty() ? Latency(0) : *std::ranges::max_element(tensor.change);
-}
-
-Latency BestCost(const LayoutUnit& unit) {
-  Latency best = unit.options.front().cost;
-  for (const LayoutOption& option : unit.options) best = std::min(best, option.cost);
-  return best;
-}
-
-// What about the units does not depend on the choice.
-struct Facts {
-  explicit Facts(const LayoutProblem& problem);
-  void NoteUse(std::size_t unit);
-
-  const LayoutProblem& problem;
-  std::vector<std::size_t> single;      // of each layer the unit that is it alone; kNone where free
-  std::vector<std::size_t> runs_after;  // of each unit the layer at whose turn its operands are there
-  std::vector<std::size_t> regions;     // that may be worth it, by first layer
-  std::vector<std::size_t> last_use;    // of each tensor, by any unit; layers where it is an output
-  bool exact = true;                    // no region was left out for what reads its outputs early
-};
-
-void Facts::NoteUse(std::size_t unit) {
-  for (const auto* tensors : {&problem.units[unit].reads, &problem.units[unit].writes})
-    for (std::size_t tensor : *tensors) last_use[tensor] = std::max(last_use[tensor], runs_after[unit]);
-}
-
-Facts::Facts(const LayoutProblem& given)
-    : problem(given),
-      single(given.layers, kNone),
-      runs_after(given.units.size(), 0),
-      last_use(given.tensors.size(), 0) {
-  const std::vector<LayoutUnit>& units = problem.units;
-  std::vector<std::size_t> writer(problem.tensors.size(), kNone);
-  std::vector<std::vector<std::size_t>> readers(problem.tensors.size());  // layers
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    INFIMUM_CHECK(!units[i].layers.empty() && !units[i].options.empty(), "a unit has layers and a way to run");
-    if (units[i].layers.size() > 1 || single[units[i].layers[0]] != kNone) continue;
-    const std::size_t layer = units[i].layers[0];
-    single[layer] = i;
-    for (std::size_t tensor : units[i].writes) writer[tensor] = layer;
-    for (std::size_t tensor : units[i].reads) readers[tensor].push_back(layer);
-  }
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    const std::vector<std::size_t>& layers = units[i].layers;
-    const bool is_region = single[layers[0]] != i;
-    const auto is_member = [&](std::size_t layer) { return std::ranges::binary_search(layers, layer); };
-    // A region runs when the last of its members that reads from outside has its turn.
-    runs_after[i] = layers[0];
-    for (std::size_t layer : layers) {
-      INFIMUM_CHECK(single[layer] != kNone, "a region is made of layers that can run alone");
-      for (std::size_t tensor : units[single[layer]].reads)
-        if (writer[tensor] == kNone || !is_member(writer[tensor])) runs_after[i] = std::max(runs_after[i], layer);
-    }
-    if (!is_region) {
-      NoteUse(i);
-      continue;
-    }
-    Latency alone{0}, changes{0};
-    const auto add_changes = [&](const LayoutUnit& unit) {
-      for (std::size_t tensor : unit.reads) changes += LargestChange(problem.tensors[tensor]);
-      for (std::size_t tensor : unit.writes) changes += LargestChange(problem.tensors[tensor]);
-    };
-    for (std::size_t layer : layers) {
-      alone += BestCost(units[single[layer]]);
-      add_changes(units[single[layer]]);
-    }
-    add_changes(units[i]);
-    if (!(BestCost(units[i]) < alone + changes)) continue;
-    bool is_early = false;
-    for (std::size_t tensor : units[i].writes)
-      for (std::size_t reader : readers[tensor]) is_early |= !is_member(reader) && reader < runs_after[i];
-    if (is_early) {
-      exact = false;
-      continue;
-    }
-    regions.push_back(i);
-    NoteUse(i);
-  }
-  for (std::size_t i = 0; i < problem.tensors.size(); ++i)
-    if (problem.tensors[i].is_output) last_use[i] = problem.layers;
-  std::ranges::stable_sort(regions, {}, [&](std::size_t region) { return units[region].layers[0]; });
-}
-
-// Layers that share a region or a tensor of several layouts.
-struct Component {
-  std::vector<std::size_t> layers, regions, tensors;
-};
-
-std::vector<Component> Split(const Facts& facts) {
-  const LayoutProblem& problem = facts.problem;
-  DisjointSets joined(problem.layers + problem.tensors.size());
-  const auto join_tensors = [&](const LayoutUnit& unit) {
-    for (const auto* tensors : {&unit.reads, &unit.writes})
-      for (std::size_t tensor : *tensors)
-        if (problem.tensors[tensor].layouts > 1) joined.Join(unit.layers[0], problem.layers + tensor);
-  };
-  for (std::size_t layer = 0; layer < problem.layers; ++layer)
-    if (facts.single[layer] != kNone) join_tensors(problem.units[facts.single[layer]]);
-  for (std::size_t region : facts.regions) {
-    const LayoutUnit& unit = problem.units[region];
-    for (std::size_t layer : unit.layers) joined.Join(unit.layers[0], layer);
-    join_tensors(unit);
-  }
-  std::vector<std::size_t> place(problem.layers + problem.tensors.size(), kNone);
-  std::vector<Component> components;
-  const auto of = [&](std::size_t item) -> Component& {
-    std::size_t& number = place[joined.Find(item)];
-    if (number == kNone) {
-      number = components.size();
-      components.emplace_back();
-    }
-    return components[number];
-  };
-  for (std::size_t layer = 0; layer < problem.layers; ++layer)
-    if (facts.single[layer] != kNone) of(layer).layers.push_back(layer);
-  for (std::size_t region : facts.regions) of(problem.units[region].layers[0]).regions.push_back(region);
-  for (std::size_t i = 0; i < problem.tensors.size(); ++i)
-    if (problem.tensors[i].layouts > 1) of(problem.layers + i).tensors.push_back(i);
-  return components;
-}
-
 // One way to have run the layers so far.
 struct Step {
   std::size_t before = 0;
@@ -161,29 +39,27 @@ struct Step {
 
 class Solver {
  public:
-  Solver(const Facts& facts, std::size_t most_states)
+  Solver(const LayoutFacts& facts, std::size_t most_states)
       : facts_(facts),
         problem_(facts.problem),
         most_states_(most_states),
-        slot_of_(problem_.tensors.size(), kNone),
+        slots_(facts),
         routes_(problem_.tensors.size()) {}
 
   // Appends the component's units to `choice`.
-  void Solve(const Component& component, LayoutChoice& choice) {
-    AssignSlots(component);
-    pending_sets_ = {{}};
-    pending_numbers_ = {{{}, 0}};
+  void Solve(const LayoutComponent& component, LayoutChoice& choice) {
+    slots_.Assign(component);
+    pending_.Clear();
+    exact_ = true;
     steps_.assign(1, Step{0, {kNone, 0}, 0});
     states_ = {{Latency(0), 0, 0, {kNone, 0}, 0}};
-    masks_.assign(slots_, 0);
-    for (std::size_t tensor : component.tensors)
-      if (problem_.tensors[tensor].is_given) masks_[slot_of_[tensor]] = 1;
+    masks_.assign(slots_.count(), 0);
+    SetGiven(component, masks_);
     std::size_t next_region = 0;
     for (std::size_t layer : component.layers) {
       std::size_t end_region = next_region;
       while (end_region < component.regions.size() && First(component.regions[end_region]) == layer) ++end_region;
-      for (; !begins_.empty() && begins_.begin()->first <= layer; begins_.erase(begins_.begin()))
-        tensor_in_[slot_of_[begins_.begin()->second]] = begins_.begin()->second;
+      slots_.Enter(layer);
       next_.clear();
       next_masks_.clear();
       for (std::size_t i = 0; i < states_.size(); ++i)
@@ -208,14 +84,12 @@ class Solver {
   std::size_t First(std::size_t region) const { return problem_.units[region].layers.front(); }
   std::size_t Last(std::size_t region) const { return problem_.units[region].layers.back(); }
 
-  std::uint32_t Number(std::vector<std::size_t> pending) {
-    const auto [entry, is_new] =
-        pending_numbers_.try_emplace(std::move(pending), static_cast<std::uint32_t>(pending_sets_.size()));
-    if (is_new) pending_sets_.push_back(entry->first);
-    return entry->second;
+  void SetGiven(const LayoutComponent& component, std::vector<std::uint8_t>& masks) const {
+    for (std::size_t tensor : component.tensors)
+      if (problem_.tensors[tensor].is_given) masks[slots_.Of(tensor)] = 1;
   }
 
-  bool Overlaps(std::size_t region, const std::vector<std::size_t>& pending) const {
+  bool Overlaps(std::size_t region, std::span<const std::size_t> pending) const {
     const std::vector<std::size_t>& layers = problem_.units[region].layers;
     return std::ranges::any_of(pending, [&](std::size_t other) {
       return std::ranges::any_of(
@@ -223,74 +97,21 @@ class Solver {
     });
   }
 
-  // A tensor of several layouts has a place in every state from its first producer to its last reader.
-  void AssignSlots(const Component& component) {
-    std::vector<std::size_t> made(component.tensors.size(), kNone);
-    std::map<std::size_t, std::size_t> number;
-    for (std::size_t i = 0; i < component.tensors.size(); ++i) {
-      number[component.tensors[i]] = i;
-      if (problem_.tensors[component.tensors[i]].is_given) made[i] = 0;
-    }
-    const auto note = [&](std::size_t unit) {
-      for (std::size_t tensor : problem_.units[unit].writes) {
-        const auto found = number.find(tensor);
-        if (found != number.end()) made[found->second] = std::min(made[found->second], problem_.units[unit].layers[0]);
-      }
-    };
-    for (std::size_t layer : component.layers) note(facts_.single[layer]);
-    for (std::size_t region : component.regions) note(region);
-    std::vector<std::size_t> order(component.tensors.size());
-    std::iota(order.begin(), order.end(), 0u);
-    std::ranges::sort(order, {}, [&](std::size_t i) { return made[i]; });
-    std::vector<std::size_t> free_after;  // of each slot the last read of its tensor
-    begins_.clear();
-    ends_.clear();
-    for (std::size_t i : order) {
-      const std::size_t tensor = component.tensors[i], end = facts_.last_use[tensor];
-      const auto found = std::ranges::find_if(free_after, [&](std::size_t after) { return after < made[i]; });
-      slot_of_[tensor] = static_cast<std::size_t>(found - free_after.begin());
-      if (found == free_after.end()) {
-        free_after.push_back(end);
-      } else {
-        *found = end;
-      }
-      begins_.emplace(made[i], tensor);
-      ends_.emplace(end, slot_of_[tensor]);
-    }
-    slots_ = free_after.size();
-    exact_ = true;
-    tensor_in_.assign(slots_, kNone);
-  }
-
   void Continue(std::size_t i, std::size_t layer, std::span<const std::size_t> starting) {
-    const State state = states_[i];
-    const std::vector<std::size_t> pending = pending_sets_[state.pending];
+    const std::uint32_t before = states_[i].pending;
+    const std::span<const std::size_t> pending = pending_[before];
     const auto taken = std::ranges::find_if(
         pending, [&](std::size_t region) { return std::ranges::binary_search(problem_.units[region].layers, layer); });
     if (taken != pending.end()) {
-      const std::size_t region = *taken;
-      std::uint32_t after = state.pending;
-      if (Last(region) == layer) {
-        std::vector<std::size_t> others = pending;
-        std::erase(others, region);
-        after = Number(std::move(others));
-      }
-      Take(i, region, layer, after);
+      Take(i, *taken, layer, Last(*taken) == layer ? pending_.Without(before, *taken) : before);
       return;
     }
     const std::size_t alone = facts_.single[layer];
     for (std::size_t option = 0; option < problem_.units[alone].options.size(); ++option)
-      Run(i, {alone, option}, state.pending);
-    for (std::size_t region : starting) {
-      if (Overlaps(region, pending)) continue;
-      std::uint32_t after = state.pending;
-      if (Last(region) != layer) {
-        std::vector<std::size_t> both = pending_sets_[state.pending];
-        both.insert(std::ranges::upper_bound(both, region), region);
-        after = Number(std::move(both));
-      }
-      Take(i, region, layer, after);
-    }
+      Run(i, {alone, option}, before);
+    for (std::size_t region : starting)
+      if (!Overlaps(region, pending))
+        Take(i, region, layer, Last(region) == layer ? before : pending_.With(before, region));
   }
 
   // A region's turn at one of its layers.
@@ -304,7 +125,7 @@ class Solver {
       Run(i, {region, option}, after);
   }
 
-  std::ptrdiff_t Offset(std::size_t state) const { return static_cast<std::ptrdiff_t>(state * slots_); }
+  std::ptrdiff_t Offset(std::size_t state) const { return static_cast<std::ptrdiff_t>(state * slots_.count()); }
 
   // The routes that are worth a try for one operand: where nothing reads the tensor later, the cheapest.
   std::span<const LayoutRoute> RoutesOf(std::size_t unit, std::size_t k, std::size_t layout, std::uint8_t mask) {
@@ -329,15 +150,15 @@ class Solver {
     const LayoutOption& option = unit.options[chosen.option];
     while (k < unit.reads.size() && problem_.tensors[unit.reads[k]].layouts == 1) ++k;
     if (k == unit.reads.size()) {
-      kept_masks_.assign(masks, masks + slots_);
+      kept_masks_.assign(masks, masks + slots_.count());
       for (std::size_t i = 0; i < unit.writes.size(); ++i)
         if (problem_.tensors[unit.writes[i]].layouts > 1)
-          masks[slot_of_[unit.writes[i]]] = static_cast<std::uint8_t>(1u << option.writes[i]);
+          masks[slots_.Of(unit.writes[i])] = static_cast<std::uint8_t>(1u << option.writes[i]);
       emit(cost + option.cost);
       std::ranges::copy(kept_masks_, masks);
       return;
     }
-    std::uint8_t& mask = masks[slot_of_[unit.reads[k]]];
+    std::uint8_t& mask = masks[slots_.Of(unit.reads[k])];
     const std::uint8_t before = mask;
     std::span<const LayoutRoute> routes = RoutesOf(chosen.unit, k, option.reads[k], before);
     if (only_cheapest && routes.size() > 1) routes = routes.first(1);
@@ -357,7 +178,7 @@ class Solver {
     for (std::size_t k = 0; k < unit.reads.size() && ways <= kMostWays; ++k) {
       if (problem_.tensors[unit.reads[k]].layouts == 1) continue;
       const std::uint8_t layout = unit.options[chosen.option].reads[k];
-      ways *= std::max<std::size_t>(RoutesOf(chosen.unit, k, layout, masks[slot_of_[unit.reads[k]]]).size(), 1);
+      ways *= std::max<std::size_t>(RoutesOf(chosen.unit, k, layout, masks[slots_.Of(unit.reads[k])]).size(), 1);
     }
     return ways > kMostWays;
   }
@@ -375,17 +196,17 @@ class Solver {
 
   // Tensors that were read for the last time make no difference any more.
   void Forget(std::size_t layer) {
-    for (auto [entry, end] = ends_.equal_range(layer); entry != end; ++entry)
-      for (std::size_t i = 0; i < next_.size(); ++i) next_masks_[i * slots_ + entry->second] = 0;
+    for (const LayoutSlots::Turn& end : slots_.Leave(layer))
+      for (std::size_t i = 0; i < next_.size(); ++i) next_masks_[i * slots_.count() + end.slot] = 0;
   }
 
   // What it costs to have all that `wanted` has; nothing where it already does.
   Latency Completion(const std::uint8_t* have, const std::uint8_t* wanted, Latency most) const {
     Latency cost{0};
-    for (std::size_t slot = 0; slot < slots_ && !(cost > most); ++slot) {
+    for (std::size_t slot = 0; slot < slots_.count() && !(cost > most); ++slot) {
       const auto lacking = static_cast<std::uint8_t>(wanted[slot] & ~have[slot]);
       if (lacking == 0) continue;
-      const LayoutTensor& tensor = problem_.tensors[tensor_in_[slot]];
+      const LayoutTensor& tensor = problem_.tensors[slots_.TensorIn(slot)];
       if (have[slot] == 0) return Latency(std::numeric_limits<double>::infinity());
       for (std::size_t to = 0; to < tensor.layouts; ++to)
         if ((lacking >> to & 1) != 0) cost += LeastChange(tensor, have[slot], to);
@@ -397,11 +218,11 @@ class Solver {
   void Reduce(LayoutChoice& choice) {
     order_.resize(next_.size());
     std::iota(order_.begin(), order_.end(), 0u);
-    const auto masks = [&](std::size_t i) { return next_masks_.data() + i * slots_; };
+    const auto masks = [&](std::size_t i) { return next_masks_.data() + i * slots_.count(); };
     std::ranges::sort(order_, [&](std::size_t a, std::size_t b) {
       if (next_[a].pending != next_[b].pending) return next_[a].pending < next_[b].pending;
       if (next_[a].cost != next_[b].cost) return next_[a].cost < next_[b].cost;
-      return slots_ > 0 && std::memcmp(masks(a), masks(b), slots_) < 0;
+      return slots_.count() > 0 && std::memcmp(masks(a), masks(b), slots_.count()) < 0;
     });
     kept_.clear();
     std::size_t group = 0;  // where the kept ones of the same pending regions begin
@@ -422,41 +243,37 @@ class Solver {
     }
     states_.clear();
     masks_.clear();
-    // Only what some state still has under way keeps its number: there may be a new set at every layer.
-    std::vector<std::vector<std::size_t>> sets = {{}};
-    std::map<std::vector<std::size_t>, std::uint32_t> numbers = {{{}, 0}};
     for (std::size_t i : kept_) {
       State state = next_[i];
-      const auto [entry, is_new] =
-          numbers.try_emplace(pending_sets_[state.pending], static_cast<std::uint32_t>(sets.size()));
-      if (is_new) sets.push_back(entry->first);
-      state.pending = entry->second;
+      state.pending = pending_.Keep(state.pending);
       if (state.chosen.unit != kNone) {
         steps_.push_back({state.step, state.chosen, state.way});
         state.step = steps_.size() - 1;
       }
       states_.push_back(state);
-      masks_.insert(masks_.end(), masks(i), masks(i) + slots_);
+      masks_.insert(masks_.end(), masks(i), masks(i) + slots_.count());
     }
-    pending_sets_ = std::move(sets);
-    pending_numbers_ = std::move(numbers);
+    pending_.ForgetOthers();
   }
 
   // To compare states with different regions under way: what of these is paid for is no loss.
   Latency Outlook(const State& state) const {
     Latency cost = state.cost;
-    for (std::size_t region : pending_sets_[state.pending])
+    for (std::size_t region : pending_[state.pending])
       for (std::size_t layer : problem_.units[region].layers) cost -= BestCost(problem_.units[facts_.single[layer]]);
     return cost;
   }
 
   // The cheapest way to the end, with row-major outputs.
-  void Finish(const Component& component, LayoutChoice& choice) {
+  void Finish(const LayoutComponent& component, LayoutChoice& choice) {
+    std::vector<std::size_t> outputs;
+    for (std::size_t tensor : component.tensors)
+      if (problem_.tensors[tensor].is_output) outputs.push_back(tensor);
     std::size_t best = kNone;
     Latency least{0};
     for (std::size_t i = 0; i < states_.size(); ++i) {
       Latency cost = states_[i].cost;
-      ForEachOutput(component, masks_.data() + i * slots_,
+      ForEachOutput(outputs, masks_.data() + i * slots_.count(),
                     [&](std::size_t, const LayoutRoute& route) { cost += route.cost; });
       if (best != kNone && !(cost < least)) continue;
       best = i;
@@ -466,11 +283,10 @@ class Solver {
     for (std::size_t step = states_[best].step; step != 0; step = steps_[step].before) steps.push_back(step);
     std::ranges::reverse(steps);
     // Once more along it, to say what was changed where.
-    work_masks_.assign(slots_, 0);
-    for (std::size_t tensor : component.tensors)
-      if (problem_.tensors[tensor].is_given) work_masks_[slot_of_[tensor]] = 1;
+    work_masks_.assign(slots_.count(), 0);
+    SetGiven(component, work_masks_);
     for (std::size_t step : steps) Repeat(steps_[step], choice);
-    ForEachOutput(component, work_masks_.data(), [&](std::size_t tensor, const LayoutRoute& route) {
+    ForEachOutput(outputs, work_masks_.data(), [&](std::size_t tensor, const LayoutRoute& route) {
       Record(tensor, problem_.units.size(), route, choice);
     });
     choice.cost += least;
@@ -490,7 +306,7 @@ class Solver {
                  for (std::size_t k = 0; k < unit.reads.size(); ++k) {
                    if (problem_.tensors[unit.reads[k]].layouts == 1) continue;
                    const std::uint8_t layout = unit.options[step.chosen.option].reads[k];
-                   const auto routes = RoutesOf(step.chosen.unit, k, layout, before[slot_of_[unit.reads[k]]]);
+                   const auto routes = RoutesOf(step.chosen.unit, k, layout, before[slots_.Of(unit.reads[k])]);
                    Record(unit.reads[k], step.chosen.unit, routes[way_[place++]], choice);
                  }
                });
@@ -499,28 +315,22 @@ class Solver {
   }
 
   void Record(std::size_t tensor, std::size_t unit, const LayoutRoute& route, LayoutChoice& choice) const {
-    for (const auto& [from, to] : route.changes) choice.changes.push_back({tensor, from, to, unit});
+    for (const auto& [from, to] : route.changes()) choice.changes.push_back({tensor, from, to, unit});
     choice.changing += route.cost;
   }
 
   template <class Visit>
-  void ForEachOutput(const Component& component, const std::uint8_t* masks, const Visit& visit) {
-    for (std::size_t tensor : component.tensors) {
-      const std::uint8_t mask = masks[slot_of_[tensor]];
-      if (problem_.tensors[tensor].is_output && mask != 0) visit(tensor, Routes(tensor).To(0, mask).front());
-    }
+  void ForEachOutput(const std::vector<std::size_t>& outputs, const std::uint8_t* masks, const Visit& visit) {
+    for (std::size_t tensor : outputs)
+      if (const std::uint8_t mask = masks[slots_.Of(tensor)]; mask != 0)
+        visit(tensor, Routes(tensor).To(0, mask).front());
   }
 
-  const Facts& facts_;
+  const LayoutFacts& facts_;
   const LayoutProblem& problem_;
   std::size_t most_states_;
-  std::vector<std::size_t> slot_of_;  // of each tensor of the component
-  std::size_t slots_ = 0;
-  std::multimap<std::size_t, std::size_t> begins_;  // layer, tensor whose slot it is from then on
-  std::multimap<std::size_t, std::size_t> ends_;    // layer, slot whose tensor nothing reads any more
-  std::vector<std::size_t> tensor_in_;              // of each slot
-  std::vector<std::vector<std::size_t>> pending_sets_;
-  std::map<std::vector<std::size_t>, std::uint32_t> pending_numbers_;
+  LayoutSlots slots_;
+  PendingRegions pending_;
   std::vector<Step> steps_;
   // States after the layers so far, and of each the orders in which the tensors in the slots exist.
   std::vector<State> states_, next_;
@@ -535,11 +345,11 @@ class Solver {
 }  // namespace
 
 LayoutChoice ChooseLayouts(const LayoutProblem& problem, std::size_t most_states) {
-  const Facts facts(problem);
+  const LayoutFacts facts(problem);
   LayoutChoice choice;
   choice.exact = facts.exact;
   Solver solver(facts, std::max<std::size_t>(most_states, 1));
-  for (const Component& component : Split(facts))
+  for (const LayoutComponent& component : SplitLayouts(facts))
     if (!component.layers.empty()) solver.Solve(component, choice);
   // Components were solved one after the other; a program runs their units as their operands come.
   const auto turn = [&](std::size_t unit) {

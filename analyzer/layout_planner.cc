@@ -13,41 +13,32 @@ struct ReorderTimes {
   std::vector<bool> is_measured;
 };
 
-Result<ReorderTimes> TimesOf(const std::vector<LayoutGraph::Reorder>& reorders, MeasurementSource& source,
+Result<ReorderTimes> TimesOf(const std::vector<KeyedWorkload>& reorders, MeasurementSource& source,
                              const Selection& selection, std::span<const EnvironmentKey> environments,
                              const DeviceModel& device) {
-  std::vector<Workload> workloads;
-  for (const LayoutGraph::Reorder& reorder : reorders) workloads.push_back(reorder.workload);
   // A change of layout keeps every bit, whatever contract the layers around it meet.
   Selection asked = selection;
   asked.contract.reset();
+  ReorderTimes result{std::vector<Latency>(reorders.size()), std::vector<bool>(reorders.size(), false)};
   // In the environments that the layers were measured in, each asked by itself: of these workloads alone a source would
   // take the one with the most of them.
-  std::map<WorkloadKey, Latency> best;
   for (const EnvironmentKey& environment : environments) {
     asked.environment = environment;
-    INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(workloads, source, asked));
-    for (const auto& [key, entry] : rows.all()) {
-      const auto own = entry.by_threads.find(selection.threads);
-      if (own == entry.by_threads.end()) continue;
-      for (const Measurement& row : own->second) {
-        const Latency point = Fold(row.repetitions, selection.statistic);
-        const auto [known, is_new] = best.try_emplace(key, point);
-        if (!is_new) known->second = std::min(known->second, point);
+    INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(reorders, source, asked));
+    for (std::size_t i = 0; i < reorders.size(); ++i) {
+      for (const TimedRow& row : rows.Find(reorders[i].key)->On(selection.threads)) {
+        result.times[i] = result.is_measured[i] ? std::min(result.times[i], row.time) : row.time;
+        result.is_measured[i] = true;
       }
     }
   }
-  ReorderTimes result;
-  for (const LayoutGraph::Reorder& reorder : reorders) {
-    const auto measured = best.find(reorder.key);
-    result.is_measured.push_back(measured != best.end());
-    const Work work = WorkOf(reorder.workload);
+  for (std::size_t i = 0; i < reorders.size(); ++i) {
+    if (result.is_measured[i]) continue;
+    const Work& work = reorders[i].work;
     const auto read = static_cast<double>(work.read().value), written = static_cast<double>(work.written.value);
     // Of a device that nobody measured copies on, the floor.
-    const auto estimate = [&] {
-      return device.CopyTime(read + written).value_or(device.Memory(read, written).latency);
-    };
-    result.times.push_back(measured != best.end() ? measured->second : estimate());
+    const std::optional<Latency> copy = device.CopyTime(read + written);
+    result.times[i] = copy ? *copy : device.Memory(read, written).latency;
   }
   return result;
 }

@@ -11,18 +11,21 @@ LayoutRoutes::LayoutRoutes(const LayoutTensor& tensor)
 void LayoutRoutes::Find(std::size_t layout, const LayoutRoute& so_far, std::vector<LayoutRoute>& found) const {
   for (std::size_t from = 0; from < tensor_.layouts; ++from) {
     if (from == layout) continue;
-    const bool is_on_way = std::ranges::any_of(so_far.changes, [&](const auto& change) { return change[1] == from; });
+    const bool is_on_way = std::ranges::any_of(so_far.changes(), [&](const auto& change) { return change[1] == from; });
     if (is_on_way) continue;
     LayoutRoute route = so_far;
-    route.changes.push_back({static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(layout)});
+    route.list[route.length++] = {static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(layout)};
     route.cost += ChangeCost(tensor_, from, layout);
     if ((so_far.mask >> from & 1) == 0) {
       Find(from, route, found);
       continue;
     }
-    for (const auto& change : route.changes) route.mask = static_cast<std::uint8_t>(route.mask | 1u << change[1]);
-    std::ranges::reverse(route.changes);
-    found.push_back(std::move(route));
+    LayoutRoute forwards{route.mask, 0, {}, route.cost};
+    for (std::size_t i = route.length; i-- > 0;) {
+      forwards.list[forwards.length++] = route.list[i];
+      forwards.mask = static_cast<std::uint8_t>(forwards.mask | 1u << route.list[i][1]);
+    }
+    found.push_back(forwards);
   }
 }
 
@@ -35,15 +38,15 @@ std::span<const LayoutRoute> LayoutRoutes::To(std::size_t layout, std::uint8_t m
     nothing.mask = mask;
     std::vector<LayoutRoute> found;
     if ((mask >> layout & 1) != 0) {
-      found.push_back(nothing);
+      routes_.push_back(nothing);
     } else if (mask != 0) {
       Find(layout, nothing, found);
     }
     std::ranges::stable_sort(found, {}, &LayoutRoute::cost);
-    for (LayoutRoute& route : found) {
+    for (const LayoutRoute& route : found) {
       const bool is_beaten = std::any_of(routes_.begin() + range.begin, routes_.end(),
                                          [&](const LayoutRoute& cheaper) { return (route.mask & ~cheaper.mask) == 0; });
-      if (!is_beaten) routes_.push_back(std::move(route));
+      if (!is_beaten) routes_.push_back(route);
     }
     range.end = static_cast<std::uint32_t>(routes_.size());
   }

@@ -19,8 +19,13 @@
 namespace infimum {
 
 struct LayoutRoute {
-  std::uint8_t mask = 0;                                  // orders in which the tensor exists afterwards, a bit each
-  std::vector<std::array<std::uint8_t, 2>> changes = {};  // from, to
+  using Change = std::array<std::uint8_t, 2>;  // from, to
+
+  std::span<const Change> changes() const { return std::span(list).first(length); }
+
+  std::uint8_t mask = 0;  // orders in which the tensor exists afterwards, a bit each
+  std::uint8_t length = 0;
+  std::array<Change, kMostLayouts - 1> list = {};  // it goes over no order twice
   Latency cost{0};
 };
 

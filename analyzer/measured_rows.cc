@@ -1,45 +1,59 @@
 #include "analyzer/measured_rows.h"
 
-#include <algorithm>
+#include <utility>
+
+#include "infimum/base/check.h"
 
 namespace infimum {
-namespace {
 
-using Rows = std::map<WorkloadKey, WorkloadRows>;
-
-void Add(const WorkloadKey& key, const Workload& workload, const Work& work, Rows& rows) {
-  const auto [entry, is_new] = rows.try_emplace(key);
-  if (is_new) entry->second = {workload, work, NativeContract(workload), {}};
+KeyedWorkload Keyed(Workload workload) {
+  WorkloadKey key = KeyOf(workload);
+  Work work = WorkOf(workload);
+  return {std::move(workload), std::move(key), std::move(work)};
 }
 
-void Collect(const ModelGraph& graph, const RegionSet& regions, Rows& rows) {
-  for (const Layer& layer : graph.layers) {
-    for (const SubGraph& body : layer.bodies)
-      if (body.graph != nullptr) Collect(*body.graph, regions, rows);
-    if (layer.status == LayerStatus::kMeasurable && layer.workload)
-      Add(KeyOf(*layer.workload), *layer.workload, layer.work, rows);
-  }
-  for (const KnownRegion& known : regions.Of(graph)) Add(known.key, known.region.workload, known.work, rows);
+std::span<const TimedRow> WorkloadRows::On(std::int64_t threads) const {
+  const auto own = by_threads.find(threads);
+  return own == by_threads.end() ? std::span<const TimedRow>() : std::span<const TimedRow>(own->second);
 }
-
-}  // namespace
 
 bool Meets(const Measurement& row, NumericContract wanted) {
   return row.contract == wanted || row.contract == NumericContract::kStrictF32;
 }
 
+const WorkloadRows* MeasuredRows::Add(const WorkloadKey& key, const Workload& workload, const Work& work) {
+  const auto [entry, is_new] = rows_.try_emplace(key);
+  if (is_new) entry->second = {&workload, work, NativeContract(workload), 0, {}};
+  return &entry->second;
+}
+
+void MeasuredRows::Collect(const ModelGraph& graph, const RegionSet& regions) {
+  GraphRows own;
+  own.layers.assign(graph.layers.size(), nullptr);
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    const Layer& layer = graph.layers[i];
+    for (const SubGraph& body : layer.bodies)
+      if (body.graph != nullptr) Collect(*body.graph, regions);
+    if (layer.status == LayerStatus::kMeasurable && layer.workload)
+      own.layers[i] = Add(KeyOf(*layer.workload), *layer.workload, layer.work);
+  }
+  for (const KnownRegion& known : regions.Of(graph))
+    own.regions.push_back(Add(known.key, known.region.workload, known.work));
+  by_graph_.emplace(&graph, std::move(own));
+}
+
 Result<MeasuredRows> MeasuredRows::Fetch(const ModelGraph& graph, const RegionSet& regions, MeasurementSource& source,
                                          const Selection& selection) {
   MeasuredRows result;
-  Collect(graph, regions, result.rows_);
+  result.Collect(graph, regions);
   INFIMUM_RETURN_IF_ERROR(result.FetchRows(source, selection));
   return result;
 }
 
-Result<MeasuredRows> MeasuredRows::Fetch(std::span<const Workload> workloads, MeasurementSource& source,
+Result<MeasuredRows> MeasuredRows::Fetch(std::span<const KeyedWorkload> workloads, MeasurementSource& source,
                                          const Selection& selection) {
   MeasuredRows result;
-  for (const Workload& workload : workloads) Add(KeyOf(workload), workload, WorkOf(workload), result.rows_);
+  for (const KeyedWorkload& asked : workloads) result.Add(asked.key, asked.workload, asked.work);
   INFIMUM_RETURN_IF_ERROR(result.FetchRows(source, selection));
   return result;
 }
@@ -47,7 +61,10 @@ Result<MeasuredRows> MeasuredRows::Fetch(std::span<const Workload> workloads, Me
 Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selection) {
   std::vector<WorkloadKey> keys;
   keys.reserve(rows_.size());
-  for (const auto& [key, entry] : rows_) keys.push_back(key);
+  for (auto& [key, entry] : rows_) {
+    entry.number = keys.size();
+    keys.push_back(key);
+  }
 
   // A layer on fewer cores than the bound may use leaves the others to its neighbours.
   for (std::int64_t threads = 1; threads < selection.threads && threads <= (std::int64_t{1} << 20); threads *= 2)
@@ -60,21 +77,37 @@ Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selec
     // An environment names its threads; a bound that is tied to one has no rows of another.
     if (threads != selection.threads && selection.environment) continue;
     INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> found, source.Find(keys, asked));
-    for (Measurement& row : found) {
-      if (row.outcome != Outcome::kMeasured || row.repetitions.empty()) continue;
-      if (row.device != selection.device) continue;  // one device's times never enter another's bound
-      const auto entry = rows_.find(row.workload);
-      if (entry == rows_.end()) continue;
-      if (!Meets(row, selection.contract.value_or(entry->second.native))) continue;
-      entry->second.by_threads[threads].push_back(std::move(row));
-    }
+    found_.emplace_back(std::move(found), selection.statistic);
+    Sort(found_.back(), threads, selection);
   }
   return {};
+}
+
+void MeasuredRows::Sort(const TimedRows& found, std::int64_t threads, const Selection& selection) {
+  // Rows of one workload mostly come together, and most are of one environment.
+  auto entry = rows_.end();
+  const EnvironmentKey* environment = nullptr;
+  for (const TimedRow& timed : found.all()) {
+    const Measurement& row = *timed.row;
+    if (row.device != selection.device) continue;  // one device's times never enter another's bound
+    if (entry == rows_.end() || entry->first != row.workload) entry = rows_.find(row.workload);
+    if (entry == rows_.end()) continue;
+    if (!Meets(row, selection.contract.value_or(entry->second.native))) continue;
+    entry->second.by_threads[threads].push_back(timed);
+    if (environment == nullptr || *environment != row.environment)
+      environment = &*environments_.insert(row.environment).first;
+  }
 }
 
 const WorkloadRows* MeasuredRows::Find(const WorkloadKey& key) const {
   const auto entry = rows_.find(key);
   return entry == rows_.end() ? nullptr : &entry->second;
+}
+
+const GraphRows& MeasuredRows::Of(const ModelGraph& graph) const {
+  const auto found = by_graph_.find(&graph);
+  INFIMUM_CHECK(found != by_graph_.end(), "rows are asked of the model that they were fetched for");
+  return found->second;
 }
 
 }  // namespace infimum

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 
 #include "infimum/measurement/student_t.h"
 
@@ -14,22 +13,29 @@ constexpr std::size_t kMostFolds = 3;
 // Rows whose means lie further apart than so many deviations of their difference are no rivals.
 constexpr double kRivalry = 4;
 
-double LogOf(const Repetition& repetition) { return std::log(std::max(repetition.median.count(), 1e-12)); }
-
-double Mean(const std::vector<double>& values) {
+double Mean(std::span<const double> values) {
   double sum = 0;
   for (double value : values) sum += value;
   return sum / static_cast<double>(values.size());
 }
 
-double MedianOf(std::vector<double> values) {
+// Puts the values into another order.
+double MedianOf(std::span<double> values) {
   const std::size_t middle = values.size() / 2;
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle), values.end());
   if (values.size() % 2 == 1) return values[middle];
   return (values[middle] + *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle))) / 2;
 }
 
-double SquaresOf(const std::vector<double>& values) {
+// The same of a row's few logarithms, which stay where they are.
+double MiddleOf(std::span<const double> logs) {
+  // Nearly every row has three.
+  if (logs.size() == 3) return std::max(std::min(logs[0], logs[1]), std::min(std::max(logs[0], logs[1]), logs[2]));
+  std::vector<double> copy(logs.begin(), logs.end());
+  return MedianOf(copy);
+}
+
+double SquaresOf(std::span<const double> values) {
   const double mean = Mean(values);
   double squares = 0;
   for (double value : values) squares += (value - mean) * (value - mean);
@@ -37,7 +43,7 @@ double SquaresOf(const std::vector<double>& values) {
 }
 
 // Means within a fold, or of all but that fold; repetition i belongs to fold i modulo `folds`.
-double FoldMean(const std::vector<double>& logs, std::size_t fold, std::size_t folds, bool inside) {
+double FoldMean(std::span<const double> logs, std::size_t fold, std::size_t folds, bool inside) {
   double sum = 0, count = 0;
   for (std::size_t i = 0; i < logs.size(); ++i) {
     if ((i % folds == fold) != inside) continue;
@@ -66,16 +72,19 @@ double NormalTail(double deviations) { return 0.5 * std::erfc(deviations / std::
 
 }  // namespace
 
-NoiseModel::NoiseModel(const std::vector<std::span<const Repetition>>& rows) {
+NoiseModel::NoiseModel(std::span<const std::span<const double>> rows) {
   std::vector<double> differences;
-  for (const std::span<const Repetition> row : rows)
-    for (std::size_t i = 1; i < row.size(); ++i) differences.push_back(std::abs(LogOf(row[i]) - LogOf(row[i - 1])));
+  for (const std::span<const double> row : rows)
+    for (std::size_t i = 1; i < row.size(); ++i) differences.push_back(std::abs(row[i] - row[i - 1]));
   if (differences.empty()) return;
   // The median of |N(0, 2)| is 0.9539 deviations.
-  typical_ = MedianOf(std::move(differences)) / 0.9539;
-  for (const std::span<const Repetition> row : rows) {
+  typical_ = MedianOf(differences) / 0.9539;
+  std::vector<double> logs;
+  for (const std::span<const double> row : rows) {
     if (row.size() < 2) continue;
-    squares_ += SquaresOf(LogsOf(row));
+    logs.assign(row.begin(), row.end());
+    DrawBack(logs);
+    squares_ += SquaresOf(logs);
     freedom_ += static_cast<double>(row.size() - 1);
   }
 }
@@ -84,25 +93,28 @@ std::optional<double> NoiseModel::deviation() const {
   return freedom_ > 0 ? std::optional<double>(std::sqrt(squares_ / freedom_)) : std::nullopt;
 }
 
-std::vector<double> NoiseModel::LogsOf(std::span<const Repetition> repetitions) const {
-  std::vector<double> logs;
-  logs.reserve(repetitions.size());
-  for (const Repetition& repetition : repetitions) logs.push_back(LogOf(repetition));
-  if (!(typical_ > 0) || logs.size() < 3) return logs;
-  const double middle = MedianOf(logs);
+void NoiseModel::DrawBack(std::span<double> logs) const {
+  if (!(typical_ > 0) || logs.size() < 3) return;
+  const double middle = MiddleOf(logs);
   for (double& log : logs) log = std::clamp(log, middle - kClip * typical_, middle + kClip * typical_);
-  return logs;
 }
 
 // The moderated variance of one repetition of a row.
-double NoiseModel::VarianceOf(const std::vector<double>& logs) const {
+double NoiseModel::VarianceOf(std::span<const double> logs) const {
   const double prior = std::min(kPriorRepetitions, freedom_);
   const double own = static_cast<double>(logs.size() - 1);
   return prior + own > 0 ? (prior * squares_ / std::max(freedom_, 1.0) + SquaresOf(logs)) / (prior + own) : 0;
 }
 
 TimeEstimate NoiseModel::Of(std::span<const Repetition> repetitions) const {
-  const std::vector<double> logs = LogsOf(repetitions);
+  std::vector<double> logs;
+  logs.reserve(repetitions.size());
+  for (const Repetition& repetition : repetitions) logs.push_back(LogOf(repetition));
+  DrawBack(logs);
+  return Of(repetitions, logs);
+}
+
+TimeEstimate NoiseModel::Of(std::span<const Repetition> repetitions, std::span<const double> logs) const {
   const double count = static_cast<double>(logs.size());
   TimeEstimate estimate;
   estimate.center = std::exp(Mean(logs));
@@ -117,23 +129,30 @@ TimeEstimate NoiseModel::Of(std::span<const Repetition> repetitions) const {
   return estimate;
 }
 
-TimeEstimate NoiseModel::OfBest(std::span<const Measurement> rows, std::vector<const Measurement*>* rivals) const {
+TimeEstimate NoiseModel::OfBest(std::span<const TimedRow> rows, std::vector<const Measurement*>* rivals) const {
   struct Contender {
     const Measurement* row;
-    std::vector<double> logs;
+    std::span<const double> logs;
     double mean;
   };
+  std::size_t count = 0;
+  for (const TimedRow& row : rows) count += row.logs.size();
+  std::vector<double> all_logs(count);
+  std::span<double> left = all_logs;
   std::vector<Contender> contenders;
-  for (const Measurement& row : rows) {
-    std::vector<double> logs = LogsOf(row.repetitions);
-    const double mean = Mean(logs);
-    contenders.push_back({&row, std::move(logs), mean});
+  contenders.reserve(rows.size());
+  for (const TimedRow& row : rows) {
+    const std::span<double> logs = left.first(row.logs.size());
+    left = left.subspan(logs.size());
+    std::ranges::copy(row.logs, logs.begin());
+    DrawBack(logs);
+    contenders.push_back({row.row, logs, Mean(logs)});
   }
   std::ranges::sort(contenders, [](const Contender& a, const Contender& b) {
     return a.mean != b.mean ? a.mean < b.mean : a.row->candidate.name() < b.row->candidate.name();
   });
   const Contender best = contenders.front();
-  TimeEstimate estimate = Of(best.row->repetitions);
+  TimeEstimate estimate = Of(best.row->repetitions, best.logs);
   const double variance = VarianceOf(best.logs);
   std::erase_if(contenders, [&](const Contender& contender) {
     if (contender.row == best.row) return false;
@@ -164,9 +183,9 @@ TimeEstimate NoiseModel::OfBest(std::span<const Measurement> rows, std::vector<c
     sum += FoldMean(winner->logs, fold, folds, true);
   }
   estimate.center = std::exp(sum / static_cast<double>(folds));
-  const double count = static_cast<double>(fewest);
-  estimate.variance = estimate.center * estimate.center * variance / count;
-  const double used = count * static_cast<double>(folds - 1) / static_cast<double>(folds);
+  const double repeated = static_cast<double>(fewest);
+  estimate.variance = estimate.center * estimate.center * variance / repeated;
+  const double used = repeated * static_cast<double>(folds - 1) / static_cast<double>(folds);
   estimate.below = estimate.center * MostLoss(contenders.size() - 1) * std::sqrt(2 * variance / used);
   return estimate;
 }
@@ -185,21 +204,27 @@ double MostLoss(std::size_t rivals) {
 
 Interval IntervalOfSum(std::span<const Term> terms) {
   double center = 0, below = 0, above = 0;
-  std::map<std::size_t, std::pair<double, const TimeEstimate*>> by_workload;
   for (const Term& term : terms) {
     center += term.weight * term.estimate.center;
     below += term.weight * term.estimate.below;
     above += term.weight * term.estimate.above;
-    auto& [weight, estimate] = by_workload[term.workload];
-    weight += term.weight;
-    estimate = &term.estimate;
   }
+  // Those of one workload together, which err as one.
+  std::vector<const Term*> by_workload;
+  by_workload.reserve(terms.size());
+  for (const Term& term : terms) by_workload.push_back(&term);
+  const auto workload_of = [](const Term* term) { return term->workload; };
+  if (!std::ranges::is_sorted(by_workload, {}, workload_of)) std::ranges::stable_sort(by_workload, {}, workload_of);
   double variance = 0, by_freedom = 0;
-  for (const auto& [workload, entry] : by_workload) {
-    const double part = entry.first * entry.first * entry.second->variance;
-    if (!(part > 0) || !(entry.second->freedom > 0)) continue;
+  for (std::size_t i = 0; i < by_workload.size();) {
+    const std::size_t workload = by_workload[i]->workload;
+    double weight = 0;
+    for (; i < by_workload.size() && by_workload[i]->workload == workload; ++i) weight += by_workload[i]->weight;
+    const TimeEstimate& estimate = by_workload[i - 1]->estimate;
+    const double part = weight * weight * estimate.variance;
+    if (!(part > 0) || !(estimate.freedom > 0)) continue;
     variance += part;
-    by_freedom += part * part / entry.second->freedom;
+    by_freedom += part * part / estimate.freedom;
   }
   double half = 0;
   if (variance > 0) half = HalfWidth(variance * variance / by_freedom) * std::sqrt(variance);

@@ -26,7 +26,7 @@
 #include <span>
 #include <vector>
 
-#include "infimum/measurement/measurement.h"
+#include "analyzer/timed_rows.h"
 
 namespace infimum {
 
@@ -45,22 +45,23 @@ inline constexpr double kClip = 3;
 class NoiseModel {
  public:
   NoiseModel() = default;
-  // From all rows of a bracket; those of one repetition say nothing.
-  explicit NoiseModel(const std::vector<std::span<const Repetition>>& rows);
+  // From the logarithms of the medians of each row of a bracket; rows of one repetition say nothing.
+  explicit NoiseModel(std::span<const std::span<const double>> rows);
 
   // Of one candidate's row. With a single repetition and nothing pooled the spread of its samples is all there is.
   TimeEstimate Of(std::span<const Repetition> repetitions) const;
   // Of the best among the candidates of one workload; `rows` is not empty and has repetitions. `rivals`, where given,
   // becomes the rows that the best cannot be told from, itself included.
-  TimeEstimate OfBest(std::span<const Measurement> rows, std::vector<const Measurement*>* rivals = nullptr) const;
+  TimeEstimate OfBest(std::span<const TimedRow> rows, std::vector<const Measurement*>* rivals = nullptr) const;
 
   // Relative deviation between repetitions, pooled; nullopt where no row was repeated.
   std::optional<double> deviation() const;
 
  private:
-  // Logarithms of the medians, drawn back where they lie too far out.
-  std::vector<double> LogsOf(std::span<const Repetition> repetitions) const;
-  double VarianceOf(const std::vector<double>& logs) const;
+  // Draws logarithms of one row's medians back where they lie too far out.
+  void DrawBack(std::span<double> logs) const;
+  TimeEstimate Of(std::span<const Repetition> repetitions, std::span<const double> logs) const;
+  double VarianceOf(std::span<const double> logs) const;
 
   double typical_ = 0;  // deviation, from the differences; 0: not known
   double squares_ = 0;
@@ -80,5 +81,6 @@ struct Term {
 
 // 95 % interval of the weighted sum of true times; Student's t with the degrees of freedom of Welch and Satterthwaite.
 Interval IntervalOfSum(std::span<const Term> terms);
+inline Interval IntervalOf(const Term& term) { return IntervalOfSum(std::span(&term, 1)); }
 
 }  // namespace infimum

@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <iterator>
+#include <set>
+#include <string_view>
 
 #include "infimum/measurement/measurement_source.h"
 #include "infimum/measurement/selection_filter.h"
@@ -17,11 +20,22 @@ void MemorySource::SetPeaks(const DeviceKey& device, DevicePeaks peaks) { peaks_
 
 Result<std::vector<Measurement>> MemorySource::Find(std::span<const WorkloadKey> workloads,
                                                     const Selection& selection) {
-  const std::set<WorkloadKey> asked(workloads.begin(), workloads.end());
+  std::vector<const WorkloadKey*> asked;
+  for (const WorkloadKey& workload : workloads) asked.push_back(&workload);
+  const auto key_of = [](const WorkloadKey* key) -> const WorkloadKey& { return *key; };
+  if (!std::ranges::is_sorted(asked, {}, key_of)) std::ranges::sort(asked, {}, key_of);
+  const auto repeated = std::ranges::unique(asked, {}, key_of);
+  asked.erase(repeated.begin(), repeated.end());
+  // What ran on another number of threads is left out before it is copied: a bound asks for each number by itself.
+  std::set<std::string_view> fitting;
+  for (const auto& [key, environment] : environments_)
+    if (environment.threads == selection.threads) fitting.insert(key.text);
   std::vector<Measurement> found;
-  for (const WorkloadKey& workload : asked) {
-    const auto rows = rows_.find(workload);
-    if (rows != rows_.end()) found.insert(found.end(), rows->second.begin(), rows->second.end());
+  for (const WorkloadKey* workload : asked) {
+    const auto rows = rows_.find(*workload);
+    if (rows == rows_.end()) continue;
+    std::ranges::copy_if(rows->second, std::back_inserter(found),
+                         [&](const Measurement& row) { return fitting.contains(row.environment.text); });
   }
   return Admitted(std::move(found), environments_, selection);
 }

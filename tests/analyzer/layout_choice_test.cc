@@ -84,6 +84,22 @@ TEST(LayoutChoice, ARegionMayWinBySparingAChange) {
   EXPECT_EQ(choice.chosen[0].unit, 3u);
 }
 
+TEST(LayoutChoice, AUnitMayHaveManyTensors) {
+  LayoutProblem problem;
+  problem.layers = 1;
+  problem.units = {{{0}, {}, {}, {{Latency(5), {}, {}}}}};
+  for (std::size_t i = 0; i < 20; ++i) {
+    problem.tensors.push_back(Between(1 + static_cast<double>(i)));
+    problem.tensors.back().is_given = true;
+    problem.units[0].reads.push_back(i);
+    problem.units[0].options[0].reads.push_back(i % 2 == 1 ? 1 : 0);
+    EXPECT_EQ(problem.units[0].options[0].reads.size(), i + 1);
+  }
+  const LayoutChoice choice = ChooseLayouts(problem);
+  EXPECT_DOUBLE_EQ(choice.cost.count(), 5 + 2 + 4 + 6 + 8 + 10 + 12 + 14 + 16 + 18 + 20);
+  EXPECT_EQ(choice.changes.size(), 10u);
+}
+
 TEST(LayoutChoice, OfNothingIsNothing) {
   const LayoutChoice choice = ChooseLayouts({});
   EXPECT_EQ(choice.cost, Latency(0));

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <random>
 
 #include "infimum/analyzer/bracket.h"
+#include "infimum/measurement/student_t.h"
 #include "microbench/fake/fake_backend.h"
 #include "microbench/fake/fake_machine.h"
 #include "tests/support/graph_builder.h"
@@ -23,9 +25,18 @@ std::vector<Repetition> Repetitions(const std::vector<double>& medians) {
   return repetitions;
 }
 
+NoiseModel NoiseOf(const std::vector<std::vector<Repetition>>& rows) {
+  std::vector<std::vector<double>> logs;
+  for (const std::vector<Repetition>& row : rows) {
+    logs.emplace_back();
+    for (const Repetition& repetition : row) logs.back().push_back(LogOf(repetition));
+  }
+  return NoiseModel(std::vector<std::span<const double>>(logs.begin(), logs.end()));
+}
+
 TEST(Uncertainty, ManyRepetitionsOfOneCandidateGiveTheTextbooksInterval) {
   const std::vector<Repetition> repetitions = Repetitions({98, 99, 100, 101, 102});
-  const NoiseModel noise({repetitions});
+  const NoiseModel noise = NoiseOf({repetitions});
   const TimeEstimate estimate = noise.Of(repetitions);
   EXPECT_NEAR(estimate.center, 100, 0.02);
   const Interval interval = IntervalOfSum(std::vector<Term>{{estimate, 1, 0}});
@@ -43,7 +54,7 @@ TEST(Uncertainty, ASteadyRowAmongNoisyOnesIsNotTrustedBlindly) {
     for (int i = 0; i < 3; ++i) medians.push_back(100 * std::exp(spread(random)));
     rows.push_back(Repetitions(medians));
   }
-  const NoiseModel noise(std::vector<std::span<const Repetition>>(rows.begin(), rows.end()));
+  const NoiseModel noise = NoiseOf(rows);
   EXPECT_NEAR(*noise.deviation(), 0.05, 0.005);
   const TimeEstimate steady = noise.Of(Repetitions({100, 100, 100}));
   EXPECT_GT(std::sqrt(steady.variance), 100 * 0.05 / std::sqrt(3.0) * 0.8);
@@ -65,7 +76,7 @@ TEST(Uncertainty, ABusyNeighbourNowAndThenDoesNotWidenEverything) {
     }
     rows.push_back(Repetitions(medians));
   }
-  const NoiseModel noise(std::vector<std::span<const Repetition>>(rows.begin(), rows.end()));
+  const NoiseModel noise = NoiseOf(rows);
   EXPECT_LT(*noise.deviation(), 0.02);
   double centers = 0;
   for (const std::vector<Repetition>& row : rows) centers += noise.Of(row).center / 2000;
@@ -88,6 +99,42 @@ TEST(Uncertainty, ErrorsOfOneWorkloadAddUpAndThoseOfDifferentOnesPartlyCancel) {
   const auto width = [](const Interval& interval) { return (interval.high - interval.low).count(); };
   EXPECT_NEAR(width(IntervalOfSum(same)), 4 * width(IntervalOfSum(different)), 1e-6);
   EXPECT_NEAR(width(IntervalOfSum(different)), 2 * 1.972 * 2 * 4, 0.01);
+}
+
+// Term by term, in maps and without order: what the header says.
+TEST(Uncertainty, TheOrderOfTermsMakesNoDifference) {
+  std::mt19937_64 random(4);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Term> terms;
+    for (std::size_t i = 0; i < 1 + random() % 30; ++i) {
+      const double center = 50 + static_cast<double>(random() % 50);
+      const std::size_t workload = random() % 12;
+      // Terms of one workload have one estimate.
+      terms.push_back({{center, 1.0 + static_cast<double>(workload), 8, 0.5, 0.25},
+                       1.0 + static_cast<double>(random() % 3),
+                       workload});
+    }
+    std::map<std::size_t, double> weights;
+    double center = 0, below = 0, above = 0;
+    for (const Term& term : terms) {
+      weights[term.workload] += term.weight;
+      center += term.weight * term.estimate.center;
+      below += term.weight * term.estimate.below;
+      above += term.weight * term.estimate.above;
+    }
+    double variance = 0, by_freedom = 0;
+    for (const auto& [workload, weight] : weights) {
+      const double part = weight * weight * (1.0 + static_cast<double>(workload));
+      variance += part;
+      by_freedom += part * part / 8;
+    }
+    const double freedom = std::clamp(std::floor(variance * variance / by_freedom * (1 + 1e-12)), 1.0, 200.0);
+    const double half = StudentTQuantile(0.975, freedom) * std::sqrt(variance);
+    std::shuffle(terms.begin(), terms.end(), random);
+    const Interval interval = IntervalOfSum(terms);
+    ASSERT_NEAR(interval.low.count(), std::max(center - half - below, 0.0), 1e-9 * center);
+    ASSERT_NEAR(interval.high.count(), center + half + above, 1e-9 * center);
+  }
 }
 
 TEST(Uncertainty, TheLossOfNamingTheWrongOneIsBounded) {
@@ -195,7 +242,7 @@ double CoveredAmong(const std::function<double(int)>& truth_of, int candidates, 
   int covered = 0;
   constexpr int kCampaigns = 1000;
   for (int campaign = 0; campaign < kCampaigns; ++campaign) {
-    std::vector<std::vector<Measurement>> all;
+    std::vector<TimedRows> all;
     for (int layer = 0; layer < layers; ++layer) {
       std::vector<Measurement> rows;
       for (int i = 0; i < candidates; ++i) {
@@ -206,14 +253,15 @@ double CoveredAmong(const std::function<double(int)>& truth_of, int candidates, 
         row.repetitions = Repetitions(medians);
         rows.push_back(std::move(row));
       }
-      all.push_back(std::move(rows));
+      all.emplace_back(std::move(rows), SampleStatistic::kMinimumOfMedians);
     }
-    std::vector<std::span<const Repetition>> spans;
-    for (const std::vector<Measurement>& rows : all)
-      for (const Measurement& row : rows) spans.emplace_back(row.repetitions);
+    std::vector<std::span<const double>> spans;
+    for (const TimedRows& rows : all)
+      for (const TimedRow& row : rows.all()) spans.push_back(row.logs);
     const NoiseModel model(spans);
     std::vector<Term> terms;
-    for (std::size_t layer = 0; layer < all.size(); ++layer) terms.push_back({model.OfBest(all[layer]), 1, layer});
+    for (std::size_t layer = 0; layer < all.size(); ++layer)
+      terms.push_back({model.OfBest(all[layer].all()), 1, layer});
     const Interval interval = IntervalOfSum(terms);
     covered += interval.low.count() <= least * layers && least * layers <= interval.high.count();
   }

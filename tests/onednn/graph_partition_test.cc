@@ -79,7 +79,7 @@ std::vector<Row> Rows() {
       {"elementwise-chain", "subtract + tanh",
        "region [pointwise kind=subtract dtype=f32:f32:f32 in=3200,3200](in0,in1) ; [pointwise kind=tanh "
        "dtype=f32:-:f32 in=3200](%0)"},
-      {"add-normalization", "add + layer normalization",
+      {"normalization-prologue", "add + layer normalization",
        "region [pointwise kind=add dtype=f32:f32:f32 in=13x77,77](in0,w0) ; [normalization kind=layer "
        "dtype=f32:f32:f32 in=13x77 axis=1 scale=yes bias=yes](%0,w1,w2)"},
       {"attention", "attention", "attention dtype=f32:-:f32 n=2 heads=4 kv_heads=4 q=9 kv=13 head=16 mask=no"},

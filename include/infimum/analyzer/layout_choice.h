@@ -18,8 +18,11 @@
 // more than kMostLayoutStates states are left after a layer and no region must wait for what reads its own outputs.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <vector>
 
 #include "infimum/base/units.h"
@@ -35,10 +38,37 @@ struct LayoutTensor {
   bool is_output = false;       // row-major at the end
 };
 
+// The layouts of a unit's tensors, a number for each. Nearly all units have few, which lie in place: of a graph's
+// options there are many times as many as layers.
+class LayoutList {
+ public:
+  LayoutList() = default;
+  LayoutList(std::initializer_list<std::uint8_t> layouts) : LayoutList(std::span(layouts.begin(), layouts.size())) {}
+  explicit LayoutList(std::span<const std::uint8_t> layouts) {
+    for (std::uint8_t layout : layouts) push_back(layout);
+  }
+
+  std::size_t size() const { return count_ + more_.size(); }
+  std::uint8_t operator[](std::size_t i) const { return i < kFew ? few_[i] : more_[i - kFew]; }
+  void push_back(std::uint8_t layout) {
+    if (count_ < kFew) {
+      few_[count_++] = layout;
+    } else {
+      more_.push_back(layout);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kFew = 7;
+  std::array<std::uint8_t, kFew> few_ = {};
+  std::uint8_t count_ = 0;  // of the few
+  std::vector<std::uint8_t> more_;
+};
+
 // One candidate, or several that differ in nothing but their time: in which layouts it reads and writes.
 struct LayoutOption {
   Latency cost{0};
-  std::vector<std::uint8_t> reads, writes;  // one for each tensor of its unit
+  LayoutList reads, writes;  // one for each tensor of its unit
 };
 
 // What runs as one: a layer, or a region in place of its layers.

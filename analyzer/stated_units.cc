@@ -1,0 +1,302 @@
+#include "analyzer/stated_units.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "infimum/graph/replay_schedule.h"
+#include "infimum/graph/views.h"
+
+namespace infimum {
+namespace {
+
+// 1 of "acdb,abcd" is "abcd"; nullopt where there are no more names.
+std::optional<std::string_view> NameAt(std::string_view names, std::size_t place) {
+  for (; place > 0; --place) {
+    const std::size_t comma = names.find(',');
+    if (comma == std::string_view::npos) return std::nullopt;
+    names.remove_prefix(comma + 1);
+  }
+  return names.substr(0, names.find(','));
+}
+
+bool IsOpaque(std::string_view names) {
+  if (names.find("opaque") == std::string_view::npos) return false;
+  for (std::size_t place = 0;; ++place) {
+    const std::optional<std::string_view> name = NameAt(names, place);
+    if (!name) return false;
+    if (*name == "opaque") return true;
+  }
+}
+
+// "abcd", "plain": what most candidates say, told without a look at the shape.
+bool IsRowMajorName(std::string_view name, std::size_t rank) {
+  if (name == "plain" || name == "-") return true;
+  if (name.size() != rank) return false;
+  for (std::size_t i = 0; i < rank; ++i)
+    if (name[i] != static_cast<char>('a' + i)) return false;
+  return true;
+}
+
+// How many of a workload's first operands are no weights.
+std::size_t CountInputs(const Workload& workload, std::size_t operands) {
+  const auto* region = std::get_if<Region>(&workload);
+  if (region == nullptr) return operands;
+  std::size_t weights = 0;  // they count up from 0
+  for (const RegionMember& member : region->members)
+    for (const RegionOperand& operand : member.operands)
+      if (operand.source == RegionOperand::Source::kWeight)
+        weights = std::max(weights, static_cast<std::size_t>(operand.index) + 1);
+  return operands - std::min(weights, operands);
+}
+
+class Finder {
+ public:
+  Finder(const ModelGraph& graph, std::int64_t threads)
+      : graph_(graph), threads_(threads), read_by_(graph.values.size(), 0) {
+    found_.roots = RootsOfViews(graph);
+    found_.tensor_of.resize(graph.values.size());
+    const auto has_bodies = [](const Layer& layer) { return !layer.bodies.empty(); };
+    if (std::ranges::any_of(graph.layers, has_bodies))
+      for (std::size_t i = 0; i < graph.values.size(); ++i) named_.emplace(graph.values[i].name, ValueId(i));
+  }
+
+  StatedUnits Find(const std::vector<ResolvedLayer>& layers, const std::vector<ResolvedRegion>& regions) {
+    found_.units.reserve(layers.size() + regions.size());
+    found_.ways.reserve(2 * found_.units.capacity());
+    found_.orders.reserve(4 * found_.units.capacity());
+    for (std::size_t i = 0; i < layers.size(); ++i)
+      if (TakesPart(graph_.layers[i])) AddLayer(i, layers[i]);
+    for (std::size_t i = 0; i < regions.size(); ++i) AddRegion(i, regions[i]);
+    return std::move(found_);
+  }
+
+ private:
+  // Where a candidate's texts name the order of one of the unit's tensors, and in which shape the workload sees it.
+  struct Place {
+    std::size_t name = 0;
+    const Shape* shape = nullptr;
+  };
+
+  // Views take none. What a free layer makes of other bytes (a cast of bits) is row-major, and so is what it reads.
+  bool TakesPart(const Layer& layer) const {
+    if (layer.status != LayerStatus::kFree || !layer.bodies.empty()) return true;
+    return std::ranges::any_of(layer.outputs, [&](const std::optional<ValueId>& output) {
+      return output && graph_.value(*output).kind == ValueKind::kIntermediate &&
+             found_.roots[output->index()] == *output;
+    });
+  }
+
+  std::optional<std::size_t> TensorOf(ValueId value) {
+    const ValueId root = found_.roots[value.index()];
+    const Value& described = graph_.value(root);
+    if (described.kind == ValueKind::kWeight || !described.shape) return std::nullopt;
+    std::optional<std::size_t>& known = found_.tensor_of[root.index()];
+    if (!known) {
+      known = found_.values.size();
+      found_.values.push_back(root);
+    }
+    return known;
+  }
+
+  StatedUnit Begin() {
+    ++units_;
+    places_.clear();
+    StatedUnit unit;
+    unit.first_way = found_.ways.size();
+    unit.first_order = found_.orders.size();
+    return unit;
+  }
+
+  // Of what a unit reads twice the first time counts.
+  void Read(std::size_t tensor, const Place& place, StatedUnit& unit) {
+    if (std::exchange(read_by_[tensor], units_) == units_) return;
+    unit.reads.push_back(tensor);
+    places_.push_back(place);
+  }
+
+  // A workload's operands, of which `value_of` tells the values of the first `known`. Candidates state layouts for
+  // those that vary from one inference to the next, in turn.
+  template <class ValueOf>
+  void ReadOperands(const Workload& workload, const std::vector<Operand>& operands, std::size_t known,
+                    const ValueOf& value_of, StatedUnit& unit) {
+    unit.keeps_order = IsElementwise(workload);
+    const std::size_t inputs = CountInputs(workload, operands.size());
+    std::size_t name = 0;
+    for (std::size_t k = 0; k < inputs && k < known; ++k) {
+      if (operands[k].constant) continue;
+      const std::optional<ValueId> value = value_of(k);
+      const std::optional<std::size_t> tensor = value ? TensorOf(*value) : std::nullopt;
+      unit.keeps_order &= tensor.has_value();
+      if (tensor) Read(*tensor, {name, &operands[k].shape}, unit);
+      ++name;
+    }
+  }
+
+  void Write(ValueId value, const Shape& shape, StatedUnit& unit) {
+    const std::optional<std::size_t> tensor = TensorOf(value);
+    if (!tensor) return;
+    places_.push_back({unit.writes.size(), &shape});
+    unit.writes.push_back(*tensor);
+  }
+
+  // What a body takes from outside by name.
+  void ReadCaptured(const SubGraph& body, StatedUnit& unit) {
+    if (body.graph == nullptr) return;
+    for (ValueId input : body.graph->inputs) {
+      const auto found = named_.find(body.graph->value(input).name);
+      if (found == named_.end()) continue;
+      if (const std::optional<std::size_t> tensor = TensorOf(found->second)) Read(*tensor, {}, unit);
+    }
+  }
+
+  void AddLayer(std::size_t number, const ResolvedLayer& resolved) {
+    const Layer& layer = graph_.layers[number];
+    StatedUnit unit = Begin();
+    unit.layers = {number};
+    const bool has_rows = layer.workload && layer.bodies.empty();
+    std::vector<Operand> operands, outputs;
+    if (has_rows) {
+      operands = OperandsOf(*layer.workload);
+      outputs = OutputsOf(*layer.workload);
+      // A region's operands are kept in the order of their first use.
+      std::vector<std::size_t> inputs = layer.operand_inputs;
+      if (const auto* members = std::get_if<Region>(&*layer.workload)) {
+        const std::vector<std::size_t> by_use = PlacesByFirstUse(*members);
+        for (std::size_t i = 0; i < by_use.size() && i < inputs.size(); ++i)
+          if (by_use[i] < inputs.size()) inputs[by_use[i]] = layer.operand_inputs[i];
+      }
+      const auto value_of = [&](std::size_t k) {
+        return inputs[k] < layer.inputs.size() ? layer.inputs[inputs[k]] : std::nullopt;
+      };
+      ReadOperands(*layer.workload, operands, inputs.size(), value_of, unit);
+    } else {
+      for (const std::optional<ValueId>& input : layer.inputs)
+        if (const std::optional<std::size_t> tensor = input ? TensorOf(*input) : std::nullopt) Read(*tensor, {}, unit);
+      for (const SubGraph& body : layer.bodies) ReadCaptured(body, unit);
+    }
+    for (std::size_t k = 0; k < layer.outputs.size(); ++k) {
+      const std::optional<ValueId>& output = layer.outputs[k];
+      if (output) Write(*output, k < outputs.size() ? outputs[k].shape : *graph_.value(*output).shape, unit);
+    }
+    AddWays(resolved.rows, unit);
+    // Estimated, missing, seen in a run, or a sum over bodies. Rows that say nothing of their layouts count as
+    // row-major.
+    if (unit.way_count == 0) {
+      const Candidate* candidate = resolved.known.candidate ? &*resolved.known.candidate : nullptr;
+      orders_.assign(unit.width(), 0);
+      AddWay({candidate, resolved.fused.best, resolved.rows != nullptr}, unit);
+    }
+    found_.units.push_back(std::move(unit));
+  }
+
+  void AddRegion(std::size_t place, const ResolvedRegion& resolved) {
+    if (resolved.known == nullptr) return;  // seen in a run: nothing says what it reads and writes
+    const FusableRegion& region = resolved.known->region;
+    StatedUnit unit = Begin();
+    unit.region = place;
+    for (LayerId layer : region.layers)
+      if (TakesPart(graph_.layer(layer))) unit.layers.push_back(layer.index());
+    std::vector<ValueId> values = region.operands;
+    if (const auto* members = std::get_if<Region>(&region.workload)) {
+      const std::vector<std::size_t> places = PlacesByFirstUse(*members);
+      for (std::size_t i = 0; i < places.size() && i < values.size(); ++i) values[places[i]] = region.operands[i];
+    }
+    const std::vector<Operand> operands = OperandsOf(region.workload), outputs = OutputsOf(region.workload);
+    const auto value_of = [&](std::size_t k) { return std::optional<ValueId>(values[k]); };
+    ReadOperands(region.workload, operands, values.size(), value_of, unit);
+    for (std::size_t k = 0; k < region.outputs.size() && k < outputs.size(); ++k)
+      Write(region.outputs[k], outputs[k].shape, unit);
+    AddWays(resolved.rows, unit);
+    if (unit.way_count > 0 && !unit.layers.empty()) {
+      found_.units.push_back(std::move(unit));
+      return;
+    }
+    found_.ways.resize(unit.first_way);
+    found_.orders.resize(unit.first_order);
+  }
+
+  // Of the rows that read and write alike, the fastest is a way.
+  void AddWays(const WorkloadRows* rows, StatedUnit& unit) {
+    if (rows == nullptr) return;
+    // First by the texts, which are few: most rows share theirs with another one.
+    fastest_.clear();
+    for (const TimedRow& row : rows->On(threads_)) {
+      if (!(row.time >= Latency(0))) continue;
+      const Candidate& candidate = row.row->candidate;
+      const auto same = std::ranges::find_if(fastest_, [&](const StatedWay& other) {
+        return unit.keeps_order || (other.candidate->input_layout == candidate.input_layout &&
+                                    other.candidate->output_layout == candidate.output_layout);
+      });
+      const StatedWay way{&candidate, row.time, false};
+      if (same == fastest_.end()) {
+        fastest_.push_back(way);
+      } else if (IsFaster(way, *same)) {
+        *same = way;
+      }
+    }
+    for (StatedWay& way : fastest_)
+      if (ReadOrders(unit, way)) AddWay(way, unit);
+  }
+
+  static bool IsFaster(const StatedWay& way, const StatedWay& other) {
+    return way.cost < other.cost || (way.cost == other.cost && way.candidate->name() < other.candidate->name());
+  }
+
+  // Of the ways whose orders are the same, maybe by other names, the fastest.
+  void AddWay(const StatedWay& way, StatedUnit& unit) {
+    const auto is_same = [&](std::uint32_t a, std::uint32_t b) { return found_.table.IsSame(a, b); };
+    for (std::size_t other = 0; other < unit.way_count; ++other) {
+      const std::span<const std::uint32_t> known = found_.OrdersOf(unit, other);
+      if (!std::ranges::equal(known, orders_, is_same)) continue;
+      StatedWay& same = found_.ways[unit.first_way + other];
+      if (!IsFaster(way, same)) return;
+      same = way;
+      std::ranges::copy(orders_, found_.orders.begin() + (known.data() - found_.orders.data()));
+      return;
+    }
+    ++unit.way_count;
+    found_.ways.push_back(way);
+    found_.orders.insert(found_.orders.end(), orders_.begin(), orders_.end());
+  }
+
+  // Into `orders_`. False where an order has no name: it can only be had from the same candidate.
+  bool ReadOrders(const StatedUnit& unit, StatedWay& way) {
+    orders_.assign(unit.width(), 0);
+    if (unit.keeps_order) return true;
+    const Candidate& candidate = *way.candidate;
+    if (IsOpaque(candidate.input_layout) || IsOpaque(candidate.output_layout)) return false;
+    for (std::size_t i = 0; i < orders_.size(); ++i) {
+      const std::string& names = i < unit.reads.size() ? candidate.input_layout : candidate.output_layout;
+      const std::optional<std::string_view> name = NameAt(names, places_[i].name);
+      // Row-major where the candidate names none, or says nothing that can be read.
+      if (!name || IsRowMajorName(*name, places_[i].shape->rank())) continue;
+      const std::optional<std::uint32_t> order = found_.table.NumberOf(*name, *places_[i].shape);
+      way.unstated |= !order.has_value();
+      orders_[i] = order.value_or(0);
+    }
+    return true;
+  }
+
+  const ModelGraph& graph_;
+  std::int64_t threads_;
+  StatedUnits found_;
+  std::unordered_map<std::string_view, ValueId> named_;  // where layers have bodies
+  // Of each tensor the last unit that reads it, and how many units were begun.
+  std::vector<std::size_t> read_by_;
+  std::size_t units_ = 0;
+  // Of the unit at hand.
+  std::vector<Place> places_;  // of its reads, then of its writes
+  std::vector<StatedWay> fastest_;
+  std::vector<std::uint32_t> orders_;
+};
+
+}  // namespace
+
+StatedUnits FindStatedUnits(const ModelGraph& graph, std::int64_t threads, const std::vector<ResolvedLayer>& layers,
+                            const std::vector<ResolvedRegion>& regions) {
+  return Finder(graph, threads).Find(layers, regions);
+}
+
+}  // namespace infimum
