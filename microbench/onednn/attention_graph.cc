@@ -1,4 +1,5 @@
 // Attention as oneDNN Graph knows it: a product, its scale, its mask, a softmax, a product.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -11,6 +12,9 @@ using dnnl::graph::op;
 using Role = GraphTensor::Role;
 using Dims = std::vector<std::int64_t>;
 
+// Of a causal mask, 64 MiB.
+constexpr std::int64_t kMostScores = std::int64_t{1} << 24;
+
 class AttentionTranslation {
  public:
   AttentionTranslation(const AttentionConfig& config, const LayerValues& values)
@@ -20,6 +24,8 @@ class AttentionTranslation {
     if (values_.mask_scale != 1) return Error{"unsupported: oneDNN Graph scales no mask"};
     if (config_.mask == AttentionMask::kCausal && config_.kv < config_.q)
       return Error{"unsupported: queries that see no key have no softmax"};
+    if (config_.mask == AttentionMask::kCausal && config_.q > kMostScores / std::max<std::int64_t>(config_.kv, 1))
+      return Error{"unsupported: a causal mask that would have to be written out"};
     AddOperands();
     const std::size_t scores = Add(Role::kInner, ScoreShape());
     const bool keys_transposed = values_.keys_transposed;

@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::int64_t kLeastWork = 16384;
 
+// Short rows go through the chain together, as many as fill a block.
+std::int64_t RowsAtOnce(std::int64_t length) { return std::max<std::int64_t>(1, PointwiseChain::kBlock / length); }
+
 // The last member as a function of rows.
 struct Ending {
   std::int64_t length = 0;  // of a row
@@ -67,9 +70,11 @@ class RowChainProgram : public Program {
         footprint_(bound_.footprint() + Bytes{static_cast<std::int64_t>(problem.members.back()[0]->bytes())}) {}
 
   Status Run() override {
-    ParallelRanges(bound_.chain().count / length_, std::max<std::int64_t>(1, kLeastWork / length_),
+    const std::int64_t rows = bound_.chain().count / length_, batch = RowsAtOnce(length_);
+    const std::int64_t batches = (rows + batch - 1) / batch;
+    ParallelRanges(batches, std::max<std::int64_t>(1, kLeastWork / (batch * length_)),
                    [&](std::int64_t first, std::int64_t last) {
-                     for (std::int64_t row = first; row < last; ++row) RunRow(row * length_);
+                     for (std::int64_t i = first; i < last; ++i) RunRows(i * batch, std::min(rows, (i + 1) * batch));
                    });
     return {};
   }
@@ -78,17 +83,18 @@ class RowChainProgram : public Program {
   std::vector<ConstantBlock> Constants() override { return bound_.constants(); }
 
  private:
-  void RunRow(std::int64_t begin) const {
+  void RunRows(std::int64_t first, std::int64_t last) const {
     float* const buffer = scratch_->Row(0);
-    const std::int64_t end = begin + length_, chain_row = bound_.chain().row;
+    const std::int64_t begin = first * length_, end = last * length_, chain_row = bound_.chain().row;
     for (std::int64_t at = begin; at < end;) {
       const std::int64_t piece = std::min({PointwiseChain::kBlock, end - at, chain_row - at % chain_row});
       bound_.Run(at, piece, bound_.Target(at, buffer + (at - begin)));
       at += piece;
     }
+    const float* const x = bound_.Target(begin, buffer);
     float* const y = output_.Target(begin, scratch_->Row(1));
-    finish_(bound_.Target(begin, buffer), y);
-    output_.Store(y, begin, length_);
+    for (std::int64_t at = 0; at < end - begin; at += length_) finish_(x + at, y + at);
+    output_.Store(y, begin, end - begin);
   }
 
   BoundChain bound_;
@@ -119,7 +125,8 @@ std::vector<RegionOffer> RowChainOffers(const Region& region, const RegionValues
   RegionOffer offer;
   offer.candidate = KernelOffer("row-chain", nullptr).candidate;
   offer.make = [chain = *chain, ending = *ending](const RegionProblem& problem) -> Result<std::unique_ptr<Program>> {
-    INFIMUM_ASSIGN_OR_RETURN(std::shared_ptr<ThreadScratch> scratch, ThreadScratch::Make(ending.length));
+    INFIMUM_ASSIGN_OR_RETURN(std::shared_ptr<ThreadScratch> scratch,
+                             ThreadScratch::Make(ending.length * RowsAtOnce(ending.length)));
     return std::unique_ptr<Program>(std::make_unique<RowChainProgram>(chain, ending, problem, std::move(scratch)));
   };
   return {offer};

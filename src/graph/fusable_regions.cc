@@ -53,6 +53,7 @@ class Growth {
     std::int64_t inputs = 0, weights = 0;
     for (const FusionStep& step : members_) {
       result.members.push_back(step.layers);
+      result.values.push_back(step.values);
       RegionMember member{step.config, {}};
       const std::vector<Operand> wanted = OperandsOf(step.config);
       for (std::size_t i = 0; i < step.operands.size(); ++i) {
@@ -86,7 +87,7 @@ class Growth {
 class Finder {
  public:
   explicit Finder(const ModelGraph& graph) : steps_(graph) {
-    for (auto find : {FindBiasPatterns, FindActivationPatterns, FindAttentionPatterns})
+    for (auto find : {FindBiasPatterns, FindActivationPatterns, FindNormalizationPatterns, FindAttentionPatterns})
       for (FusionPattern& pattern : find(steps_)) AddPattern(std::move(pattern));
   }
 
@@ -117,7 +118,7 @@ class Finder {
     FusableRegion region{pattern.rule,          steps_.WithInnerViews(pattern.step.layers),
                          pattern.step.config,   pattern.step.operands,
                          {pattern.step.output}, {pattern.step.layers},
-                         pattern.step.values};
+                         {pattern.step.values}};
     if (!steps_.IsConvex(pattern.step.layers)) return;
     regions_.push_back(std::move(region));
     // Regions grow over what several layers say together; attention stays what it is.
@@ -222,6 +223,7 @@ const std::vector<FusionRule>& FusionRules() {
       {"product-epilogue", "a convolution or matrix product and element-wise layers on its result, residuals included"},
       {"elementwise-chain", "element-wise layers on the same elements"},
       {"activation", "element-wise layers that are one activation, such as GELU"},
+      {"normalization", "a layer or RMS normalization written out in means, roots and quotients"},
       {"normalization-prologue", "element-wise layers, such as a residual sum, and the normalization that reads them"},
       {"softmax-prologue", "element-wise layers, such as scale and mask, and the softmax that reads them"},
       {"attention", "queries times keys, scale, mask, softmax, times values"},

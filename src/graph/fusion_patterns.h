@@ -3,6 +3,7 @@
 //   product-bias    matmul, add of a constant row                          ->  matmul bias=column
 //                   convolution, add of a constant for each channel        ->  convolution bias=yes
 //   activation      divide(x), erf, add 1, multiply(x), multiply 0.5       ->  pointwise kind=gelu_erf
+//   normalization   mean, subtract, square, mean, add epsilon, root, divide, scale, bias  ->  normalization kind=layer
 //   attention       multiply, matmul(q, k), add mask, softmax, matmul(v)   ->  attention mask=full
 //
 // A step that a pattern makes reads and writes the same values as its layers, and none of the values between its
@@ -24,6 +25,7 @@ struct FusionPattern {
 // One for each place where the pattern is found; of one rule none overlap.
 std::vector<FusionPattern> FindBiasPatterns(const FusionSteps& steps);
 std::vector<FusionPattern> FindActivationPatterns(const FusionSteps& steps);
+std::vector<FusionPattern> FindNormalizationPatterns(const FusionSteps& steps);
 std::vector<FusionPattern> FindAttentionPatterns(const FusionSteps& steps);
 
 // The one layer that reads the value, where nothing else does and it does not leave the graph.

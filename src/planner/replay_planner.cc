@@ -154,14 +154,14 @@ class ScheduleBuilder {
     if (unit.members.empty()) {
       for (const LayerId id : unit.layers) INFIMUM_RETURN_IF_ERROR(AddValues({id}, step));
     }
-    for (const std::vector<LayerId>& member : unit.members) {
+    for (std::size_t i = 0; i < unit.members.size(); ++i) {
       // What a rule found out says all; its layers are no longer asked.
-      if (!unit.values.empty()) {
-        step.values.push_back(unit.values);
+      if (i < unit.values.size() && !unit.values[i].empty()) {
+        step.values.push_back(unit.values[i]);
         step.value_tensors.emplace_back();
         continue;
       }
-      INFIMUM_RETURN_IF_ERROR(AddValues(member, step));
+      INFIMUM_RETURN_IF_ERROR(AddValues(unit.members[i], step));
     }
     step.name = step.layers.front();
     SeeStridedSliceWhole(unit, step);
@@ -237,7 +237,7 @@ class ScheduleBuilder {
 bool CanReplay(const FusableRegion& region) {
   const auto* config = std::get_if<LayerConfig>(&region.workload);
   const bool is_attention = config != nullptr && std::holds_alternative<AttentionConfig>(*config);
-  return !is_attention || region.values.contains("scale");
+  return !is_attention || (!region.values.empty() && region.values[0].contains("scale"));
 }
 
 Result<std::vector<ReplayUnit>> UnitsOf(const ModelGraph& graph, const std::vector<std::string>& candidates,

@@ -227,6 +227,80 @@ TEST(FusableRegions, AResidualSumIsAnOutputBesideItsNormalization) {
   EXPECT_THAT(region.outputs, ElementsAre(sum, out));
 }
 
+// A normalization of eight rows of 16 as exporters wrote it before there was an operator; `mean` alone makes it RMS.
+struct WrittenOut {
+  bool has_mean = true;
+  bool has_reciprocal = false;
+  bool has_product_square = false;
+  bool leaks = false;
+};
+ModelGraph Normalization(const WrittenOut& form) {
+  Builder m;
+  const auto binary = [&](const std::string& name, PointwiseKind kind, ValueId a, ValueId b, std::vector<Shape> seen) {
+    PointwiseConfig config;
+    config.kind = kind;
+    config.inputs = std::move(seen);
+    config.types.weights = DataType::kF32;
+    return m.Measurable(name, name, {a, b}, config);
+  };
+  const auto mean = [&](const std::string& name, ValueId of) {
+    ReductionConfig config;
+    config.kind = ReductionKind::kMean;
+    config.input = Shape{{8, 16}};
+    config.axes = {1};
+    return m.Measurable(name, "ReduceMean", {of}, config);
+  };
+  const Shape whole{{8, 16}}, per_row{{8, 1}}, row{{16}};
+  const ValueId x = m.Input("x", {8, 16});
+  ValueId deviation = x;
+  if (form.has_mean) deviation = binary("subtract", PointwiseKind::kSubtract, x, mean("mean", x), {whole, per_row});
+  const ValueId squares =
+      form.has_product_square
+          ? binary("square", PointwiseKind::kMultiply, deviation, deviation, {whole, whole})
+          : binary("square", PointwiseKind::kPower, deviation, m.Number("two", 2), {Shape{{128}}, Shape{{1}}});
+  const ValueId sum = binary("sum", PointwiseKind::kAdd, mean("variance", squares), m.Number("epsilon", 1e-3F),
+                             {Shape{{8}}, Shape{{1}}});
+  const ValueId root = m.Unary("root", PointwiseKind::kSquareRoot, sum);
+  const ValueId quotient =
+      form.has_reciprocal ? binary("quotient", PointwiseKind::kMultiply,
+                                   m.Unary("reciprocal", PointwiseKind::kReciprocal, root), deviation, {per_row, whole})
+                          : binary("quotient", PointwiseKind::kDivide, deviation, root, {whole, per_row});
+  const ValueId scaled = binary("scale", PointwiseKind::kMultiply, quotient, m.Weight("g", {16}), {whole, row});
+  if (!form.has_mean) {
+    m.Output(scaled);
+  } else {
+    m.Output(binary("bias", PointwiseKind::kAdd, m.Weight("b", {16}), scaled, {row, whole}));
+  }
+  if (form.leaks) m.Output(m.Unary("other", PointwiseKind::kTanh, deviation));
+  return m.Take();
+}
+
+TEST(FusableRegions, ANormalizationWrittenOutIsOne) {
+  const auto found = [](const WrittenOut& form) -> std::optional<FusableRegion> {
+    for (FusableRegion& region : FindFusableRegions(Normalization(form)))
+      if (region.rule == "normalization") return std::move(region);
+    return std::nullopt;
+  };
+  const std::string layer = "normalization kind=layer dtype=f32:f32:f32 in=8x16 axis=1 scale=yes bias=yes";
+  const std::string rms = "normalization kind=rms dtype=f32:f32:f32 in=8x16 axis=1 scale=yes bias=no";
+  for (const bool has_reciprocal : {false, true}) {
+    for (const bool has_product_square : {false, true}) {
+      const std::optional<FusableRegion> with_mean = found({true, has_reciprocal, has_product_square, false});
+      ASSERT_TRUE(with_mean.has_value()) << has_reciprocal << has_product_square;
+      EXPECT_EQ(Format(with_mean->workload), layer);
+      EXPECT_EQ(with_mean->layers.size(), has_reciprocal ? 10U : 9U);
+      EXPECT_EQ(with_mean->operands.size(), 3U);
+      EXPECT_NEAR(with_mean->values[0].at("epsilon")[0], 1e-3, 1e-9);
+      const std::optional<FusableRegion> without = found({false, has_reciprocal, has_product_square, false});
+      ASSERT_TRUE(without.has_value()) << has_reciprocal << has_product_square;
+      EXPECT_EQ(Format(without->workload), rms);
+    }
+  }
+  EXPECT_FALSE(found({true, false, false, true}).has_value()) << "the deviation is read by another layer too";
+  // The input of an RMS normalization is anybody's.
+  EXPECT_TRUE(found({false, false, false, true}).has_value());
+}
+
 TEST(FusableRegions, ASoftmaxTakesScaleAndMaskBeforeIt) {
   Builder model;
   SoftmaxConfig softmax;
@@ -276,7 +350,7 @@ TEST(FusableRegions, AttentionSaysWhatItsScoresAndItsMaskAreMultipliedBy) {
   using Values = std::map<std::string, std::vector<double>>;
   const auto values = [](const ModelGraph& graph) {
     for (const FusableRegion& region : FindFusableRegions(graph))
-      if (region.rule == "attention") return region.values;
+      if (region.rule == "attention") return region.values.at(0);
     return Values();
   };
   ModelGraph graph = Attention({8, 8}, false);

@@ -352,6 +352,13 @@ TEST(GraphPartition, OfAttentionHasTheModelsScaleAndOrderOfKeys) {
   const auto refused = GraphOf(config, scaled_mask, false);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().message, "unsupported: oneDNN Graph scales no mask");
+  // 4 TB of minus infinity and zero.
+  const auto long_context =
+      GraphOf(std::get<AttentionConfig>(*ParseLayerConfig(
+                  "attention dtype=f32:-:f32 n=1 heads=1 kv_heads=1 q=1048576 kv=1048576 head=16 mask=causal")),
+              LayerValues(), false);
+  ASSERT_FALSE(long_context.ok());
+  EXPECT_THAT(long_context.error().message, HasSubstr("causal mask"));
 }
 
 struct Refusal {

@@ -228,9 +228,9 @@ TEST(ReplayPlanner, AnAttentionHasTheValuesThatItsRuleFound) {
   region.workload = *ParseWorkload("attention dtype=f32:-:f32 n=1 heads=2 kv_heads=2 q=4 kv=4 head=4 mask=no");
   region.operands = {model.Value("q"), model.Value("k"), model.Value("v")};
   region.outputs = {model.Value("y")};
-  region.values = {{"keys_transposed", {1}}};
+  region.values = {{{"keys_transposed", {1}}}};
   EXPECT_FALSE(CanReplay(region));
-  region.values["scale"] = {0.5};
+  region.values[0]["scale"] = {0.5};
   EXPECT_TRUE(CanReplay(region));
   const auto units = UnitsOf(model.graph, {}, {{region, "infimum/attention-heads:avx512"}});
   ASSERT_TRUE(units.ok()) << units.error().message;

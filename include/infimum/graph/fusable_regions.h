@@ -34,10 +34,10 @@ struct FusableRegion {
   std::vector<ValueId> outputs;
   // For each member of the workload (a plain configuration is one) the layers that it stands for.
   std::vector<std::vector<LayerId>> members;
-  // What a rule took in that changes results, not cost, by the names of a replay's values. Of an attention: "scale" and
-  // "mask_scale", which its products and its mask are multiplied by (absent where a factor is no known number), and
-  // "keys_transposed".
-  std::map<std::string, std::vector<double>> values = {};
+  // For each member what a rule took in that changes results, not cost, by the names of a replay's values. Of an
+  // attention: "scale" and "mask_scale", which its products and its mask are multiplied by (absent where a factor is no
+  // known number), and "keys_transposed"; of a normalization written out "epsilon". Empty where its one layer says all.
+  std::vector<std::map<std::string, std::vector<double>>> values = {};
 };
 
 struct FusionRule {

@@ -23,7 +23,7 @@ struct ReplayUnit {
   std::string candidate;          // by name; empty: any that runs
   std::vector<ValueId> operands;  // of a layer as OperandsOf says; of a region in0, in1 ..., then w0, w1 ...
   std::vector<ValueId> outputs;
-  ReplayValues values = {};  // of a region that is one configuration: what its rule took in
+  std::vector<ReplayValues> values = {};  // of a region, by member: what its rule took in
 };
 
 // A region that is to run as one, by a candidate of its own.
