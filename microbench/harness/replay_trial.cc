@@ -99,9 +99,12 @@ Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, T
     result.parts[i].alone = Summarize(alone.samples).median;
     result.parts[i].constants = replay->constants(i);
     if (result.parts[i].constants.value == 0) continue;
-    INFIMUM_ASSIGN_OR_RETURN(const SampleSet cold, TakeSamples(part, CacheState::kColdWeights, options, backend.clock(),
-                                                               tools.interference, tools.flusher));
-    result.parts[i].alone_cold_weights = Summarize(cold.samples).median;
+    const Result<SampleSet> cold =
+        TakeSamples(part, CacheState::kColdWeights, options, backend.clock(), tools.interference, tools.flusher);
+    // Constants that cannot be had in enough copies are few bytes: the part counts as it is with warm ones.
+    if (!cold.ok() && cold.error().message.starts_with("unsupported")) continue;
+    INFIMUM_RETURN_IF_ERROR(cold);
+    result.parts[i].alone_cold_weights = Summarize(cold->samples).median;
   }
   // Last, since it leaves nothing of the model in the caches.
   INFIMUM_ASSIGN_OR_RETURN(result.resident_share, backend.ResidentShare(result.constants() + result.arena));

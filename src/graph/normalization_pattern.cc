@@ -52,8 +52,7 @@ class Match {
     std::ranges::sort(layers_);
     if (std::ranges::adjacent_find(layers_) != layers_.end() || !Validate(LayerConfig(config_)).ok())
       return std::nullopt;
-    return FusionPattern{"normalization",
-                         {layers_, config_, std::move(operands), *result, {{"epsilon", {epsilon_}}}}};
+    return FusionPattern{"normalization", {layers_, config_, std::move(operands), *result, {{"epsilon", {epsilon_}}}}};
   }
 
  private:
