@@ -133,7 +133,11 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, options.campaign));
 
   // As it is in the file, whatever the contract makes of it.
-  INFIMUM_ASSIGN_OR_RETURN(const ModelGraph stored, ReadModel(options.model, ReadOptions{options.dims}));
+  std::optional<ModelGraph> read_again;
+  if (options.contract) {
+    INFIMUM_ASSIGN_OR_RETURN(read_again, ReadModel(options.model, ReadOptions{options.dims}));
+  }
+  const ModelGraph& stored = read_again ? *read_again : analysis.graph;
   INFIMUM_RETURN_IF_ERROR(store->ImportModel(DescribeModel(options.model.stem().string(), stored, options.dims)));
 
   Selection selection;

@@ -40,6 +40,7 @@ double InferencesIn(const ModelGraph& changed, const ModelGraph& as_it_is) {
           &before = as_it_is.value(as_it_is.inputs[i]).shape;
     if (!after || !before || after->rank() != before->rank() || after->rank() == 0) return 1;
     if (!std::equal(after->dims.begin() + 1, after->dims.end(), before->dims.begin() + 1)) return 1;
+    if (before->dims[0] == 0) return 1;
     const double own = static_cast<double>(after->dims[0]) / static_cast<double>(before->dims[0]);
     if (!(own > 0) || (ratio && *ratio != own)) return 1;
     ratio = own;

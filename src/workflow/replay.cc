@@ -254,7 +254,11 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
     const RunProfile run = ProfileOf(replay, options, selection.device, bracket.contract);
     INFIMUM_RETURN_IF_ERROR(store->ImportRun(run));
     // As it is in the file, whatever the contract makes of it.
-    INFIMUM_ASSIGN_OR_RETURN(const ModelGraph stored, ReadModel(options.model, ReadOptions{options.dims}));
+    std::optional<ModelGraph> read_again;
+    if (options.contract) {
+      INFIMUM_ASSIGN_OR_RETURN(read_again, ReadModel(options.model, ReadOptions{options.dims}));
+    }
+    const ModelGraph& stored = read_again ? *read_again : replay.graph;
     INFIMUM_RETURN_IF_ERROR(store->ImportModel(DescribeModel(options.model.stem().string(), stored, options.dims)));
     // R stands in a bound that finds the weights as R did.
     if (replay.result.cache_of_weights() == CacheState::kColdWeights) {

@@ -182,7 +182,7 @@ void Print(const Standing& row) {
                   Milliseconds(row.floor), Milliseconds(row.fused), 100 * row.width, Milliseconds(row.with_layouts),
                   row.changes, Milliseconds(row.sequential), Milliseconds(row.heuristic), Milliseconds(r),
                   Milliseconds(row.run), ratio(row.fused, row.run), ratio(r, row.fused), ratio(r, row.run), error);
-  std::printf("%s\n", line.c_str());
+  if (row.fused > 0) std::printf("%s\n", line.c_str());
   if (row.missing > 0) std::fprintf(stderr, "%s: %.2f %% is not measured\n", row.name.c_str(), 100 * row.missing);
   for (const std::string& fault : row.faults) std::fprintf(stderr, "%s: %s\n", row.name.c_str(), fault.c_str());
   std::fflush(stdout);

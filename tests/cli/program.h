@@ -13,6 +13,9 @@ struct Ended {
   std::string errors;
 };
 
+// Whether a program failed for want of ONNX Runtime, which is a failure of the test itself where CI promises one.
+bool LacksFramework(const Ended& ended);
+
 // What happens to a program that runs.
 struct Disturbance {
   int interrupt_after_ms = 0;          // a SIGINT then

@@ -22,13 +22,6 @@ struct Model {
 
 void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
 
-// False where there is no ONNX Runtime and nobody demands it.
-bool HasFramework(const Ended& ended) {
-  if (ended.exit_code == 0 || ended.errors.find("No module named 'onnx") == std::string::npos) return true;
-  if (std::getenv("CI") != nullptr) ADD_FAILURE() << ended.errors;
-  return false;
-}
-
 class ReplayedModel : public ::testing::TestWithParam<Model> {};
 
 TEST_P(ReplayedModel, HasTheOutputsOfOnnxRuntimeAndIsKeptForItsBounds) {
@@ -42,7 +35,7 @@ TEST_P(ReplayedModel, HasTheOutputsOfOnnxRuntimeAndIsKeptForItsBounds) {
   std::vector<std::string> arguments{"replay", file.string(), "--repetitions", "1", "--budget", "1s"};
   arguments.insert(arguments.end(), GetParam().dims.begin(), GetParam().dims.end());
   const Ended ended = program.Infimum(arguments);
-  if (!HasFramework(ended)) GTEST_SKIP() << "no Python with ONNX Runtime is known; the model is not replayed";
+  if (LacksFramework(ended)) GTEST_SKIP() << "no Python with ONNX Runtime is known; the model is not replayed";
   ASSERT_EQ(ended.exit_code, 0) << ended.errors;
   EXPECT_THAT(ended.output, HasSubstr("R (demonstrated)"));
   EXPECT_THAT(ended.output, HasSubstr("verified"));
@@ -82,7 +75,7 @@ TEST(Replay, UnderAContractOfLessPrecisionItIsVerifiedToo) {
   const ProgramTest program;
   const std::string model = ProgramTest::Light("squeezenet");
   const Ended ended = program.Infimum({"replay", model, "--contract", "bf16", "--repetitions", "1", "--budget", "1s"});
-  if (!HasFramework(ended)) GTEST_SKIP() << "no Python with ONNX Runtime is known";
+  if (LacksFramework(ended)) GTEST_SKIP() << "no Python with ONNX Runtime is known";
   ASSERT_EQ(ended.exit_code, 0) << ended.errors;
   EXPECT_THAT(ended.output, HasSubstr("verified"));
   EXPECT_THAT(ended.output, Not(HasSubstr("NOT VERIFIED")));
@@ -99,7 +92,7 @@ TEST(Measure, AFrameworksRunBoundsFromAbove) {
   const ProgramTest program;
   const std::string model = ProgramTest::Light("squeezenet");
   const Ended measured = program.Infimum({"measure", model, "--repetitions", "1", "--seconds", "0.05"});
-  if (!HasFramework(measured)) GTEST_SKIP() << "no Python with ONNX Runtime is known";
+  if (LacksFramework(measured)) GTEST_SKIP() << "no Python with ONNX Runtime is known";
   ASSERT_EQ(measured.exit_code, 0) << measured.errors;
   // For the device's peaks.
   ASSERT_EQ(

@@ -23,7 +23,8 @@ using ::testing::HasSubstr;
 // with cold weights.
 class FakeReplay : public PreparedReplay {
  public:
-  explicit FakeReplay(FakeClock& clock) : clock_(clock) {
+  // `refusal`: what is answered where copies of constants are asked for; empty where they can be had.
+  FakeReplay(FakeClock& clock, std::string refusal) : clock_(clock), refusal_(std::move(refusal)) {
     for (const char* const name : {"first", "second"}) {
       ReplayPart part;
       part.name = name;
@@ -40,6 +41,7 @@ class FakeReplay : public PreparedReplay {
   Bytes constants(std::size_t part) const override { return Bytes{part == 0 ? 0 : 1 << 20}; }
   Status RotateConstants(std::size_t part, std::size_t copies) override {
     EXPECT_EQ(part, 1U);
+    if (!refusal_.empty()) return Error{refusal_};
     copies_ = copies;
     return {};
   }
@@ -54,6 +56,7 @@ class FakeReplay : public PreparedReplay {
 
  private:
   FakeClock& clock_;
+  std::string refusal_;
   std::vector<ReplayPart> parts_;
   std::size_t last_ = 1;
   std::size_t copies_ = 1;
@@ -75,7 +78,7 @@ class FakeReplayBackend : public Backend {
   Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule& schedule, const TensorFolder&) override {
     if (refuses) return Error{"step 'fc': nothing runs it"};
     EXPECT_EQ(schedule, ExampleSchedule());
-    return std::unique_ptr<PreparedReplay>(std::make_unique<FakeReplay>(fake_clock));
+    return std::unique_ptr<PreparedReplay>(std::make_unique<FakeReplay>(fake_clock, refusal));
   }
   Result<std::optional<double>> ResidentShare(Bytes working_set) override {
     EXPECT_EQ(working_set, (Bytes{(1 << 20) + 20}));
@@ -86,6 +89,7 @@ class FakeReplayBackend : public Backend {
   FakeClock fake_clock;
   std::optional<double> resident;
   bool refuses = false;
+  std::string refusal;
 };
 
 class ReplayTrial : public ::testing::Test {
@@ -127,6 +131,17 @@ TEST_F(ReplayTrial, TimesTheWholeItsPartsInTheLoopAndItsPartsAlone) {
   EXPECT_EQ(result->weights, Bytes{10});
   EXPECT_EQ(result->constants(), Bytes{1 << 20});
   EXPECT_EQ(result->last_level_cache, Bytes{2 << 20});
+}
+
+TEST_F(ReplayTrial, APartWhoseConstantsCannotBeCopiedCountsAsItIsWithWarmOnes) {
+  backend_.refusal = "unsupported: too many copies";
+  const Result<ReplayResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(result->parts[1].alone_cold_weights, std::nullopt);
+  EXPECT_DOUBLE_EQ(result->composition_error(CacheState::kColdWeights), 1000.0 / 800.0);
+  // Everything else that goes wrong there is an error.
+  backend_.refusal = "out of memory";
+  EXPECT_FALSE(Run().ok());
 }
 
 TEST_F(ReplayTrial, ColdWeightsApplyWhereTheCachesKeepLessThanHalf) {
