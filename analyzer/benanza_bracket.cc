@@ -259,6 +259,7 @@ Result<Bracket> ApplyBenanzaRules(Bracket bracket, const ModelGraph& model, Meas
   bracket.regions.clear();
   bracket.regret.reset();
   bracket.deciders.clear();
+  bracket.layouts.reset();
   bracket.roofline = Latency(0);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     timed.push_back(timer.Time(model.layers[i], parts[i]));

@@ -39,6 +39,8 @@ Latency LeastWithout(const Measurement& row, std::size_t left_out) {
 // See the header; nullopt where no repetition can be left out.
 std::optional<Latency> ValidatedRegret(std::span<const TimedRow> rows, const Measurement& choice) {
   if (choice.repetitions.size() < 2) return std::nullopt;
+  // A campaign that was cut off may leave the best row with fewer repetitions than the choice has.
+  if (FindBest(rows)->row->repetitions.size() < choice.repetitions.size()) return std::nullopt;
   Latency sum{0};
   for (std::size_t left_out = 0; left_out < choice.repetitions.size(); ++left_out) {
     const Measurement* winner = &choice;

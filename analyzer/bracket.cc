@@ -174,8 +174,11 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
                                     [](const ResolvedLayer& layer) { return layer.times.best > Latency(0); });
   const auto is_missing = [](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; };
   if (any_time || std::none_of(layers.begin(), layers.end(), is_missing)) {
-    const std::vector<std::string> common = Assumptions(graph, selection, layers);
+    std::vector<std::string> common = Assumptions(graph, selection, layers);
+    if (!options.observed.empty()) common.push_back("observed-candidates");
     AddVariants(graph, device, layers, problem, combined, common, bracket);
+  } else {
+    for (WhatIfOutcome& outcome : bracket.what_ifs) outcome.bounds.clear();
   }
   bracket.layers.reserve(layers.size());
   for (ResolvedLayer& layer : layers) bracket.layers.push_back(std::move(layer.known));

@@ -53,6 +53,13 @@ std::vector<std::string> CommonAssumptions(const Selection& selection, std::span
   if (any([](const ResolvedLayer& layer) { return layer.estimated > Latency(0); })) tags.push_back("estimated-layers");
   if (any([](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; }))
     tags.push_back("unmeasured-layers");
+  const auto is_unconverged = [&](const ResolvedLayer& layer) {
+    if (layer.rows == nullptr) return false;
+    const std::span<const TimedRow> rows = layer.rows->On(selection.threads);
+    const auto best = std::ranges::find(rows, layer.times.best, &TimedRow::time);
+    return best != rows.end() && std::ranges::find(best->row->flags, "unconverged") != best->row->flags.end();
+  };
+  if (any(is_unconverged)) tags.push_back("unconverged-rows");
   return tags;
 }
 

@@ -1,7 +1,9 @@
 #include "analyzer/compulsory_traffic.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -25,6 +27,60 @@ bool KeepsElementsApart(const Layer& layer) {
   return config != nullptr &&
          (std::holds_alternative<PointwiseConfig>(*config) || std::holds_alternative<MovementConfig>(*config) ||
           std::holds_alternative<ReorderConfig>(*config));
+}
+
+// Of windows over an image: so many of an input's elements does a part of the outputs need at least, since one element
+// is in no more windows than ceil(kernel / stride) in each dimension. Channels are whole for each output, or its own.
+double ShareUnderWindows(const Shape& input, const Shape& output, const Shape& kernel, const Shape& stride,
+                         double share) {
+  double in = 1, out = 1, windows = 1;
+  for (std::size_t d = 0; d < kernel.rank(); ++d) {
+    const double step = static_cast<double>(std::max<std::int64_t>(stride.dims[d], 1));
+    windows *= std::ceil(static_cast<double>(kernel.dims[d]) / step);
+    in *= static_cast<double>(std::max<std::int64_t>(input.dims[d + 2], 1));
+    out *= static_cast<double>(std::max<std::int64_t>(output.dims[d + 2], 1));
+  }
+  return share * out / (in * std::max(windows, 1.0));
+}
+
+// What a share of a layer's result needs of an operand that is no constant, at least: as many rows of a product as it
+// has, one element of a reduced axis is no use without the others, and so on. Where nothing is known, next to nothing.
+double ShareOfOperand(const Layer& layer, const Value& operand, double share) {
+  constexpr double kNextToNothing = 1e-12;  // more than what is not needed at all
+  if (share >= 1 || KeepsElementsApart(layer)) return share;
+  const auto* config = layer.workload ? std::get_if<LayerConfig>(&*layer.workload) : nullptr;
+  if (config == nullptr) return kNextToNothing;
+  if (const auto* convolution = std::get_if<ConvolutionConfig>(config)) {
+    if (convolution->transposed || !operand.shape || operand.shape->rank() != convolution->input.rank())
+      return kNextToNothing;
+    return std::max(ShareUnderWindows(convolution->input, OutputsOf(*config)[0].shape, convolution->kernel,
+                                      convolution->stride, share),
+                    kNextToNothing);
+  }
+  if (const auto* pooling = std::get_if<PoolingConfig>(config))
+    return std::max(ShareUnderWindows(pooling->input, pooling->output, pooling->kernel, pooling->stride, share),
+                    kNextToNothing);
+  const bool is_in_proportion =
+      std::holds_alternative<MatMulConfig>(*config) || std::holds_alternative<ReductionConfig>(*config) ||
+      std::holds_alternative<SoftmaxConfig>(*config) || std::holds_alternative<NormalizationConfig>(*config);
+  return is_in_proportion ? share : kNextToNothing;
+}
+
+// The bytes that a layer must read of an operand for all of its result.
+double LeastRead(const ModelGraph& graph, const Layer& layer, std::size_t operand) {
+  const double read = static_cast<double>(layer.work.operand_reads[operand].value);
+  const auto* config = layer.workload ? std::get_if<LayerConfig>(&*layer.workload) : nullptr;
+  const auto* movement = config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
+  if (operand != 0 || movement == nullptr || movement->kind != MovementKind::kGather || movement->indices <= 0)
+    return read;
+  // All indices may be one; of known ones the distinct count.
+  double distinct = 1;
+  if (layer.operand_inputs.size() > 1 && layer.inputs[layer.operand_inputs[1]]) {
+    const std::optional<Tensor>& known = graph.value(*layer.inputs[layer.operand_inputs[1]]).constant;
+    if (const auto indices = known ? IntegersOf(&*known) : std::nullopt)
+      distinct = static_cast<double>(std::set(indices->begin(), indices->end()).size());
+  }
+  return std::min(read, read * distinct / static_cast<double>(movement->indices));
 }
 
 struct CapturedValues {
@@ -89,7 +145,6 @@ Needs FindNeeds(const ModelGraph& graph) {
     }
     needs.layers[i] = share;
     if (share <= 0) continue;
-    const double passed_on = KeepsElementsApart(layer) ? share : 1;
     if (layer.status != LayerStatus::kMeasurable) {
       for (std::size_t input = 0; input < layer.inputs.size(); ++input) {
         if (!layer.inputs[input]) continue;
@@ -104,11 +159,11 @@ Needs FindNeeds(const ModelGraph& graph) {
         const std::size_t input = layer.operand_inputs[operand];
         if (input >= layer.inputs.size() || !layer.inputs[input]) continue;
         is_operand[input] = true;
-        const double whole = BytesOf(graph.value(*layer.inputs[input]));
-        const double read = operand < layer.work.operand_reads.size()
-                                ? static_cast<double>(layer.work.operand_reads[operand].value)
-                                : whole;
-        raise(*layer.inputs[input], (whole > 0 ? std::min(read / whole, 1.0) : 1.0) * passed_on);
+        const Value& value = graph.value(*layer.inputs[input]);
+        const double whole = BytesOf(value);
+        const double read = operand < layer.work.operand_reads.size() ? LeastRead(graph, layer, operand) : whole;
+        raise(*layer.inputs[input],
+              (whole > 0 ? std::min(read / whole, 1.0) : 1.0) * ShareOfOperand(layer, value, share));
       }
       for (std::size_t input = 0; input < layer.inputs.size(); ++input)
         if (!is_operand[input] && layer.inputs[input]) raise(*layer.inputs[input], 1);
@@ -239,20 +294,22 @@ bool IsWhere(const Layer& layer) {
   return pointwise != nullptr && pointwise->kind == PointwiseKind::kWhere;
 }
 
-Reads ReadsOfLayer(const Layer& layer, double needed, const std::vector<Backing>& backing) {
+Reads ReadsOfLayer(const ModelGraph& graph, const Layer& layer, double needed, const std::vector<Backing>& backing) {
   Reads reads;
   if (layer.status != LayerStatus::kMeasurable) return reads;
   bool only_constants = true;
   for (const std::optional<ValueId>& input : layer.inputs)
     if (input) only_constants &= backing[input->index()].constant;
   if (only_constants) return reads;  // runs once, before the first inference
-  const double share = KeepsElementsApart(layer) ? needed : 1;
   for (std::size_t operand = 0; operand < layer.operand_inputs.size(); ++operand) {
     const std::size_t input = layer.operand_inputs[operand];
     if (operand >= layer.work.operand_reads.size() || input >= layer.inputs.size() || !layer.inputs[input]) continue;
     const Backing& from = backing[layer.inputs[input]->index()];
     if (!from.must_be_read || (operand > 0 && IsWhere(layer))) continue;
-    const double bytes = static_cast<double>(layer.work.operand_reads[operand].value) * share;
+    // A product's rows need all of its weights.
+    const bool is_whole = from.constant && !KeepsElementsApart(layer);
+    const double share = is_whole ? 1 : ShareOfOperand(layer, graph.value(*layer.inputs[input]), needed);
+    const double bytes = LeastRead(graph, layer, operand) * share;
     Raise(reads, from.root, std::min(bytes, from.least));
   }
   return reads;
@@ -283,7 +340,7 @@ GraphReads FindReads(const ModelGraph& graph, const ModelGraph* outer, const std
     BackOutputs(graph, layer, result.backing);
     if (needs[i] <= 0) continue;
     if (layer.bodies.empty()) {
-      by_layer[i].push_back(ReadsOfLayer(layer, needs[i], result.backing));
+      by_layer[i].push_back(ReadsOfLayer(graph, layer, needs[i], result.backing));
       continue;
     }
     // If has two bodies of which one runs; every other operator has one.

@@ -8,12 +8,14 @@
 // The rules, each of them on the side of too few bytes:
 // - A value that a free layer makes is a view of its first input. Reading a view reads what is behind it.
 // - A tensor that several layers read counts once, by the layer that reads most of it (tied weights).
-// - A layer counts the elements it must read (`Work::operand_reads`): of a Gather's table the rows.
+// - A layer counts the elements it must read (`Work::operand_reads`): of a Gather's table the rows, as many as its
+//   indices are distinct where they are known, else one.
 // - What only constants go into is computed once, before the first inference: the smaller of its result
 //   and its largest input counts, in that input's place (a dequantized weight: the quantized one).
 // - Layers from which no graph output can be reached need not run.
-// - Where only a part of a value is used, the element-wise and moving layers behind it count that part;
-//   all other layers count whole (a product's rows need all of its weights).
+// - Where only a part of a value is used, the layers behind it count that part of what varies, or what that part needs
+//   at least (a product's rows as many rows, a crop of a convolution no more than its windows), and of their
+//   constants all (a product's rows need all of its weights) unless they are element-wise or only move.
 // - Of a Where only the condition counts: it decides which of the other operands is read.
 // - If: what both branches read, and of what only one branch reads the branch that reads least.
 // - Loop, Scan: their body's reads once where it runs at least once; what they hand to it slice by slice

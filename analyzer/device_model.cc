@@ -141,7 +141,6 @@ Result<DeviceModel> DeviceModel::Make(const DeviceKey& device, const DevicePeaks
       const std::size_t type = static_cast<std::size_t>(peak.type);
       if (type >= model.arithmetic_.size()) continue;
       model.arithmetic_[type] = std::max(model.arithmetic_[type], rate);
-      model.best_arithmetic_ = std::max(model.best_arithmetic_, rate);
       model.arithmetic_data_sheet_ |= data_sheet;
       continue;
     }
@@ -204,10 +203,7 @@ void DeviceModel::Observe(const Workload& workload, const Work& work, std::strin
     const std::size_t type = static_cast<std::size_t>(types.input);
     const double rate = static_cast<double>(work.conventional.value) / seconds;
     // Only where a peak of the type was measured: one row alone does not make a peak.
-    if (IsUsable(rate) && arithmetic_[type] > 0) {
-      arithmetic_[type] = std::max(arithmetic_[type], rate);
-      best_arithmetic_ = std::max(best_arithmetic_, rate);
-    }
+    if (IsUsable(rate) && arithmetic_[type] > 0) arithmetic_[type] = std::max(arithmetic_[type], rate);
   }
   if (!ShowsBandwidth(workload)) return;
   const double read = static_cast<double>(work.read().value);
@@ -234,8 +230,11 @@ bool DeviceModel::HasArithmetic(DataType type) const { return arithmetic_[static
 
 std::optional<FlopsPerSecond> DeviceModel::Arithmetic(DataType type) const {
   if (HasArithmetic(type)) return FlopsPerSecond{arithmetic_[static_cast<std::size_t>(type)]};
-  if (best_arithmetic_ > 0) return FlopsPerSecond{best_arithmetic_};
-  return std::nullopt;
+  double best = 0;
+  for (std::size_t other = 0; other < arithmetic_.size(); ++other)
+    if (arithmetic_[other] > 0 && BitsPerElement(static_cast<DataType>(other)) <= BitsPerElement(type))
+      best = std::max(best, arithmetic_[other]);
+  return best > 0 ? std::optional(FlopsPerSecond{best}) : std::nullopt;
 }
 
 std::optional<Latency> DeviceModel::CopyTime(double bytes) const {

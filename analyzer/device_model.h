@@ -59,8 +59,8 @@ class DeviceModel {
   // with whatever of them pays most.
   MemoryFloor Memory(double read, double written) const;
 
-  // The best rate of arithmetic in a type. Where the type has none, the best of any type: a higher peak
-  // only lowers a floor. nullopt where no arithmetic peak is known.
+  // The best rate of arithmetic in a type. Where the type has none, the best of those that are no wider: units are at
+  // least as fast in them, and a higher peak only lowers a floor. nullopt where none is known.
   std::optional<FlopsPerSecond> Arithmetic(DataType type) const;
   bool HasArithmetic(DataType type) const;
 
@@ -81,7 +81,6 @@ class DeviceModel {
   std::vector<MemoryLevel> levels_;      // nearest first, the first with nearer = 0
   std::vector<CurvePoint> copy_curve_;   // ascending working sets, one point each
   std::array<double, 32> arithmetic_{};  // by DataType; 0 where unknown
-  double best_arithmetic_ = 0;
   bool memory_data_sheet_ = false;
   bool arithmetic_data_sheet_ = false;
 };

@@ -5,11 +5,14 @@
 namespace infimum {
 
 void HoldAgainst(UpperLimit limit, Bracket& bracket) {
-  for (const Bound& bound : bracket.bounds) {
-    if (!(bound.latency > limit.latency)) continue;
-    const bool apart = bound.interval.low > limit.interval.high;
-    bracket.inversions.push_back({bound.variant, limit.name, bound.latency - limit.latency, apart});
-  }
+  const auto hold = [&](std::string bound, Latency latency, Latency low) {
+    if (latency > limit.latency)
+      bracket.inversions.push_back({std::move(bound), limit.name, latency - limit.latency, low > limit.interval.high});
+  };
+  hold(std::string(kFloorName), bracket.floor.latency, bracket.floor.latency);
+  for (const Bound& bound : bracket.bounds)
+    if (bound.variant != BoundVariant::kHeuristic)
+      hold(std::string(Name(bound.variant)), bound.latency, bound.interval.low);
   bracket.upper.push_back(std::move(limit));
   std::ranges::stable_sort(bracket.upper, {}, &UpperLimit::latency);
 }

@@ -73,7 +73,7 @@ void AddVariants(const ModelGraph& graph, const DeviceModel& device, const std::
                  const BoundsProblem& problem, const CombinedBounds& combined, const std::vector<std::string>& common,
                  Bracket& bracket) {
   std::vector<Bound>& bounds = bracket.bounds;
-  const std::string unfused = bracket.regions.empty() ? "no-measured-regions" : "";
+  const std::string unfused = bracket.regions.empty() && problem.regions.empty() ? "no-measured-regions" : "";
   // The selection in a body may be a relaxation too.
   const bool exact_bodies = std::ranges::all_of(layers, &ResolvedLayer::is_exact);
   const auto relaxed = [&](const CombinedBound& bound) {

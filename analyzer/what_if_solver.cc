@@ -27,8 +27,10 @@ WhatIfOutcome SolveAgain(const BoundsProblem& problem, const CombinedBounds& com
   for (const LayerChange& change : what_if.changes) {
     UnitTimes& unit = changed.layers[change.layer.index()];
     const Latency time = Changed(change, unit.best, layers[change.layer.index()].known.floor);
-    // How busy the layer keeps each resource shrinks or grows with it.
-    const double share = unit.best > Latency(0) ? time / unit.best : 0;
+    // How busy the layer keeps each resource shrinks or grows with it; of a layer at its floor, which knows no
+    // kernel, only that it is no longer busy than it takes.
+    const bool is_scaled = change.kind != LayerChange::Kind::kFloor && unit.best > Latency(0);
+    const double share = is_scaled ? time / unit.best : 1;
     for (Latency& occupancy : unit.occupancy)
       occupancy = unit.best > Latency(0) ? std::min(occupancy * share, time) : time;
     unit.best = time;

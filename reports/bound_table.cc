@@ -20,10 +20,6 @@ std::string FloorNote(const Floor& floor) {
   return note;
 }
 
-std::string IntervalText(const Interval& interval) {
-  return LatencyText(interval.low) + " to " + LatencyText(interval.high);
-}
-
 Table BracketTable(const Bracket& bracket) {
   Table table{{{"quantity"}, {"latency", Align::kRight}, {"interval"}, {"assumptions", Align::kLeft, true}}, {}};
   table.rows.push_back({"floor", LatencyText(bracket.floor.latency), "", FloorNote(bracket.floor)});
@@ -58,7 +54,7 @@ std::string NotesText(const Bracket& bracket) {
   }
   if (bracket.composition) out += fmt::format("R          {}\n", CompositionText(*bracket.composition));
   for (const Inversion& inversion : bracket.inversions) {
-    out += fmt::format("inversion  {} is {} above {}{}\n", Name(inversion.variant), LatencyText(inversion.excess),
+    out += fmt::format("inversion  {} is {} above {}{}\n", inversion.bound, LatencyText(inversion.excess),
                        Printable(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");
   }
   return out;
@@ -72,17 +68,20 @@ Table WhatIfsTable(const std::vector<WhatIfOutcome>& what_ifs) {
                {"latency", Align::kRight},
                {"change", Align::kRight},
                {"interval"},
-               {"measured", Align::kRight}},
+               {"measured", Align::kRight},
+               {"missing", Align::kRight}},
               {}};
   for (const WhatIfOutcome& outcome : what_ifs) {
     std::string name = outcome.name, layers = std::to_string(outcome.layers);
     if (outcome.inferences != 1) name += fmt::format(" (against {} inferences)", FormatNumber(outcome.inferences));
     const std::string measured = outcome.coverage ? PercentText(outcome.coverage->measured) : "";
-    if (outcome.bounds.empty()) table.rows.push_back({name, layers, "nothing is measured", "-", "-", "", measured});
+    const std::string missing = outcome.coverage ? PercentText(outcome.coverage->missing) : "";
+    if (outcome.bounds.empty())
+      table.rows.push_back({name, layers, "nothing is measured", "-", "-", "", measured, missing});
     for (const WhatIfBound& bound : outcome.bounds) {
       table.rows.push_back({name, layers, std::string(Name(bound.variant)), LatencyText(bound.latency),
                             bound.gain ? SignedLatencyText(-*bound.gain) : "-",
-                            bound.interval ? IntervalText(*bound.interval) : "", measured});
+                            bound.interval ? IntervalText(*bound.interval) : "", measured, missing});
       name.clear();
       layers.clear();
     }

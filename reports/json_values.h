@@ -19,7 +19,10 @@ inline Json MicrosecondsOrNull(const std::optional<Latency>& latency) {
 
 inline Json CompositionOrNull(const std::optional<CompositionError>& error) {
   if (!error) return nullptr;
-  return {{"warm", error->warm}, {"cold-weights", error->cold_weights}, {"applies", Name(error->applies)}};
+  return {{"value", error->value()},
+          {"resident_share", error->resident_share},
+          {"warm", error->warm},
+          {"cold-weights", error->cold_weights}};
 }
 
 inline Json IntervalOrNull(const std::optional<Interval>& interval) {
@@ -45,7 +48,7 @@ inline Json RegretJson(const std::optional<AlgorithmRegret>& regret) {
 inline Json InversionsJson(const std::vector<Inversion>& inversions) {
   Json array = Json::array();
   for (const Inversion& inversion : inversions) {
-    array.push_back({{"variant", Name(inversion.variant)},
+    array.push_back({{"variant", inversion.bound},
                      {"below", inversion.name},
                      {"excess_us", inversion.excess.count()},
                      {"beyond_noise", inversion.is_beyond_noise}});

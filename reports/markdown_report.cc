@@ -40,30 +40,51 @@ std::string Prose(std::string_view text) {
   return out;
 }
 
-void AddLine(std::string_view name, Latency latency, std::string_view note, std::string& out) {
-  out += fmt::format("| {} | {} | {} |\n", Prose(name), LatencyText(latency), Prose(note));
+void AddLine(std::string_view name, Latency latency, const std::optional<Interval>& interval, std::string_view note,
+             std::string& out) {
+  out += fmt::format("| {} | {} | {} | {} |\n", Prose(name), LatencyText(latency),
+                     interval ? IntervalText(*interval) : "", Prose(note));
+}
+
+void AddFloor(std::string_view name, const Floor& floor, std::string& out) {
+  std::vector<std::string> notes{"decided by " + floor.decided_by};
+  notes.insert(notes.end(), floor.assumptions.begin(), floor.assumptions.end());
+  AddLine(name, floor.latency, std::nullopt, Join(notes, ", "), out);
 }
 
 void AddBracket(const ReportModel& report, std::string& out) {
-  out += "| | latency | |\n| --- | ---: | --- |\n";
-  AddLine("floor", report.floor.latency, report.floor.decided_by, out);
-  AddLine("conventional floor", report.conventional_floor.latency, report.conventional_floor.decided_by, out);
+  out += "| | latency | 95 % interval | |\n| --- | ---: | --- | --- |\n";
+  AddFloor("floor", report.floor, out);
+  AddFloor("conventional floor", report.conventional_floor, out);
   for (const Bound& bound : report.bounds) {
-    AddLine("bound, " + std::string(Name(bound.variant)), bound.latency, Join(bound.assumptions, ", "), out);
+    AddLine("bound, " + std::string(Name(bound.variant)), bound.latency, bound.interval, Join(bound.assumptions, ", "),
+            out);
   }
   const Bound* main = MainBound(report);
   for (const WhatIfOutcome& outcome : report.what_ifs) {
     if (!outcome.coverage || main == nullptr) continue;
     for (const WhatIfBound& bound : outcome.bounds) {
       if (bound.variant != main->variant) continue;
-      AddLine(fmt::format("bound, {}, {}", Name(bound.variant), outcome.name), bound.latency,
+      AddLine(fmt::format("bound, {}, {}", Name(bound.variant), outcome.name), bound.latency, bound.interval,
               "measured " + PercentText(outcome.coverage->measured), out);
     }
   }
   if (report.demonstrated) {
-    AddLine("demonstrated", *report.demonstrated, report.composition ? CompositionText(*report.composition) : "", out);
+    AddLine("demonstrated", *report.demonstrated, std::nullopt,
+            "smallest repetition median" +
+                (report.composition ? "; " + CompositionText(*report.composition) : std::string()),
+            out);
   }
-  if (report.run) AddLine(report.run->framework + " " + report.run->version, report.run->latency, "measured", out);
+  if (report.run)
+    AddLine(report.run->framework + " " + report.run->version, report.run->latency, std::nullopt,
+            "measured, smallest repetition median", out);
+  if (report.regret)
+    out += fmt::format("\nWhat the libraries' own choices cost: {} over {}{}.\n", SignedLatencyText(report.regret->sum),
+                       CountText(report.regret->layers, "layer"),
+                       report.regret->is_validated ? "" : " (not told from noise)");
+  for (const Inversion& inversion : report.inversions)
+    out += fmt::format("\nInversion: {} is {} above {}{}.\n", inversion.bound, LatencyText(inversion.excess),
+                       Prose(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");
 }
 
 void AddLargest(const ReportModel& report, std::string& out) {

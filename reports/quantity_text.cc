@@ -62,11 +62,15 @@ std::string PercentText(double share) {
   return rounded == std::round(rounded) ? fmt::format("{:.0f} %", rounded) : fmt::format("{:.1f} %", rounded);
 }
 
+std::string IntervalText(const Interval& interval) {
+  return LatencyText(interval.low) + " to " + LatencyText(interval.high);
+}
+
 std::string CompositionText(const CompositionError& error) {
-  const bool cold = error.applies == CacheState::kColdWeights;
-  constexpr std::string_view kCold = "with weights from memory", kWarm = "with all caches warm";
-  return fmt::format("{:.3f} times its parts alone {} ({:.3f} times {})", error.value(), cold ? kCold : kWarm,
-                     cold ? error.warm : error.cold_weights, cold ? kWarm : kCold);
+  return fmt::format(
+      "{:.3f} times its parts alone with weights {} in the caches ({:.3f} times with all caches warm, "
+      "{:.3f} with weights from memory)",
+      error.value(), PercentText(error.resident_share), error.warm, error.cold_weights);
 }
 
 std::string CountText(std::size_t count, const std::string& noun) {

@@ -14,10 +14,13 @@ namespace infimum {
 namespace {
 
 constexpr std::int64_t kPartOfBudget = 10;
+constexpr std::int64_t kStretchBudgets = 4;
 // Of a part that is so long that its budget has no room for a median.
 constexpr int kLaunchesAlone = 12;
 constexpr std::size_t kLeastLoops = 5;
 constexpr std::size_t kMostLoops = 200;
+// The whole is sampled so many times, and its parts between: a clock that wanders is the same for both.
+constexpr std::size_t kStretches = 5;
 
 // Some parts in turn, as one run that the sampler can time.
 class PartsRun : public PreparedRun {
@@ -66,6 +69,27 @@ Status TimeInLoop(PreparedReplay& replay, Clock::Duration budget, const Clock& c
   return {};
 }
 
+// A part again and again on what its predecessors left.
+Status TimeAlone(Backend& backend, PreparedReplay& replay, std::size_t index, Clock::Duration budget, TrialTools tools,
+                 ReplayPart& part) {
+  SamplerOptions options;
+  const auto launch = std::chrono::duration_cast<Clock::Duration>(part.in_loop);
+  options.budget = std::max(budget, launch * kLaunchesAlone);
+  PartsRun run(replay, index, index + 1);
+  INFIMUM_ASSIGN_OR_RETURN(const SampleSet warm, TakeSamples(run, CacheState::kWarm, options, backend.clock(),
+                                                             tools.interference, tools.flusher));
+  part.alone = Summarize(warm.samples).median;
+  part.constants = replay.constants(index);
+  if (part.constants.value == 0) return {};
+  const Result<SampleSet> cold =
+      TakeSamples(run, CacheState::kColdWeights, options, backend.clock(), tools.interference, tools.flusher);
+  // Constants that cannot be had in enough copies are few bytes: the part counts as it is with warm ones.
+  if (!cold.ok() && cold.error().message.starts_with("unsupported")) return {};
+  INFIMUM_RETURN_IF_ERROR(cold);
+  part.alone_cold_weights = Summarize(cold->samples).median;
+  return {};
+}
+
 }  // namespace
 
 Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, TrialTools tools) {
@@ -85,27 +109,25 @@ Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, T
   const std::size_t count = result.parts.size();
   PartsRun whole(*replay, 0, count);
   SamplerOptions options;
-  options.budget = request.budget * kPartOfBudget;
-  INFIMUM_ASSIGN_OR_RETURN(const SampleSet set, TakeSamples(whole, CacheState::kWarm, options, backend.clock(),
-                                                            tools.interference, tools.flusher));
-  result.repetitions.push_back(set.samples);
+  options.budget = request.budget * kStretchBudgets;
+  std::vector<Latency> samples;
+  const auto sample_whole = [&]() -> Status {
+    INFIMUM_ASSIGN_OR_RETURN(const SampleSet set, TakeSamples(whole, CacheState::kWarm, options, backend.clock(),
+                                                              tools.interference, tools.flusher));
+    samples.insert(samples.end(), set.samples.begin(), set.samples.end());
+    return {};
+  };
+  INFIMUM_RETURN_IF_ERROR(sample_whole());
   INFIMUM_RETURN_IF_ERROR(TimeInLoop(*replay, request.budget * kPartOfBudget / 2, backend.clock(), result.parts));
-  for (std::size_t i = 0; i < count; ++i) {
-    const auto launch = std::chrono::duration_cast<Clock::Duration>(result.parts[i].in_loop);
-    options.budget = std::max(request.budget / kPartOfBudget, launch * kLaunchesAlone);
-    PartsRun part(*replay, i, i + 1);
-    INFIMUM_ASSIGN_OR_RETURN(const SampleSet alone, TakeSamples(part, CacheState::kWarm, options, backend.clock(),
-                                                                tools.interference, tools.flusher));
-    result.parts[i].alone = Summarize(alone.samples).median;
-    result.parts[i].constants = replay->constants(i);
-    if (result.parts[i].constants.value == 0) continue;
-    const Result<SampleSet> cold =
-        TakeSamples(part, CacheState::kColdWeights, options, backend.clock(), tools.interference, tools.flusher);
-    // Constants that cannot be had in enough copies are few bytes: the part counts as it is with warm ones.
-    if (!cold.ok() && cold.error().message.starts_with("unsupported")) continue;
-    INFIMUM_RETURN_IF_ERROR(cold);
-    result.parts[i].alone_cold_weights = Summarize(cold->samples).median;
+  std::size_t timed = 0;
+  for (std::size_t stretch = 1; stretch < kStretches; ++stretch) {
+    for (; timed < count * stretch / (kStretches - 1); ++timed) {
+      INFIMUM_RETURN_IF_ERROR(
+          TimeAlone(backend, *replay, timed, request.budget / kPartOfBudget, tools, result.parts[timed]));
+    }
+    INFIMUM_RETURN_IF_ERROR(sample_whole());
   }
+  result.repetitions.push_back(std::move(samples));
   // Last, since it leaves nothing of the model in the caches.
   INFIMUM_ASSIGN_OR_RETURN(result.resident_share, backend.ResidentShare(result.constants() + result.arena));
   return result;

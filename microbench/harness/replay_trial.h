@@ -1,7 +1,8 @@
 // One repetition of a replay, as a worker runs it: prepare, check the numbers, then time the whole, its parts between
 // their neighbours, and its parts alone.
 //
-//   whole     samples of whole inferences back to back, as any candidate is sampled (sampler.h)
+//   whole     samples of whole inferences back to back, as any candidate is sampled (sampler.h), in five stretches:
+//             before, between and after the parts, so that a clock that wanders is the same for both
 //   in loop   the clock is read between parts; each part's median over the inferences
 //   alone     part by part: the same one again and again, on what its predecessors left; then once more with cold
 //   weights
@@ -19,8 +20,8 @@ struct ReplayRequest {
   std::string schedule;  // the file's path
   std::string tensors;   // the folder's
   bool check_numbers = true;
-  // Sampling time of a candidate: the whole gets ten times as much, a part alone a tenth, or
-  // a dozen launches.
+  // Sampling time of a candidate: each stretch of the whole gets four times as much, a part alone
+  // a tenth, or a dozen launches.
   Clock::Duration budget = std::chrono::milliseconds(200);
 
   friend bool operator==(const ReplayRequest&, const ReplayRequest&) = default;

@@ -153,13 +153,11 @@ function fillRegions(data, chosen, head) {
   });
 }
 
-// R against the sum of its parts, first as the model's layers found their weights.
+// R against the sum of its parts, its weights as near as an inference leaves them to the next.
 function compositionText(error) {
   if (!error) return '';
-  const texts = { warm: 'all caches warm', 'cold-weights': 'weights from memory' };
-  const other = error.applies === 'warm' ? 'cold-weights' : 'warm';
-  const times = (state) => `${error[state].toFixed(3)} times their sum alone with ${texts[state]}`;
-  return `; ${times(error.applies)} (${times(other)})`;
+  const times = (value) => value.toFixed(3);
+  return `; ${times(error.value)} times their sum alone with weights ${percentText(error.resident_share)} in the caches (${times(error.warm)} with all caches warm, ${times(error['cold-weights'])} with weights from memory)`;
 }
 
 function fillAssumptions(data) {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "infimum/base/text.h"
 #include "infimum/reports/bound_json.h"
 #include "infimum/reports/bound_table.h"
 #include "infimum/workflow/confirm.h"
@@ -48,6 +49,9 @@ Result<int> RunConfirm(const ConfirmCommandOptions& options) {
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
   ConfirmOptions confirm = options.confirm;
   confirm.model = options.model;
+  if (!(options.percent > 0 && options.percent < 100))
+    return Error{"--width " + FormatNumber(options.percent) +
+                 ": write percent of the bound, more than 0 and less than 100"};
   confirm.width = options.percent / 100;
   INFIMUM_ASSIGN_OR_RETURN(confirm.dims, options.dims.Parse());
   INFIMUM_ASSIGN_OR_RETURN(confirm.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));

@@ -26,7 +26,7 @@ struct ReplayCommandOptions {
 
 CompositionError ErrorOf(const ReplayResult& result) {
   return {result.composition_error(CacheState::kWarm), result.composition_error(CacheState::kColdWeights),
-          result.cache_of_weights()};
+          result.share_near()};
 }
 
 // Why R is held against its parts in that cache state.

@@ -14,8 +14,18 @@ constexpr std::size_t kMostLayers = 12;
 constexpr std::size_t kPoints = 11;
 using Samples = std::array<double, kPoints>;
 constexpr Samples kAt = {-6.5, -3.25, -2, -1.125, -0.5, -0.1, 0.3, 0.75, 1.5, 3.125, 5.5};
-// Constants are f32; the tanh form of GELU differs from the erf form by 1e-4 and more.
-constexpr double kClose = 3e-6;
+// What rounding of the constants explains, relative to 1 + |x|. The tanh form of GELU differs from the erf form by 1e-4
+// and more, so that among constants of 16 bits the nearest of several that are close is meant.
+double CloseWith(DataType constants) {
+  switch (constants) {
+    case DataType::kF16:
+      return 0x1p-10;
+    case DataType::kBF16:
+      return 0x1p-7;
+    default:
+      return 3e-6;
+  }
+}
 
 double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
@@ -123,6 +133,7 @@ class Function {
       if (steps_.IsConstant(operand)) {
         const std::optional<double> number = steps_.NumberOf(operand);
         if (!number) return false;
+        close_ = std::max(close_, CloseWith(steps_.graph().value(operand).constant->type));
         constants[i].fill(*number);
         operands[i] = &constants[i];
         continue;
@@ -173,15 +184,18 @@ class Function {
   }
   std::optional<PointwiseKind> Recognized() const {
     const Samples& values = known_.at(last_->output);
+    std::optional<PointwiseKind> nearest;
+    double least = close_;
     for (const KnownActivation& activation : kKnown) {
-      const auto is_close = [&](std::size_t i) {
-        return std::abs(values[i] - activation.at(kAt[i])) <= kClose * (1 + std::abs(kAt[i]));
-      };
-      std::size_t close = 0;
-      while (close < kPoints && is_close(close)) ++close;
-      if (close == kPoints) return activation.kind;
+      double distance = 0;
+      for (std::size_t i = 0; i < kPoints; ++i)
+        distance = std::max(distance, std::abs(values[i] - activation.at(kAt[i])) / (1 + std::abs(kAt[i])));
+      // A NaN is not close.
+      if (std::ranges::any_of(values, [](double value) { return std::isnan(value); }) || distance > least) continue;
+      least = distance;
+      nearest = activation.kind;
     }
-    return std::nullopt;
+    return nearest;
   }
 
  private:
@@ -190,6 +204,7 @@ class Function {
   std::map<ValueId, Samples> known_;
   std::vector<LayerId> layers_;  // ascending
   std::optional<FusionStep> last_;
+  double close_ = CloseWith(DataType::kF32);  // by the coarsest constant
 };
 
 // The longest recognized function of `source` that begins with `first`.

@@ -1,7 +1,6 @@
 #include "src/graph/fusion_steps.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "src/graph/captured_values.h"
 
@@ -10,13 +9,6 @@ namespace {
 
 // A residual connection is tens of layers long. Longer searches end with "not convex": a region less.
 constexpr std::size_t kMostVisited = 4096;
-
-template <class T>
-double ElementOf(const Tensor& tensor) {
-  T element;
-  std::memcpy(&element, tensor.bytes.data(), sizeof element);
-  return static_cast<double>(element);
-}
 
 }  // namespace
 
@@ -91,10 +83,9 @@ std::optional<FusionStep> FusionSteps::StepOf(LayerId id) const {
 
 std::optional<double> FusionSteps::NumberOf(ValueId value) const {
   const std::optional<Tensor>& tensor = graph_.value(value).constant;
-  if (!tensor || ElementCount(tensor->shape) != 1) return std::nullopt;
-  if (tensor->type == DataType::kF32 && tensor->bytes.size() == 4) return ElementOf<float>(*tensor);
-  if (tensor->type == DataType::kF64 && tensor->bytes.size() == 8) return ElementOf<double>(*tensor);
-  return std::nullopt;
+  if (!tensor || !IsFloatingPoint(tensor->type) || ElementCount(tensor->shape) != 1) return std::nullopt;
+  const std::optional<std::vector<double>> numbers = NumbersOf(&*tensor);
+  return numbers ? std::optional(numbers->front()) : std::nullopt;
 }
 
 std::vector<LayerId> FusionSteps::WithInnerViews(std::span<const LayerId> layers) const {

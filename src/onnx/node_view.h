@@ -57,9 +57,4 @@ std::string_view TextAttribute(const NodeView& node, const std::string& name, st
 // Null where the attribute is absent.
 const std::vector<std::int64_t>* IntegersAttribute(const NodeView& node, const std::string& name);
 
-// The elements of a constant as integers (bool as 0 and 1) or as numbers (any real type); nullopt for a
-// floating point tensor, a null pointer, or a byte count that does not fit the shape.
-std::optional<std::vector<std::int64_t>> IntegersOf(const Tensor* tensor);
-std::optional<std::vector<double>> NumbersOf(const Tensor* tensor);
-
 }  // namespace infimum

@@ -1,38 +1,6 @@
 #include "src/planner/layer_facts.h"
 
-#include <cstring>
-
 namespace infimum {
-namespace {
-
-// The numbers of a constant of few elements.
-std::optional<std::vector<double>> NumbersOf(const Value& value) {
-  if (!value.constant) return std::nullopt;
-  const Tensor& constant = *value.constant;
-  const auto read = [&]<class T>(T) {
-    std::vector<double> numbers;
-    for (std::size_t at = 0; at + sizeof(T) <= constant.bytes.size(); at += sizeof(T)) {
-      T element;
-      std::memcpy(&element, constant.bytes.data() + at, sizeof element);
-      numbers.push_back(static_cast<double>(element));
-    }
-    return std::optional(std::move(numbers));
-  };
-  switch (constant.type) {
-    case DataType::kF32:
-      return read(float{});
-    case DataType::kF64:
-      return read(double{});
-    case DataType::kS32:
-      return read(std::int32_t{});
-    case DataType::kS64:
-      return read(std::int64_t{});
-    default:
-      return std::nullopt;
-  }
-}
-
-}  // namespace
 
 std::optional<double> LayerFacts::NumberAttribute(const std::string& name) const {
   const auto found = layer_.attributes.find(name);
@@ -58,7 +26,9 @@ std::optional<std::vector<double>> LayerFacts::ListAttribute(const std::string& 
 }
 
 std::optional<std::vector<double>> LayerFacts::InputNumbers(std::size_t position) const {
-  return HasInput(position) ? NumbersOf(graph_.value(*layer_.inputs[position])) : std::nullopt;
+  if (!HasInput(position)) return std::nullopt;
+  const std::optional<Tensor>& constant = graph_.value(*layer_.inputs[position]).constant;
+  return constant ? NumbersOf(&*constant) : std::nullopt;
 }
 
 std::optional<Shape> LayerFacts::InputShape(std::size_t position) const {

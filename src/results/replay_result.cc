@@ -86,11 +86,18 @@ Bytes ReplayResult::constants() const {
   return sum;
 }
 
+double ReplayResult::share_near() const {
+  if (resident_share) return *resident_share;
+  return last_level_cache.value > 0 && constants() > last_level_cache ? 0 : 1;
+}
+
 CacheState ReplayResult::cache_of_weights() const {
-  const bool known = resident_share.has_value() || last_level_cache.value > 0;
-  if (!known) return CacheState::kWarm;
-  const bool cold = resident_share ? *resident_share < kMostOfIt : constants() > last_level_cache;
-  return cold ? CacheState::kColdWeights : CacheState::kWarm;
+  return share_near() < kMostOfIt ? CacheState::kColdWeights : CacheState::kWarm;
+}
+
+Latency ReplayResult::sum_expected() const {
+  const Latency warm = sum_alone(CacheState::kWarm), cold = sum_alone(CacheState::kColdWeights);
+  return cold + share_near() * (warm - cold);
 }
 
 std::optional<std::string> ReplayResult::FirstFault() const {

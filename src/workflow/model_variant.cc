@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "infimum/base/text.h"
 #include "src/workflow/one_layout_source.h"
@@ -48,13 +49,18 @@ double InferencesIn(const ModelGraph& changed, const ModelGraph& as_it_is) {
   return ratio.value_or(1);
 }
 
+void AddKeys(const ModelGraph& graph, std::vector<WorkloadKey>& keys) {
+  for (const Layer& layer : graph.layers) {
+    if (layer.status == LayerStatus::kMeasurable && layer.workload) keys.push_back(KeyOf(*layer.workload));
+    for (const SubGraph& body : layer.bodies)
+      if (body.graph != nullptr) AddKeys(*body.graph, keys);
+  }
+}
+
 // Whether anything of the model itself was measured so: what most variants end at.
 Result<bool> HasRows(const ModelGraph& graph, MeasurementSource& source, const Selection& selection) {
   std::vector<WorkloadKey> keys;
-  for (const Layer& layer : graph.layers) {
-    if (layer.status == LayerStatus::kMeasurable && layer.workload) keys.push_back(KeyOf(*layer.workload));
-    if (!layer.bodies.empty()) return true;
-  }
+  AddKeys(graph, keys);
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Measurement> rows, source.Find(keys, selection));
   // Not warm ones that stand for cold weights, of layers that have none.
   return std::ranges::any_of(
@@ -138,7 +144,9 @@ Result<WhatIfOutcome> SolveVariant(const ModelVariant& variant, const ModelAsItI
   OneLayoutSource one_layout(source, variant.layout);
   INFIMUM_ASSIGN_OR_RETURN(const Bracket bracket, ComputeBracket(under.graph, one_layout, selection));
   outcome.coverage = bracket.coverage;
-  const bool is_comparable = bracket.coverage.missing <= as_it_is.bracket.coverage.missing + kMostMissing;
+  // What is missing on one side only would pass for a gain, or a loss.
+  const double missing = bracket.coverage.missing, missing_as_it_is = as_it_is.bracket.coverage.missing;
+  const bool is_comparable = std::abs(missing - missing_as_it_is) <= kMostMissing;
   for (const Bound& bound : bracket.bounds) {
     const Bound* before = as_it_is.bracket.Find(bound.variant);
     std::optional<Latency> gain;

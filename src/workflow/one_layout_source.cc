@@ -34,14 +34,27 @@ bool HasLayout(const Workload& workload) {
   return HasLayout(std::get<LayerConfig>(workload));
 }
 
+// The image that a workload makes, in all its dimensions: a region's element-wise member, and what it adds, see it as a
+// row of elements.
+std::optional<Shape> ImageOf(const Workload& workload) {
+  const auto* region = std::get_if<Region>(&workload);
+  if (region == nullptr) return std::nullopt;
+  const auto maker = std::ranges::find_if(region->members, [](const auto& member) { return HasLayout(member.config); });
+  return maker == region->members.end() ? std::nullopt : std::optional(OutputsOf(maker->config)[0].shape);
+}
+
 // `names` for `tensors` in turn; what it does not name lies as it likes.
-bool AreIn(std::string_view layout, std::string_view names, const std::vector<Operand>& tensors) {
+bool AreIn(std::string_view layout, std::string_view names, const std::vector<Operand>& tensors,
+           const std::optional<Shape>& image) {
   std::size_t place = 0;
   for (const std::string_view name : Split(names, ',')) {
     if (place == tensors.size()) return true;
     const Shape& shape = tensors[place++].shape;
-    if (name == "any" || name == "-" || name.empty() || shape.rank() < 3) continue;
-    const std::optional<ElementOrder> wanted = ParseLayout(LettersOf(layout, shape.rank()), shape);
+    if (name == "any" || name == "-" || name.empty()) continue;
+    const bool is_flat = shape.rank() < 3 && image && ElementCount(*image) == ElementCount(shape);
+    if (shape.rank() < 3 && !is_flat) continue;
+    const Shape& full = is_flat ? *image : shape;
+    const std::optional<ElementOrder> wanted = ParseLayout(LettersOf(layout, full.rank()), full);
     if (!wanted) continue;
     const std::optional<ElementOrder> own = ParseLayout(name, shape);
     if (!own || *own != *wanted) return false;
@@ -77,8 +90,9 @@ Result<std::vector<Measurement>> OneLayoutSource::Find(std::span<const WorkloadK
         entry->second = *std::move(workload);
     }
     const std::optional<Workload>& workload = entry->second;
-    const bool is_admitted = !workload || (AreIn(layout_, row.candidate.input_layout, OperandsOf(*workload)) &&
-                                           AreIn(layout_, row.candidate.output_layout, OutputsOf(*workload)));
+    const std::optional<Shape> image = workload ? ImageOf(*workload) : std::nullopt;
+    const bool is_admitted = !workload || (AreIn(layout_, row.candidate.input_layout, OperandsOf(*workload), image) &&
+                                           AreIn(layout_, row.candidate.output_layout, OutputsOf(*workload), image));
     const bool counts = is_admitted && row.outcome == Outcome::kMeasured;
     (counts ? admitted : others)[row.workload].push_back(std::move(row));
   }

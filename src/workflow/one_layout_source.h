@@ -3,7 +3,8 @@
 //   OneLayoutSource source(store, "channels-last");
 //   ComputeBracket(graph, source, selection)       what the model could take if every image lay channels last
 //
-// A candidate stays where every tensor of three dimensions and more that it names lies in that order, or in any. A
+// A candidate stays where every tensor of three dimensions and more that it names, and every other that holds the
+// elements of the image that it makes, lies in that order, or in any. A
 // workload that has no such candidate keeps all: libraries convert around it.
 #pragma once
 

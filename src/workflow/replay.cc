@@ -153,7 +153,7 @@ Chosen ChosenBy(const Bracket& bracket) {
 }
 
 // What the stored run says of its composition; "sum_alone_us" is the warm one's name from before there were others.
-constexpr std::string_view kCacheSetting = "cache_of_weights";
+constexpr std::string_view kShareSetting = "resident_share";
 std::string SumSetting(CacheState cache) {
   return cache == CacheState::kWarm ? "sum_alone_us" : fmt::format("sum_alone_{}_us", Name(cache));
 }
@@ -175,9 +175,7 @@ RunProfile ProfileOf(const Replay& replay, const ReplayOptions& options, const D
     run.settings[SumSetting(cache)] = fmt::format("{:.3f}", replay.result.sum_alone(cache).count());
     run.settings[ErrorSetting(cache)] = fmt::format("{:.6f}", replay.result.composition_error(cache));
   }
-  run.settings[std::string(kCacheSetting)] = std::string(Name(replay.result.cache_of_weights()));
-  if (replay.result.resident_share)
-    run.settings["resident_share"] = fmt::format("{:.3f}", *replay.result.resident_share);
+  run.settings[std::string(kShareSetting)] = fmt::format("{:.3f}", replay.result.share_near());
   for (const std::vector<Latency>& samples : replay.result.repetitions) run.end_to_end.push_back({samples});
   for (const ReplayPart& part : replay.result.parts) {
     ProfiledLayer layer;
@@ -271,18 +269,15 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
 }
 
 std::optional<CompositionError> CompositionOf(const RunProfile& replay) {
-  const auto setting = [&](const std::string& name) -> std::optional<std::string> {
+  const auto number = [&](const std::string& name) -> std::optional<double> {
     const auto found = replay.settings.find(name);
-    return found == replay.settings.end() ? std::nullopt : std::optional<std::string>(found->second);
+    return found == replay.settings.end() ? std::nullopt : ParseNumber(found->second);
   };
-  const auto number = [&](CacheState cache) -> std::optional<double> {
-    const std::optional<std::string> text = setting(ErrorSetting(cache));
-    return text ? ParseNumber(*text) : std::nullopt;
-  };
-  const std::optional<double> warm = number(CacheState::kWarm), cold = number(CacheState::kColdWeights);
-  const std::optional<CacheState> applies = FindCacheState(setting(std::string(kCacheSetting)).value_or(""));
-  if (!warm || !cold || !applies) return std::nullopt;
-  return CompositionError{*warm, *cold, *applies};
+  const std::optional<double> warm = number(ErrorSetting(CacheState::kWarm)),
+                              cold = number(ErrorSetting(CacheState::kColdWeights)),
+                              share = number(std::string(kShareSetting));
+  const bool is_said = warm && cold && share && *warm > 0 && *cold > 0 && *share >= 0 && *share <= 1;
+  return is_said ? std::optional(CompositionError{*warm, *cold, *share}) : std::nullopt;
 }
 
 Result<std::vector<RunProfile>> StoredReplays(Store& store, const std::string& model_sha256, const DeviceKey& device,

@@ -7,6 +7,7 @@
 
 #include "infimum/analyzer/run_alignment.h"
 #include "infimum/reports/bound_table.h"
+#include "infimum/reports/quantity_text.h"
 #include "infimum/workflow/installation.h"
 
 namespace infimum {
@@ -188,6 +189,15 @@ void FillAdvice(const ReportSources& sources, ReportModel& report) {
     report.advice.push_back(
         {"A loop whose iterations are not known counts as few as possible, perhaps none: what its "
          "body takes is left out of floor and bound",
+         ""});
+  }
+  for (const Inversion& inversion : report.inversions) {
+    if (inversion.bound != kFloorName) continue;
+    report.advice.push_back(
+        {fmt::format(
+             "The floor is {} above {}, which happened: it is wrong here. It was decided by {}; a rate that was "
+             "measured too low is measured again by `infimum analyze`, which keeps the best",
+             LatencyText(inversion.excess), inversion.name, report.floor.decided_by),
          ""});
   }
   if (!report.run) return;

@@ -56,8 +56,15 @@ TEST(BestTime, OneRepetitionGivesThePlainDifferenceAndSaysSo) {
 TEST(BestTime, WithoutAChoiceThereIsNoRegret) { EXPECT_FALSE(Best({Row("a", {1, 2})}).choice.has_value()); }
 
 TEST(BestTime, CandidatesWithFewerRepetitionsWereGivenUpAndDoNotCompete) {
-  const BestTime best = Best({Row("choice", {10, 10, 10}, true), Row("pruned", {9.9})});
+  const BestTime best = Best({Row("choice", {10, 10, 10}, true), Row("pruned", {25})});
   EXPECT_EQ(best.choice->regret, Latency(0));
+  EXPECT_TRUE(best.choice->is_validated);
+}
+
+TEST(BestTime, WhereACampaignWasCutOffBeforeTheBestRowWasRepeatedTheRegretIsNotValidated) {
+  const BestTime best = Best({Row("choice", {10, 10, 10}, true), Row("best", {8, 8})});
+  EXPECT_EQ(best.choice->regret, Latency(2));
+  EXPECT_FALSE(best.choice->is_validated);
 }
 
 // Twenty candidates that take the same, 2.3 % from process to process, three processes: the plain difference shows

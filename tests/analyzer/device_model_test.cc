@@ -110,10 +110,12 @@ TEST(DeviceModel, RatesOfOneCoreBoundManyInProportion) {
   EXPECT_EQ(model.Arithmetic(DataType::kF32)->value, 400e9);
 }
 
-TEST(DeviceModel, ATypeWithoutAPeakBorrowsTheBest) {
+TEST(DeviceModel, ATypeWithoutAPeakBorrowsTheBestOfThoseThatAreNoWider) {
   const DeviceModel model = Model(testing::TestPeaks());
-  EXPECT_FALSE(model.HasArithmetic(DataType::kBF16));
-  EXPECT_EQ(model.Arithmetic(DataType::kBF16)->value, 100e9);
+  EXPECT_FALSE(model.HasArithmetic(DataType::kF64));
+  EXPECT_EQ(model.Arithmetic(DataType::kF64)->value, 100e9);
+  // Nothing says that bf16 is no faster than f32.
+  EXPECT_EQ(model.Arithmetic(DataType::kBF16), std::nullopt);
 }
 
 TEST(DeviceModel, TheCopyCurveIsInterpolatedInLogarithms) {

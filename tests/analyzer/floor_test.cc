@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 #include "analyzer/compulsory_traffic.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
@@ -28,11 +30,50 @@ TEST(CompulsoryTraffic, WeightsAndInputsAreReadAndOutputsWrittenButNoIntermediat
   EXPECT_EQ(traffic.written, 320);
 }
 
-TEST(CompulsoryTraffic, AGatherReadsRowsNotItsTable) {
+TEST(CompulsoryTraffic, AGatherReadsOneRowSinceAllIndicesMayBeOne) {
   GraphBuilder model;
   const ValueId table = model.Weight("table", {30522, 768});
   model.Output(model.Gather("embed", table, model.Input("ids", {128}, DataType::kS64), 128));
-  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 128 * 768 * 4 + 128 * 8);
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 768 * 4 + 128 * 8);
+}
+
+TEST(CompulsoryTraffic, AGatherWithKnownIndicesReadsAsManyRowsAsAreDistinct) {
+  const std::vector<std::int64_t> rows{7, 3, 7, 7};
+  GraphBuilder model;
+  const ValueId ids = model.Weight("ids", {4}, DataType::kS64);
+  Tensor known{DataType::kS64, Shape{{4}}, std::vector<std::byte>(rows.size() * sizeof rows[0])};
+  std::memcpy(known.bytes.data(), rows.data(), known.bytes.size());
+  model.graph().value(ids).constant = std::move(known);
+  model.Output(model.Gather("rows", model.Input("x", {100, 64}), ids, 4));
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 2 * 64 * 4 + 4 * 8);
+}
+
+TEST(CompulsoryTraffic, ARowOfAProductNeedsARowAndAllOfTheWeights) {
+  GraphBuilder model;
+  const ValueId y = model.MatMul("fc", model.Input("x", {16, 1024}), model.Weight("w", {1024, 32}));
+  model.Output(model.Gather("last", y, model.Weight("id", {1}, DataType::kS64), 1));
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 1024 * 4 + 1024 * 32 * 4 + 8);
+}
+
+// 4x4 of 32x32 outputs of 3x3 windows: 16 windows at least, and no element is in more than nine.
+TEST(CompulsoryTraffic, ACropOfAConvolutionNeedsNoMoreThanItsWindows) {
+  GraphBuilder model;
+  ConvolutionConfig config;
+  config.input = Shape{{1, 3, 32, 32}};
+  config.output_channels = 8;
+  config.kernel = Shape{{3, 3}};
+  config.stride = config.dilation = Shape{{1, 1}};
+  config.padding = {1, 1, 1, 1};
+  const ValueId y =
+      model.Measurable("conv", "Conv", {model.Input("x", {1, 3, 32, 32}), model.Weight("w", {8, 3, 3, 3})}, config);
+  MovementConfig crop;
+  crop.kind = MovementKind::kSlice;
+  crop.inputs = {Shape{{1, 8, 32, 32}}};
+  crop.outputs = {Shape{{1, 8, 4, 4}}};
+  model.Output(model.Measurable("crop", "Slice", {y}, crop));
+  const double needed = 16.0 * 3 / 9 * 4;
+  EXPECT_NEAR(FindCompulsoryTraffic(model.graph()).read, needed + 8 * 3 * 9 * 4, 1e-6);
+  EXPECT_LE(needed, 6.0 * 6 * 3 * 4);  // what the crop in the middle really needs
 }
 
 TEST(CompulsoryTraffic, ATiedWeightCountsOnceByTheLayerThatReadsMostOfIt) {
@@ -110,7 +151,7 @@ TEST(CompulsoryTraffic, OnlyTheRowsThatAreUsedOfAnElementWiseResultCount) {
   const ValueId x = model.Input("x", {100, 64});
   const ValueId y = model.Unary("relu", PointwiseKind::kRelu, x);
   model.Output(model.Gather("rows", y, model.Weight("ids", {10}, DataType::kS64), 10));
-  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 10 * 64 * 4 + 10 * 8);
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 64 * 4 + 10 * 8);  // ten indices that may be one
 }
 
 ModelGraph Branch(const std::string& weight, std::int64_t columns, bool local) {

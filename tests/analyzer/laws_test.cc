@@ -317,5 +317,32 @@ TEST(Laws, MarginalGainsEqualSolvingAgain) {
   EXPECT_GT(gains, 1000u);
 }
 
+// The same gains by the mechanism that a user asks.
+TEST(Laws, MarginalGainsEqualWhatIfs) {
+  std::size_t gains = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Case made = MakeCase(seed, 12, true);
+    BracketOptions options;
+    for (std::size_t i = 0; i < made.graph.layers.size(); ++i)
+      for (const LayerChange::Kind kind : {LayerChange::Kind::kFree, LayerChange::Kind::kFloor})
+        options.what_ifs.push_back({"one", {{LayerId(i), kind, 0}}});
+    const Result<Bracket> bracket = ComputeBracket(made.graph, made.source, made.selection, options);
+    ASSERT_TRUE(bracket.ok());
+    for (std::size_t i = 0; i < made.graph.layers.size(); ++i) {
+      const LayerLatency& layer = bracket->layers[i];
+      const auto gain = [&](std::size_t place) {
+        for (const WhatIfBound& bound : bracket->what_ifs[place].bounds)
+          if (bound.variant == BoundVariant::kParallel) return bound.gain->count();
+        return -1.0;
+      };
+      if (bracket->what_ifs[2 * i].bounds.empty()) continue;
+      ASSERT_NEAR(layer.parallel_gain_if_free.count(), gain(2 * i), 1e-6) << seed << " layer " << i;
+      ASSERT_NEAR(layer.parallel_gain_at_floor.count(), gain(2 * i + 1), 1e-6) << seed << " layer " << i;
+      gains += gain(2 * i + 1) > 0;
+    }
+  }
+  EXPECT_GT(gains, 300u);
+}
+
 }  // namespace
 }  // namespace infimum

@@ -1,17 +1,22 @@
 // Where a model's bounds, its demonstrated run and a framework's run stand on this machine, as a table in Markdown:
 //
-//   bracket_benchmark [--budget 5m] [--rounds 3] [--folder DIR] MODEL[:NAME=N,...]...
+//   bracket_benchmark [--budget 5m] [--confirm 2m] [--rounds 3] [--folder DIR] MODEL[:NAME=N,...]...
 //
-// Every model is analyzed until nothing is missing, then the framework and the demonstrated run are measured in turn,
-// `rounds` times: the clock of a machine wanders over minutes, so each of them gets its chance at the fast ones. Of
-// both the smallest process median counts. With --folder the stores stay, and another run goes on with them.
+// Every model is analyzed until nothing is missing; with --confirm what decides its bound is measured again for that
+// long. Then the framework and the demonstrated run are measured in turn, `rounds` times: the clock of a machine
+// wanders over minutes, so each of them gets its chance at the fast ones. Of both the fastest run in the store counts,
+// by its smallest process median. With --folder the stores stay, and another run goes on with them (--rounds 0: as they
+// are).
 //
 //   F1           bound fused-sequential          T      the framework, one thread
-//   R            the demonstrated run            error  of R against the sum of its parts, which says in which cache
-//   state
+//   R            the demonstrated run            error  R over the sum of its parts, with that share of their weights
+//                                                       in the caches
 //
-// Exits with 1 where F1 or with-layouts lies above T beyond noise, the composition error is above 1.10, the choice of
-// layouts is not exact, or a step fails. By hand and on a machine that does nothing else: the times are real.
+// A star: the choice of layouts is not exact, and with-layouts therefore no more than F1. "unconverged": rows behind F1
+// did not settle within their time, so that its interval is wide and may lie above it.
+//
+// Exits with 1 where F1 or with-layouts lies above T beyond noise, the composition error is above 1.10, or a step
+// fails. By hand and on a machine that does nothing else: the times are real.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -34,6 +39,7 @@ constexpr int kMostAnalyses = 6;
 
 struct Options {
   std::string budget = "5m";
+  std::string confirm;
   int rounds = 3;
   std::string folder;
   std::vector<std::string> models;
@@ -42,11 +48,11 @@ struct Options {
 // Microseconds.
 struct Standing {
   std::string name;
-  double floor = 0, fused = 0, with_layouts = 0, sequential = 0, heuristic = 0, width = 0, missing = 0;
+  double floor = 0, fused = 0, with_layouts = 0, sequential = 0, heuristic = 0, low = 0, high = 0, missing = 0;
   std::size_t changes = 0;
-  bool exact = true;
+  bool exact = true, unconverged = false;
   std::optional<double> demonstrated, error;
-  std::string cache;
+  double share = 1;  // of the weights in the caches
   double run = 0, run_high = 0;
   std::vector<std::string> faults;
 };
@@ -68,9 +74,10 @@ class Bench {
       const Ended ended = Run("analyze", {"--budget", options_.budget, "--report", "report.json", "--quiet"}, standing);
       if (ended.exit_code != 0 || !IsUnfinished()) break;
     }
+    if (!options_.confirm.empty() && standing.faults.empty())
+      Run("confirm", {"--budget", options_.confirm, "--quiet"}, standing);
     for (int round = 0; round < options_.rounds && standing.faults.empty(); ++round) {
       Run("measure", {"--quiet"}, standing);
-      NoteRun(standing);
       Run("replay", {"--quiet"}, standing);
     }
     if (standing.faults.empty()) Fill(standing);
@@ -98,25 +105,13 @@ class Bench {
     return text.find("ended the measuring") != std::string::npos;
   }
 
-  // The framework's newest run, if it is the fastest so far.
-  void NoteRun(Standing& standing) {
-    const Json bound = Bound(standing);
-    if (!bound.is_object()) return;
-    for (const Json& limit : bound.at("upper")) {
-      const double time = limit.at("latency_us");
-      if (limit.at("name") == "demonstrated" || (standing.run > 0 && time >= standing.run)) continue;
-      standing.run = time;
-      standing.run_high = limit.at("interval_us").is_null() ? time : limit.at("interval_us")[1].get<double>();
-    }
-  }
-
   void Fill(Standing& standing) {
     const Json bound = Bound(standing);
     if (!bound.is_object()) return;
     standing.floor = bound.at("floor_us");
     standing.missing =
         bound.at("coverage").at("missing").get<double>() + bound.at("coverage").at("estimated").get<double>();
-    double fused_low = 0, layouts_low = 0;
+    double layouts_low = 0;
     for (const Json& one : bound.at("bounds")) {
       const double time = one.at("latency_us");
       const Json& interval = one.at("interval_us");
@@ -126,8 +121,9 @@ class Bench {
       if (one.at("variant") == "heuristic") standing.heuristic = time;
       if (one.at("variant") == "fused-sequential") {
         standing.fused = time;
-        standing.width = (high - low) / time;
-        fused_low = low;
+        standing.low = low;
+        standing.high = high;
+        for (const Json& tag : one.at("assumptions")) standing.unconverged |= tag == "unconverged-rows";
       }
       if (one.at("variant") == "with-layouts") {
         standing.with_layouts = time;
@@ -141,16 +137,20 @@ class Bench {
     if (!bound.at("demonstrated_us").is_null()) standing.demonstrated = bound.at("demonstrated_us").get<double>();
     const Json& error = bound.at("composition_error");
     if (!error.is_null()) {
-      standing.cache = error.at("applies").get<std::string>();
-      standing.error = error.at(standing.cache).get<double>();
+      standing.share = error.at("resident_share");
+      standing.error = error.at("value").get<double>();
+    }
+    for (const Json& limit : bound.at("upper")) {
+      if (limit.at("name") == "demonstrated" || standing.run > 0) continue;  // the fastest first
+      standing.run = limit.at("latency_us");
+      standing.run_high = limit.at("interval_us").is_null() ? standing.run : limit.at("interval_us")[1].get<double>();
     }
     const auto check = [&](bool holds, std::string fault) {
       if (!holds) standing.faults.push_back(std::move(fault));
     };
-    check(standing.run == 0 || fused_low <= standing.run_high, "fused-sequential is above the framework's run");
+    check(standing.run == 0 || standing.low <= standing.run_high, "fused-sequential is above the framework's run");
     check(standing.run == 0 || layouts_low <= standing.run_high, "with-layouts is above the framework's run");
     check(!standing.error || *standing.error <= kLargestError, "the composition error is above 1.10");
-    check(standing.exact, "the choice of layouts is not exact");
     check(standing.demonstrated.has_value(), "there is no demonstrated run");
   }
 
@@ -165,7 +165,8 @@ std::string Milliseconds(double microseconds) { return fmt::format("{:.3g}", mic
 void PrintHead() {
   std::printf(
       "all times in ms\n\n"
-      "| model | floor | F1 | its interval | with layouts | changes | sequential | libraries' choice | R | T | F1 / T "
+      "| model | floor | F1 | its 95 %% interval | with layouts | changes | sequential | libraries' choice | R | T | "
+      "F1 / T "
       "| R / F1 | "
       "R / T | composition error |\n"
       "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |\n");
@@ -176,10 +177,11 @@ void Print(const Standing& row) {
   const auto ratio = [](double a, double b) {
     return a > 0 && b > 0 ? fmt::format("{:.2f}", a / b) : std::string("-");
   };
-  const std::string error = row.error ? fmt::format("{:.3f} {}", *row.error, row.cache) : "-";
+  const std::string error = row.error ? fmt::format("{:.3f} at {:.2f}", *row.error, row.share) : "-";
   const std::string line =
-      fmt::format("| {} | {} | {} | {:.1f} % | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |", row.name,
-                  Milliseconds(row.floor), Milliseconds(row.fused), 100 * row.width, Milliseconds(row.with_layouts),
+      fmt::format("| {} | {} | {} | {} to {}{} | {}{} | {} | {} | {} | {} | {} | {} | {} | {} | {} |", row.name,
+                  Milliseconds(row.floor), Milliseconds(row.fused), Milliseconds(row.low), Milliseconds(row.high),
+                  row.unconverged ? ", unconverged" : "", Milliseconds(row.with_layouts), row.exact ? "" : "*",
                   row.changes, Milliseconds(row.sequential), Milliseconds(row.heuristic), Milliseconds(r),
                   Milliseconds(row.run), ratio(row.fused, row.run), ratio(r, row.fused), ratio(r, row.run), error);
   if (row.fused > 0) std::printf("%s\n", line.c_str());
@@ -195,6 +197,8 @@ Options Parse(int argc, char** argv) {
     const bool has_value = i + 1 < argc;
     if (argument == "--budget" && has_value) {
       options.budget = argv[++i];
+    } else if (argument == "--confirm" && has_value) {
+      options.confirm = argv[++i];
     } else if (argument == "--rounds" && has_value) {
       options.rounds = std::atoi(argv[++i]);
     } else if (argument == "--folder" && has_value) {
@@ -213,7 +217,8 @@ int main(int argc, char** argv) {
   const infimum::testing::Options options = infimum::testing::Parse(argc, argv);
   if (options.models.empty()) {
     std::fprintf(stderr,
-                 "usage: bracket_benchmark [--budget TIME] [--rounds N] [--folder DIR] MODEL[:NAME=N,...]...\n");
+                 "usage: bracket_benchmark [--budget TIME] [--confirm TIME] [--rounds N] [--folder DIR] "
+                 "MODEL[:NAME=N,...]...\n");
     return 2;
   }
   bool held = true;

@@ -50,11 +50,14 @@ TEST_P(ReplayedModel, HasTheOutputsOfOnnxRuntimeAndIsKeptForItsBounds) {
   ASSERT_TRUE(json.is_object());
   ASSERT_TRUE(json.at("demonstrated_us").is_number());
   EXPECT_GT(json.at("demonstrated_us").get<double>(), 0);
-  // Which state applies is the machine's affair, and so are the numbers.
+  // The numbers are the machine's affair.
   const auto& error = json.at("composition_error");
-  EXPECT_THAT(error.at("applies").get<std::string>(), ::testing::AnyOf("warm", "cold-weights"));
-  EXPECT_GT(error.at("warm").get<double>(), 0);
-  EXPECT_GT(error.at("cold-weights").get<double>(), 0);
+  const double warm = error.at("warm"), cold = error.at("cold-weights"), share = error.at("resident_share");
+  EXPECT_GT(warm, 0);
+  EXPECT_GT(cold, 0);
+  EXPECT_THAT(share, ::testing::AllOf(::testing::Ge(0), ::testing::Le(1)));
+  EXPECT_THAT(error.at("value").get<double>(), ::testing::AllOf(::testing::Ge(std::min(warm, cold) * 0.999),
+                                                                ::testing::Le(std::max(warm, cold) * 1.001)));
 }
 
 // One of each kind: layouts, padded channels and clips; 8-bit layers with scales; transposes, gathers, softmax and

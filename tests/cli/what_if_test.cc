@@ -97,5 +97,35 @@ TEST_F(WhatIfTest, WhatCannotBeIsSaidInOneLine) {
   EXPECT_THAT(error("faster:all"), HasSubstr("floor"));
 }
 
+// What one run has shown stays true when a later one, on a busy machine, is slower.
+TEST_F(WhatIfTest, OfAFrameworksRunsTheFastestCounts) {
+  Analyze();
+  const Json before = Bound();
+  const auto import = [&](const std::string& version, double time) {
+    const Json run = {{"schema", "infimum.run/1"},
+                      {"framework", "onnxruntime"},
+                      {"framework_version", version},
+                      {"model", "resnet50"},
+                      {"model_sha256", before.at("model").at("sha256")},
+                      {"threads", 1},
+                      {"contract", "strict-f32"},
+                      {"device", before.at("device")},
+                      {"end_to_end", {{{"samples_us", {time}}}}}};
+    program_.Write("run.json", run.dump());
+    const Ended ended = program_.Infimum({"import", "run.json"});
+    ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  };
+  const double bound = Latency(before.at("bounds"), "fused-sequential");
+  import("1", 3 * bound);
+  import("1", 2 * bound);
+  import("1", 4 * bound);
+  import("0", 0.5 * bound);
+  const Json after = Bound();
+  ASSERT_EQ(after.at("upper").size(), 2U);
+  EXPECT_DOUBLE_EQ(after.at("upper")[0].at("latency_us"), 0.5 * bound);
+  EXPECT_DOUBLE_EQ(after.at("upper")[1].at("latency_us"), 2 * bound);
+  EXPECT_FALSE(after.at("inversions").empty());
+}
+
 }  // namespace
 }  // namespace infimum::testing

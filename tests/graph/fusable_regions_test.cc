@@ -168,6 +168,30 @@ TEST(FusableRegions, GeluByTanhAndSwishAreRecognized) {
               ElementsAre("pointwise kind=swish dtype=f32:-:f32 in=64 of 2"));
 }
 
+TEST(FusableRegions, ConstantsOfSixteenBitsAreCloseEnough) {
+  // erf by 1.4140625 in place of the root of two; by 1.4375, which no rounding explains, it is something else.
+  const auto gelu = [](DataType type, std::uint16_t root) {
+    return Activation([&](Builder& m, ValueId x) {
+      const ValueId e = m.Unary("erf", PointwiseKind::kErrorFunction,
+                                m.Binary("div", PointwiseKind::kDivide, x, m.Number16("r", type, root)));
+      return Multiply(m, "half", Multiply(m, "mul", x, Add(m, "one", e, m.Number("1", 1))), m.Number("h", 0.5f));
+    });
+  };
+  EXPECT_THAT(gelu(DataType::kF16, 0x3da8), ElementsAre("pointwise kind=gelu_erf dtype=f32:-:f32 in=64 of 5"));
+  EXPECT_THAT(gelu(DataType::kBF16, 0x3fb5), ElementsAre("pointwise kind=gelu_erf dtype=f32:-:f32 in=64 of 5"));
+  EXPECT_THAT(gelu(DataType::kF16, 0x3dc0), IsEmpty());
+  // The forms by erf and by tanh are closer to each other than that: each is told from the other.
+  EXPECT_THAT(
+      Activation([](Builder& m, ValueId x) {
+        const ValueId cube = m.Unary("cube", PointwiseKind::kCube, x);
+        const ValueId inner = Add(m, "sum", x, Multiply(m, "c", cube, m.Number16("k", DataType::kF16, 0x29b9)));
+        const ValueId t =
+            m.Unary("tanh", PointwiseKind::kTanh, Multiply(m, "s", inner, m.Number16("p", DataType::kF16, 0x3a62)));
+        return Multiply(m, "end", Multiply(m, "half", x, m.Number("h", 0.5f)), Add(m, "one", t, m.Number("1", 1)));
+      }),
+      ElementsAre("pointwise kind=gelu_tanh dtype=f32:-:f32 in=64 of 8"));
+}
+
 TEST(FusableRegions, AlmostAnActivationIsNone) {
   for (const float half : {0.5005f, 0.4f, -0.5f}) {
     EXPECT_THAT(Activation([&](Builder& m, ValueId x) {

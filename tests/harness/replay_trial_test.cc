@@ -144,16 +144,18 @@ TEST_F(ReplayTrial, APartWhoseConstantsCannotBeCopiedCountsAsItIsWithWarmOnes) {
   EXPECT_FALSE(Run().ok());
 }
 
-TEST_F(ReplayTrial, ColdWeightsApplyWhereTheCachesKeepLessThanHalf) {
-  EXPECT_EQ(Run()->cache_of_weights(), CacheState::kWarm);  // 1 MiB of weights, 2 MiB of cache
-  backend_.resident = 0.49;
+TEST_F(ReplayTrial, WeightsCountAsNearAsTheCachesKeepThem) {
+  EXPECT_DOUBLE_EQ(Run()->composition_error(), 1000.0 / 800.0);  // 1 MiB of weights, 2 MiB of cache
+  backend_.resident = 0.4;
   EXPECT_EQ(Run()->cache_of_weights(), CacheState::kColdWeights);
-  EXPECT_DOUBLE_EQ(Run()->composition_error(), 1000.0 / 950.0);
+  EXPECT_DOUBLE_EQ(Run()->composition_error(), 1000.0 / (0.4 * 800 + 0.6 * 950));
   backend_.resident = 0.5;
   EXPECT_EQ(Run()->cache_of_weights(), CacheState::kWarm);
+  EXPECT_DOUBLE_EQ(Run()->composition_error(), 1000.0 / 875.0);
   backend_.resident.reset();
   flusher_ = CacheFlusher(Bytes{1000});
   EXPECT_EQ(Run()->cache_of_weights(), CacheState::kColdWeights);
+  EXPECT_DOUBLE_EQ(Run()->composition_error(), Run()->composition_error(CacheState::kColdWeights));
   flusher_ = CacheFlusher(Bytes{});
   EXPECT_EQ(Run()->cache_of_weights(), CacheState::kWarm);
 }

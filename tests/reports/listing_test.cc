@@ -168,12 +168,13 @@ TEST(Bound, IsAsTheGoldenTexts) {
 TEST(Bound, SaysHowFarItsPartsExplainTheDemonstratedRun) {
   Bracket bracket = SmallBracket();
   bracket.demonstrated = Latency(11);
-  bracket.composition = CompositionError{1.17, 1.04, CacheState::kColdWeights};
+  bracket.composition = CompositionError{1.17, 1.04, 0};
   const nlohmann::json json = nlohmann::json::parse(BoundJson(SmallGraph(), bracket));
   EXPECT_EQ(json["composition_error"],
-            (nlohmann::json{{"warm", 1.17}, {"cold-weights", 1.04}, {"applies", "cold-weights"}}));
-  EXPECT_NE(BoundTable(SmallGraph(), bracket, false, 100).find("R          1.040 times its parts alone with weights"),
-            std::string::npos);
+            (nlohmann::json{{"value", 1.04}, {"resident_share", 0.0}, {"warm", 1.17}, {"cold-weights", 1.04}}));
+  EXPECT_NE(
+      BoundTable(SmallGraph(), bracket, false, 100).find("R          1.040 times its parts alone with weights 0 %"),
+      std::string::npos);
 }
 
 TEST(Bound, HasTheKeysThatUsersRelyOn) {

@@ -7,11 +7,13 @@
 namespace infimum {
 namespace {
 
-TEST(QuantityText, ACompositionErrorNamesFirstWhatApplies) {
-  EXPECT_EQ(CompositionText({1.17, 1.04, CacheState::kColdWeights}),
-            "1.040 times its parts alone with weights from memory (1.170 times with all caches warm)");
-  EXPECT_EQ(CompositionText({1.02, 0.98, CacheState::kWarm}),
-            "1.020 times its parts alone with all caches warm (0.980 times with weights from memory)");
+TEST(QuantityText, ACompositionErrorNamesWhereTheWeightsWereAndBothEnds) {
+  EXPECT_EQ(CompositionText({1.17, 1.04, 0}),
+            "1.040 times its parts alone with weights 0 % in the caches (1.170 times with all caches warm, 1.040 with "
+            "weights from memory)");
+  EXPECT_EQ(CompositionText({1.2, 1.0, 0.5}),
+            "1.091 times its parts alone with weights 50 % in the caches (1.200 times with all caches warm, 1.000 with "
+            "weights from memory)");
 }
 
 TEST(QuantityText, LatenciesHaveThreeDigitsAndAFittingUnit) {

@@ -86,7 +86,8 @@ TEST(ReplayResult, IsTheSmallestMedianOverTheSumOfItsParts) {
   EXPECT_EQ(result.sum_alone(CacheState::kColdWeights), Latency(8.5));
   EXPECT_EQ(result.sum_in_loop(), Latency(9));
   EXPECT_EQ(result.cache_of_weights(), CacheState::kColdWeights);
-  EXPECT_DOUBLE_EQ(result.composition_error(), 9.5 / 8.5);
+  EXPECT_EQ(result.sum_expected(), Latency(8.5 - 0.25 * 0.5));
+  EXPECT_DOUBLE_EQ(result.composition_error(), 9.5 / (8.5 - 0.25 * 0.5));
   EXPECT_DOUBLE_EQ(result.composition_error(CacheState::kWarm), 9.5 / 8);
   EXPECT_EQ(result.FirstFault(), std::nullopt);
 }

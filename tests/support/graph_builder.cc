@@ -33,6 +33,14 @@ ValueId GraphBuilder::Number(std::string name, float number) {
   return id;
 }
 
+ValueId GraphBuilder::Number16(std::string name, DataType type, std::uint16_t bits) {
+  const ValueId id = Weight(std::move(name), {});
+  Tensor tensor{type, Shape{}, std::vector<std::byte>(sizeof bits)};
+  std::memcpy(tensor.bytes.data(), &bits, sizeof bits);
+  graph_.value(id).constant = std::move(tensor);
+  return id;
+}
+
 ValueId GraphBuilder::Captured(std::string name, std::vector<std::int64_t> dims) {
   return AddValue(std::move(name), ValueKind::kIntermediate, Shape{std::move(dims)}, DataType::kF32);
 }

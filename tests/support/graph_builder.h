@@ -22,6 +22,8 @@ class GraphBuilder {
   ValueId Weight(std::string name, std::vector<std::int64_t> dims, DataType type = DataType::kF32);
   // A constant of one element.
   ValueId Number(std::string name, float number);
+  // A constant of f16 or bf16, by the bits of its element.
+  ValueId Number16(std::string name, DataType type, std::uint16_t bits);
   // A value of the graph around, seen by name.
   ValueId Captured(std::string name, std::vector<std::int64_t> dims);
   void Output(ValueId value);

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 
+#include "src/workflow/one_layout_source.h"
 #include "src/workflow/temporary_folder.h"
 #include "tests/support/random_graph.h"
 
@@ -273,6 +275,33 @@ TEST_F(ModelVariantTest, OneLayoutAdmitsItsOwnCandidatesAndThoseThatTakeAny) {
   EXPECT_DOUBLE_EQ(convolution_takes("layout:channels-last"), 4);
   EXPECT_DOUBLE_EQ(convolution_takes("layout:row-major"), 6);
   EXPECT_DOUBLE_EQ(convolution_takes("layout:acbd"), 10);  // nobody's: what takes any is left
+}
+
+// What a region's element-wise member writes is the convolution's image, named as a row of elements.
+TEST(OneLayout, LooksThroughARegionThatEndsElementWise) {
+  const WorkloadKey region{
+      "region [convolution dtype=f32:f32:f32 in=1x8x4x4 out_channels=8 kernel=1x1 stride=1x1 dilation=1x1 pad=0,0,0,0 "
+      "groups=1 bias=no weights=const](in0,w0) ; [pointwise kind=relu dtype=f32:-:f32 in=128](%0)"};
+  ASSERT_TRUE(ParseWorkload(region.text).ok());
+  MemorySource source;
+  const auto add = [&](const std::string& name, const std::string& input, const std::string& output) {
+    Measurement row = testing::MeasuredRow(region, name, {Latency(1)});
+    row.candidate.input_layout = input;
+    row.candidate.output_layout = output;
+    source.Add(row, testing::TestEnvironment(1));
+  };
+  add("mixed", "abcd", "1x8x16:acb");
+  add("first", "abcd", "a");
+  add("last", "acdb", "1x8x16:acb");
+  const auto found = [&](const std::string& layout) {
+    OneLayoutSource one(source, layout);
+    const Result<std::vector<Measurement>> rows = one.Find(std::array{region}, testing::TestSelection(1));
+    std::vector<std::string> names;
+    for (const Measurement& row : *rows) names.push_back(row.candidate.algorithm);
+    return names;
+  };
+  EXPECT_THAT(found("row-major"), ElementsAre("first"));
+  EXPECT_THAT(found("channels-last"), ElementsAre("last"));
 }
 
 TEST(ParsedModelVariant, SaysWhatCouldStandThere) {

@@ -176,19 +176,25 @@ struct UpperLimit {
   Interval interval;
 };
 
-// R over the sum of the parts that it ran, each of them alone, by what the caches held then: what of R no row explains.
+// R over the sum of the parts that it ran, each of them alone: what of R no row explains. In a whole model weights are
+// where the inference before left them, so that sum lies between the one with all caches warm and the one with weights
+// from memory, as far along as the caches keep what an inference goes through:
+//
+//   {1.39, 1.08, 0.55}.value()   // 1 / (0.55 / 1.39 + 0.45 / 1.08) = 1.23
 struct CompositionError {
-  double warm = 0;
-  double cold_weights = 0;
-  CacheState applies = CacheState::kWarm;  // how R's layers found their weights
-  double value() const { return applies == CacheState::kColdWeights ? cold_weights : warm; }
+  double warm = 0;            // R over the sum with all caches warm
+  double cold_weights = 0;    // R over the sum with weights from memory
+  double resident_share = 1;  // of what an inference goes through, as if so much stayed near the core; 0 to 1
+  double value() const { return 1 / (resident_share / warm + (1 - resident_share) / cold_weights); }
 
   friend bool operator==(const CompositionError&, const CompositionError&) = default;
 };
 
 // A bound above an upper limit: some kernel of that run is not among our candidates, or one of the two was mismeasured.
+// A floor above one: a peak is higher than was ever seen, or what F0 assumes does not hold of the model.
+inline constexpr std::string_view kFloorName = "floor";
 struct Inversion {
-  BoundVariant variant = BoundVariant::kSequential;
+  std::string bound;             // "fused-sequential", the name of a variant; "floor"
   std::string name;              // of the upper limit
   Latency excess{0};             // of the bound over it
   bool is_beyond_noise = false;  // their intervals do not meet
@@ -246,8 +252,8 @@ NumericContract MainContract(const ModelGraph& graph);
 Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection,
                                const BracketOptions& options = {});
 
-// Records an upper limit and every bound of the bracket that lies above it. Nothing is clipped: the bracket is as wide
-// as both say.
+// Records an upper limit and every bound of the bracket that lies above it, F0 too; but not `heuristic`, which nothing
+// keeps from being slower than a run. Nothing is clipped: the bracket is as wide as both say.
 void HoldAgainst(UpperLimit limit, Bracket& bracket);
 
 }  // namespace infimum

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "infimum/layer/data_type.h"
@@ -18,5 +19,10 @@ struct Tensor {
 
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
+
+// The elements of a tensor as integers (bool as 0 and 1) or as numbers (any real type); nullopt for a
+// floating point tensor, a null pointer, or a byte count that does not fit the shape.
+std::optional<std::vector<std::int64_t>> IntegersOf(const Tensor* tensor);
+std::optional<std::vector<double>> NumbersOf(const Tensor* tensor);
 
 }  // namespace infimum
