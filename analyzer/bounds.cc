@@ -41,6 +41,9 @@ Numbers NumbersOf(const BoundsProblem& problem) {
   return numbers;
 }
 
+constexpr std::string_view kLongestPath = "longest-path";
+constexpr double kRounding = 1e-9;
+
 struct Value {
   Latency latency{0};
   std::string decided_by;
@@ -72,12 +75,14 @@ class Solver {
 
  private:
   Value Parallel(Latency path, const std::vector<Latency>& busy, Latency sequential) const {
-    Value value{path, "longest-path", true};
+    Value value{path, std::string(kLongestPath), true};
     for (std::size_t k = 0; k < busy.size(); ++k) {
       // On one core, and wherever layers gain nothing by using fewer cores, this sum and the sequential one are the
       // same sum; rounding must not tell them apart.
       const Latency time = std::min(busy[k], sequential);
-      if (time > value.latency) value = {time, problem_.resources[k], true};
+      // Nor what is said to decide: where path and cores take the same, it is the cores.
+      const bool is_tie = value.decided_by == kLongestPath && time >= value.latency * (1 - kRounding);
+      if (time > value.latency || is_tie) value = {std::max(time, value.latency), problem_.resources[k], true};
     }
     value.latency = std::min(value.latency, sequential);
     return value;

@@ -15,9 +15,10 @@
 // dynamic programming over its layers in order, whose state is in which orders each tensor that is still to be read
 // exists, and which later layers a region has taken. States that another one can be turned into by making the copies
 // that it lacks, at no higher cost, are dropped, which loses nothing. So the choice is exact (`exact`), as long as no
-// more than kMostLayoutStates states are left after a layer and no region must wait for what reads its own outputs.
+// more than MostLayoutStates states are left after a layer and no region must wait for what reads its own outputs.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -105,7 +106,13 @@ struct LayoutChoice {
   bool exact = true;                  // otherwise the best that was found
 };
 
-inline constexpr std::size_t kMostLayoutStates = 1024;
-LayoutChoice ChooseLayouts(const LayoutProblem& problem, std::size_t most_states = kMostLayoutStates);
+// After each of so many layers: 16,384 of 256, which the skip connections of a U-Net need, and never less than 1,024.
+constexpr std::size_t MostLayoutStates(std::size_t layers) {
+  return std::clamp<std::size_t>((std::size_t{1} << 22) / std::max<std::size_t>(layers, 1), 1024, 16384);
+}
+LayoutChoice ChooseLayouts(const LayoutProblem& problem, std::size_t most_states);
+inline LayoutChoice ChooseLayouts(const LayoutProblem& problem) {
+  return ChooseLayouts(problem, MostLayoutStates(problem.layers));
+}
 
 }  // namespace infimum
