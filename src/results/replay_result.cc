@@ -119,20 +119,20 @@ std::optional<std::string> ReplayResult::FirstFault() const {
 }
 
 Result<ReplayResult> Joined(ReplayResult first, const ReplayResult& second) {
+  const bool is_faster = second.demonstrated() < first.demonstrated();
   bool same = first.parts.size() == second.parts.size();
   for (std::size_t i = 0; same && i < first.parts.size(); ++i) {
     ReplayPart& part = first.parts[i];
     const ReplayPart& other = second.parts[i];
-    same = part.name == other.name && part.candidate == other.candidate;
-    part.alone = std::min(part.alone, other.alone);
-    part.in_loop = std::min(part.in_loop, other.in_loop);
-    same = same && part.alone_cold_weights.has_value() == other.alone_cold_weights.has_value();
-    if (same && part.alone_cold_weights)
-      part.alone_cold_weights = std::min(*part.alone_cold_weights, *other.alone_cold_weights);
+    same = part.name == other.name && part.candidate == other.candidate &&
+           part.alone_cold_weights.has_value() == other.alone_cold_weights.has_value();
+    if (!is_faster) continue;
+    part.alone = other.alone;
+    part.in_loop = other.in_loop;
+    part.alone_cold_weights = other.alone_cold_weights;
   }
   if (!same) return Error{"two repetitions of a replay ran different parts"};
-  if (second.resident_share)
-    first.resident_share = std::max(first.resident_share.value_or(*second.resident_share), *second.resident_share);
+  if (is_faster) first.resident_share = second.resident_share;
   first.repetitions.insert(first.repetitions.end(), second.repetitions.begin(), second.repetitions.end());
   return first;
 }

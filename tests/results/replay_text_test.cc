@@ -120,19 +120,27 @@ TEST(ReplayResult, NamesAWrongStepAWrongOutputAndWhatIsNoNumber) {
   EXPECT_TRUE(nothing.FirstFault().has_value());
 }
 
-TEST(ReplayResult, JoinsRepetitionsOfTheSamePartsOnly) {
+TEST(ReplayResult, PartsCountAsInTheProcessThatWasFastestAsAWhole) {
   ReplayResult faster = ExampleResult();
+  faster.repetitions = {{Latency(9)}};
   faster.parts[0].alone = Latency(5);
-  faster.parts[0].alone_cold_weights = Latency(5.5);
+  faster.parts[0].alone_cold_weights = Latency(7.5);
   faster.resident_share = 0.75;
-  const Result<ReplayResult> joined = Joined(ExampleResult(), faster);
-  ASSERT_TRUE(joined.ok());
-  EXPECT_EQ(joined->repetitions.size(), 4U);
-  EXPECT_EQ(joined->sum_alone(CacheState::kWarm), Latency(7));
-  EXPECT_EQ(joined->sum_alone(CacheState::kColdWeights), Latency(7.5));
-  EXPECT_EQ(joined->resident_share, 0.75);
-  faster.parts.pop_back();
-  EXPECT_FALSE(Joined(ExampleResult(), faster).ok());
+  for (const bool is_first : {false, true}) {
+    const Result<ReplayResult> joined = is_first ? Joined(faster, ExampleResult()) : Joined(ExampleResult(), faster);
+    ASSERT_TRUE(joined.ok());
+    EXPECT_EQ(joined->repetitions.size(), 3U);
+    EXPECT_EQ(joined->demonstrated(), Latency(9));
+    EXPECT_EQ(joined->sum_alone(CacheState::kWarm), Latency(7));
+    EXPECT_EQ(joined->sum_alone(CacheState::kColdWeights), Latency(9.5));
+    EXPECT_EQ(joined->resident_share, 0.75);
+  }
+}
+
+TEST(ReplayResult, JoinsRepetitionsOfTheSamePartsOnly) {
+  ReplayResult other = ExampleResult();
+  other.parts.pop_back();
+  EXPECT_FALSE(Joined(ExampleResult(), other).ok());
   ReplayResult without = ExampleResult();
   without.parts[0].alone_cold_weights.reset();
   EXPECT_FALSE(Joined(ExampleResult(), without).ok());

@@ -23,8 +23,8 @@ struct ReplayPart {
   std::string candidate;  // what ran: not always what the schedule asked for
   bool is_reorder = false;
   std::size_t step = 0;  // of the schedule; of a reorder the step that it is for
-  Latency alone{0};      // again and again on the same buffers: the smallest repetition median
-  Latency in_loop{0};    // between its neighbours, caches as they leave them: the smallest repetition median
+  Latency alone{0};      // again and again on the same buffers: the median, in the process that was fastest as a whole
+  Latency in_loop{0};    // between its neighbours, caches as they leave them: likewise
   // The largest error against the f64 reference on the operands that it had, and what its contract allows, in the
   // measure of the contract. Absent for reorders, which only move, and where there is no reference.
   std::optional<double> error;
@@ -52,8 +52,8 @@ struct ReplayResult {
   Bytes weights;           // that each inference reads, in the layouts that the candidates want
   Bytes arena;             // for all intermediates
   Bytes last_level_cache;  // as the device describes itself; 0 where unknown
-  // Of constants() + arena, gone through again and again, the share that the caches keep: the largest of the
-  // repetitions. Absent where the backend cannot tell.
+  // Of constants() + arena, gone through again and again, the share that the caches keep, in that process too.
+  // Absent where the backend cannot tell.
   std::optional<double> resident_share;
 
   // The smallest repetition median of the whole.
@@ -80,8 +80,9 @@ struct ReplayResult {
   friend bool operator==(const ReplayResult&, const ReplayResult&) = default;
 };
 
-// Of two processes that ran the same schedule: the times of both, the checks of `first`. An error where their parts
-// differ.
+// Of two processes that ran the same schedule: the times of both, the checks of `first`, and the parts' times of the
+// one that was faster as a whole, since a process that the machine slows down slows its parts as well. An error where
+// their parts differ.
 Result<ReplayResult> Joined(ReplayResult first, const ReplayResult& second);
 
 // A JSON document, "infimum.replay/1".
