@@ -13,6 +13,9 @@
 namespace infimum {
 namespace {
 
+// Of an interval, relative to its bound: from here on it is worth measuring again.
+constexpr double kWideInterval = 0.1;
+
 // Single quotes for a POSIX shell.
 std::string ShellQuoted(const std::string& text) {
   std::string quoted = "'";
@@ -183,6 +186,14 @@ void FillAdvice(const ReportSources& sources, ReportModel& report) {
         {"The bound lies below the floor: its layers were timed with warm caches, but all of the "
          "model's weights together do not fit them. The floor holds; the bound is loose",
          ""});
+  }
+  if (sources.here && bound != nullptr && bound->latency > Latency(0) &&
+      (bound->interval.high - bound->interval.low) / bound->latency > kWideInterval) {
+    report.advice.push_back(
+        {"The bound's interval is wide, as where other work disturbed the measuring; this measures again what decides "
+         "it",
+         fmt::format("infimum confirm {}{} --db {} --threads {}", ShellQuoted(sources.model), DimArguments(sources),
+                     ShellQuoted(sources.database), sources.bracket.selection.threads)});
   }
   if (bound != nullptr && std::find(bound->assumptions.begin(), bound->assumptions.end(), "least-loop-iterations") !=
                               bound->assumptions.end()) {
