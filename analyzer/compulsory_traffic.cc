@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
 #include <string_view>
@@ -29,18 +30,24 @@ bool KeepsElementsApart(const Layer& layer) {
           std::holds_alternative<ReorderConfig>(*config));
 }
 
-// Of windows over an image: so many of an input's elements does a part of the outputs need at least, since one element
-// is in no more windows than ceil(kernel / stride) in each dimension. Channels are whole for each output, or its own.
-double ShareUnderWindows(const Shape& input, const Shape& output, const Shape& kernel, const Shape& stride,
-                         double share) {
-  double in = 1, out = 1, windows = 1;
-  for (std::size_t d = 0; d < kernel.rank(); ++d) {
-    const double step = static_cast<double>(std::max<std::int64_t>(stride.dims[d], 1));
-    windows *= std::ceil(static_cast<double>(kernel.dims[d]) / step);
-    in *= static_cast<double>(std::max<std::int64_t>(input.dims[d + 2], 1));
-    out *= static_cast<double>(std::max<std::int64_t>(output.dims[d + 2], 1));
+// Of windows over an image: so much of its elements does a share of the outputs need at least. Each output sees a whole
+// pixel, or its own channel of one, and no pixel is in more windows than every stride-th of those that its taps fit
+// into: taps lie on the stride's grid in steps of their greatest common divisor. 0 where a window may see padding
+// alone.
+template <class Config>
+double ShareUnderWindows(const Config& config, const Shape& output, double share) {
+  const std::size_t spatial = config.kernel.rank();
+  for (std::size_t d = 0; d < spatial; ++d) {
+    const std::int64_t taps = config.kernel.dims[d], step = std::max<std::int64_t>(config.stride.dims[d], 1);
+    const std::int64_t apart = std::max<std::int64_t>(config.dilation.dims[d], 1);
+    for (const std::size_t end : {d, d + spatial})
+      if (end < config.padding.size() && config.padding[end] > (taps - 1) * apart) return 0;
+    const auto every = static_cast<double>(step / std::gcd(step, apart));
+    const double in = static_cast<double>(std::max<std::int64_t>(config.input.dims[d + 2], 1));
+    const double out = static_cast<double>(std::max<std::int64_t>(output.dims[d + 2], 1));
+    share *= out / (in * std::max(std::ceil(static_cast<double>(taps) / every), 1.0));
   }
-  return share * out / (in * std::max(windows, 1.0));
+  return share;
 }
 
 // What a share of a layer's result needs of an operand that is no constant, at least: as many rows of a product as it
@@ -53,13 +60,10 @@ double ShareOfOperand(const Layer& layer, const Value& operand, double share) {
   if (const auto* convolution = std::get_if<ConvolutionConfig>(config)) {
     if (convolution->transposed || !operand.shape || operand.shape->rank() != convolution->input.rank())
       return kNextToNothing;
-    return std::max(ShareUnderWindows(convolution->input, OutputsOf(*config)[0].shape, convolution->kernel,
-                                      convolution->stride, share),
-                    kNextToNothing);
+    return std::max(ShareUnderWindows(*convolution, OutputsOf(*config)[0].shape, share), kNextToNothing);
   }
   if (const auto* pooling = std::get_if<PoolingConfig>(config))
-    return std::max(ShareUnderWindows(pooling->input, pooling->output, pooling->kernel, pooling->stride, share),
-                    kNextToNothing);
+    return std::max(ShareUnderWindows(*pooling, pooling->output, share), kNextToNothing);
   const bool is_in_proportion =
       std::holds_alternative<MatMulConfig>(*config) || std::holds_alternative<ReductionConfig>(*config) ||
       std::holds_alternative<SoftmaxConfig>(*config) || std::holds_alternative<NormalizationConfig>(*config);

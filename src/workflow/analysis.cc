@@ -67,12 +67,17 @@ std::string FirstAnswer(const Bracket& bracket, const Plan& plan, std::chrono::s
                             FormatDuration(std::min(guess, budget)), FormatDuration(budget));
 }
 
-// A run counts under the contract that it kept, and under every looser one.
-std::optional<UpperLimit> LimitOf(const RunProfile& run, const Bracket& bracket) {
-  const bool meets = run.contract == Name(bracket.contract) || run.contract == Name(NumericContract::kStrictF32);
+std::vector<Repetition> RepetitionsOf(const RunProfile& run) {
   std::vector<Repetition> repetitions;
   for (const RunRepetition& repetition : run.end_to_end)
     if (!repetition.samples.empty()) repetitions.push_back(Summarize(repetition.samples));
+  return repetitions;
+}
+
+// A run counts under the contract that it kept, and under every looser one.
+std::optional<UpperLimit> LimitOf(const RunProfile& run, const Bracket& bracket) {
+  const bool meets = run.contract == Name(bracket.contract) || run.contract == Name(NumericContract::kStrictF32);
+  const std::vector<Repetition> repetitions = RepetitionsOf(run);
   if (!meets || repetitions.empty()) return std::nullopt;
   return UpperLimit{run.framework + " " + run.framework_version, PointValue(repetitions), PointInterval(repetitions)};
 }
@@ -86,9 +91,7 @@ Result<std::optional<RunProfile>> FastestRun(Store& store, const std::string& mo
                            store.FindRuns(model_sha256, selection.device, dims, selection.threads, framework));
   if (runs.empty()) return std::optional<RunProfile>();
   const auto time_of = [](const RunProfile& run) {
-    std::vector<Repetition> repetitions;
-    for (const RunRepetition& repetition : run.end_to_end)
-      if (!repetition.samples.empty()) repetitions.push_back(Summarize(repetition.samples));
+    const std::vector<Repetition> repetitions = RepetitionsOf(run);
     return repetitions.empty() ? std::optional<Latency>() : std::optional<Latency>(PointValue(repetitions));
   };
   std::size_t fastest = 0;

@@ -55,25 +55,34 @@ TEST(CompulsoryTraffic, ARowOfAProductNeedsARowAndAllOfTheWeights) {
   EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 1024 * 4 + 1024 * 32 * 4 + 8);
 }
 
-// 4x4 of 32x32 outputs of 3x3 windows: 16 windows at least, and no element is in more than nine.
-TEST(CompulsoryTraffic, ACropOfAConvolutionNeedsNoMoreThanItsWindows) {
+// 16 of the outputs of 3x3 windows over 3x32x32.
+double ReadOfACrop(std::int64_t stride, std::int64_t dilation, std::int64_t padding) {
   GraphBuilder model;
   ConvolutionConfig config;
   config.input = Shape{{1, 3, 32, 32}};
   config.output_channels = 8;
   config.kernel = Shape{{3, 3}};
-  config.stride = config.dilation = Shape{{1, 1}};
-  config.padding = {1, 1, 1, 1};
+  config.stride = Shape{{stride, stride}};
+  config.dilation = Shape{{dilation, dilation}};
+  config.padding = {padding, padding, padding, padding};
   const ValueId y =
       model.Measurable("conv", "Conv", {model.Input("x", {1, 3, 32, 32}), model.Weight("w", {8, 3, 3, 3})}, config);
   MovementConfig crop;
   crop.kind = MovementKind::kSlice;
-  crop.inputs = {Shape{{1, 8, 32, 32}}};
+  crop.inputs = {OutputsOf(LayerConfig(config))[0].shape};
   crop.outputs = {Shape{{1, 8, 4, 4}}};
   model.Output(model.Measurable("crop", "Slice", {y}, crop));
-  const double needed = 16.0 * 3 / 9 * 4;
-  EXPECT_NEAR(FindCompulsoryTraffic(model.graph()).read, needed + 8 * 3 * 9 * 4, 1e-6);
-  EXPECT_LE(needed, 6.0 * 6 * 3 * 4);  // what the crop in the middle really needs
+  return FindCompulsoryTraffic(model.graph()).read - 8 * 3 * 9 * 4;
+}
+
+TEST(CompulsoryTraffic, ACropOfAConvolutionNeedsNoMoreThanItsWindows) {
+  const double pixel = 3 * 4;
+  EXPECT_NEAR(ReadOfACrop(1, 1, 1), 16.0 / 9 * pixel, 1e-6);  // none is in more than nine windows
+  EXPECT_LE(ReadOfACrop(1, 1, 1), 6.0 * 6 * pixel);           // what a crop in the middle really needs
+  EXPECT_NEAR(ReadOfACrop(2, 1, 1), 16.0 / 4 * pixel, 1e-6);  // at most two taps of a row hit a pixel
+  // Every second pixel alone is seen, by three windows of a row: the corner needs no others than 6x6.
+  EXPECT_LE(ReadOfACrop(2, 2, 2), 16.0 / 9 * pixel + 1e-6);
+  EXPECT_NEAR(ReadOfACrop(1, 1, 3), 0, 1e-3);  // windows in the corner see padding alone
 }
 
 TEST(CompulsoryTraffic, ATiedWeightCountsOnceByTheLayerThatReadsMostOfIt) {
