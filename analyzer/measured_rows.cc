@@ -94,6 +94,7 @@ void MeasuredRows::Sort(const TimedRows& found, std::int64_t threads, const Sele
     if (entry == rows_.end()) continue;
     if (!Meets(row, selection.contract.value_or(entry->second.native))) continue;
     entry->second.by_threads[threads].push_back(timed);
+    entry->second.by_threads[threads].back().layouts = layouts_.Of(row.candidate);
     if (environment == nullptr || *environment != row.environment)
       environment = &*environments_.insert(row.environment).first;
   }

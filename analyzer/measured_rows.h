@@ -79,6 +79,7 @@ class MeasuredRows {
   std::map<WorkloadKey, WorkloadRows> rows_;
   std::unordered_map<const ModelGraph*, GraphRows> by_graph_;
   std::vector<TimedRows> found_;  // the source's answers, which all the rows point into
+  LayoutTexts layouts_;           // of their candidates
   std::set<EnvironmentKey> environments_;
   std::vector<std::int64_t> thread_counts_;
 };

@@ -11,34 +11,6 @@
 namespace infimum {
 namespace {
 
-// 1 of "acdb,abcd" is "abcd"; nullopt where there are no more names.
-std::optional<std::string_view> NameAt(std::string_view names, std::size_t place) {
-  for (; place > 0; --place) {
-    const std::size_t comma = names.find(',');
-    if (comma == std::string_view::npos) return std::nullopt;
-    names.remove_prefix(comma + 1);
-  }
-  return names.substr(0, names.find(','));
-}
-
-bool IsOpaque(std::string_view names) {
-  if (names.find("opaque") == std::string_view::npos) return false;
-  for (std::size_t place = 0;; ++place) {
-    const std::optional<std::string_view> name = NameAt(names, place);
-    if (!name) return false;
-    if (*name == "opaque") return true;
-  }
-}
-
-// "abcd", "plain": what most candidates say, told without a look at the shape.
-bool IsRowMajorName(std::string_view name, std::size_t rank) {
-  if (name == "plain" || name == "-") return true;
-  if (name.size() != rank) return false;
-  for (std::size_t i = 0; i < rank; ++i)
-    if (name[i] != static_cast<char>('a' + i)) return false;
-  return true;
-}
-
 // How many of a workload's first operands are no weights.
 std::size_t CountInputs(const Workload& workload, std::size_t operands) {
   const auto* region = std::get_if<Region>(&workload);
@@ -224,20 +196,17 @@ class Finder {
     fastest_.clear();
     for (const TimedRow& row : rows->On(threads_)) {
       if (!(row.time >= Latency(0))) continue;
-      const Candidate& candidate = row.row->candidate;
-      const auto same = std::ranges::find_if(fastest_, [&](const StatedWay& other) {
-        return unit.keeps_order || (other.candidate->input_layout == candidate.input_layout &&
-                                    other.candidate->output_layout == candidate.output_layout);
-      });
-      const StatedWay way{&candidate, row.time, false};
+      const auto same = std::ranges::find_if(
+          fastest_, [&](const FastestRow& other) { return unit.keeps_order || other.layouts == row.layouts; });
+      const StatedWay way{&row.row->candidate, row.time, false};
       if (same == fastest_.end()) {
-        fastest_.push_back(way);
-      } else if (IsFaster(way, *same)) {
-        *same = way;
+        fastest_.push_back({way, row.layouts});
+      } else if (IsFaster(way, same->way)) {
+        *same = {way, row.layouts};
       }
     }
-    for (StatedWay& way : fastest_)
-      if (ReadOrders(unit, way)) AddWay(way, unit);
+    for (FastestRow& row : fastest_)
+      if (ReadOrders(unit, *row.layouts, row.way)) AddWay(row.way, unit);
   }
 
   static bool IsFaster(const StatedWay& way, const StatedWay& other) {
@@ -262,17 +231,17 @@ class Finder {
   }
 
   // Into `orders_`. False where an order has no name: it can only be had from the same candidate.
-  bool ReadOrders(const StatedUnit& unit, StatedWay& way) {
+  bool ReadOrders(const StatedUnit& unit, const StatedLayouts& layouts, StatedWay& way) {
     orders_.assign(unit.width(), 0);
     if (unit.keeps_order) return true;
-    const Candidate& candidate = *way.candidate;
-    if (IsOpaque(candidate.input_layout) || IsOpaque(candidate.output_layout)) return false;
+    if (layouts.is_opaque) return false;
     for (std::size_t i = 0; i < orders_.size(); ++i) {
-      const std::string& names = i < unit.reads.size() ? candidate.input_layout : candidate.output_layout;
-      const std::optional<std::string_view> name = NameAt(names, places_[i].name);
+      const std::vector<LayoutName>& names = i < unit.reads.size() ? layouts.inputs : layouts.outputs;
       // Row-major where the candidate names none, or says nothing that can be read.
-      if (!name || IsRowMajorName(*name, places_[i].shape->rank())) continue;
-      const std::optional<std::uint32_t> order = found_.table.NumberOf(*name, *places_[i].shape);
+      if (places_[i].name >= names.size()) continue;
+      const LayoutName& name = names[places_[i].name];
+      if (name.IsRowMajor(places_[i].shape->rank())) continue;
+      const std::optional<std::uint32_t> order = found_.table.NumberOf(name.text, *places_[i].shape);
       way.unstated |= !order.has_value();
       orders_[i] = order.value_or(0);
     }
@@ -288,7 +257,11 @@ class Finder {
   std::size_t units_ = 0;
   // Of the unit at hand.
   std::vector<Place> places_;  // of its reads, then of its writes
-  std::vector<StatedWay> fastest_;
+  struct FastestRow {
+    StatedWay way;
+    const StatedLayouts* layouts = nullptr;
+  };
+  std::vector<FastestRow> fastest_;  // of those that state the same
   std::vector<std::uint32_t> orders_;
 };
 

@@ -9,15 +9,17 @@
 #include <span>
 #include <vector>
 
+#include "analyzer/stated_layouts.h"
 #include "infimum/measurement/measurement.h"
 
 namespace infimum {
 
 struct TimedRow {
-  const Measurement* row = nullptr;  // measured, so it has repetitions
-  Latency point{0};                  // PointValue
-  Latency time{0};                   // by the selection's statistic
-  std::span<const double> logs;      // of its repetitions' medians
+  const Measurement* row = nullptr;        // measured, so it has repetitions
+  Latency point{0};                        // PointValue
+  Latency time{0};                         // by the selection's statistic
+  std::span<const double> logs;            // of its repetitions' medians
+  const StatedLayouts* layouts = nullptr;  // of its candidate; of rows in MeasuredRows
 };
 
 inline double LogOf(const Repetition& repetition) { return std::log(std::max(repetition.median.count(), 1e-12)); }
