@@ -71,6 +71,7 @@ int Main(int argc, char** argv) {
   AddInspectCommand(app, invocation);
   AddPlanCommand(app, invocation);
   AddBenchCommand(app, invocation);
+  AddCandidatesCommand(app, invocation);
   AddImportCommand(app, invocation);
   AddBoundCommand(app, invocation);
   AddConfirmCommand(app, invocation);

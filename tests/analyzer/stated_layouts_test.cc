@@ -5,7 +5,9 @@
 namespace infimum {
 namespace {
 
-Candidate Stating(std::string input, std::string output) { return {"onednn", "jit", std::move(input), std::move(output)}; }
+Candidate Stating(std::string input, std::string output) {
+  return {"onednn", "jit", std::move(input), std::move(output)};
+}
 
 TEST(StatedLayouts, TheWorkedExample) {
   LayoutTexts texts;
@@ -35,7 +37,8 @@ TEST(StatedLayouts, EachPairOfTextsIsOne) {
   std::vector<const StatedLayouts*> first;
   for (int i = 0; i < 40; ++i) first.push_back(texts.Of(Stating("a" + std::to_string(i), "b")));
   LayoutTexts moved = std::move(texts);
-  for (int i = 0; i < 40; ++i) EXPECT_EQ(moved.Of(Stating("a" + std::to_string(i), "b")), first[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < 40; ++i)
+    EXPECT_EQ(moved.Of(Stating("a" + std::to_string(i), "b")), first[static_cast<std::size_t>(i)]);
   EXPECT_NE(moved.Of(Stating("b", "a1")), first[1]);
 }
 
