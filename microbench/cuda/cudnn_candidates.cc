@@ -18,8 +18,8 @@ bool IsProduct(const Workload& workload) {
   return false;
 }
 
-// Whether an engine with these notes can meet the contract. Element-wise engines carry the note of the Tensor Cores too,
-// which says nothing of sums and copies.
+// Whether an engine with these notes can meet the contract. Element-wise engines carry the note of the Tensor Cores
+// too, which says nothing of sums and copies.
 bool MayMeet(const CudnnNotes& notes, NumericContract contract, bool is_product) {
   if (!is_product) return true;
   const bool cuts_operands = notes.tensor_core || notes.down_converts_inputs;

@@ -5,8 +5,8 @@
 //     cudnn-graph/eng22_k2=5_k13=1_k14=3...      in=acdb out=acdb                         tensor-core
 //     cudnn-graph/eng62_k2=5.../acc=f16          in=acdb out=acdb                         tensor-core
 //
-// `heuristic`: what cuDNN would choose for the usual form, and its next best; `engine`: of each engine its best setting,
-// as cuDNN's own order has it, or its own where that order leaves it out; `exhaustive`: every setting, at most
+// `heuristic`: what cuDNN would choose for the usual form, and its next best; `engine`: of each engine its best
+// setting, as cuDNN's own order has it, or its own where that order leaves it out; `exhaustive`: every setting, at most
 // kMostOfAForm for each form. Of f32 products an engine of the Tensor Cores keeps 10 bits of an operand's mantissa: it
 // counts under tf32, every other one under strict-f32.
 #pragma once

@@ -19,8 +19,8 @@
 namespace infimum::cuda {
 
 struct CudnnForm {
-  bool channels_last = false;    // of tensors with channels; of a product: the second operand lies transposed
-  bool half_sums = false;        // f16 products are added up in f16
+  bool channels_last = false;  // of tensors with channels; of a product: the second operand lies transposed
+  bool half_sums = false;      // f16 products are added up in f16
   std::int64_t channel_multiple = 1;
 
   friend bool operator==(const CudnnForm&, const CudnnForm&) = default;

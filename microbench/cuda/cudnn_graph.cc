@@ -178,16 +178,29 @@ class CudnnGraph::Impl {
 
   static void Note(cudnnBackendNumericalNote_t note, CudnnNotes& notes) {
     switch (note) {
-      case CUDNN_NUMERICAL_NOTE_TENSOR_CORE: notes.tensor_core = true; break;
-      case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS: notes.down_converts_inputs = true; break;
-      case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION: notes.reduced_precision_sums = true; break;
-      case CUDNN_NUMERICAL_NOTE_FFT: notes.fft = true; break;
-      case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC: notes.nondeterministic = true; break;
+      case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
+        notes.tensor_core = true;
+        break;
+      case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
+        notes.down_converts_inputs = true;
+        break;
+      case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
+        notes.reduced_precision_sums = true;
+        break;
+      case CUDNN_NUMERICAL_NOTE_FFT:
+        notes.fft = true;
+        break;
+      case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
+        notes.nondeterministic = true;
+        break;
       case CUDNN_NUMERICAL_NOTE_WINOGRAD:
       case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4:
       case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6:
-      case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13: notes.winograd = true; break;
-      default: break;
+      case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13:
+        notes.winograd = true;
+        break;
+      default:
+        break;
     }
   }
 

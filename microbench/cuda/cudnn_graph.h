@@ -1,5 +1,5 @@
-// A workload as a graph of cuDNN's operations, and the engines that cuDNN has for it: the way to every algorithm that it
-// does not keep to itself.
+// A workload as a graph of cuDNN's operations, and the engines that cuDNN has for it: the way to every algorithm that
+// it does not keep to itself.
 //
 //   INFIMUM_ASSIGN_OR_RETURN(CudnnGraph graph, CudnnGraph::Build(workload, form, gpu));
 //   for (const CudnnPlan& plan : *graph.Heuristic()) ...   // {"eng62_k2=5_k13=1", 62, tensor_core}, ...
@@ -49,8 +49,8 @@ class CudnnGraph {
   CudnnGraph& operator=(CudnnGraph&&) noexcept;
   ~CudnnGraph();
 
-  // What cuDNN would choose, and its next best: the first is its choice. Those of mode A, then of the fallback list that
-  // are not among them.
+  // What cuDNN would choose, and its next best: the first is its choice. Those of mode A, then of the fallback list
+  // that are not among them.
   Result<std::vector<CudnnPlan>> Heuristic();
 
   // Engines that take this graph on this device, with their own settings where nothing is said.

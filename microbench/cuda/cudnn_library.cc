@@ -27,8 +27,8 @@ Result<CudnnLibrary> CudnnLibrary::Load() {
     if (get_version == nullptr) return Error{library.path().string() + ": it has no cudnnGetVersion; is it cuDNN?"};
     const std::size_t number = get_version();  // 91900: 9.19.0
     CudnnLibrary cudnn;
-    cudnn.version_ = std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) + "." +
-                     std::to_string(number % 100);
+    cudnn.version_ =
+        std::to_string(number / 10000) + "." + std::to_string(number / 100 % 100) + "." + std::to_string(number % 100);
     cudnn.path_ = library.path().string();
     cudnn_frontend::cudnn_dlhandle = library.handle();
     return cudnn;

@@ -19,70 +19,119 @@ Error Unsupported(const std::string& what) { return Error{"unsupported: " + what
 
 std::optional<fe::DataType_t> TypeIn(DataType type) {
   switch (type) {
-    case DataType::kF64: return fe::DataType_t::DOUBLE;
-    case DataType::kF32: return fe::DataType_t::FLOAT;
-    case DataType::kF16: return fe::DataType_t::HALF;
-    case DataType::kBF16: return fe::DataType_t::BFLOAT16;
-    case DataType::kF8E4M3: return fe::DataType_t::FP8_E4M3;
-    case DataType::kF8E5M2: return fe::DataType_t::FP8_E5M2;
-    case DataType::kS8: return fe::DataType_t::INT8;
-    case DataType::kS32: return fe::DataType_t::INT32;
-    case DataType::kS64: return fe::DataType_t::INT64;
-    case DataType::kBool: return fe::DataType_t::BOOLEAN;
-    default: return std::nullopt;
+    case DataType::kF64:
+      return fe::DataType_t::DOUBLE;
+    case DataType::kF32:
+      return fe::DataType_t::FLOAT;
+    case DataType::kF16:
+      return fe::DataType_t::HALF;
+    case DataType::kBF16:
+      return fe::DataType_t::BFLOAT16;
+    case DataType::kF8E4M3:
+      return fe::DataType_t::FP8_E4M3;
+    case DataType::kF8E5M2:
+      return fe::DataType_t::FP8_E5M2;
+    case DataType::kS8:
+      return fe::DataType_t::INT8;
+    case DataType::kS32:
+      return fe::DataType_t::INT32;
+    case DataType::kS64:
+      return fe::DataType_t::INT64;
+    case DataType::kBool:
+      return fe::DataType_t::BOOLEAN;
+    default:
+      return std::nullopt;
   }
 }
 
 std::optional<fe::PointwiseMode_t> ModeOf(PointwiseKind kind) {
   using Mode = fe::PointwiseMode_t;
   switch (kind) {
-    case PointwiseKind::kAdd: return Mode::ADD;
-    case PointwiseKind::kSubtract: return Mode::SUB;
-    case PointwiseKind::kMultiply: return Mode::MUL;
-    case PointwiseKind::kDivide: return Mode::DIV;
-    case PointwiseKind::kPower: return Mode::POW;
-    case PointwiseKind::kModulo: return Mode::MOD;
-    case PointwiseKind::kMinimum: return Mode::MIN;
-    case PointwiseKind::kMaximum: return Mode::MAX;
+    case PointwiseKind::kAdd:
+      return Mode::ADD;
+    case PointwiseKind::kSubtract:
+      return Mode::SUB;
+    case PointwiseKind::kMultiply:
+      return Mode::MUL;
+    case PointwiseKind::kDivide:
+      return Mode::DIV;
+    case PointwiseKind::kPower:
+      return Mode::POW;
+    case PointwiseKind::kModulo:
+      return Mode::MOD;
+    case PointwiseKind::kMinimum:
+      return Mode::MIN;
+    case PointwiseKind::kMaximum:
+      return Mode::MAX;
     case PointwiseKind::kIdentity:
-    case PointwiseKind::kCast: return Mode::IDENTITY;
-    case PointwiseKind::kAbsolute: return Mode::ABS;
-    case PointwiseKind::kNegative: return Mode::NEG;
-    case PointwiseKind::kCeil: return Mode::CEIL;
-    case PointwiseKind::kFloor: return Mode::FLOOR;
-    case PointwiseKind::kReciprocal: return Mode::RECIPROCAL;
-    case PointwiseKind::kSquareRoot: return Mode::SQRT;
-    case PointwiseKind::kExponential: return Mode::EXP;
-    case PointwiseKind::kLogarithm: return Mode::LOG;
-    case PointwiseKind::kErrorFunction: return Mode::ERF;
-    case PointwiseKind::kSine: return Mode::SIN;
-    case PointwiseKind::kCosine: return Mode::COS;
-    case PointwiseKind::kTangent: return Mode::TAN;
+    case PointwiseKind::kCast:
+      return Mode::IDENTITY;
+    case PointwiseKind::kAbsolute:
+      return Mode::ABS;
+    case PointwiseKind::kNegative:
+      return Mode::NEG;
+    case PointwiseKind::kCeil:
+      return Mode::CEIL;
+    case PointwiseKind::kFloor:
+      return Mode::FLOOR;
+    case PointwiseKind::kReciprocal:
+      return Mode::RECIPROCAL;
+    case PointwiseKind::kSquareRoot:
+      return Mode::SQRT;
+    case PointwiseKind::kExponential:
+      return Mode::EXP;
+    case PointwiseKind::kLogarithm:
+      return Mode::LOG;
+    case PointwiseKind::kErrorFunction:
+      return Mode::ERF;
+    case PointwiseKind::kSine:
+      return Mode::SIN;
+    case PointwiseKind::kCosine:
+      return Mode::COS;
+    case PointwiseKind::kTangent:
+      return Mode::TAN;
     case PointwiseKind::kRelu:
     case PointwiseKind::kLeakyRelu:
-    case PointwiseKind::kClip: return Mode::RELU_FWD;
-    case PointwiseKind::kElu: return Mode::ELU_FWD;
-    case PointwiseKind::kSigmoid: return Mode::SIGMOID_FWD;
-    case PointwiseKind::kTanh: return Mode::TANH_FWD;
-    case PointwiseKind::kSwish: return Mode::SWISH_FWD;
-    case PointwiseKind::kGeluErf: return Mode::GELU_FWD;
-    case PointwiseKind::kGeluTanh: return Mode::GELU_APPROX_TANH_FWD;
-    case PointwiseKind::kSoftplus: return Mode::SOFTPLUS_FWD;
-    default: return std::nullopt;
+    case PointwiseKind::kClip:
+      return Mode::RELU_FWD;
+    case PointwiseKind::kElu:
+      return Mode::ELU_FWD;
+    case PointwiseKind::kSigmoid:
+      return Mode::SIGMOID_FWD;
+    case PointwiseKind::kTanh:
+      return Mode::TANH_FWD;
+    case PointwiseKind::kSwish:
+      return Mode::SWISH_FWD;
+    case PointwiseKind::kGeluErf:
+      return Mode::GELU_FWD;
+    case PointwiseKind::kGeluTanh:
+      return Mode::GELU_APPROX_TANH_FWD;
+    case PointwiseKind::kSoftplus:
+      return Mode::SOFTPLUS_FWD;
+    default:
+      return std::nullopt;
   }
 }
 
 std::optional<fe::ReductionMode_t> ModeOf(ReductionKind kind) {
   using Mode = fe::ReductionMode_t;
   switch (kind) {
-    case ReductionKind::kSum: return Mode::ADD;
-    case ReductionKind::kMean: return Mode::AVG;
-    case ReductionKind::kMax: return Mode::MAX;
-    case ReductionKind::kMin: return Mode::MIN;
-    case ReductionKind::kProduct: return Mode::MUL;
-    case ReductionKind::kL1: return Mode::NORM1;
-    case ReductionKind::kL2: return Mode::NORM2;
-    default: return std::nullopt;
+    case ReductionKind::kSum:
+      return Mode::ADD;
+    case ReductionKind::kMean:
+      return Mode::AVG;
+    case ReductionKind::kMax:
+      return Mode::MAX;
+    case ReductionKind::kMin:
+      return Mode::MIN;
+    case ReductionKind::kProduct:
+      return Mode::MUL;
+    case ReductionKind::kL1:
+      return Mode::NORM1;
+    case ReductionKind::kL2:
+      return Mode::NORM2;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -94,8 +143,8 @@ Shape WithTwoSpatial(Shape shape) {
   return shape;
 }
 
-// A tensor without channels, as cuDNN's element-wise kernels want it: the last dimension, which is dense, as channels that
-// lie last, the first as the batch, the others as space. Its bytes stay where they are.
+// A tensor without channels, as cuDNN's element-wise kernels want it: the last dimension, which is dense, as channels
+// that lie last, the first as the batch, the others as space. Its bytes stay where they are.
 //   {128, 768} is {128, 768, 1, 1},   {2, 3, 5} is {2, 5, 3, 1},   {802816} is {1, 802816, 1, 1}
 Shape WithLastAsChannels(const Shape& shape) {
   Shape result = shape;
@@ -144,8 +193,8 @@ class Builder {
       const RegionMember& member = region.members[i];
       operands_ = OperandsOf(member.config);
       sources_ = member.operands;
-      INFIMUM_ASSIGN_OR_RETURN(Value value, std::visit([&](const auto& config) { return AddLayer(config); },
-                                                       member.config));
+      INFIMUM_ASSIGN_OR_RETURN(Value value,
+                               std::visit([&](const auto& config) { return AddLayer(config); }, member.config));
       made_.push_back(std::move(value));
     }
     for (const std::int64_t output : region.outputs) {
@@ -224,8 +273,9 @@ class Builder {
           .set_compute_data_type(SumsIn(config.types.input, form_.half_sums));
     };
     // A transposed convolution is what a convolution's gradient is by its input.
-    TensorPointer y = config.transposed ? graph_.conv_dgrad(x.tensor, w.tensor, describe(fe::graph::Conv_dgrad_attributes()))
-                                        : graph_.conv_fprop(x.tensor, w.tensor, describe(fe::graph::Conv_fprop_attributes()));
+    TensorPointer y = config.transposed
+                          ? graph_.conv_dgrad(x.tensor, w.tensor, describe(fe::graph::Conv_dgrad_attributes()))
+                          : graph_.conv_fprop(x.tensor, w.tensor, describe(fe::graph::Conv_fprop_attributes()));
     y->set_dim({output.dims.begin(), output.dims.end()}).set_stride(Strides(output, form_.channels_last));
     if (IsInteger(config.types.input)) y->set_data_type(fe::DataType_t::INT32);
     Value value = Scaled({y, output}, config.types.output);
@@ -249,9 +299,9 @@ class Builder {
     INFIMUM_ASSIGN_OR_RETURN(const Value a, Operand(0, config.a, Strides(config.a, false)));
     INFIMUM_ASSIGN_OR_RETURN(const Value b, Operand(1, config.b, strides));
     const Shape output = OutputShape(config);
-    const TensorPointer y =
-        graph_.matmul(a.tensor, b.tensor,
-                      fe::graph::Matmul_attributes().set_compute_data_type(SumsIn(config.types.input, form_.half_sums)));
+    const TensorPointer y = graph_.matmul(
+        a.tensor, b.tensor,
+        fe::graph::Matmul_attributes().set_compute_data_type(SumsIn(config.types.input, form_.half_sums)));
     y->set_dim({output.dims.begin(), output.dims.end()}).set_stride(Strides(output, false));
     if (IsInteger(config.types.input)) y->set_data_type(fe::DataType_t::INT32);
     Value value = Scaled({y, output}, config.types.output);
@@ -429,8 +479,8 @@ class Builder {
 Status AddOperations(const Workload& workload, const CudnnForm& form, fe::graph::Graph& graph) {
   Region region;
   if (const auto* config = std::get_if<LayerConfig>(&workload)) {
-    // A layer is a region of its own. The second operand of a product is a weight only where it is constant, which makes
-    // no difference here.
+    // A layer is a region of its own. The second operand of a product is a weight only where it is constant, which
+    // makes no difference here.
     RegionMember member{*config, {}};
     const std::size_t operands = OperandsOf(*config).size();
     for (std::size_t i = 0; i < operands; ++i)

@@ -1,5 +1,5 @@
-// Adds a workload's operations to a graph of NVIDIA's frontend. For cudnn_graph.cc alone: the frontend's headers take half
-// a minute to compile.
+// Adds a workload's operations to a graph of NVIDIA's frontend. For cudnn_graph.cc alone: the frontend's headers take
+// half a minute to compile.
 //
 //   convolution + bias, add, relu   conv_fprop -> pointwise ADD -> pointwise ADD -> pointwise RELU_FWD
 //

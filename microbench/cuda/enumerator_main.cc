@@ -2,8 +2,8 @@
 //
 //   infimum-candidates-cuda --device-properties h200.json --layer 'matmul dtype=f16:f16:f16 a=1x128x768 ...'
 //
-// One line of JSON (candidate_list.h). A program of its own, since it loads the stub of libcuda where there is no driver:
-// neither the command line nor a runner may ever have that. `infimum candidates` runs it.
+// One line of JSON (candidate_list.h). A program of its own, since it loads the stub of libcuda where there is no
+// driver: neither the command line nor a runner may ever have that. `infimum candidates` runs it.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
@@ -44,8 +44,9 @@ Result<CandidateList> Answer(const Request& request) {
   list.library = "cudnn";
   list.version = cudnn.version();
   if (!has_driver)
-    list.refusal += std::string(list.refusal.empty() ? "" : "; ") +
-                    "engines that are compiled at run time are left out: there is neither a driver nor the CUDA toolkit's stub";
+    list.refusal +=
+        std::string(list.refusal.empty() ? "" : "; ") +
+        "engines that are compiled at run time are left out: there is neither a driver nor the CUDA toolkit's stub";
   return list;
 }
 

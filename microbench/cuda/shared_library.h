@@ -4,9 +4,9 @@
 //   Result<SharedLibrary> cudnn = SharedLibrary::Open({"libcudnn.so.9"}, "cudnn", "cuDNN 9");
 //   cudnn->path();   // "/usr/local/cuda/lib64/libcudnn.so.9"
 //
-// Looked for in this order: the folders in INFIMUM_CUDA_LIBRARIES (separated by colons), where the system's loader looks,
-// /usr/local/cuda and /opt/cuda, and where Python's packages keep it (site-packages/nvidia/<part>/lib of the active
-// environment and of the system's Pythons).
+// Looked for in this order: the folders in INFIMUM_CUDA_LIBRARIES (separated by colons), where the system's loader
+// looks, /usr/local/cuda and /opt/cuda, and where Python's packages keep it (site-packages/nvidia/<part>/lib of the
+// active environment and of the system's Pythons).
 #pragma once
 
 #include <filesystem>

@@ -17,8 +17,10 @@ Latency PerLaunch(Clock::Duration duration, std::int64_t launches) {
   return Latency(duration) / static_cast<double>(launches);
 }
 
-// Time of `launches` runs in a row, by two readings of the clock.
+// Time of `launches` runs in a row, by the device's own clock where it has one, else by two readings of ours.
 Result<Clock::Duration> TimeBatch(PreparedRun& run, std::int64_t launches, const Clock& clock) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::optional<Clock::Duration> own, run.TimeLaunches(launches));
+  if (own) return *own;
   const Clock::Duration start = clock.Now();
   for (std::int64_t launch = 0; launch < launches; ++launch) INFIMUM_RETURN_IF_ERROR(run.Run());
   return clock.Now() - start;
@@ -74,6 +76,10 @@ class CacheKeeper {
 
   // Before the warm-up, which then finds out how many launches make a sample with its constants in turn.
   Status Begin() {
+    if (cache_ == CacheState::kCold) {
+      INFIMUM_ASSIGN_OR_RETURN(const std::optional<Clock::Duration> own, run_.TimeColdLaunch());
+      device_empties_ = own.has_value();
+    }
     if (cache_ != CacheState::kColdWeights) return {};
     const Bytes constants = run_.constants();
     if (constants.value <= 0)
@@ -92,9 +98,16 @@ class CacheKeeper {
   }
 
   Status BeforeSample() {
-    if (cache_ != CacheState::kCold && !rotation_.flushes) return {};
+    if (device_empties_ || (cache_ != CacheState::kCold && !rotation_.flushes)) return {};
     flusher_.Flush(run_.footprint());
     return rotation_.flushes ? run_.Run() : Status();
+  }
+
+  Result<Clock::Duration> TimeSample(std::int64_t launches, const Clock& clock) {
+    if (!device_empties_) return TimeBatch(run_, launches, clock);
+    INFIMUM_ASSIGN_OR_RETURN(const std::optional<Clock::Duration> own, run_.TimeColdLaunch());
+    if (!own) return Error{"the device timed one cold launch and then no other"};
+    return *own;
   }
 
  private:
@@ -108,6 +121,7 @@ class CacheKeeper {
   CacheFlusher& flusher_;
   ConstantRotation rotation_;
   bool rotates_ = false;
+  bool device_empties_ = false;  // its caches, and times the launch itself
 };
 
 bool Converged(const std::vector<Latency>& samples, double interval) {
@@ -149,7 +163,7 @@ Result<SampleSet> TakeSamples(PreparedRun& run, CacheState cache, const SamplerO
   while (true) {
     INFIMUM_RETURN_IF_ERROR(caches.BeforeSample());
     const std::int64_t switches_before = interference.InvoluntarySwitches();
-    INFIMUM_ASSIGN_OR_RETURN(const Clock::Duration duration, TimeBatch(run, set.launches_per_sample, clock));
+    INFIMUM_ASSIGN_OR_RETURN(const Clock::Duration duration, caches.TimeSample(set.launches_per_sample, clock));
     const Latency sample = PerLaunch(duration, set.launches_per_sample);
     const bool clean = interference.InvoluntarySwitches() == switches_before;
     (clean ? set.samples : disturbed).push_back(sample);
@@ -178,7 +192,10 @@ Result<SampleSet> TakeSamples(PreparedRun& run, CacheState cache, const SamplerO
     set.samples.insert(set.samples.end(), disturbed.begin(), disturbed.end());
   set.unconverged =
       !converged && (set.samples.size() < options.least_samples || !Converged(set.samples, options.interval));
-  set.launch_bound = Quantile(set.samples, 0.5) * static_cast<double>(set.launches_per_sample) < ClockCost(clock) * 3;
+  const Latency median = Quantile(set.samples, 0.5);
+  const std::optional<Latency> floor = run.TimingFloor();
+  set.launch_bound =
+      floor ? median < *floor * 3 : median * static_cast<double>(set.launches_per_sample) < ClockCost(clock) * 3;
   return set;
 }
 

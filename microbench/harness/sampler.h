@@ -12,6 +12,9 @@
 // the budget is spent (`unconverged`). A kernel of 3 us thus runs 175 times a sample, and the clock's own
 // 25 ns weigh 0.005 %. All time comes from one Clock, so that a fake one makes every number here exact.
 //
+// A run on a device with a clock of its own times its launches itself (PreparedRun::TimeLaunches); how many, how often
+// and when to stop is the same.
+//
 // A sample during which the scheduler took the core away is taken again. When that is more than every
 // fifth, or when the hypervisor took more than 1 % of the time, the samples are `noisy`.
 #pragma once
@@ -50,7 +53,7 @@ struct SampleSet {
   Clock::Duration spent{0};
   bool unconverged = false;
   bool noisy = false;
-  bool launch_bound = false;  // the clock's own cost is more than a third of a sample
+  bool launch_bound = false;  // the clock's own cost, or an empty launch, is more than a third of a sample
   bool gave_up = false;       // by the quick look
 };
 

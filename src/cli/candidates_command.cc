@@ -23,7 +23,8 @@ struct CandidatesOptions {
 };
 
 Table MakeTable(const CandidateList& list) {
-  Table table{{{"candidate", Align::kLeft, true}, {"reads"}, {"writes"}, {"choice"}, {"notes", Align::kLeft, true}}, {}};
+  Table table{{{"candidate", Align::kLeft, true}, {"reads"}, {"writes"}, {"choice"}, {"notes", Align::kLeft, true}},
+              {}};
   for (const OfferedCandidate& offered : list.candidates) {
     const Candidate& candidate = offered.candidate;
     table.rows.push_back({candidate.name(), candidate.input_layout, candidate.output_layout,
@@ -54,8 +55,8 @@ Result<int> RunCandidates(const CandidatesOptions& options) {
   Talk talk = options.talk.Make();
   const std::string asked = list.library + (list.version.empty() ? "" : " " + list.version);
   talk.Say(fmt::format("{} candidate{} of {}{}, contract {}, tier {}", list.candidates.size(),
-                       list.candidates.size() == 1 ? "" : "s", asked,
-                       list.device.empty() ? "" : " on " + list.device, Name(list.contract), Name(list.tier)));
+                       list.candidates.size() == 1 ? "" : "s", asked, list.device.empty() ? "" : " on " + list.device,
+                       Name(list.contract), Name(list.tier)));
   if (!list.refusal.empty()) talk.Say("not offered: " + list.refusal);
   return kDone;
 }
@@ -66,7 +67,8 @@ void AddCandidatesCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<CandidatesOptions>();
   CLI::App* command = NewCommand(
       app, "candidates", "list the algorithms that a library has for a workload",
-      "Of this machine's device, or with --device-properties of a GPU that is not here: cuDNN answers for the properties "
+      "Of this machine's device, or with --device-properties of a GPU that is not here: cuDNN answers for the "
+      "properties "
       "that it is given, and nothing is run. Names of engines belong to one version of cuDNN.\n"
       "Shipped: tesla-t4, a100-sxm4-40gb, h100-sxm, h200, b200; a file has the JSON text that cuDNN writes of a device "
       "(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION).",
@@ -78,8 +80,9 @@ void AddCandidatesCommand(CLI::App& app, Invocation& invocation) {
         const Result<Workload> workload = ParseWorkload(text);
         return workload.ok() ? std::string() : workload.error().message;
       });
-  command->add_option("--backend", options->question.backend,
-                      "whose library is asked: onednn or cuda; default: onednn, with --device-properties cuda")
+  command
+      ->add_option("--backend", options->question.backend,
+                   "whose library is asked: onednn or cuda; default: onednn, with --device-properties cuda")
       ->type_name("NAME");
   command->add_option("--device-properties", options->question.gpu, "a GPU that need not be here, by name or file")
       ->type_name("GPU");

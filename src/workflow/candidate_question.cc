@@ -17,14 +17,14 @@ Result<CandidateList> AskForCandidates(const Installation& installation, const C
     request.arguments = {runner.string(), "--list-json", "--threads", std::to_string(question.threads)};
   } else {
     if (!question.backend.empty() && question.backend != "cuda")
-      return Error{question.backend + " tells of this machine's device alone; --device-properties is for --backend cuda"};
+      return Error{question.backend +
+                   " tells of this machine's device alone; --device-properties is for --backend cuda"};
     INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path enumerator, installation.Enumerator("cuda"));
     INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path properties, installation.GpuProperties(question.gpu));
     request.arguments = {enumerator.string(), "--device-properties", properties.string()};
   }
-  for (const std::string& argument :
-       {std::string("--layer"), text, std::string("--contract"), contract, std::string("--tier"),
-        std::string(Name(question.tier))})
+  for (const std::string& argument : {std::string("--layer"), text, std::string("--contract"), contract,
+                                      std::string("--tier"), std::string(Name(question.tier))})
     request.arguments.push_back(argument);
   std::optional<CandidateList> list;
   const auto take = [&](std::string_view line) -> Status {
@@ -37,8 +37,7 @@ Result<CandidateList> AskForCandidates(const Installation& installation, const C
   if (end.interrupted) return Error{"interrupted"};
   if (end.exit_code == 0 && list) return *std::move(list);
   const std::string said = end.last_errors.empty() ? "" : ": " + end.last_errors.back();
-  if (end.exit_code > 128)
-    return Error{fmt::format("{} was ended by signal {}{}", program, end.exit_code - 128, said)};
+  if (end.exit_code > 128) return Error{fmt::format("{} was ended by signal {}{}", program, end.exit_code - 128, said)};
   return Error{fmt::format("{} ended with {}{}", program, end.exit_code, said)};
 }
 

@@ -43,7 +43,8 @@ TEST(Candidates, OfAGpuThatIsNotHere) {
   if (!std::filesystem::exists(std::string(INFIMUM_BINARY_DIR) + "/bin/infimum-candidates-cuda"))
     GTEST_SKIP() << "built without the headers of cuDNN and its frontend";
   const ProgramTest program;
-  const Ended ended = program.Infimum({"candidates", "--device-properties", "a100-sxm4-40gb", "--format", "json", kRelu});
+  const Ended ended =
+      program.Infimum({"candidates", "--device-properties", "a100-sxm4-40gb", "--format", "json", kRelu});
   if (ended.exit_code != 0 && ended.errors.find("was not found") != std::string::npos)
     GTEST_SKIP() << "cuDNN is not here: " << ended.errors;
   ASSERT_EQ(ended.exit_code, 0) << ended.errors;

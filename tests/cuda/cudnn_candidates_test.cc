@@ -42,7 +42,8 @@ class CudnnCandidatesTest : public ::testing::Test {
 
   static std::string Convolution(const std::string& type) {
     return "convolution dtype=" + type + ":" + type + ":" + type +
-           " in=1x64x56x56 out_channels=64 kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 groups=1 bias=no weights=const";
+           " in=1x64x56x56 out_channels=64 kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 groups=1 bias=no "
+           "weights=const";
   }
 
   bool has_compiler_ = false;
@@ -88,7 +89,8 @@ TEST_F(CudnnCandidatesTest, StrictProductsHaveNoTensorCoresAndTf32OnesHaveNothin
   const CandidateList tf32 = List(Convolution("f32"), "h200", CandidateTier::kEngine, NumericContract::kTf32);
   ASSERT_FALSE(strict.candidates.empty());
   ASSERT_FALSE(tf32.candidates.empty());
-  for (const OfferedCandidate& offered : strict.candidates) EXPECT_EQ(offered.notes.find("tensor-core"), std::string::npos);
+  for (const OfferedCandidate& offered : strict.candidates)
+    EXPECT_EQ(offered.notes.find("tensor-core"), std::string::npos);
   for (const OfferedCandidate& offered : tf32.candidates)
     EXPECT_TRUE(offered.notes.find("tensor-core") != std::string::npos ||
                 offered.notes.find("down-converts-inputs") != std::string::npos)
@@ -98,7 +100,8 @@ TEST_F(CudnnCandidatesTest, StrictProductsHaveNoTensorCoresAndTf32OnesHaveNothin
 TEST_F(CudnnCandidatesTest, TheBestOfEachEngineIsOneOfTheListsThatCudnnGives) {
   std::set<std::string> engines;
   for (const OfferedCandidate& offered : List(Convolution("f16")).candidates) {
-    if (offered.candidate.input_layout != "acdb" || offered.candidate.algorithm.find('/') != std::string::npos) continue;
+    if (offered.candidate.input_layout != "acdb" || offered.candidate.algorithm.find('/') != std::string::npos)
+      continue;
     const std::string engine = offered.candidate.algorithm.substr(0, offered.candidate.algorithm.find('_'));
     EXPECT_TRUE(engines.insert(engine).second) << engine << " is there twice";
   }
@@ -107,9 +110,11 @@ TEST_F(CudnnCandidatesTest, TheBestOfEachEngineIsOneOfTheListsThatCudnnGives) {
 }
 
 TEST_F(CudnnCandidatesTest, FamiliesThatTheGraphHas) {
-  if (!has_compiler_) GTEST_SKIP() << "neither a driver nor the toolkit's stub: engines compiled at run time are missing";
+  if (!has_compiler_)
+    GTEST_SKIP() << "neither a driver nor the toolkit's stub: engines compiled at run time are missing";
   for (const char* text : {
-           "convolution dtype=f16:f16:f16 in=1x64x56 out_channels=64 kernel=3 stride=1 dilation=1 pad=1,1 groups=1 bias=no "
+           "convolution dtype=f16:f16:f16 in=1x64x56 out_channels=64 kernel=3 stride=1 dilation=1 pad=1,1 groups=1 "
+           "bias=no "
            "weights=const",
            "convolution dtype=f16:f16:f16 in=1x64x16x56x56 out_channels=64 kernel=3x3x3 stride=1x1x1 dilation=1x1x1 "
            "pad=1,1,1,1,1,1 groups=1 bias=no weights=const",
@@ -121,9 +126,12 @@ TEST_F(CudnnCandidatesTest, FamiliesThatTheGraphHas) {
            "groups=1 bias=no weights=const",
            "matmul dtype=bf16:bf16:bf16 a=1x128x768 b=1x768x3072 bias=column weights=const",
            "matmul dtype=f16:f16:f16 a=12x128x64 b=12x64x128 bias=no weights=variable",
-           "pointwise kind=relu dtype=f32:-:f32 in=802816", "pointwise kind=gelu_erf dtype=f16:-:f16 in=802816",
-           "pointwise kind=add dtype=f16:f16:f16 in=128x768,768", "reduction kind=sum dtype=f32:-:f32 in=1280x49 axes=1",
-           "pooling kind=max dtype=f16:-:f16 in=1x64x112x112 out=1x64x56x56 kernel=3x3 stride=2x2 dilation=1x1 pad=1,1,1,1",
+           "pointwise kind=relu dtype=f32:-:f32 in=802816",
+           "pointwise kind=gelu_erf dtype=f16:-:f16 in=802816",
+           "pointwise kind=add dtype=f16:f16:f16 in=128x768,768",
+           "reduction kind=sum dtype=f32:-:f32 in=1280x49 axes=1",
+           "pooling kind=max dtype=f16:-:f16 in=1x64x112x112 out=1x64x56x56 kernel=3x3 stride=2x2 dilation=1x1 "
+           "pad=1,1,1,1",
            "normalization kind=layer dtype=f32:f32:f32 in=128x768 axis=1 scale=yes bias=yes",
            "normalization kind=rms dtype=f16:f16:f16 in=128x768 axis=1 scale=yes bias=no",
            "attention dtype=f16:-:f16 n=1 heads=12 kv_heads=12 q=128 kv=128 head=64 mask=causal",
@@ -131,7 +139,8 @@ TEST_F(CudnnCandidatesTest, FamiliesThatTheGraphHas) {
            "region [convolution dtype=f16:f16:f16 in=1x64x56x56 out_channels=256 kernel=1x1 stride=1x1 dilation=1x1 "
            "pad=0,0,0,0 groups=1 bias=yes weights=const](in0,w0,w1) ; [pointwise kind=add dtype=f16:f16:f16 "
            "in=802816,802816](%0,in1) ; [pointwise kind=relu dtype=f16:-:f16 in=802816](%1)",
-           "region [matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x3072 bias=column weights=const](in0,w0,w1) ; [pointwise "
+           "region [matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x3072 bias=column weights=const](in0,w0,w1) ; "
+           "[pointwise "
            "kind=gelu_erf dtype=f16:-:f16 in=393216](%0)",
        }) {
     const CandidateList list = List(text);
@@ -145,7 +154,8 @@ TEST_F(CudnnCandidatesTest, WhatTheGraphLacksIsRefusedWithTheReason) {
   EXPECT_TRUE(softmax.candidates.empty());
   EXPECT_THAT(softmax.refusal, HasSubstr("no operation for softmax"));
   const CandidateList unsigned_bytes = List(
-      "convolution dtype=u8:s8:u8 in=1x64x56x56 out_channels=64 kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 groups=1 "
+      "convolution dtype=u8:s8:u8 in=1x64x56x56 out_channels=64 kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 "
+      "groups=1 "
       "bias=no weights=const");
   EXPECT_TRUE(unsigned_bytes.candidates.empty());
   EXPECT_THAT(unsigned_bytes.refusal, HasSubstr("no tensors of u8"));

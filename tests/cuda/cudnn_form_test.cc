@@ -37,13 +37,16 @@ TEST(CudnnForm, ChannelsAreFilledUpToWhatTensorCoresTake) {
 
 TEST(CudnnForm, EachHasItsOwnNameOrLayouts) {
   for (const std::string& text :
-       {std::string(kConvolution), std::string("matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x3072 bias=no weights=const"),
+       {std::string(kConvolution),
+        std::string("matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x3072 bias=no weights=const"),
         std::string("matmul dtype=f16:f16:f16 a=12x128x64 b=12x64x128 bias=no weights=variable"),
-        "region [" + std::string(kConvolution) + "](in0,w0) ; [pointwise kind=add dtype=f16:f16:f16 in=200704,200704](%0,in1)"}) {
+        "region [" + std::string(kConvolution) +
+            "](in0,w0) ; [pointwise kind=add dtype=f16:f16:f16 in=200704,200704](%0,in1)"}) {
     const Workload workload = Parsed(text);
     std::set<std::string> names;
     for (const CudnnForm& form : FormsOf(workload, NumericContract::kF16, CandidateTier::kEngine))
-      EXPECT_TRUE(names.insert(InputLayouts(workload, form) + OutputLayout(workload, form) + Suffix(workload, form)).second)
+      EXPECT_TRUE(
+          names.insert(InputLayouts(workload, form) + OutputLayout(workload, form) + Suffix(workload, form)).second)
           << text;
   }
 }

@@ -246,6 +246,59 @@ TEST_F(Sampling, AFirstLaunchThatWasDisturbedDoesNotCount) {
   EXPECT_EQ(hopeless.launches(), 4);
 }
 
+// A device that tells its own time, 40 us a launch, while the host's clock passes twice as fast.
+class DeviceRun : public PreparedRun {
+ public:
+  explicit DeviceRun(FakeClock& host) : host_(host) {}
+  Status Run() override {
+    host_.Advance(microseconds(80));
+    return {};
+  }
+  Result<std::optional<Clock::Duration>> TimeLaunches(std::int64_t launches) override {
+    host_.Advance(microseconds(80) * launches);
+    return std::optional<Clock::Duration>(microseconds(40) * launches);
+  }
+  Result<std::optional<Clock::Duration>> TimeColdLaunch() override {
+    if (!empties_caches) return std::optional<Clock::Duration>();
+    host_.Advance(microseconds(500));
+    return std::optional<Clock::Duration>(microseconds(70));
+  }
+  std::optional<Latency> TimingFloor() override { return floor; }
+  Result<std::optional<double>> NumericError() override { return std::optional<double>(); }
+  Bytes footprint() const override { return Bytes{64}; }
+
+  bool empties_caches = true;
+  std::optional<Latency> floor;
+
+ private:
+  FakeClock& host_;
+};
+
+TEST_F(Sampling, ADeviceTellsItsOwnTime) {
+  DeviceRun run(clock);
+  const SampleSet warm = Take(run);
+  EXPECT_THAT(warm.samples, testing::Each(Latency(40)));
+  EXPECT_GE(warm.launches_per_sample, 13);  // 0.5 ms of the device's time
+  EXPECT_FALSE(warm.unconverged);
+  EXPECT_THAT(Take(run, CacheState::kCold).samples, testing::Each(Latency(70)));
+  EXPECT_EQ(*TimeFirstLaunch(run, clock, none), Latency(40));
+}
+
+TEST_F(Sampling, WhereADeviceDoesNotEmptyItsCachesTheHostsAreFlushed) {
+  DeviceRun run(clock);
+  run.empties_caches = false;
+  EXPECT_THAT(Take(run, CacheState::kCold).samples, testing::Each(Latency(40)));
+}
+
+TEST_F(Sampling, WhatIsNearAnEmptyLaunchIsLaunchBound) {
+  DeviceRun run(clock);
+  EXPECT_FALSE(Take(run).launch_bound);
+  run.floor = Latency(13);
+  EXPECT_FALSE(Take(run).launch_bound);
+  run.floor = Latency(14);
+  EXPECT_TRUE(Take(run).launch_bound);
+}
+
 TEST(CacheFlusher, TouchesTwiceTheLastLevelCacheAndTheFootprint) {
   EXPECT_EQ(CacheFlusher::FlushedBytes(Bytes{1 << 20}, Bytes{100}), Bytes{2 << 20});
   EXPECT_EQ(CacheFlusher::FlushedBytes(Bytes{1 << 20}, Bytes{5 << 20}), Bytes{5 << 20});

@@ -28,10 +28,11 @@ TEST(CandidateList, IsReadAsItWasWritten) {
 }
 
 TEST(CandidateList, WhatIsNoneIsRefused) {
-  for (const char* line : {"", "[]", "{}", "{\"schema\":\"infimum.candidates/2\"}",
-                           "{\"schema\":\"infimum.candidates/1\",\"contract\":\"f16\",\"tier\":\"engine\"}",
-                           "{\"schema\":\"infimum.candidates/1\",\"contract\":\"f17\",\"tier\":\"engine\",\"candidates\":[]}",
-                           "{\"schema\":\"infimum.candidates/1\",\"contract\":\"f16\",\"tier\":\"engine\",\"candidates\":[1]}"})
+  for (const char* line :
+       {"", "[]", "{}", "{\"schema\":\"infimum.candidates/2\"}",
+        "{\"schema\":\"infimum.candidates/1\",\"contract\":\"f16\",\"tier\":\"engine\"}",
+        "{\"schema\":\"infimum.candidates/1\",\"contract\":\"f17\",\"tier\":\"engine\",\"candidates\":[]}",
+        "{\"schema\":\"infimum.candidates/1\",\"contract\":\"f16\",\"tier\":\"engine\",\"candidates\":[1]}"})
     EXPECT_FALSE(ParseCandidateList(line).ok()) << line;
 }
 

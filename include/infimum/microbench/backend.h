@@ -30,6 +30,17 @@ class PreparedRun {
   // One execution, finished when it returns. Never allocates.
   virtual Status Run() = 0;
 
+  // Of a device that has a clock of its own: how long `launches` executions in a row take by it, without what launching
+  // them costs the host. nullopt: by the caller's clock around Run(). The same answer, time or nullopt, at each call.
+  virtual Result<std::optional<Clock::Duration>> TimeLaunches(std::int64_t /*launches*/) {
+    return std::optional<Clock::Duration>();
+  }
+  // The same of one execution that finds the device's caches full of something else.
+  virtual Result<std::optional<Clock::Duration>> TimeColdLaunch() { return std::optional<Clock::Duration>(); }
+  // What an empty launch takes when it is timed so: what is not well above it is bound by launching. nullopt: what it
+  // costs to read the caller's clock.
+  virtual std::optional<Latency> TimingFloor() { return std::nullopt; }
+
   // Compares the outputs of one execution with a reference, in the contract's measure (contract.h).
   // nullopt where there is no reference for this workload; an error where it could not be run.
   virtual Result<std::optional<double>> NumericError() = 0;

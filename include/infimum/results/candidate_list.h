@@ -26,8 +26,8 @@ struct CandidateList {
   std::string workload;  // canonical text
   NumericContract contract = NumericContract::kStrictF32;
   CandidateTier tier = CandidateTier::kEngine;
-  std::string library, version;  // that was asked
-  std::string device;            // that it was asked about
+  std::string library, version;              // that was asked
+  std::string device;                        // that it was asked about
   std::vector<OfferedCandidate> candidates;  // in the library's order of preference
   std::string refusal;                       // why there is none, or none of some kinds; empty where all is said
 

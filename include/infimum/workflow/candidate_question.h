@@ -1,5 +1,5 @@
-// Which candidates a library has for a workload: of this machine's device its runner tells, of a GPU that is not here the
-// library itself, asked by a program of its own.
+// Which candidates a library has for a workload: of this machine's device its runner tells, of a GPU that is not here
+// the library itself, asked by a program of its own.
 //
 //   CandidateQuestion question{.workload = *ParseWorkload("matmul dtype=f16:f16:f16 ..."), .gpu = "h200"};
 //   Result<CandidateList> list = AskForCandidates(installation, question);

@@ -1,0 +1,36 @@
+// What timing one kernel, or one plan of a library, needs of a GPU: the seam behind which tests have a fake.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "infimum/base/result.h"
+#include "infimum/base/units.h"
+
+namespace infimum::cuda {
+
+class LaunchDevice {
+ public:
+  using Graph = std::size_t;
+
+  virtual ~LaunchDevice() = default;
+
+  // Records so many launches in a row as a graph, and keeps it. An error where the library does something that cannot be
+  // captured (it allocates, or waits for the device).
+  virtual Result<Graph> Capture(std::int64_t launches) = 0;
+  // Runs it once; the time between two events around it.
+  virtual Result<Latency> Replay(Graph graph) = 0;
+  virtual void Drop(Graph graph) = 0;
+
+  // The same without a graph: so many launches into a stream, between two events.
+  virtual Result<Latency> LaunchInStream(std::int64_t launches) = 0;
+
+  // Writes twice the second-level cache, then one launch between two events, all behind a kernel that holds the stream
+  // until the host has queued everything.
+  virtual Result<Latency> LaunchCold() = 0;
+
+  // The multiprocessors' frequency now; nullopt where the driver does not tell.
+  virtual std::optional<double> FrequencyMhz() = 0;
+};
+
+}  // namespace infimum::cuda
