@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "microbench/onednn/merged_shape.h"
+#include "infimum/layer/merged_shape.h"
 #include "microbench/onednn/offers.h"
 #include "microbench/onednn/pointwise_candidates.h"
 #include "microbench/onednn/region_problem.h"

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "microbench/onednn/merged_shape.h"
+#include "infimum/layer/merged_shape.h"
 
 namespace infimum::cpu {
 namespace {

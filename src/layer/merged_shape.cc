@@ -1,6 +1,6 @@
-#include "microbench/onednn/merged_shape.h"
+#include "infimum/layer/merged_shape.h"
 
-namespace infimum::cpu {
+namespace infimum {
 
 std::optional<Shape> Unmerged(const Shape& operand, const Shape& merged, const Shape& output) {
   Shape padded;
@@ -25,4 +25,4 @@ std::optional<Shape> Unmerged(const Shape& operand, const Shape& merged, const S
   return result;
 }
 
-}  // namespace infimum::cpu
+}  // namespace infimum
