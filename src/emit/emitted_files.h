@@ -8,7 +8,9 @@ namespace infimum::emit {
 
 std::string_view Timing();
 std::string_view OneDnnMain();
+std::string_view OneDnnCandidatesHeader();
 std::string_view OneDnnCandidates();
+std::string_view OneDnnLayouts();
 std::string_view OneDnnMemory();
 
 }  // namespace infimum::emit

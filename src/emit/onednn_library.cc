@@ -12,7 +12,9 @@ constexpr std::string_view kNotes =
 
 std::span<const EmittedFile> SharedFiles() {
   static const EmittedFile files[] = {{"onednn_main.cc", std::string(OneDnnMain())},
-                                      {"onednn_candidates.h", std::string(OneDnnCandidates())},
+                                      {"onednn_candidates.h", std::string(OneDnnCandidatesHeader())},
+                                      {"onednn_candidates.cc", std::string(OneDnnCandidates())},
+                                      {"onednn_layouts.h", std::string(OneDnnLayouts())},
                                       {"onednn_memory.h", std::string(OneDnnMemory())}};
   return files;
 }

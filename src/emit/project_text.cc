@@ -35,7 +35,7 @@ std::string CMakeListsText(const Library& library, const std::vector<EmittedLaye
       "add_executable({}\n",
       library.title, options.version, Program(library), library.find_package, Program(library));
   for (const EmittedLayer& layer : layers) text += fmt::format("  {}\n", layer.file);
-  text += fmt::format("  {}_main.cc)\n", library.name);
+  text += fmt::format("  {0}_candidates.cc\n  {0}_main.cc)\n", library.name);
   text += fmt::format("target_link_libraries({} PRIVATE {} benchmark::benchmark)\n", Program(library), library.target);
   return text;
 }
@@ -47,10 +47,10 @@ std::string ReadmeText(const Library& library, const std::vector<EmittedLayer>& 
   std::string text = fmt::format(
       "# {} benchmarks\n\n"
       "Written by infimum {}: each source is one layer, calls {} directly, and registers a Google Benchmark for each\n"
-      "candidate{}. Nothing here needs infimum, and all of it is yours to change.\n\n",
+      "candidate{}.\nNothing here needs infimum, and all of it is yours to change.\n\n",
       library.title, options.version, library.title,
-      options.candidates.empty() ? ": each implementation that the library has where the program runs, in the layouts "
-                                   "that it\nlikes best and in common ones"
+      options.candidates.empty() ? ", that is each implementation that the library has where the program runs, in the\n"
+                                   "layouts that it likes best and in common ones"
                                  : " that was asked for");
   if (!comments.empty()) {
     text += "The plan says:\n\n";
@@ -65,7 +65,7 @@ std::string ReadmeText(const Library& library, const std::vector<EmittedLayer>& 
       "OMP_NUM_THREADS=4 build/{0} --benchmark_out=results.json --benchmark_out_format=json\n"
       "infimum import results.json\n"
       "```\n\n"
-      "CMake, a C++20 compiler and Google Benchmark (Debian: `libbenchmark-dev`) are needed. {1}\n"
+      "CMake, a C++20 compiler and Google Benchmark (Debian: `libbenchmark-dev`) are needed.\n{1}\n"
       "One thread on one core is the default; `OMP_NUM_THREADS` asks for more. A benchmark's name is the layer and "
       "the\n"
       "candidate, its label the candidate and the layouts of inputs and output. The time is the median of samples of "

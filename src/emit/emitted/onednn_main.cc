@@ -29,9 +29,10 @@ void StartPinned(char** arguments) {
     for (int core = CPU_SETSIZE; core-- > 0 && wanted > 0;) {
       if (!CPU_ISSET(core, &allowed)) continue;
       CPU_SET(core, &chosen);
+      const char* const separator = cores.empty() ? "" : ",";
       const std::string number = std::to_string(core);
-      cores = number + (cores.empty() ? "" : "," + cores);
-      places = "{" + number + "}" + (places.empty() ? "" : "," + places);
+      cores.append(separator).append(number);
+      places.append(separator).append("{").append(number).append("}");
       --wanted;
     }
     if (wanted == 0 && !cores.empty() && sched_setaffinity(0, sizeof chosen, &chosen) == 0) {
