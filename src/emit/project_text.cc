@@ -37,6 +37,8 @@ std::string CMakeListsText(const Library& library, const std::vector<EmittedLaye
   for (const EmittedLayer& layer : layers) text += fmt::format("  {}\n", layer.file);
   text += fmt::format("  {0}_candidates.cc\n  {0}_main.cc)\n", library.name);
   text += fmt::format("target_link_libraries({} PRIVATE {} benchmark::benchmark)\n", Program(library), library.target);
+  // Most of a source's compile time is the library's header.
+  text += fmt::format("target_precompile_headers({} PRIVATE {}_candidates.h)\n", Program(library), library.name);
   return text;
 }
 

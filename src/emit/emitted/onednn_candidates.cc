@@ -39,7 +39,10 @@ bool ProcessorHas(const char* feature) {
 #if defined(__x86_64__)
   const std::string name = feature;
   if (name == "avx2") return __builtin_cpu_supports("avx2") != 0;
-  if (name == "vnni") return __builtin_cpu_supports("avx512vnni") != 0;
+  if (name == "vnni" && __builtin_cpu_supports("avx512vnni")) return true;
+#if defined(__clang__) || __GNUC__ >= 11
+  if (name == "vnni") return __builtin_cpu_supports("avxvnni") != 0;
+#endif
 #else
   (void)feature;
 #endif
@@ -59,12 +62,13 @@ bool IsFallback(const dnnl::primitive_desc_base& implementation) {
 }
 
 // Without VNNI, oneDNN's convolutions halve the weights of signed inputs, lest sums of 16 bits overflow: the last bit
-// is lost, and the time is one of another problem.
-bool HalvesWeights(const Layer& layer, const dnnl::primitive_desc_base& implementation) {
-  const dnnl::primitive::kind kind = implementation.get_kind();
-  const std::string name = implementation.impl_info_str();
+// is lost, and the time is one of another problem. A kernel may be for an older processor than there is.
+bool LosesPrecision(const Layer& layer, const std::string& prefix, const dnnl::primitive_desc_base& implementation) {
   if (!layer.signed_input) return false;
-  if (kind != dnnl::primitive::kind::convolution && kind != dnnl::primitive::kind::deconvolution) return false;
+  const dnnl::primitive::kind kind = implementation.get_kind();
+  const bool convolves = kind == dnnl::primitive::kind::convolution || kind == dnnl::primitive::kind::deconvolution;
+  if (!convolves && prefix != "convolution-as-matmul/") return false;
+  const std::string name = implementation.impl_info_str();
   const std::size_t colon = name.find(':');
   const std::string set = colon == std::string::npos ? "" : name.substr(colon + 1);
   return set == "sse41" || set == "avx" || set == "avx2" || set == "avx512_core" || !ProcessorHas("vnni");
@@ -111,8 +115,8 @@ std::vector<Candidate> CandidatesOf(const Layer& layer) {
     for (const dnnl::primitive_desc_base& implementation : implementations) {
       const std::string info = implementation.impl_info_str();
       std::string identity = prefix + info + LayoutsOf(layer, implementation);
-      identity += " " + LayoutName(Wanted(implementation, DNNL_ARG_WEIGHTS));
-      identity += " " + LayoutName(Wanted(implementation, DNNL_ARG_SRC_1));
+      identity.append(" ").append(LayoutName(Wanted(implementation, DNNL_ARG_WEIGHTS)));
+      identity.append(" ").append(LayoutName(Wanted(implementation, DNNL_ARG_SRC_1)));
       if (known(identities, identity)) continue;
       identities.push_back(identity);
       const std::string base = "onednn/" + prefix + info + suffix;
@@ -124,8 +128,8 @@ std::vector<Candidate> CandidatesOf(const Layer& layer) {
       };
       for (int number = 2; taken(); ++number) candidate.name = base + "/" + std::to_string(number);
       if (prefix.empty()) candidate.layouts = layer.layouts == "*" ? LayoutsOf(layer, implementation) : layer.layouts;
-      if (HalvesWeights(layer, implementation))
-        candidate.refusal = "unsupported: halves the weights of signed inputs on this processor, which loses a bit";
+      if (LosesPrecision(layer, prefix, implementation))
+        candidate.refusal = "unsupported: code for processors without VNNI loses a bit of signed inputs";
       candidates.push_back(std::move(candidate));
     }
   }

@@ -44,6 +44,11 @@ inline std::string LayoutName(const memory::desc& desc) {
     if (outer[i] != 1) places.push_back(i);
   moving = places;
   std::stable_sort(moving.begin(), moving.end(), [&](auto i, auto j) { return strides[i] > strides[j]; });
+  // Blocks may come to row-major order after all: of channels alone, where the image is one pixel.
+  std::vector<std::size_t> order = moving;
+  for (const memory::dim index : indices) order.push_back(static_cast<std::size_t>(index));
+  const bool row_major = std::is_sorted(order.begin(), order.end()) && desc.get_padded_dims() == desc.get_dims();
+  if (row_major) return std::string("abcdefghijkl").substr(0, rank);
   std::string name = letters;
   for (std::size_t i = 0; i < places.size(); ++i) name[places[i]] = letters[moving[i]];
   for (std::size_t i = 0; i < blocks.size(); ++i)
