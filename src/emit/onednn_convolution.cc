@@ -129,11 +129,10 @@ Result<OneDnnSource> DescribeConvolution(const ConvolutionConfig& config, const 
   arguments.push_back(Desc("layout", "kOutput", types.output));
   for (const char* rest : {"kStride", "kDilation", "kPadBegin", "kPadEnd"}) arguments.emplace_back(rest);
   arguments.push_back(CallAttributes(numbers, "Attributes", config.groups > 1 ? 3 : 1));
-  arguments.emplace_back("true");
+  arguments.emplace_back("/*allow_empty=*/true");
   source.functions.push_back(
-      fmt::format("// The last argument: an empty descriptor, not an exception, where there is no implementation.\n"
-                  "{0}::primitive_desc Describe(algorithm kind, Layout layout) {{\n  return {1};\n}}\n",
-                  primitive, BrokenCall(primitive + "::primitive_desc", arguments, 2, 8)));
+      fmt::format("{0}::primitive_desc Describe(algorithm kind, Layout layout) {{\n  return {1};\n}}\n", primitive,
+                  BrokenCall(primitive + "::primitive_desc", arguments, 2, 8)));
   const std::string direct = config.transposed ? "algorithm::deconvolution_direct" : "algorithm::convolution_direct";
   const std::string winograd =
       config.transposed ? "algorithm::deconvolution_winograd" : "algorithm::convolution_winograd";

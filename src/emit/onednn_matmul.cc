@@ -44,7 +44,7 @@ void AddInnerProduct(const MatrixProduct& product, const Rows& extents, const st
   if (product.bias != MatMulBias::kNone) arguments.push_back(Desc("Plain", "kRowBias", product.bias_type));
   arguments.push_back(Desc("layout", "kRowResult", product.types.output));
   arguments.push_back(CallAttributes(product.numbers, own_attributes ? "RowAttributes" : "Attributes", 1));
-  arguments.emplace_back("true");
+  arguments.emplace_back("/*allow_empty=*/true");
   source.functions.push_back(
       fmt::format("inner_product_forward::primitive_desc AsInnerProduct(Layout layout) {{\n  return {};\n}}\n",
                   BrokenCall("inner_product_forward::primitive_desc", arguments, 2, 8)));
@@ -65,7 +65,7 @@ void AddConvolution(const MatrixProduct& product, const Rows& extents, OneDnnSou
   for (const char* rest : {"memory::dims{1, 1}", "memory::dims{0, 0}", "memory::dims{0, 0}"})
     arguments.emplace_back(rest);
   arguments.push_back(CallAttributes(product.numbers, "Attributes", 1));
-  arguments.emplace_back("true");
+  arguments.emplace_back("/*allow_empty=*/true");
   source.functions.push_back(
       fmt::format("convolution_forward::primitive_desc AsConvolution(Layout layout) {{\n  return {};\n}}\n",
                   BrokenCall("convolution_forward::primitive_desc", arguments, 2, 8)));
@@ -84,7 +84,7 @@ void AddTransposed(const MatrixProduct& product, OneDnnSource& source) {
       Desc("Transposed", "kTransposedA", product.types.input),
       Desc("layout", "kTransposedC", product.types.output),
       "Attributes()",
-      "true"};
+      "/*allow_empty=*/true"};
   source.functions.push_back(fmt::format("matmul::primitive_desc AsTransposed(Layout layout) {{\n  return {};\n}}\n",
                                          BrokenCall("matmul::primitive_desc", arguments, 2, 8)));
   source.forms.push_back({"matmul-transposed/*", "AsTransposed(Transposed)"});
@@ -105,7 +105,7 @@ void AddMatMulForms(const MatrixProduct& product, std::string_view prefix, std::
   if (product.bias != MatMulBias::kNone) arguments.push_back(Desc("Plain", name("Bias"), product.bias_type));
   arguments.push_back(Desc("c", name("C"), product.types.output));
   arguments.push_back(CallAttributes(product.numbers, "Attributes", 1 << (product.result.rank() - 1)));
-  arguments.emplace_back("true");
+  arguments.emplace_back("/*allow_empty=*/true");
   source.functions.push_back(
       fmt::format("matmul::primitive_desc {}(Layout a, Layout b, Layout c) {{\n  return {};\n}}\n", function,
                   BrokenCall("matmul::primitive_desc", arguments, 2, 8)));

@@ -49,7 +49,7 @@ Result<OneDnnSource> DescribeEltwise(const PointwiseConfig& config, const PostOp
   source.functions.push_back(Function(
       "eltwise_forward", {"Cpu()", "prop_kind::forward_inference", "algorithm::" + step.algorithm,
                           Desc("Plain", "kInput", config.types.input), Desc("Plain", "kInput", config.types.output),
-                          FloatLiteral(step.alpha), FloatLiteral(step.beta), "Attributes()", "true"}));
+                          FloatLiteral(step.alpha), FloatLiteral(step.beta), "Attributes()", "/*allow_empty=*/true"}));
   source.arguments = {InputText("DNNL_ARG_SRC", OperandRange(config.kind, 0, config.types.input)),
                       OutputText("DNNL_ARG_DST")};
   source.layouts = PlainLayout(config.inputs[0]) + "->" + PlainLayout(config.inputs[0]);
@@ -67,10 +67,10 @@ Result<OneDnnSource> DescribeBinary(const PointwiseConfig& config, const std::st
   source.Dims("kSecond", WithRank(config.inputs[1], output.rank()));
   source.Dims("kOutput", output);
   AddPlainAttributes(source);
-  source.functions.push_back(Function(
-      "binary",
-      {"Cpu()", "algorithm::" + algorithm, Desc("Plain", "kFirst", config.types.input),
-       Desc("Plain", "kSecond", second), Desc("Plain", "kOutput", config.types.output), "Attributes()", "true"}));
+  source.functions.push_back(
+      Function("binary", {"Cpu()", "algorithm::" + algorithm, Desc("Plain", "kFirst", config.types.input),
+                          Desc("Plain", "kSecond", second), Desc("Plain", "kOutput", config.types.output),
+                          "Attributes()", "/*allow_empty=*/true"}));
   source.arguments = {InputText("DNNL_ARG_SRC_0", OperandRange(config.kind, 0, config.types.input)),
                       InputText("DNNL_ARG_SRC_1", OperandRange(config.kind, 1, second)), OutputText("DNNL_ARG_DST")};
   source.layouts = PlainLayout(config.inputs[0]) + "->" + PlainLayout(output);

@@ -45,7 +45,7 @@ Result<OneDnnSource> DescribeRecurrent(const RecurrentConfig& config) {
   arguments.push_back(Desc("Plain", "kOutput", types.output));
   add_states();
   arguments.emplace_back("Attributes()");
-  arguments.emplace_back("true");
+  arguments.emplace_back("/*allow_empty=*/true");
   source.functions.push_back(fmt::format(
       "{0}::primitive_desc Describe() {{\n  const memory::desc none;  // the states are zero, and nobody reads the "
       "last\n  return {1};\n}}\n",

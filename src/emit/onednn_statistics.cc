@@ -54,7 +54,7 @@ Result<OneDnnSource> DescribeBatch(const NormalizationConfig& config) {
       Function("batch_normalization_forward", "Layout input, Layout output",
                {"Cpu()", "prop_kind::forward_inference", Desc("input", "kInput", config.types.input),
                 Desc("output", "kInput", config.types.output), kEpsilon,
-                Flags(config, "normalization_flags::use_global_stats"), "Attributes()", "true"}));
+                Flags(config, "normalization_flags::use_global_stats"), "Attributes()", "/*allow_empty=*/true"}));
   AddImageForms(config, source);
   AddOperands(config, true, source);
   return source;
@@ -72,7 +72,8 @@ Result<OneDnnSource> DescribeLayer(const NormalizationConfig& config) {
   source.functions.push_back(
       Function("layer_normalization_forward", "",
                {"Cpu()", "prop_kind::forward_inference", Desc("Plain", "kRows", config.types.input),
-                Desc("Plain", "kRows", config.types.output), kEpsilon, Flags(config, ""), "Attributes()", "true"}));
+                Desc("Plain", "kRows", config.types.output), kEpsilon, Flags(config, ""), "Attributes()",
+                "/*allow_empty=*/true"}));
   source.forms = {{"*", "Describe()"}};
   AddOperands(config, false, source);
   source.layouts = PlainLayout(config.input) + "->" + PlainLayout(config.input);
@@ -89,7 +90,7 @@ Result<OneDnnSource> DescribeResponse(const NormalizationConfig& config) {
       Function("lrn_forward", "Layout input, Layout output",
                {"Cpu()", "prop_kind::forward_inference", "algorithm::lrn_across_channels",
                 Desc("input", "kInput", config.types.input), Desc("output", "kInput", config.types.output),
-                std::to_string(config.size), "1e-4F", "0.75F", "1.0F", "Attributes()", "true"}));
+                std::to_string(config.size), "1e-4F", "0.75F", "1.0F", "Attributes()", "/*allow_empty=*/true"}));
   AddImageForms(config, source);
   AddOperands(config, false, source);
   return source;
@@ -123,7 +124,7 @@ Result<OneDnnSource> DescribeSoftmax(const SoftmaxConfig& config) {
   source.functions.push_back(
       Function("softmax_forward", "",
                {"Cpu()", "prop_kind::forward_inference", algorithm, Desc("Plain", "kInput", config.types.input),
-                Desc("Plain", "kInput", config.types.output), "kAxis", "Attributes()", "true"}));
+                Desc("Plain", "kInput", config.types.output), "kAxis", "Attributes()", "/*allow_empty=*/true"}));
   source.forms = {{"*", "Describe()"}};
   source.arguments = {InputText("DNNL_ARG_SRC", {-4, 4}), OutputText("DNNL_ARG_DST")};
   return source;
@@ -162,10 +163,10 @@ Result<OneDnnSource> DescribeReduction(const ReductionConfig& config) {
   source.Dims("kInput", config.input);
   source.Dims("kOutput", output, "1 where it is reduced");
   AddPlainAttributes(source);
-  source.functions.push_back(
-      Function("reduction", "",
-               {"Cpu()", algorithm, Desc("Plain", "kInput", config.types.input),
-                Desc("Plain", "kOutput", config.types.output), "0.0F", "0.0F", "Attributes()", "true"}));
+  source.functions.push_back(Function(
+      "reduction", "",
+      {"Cpu()", algorithm, Desc("Plain", "kInput", config.types.input), Desc("Plain", "kOutput", config.types.output),
+       "0.0F", "0.0F", "Attributes()", "/*allow_empty=*/true"}));
   source.forms = {{"*", "Describe()"}};
   const bool product = config.kind == ReductionKind::kProduct;
   source.arguments = {InputText("DNNL_ARG_SRC", product ? Range{0.9, 1.1} : Range{}), OutputText("DNNL_ARG_DST")};

@@ -62,10 +62,11 @@ Result<OneDnnSource> DescribePooling(const PoolingConfig& config) {
   source.Dims("kPadBegin", begin);
   source.Dims("kPadEnd", end);
   AddPlainAttributes(source);
-  source.functions.push_back(Function(
-      "pooling_forward", {"Cpu()", "prop_kind::forward_inference", algorithm,
-                          Desc("input", "kInput", config.types.input), Desc("output", "kOutput", config.types.output),
-                          "kStride", "kKernel", "kDilation", "kPadBegin", "kPadEnd", "Attributes()", "true"}));
+  source.functions.push_back(
+      Function("pooling_forward",
+               {"Cpu()", "prop_kind::forward_inference", algorithm, Desc("input", "kInput", config.types.input),
+                Desc("output", "kOutput", config.types.output), "kStride", "kKernel", "kDilation", "kPadBegin",
+                "kPadEnd", "Attributes()", "/*allow_empty=*/true"}));
   // The input's layout is never left to the library, which pools in the layout that it is given.
   source.forms = {{"*", "Describe(Blocked<8>, Any)"},
                   {"*/nChw16c", "Describe(Blocked<16>, Any)"},
@@ -92,7 +93,7 @@ Result<OneDnnSource> DescribeResample(const ResampleConfig& config) {
   source.functions.push_back(
       Function("resampling_forward",
                {"Cpu()", "prop_kind::forward_inference", algorithm, Desc("input", "kInput", config.types.input),
-                Desc("output", "kOutput", config.types.output), "Attributes()", "true"}));
+                Desc("output", "kOutput", config.types.output), "Attributes()", "/*allow_empty=*/true"}));
   if (rank == 4) source.forms.push_back({"*", "Describe(Blocked<8>, Any)"});
   source.forms.push_back({"*/nhwc", "Describe(ChannelsLast, ChannelsLast)"});
   source.forms.push_back({"*/nchw", "Describe(Plain, Plain)"});
