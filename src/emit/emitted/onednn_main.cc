@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "onednn_candidates.h"
 
@@ -20,26 +21,27 @@ void StartPinned(char** arguments) {
   if (std::getenv("BENCHMARK_AFFINITY") != nullptr) return;
   setenv("OMP_NUM_THREADS", "1", 0);
   setenv("OMP_DYNAMIC", "false", 0);
-  std::string affinity = "free", cores, places;
-  int wanted = std::atoi(std::getenv("OMP_NUM_THREADS"));
+  const long wanted = std::strtol(std::getenv("OMP_NUM_THREADS"), nullptr, 10);
+  std::string affinity = "free", places;
+  std::vector<int> cores;
   cpu_set_t allowed, chosen;
   CPU_ZERO(&allowed);
   CPU_ZERO(&chosen);
   if (std::getenv("OMP_PLACES") == nullptr && sched_getaffinity(0, sizeof allowed, &allowed) == 0) {
-    for (int core = CPU_SETSIZE; core-- > 0 && wanted > 0;) {
-      if (!CPU_ISSET(core, &allowed)) continue;
-      CPU_SET(core, &chosen);
-      const char* const separator = cores.empty() ? "" : ",";
-      const std::string number = std::to_string(core);
-      cores.append(separator).append(number);
-      places.append(separator).append("{").append(number).append("}");
-      --wanted;
+    for (int core = CPU_SETSIZE; core-- > 0 && static_cast<long>(cores.size()) < wanted;)
+      if (CPU_ISSET(core, &allowed)) cores.insert(cores.begin(), core);
+  }
+  for (const int core : cores) CPU_SET(core, &chosen);
+  if (!cores.empty() && static_cast<long>(cores.size()) == wanted &&
+      sched_setaffinity(0, sizeof chosen, &chosen) == 0) {
+    affinity = "pinned:";
+    for (const int core : cores) {
+      if (!places.empty()) affinity += ',', places += ',';
+      affinity += std::to_string(core);
+      places += '{' + std::to_string(core) + '}';
     }
-    if (wanted == 0 && !cores.empty() && sched_setaffinity(0, sizeof chosen, &chosen) == 0) {
-      affinity = "pinned:" + cores;
-      setenv("OMP_PLACES", places.c_str(), 1);
-      setenv("OMP_PROC_BIND", "true", 1);
-    }
+    setenv("OMP_PLACES", places.c_str(), 1);
+    setenv("OMP_PROC_BIND", "true", 1);
   }
   setenv("BENCHMARK_AFFINITY", affinity.c_str(), 1);
   execv("/proc/self/exe", arguments);
