@@ -15,7 +15,7 @@ template <class Counts>
 const TimedRow* FindLeast(std::span<const TimedRow> rows, Counts counts) {
   const TimedRow* best = nullptr;
   for (const TimedRow& row : rows) {
-    if (!IsTime(row.time) || !counts(*row.row)) continue;
+    if (!IsTime(row.time) || !counts(row)) continue;
     // Among equals the name decides, so that the answer does not depend on the rows' order.
     const bool is_better = best == nullptr || row.time < best->time ||
                            (row.time == best->time && row.row->candidate.name() < best->row->candidate.name());
@@ -25,7 +25,7 @@ const TimedRow* FindLeast(std::span<const TimedRow> rows, Counts counts) {
 }
 
 const TimedRow* FindBest(std::span<const TimedRow> rows) {
-  return FindLeast(rows, [](const Measurement&) { return true; });
+  return FindLeast(rows, [](const TimedRow&) { return true; });
 }
 
 // The least median of a row but for one repetition.
@@ -61,7 +61,7 @@ std::optional<Latency> ValidatedRegret(std::span<const TimedRow> rows, const Mea
 }
 
 std::optional<ChosenTime> FindChoice(std::span<const TimedRow> rows, Latency best, const NoiseModel& noise) {
-  const TimedRow* found = FindLeast(rows, [](const Measurement& row) { return row.candidate.library_choice; });
+  const TimedRow* found = FindLeast(rows, [](const TimedRow& row) { return row.is_choice; });
   if (found == nullptr) return std::nullopt;
   const std::optional<Latency> regret = ValidatedRegret(rows, *found->row);
   return ChosenTime{found->row, found->time, regret.value_or(found->time - best), regret.has_value(),

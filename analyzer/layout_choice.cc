@@ -4,7 +4,6 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <span>
 
 #include "analyzer/layout_facts.h"
@@ -40,11 +39,7 @@ struct Step {
 class Solver {
  public:
   Solver(const LayoutFacts& facts, std::size_t most_states)
-      : facts_(facts),
-        problem_(facts.problem),
-        most_states_(most_states),
-        slots_(facts),
-        routes_(problem_.tensors.size()) {}
+      : facts_(facts), problem_(facts.problem), most_states_(most_states), slots_(facts), routes_(facts.problem) {}
 
   // Appends the component's units to `choice`.
   void Solve(const LayoutComponent& component, LayoutChoice& choice) {
@@ -130,15 +125,9 @@ class Solver {
   // The routes that are worth a try for one operand: where nothing reads the tensor later, the cheapest.
   std::span<const LayoutRoute> RoutesOf(std::size_t unit, std::size_t k, std::size_t layout, std::uint8_t mask) {
     const std::size_t tensor = problem_.units[unit].reads[k];
-    const std::span<const LayoutRoute> routes = Routes(tensor).To(layout, mask);
+    const std::span<const LayoutRoute> routes = routes_.To(tensor, layout, mask);
     const bool is_last = facts_.last_use[tensor] <= facts_.runs_after[unit];
     return is_last && routes.size() > 1 ? routes.first(1) : routes;
-  }
-
-  LayoutRoutes& Routes(std::size_t tensor) {
-    std::optional<LayoutRoutes>& routes = routes_[tensor];
-    if (!routes) routes.emplace(problem_.tensors[tensor]);
-    return *routes;
   }
 
   // Calls `emit(cost)` for every way to run a unit on tensors that exist as `masks` say, with `masks` as it leaves
@@ -323,7 +312,7 @@ class Solver {
   void ForEachOutput(const std::vector<std::size_t>& outputs, const std::uint8_t* masks, const Visit& visit) {
     for (std::size_t tensor : outputs)
       if (const std::uint8_t mask = masks[slots_.Of(tensor)]; mask != 0)
-        visit(tensor, Routes(tensor).To(0, mask).front());
+        visit(tensor, routes_.To(tensor, 0, mask).front());
   }
 
   const LayoutFacts& facts_;
@@ -336,8 +325,8 @@ class Solver {
   std::vector<State> states_, next_;
   std::vector<std::uint8_t> masks_, next_masks_;
   std::vector<std::size_t> order_, kept_;
-  std::vector<std::optional<LayoutRoutes>> routes_;  // of each tensor, where it was asked for
-  std::vector<std::ptrdiff_t> way_;                  // of the operands under way
+  LayoutRoutes routes_;
+  std::vector<std::ptrdiff_t> way_;  // of the operands under way
   std::vector<std::uint8_t> work_masks_, kept_masks_;
   bool exact_ = true;
 };

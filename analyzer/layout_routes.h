@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "infimum/analyzer/layout_choice.h"
@@ -31,22 +32,22 @@ struct LayoutRoute {
 
 class LayoutRoutes {
  public:
-  // `tensor` lives longer.
-  explicit LayoutRoutes(const LayoutTensor& tensor);
+  // `problem` lives longer.
+  explicit LayoutRoutes(const LayoutProblem& problem) : problem_(problem), pairs_(2 * problem.tensors.size()) {}
 
-  // The cheapest first. One that changes nothing where it exists so already; none where it does not exist at all.
-  std::span<const LayoutRoute> To(std::size_t layout, std::uint8_t mask);
+  // For one of the problem's tensors, the cheapest first. One that changes nothing where it exists so already; none
+  // where it does not exist at all.
+  std::span<const LayoutRoute> To(std::size_t tensor, std::size_t layout, std::uint8_t mask);
 
  private:
-  void Find(std::size_t layout, const LayoutRoute& so_far, std::vector<LayoutRoute>& found) const;
+  void Find(const LayoutTensor& tensor, std::size_t layout, const LayoutRoute& so_far);
+  std::vector<LayoutRoute> Search(const LayoutTensor& tensor, std::size_t layout, std::uint8_t mask);
 
-  struct Range {
-    std::uint32_t begin = 0, end = 0;
-    bool is_known = false;
-  };
-  const LayoutTensor& tensor_;
-  std::vector<Range> ranges_;  // by mask, then layout
-  std::vector<LayoutRoute> routes_;
+  const LayoutProblem& problem_;
+  std::vector<LayoutRoute>
+      pairs_;  // of tensors with two layouts, to 0 and to 1; without a change where never asked for
+  std::unordered_map<std::size_t, std::vector<LayoutRoute>> searched_;  // by tensor, layout and mask
+  std::vector<LayoutRoute> found_;                                      // of the search at hand
 };
 
 inline Latency ChangeCost(const LayoutTensor& tensor, std::size_t from, std::size_t to) {

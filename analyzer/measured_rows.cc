@@ -21,10 +21,16 @@ bool Meets(const Measurement& row, NumericContract wanted) {
   return row.contract == wanted || row.contract == NumericContract::kStrictF32;
 }
 
-const WorkloadRows* MeasuredRows::Add(const WorkloadKey& key, const Workload& workload, const Work& work) {
+WorkloadRows* MeasuredRows::Add(const WorkloadKey& key, const Workload& workload, const Work& work) {
   const auto [entry, is_new] = rows_.try_emplace(key);
-  if (is_new) entry->second = {&workload, work, NativeContract(workload), 0, {}};
+  if (is_new) entry->second = {&workload, work, NativeContract(workload), 0, {}, {}};
   return &entry->second;
+}
+
+const WorkloadRows* MeasuredRows::AddOfGraph(const WorkloadKey& key, const Workload& workload, const Work& work) {
+  WorkloadRows* entry = Add(key, workload, work);
+  if (entry->workload == &workload) entry->operands = VaryingOperandsOf(workload);
+  return entry;
 }
 
 void MeasuredRows::Collect(const ModelGraph& graph, const RegionSet& regions) {
@@ -35,10 +41,10 @@ void MeasuredRows::Collect(const ModelGraph& graph, const RegionSet& regions) {
     for (const SubGraph& body : layer.bodies)
       if (body.graph != nullptr) Collect(*body.graph, regions);
     if (layer.status == LayerStatus::kMeasurable && layer.workload)
-      own.layers[i] = Add(KeyOf(*layer.workload), *layer.workload, layer.work);
+      own.layers[i] = AddOfGraph(KeyOf(*layer.workload), *layer.workload, layer.work);
   }
   for (const KnownRegion& known : regions.Of(graph))
-    own.regions.push_back(Add(known.key, known.region.workload, known.work));
+    own.regions.push_back(AddOfGraph(known.key, known.region.workload, known.work));
   by_graph_.emplace(&graph, std::move(own));
 }
 

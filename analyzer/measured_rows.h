@@ -15,6 +15,7 @@
 
 #include "analyzer/region_set.h"
 #include "analyzer/timed_rows.h"
+#include "analyzer/varying_operands.h"
 #include "infimum/measurement/measurement_source.h"
 
 namespace infimum {
@@ -31,7 +32,8 @@ struct WorkloadRows {
   const Workload* workload = nullptr;
   Work work;
   NumericContract native = NumericContract::kStrictF32;
-  std::size_t number = 0;  // its place in the order of keys
+  std::size_t number = 0;    // its place in the order of keys
+  VaryingOperands operands;  // of rows of a graph
   // Rows by how many threads they ran on; only measured ones that meet the contract.
   std::map<std::int64_t, std::vector<TimedRow>> by_threads;
 
@@ -71,7 +73,8 @@ class MeasuredRows {
  private:
   MeasuredRows() = default;
 
-  const WorkloadRows* Add(const WorkloadKey& key, const Workload& workload, const Work& work);
+  WorkloadRows* Add(const WorkloadKey& key, const Workload& workload, const Work& work);
+  const WorkloadRows* AddOfGraph(const WorkloadKey& key, const Workload& workload, const Work& work);
   void Collect(const ModelGraph& graph, const RegionSet& regions);
   Status FetchRows(MeasurementSource& source, const Selection& selection);
   void Sort(const TimedRows& found, std::int64_t threads, const Selection& selection);

@@ -4,22 +4,16 @@
 
 namespace infimum {
 
-std::optional<std::uint32_t> OrderTable::NumberOf(std::string_view name, const Shape& shape) {
-  const auto is_asked = [&](const Answer& answer) { return answer.name == name && answer.shape == shape; };
-  if (const auto known = std::ranges::find_if(recent_, is_asked); known != recent_.end()) return known->number;
-  Answer& answer = recent_[oldest_];
-  oldest_ = (oldest_ + 1) % recent_.size();
-  answer.name = name;
-  answer.shape = shape;
-  answer.number = Find(name, shape);
-  return answer.number;
+std::size_t OrderTable::AskedHash::operator()(AskedView asked) const {
+  std::size_t hash = std::hash<std::string_view>()(asked.name);
+  // By 2^64 over the golden ratio, whose products spread over all bits.
+  for (const std::int64_t extent : asked.extents) hash = (hash ^ static_cast<std::size_t>(extent)) * 0x9E3779B97F4A7C15;
+  return hash ^ hash >> 32;
 }
 
-std::optional<std::uint32_t> OrderTable::Find(std::string_view name, const Shape& shape) {
-  key_ = name;
-  for (std::int64_t extent : shape.dims) key_.append(reinterpret_cast<const char*>(&extent), sizeof extent);
-  if (const auto known = numbers_.find(std::string_view(key_)); known != numbers_.end()) return known->second;
-  return numbers_.emplace(key_, Add(name, shape)).first->second;
+std::optional<std::uint32_t> OrderTable::NumberOf(std::string_view name, const Shape& shape) {
+  if (const auto known = numbers_.find(AskedView(name, shape)); known != numbers_.end()) return known->second;
+  return numbers_.emplace(Asked{std::string(name), shape}, Add(name, shape)).first->second;
 }
 
 std::optional<std::uint32_t> OrderTable::Add(std::string_view name, const Shape& shape) {

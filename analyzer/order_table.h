@@ -6,10 +6,11 @@
 //   NumberOf("any", 1x64x8x8)    nullopt: it says nothing
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -36,27 +37,32 @@ class OrderTable {
   bool IsSame(std::uint32_t a, std::uint32_t b) const { return a == b || orders_[a].same_as == orders_[b].same_as; }
 
  private:
-  std::optional<std::uint32_t> Find(std::string_view name, const Shape& shape);
   std::optional<std::uint32_t> Add(std::string_view name, const Shape& shape);
 
-  struct TextHash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
-  };
-  // The last answers: the candidates of one unit, and of its neighbours, mostly name the same orders of few shapes.
-  struct Answer {
+  struct Asked {
     std::string name;
     Shape shape;
-    std::optional<std::uint32_t> number;
+  };
+  struct AskedView {
+    AskedView(const Asked& asked) : name(asked.name), extents(asked.shape.dims) {}
+    AskedView(std::string_view asked, const Shape& shape) : name(asked), extents(shape.dims) {}
+    std::string_view name;
+    std::span<const std::int64_t> extents;
+  };
+  struct AskedHash {
+    using is_transparent = void;
+    std::size_t operator()(AskedView asked) const;
+  };
+  struct SameAsked {
+    using is_transparent = void;
+    bool operator()(AskedView a, AskedView b) const {
+      return a.name == b.name && std::ranges::equal(a.extents, b.extents);
+    }
   };
 
   std::deque<NamedOrder> orders_;
-  // By name and extents.
-  std::unordered_map<std::string, std::optional<std::uint32_t>, TextHash, std::equal_to<>> numbers_;
+  std::unordered_map<Asked, std::optional<std::uint32_t>, AskedHash, SameAsked> numbers_;
   std::map<std::pair<std::vector<std::int64_t>, std::string>, std::size_t> first_;  // by runs, and what is padded
-  std::string key_;
-  std::array<Answer, 4> recent_;
-  std::size_t oldest_ = 0;
 };
 
 }  // namespace infimum

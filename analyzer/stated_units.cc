@@ -5,23 +5,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "infimum/graph/replay_schedule.h"
 #include "infimum/graph/views.h"
 
 namespace infimum {
 namespace {
-
-// How many of a workload's first operands are no weights.
-std::size_t CountInputs(const Workload& workload, std::size_t operands) {
-  const auto* region = std::get_if<Region>(&workload);
-  if (region == nullptr) return operands;
-  std::size_t weights = 0;  // they count up from 0
-  for (const RegionMember& member : region->members)
-    for (const RegionOperand& operand : member.operands)
-      if (operand.source == RegionOperand::Source::kWeight)
-        weights = std::max(weights, static_cast<std::size_t>(operand.index) + 1);
-  return operands - std::min(weights, operands);
-}
 
 class Finder {
  public:
@@ -88,21 +75,17 @@ class Finder {
     places_.push_back(place);
   }
 
-  // A workload's operands, of which `value_of` tells the values of the first `known`. Candidates state layouts for
-  // those that vary from one inference to the next, in turn.
+  // `value_of` tells the values of the first `known` operands as its layer or region lists them.
   template <class ValueOf>
-  void ReadOperands(const Workload& workload, const std::vector<Operand>& operands, std::size_t known,
-                    const ValueOf& value_of, StatedUnit& unit) {
-    unit.keeps_order = IsElementwise(workload);
-    const std::size_t inputs = CountInputs(workload, operands.size());
-    std::size_t name = 0;
-    for (std::size_t k = 0; k < inputs && k < known; ++k) {
-      if (operands[k].constant) continue;
-      const std::optional<ValueId> value = value_of(k);
+  void ReadOperands(const VaryingOperands& operands, std::size_t known, const ValueOf& value_of, StatedUnit& unit) {
+    unit.keeps_order = operands.keeps_order;
+    for (std::size_t name = 0; name < operands.reads.size(); ++name) {
+      const VaryingOperands::Read& read = operands.reads[name];
+      if (read.place >= known) continue;
+      const std::optional<ValueId> value = value_of(read.place);
       const std::optional<std::size_t> tensor = value ? TensorOf(*value) : std::nullopt;
       unit.keeps_order &= tensor.has_value();
-      if (tensor) Read(*tensor, {name, &operands[k].shape}, unit);
-      ++name;
+      if (tensor) Read(*tensor, {name, &read.shape}, unit);
     }
   }
 
@@ -127,22 +110,16 @@ class Finder {
     const Layer& layer = graph_.layers[number];
     StatedUnit unit = Begin();
     unit.layers = {number};
-    const bool has_rows = layer.workload && layer.bodies.empty();
-    std::vector<Operand> operands, outputs;
-    if (has_rows) {
-      operands = OperandsOf(*layer.workload);
-      outputs = OutputsOf(*layer.workload);
-      // A region's operands are kept in the order of their first use.
-      std::vector<std::size_t> inputs = layer.operand_inputs;
-      if (const auto* members = std::get_if<Region>(&*layer.workload)) {
-        const std::vector<std::size_t> by_use = PlacesByFirstUse(*members);
-        for (std::size_t i = 0; i < by_use.size() && i < inputs.size(); ++i)
-          if (by_use[i] < inputs.size()) inputs[by_use[i]] = layer.operand_inputs[i];
-      }
-      const auto value_of = [&](std::size_t k) {
-        return inputs[k] < layer.inputs.size() ? layer.inputs[inputs[k]] : std::nullopt;
+    VaryingOperands own;
+    const VaryingOperands* operands = nullptr;
+    if (layer.workload && layer.bodies.empty()) {
+      if (resolved.rows == nullptr) own = VaryingOperandsOf(*layer.workload);
+      operands = resolved.rows != nullptr ? &resolved.rows->operands : &own;
+      const auto value_of = [&](std::size_t place) {
+        const std::size_t input = layer.operand_inputs[place];
+        return input < layer.inputs.size() ? layer.inputs[input] : std::nullopt;
       };
-      ReadOperands(*layer.workload, operands, inputs.size(), value_of, unit);
+      ReadOperands(*operands, layer.operand_inputs.size(), value_of, unit);
     } else {
       for (const std::optional<ValueId>& input : layer.inputs)
         if (const std::optional<std::size_t> tensor = input ? TensorOf(*input) : std::nullopt) Read(*tensor, {}, unit);
@@ -150,7 +127,9 @@ class Finder {
     }
     for (std::size_t k = 0; k < layer.outputs.size(); ++k) {
       const std::optional<ValueId>& output = layer.outputs[k];
-      if (output) Write(*output, k < outputs.size() ? outputs[k].shape : *graph_.value(*output).shape, unit);
+      if (!output) continue;
+      const bool is_stated = operands != nullptr && k < operands->writes.size();
+      Write(*output, is_stated ? operands->writes[k] : *graph_.value(*output).shape, unit);
     }
     AddWays(resolved.rows, unit);
     // Estimated, missing, seen in a run, or a sum over bodies. Rows that say nothing of their layouts count as
@@ -170,16 +149,11 @@ class Finder {
     unit.region = place;
     for (LayerId layer : region.layers)
       if (TakesPart(graph_.layer(layer))) unit.layers.push_back(layer.index());
-    std::vector<ValueId> values = region.operands;
-    if (const auto* members = std::get_if<Region>(&region.workload)) {
-      const std::vector<std::size_t> places = PlacesByFirstUse(*members);
-      for (std::size_t i = 0; i < places.size() && i < values.size(); ++i) values[places[i]] = region.operands[i];
-    }
-    const std::vector<Operand> operands = OperandsOf(region.workload), outputs = OutputsOf(region.workload);
-    const auto value_of = [&](std::size_t k) { return std::optional<ValueId>(values[k]); };
-    ReadOperands(region.workload, operands, values.size(), value_of, unit);
-    for (std::size_t k = 0; k < region.outputs.size() && k < outputs.size(); ++k)
-      Write(region.outputs[k], outputs[k].shape, unit);
+    const VaryingOperands& operands = resolved.rows->operands;
+    const auto value_of = [&](std::size_t operand) { return std::optional<ValueId>(region.operands[operand]); };
+    ReadOperands(operands, region.operands.size(), value_of, unit);
+    for (std::size_t k = 0; k < region.outputs.size() && k < operands.writes.size(); ++k)
+      Write(region.outputs[k], operands.writes[k], unit);
     AddWays(resolved.rows, unit);
     if (unit.way_count > 0 && !unit.layers.empty()) {
       found_.units.push_back(std::move(unit));

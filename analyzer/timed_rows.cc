@@ -13,6 +13,7 @@ TimedRows::TimedRows(std::vector<Measurement> rows, SampleStatistic statistic) :
     if (row.outcome != Outcome::kMeasured || row.repetitions.empty()) continue;
     TimedRow timed;
     timed.row = &row;
+    timed.is_choice = row.candidate.library_choice;
     timed.point = PointValue(row.repetitions);
     const bool is_point = statistic == SampleStatistic::kMinimumOfMedians;
     timed.time = is_point ? timed.point : Fold(row.repetitions, statistic);

@@ -19,6 +19,7 @@ struct TimedRow {
   Latency point{0};                        // PointValue
   Latency time{0};                         // by the selection's statistic
   std::span<const double> logs;            // of its repetitions' medians
+  bool is_choice = false;                  // the library's own heuristic picks it first
   const StatedLayouts* layouts = nullptr;  // of its candidate; of rows in MeasuredRows
 };
 

@@ -45,10 +45,13 @@ double SquaresOf(std::span<const double> values) {
 // Means within a fold, or of all but that fold; repetition i belongs to fold i modulo `folds`.
 double FoldMean(std::span<const double> logs, std::size_t fold, std::size_t folds, bool inside) {
   double sum = 0, count = 0;
-  for (std::size_t i = 0; i < logs.size(); ++i) {
-    if ((i % folds == fold) != inside) continue;
-    sum += logs[i];
-    ++count;
+  std::size_t own = 0;  // the fold of the repetition at hand
+  for (const double log : logs) {
+    if ((own == fold) == inside) {
+      sum += log;
+      ++count;
+    }
+    if (++own == folds) own = 0;
   }
   return sum / count;
 }
@@ -111,10 +114,11 @@ TimeEstimate NoiseModel::Of(std::span<const Repetition> repetitions) const {
   logs.reserve(repetitions.size());
   for (const Repetition& repetition : repetitions) logs.push_back(LogOf(repetition));
   DrawBack(logs);
-  return Of(repetitions, logs);
+  return Estimate(logs, [&] { return PointInterval(repetitions); });
 }
 
-TimeEstimate NoiseModel::Of(std::span<const Repetition> repetitions, std::span<const double> logs) const {
+template <class Samples>
+TimeEstimate NoiseModel::Estimate(std::span<const double> logs, const Samples& samples) const {
   const double count = static_cast<double>(logs.size());
   TimeEstimate estimate;
   estimate.center = std::exp(Mean(logs));
@@ -123,9 +127,9 @@ TimeEstimate NoiseModel::Of(std::span<const Repetition> repetitions, std::span<c
     estimate.variance = estimate.center * estimate.center * VarianceOf(logs) / count;
     return estimate;
   }
-  const Interval samples = PointInterval(repetitions);
-  estimate.below = std::max(estimate.center - samples.low.count(), 0.0);
-  estimate.above = std::max(samples.high.count() - estimate.center, 0.0);
+  const Interval seen = samples();
+  estimate.below = std::max(estimate.center - seen.low.count(), 0.0);
+  estimate.above = std::max(seen.high.count() - estimate.center, 0.0);
   return estimate;
 }
 
@@ -152,7 +156,8 @@ TimeEstimate NoiseModel::OfBest(std::span<const TimedRow> rows, std::vector<cons
     return a.mean != b.mean ? a.mean < b.mean : a.row->candidate.name() < b.row->candidate.name();
   });
   const Contender best = contenders.front();
-  TimeEstimate estimate = Of(best.row->repetitions, best.logs);
+  // The row itself lies far away in memory.
+  TimeEstimate estimate = Estimate(best.logs, [&] { return PointInterval(best.row->repetitions); });
   const double variance = VarianceOf(best.logs);
   std::erase_if(contenders, [&](const Contender& contender) {
     if (contender.row == best.row) return false;

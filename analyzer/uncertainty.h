@@ -60,7 +60,9 @@ class NoiseModel {
  private:
   // Draws logarithms of one row's medians back where they lie too far out.
   void DrawBack(std::span<double> logs) const;
-  TimeEstimate Of(std::span<const Repetition> repetitions, std::span<const double> logs) const;
+  // Of the logarithms; calls `samples` for the interval that stands in where no deviation is known.
+  template <class Samples>
+  TimeEstimate Estimate(std::span<const double> logs, const Samples& samples) const;
   double VarianceOf(std::span<const double> logs) const;
 
   double typical_ = 0;  // deviation, from the differences; 0: not known

@@ -10,6 +10,7 @@
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
+#include "infimum/results/candidate_list.h"
 #include "microbench/harness/campaign.h"
 #include "microbench/harness/core_choice.h"
 #include "microbench/harness/journal_file.h"
@@ -181,6 +182,12 @@ class Runner {
     if (const Status started = worker.Start(0); !started.ok()) return Fail(started.error());
     std::int64_t runs = 0;
     for (const ContestedWorkload& workload : InOrderOfShare(plan)) {
+      if (options_.list_json) {
+        Result<std::vector<Candidate>> candidates = ListOne(workload, worker);
+        if (end_wished != 0) return Fail(Error{"interrupted"});
+        std::printf("%s\n", FormatCandidateList(Describe(workload, std::move(candidates))).c_str());
+        continue;
+      }
       std::printf("%s  (%s)\n", workload.workload.text.c_str(), std::string(Name(workload.contract)).c_str());
       Result<std::vector<Candidate>> candidates = ListOne(workload, worker);
       if (end_wished != 0) return Fail(Error{"interrupted"});
@@ -197,6 +204,21 @@ class Runner {
     }
     if (options_.action == RunnerAction::kDryRun) PrintEstimate(runs);
     return std::fflush(stdout) == 0 ? 0 : Fail(Error{"standard output: writing failed"});
+  }
+
+  CandidateList Describe(const ContestedWorkload& workload, Result<std::vector<Candidate>> candidates) const {
+    CandidateList list;
+    list.workload = workload.workload.text;
+    list.contract = workload.contract;
+    list.tier = options_.campaign.tier;
+    list.library = name_;
+    if (!candidates.ok()) {
+      list.refusal = candidates.error().message;
+      return list;
+    }
+    for (Candidate& candidate : *candidates) list.candidates.push_back({std::move(candidate), {}});
+    if (list.candidates.empty()) list.refusal = name_ + " has no candidate for it";
+    return list;
   }
 
   Result<std::vector<Candidate>> ListOne(const ContestedWorkload& workload, Worker& worker) {

@@ -44,6 +44,7 @@ struct RawOptions {
   int progress_descriptor = -1;
   bool peaks = false;
   bool list = false;
+  bool list_json = false;
   bool dry_run = false;
   bool retry_failed = false;
   bool quiet = false;
@@ -104,6 +105,7 @@ void Declare(CLI::App& app, RawOptions& raw) {
                  "pin to these cores (0,2-5); default: the last ones, of different physical cores");
   app.add_flag("--peaks", raw.peaks, "measure the device's peak rates too; alone where there is no plan");
   app.add_flag("--list", raw.list, "list the candidates of each workload, run nothing");
+  app.add_flag("--list-json", raw.list_json, "the same as lines of JSON");
   app.add_flag("--dry-run", raw.dry_run, "say what would run and how long it would take, run nothing");
   app.add_flag("--retry-failed", raw.retry_failed, "measure again what failed in the journal that is continued");
   app.add_option("--seed", raw.seed, "of buffers and of the order of candidates")->capture_default_str();
@@ -147,7 +149,8 @@ Result<Clock::Duration> DurationOption(std::string_view option, const std::strin
 Status CheckWhatToRun(const RawOptions& raw) {
   if (!raw.plan.empty() && !raw.layer.empty()) return Error{"a plan and --layer exclude each other, give one of them"};
   if (!raw.replay.empty()) {
-    if (!raw.plan.empty() || !raw.layer.empty() || raw.peaks || raw.list || raw.dry_run || !raw.candidates.empty())
+    if (!raw.plan.empty() || !raw.layer.empty() || raw.peaks || raw.list || raw.list_json || raw.dry_run ||
+        !raw.candidates.empty())
       return Error{"--replay runs a model as its schedule says, leave out everything else that is to be measured"};
     if (raw.tensors.empty()) return Error{"--replay needs --tensors DIR, the folder with the model's tensors"};
   } else if (!raw.tensors.empty()) {
@@ -155,7 +158,8 @@ Status CheckWhatToRun(const RawOptions& raw) {
   }
   if (raw.plan.empty() && raw.layer.empty() && !raw.peaks && raw.replay.empty())
     return Error{"nothing to measure, give a PLAN, --layer or --peaks (--help shows examples)"};
-  if (raw.list && raw.dry_run) return Error{"--list and --dry-run exclude each other, give one of them"};
+  if ((raw.list || raw.list_json) && raw.dry_run)
+    return Error{"--list and --dry-run exclude each other, give one of them"};
   if (raw.rounds < 1 || raw.rounds > 1000) return Error{"--rounds must be from 1 to 1000"};
   if (raw.threads < 1) return Error{"--threads must be 1 or more"};
   return {};
@@ -189,7 +193,8 @@ Result<std::map<std::string, std::string>> BackendSettings(const std::vector<std
 Result<RunnerOptions> Check(const RawOptions& raw) {
   INFIMUM_RETURN_IF_ERROR(CheckWhatToRun(raw));
   RunnerOptions options;
-  if (raw.list) options.action = RunnerAction::kList;
+  if (raw.list || raw.list_json) options.action = RunnerAction::kList;
+  options.list_json = raw.list_json;
   if (raw.dry_run) options.action = RunnerAction::kDryRun;
   if (!raw.replay.empty()) options.action = RunnerAction::kReplay;
   options.replay = raw.replay;

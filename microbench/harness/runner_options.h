@@ -22,6 +22,7 @@ struct RunnerOptions {
   std::string replay;   // kReplay: the schedule's file
   std::string tensors;  // kReplay: the folder that the schedule's tensors are in
   std::string output = "-";
+  bool list_json = false;        // kList: lines of JSON (candidate_list.h), not of text
   std::string format = "jsonl";  // or "google-benchmark"
   CampaignOptions campaign;
   WorkerSetup worker;

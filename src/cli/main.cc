@@ -72,6 +72,7 @@ int Main(int argc, char** argv) {
   AddPlanCommand(app, invocation);
   AddEmitCommand(app, invocation);
   AddBenchCommand(app, invocation);
+  AddCandidatesCommand(app, invocation);
   AddImportCommand(app, invocation);
   AddBoundCommand(app, invocation);
   AddConfirmCommand(app, invocation);

@@ -51,6 +51,25 @@ Result<std::filesystem::path> Installation::Runner(std::string_view backend) con
   return Choose(binaries_, "backend", "infimum-microbench-", backend, "");
 }
 
+Result<std::filesystem::path> Installation::Enumerator(std::string_view backend) const {
+  const std::filesystem::path path = binaries_ / fmt::format("infimum-candidates-{}", backend);
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) return path;
+  return Error{
+      fmt::format("{} cannot be asked about a device that is not here: {} is missing; it is built where CMake finds "
+                  "the headers of the "
+                  "library (of cuDNN: cudnn.h, cuda_runtime_api.h and cudnn_frontend.h)",
+                  backend, path.filename().string())};
+}
+
+Result<std::filesystem::path> Installation::GpuProperties(const std::string& given) const {
+  std::error_code error;
+  if (std::filesystem::is_regular_file(given, error)) return std::filesystem::path(given);
+  if (given.find('/') != std::string::npos || given.ends_with(".json"))
+    return Error{given + ": no such file of device properties"};
+  return Choose(binaries_.parent_path() / "share/infimum/gpus", "GPU", "", given, ".json");
+}
+
 Result<std::filesystem::path> Installation::FrameworkScript(std::string_view framework) const {
   return Choose(binaries_.parent_path() / "share/infimum/frameworks", "framework", "measure_", framework, ".py");
 }

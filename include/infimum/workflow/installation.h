@@ -20,6 +20,13 @@ class Installation {
   // "infimum-microbench-<backend>"; an error lists the backends that are there.
   Result<std::filesystem::path> Runner(std::string_view backend) const;
 
+  // "infimum-candidates-<backend>", which asks a library about devices that are not here.
+  Result<std::filesystem::path> Enumerator(std::string_view backend) const;
+
+  // A file of a GPU's properties: `given` where it is one, else the shipped one of this name ("h200"); an error lists
+  // them.
+  Result<std::filesystem::path> GpuProperties(const std::string& given) const;
+
   // "measure_onnxruntime.py"; an error lists the frameworks that can be measured.
   Result<std::filesystem::path> FrameworkScript(std::string_view framework) const;
 

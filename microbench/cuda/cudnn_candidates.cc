@@ -1,0 +1,102 @@
+#include "microbench/cuda/cudnn_candidates.h"
+
+#include <set>
+
+#include "microbench/cuda/cudnn_graph.h"
+
+namespace infimum::cuda {
+namespace {
+
+bool IsProduct(const Workload& workload) {
+  const auto is_product = [](const LayerConfig& config) {
+    return std::holds_alternative<ConvolutionConfig>(config) || std::holds_alternative<MatMulConfig>(config) ||
+           std::holds_alternative<AttentionConfig>(config);
+  };
+  if (const auto* config = std::get_if<LayerConfig>(&workload)) return is_product(*config);
+  for (const RegionMember& member : std::get<Region>(workload).members)
+    if (is_product(member.config)) return true;
+  return false;
+}
+
+// Whether an engine with these notes can meet the contract. Element-wise engines carry the note of the Tensor Cores too,
+// which says nothing of sums and copies.
+bool MayMeet(const CudnnNotes& notes, NumericContract contract, bool is_product) {
+  if (!is_product) return true;
+  const bool cuts_operands = notes.tensor_core || notes.down_converts_inputs;
+  if (contract == NumericContract::kStrictF32) return !cuts_operands && !notes.reduced_precision_sums;
+  if (contract == NumericContract::kTf32) return cuts_operands;
+  return true;
+}
+
+// Of each engine its best: cuDNN's list has them in its order of preference.
+Result<std::vector<CudnnPlan>> BestOfEngines(CudnnGraph& graph) {
+  INFIMUM_ASSIGN_OR_RETURN(std::vector<CudnnPlan> plans, graph.Heuristic());
+  std::set<std::int64_t> known;
+  std::erase_if(plans, [&](const CudnnPlan& plan) { return !known.insert(plan.engine).second; });
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<CudnnPlan> others, graph.Engines());
+  for (const CudnnPlan& plan : others)
+    if (known.insert(plan.engine).second) plans.push_back(plan);
+  return plans;
+}
+
+Result<std::vector<CudnnPlan>> PlansOf(CudnnGraph& graph, CandidateTier tier) {
+  switch (tier) {
+    case CandidateTier::kHeuristic:
+      return graph.Heuristic();
+    case CandidateTier::kEngine:
+      return BestOfEngines(graph);
+    case CandidateTier::kExhaustive:
+      return graph.Exhaustive(kMostOfAForm);
+  }
+  return std::vector<CudnnPlan>();
+}
+
+std::string NameOf(const CudnnForm& form, const Workload& workload) {
+  return "in=" + InputLayouts(workload, form) + " out=" + OutputLayout(workload, form) + Suffix(workload, form);
+}
+
+}  // namespace
+
+Result<CandidateList> CudnnCandidates(const Workload& workload, NumericContract contract, CandidateTier tier,
+                                      const GpuProperties& gpu) {
+  CandidateList list;
+  list.workload = KeyOf(workload).text;
+  list.contract = contract;
+  list.tier = tier;
+  list.device = gpu.name();
+  const bool is_product = IsProduct(workload);
+  const auto refuse = [&](const CudnnForm& form, const std::string& why) {
+    // A family that the graph lacks is refused in every form with the same words.
+    const std::string words = NameOf(form, workload) + ": " + why;
+    if (list.refusal.find(why) != std::string::npos) return;
+    list.refusal += (list.refusal.empty() ? "" : "; ") + words;
+  };
+  for (const CudnnForm& form : FormsOf(workload, contract, tier)) {
+    Result<CudnnGraph> graph = CudnnGraph::Build(workload, form, gpu);
+    if (!graph.ok()) {
+      if (!graph.error().message.starts_with("unsupported: ")) return graph.error();
+      refuse(form, graph.error().message.substr(std::string_view("unsupported: ").size()));
+      continue;
+    }
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<CudnnPlan> plans, PlansOf(*graph, tier));
+    std::size_t count = 0;
+    for (const CudnnPlan& plan : plans) {
+      if (!MayMeet(plan.notes, contract, is_product)) continue;
+      ++count;
+      OfferedCandidate offered;
+      offered.candidate = {"cudnn-graph", plan.name + Suffix(workload, form), InputLayouts(workload, form),
+                           OutputLayout(workload, form), list.candidates.empty()};
+      offered.notes = Format(plan.notes);
+      list.candidates.push_back(std::move(offered));
+    }
+    if (plans.empty()) {
+      refuse(form, "no engine of cuDNN takes it on this device");
+    } else if (count == 0) {
+      refuse(form, "all " + std::to_string(plans.size()) + " engines are of other arithmetic than " +
+                       std::string(Name(contract)));
+    }
+  }
+  return list;
+}
+
+}  // namespace infimum::cuda

@@ -1,0 +1,20 @@
+// Adds a workload's operations to a graph of NVIDIA's frontend. For cudnn_graph.cc alone: the frontend's headers take half
+// a minute to compile.
+//
+//   convolution + bias, add, relu   conv_fprop -> pointwise ADD -> pointwise ADD -> pointwise RELU_FWD
+//
+// Tensors between them are virtual. Shapes that the canonical texts merged are spread over the dimensions of the tensor
+// that they meet; dimensions that cuDNN wants and the layer lacks are of extent one.
+#pragma once
+
+#include <cudnn_frontend.h>
+
+#include "infimum/measurement/contract.h"
+#include "microbench/cuda/cudnn_form.h"
+
+namespace infimum::cuda {
+
+// An error that starts with "unsupported: " names what cuDNN's graph cannot say.
+Status AddOperations(const Workload& workload, const CudnnForm& form, cudnn_frontend::graph::Graph& graph);
+
+}  // namespace infimum::cuda

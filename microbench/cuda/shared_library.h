@@ -1,0 +1,45 @@
+// A library of NVIDIA's, opened when it is asked for: no program here links one, so that each starts on every machine
+// and can say which library is missing.
+//
+//   Result<SharedLibrary> cudnn = SharedLibrary::Open({"libcudnn.so.9"}, "cudnn", "cuDNN 9");
+//   cudnn->path();   // "/usr/local/cuda/lib64/libcudnn.so.9"
+//
+// Looked for in this order: the folders in INFIMUM_CUDA_LIBRARIES (separated by colons), where the system's loader looks,
+// /usr/local/cuda and /opt/cuda, and where Python's packages keep it (site-packages/nvidia/<part>/lib of the active
+// environment and of the system's Pythons).
+#pragma once
+
+#include <filesystem>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "infimum/base/result.h"
+
+namespace infimum::cuda {
+
+class SharedLibrary {
+ public:
+  // `names`: the newest first; `package`: its folder in site-packages/nvidia; `what`: for people. An error says what is
+  // missing, where it was looked for, and how to get it.
+  static Result<SharedLibrary> Open(const std::vector<std::string>& names, std::string_view package,
+                                    std::string_view what);
+
+  // Never closed: libraries of CUDA do not survive it.
+  void* handle() const { return handle_; }
+  const std::filesystem::path& path() const { return path_; }
+  // nullptr where the library has no such symbol.
+  void* Find(const char* symbol) const;
+
+ private:
+  SharedLibrary(void* handle, std::filesystem::path path) : handle_(handle), path_(std::move(path)) {}
+
+  void* handle_ = nullptr;
+  std::filesystem::path path_;
+};
+
+// Folders in which NVIDIA's libraries may be, apart from those of the system's loader, in the order above.
+std::vector<std::filesystem::path> LibraryFolders(std::string_view package);
+
+}  // namespace infimum::cuda

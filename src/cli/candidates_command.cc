@@ -1,0 +1,99 @@
+// infimum candidates WORKLOAD: which algorithms a library has for it, here or on a GPU that is not here.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "infimum/base/text.h"
+#include "infimum/reports/csv.h"
+#include "infimum/reports/table.h"
+#include "infimum/workflow/candidate_question.h"
+#include "src/cli/command.h"
+#include "src/cli/options.h"
+
+namespace infimum::cli {
+namespace {
+
+struct CandidatesOptions {
+  std::string workload;
+  CandidateQuestion question;
+  std::string tier = "engine";
+  OutputFormat format = OutputFormat::kTable;
+  TalkOptions talk;
+};
+
+Table MakeTable(const CandidateList& list) {
+  Table table{{{"candidate", Align::kLeft, true}, {"reads"}, {"writes"}, {"choice"}, {"notes", Align::kLeft, true}}, {}};
+  for (const OfferedCandidate& offered : list.candidates) {
+    const Candidate& candidate = offered.candidate;
+    table.rows.push_back({candidate.name(), candidate.input_layout, candidate.output_layout,
+                          candidate.library_choice ? "library" : "", offered.notes});
+  }
+  return table;
+}
+
+Result<int> RunCandidates(const CandidatesOptions& options) {
+  CandidateQuestion question = options.question;
+  INFIMUM_ASSIGN_OR_RETURN(question.workload, ParseWorkload(options.workload));
+  question.tier = FindTier(options.tier).value_or(CandidateTier::kEngine);
+  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+  INFIMUM_ASSIGN_OR_RETURN(const CandidateList list, AskForCandidates(installation, question));
+  const Table table = MakeTable(list);
+  switch (options.format) {
+    case OutputFormat::kTable:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatTable(table, TerminalWidth())));
+      break;
+    case OutputFormat::kCsv:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatCsv(table)));
+      break;
+    case OutputFormat::kJson:
+      INFIMUM_RETURN_IF_ERROR(
+          WriteOutput("-", nlohmann::json::parse(FormatCandidateList(list)).dump(2, ' ', false) + "\n"));
+      break;
+  }
+  Talk talk = options.talk.Make();
+  const std::string asked = list.library + (list.version.empty() ? "" : " " + list.version);
+  talk.Say(fmt::format("{} candidate{} of {}{}, contract {}, tier {}", list.candidates.size(),
+                       list.candidates.size() == 1 ? "" : "s", asked,
+                       list.device.empty() ? "" : " on " + list.device, Name(list.contract), Name(list.tier)));
+  if (!list.refusal.empty()) talk.Say("not offered: " + list.refusal);
+  return kDone;
+}
+
+}  // namespace
+
+void AddCandidatesCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<CandidatesOptions>();
+  CLI::App* command = NewCommand(
+      app, "candidates", "list the algorithms that a library has for a workload",
+      "Of this machine's device, or with --device-properties of a GPU that is not here: cuDNN answers for the properties "
+      "that it is given, and nothing is run. Names of engines belong to one version of cuDNN.\n"
+      "Shipped: tesla-t4, a100-sxm4-40gb, h100-sxm, h200, b200; a file has the JSON text that cuDNN writes of a device "
+      "(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION).",
+      "infimum candidates --device-properties h200 'matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x3072 "
+      "bias=no weights=const'");
+  command->add_option("WORKLOAD", options->workload, "a layer's or region's canonical text")
+      ->required()
+      ->check([](const std::string& text) {
+        const Result<Workload> workload = ParseWorkload(text);
+        return workload.ok() ? std::string() : workload.error().message;
+      });
+  command->add_option("--backend", options->question.backend,
+                      "whose library is asked: onednn or cuda; default: onednn, with --device-properties cuda")
+      ->type_name("NAME");
+  command->add_option("--device-properties", options->question.gpu, "a GPU that need not be here, by name or file")
+      ->type_name("GPU");
+  command->add_option("--tier", options->tier, "which candidates: heuristic, engine or exhaustive")
+      ->type_name("T")
+      ->check([](const std::string& text) {
+        return FindTier(text) ? std::string() : Quoted(text) + " is none of heuristic, engine and exhaustive";
+      })
+      ->capture_default_str();
+  AddContract(command, options->question.contract);
+  AddThreads(command, options->question.threads);
+  AddFormat(command, options->format);
+  AddTalk(command, options->talk);
+  invocation.Bind(command, [options] { return RunCandidates(*options); });
+}
+
+}  // namespace infimum::cli

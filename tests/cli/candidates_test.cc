@@ -1,0 +1,58 @@
+// infimum candidates: what a library offers, of this machine's device and of GPUs that are not here.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/program.h"
+
+namespace infimum::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string kRelu = "pointwise kind=relu dtype=f16:-:f16 in=802816";
+
+TEST(Candidates, OfThisMachineAreWhatTheRunnerLists) {
+  const ProgramTest program;
+  const Ended ended = program.Infimum({"candidates", "--backend", "fake", "--format", "json", "--tier", "exhaustive",
+                                       "pointwise kind=relu dtype=f32:-:f32 in=802816"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  const nlohmann::json document = nlohmann::json::parse(ended.output);
+  EXPECT_EQ(document["schema"], "infimum.candidates/1");
+  EXPECT_EQ(document["library"], "fake");
+  EXPECT_EQ(document["tier"], "exhaustive");
+  EXPECT_FALSE(document["candidates"].empty());
+  EXPECT_EQ(document["candidates"][0]["library_choice"], true);
+}
+
+TEST(Candidates, MistakesAreOneClearLine) {
+  const ProgramTest program;
+  const Ended unknown = program.Infimum({"candidates", "--device-properties", "h2000", kRelu});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.errors, HasSubstr("h2000"));
+  const Ended mixed = program.Infimum({"candidates", "--backend", "onednn", "--device-properties", "h200", kRelu});
+  EXPECT_EQ(mixed.exit_code, 1);
+  EXPECT_THAT(mixed.errors, HasSubstr("--device-properties is for --backend cuda"));
+  EXPECT_EQ(program.Infimum({"candidates", "pointwise kind=rellu"}).exit_code, 2);
+  EXPECT_EQ(program.Infimum({"candidates"}).exit_code, 2);
+}
+
+TEST(Candidates, OfAGpuThatIsNotHere) {
+  if (!std::filesystem::exists(std::string(INFIMUM_BINARY_DIR) + "/bin/infimum-candidates-cuda"))
+    GTEST_SKIP() << "built without the headers of cuDNN and its frontend";
+  const ProgramTest program;
+  const Ended ended = program.Infimum({"candidates", "--device-properties", "a100-sxm4-40gb", "--format", "json", kRelu});
+  if (ended.exit_code != 0 && ended.errors.find("was not found") != std::string::npos)
+    GTEST_SKIP() << "cuDNN is not here: " << ended.errors;
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  const nlohmann::json document = nlohmann::json::parse(ended.output);
+  EXPECT_EQ(document["device"], "NVIDIA A100-SXM4-40GB");
+  EXPECT_EQ(document["contract"], "f16");
+  const Ended broken = program.Infimum({"candidates", "--device-properties", "/dev/null", kRelu});
+  EXPECT_EQ(broken.exit_code, 1);
+}
+
+}  // namespace
+}  // namespace infimum::testing
