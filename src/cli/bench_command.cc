@@ -3,9 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -18,13 +15,13 @@
 #include "infimum/workflow/campaign.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
+#include "src/cli/plan_argument.h"
 
 namespace infimum::cli {
 namespace {
 
 struct BenchOptions {
-  std::string plan;
-  std::string layer;
+  PlanArgument plan;
   std::string database = "infimum.db";
   CampaignOptions campaign;
   std::string tier = "engine";
@@ -33,27 +30,6 @@ struct BenchOptions {
   OutputFormat format = OutputFormat::kTable;
   TalkOptions talk;
 };
-
-Result<Plan> ReadPlan(const BenchOptions& options) {
-  if (!options.layer.empty()) {
-    const Result<Workload> workload = ParseWorkload(options.layer);
-    if (!workload) return Within("--layer", workload.error());
-    PlanEntry entry;
-    entry.workload = *workload;
-    entry.contract = options.contract.value_or(NativeContract(*workload));
-    return Plan{{}, {std::move(entry)}};
-  }
-  std::string text;
-  if (options.plan == "-") {
-    text.assign(std::istreambuf_iterator<char>(std::cin), {});
-  } else {
-    std::ifstream file(options.plan, std::ios::binary);
-    if (!file)
-      return Error{options.plan + ": cannot be read; `infimum plan MODEL -o " + options.plan + "` writes a plan"};
-    text.assign(std::istreambuf_iterator<char>(file), {});
-  }
-  return ParsePlan(text, options.plan);
-}
 
 Table MakeTable(const Plan& plan, std::vector<Measurement> rows) {
   Table table{{{"workload", Align::kLeft, true},
@@ -110,7 +86,7 @@ std::string MakeJson(const std::vector<Measurement>& rows) {
 }
 
 Result<int> RunBench(const BenchOptions& options) {
-  INFIMUM_ASSIGN_OR_RETURN(const Plan plan, ReadPlan(options));
+  INFIMUM_ASSIGN_OR_RETURN(const Plan plan, options.plan.Read(options.contract));
   CampaignOptions campaign = options.campaign;
   INFIMUM_ASSIGN_OR_RETURN(campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   const std::optional<CandidateTier> tier = FindTier(options.tier);
@@ -159,15 +135,7 @@ void AddBenchCommand(CLI::App& app, Invocation& invocation) {
                                  "infimum bench --layer 'convolution dtype=f32:f32:f32 in=1x64x56x56 out_channels=64 "
                                  "kernel=3x3 stride=1x1 dilation=1x1 "
                                  "pad=1,1,1,1 groups=1 bias=no weights=const'");
-  auto* const what = command->add_option_group("what", "what is measured");
-  what->add_option("PLAN", options->plan, "a plan from `infimum plan`; - for standard input");
-  what->add_option("--layer", options->layer, "one workload's canonical text")
-      ->type_name("TEXT")
-      ->check([](const std::string& text) {
-        const Result<Workload> workload = ParseWorkload(text);
-        return workload.ok() ? std::string() : workload.error().message;
-      });
-  what->require_option(1);
+  AddPlanArgument(command, options->plan, "what is measured");
   command->add_option("--candidate", options->campaign.candidates, "only this candidate, by name; may be given again")
       ->type_name("NAME");
   AddDatabase(command, options->database);

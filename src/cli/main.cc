@@ -70,6 +70,7 @@ int Main(int argc, char** argv) {
   AddAnalyzeCommand(app, invocation);
   AddInspectCommand(app, invocation);
   AddPlanCommand(app, invocation);
+  AddEmitCommand(app, invocation);
   AddBenchCommand(app, invocation);
   AddCandidatesCommand(app, invocation);
   AddImportCommand(app, invocation);

@@ -262,6 +262,10 @@ class Handler final : public nlohmann::json_sax<Json> {
     if (name == "date") return &context_.date;
     if (name == "executable") return &context_.executable;
     if (name == "infimum_device") return &context_.infimum_device;
+    if (name == "infimum_schema") return &context_.infimum_schema;
+    if (name == "infimum_libraries") return &context_.infimum_libraries;
+    if (name == "infimum_threads") return &context_.infimum_threads;
+    if (name == "infimum_affinity") return &context_.infimum_affinity;
     return nullptr;
   }
 

@@ -43,6 +43,11 @@ struct BenchmarkContext {
   std::string date;
   std::string executable;
   std::string infimum_device;  // from --benchmark_context=infimum_device=KEY
+  // Of programs that `infimum emit` wrote: "infimum.emit/1", "onednn=3.2.0 omp", "1", "pinned:3".
+  std::string infimum_schema;
+  std::string infimum_libraries;
+  std::string infimum_threads;
+  std::string infimum_affinity;
   std::optional<double> cpus;
   std::optional<double> megahertz;
   std::map<std::string, std::string> caches;  // "l1" -> "32768", data and unified ones

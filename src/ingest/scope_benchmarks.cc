@@ -14,6 +14,7 @@
 #include "infimum/base/text.h"
 #include "src/ingest/benchmark_stream.h"
 #include "src/ingest/benchmark_system.h"
+#include "src/ingest/emitted_layers.h"
 #include "src/ingest/labelled_layers.h"
 #include "src/ingest/row_window.h"
 #include "src/ingest/scope_layers.h"
@@ -29,15 +30,20 @@ using ingest::ScopeLayer;
 using ingest::ScopeName;
 using ingest::UnexpressedLayer;
 
-constexpr std::array<std::string_view, 9> kCounters = {"beta",
-                                                       "cupti_enabled",
-                                                       "convolution_algorithm",
-                                                       "advised_convolution_algorithm",
-                                                       "input_a_tensor_layout",
-                                                       "input_tensor_layout",
-                                                       "output_tensor_layout",
-                                                       "x_tensor_layout",
-                                                       "y_tensor_layout"};
+constexpr std::array<std::string_view, 14> kCounters = {"beta",
+                                                        "cupti_enabled",
+                                                        "convolution_algorithm",
+                                                        "advised_convolution_algorithm",
+                                                        "input_a_tensor_layout",
+                                                        "input_tensor_layout",
+                                                        "output_tensor_layout",
+                                                        "x_tensor_layout",
+                                                        "y_tensor_layout",
+                                                        "min_us",
+                                                        "median_us",
+                                                        "p95_us",
+                                                        "samples",
+                                                        "library_choice"};
 constexpr double kMaxMicroseconds = 1e15;  // as in journals
 constexpr std::size_t kMaxReason = 500;
 constexpr std::size_t kMostLeftovers = 64;  // kinds of them
@@ -145,7 +151,21 @@ Status ReadOutcome(const BenchmarkEntry& entry, Measurement& row) {
   return {};
 }
 
-Result<std::variant<Reading, UnexpressedLayer>> ReadEntry(const BenchmarkEntry& entry, std::string_view executable) {
+// The statistics of a program that infimum wrote are a repetition like its runners'.
+Status ReadEmittedOutcome(const BenchmarkEntry& entry, Measurement& row) {
+  if (entry.failed || entry.skipped) {
+    const ingest::EmittedFailure failure = ingest::FailureOf(entry.message);
+    row.outcome = failure.outcome;
+    row.reason = Reason(failure.reason);
+    return {};
+  }
+  INFIMUM_ASSIGN_OR_RETURN(Repetition repetition, ingest::EmittedRepetition(entry));
+  row.repetitions = {std::move(repetition)};
+  return {};
+}
+
+Result<std::variant<Reading, UnexpressedLayer>> ReadEntry(const BenchmarkEntry& entry, std::string_view executable,
+                                                          bool emitted) {
   using Either = std::variant<Reading, UnexpressedLayer>;
   Reading reading;
   Measurement& row = reading.row;
@@ -166,11 +186,16 @@ Result<std::variant<Reading, UnexpressedLayer>> ReadEntry(const BenchmarkEntry& 
     reading.api = name.api + "_" + name.type;
     INFIMUM_ASSIGN_OR_RETURN(reading.layouts, LayoutsOf(entry));
   } else {
-    std::optional<LabelledLayer> layer = ingest::FindLabelledLayer(entry, executable);
+    std::optional<LabelledLayer> layer =
+        emitted ? ingest::FindEmittedLayer(entry) : ingest::FindLabelledLayer(entry, executable);
     if (!layer) return Either(UnexpressedLayer{"neither label nor name is a workload"});
     row.workload = KeyOf(layer->workload);
     row.candidate = std::move(layer->candidate);
     row.contract = NativeContract(layer->workload);
+  }
+  if (emitted) {
+    INFIMUM_RETURN_IF_ERROR(ReadEmittedOutcome(entry, row));
+    return Either(std::move(reading));
   }
   INFIMUM_RETURN_IF_ERROR(ReadOutcome(entry, row));
   const std::optional<double> algorithm = Counter(entry, "convolution_algorithm");
@@ -223,7 +248,7 @@ class Reader {
       return taker_.rows(device_, environment_, rows, std::span<const PeakRate>());
     });
     INFIMUM_RETURN_IF_ERROR(Stream([&](const BenchmarkEntry& entry) {
-      Result<std::variant<Reading, UnexpressedLayer>> either = ReadEntry(entry, context_.executable);
+      Result<std::variant<Reading, UnexpressedLayer>> either = ReadEntry(entry, context_.executable, emitted_);
       if (!either.ok()) return Status(At(entry, either.error()));
       auto* reading = std::get_if<Reading>(&*either);
       return reading == nullptr ? Status() : window.Take(RowOf(std::move(*reading)));
@@ -277,7 +302,20 @@ class Reader {
     Result<Device> device = ingest::DeviceOf(facts_, context_);
     if (!device.ok()) return Within(std::string(origin_), device.error());
     device_ = *std::move(device);
-    environment_ = ingest::EnvironmentOf(facts_);
+    Result<bool> emitted = ingest::IsEmitted(context_);
+    if (!emitted.ok()) return Within(std::string(origin_), emitted.error());
+    emitted_ = *emitted;
+    if (emitted_) {
+      // Their counters are known to be such only now that the context was read.
+      INFIMUM_RETURN_IF_ERROR(Stream([this](const BenchmarkEntry& entry) {
+        const auto either = ReadEntry(entry, "", true);
+        return either.ok() ? Status() : Status(At(entry, either.error()));
+      }));
+    }
+    Result<Environment> environment = ingest::EnvironmentOf(facts_);
+    if (emitted_) environment = ingest::EmittedEnvironment(context_);
+    if (!environment.ok()) return Within(std::string(origin_), environment.error());
+    environment_ = *std::move(environment);
     Result<std::string> time = ingest::MeasuredAt(context_);
     if (!time.ok()) return Within(std::string(origin_), time.error());
     measured_at_ = *std::move(time);
@@ -286,7 +324,7 @@ class Reader {
 
   Status SurveyEntry(const BenchmarkEntry& entry) {
     INFIMUM_RETURN_IF_ERROR(ingest::AddFacts(entry.facts, facts_));
-    INFIMUM_ASSIGN_OR_RETURN(const auto either, ReadEntry(entry, ""));
+    INFIMUM_ASSIGN_OR_RETURN(const auto either, ReadEntry(entry, "", false));
     if (const auto* unexpressed = std::get_if<UnexpressedLayer>(&either)) {
       leftovers_.Add(entry, unexpressed->reason);
       return {};
@@ -341,6 +379,7 @@ class Reader {
   std::size_t profiled_ = 0;
   std::string first_failure_;
   bool has_scope_rows_ = false;
+  bool emitted_ = false;  // by a program that `infimum emit` wrote
   Device device_;
   Environment environment_;
   std::string measured_at_;

@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const char* const kCommands[] = {"analyze", "inspect", "plan",    "bench",  "candidates",
+const char* const kCommands[] = {"analyze", "inspect", "plan",    "emit",   "bench", "candidates",
                                  "import",  "bound",   "measure", "report", "devices"};
 
 // One line that starts as every error does.
@@ -108,6 +108,28 @@ TEST(CommandLine, UnknownBackendsAndFrameworksListWhatThereIs) {
   const Ended ended = program.Infimum({"analyze", ProgramTest::Light("squeezenet"), "--backend", "onednm"});
   EXPECT_EQ(ended.exit_code, 1);
   ExpectOneError(ended, "did you mean 'onednn'?");
+}
+
+TEST(CommandLine, EmitWritesANewFolderAndNamesWhatItLeavesOut) {
+  const ProgramTest program;
+  program.Write("plan.txt",
+                "# infimum plan 1\npointwise kind=relu dtype=f32:-:f32 in=64\nscan kind=sum dtype=f32:-:f32 in=2x3x1 "
+                "axis=1\n");
+  const Ended ended = program.Infimum({"emit", "plan.txt", "-o", "benchmarks"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_EQ(ended.output, "");
+  EXPECT_THAT(ended.errors,
+              HasSubstr("infimum: left out: 'scan kind=sum dtype=f32:-:f32 in=2x3x1 axis=1': oneDNN has"));
+  EXPECT_THAT(ended.errors, HasSubstr("1 source written to benchmarks, 1 left out"));
+  EXPECT_THAT(program.Read("benchmarks/CMakeLists.txt"), HasSubstr("onednn_pointwise_relu_f32_64_"));
+  const Ended again = program.Infimum({"emit", "plan.txt", "-o", "benchmarks"});
+  EXPECT_EQ(again.exit_code, 1);
+  ExpectOneError(again, "benchmarks: is not empty");
+  const Ended unread = program.Infimum({"emit", "absent.txt", "-o", "other"});
+  EXPECT_EQ(unread.exit_code, 1);
+  ExpectOneError(unread, "absent.txt: cannot be read; `infimum plan MODEL -o absent.txt` writes a plan");
+  EXPECT_EQ(program.Infimum({"emit", "plan.txt"}).exit_code, 2);
+  EXPECT_EQ(program.Infimum({"emit", "plan.txt", "-o", "x", "--library", "cudnn"}).exit_code, 2);
 }
 
 }  // namespace

@@ -1,0 +1,113 @@
+// Memory for oneDNN's tensors, filled with random numbers, and the names of their layouts.
+//
+//   Tensor image(ChannelsLast({1, 64, 56, 56}, memory::data_type::f32));
+//   FillRandomly(image, -1, 1, 42);
+//   LayoutName(image.bound.get_desc())      "acdb": dimension b, the channels, lies innermost; a capital letter has
+//                                           blocks ("aBcd16b")
+#pragma once
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "onednn_layouts.h"
+
+namespace onednn {
+
+// The order of the dimensions, outermost first, then the blocks.
+inline std::string LayoutName(const memory::desc& desc) {
+  const auto rank = static_cast<std::size_t>(desc.get_ndims());
+  if (rank == 0) return "-";
+  if (desc.get_format_kind() != memory::format_kind::blocked) return "opaque";
+  const memory::dims strides = desc.get_strides(), blocks = desc.get_inner_blks(), indices = desc.get_inner_idxs();
+  memory::dims outer = desc.get_padded_dims();
+  std::string letters;
+  for (std::size_t i = 0; i < rank; ++i) letters += static_cast<char>('a' + i);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto dimension = static_cast<std::size_t>(indices[i]);
+    outer[dimension] /= blocks[i];
+    letters[dimension] = static_cast<char>('A' + dimension);
+  }
+  // Dimensions of extent one have meaningless strides: they stay where row-major order has them.
+  std::vector<std::size_t> places, moving;
+  for (std::size_t i = 0; i < rank; ++i)
+    if (outer[i] != 1) places.push_back(i);
+  moving = places;
+  std::stable_sort(moving.begin(), moving.end(), [&](auto i, auto j) { return strides[i] > strides[j]; });
+  // Blocks may come to row-major order after all: of channels alone, where the image is one pixel.
+  std::vector<std::size_t> order = moving;
+  for (const memory::dim index : indices) order.push_back(static_cast<std::size_t>(index));
+  const bool row_major = std::is_sorted(order.begin(), order.end()) && desc.get_padded_dims() == desc.get_dims();
+  if (row_major) return std::string("abcdefghijkl").substr(0, rank);
+  std::string name = letters;
+  for (std::size_t i = 0; i < places.size(); ++i) name[places[i]] = letters[moving[i]];
+  for (std::size_t i = 0; i < blocks.size(); ++i)
+    name += std::to_string(blocks[i]) + static_cast<char>('a' + indices[i]);
+  return name;
+}
+
+// Zeros; large ones lie in large pages, where the system has them.
+class Buffer {
+ public:
+  explicit Buffer(std::size_t bytes) {
+    constexpr std::size_t kLargePage = std::size_t{2} << 20;
+    const std::size_t alignment = bytes >= 2 * kLargePage ? kLargePage : 4096;
+    const std::size_t rounded = (bytes + 256 + alignment - 1) / alignment * alignment;
+    data_.reset(std::aligned_alloc(alignment, rounded));
+    if (data_ == nullptr) throw std::bad_alloc();
+#if defined(__linux__)
+    if (alignment == kLargePage) (void)madvise(data_.get(), rounded, MADV_HUGEPAGE);
+#endif
+    std::memset(data_.get(), 0, rounded);
+  }
+  void* data() const { return data_.get(); }
+
+ private:
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<void, Free> data_;
+};
+
+struct Tensor {
+  explicit Tensor(const memory::desc& desc) : buffer(desc.get_size()), bound(desc, Cpu(), buffer.data()) {}
+  Buffer buffer;
+  memory bound;
+};
+
+inline void Reorder(memory& from, memory& to) {
+  dnnl::stream stream(Cpu());
+  dnnl::reorder(from, to).execute(stream, from, to);
+  stream.wait();
+}
+
+// Uniform numbers, the same in each run: row-major in f32, then in the tensor's type, then in its layout, since
+// packed weights may carry more than their elements.
+inline void FillRandomly(Tensor& tensor, double low, double high, std::uint64_t seed) {
+  const memory::desc wanted = tensor.bound.get_desc();
+  Tensor numbers(Plain(wanted.get_dims(), memory::data_type::f32));
+  const std::size_t count = numbers.bound.get_desc().get_size() / sizeof(float);
+  auto* const data = static_cast<float*>(numbers.buffer.data());
+  for (std::size_t i = 0; i < count; ++i) {  // splitmix64
+    std::uint64_t bits = (seed += 0x9e3779b97f4a7c15U);
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9U;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebU;
+    bits ^= bits >> 31;
+    data[i] = static_cast<float>(low + (high - low) * static_cast<double>(bits >> 11) * 0x1p-53);
+  }
+  Tensor typed(Plain(wanted.get_dims(), wanted.get_data_type()));
+  Reorder(numbers.bound, typed.bound);
+  Reorder(typed.bound, tensor.bound);
+}
+
+}  // namespace onednn

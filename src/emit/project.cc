@@ -1,0 +1,121 @@
+#include "infimum/emit/project.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "infimum/base/text.h"
+#include "src/emit/emitted_files.h"
+#include "src/emit/library.h"
+#include "src/emit/project_text.h"
+#include "src/emit/source_name.h"
+
+namespace infimum {
+namespace emit {
+
+std::span<const Library* const> Libraries() {
+  static const Library* const libraries[] = {&OneDnn()};
+  return libraries;
+}
+
+namespace {
+
+Result<const Library*> FindLibrary(const std::string& name) {
+  std::vector<std::string> names = EmittableLibraries();
+  for (const Library* library : Libraries())
+    if (library->name == name) return library;
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const std::string guess = DidYouMean(name, known);
+  return Error{fmt::format("--library: no sources can be written for {}{}", Quoted(name),
+                           guess.empty() ? ", only for " + Join(names, ", ") : guess)};
+}
+
+// Printable and without spaces, which no candidate's name has.
+bool IsName(std::string_view text) {
+  const auto is_plain = [](unsigned char c) { return c > 0x20 && c < 0x7f; };
+  return !text.empty() && text.size() <= 200 && std::all_of(text.begin(), text.end(), is_plain);
+}
+
+// The candidates that this library's sources can register; the others go to `left_out`.
+Result<std::vector<std::string>> UsableCandidates(const Library& library, const std::vector<std::string>& names,
+                                                  std::vector<LeftOut>& left_out) {
+  std::vector<std::string> usable;
+  const std::string prefix = std::string(library.name) + "/";
+  for (const std::string& name : names) {
+    if (!IsName(name) || name.find('/') == std::string::npos) {
+      return Error{fmt::format("--candidate: {} is no candidate's name, they are like 'onednn/brgconv:avx512_core'",
+                               Quoted(name))};
+    }
+    std::string reason;
+    if (name.starts_with("infimum/")) {
+      reason = "a kernel of infimum's own, which is not emitted";
+    } else if (!name.starts_with(prefix)) {
+      reason = fmt::format("not of {}, whose candidates begin with '{}'", library.title, prefix);
+    } else {
+      reason = library.refusal_of(std::string_view(name).substr(prefix.size()));
+    }
+    if (!reason.empty()) {
+      left_out.push_back({name, reason});
+    } else if (std::find(usable.begin(), usable.end(), name) == usable.end()) {
+      usable.push_back(name);
+    }
+  }
+  if (!names.empty() && usable.empty())
+    return Error{fmt::format("--candidate {}: {}; nothing is left to emit", left_out[0].what, left_out[0].reason)};
+  return usable;
+}
+
+// Two layers whose names agree so far get more of their hashes.
+std::string FreeName(const Library& library, const Workload& workload, std::set<std::string>& taken) {
+  for (std::size_t digits = 8;; digits *= 2) {
+    std::string name = fmt::format("{}_{}.cc", library.name, SourceName(workload, digits));
+    if (taken.insert(name).second || digits >= 64) return name;
+  }
+}
+
+}  // namespace
+}  // namespace emit
+
+std::vector<std::string> EmittableLibraries() {
+  std::vector<std::string> names;
+  for (const emit::Library* library : emit::Libraries()) names.emplace_back(library->name);
+  return names;
+}
+
+Result<EmittedProject> EmitProject(const Plan& plan, const EmitOptions& options) {
+  INFIMUM_ASSIGN_OR_RETURN(const emit::Library* const library, emit::FindLibrary(options.library));
+  EmittedProject project;
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<std::string> candidates,
+                           emit::UsableCandidates(*library, options.candidates, project.left_out));
+  std::vector<EmittedFile> sources;
+  std::vector<emit::EmittedLayer> layers;
+  std::set<std::string> names, seen;
+  for (const PlanEntry& entry : plan.entries) {
+    const std::string text = Format(entry.workload);
+    // The same layer under two contracts is one source.
+    if (!seen.insert(text).second) continue;
+    Result<std::string> source = library->write_source(entry.workload, candidates, options.version);
+    if (!source.ok()) {
+      project.left_out.push_back({text, source.error().message});
+      continue;
+    }
+    layers.push_back({emit::FreeName(*library, entry.workload, names), text});
+    sources.push_back({layers.back().file, *std::move(source)});
+  }
+  if (layers.empty()) {
+    if (project.left_out.empty()) return Error{"the plan has no workloads, so there is nothing to emit"};
+    const LeftOut& first = project.left_out.back();
+    return Error{fmt::format("nothing of the plan can be emitted; {}: {}", Quoted(first.what), first.reason)};
+  }
+  project.layers = layers.size();
+  project.files.push_back({"CMakeLists.txt", emit::CMakeListsText(*library, layers, options)});
+  project.files.push_back({"README.md", emit::ReadmeText(*library, layers, project.left_out, plan.comments, options)});
+  project.files.push_back({"timing.h", std::string(emit::Timing())});
+  const std::span<const EmittedFile> shared = library->shared_files();
+  project.files.insert(project.files.end(), shared.begin(), shared.end());
+  project.files.insert(project.files.end(), sources.begin(), sources.end());
+  return project;
+}
+
+}  // namespace infimum

@@ -1,0 +1,95 @@
+#include "src/emit/project_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace infimum::emit {
+namespace {
+
+// One line of a code block, which nothing in it can leave: control characters become spaces.
+std::string CodeLine(std::string_view text) {
+  std::string line(text);
+  std::replace_if(
+      line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  return "    " + line + "\n";
+}
+
+std::string Program(const Library& library) { return fmt::format("{}_benchmarks", library.name); }
+
+}  // namespace
+
+std::string CMakeListsText(const Library& library, const std::vector<EmittedLayer>& layers,
+                           const EmitOptions& options) {
+  std::string text = fmt::format(
+      "# Benchmarks that call {} directly, written by infimum {}. README.md says how to build and run them.\n"
+      "cmake_minimum_required(VERSION 3.16)\n"
+      "project({} LANGUAGES CXX)\n\n"
+      "set(CMAKE_CXX_STANDARD 20)\n"
+      "set(CMAKE_CXX_STANDARD_REQUIRED ON)\n"
+      "if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)\n"
+      "  set(CMAKE_BUILD_TYPE Release)\n"
+      "endif()\n\n"
+      "{}\n"
+      "find_package(benchmark REQUIRED)\n\n"
+      "add_executable({}\n",
+      library.title, options.version, Program(library), library.find_package, Program(library));
+  for (const EmittedLayer& layer : layers) text += fmt::format("  {}\n", layer.file);
+  text += fmt::format("  {0}_candidates.cc\n  {0}_main.cc)\n", library.name);
+  text += fmt::format("target_link_libraries({} PRIVATE {} benchmark::benchmark)\n", Program(library), library.target);
+  // Most of a source's compile time is the library's header.
+  text += fmt::format("target_precompile_headers({} PRIVATE {}_candidates.h)\n", Program(library), library.name);
+  return text;
+}
+
+std::string ReadmeText(const Library& library, const std::vector<EmittedLayer>& layers,
+                       const std::vector<LeftOut>& left_out, const std::vector<std::string>& comments,
+                       const EmitOptions& options) {
+  const std::string program = Program(library);
+  std::string text = fmt::format(
+      "# {} benchmarks\n\n"
+      "Written by infimum {}: each source is one layer, calls {} directly, and registers a Google Benchmark for each\n"
+      "candidate{}.\nNothing here needs infimum, and all of it is yours to change.\n\n",
+      library.title, options.version, library.title,
+      options.candidates.empty() ? ", that is each implementation that the library has where the program runs, in the\n"
+                                   "layouts that it likes best and in common ones"
+                                 : " that was asked for");
+  if (!comments.empty()) {
+    text += "The plan says:\n\n";
+    for (const std::string& comment : comments) text += CodeLine(comment);
+    text += "\n";
+  }
+  text += fmt::format(
+      "## Build and run\n\n"
+      "```sh\n"
+      "cmake -S . -B build && cmake --build build\n"
+      "build/{0} --benchmark_filter='kernel=3x3'\n"
+      "OMP_NUM_THREADS=4 build/{0} --benchmark_out=results.json --benchmark_out_format=json\n"
+      "infimum import results.json\n"
+      "```\n\n"
+      "CMake, a C++20 compiler and Google Benchmark (Debian: `libbenchmark-dev`) are needed.\n{1}\n"
+      "One thread on one core is the default; `OMP_NUM_THREADS` asks for more. A benchmark's name is the layer and "
+      "the\n"
+      "candidate, its label the candidate and the layouts of inputs and output. The time is the median of samples of "
+      "half a\n"
+      "millisecond (`timing.h`), inputs are random, caches are warm. Results are not checked: that is the reader's, "
+      "who\n"
+      "changes the code, or infimum's, whose runner compares them with a reference.\n"
+      "With `--benchmark_context=infimum_device=KEY`, a key that `infimum devices` lists, the rows that\n"
+      "`infimum import` reads are of that device.\n\n",
+      program, library.notes);
+  text += "## Layers\n\n";
+  for (const EmittedLayer& layer : layers) text += fmt::format("`{}`\n\n{}\n", layer.file, CodeLine(layer.text));
+  if (!left_out.empty()) {
+    text += "## Not here\n\n";
+    for (const LeftOut& left : left_out) text += CodeLine(left.what) + fmt::format("\n{}\n\n", left.reason);
+  }
+  text += fmt::format(
+      "## What infimum measures beside these\n\n"
+      "Candidates named `infimum/...` are kernels of infimum's own, `{}/graph/...` are partitions of a graph, and\n"
+      "`as-f32/...`, `as-u8/...` convert tensors by kernels of infimum's own. They are not emitted yet.\n",
+      library.name);
+  return text;
+}
+
+}  // namespace infimum::emit

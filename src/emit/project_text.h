@@ -1,0 +1,24 @@
+// A project's CMakeLists.txt and README.md.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "infimum/emit/project.h"
+#include "src/emit/library.h"
+
+namespace infimum::emit {
+
+struct EmittedLayer {
+  std::string file;  // of its source
+  std::string text;
+};
+
+std::string CMakeListsText(const Library& library, const std::vector<EmittedLayer>& layers, const EmitOptions& options);
+
+// `comments`: of the plan, which name models.
+std::string ReadmeText(const Library& library, const std::vector<EmittedLayer>& layers,
+                       const std::vector<LeftOut>& left_out, const std::vector<std::string>& comments,
+                       const EmitOptions& options);
+
+}  // namespace infimum::emit

@@ -1,0 +1,108 @@
+#include "src/emit/source_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "infimum/base/text.h"
+
+namespace infimum::emit {
+namespace {
+
+std::string Escaped(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      escaped += '\\';
+      escaped += c;
+    } else if (c == '\n') {
+      escaped += "\\n";
+    } else if (c == '?') {
+      escaped += "\\?";  // of two a trigraph might be made
+    } else if (byte < 0x20 || byte >= 0x7f) {
+      escaped += fmt::format("\\{:03o}", byte);  // three digits, so that a digit behind it is its own
+    } else {
+      escaped += c;
+    }
+  }
+  return escaped;
+}
+
+// Pieces of at most `width` characters where spaces allow it; each but the last ends with its space.
+std::vector<std::string_view> Pieces(std::string_view text, std::size_t width) {
+  std::vector<std::string_view> pieces;
+  while (text.size() > width) {
+    std::size_t end = text.rfind(' ', width - 1);
+    if (end == std::string_view::npos || end == 0) end = text.find(' ', width);
+    if (end == std::string_view::npos || end + 1 == text.size()) break;
+    pieces.push_back(text.substr(0, end + 1));
+    text.remove_prefix(end + 1);
+  }
+  pieces.push_back(text);
+  return pieces;
+}
+
+std::string Joined(const std::vector<std::string>& texts) { return Join(texts, ", "); }
+
+}  // namespace
+
+std::string StringLiteral(std::string_view text) { return '"' + Escaped(text) + '"'; }
+
+std::string BrokenLiteral(std::string_view text, std::size_t indent) {
+  std::vector<std::string> lines;
+  for (const std::string_view piece : Pieces(text, kColumns - indent - 4)) lines.push_back(StringLiteral(piece));
+  return std::string(indent, ' ') + Join(lines, "\n" + std::string(indent, ' '));
+}
+
+std::string Comment(std::string_view text, std::size_t columns) {
+  std::string clean(text);
+  std::replace_if(
+      clean.begin(), clean.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  std::string comment;
+  for (const std::string_view piece : Pieces(clean, columns - 3)) {
+    std::string line = "// " + std::string(piece);
+    while (!line.empty() && line.back() == ' ') line.pop_back();
+    if (line.ends_with('\\') || line.ends_with("\?\?/")) line += '.';
+    comment += line + "\n";
+  }
+  return comment;
+}
+
+std::string Braced(const std::vector<std::int64_t>& numbers) {
+  std::vector<std::string> texts;
+  for (const std::int64_t number : numbers) texts.push_back(std::to_string(number));
+  return "{" + Joined(texts) + "}";
+}
+
+std::string Braced(const Shape& shape) { return Braced(shape.dims); }
+
+std::string FloatLiteral(double value) {
+  std::string text = FormatNumber(value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text + "F";
+}
+
+std::string BrokenCall(std::string_view head, const std::vector<std::string>& arguments, std::size_t indent,
+                       std::size_t after) {
+  const std::string whole = fmt::format("{}({})", head, Joined(arguments));
+  if (indent + whole.size() + after <= kColumns) return whole;
+  const std::string margin(indent + 4, ' ');
+  std::string text = std::string(head) + "(\n" + margin;
+  std::size_t column = margin.size();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string piece = arguments[i] + (i + 1 < arguments.size() ? "," : ")");
+    if (i > 0 && column + 1 + piece.size() + after > kColumns) {
+      text += "\n" + margin;
+      column = margin.size();
+    } else if (i > 0) {
+      text += ' ';
+      ++column;
+    }
+    text += piece;
+    column += piece.size();
+  }
+  return text;
+}
+
+}  // namespace infimum::emit

@@ -1,0 +1,41 @@
+// The C++ texts that sources are made of: literals that no content can leave, comments that end where their line does,
+// calls that are broken as a person would.
+//
+//   StringLiteral("a \"b\"\n")              "a \"b\"\n", with the quotes and the newline escaped
+//   Comment("two words", 8)                // two\n// words\n
+//   Braced({{1, 64, 56, 56}})              {1, 64, 56, 56}
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "infimum/layer/data_type.h"
+#include "infimum/layer/shape.h"
+
+namespace infimum::emit {
+
+inline constexpr std::size_t kColumns = 120;
+
+// Everything but printable ASCII is escaped, so that the literal is one whatever the text holds.
+std::string StringLiteral(std::string_view text);
+
+// A long text as adjacent literals, one a line, broken behind spaces; `indent` stands before each.
+std::string BrokenLiteral(std::string_view text, std::size_t indent);
+
+// `//` lines, broken at spaces. Control characters become spaces, and a backslash at a line's end, which would continue
+// the comment, gets a full stop behind it.
+std::string Comment(std::string_view text, std::size_t columns = kColumns);
+
+std::string Braced(const Shape& shape);
+std::string Braced(const std::vector<std::int64_t>& numbers);
+
+// A number as a literal of type float: 0.5F, -1.0F.
+std::string FloatLiteral(double value);
+
+// `head(first, second, ...)` on one line where it fits behind `indent` columns with `after` more, else with the
+// arguments on the lines below, as many on each as fit.
+std::string BrokenCall(std::string_view head, const std::vector<std::string>& arguments, std::size_t indent,
+                       std::size_t after = 1);
+
+}  // namespace infimum::emit

@@ -1,0 +1,54 @@
+#include "tests/emit/golden_folder.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+namespace infimum::testing {
+
+namespace fs = std::filesystem;
+
+std::string ReadText(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_TRUE(file.good()) << path << " is missing: run with INFIMUM_UPDATE_GOLDEN=1";
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+void ExpectGoldenFolder(const std::string& name, const std::vector<std::string>& candidates) {
+  const fs::path folder = fs::path(INFIMUM_SOURCE_DIR) / "tests/emit/golden" / name;
+  const Result<Plan> plan = ParsePlan(ReadText(folder / "plan.txt"), "plan.txt");
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  const Result<EmittedProject> project = EmitProject(*plan, {"onednn", candidates, "1.2.3"});
+  ASSERT_TRUE(project.ok()) << project.error().message;
+
+  const fs::path as_they_are = fs::path(INFIMUM_SOURCE_DIR) / "src/emit/emitted";
+  const fs::path expected = folder / "expected";
+  const char* const update = std::getenv("INFIMUM_UPDATE_GOLDEN");
+  const bool updates = update != nullptr && std::string(update) == "1";
+  if (updates) {
+    fs::remove_all(expected);
+    fs::create_directories(expected);
+  }
+  std::set<std::string> names;
+  for (const EmittedFile& file : project->files) {
+    if (fs::exists(as_they_are / file.name)) {
+      EXPECT_EQ(ReadText(as_they_are / file.name), file.text) << file.name;
+      continue;
+    }
+    // Sources that are no part of a build keep another ending, so that no tool takes them for ours.
+    const std::string stored = file.name + ".expected";
+    names.insert(stored);
+    if (updates) {
+      std::ofstream(expected / stored, std::ios::binary) << file.text;
+    } else {
+      EXPECT_EQ(ReadText(expected / stored), file.text) << file.name;
+    }
+  }
+  for (const fs::directory_entry& entry : fs::directory_iterator(expected))
+    EXPECT_TRUE(names.contains(entry.path().filename().string())) << entry.path() << " is no longer written";
+}
+
+}  // namespace infimum::testing

@@ -1,0 +1,131 @@
+// What a project holds, what it leaves out and why, and that nothing in a plan reaches beyond its folder.
+#include "infimum/emit/project.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "tests/emit/golden_folder.h"
+#include "tests/support/random_layer.h"
+
+namespace infimum {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr const char* kRelu = "pointwise kind=relu dtype=f32:-:f32 in=64";
+
+Plan PlanOf(const std::vector<std::string>& workloads) {
+  Plan plan;
+  for (const std::string& text : workloads) {
+    PlanEntry entry;
+    const Result<Workload> workload = ParseWorkload(text);
+    EXPECT_TRUE(workload.ok()) << text;
+    entry.workload = *workload;
+    plan.entries.push_back(std::move(entry));
+  }
+  return plan;
+}
+
+std::string ErrorOf(const Plan& plan, const EmitOptions& options) {
+  const Result<EmittedProject> project = EmitProject(plan, options);
+  return project.ok() ? "" : project.error().message;
+}
+
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "infimum-emit-XXXXXX").string();
+    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
+    path_ = pattern;
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() { fs::remove_all(path_); }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+TEST(EmittedProject, LooksAsItDid) {
+  testing::ExpectGoldenFolder("layers", {});
+  testing::ExpectGoldenFolder("candidates", {"onednn/jit:avx512_core", "onednn/jit:avx2/nhwc", "infimum/pooling:avx2"});
+}
+
+TEST(EmittedProject, EachWorkloadHasASourceOrAReason) {
+  testing::RandomLayers random(5);
+  std::vector<std::string> texts;
+  for (int i = 0; i < 500; ++i) texts.push_back(Format(random.Either()));
+  std::sort(texts.begin(), texts.end());
+  texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
+  const Result<EmittedProject> project = EmitProject(PlanOf(texts), {"onednn", {}, "1.2.3"});
+  ASSERT_TRUE(project.ok()) << project.error().message;
+  EXPECT_EQ(project->layers + project->left_out.size(), texts.size());
+  for (const LeftOut& left : project->left_out) EXPECT_GT(left.reason.size(), 10U) << left.what;
+  const auto readme = std::find_if(project->files.begin(), project->files.end(),
+                                   [](const EmittedFile& file) { return file.name == "README.md"; });
+  ASSERT_NE(readme, project->files.end());
+  for (const std::string& text : texts) EXPECT_THAT(readme->text, HasSubstr("    " + text + "\n"));
+}
+
+TEST(EmittedProject, ALayerUnderTwoContractsIsOneSource) {
+  const Result<EmittedProject> project = EmitProject(PlanOf({kRelu, kRelu}), {"onednn", {}, "1.2.3"});
+  ASSERT_TRUE(project.ok());
+  EXPECT_EQ(project->layers, 1U);
+}
+
+TEST(EmittedProject, SaysWhatCannotBeEmitted) {
+  EXPECT_THAT(ErrorOf(PlanOf({"scan kind=sum dtype=f32:-:f32 in=64x1000x1 axis=1"}), {"onednn", {}, "1"}),
+              AllOf(HasSubstr("nothing of the plan can be emitted"), HasSubstr("'scan kind=sum"),
+                    HasSubstr("kernels of its own")));
+  EXPECT_EQ(ErrorOf(Plan(), {"onednn", {}, "1"}), "the plan has no workloads, so there is nothing to emit");
+  EXPECT_EQ(ErrorOf(PlanOf({kRelu}), {"onednm", {}, "1"}),
+            "--library: no sources can be written for 'onednm', did you mean 'onednn'?");
+  EXPECT_EQ(ErrorOf(PlanOf({kRelu}), {"onednn", {"infimum/relu:avx2"}, "1"}),
+            "--candidate infimum/relu:avx2: a kernel of infimum's own, which is not emitted; nothing is left to emit");
+  EXPECT_THAT(ErrorOf(PlanOf({kRelu}), {"onednn", {"onednn/graph/partition"}, "1"}), HasSubstr("not emitted yet"));
+  EXPECT_THAT(ErrorOf(PlanOf({kRelu}), {"onednn", {"cublas/gemm"}, "1"}), HasSubstr("begin with 'onednn/'"));
+}
+
+TEST(EmittedProject, HostileNamesStayInTheirPlaces) {
+  for (const char* name : {"onednn/x y", "onednn/x\n#include \"y\"", "", "x", "onednn/\xff"})
+    EXPECT_THAT(ErrorOf(PlanOf({kRelu}), {"onednn", {name}, "1"}), HasSubstr("is no candidate's name"));
+  Plan plan = PlanOf({kRelu});
+  plan.comments = {"model ```\n\n# Title\n<script>", "model ../../etc/passwd"};
+  const Result<EmittedProject> project =
+      EmitProject(plan, {"onednn", {"onednn/\");system(\"x\");//\\", "onednn/../../x"}, "1"});
+  ASSERT_TRUE(project.ok()) << project.error().message;
+  for (const EmittedFile& file : project->files) {
+    EXPECT_EQ(file.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."),
+              std::string::npos);
+    EXPECT_THAT(file.name, Not(HasSubstr("..")));
+    EXPECT_THAT(file.text, Not(HasSubstr("\n# Title")));
+    if (!file.name.starts_with("onednn_pointwise")) continue;
+    EXPECT_THAT(file.text, HasSubstr("        \"onednn/\\\");system(\\\"x\\\");//\\\\\",\n"));
+  }
+}
+
+TEST(EmittedProject, IsWrittenIntoANewOrEmptyFolderAlone) {
+  const Folder folder;
+  const Result<EmittedProject> project = EmitProject(PlanOf({kRelu}), {"onednn", {}, "1"});
+  ASSERT_TRUE(project.ok());
+  ASSERT_TRUE(WriteProject(*project, folder.path()).ok());
+  for (const EmittedFile& file : project->files) EXPECT_EQ(testing::ReadText(folder.path() / file.name), file.text);
+  const Status again = WriteProject(*project, folder.path());
+  ASSERT_FALSE(again.ok());
+  EXPECT_THAT(again.error().message, HasSubstr("is not empty, and may hold sources that were changed"));
+  const Status on_file = WriteProject(*project, folder.path() / "timing.h");
+  ASSERT_FALSE(on_file.ok());
+  EXPECT_THAT(on_file.error().message, HasSubstr("is there already and no folder"));
+  EXPECT_TRUE(WriteProject(*project, folder.path() / "deep" / "er").ok());
+}
+
+}  // namespace
+}  // namespace infimum
