@@ -15,8 +15,8 @@ class LaunchDevice {
 
   virtual ~LaunchDevice() = default;
 
-  // Records so many launches in a row as a graph, and keeps it. An error where the library does something that cannot be
-  // captured (it allocates, or waits for the device).
+  // Records so many launches in a row as a graph, and keeps it. An error where the library does something that cannot
+  // be captured (it allocates, or waits for the device).
   virtual Result<Graph> Capture(std::int64_t launches) = 0;
   // Runs it once; the time between two events around it.
   virtual Result<Latency> Replay(Graph graph) = 0;

@@ -6,8 +6,8 @@
 //     (3078 - 1542) / 512     3.00 us a launch, where 1542 / 512 is 3.01 and one launch alone is 9 us
 //
 // Launches in a graph run back to back; in a stream they would wait for the host, which needs 2 us for each. Where a
-// library cannot be captured they are launched into a stream, by the same difference, and the row is flagged `uncaptured`:
-// what the host needs may be in it.
+// library cannot be captured they are launched into a stream, by the same difference, and the row is flagged
+// `uncaptured`: what the host needs may be in it.
 #pragma once
 
 #include <map>
@@ -20,10 +20,10 @@
 namespace infimum::cuda {
 
 struct LaunchTimerOptions {
-  std::int64_t most_launches = 512;   // in the smaller of two graphs
-  double least_frequency = 0.75;      // of the usual one: a time taken below it is taken again
-  std::optional<double> usual_mhz;    // the device's default application clock; nullopt: no time is refused
-  int most_attempts = 8;              // for one time
+  std::int64_t most_launches = 512;  // in the smaller of two graphs
+  double least_frequency = 0.75;     // of the usual one: a time taken below it is taken again
+  std::optional<double> usual_mhz;   // the device's default application clock; nullopt: no time is refused
+  int most_attempts = 8;             // for one time
 };
 
 class LaunchTimer {

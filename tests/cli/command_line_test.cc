@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const char* const kCommands[] = {"analyze", "inspect", "plan",    "emit",   "bench", "candidates",
+const char* const kCommands[] = {"analyze", "inspect", "plan",    "emit",   "bench",  "candidates",
                                  "import",  "bound",   "measure", "report", "devices"};
 
 // One line that starts as every error does.
