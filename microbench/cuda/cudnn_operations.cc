@@ -119,7 +119,7 @@ std::optional<fe::ReductionMode_t> ModeOf(ReductionKind kind) {
     case ReductionKind::kSum:
       return Mode::ADD;
     case ReductionKind::kMean:
-      return Mode::AVG;
+      return Mode::ADD;
     case ReductionKind::kMax:
       return Mode::MAX;
     case ReductionKind::kMin:
@@ -362,7 +362,12 @@ class Builder {
     Shape kept = config.input;
     for (const std::int64_t axis : config.axes) kept.dims[static_cast<std::size_t>(axis)] = 1;
     const Shape input = WithLastAsChannels(config.input), output = WithLastAsChannels(kept);
-    INFIMUM_ASSIGN_OR_RETURN(const Value x, Operand(0, input, Strides(input, true)));
+    INFIMUM_ASSIGN_OR_RETURN(Value x, Operand(0, input, Strides(input, true)));
+    // cuDNN's graph has no mean at inference: a sum of what was scaled before it.
+    if (config.kind == ReductionKind::kMean) {
+      const double count = static_cast<double>(ElementCount(input)) / static_cast<double>(ElementCount(output));
+      x = Pointwise(x, {graph_.tensor(static_cast<float>(1 / count)), {}}, fe::PointwiseMode_t::MUL);
+    }
     const TensorPointer y = graph_.reduction(x.tensor, fe::graph::Reduction_attributes().set_mode(*mode));
     y->set_dim({output.dims.begin(), output.dims.end()}).set_stride(Strides(output, true));
     return Value{y, output};

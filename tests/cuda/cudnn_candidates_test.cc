@@ -130,6 +130,7 @@ TEST_F(CudnnCandidatesTest, FamiliesThatTheGraphHas) {
            "pointwise kind=gelu_erf dtype=f16:-:f16 in=802816",
            "pointwise kind=add dtype=f16:f16:f16 in=128x768,768",
            "reduction kind=sum dtype=f32:-:f32 in=1280x49 axes=1",
+           "reduction kind=mean dtype=f32:-:f32 in=1280x49 axes=1",
            "pooling kind=max dtype=f16:-:f16 in=1x64x112x112 out=1x64x56x56 kernel=3x3 stride=2x2 dilation=1x1 "
            "pad=1,1,1,1",
            "normalization kind=layer dtype=f32:f32:f32 in=128x768 axis=1 scale=yes bias=yes",
