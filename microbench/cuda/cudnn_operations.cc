@@ -1,13 +1,12 @@
 #include "microbench/cuda/cudnn_operations.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <vector>
 
 #include "infimum/layer/merged_shape.h"
+#include "microbench/cuda/cudnn_shapes.h"
 
 namespace infimum::cuda {
 namespace {
@@ -137,48 +136,6 @@ std::optional<fe::ReductionMode_t> ModeOf(ReductionKind kind) {
 
 std::int64_t RoundUp(std::int64_t value, std::int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
-// cuDNN has no tensors of one spatial dimension: a height of one is put before it.
-Shape WithTwoSpatial(Shape shape) {
-  if (shape.rank() == 3) shape.dims.insert(shape.dims.begin() + 2, 1);
-  return shape;
-}
-
-// A tensor without channels, as cuDNN's element-wise kernels want it: the last dimension, which is dense, as channels
-// that lie last, the first as the batch, the others as space. Its bytes stay where they are.
-//   {128, 768} is {128, 768, 1, 1},   {2, 3, 5} is {2, 5, 3, 1},   {802816} is {1, 802816, 1, 1}
-Shape WithLastAsChannels(const Shape& shape) {
-  Shape result = shape;
-  if (result.rank() == 0) result.dims = {1};
-  if (result.rank() == 1) result.dims.insert(result.dims.begin(), 1);
-  std::rotate(result.dims.begin() + 1, result.dims.end() - 1, result.dims.end());
-  while (result.rank() < 4) result.dims.push_back(1);
-  return result;
-}
-
-// The same of strides, windows and paddings (begins, then ends).
-std::vector<std::int64_t> Spatial(const std::vector<std::int64_t>& list, std::int64_t filling) {
-  return list.size() == 1 ? std::vector<std::int64_t>{filling, list[0]} : list;
-}
-std::vector<std::int64_t> Begins(const std::vector<std::int64_t>& padding) {
-  return Spatial({padding.begin(), padding.begin() + static_cast<std::ptrdiff_t>(padding.size() / 2)}, 0);
-}
-std::vector<std::int64_t> Ends(const std::vector<std::int64_t>& padding) {
-  return Spatial({padding.begin() + static_cast<std::ptrdiff_t>(padding.size() / 2), padding.end()}, 0);
-}
-
-std::vector<std::int64_t> Strides(const Shape& shape, bool channels_last) {
-  std::vector<std::size_t> order(shape.rank());
-  std::iota(order.begin(), order.end(), 0u);
-  if (channels_last && order.size() > 2) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
-  std::vector<std::int64_t> strides(shape.rank());
-  std::int64_t stride = 1;
-  for (std::size_t i = order.size(); i-- > 0;) {
-    strides[order[i]] = stride;
-    stride *= shape.dims[order[i]];
-  }
-  return strides;
-}
-
 struct Value {
   TensorPointer tensor;
   Shape shape;  // as cuDNN has it
@@ -266,10 +223,10 @@ class Builder {
     INFIMUM_ASSIGN_OR_RETURN(const Value x, Operand(0, input, Strides(input, form_.channels_last)));
     INFIMUM_ASSIGN_OR_RETURN(const Value w, Operand(1, weights, Strides(weights, form_.channels_last)));
     const auto describe = [&](auto attributes) {
-      return attributes.set_pre_padding(Begins(config.padding))
-          .set_post_padding(Ends(config.padding))
-          .set_stride(Spatial({config.stride.dims.begin(), config.stride.dims.end()}, 1))
-          .set_dilation(Spatial({config.dilation.dims.begin(), config.dilation.dims.end()}, 1))
+      return attributes.set_pre_padding(PaddingBefore(config.padding))
+          .set_post_padding(PaddingBehind(config.padding))
+          .set_stride(SpatialSteps(config.stride))
+          .set_dilation(SpatialSteps(config.dilation))
           .set_compute_data_type(SumsIn(config.types.input, form_.half_sums));
     };
     // A transposed convolution is what a convolution's gradient is by its input.
@@ -394,10 +351,10 @@ class Builder {
       if (extent != 1) return Unsupported("cuDNN's graph has no dilated pooling");
     const Shape input = WithTwoSpatial(config.input), output = WithTwoSpatial(config.output);
     INFIMUM_ASSIGN_OR_RETURN(const Value x, Operand(0, input, Strides(input, form_.channels_last)));
-    attributes.set_window(Spatial({config.kernel.dims.begin(), config.kernel.dims.end()}, 1))
-        .set_stride(Spatial({config.stride.dims.begin(), config.stride.dims.end()}, 1))
-        .set_pre_padding(Begins(config.padding))
-        .set_post_padding(Ends(config.padding))
+    attributes.set_window(SpatialSteps(config.kernel))
+        .set_stride(SpatialSteps(config.stride))
+        .set_pre_padding(PaddingBefore(config.padding))
+        .set_post_padding(PaddingBehind(config.padding))
         .set_generate_index(false);
     const TensorPointer y = graph_.resample(x.tensor, attributes)[0];
     y->set_dim({output.dims.begin(), output.dims.end()}).set_stride(Strides(output, form_.channels_last));

@@ -146,7 +146,6 @@ TEST_F(CudnnCandidatesTest, FamiliesThatTheGraphHas) {
        }) {
     const CandidateList list = List(text);
     EXPECT_FALSE(list.candidates.empty()) << text << "\n" << list.refusal;
-    EXPECT_FALSE(Format(*ParseWorkload(text)).empty());
   }
 }
 
@@ -165,7 +164,7 @@ TEST_F(CudnnCandidatesTest, WhatTheGraphLacksIsRefusedWithTheReason) {
   EXPECT_FALSE(strict.refusal.empty());
 }
 
-TEST_F(CudnnCandidatesTest, ADeviceThatCudnnDoesNotTakeIsAnError) {
+TEST_F(CudnnCandidatesTest, ADeviceOlderThanCudnnHasNoCandidates) {
   GpuProperties gpu = Gpu("h200");
   std::string text = gpu.json();
   text.replace(text.find("\"deviceVer\":900"), 15, "\"deviceVer\":300");
