@@ -15,8 +15,8 @@ namespace infimum::cuda {
 
 Shape WithTwoSpatial(Shape shape);
 
-// A tensor without channels, as cuDNN's element-wise kernels want it: the last dimension, which is dense, as channels that
-// lie last, the first as the batch, the others as space. Its bytes stay where they are.
+// A tensor without channels, as cuDNN's element-wise kernels want it: the last dimension, which is dense, as channels
+// that lie last, the first as the batch, the others as space. Its bytes stay where they are.
 Shape WithLastAsChannels(const Shape& shape);
 
 // A window, stride or dilation; `padding` is ONNX's, all begins and then all ends.

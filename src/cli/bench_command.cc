@@ -24,7 +24,6 @@ struct BenchOptions {
   PlanArgument plan;
   std::string database = "infimum.db";
   CampaignOptions campaign;
-  std::string tier = "engine";
   std::vector<std::string> backend_options;
   std::optional<NumericContract> contract;
   OutputFormat format = OutputFormat::kTable;
@@ -89,9 +88,6 @@ Result<int> RunBench(const BenchOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const Plan plan, options.plan.Read(options.contract));
   CampaignOptions campaign = options.campaign;
   INFIMUM_ASSIGN_OR_RETURN(campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
-  const std::optional<CandidateTier> tier = FindTier(options.tier);
-  if (!tier) return Error{fmt::format("--tier {}: heuristic, engine or exhaustive", options.tier)};
-  campaign.tier = *tier;
 
   Talk talk = options.talk.Make();
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
@@ -142,12 +138,7 @@ void AddBenchCommand(CLI::App& app, Invocation& invocation) {
   AddThreads(command, options->campaign.threads);
   AddBudget(command, options->campaign.budget);
   AddContract(command, options->contract);
-  command->add_option("--tier", options->tier, "which candidates: heuristic, engine or exhaustive")
-      ->type_name("T")
-      ->check([](const std::string& text) {
-        return FindTier(text) ? std::string() : Quoted(text) + " is none of heuristic, engine and exhaustive";
-      })
-      ->capture_default_str();
+  AddTier(command, options->campaign.tier);
   AddCache(command, options->campaign.cache, "what the caches hold");
   AddBackend(command, options->campaign.backend, options->backend_options);
   AddFormat(command, options->format);

@@ -17,7 +17,6 @@ namespace {
 struct CandidatesOptions {
   std::string workload;
   CandidateQuestion question;
-  std::string tier = "engine";
   OutputFormat format = OutputFormat::kTable;
   TalkOptions talk;
 };
@@ -36,7 +35,6 @@ Table MakeTable(const CandidateList& list) {
 Result<int> RunCandidates(const CandidatesOptions& options) {
   CandidateQuestion question = options.question;
   INFIMUM_ASSIGN_OR_RETURN(question.workload, ParseWorkload(options.workload));
-  question.tier = FindTier(options.tier).value_or(CandidateTier::kEngine);
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const CandidateList list, AskForCandidates(installation, question));
   const Table table = MakeTable(list);
@@ -86,12 +84,7 @@ void AddCandidatesCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("NAME");
   command->add_option("--device-properties", options->question.gpu, "a GPU that need not be here, by name or file")
       ->type_name("GPU");
-  command->add_option("--tier", options->tier, "which candidates: heuristic, engine or exhaustive")
-      ->type_name("T")
-      ->check([](const std::string& text) {
-        return FindTier(text) ? std::string() : Quoted(text) + " is none of heuristic, engine and exhaustive";
-      })
-      ->capture_default_str();
+  AddTier(command, options->question.tier);
   AddContract(command, options->question.contract);
   AddThreads(command, options->question.threads);
   AddFormat(command, options->format);

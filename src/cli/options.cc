@@ -104,6 +104,21 @@ void AddBudget(CLI::App* command, std::chrono::seconds& budget) {
       ->default_str(fmt::format("{}s", budget.count()));
 }
 
+void AddTier(CLI::App* command, CandidateTier& tier) {
+  command
+      ->add_option_function<std::string>(
+          "--tier",
+          [&tier](const std::string& text) {
+            const std::optional<CandidateTier> found = FindTier(text);
+            if (!found)
+              throw CLI::ValidationError("--tier", Quoted(text) + " is none of heuristic, engine and exhaustive");
+            tier = *found;
+          },
+          "which candidates: heuristic, engine or exhaustive")
+      ->type_name("T")
+      ->default_str(std::string(Name(tier)));
+}
+
 void AddContract(CLI::App* command, std::optional<NumericContract>& contract) {
   command
       ->add_option_function<std::string>(

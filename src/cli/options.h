@@ -35,6 +35,7 @@ void AddThreads(CLI::App* command, std::int64_t& threads);
 void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string>& backend_options);
 void AddBudget(CLI::App* command, std::chrono::seconds& budget);
 void AddContract(CLI::App* command, std::optional<NumericContract>& contract);
+void AddTier(CLI::App* command, CandidateTier& tier);
 // --cache: `means` says what the state is of.
 void AddCache(CLI::App* command, CacheState& cache, const std::string& means);
 void AddFormat(CLI::App* command, OutputFormat& format);

@@ -37,6 +37,9 @@ TEST(Candidates, MistakesAreOneClearLine) {
   EXPECT_THAT(mixed.errors, HasSubstr("--device-properties is for --backend cuda"));
   EXPECT_EQ(program.Infimum({"candidates", "pointwise kind=rellu"}).exit_code, 2);
   EXPECT_EQ(program.Infimum({"candidates"}).exit_code, 2);
+  const Ended tier = program.Infimum({"candidates", "--tier", "every", kRelu});
+  EXPECT_EQ(tier.exit_code, 2);
+  EXPECT_THAT(tier.errors, HasSubstr("'every' is none of heuristic, engine and exhaustive"));
 }
 
 TEST(Candidates, OfAGpuThatIsNotHere) {
