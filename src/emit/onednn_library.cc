@@ -10,6 +10,21 @@ constexpr std::string_view kNotes =
     "`onednn-devel-cpu-gomp`; where CMake does not find it, `-DCMAKE_PREFIX_PATH=FOLDER` says where it is.\n"
     "`ONEDNN_VERBOSE=1` before the program shows what oneDNN runs.\n";
 
+constexpr std::string_view kCommands =
+    "OMP_NUM_THREADS=4 build/onednn_benchmarks --benchmark_out=results.json --benchmark_out_format=json\n";
+
+constexpr std::string_view kRunning =
+    "One thread on one core is the default; `OMP_NUM_THREADS` asks for more. A benchmark's name is the layer and the\n"
+    "candidate, its label the candidate and the layouts of inputs and output. The time is the median of samples of "
+    "half "
+    "a\n"
+    "millisecond (`timing.h`), inputs are random, caches are warm. Results are not checked: that is the reader's, who\n"
+    "changes the code, or infimum's, whose runner compares them with a reference.\n";
+
+constexpr std::string_view kBeside =
+    "Candidates named `infimum/...` are kernels of infimum's own, `onednn/graph/...` are partitions of a graph, and\n"
+    "`as-f32/...`, `as-u8/...` convert tensors by kernels of infimum's own. They are not emitted yet.\n";
+
 std::span<const EmittedFile> SharedFiles() {
   static const EmittedFile files[] = {{"onednn_main.cc", std::string(OneDnnMain())},
                                       {"onednn_candidates.h", std::string(OneDnnCandidatesHeader())},
@@ -19,10 +34,9 @@ std::span<const EmittedFile> SharedFiles() {
   return files;
 }
 
-Result<std::string> WriteSource(const Workload& workload, const std::vector<std::string>& only,
-                                std::string_view version) {
-  INFIMUM_ASSIGN_OR_RETURN(const OneDnnSource source, Describe(workload));
-  return Render(source, Format(workload), only, version);
+Result<std::string> WriteSource(const SourceRequest& request) {
+  INFIMUM_ASSIGN_OR_RETURN(const OneDnnSource source, Describe(request.workload));
+  return Render(source, Format(request.workload), request.only, request.version);
 }
 
 std::string RefusalOf(std::string_view algorithm) {
@@ -37,8 +51,21 @@ std::string RefusalOf(std::string_view algorithm) {
 }  // namespace
 
 const Library& OneDnn() {
-  static const Library library{
-      "onednn", "oneDNN", "find_package(dnnl 3 REQUIRED)", "DNNL::dnnl", kNotes, SharedFiles, WriteSource, RefusalOf};
+  static const Library library{.name = "onednn",
+                               .title = "oneDNN",
+                               .candidates = "onednn",
+                               .example = "brgconv:avx512_core",
+                               .cmake_version = "3.16",
+                               .find_package = "find_package(dnnl 3 REQUIRED)",
+                               .target = "DNNL::dnnl",
+                               .precompiled_header = "onednn_candidates.h",
+                               .notes = kNotes,
+                               .commands = kCommands,
+                               .running = kRunning,
+                               .beside = kBeside,
+                               .shared_files = SharedFiles,
+                               .write_source = WriteSource,
+                               .refusal_of = RefusalOf};
   return library;
 }
 

@@ -16,25 +16,6 @@ Shape WithRank(const Shape& shape, std::size_t rank) {
   return result;
 }
 
-// Where a function is defined, and where numbers of 8 bits do not overflow.
-Range OperandRange(PointwiseKind kind, std::size_t operand, DataType type) {
-  switch (kind) {
-    case PointwiseKind::kLogarithm:
-    case PointwiseKind::kSquareRoot:
-    case PointwiseKind::kReciprocal:
-      return {0.25, 4};
-    case PointwiseKind::kDivide:
-      if (operand == 1) return IsInteger(type) ? Range{1, 20} : Range{0.5, 2};
-      return IsInteger(type) ? Range{0, 100} : Range{-4, 4};
-    case PointwiseKind::kAdd:
-    case PointwiseKind::kSubtract:
-    case PointwiseKind::kMultiply:
-      return IsInteger(type) ? Range{5, 10} : Range{};
-    default:
-      return IsInteger(type) ? Range{0, 100} : Range{-4, 4};
-  }
-}
-
 std::string Function(const std::string& primitive, const std::vector<std::string>& arguments) {
   return fmt::format("{0}::primitive_desc Describe() {{\n  return {1};\n}}\n", primitive,
                      BrokenCall(primitive + "::primitive_desc", arguments, 2, 8));
@@ -50,7 +31,7 @@ Result<OneDnnSource> DescribeEltwise(const PointwiseConfig& config, const PostOp
       "eltwise_forward", {"Cpu()", "prop_kind::forward_inference", "algorithm::" + step.algorithm,
                           Desc("Plain", "kInput", config.types.input), Desc("Plain", "kInput", config.types.output),
                           FloatLiteral(step.alpha), FloatLiteral(step.beta), "Attributes()", "/*allow_empty=*/true"}));
-  source.arguments = {InputText("DNNL_ARG_SRC", OperandRange(config.kind, 0, config.types.input)),
+  source.arguments = {InputText("DNNL_ARG_SRC", RangeOf(config.kind, 0, config.types.input)),
                       OutputText("DNNL_ARG_DST")};
   source.layouts = PlainLayout(config.inputs[0]) + "->" + PlainLayout(config.inputs[0]);
   return source;
@@ -71,8 +52,8 @@ Result<OneDnnSource> DescribeBinary(const PointwiseConfig& config, const std::st
       Function("binary", {"Cpu()", "algorithm::" + algorithm, Desc("Plain", "kFirst", config.types.input),
                           Desc("Plain", "kSecond", second), Desc("Plain", "kOutput", config.types.output),
                           "Attributes()", "/*allow_empty=*/true"}));
-  source.arguments = {InputText("DNNL_ARG_SRC_0", OperandRange(config.kind, 0, config.types.input)),
-                      InputText("DNNL_ARG_SRC_1", OperandRange(config.kind, 1, second)), OutputText("DNNL_ARG_DST")};
+  source.arguments = {InputText("DNNL_ARG_SRC_0", RangeOf(config.kind, 0, config.types.input)),
+                      InputText("DNNL_ARG_SRC_1", RangeOf(config.kind, 1, second)), OutputText("DNNL_ARG_DST")};
   source.layouts = PlainLayout(config.inputs[0]) + "->" + PlainLayout(output);
   return source;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "src/emit/library_texts.h"
 #include "src/emit/onednn_attributes.h"
 #include "src/emit/source_text.h"
 
@@ -49,12 +50,6 @@ std::string Constants(const std::vector<OneDnnSource::Constant>& constants) {
   return text;
 }
 
-std::string ListOf(const std::vector<std::string>& entries) {
-  std::string text;
-  for (const std::string& entry : entries) text += "        " + entry + ",\n";
-  return text;
-}
-
 }  // namespace
 
 void OneDnnSource::Dims(std::string_view name, const Shape& shape, std::string_view comment) {
@@ -68,23 +63,18 @@ Result<OneDnnSource> Describe(const Workload& workload) {
 
 std::string Render(const OneDnnSource& source, std::string_view layer, const std::vector<std::string>& only,
                    std::string_view version) {
-  std::string text = Comment(layer);
-  text +=
-      fmt::format("//\n// Written by infimum {}, yours to change. README.md says how to build and run it.\n", version);
-  text +=
-      "#include \"onednn_candidates.h\"\n\nnamespace {\n\nusing namespace dnnl;\nusing namespace onednn;\n"
-      "using type = memory::data_type;\n\n";
-  text += "constexpr char kLayer[] =\n" + BrokenLiteral(layer, 4) + ";\n\n";
+  std::string text = SourceOpening(layer, version, "onednn_candidates.h");
+  text += "namespace {\n\nusing namespace dnnl;\nusing namespace onednn;\nusing type = memory::data_type;\n\n";
+  text += LayerConstant(layer);
   text += Constants(source.constants) + "\n";
   for (const std::string& function : source.functions) text += function + "\n";
-  std::vector<std::string> forms, names;
+  std::vector<std::string> forms;
   for (const OneDnnSource::Form& form : source.forms)
     forms.push_back(fmt::format("{{{}, [] {{ return {}; }}}}", StringLiteral(form.pattern), form.describe));
-  for (const std::string& name : only) names.push_back(StringLiteral(name));
   text += "const Registration kRegistered({\n    .text = kLayer,\n";
-  text += "    .forms = {\n" + ListOf(forms) + "    },\n";
-  text += "    .arguments = {\n" + ListOf(source.arguments) + "    },\n";
-  if (!names.empty()) text += "    .only = {\n" + ListOf(names) + "    },\n";
+  text += "    .forms = {\n" + ListLines(forms) + "    },\n";
+  text += "    .arguments = {\n" + ListLines(source.arguments) + "    },\n";
+  text += OnlyLines(only);
   if (!source.layouts.empty()) text += fmt::format("    .layouts = {},\n", StringLiteral(source.layouts));
   if (source.signed_input) text += "    .signed_input = true,\n";
   text += "});\n\n}  // namespace\n";

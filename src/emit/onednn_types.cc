@@ -49,13 +49,6 @@ std::string Desc(std::string_view layout, std::string_view dims, DataType type) 
   return fmt::format("{}({}, {})", layout, dims, TypeText(type));
 }
 
-Range RangeOf(DataType type, bool weight) {
-  if (type == DataType::kU8) return weight ? Range{0, 63} : Range{0, 255};
-  if (type == DataType::kS8) return weight ? Range{-63, 63} : Range{-128, 127};
-  if (type == DataType::kBool) return {0, 1};
-  return IsInteger(type) ? Range{-1000, 1000} : Range{};
-}
-
 std::string InputText(std::string_view argument, const Range& range) { return Filled("Input", argument, range); }
 std::string ConstantText(std::string_view argument, const Range& range) { return Filled("Constant", argument, range); }
 std::string OutputText(std::string_view argument) { return fmt::format("Output({})", argument); }

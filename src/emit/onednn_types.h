@@ -1,4 +1,4 @@
-// oneDNN's words for the vocabulary's types, and the random numbers that operands are filled with.
+// oneDNN's words for the vocabulary's types, and for operands filled with random numbers.
 //
 //   TypeText(DataType::kF32)                      "type::f32"
 //   Desc("Plain", "kBias", DataType::kF32)        "Plain(kBias, type::f32)"
@@ -12,6 +12,7 @@
 #include "infimum/base/result.h"
 #include "infimum/layer/data_type.h"
 #include "infimum/layer/shape.h"
+#include "src/emit/value_range.h"
 
 namespace infimum::emit {
 
@@ -21,15 +22,6 @@ Status CheckTypes(std::initializer_list<DataType> types);
 std::string TypeText(DataType type);
 
 std::string Desc(std::string_view layout, std::string_view dims, DataType type);
-
-struct Range {
-  double low = -1;
-  double high = 1;
-};
-
-// Numbers that neither overflow nor all become the same; `weight`: 8 bits of which products use 7, as processors
-// without VNNI want them.
-Range RangeOf(DataType type, bool weight = false);
 
 std::string InputText(std::string_view argument, const Range& range);
 std::string ConstantText(std::string_view argument, const Range& range);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "infimum/base/text.h"
@@ -15,7 +16,7 @@ namespace infimum {
 namespace emit {
 
 std::span<const Library* const> Libraries() {
-  static const Library* const libraries[] = {&OneDnn()};
+  static const Library* const libraries[] = {&OneDnn(), &Cudnn(), &CublasLt()};
   return libraries;
 }
 
@@ -41,11 +42,11 @@ bool IsName(std::string_view text) {
 Result<std::vector<std::string>> UsableCandidates(const Library& library, const std::vector<std::string>& names,
                                                   std::vector<LeftOut>& left_out) {
   std::vector<std::string> usable;
-  const std::string prefix = std::string(library.name) + "/";
+  const std::string prefix = std::string(library.candidates) + "/";
   for (const std::string& name : names) {
     if (!IsName(name) || name.find('/') == std::string::npos) {
-      return Error{fmt::format("--candidate: {} is no candidate's name, they are like 'onednn/brgconv:avx512_core'",
-                               Quoted(name))};
+      return Error{fmt::format("--candidate: {} is no candidate's name, they are like '{}{}'", Quoted(name), prefix,
+                               library.example)};
     }
     std::string reason;
     if (name.starts_with("infimum/")) {
@@ -91,11 +92,16 @@ Result<EmittedProject> EmitProject(const Plan& plan, const EmitOptions& options)
   std::vector<EmittedFile> sources;
   std::vector<emit::EmittedLayer> layers;
   std::set<std::string> names, seen;
+  std::map<std::string, std::vector<NumericContract>> contracts;  // by workload
+  for (const PlanEntry& entry : plan.entries) {
+    std::vector<NumericContract>& known = contracts[Format(entry.workload)];
+    if (std::find(known.begin(), known.end(), entry.contract) == known.end()) known.push_back(entry.contract);
+  }
   for (const PlanEntry& entry : plan.entries) {
     const std::string text = Format(entry.workload);
     // The same layer under two contracts is one source.
     if (!seen.insert(text).second) continue;
-    Result<std::string> source = library->write_source(entry.workload, candidates, options.version);
+    Result<std::string> source = library->write_source({entry.workload, contracts[text], candidates, options.version});
     if (!source.ok()) {
       project.left_out.push_back({text, source.error().message});
       continue;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "infimum/base/text.h"
+
 namespace infimum::emit {
 namespace {
 
@@ -23,7 +25,7 @@ std::string CMakeListsText(const Library& library, const std::vector<EmittedLaye
                            const EmitOptions& options) {
   std::string text = fmt::format(
       "# Benchmarks that call {} directly, written by infimum {}. README.md says how to build and run them.\n"
-      "cmake_minimum_required(VERSION 3.16)\n"
+      "cmake_minimum_required(VERSION {})\n"
       "project({} LANGUAGES CXX)\n\n"
       "set(CMAKE_CXX_STANDARD 20)\n"
       "set(CMAKE_CXX_STANDARD_REQUIRED ON)\n"
@@ -33,12 +35,18 @@ std::string CMakeListsText(const Library& library, const std::vector<EmittedLaye
       "{}\n"
       "find_package(benchmark REQUIRED)\n\n"
       "add_executable({}\n",
-      library.title, options.version, Program(library), library.find_package, Program(library));
+      library.title, options.version, library.cmake_version, Program(library), library.find_package, Program(library));
   for (const EmittedLayer& layer : layers) text += fmt::format("  {}\n", layer.file);
-  text += fmt::format("  {0}_candidates.cc\n  {0}_main.cc)\n", library.name);
+  std::vector<std::string> shared;
+  for (const EmittedFile& file : library.shared_files())
+    if (file.name.ends_with(".cc")) shared.push_back("  " + file.name);
+  std::sort(shared.begin(), shared.end());
+  text += Join(shared, "\n") + ")\n";
   text += fmt::format("target_link_libraries({} PRIVATE {} benchmark::benchmark)\n", Program(library), library.target);
   // Most of a source's compile time is the library's header.
-  text += fmt::format("target_precompile_headers({} PRIVATE {}_candidates.h)\n", Program(library), library.name);
+  if (!library.precompiled_header.empty()) {
+    text += fmt::format("target_precompile_headers({} PRIVATE {})\n", Program(library), library.precompiled_header);
+  }
   return text;
 }
 
@@ -64,31 +72,21 @@ std::string ReadmeText(const Library& library, const std::vector<EmittedLayer>& 
       "```sh\n"
       "cmake -S . -B build && cmake --build build\n"
       "build/{0} --benchmark_filter='kernel=3x3'\n"
-      "OMP_NUM_THREADS=4 build/{0} --benchmark_out=results.json --benchmark_out_format=json\n"
+      "{1}"
       "infimum import results.json\n"
       "```\n\n"
-      "CMake, a C++20 compiler and Google Benchmark (Debian: `libbenchmark-dev`) are needed.\n{1}\n"
-      "One thread on one core is the default; `OMP_NUM_THREADS` asks for more. A benchmark's name is the layer and "
-      "the\n"
-      "candidate, its label the candidate and the layouts of inputs and output. The time is the median of samples of "
-      "half a\n"
-      "millisecond (`timing.h`), inputs are random, caches are warm. Results are not checked: that is the reader's, "
-      "who\n"
-      "changes the code, or infimum's, whose runner compares them with a reference.\n"
+      "CMake, a C++20 compiler and Google Benchmark (Debian: `libbenchmark-dev`) are needed.\n{2}\n"
+      "{3}"
       "With `--benchmark_context=infimum_device=KEY`, a key that `infimum devices` lists, the rows that\n"
       "`infimum import` reads are of that device.\n\n",
-      program, library.notes);
+      program, library.commands, library.notes, library.running);
   text += "## Layers\n\n";
   for (const EmittedLayer& layer : layers) text += fmt::format("`{}`\n\n{}\n", layer.file, CodeLine(layer.text));
   if (!left_out.empty()) {
     text += "## Not here\n\n";
     for (const LeftOut& left : left_out) text += CodeLine(left.what) + fmt::format("\n{}\n\n", left.reason);
   }
-  text += fmt::format(
-      "## What infimum measures beside these\n\n"
-      "Candidates named `infimum/...` are kernels of infimum's own, `{}/graph/...` are partitions of a graph, and\n"
-      "`as-f32/...`, `as-u8/...` convert tensors by kernels of infimum's own. They are not emitted yet.\n",
-      library.name);
+  text += fmt::format("## What infimum measures beside these\n\n{}", library.beside);
   return text;
 }
 

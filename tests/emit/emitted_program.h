@@ -1,4 +1,4 @@
-// An emitted project configured, compiled and run as its reader would, with the oneDNN that this build found.
+// An emitted project configured, compiled and run as its reader would, with the libraries that this build found.
 //
 //   EmittedProgram program(plan, {"onednn", {}, "1"});      a temporary folder
 //   std::string error = program.Build();                    empty where it built
@@ -12,8 +12,8 @@
 
 namespace infimum::testing {
 
-// Why none can be built here; absent where one can.
-std::optional<std::string> WhyNoEmittedProgram();
+// Why none of this library can be built here; absent where one can.
+std::optional<std::string> WhyNoEmittedProgram(const std::string& library = "onednn");
 
 class EmittedProgram {
  public:
@@ -26,10 +26,17 @@ class EmittedProgram {
   std::string Build(const std::string& flags = "");
   // Empty where it failed. `filter` is a regular expression.
   std::string Run(const std::string& filter = ".") const;
+  // Its exit status, and what it says on standard output and standard error. `environment`: "NAME=value" before it.
+  struct Said {
+    int status = 0;
+    std::string output, error;
+  };
+  Said Say(const std::string& arguments, const std::string& environment = "") const;
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
   std::filesystem::path folder_;
+  std::string name_;  // of the program
 };
 
 }  // namespace infimum::testing

@@ -96,7 +96,7 @@ std::string WithLayouts(const Candidate& candidate) {
 }
 
 // Rows and the runner's candidates are the same; layouts too, where the source states them.
-void ExpectTheRunnersCandidates(const std::string& text, const std::vector<Measurement>& rows) {
+bool ExpectTheRunnersCandidates(const std::string& text, const std::vector<Measurement>& rows) {
   SCOPED_TRACE(text);
   OneDnnBackend backend{BackendOptions{}};
   const Workload workload = *ParseWorkload(text);
@@ -105,7 +105,8 @@ void ExpectTheRunnersCandidates(const std::string& text, const std::vector<Measu
   std::set<std::string> wanted, found;
   const auto exhaustive = backend.Candidates(workload, contract, CandidateTier::kExhaustive);
   const auto engine = backend.Candidates(workload, contract, CandidateTier::kEngine);
-  ASSERT_TRUE(exhaustive.ok() && engine.ok());
+  EXPECT_TRUE(exhaustive.ok() && engine.ok());
+  if (!exhaustive.ok() || !engine.ok()) return false;
   for (const Candidate& candidate : *exhaustive) all[candidate.name()] = candidate;
   for (const Candidate& candidate : *engine)
     if (IsEmittable(candidate)) wanted.insert(candidate.name());
@@ -114,13 +115,15 @@ void ExpectTheRunnersCandidates(const std::string& text, const std::vector<Measu
     const std::string name = row.candidate.name();
     found.insert(name);
     EXPECT_EQ(row.outcome, Outcome::kMeasured) << name << ": " << row.reason;
-    ASSERT_TRUE(all.contains(name)) << name;
+    EXPECT_TRUE(all.contains(name)) << name;
+    if (!all.contains(name)) continue;
     EXPECT_EQ(row.candidate.library_choice, all[name].library_choice) << name;
     if (row.candidate.input_layout != "opaque") {
       EXPECT_EQ(WithLayouts(row.candidate), WithLayouts(all[name]));
     }
   }
   for (const std::string& name : wanted) EXPECT_TRUE(found.contains(name)) << name << " has no benchmark";
+  return !wanted.empty();
 }
 
 TEST(EmittedProgram, TimesTheRunnersCandidatesAndItsResultsImport) {
@@ -142,8 +145,9 @@ TEST(EmittedProgram, TimesTheRunnersCandidatesAndItsResultsImport) {
     EXPECT_LE(repetition.median.count(), repetition.p95.count());
   }
   for (const std::string& text : kWorkloads) {
-    EXPECT_TRUE(measured.contains(text)) << text;
-    ExpectTheRunnersCandidates(text, imported.rows);
+    // Some processors have for 8 bits nothing that is emitted.
+    const bool has_candidates = ExpectTheRunnersCandidates(text, imported.rows);
+    EXPECT_EQ(measured.contains(text), has_candidates) << text;
   }
 }
 

@@ -17,11 +17,12 @@ std::string ReadText(const fs::path& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-void ExpectGoldenFolder(const std::string& name, const std::vector<std::string>& candidates) {
+void ExpectGoldenFolder(const std::string& name, const std::string& library,
+                        const std::vector<std::string>& candidates) {
   const fs::path folder = fs::path(INFIMUM_SOURCE_DIR) / "tests/emit/golden" / name;
   const Result<Plan> plan = ParsePlan(ReadText(folder / "plan.txt"), "plan.txt");
   ASSERT_TRUE(plan.ok()) << plan.error().message;
-  const Result<EmittedProject> project = EmitProject(*plan, {"onednn", candidates, "1.2.3"});
+  const Result<EmittedProject> project = EmitProject(*plan, {library, candidates, "1.2.3"});
   ASSERT_TRUE(project.ok()) << project.error().message;
 
   const fs::path as_they_are = fs::path(INFIMUM_SOURCE_DIR) / "src/emit/emitted";

@@ -11,6 +11,7 @@ namespace infimum::testing {
 
 std::string ReadText(const std::filesystem::path& path);
 
-void ExpectGoldenFolder(const std::string& name, const std::vector<std::string>& candidates);
+void ExpectGoldenFolder(const std::string& name, const std::string& library,
+                        const std::vector<std::string>& candidates);
 
 }  // namespace infimum::testing

@@ -38,6 +38,13 @@ std::string ErrorOf(const Plan& plan, const EmitOptions& options) {
   return project.ok() ? "" : project.error().message;
 }
 
+// Of the one layer that the project has.
+std::string SourceOf(const Plan& plan, const std::string& library) {
+  const Result<EmittedProject> project = EmitProject(plan, {library, {}, "1.2.3"});
+  EXPECT_TRUE(project.ok()) << (project.ok() ? "" : project.error().message);
+  return project.ok() ? project->files.back().text : "";
+}
+
 class Folder {
  public:
   Folder() {
@@ -55,8 +62,12 @@ class Folder {
 };
 
 TEST(EmittedProject, LooksAsItDid) {
-  testing::ExpectGoldenFolder("layers", {});
-  testing::ExpectGoldenFolder("candidates", {"onednn/jit:avx512_core", "onednn/jit:avx2/nhwc", "infimum/pooling:avx2"});
+  testing::ExpectGoldenFolder("layers", "onednn", {});
+  testing::ExpectGoldenFolder("candidates", "onednn",
+                              {"onednn/jit:avx512_core", "onednn/jit:avx2/nhwc", "infimum/pooling:avx2"});
+  testing::ExpectGoldenFolder("cudnn", "cudnn", {});
+  testing::ExpectGoldenFolder("cudnn_candidates", "cudnn", {"cudnn-graph/eng62_k2=5_k13=1/acc=f16"});
+  testing::ExpectGoldenFolder("cublaslt", "cublaslt", {});
 }
 
 TEST(EmittedProject, EachWorkloadHasASourceOrAReason) {
@@ -65,20 +76,56 @@ TEST(EmittedProject, EachWorkloadHasASourceOrAReason) {
   for (int i = 0; i < 500; ++i) texts.push_back(Format(random.Either()));
   std::sort(texts.begin(), texts.end());
   texts.erase(std::unique(texts.begin(), texts.end()), texts.end());
-  const Result<EmittedProject> project = EmitProject(PlanOf(texts), {"onednn", {}, "1.2.3"});
-  ASSERT_TRUE(project.ok()) << project.error().message;
-  EXPECT_EQ(project->layers + project->left_out.size(), texts.size());
-  for (const LeftOut& left : project->left_out) EXPECT_GT(left.reason.size(), 10U) << left.what;
-  const auto readme = std::find_if(project->files.begin(), project->files.end(),
-                                   [](const EmittedFile& file) { return file.name == "README.md"; });
-  ASSERT_NE(readme, project->files.end());
-  for (const std::string& text : texts) EXPECT_THAT(readme->text, HasSubstr("    " + text + "\n"));
+  for (const std::string& library : EmittableLibraries()) {
+    SCOPED_TRACE(library);
+    const Result<EmittedProject> project = EmitProject(PlanOf(texts), {library, {}, "1.2.3"});
+    ASSERT_TRUE(project.ok()) << project.error().message;
+    EXPECT_EQ(project->layers + project->left_out.size(), texts.size());
+    EXPECT_GT(project->layers, 0U);
+    for (const LeftOut& left : project->left_out) EXPECT_GT(left.reason.size(), 10U) << left.what;
+    const auto readme = std::find_if(project->files.begin(), project->files.end(),
+                                     [](const EmittedFile& file) { return file.name == "README.md"; });
+    ASSERT_NE(readme, project->files.end());
+    for (const std::string& text : texts) EXPECT_THAT(readme->text, HasSubstr("    " + text + "\n"));
+  }
 }
 
 TEST(EmittedProject, ALayerUnderTwoContractsIsOneSource) {
   const Result<EmittedProject> project = EmitProject(PlanOf({kRelu, kRelu}), {"onednn", {}, "1.2.3"});
   ASSERT_TRUE(project.ok());
   EXPECT_EQ(project->layers, 1U);
+}
+
+TEST(EmittedProject, ALayersContractsAreThoseOfThePlan) {
+  const std::string text = "matmul dtype=f32:f32:f32 a=1x128x768 b=1x768x3072 bias=no weights=variable";
+  Plan plan = PlanOf({text, text});
+  plan.entries[0].contract = NumericContract::kTf32;
+  plan.entries[1].contract = NumericContract::kStrictF32;
+  EXPECT_THAT(SourceOf(plan, "cudnn"), HasSubstr(".contracts = {\"tf32\", \"strict-f32\"},"));
+  EXPECT_THAT(SourceOf(plan, "cublaslt"),
+              AllOf(HasSubstr("{.contract = \"tf32\", .types = {CUBLAS_COMPUTE_32F_FAST_TF32, CUDA_R_32F}},"),
+                    HasSubstr("{.contract = \"strict-f32\", .types = {CUBLAS_COMPUTE_32F, CUDA_R_32F}},")));
+}
+
+TEST(EmittedProject, OneCallOfCublasLtIsAProductWithABiasAnAddendAndAnActivation) {
+  const auto region = [](const std::string& bias, const std::string& behind) {
+    return PlanOf({"region [matmul dtype=f16:f16:f16 a=1x8x16 b=1x16x32 bias=" + bias + " weights=const](in0,w0" +
+                   (bias == "no" ? "" : ",w1") + ") ; " + behind});
+  };
+  EXPECT_THAT(SourceOf(region("column",
+                              "[pointwise kind=add dtype=f16:f16:f16 in=256,256](%0,in1) ; [pointwise "
+                              "kind=relu dtype=f16:-:f16 in=256](%1)"),
+                       "cublaslt"),
+              AllOf(HasSubstr("CUBLASLT_EPILOGUE_RELU_BIAS"), HasSubstr("problem.beta = 1;")));
+  EXPECT_THAT(SourceOf(region("no", "[pointwise kind=add dtype=f16:f16:f16 in=8x32,32](%0,w1)"), "cublaslt"),
+              AllOf(HasSubstr("CUBLASLT_EPILOGUE_BIAS"), Not(HasSubstr("problem.beta"))));
+  EXPECT_THAT(ErrorOf(region("no", "[pointwise kind=gelu_erf dtype=f16:-:f16 in=256](%0)"), {"cublaslt", {}, "1"}),
+              HasSubstr("epilogues are a bias, ReLU and GELU by tanh"));
+  EXPECT_THAT(ErrorOf(region("no",
+                             "[pointwise kind=relu dtype=f16:-:f16 in=256](%0) ; [pointwise kind=add "
+                             "dtype=f16:f16:f16 in=256,256](%1,in1)"),
+                      {"cublaslt", {}, "1"}),
+              HasSubstr("nothing follows the activation"));
 }
 
 TEST(EmittedProject, SaysWhatCannotBeEmitted) {
@@ -92,6 +139,11 @@ TEST(EmittedProject, SaysWhatCannotBeEmitted) {
             "--candidate infimum/relu:avx2: a kernel of infimum's own, which is not emitted; nothing is left to emit");
   EXPECT_THAT(ErrorOf(PlanOf({kRelu}), {"onednn", {"onednn/graph/partition"}, "1"}), HasSubstr("not emitted yet"));
   EXPECT_THAT(ErrorOf(PlanOf({kRelu}), {"onednn", {"cublas/gemm"}, "1"}), HasSubstr("begin with 'onednn/'"));
+  EXPECT_THAT(ErrorOf(PlanOf({kRelu}), {"cudnn", {"onednn/ref"}, "1"}), HasSubstr("begin with 'cudnn-graph/'"));
+  EXPECT_THAT(ErrorOf(PlanOf({kRelu}), {"cudnn", {"x"}, "1"}), HasSubstr("like 'cudnn-graph/eng62_k2=5_k13=1'"));
+  EXPECT_THAT(ErrorOf(PlanOf({"softmax kind=softmax dtype=f16:-:f16 in=96x128x1 axis=1"}), {"cudnn", {}, "1"}),
+              HasSubstr("cuDNN's graph has no operation for softmax layers"));
+  EXPECT_THAT(ErrorOf(PlanOf({kRelu}), {"cublaslt", {}, "1"}), HasSubstr("cuBLASLt runs matrix products alone"));
 }
 
 TEST(EmittedProject, HostileNamesStayInTheirPlaces) {

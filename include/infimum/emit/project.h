@@ -10,7 +10,7 @@
 //   WriteProject(*project, "bench-resnet50");
 //
 // The same plan gives the same bytes. What cannot be emitted is left out with its reason, here and in the folder's
-// README.md: there are no stubs.
+// README.md: there are no stubs. The same for `cudnn` and `cublaslt`, whose programs run on NVIDIA's GPUs.
 #pragma once
 
 #include <filesystem>
@@ -24,7 +24,7 @@
 namespace infimum {
 
 struct EmitOptions {
-  std::string library = "onednn";
+  std::string library = "onednn";  // or "cudnn", "cublaslt"
   // Names of candidates that each layer is to register; empty: all that the library offers where the program runs.
   std::vector<std::string> candidates;
   std::string version;  // infimum's

@@ -1,6 +1,6 @@
-// How a time is made, whatever the library: warm up for 10 ms, find how many launches last 0.5 ms, then take samples
-// of that many launches until the median is known within 0.5 %, or 200 ms are spent. This is how infimum's runners
-// time, so that both give the same number.
+// How a time is made on a processor, whatever the library: warm up for 10 ms, find how many launches last 0.5 ms, then
+// take samples of that many launches until the median is known within 0.5 %, or 200 ms are spent. This is how infimum's
+// runners time, so that both give the same number. GPUs are timed by events of their own, with the same statistics.
 //
 //   const Times times = TakeSamples([&] { primitive.execute(stream, arguments); });
 //   Report(times, state);

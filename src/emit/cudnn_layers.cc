@@ -1,0 +1,160 @@
+// Layers that are no product, and attention, in cuDNN's graph.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "infimum/layer/merged_shape.h"
+#include "src/emit/cudnn_graph_writer.h"
+#include "src/emit/cudnn_shapes.h"
+#include "src/emit/cudnn_words.h"
+#include "src/emit/source_text.h"
+
+namespace infimum::emit {
+namespace {
+
+std::string Setter(std::string_view name, const std::vector<std::int64_t>& numbers) {
+  return fmt::format(".set_{}({})", name, Braced(numbers));
+}
+
+}  // namespace
+
+Result<CudnnTensor> AddToGraph(const PointwiseConfig& config, CudnnGraphWriter& writer) {
+  const std::optional<std::string> mode = CudnnMode(config.kind);
+  if (!mode || config.inputs.size() > 2) return Error{"cuDNN's graph has no such element-wise operation"};
+  Shape merged = config.inputs[0];
+  if (config.inputs.size() > 1) {
+    INFIMUM_ASSIGN_OR_RETURN(merged, Broadcast(config.inputs[0], config.inputs[1]));
+  }
+  // The tensor whose dimensions the others are spread over: one that is made here and has all elements.
+  const CudnnTensor* whole = nullptr;
+  for (std::size_t k = 0; k < config.inputs.size(); ++k) {
+    const CudnnTensor* const made = writer.MadeOperand(k);
+    if (made != nullptr && ElementCount(made->shape) == ElementCount(merged)) whole = made;
+  }
+  const Shape output = whole != nullptr ? whole->shape : WithLastAsChannels(merged);
+  std::string layout = "ChannelsLast";
+  if (whole != nullptr && writer.has_rows()) layout = "RowMajor";
+  if (whole != nullptr && writer.has_channels()) layout = writer.FormLayout();
+  std::vector<std::string> operands;
+  for (std::size_t k = 0; k < config.inputs.size(); ++k) {
+    std::optional<Shape> shape = Unmerged(config.inputs[k], merged, whole != nullptr ? output : merged);
+    if (!shape) return Error{"an operand of the element-wise layer ends within a dimension of the result"};
+    if (whole == nullptr) shape = WithLastAsChannels(*shape);
+    const DataType type = k == 1 && config.types.weights != DataType::kNone ? config.types.weights : config.types.input;
+    INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor operand,
+                             writer.Operand(k, *shape, layout, RangeOf(config.kind, k, type)));
+    operands.push_back(operand.name);
+  }
+  std::vector<std::string> links{fmt::format(".set_mode({})", *mode)};
+  // Their values, which do not change what it costs, are the ones that models have most.
+  if (config.kind == PointwiseKind::kLeakyRelu) links.emplace_back(".set_relu_lower_clip_slope(0.01F)");
+  if (config.kind == PointwiseKind::kClip) {
+    links.emplace_back(".set_relu_lower_clip(0.0F)");
+    links.emplace_back(".set_relu_upper_clip(6.0F)");
+  }
+  const CudnnTensor result{writer.Call("pointwise", operands, "fe::graph::Pointwise_attributes()", links), output,
+                           layout};
+  writer.Place(result);
+  return result;
+}
+
+Result<CudnnTensor> AddToGraph(const ReductionConfig& config, CudnnGraphWriter& writer) {
+  const std::optional<std::string> mode = CudnnMode(config.kind);
+  if (!mode) return Error{"cuDNN's graph has no such reduction"};
+  Shape kept = config.input;
+  for (const std::int64_t axis : config.axes) kept.dims[static_cast<std::size_t>(axis)] = 1;
+  const Shape input = WithLastAsChannels(config.input), output = WithLastAsChannels(kept);
+  INFIMUM_ASSIGN_OR_RETURN(CudnnTensor x, writer.Operand(0, input, "ChannelsLast"));
+  if (config.kind == ReductionKind::kMean) {
+    const std::int64_t count = ElementCount(input) / std::max<std::int64_t>(ElementCount(output), 1);
+    writer.Line("// cuDNN's graph has no mean at inference: a sum of what was scaled before it.");
+    x = writer.Combined(x, {fmt::format("graph.tensor(1.0F / {})", count), {}, ""}, "MUL");
+  }
+  const CudnnTensor result{
+      writer.Call("reduction", {x.name}, "fe::graph::Reduction_attributes()", {fmt::format(".set_mode({})", *mode)}),
+      output, "ChannelsLast"};
+  writer.Place(result);
+  return result;
+}
+
+Result<CudnnTensor> AddToGraph(const PoolingConfig& config, CudnnGraphWriter& writer) {
+  std::string mode;
+  if (config.kind == PoolingKind::kMax) mode = "MAXPOOL";
+  if (config.kind == PoolingKind::kAverageWithPad) mode = "AVGPOOL_INCLUDE_PADDING";
+  if (config.kind == PoolingKind::kAverageWithoutPad) mode = "AVGPOOL_EXCLUDE_PADDING";
+  if (mode.empty()) return Error{"cuDNN's graph pools maxima and averages only"};
+  for (const std::int64_t extent : config.dilation.dims)
+    if (extent != 1) return Error{"cuDNN's graph has no dilated pooling"};
+  const std::string layout = writer.FormLayout();
+  INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor x, writer.Operand(0, WithTwoSpatial(config.input), layout));
+  const std::string name =
+      writer.Call("resample", {x.name}, "fe::graph::Resample_attributes()",
+                  {fmt::format(".set_resampling_mode(fe::ResampleMode_t::{})", mode),
+                   fmt::format(".set_padding_mode(fe::PaddingMode_t::{})",
+                               config.kind == PoolingKind::kMax ? "NEG_INF_PAD" : "ZERO_PAD"),
+                   Setter("window", SpatialSteps(config.kernel)), Setter("stride", SpatialSteps(config.stride)),
+                   Setter("pre_padding", PaddingBefore(config.padding)),
+                   Setter("post_padding", PaddingBehind(config.padding)), ".set_generate_index(false)"},
+                  "[0]");
+  const CudnnTensor result{name, WithTwoSpatial(config.output), layout};
+  writer.Place(result);
+  return result;
+}
+
+Result<CudnnTensor> AddToGraph(const NormalizationConfig& config, CudnnGraphWriter& writer) {
+  const bool is_rms = config.kind == NormalizationKind::kRms;
+  if (config.kind != NormalizationKind::kLayer && !is_rms)
+    return Error{"cuDNN's graph normalizes layers and root mean squares only at inference"};
+  if (!config.scale) return Error{"cuDNN's normalizations have a scale"};
+  if (!is_rms && !config.bias) return Error{"cuDNN's layer normalization has a bias"};
+  Shape rows{{1, 1, 1, 1}}, parameters = rows;
+  for (std::size_t i = 0; i < config.input.rank(); ++i)
+    rows.dims[i < static_cast<std::size_t>(config.axis) ? 0 : 1] *= config.input.dims[i];
+  parameters.dims[1] = rows.dims[1];
+  INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor x, writer.Operand(0, rows, "ChannelsLast"));
+  INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor scale, writer.Operand(1, parameters, "ChannelsLast"));
+  writer.Line("TensorPointer epsilon = graph.tensor(1e-5F);");
+  std::vector<std::string> arguments{x.name, scale.name};
+  std::vector<std::string> links{".set_forward_phase(fe::NormFwdPhase_t::INFERENCE)", ".set_epsilon(epsilon)"};
+  if (config.bias) {
+    INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor bias, writer.Operand(2, parameters, "ChannelsLast"));
+    if (is_rms) {
+      // Its setter takes what it could change.
+      writer.Line(fmt::format("TensorPointer bias = {};", bias.name));
+      links.emplace_back(".set_bias(bias)");
+    } else {
+      arguments.push_back(bias.name);
+    }
+  }
+  const std::string name =
+      writer.Call(is_rms ? "rmsnorm" : "layernorm", arguments,
+                  is_rms ? "fe::graph::Rmsnorm_attributes()" : "fe::graph::Layernorm_attributes()", links, "[0]");
+  const CudnnTensor result{name, rows, "ChannelsLast"};
+  writer.Place(result);
+  return result;
+}
+
+Result<CudnnTensor> AddToGraph(const AttentionConfig& config, CudnnGraphWriter& writer) {
+  const std::int64_t value_head = config.value_head > 0 ? config.value_head : config.head;
+  INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor query,
+                           writer.Operand(0, {{config.batch, config.heads, config.q, config.head}}, "RowMajor"));
+  INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor key,
+                           writer.Operand(1, {{config.batch, config.kv_heads, config.kv, config.head}}, "RowMajor"));
+  INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor value,
+                           writer.Operand(2, {{config.batch, config.kv_heads, config.kv, value_head}}, "RowMajor"));
+  std::vector<std::string> links{
+      ".set_name(\"attention\")", ".set_generate_stats(false)",
+      fmt::format(".set_attn_scale(1.0F / std::sqrt({}))", FloatLiteral(static_cast<double>(config.head)))};
+  if (config.mask == AttentionMask::kCausal) links.emplace_back(".set_causal_mask_bottom_right(true)");
+  if (config.mask == AttentionMask::kFull) {
+    INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor mask, writer.Operand(3, {{1, 1, config.q, config.kv}}, "RowMajor"));
+    links.push_back(fmt::format(".set_bias({})", mask.name));
+  }
+  const std::string name =
+      writer.Call("sdpa", {query.name, key.name, value.name}, "fe::graph::SDPA_attributes()", links, "[0]");
+  const CudnnTensor result{name, {{config.batch, config.heads, config.q, value_head}}, "RowMajor"};
+  writer.Place(result);
+  return result;
+}
+
+}  // namespace infimum::emit

@@ -1,0 +1,109 @@
+// Emitted projects for NVIDIA's libraries build where no GPU is, say so in one line when they are run there, and name
+// the very candidates that the enumerator has for a GPU that is described to them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include "infimum/results/candidate_list.h"
+#include "tests/emit/emitted_program.h"
+
+namespace infimum {
+namespace {
+
+using ::testing::HasSubstr;
+
+// GCC 12 sees overlaps where std::string is assigned a literal (its bug 105651).
+constexpr const char* kFlags = "-O0 -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-restrict";
+
+Plan PlanOf(const std::vector<std::string>& texts) {
+  Plan plan;
+  for (const std::string& text : texts) {
+    const Result<Workload> workload = ParseWorkload(text);
+    EXPECT_TRUE(workload.ok()) << text << ": " << (workload.ok() ? "" : workload.error().message);
+    if (workload.ok()) plan.entries.push_back({*workload, NativeContract(*workload), 1, 0});
+  }
+  return plan;
+}
+
+bool HasDriver() { return std::filesystem::exists("/proc/driver/nvidia/version"); }
+
+void ExpectToSayThatThereIsNoGpu(const testing::EmittedProgram& program) {
+  if (HasDriver()) return;
+  const auto said = program.Say("");
+  EXPECT_EQ(said.status, 1);
+  EXPECT_EQ(said.output, "");
+  EXPECT_THAT(said.error, HasSubstr("_benchmarks: no GPU to run on: "));
+  EXPECT_EQ(std::count(said.error.begin(), said.error.end(), '\n'), 1) << said.error;
+}
+
+std::string OutputOf(const std::string& command) {
+  std::string output;
+  std::FILE* const pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return output;
+  char buffer[4096];
+  for (std::size_t count = 0; (count = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;) output.append(buffer, count);
+  return pclose(pipe) == 0 ? output : "";
+}
+
+// "cudnn-graph/eng1_k2=5/acc=f16 acdb->acdb contract=f16", as the program lists them.
+std::set<std::string> EnumeratorsLines(const std::string& layer, const std::string& properties) {
+  const std::string line = OutputOf(std::string("'") + INFIMUM_BINARY_DIR + "/bin/infimum-candidates-cuda' --layer '" +
+                                    layer + "' --device-properties '" + properties + "'");
+  const Result<CandidateList> list = ParseCandidateList(line);
+  EXPECT_TRUE(list.ok()) << line;
+  std::set<std::string> lines;
+  if (!list.ok()) return lines;
+  for (const OfferedCandidate& offered : list->candidates) {
+    const Candidate& candidate = offered.candidate;
+    lines.insert(candidate.name() + " " + candidate.input_layout + "->" + candidate.output_layout +
+                 " contract=" + std::string(Name(list->contract)));
+  }
+  return lines;
+}
+
+TEST(EmittedCudaProgram, OfCublasLtBuildsAndSaysThatThereIsNoGpu) {
+  if (const auto reason = testing::WhyNoEmittedProgram("cublaslt")) GTEST_SKIP() << *reason;
+  testing::EmittedProgram program(
+      PlanOf({"region [matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x3072 bias=column weights=const](in0,w0,w1) ; "
+              "[pointwise kind=gelu_tanh dtype=f16:-:f16 in=393216](%0)",
+              "matmul dtype=f8e4m3:f8e4m3:bf16 a=12x128x64 b=12x64x128 bias=no weights=variable"}),
+      {"cublaslt", {}, "1.2.3"});
+  ASSERT_EQ(program.Build(kFlags), "");
+  ExpectToSayThatThereIsNoGpu(program);
+  const auto said = program.Say("--tier every");
+  EXPECT_EQ(said.status, 1);
+  EXPECT_THAT(said.error, HasSubstr("--tier every: it is heuristic, engine or exhaustive"));
+}
+
+TEST(EmittedCudaProgram, OfCudnnNamesTheEnumeratorsCandidates) {
+  if (const auto reason = testing::WhyNoEmittedProgram("cudnn")) GTEST_SKIP() << *reason;
+  const std::string layer =
+      "convolution dtype=f16:f16:f16 in=1x3x224x224 out_channels=64 kernel=7x7 stride=2x2 dilation=1x1 pad=3,3,3,3 "
+      "groups=1 bias=yes weights=const";
+  testing::EmittedProgram program(PlanOf({layer}), {"cudnn", {}, "1.2.3"});
+  ASSERT_EQ(program.Build(kFlags), "");
+  ExpectToSayThatThereIsNoGpu(program);
+
+  // cuDNN offers engines that it compiles at run time only where it finds a driver: the toolkit's stub is one.
+  std::string environment;
+#ifdef INFIMUM_CUDA_STUBS
+  if (!HasDriver()) {
+    std::filesystem::create_symlink(INFIMUM_CUDA_STUBS "/libcuda.so", program.folder() / "libcuda.so.1");
+    environment = "LD_LIBRARY_PATH='" + program.folder().string() + "'";
+  }
+#endif
+  const std::string properties = std::string(INFIMUM_SOURCE_DIR) + "/db/data/gpus/h200.json";
+  const auto said = program.Say("--list --device-properties '" + properties + "'", environment);
+  ASSERT_EQ(said.status, 0) << said.error;
+  std::set<std::string> lines;
+  for (std::size_t start = 0, end = 0; (end = said.output.find('\n', start)) != std::string::npos; start = end + 1)
+    if (said.output[start] != '#') lines.insert(said.output.substr(start, end - start));  // a layer, or why not
+  EXPECT_GT(lines.size(), 20U);
+  EXPECT_EQ(lines, EnumeratorsLines(layer, properties));
+}
+
+}  // namespace
+}  // namespace infimum
