@@ -3,6 +3,7 @@
 #include <set>
 
 #include "microbench/cuda/cudnn_graph.h"
+#include "microbench/cuda/symmetric_values.h"
 
 namespace infimum::cuda {
 namespace {
@@ -57,14 +58,27 @@ std::string NameOf(const CudnnForm& form, const Workload& workload) {
 
 }  // namespace
 
+CudnnTarget CudnnTarget::Of(const GpuProperties& gpu) {
+  return {gpu.name(), [gpu](const cpu::ValuedRegion& problem, const CudnnForm& form) {
+            return CudnnGraph::Build(problem, form, gpu);
+          }};
+}
+
+CudnnTarget CudnnTarget::Of(std::string device, std::shared_ptr<CudnnHandle> handle) {
+  return {std::move(device), [handle = std::move(handle)](const cpu::ValuedRegion& problem, const CudnnForm& form) {
+            return CudnnGraph::Build(problem, form, *handle);
+          }};
+}
+
 Result<CandidateList> CudnnCandidates(const Workload& workload, NumericContract contract, CandidateTier tier,
-                                      const GpuProperties& gpu) {
+                                      const CudnnTarget& target) {
   CandidateList list;
   list.workload = KeyOf(workload).text;
   list.contract = contract;
   list.tier = tier;
-  list.device = gpu.name();
+  list.device = target.device;
   const bool is_product = IsProduct(workload);
+  const cpu::ValuedRegion problem = BenchmarkedRegion(workload);
   const auto refuse = [&](const CudnnForm& form, const std::string& why) {
     // A family that the graph lacks is refused in every form with the same words.
     const std::string words = NameOf(form, workload) + ": " + why;
@@ -72,7 +86,7 @@ Result<CandidateList> CudnnCandidates(const Workload& workload, NumericContract 
     list.refusal += (list.refusal.empty() ? "" : "; ") + words;
   };
   for (const CudnnForm& form : FormsOf(workload, contract, tier)) {
-    Result<CudnnGraph> graph = CudnnGraph::Build(workload, form, gpu);
+    Result<CudnnGraph> graph = target.build(problem, form);
     if (!graph.ok()) {
       if (!graph.error().message.starts_with("unsupported: ")) return graph.error();
       refuse(form, graph.error().message.substr(std::string_view("unsupported: ").size()));
@@ -84,7 +98,7 @@ Result<CandidateList> CudnnCandidates(const Workload& workload, NumericContract 
       if (!MayMeet(plan.notes, contract, is_product)) continue;
       ++count;
       OfferedCandidate offered;
-      offered.candidate = {"cudnn-graph", plan.name + Suffix(workload, form), InputLayouts(workload, form),
+      offered.candidate = {std::string(kCudnnGraph), plan.name + Suffix(workload, form), InputLayouts(workload, form),
                            OutputLayout(workload, form), list.candidates.empty()};
       offered.notes = Format(plan.notes);
       list.candidates.push_back(std::move(offered));
@@ -97,6 +111,18 @@ Result<CandidateList> CudnnCandidates(const Workload& workload, NumericContract 
     }
   }
   return list;
+}
+
+std::optional<CudnnChoice> FindChoice(const Workload& workload, NumericContract contract, const Candidate& candidate) {
+  if (candidate.library != kCudnnGraph) return std::nullopt;
+  const std::size_t end = std::min(candidate.algorithm.find('/'), candidate.algorithm.size());
+  for (const CudnnForm& form : FormsOf(workload, contract, CandidateTier::kExhaustive)) {
+    if (candidate.algorithm.substr(end) == Suffix(workload, form) &&
+        candidate.input_layout == InputLayouts(workload, form) &&
+        candidate.output_layout == OutputLayout(workload, form))
+      return CudnnChoice{form, candidate.algorithm.substr(0, end)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace infimum::cuda

@@ -11,15 +11,35 @@
 // counts under tf32, every other one under strict-f32.
 #pragma once
 
+#include <functional>
+
 #include "infimum/results/candidate_list.h"
+#include "microbench/cuda/cudnn_graph.h"
 #include "microbench/cuda/gpu_properties.h"
 
 namespace infimum::cuda {
 
 inline constexpr std::size_t kMostOfAForm = 1000;
+inline constexpr std::string_view kCudnnGraph = "cudnn-graph";  // the candidates' library
+
+// What is asked: cuDNN about a device that need not be here, or cuDNN on the device that is.
+struct CudnnTarget {
+  std::string device;
+  std::function<Result<CudnnGraph>(const cpu::ValuedRegion&, const CudnnForm&)> build;
+
+  static CudnnTarget Of(const GpuProperties& gpu);
+  static CudnnTarget Of(std::string device, std::shared_ptr<CudnnHandle> handle);
+};
 
 // Lists without the library's name and version; `refusal` has cuDNN's words for the forms that it does not take.
 Result<CandidateList> CudnnCandidates(const Workload& workload, NumericContract contract, CandidateTier tier,
-                                      const GpuProperties& gpu);
+                                      const CudnnTarget& target);
+
+// The form and the plan that a candidate of such a list names; nullopt where it names none of this workload.
+struct CudnnChoice {
+  CudnnForm form;
+  std::string plan;
+};
+std::optional<CudnnChoice> FindChoice(const Workload& workload, NumericContract contract, const Candidate& candidate);
 
 }  // namespace infimum::cuda

@@ -1,6 +1,7 @@
 #include "microbench/cuda/cudnn_graph.h"
 
 #include <array>
+#include <charconv>
 #include <map>
 #include <set>
 
@@ -12,11 +13,36 @@ namespace {
 
 namespace fe = cudnn_frontend;
 
-Error Refused(const char* step, fe::error_t error) {
+// Its words, in one line.
+std::string Line(fe::error_t error) {
   std::string message = error.get_message();
   for (char& c : message)
     if (c == '\n' || c == '\r') c = ' ';
-  return Error{"unsupported: cuDNN refuses the graph (" + std::string(step) + "): " + message};
+  return message;
+}
+
+Error Refused(const char* step, fe::error_t error) {
+  return Error{"unsupported: cuDNN refuses the graph (" + std::string(step) + "): " + Line(error)};
+}
+
+// "eng62_k2=5_k13=1": engine 62, knobs by cuDNN's own numbers.
+bool ParseName(const std::string& name, std::int64_t& engine, std::unordered_map<fe::KnobType_t, std::int64_t>& knobs) {
+  const char* at = name.data();
+  const char* const end = at + name.size();
+  const auto number = [&](std::string_view before, std::int64_t& value) {
+    if (!std::string_view(at, static_cast<std::size_t>(end - at)).starts_with(before)) return false;
+    const auto [stop, error] = std::from_chars(at + before.size(), end, value);
+    if (error != std::errc()) return false;
+    at = stop;
+    return true;
+  };
+  if (!number("eng", engine)) return false;
+  while (at != end) {
+    std::int64_t knob = 0, value = 0;
+    if (!number("_k", knob) || !number("=", value)) return false;
+    knobs[fe::convert_from_backend_knob_type(static_cast<cudnnBackendKnobType_t>(knob))] = value;
+  }
+  return true;
 }
 
 // Reaches what the frontend keeps for its own nodes: the descriptors of the graph, by which engines are asked.
@@ -44,13 +70,10 @@ std::string Format(const CudnnNotes& notes) {
 
 class CudnnGraph::Impl {
  public:
-  static Result<std::unique_ptr<Impl>> Build(const Workload& workload, const CudnnForm& form,
+  static Result<std::unique_ptr<Impl>> Build(const cpu::ValuedRegion& problem, const CudnnForm& form,
                                              const GpuProperties& gpu) {
     auto impl = std::make_unique<Impl>();
     OpenGraph& graph = impl->graph_;
-    graph.set_io_data_type(fe::DataType_t::FLOAT)
-        .set_intermediate_data_type(fe::DataType_t::FLOAT)
-        .set_compute_data_type(fe::DataType_t::FLOAT);
     impl->properties_ = std::make_shared<fe::DeviceProperties>();
     const std::vector<std::uint8_t> json(gpu.json().begin(), gpu.json().end());
     auto status = impl->properties_->deserialize(json);
@@ -58,15 +81,59 @@ class CudnnGraph::Impl {
     graph.set_device_properties(impl->properties_);
     // Else attention asks the driver, which may be of another device or none.
     graph.set_sm_version(static_cast<std::int32_t>(gpu.compute_capability() / 10));
-    INFIMUM_RETURN_IF_ERROR(AddOperations(workload, form, graph));
-    status = graph.validate();
-    if (status.is_bad()) return Refused("validate", status);
     // Without a handle: the device is the one whose properties it was given.
-    status = graph.build_operation_graph();
-    if (status.is_bad()) return Refused("build", status);
+    INFIMUM_RETURN_IF_ERROR(impl->Build(problem, form));
     return impl;
   }
 
+  static Result<std::unique_ptr<Impl>> Build(const cpu::ValuedRegion& problem, const CudnnForm& form,
+                                             const CudnnHandle& handle) {
+    auto impl = std::make_unique<Impl>();
+    impl->handle_ = static_cast<cudnnHandle_t>(handle.get());
+    INFIMUM_RETURN_IF_ERROR(impl->Build(problem, form));
+    return impl;
+  }
+
+  const std::vector<CudnnTensor>& tensors() const { return tensors_; }
+
+  Status Choose(const std::string& name) {
+    std::int64_t engine = 0;
+    std::unordered_map<fe::KnobType_t, std::int64_t> knobs;
+    if (!ParseName(name, engine, knobs)) return Error{"unsupported: " + Quoted(name) + " names no plan of cuDNN's"};
+    const std::optional<std::int64_t> found = FindPlan(name, engine, knobs);
+    if (!found) return Error{"unsupported: cuDNN has no plan " + Quoted(name) + " for this graph here"};
+    const std::int64_t index = *found;
+    auto status = graph_.build_plan_at_index(index);
+    if (status.is_bad()) return Refused("compile", status);
+    std::int64_t workspace = 0;
+    status = graph_.get_workspace_size_plan_at_index(index, workspace);
+    if (status.is_bad()) return Refused("workspace", status);
+    chosen_ = index;
+    workspace_ = Bytes{workspace};
+    return {};
+  }
+
+  Bytes workspace() const { return workspace_; }
+
+  Status Enqueue(std::unordered_map<std::int64_t, void*>& tensors, void* workspace) {
+    const auto status = graph_.execute_plan_at_index(handle_, tensors, workspace, chosen_);
+    return status.is_bad() ? Status(Error{"cuDNN: " + Line(status)}) : Status();
+  }
+
+ private:
+  Status Build(const cpu::ValuedRegion& problem, const CudnnForm& form) {
+    graph_.set_io_data_type(fe::DataType_t::FLOAT)
+        .set_intermediate_data_type(fe::DataType_t::FLOAT)
+        .set_compute_data_type(fe::DataType_t::FLOAT);
+    INFIMUM_ASSIGN_OR_RETURN(tensors_, AddOperations(problem, form, graph_));
+    auto status = graph_.validate();
+    if (status.is_bad()) return Refused("validate", status);
+    status = handle_ != nullptr ? graph_.build_operation_graph(handle_) : graph_.build_operation_graph();
+    if (status.is_bad()) return Refused("build", status);
+    return {};
+  }
+
+ public:
   Result<std::vector<CudnnPlan>> Heuristic() {
     std::set<std::string> known;
     std::vector<CudnnPlan> plans;
@@ -109,6 +176,27 @@ class CudnnGraph::Impl {
   }
 
  private:
+  // The place of a plan, which is made by its settings, as the engine has it by itself, or as cuDNN's heuristics have
+  // it: settings of older kinds are in names, but the frontend has no words for them.
+  std::optional<std::int64_t> FindPlan(const std::string& name, std::int64_t engine,
+                                       const std::unordered_map<fe::KnobType_t, std::int64_t>& knobs) {
+    const auto is_at = [&](std::int64_t index) {
+      std::string other;
+      return graph_.get_plan_name_at_index(index, other).is_good() && other == name;
+    };
+    for (const auto& settings : {knobs, std::unordered_map<fe::KnobType_t, std::int64_t>()}) {
+      const std::int64_t index = graph_.get_execution_plan_count();
+      if (graph_.create_execution_plan(engine, settings).is_good() && is_at(index)) return index;
+    }
+    for (const fe::HeurMode_t mode : {fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK}) {
+      const std::int64_t before = graph_.get_execution_plan_count();
+      if (graph_.create_execution_plans({mode}).is_bad()) continue;
+      for (std::int64_t i = before; i < graph_.get_execution_plan_count(); ++i)
+        if (is_at(i)) return i;
+    }
+    return std::nullopt;
+  }
+
   Result<std::int64_t> EngineCount() {
     std::int64_t count = 0;
     auto status = graph_.get_engine_count(count);
@@ -205,7 +293,11 @@ class CudnnGraph::Impl {
   }
 
   OpenGraph graph_;
-  std::shared_ptr<fe::DeviceProperties> properties_;
+  std::shared_ptr<fe::DeviceProperties> properties_;  // of a device that is asked about
+  cudnnHandle_t handle_ = nullptr;                    // on the device that is here
+  std::vector<CudnnTensor> tensors_;
+  std::int64_t chosen_ = -1;
+  Bytes workspace_;
   std::map<std::int64_t, std::optional<CudnnNotes>> notes_;  // by engine
 };
 
@@ -214,13 +306,55 @@ CudnnGraph::CudnnGraph(CudnnGraph&&) noexcept = default;
 CudnnGraph& CudnnGraph::operator=(CudnnGraph&&) noexcept = default;
 CudnnGraph::~CudnnGraph() = default;
 
-Result<CudnnGraph> CudnnGraph::Build(const Workload& workload, const CudnnForm& form, const GpuProperties& gpu) {
-  INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Impl> impl, Impl::Build(workload, form, gpu));
+Result<CudnnGraph> CudnnGraph::Build(const cpu::ValuedRegion& problem, const CudnnForm& form,
+                                     const GpuProperties& gpu) {
+  INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Impl> impl, Impl::Build(problem, form, gpu));
   return CudnnGraph(std::move(impl));
 }
 
+Result<CudnnGraph> CudnnGraph::Build(const cpu::ValuedRegion& problem, const CudnnForm& form,
+                                     const CudnnHandle& handle) {
+  INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Impl> impl, Impl::Build(problem, form, handle));
+  return CudnnGraph(std::move(impl));
+}
+
+const std::vector<CudnnTensor>& CudnnGraph::tensors() const { return impl_->tensors(); }
+Status CudnnGraph::Choose(const std::string& plan) { return impl_->Choose(plan); }
+Bytes CudnnGraph::workspace() const { return impl_->workspace(); }
+Status CudnnGraph::Enqueue(std::unordered_map<std::int64_t, void*>& tensors, void* workspace) {
+  return impl_->Enqueue(tensors, workspace);
+}
 Result<std::vector<CudnnPlan>> CudnnGraph::Heuristic() { return impl_->Heuristic(); }
 Result<std::vector<CudnnPlan>> CudnnGraph::Engines() { return impl_->Engines(); }
 Result<std::vector<CudnnPlan>> CudnnGraph::Exhaustive(std::size_t most) { return impl_->Exhaustive(most); }
+
+Result<std::shared_ptr<CudnnHandle>> CudnnHandle::Create() {
+  cudnnHandle_t handle = nullptr;
+  if (const cudnnStatus_t status = fe::detail::create_handle(&handle); status != CUDNN_STATUS_SUCCESS)
+    return Error{"cuDNN cannot be used on this device: " + std::string(fe::detail::get_error_string(status))};
+  return std::shared_ptr<CudnnHandle>(new CudnnHandle(handle));
+}
+
+CudnnHandle::~CudnnHandle() { static_cast<void>(fe::detail::destroy_handle(static_cast<cudnnHandle_t>(handle_))); }
+
+Status CudnnHandle::Use(Gpu::Stream stream) {
+  if (stream == stream_) return {};
+  const cudnnStatus_t status =
+      fe::detail::set_stream(static_cast<cudnnHandle_t>(handle_), static_cast<cudaStream_t>(stream));
+  if (status != CUDNN_STATUS_SUCCESS)
+    return Error{"cuDNN does not take the stream: " + std::string(fe::detail::get_error_string(status))};
+  stream_ = stream;
+  return {};
+}
+
+Result<std::string> PropertiesOfDevice(int device) {
+  fe::DeviceProperties properties;
+  auto status = properties.set_device_id(device).build();
+  if (status.is_bad()) return Error{"cuDNN does not tell the device's properties: " + Line(status)};
+  std::vector<std::uint8_t> json;
+  status = properties.serialize(json);
+  if (status.is_bad()) return Error{"cuDNN does not tell the device's properties: " + Line(status)};
+  return std::string(json.begin(), json.end());
+}
 
 }  // namespace infimum::cuda

@@ -36,6 +36,10 @@ Result<CudnnLibrary> CudnnLibrary::Load() {
   return loaded;
 }
 
+void* CudnnLibrary::Symbol(const char* name) {
+  return cudnn_frontend::cudnn_dlhandle == nullptr ? nullptr : dlsym(cudnn_frontend::cudnn_dlhandle, name);
+}
+
 bool LoadDriverOrStub() {
   if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL) != nullptr) return true;
   // libcudnn's engines open "libcuda.so.1" by name; a library that is already loaded under that name answers.

@@ -15,6 +15,9 @@ class CudnnLibrary {
   // Once for the whole process; later calls answer the same.
   static Result<CudnnLibrary> Load();
 
+  // A function of the loaded library's; null where it has none of this name, or nothing was loaded.
+  static void* Symbol(const char* name);
+
   const std::string& version() const { return version_; }
   const std::string& path() const { return path_; }
 

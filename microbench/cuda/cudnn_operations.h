@@ -1,4 +1,4 @@
-// Adds a workload's operations to a graph of NVIDIA's frontend. For cudnn_graph.cc alone: the frontend's headers take
+// Adds a region's operations to a graph of NVIDIA's frontend. For cudnn_graph.cc alone: the frontend's headers take
 // half a minute to compile.
 //
 //   convolution + bias, add, relu   conv_fprop -> pointwise ADD -> pointwise ADD -> pointwise RELU_FWD
@@ -9,12 +9,17 @@
 
 #include <cudnn_frontend.h>
 
-#include "infimum/measurement/contract.h"
+#include <vector>
+
 #include "microbench/cuda/cudnn_form.h"
+#include "microbench/cuda/cudnn_tensor.h"
+#include "microbench/reference/region_tensors.h"
 
 namespace infimum::cuda {
 
-// An error that starts with "unsupported: " names what cuDNN's graph cannot say.
-Status AddOperations(const Workload& workload, const CudnnForm& form, cudnn_frontend::graph::Graph& graph);
+// The graph's tensors that lie in memory. An error that starts with "unsupported: " names what cuDNN's graph cannot
+// say.
+Result<std::vector<CudnnTensor>> AddOperations(const cpu::ValuedRegion& problem, const CudnnForm& form,
+                                               cudnn_frontend::graph::Graph& graph);
 
 }  // namespace infimum::cuda

@@ -40,7 +40,7 @@ Result<CandidateList> Answer(const Request& request) {
   INFIMUM_ASSIGN_OR_RETURN(const GpuProperties gpu, GpuProperties::Parse(text, request.properties));
   INFIMUM_ASSIGN_OR_RETURN(const CudnnLibrary cudnn, CudnnLibrary::Load());
   const bool has_driver = LoadDriverOrStub();
-  INFIMUM_ASSIGN_OR_RETURN(CandidateList list, CudnnCandidates(*workload, contract, *tier, gpu));
+  INFIMUM_ASSIGN_OR_RETURN(CandidateList list, CudnnCandidates(*workload, contract, *tier, CudnnTarget::Of(gpu)));
   list.library = "cudnn";
   list.version = cudnn.version();
   if (!has_driver)

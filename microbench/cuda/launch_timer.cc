@@ -45,7 +45,9 @@ Result<Latency> LaunchTimer::AtUsualFrequency(const Take& take) {
 }
 
 Result<Clock::Duration> LaunchTimer::Time(std::int64_t launches) {
-  const std::int64_t few = std::clamp<std::int64_t>(launches, 1, options_.most_launches);
+  const std::int64_t multiple = options_.launch_multiple;
+  const std::int64_t few =
+      (std::clamp<std::int64_t>(launches, 1, options_.most_launches) + multiple - 1) / multiple * multiple;
   for (int attempt = 1;; ++attempt) {
     // Mode of one difference: graphs that cannot be captured change it, and then both are taken again.
     const bool was_captured = is_captured_;

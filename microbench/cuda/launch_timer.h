@@ -21,6 +21,7 @@ namespace infimum::cuda {
 
 struct LaunchTimerOptions {
   std::int64_t most_launches = 512;  // in the smaller of two graphs
+  std::int64_t launch_multiple = 1;  // launches of a graph are a multiple of it, if need be more than the most
   double least_frequency = 0.75;     // of the usual one: a time taken below it is taken again
   std::optional<double> usual_mhz;   // the device's default application clock; nullopt: no time is refused
   int most_attempts = 8;             // for one time

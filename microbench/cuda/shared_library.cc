@@ -10,15 +10,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// lib/python3.11/site-packages/nvidia/<package>/lib of a prefix, of every Python that it has.
+// lib/python3.11/site-packages/nvidia/<package>/lib of a prefix, of every Python that it has. Packages of CUDA 13 share
+// one folder, nvidia/cu13.
 void AddPackages(const fs::path& prefix, std::string_view package, std::vector<fs::path>& folders) {
   std::vector<fs::path> found;
   std::error_code ignored;
   for (const fs::directory_entry& python : fs::directory_iterator(prefix / "lib", ignored)) {
     if (!python.path().filename().string().starts_with("python3")) continue;
     for (const char* packages : {"site-packages", "dist-packages"}) {
-      fs::path folder = python.path() / packages / "nvidia" / package / "lib";
-      if (fs::is_directory(folder, ignored)) found.push_back(std::move(folder));
+      for (const std::string_view name : {package, std::string_view("cu13")}) {
+        fs::path folder = python.path() / packages / "nvidia" / name / "lib";
+        if (fs::is_directory(folder, ignored)) found.push_back(std::move(folder));
+      }
     }
   }
   std::ranges::sort(found, std::greater<>());  // the newest Python first
@@ -53,6 +56,15 @@ std::vector<fs::path> LibraryFolders(std::string_view package) {
     for (const char* lib : {"lib64", "lib"}) folders.push_back(fs::path(prefix) / lib);
   if (const char* environment = std::getenv("VIRTUAL_ENV")) AddPackages(environment, package, folders);
   if (const char* environment = std::getenv("CONDA_PREFIX")) AddPackages(environment, package, folders);
+  // The environment that `python3` is of, which need not be active in a name of its own.
+  std::vector<fs::path> programs;
+  AddListed("PATH", programs);
+  for (const fs::path& program : programs) {
+    std::error_code ignored;
+    if (!fs::exists(program / "python3", ignored)) continue;
+    AddPackages(program.parent_path(), package, folders);
+    break;
+  }
   for (const char* prefix : {"/usr/local", "/usr"}) AddPackages(prefix, package, folders);
   return folders;
 }

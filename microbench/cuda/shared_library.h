@@ -6,7 +6,7 @@
 //
 // Looked for in this order: the folders in INFIMUM_CUDA_LIBRARIES (separated by colons), where the system's loader
 // looks, /usr/local/cuda and /opt/cuda, and where Python's packages keep it (site-packages/nvidia/<part>/lib of the
-// active environment and of the system's Pythons).
+// active environment, of the one that `python3` is of, and of the system's Pythons).
 #pragma once
 
 #include <filesystem>

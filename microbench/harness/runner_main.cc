@@ -255,9 +255,9 @@ class Runner {
 
 }  // namespace
 
-int RunnerMain(int argc, char** argv, std::string_view name, const BackendFactory& make_backend) {
+int RunnerMain(int argc, char** argv, std::string_view name, const BackendFactory& make_backend, RunnerTraits traits) {
   if (argc == 3 && argv[1] == kWorkerFlag) return WorkerMain(argv[2], make_backend);
-  std::variant<RunnerOptions, EarlyExit> parsed = ParseRunnerOptions(argc, argv, name);
+  std::variant<RunnerOptions, EarlyExit> parsed = ParseRunnerOptions(argc, argv, name, traits);
   if (const auto* early = std::get_if<EarlyExit>(&parsed)) {
     std::fputs(early->output.c_str(), early->code == 0 ? stdout : stderr);
     return early->code;

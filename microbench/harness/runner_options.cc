@@ -69,7 +69,7 @@ std::string Footer(const std::string& program) {
          program + " --peaks -o peaks.jsonl\n";
 }
 
-void Declare(CLI::App& app, RawOptions& raw) {
+void Declare(CLI::App& app, RawOptions& raw, const RunnerTraits& traits) {
   app.add_option("PLAN", raw.plan, "plan of workloads to measure; - is standard input");
   app.add_option("--layer", raw.layer, "measure this one workload, given as its text, in place of a plan");
   app.add_option("--replay", raw.replay,
@@ -93,7 +93,9 @@ void Declare(CLI::App& app, RawOptions& raw) {
   app.add_option("--time-limit", raw.time_limit, "a candidate that gives no answer for so long has failed")
       ->capture_default_str();
   app.add_option("--max-memory", raw.most_memory,
-                 "a worker that uses more has failed (8G); default: 75 % of the machine");
+                 traits.has_device_memory
+                     ? "a candidate that needs more of the device's memory has failed (8G); default: all that is free"
+                     : "a worker that uses more has failed (8G); default: 75 % of the machine");
   app.add_option("--rounds", raw.rounds, "repetitions, each in a process of its own")->capture_default_str();
   app.add_option(
          "--cache", raw.cache,
@@ -190,7 +192,7 @@ Result<std::map<std::string, std::string>> BackendSettings(const std::vector<std
   return settings;
 }
 
-Result<RunnerOptions> Check(const RawOptions& raw) {
+Result<RunnerOptions> Check(const RawOptions& raw, const RunnerTraits& traits) {
   INFIMUM_RETURN_IF_ERROR(CheckWhatToRun(raw));
   RunnerOptions options;
   if (raw.list || raw.list_json) options.action = RunnerAction::kList;
@@ -256,23 +258,29 @@ Result<RunnerOptions> Check(const RawOptions& raw) {
   }
   const double machine = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
   options.worker.most_memory = Bytes{static_cast<std::int64_t>(machine * kMemoryPart)};
+  options.worker.limits_address_space = !traits.has_device_memory;
   if (!raw.most_memory.empty()) {
     Result<Bytes> most = ParseByteCount(raw.most_memory);
     if (!most.ok()) return Within("--max-memory", most.error());
-    options.worker.most_memory = *most;
+    if (traits.has_device_memory) {
+      options.worker.backend.most_device_memory = *most;
+    } else {
+      options.worker.most_memory = *most;
+    }
   }
   return options;
 }
 
 }  // namespace
 
-std::variant<RunnerOptions, EarlyExit> ParseRunnerOptions(int argc, const char* const* argv, std::string_view backend) {
+std::variant<RunnerOptions, EarlyExit> ParseRunnerOptions(int argc, const char* const* argv, std::string_view backend,
+                                                          const RunnerTraits& traits) {
   const std::string program = "infimum-microbench-" + std::string(backend);
   CLI::App app{"Measures workloads with all candidates of " + std::string(backend) +
                    ": how long each layer configuration takes here,\nwith every implementation the library offers.",
                program};
   RawOptions raw;
-  Declare(app, raw);
+  Declare(app, raw, traits);
   app.set_version_flag("--version", program + " " INFIMUM_VERSION);
   app.footer(Footer(program));
   app.get_formatter()->column_width(34);
@@ -291,7 +299,7 @@ std::variant<RunnerOptions, EarlyExit> ParseRunnerOptions(int argc, const char* 
   }
   if (const std::vector<std::string> extras = app.remaining(); !extras.empty())
     return usage_error(UnknownOption(app, extras));
-  Result<RunnerOptions> options = Check(raw);
+  Result<RunnerOptions> options = Check(raw, traits);
   if (!options.ok()) return usage_error(options.error().message);
   return *std::move(options);
 }

@@ -38,7 +38,8 @@ struct EarlyExit {
   std::string output;  // for standard output (code 0) or standard error
 };
 
-std::variant<RunnerOptions, EarlyExit> ParseRunnerOptions(int argc, const char* const* argv, std::string_view backend);
+std::variant<RunnerOptions, EarlyExit> ParseRunnerOptions(int argc, const char* const* argv, std::string_view backend,
+                                                          const RunnerTraits& traits = {});
 
 // The plan that the options name, read and parsed.
 Result<Plan> ReadPlanOf(const RunnerOptions& options);

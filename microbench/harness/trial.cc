@@ -87,6 +87,7 @@ Trial RunPrepared(Backend& backend, const TrialRequest& request, TrialTools tool
   if (set->noisy) trial.flags.emplace_back("noisy");
   if (set->gave_up) trial.flags.emplace_back("pruned");
   if (set->unconverged) trial.flags.emplace_back("unconverged");
+  for (std::string& flag : run.TimingFlags()) trial.flags.push_back(std::move(flag));
   trial.sampling = set->spent;
   return trial;
 }

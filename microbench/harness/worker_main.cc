@@ -48,20 +48,21 @@ std::optional<std::string> ReadLine(int descriptor, std::string& rest) {
 
 // A worker that goes astray takes nothing with it: it leaves no core file, and is the first that the kernel
 // ends when memory runs out. (That it dies with its supervisor was arranged before it started.)
-void GuardTheMachine(Bytes most_memory) {
+void GuardTheMachine(Bytes most_memory, bool limits_address_space) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   std::ofstream("/proc/self/oom_score_adj") << 1000;
   // Allocations beyond the limit fail as such, an orderly error; the supervisor watches the resident size
   // too, for memory that this limit does not count. Sanitizers reserve terabytes and cannot live with it.
 #if !defined(__SANITIZE_ADDRESS__)
-  if (most_memory.value > 0) {
+  if (most_memory.value > 0 && limits_address_space) {
     const auto bytes = static_cast<rlim_t>(most_memory.value);
     const rlimit data{bytes, bytes};
     setrlimit(RLIMIT_DATA, &data);
   }
 #else
   static_cast<void>(most_memory);
+  static_cast<void>(limits_address_space);
 #endif
 }
 
@@ -128,7 +129,7 @@ int WorkerMain(std::string_view setup, const BackendFactory& make_backend) {
                  parsed.ok() ? "--worker is for the runner's own use" : parsed.error().message.c_str());
     return 2;
   }
-  GuardTheMachine(parsed->most_memory);
+  GuardTheMachine(parsed->most_memory, parsed->limits_address_space);
   RequestHandler handler(parsed->backend, make_backend);
   std::string rest;
   while (std::optional<std::string> line = ReadLine(kRequestDescriptor, rest)) {

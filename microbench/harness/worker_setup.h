@@ -21,11 +21,14 @@ inline constexpr int kAnswerDescriptor = 4;
 struct WorkerSetup {
   BackendOptions backend;
   Bytes most_memory;  // 0: no limit
+  // By the kernel too, whose limit counts what was asked for; else by what is resident alone.
+  bool limits_address_space = true;
 
   friend bool operator==(const WorkerSetup& a, const WorkerSetup& b) {
     return a.backend.threads == b.backend.threads && a.backend.cores == b.backend.cores &&
            a.backend.seed == b.backend.seed && a.backend.process == b.backend.process &&
-           a.backend.settings == b.backend.settings && a.most_memory == b.most_memory;
+           a.backend.settings == b.backend.settings && a.backend.most_device_memory == b.backend.most_device_memory &&
+           a.most_memory == b.most_memory && a.limits_address_space == b.limits_address_space;
   }
 };
 

@@ -6,7 +6,7 @@
 
 #include "infimum/layer/attention.h"
 #include "microbench/onednn/program.h"
-#include "microbench/onednn/values.h"
+#include "microbench/reference/values.h"
 
 namespace infimum::cpu {
 

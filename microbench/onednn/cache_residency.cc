@@ -5,8 +5,8 @@
 
 #include "infimum/base/clock.h"
 #include "microbench/onednn/cpu_features.h"
-#include "microbench/onednn/host_tensor.h"
 #include "microbench/onednn/kernels/vector_kernels.h"
+#include "microbench/reference/host_tensor.h"
 
 namespace infimum::cpu {
 namespace {

@@ -4,8 +4,8 @@
 //   const float* x = rows.Read(offset, count, buffer);     // buffer is used only where needed
 #pragma once
 
-#include "microbench/onednn/host_tensor.h"
 #include "microbench/onednn/kernels/vector_kernels.h"
+#include "microbench/reference/host_tensor.h"
 
 namespace infimum::cpu {
 

@@ -6,7 +6,7 @@
 #include <new>
 #include <unordered_map>
 
-#include "microbench/onednn/host_tensor.h"
+#include "microbench/reference/host_tensor.h"
 #include "oneapi/dnnl/dnnl_graph.hpp"
 
 namespace infimum::cpu {

@@ -13,7 +13,7 @@
 #include "infimum/layer/matmul.h"
 #include "microbench/onednn/epilogue.h"
 #include "microbench/onednn/program.h"
-#include "microbench/onednn/values.h"
+#include "microbench/reference/values.h"
 
 namespace infimum::cpu {
 

@@ -6,10 +6,10 @@
 #include "microbench/onednn/broadcast_rows.h"
 #include "microbench/onednn/cpu_features.h"
 #include "microbench/onednn/kernels/vector_kernels.h"
-#include "microbench/onednn/movement_map.h"
 #include "microbench/onednn/parallel.h"
 #include "microbench/onednn/pointwise_kernels.h"
 #include "microbench/onednn/transpose_kernels.h"
+#include "microbench/reference/movement_map.h"
 
 namespace infimum::cpu {
 namespace {

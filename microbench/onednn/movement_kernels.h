@@ -5,7 +5,7 @@
 
 #include "infimum/layer/movement.h"
 #include "microbench/onednn/program.h"
-#include "microbench/onednn/values.h"
+#include "microbench/reference/values.h"
 
 namespace infimum::cpu {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "microbench/onednn/implementations.h"
-#include "microbench/onednn/values.h"
+#include "microbench/reference/values.h"
 
 namespace infimum::cpu {
 namespace {

@@ -8,7 +8,7 @@
 #include "microbench/onednn/parallel.h"
 #include "microbench/onednn/pointwise_kernels.h"
 #include "microbench/onednn/thread_scratch.h"
-#include "microbench/onednn/values.h"
+#include "microbench/reference/values.h"
 
 namespace infimum::cpu {
 namespace {

@@ -6,7 +6,7 @@
 #include "microbench/onednn/attention_kernels.h"
 #include "microbench/onednn/convolution_candidates.h"
 #include "microbench/onednn/cpu_features.h"
-#include "microbench/onednn/dequantized_form.h"
+#include "microbench/onednn/dequantized_offers.h"
 #include "microbench/onednn/graph_partition_offers.h"
 #include "microbench/onednn/lstm_kernel.h"
 #include "microbench/onednn/matmul_candidates.h"
@@ -22,6 +22,7 @@
 #include "microbench/onednn/stated_layouts.h"
 #include "microbench/onednn/upsampling_product.h"
 #include "microbench/onednn/window_kernels.h"
+#include "microbench/reference/dequantized_form.h"
 
 namespace infimum::cpu {
 namespace {

@@ -7,7 +7,7 @@
 #include "infimum/measurement/candidate.h"
 #include "microbench/onednn/epilogue.h"
 #include "microbench/onednn/program.h"
-#include "microbench/onednn/values.h"
+#include "microbench/reference/values.h"
 
 namespace infimum::cpu {
 

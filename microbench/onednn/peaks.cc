@@ -10,11 +10,11 @@
 #include "infimum/base/clock.h"
 #include "infimum/base/text.h"
 #include "microbench/onednn/cpu_features.h"
-#include "microbench/onednn/host_tensor.h"
 #include "microbench/onednn/kernels/matrix_peaks.h"
 #include "microbench/onednn/kernels/vector_kernels.h"
 #include "microbench/onednn/offers.h"
-#include "microbench/onednn/random_fill.h"
+#include "microbench/reference/host_tensor.h"
+#include "microbench/reference/random_fill.h"
 
 namespace infimum::cpu {
 namespace {

@@ -1,7 +1,7 @@
 #include "microbench/onednn/pointwise_candidates.h"
 
 #include "microbench/onednn/implementations.h"
-#include "microbench/onednn/values.h"
+#include "microbench/reference/values.h"
 
 namespace infimum::cpu {
 

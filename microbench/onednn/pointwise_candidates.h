@@ -8,7 +8,7 @@
 #include "infimum/layer/pointwise.h"
 #include "microbench/onednn/epilogue.h"
 #include "microbench/onednn/program.h"
-#include "microbench/onednn/values.h"
+#include "microbench/reference/values.h"
 
 namespace infimum::cpu {
 

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 
 #include "microbench/onednn/broadcast_rows.h"
 #include "microbench/onednn/cpu_features.h"
-#include "microbench/onednn/dequantized_form.h"
+#include "microbench/onednn/dequantized_offers.h"
 #include "microbench/onednn/kernels/vector_kernels.h"
 #include "microbench/onednn/parallel.h"
-#include "microbench/onednn/values.h"
+#include "microbench/reference/values.h"
 
 namespace infimum::cpu {
 namespace {

@@ -4,8 +4,8 @@
 #include "microbench/onednn/float_rows.h"
 #include "microbench/onednn/parallel.h"
 #include "microbench/onednn/pointwise_kernels.h"
-#include "microbench/onednn/values.h"
 #include "microbench/onednn/window_kernels.h"
+#include "microbench/reference/values.h"
 
 namespace infimum::cpu {
 namespace {

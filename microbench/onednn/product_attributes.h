@@ -3,7 +3,7 @@
 #pragma once
 
 #include "microbench/onednn/primitive_program.h"
-#include "microbench/onednn/values.h"
+#include "microbench/reference/values.h"
 
 namespace infimum::cpu {
 

@@ -14,7 +14,7 @@
 
 #include "infimum/layer/layer_config.h"
 #include "infimum/measurement/candidate.h"
-#include "microbench/onednn/host_tensor.h"
+#include "microbench/reference/host_tensor.h"
 
 namespace infimum::cpu {
 

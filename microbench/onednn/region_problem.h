@@ -1,43 +1,14 @@
-// A region with its tensors, and what can run it.
+// What can run a region on its tensors.
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <vector>
 
-#include "infimum/layer/region.h"
 #include "microbench/onednn/program.h"
-#include "microbench/onednn/values.h"
+#include "microbench/reference/region_tensors.h"
 
 namespace infimum::cpu {
-
-// For each member of a region what its configuration leaves open; empty where all have the usual values.
-using RegionValues = std::vector<LayerValues>;
-
-inline LayerValues ValuesOfMember(const RegionValues& values, std::size_t member) {
-  return member < values.size() ? values[member] : LayerValues();
-}
-
-// Tensors by the region's own numbering. Those of members that are no output may stay unwritten.
-struct RegionProblem {
-  Region region;
-  std::vector<const HostTensor*> inputs;
-  std::vector<const HostTensor*> weights;
-  std::vector<std::vector<HostTensor*>> members;  // all outputs of each
-  RegionValues values;
-
-  const HostTensor* Find(const RegionOperand& operand) const {
-    const auto index = static_cast<std::size_t>(operand.index);
-    switch (operand.source) {
-      case RegionOperand::Source::kInput:
-        return inputs[index];
-      case RegionOperand::Source::kWeight:
-        return weights[index];
-      default:
-        return members[index][0];
-    }
-  }
-};
 
 struct RegionOffer {
   Candidate candidate;

@@ -4,12 +4,12 @@
 #include <deque>
 #include <utility>
 
-#include "microbench/onednn/dequantized_form.h"
+#include "microbench/onednn/dequantized_offers.h"
 #include "microbench/onednn/offers.h"
-#include "microbench/onednn/reference.h"
 #include "microbench/onednn/region_problem.h"
 #include "microbench/onednn/region_run.h"
 #include "microbench/onednn/row_major.h"
+#include "microbench/reference/reference.h"
 
 namespace infimum::cpu {
 namespace {

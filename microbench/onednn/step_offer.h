@@ -12,7 +12,7 @@
 
 #include "infimum/graph/replay_schedule.h"
 #include "microbench/onednn/program.h"
-#include "microbench/onednn/values.h"
+#include "microbench/reference/values.h"
 
 namespace infimum::cpu {
 

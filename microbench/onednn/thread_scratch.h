@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "microbench/onednn/host_tensor.h"
+#include "microbench/reference/host_tensor.h"
 
 namespace infimum::cpu {
 

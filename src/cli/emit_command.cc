@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 
 #include "infimum/base/text.h"
 #include "infimum/emit/project.h"
@@ -15,13 +16,14 @@ namespace {
 
 struct EmitCommandOptions {
   PlanArgument plan;
+  std::optional<NumericContract> contract;
   EmitOptions emit;
   std::string folder;
   TalkOptions talk;
 };
 
 Result<int> RunEmit(const EmitCommandOptions& options) {
-  INFIMUM_ASSIGN_OR_RETURN(const Plan plan, options.plan.Read());
+  INFIMUM_ASSIGN_OR_RETURN(const Plan plan, options.plan.Read(options.contract));
   EmitOptions emit = options.emit;
   emit.version = InfimumVersion();
   INFIMUM_ASSIGN_OR_RETURN(const EmittedProject project, EmitProject(plan, emit));
@@ -48,6 +50,7 @@ void AddEmitCommand(CLI::App& app, Invocation& invocation) {
       "emitted is named, with the reason.",
       "infimum emit plan.txt -o benchmarks");
   AddPlanArgument(command, options->plan, "what is emitted");
+  AddContract(command, options->contract);
   command->add_option("--library", options->emit.library, "the library that the sources call")
       ->type_name("NAME")
       ->check([](const std::string& text) {

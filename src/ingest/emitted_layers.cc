@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view kSchema = "infimum.emit/1";
 constexpr double kMaxMicroseconds = 1e15;  // as in journals
+constexpr std::string_view kContract = "contract=";
 constexpr std::string_view kUnsupported = "unsupported: ";
 
 Result<double> CounterOf(const BenchmarkEntry& entry, std::string_view name) {
@@ -43,11 +44,19 @@ std::optional<LabelledLayer> FindEmittedLayer(const BenchmarkEntry& entry) {
   layer.candidate.library = candidate.substr(0, slash);
   layer.candidate.algorithm = candidate.substr(slash + 1);
   // What it does not state must not be taken for a layout that fits everywhere.
-  const std::string_view layouts = TrimSpace(label.substr(candidate.size()));
-  const std::size_t arrow = layouts.find("->");
-  const bool stated = arrow != std::string_view::npos;
-  layer.candidate.input_layout = stated ? layouts.substr(0, arrow) : "opaque";
-  layer.candidate.output_layout = stated ? layouts.substr(arrow + 2) : "opaque";
+  layer.candidate.input_layout = "opaque";
+  layer.candidate.output_layout = "opaque";
+  for (const std::string_view word : Split(TrimSpace(label.substr(candidate.size())), ' ')) {
+    if (const std::size_t arrow = word.find("->"); arrow != std::string_view::npos) {
+      layer.candidate.input_layout = word.substr(0, arrow);
+      layer.candidate.output_layout = word.substr(arrow + 2);
+    } else if (word.starts_with(kContract)) {
+      layer.contract = FindContract(word.substr(kContract.size()));
+      if (!layer.contract) return std::nullopt;
+    } else if (word == "uncaptured") {
+      layer.flags.emplace_back(word);
+    }
+  }
   const auto choice = entry.counters.find("library_choice");
   layer.candidate.library_choice = choice != entry.counters.end() && choice->second == 1;
   return layer;

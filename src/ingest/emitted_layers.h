@@ -5,6 +5,9 @@
 //   ...} "name": "pointwise kind=relu dtype=f32:-:f32 in=64/onednn/jit:avx2/iterations:1/manual_time", "label":
 //   "onednn/jit:avx2 a->a", "min_us": 0.9, "median_us": 1.0, "p95_us": 1.2, "samples": 40, "library_choice": 1
 //     ->  the relu by onednn/jit:avx2 with both layouts a, one repetition of 40 samples, what the library chooses
+//
+//   "label": "cudnn-graph/eng62_k2=5/acc=f16 acdb->acdb contract=f16 uncaptured"
+//     ->  also the contract, where a workload has candidates under several, and that the time is no CUDA graph's
 #pragma once
 
 #include <optional>

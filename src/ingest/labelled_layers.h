@@ -6,10 +6,13 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "infimum/layer/workload.h"
 #include "infimum/measurement/candidate.h"
+#include "infimum/measurement/contract.h"
 #include "src/ingest/benchmark_stream.h"
 
 namespace infimum::ingest {
@@ -17,6 +20,9 @@ namespace infimum::ingest {
 struct LabelledLayer {
   Workload workload;
   Candidate candidate;  // the executable's name without its folder, and the rest of the entry's name or "default"
+  // Of programs that state it; absent: the workload's own.
+  std::optional<NumericContract> contract = std::nullopt;
+  std::vector<std::string> flags = {};  // "uncaptured"
 };
 
 std::optional<LabelledLayer> FindLabelledLayer(const BenchmarkEntry& entry, std::string_view executable);

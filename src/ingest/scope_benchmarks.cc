@@ -191,7 +191,8 @@ Result<std::variant<Reading, UnexpressedLayer>> ReadEntry(const BenchmarkEntry& 
     if (!layer) return Either(UnexpressedLayer{"neither label nor name is a workload"});
     row.workload = KeyOf(layer->workload);
     row.candidate = std::move(layer->candidate);
-    row.contract = NativeContract(layer->workload);
+    row.contract = layer->contract.value_or(NativeContract(layer->workload));
+    row.flags = std::move(layer->flags);
   }
   if (emitted) {
     INFIMUM_RETURN_IF_ERROR(ReadEmittedOutcome(entry, row));

@@ -9,13 +9,14 @@
 #include <set>
 
 #include "microbench/cuda/cudnn_library.h"
+#include "microbench/cuda/symmetric_values.h"
 
 namespace infimum::cuda {
 namespace {
 
 using ::testing::HasSubstr;
 
-GpuProperties Gpu(const std::string& name) {
+GpuProperties PropertiesOf(const std::string& name) {
   std::ifstream file(std::string(INFIMUM_SOURCE_DIR) + "/db/data/gpus/" + name + ".json");
   return *GpuProperties::Parse(std::string(std::istreambuf_iterator<char>(file), {}), name);
 }
@@ -34,8 +35,8 @@ class CudnnCandidatesTest : public ::testing::Test {
                             std::optional<NumericContract> contract = std::nullopt) {
     const Result<Workload> workload = ParseWorkload(text);
     EXPECT_TRUE(workload.ok()) << text;
-    const Result<CandidateList> list =
-        CudnnCandidates(*workload, contract.value_or(NativeContract(*workload)), tier, Gpu(gpu));
+    const Result<CandidateList> list = CudnnCandidates(*workload, contract.value_or(NativeContract(*workload)), tier,
+                                                       CudnnTarget::Of(PropertiesOf(gpu)));
     EXPECT_TRUE(list.ok()) << (list.ok() ? "" : list.error().message);
     return list.ok() ? *list : CandidateList();
   }
@@ -165,18 +166,44 @@ TEST_F(CudnnCandidatesTest, WhatTheGraphLacksIsRefusedWithTheReason) {
 }
 
 TEST_F(CudnnCandidatesTest, ADeviceOlderThanCudnnHasNoCandidates) {
-  GpuProperties gpu = Gpu("h200");
+  GpuProperties gpu = PropertiesOf("h200");
   std::string text = gpu.json();
   text.replace(text.find("\"deviceVer\":900"), 15, "\"deviceVer\":300");
   const Result<GpuProperties> kepler = GpuProperties::Parse(text, "kepler");
   ASSERT_TRUE(kepler.ok());
   const Workload workload = *ParseWorkload(Convolution("f16"));
   const Result<CandidateList> list =
-      CudnnCandidates(workload, NumericContract::kF16, CandidateTier::kHeuristic, *kepler);
+      CudnnCandidates(workload, NumericContract::kF16, CandidateTier::kHeuristic, CudnnTarget::Of(*kepler));
   // Refused as a whole, or no engine: never one that such a device has not.
   if (list.ok()) {
     EXPECT_TRUE(list->candidates.empty()) << list->candidates.front().candidate.name();
   }
+}
+
+TEST_F(CudnnCandidatesTest, ANameSaysWhichPlanItIs) {
+  const Workload workload = *ParseWorkload(Convolution("f16"));
+  const GpuProperties gpu = PropertiesOf("h200");
+  int compiled = 0;
+  const CandidateList list = List(Convolution("f16"));
+  for (const OfferedCandidate& offered : list.candidates) {
+    const std::optional<CudnnChoice> choice = FindChoice(workload, NumericContract::kF16, offered.candidate);
+    ASSERT_TRUE(choice) << offered.candidate.name();
+    // Precompiled engines become plans without a device; the others would need its driver.
+    if (offered.notes.find("compiled-at-run-time") != std::string::npos || compiled == 6) continue;
+    Result<CudnnGraph> graph = CudnnGraph::Build(BenchmarkedRegion(workload), choice->form, gpu);
+    ASSERT_TRUE(graph.ok());
+    const Status chosen = graph->Choose(choice->plan);
+    EXPECT_TRUE(chosen.ok()) << offered.candidate.name() << ": " << (chosen.ok() ? "" : chosen.error().message);
+    ++compiled;
+  }
+  EXPECT_GT(compiled, 0);
+  Candidate other = list.candidates.front().candidate;
+  other.output_layout = "abdc";
+  EXPECT_FALSE(FindChoice(workload, NumericContract::kF16, other));
+  Result<CudnnGraph> graph = CudnnGraph::Build(BenchmarkedRegion(workload), {true, false, 1}, gpu);
+  ASSERT_TRUE(graph.ok());
+  for (const char* wrong : {"", "eng", "eng1x", "eng1_k2", "eng1_k2=", "engine", "eng9999", "eng0_k2=-7"})
+    EXPECT_FALSE(graph->Choose(wrong).ok()) << wrong;
 }
 
 }  // namespace

@@ -40,6 +40,8 @@ class PreparedRun {
   // What an empty launch takes when it is timed so: what is not well above it is bound by launching. nullopt: what it
   // costs to read the caller's clock.
   virtual std::optional<Latency> TimingFloor() { return std::nullopt; }
+  // What the device's own timing has to say of the times that it gave: flags of the row ("throttled", "uncaptured").
+  virtual std::vector<std::string> TimingFlags() { return {}; }
 
   // Compares the outputs of one execution with a reference, in the contract's measure (contract.h).
   // nullopt where there is no reference for this workload; an error where it could not be run.

@@ -32,6 +32,8 @@ struct BackendOptions {
   std::vector<int> cores;
   // Of the random values in the buffers: the same seed, the same values.
   std::uint64_t seed = 1;
+  // Of a device with memory of its own, what a worker may take of it (--max-memory); 0: what it has.
+  Bytes most_device_memory;
   // Counts the worker processes of a campaign: a fake backend draws its noise from it.
   std::int64_t process = 0;
   // --backend-option NAME=VALUE, for what only one backend has. A backend that does not know a name says
@@ -39,11 +41,19 @@ struct BackendOptions {
   std::map<std::string, std::string> settings;
 };
 
+// What is different about a runner's device.
+struct RunnerTraits {
+  // --max-memory limits what a worker takes of the device's memory; of the machine's it may use 75 % as usual, and
+  // address space is not limited, of which drivers reserve much.
+  bool has_device_memory = false;
+};
+
 // Returns the process's exit code: 0 done, 1 failed or interrupted, 2 usage.
 //
 // Of the backend's Environment the harness sets `threads` and `affinity`, and fills `clock_policy`,
 // `host` and `infimum_version` where the backend leaves them empty.
 int RunnerMain(int argc, char** argv, std::string_view name,
-               const std::function<std::unique_ptr<Backend>(const BackendOptions&)>& make_backend);
+               const std::function<std::unique_ptr<Backend>(const BackendOptions&)>& make_backend,
+               RunnerTraits traits = {});
 
 }  // namespace infimum

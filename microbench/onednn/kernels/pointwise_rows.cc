@@ -2,7 +2,7 @@
 
 #include "microbench/onednn/kernels/math.h"
 #include "microbench/onednn/kernels/row_tables.h"
-#include "microbench/onednn/values.h"
+#include "microbench/reference/values.h"
 
 namespace infimum::cpu::INFIMUM_ISA {
 namespace {

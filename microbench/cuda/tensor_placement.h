@@ -1,0 +1,40 @@
+// How a tensor's elements lie in a GPU's memory, as a library wants them: strides, and channels that are filled up with
+// zeros.
+//
+//   1x3x224x224, channels last, filled up to 8     shape 1x3x224x224   room 1x8x224x224   strides 401408,1,1792,8
+//
+// Host tensors are row-major; Packed() and Unpack() go between the two, element by element.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "infimum/base/units.h"
+#include "infimum/layer/shape.h"
+#include "microbench/reference/host_tensor.h"
+
+namespace infimum::cuda {
+
+struct TensorPlacement {
+  Shape shape;                        // row-major positions in it are the host tensor's elements
+  Shape room;                         // of the same rank, each extent at least the shape's
+  std::vector<std::int64_t> strides;  // in elements; each place of `room` has its own
+
+  static TensorPlacement RowMajor(const Shape& shape);
+  // The dimension at 1 is channels; `multiple` is what their count is filled up to.
+  static TensorPlacement WithChannels(const Shape& shape, bool channels_last, std::int64_t multiple = 1);
+
+  std::int64_t elements() const;  // of the room
+  bool is_row_major() const;
+  Bytes bytes(DataType type) const;  // 4-bit elements take a byte each, as in host tensors
+
+  friend bool operator==(const TensorPlacement&, const TensorPlacement&) = default;
+};
+
+// The tensor's elements as they lie in the room, zeros where it has none. The shape has as many elements as the tensor.
+std::vector<std::byte> Packed(const cpu::HostTensor& tensor, const TensorPlacement& placement);
+
+// `packed` holds bytes(tensor.type()) bytes.
+void Unpack(const std::vector<std::byte>& packed, const TensorPlacement& placement, cpu::HostTensor& tensor);
+
+}  // namespace infimum::cuda

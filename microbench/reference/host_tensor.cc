@@ -1,0 +1,215 @@
+#include "microbench/reference/host_tensor.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+namespace infimum::cpu {
+namespace {
+
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
+
+double FromHalf(std::uint16_t bits) {
+  const int exponent = (bits >> 10) & 31;
+  const double fraction = bits & 1023;
+  double magnitude;
+  if (exponent == 31) {
+    magnitude = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+  } else if (exponent == 0) {
+    magnitude = std::ldexp(fraction, -24);
+  } else {
+    magnitude = std::ldexp(fraction + 1024, exponent - 25);
+  }
+  return (bits & 0x8000) != 0 ? -magnitude : magnitude;
+}
+
+// Rounds to nearest even at the precision and range of the format, by scaling with powers of two.
+std::uint16_t ToHalf(double value) {
+  const std::uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+  const double magnitude = std::fabs(value);
+  if (std::isnan(value)) return 0x7e00;
+  if (magnitude >= 65520) return static_cast<std::uint16_t>(sign | 0x7c00);
+  if (magnitude < std::ldexp(1, -14)) {
+    return static_cast<std::uint16_t>(sign | static_cast<std::uint16_t>(std::nearbyint(std::ldexp(magnitude, 24))));
+  }
+  int exponent = std::ilogb(magnitude);
+  double fraction = std::nearbyint(std::ldexp(magnitude, 10 - exponent));
+  if (fraction == 2048) {
+    fraction = 1024;
+    ++exponent;
+  }
+  return static_cast<std::uint16_t>(sign | ((exponent + 15) << 10) | (static_cast<int>(fraction) - 1024));
+}
+
+double FromBrain(std::uint16_t bits) { return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16); }
+
+std::uint16_t ToBrain(double value) {
+  if (std::isnan(value)) return 0x7fc0;
+  const std::uint32_t bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+template <class T>
+T Saturate(double value) {
+  if (std::isnan(value)) return 0;
+  const double rounded = std::nearbyint(value);
+  // The bounds of 64-bit types are not doubles; the comparison with >= keeps the cast defined.
+  if (rounded <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
+  if (rounded >= static_cast<double>(std::numeric_limits<T>::max())) return std::numeric_limits<T>::max();
+  return static_cast<T>(rounded);
+}
+
+}  // namespace
+
+void AlignedBuffer::Free::operator()(void* memory) const { std::free(memory); }
+
+Result<AlignedBuffer> AlignedBuffer::Make(std::size_t bytes) {
+  // Room behind the end lets kernels read a whole vector past the last element.
+  const std::size_t padded = bytes + 256;
+  const std::size_t alignment = padded >= 2 * kHugePage ? kHugePage : 4096;
+  const std::size_t rounded = (padded + alignment - 1) / alignment * alignment;
+  if (rounded < bytes) return Error{"a buffer larger than the address space, use a smaller layer"};
+  AlignedBuffer buffer;
+  buffer.memory_.reset(std::aligned_alloc(alignment, rounded));
+  if (buffer.memory_ == nullptr) {
+    return Error{"no memory for " + std::to_string(bytes) + " bytes, use a smaller batch or a larger machine"};
+  }
+  // A hint: where it is refused the buffer works all the same.
+  if (alignment == kHugePage) (void)madvise(buffer.memory_.get(), rounded, MADV_HUGEPAGE);
+  std::memset(buffer.memory_.get(), 0, rounded);
+  buffer.size_ = bytes;
+  return buffer;
+}
+
+int BytesPerElement(DataType type) {
+  const int bits = BitsPerElement(type);
+  return bits % 8 == 0 ? bits / 8 : 0;
+}
+
+DataType BufferType(DataType type) {
+  if (type == DataType::kU4) return DataType::kU8;
+  if (type == DataType::kS4) return DataType::kS8;
+  return type;
+}
+
+IntegerRange RangeOf(DataType type) {
+  switch (type) {
+    case DataType::kS8:
+      return {-128, 127};
+    case DataType::kU8:
+      return {0, 255};
+    case DataType::kS16:
+      return {-32768, 32767};
+    case DataType::kU16:
+      return {0, 65535};
+    case DataType::kS32:
+      return {-2147483648.0, 2147483647.0};
+    case DataType::kU32:
+      return {0, 4294967295.0};
+    case DataType::kS64:
+      return {-9223372036854775808.0, 9223372036854775807.0};
+    case DataType::kU64:
+      return {0, 18446744073709551615.0};
+    default:
+      return {0, 1};
+  }
+}
+
+Result<HostTensor> HostTensor::Make(const Shape& shape, DataType type) {
+  INFIMUM_ASSIGN_OR_RETURN(HostTensor tensor, Over(nullptr, shape, type));
+  INFIMUM_ASSIGN_OR_RETURN(tensor.buffer_, AlignedBuffer::Make(tensor.bytes_));
+  tensor.data_ = tensor.buffer_.data();
+  return tensor;
+}
+
+Result<HostTensor> HostTensor::Over(void* data, const Shape& shape, DataType type,
+                                    std::shared_ptr<const MemoryOrder> order) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t count, CheckedElementCount(shape));
+  type = BufferType(type);
+  if (BytesPerElement(type) == 0) {
+    return Error{"unsupported: no buffers of type '" + std::string(Name(type)) + "' on a CPU"};
+  }
+  HostTensor tensor;
+  tensor.shape_ = shape;
+  tensor.type_ = type;
+  tensor.count_ = count;
+  tensor.bytes_ = static_cast<std::size_t>(count) * static_cast<std::size_t>(BytesPerElement(type));
+  tensor.data_ = data;
+  tensor.order_ = std::move(order);
+  return tensor;
+}
+
+double HostTensor::GetElement(const void* data, DataType type, std::int64_t index) {
+  const auto at = [&]<class T>(T) { return static_cast<const T*>(data)[index]; };
+  switch (type) {
+    case DataType::kF64:
+      return at(double{});
+    case DataType::kF32:
+      return at(float{});
+    case DataType::kF16:
+      return FromHalf(at(std::uint16_t{}));
+    case DataType::kBF16:
+      return FromBrain(at(std::uint16_t{}));
+    case DataType::kS64:
+      return static_cast<double>(at(std::int64_t{}));
+    case DataType::kU64:
+      return static_cast<double>(at(std::uint64_t{}));
+    case DataType::kS32:
+      return at(std::int32_t{});
+    case DataType::kU32:
+      return at(std::uint32_t{});
+    case DataType::kS16:
+      return at(std::int16_t{});
+    case DataType::kU16:
+      return at(std::uint16_t{});
+    case DataType::kS8:
+      return at(std::int8_t{});
+    case DataType::kU8:
+      return at(std::uint8_t{});
+    case DataType::kBool:
+      return at(std::uint8_t{}) != 0 ? 1 : 0;
+    default:
+      return std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
+void HostTensor::SetElement(void* data, DataType type, std::int64_t index, double value) {
+  const auto put = [&]<class T>(T element) { static_cast<T*>(data)[index] = element; };
+  switch (type) {
+    case DataType::kF64:
+      return put(value);
+    case DataType::kF32:
+      return put(static_cast<float>(value));
+    case DataType::kF16:
+      return put(ToHalf(value));
+    case DataType::kBF16:
+      return put(ToBrain(value));
+    case DataType::kS64:
+      return put(Saturate<std::int64_t>(value));
+    case DataType::kU64:
+      return put(Saturate<std::uint64_t>(value));
+    case DataType::kS32:
+      return put(Saturate<std::int32_t>(value));
+    case DataType::kU32:
+      return put(Saturate<std::uint32_t>(value));
+    case DataType::kS16:
+      return put(Saturate<std::int16_t>(value));
+    case DataType::kU16:
+      return put(Saturate<std::uint16_t>(value));
+    case DataType::kS8:
+      return put(Saturate<std::int8_t>(value));
+    case DataType::kU8:
+      return put(Saturate<std::uint8_t>(value));
+    case DataType::kBool:
+      return put(static_cast<std::uint8_t>(value != 0));
+    default:
+      return;
+  }
+}
+
+}  // namespace infimum::cpu

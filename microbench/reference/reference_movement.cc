@@ -1,0 +1,194 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "microbench/reference/movement_map.h"
+#include "microbench/reference/reference.h"
+#include "microbench/reference/values.h"
+
+namespace infimum::cpu {
+namespace {
+
+// The element of the data that an index of a gather or scatter means for element `moved`.
+std::int64_t Target(const MovementConfig& config, const IndexedForm& form, const Shape& data, const Shape& moved,
+                    std::int64_t element, const Source& indices) {
+  switch (form.kind) {
+    case IndexedForm::Kind::kAxis: {
+      const std::int64_t inner = element % form.inner;
+      const std::int64_t place = element / form.inner % form.picked;
+      const std::int64_t outer = element / form.inner / form.picked;
+      return (outer * form.axis_length + static_cast<std::int64_t>(indices[place])) * form.inner + inner;
+    }
+    case IndexedForm::Kind::kElements: {
+      std::vector<std::int64_t> position = Unravel(element, moved);
+      position[static_cast<std::size_t>(std::max<std::int64_t>(0, config.axis))] =
+          static_cast<std::int64_t>(indices[element]);
+      return Ravel(position, data);
+    }
+    default:
+      return static_cast<std::int64_t>(indices[element / form.inner]) * form.inner + element % form.inner;
+  }
+}
+
+std::unique_ptr<Reference> ScatterReference(const MovementConfig& config) {
+  const Shape data = config.inputs[0], updates = config.inputs.size() > 1 ? config.inputs[1] : Shape{};
+  const IndexedForm form = FormOf(config, data, updates);
+  const std::size_t indices_at = config.inputs.size();
+  auto written = std::make_shared<std::map<std::int64_t, std::int64_t>>();
+  return MakeReferenceOf(1, [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
+    if (written->empty()) {
+      for (std::int64_t i = 0; i < ElementCount(updates); ++i) {
+        (*written)[Target(config, form, data, updates, i, *operands[indices_at])] = i;
+      }
+    }
+    const auto found = written->find(element);
+    return found == written->end() ? operands[0]->At(element) : operands[1]->At(found->second);
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<Reference> MakeMovementReference(const MovementConfig& config, const LayerValues& values) {
+  if (config.kind == MovementKind::kScatter) return ScatterReference(config);
+  return MakeReferenceOf(8, [=](std::size_t number, std::int64_t element, const Sources& operands) -> Expected {
+    const Shape& output = config.outputs[number];
+    const auto axis =
+        static_cast<std::size_t>(config.axis < 0 ? static_cast<std::int64_t>(output.rank()) - 1 : config.axis);
+    std::vector<std::int64_t> position = Unravel(element, output);
+    const auto from_first = [&](const std::vector<std::int64_t>& at) {
+      return operands[0]->At(Ravel(at, config.inputs[0]));
+    };
+    switch (config.kind) {
+      case MovementKind::kFill:
+        return {0, 0};
+      case MovementKind::kCopy:
+        return operands[0]->At(element);
+      case MovementKind::kTranspose: {
+        std::vector<std::int64_t> from(position.size());
+        for (std::size_t i = 0; i < from.size(); ++i) {
+          from[static_cast<std::size_t>(config.permutation[i])] = position[i];
+        }
+        return from_first(from);
+      }
+      case MovementKind::kConcat: {
+        std::size_t input = 0;
+        while (position[axis] >= config.inputs[input].dims[axis]) position[axis] -= config.inputs[input++].dims[axis];
+        return operands[input]->At(Ravel(position, config.inputs[input]));
+      }
+      case MovementKind::kSplit:
+        for (std::size_t i = 0; i < number; ++i) position[axis] += config.outputs[i].dims[axis];
+        return from_first(position);
+      case MovementKind::kSlice:
+        for (std::size_t i = 0; i < values.steps.size(); ++i) position[i] *= values.steps[i];
+        for (std::size_t i = 0; i < values.starts.size(); ++i) position[i] += values.starts[i];
+        return from_first(position);
+      case MovementKind::kGather: {
+        const IndexedForm form = FormOf(config, config.inputs[0], output);
+        return operands[0]->At(
+            Target(config, form, config.inputs[0], output, element, *operands[config.inputs.size()]));
+      }
+      case MovementKind::kPad:
+        for (std::size_t i = 0; i < position.size(); ++i) {
+          const std::int64_t surplus = output.dims[i] - config.inputs[0].dims[i];
+          position[i] -= surplus >= 0 ? surplus / 2 : -(-surplus / 2);
+          if (position[i] < 0 || position[i] >= config.inputs[0].dims[i]) return {0, 0};
+        }
+        return from_first(position);
+      case MovementKind::kExpand:
+        return operands[0]->At(BroadcastElement(element, output, config.inputs[0]));
+      case MovementKind::kTile:
+        for (std::size_t i = 0; i < position.size(); ++i) position[i] %= config.inputs[0].dims[i];
+        return from_first(position);
+      case MovementKind::kDepthToSpace: {
+        const std::int64_t block = DepthBlock(config);
+        if (block == 0) return operands[0]->At(element);
+        const std::int64_t n = position[0], c = position[1], y = position[2], x = position[3];
+        if (block > 0) {
+          const std::int64_t below = output.dims[1];
+          return from_first({n, (y % block * block + x % block) * below + c, y / block, x / block});
+        }
+        const std::int64_t b = -block, above = config.inputs[0].dims[1];
+        return from_first({n, c % above, y * b + c / above / b, x * b + c / above % b});
+      }
+      case MovementKind::kReverse:
+        if (position.empty()) return operands[0]->At(element);
+        position[axis] = output.dims[axis] - 1 - position[axis];
+        return from_first(position);
+      case MovementKind::kOneHot: {
+        const std::int64_t depth = ElementCount(output) / ElementCount(config.inputs[0]);
+        const double value = (*operands[0])[element / depth] == static_cast<double>(element % depth) ? 1 : 0;
+        return {value, value};
+      }
+      case MovementKind::kTriangle: {
+        const std::size_t last = position.size() - 1;
+        if (position.size() < 2) return operands[0]->At(element);
+        if (position[last] > position[last - 1]) return {0, 0};
+        return from_first(position);
+      }
+      default:
+        return {NAN, 0};
+    }
+  });
+}
+
+std::unique_ptr<Reference> MakeMovementReference(const ResampleConfig& config) {
+  if (config.kind == ResampleKind::kGridSample || config.kind == ResampleKind::kRoiAlign) return nullptr;
+  return MakeReferenceOf(64, [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
+    const std::vector<std::int64_t> position = Unravel(element, config.output);
+    // The taps of each resized dimension: half-pixel coordinates, clamped at the edges.
+    struct Tap {
+      std::int64_t at;
+      double weight;
+    };
+    std::vector<std::vector<Tap>> taps(position.size());
+    for (std::size_t d = 0; d < position.size(); ++d) {
+      const std::int64_t in = config.input.dims[d], out = config.output.dims[d];
+      const double x = (static_cast<double>(position[d]) + 0.5) * static_cast<double>(in) / static_cast<double>(out);
+      const auto clamp = [&](double at) { return std::clamp<std::int64_t>(static_cast<std::int64_t>(at), 0, in - 1); };
+      const double base = std::floor(x - 0.5), t = x - 0.5 - base;
+      if (in == out) {
+        taps[d] = {{position[d], 1}};
+      } else if (config.kind == ResampleKind::kNearest) {
+        // In integers: an exact (2 p + 1) in / (2 out), rounded down.
+        taps[d] = {{(2 * position[d] + 1) * in / (2 * out), 1}};
+      } else if (config.kind == ResampleKind::kLinear) {
+        taps[d] = {{clamp(base), 1 - t}, {clamp(base + 1), t}};
+      } else {
+        const double a = kUsualValues.cubic_coefficient;
+        const auto near = [a](double s) { return ((a + 2) * s - (a + 3)) * s * s + 1; };
+        const auto far = [a](double s) { return ((a * s - 5 * a) * s + 8 * a) * s - 4 * a; };
+        taps[d] = {{clamp(base - 1), far(t + 1)},
+                   {clamp(base), near(t)},
+                   {clamp(base + 1), near(1 - t)},
+                   {clamp(base + 2), far(2 - t)}};
+      }
+    }
+    std::vector<std::size_t> chosen(position.size(), 0);
+    double value = 0, magnitude = 0;
+    for (;;) {
+      std::int64_t at = 0;
+      double weight = 1;
+      for (std::size_t d = 0; d < position.size(); ++d) {
+        at = at * config.input.dims[d] + taps[d][chosen[d]].at;
+        weight *= taps[d][chosen[d]].weight;
+      }
+      const double product = weight * (*operands[0])[at];
+      value += product;
+      magnitude += std::fabs(product);
+      std::size_t d = position.size();
+      while (d > 0 && ++chosen[d - 1] == taps[d - 1].size()) chosen[--d] = 0;
+      if (d == 0) break;
+    }
+    return {StoreAs(config.types.output, value), magnitude};
+  });
+}
+
+std::unique_ptr<Reference> MakeMovementReference(const ReorderConfig& config) {
+  const DataType type = config.types.output;
+  return MakeReferenceOf(1, [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
+    const Expected x = operands[0]->At(element);
+    return {StoreAs(type, x.value), x.magnitude};
+  });
+}
+
+}  // namespace infimum::cpu

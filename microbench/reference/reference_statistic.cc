@@ -1,0 +1,340 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include "microbench/reference/reference.h"
+#include "microbench/reference/values.h"
+
+namespace infimum::cpu {
+
+std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config, const LayerValues& values) {
+  const std::size_t rank = config.kernel.rank();
+  const std::int64_t taps = ElementCount(config.kernel);
+  const auto at = [=](std::size_t number, std::int64_t element, const Sources& operands) -> Expected {
+    const std::vector<std::int64_t> position = Unravel(element, config.output);
+    double sum = 0, powers = 0, largest = -INFINITY;
+    std::int64_t inside_taps = 0, padded_taps = 0, largest_at = 0;
+    for (std::int64_t tap = 0; tap < taps; ++tap) {
+      const std::vector<std::int64_t> offset = Unravel(tap, config.kernel);
+      std::vector<std::int64_t> from{position[0], position[1]};
+      bool inside = true, padded = true;
+      for (std::size_t i = 0; i < rank; ++i) {
+        const std::int64_t x =
+            position[2 + i] * config.stride.dims[i] - config.padding[i] + offset[i] * config.dilation.dims[i];
+        inside = inside && x >= 0 && x < config.input.dims[2 + i];
+        padded = padded && x < config.input.dims[2 + i] + config.padding[rank + i];
+        from.push_back(x);
+      }
+      padded_taps += padded ? 1 : 0;
+      if (!inside) continue;
+      const std::int64_t at_input = Ravel(from, config.input);
+      const double x = (*operands[0])[at_input];
+      ++inside_taps;
+      sum += x;
+      powers += std::pow(std::fabs(x), values.lp_power);
+      if (x > largest) {
+        largest = x;
+        largest_at = at_input;
+      }
+    }
+    double value = sum;
+    switch (config.kind) {
+      case PoolingKind::kMax:
+        value = largest;
+        break;
+      case PoolingKind::kMaxWithIndices:
+        value = number == 0 ? largest : static_cast<double>(largest_at);
+        break;
+      case PoolingKind::kAverageWithPad:
+        value = sum / static_cast<double>(padded_taps);
+        break;
+      case PoolingKind::kAverageWithoutPad:
+        value = sum / static_cast<double>(std::max<std::int64_t>(1, inside_taps));
+        break;
+      case PoolingKind::kLp:
+        value = std::pow(powers, 1 / values.lp_power);
+        break;
+    }
+    if (number == 0) value = StoreAs(config.types.output, value);
+    return {value, std::fabs(value)};
+  };
+  return MakeReferenceOf(static_cast<double>(taps) * 4, at);
+}
+
+std::unique_ptr<Reference> MakeStatisticReference(const NormalizationConfig& config, const LayerValues& values) {
+  const Shape& shape = config.input;
+  const bool has_channels = shape.rank() >= 2;
+  std::size_t next = 1;
+  const std::size_t scale_at = config.scale ? next++ : 0;
+  const std::size_t bias_at = config.bias ? next++ : 0;
+  const std::size_t mean_at = next, variance_at = next + 1;
+  const auto axis = static_cast<std::size_t>(std::max<std::int64_t>(0, config.axis));
+  const std::int64_t channels = has_channels ? shape.dims[1] : 1;
+  std::int64_t pixels = 1, inner = 1;
+  for (std::size_t i = 2; i < shape.rank(); ++i) pixels *= shape.dims[i];
+  for (std::size_t i = axis; i < shape.rank(); ++i) inner *= shape.dims[i];
+  struct Statistic {
+    double mean, variance, squares, absolutes;
+  };
+  auto memo = std::make_shared<std::map<std::int64_t, Statistic>>();
+  // Mean and variance over `count` elements from `begin`, `stride` apart; remembered by `begin`.
+  const auto statistic = [memo](const Source& x, std::int64_t begin, std::int64_t count, std::int64_t stride) {
+    const auto found = memo->find(begin);
+    if (found != memo->end()) return found->second;
+    double sum = 0, squares = 0, absolutes = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double value = x[begin + i * stride];
+      sum += value;
+      squares += value * value;
+      absolutes += std::fabs(value);
+    }
+    const double mean = sum / static_cast<double>(count);
+    double variance = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const double difference = x[begin + i * stride] - mean;
+      variance += difference * difference;
+    }
+    return (*memo)[begin] = Statistic{mean, variance / static_cast<double>(count), squares, absolutes};
+  };
+  const auto at = [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
+    const Source& x = *operands[0];
+    const auto scale = [&](std::int64_t i) { return config.scale ? (*operands[scale_at])[i] : 1.0; };
+    const auto bias = [&](std::int64_t i) { return config.bias ? (*operands[bias_at])[i] : 0.0; };
+    const std::int64_t channel = element / pixels % channels;
+    const std::int64_t image = element / pixels / channels;
+    double value = 0;
+    switch (config.kind) {
+      case NormalizationKind::kBatch: {
+        const double mean = (*operands[mean_at])[channel], variance = (*operands[variance_at])[channel];
+        value = (x[element] - mean) / std::sqrt(variance + values.epsilon) * scale(channel) + bias(channel);
+        break;
+      }
+      case NormalizationKind::kLayer: {
+        const Statistic s = statistic(x, element / inner * inner, inner, 1);
+        value = (x[element] - s.mean) / std::sqrt(s.variance + values.epsilon) * scale(element % inner) +
+                bias(element % inner);
+        break;
+      }
+      case NormalizationKind::kRms: {
+        const Statistic s = statistic(x, element / inner * inner, inner, 1);
+        value =
+            x[element] / std::sqrt(s.squares / static_cast<double>(inner) + values.epsilon) * scale(element % inner) +
+            bias(element % inner);
+        break;
+      }
+      case NormalizationKind::kInstance: {
+        const Statistic s = statistic(x, element / pixels * pixels, pixels, 1);
+        value = (x[element] - s.mean) / std::sqrt(s.variance + values.epsilon) * scale(channel) + bias(channel);
+        break;
+      }
+      case NormalizationKind::kGroup: {
+        const std::int64_t members = channels / std::max<std::int64_t>(1, config.groups) * pixels;
+        const Statistic s = statistic(x, element / members * members, members, 1);
+        value = (x[element] - s.mean) / std::sqrt(s.variance + values.epsilon) * scale(channel) + bias(channel);
+        break;
+      }
+      case NormalizationKind::kLocalResponse: {
+        double squares = 0;
+        const std::int64_t before = (config.size - 1) / 2, after = config.size - 1 - before;
+        for (std::int64_t c = std::max<std::int64_t>(0, channel - before); c <= std::min(channels - 1, channel + after);
+             ++c) {
+          const double v = x[(image * channels + c) * pixels + element % pixels];
+          squares += v * v;
+        }
+        value = x[element] /
+                std::pow(values.response_k + values.response_alpha * squares / static_cast<double>(config.size),
+                         values.response_beta);
+        break;
+      }
+      case NormalizationKind::kLp: {
+        const std::int64_t length = shape.dims[axis], stride = inner / length;
+        const std::int64_t line = element / inner * inner + element % stride;
+        value = x[element] / std::sqrt(std::max(statistic(x, line, length, stride).squares, 1e-300));
+        break;
+      }
+      case NormalizationKind::kMeanVariance: {
+        // Over all images and pixels of a channel.
+        const auto found = memo->find(channel);
+        Statistic s{};
+        if (found != memo->end()) {
+          s = found->second;
+        } else {
+          const std::int64_t images = ElementCount(shape) / channels / pixels;
+          const double count = static_cast<double>(images * pixels);
+          for (int pass = 0; pass < 2; ++pass) {
+            for (std::int64_t n = 0; n < images; ++n) {
+              for (std::int64_t p = 0; p < pixels; ++p) {
+                const double v = x[(n * channels + channel) * pixels + p];
+                if (pass == 0) s.mean += v / count;
+                if (pass == 1) s.variance += (v - s.mean) * (v - s.mean) / count;
+              }
+            }
+          }
+          (*memo)[channel] = s;
+        }
+        value = (x[element] - s.mean) / (std::sqrt(s.variance) + 1e-9) * scale(channel) + bias(channel);
+        break;
+      }
+    }
+    return {value, std::fabs(value)};
+  };
+  return MakeReferenceOf(static_cast<double>(inner), at);
+}
+
+std::unique_ptr<Reference> MakeStatisticReference(const SoftmaxConfig& config) {
+  const auto axis = static_cast<std::size_t>(config.axis);
+  const std::int64_t length = config.input.dims[axis];
+  std::int64_t stride = 1;
+  for (std::size_t i = axis + 1; i < config.input.rank(); ++i) stride *= config.input.dims[i];
+  const auto at = [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
+    const Source& x = *operands[0];
+    const std::int64_t begin = element / (length * stride) * (length * stride) + element % stride;
+    double largest = -INFINITY, sum = 0;
+    std::int64_t largest_at = 0;
+    for (std::int64_t i = 0; i < length; ++i) {
+      if (x[begin + i * stride] > largest) {
+        largest = x[begin + i * stride];
+        largest_at = i;
+      }
+    }
+    for (std::int64_t i = 0; i < length; ++i) sum += std::exp(x[begin + i * stride] - largest);
+    double value = std::exp(x[element] - largest) / sum;
+    if (config.kind == SoftmaxKind::kLogSoftmax) value = x[element] - largest - std::log(sum);
+    if (config.kind == SoftmaxKind::kHardmax) value = element == begin + largest_at * stride ? 1 : 0;
+    return {value, std::fabs(value)};
+  };
+  return MakeReferenceOf(static_cast<double>(length) * 3, at);
+}
+
+std::unique_ptr<Reference> MakeStatisticReference(const ReductionConfig& config) {
+  Shape kept, reduced;
+  std::vector<bool> is_reduced(config.input.rank(), false);
+  for (std::int64_t axis : config.axes) is_reduced[static_cast<std::size_t>(axis)] = true;
+  for (std::size_t i = 0; i < config.input.rank(); ++i) {
+    (is_reduced[i] ? reduced : kept).dims.push_back(config.input.dims[i]);
+  }
+  const std::int64_t count = ElementCount(reduced);
+  const auto at = [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
+    const std::vector<std::int64_t> outer = Unravel(element, kept);
+    double sum = 0, product = 1, absolutes = 0, squares = 0, exponentials = 0;
+    double largest = -INFINITY, smallest = INFINITY;
+    std::int64_t largest_at = 0, smallest_at = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::vector<std::int64_t> inner = Unravel(i, reduced);
+      std::vector<std::int64_t> position;
+      std::size_t next_kept = 0, next_reduced = 0;
+      for (std::size_t d = 0; d < is_reduced.size(); ++d) {
+        position.push_back(is_reduced[d] ? inner[next_reduced++] : outer[next_kept++]);
+      }
+      const double x = (*operands[0])[Ravel(position, config.input)];
+      sum += x;
+      product *= x;
+      absolutes += std::fabs(x);
+      squares += x * x;
+      exponentials += std::exp(x);
+      if (x > largest) {
+        largest = x;
+        largest_at = i;
+      }
+      if (x < smallest) {
+        smallest = x;
+        smallest_at = i;
+      }
+    }
+    double value = 0;
+    switch (config.kind) {
+      case ReductionKind::kSum:
+        value = sum;
+        break;
+      case ReductionKind::kMean:
+        value = sum / static_cast<double>(count);
+        if (IsInteger(config.types.output)) value = std::trunc(value);
+        break;
+      case ReductionKind::kMax:
+        value = largest;
+        break;
+      case ReductionKind::kMin:
+        value = smallest;
+        break;
+      case ReductionKind::kProduct:
+        value = product;
+        break;
+      case ReductionKind::kL1:
+        value = absolutes;
+        break;
+      case ReductionKind::kL2:
+        value = std::sqrt(squares);
+        break;
+      case ReductionKind::kSumSquare:
+        value = squares;
+        break;
+      case ReductionKind::kLogSum:
+        value = std::log(sum);
+        break;
+      case ReductionKind::kLogSumExp:
+        value = std::log(exponentials);
+        break;
+      case ReductionKind::kArgMax:
+        value = static_cast<double>(largest_at);
+        break;
+      case ReductionKind::kArgMin:
+        value = static_cast<double>(smallest_at);
+        break;
+    }
+    return {StoreAs(config.types.output, value), std::max(std::fabs(value), absolutes)};
+  };
+  return MakeReferenceOf(static_cast<double>(count) * 8, at);
+}
+
+std::unique_ptr<Reference> MakeStatisticReference(const ScanConfig& config) {
+  std::int64_t stride = 1;
+  const auto axis = static_cast<std::size_t>(config.axis);
+  for (std::size_t i = axis + 1; i < config.input.rank(); ++i) stride *= config.input.dims[i];
+  const std::int64_t length = config.input.dims[axis];
+  const auto at = [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
+    double value = config.kind == ScanKind::kSum ? 0 : 1, magnitude = 0;
+    const std::int64_t place = element / stride % length;
+    for (std::int64_t i = 0; i <= place; ++i) {
+      const double x = (*operands[0])[element - (place - i) * stride];
+      value = config.kind == ScanKind::kSum ? value + x : value * x;
+      magnitude += std::fabs(x);
+    }
+    return {StoreAs(config.types.output, value), std::max(magnitude, std::fabs(value))};
+  };
+  return MakeReferenceOf(static_cast<double>(length), at);
+}
+
+std::unique_ptr<Reference> MakeStatisticReference(const SortConfig& config) {
+  std::int64_t stride = 1;
+  const auto axis = static_cast<std::size_t>(config.axis);
+  for (std::size_t i = axis + 1; i < config.input.rank(); ++i) stride *= config.input.dims[i];
+  const std::int64_t length = config.input.dims[axis];
+  const std::int64_t kept = config.k;
+  // Top-k is largest first, a sort smallest first; equal elements keep their order.
+  struct Line {
+    std::int64_t begin = -1;
+    std::vector<std::int64_t> order;
+  };
+  auto line = std::make_shared<Line>();
+  const auto at = [=](std::size_t number, std::int64_t element, const Sources& operands) -> Expected {
+    const std::int64_t outer = element / (kept * stride), place = element / stride % kept;
+    const std::int64_t begin = outer * length * stride + element % stride;
+    if (line->begin != begin) {
+      line->begin = begin;
+      line->order.resize(static_cast<std::size_t>(length));
+      std::iota(line->order.begin(), line->order.end(), 0);
+      const Source& x = *operands[0];
+      std::stable_sort(line->order.begin(), line->order.end(), [&](std::int64_t a, std::int64_t b) {
+        const double va = x[begin + a * stride], vb = x[begin + b * stride];
+        return config.kind == SortKind::kTopK ? va > vb : va < vb;
+      });
+    }
+    const std::int64_t from = line->order[static_cast<std::size_t>(place)];
+    const double value = number == 0 ? (*operands[0])[begin + from * stride] : static_cast<double>(from);
+    return {value, std::fabs(value)};
+  };
+  return MakeReferenceOf(static_cast<double>(length) * 30, at);
+}
+
+}  // namespace infimum::cpu

@@ -1,0 +1,251 @@
+#include "microbench/reference/values.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "infimum/base/text.h"
+
+namespace infimum::cpu {
+namespace {
+
+struct NamedScalar {
+  std::string_view name;
+  double ScalarValues::*member;
+};
+
+constexpr NamedScalar kScalars[] = {
+    {"epsilon", &ScalarValues::epsilon},
+    {"leaky_slope", &ScalarValues::leaky_slope},
+    {"elu_alpha", &ScalarValues::elu_alpha},
+    {"selu_alpha", &ScalarValues::selu_alpha},
+    {"selu_gamma", &ScalarValues::selu_gamma},
+    {"hard_sigmoid_alpha", &ScalarValues::hard_sigmoid_alpha},
+    {"hard_sigmoid_beta", &ScalarValues::hard_sigmoid_beta},
+    {"clip_low", &ScalarValues::clip_low},
+    {"clip_high", &ScalarValues::clip_high},
+    {"threshold", &ScalarValues::threshold},
+    {"shrink_lambda", &ScalarValues::shrink_lambda},
+    {"quick_gelu_alpha", &ScalarValues::quick_gelu_alpha},
+    {"response_alpha", &ScalarValues::response_alpha},
+    {"response_beta", &ScalarValues::response_beta},
+    {"response_k", &ScalarValues::response_k},
+};
+
+// "in3_scale" is {3, false, true}, "out_zero" {0, true, false}.
+struct QuantizationName {
+  std::size_t operand = 0;
+  bool is_output = false;
+  bool is_scale = false;
+};
+
+std::optional<QuantizationName> ParseQuantizationName(std::string_view name) {
+  QuantizationName result;
+  result.is_scale = name.ends_with("_scale");
+  if (!result.is_scale && !name.ends_with("_zero")) return std::nullopt;
+  name.remove_suffix(result.is_scale ? 6 : 5);
+  result.is_output = name == "out";
+  if (result.is_output) return result;
+  if (!name.starts_with("in") || name.size() < 3 || name.size() > 5) return std::nullopt;
+  for (const char digit : name.substr(2)) {
+    if (digit < '0' || digit > '9') return std::nullopt;
+    result.operand = result.operand * 10 + static_cast<std::size_t>(digit - '0');
+  }
+  return result;
+}
+
+Status SetQuantization(const std::string& name, const QuantizationName& place, const std::vector<double>& numbers,
+                       LayerValues& values) {
+  if (numbers.empty()) return Error{"value " + Quoted(name) + " has no numbers"};
+  for (const double number : numbers) {
+    if (place.is_scale && !(number > 0 && std::isfinite(number))) {
+      return Error{"value " + Quoted(name) + " has a scale that is not positive"};
+    }
+    if (!place.is_scale && !(std::fabs(number) <= 0x1p31)) return Error{"value " + Quoted(name) + " is out of range"};
+  }
+  if (!place.is_output && values.operands.size() <= place.operand) values.operands.resize(place.operand + 1);
+  if (place.is_output && !values.output) values.output.emplace();
+  Quantization& quantization = place.is_output ? *values.output : values.operands[place.operand];
+  (place.is_scale ? quantization.scales : quantization.zeros) = numbers;
+  return {};
+}
+
+Status CheckSlice(const LayerConfig& config, const LayerValues& values) {
+  const auto* movement = std::get_if<MovementConfig>(&config);
+  if (movement == nullptr || movement->kind != MovementKind::kSlice) return Error{"only a slice has 'starts'"};
+  const Shape& from = movement->inputs[0];
+  const Shape& to = movement->outputs[0];
+  const auto fits = [&](const std::vector<std::int64_t>& list) { return list.empty() || list.size() == from.rank(); };
+  bool inside = from.rank() == to.rank() && fits(values.starts) && fits(values.steps);
+  for (std::size_t i = 0; inside && i < from.rank(); ++i) {
+    const std::int64_t start = values.starts.empty() ? 0 : values.starts[i];
+    const std::int64_t step = values.steps.empty() ? 1 : values.steps[i];
+    inside = step > 0 && step <= from.dims[i] && start + (to.dims[i] - 1) * step < from.dims[i];
+  }
+  return inside ? Status() : Status(Error{"value 'starts' leads out of " + Format(from)});
+}
+
+// For how many channels a product's weights may have scales; 1 for all other layers.
+std::int64_t ProductChannels(const LayerConfig& config) {
+  if (const auto* convolution = std::get_if<ConvolutionConfig>(&config)) return convolution->output_channels;
+  if (const auto* matmul = std::get_if<MatMulConfig>(&config)) return matmul->b.dims.back();
+  return 1;
+}
+
+Status CheckQuantization(const std::string& name, const Quantization& quantization, std::int64_t channels) {
+  const auto fits = [&](const std::vector<double>& numbers) {
+    return numbers.size() == 1 || static_cast<std::int64_t>(numbers.size()) == channels;
+  };
+  if (fits(quantization.scales) && fits(quantization.zeros)) return {};
+  return Error{"unsupported: " + name + " has " + std::to_string(quantization.scales.size()) + " scales and " +
+               std::to_string(quantization.zeros.size()) + " zero points for " + std::to_string(channels) +
+               (channels == 1 ? " tensor" : " channels")};
+}
+
+}  // namespace
+
+Result<LayerValues> LayerValuesFrom(const ReplayValues& values) {
+  LayerValues result;
+  for (const auto& [name, numbers] : values) {
+    if (name == "starts" || name == "steps") {
+      std::vector<std::int64_t>& list = name == "starts" ? result.starts : result.steps;
+      for (const double number : numbers) {
+        if (!(number >= 0) || number > static_cast<double>(kMaxElements)) {
+          return Error{"value " + Quoted(name) + " is out of range"};
+        }
+        list.push_back(static_cast<std::int64_t>(number));
+      }
+      continue;
+    }
+    if (name == "initial_h" || name == "initial_c") {
+      // Kernels and reference start from nothing.
+      if (std::any_of(numbers.begin(), numbers.end(), [](double number) { return number != 0; })) {
+        return Error{"unsupported: " + Quoted(name) + ", the state that a recurrent layer starts from, is not zero"};
+      }
+      continue;
+    }
+    if (const std::optional<QuantizationName> found = ParseQuantizationName(name)) {
+      INFIMUM_RETURN_IF_ERROR(SetQuantization(name, *found, numbers, result));
+      continue;
+    }
+    if (numbers.size() != 1) {
+      return Error{"value " + Quoted(name) + " has " + std::to_string(numbers.size()) + " numbers, not one"};
+    }
+    if (name == "scale") {
+      result.scale = numbers[0];
+      continue;
+    }
+    if (name == "mask_scale") {
+      result.mask_scale = numbers[0];
+      continue;
+    }
+    if (name == "keys_transposed") {
+      result.keys_transposed = numbers[0] != 0;
+      continue;
+    }
+    const NamedScalar* found = nullptr;
+    for (const NamedScalar& scalar : kScalars) {
+      if (scalar.name == name) found = &scalar;
+    }
+    if (found == nullptr) return Error{"value " + Quoted(name) + " is not known here"};
+    result.*(found->member) = numbers[0];
+  }
+  return result;
+}
+
+Status CheckValues(const LayerConfig& config, const LayerValues& values) {
+  if (!values.starts.empty() || !values.steps.empty()) INFIMUM_RETURN_IF_ERROR(CheckSlice(config, values));
+  const std::size_t operands = OperandsOf(config).size();
+  if (values.operands.size() > operands) {
+    return Error{"it has quantizations for " + std::to_string(values.operands.size()) + " operands of " +
+                 std::to_string(operands)};
+  }
+  for (std::size_t i = 0; i < values.operands.size(); ++i) {
+    const std::int64_t channels = i == 1 ? ProductChannels(config) : 1;
+    INFIMUM_RETURN_IF_ERROR(CheckQuantization("in" + std::to_string(i), values.operands[i], channels));
+  }
+  return values.output ? CheckQuantization("out", *values.output, 1) : Status();
+}
+
+bool AreUsual(PointwiseKind kind, const LayerValues& values) {
+  const auto usual = [&](auto... members) { return (... && (values.*members == kUsualValues.*members)); };
+  using V = ScalarValues;
+  switch (kind) {
+    case PointwiseKind::kClip:
+      return usual(&V::clip_low, &V::clip_high);
+    case PointwiseKind::kLeakyRelu:
+      return usual(&V::leaky_slope);
+    case PointwiseKind::kElu:
+    case PointwiseKind::kCelu:
+      return usual(&V::elu_alpha);
+    case PointwiseKind::kSelu:
+      return usual(&V::selu_alpha, &V::selu_gamma);
+    case PointwiseKind::kThresholdedRelu:
+      return usual(&V::threshold);
+    case PointwiseKind::kHardSigmoid:
+      return usual(&V::hard_sigmoid_alpha, &V::hard_sigmoid_beta);
+    case PointwiseKind::kShrink:
+      return usual(&V::shrink_lambda);
+    case PointwiseKind::kQuickGelu:
+      return usual(&V::quick_gelu_alpha);
+    default:
+      return true;
+  }
+}
+
+Quantization InputQuantization(const OperandTypes& types, const LayerValues& values) {
+  if (!values.operands.empty()) return values.operands[0];
+  const bool is_sum = types.input == DataType::kS32;
+  return {{kUsualValues.quantize_scale}, {is_sum ? 0 : static_cast<double>(ZeroPointOf(types.input))}};
+}
+
+Quantization OutputQuantization(PointwiseKind kind, const OperandTypes& types, const LayerValues& values) {
+  if (values.output) return *values.output;
+  const double scale = kind == PointwiseKind::kRequantize ? 1 : kUsualValues.quantize_scale;
+  return {{scale}, {static_cast<double>(ZeroPointOf(types.output))}};
+}
+
+double ProductValues::WeightScale(std::int64_t channel) const {
+  if (!scaled) return 1;
+  if (weight_scales.empty()) return 0.01 * (1 + static_cast<double>(channel % 7) / 8);
+  return weight_scales[weight_scales.size() == 1 ? 0 : static_cast<std::size_t>(channel)];
+}
+
+double ProductValues::WeightZero(std::int64_t channel) const {
+  if (weight_zeros.empty()) return 0;
+  return weight_zeros[weight_zeros.size() == 1 ? 0 : static_cast<std::size_t>(channel)];
+}
+
+bool ProductValues::symmetric() const {
+  return std::all_of(weight_zeros.begin(), weight_zeros.end(), [](double zero) { return zero == 0; });
+}
+
+ProductValues ProductValuesOf(const OperandTypes& types, std::int64_t depth, const LayerValues& own) {
+  ProductValues values;
+  if (!IsInteger(types.input)) return values;
+  values.scaled = types.output != DataType::kS32;
+  if (own.quantized()) {
+    const Quantization input = own.operands.empty() ? Quantization() : own.operands[0];
+    values.input_zero = static_cast<std::int64_t>(input.zero());
+    if (own.operands.size() > 1) values.weight_zeros = own.operands[1].zeros;
+    if (!values.scaled) return values;
+    values.input_scale = input.scale();
+    values.weight_scales = own.operands.size() > 1 ? own.operands[1].scales : std::vector<double>{1};
+    if (own.output && IsInteger(types.output)) {
+      values.output_scale = own.output->scale();
+      values.output_zero = static_cast<std::int64_t>(own.output->zero());
+    }
+    return values;
+  }
+  // The same zero for both: flipping the sign bit moves it by 128.
+  values.input_zero = types.input == DataType::kU8 ? 121 : 121 - 128;
+  if (!values.scaled) return values;
+  values.input_scale = 1.0 / 64;
+  if (IsInteger(types.output)) {
+    // Inputs have a deviation of about 74 steps, weights of 36: the outputs then of about 40.
+    values.output_scale = std::sqrt(static_cast<double>(depth)) * 74 * 36 * values.input_scale * 0.014 / 40;
+    values.output_zero = types.output == DataType::kU8 ? 128 : 2;
+  }
+  return values;
+}
+
+}  // namespace infimum::cpu

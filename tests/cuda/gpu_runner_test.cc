@@ -1,0 +1,118 @@
+// The CUDA runner from outside, on a pretended GPU: real worker processes, real journals, pretended kernels' times.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "infimum/results/results_journal.h"
+#include "tests/support/runner_process.h"
+
+namespace infimum::cuda {
+namespace {
+
+using ::testing::HasSubstr;
+
+class GpuRunner : public ::testing::Test {
+ protected:
+  GpuRunner() {
+    std::string pattern = ::testing::TempDir() + "gpu_runner_XXXXXX";
+    folder = mkdtemp(pattern.data());
+    journal = folder + "/r.jsonl";
+  }
+  ~GpuRunner() override {
+    unsetenv("PRETENDED_GPU");
+    std::filesystem::remove_all(folder);
+  }
+  RunnerEnd Run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"-o", journal, "--quiet"});
+    return RunRunner(INFIMUM_REHEARSAL_RUNNER, arguments, folder);
+  }
+  // Of each candidate and state its last row, which has all repetitions.
+  std::vector<Measurement> Rows() {
+    std::map<std::string, Measurement> last;
+    std::ifstream input(journal, std::ios::binary);
+    const Status read = ReadJournal(input, journal, [&](ResultsRecord record) -> Status {
+      if (auto* row = std::get_if<Measurement>(&record))
+        last[row->candidate.name() + " " + std::string(Name(row->cache))] = *row;
+      return {};
+    });
+    EXPECT_TRUE(read.ok()) << (read.ok() ? "" : read.error().message);
+    std::vector<Measurement> rows;
+    for (auto& [key, row] : last) rows.push_back(std::move(row));
+    return rows;
+  }
+
+  std::string folder, journal;
+};
+
+constexpr const char* kRelu = "pointwise kind=relu dtype=f32:-:f32 in=4096";
+
+TEST_F(GpuRunner, RowsOfALayerByTheDevicesOwnClock) {
+  const RunnerEnd end = Run({"--layer", kRelu, "--cache", "warm,cold", "--peaks"});
+  ASSERT_EQ(end.code, 0) << end.errors;
+  int warm = 0, cold = 0;
+  for (const Measurement& row : Rows()) {
+    ASSERT_EQ(row.outcome, Outcome::kMeasured) << row.reason;
+    EXPECT_DOUBLE_EQ(row.repetitions.front().median.count(), row.cache == CacheState::kWarm ? 2 : 3);
+    EXPECT_THAT(row.flags, ::testing::Contains("launch_bound"));
+    EXPECT_EQ(row.repetitions.front().clocks->low_mhz, 1000);
+    (row.cache == CacheState::kWarm ? warm : cold) += 1;
+  }
+  EXPECT_GT(warm, 0);
+  EXPECT_EQ(warm, cold);
+}
+
+TEST_F(GpuRunner, ALostContextCostsItsRowAndTheNextWorkerGoesOn) {
+  setenv("PRETENDED_GPU", "lost", 1);
+  const RunnerEnd end = Run({"--layer", kRelu, "--rounds", "1"});
+  ASSERT_EQ(end.code, 0) << end.errors;
+  const std::vector<Measurement> rows = Rows();
+  ASSERT_FALSE(rows.empty());
+  for (const Measurement& row : rows) {
+    EXPECT_EQ(row.outcome, Outcome::kFailed);
+    EXPECT_THAT(row.reason, HasSubstr("context is lost (running): an illegal memory access"));
+  }
+}
+
+TEST_F(GpuRunner, ABusyDeviceIsRefusedInOneLine) {
+  setenv("PRETENDED_GPU", "company", 1);
+  const RunnerEnd refused = Run({"--layer", kRelu});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.errors, HasSubstr("1 other process uses this GPU (12 GiB)"));
+  EXPECT_EQ(std::count(refused.errors.begin(), refused.errors.end(), '\n'), 1) << refused.errors;
+  EXPECT_EQ(Run({"--layer", kRelu, "--backend-option", "busy=allow"}).code, 0);
+}
+
+TEST_F(GpuRunner, DeviceMemoryIsBoundedAndToldInTheRow) {
+  const RunnerEnd end = Run({"--layer", "pointwise kind=relu dtype=f32:-:f32 in=1048576", "--max-memory", "1M"});
+  ASSERT_EQ(end.code, 0) << end.errors;
+  for (const Measurement& row : Rows()) {
+    EXPECT_EQ(row.outcome, Outcome::kFailed);
+    EXPECT_THAT(row.reason, HasSubstr("out of device memory"));
+  }
+}
+
+TEST_F(GpuRunner, TheSameCommandContinuesAndMeasuresNothingTwice) {
+  ASSERT_EQ(Run({"--layer", kRelu}).code, 0);
+  const std::vector<Measurement> before = Rows();
+  ASSERT_EQ(Run({"--layer", kRelu}).code, 0);
+  EXPECT_EQ(Rows(), before);
+}
+
+#ifdef INFIMUM_CUDA_RUNNER
+TEST_F(GpuRunner, TheRealOneSaysInOneLineThatThereIsNoDriver) {
+  const RunnerEnd end = RunRunner(INFIMUM_CUDA_RUNNER, {"--layer", kRelu, "-o", journal}, folder);
+  if (end.code == 0) GTEST_SKIP() << "this machine has a GPU";
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.errors, HasSubstr("driver"));
+  EXPECT_EQ(std::count(end.errors.begin(), end.errors.end(), '\n'), 1) << end.errors;
+}
+#endif
+
+}  // namespace
+}  // namespace infimum::cuda

@@ -1,0 +1,20 @@
+// The CUDA runner on a GPU that is not there (pretended_gpu.h), with kernels of ours as its only library: the runner's
+// own parts, processes and files are the real ones. Its times are pretended, and its clock is, so that a campaign takes
+// no longer than the host needs for the arithmetic.
+#include <memory>
+
+#include "microbench/cuda/gpu_backend.h"
+#include "tests/cuda/pretended_gpu.h"
+
+int main(int argc, char** argv) {
+  using namespace infimum;
+  static FakeClock clock;
+  const auto open = [](const cuda::GpuOptions& options) -> Result<std::unique_ptr<cuda::Gpu>> {
+    return std::unique_ptr<cuda::Gpu>(std::make_unique<cuda::PretendedGpu>(options, &clock));
+  };
+  const auto make = [&](const BackendOptions& options) {
+    return std::unique_ptr<Backend>(std::make_unique<cuda::GpuBackend>(
+        options, cuda::GpuParts{open, [](cuda::Gpu&) { return cuda::MakeOwnLibrary(); }, &clock}));
+  };
+  return RunnerMain(argc, argv, "cuda", make, {.has_device_memory = true});
+}
