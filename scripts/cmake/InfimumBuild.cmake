@@ -16,15 +16,17 @@ get_filename_component(INFIMUM_SOURCE_DIR "${CMAKE_CURRENT_LIST_DIR}/../.." ABSO
 
 add_library(infimum_flags INTERFACE)
 target_include_directories(infimum_flags INTERFACE "${INFIMUM_SOURCE_DIR}/include")
-target_compile_options(infimum_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
-  # GCC 12 sees overlaps where std::string is assigned a literal (its bug 105651).
-  -Wno-restrict)
+# GCC 12 sees overlaps where std::string is assigned a literal (its bug 105651): -Wno-restrict. nvcc knows other flags,
+# and its own stubs are not free of warnings.
+target_compile_options(infimum_flags INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wnon-virtual-dtor;-Wno-restrict>")
 if(INFIMUM_WARNINGS_AS_ERRORS)
-  target_compile_options(infimum_flags INTERFACE -Werror)
+  target_compile_options(infimum_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Werror>")
 endif()
 if(INFIMUM_SANITIZE)
-  target_compile_options(infimum_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-    -O1 -g1)  # a report needs lines and frames; full optimisation only costs compile time here
+  # A report needs lines and frames; full optimisation only costs compile time here.
+  target_compile_options(infimum_flags INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined;-fno-sanitize-recover=undefined;-fno-omit-frame-pointer;-O1;-g1>")
   target_link_options(infimum_flags INTERFACE -fsanitize=address,undefined)
 endif()
 
@@ -40,12 +42,25 @@ function(infimum_library name)
   set_property(GLOBAL APPEND PROPERTY INFIMUM_MODULES ${name})
 endfunction()
 
+# Code of tests runs for milliseconds and is compiled for minutes: linked last, since the last optimisation counts.
+add_library(infimum_test_flags INTERFACE)
+if(INFIMUM_SANITIZE)
+  target_compile_options(infimum_test_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-O0>")
+else()
+  target_compile_options(infimum_test_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-O1>")
+endif()
+
 # infimum_test(layer SOURCES layer_config_test.cc ... DEPENDS infimum::layer EXTERNAL ...)
-#   makes the program layer_tests; each TEST in it is a CTest test.
+#   makes the program layer_tests; each TEST in it is a CTest test. OPTIMIZED: its own code computes for long.
 function(infimum_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;EXTERNAL")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "" "SOURCES;DEPENDS;EXTERNAL")
   add_executable(${name}_tests ${arg_SOURCES})
-  target_link_libraries(${name}_tests PRIVATE infimum_flags ${arg_DEPENDS} ${arg_EXTERNAL} GTest::gmock GTest::gtest_main)
+  set(flags infimum_test_flags)
+  if(arg_OPTIMIZED)
+    set(flags)
+  endif()
+  target_link_libraries(${name}_tests PRIVATE infimum_flags ${arg_DEPENDS} ${arg_EXTERNAL} GTest::gmock GTest::gtest_main
+    ${flags})
   target_include_directories(${name}_tests PRIVATE "${INFIMUM_SOURCE_DIR}")
   target_compile_definitions(${name}_tests PRIVATE INFIMUM_SOURCE_DIR="${INFIMUM_SOURCE_DIR}" INFIMUM_BINARY_DIR="${CMAKE_BINARY_DIR}")
   include(GoogleTest)

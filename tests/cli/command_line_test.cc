@@ -129,7 +129,13 @@ TEST(CommandLine, EmitWritesANewFolderAndNamesWhatItLeavesOut) {
   EXPECT_EQ(unread.exit_code, 1);
   ExpectOneError(unread, "absent.txt: cannot be read; `infimum plan MODEL -o absent.txt` writes a plan");
   EXPECT_EQ(program.Infimum({"emit", "plan.txt"}).exit_code, 2);
-  EXPECT_EQ(program.Infimum({"emit", "plan.txt", "-o", "x", "--library", "cudnn"}).exit_code, 2);
+  EXPECT_EQ(program.Infimum({"emit", "plan.txt", "-o", "x", "--library", "mkl"}).exit_code, 2);
+  const Ended other = program.Infimum({"emit", "--layer",
+                                       "matmul dtype=f32:f32:f32 a=1x8x16 b=1x16x8 bias=no "
+                                       "weights=const",
+                                       "--contract", "tf32", "--library", "cublaslt", "-o", "products"});
+  EXPECT_EQ(other.exit_code, 0) << other.errors;
+  EXPECT_THAT(program.Read("products/CMakeLists.txt"), HasSubstr("CUDA::cublasLt"));
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.h"
@@ -22,6 +24,13 @@ struct Model {
 
 void PrintTo(const Model& model, std::ostream* out) { *out << model.name; }
 
+// Without such instructions oneDNN adds pairs of 8-bit products in 16 bits, which saturate with weights of all 8 bits.
+bool SumsOfBytesAreExact() {
+  std::ifstream file("/proc/cpuinfo");
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  return text.find("vnni") != std::string::npos;
+}
+
 class ReplayedModel : public ::testing::TestWithParam<Model> {};
 
 TEST_P(ReplayedModel, HasTheOutputsOfOnnxRuntimeAndIsKeptForItsBounds) {
@@ -36,6 +45,10 @@ TEST_P(ReplayedModel, HasTheOutputsOfOnnxRuntimeAndIsKeptForItsBounds) {
   arguments.insert(arguments.end(), GetParam().dims.begin(), GetParam().dims.end());
   const Ended ended = program.Infimum(arguments);
   if (LacksFramework(ended)) GTEST_SKIP() << "no Python with ONNX Runtime is known; the model is not replayed";
+  if (std::string(GetParam().name) == "resnet50-int8" && !SumsOfBytesAreExact() && ended.exit_code != 0) {
+    EXPECT_THAT(ended.errors, HasSubstr("wrong numbers"));
+    return;
+  }
   ASSERT_EQ(ended.exit_code, 0) << ended.errors;
   EXPECT_THAT(ended.output, HasSubstr("R (demonstrated)"));
   EXPECT_THAT(ended.output, HasSubstr("verified"));

@@ -1,8 +1,6 @@
 // The fake runner from outside: what a user sees, and what survives whatever happens to it.
-#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -16,60 +14,18 @@
 
 #include "infimum/results/results_journal.h"
 #include "microbench/harness/results_output.h"
-#include "tests/harness/runner_process.h"
+#include "tests/support/runner_process.h"
 
 namespace infimum {
-
-std::string ReadFile(const std::string& path) {
-  std::ifstream input(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};
-}
-
-RunnerProcess::RunnerProcess(const std::vector<std::string>& arguments, const std::string& folder,
-                             const std::string& input)
-    : folder_(folder) {
-  std::ofstream(folder + "/in") << input;
-  std::vector<std::string> texts{INFIMUM_FAKE_RUNNER};
-  texts.insert(texts.end(), arguments.begin(), arguments.end());
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  const auto open_for = [&](const char* name, int flags) { return open((folder + name).c_str(), flags, 0600); };
-  pid_ = fork();
-  if (pid_ == 0) {
-    dup2(open_for("/in", O_RDONLY), 0);
-    dup2(open_for("/out", O_WRONLY | O_CREAT | O_TRUNC), 1);
-    dup2(open_for("/err", O_WRONLY | O_CREAT | O_TRUNC), 2);
-    dup2(open_for("/progress", O_WRONLY | O_CREAT | O_TRUNC), 9);
-    execv(pointers[0], pointers.data());
-    _exit(127);
-  }
-}
-
-RunnerProcess::~RunnerProcess() {
-  if (pid_ <= 0) return;
-  kill(pid_, SIGKILL);
-  waitpid(pid_, nullptr, 0);
-}
-
-void RunnerProcess::Signal(int signal) const { kill(pid_, signal); }
-
-RunnerEnd RunnerProcess::Wait() {
-  int status = 0;
-  waitpid(pid_, &status, 0);
-  pid_ = -1;
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status), ReadFile(folder_ + "/out"),
-          ReadFile(folder_ + "/err")};
-}
-
-RunnerEnd RunFakeRunner(const std::vector<std::string>& arguments, const std::string& folder,
-                        const std::string& input) {
-  return RunnerProcess(arguments, folder, input).Wait();
-}
 
 namespace {
 
 using testing::HasSubstr;
+
+RunnerEnd RunFakeRunner(const std::vector<std::string>& arguments, const std::string& folder,
+                        const std::string& input = "") {
+  return RunRunner(INFIMUM_FAKE_RUNNER, arguments, folder, input);
+}
 
 class FakeRunner : public testing::Test {
  protected:
@@ -184,7 +140,7 @@ TEST_F(FakeRunner, KilledAtAnyMomentItLosesAtMostOneRowAndGoesOn) {
   std::mt19937 random(7);
   std::string before;
   for (int kill = 0; kill < 8; ++kill) {
-    RunnerProcess runner(arguments, folder);
+    RunnerProcess runner(INFIMUM_FAKE_RUNNER, arguments, folder);
     std::this_thread::sleep_for(std::chrono::milliseconds(random() % 120));
     runner.Signal(SIGKILL);
     const RunnerEnd end = runner.Wait();
@@ -222,7 +178,8 @@ TEST_F(FakeRunner, ContinuingWhatIsCompleteMeasuresNothing) {
 TEST_F(FakeRunner, AnInterruptIsOneLineAndLosesNothing) {
   for (const int signal : {SIGINT, SIGTERM}) {
     std::filesystem::remove(journal);
-    RunnerProcess runner({"-", "-o", journal, "--backend-option", "pace=20ms", "--quiet"}, folder, PlanOf(50));
+    RunnerProcess runner(INFIMUM_FAKE_RUNNER, {"-", "-o", journal, "--backend-option", "pace=20ms", "--quiet"}, folder,
+                         PlanOf(50));
     while (ReadFile(journal).find("measurement") == std::string::npos)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     runner.Signal(signal);
@@ -235,7 +192,8 @@ TEST_F(FakeRunner, AnInterruptIsOneLineAndLosesNothing) {
 }
 
 TEST_F(FakeRunner, AnInterruptReachesAHangingCandidateToo) {
-  RunnerProcess runner({"-", "-o", journal, "--backend-option", "hang=gemm", "--quiet"}, folder, PlanOf(1));
+  RunnerProcess runner(INFIMUM_FAKE_RUNNER, {"-", "-o", journal, "--backend-option", "hang=gemm", "--quiet"}, folder,
+                       PlanOf(1));
   while (ReadFile(journal).find("direct") == std::string::npos)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   std::this_thread::sleep_for(std::chrono::milliseconds(50));

@@ -78,6 +78,21 @@ TEST(EmittedLayers, LayoutsThatAreNotStatedAreOpaque) {
   EXPECT_EQ(taken.rows[0].candidate, (Candidate{"onednn", "a/b", "opaque", "opaque", true}));
 }
 
+TEST(EmittedLayers, ALabelStatesTheContractAndThatNothingWasCaptured) {
+  Taken taken;
+  const std::string candidate = "cudnn-graph/eng1_k2=5/acc=f16";
+  ASSERT_TRUE(Read(File(kContext, Entry(candidate, " a->a contract=tf32 uncaptured", kTimes) + "," +
+                                      Entry(candidate, " a->a", kTimes)),
+                   taken)
+                  .ok());
+  ASSERT_EQ(taken.rows.size(), 2U);
+  EXPECT_EQ(taken.rows[0].candidate, (Candidate{"cudnn-graph", "eng1_k2=5/acc=f16", "a", "a", true}));
+  EXPECT_EQ(taken.rows[0].contract, NumericContract::kTf32);
+  EXPECT_THAT(taken.rows[0].flags, ElementsAre("uncaptured"));
+  EXPECT_EQ(taken.rows[1].contract, NumericContract::kStrictF32);
+  EXPECT_THAT(taken.rows[1].flags, IsEmpty());
+}
+
 TEST(EmittedLayers, WhatDidNotRunSaysWhy) {
   const auto failed = [](const std::string& message) {
     return R"("error_occurred":true,"error_message":")" + message + '"';

@@ -7,8 +7,8 @@
 #include <deque>
 
 #include "microbench/onednn/offers.h"
-#include "microbench/onednn/random_fill.h"
-#include "microbench/onednn/reference.h"
+#include "microbench/reference/random_fill.h"
+#include "microbench/reference/reference.h"
 
 namespace infimum::cpu {
 namespace {

@@ -15,10 +15,10 @@
 #include "microbench/onednn/constant_copies.h"
 #include "microbench/onednn/graph_engine.h"
 #include "microbench/onednn/offers.h"
-#include "microbench/onednn/random_fill.h"
 #include "microbench/onednn/region_graph.h"
 #include "microbench/onednn/region_run.h"
 #include "microbench/onednn/step_offer.h"
+#include "microbench/reference/random_fill.h"
 
 namespace infimum::cpu {
 namespace {
@@ -289,12 +289,18 @@ TEST(GraphPartition, MeansWhatTheWorkloadMeansAlsoWhereTheLibrarySplitsIt) {
       if (!graph.ok() || name == kChannelsLast) continue;
       SCOPED_TRACE(name);
       Tensors tensors(step.workload);
-      RunPieces(*graph, tensors.operands, *tensors.outputs[0]);
+      try {
+        RunPieces(*graph, tensors.operands, *tensors.outputs[0]);
+      } catch (const dnnl::error& error) {
+        // A type that the library has no piece for on this processor (f16 without AVX-512).
+        if (error.status == dnnl_unimplemented) continue;
+        throw;
+      }
       ExpectRight(step, tensors);
       ++ran;
     }
   }
-  EXPECT_GT(ran, 30);
+  EXPECT_GT(ran, 20);  // those of f32 alone are more
 }
 
 struct Valued {

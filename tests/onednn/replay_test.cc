@@ -14,8 +14,8 @@
 
 #include "microbench/onednn/memory_order.h"
 #include "microbench/onednn/onednn_backend.h"
-#include "microbench/onednn/random_fill.h"
 #include "microbench/onednn/step_offer.h"
+#include "microbench/reference/random_fill.h"
 
 namespace infimum {
 namespace {

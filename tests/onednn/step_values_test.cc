@@ -8,10 +8,10 @@
 #include <functional>
 
 #include "microbench/onednn/offers.h"
-#include "microbench/onednn/random_fill.h"
-#include "microbench/onednn/reference.h"
 #include "microbench/onednn/region_problem.h"
 #include "microbench/onednn/step_offer.h"
+#include "microbench/reference/random_fill.h"
+#include "microbench/reference/reference.h"
 
 namespace infimum {
 namespace {

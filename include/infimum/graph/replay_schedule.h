@@ -24,7 +24,7 @@
 namespace infimum {
 
 // What a configuration leaves open because it changes results, not cost, by the names of the runner
-// (microbench/onednn/values.h):
+// (microbench/reference/values.h):
 // {"epsilon": {1e-12}}, {"starts": {0, 1, 0}}. A name that is absent has the default that benchmarks use.
 using ReplayValues = std::map<std::string, std::vector<double>>;
 

@@ -1,4 +1,4 @@
-// The fake runner as a child process of a test.
+// A runner as a child process of a test.
 #pragma once
 
 #include <sys/types.h>
@@ -17,7 +17,8 @@ struct RunnerEnd {
 // Starts it with its standard streams in files of `folder`; `input` is what it reads.
 class RunnerProcess {
  public:
-  RunnerProcess(const std::vector<std::string>& arguments, const std::string& folder, const std::string& input = "");
+  RunnerProcess(const std::string& program, const std::vector<std::string>& arguments, const std::string& folder,
+                const std::string& input = "");
   ~RunnerProcess();
   RunnerProcess(const RunnerProcess&) = delete;
   RunnerProcess& operator=(const RunnerProcess&) = delete;
@@ -30,8 +31,11 @@ class RunnerProcess {
   pid_t pid_;
 };
 
-RunnerEnd RunFakeRunner(const std::vector<std::string>& arguments, const std::string& folder,
-                        const std::string& input = "");
+// To its end.
+inline RunnerEnd RunRunner(const std::string& program, const std::vector<std::string>& arguments,
+                           const std::string& folder, const std::string& input = "") {
+  return RunnerProcess(program, arguments, folder, input).Wait();
+}
 
 std::string ReadFile(const std::string& path);
 
