@@ -4,10 +4,10 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <type_traits>
 #include <unordered_map>
 
 #include "microbench/reference/host_tensor.h"
-#include "oneapi/dnnl/dnnl_graph.hpp"
 
 namespace infimum::cpu {
 namespace {
@@ -80,11 +80,37 @@ dnnl::engine MakeEngine() {
   return dnnl::graph::make_engine_with_allocator(dnnl::engine::kind::cpu, 0, allocator);
 }
 
+// The C structure is the only member of the class, and private.
+static_assert(std::is_standard_layout_v<dnnl::graph::logical_tensor> &&
+              sizeof(dnnl::graph::logical_tensor) == sizeof(dnnl_graph_logical_tensor_t));
+
+std::vector<const dnnl_graph_logical_tensor_t*> Described(const std::vector<dnnl::graph::logical_tensor>& tensors) {
+  std::vector<const dnnl_graph_logical_tensor_t*> described;
+  described.reserve(tensors.size());
+  for (const dnnl::graph::logical_tensor& tensor : tensors)
+    described.push_back(reinterpret_cast<const dnnl_graph_logical_tensor_t*>(&tensor));
+  return described;
+}
+
 }  // namespace
 
 const dnnl::engine& GraphEngine() {
   static const dnnl::engine& engine = *new dnnl::engine(MakeEngine());
   return engine;
+}
+
+dnnl::graph::compiled_partition Compiled(const dnnl::graph::partition& partition,
+                                         const std::vector<dnnl::graph::logical_tensor>& inputs,
+                                         const std::vector<dnnl::graph::logical_tensor>& outputs) {
+  dnnl_graph_compiled_partition_t made = nullptr;
+  dnnl::error::wrap_c_api(dnnl_graph_compiled_partition_create(&made, partition.get()),
+                          "could not create a compiled partition");
+  dnnl::graph::compiled_partition compiled(made);  // owns it from here on
+  const std::vector<const dnnl_graph_logical_tensor_t*> in = Described(inputs), out = Described(outputs);
+  dnnl::error::wrap_c_api(dnnl_graph_partition_compile(partition.get(), made, in.size(), in.data(), out.size(),
+                                                       out.data(), GraphEngine().get()),
+                          "could not compile a partition");
+  return compiled;
 }
 
 std::size_t GraphBlocksInUse() { return Pool().InUse(); }

@@ -6,14 +6,23 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "microbench/onednn/onednn_types.h"
+#include "oneapi/dnnl/dnnl_graph.hpp"
 
 namespace infimum::cpu {
 
 // The process's one engine of the graph API. Constants are packed once and kept as long as the program that reads them;
 // a partition that is compiled twice is two programs, each with constants of its own.
 const dnnl::engine& GraphEngine();
+
+// The partition for tensors of these types, shapes and strides. Throws dnnl::error where the library has no kernel for
+// it (dnnl_unimplemented: f16 on a processor that does not compute in it). As dnnl::graph::partition::compile, which
+// leaks what it made when it throws (seen in 3.2).
+dnnl::graph::compiled_partition Compiled(const dnnl::graph::partition& partition,
+                                         const std::vector<dnnl::graph::logical_tensor>& inputs,
+                                         const std::vector<dnnl::graph::logical_tensor>& outputs);
 
 // How many blocks the library holds: between runs these are constants that it packed.
 std::size_t GraphBlocksInUse();

@@ -229,7 +229,7 @@ class PartitionProgram : public Program {
     const std::vector<logical_tensor> outputs = PortsOf(graph_, partition.get_output_ports());
     Instance made;
     made.constants = wanted_;
-    made.compiled = partition.compile(inputs, outputs, GraphEngine());
+    made.compiled = Compiled(partition, inputs, outputs);
     made.tensors.reserve(inputs.size() + 2 * outputs.size());
     const auto bind = [&](const logical_tensor& port, void* data) {
       made.tensors.emplace_back(port, GraphEngine(), data);
@@ -339,8 +339,8 @@ Result<dnnl::graph::partition> OnlyPartition(const LibraryGraph& graph) {
 Status CheckCompiles(const LibraryGraph& graph) {
   INFIMUM_ASSIGN_OR_RETURN(const dnnl::graph::partition partition, OnlyPartition(graph));
   return GuardedGraph([&]() -> Status {
-    static_cast<void>(partition.compile(PortsOf(graph, partition.get_input_ports()),
-                                        PortsOf(graph, partition.get_output_ports()), GraphEngine()));
+    static_cast<void>(
+        Compiled(partition, PortsOf(graph, partition.get_input_ports()), PortsOf(graph, partition.get_output_ports())));
     return {};
   });
 }

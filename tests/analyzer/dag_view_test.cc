@@ -2,7 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <ctime>
+#include <algorithm>
+#include <cstdint>
 #include <random>
 
 namespace infimum {
@@ -67,15 +68,16 @@ TEST(DagView, BetweenLayersThatNoEdgesConnectThereIsNoPath) {
   EXPECT_FALSE(dag.FindLongestPath(times, 1, 0));  // against the edge
 }
 
-TEST(DagView, AHundredThousandLayersTakeLessThanASecondOfTheProcessor) {
+TEST(DagView, TheLongestPathOfAHundredThousandLayersIsThatOfTheRecurrence) {
   std::mt19937_64 random(1);
   std::vector<std::vector<LayerId>> edges(100'000);
   for (std::size_t i = 1; i < edges.size(); ++i)
     for (int k = 0; k < 3; ++k) edges[i].push_back(LayerId(random() % i));
+  std::vector<std::int64_t> longest(edges.size(), 1);
+  for (std::size_t i = 1; i < edges.size(); ++i)
+    for (const LayerId before : edges[i]) longest[i] = std::max(longest[i], longest[before.index()] + 1);
   const std::vector<Latency> times(edges.size(), Latency(1));
-  const std::clock_t start = std::clock();
-  EXPECT_GT(DagView(edges).FindLongestPath(times).latency, Latency(10));
-  EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC);
+  EXPECT_EQ(DagView(edges).FindLongestPath(times).latency, Latency(*std::max_element(longest.begin(), longest.end())));
 }
 
 }  // namespace

@@ -231,7 +231,7 @@ void RunPieces(LibraryGraph graph, const Operands& operands, HostTensor& result)
         out.emplace_back(outputs.back(), GraphEngine(), data[port.get_id()]);
         is_there[port.get_id()] = true;
       }
-      partitions[i].compile(inputs, outputs, GraphEngine()).execute(stream, in, out);
+      Compiled(partitions[i], inputs, outputs).execute(stream, in, out);
       stream.wait();
       partitions.erase(partitions.begin() + static_cast<std::ptrdiff_t>(i));
       break;
