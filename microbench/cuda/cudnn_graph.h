@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "infimum/measurement/contract.h"
-#include "microbench/cuda/cudnn_form.h"
+#include "infimum/measurement/cudnn_form.h"
 #include "microbench/cuda/cudnn_tensor.h"
 #include "microbench/cuda/gpu_properties.h"
 #include "microbench/reference/region_tensors.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "infimum/layer/merged_shape.h"
+#include "infimum/measurement/cudnn_shapes.h"
 #include "microbench/cuda/cudnn_modes.h"
-#include "microbench/cuda/cudnn_shapes.h"
 #include "microbench/cuda/symmetric_values.h"
 #include "microbench/reference/region_tensors.h"
 #include "microbench/reference/values.h"

@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "microbench/cuda/cudnn_form.h"
+#include "infimum/measurement/cudnn_form.h"
 #include "microbench/cuda/cudnn_tensor.h"
 #include "microbench/reference/region_tensors.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "infimum/base/text.h"
-#include "microbench/cuda/cudnn_shapes.h"
+#include "infimum/measurement/cudnn_shapes.h"
 #include "microbench/cuda/symmetric_values.h"
 
 namespace infimum::cuda {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "microbench/cuda/cudnn_form.h"
+#include "infimum/measurement/cudnn_form.h"
 #include "microbench/cuda/symmetric_values.h"
 
 namespace infimum::cuda {

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "microbench/cuda/cudnn_form.h"
-#include "microbench/cuda/cudnn_shapes.h"
+#include "infimum/measurement/cudnn_form.h"
+#include "infimum/measurement/cudnn_shapes.h"
 #include "microbench/cuda/legacy_calls.h"
 #include "microbench/cuda/legacy_descriptors.h"
 #include "microbench/reference/region_tensors.h"

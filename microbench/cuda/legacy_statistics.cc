@@ -1,7 +1,7 @@
 // Softmax, local response and batch normalization, and poolings by cuDNN's older calls.
 #include <algorithm>
 
-#include "microbench/cuda/cudnn_shapes.h"
+#include "infimum/measurement/cudnn_shapes.h"
 #include "microbench/cuda/legacy_calls.h"
 #include "microbench/cuda/legacy_descriptors.h"
 #include "microbench/reference/region_tensors.h"

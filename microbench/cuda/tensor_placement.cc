@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "infimum/base/check.h"
-#include "microbench/cuda/cudnn_shapes.h"
+#include "infimum/measurement/cudnn_shapes.h"
 
 namespace infimum::cuda {
 namespace {

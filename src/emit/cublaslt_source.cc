@@ -6,7 +6,7 @@
 
 #include "infimum/base/text.h"
 #include "infimum/layer/merged_shape.h"
-#include "src/emit/cudnn_forms.h"
+#include "infimum/measurement/cudnn_form.h"
 #include "src/emit/library_texts.h"
 #include "src/emit/source_text.h"
 #include "src/emit/value_range.h"
@@ -199,7 +199,7 @@ std::string DescribeText(const CublasLtProduct& product, const TypeWords& words)
 }  // namespace
 
 Result<CublasLtProduct> DescribeProduct(const Workload& workload) {
-  const auto* product_config = std::get_if<MatMulConfig>(&LeadOf(workload));
+  const auto* product_config = std::get_if<MatMulConfig>(&cuda::LeadOf(workload));
   if (product_config == nullptr)
     return Error{"cuBLASLt runs matrix products alone, with a bias, ReLU and GELU by tanh behind them"};
   INFIMUM_ASSIGN_OR_RETURN(CublasLtProduct product, DescribeMatrices(*product_config));
@@ -226,7 +226,8 @@ Result<std::string> WriteProduct(const CublasLtProduct& product, const SourceReq
   if (product.batch > 1) text += fmt::format("constexpr std::int32_t kBatch = {};\n", product.batch);
   text += "\n" + DescribeText(product, words) + "\n";
   text += "const Registration kRegistered({\n    .text = kLayer,\n";
-  text += fmt::format("    .layouts = {},\n", StringLiteral(LayoutsOf(request.workload, false)));
+  text += fmt::format("    .layouts = {},\n", StringLiteral(cuda::InputLayouts(request.workload, {}) + "->" +
+                                                            cuda::OutputLayout(request.workload, {})));
   text += "    .forms = {\n" + ListLines(FormTexts(product, request.contracts)) + "    },\n";
   text += "    .describe = Describe,\n";
   const Range range = RangeOf(product.types.input), usual;

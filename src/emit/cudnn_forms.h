@@ -1,5 +1,4 @@
-// The ways in which a source puts its workload to cuDNN's graph, each with its own engines and its own names: those
-// that the runner has (microbench/cuda/cudnn_form), in the same order.
+// The forms of cuDNN's graph (infimum/measurement/cudnn_form.h) as an emitted source writes them down.
 //
 //   convolution f16, 64 channels   channels last, first, and both with sums in f16
 //   convolution f16, 3 channels    also channels last, filled up to 8: Tensor Cores want multiples of 16 bytes
@@ -29,14 +28,9 @@ struct CudnnForms {
   bool layouts_vary = false, sums_vary = false, channels_vary = false;
 };
 
+// Those of the tier `engine`, in its order.
 CudnnForms FormsOf(const Workload& workload);
 
 std::string FormText(const CudnnForms::Form& form);
-
-// Of inputs and output, by the workload's first layer: "acdb->acdb".
-std::string LayoutsOf(const Workload& workload, bool channels_last);
-
-// The layer, or a region's first member.
-const LayerConfig& LeadOf(const Workload& workload);
 
 }  // namespace infimum::emit

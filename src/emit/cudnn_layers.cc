@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "infimum/layer/merged_shape.h"
+#include "infimum/measurement/cudnn_shapes.h"
 #include "src/emit/cudnn_graph_writer.h"
-#include "src/emit/cudnn_shapes.h"
 #include "src/emit/cudnn_words.h"
 #include "src/emit/source_text.h"
 
@@ -31,7 +31,7 @@ Result<CudnnTensor> AddToGraph(const PointwiseConfig& config, CudnnGraphWriter& 
     const CudnnTensor* const made = writer.MadeOperand(k);
     if (made != nullptr && ElementCount(made->shape) == ElementCount(merged)) whole = made;
   }
-  const Shape output = whole != nullptr ? whole->shape : WithLastAsChannels(merged);
+  const Shape output = whole != nullptr ? whole->shape : cuda::WithLastAsChannels(merged);
   std::string layout = "ChannelsLast";
   if (whole != nullptr && writer.has_rows()) layout = "RowMajor";
   if (whole != nullptr && writer.has_channels()) layout = writer.FormLayout();
@@ -39,7 +39,7 @@ Result<CudnnTensor> AddToGraph(const PointwiseConfig& config, CudnnGraphWriter& 
   for (std::size_t k = 0; k < config.inputs.size(); ++k) {
     std::optional<Shape> shape = Unmerged(config.inputs[k], merged, whole != nullptr ? output : merged);
     if (!shape) return Error{"an operand of the element-wise layer ends within a dimension of the result"};
-    if (whole == nullptr) shape = WithLastAsChannels(*shape);
+    if (whole == nullptr) shape = cuda::WithLastAsChannels(*shape);
     const DataType type = k == 1 && config.types.weights != DataType::kNone ? config.types.weights : config.types.input;
     INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor operand,
                              writer.Operand(k, *shape, layout, RangeOf(config.kind, k, type)));
@@ -63,7 +63,7 @@ Result<CudnnTensor> AddToGraph(const ReductionConfig& config, CudnnGraphWriter& 
   if (!mode) return Error{"cuDNN's graph has no such reduction"};
   Shape kept = config.input;
   for (const std::int64_t axis : config.axes) kept.dims[static_cast<std::size_t>(axis)] = 1;
-  const Shape input = WithLastAsChannels(config.input), output = WithLastAsChannels(kept);
+  const Shape input = cuda::WithLastAsChannels(config.input), output = cuda::WithLastAsChannels(kept);
   INFIMUM_ASSIGN_OR_RETURN(CudnnTensor x, writer.Operand(0, input, "ChannelsLast"));
   if (config.kind == ReductionKind::kMean) {
     const std::int64_t count = ElementCount(input) / std::max<std::int64_t>(ElementCount(output), 1);
@@ -86,17 +86,17 @@ Result<CudnnTensor> AddToGraph(const PoolingConfig& config, CudnnGraphWriter& wr
   for (const std::int64_t extent : config.dilation.dims)
     if (extent != 1) return Error{"cuDNN's graph has no dilated pooling"};
   const std::string layout = writer.FormLayout();
-  INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor x, writer.Operand(0, WithTwoSpatial(config.input), layout));
-  const std::string name =
-      writer.Call("resample", {x.name}, "fe::graph::Resample_attributes()",
-                  {fmt::format(".set_resampling_mode(fe::ResampleMode_t::{})", mode),
-                   fmt::format(".set_padding_mode(fe::PaddingMode_t::{})",
-                               config.kind == PoolingKind::kMax ? "NEG_INF_PAD" : "ZERO_PAD"),
-                   Setter("window", SpatialSteps(config.kernel)), Setter("stride", SpatialSteps(config.stride)),
-                   Setter("pre_padding", PaddingBefore(config.padding)),
-                   Setter("post_padding", PaddingBehind(config.padding)), ".set_generate_index(false)"},
-                  "[0]");
-  const CudnnTensor result{name, WithTwoSpatial(config.output), layout};
+  INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor x, writer.Operand(0, cuda::WithTwoSpatial(config.input), layout));
+  const std::string name = writer.Call(
+      "resample", {x.name}, "fe::graph::Resample_attributes()",
+      {fmt::format(".set_resampling_mode(fe::ResampleMode_t::{})", mode),
+       fmt::format(".set_padding_mode(fe::PaddingMode_t::{})",
+                   config.kind == PoolingKind::kMax ? "NEG_INF_PAD" : "ZERO_PAD"),
+       Setter("window", cuda::SpatialSteps(config.kernel)), Setter("stride", cuda::SpatialSteps(config.stride)),
+       Setter("pre_padding", cuda::PaddingBefore(config.padding)),
+       Setter("post_padding", cuda::PaddingBehind(config.padding)), ".set_generate_index(false)"},
+      "[0]");
+  const CudnnTensor result{name, cuda::WithTwoSpatial(config.output), layout};
   writer.Place(result);
   return result;
 }

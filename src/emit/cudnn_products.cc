@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "infimum/base/text.h"
+#include "infimum/measurement/cudnn_shapes.h"
 #include "src/emit/cudnn_graph_writer.h"
-#include "src/emit/cudnn_shapes.h"
 #include "src/emit/cudnn_words.h"
 #include "src/emit/source_text.h"
 
@@ -47,8 +47,8 @@ Result<CudnnTensor> AddToGraph(const ConvolutionConfig& config, CudnnGraphWriter
   const auto dims = [&](const Shape& shape, const std::vector<std::size_t>& channels) {
     return fills ? FilledDims(shape, channels) : "";
   };
-  const Shape input = WithTwoSpatial(config.input), weights = WithTwoSpatial(WeightShape(config));
-  const Shape output = WithTwoSpatial(OutputShape(config));
+  const Shape input = cuda::WithTwoSpatial(config.input), weights = cuda::WithTwoSpatial(WeightShape(config));
+  const Shape output = cuda::WithTwoSpatial(OutputShape(config));
   const std::string layout = writer.FormLayout();
   INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor x, writer.Operand(0, input, layout, {}, dims(input, {1})));
   INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor w, writer.Operand(1, weights, layout, RangeOf(config.types.weights, true),
@@ -58,8 +58,9 @@ Result<CudnnTensor> AddToGraph(const ConvolutionConfig& config, CudnnGraphWriter
   const std::string name = writer.Call(
       call, {x.name, w.name},
       fmt::format("fe::graph::{}_attributes()", config.transposed ? "Conv_dgrad" : "Conv_fprop"),
-      {Setter("pre_padding", PaddingBefore(config.padding)), Setter("post_padding", PaddingBehind(config.padding)),
-       Setter("stride", SpatialSteps(config.stride)), Setter("dilation", SpatialSteps(config.dilation)),
+      {Setter("pre_padding", cuda::PaddingBefore(config.padding)),
+       Setter("post_padding", cuda::PaddingBehind(config.padding)), Setter("stride", cuda::SpatialSteps(config.stride)),
+       Setter("dilation", cuda::SpatialSteps(config.dilation)),
        fmt::format(".set_compute_data_type({})", writer.Sums(config.types.input))});
   const CudnnTensor product{name, output, layout};
   writer.Place(product, dims(output, {1}));

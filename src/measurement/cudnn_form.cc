@@ -1,4 +1,4 @@
-#include "microbench/cuda/cudnn_form.h"
+#include "infimum/measurement/cudnn_form.h"
 
 #include <algorithm>
 

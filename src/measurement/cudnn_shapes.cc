@@ -1,4 +1,4 @@
-#include "microbench/cuda/cudnn_shapes.h"
+#include "infimum/measurement/cudnn_shapes.h"
 
 #include <algorithm>
 #include <numeric>
