@@ -13,7 +13,9 @@ std::string CacheTag(CacheState cache) {
 
 Result<DeviceModel> MakeDeviceModel(MeasurementSource& source, const Selection& selection, const MeasuredRows& rows) {
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, source.Peaks(selection.device));
-  INFIMUM_ASSIGN_OR_RETURN(DeviceModel device, DeviceModel::Make(selection.device, peaks, selection.threads));
+  INFIMUM_ASSIGN_OR_RETURN(DeviceModel device,
+                           DeviceModel::Make(selection.device, peaks, selection.threads,
+                                             selection.contract.value_or(NumericContract::kStrictF32)));
   for (const auto& [key, entry] : rows.all())
     for (const auto& [threads, timed] : entry.by_threads)
       for (const TimedRow& row : timed)

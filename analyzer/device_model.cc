@@ -128,7 +128,8 @@ std::vector<CacheSize> CachesOf(const DeviceKey& device) {
   return caches;
 }
 
-Result<DeviceModel> DeviceModel::Make(const DeviceKey& device, const DevicePeaks& peaks, std::int64_t threads) {
+Result<DeviceModel> DeviceModel::Make(const DeviceKey& device, const DevicePeaks& peaks, std::int64_t threads,
+                                      NumericContract contract) {
   DeviceModel model;
   std::vector<RatePoint> points;
   double data_sheet_bandwidth = 0;
@@ -137,8 +138,15 @@ Result<DeviceModel> DeviceModel::Make(const DeviceKey& device, const DevicePeaks
     const double rate = RateOf(peak, threads);
     if (!IsUsable(rate) || peak.working_set.value < 0) continue;
     const bool data_sheet = std::string_view(peak.source).substr(0, kDataSheet.size()) == kDataSheet;
-    if (peak.kind == PeakRate::Kind::kArithmetic) {
-      const std::size_t type = static_cast<std::size_t>(peak.type);
+    if (peak.kind == PeakRate::Kind::kLaunch) {
+      const Latency launch = std::chrono::duration<double>(1 / peak.per_second);
+      model.launch_ = model.launch_.count() > 0 ? std::min(model.launch_, launch) : launch;
+      continue;
+    }
+    if (peak.kind == PeakRate::Kind::kTf32 && contract != NumericContract::kTf32) continue;
+    if (!peak.is_memory()) {
+      const std::size_t type =
+          static_cast<std::size_t>(peak.kind == PeakRate::Kind::kTf32 ? DataType::kF32 : peak.type);
       if (type >= model.arithmetic_.size()) continue;
       model.arithmetic_[type] = std::max(model.arithmetic_[type], rate);
       model.arithmetic_data_sheet_ |= data_sheet;

@@ -49,8 +49,10 @@ struct MemoryFloor {
 
 class DeviceModel {
  public:
-  // An error where `peaks` holds no memory rate at all. `threads` is how many cores a bound may use.
-  static Result<DeviceModel> Make(const DeviceKey& device, const DevicePeaks& peaks, std::int64_t threads);
+  // An error where `peaks` holds no memory rate at all. `threads` is how many cores a bound may use. Under the contract
+  // tf32 the products of f32 operands run as fast as either peak says.
+  static Result<DeviceModel> Make(const DeviceKey& device, const DevicePeaks& peaks, std::int64_t threads,
+                                  NumericContract contract = NumericContract::kStrictF32);
 
   // Raises the rates that this measured time shows to be possible.
   void Observe(const Workload& workload, const Work& work, std::string_view algorithm, Latency latency);
@@ -63,6 +65,9 @@ class DeviceModel {
   // least as fast in them, and a higher peak only lowers a floor. nullopt where none is known.
   std::optional<FlopsPerSecond> Arithmetic(DataType type) const;
   bool HasArithmetic(DataType type) const;
+
+  // What an empty kernel costs among others: less no program takes that runs any. 0 where it is not known.
+  Latency launch() const { return launch_; }
 
   // Time to read and write so many bytes by the measured copy curve, working set = bytes, interpolated
   // in logarithms; nullopt without a measured memory rate.
@@ -81,6 +86,7 @@ class DeviceModel {
   std::vector<MemoryLevel> levels_;      // nearest first, the first with nearer = 0
   std::vector<CurvePoint> copy_curve_;   // ascending working sets, one point each
   std::array<double, 32> arithmetic_{};  // by DataType; 0 where unknown
+  Latency launch_{0};
   bool memory_data_sheet_ = false;
   bool arithmetic_data_sheet_ = false;
 };

@@ -102,6 +102,10 @@ Floor Decide(const MemoryFloor& memory, const FlopsByType& flops, const DeviceMo
     floor.latency = arithmetic;
     floor.decided_by = "arithmetic " + std::string(Name(slowest));
   }
+  if (floor.latency.count() > 0 && device.launch() > floor.latency) {
+    floor.latency = device.launch();
+    floor.decided_by = "one launch";
+  }
   for (const auto& [type, count] : flops)
     if (count > 0 && !device.HasArithmetic(type))
       floor.assumptions.push_back((device.Arithmetic(type) ? "borrowed-peak-" : "unknown-peak-") +

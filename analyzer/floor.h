@@ -1,6 +1,6 @@
 // F0 and Fc: the least time that any correct program can take, from what it must move and must compute.
 //
-//   F0 = max(over memory levels l of (B - capacity of the nearer levels)+ / bandwidth_l,  W / peak)
+//   F0 = max(over memory levels l of (B - capacity of the nearer levels)+ / bandwidth_l,  W / peak,  one launch)
 //
 // B is compulsory_traffic.h's. For F0, W is provable work; for Fc, by convention, the textbook's FLOPs.
 //

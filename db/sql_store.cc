@@ -21,8 +21,8 @@
 namespace infimum {
 namespace {
 
-constexpr PeakRate::Kind kKinds[] = {PeakRate::Kind::kRead, PeakRate::Kind::kWrite, PeakRate::Kind::kCopy,
-                                     PeakRate::Kind::kArithmetic};
+constexpr PeakRate::Kind kKinds[] = {PeakRate::Kind::kRead,       PeakRate::Kind::kWrite, PeakRate::Kind::kCopy,
+                                     PeakRate::Kind::kArithmetic, PeakRate::Kind::kTf32,  PeakRate::Kind::kLaunch};
 
 constexpr const char* kRunColumns =
     "framework, framework_version, model_name, model_sha256, device_key, dims, threads, contract, details";
@@ -82,6 +82,10 @@ std::string_view Name(PeakRate::Kind kind) {
       return "copy";
     case PeakRate::Kind::kArithmetic:
       return "arithmetic";
+    case PeakRate::Kind::kTf32:
+      return "tf32";
+    case PeakRate::Kind::kLaunch:
+      return "launch";
   }
   return "read";
 }

@@ -1,15 +1,19 @@
 #include "microbench/cuda/gpu_backend.h"
 
 #include <charconv>
+#include <limits>
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "microbench/cuda/gpu_peaks.h"
+#include "microbench/cuda/gpu_replay.h"
 #include "microbench/cuda/gpu_run.h"
 #include "microbench/cuda/symmetric_values.h"
 
 namespace infimum::cuda {
 namespace {
+
+constexpr int kMostStreams = 16;
 
 std::string Generation(std::int64_t compute_capability) {
   switch (compute_capability / 10) {
@@ -44,17 +48,30 @@ std::string Company(const std::vector<GpuProcess>& others) {
 
 }  // namespace
 
-Status GpuBackend::ReadSettings(GpuOptions& gpu, bool& busy_is_allowed) const {
+Status GpuBackend::ReadSettings(GpuOptions& gpu, bool& busy_is_allowed) {
   for (const auto& [name, value] : options_.settings) {
+    const auto number = [&value = value](int least, int most) -> std::optional<int> {
+      int read = 0;
+      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), read);
+      const bool is_whole = error == std::errc() && end == value.data() + value.size();
+      return is_whole && read >= least && read <= most ? std::optional(read) : std::nullopt;
+    };
     if (name == "device") {
-      const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), gpu.device);
-      if (error != std::errc() || end != value.data() + value.size() || gpu.device < 0)
-        return Error{"--backend-option device: " + Quoted(value) + " is no number of a GPU"};
+      const std::optional<int> device = number(0, std::numeric_limits<int>::max());
+      if (!device) return Error{"--backend-option device: " + Quoted(value) + " is no number of a GPU"};
+      gpu.device = *device;
+    } else if (name == "streams") {
+      const std::optional<int> streams = number(1, kMostStreams);
+      if (!streams)
+        return Error{"--backend-option streams: " + Quoted(value) + " is no number from 1 to " +
+                     std::to_string(kMostStreams)};
+      replay_streams_ = *streams;
     } else if (name == "busy") {
       if (value != "allow") return Error{"--backend-option busy: " + Quoted(value) + " is not 'allow'"};
       busy_is_allowed = true;
     } else {
-      return Error{"--backend-option: backend cuda has no option " + name + "; it has device=N and busy=allow"};
+      return Error{"--backend-option: backend cuda has no option " + name +
+                   "; it has device=N, busy=allow and streams=N"};
     }
   }
   return {};
@@ -132,6 +149,13 @@ Result<std::unique_ptr<PreparedRun>> GpuBackend::Prepare(const Workload& workloa
   INFIMUM_ASSIGN_OR_RETURN(const std::optional<GpuOffer> offer, libraries_->Find(workload, contract, candidate));
   if (!offer) return Error{"unsupported: " + candidate.name() + " is not offered for this workload on this device"};
   return PrepareGpuRun(*gpu_, BenchmarkedRegion(workload), *offer, {options_.seed, launch_floor_});
+}
+
+Result<std::unique_ptr<PreparedReplay>> GpuBackend::PrepareReplay(const ReplaySchedule& schedule,
+                                                                  const TensorFolder& folder) {
+  INFIMUM_RETURN_IF_ERROR(Open());
+  return PrepareGpuReplay(*gpu_, *libraries_, schedule, folder,
+                          {options_.seed, static_cast<std::size_t>(replay_streams_)});
 }
 
 std::vector<std::string> GpuBackend::PeakProbes() { return GpuPeakProbes(); }

@@ -2,7 +2,8 @@
 //
 //   GpuBackend backend(options, {OpenCudaGpu, MakeCudaLibraries});
 //
-// Settings (--backend-option): `device=1` is CUDA's number of the GPU; `busy=allow` measures although others use it.
+// Settings (--backend-option): `device=1` is CUDA's number of the GPU; `busy=allow` measures although others use it;
+// `streams=4` runs independent branches of a replay beside each other.
 #pragma once
 
 #include <functional>
@@ -33,6 +34,8 @@ class GpuBackend : public Backend {
                                             CandidateTier tier) override;
   Result<std::unique_ptr<PreparedRun>> Prepare(const Workload& workload, const Candidate& candidate,
                                                NumericContract contract) override;
+  Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule& schedule,
+                                                        const TensorFolder& folder) override;
   std::vector<std::string> PeakProbes() override;
   Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) override;
   std::optional<double> FrequencyMhz() override;
@@ -41,13 +44,14 @@ class GpuBackend : public Backend {
  private:
   // The GPU, opened at the first call; the error is the same at every later one.
   Status Open();
-  Status ReadSettings(GpuOptions& gpu, bool& busy_is_allowed) const;
+  Status ReadSettings(GpuOptions& gpu, bool& busy_is_allowed);
 
   BackendOptions options_;
   GpuParts parts_;
   std::unique_ptr<Gpu> gpu_;
   std::unique_ptr<GpuLibraries> libraries_;
   std::optional<Latency> launch_floor_;
+  int replay_streams_ = 1;
 };
 
 }  // namespace infimum::cuda

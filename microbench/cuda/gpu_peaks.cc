@@ -12,6 +12,7 @@ namespace infimum::cuda {
 namespace {
 
 constexpr std::string_view kMemoryProbe = "memory";
+constexpr std::string_view kLaunchProbe = "launches";
 constexpr std::int64_t kLeastSet = std::int64_t{1} << 20;
 // What one launch moves at least, so that starting it weighs little.
 constexpr std::int64_t kBytesOfLaunch = std::int64_t{256} << 20;
@@ -45,6 +46,7 @@ struct ProductProbe {
   NumericContract contract;
 };
 constexpr ProductProbe kProducts[] = {{"f32 product", DataType::kF32, NumericContract::kStrictF32},
+                                      {"tf32 product", DataType::kF32, NumericContract::kTf32},
                                       {"f64 product", DataType::kF64, NumericContract::kStrictF32},
                                       {"f16 product", DataType::kF16, NumericContract::kF16},
                                       {"bf16 product", DataType::kBF16, NumericContract::kBf16},
@@ -106,6 +108,13 @@ Result<std::vector<PeakRate>> Bandwidth(Gpu& gpu) {
   return rates;
 }
 
+// As rows near it are told apart (gpu_run.h).
+Result<std::vector<PeakRate>> LaunchRate(Gpu& gpu) {
+  INFIMUM_ASSIGN_OR_RETURN(const Latency launch, MeasureLaunchFloor(gpu));
+  return std::vector<PeakRate>{
+      {PeakRate::Kind::kLaunch, Bytes{0}, DataType::kF32, 1, PerSecond(1, launch), "measured"}};
+}
+
 std::vector<PeakRate> ArithmeticRates(const std::vector<DataType>& types, double per_second) {
   std::vector<PeakRate> rates;
   for (const DataType type : types)
@@ -157,16 +166,19 @@ Result<std::vector<PeakRate>> ProductRate(Gpu& gpu, GpuLibraries& libraries, con
   INFIMUM_RETURN_IF_ERROR(program->Bind(addresses, workspace.data()));
   INFIMUM_ASSIGN_OR_RETURN(const Latency time, LeastTime(gpu, [&] { return program->Enqueue(gpu.stream()); }));
   const double extent = static_cast<double>(kProductExtent);
+  const double per_second = PerSecond(2 * extent * extent * extent, time);
+  if (probe.contract == NumericContract::kTf32)
+    return std::vector<PeakRate>{{PeakRate::Kind::kTf32, Bytes{0}, DataType::kF32, 1, per_second, "measured"}};
   std::vector<DataType> types = {probe.type};
   if (probe.type == DataType::kS8) types.push_back(DataType::kU8);
   if (probe.type == DataType::kF8E4M3) types.push_back(DataType::kF8E5M2);
-  return ArithmeticRates(types, PerSecond(2 * extent * extent * extent, time));
+  return ArithmeticRates(types, per_second);
 }
 
 }  // namespace
 
 std::vector<std::string> GpuPeakProbes() {
-  std::vector<std::string> names = {std::string(kMemoryProbe)};
+  std::vector<std::string> names = {std::string(kMemoryProbe), std::string(kLaunchProbe)};
   for (const VectorProbe& probe : VectorProbes()) names.emplace_back(probe.name);
   for (const ProductProbe& probe : kProducts) names.emplace_back(probe.name);
   return names;
@@ -174,6 +186,7 @@ std::vector<std::string> GpuPeakProbes() {
 
 Result<std::vector<PeakRate>> MeasureGpuPeaks(Gpu& gpu, GpuLibraries& libraries, std::string_view probe) {
   if (probe == kMemoryProbe) return Bandwidth(gpu);
+  if (probe == kLaunchProbe) return LaunchRate(gpu);
   for (const VectorProbe& vectors : VectorProbes())
     if (vectors.name == probe) return VectorRate(gpu, vectors);
   for (const ProductProbe& product : kProducts)

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "infimum/measurement/statistics.h"
+#include "microbench/cuda/bound_program.h"
 #include "microbench/cuda/launch_timer.h"
 #include "microbench/cuda/program_launches.h"
 #include "microbench/reference/region_tensors.h"
@@ -25,16 +26,16 @@ bool IsConstant(const Region& region, const RegionOperand& operand) {
 
 class GpuRun : public PreparedRun {
  public:
-  GpuRun(Gpu& gpu, std::unique_ptr<cpu::RegionTensors> tensors, std::unique_ptr<GpuProgram> program,
-         const GpuRunOptions& options)
+  GpuRun(Gpu& gpu, std::unique_ptr<cpu::RegionTensors> tensors, const GpuRunOptions& options)
       : gpu_(gpu),
         tensors_(std::move(tensors)),
-        program_(std::move(program)),
-        launches_(gpu, [this](Gpu::Stream stream) { return Enqueue(stream); }),
+        launches_(gpu, [this](Gpu::Stream stream) { return program_->Enqueue(stream); }),
         options_(options) {}
 
-  Status Prepare() {
-    for (const GpuBinding& binding : program_->bindings()) {
+  Status Prepare(std::unique_ptr<GpuProgram> program) {
+    std::vector<void*> addresses;
+    std::vector<std::size_t> constants;
+    for (const GpuBinding& binding : program->bindings()) {
       INFIMUM_ASSIGN_OR_RETURN(DeviceMemory memory,
                                DeviceMemory::Allocate(gpu_, binding.placement.bytes(binding.type)));
       if (binding.is_written()) {
@@ -43,25 +44,24 @@ class GpuRun : public PreparedRun {
         const std::vector<std::byte> packed = Packed(*tensors_->problem().Find(binding.tensor), binding.placement);
         INFIMUM_RETURN_IF_ERROR(gpu_.Upload(memory.data(), packed.data(), memory.size()));
         if (IsConstant(tensors_->problem().region, binding.tensor)) {
-          constants_.push_back(addresses_.size());
-          constant_bytes_ += memory.size();
+          constants.push_back(addresses.size());
         }
       }
       footprint_ += memory.size();
-      addresses_.push_back(memory.data());
+      addresses.push_back(memory.data());
       memory_.push_back(std::move(memory));
     }
-    if (program_->workspace().value > 0) {
-      INFIMUM_ASSIGN_OR_RETURN(workspace_, DeviceMemory::Allocate(gpu_, program_->workspace()));
+    if (program->workspace().value > 0) {
+      INFIMUM_ASSIGN_OR_RETURN(workspace_, DeviceMemory::Allocate(gpu_, program->workspace()));
     }
-    INFIMUM_RETURN_IF_ERROR(program_->Bind(addresses_, workspace_.data()));
+    program_.emplace(gpu_, std::move(program), std::move(addresses), workspace_.data(), std::move(constants));
     INFIMUM_RETURN_IF_ERROR(program_->Prepare());
     MakeTimer(1);
     return {};
   }
 
   Status Run() override {
-    INFIMUM_RETURN_IF_ERROR(Enqueue(gpu_.stream()));
+    INFIMUM_RETURN_IF_ERROR(program_->Enqueue(gpu_.stream()));
     return gpu_.Wait();
   }
 
@@ -94,23 +94,10 @@ class GpuRun : public PreparedRun {
   }
 
   Bytes footprint() const override { return footprint_; }
-  Bytes constants() const override { return constant_bytes_; }
+  Bytes constants() const override { return program_->constants(); }
 
   Status RotateConstants(std::size_t copies) override {
-    copies_.clear();
-    place_ = 0;
-    INFIMUM_RETURN_IF_ERROR(program_->Bind(addresses_, workspace_.data()));
-    for (std::size_t copy = 1; copy < copies; ++copy) {
-      std::vector<DeviceMemory> made;
-      for (const std::size_t constant : constants_) {
-        INFIMUM_ASSIGN_OR_RETURN(DeviceMemory memory, DeviceMemory::Allocate(gpu_, memory_[constant].size()));
-        const GpuBinding& binding = program_->bindings()[constant];
-        const std::vector<std::byte> packed = Packed(*tensors_->problem().Find(binding.tensor), binding.placement);
-        INFIMUM_RETURN_IF_ERROR(gpu_.Upload(memory.data(), packed.data(), memory.size()));
-        made.push_back(std::move(memory));
-      }
-      copies_.push_back(std::move(made));
-    }
+    INFIMUM_RETURN_IF_ERROR(program_->RotateConstants(copies));
     // Graphs hold addresses; and one must go through all copies, else the next finds some of them in the cache.
     MakeTimer(static_cast<std::int64_t>(std::max<std::size_t>(copies, 1)));
     return {};
@@ -124,29 +111,14 @@ class GpuRun : public PreparedRun {
     timer_.emplace(launches_, options);
   }
 
-  Status Enqueue(Gpu::Stream stream) {
-    if (!copies_.empty()) {
-      place_ = place_ == copies_.size() ? 0 : place_ + 1;
-      std::vector<void*> addresses = addresses_;
-      for (std::size_t i = 0; place_ > 0 && i < constants_.size(); ++i)
-        addresses[constants_[i]] = copies_[place_ - 1][i].data();
-      INFIMUM_RETURN_IF_ERROR(program_->Bind(addresses, workspace_.data()));
-    }
-    return program_->Enqueue(stream);
-  }
-
   Gpu& gpu_;
   std::unique_ptr<cpu::RegionTensors> tensors_;
-  std::unique_ptr<GpuProgram> program_;
+  std::optional<BoundProgram> program_;
   ProgramLaunches launches_;
   GpuRunOptions options_;
   std::vector<DeviceMemory> memory_;  // by binding
-  std::vector<void*> addresses_;
   DeviceMemory workspace_;
-  Bytes footprint_, constant_bytes_;
-  std::vector<std::size_t> constants_;             // bindings that are
-  std::vector<std::vector<DeviceMemory>> copies_;  // of them, beside the first
-  std::size_t place_ = 0;                          // 0: the first
+  Bytes footprint_;
   std::optional<LaunchTimer> timer_;
 };
 
@@ -158,8 +130,8 @@ Result<std::unique_ptr<PreparedRun>> PrepareGpuRun(Gpu& gpu, const cpu::ValuedRe
                            cpu::RegionTensors::Random(problem.region, options.seed));
   INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<GpuProgram> program, offer.make(gpu));
   tensors->problem().values = problem.values;
-  auto run = std::make_unique<GpuRun>(gpu, std::move(tensors), std::move(program), options);
-  INFIMUM_RETURN_IF_ERROR(run->Prepare());
+  auto run = std::make_unique<GpuRun>(gpu, std::move(tensors), options);
+  INFIMUM_RETURN_IF_ERROR(run->Prepare(std::move(program)));
   return std::unique_ptr<PreparedRun>(std::move(run));
 }
 

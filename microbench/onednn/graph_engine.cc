@@ -106,7 +106,7 @@ dnnl::graph::compiled_partition Compiled(const dnnl::graph::partition& partition
   dnnl::error::wrap_c_api(dnnl_graph_compiled_partition_create(&made, partition.get()),
                           "could not create a compiled partition");
   dnnl::graph::compiled_partition compiled(made);  // owns it from here on
-  const std::vector<const dnnl_graph_logical_tensor_t*> in = Described(inputs), out = Described(outputs);
+  std::vector<const dnnl_graph_logical_tensor_t*> in = Described(inputs), out = Described(outputs);
   dnnl::error::wrap_c_api(dnnl_graph_partition_compile(partition.get(), made, in.size(), in.data(), out.size(),
                                                        out.data(), GraphEngine().get()),
                           "could not compile a partition");

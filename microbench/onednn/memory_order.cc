@@ -43,36 +43,9 @@ std::optional<std::vector<ElementRun>> RunsOf(const memory::desc& described, con
   return Normalized(std::move(runs));
 }
 
-// Both orders over dimensions that neither of them splits.
-struct CommonDimensions {
-  memory::dims dims, from, to;
-};
-
 std::optional<CommonDimensions> Refined(const std::vector<ElementRun>& from, const std::vector<ElementRun>& to) {
-  CommonDimensions common;
-  std::size_t a = from.size(), b = to.size();
-  std::int64_t a_done = 1, b_done = 1;  // elements taken of the runs under way
-  while (a > 0 && b > 0) {
-    const ElementRun& source = from[a - 1];
-    const ElementRun& target = to[b - 1];
-    const std::int64_t a_left = source.extent / a_done, b_left = target.extent / b_done;
-    const std::int64_t extent = std::min(a_left, b_left);
-    if (std::max(a_left, b_left) % extent != 0) return std::nullopt;
-    common.dims.insert(common.dims.begin(), extent);
-    common.from.insert(common.from.begin(), source.physical * a_done);
-    common.to.insert(common.to.begin(), target.physical * b_done);
-    a_done *= extent;
-    b_done *= extent;
-    if (a_done == source.extent) {
-      --a;
-      a_done = 1;
-    }
-    if (b_done == target.extent) {
-      --b;
-      b_done = 1;
-    }
-  }
-  if (a != 0 || b != 0 || common.dims.size() > kMostDimensions) return std::nullopt;
+  std::optional<CommonDimensions> common = OverCommonDimensions(from, to);
+  if (common && common->dims.size() > kMostDimensions) return std::nullopt;
   return common;
 }
 

@@ -1,36 +1,32 @@
 #include "microbench/onednn/replay_run.h"
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <deque>
 
 #include "infimum/base/text.h"
 #include "infimum/graph/memory_plan.h"
 #include "microbench/onednn/constant_copies.h"
-#include "microbench/onednn/replay_layout.h"
+#include "microbench/onednn/step_orders.h"
 
 namespace infimum::cpu {
 namespace {
 
 constexpr std::size_t kAlignment = 4096;  // no two tensors share a page, so none is moved within one by another's size
 
-// What a layer of 8 bits may be off by, one step, in parts of its range.
-constexpr double kStepOfRange = 0x1p-7;
-
 class ReplayRun : public PreparedReplay {
  public:
   ReplayRun(ReplaySchedule schedule, std::uint64_t seed) : schedule_(std::move(schedule)), seed_(seed) {}
 
   Status Prepare(const TensorFolder& folder) {
-    INFIMUM_RETURN_IF_ERROR(FillTensors(folder));
+    INFIMUM_ASSIGN_OR_RETURN(tensors_, ReplayTensors::Read(schedule_, folder));
     std::vector<StepOffer> offers(schedule_.steps.size());
     for (std::size_t i = 0; i < offers.size(); ++i) {
-      ReadValueTensors(schedule_.steps[i]);
+      schedule_.steps[i] = tensors_.WithNumbers(schedule_.steps[i]);
       const Status status = PrepareStep(schedule_.steps[i], offers[i]);
       if (!status.ok()) return Within("step " + Quoted(schedule_.steps[i].name), status.error());
     }
-    INFIMUM_ASSIGN_OR_RETURN(layout_, LayOut(schedule_, offers, given_));
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<StepOrders> wanted, WantedOrders(schedule_, offers, tensors_, orders_));
+    INFIMUM_ASSIGN_OR_RETURN(layout_, LayOut(schedule_, wanted, orders_));
     INFIMUM_RETURN_IF_ERROR(PlaceBuffers());
     for (const ReplayOperation& operation : layout_.operations) {
       const Status status = MakeProgram(operation, offers[operation.step]);
@@ -53,68 +49,29 @@ class ReplayRun : public PreparedReplay {
   Result<ReplayResult> Check() override {
     ReplayResult result;
     result.parts = parts_;
-    double squares = 0;
+    OutputTolerance tolerance;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const ReplayOperation& operation = layout_.operations[i];
       // A result left over from before must not pass.
       for (const std::size_t buffer : operation.writes) {
-        std::memset(DataOf(buffer), 0xcb, layout_.buffers[buffer].bytes);
+        std::memset(DataOf(buffer), 0xcb, BytesOf(buffer));
       }
       INFIMUM_RETURN_IF_ERROR(Run(i));
       if (operation.is_reorder) continue;
       INFIMUM_ASSIGN_OR_RETURN(result.parts[i].error, ErrorOf(operation));
-      const ErrorMeasure measure = MeasureOf(schedule_.steps[operation.step].workload);
-      const double tolerance =
-          measure == ErrorMeasure::kSteps ? std::min(parts_[i].tolerance, kStepOfRange) : parts_[i].tolerance;
-      squares += tolerance * tolerance;
+      tolerance.Add(schedule_.steps[operation.step], parts_[i].tolerance);
     }
     for (const std::size_t buffer : layout_.outputs) {
-      INFIMUM_ASSIGN_OR_RETURN(ReplayOutput output, Compared(buffer));
-      // Both that run and what it is compared with may be off by what each layer's contract allows.
-      output.tolerance = 2 * std::sqrt(squares);
+      const std::size_t tensor = layout_.buffers[buffer].tensor;
+      INFIMUM_ASSIGN_OR_RETURN(const HostTensor found, RowMajor(buffer, Whole(buffer)));
+      ReplayOutput output = tensors_.Compared(tensor, found);
+      output.tolerance = tolerance.value();
       result.outputs.push_back(std::move(output));
     }
     return result;
   }
 
  private:
-  // Inputs and weights as they came, and what outputs should be.
-  Status FillTensors(const TensorFolder& folder) {
-    std::vector<bool> made(schedule_.tensors.size(), false);
-    for (const ReplayStep& step : schedule_.steps) {
-      for (const std::size_t output : step.outputs) made[output] = true;
-    }
-    given_.resize(schedule_.tensors.size());
-    expected_.resize(schedule_.tensors.size());
-    for (std::size_t i = 0; i < given_.size(); ++i) {
-      const ReplayTensor& tensor = schedule_.tensors[i];
-      if (tensor.kind != ReplayTensorKind::kIntermediate) {
-        INFIMUM_ASSIGN_OR_RETURN(given_[i], HostTensor::Make(tensor.shape, tensor.type));
-        if (tensor.fill) {
-          for (std::int64_t k = 0; k < given_[i].count(); ++k) given_[i].Set(k, *tensor.fill);
-        } else if (!made[i]) {
-          INFIMUM_RETURN_IF_ERROR(folder.Read(tensor.name, tensor.type, tensor.shape, given_[i].data()));
-        }
-      }
-      if (tensor.is_output) {
-        INFIMUM_ASSIGN_OR_RETURN(expected_[i], HostTensor::Make(tensor.shape, tensor.type));
-        INFIMUM_RETURN_IF_ERROR(folder.Read(tensor.name, tensor.type, tensor.shape, expected_[i].data()));
-      }
-    }
-    return {};
-  }
-
-  // Values that lie in weights become numbers like all others.
-  void ReadValueTensors(ReplayStep& step) const {
-    for (std::size_t i = 0; i < step.value_tensors.size(); ++i) {
-      for (const auto& [name, tensor] : step.value_tensors[i]) {
-        std::vector<double>& numbers = step.values[i][name];
-        for (std::int64_t k = 0; k < given_[tensor].count(); ++k) numbers.push_back(given_[tensor].Get(k));
-      }
-    }
-    step.value_tensors.clear();
-  }
-
   // Finds what runs a step; one that makes a weight runs now.
   Status PrepareStep(const ReplayStep& step, StepOffer& offer) {
     INFIMUM_ASSIGN_OR_RETURN(offer, FindStepOffer(step));
@@ -132,7 +89,8 @@ class ReplayRun : public PreparedReplay {
   Status SeeGiven(const std::vector<std::size_t>& tensors, const std::vector<Operand>& as, std::deque<HostTensor>& seen,
                   Pointers& pointers) {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
-      INFIMUM_ASSIGN_OR_RETURN(HostTensor view, HostTensor::Over(given_[tensors[i]].data(), as[i].shape, as[i].type));
+      INFIMUM_ASSIGN_OR_RETURN(HostTensor view,
+                               HostTensor::Over(tensors_.given(tensors[i]).data(), as[i].shape, as[i].type));
       pointers.push_back(&seen.emplace_back(std::move(view)));
     }
     return {};
@@ -140,22 +98,13 @@ class ReplayRun : public PreparedReplay {
 
   // Intermediates share a block as long as their lives allow; inputs and weights stay where they are.
   Status PlaceBuffers() {
-    const std::size_t end = layout_.operations.size();
-    std::vector<BufferLife> lives(layout_.buffers.size());
-    for (std::size_t i = 0; i < lives.size(); ++i) lives[i] = {layout_.buffers[i].bytes + 64, end, 0};
-    for (std::size_t i = 0; i < end; ++i) {
-      for (const auto* list : {&layout_.operations[i].reads, &layout_.operations[i].writes}) {
-        for (const std::size_t buffer : *list) {
-          lives[buffer].first = std::min(lives[buffer].first, i);
-          lives[buffer].last = std::max(lives[buffer].last, i);
-        }
-      }
-    }
-    for (const std::size_t output : layout_.outputs) lives[output].last = end;
+    std::vector<std::size_t> bytes;
+    for (std::size_t i = 0; i < layout_.buffers.size(); ++i) bytes.push_back(BytesOf(i) + 64);
+    const std::vector<BufferLife> lives = LivesOf(layout_, bytes);
     std::vector<BufferLife> planned;
     std::vector<std::size_t> place(lives.size(), lives.size());
     for (std::size_t i = 0; i < lives.size(); ++i) {
-      if (IsGiven(i)) continue;
+      if (layout_.IsGiven(schedule_, i)) continue;
       place[i] = planned.size();
       planned.push_back(lives[i]);
     }
@@ -163,22 +112,25 @@ class ReplayRun : public PreparedReplay {
     INFIMUM_ASSIGN_OR_RETURN(arena_, AlignedBuffer::Make(plan.bytes));
     data_.resize(lives.size());
     for (std::size_t i = 0; i < lives.size(); ++i) {
-      data_[i] = IsGiven(i) ? given_[layout_.buffers[i].tensor].data()
-                            : static_cast<char*>(arena_.data()) + plan.offsets[place[i]];
+      data_[i] = layout_.IsGiven(schedule_, i) ? tensors_.given(layout_.buffers[i].tensor).data()
+                                               : static_cast<char*>(arena_.data()) + plan.offsets[place[i]];
     }
     return {};
   }
 
-  bool IsGiven(std::size_t buffer) const {
-    return schedule_.tensors[layout_.buffers[buffer].tensor].kind != ReplayTensorKind::kIntermediate &&
-           layout_.buffers[buffer].order == nullptr;
+  const OrderOf& OrderOfBuffer(std::size_t buffer) const { return orders_.OrderAt(layout_.buffers[buffer].order); }
+  std::size_t BytesOf(std::size_t buffer) const {
+    const ReplayTensor& tensor = schedule_.tensors[layout_.buffers[buffer].tensor];
+    const OrderOf& order = OrderOfBuffer(buffer);
+    if (order != nullptr) return order->BytesOf(tensor.type);
+    return static_cast<std::size_t>(ElementCount(tensor.shape) * BytesPerElement(BufferType(tensor.type)));
   }
   void* DataOf(std::size_t buffer) const { return data_[buffer]; }
 
   // A buffer as an operand of this shape. Where any order serves, the kernel goes over memory as it lies.
   Result<HostTensor*> See(std::size_t buffer, const Operand& as, bool as_it_lies) {
     INFIMUM_ASSIGN_OR_RETURN(HostTensor view, HostTensor::Over(DataOf(buffer), as.shape, as.type,
-                                                               as_it_lies ? nullptr : layout_.buffers[buffer].order));
+                                                               as_it_lies ? nullptr : OrderOfBuffer(buffer)));
     return &views_.emplace_back(std::move(view));
   }
 
@@ -227,11 +179,11 @@ class ReplayRun : public PreparedReplay {
 
   // A buffer's elements in row-major order, seen as an operand: itself, or a copy.
   Result<HostTensor> RowMajor(std::size_t buffer, const Operand& as) {
-    if (layout_.buffers[buffer].order == nullptr) return HostTensor::Over(DataOf(buffer), as.shape, as.type);
+    if (OrderOfBuffer(buffer) == nullptr) return HostTensor::Over(DataOf(buffer), as.shape, as.type);
     INFIMUM_ASSIGN_OR_RETURN(HostTensor copy, HostTensor::Make(as.shape, as.type));
     const Operand whole = Whole(buffer);
     INFIMUM_ASSIGN_OR_RETURN(const HostTensor from,
-                             HostTensor::Over(DataOf(buffer), whole.shape, whole.type, layout_.buffers[buffer].order));
+                             HostTensor::Over(DataOf(buffer), whole.shape, whole.type, OrderOfBuffer(buffer)));
     INFIMUM_ASSIGN_OR_RETURN(const HostTensor to, HostTensor::Over(copy.data(), whole.shape, whole.type));
     INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Program> reorder, MakeReorder(from, to));
     INFIMUM_RETURN_IF_ERROR(reorder->Run());
@@ -255,31 +207,10 @@ class ReplayRun : public PreparedReplay {
     return StepError(step, operands, outputs, seed_);
   }
 
-  // Over all elements of an output: the largest difference, in parts of the largest that is expected.
-  Result<ReplayOutput> Compared(std::size_t buffer) {
-    const std::size_t tensor = layout_.buffers[buffer].tensor;
-    INFIMUM_ASSIGN_OR_RETURN(const HostTensor found, RowMajor(buffer, Whole(buffer)));
-    const HostTensor& expected = expected_[tensor];
-    double largest = 0, difference = 0;
-    for (std::int64_t i = 0; i < expected.count(); ++i) {
-      const double wanted = expected.Get(i), value = found.Get(i);
-      if (value == wanted || (std::isnan(value) && std::isnan(wanted))) continue;
-      const double distance = std::fabs(value - wanted);
-      difference = std::isnan(distance) ? INFINITY : std::max(difference, distance);
-    }
-    for (std::int64_t i = 0; i < expected.count(); ++i) {
-      if (std::isfinite(expected.Get(i))) largest = std::max(largest, std::fabs(expected.Get(i)));
-    }
-    ReplayOutput output;
-    output.name = schedule_.tensors[tensor].name;
-    output.error = difference == 0 ? 0 : difference / std::max(largest, 1e-30);
-    return output;
-  }
-
   ReplaySchedule schedule_;
   std::uint64_t seed_;
-  std::vector<HostTensor> given_;     // by tensor; of inputs and weights
-  std::vector<HostTensor> expected_;  // by tensor; of outputs
+  ReplayTensors tensors_;
+  OrderTable orders_;
   ReplayLayout layout_;
   AlignedBuffer arena_;
   std::vector<void*> data_;       // of the layout's buffers

@@ -12,12 +12,9 @@
 
 #include "infimum/graph/replay_schedule.h"
 #include "microbench/onednn/program.h"
-#include "microbench/reference/values.h"
+#include "microbench/reference/step_reference.h"
 
 namespace infimum::cpu {
-
-using Operands = std::vector<const HostTensor*>;
-using Outputs = std::vector<HostTensor*>;
 
 struct StepOffer {
   std::string candidate;
@@ -30,13 +27,5 @@ struct StepOffer {
 // The step's candidate; where it names none, or one that is not offered with the step's values, the first that is;
 // where there is none at all, the f64 reference as a plain kernel (small layers take no harm, large ones take long).
 Result<StepOffer> FindStepOffer(const ReplayStep& step);
-
-// One value set for each configuration of the step.
-Result<std::vector<LayerValues>> ValuesOf(const ReplayStep& step);
-
-// The largest error of `outputs` against the f64 reference on `operands`, all row-major, in the measure of the
-// contract; nullopt where a configuration has no reference.
-Result<std::optional<double>> StepError(const ReplayStep& step, const Operands& operands, const Outputs& outputs,
-                                        std::uint64_t seed);
 
 }  // namespace infimum::cpu

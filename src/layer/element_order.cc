@@ -85,6 +85,37 @@ bool ElementOrder::is_row_major() const {
   return padded.empty() && (runs.empty() || (runs.size() == 1 && runs[0].logical == runs[0].physical));
 }
 
+std::optional<CommonDimensions> OverCommonDimensions(const std::vector<ElementRun>& from,
+                                                     const std::vector<ElementRun>& to) {
+  CommonDimensions common;
+  std::size_t a = from.size(), b = to.size();
+  std::int64_t a_done = 1, b_done = 1;  // elements taken of the runs under way
+  while (a > 0 && b > 0) {
+    const ElementRun& source = from[a - 1];
+    const ElementRun& target = to[b - 1];
+    const std::int64_t a_left = source.extent / a_done, b_left = target.extent / b_done;
+    const std::int64_t extent = std::min(a_left, b_left);
+    if (std::max(a_left, b_left) % extent != 0) return std::nullopt;
+    common.dims.push_back(extent);
+    common.from.push_back(source.physical * a_done);
+    common.to.push_back(target.physical * b_done);
+    a_done *= extent;
+    b_done *= extent;
+    if (a_done == source.extent) {
+      --a;
+      a_done = 1;
+    }
+    if (b_done == target.extent) {
+      --b;
+      b_done = 1;
+    }
+  }
+  if (a != 0 || b != 0) return std::nullopt;
+  for (std::vector<std::int64_t>* const list : {&common.dims, &common.from, &common.to})
+    std::reverse(list->begin(), list->end());
+  return common;
+}
+
 ElementOrder RowMajorOrder(const Shape& shape) { return {Normalized({{ElementCount(shape), 1, 1}}), {}}; }
 
 std::string RowMajorName(std::size_t rank) {

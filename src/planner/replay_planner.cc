@@ -78,7 +78,7 @@ bool IsRead(const ModelGraph& graph, ValueId value) {
   });
 }
 
-Result<ReplayUnit> UnitOf(const ModelGraph& graph, LayerId id, const std::string& candidate) {
+Result<ReplayUnit> UnitOf(const ModelGraph& graph, LayerId id, const ReplayCandidate& candidate) {
   const Layer& layer = graph.layer(id);
   ReplayUnit unit{{id}, {}, *layer.workload, candidate, {}, {}};
   for (const std::size_t input : layer.operand_inputs) {
@@ -240,7 +240,7 @@ bool CanReplay(const FusableRegion& region) {
   return !is_attention || (!region.values.empty() && region.values[0].contains("scale"));
 }
 
-Result<std::vector<ReplayUnit>> UnitsOf(const ModelGraph& graph, const std::vector<std::string>& candidates,
+Result<std::vector<ReplayUnit>> UnitsOf(const ModelGraph& graph, const std::vector<ReplayCandidate>& candidates,
                                         const std::vector<ReplayRegion>& regions) {
   std::vector<ReplayUnit> units;
   std::vector<bool> taken(graph.layers.size(), false);
@@ -259,7 +259,7 @@ Result<std::vector<ReplayUnit>> UnitsOf(const ModelGraph& graph, const std::vect
       return Error{NameOf(layer) + " cannot be replayed: " +
                    (layer.reason.empty() ? std::string("it runs other layers") : layer.reason)};
     }
-    Result<ReplayUnit> unit = UnitOf(graph, LayerId(i), i < candidates.size() ? candidates[i] : std::string());
+    Result<ReplayUnit> unit = UnitOf(graph, LayerId(i), i < candidates.size() ? candidates[i] : ReplayCandidate());
     if (!unit.ok()) return Within(NameOf(layer), unit.error());
     units.push_back(*std::move(unit));
   }

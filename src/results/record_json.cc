@@ -27,7 +27,7 @@ Result<T> NamedField(const Json& json, std::string_view name, std::optional<T> (
   return Error{"'" + std::string(name) + "' has the unknown value " + Quoted(text) + DidYouMean(text, known)};
 }
 
-constexpr std::array<std::string_view, 4> kPeakKinds = {"read", "write", "copy", "arithmetic"};
+constexpr std::array<std::string_view, 6> kPeakKinds = {"read", "write", "copy", "arithmetic", "tf32", "launch"};
 
 std::string_view PeakKindName(PeakRate::Kind kind) { return kPeakKinds.at(static_cast<std::size_t>(kind)); }
 
@@ -162,12 +162,14 @@ Result<ResultsHeader> HeaderFrom(const Json& json) {
 
 Json ToJson(const PeakRate& rate) {
   Json json = {{"kind", PeakKindName(rate.kind)}};
-  if (rate.kind == PeakRate::Kind::kArithmetic) {
-    json["type"] = Name(rate.type);
-    json["flops_per_second"] = rate.per_second;
-  } else {
+  if (rate.is_memory()) {
     json["working_set_bytes"] = rate.working_set.value;
     json["bytes_per_second"] = rate.per_second;
+  } else if (rate.kind == PeakRate::Kind::kLaunch) {
+    json["launches_per_second"] = rate.per_second;
+  } else {
+    if (rate.kind == PeakRate::Kind::kArithmetic) json["type"] = Name(rate.type);
+    json["flops_per_second"] = rate.per_second;
   }
   json["threads"] = rate.threads;
   json["source"] = rate.source;
@@ -177,12 +179,16 @@ Json ToJson(const PeakRate& rate) {
 Result<PeakRate> PeakFrom(const Json& json) {
   PeakRate rate;
   INFIMUM_ASSIGN_OR_RETURN(rate.kind, NamedField<PeakRate::Kind>(json, "kind", FindPeakKind, kPeakKinds));
-  if (rate.kind == PeakRate::Kind::kArithmetic) {
-    INFIMUM_ASSIGN_OR_RETURN(rate.type, NamedField<DataType>(json, "type", FindDataType, {}));
-    INFIMUM_ASSIGN_OR_RETURN(rate.per_second, NumberField(json, "flops_per_second", 0, kMaxRate));
-  } else {
+  if (rate.is_memory()) {
     INFIMUM_ASSIGN_OR_RETURN(rate.working_set.value, IntegerField(json, "working_set_bytes", 0));
     INFIMUM_ASSIGN_OR_RETURN(rate.per_second, NumberField(json, "bytes_per_second", 0, kMaxRate));
+  } else if (rate.kind == PeakRate::Kind::kLaunch) {
+    INFIMUM_ASSIGN_OR_RETURN(rate.per_second, NumberField(json, "launches_per_second", 0, kMaxRate));
+  } else {
+    if (rate.kind == PeakRate::Kind::kArithmetic) {
+      INFIMUM_ASSIGN_OR_RETURN(rate.type, NamedField<DataType>(json, "type", FindDataType, {}));
+    }
+    INFIMUM_ASSIGN_OR_RETURN(rate.per_second, NumberField(json, "flops_per_second", 0, kMaxRate));
   }
   // A time is a count divided by it.
   if (!(rate.per_second > 0)) return Error{"the rate is 0, expected a positive one"};

@@ -88,7 +88,11 @@ Result<ReplayStep> StepFrom(const Json& object) {
   Result<Workload> parsed = ParseWorkload(workload);
   if (!parsed.ok()) return Within("'workload'", parsed.error());
   step.workload = *std::move(parsed);
-  INFIMUM_ASSIGN_OR_RETURN(step.candidate, TextField(object, "candidate"));
+  INFIMUM_ASSIGN_OR_RETURN(step.candidate.name, TextField(object, "candidate"));
+  if (object.contains("input_layout")) {
+    INFIMUM_ASSIGN_OR_RETURN(step.candidate.input_layout, TextField(object, "input_layout"));
+    INFIMUM_ASSIGN_OR_RETURN(step.candidate.output_layout, TextField(object, "output_layout"));
+  }
   INFIMUM_ASSIGN_OR_RETURN(step.operands, IndicesField(object, "operands"));
   INFIMUM_ASSIGN_OR_RETURN(step.outputs, IndicesField(object, "outputs"));
   INFIMUM_ASSIGN_OR_RETURN(const Json* const values, ArrayField(object, "values"));
@@ -124,21 +128,24 @@ std::string FormatReplaySchedule(const ReplaySchedule& schedule) {
     steps.push_back({{"name", step.name},
                      {"layers", step.layers},
                      {"workload", Format(step.workload)},
-                     {"candidate", step.candidate},
+                     {"candidate", step.candidate.name},
                      {"operands", step.operands},
                      {"outputs", step.outputs},
                      {"values", std::move(values)}});
+    if (!step.candidate.input_layout.empty() || !step.candidate.output_layout.empty()) {
+      steps.back()["input_layout"] = step.candidate.input_layout;
+      steps.back()["output_layout"] = step.candidate.output_layout;
+    }
     if (step.value_tensors.empty()) continue;
     Json& in_tensors = steps.back()["value_tensors"] = Json::array();
     for (const ReplayValueTensors& one : step.value_tensors) {
       in_tensors.push_back(one.empty() ? Json::object() : Json(one));
     }
   }
-  return DumpJson(Json{{"schema", kSchema},
-                       {"model", schedule.model},
-                       {"tensors", std::move(tensors)},
-                       {"steps", std::move(steps)}}) +
-         '\n';
+  Json document{
+      {"schema", kSchema}, {"model", schedule.model}, {"tensors", std::move(tensors)}, {"steps", std::move(steps)}};
+  if (!schedule.contract.empty()) document["contract"] = schedule.contract;
+  return DumpJson(document) + '\n';
 }
 
 Result<ReplaySchedule> ParseReplaySchedule(std::string_view text) {
@@ -158,6 +165,9 @@ Result<ReplaySchedule> ParseReplaySchedule(std::string_view text) {
     Result<ReplayStep> step = StepFrom((*steps)[i]);
     if (!step.ok()) return Within(Place("steps", i), step.error());
     schedule.steps.push_back(*std::move(step));
+  }
+  if (document.contains("contract")) {
+    INFIMUM_ASSIGN_OR_RETURN(schedule.contract, TextField(document, "contract"));
   }
   INFIMUM_RETURN_IF_ERROR(Validate(schedule));
   return schedule;

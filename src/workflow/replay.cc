@@ -105,7 +105,7 @@ Result<ReplayResult> RunSchedule(const Installation& installation, const ReplayO
   return result;
 }
 
-Result<ReplaySchedule> ScheduleOf(const ModelGraph& graph, const std::vector<std::string>& candidates,
+Result<ReplaySchedule> ScheduleOf(const ModelGraph& graph, const std::vector<ReplayCandidate>& candidates,
                                   const std::vector<ReplayRegion>& regions) {
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<ReplayUnit> units, UnitsOf(graph, candidates, regions));
   return BuildReplaySchedule(graph, units);
@@ -113,24 +113,28 @@ Result<ReplaySchedule> ScheduleOf(const ModelGraph& graph, const std::vector<std
 
 // What the best plan runs: a candidate for each layer, empty where none is known, and the regions that it runs as one.
 struct Chosen {
-  std::vector<std::string> candidates;
+  std::vector<ReplayCandidate> candidates;
   std::vector<ReplayRegion> regions;
 };
+
+ReplayCandidate ByName(const Candidate& candidate) {
+  return {candidate.name(), candidate.input_layout, candidate.output_layout};
+}
 
 Chosen ChosenBy(const Bracket& bracket) {
   Chosen chosen;
   for (const LayerLatency& layer : bracket.layers)
-    chosen.candidates.push_back(layer.candidate ? layer.candidate->name() : std::string());
+    chosen.candidates.push_back(layer.candidate ? ByName(*layer.candidate) : ReplayCandidate());
   const auto add_region = [&](std::size_t place, const Candidate& candidate) {
     const RegionLatency& region = bracket.regions[place];
-    if (region.region) chosen.regions.push_back({*region.region, candidate.name()});
+    if (region.region) chosen.regions.push_back({*region.region, ByName(candidate)});
   };
   if (bracket.layouts) {
     for (const PlannedUnit& unit : bracket.layouts->units) {
       if (unit.region) {
         add_region(*unit.region, unit.candidate);
       } else if (!unit.candidate.algorithm.empty()) {
-        chosen.candidates[unit.layers[0].index()] = unit.candidate.name();
+        chosen.candidates[unit.layers[0].index()] = ByName(unit.candidate);
       }
     }
   } else {
@@ -231,6 +235,7 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
   }
   const Chosen chosen = ChosenBy(bracket);
   INFIMUM_ASSIGN_OR_RETURN(replay.schedule, ScheduleOf(replay.graph, chosen.candidates, chosen.regions));
+  if (under.selected) replay.schedule.contract = Name(*under.selected);
 
   INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder temporary, TemporaryFolder::Make());
   const std::filesystem::path folder = options.keep.empty() ? temporary.path() : options.keep;

@@ -133,7 +133,11 @@ void FillRoofs(const DevicePeaks& peaks, std::int64_t threads, ReportModel& repo
   }
   for (const PeakRate& rate : peaks.rates) {
     if (rate.threads != threads) continue;
-    if (rate.kind == PeakRate::Kind::kArithmetic) {
+    if (rate.kind == PeakRate::Kind::kLaunch) continue;
+    if (rate.kind == PeakRate::Kind::kTf32) {
+      double& best = arithmetic["tf32 arithmetic"];
+      best = std::max(best, rate.per_second);
+    } else if (rate.kind == PeakRate::Kind::kArithmetic) {
       double& best = arithmetic[std::string(Name(rate.type)) + " arithmetic"];
       best = std::max(best, rate.per_second);
     } else if (rate.working_set == largest) {

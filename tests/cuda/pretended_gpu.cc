@@ -9,6 +9,7 @@ namespace {
 
 constexpr Latency kStart{6}, kLaunchOfHost{5}, kKernel{2}, kColdKernel{1};
 constexpr std::int64_t kAlignment = 256;
+constexpr std::size_t kMostComputed = 500;
 
 std::set<std::string> Faults() {
   std::set<std::string> faults;
@@ -28,6 +29,7 @@ Latency TimeOf(std::int64_t bytes) { return kKernel + Latency(static_cast<double
 
 PretendedGpu::PretendedGpu(const GpuOptions& options, FakeClock* clock)
     : options_(options), clock_(clock), faults_(Faults()) {
+  computes_in_graphs = faults_.contains("computes");
   facts_.name = "Pretended GPU";
   facts_.uuid = "GPU-00000000-0000-0000-0000-000000000000";
   facts_.compute_capability = 900;
@@ -64,6 +66,7 @@ void PretendedGpu::Free(void* memory) {
 }
 
 Status PretendedGpu::Upload(void* device, const void* host, Bytes size) {
+  ++writes_;
   std::memcpy(device, host, static_cast<std::size_t>(size.value));
   return {};
 }
@@ -72,6 +75,7 @@ Status PretendedGpu::Download(void* host, const void* device, Bytes size) {
   return {};
 }
 Status PretendedGpu::Fill(void* device, int byte, Bytes size) {
+  ++writes_;
   std::memset(device, byte, static_cast<std::size_t>(size.value));
   return {};
 }
@@ -96,10 +100,16 @@ void PretendedGpu::Run(const Work& work, bool computes) {
     std::fflush(stderr);
     std::_Exit(3);
   }
-  if (computes) RunOnHost(work.call);
+  if (!computes) return;
+  if (work.on_host) {
+    work.on_host();
+  } else {
+    RunOnHost(work.call);
+  }
 }
 
-Status PretendedGpu::Enqueue(Work work) {
+Status PretendedGpu::Enqueue(Work work, Stream stream) {
+  branches_.insert(stream);
   if (is_capturing_) {
     captured_.push_back(std::move(work));
     return {};
@@ -117,13 +127,16 @@ Result<Gpu::Graph> PretendedGpu::Capture(const std::function<Status()>& enqueue)
   const Status enqueued = enqueue();
   is_capturing_ = false;
   INFIMUM_RETURN_IF_ERROR(enqueued);
-  graphs_[++last_graph_] = std::move(captured_);
+  graphs_[++last_graph_].work = std::move(captured_);
   return last_graph_;
 }
 
 Status PretendedGpu::LaunchGraph(Graph graph) {
   Spend(kStart);
-  for (const Work& work : graphs_.at(graph)) Run(work, computes_in_graphs);
+  Recorded& recorded = graphs_.at(graph);
+  const bool computes = computes_in_graphs && recorded.work.size() <= kMostComputed && recorded.computed_at != writes_;
+  if (computes) recorded.computed_at = writes_;
+  for (const Work& work : recorded.work) Run(work, computes);
   return {};
 }
 
@@ -144,8 +157,11 @@ Status PretendedGpu::EmptyCaches() {
   return {};
 }
 
-Status PretendedGpu::Launch(const KernelCall& call, Stream) { return Enqueue({call, false}); }
-Status PretendedGpu::LaunchEmpty() { return Enqueue({FillCall(), true}); }
+Status PretendedGpu::Launch(const KernelCall& call, Stream at) { return Enqueue({call}, at); }
+Status PretendedGpu::LaunchEmpty() { return Enqueue({FillCall(), true}, stream()); }
+Status PretendedGpu::EnqueueHost(std::function<void()> work, Stream at) {
+  return Enqueue({FillCall(), false, std::move(work)}, at);
+}
 
 Status PretendedGpu::LaunchPeak(const BandwidthCall& call) {
   Spend(TimeOf(BytesMoved(call)));

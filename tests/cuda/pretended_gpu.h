@@ -6,10 +6,16 @@
 //   where
 //                                                   the caches were emptied before it
 //
+// Replaying a graph takes its time; its launches are computed where `computes_in_graphs` says so, and then only those
+// of a graph of up to 500, and only when the host has written to memory since: launches of a timing are all alike.
+// Streams run one after the other; waits between them are counted.
+//
 // Faults are asked for by PRETENDED_GPU=NAME,... in the environment, where a worker inherits them: "lost" loses the
-// context at the third element-wise kernel, "slow" halves the clock, "company" has somebody else compute.
+// context at the third element-wise kernel, "slow" halves the clock, "company" has somebody else compute; and
+// "computes" sets `computes_in_graphs`.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -34,7 +40,10 @@ class PretendedGpu : public Gpu {
 
   Stream stream() override { return &streams_[0]; }
   Result<Stream> Branch(std::size_t number) override { return static_cast<Stream>(&streams_[number]); }
-  Status Follow(Stream, Stream) override { return {}; }
+  Status Follow(Stream, Stream) override {
+    ++follows_;
+    return {};
+  }
   Status Wait() override;
 
   Result<Graph> Capture(const std::function<Status()>& enqueue) override;
@@ -55,9 +64,14 @@ class PretendedGpu : public Gpu {
   std::optional<double> FrequencyMhz() override;
   std::vector<GpuProcess> OtherProcesses() override;
 
+  // What a library of a test puts into a stream: done on the host when its turn comes, for a kernel's time.
+  Status EnqueueHost(std::function<void()> work, Stream stream);
+
   // What a test looks at.
   bool captures = true;
-  bool computes_in_graphs = false;  // replaying a graph takes its time; its launches, all alike, need not be computed
+  bool computes_in_graphs = false;
+  std::size_t branches_used() const { return branches_.size(); }
+  std::size_t follows() const { return follows_; }
   std::size_t live_allocations() const { return memory_.size(); }
   std::size_t live_graphs() const { return graphs_.size(); }
   std::int64_t kernels_run() const { return kernels_run_; }
@@ -66,8 +80,9 @@ class PretendedGpu : public Gpu {
   struct Work {
     KernelCall call;
     bool is_empty = false;
+    std::function<void()> on_host = nullptr;
   };
-  Status Enqueue(Work work);
+  Status Enqueue(Work work, Stream stream);
   void Run(const Work& work, bool computes);
   void Spend(Latency time);
 
@@ -81,11 +96,18 @@ class PretendedGpu : public Gpu {
   Bytes allocated_;
   bool is_capturing_ = false, is_held_ = false, is_cold_ = false;
   std::vector<Work> captured_;
-  std::map<Graph, std::vector<Work>> graphs_;
+  struct Recorded {
+    std::vector<Work> work;
+    std::int64_t computed_at = -1;  // of `writes_`
+  };
+  std::map<Graph, Recorded> graphs_;
+  std::int64_t writes_ = 0;  // of the host's to memory
   Graph last_graph_ = 0;
   Latency now_{0};
   std::map<std::size_t, Latency> points_;
   std::int64_t kernels_run_ = 0, pointwise_run_ = 0;
+  std::set<Stream> branches_;
+  std::size_t follows_ = 0;
 };
 
 }  // namespace infimum::cuda

@@ -1,10 +1,11 @@
-// The CUDA runner on a GPU that is not there (pretended_gpu.h), with kernels of ours as its only library: the runner's
-// own parts, processes and files are the real ones. Its times are pretended, and its clock is, so that a campaign takes
-// no longer than the host needs for the arithmetic.
+// The CUDA runner on a GPU that is not there (pretended_gpu.h), with kernels of ours and, for products, the reference
+// (reference_library.h) as its libraries: the runner's own parts, processes and files are the real ones. Its times are
+// pretended, and its clock is, so that a campaign takes no longer than the host needs for the arithmetic.
 #include <memory>
 
 #include "microbench/cuda/gpu_backend.h"
 #include "tests/cuda/pretended_gpu.h"
+#include "tests/cuda/reference_library.h"
 
 int main(int argc, char** argv) {
   using namespace infimum;
@@ -12,9 +13,12 @@ int main(int argc, char** argv) {
   const auto open = [](const cuda::GpuOptions& options) -> Result<std::unique_ptr<cuda::Gpu>> {
     return std::unique_ptr<cuda::Gpu>(std::make_unique<cuda::PretendedGpu>(options, &clock));
   };
+  const auto libraries = [](cuda::Gpu& gpu) {
+    return cuda::MakeReferenceLibrary(static_cast<cuda::PretendedGpu&>(gpu));
+  };
   const auto make = [&](const BackendOptions& options) {
-    return std::unique_ptr<Backend>(std::make_unique<cuda::GpuBackend>(
-        options, cuda::GpuParts{open, [](cuda::Gpu&) { return cuda::MakeOwnLibrary(); }, &clock}));
+    return std::unique_ptr<Backend>(
+        std::make_unique<cuda::GpuBackend>(options, cuda::GpuParts{open, libraries, &clock}));
   };
   return RunnerMain(argc, argv, "cuda", make, {.has_device_memory = true});
 }

@@ -35,7 +35,7 @@ void SetConstant(GraphBuilder& model, const std::string& name, const std::vector
   std::memcpy(value.constant->bytes.data(), elements.data(), value.constant->bytes.size());
 }
 
-Result<ReplaySchedule> ScheduleOf(const ModelGraph& graph, const std::vector<std::string>& candidates = {}) {
+Result<ReplaySchedule> ScheduleOf(const ModelGraph& graph, const std::vector<ReplayCandidate>& candidates = {}) {
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<ReplayUnit> units, UnitsOf(graph, candidates));
   return BuildReplaySchedule(graph, units);
 }
@@ -55,7 +55,7 @@ TEST(ReplayPlanner, AViewIsAnotherNameOfItsTensorAndAResidualIsReadTwice) {
   const Result<ReplaySchedule> schedule = ScheduleOf(model.graph, {"onednn/jit:avx2", "", ""});
   ASSERT_TRUE(schedule.ok()) << schedule.error().message;
   ASSERT_EQ(schedule->steps.size(), 2U);
-  EXPECT_EQ(schedule->steps[0].candidate, "onednn/jit:avx2");
+  EXPECT_EQ(schedule->steps[0].candidate.name, "onednn/jit:avx2");
   const std::size_t a = schedule->steps[0].outputs[0];
   EXPECT_THAT(schedule->steps[1].operands, ElementsAre(a, a));
   EXPECT_TRUE(schedule->tensors[schedule->steps[1].outputs[0]].is_output);

@@ -20,6 +20,8 @@ using ::testing::HasSubstr;
 TEST(ReplayScheduleText, ComesBackAsItWas) {
   ReplaySchedule schedule = ExampleSchedule();
   schedule.tensors[1].fill = 0.5;
+  schedule.contract = "tf32";
+  schedule.steps[0].candidate = {"cudnn/eng0", "acdb", "abcd"};
   const Result<ReplaySchedule> again = ParseReplaySchedule(FormatReplaySchedule(schedule));
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(*again, schedule);

@@ -46,11 +46,27 @@ struct ReplayTensor {
   friend bool operator==(const ReplayTensor&, const ReplayTensor&) = default;
 };
 
+// What is to run a step, by name; an empty name is any that runs.
+struct ReplayCandidate {
+  std::string name;  // "onednn/brgconv:avx512_core"
+  // As it states them. Of several of one name that differ in them alone (a plan of cuDNN's on channels last and first)
+  // they say which; empty where they are not known.
+  std::string input_layout = {};
+  std::string output_layout = {};
+
+  ReplayCandidate() = default;
+  ReplayCandidate(const char* text) : name(text) {}             // NOLINT: a name alone is one
+  ReplayCandidate(std::string text) : name(std::move(text)) {}  // NOLINT
+  ReplayCandidate(std::string text, std::string input, std::string output)
+      : name(std::move(text)), input_layout(std::move(input)), output_layout(std::move(output)) {}
+  friend bool operator==(const ReplayCandidate&, const ReplayCandidate&) = default;
+};
+
 struct ReplayStep {
   std::string name;                 // for people
   std::vector<std::string> layers;  // the graph's layers that it runs
   Workload workload;
-  std::string candidate;  // "onednn/brgconv:avx512_core"; empty where none was measured: any that runs
+  ReplayCandidate candidate;  // empty where none was measured
   // Indices of tensors. Of a layer as OperandsOf and OutputsOf say; of a region in0, in1 ..., then w0, w1 ..., and its
   // outputs in their order.
   std::vector<std::size_t> operands;
@@ -65,6 +81,8 @@ struct ReplaySchedule {
   std::string model;
   std::vector<ReplayTensor> tensors;
   std::vector<ReplayStep> steps;  // producers before consumers
+  // The contract that the model is run under, where its types leave it open: "tf32". Empty: that of each step's types.
+  std::string contract = {};
 
   friend bool operator==(const ReplaySchedule&, const ReplaySchedule&) = default;
 };

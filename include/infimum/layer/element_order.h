@@ -31,6 +31,15 @@ struct ElementRun {
 // together joined: two orders are the same exactly when these are equal.
 std::vector<ElementRun> Normalized(std::vector<ElementRun> runs);
 
+// Two orders of the same elements over dimensions that neither of them splits, outermost first: what a copy from one to
+// the other goes through. nullopt where there are no such dimensions (6 = 2 x 3 against 3 x 2).
+struct CommonDimensions {
+  std::vector<std::int64_t> dims;
+  std::vector<std::int64_t> from, to;  // steps in memory
+};
+std::optional<CommonDimensions> OverCommonDimensions(const std::vector<ElementRun>& from,
+                                                     const std::vector<ElementRun>& to);
+
 struct ElementOrder {
   std::vector<ElementRun> runs;  // normalized
   // Of an order with gaps (channels that do not fill their last block): its name and shape, which are all that two of

@@ -62,17 +62,19 @@ struct Environment {
   friend bool operator==(const Environment&, const Environment&) = default;
 };
 
-// One point of the device's measured peaks: a rate of the memory system at a working set, or of
-// arithmetic in a type.
+// One point of the device's measured peaks: a rate of the memory system at a working set, of arithmetic in a type, or
+// of launches.
 struct PeakRate {
-  enum class Kind { kRead, kWrite, kCopy, kArithmetic };
+  // kTf32: products of f32 operands under the contract tf32. kLaunch: empty kernels one after the other.
+  enum class Kind { kRead, kWrite, kCopy, kArithmetic, kTf32, kLaunch };
   Kind kind = Kind::kRead;
   Bytes working_set;               // memory kinds
-  DataType type = DataType::kF32;  // arithmetic; the input type
+  DataType type = DataType::kF32;  // arithmetic; the input type (of tf32, f32)
   std::int64_t threads = 1;
-  double per_second = 0;  // bytes (a copy counts read + write) or FLOPs
+  double per_second = 0;  // bytes (a copy counts read + write), FLOPs or launches
   std::string source;     // "measured", "data sheet: <where>"
 
+  bool is_memory() const { return kind == Kind::kRead || kind == Kind::kWrite || kind == Kind::kCopy; }
   friend bool operator==(const PeakRate&, const PeakRate&) = default;
 };
 

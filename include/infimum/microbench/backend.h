@@ -74,6 +74,16 @@ class PreparedReplay {
   // and again in between, since no part overwrites what it reads. Never allocates.
   virtual Status Run(std::size_t part) = 0;
 
+  // Of a device that has a clock of its own: how long the parts from `first` on, `last` excluded, take by it so many
+  // times in a row; all of them together as an inference runs them, be it as one graph or on several streams. nullopt:
+  // by the caller's clock around Run(). The same answer, time or nullopt, at each call.
+  virtual Result<std::optional<Clock::Duration>> TimeParts(std::size_t /*first*/, std::size_t /*last*/,
+                                                           std::int64_t /*launches*/) {
+    return std::optional<Clock::Duration>();
+  }
+  // By that clock, each part of one inference between its neighbours.
+  virtual Result<std::optional<std::vector<Latency>>> TimeEach() { return std::optional<std::vector<Latency>>(); }
+
   // One inference, each step compared with the f64 reference on the very operands that it had, then the outputs with
   // what is expected of them: `parts` and `outputs` of the result, without times.
   virtual Result<ReplayResult> Check() = 0;

@@ -20,7 +20,7 @@ struct ReplayUnit {
   std::vector<LayerId> layers;
   std::vector<std::vector<LayerId>> members;  // of a region, the layers that each of its members stands for
   Workload workload;
-  std::string candidate;          // by name; empty: any that runs
+  ReplayCandidate candidate;
   std::vector<ValueId> operands;  // of a layer as OperandsOf says; of a region in0, in1 ..., then w0, w1 ...
   std::vector<ValueId> outputs;
   std::vector<ReplayValues> values = {};  // of a region, by member: what its rule took in
@@ -29,7 +29,7 @@ struct ReplayUnit {
 // A region that is to run as one, by a candidate of its own.
 struct ReplayRegion {
   FusableRegion region;
-  std::string candidate;
+  ReplayCandidate candidate;
 };
 
 // Whether all values that a region's step needs are known: not those of an attention with a scale that is no constant.
@@ -38,7 +38,7 @@ bool CanReplay(const FusableRegion& region);
 // One unit for each region and for each measurable layer in none, each behind what it reads. `candidates`: one for each
 // layer of the graph, empty where none is known; the regions share no layer. An error names a layer that cannot be
 // replayed, and why.
-Result<std::vector<ReplayUnit>> UnitsOf(const ModelGraph& graph, const std::vector<std::string>& candidates,
+Result<std::vector<ReplayUnit>> UnitsOf(const ModelGraph& graph, const std::vector<ReplayCandidate>& candidates,
                                         const std::vector<ReplayRegion>& regions = {});
 
 // Units in the graph's order. An error names a layer of which a value cannot be carried over.

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "infimum/layer/element_order.h"
 #include "infimum/layer/layer_config.h"
 #include "infimum/layer/region.h"
 #include "microbench/cuda/kernels/kernel_call.h"
@@ -42,5 +43,8 @@ std::vector<KernelOffer> KernelsFor(const LayerConfig& config, const cpu::LayerV
 
 // Regions whose members are all element-wise, as one kernel. `values` are the members', or empty.
 std::vector<KernelOffer> KernelsFor(const Region& region, const std::vector<cpu::LayerValues>& values = {});
+
+// A copy from one order of a tensor's elements to another.
+std::vector<KernelOffer> KernelsForReorder(DataType type, const CommonDimensions& orders);
 
 }  // namespace infimum::cuda

@@ -1,4 +1,7 @@
 // Layers that move elements, in terms of copies between boxes with steps, gathers and fills.
+#include <algorithm>
+#include <numeric>
+
 #include "microbench/cuda/kernels/strided_copy.h"
 #include "microbench/reference/movement_map.h"
 
@@ -402,37 +405,31 @@ std::vector<KernelOffer> OffersFor(const MovementConfig& config, const cpu::Laye
   return movement ? CopyOffers(NameOf(config.kind), *movement) : std::vector<KernelOffer>();
 }
 
-// Both layouts are orders of the same letters: n c d h w, or a b c ... Blocked ones are not taken.
+// Layouts with gaps are not taken.
 std::vector<KernelOffer> OffersFor(const ReorderConfig& config) {
-  const std::size_t rank = config.input.rank();
-  if (config.types.input != config.types.output || ElementBytes(config.types.output) == 0) return {};
-  if (config.from.size() != rank || config.to.size() != rank) return {};
-  std::string letters = std::string("abcdefgh").substr(0, std::min<std::size_t>(rank, 8));
-  if (config.from.find('n') != std::string::npos) {
-    letters = rank == 3 ? "ncw" : rank == 4 ? "nchw" : rank == 5 ? "ncdhw" : "nc";
-  }
-  // Steps of each logical dimension in a tensor that lies as `layout` says.
-  const auto steps_in = [&](const std::string& layout) -> std::optional<std::vector<std::int64_t>> {
-    std::vector<std::int64_t> steps(rank, -1);
-    std::int64_t step = 1;
-    for (std::size_t i = rank; i-- > 0;) {
-      const std::size_t dimension = letters.find(layout[i]);
-      if (dimension >= rank || steps[dimension] >= 0) return std::nullopt;
-      steps[dimension] = step;
-      step *= config.input.dims[dimension];
-    }
-    return steps;
-  };
-  const auto from = steps_in(config.from), to = steps_in(config.to);
-  if (!from || !to) return {};
+  if (config.types.input != config.types.output) return {};
+  const std::optional<ElementOrder> from = ParseLayout(config.from, config.input);
+  const std::optional<ElementOrder> to = ParseLayout(config.to, config.input);
+  if (!from || !to || !from->is_dense() || !to->is_dense()) return {};
+  const std::optional<CommonDimensions> common = OverCommonDimensions(from->runs, to->runs);
+  return common ? KernelsForReorder(config.types.output, *common) : std::vector<KernelOffer>();
+}
+
+std::vector<KernelOffer> KernelsForReorder(DataType type, const CommonDimensions& orders) {
   StridedCopy copy;
-  copy.element_bytes = ElementBytes(config.types.output);
+  copy.element_bytes = ElementBytes(type);
+  if (copy.element_bytes == 0) return {};
   // Outermost first as the output lies, so that neighbouring threads write neighbours.
-  for (const char letter : config.to) {
-    const std::size_t dimension = letters.find(letter);
-    copy.dims.push_back(config.input.dims[dimension]);
-    copy.from_steps.push_back((*from)[dimension]);
-    copy.to_steps.push_back((*to)[dimension]);
+  std::vector<std::size_t> places(orders.dims.size());
+  std::iota(places.begin(), places.end(), 0u);
+  std::sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) { return orders.to[a] > orders.to[b]; });
+  for (const std::size_t place : places) {
+    copy.dims.push_back(orders.dims[place]);
+    copy.from_steps.push_back(orders.from[place]);
+    copy.to_steps.push_back(orders.to[place]);
+  }
+  if (copy.dims.empty()) {
+    copy.dims = copy.from_steps = copy.to_steps = {1};
   }
   return CopyOffers("reorder", Movement{{{copy, 0, 0}}});
 }

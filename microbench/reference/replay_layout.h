@@ -1,0 +1,70 @@
+// Which buffers a replay has, in which order of memory each lies, and what runs on them: steps, and changes of layout
+// where a reader wants another order than the tensor lies in.
+//
+//   conv1 (writes nChw16c)  relu (any order)  conv2 (reads nChw16c)   ->  three operations on one layout
+//   conv1 (writes nChw16c)  mean (row-major)                          ->  conv1, reorder, mean
+//
+// Greedy, in the order of the steps: a tensor lies as its producer writes it; a copy in another order is made once,
+// before its first reader, and serves all later ones.
+//
+// What an order is the runner knows; here it is a number, the same for the same order of one tensor.
+#pragma once
+
+#include <vector>
+
+#include "infimum/graph/memory_plan.h"
+#include "infimum/graph/replay_schedule.h"
+
+namespace infimum::cpu {
+
+using OrderId = std::size_t;
+inline constexpr OrderId kRowMajorOrder = 0;
+
+class ReplayOrders {
+ public:
+  virtual ~ReplayOrders() = default;
+  // Without gaps: an element-wise step may go over memory in that order.
+  virtual bool IsDense(OrderId order) const = 0;
+  // Whether one copy leads from the one to the other; from and to row-major it always does.
+  virtual bool HasReorder(OrderId from, OrderId to) const = 0;
+};
+
+// The orders that a step wants; of one that runs once nothing.
+struct StepOrders {
+  bool any_order = false;  // whichever, if it is that of all its tensors
+  std::vector<OrderId> reads, writes;
+};
+
+struct ReplayBuffer {
+  std::size_t tensor = 0;  // of the schedule
+  OrderId order = kRowMajorOrder;
+};
+
+struct ReplayOperation {
+  std::size_t step = 0;  // that it is, or that a change of layout is for
+  bool is_reorder = false;
+  std::vector<std::size_t> reads;  // buffers; of a step as its operands
+  std::vector<std::size_t> writes;
+};
+
+struct ReplayLayout {
+  // The first buffers are the tensors that are there from the start (inputs and weights), row-major.
+  std::vector<ReplayBuffer> buffers;
+  std::vector<ReplayOperation> operations;
+  std::vector<std::size_t> outputs;  // for each tensor that is an output, its row-major buffer
+
+  // Whether a buffer is an input or weight as it came, and not a copy in another order.
+  bool IsGiven(const ReplaySchedule& schedule, std::size_t buffer) const {
+    return schedule.tensors[buffers[buffer].tensor].kind != ReplayTensorKind::kIntermediate &&
+           buffers[buffer].order == kRowMajorOrder;
+  }
+};
+
+// `orders`: one for each step. Outputs of the model end row-major.
+Result<ReplayLayout> LayOut(const ReplaySchedule& schedule, const std::vector<StepOrders>& orders,
+                            const ReplayOrders& known);
+
+// From which operation to which each buffer is needed, those of outputs to the end; `bytes` by buffer.
+std::vector<BufferLife> LivesOf(const ReplayLayout& layout, const std::vector<std::size_t>& bytes);
+
+}  // namespace infimum::cpu

@@ -1,0 +1,49 @@
+// A replay's tensors on the host: inputs and weights as they came, what its outputs should be, and how far off they are.
+//
+//   INFIMUM_ASSIGN_OR_RETURN(ReplayTensors tensors, ReplayTensors::Read(schedule, folder));
+//   tensors.given(2)                      weight 2, row-major
+//   tensors.Compared(9, found)            {"logits", error 3e-7}
+#pragma once
+
+#include <vector>
+
+#include "infimum/graph/replay_schedule.h"
+#include "infimum/results/replay_result.h"
+#include "infimum/results/tensor_folder.h"
+#include "microbench/reference/host_tensor.h"
+
+namespace infimum::cpu {
+
+class ReplayTensors {
+ public:
+  // Of a schedule that was validated. Weights that its own steps make are there, as yet without their elements.
+  static Result<ReplayTensors> Read(const ReplaySchedule& schedule, const TensorFolder& folder);
+
+  // By tensor of the schedule; empty ones for intermediates.
+  HostTensor& given(std::size_t tensor) { return given_[tensor]; }
+  const HostTensor& given(std::size_t tensor) const { return given_[tensor]; }
+
+  // The step with the elements of its value tensors as numbers like all others.
+  ReplayStep WithNumbers(const ReplayStep& step) const;
+
+  // Over all elements of an output of the model: the largest difference, in parts of the largest that is expected.
+  // Without a tolerance.
+  ReplayOutput Compared(std::size_t tensor, const HostTensor& found) const;
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<HostTensor> given_, expected_;
+};
+
+// What a whole model's outputs may be off by, step by step what each layer's contract allows.
+class OutputTolerance {
+ public:
+  void Add(const ReplayStep& step, double tolerance);
+  // Both the replay and what it is compared with may be off by as much.
+  double value() const;
+
+ private:
+  double squares_ = 0;
+};
+
+}  // namespace infimum::cpu

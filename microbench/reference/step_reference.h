@@ -1,0 +1,48 @@
+// What a step of a replay must compute: its values, its tensors as those of a region, and the error of its results.
+//
+//   INFIMUM_ASSIGN_OR_RETURN(const std::vector<LayerValues> values, ValuesOf(step));
+//   StepError(step, operands, outputs, seed);   // 3e-7 in the contract's measure
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "infimum/graph/replay_schedule.h"
+#include "microbench/reference/region_tensors.h"
+#include "microbench/reference/values.h"
+
+namespace infimum::cpu {
+
+using Operands = std::vector<const HostTensor*>;
+using Outputs = std::vector<HostTensor*>;
+
+// One value set for each configuration of the step.
+Result<std::vector<LayerValues>> ValuesOf(const ReplayStep& step);
+
+// A region on a step's tensors, with places for what stays between its members. Kept where it was made: the problem
+// points into it.
+class StepProblem {
+ public:
+  StepProblem() = default;
+  StepProblem(const StepProblem&) = delete;
+  StepProblem& operator=(const StepProblem&) = delete;
+
+  Status Make(const Region& region, const RegionValues& values, const Operands& operands, const Outputs& outputs);
+  const RegionProblem& problem() const { return problem_; }
+
+ private:
+  std::deque<HostTensor> inner_;
+  RegionProblem problem_;
+};
+
+// The largest error of `outputs` against the f64 reference on `operands`, all row-major, in the measure of the
+// contract; nullopt where a configuration has no reference.
+Result<std::optional<double>> StepError(const ReplayStep& step, const Operands& operands, const Outputs& outputs,
+                                        std::uint64_t seed);
+
+// Every element of every output as the reference says. False where the layer has no reference.
+bool ComputeReference(const LayerConfig& config, const LayerValues& values, const Operands& operands,
+                      const Outputs& outputs);
+
+}  // namespace infimum::cpu
