@@ -22,6 +22,7 @@
 
 #include "infimum/base/units.h"
 #include "infimum/layer/workload.h"
+#include "infimum/measurement/contract.h"
 #include "infimum/measurement/device.h"
 
 namespace infimum {

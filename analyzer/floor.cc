@@ -92,7 +92,8 @@ bool AnyUnknown(const ModelGraph& graph) {
   });
 }
 
-Floor Decide(const MemoryFloor& memory, const FlopsByType& flops, const DeviceModel& device) {
+// `runs`: whether there is anything to launch.
+Floor Decide(const MemoryFloor& memory, const FlopsByType& flops, bool runs, const DeviceModel& device) {
   Floor floor;
   floor.latency = memory.latency;
   floor.decided_by = "bandwidth " + memory.level;
@@ -102,7 +103,7 @@ Floor Decide(const MemoryFloor& memory, const FlopsByType& flops, const DeviceMo
     floor.latency = arithmetic;
     floor.decided_by = "arithmetic " + std::string(Name(slowest));
   }
-  if (floor.latency.count() > 0 && device.launch() > floor.latency) {
+  if (runs && device.launch() > floor.latency) {
     floor.latency = device.launch();
     floor.decided_by = "one launch";
   }
@@ -139,8 +140,11 @@ Latency FloorOfLayer(const Layer& layer, const DeviceModel& device) {
 Floors ComputeFloors(const ModelGraph& graph, const DeviceModel& device) {
   const CompulsoryTraffic traffic = FindCompulsoryTraffic(graph);
   const MemoryFloor memory = device.Memory(traffic.read, traffic.written);
-  Floors floors{Decide(memory, Capped(MostProvable(graph), traffic), device),
-                Decide(memory, SumConventional(graph, device), device)};
+  // A model of views alone needs no kernel at all.
+  const bool runs = std::any_of(graph.layers.begin(), graph.layers.end(),
+                                [](const Layer& layer) { return layer.status == LayerStatus::kMeasurable; });
+  Floors floors{Decide(memory, Capped(MostProvable(graph), traffic), runs, device),
+                Decide(memory, SumConventional(graph, device), runs, device)};
   // Both hold for either choice of W, so the larger provable work never makes F0 exceed Fc.
   if (floors.conventional_floor.latency < floors.floor.latency) {
     floors.conventional_floor.latency = floors.floor.latency;

@@ -87,8 +87,7 @@ class GpuReplay : public PreparedReplay {
     INFIMUM_RETURN_IF_ERROR(PlaceBuffers());
     INFIMUM_RETURN_IF_ERROR(PlaceScratch(found));
     for (const cpu::ReplayOperation& operation : layout_.operations) {
-      const Status status =
-          operation.is_reorder ? AddReorder(operation) : AddStep(operation, found[operation.step]);
+      const Status status = operation.is_reorder ? AddReorder(operation) : AddStep(operation, found[operation.step]);
       if (!status.ok()) return Within("step " + Quoted(schedule_.steps[operation.step].name), status.error());
     }
     branches_ = PlanBranches(layout_, options_.streams);
@@ -155,8 +154,7 @@ class GpuReplay : public PreparedReplay {
       tolerance.Add(schedule_.steps[operation.step], parts_[i].tolerance);
     }
     // What is timed is the graph, so its outputs are what counts.
-    for (const cpu::ReplayOperation& operation : layout_.operations)
-      INFIMUM_RETURN_IF_ERROR(Spoil(operation.writes));
+    for (const cpu::ReplayOperation& operation : layout_.operations) INFIMUM_RETURN_IF_ERROR(Spoil(operation.writes));
     INFIMUM_RETURN_IF_ERROR(gpu_.LaunchGraph(*graph_));
     INFIMUM_RETURN_IF_ERROR(gpu_.Wait());
     for (const std::size_t buffer : layout_.outputs) {
@@ -207,8 +205,7 @@ class GpuReplay : public PreparedReplay {
   }
 
   Status FindProgram(const ReplayStep& step, StepProgram& found) {
-    INFIMUM_ASSIGN_OR_RETURN(found,
-                             FindStepProgram(gpu_, libraries_, step, ContractOf(step, schedule_.contract)));
+    INFIMUM_ASSIGN_OR_RETURN(found, FindStepProgram(gpu_, libraries_, step, ContractOf(step, schedule_.contract)));
     return {};
   }
 
@@ -314,10 +311,9 @@ class GpuReplay : public PreparedReplay {
   Status AddReorder(const cpu::ReplayOperation& operation) {
     const std::size_t from = operation.reads[0], to = operation.writes[0];
     const ReplayTensor& tensor = TensorOf(from);
-    INFIMUM_ASSIGN_OR_RETURN(
-        std::vector<KernelCall> calls,
-        orders_.Reorder(layout_.buffers[from].order, layout_.buffers[to].order, tensor.shape, tensor.type, data_[from],
-                        data_[to]));
+    INFIMUM_ASSIGN_OR_RETURN(std::vector<KernelCall> calls,
+                             orders_.Reorder(layout_.buffers[from].order, layout_.buffers[to].order, tensor.shape,
+                                             tensor.type, data_[from], data_[to]));
     ReplayPart part;
     part.name = "reorder of " + tensor.name;
     part.candidate = "infimum/reorder";

@@ -45,8 +45,8 @@ std::vector<Role> RolesOf(const ReplayStep& step, const Region& region, const st
       default: {
         if (is_layer) {
           // Results that nobody asks for (a mean that a normalization also gives) are the step's last ones.
-          roles.push_back({binding.output < step.outputs.size() ? Role::Kind::kOutput : Role::Kind::kInner,
-                           binding.output});
+          roles.push_back(
+              {binding.output < step.outputs.size() ? Role::Kind::kOutput : Role::Kind::kInner, binding.output});
           break;
         }
         const auto found = std::find(region.outputs.begin(), region.outputs.end(), binding.tensor.index);

@@ -20,9 +20,7 @@ class OrderTable : public ReplayOrders {
   OrderId Add(const OrderOf& order);
   const OrderOf& OrderAt(OrderId id) const { return orders_[id]; }
   bool IsDense(OrderId order) const override { return orders_[order] == nullptr || orders_[order]->dense(); }
-  bool HasReorder(OrderId from, OrderId to) const override {
-    return cpu::HasReorder(orders_[from], orders_[to]);
-  }
+  bool HasReorder(OrderId from, OrderId to) const override { return cpu::HasReorder(orders_[from], orders_[to]); }
 
  private:
   std::vector<OrderOf> orders_ = {nullptr};  // kRowMajorOrder

@@ -1,4 +1,5 @@
-// A replay's tensors on the host: inputs and weights as they came, what its outputs should be, and how far off they are.
+// A replay's tensors on the host: inputs and weights as they came, what its outputs should be, and how far off they
+// are.
 //
 //   INFIMUM_ASSIGN_OR_RETURN(ReplayTensors tensors, ReplayTensors::Read(schedule, folder));
 //   tensors.given(2)                      weight 2, row-major

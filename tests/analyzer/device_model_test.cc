@@ -57,6 +57,23 @@ TEST(DeviceModel, TheBytesThatPayMostStayInTheCache) {
   EXPECT_LE(Seconds(floor.latency), beyond / 20e9 + caches / 60e9);
 }
 
+TEST(DeviceModel, Tf32IsFasterUnderItsContractAlone) {
+  DevicePeaks peaks = testing::TestPeaks();
+  peaks.rates.push_back({PeakRate::Kind::kTf32, Bytes{}, DataType::kF32, 1, 800e9, "measured"});
+  EXPECT_EQ(Model(peaks).Arithmetic(DataType::kF32)->value, 100e9);
+  const Result<DeviceModel> model = DeviceModel::Make(testing::TestDeviceKey(), peaks, 1, NumericContract::kTf32);
+  ASSERT_TRUE(model.ok());
+  EXPECT_EQ(model->Arithmetic(DataType::kF32)->value, 800e9);
+}
+
+TEST(DeviceModel, TheFastestLaunchCounts) {
+  DevicePeaks peaks = testing::TestPeaks();
+  EXPECT_EQ(Model(peaks).launch(), Latency(0));
+  peaks.rates.push_back({PeakRate::Kind::kLaunch, Bytes{}, DataType::kF32, 1, 250e3, "measured"});
+  peaks.rates.push_back({PeakRate::Kind::kLaunch, Bytes{}, DataType::kF32, 1, 500e3, "measured"});
+  EXPECT_NEAR(Model(peaks).launch().count(), 2, 1e-9);
+}
+
 TEST(DeviceModel, ADataSheetThatPromisesMoreRaisesTheRate) {
   DevicePeaks peaks = testing::TestPeaks();
   PeakRate sheet;

@@ -292,5 +292,21 @@ TEST(Floor, NeverExceedsTheConventionalFloorOnRandomGraphs) {
   }
 }
 
+TEST(Floors, NoModelThatRunsAnythingTakesLessThanOneLaunch) {
+  DevicePeaks peaks = testing::TestPeaks();
+  peaks.rates.push_back({PeakRate::Kind::kLaunch, Bytes{}, DataType::kF32, 1, 200e3, "measured"});
+  GraphBuilder model;
+  model.Output(model.Unary("relu", PointwiseKind::kRelu, model.Input("x", {64 << 10, 64})));
+  const Floors large = ComputeFloors(model.graph(), Device(peaks));
+  EXPECT_GT(large.floor.latency, Latency(5));
+  EXPECT_NE(large.floor.decided_by, "one launch");
+  // So few bytes that the caches hold them all take no time to move.
+  GraphBuilder small;
+  small.Output(small.MatMul("fc", small.Input("x", {8, 1000}), small.Weight("w", {1000, 10})));
+  const Floors floors = ComputeFloors(small.graph(), Device(peaks));
+  EXPECT_NEAR(floors.floor.latency.count(), 5, 1e-9);
+  EXPECT_EQ(floors.floor.decided_by, "one launch");
+}
+
 }  // namespace
 }  // namespace infimum

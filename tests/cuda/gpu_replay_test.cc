@@ -1,5 +1,5 @@
-// A whole model on the pretended GPU: the small network of tests/support on every layout of its convolutions, as a graph
-// whose outputs are compared, with times that are known beforehand.
+// A whole model on the pretended GPU: the small network of tests/support on every layout of its convolutions, as a
+// graph whose outputs are compared, with times that are known beforehand.
 #include "microbench/cuda/gpu_replay.h"
 
 #include <gmock/gmock.h>
@@ -44,8 +44,8 @@ class GpuReplay : public ::testing::Test {
   }
   std::vector<ReplayCandidate> Convolutions() {
     std::vector<ReplayCandidate> candidates;
-    const Result<std::vector<GpuOffer>> offers = libraries_->Offers(
-        *ParseWorkload(ReplayNetwork::kFirst), NumericContract::kStrictF32, CandidateTier::kEngine);
+    const Result<std::vector<GpuOffer>> offers =
+        libraries_->Offers(*ParseWorkload(ReplayNetwork::kFirst), NumericContract::kStrictF32, CandidateTier::kEngine);
     for (const GpuOffer& offer : *offers) {
       candidates.emplace_back(offer.candidate.name(), offer.candidate.input_layout, offer.candidate.output_layout);
     }
@@ -82,8 +82,8 @@ TEST_F(GpuReplay, IsRightWithEveryPairOfCandidatesAndTheirLayouts) {
 
 TEST_F(GpuReplay, LayoutsTellApartWhatIsCalledAlike) {
   const ReplayResult last = Checked(ReplayNetwork::Schedule({"pretended/reference", "acdb", "acdb"}, {}));
-  const ReplayResult first = Checked(ReplayNetwork::Schedule({"pretended/reference", "abcd", "abcd"},
-                                                             {"pretended/reference", "abcd", "abcd"}));
+  const ReplayResult first = Checked(
+      ReplayNetwork::Schedule({"pretended/reference", "abcd", "abcd"}, {"pretended/reference", "abcd", "abcd"}));
   EXPECT_GT(Reorders(last), 0u);
   EXPECT_EQ(Reorders(first), 0u);
 }
@@ -126,8 +126,8 @@ TEST_F(GpuReplay, BranchesRunOnStreamsOfTheirOwn) {
 }
 
 TEST_F(GpuReplay, TheWholeIsOneGraphAndPartsAreMarginal) {
-  const auto replay = Replay(ReplayNetwork::Schedule({"pretended/reference", "abcd", "abcd"},
-                                                     {"pretended/reference", "abcd", "abcd"}));
+  const auto replay =
+      Replay(ReplayNetwork::Schedule({"pretended/reference", "abcd", "abcd"}, {"pretended/reference", "abcd", "abcd"}));
   const std::size_t parts = replay->parts().size();
   ASSERT_EQ(parts, 7u);
   // 2 us for each kernel (concat is two copies), and 6 us for starting each inference's graph.

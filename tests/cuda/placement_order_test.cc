@@ -36,7 +36,8 @@ TEST(PlacementOrders, AReorderMovesEachElementToItsPlace) {
   PlacementOrders orders;
   std::vector<OrderId> all = {kRowMajorOrder};
   for (const std::int64_t multiple : {1, 8}) {
-    for (const bool last : {true, false}) all.push_back(orders.Add(TensorPlacement::WithChannels(kShape, last, multiple)));
+    for (const bool last : {true, false})
+      all.push_back(orders.Add(TensorPlacement::WithChannels(kShape, last, multiple)));
   }
   for (const DataType type : {DataType::kF32, DataType::kF16, DataType::kS8}) {
     cpu::HostTensor tensor = *cpu::HostTensor::Make(kShape, type);

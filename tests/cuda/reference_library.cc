@@ -20,9 +20,8 @@ class ReferenceProgram : public GpuProgram {
     const auto place = [&](const Operand& operand) {
       // Vectors (a bias) have no channels to put last.
       const bool has_channels = std::holds_alternative<ConvolutionConfig>(config_) && operand.shape.rank() > 2;
-      return has_channels
-                 ? TensorPlacement::WithChannels(operand.shape, form.channels_last, form.channel_multiple)
-                 : TensorPlacement::RowMajor(operand.shape);
+      return has_channels ? TensorPlacement::WithChannels(operand.shape, form.channels_last, form.channel_multiple)
+                          : TensorPlacement::RowMajor(operand.shape);
     };
     const std::vector<Operand> reads = OperandsOf(config_), writes = OutputsOf(config_);
     for (std::size_t i = 0; i < reads.size(); ++i)

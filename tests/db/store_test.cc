@@ -162,6 +162,17 @@ TEST_P(StoreTest, OfAPeakTheBestEverSeenStays) {
   EXPECT_THAT(peaks->rates, ::testing::UnorderedElementsAre(MakePeak(3e9), MakePeak(5e9, 4096)));
 }
 
+TEST_P(StoreTest, PeaksOfEveryKindAreKept) {
+  std::vector<PeakRate> kept;
+  for (const auto kind : {PeakRate::Kind::kRead, PeakRate::Kind::kWrite, PeakRate::Kind::kCopy,
+                          PeakRate::Kind::kArithmetic, PeakRate::Kind::kTf32, PeakRate::Kind::kLaunch}) {
+    kept.push_back(MakePeak(1e9));
+    kept.back().kind = kind;
+  }
+  Import({}, kept);
+  EXPECT_THAT(store_->Peaks(MakeDevice().Key())->rates, ::testing::UnorderedElementsAreArray(kept));
+}
+
 TEST_P(StoreTest, ManyWorkloadsAreAskedAtOnce) {
   std::vector<Measurement> rows;
   std::vector<WorkloadKey> keys;

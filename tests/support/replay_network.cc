@@ -93,8 +93,10 @@ void ReplayNetwork::WriteTensors() const {
 }
 
 ReplayStep ReplayNetwork::Step(const std::string& name, const std::string& workload, const ReplayCandidate& candidate,
-                std::vector<std::size_t> operands, std::vector<std::size_t> outputs, ReplayValues values) {
-  return {name, {name}, *ParseWorkload(workload), candidate, std::move(operands), std::move(outputs), {std::move(values)}};
+                               std::vector<std::size_t> operands, std::vector<std::size_t> outputs,
+                               ReplayValues values) {
+  return {
+      name, {name}, *ParseWorkload(workload), candidate, std::move(operands), std::move(outputs), {std::move(values)}};
 }
 
 ReplaySchedule ReplayNetwork::Schedule(const ReplayCandidate& first, const ReplayCandidate& second) {
