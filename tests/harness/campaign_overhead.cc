@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   std::ofstream plan(folder + "/p.plan");
   plan << "# infimum plan 1\n";
   for (long i = 1; i <= rows / 2; ++i)  // each has two candidates
-    plan << "uses=1 share=0 contract=strict-f32 pointwise kind=relu dtype=f32:-:f32 in=" << i * 64 << "\n";
+    plan << "uses=1 share=0 contract=strict-f32 pointwise kind=relu dtype=f32:-:f32 in=" << i + 63 << "\n";
   plan.close();
   const std::string command =
       std::string(argv[1]) + " " + folder + "/p.plan -o " + folder + "/r.jsonl --rounds 1 --quiet";
