@@ -24,7 +24,7 @@ const std::vector<std::string> kLayers = {
     "convolution dtype=f32:f32:f32 in=1x3x6x6 out_channels=5 kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 groups=1 "
     "bias=no weights=const"};
 
-Finding Run(const std::string& name, bool captures = true, const char* faults = "") {
+Finding FindingOf(const std::string& name, bool captures = true, const char* faults = "") {
   const auto open = [=](const GpuOptions& options) -> Result<std::unique_ptr<Gpu>> {
     setenv("PRETENDED_GPU", faults, 1);
     auto gpu = std::make_unique<PretendedGpu>(options);
@@ -35,8 +35,7 @@ Finding Run(const std::string& name, bool captures = true, const char* faults = 
   const auto libraries = [](Gpu& gpu) { return MakeReferenceLibrary(static_cast<PretendedGpu&>(gpu)); };
   GpuBackend backend(BackendOptions{}, GpuParts{open, libraries});
   const std::vector<Check> checks = BackendChecks();
-  const auto check =
-      std::find_if(checks.begin(), checks.end(), [&](const Check& one) { return one.name == name; });
+  const auto check = std::find_if(checks.begin(), checks.end(), [&](const Check& one) { return one.name == name; });
   EXPECT_NE(check, checks.end());
   Result<Finding> finding = check->run({backend, "", kLayers});
   EXPECT_TRUE(finding.ok()) << (finding.ok() ? "" : finding.error().message);
@@ -45,21 +44,31 @@ Finding Run(const std::string& name, bool captures = true, const char* faults = 
 
 TEST(Checklist, ADeviceThatIsAsItShouldBe) {
   for (const Check& check : BackendChecks()) {
-    const Finding finding = Run(check.name);
+    const Finding finding = FindingOf(check.name);
     EXPECT_TRUE(finding.holds) << check.name << ": " << FormatFinding(check.name, finding);
     EXPECT_FALSE(finding.details.empty()) << check.name;
   }
-  const Finding timing = Run("timing");
+  const Finding timing = FindingOf("timing");
   // An element-wise layer by kernels of ours, a convolution by the reference.
   EXPECT_THAT(timing.details, SizeIs(2));
   EXPECT_THAT(timing.details, Contains(HasSubstr("2.00 us warm, 3.00 us cold, error ")));
 }
 
+TEST(Checklist, NothingHoldsWhereNothingCouldBeMeasured) {
+  const auto open = [](const GpuOptions&) -> Result<std::unique_ptr<Gpu>> { return Error{"there is no driver"}; };
+  const auto libraries = [](Gpu&) { return MakeOwnLibrary(); };
+  for (const Check& check : BackendChecks()) {
+    GpuBackend backend(BackendOptions{}, GpuParts{open, libraries});
+    const Result<Finding> finding = check.run({backend, "", kLayers});
+    EXPECT_FALSE(finding.ok() && finding->holds) << check.name;
+  }
+}
+
 TEST(Checklist, WhatCannotBeCapturedOrIsSlowedDownIsTold) {
-  const Finding uncaptured = Run("timing", false);
+  const Finding uncaptured = FindingOf("timing", false);
   EXPECT_FALSE(uncaptured.holds);
   EXPECT_THAT(uncaptured.details, Contains(HasSubstr("uncaptured")));
-  const Finding slowed = Run("timing", true, "slow");
+  const Finding slowed = FindingOf("timing", true, "slow");
   EXPECT_FALSE(slowed.holds);
   EXPECT_THAT(slowed.details, Contains(HasSubstr("throttled")));
 }

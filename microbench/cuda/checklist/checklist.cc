@@ -49,17 +49,17 @@ Result<std::string> TimedLine(PreparedCandidate& prepared, const Workload& workl
   holds = holds && is_right && is_ordered && flags.empty();
   return fmt::format("{}: {:.2f} us warm, {:.2f} us cold, error {}{}{}{}", prepared.candidate.name(),
                      Quantile(warm, 0.5).count(), Quantile(cold, 0.5).count(),
-                     error ? fmt::format("{:.2g} of {:.2g}", *error, tolerance) : "unknown",
-                     is_right ? "" : " WRONG", is_ordered ? "" : " COLD BEFORE WARM", flags);
+                     error ? fmt::format("{:.2g} of {:.2g}", *error, tolerance) : "unknown", is_right ? "" : " WRONG",
+                     is_ordered ? "" : " COLD BEFORE WARM", flags);
 }
 
 Result<Finding> CheckTiming(const CheckTools& tools) {
   Finding finding;
+  bool any = false;
   for (const std::string& text : tools.layers) {
     INFIMUM_ASSIGN_OR_RETURN(const Workload workload, ParseWorkload(text));
-    INFIMUM_ASSIGN_OR_RETURN(
-        const std::vector<Candidate> candidates,
-        tools.backend.Candidates(workload, NativeContract(workload), CandidateTier::kHeuristic));
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<Candidate> candidates,
+                             tools.backend.Candidates(workload, NativeContract(workload), CandidateTier::kHeuristic));
     std::set<std::string> libraries;
     for (const Candidate& candidate : candidates) libraries.insert(candidate.library);
     for (const std::string& library : libraries) {
@@ -68,16 +68,19 @@ Result<Finding> CheckTiming(const CheckTools& tools) {
         finding.details.push_back(fmt::format("{}, {}: {}", text, library, prepared.error().message));
         continue;
       }
+      any = true;
       const Result<std::string> line = TimedLine(*prepared, workload, finding.holds);
       if (!line.ok()) finding.holds = false;
       finding.details.push_back(text + ": " + (line.ok() ? *line : line.error().message));
     }
   }
+  finding.holds = finding.holds && any;
   return finding;
 }
 
 Result<Finding> CheckNoise(const CheckTools& tools) {
   Finding finding;
+  bool any = false;
   for (const std::string& text : tools.layers) {
     INFIMUM_ASSIGN_OR_RETURN(const Workload workload, ParseWorkload(text));
     Result<PreparedCandidate> prepared = PrepareFirst(tools.backend, workload);
@@ -88,11 +91,13 @@ Result<Finding> CheckNoise(const CheckTools& tools) {
     INFIMUM_ASSIGN_OR_RETURN(const std::vector<Latency> warm_samples, WarmTimes(*prepared->run, kSamples));
     INFIMUM_ASSIGN_OR_RETURN(const std::vector<Latency> cold_samples, ColdTimes(*prepared->run, kSamples));
     const Spread warm = SpreadOf(warm_samples), cold = SpreadOf(cold_samples);
+    any = true;
     finding.holds = finding.holds && warm.share <= kMostSpread;
     finding.details.push_back(fmt::format("{}: {}: warm {:.2f} us, quartiles {:.2f} % apart; cold {:.2f} us, {:.2f} %",
                                           text, prepared->candidate.name(), warm.median.count(), 100 * warm.share,
                                           cold.median.count(), 100 * cold.share));
   }
+  finding.holds = finding.holds && any;
   return finding;
 }
 

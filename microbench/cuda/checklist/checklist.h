@@ -18,7 +18,7 @@
 namespace infimum::cuda {
 
 struct Finding {
-  bool holds = true;                 // what was expected of the device
+  bool holds = true;                 // what was expected of the device; false where nothing could be looked at
   std::vector<std::string> details;  // for people: what was seen
 };
 

@@ -37,8 +37,8 @@ void CUPTIAPI TakeBuffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::si
   while (valid > 0 && shared.next(buffer, valid, &record) == CUPTI_SUCCESS) {
     if (record->kind != kKernels) continue;
     const auto& kernel = *reinterpret_cast<const CUpti_ActivityKernel10*>(record);
-    shared.kernels.push_back({kernel.name == nullptr ? "" : kernel.name,
-                              Latency(static_cast<double>(kernel.end - kernel.start) * 1e-3)});
+    shared.kernels.push_back(
+        {kernel.name == nullptr ? "" : kernel.name, Latency(static_cast<double>(kernel.end - kernel.start) * 1e-3)});
   }
   std::free(buffer);
 }
@@ -73,11 +73,10 @@ Result<std::unique_ptr<KernelRecorder>> KernelRecorder::Start() {
     function = reinterpret_cast<Function>(library.Find(name));
     return function != nullptr;
   };
-  const bool found = find("cuptiActivityRegisterCallbacks", functions->set_callbacks) &&
-                     find("cuptiActivityEnable", functions->enable) &&
-                     find("cuptiActivityDisable", functions->disable) &&
-                     find("cuptiActivityFlushAll", functions->flush) &&
-                     find("cuptiActivityGetNextRecord", Shared().next);
+  const bool found =
+      find("cuptiActivityRegisterCallbacks", functions->set_callbacks) &&
+      find("cuptiActivityEnable", functions->enable) && find("cuptiActivityDisable", functions->disable) &&
+      find("cuptiActivityFlushAll", functions->flush) && find("cuptiActivityGetNextRecord", Shared().next);
   if (!found) return Error{library.path().string() + ": not the CUPTI that was expected"};
   find("cuptiGetResultString", functions->text);
   Shared().kernels.clear();
