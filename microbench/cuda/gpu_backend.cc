@@ -152,7 +152,7 @@ Result<std::unique_ptr<PreparedRun>> GpuBackend::Prepare(const Workload& workloa
 }
 
 Result<std::unique_ptr<PreparedReplay>> GpuBackend::PrepareReplay(const ReplaySchedule& schedule,
-                                                                  const TensorFolder& folder) {
+                                                                  const TensorFolder* folder) {
   INFIMUM_RETURN_IF_ERROR(Open());
   return PrepareGpuReplay(*gpu_, *libraries_, schedule, folder,
                           {options_.seed, static_cast<std::size_t>(replay_streams_)});

@@ -35,7 +35,7 @@ class GpuBackend : public Backend {
   Result<std::unique_ptr<PreparedRun>> Prepare(const Workload& workload, const Candidate& candidate,
                                                NumericContract contract) override;
   Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule& schedule,
-                                                        const TensorFolder& folder) override;
+                                                        const TensorFolder* folder) override;
   std::vector<std::string> PeakProbes() override;
   Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) override;
   std::optional<double> FrequencyMhz() override;

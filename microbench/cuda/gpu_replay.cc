@@ -25,13 +25,6 @@ constexpr std::size_t kAlignment = 1024;
 // Parts that are timed between their neighbours are queued behind a kernel that holds the stream: as many as fit.
 constexpr std::size_t kQueuedParts = 128;
 
-// Under the model's contract where the step's own types leave it open.
-NumericContract ContractOf(const ReplayStep& step, const std::string& asked) {
-  const NumericContract own = NativeContract(step.workload);
-  const std::optional<NumericContract> contract = FindContract(asked);
-  return own == NumericContract::kStrictF32 && contract == NumericContract::kTf32 ? *contract : own;
-}
-
 // Changes of layout as something to enqueue.
 class ReorderProgram : public GpuProgram {
  public:
@@ -66,8 +59,8 @@ class GpuReplay : public PreparedReplay {
     if (graph_) gpu_.DropGraph(*graph_);
   }
 
-  Status Prepare(const TensorFolder& folder) {
-    INFIMUM_ASSIGN_OR_RETURN(tensors_, cpu::ReplayTensors::Read(schedule_, folder));
+  Status Prepare(const TensorFolder* folder) {
+    INFIMUM_ASSIGN_OR_RETURN(tensors_, cpu::ReplayTensors::Of(schedule_, folder, options_.seed));
     std::vector<StepProgram> found(schedule_.steps.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
       ReplayStep& step = schedule_.steps[i];
@@ -153,13 +146,18 @@ class GpuReplay : public PreparedReplay {
       INFIMUM_ASSIGN_OR_RETURN(result.parts[i].error, ErrorOf(operation));
       tolerance.Add(schedule_.steps[operation.step], parts_[i].tolerance);
     }
+    if (!tensors_.are_expected()) {
+      for (const std::size_t buffer : layout_.outputs) {
+        INFIMUM_ASSIGN_OR_RETURN(const HostTensor left, DownloadedWhole(buffer));
+        INFIMUM_RETURN_IF_ERROR(tensors_.Expect(layout_.buffers[buffer].tensor, left));
+      }
+    }
     // What is timed is the graph, so its outputs are what counts.
     for (const cpu::ReplayOperation& operation : layout_.operations) INFIMUM_RETURN_IF_ERROR(Spoil(operation.writes));
     INFIMUM_RETURN_IF_ERROR(gpu_.LaunchGraph(*graph_));
     INFIMUM_RETURN_IF_ERROR(gpu_.Wait());
     for (const std::size_t buffer : layout_.outputs) {
-      const ReplayTensor& tensor = TensorOf(buffer);
-      INFIMUM_ASSIGN_OR_RETURN(const HostTensor found, Downloaded(buffer, {tensor.shape, tensor.type, false}));
+      INFIMUM_ASSIGN_OR_RETURN(const HostTensor found, DownloadedWhole(buffer));
       ReplayOutput output = tensors_.Compared(layout_.buffers[buffer].tensor, found);
       output.tolerance = tolerance.value();
       result.outputs.push_back(std::move(output));
@@ -205,7 +203,7 @@ class GpuReplay : public PreparedReplay {
   }
 
   Status FindProgram(const ReplayStep& step, StepProgram& found) {
-    INFIMUM_ASSIGN_OR_RETURN(found, FindStepProgram(gpu_, libraries_, step, ContractOf(step, schedule_.contract)));
+    INFIMUM_ASSIGN_OR_RETURN(found, FindStepProgram(gpu_, libraries_, step, cpu::ContractOf(step.workload, schedule_)));
     return {};
   }
 
@@ -349,7 +347,7 @@ class GpuReplay : public PreparedReplay {
     part.name = step.name;
     part.candidate = found.candidate;
     part.step = operation.step;
-    part.tolerance = Tolerance(ContractOf(step, schedule_.contract), step.workload);
+    part.tolerance = Tolerance(cpu::ContractOf(step.workload, schedule_), step.workload);
     parts_.push_back(std::move(part));
     programs_.emplace_back(gpu_, std::move(found.program), std::move(addresses), scratch_[operation.step],
                            std::move(constants));
@@ -409,6 +407,11 @@ class GpuReplay : public PreparedReplay {
     return tensor;
   }
 
+  Result<HostTensor> DownloadedWhole(std::size_t buffer) {
+    const ReplayTensor& tensor = TensorOf(buffer);
+    return Downloaded(buffer, {tensor.shape, tensor.type, false});
+  }
+
   Result<std::optional<double>> ErrorOf(const cpu::ReplayOperation& operation) {
     const ReplayStep& step = schedule_.steps[operation.step];
     const std::vector<Operand> reads = OperandsOf(step.workload), writes = OutputsOf(step.workload);
@@ -457,7 +460,7 @@ class GpuReplay : public PreparedReplay {
 }  // namespace
 
 Result<std::unique_ptr<PreparedReplay>> PrepareGpuReplay(Gpu& gpu, GpuLibraries& libraries,
-                                                         const ReplaySchedule& schedule, const TensorFolder& folder,
+                                                         const ReplaySchedule& schedule, const TensorFolder* folder,
                                                          const GpuReplayOptions& options) {
   INFIMUM_RETURN_IF_ERROR(Validate(schedule));
   auto replay = std::make_unique<GpuReplay>(gpu, libraries, schedule, options);

@@ -2,7 +2,7 @@
 // layout captured as one CUDA graph, which is what is timed and whose outputs are compared.
 //
 //   INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<PreparedReplay> replay,
-//                            PrepareGpuReplay(gpu, libraries, schedule, folder, {.streams = 2}));
+//                            PrepareGpuReplay(gpu, libraries, schedule, &folder, {.streams = 2}));
 //   replay->TimeParts(0, replay->parts().size(), 20);    // 20 inferences back to back, by the device's clock
 //
 // With several streams independent branches run beside each other; intermediates then share no memory, and neither does
@@ -23,7 +23,7 @@ struct GpuReplayOptions {
 
 // `gpu` and `libraries` live longer.
 Result<std::unique_ptr<PreparedReplay>> PrepareGpuReplay(Gpu& gpu, GpuLibraries& libraries,
-                                                         const ReplaySchedule& schedule, const TensorFolder& folder,
+                                                         const ReplaySchedule& schedule, const TensorFolder* folder,
                                                          const GpuReplayOptions& options);
 
 }  // namespace infimum::cuda

@@ -17,8 +17,8 @@ constexpr auto kTimeLimit = std::chrono::minutes(20);
 
 Result<ReplayResult> RunOne(const ReplaySession& session, std::int64_t round, Worker& worker) {
   INFIMUM_RETURN_IF_ERROR(worker.Start(round));
-  const WorkerReply reply =
-      worker.Ask(ReplayRequest{session.schedule, session.tensors, round == 0, session.budget}, kTimeLimit);
+  const WorkerReply reply = worker.Ask(
+      ReplayRequest{session.schedule, session.tensors, session.results, round == 0, session.budget}, kTimeLimit);
   if (const auto* loss = std::get_if<WorkerLoss>(&reply)) return Error{"the replay was lost: " + loss->reason};
   const auto& answer = std::get<WorkerAnswer>(reply);
   if (const auto* error = std::get_if<Error>(&answer)) return *error;

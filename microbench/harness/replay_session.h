@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "infimum/results/replay_result.h"
 #include "microbench/harness/worker.h"
@@ -12,7 +13,8 @@ namespace infimum {
 
 struct ReplaySession {
   std::string schedule;
-  std::string tensors;
+  std::string tensors;               // empty: random ones
+  std::vector<std::string> results;  // journals that name what runs the steps
   std::int64_t rounds = 3;
   Clock::Duration budget = std::chrono::milliseconds(200);
 };

@@ -8,6 +8,7 @@
 
 #include "infimum/measurement/statistics.h"
 #include "infimum/results/replay_schedule_text.h"
+#include "microbench/harness/measured_choice.h"
 #include "microbench/harness/sampler.h"
 
 namespace infimum {
@@ -102,9 +103,14 @@ Status TimeAlone(Backend& backend, PreparedReplay& replay, std::size_t index, Cl
 }  // namespace
 
 Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, TrialTools tools) {
-  INFIMUM_ASSIGN_OR_RETURN(const ReplaySchedule schedule, ReadSchedule(request.schedule));
-  INFIMUM_ASSIGN_OR_RETURN(const TensorFolder folder, TensorFolder::Open(request.tensors));
-  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<PreparedReplay> replay, backend.PrepareReplay(schedule, folder));
+  INFIMUM_ASSIGN_OR_RETURN(ReplaySchedule schedule, ReadSchedule(request.schedule));
+  INFIMUM_RETURN_IF_ERROR(ChooseMeasured(request.results, schedule));
+  std::optional<TensorFolder> folder;
+  if (!request.tensors.empty()) {
+    INFIMUM_ASSIGN_OR_RETURN(folder, TensorFolder::Open(request.tensors));
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<PreparedReplay> replay,
+                           backend.PrepareReplay(schedule, folder ? &*folder : nullptr));
   ReplayResult result;
   if (request.check_numbers) {
     INFIMUM_ASSIGN_OR_RETURN(result, replay->Check());

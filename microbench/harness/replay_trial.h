@@ -11,6 +11,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "microbench/harness/trial.h"
 
@@ -18,7 +19,9 @@ namespace infimum {
 
 struct ReplayRequest {
   std::string schedule;  // the file's path
-  std::string tensors;   // the folder's
+  std::string tensors;   // the folder's; empty: random ones
+  // Journals whose fastest warm rows name what runs the steps, in place of the schedule's own candidates.
+  std::vector<std::string> results = {};
   bool check_numbers = true;
   // Sampling time of a candidate: each stretch of the whole gets four times as much, a part alone
   // a tenth, or a dozen launches.

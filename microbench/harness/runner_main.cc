@@ -97,8 +97,9 @@ class Runner {
                         std::fprintf(stderr, "infimum: replay: repetition %lld of %lld\n",
                                      static_cast<long long>(done + 1), static_cast<long long>(rounds));
                       }};
-    const Result<ReplayResult> result = RunReplaySession(
-        {options_.replay, options_.tensors, options_.campaign.rounds, options_.campaign.sampler.budget}, tools);
+    const Result<ReplayResult> result = RunReplaySession({options_.replay, options_.tensors, options_.results,
+                                                          options_.campaign.rounds, options_.campaign.sampler.budget},
+                                                         tools);
     if (!result.ok()) return failed(result.error());
     const Status written = WriteReplay(*result, options_.output);
     if (!written.ok()) return Fail(written.error());

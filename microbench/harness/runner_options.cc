@@ -27,6 +27,7 @@ struct RawOptions {
   std::vector<std::string> candidates;
   std::string contract;
   std::string replay;
+  std::vector<std::string> results;
   std::string tensors;
   std::string tier = "engine";
   std::string cache = "warm";
@@ -74,7 +75,10 @@ void Declare(CLI::App& app, RawOptions& raw, const RunnerTraits& traits) {
   app.add_option("--layer", raw.layer, "measure this one workload, given as its text, in place of a plan");
   app.add_option("--replay", raw.replay,
                  "run a whole model back to back as this schedule says (infimum replay writes it), in place of a plan");
-  app.add_option("--tensors", raw.tensors, "folder with the weights, inputs and expected outputs of --replay");
+  app.add_option("--tensors", raw.tensors,
+                 "folder with the weights, inputs and expected outputs of --replay; random ones without it");
+  app.add_option("--results", raw.results,
+                 "journals whose fastest rows name what runs the steps of --replay, in place of the schedule's names");
   app.add_option("--candidate", raw.candidates, "only this candidate, by name or algorithm; may be given again");
   app.add_option("--contract", raw.contract,
                  "numeric contract in place of the plan's: strict-f32, tf32, f16, bf16, int8, fp8");
@@ -154,9 +158,8 @@ Status CheckWhatToRun(const RawOptions& raw) {
     if (!raw.plan.empty() || !raw.layer.empty() || raw.peaks || raw.list || raw.list_json || raw.dry_run ||
         !raw.candidates.empty())
       return Error{"--replay runs a model as its schedule says, leave out everything else that is to be measured"};
-    if (raw.tensors.empty()) return Error{"--replay needs --tensors DIR, the folder with the model's tensors"};
-  } else if (!raw.tensors.empty()) {
-    return Error{"--tensors belongs to --replay SCHEDULE"};
+  } else if (!raw.tensors.empty() || !raw.results.empty()) {
+    return Error{std::string(raw.tensors.empty() ? "--results" : "--tensors") + " belongs to --replay SCHEDULE"};
   }
   if (raw.plan.empty() && raw.layer.empty() && !raw.peaks && raw.replay.empty())
     return Error{"nothing to measure, give a PLAN, --layer or --peaks (--help shows examples)"};
@@ -201,6 +204,7 @@ Result<RunnerOptions> Check(const RawOptions& raw, const RunnerTraits& traits) {
   if (!raw.replay.empty()) options.action = RunnerAction::kReplay;
   options.replay = raw.replay;
   options.tensors = raw.tensors;
+  options.results = raw.results;
   if (!raw.plan.empty()) options.plan_path = raw.plan;
   if (!raw.layer.empty()) options.layer = raw.layer;
   options.output = raw.output;

@@ -161,6 +161,7 @@ struct RequestToJson {
     return {{"do", "replay"},
             {"schedule", request.schedule},
             {"tensors", request.tensors},
+            {"results", request.results},
             {"check_numbers", request.check_numbers},
             {"budget_ns", request.budget.count()}};
   }
@@ -192,7 +193,7 @@ WorkerRequest RequestFrom(const json& object) {
   if (verb == "peaks") return PeaksRequest{object.at("probe").get<std::string>()};
   if (verb == "replay") {
     return ReplayRequest{object.at("schedule").get<std::string>(), object.at("tensors").get<std::string>(),
-                         object.at("check_numbers").get<bool>(),
+                         object.at("results").get<std::vector<std::string>>(), object.at("check_numbers").get<bool>(),
                          Clock::Duration(object.at("budget_ns").get<Clock::Duration::rep>())};
   }
   const auto contract = FindOrThrow<NumericContract>(object, "contract", FindContract);

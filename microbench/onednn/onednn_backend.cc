@@ -83,7 +83,7 @@ Result<std::unique_ptr<PreparedRun>> OneDnnBackend::Prepare(const Workload& work
 }
 
 Result<std::unique_ptr<PreparedReplay>> OneDnnBackend::PrepareReplay(const ReplaySchedule& schedule,
-                                                                     const TensorFolder& folder) {
+                                                                     const TensorFolder* folder) {
   return cpu::PrepareReplay(schedule, folder, options_.seed);
 }
 

@@ -17,8 +17,8 @@ class ReplayRun : public PreparedReplay {
  public:
   ReplayRun(ReplaySchedule schedule, std::uint64_t seed) : schedule_(std::move(schedule)), seed_(seed) {}
 
-  Status Prepare(const TensorFolder& folder) {
-    INFIMUM_ASSIGN_OR_RETURN(tensors_, ReplayTensors::Read(schedule_, folder));
+  Status Prepare(const TensorFolder* folder) {
+    INFIMUM_ASSIGN_OR_RETURN(tensors_, ReplayTensors::Of(schedule_, folder, seed_));
     std::vector<StepOffer> offers(schedule_.steps.size());
     for (std::size_t i = 0; i < offers.size(); ++i) {
       schedule_.steps[i] = tensors_.WithNumbers(schedule_.steps[i]);
@@ -60,6 +60,17 @@ class ReplayRun : public PreparedReplay {
       if (operation.is_reorder) continue;
       INFIMUM_ASSIGN_OR_RETURN(result.parts[i].error, ErrorOf(operation));
       tolerance.Add(schedule_.steps[operation.step], parts_[i].tolerance);
+    }
+    if (!tensors_.are_expected()) {
+      for (const std::size_t buffer : layout_.outputs) {
+        INFIMUM_ASSIGN_OR_RETURN(const HostTensor left, RowMajor(buffer, Whole(buffer)));
+        INFIMUM_RETURN_IF_ERROR(tensors_.Expect(layout_.buffers[buffer].tensor, left));
+      }
+      for (std::size_t i = 0; i < parts_.size(); ++i) {
+        for (const std::size_t buffer : layout_.operations[i].writes)
+          std::memset(DataOf(buffer), 0xcb, BytesOf(buffer));
+        INFIMUM_RETURN_IF_ERROR(Run(i));
+      }
     }
     for (const std::size_t buffer : layout_.outputs) {
       const std::size_t tensor = layout_.buffers[buffer].tensor;
@@ -223,7 +234,7 @@ class ReplayRun : public PreparedReplay {
 
 }  // namespace
 
-Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule& schedule, const TensorFolder& folder,
+Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule& schedule, const TensorFolder* folder,
                                                       std::uint64_t seed) {
   INFIMUM_RETURN_IF_ERROR(Validate(schedule));
   auto replay = std::make_unique<ReplayRun>(schedule, seed);

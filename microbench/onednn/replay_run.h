@@ -8,7 +8,7 @@
 
 namespace infimum::cpu {
 
-Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule& schedule, const TensorFolder& folder,
+Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule& schedule, const TensorFolder* folder,
                                                       std::uint64_t seed);
 
 }  // namespace infimum::cpu

@@ -1,7 +1,7 @@
 // A replay's tensors on the host: inputs and weights as they came, what its outputs should be, and how far off they
 // are.
 //
-//   INFIMUM_ASSIGN_OR_RETURN(ReplayTensors tensors, ReplayTensors::Read(schedule, folder));
+//   INFIMUM_ASSIGN_OR_RETURN(ReplayTensors tensors, ReplayTensors::Of(schedule, &folder, seed));
 //   tensors.given(2)                      weight 2, row-major
 //   tensors.Compared(9, found)            {"logits", error 3e-7}
 #pragma once
@@ -17,8 +17,14 @@ namespace infimum::cpu {
 
 class ReplayTensors {
  public:
-  // Of a schedule that was validated. Weights that its own steps make are there, as yet without their elements.
-  static Result<ReplayTensors> Read(const ReplaySchedule& schedule, const TensorFolder& folder);
+  // Of a schedule that was validated. Weights that its own steps make are there, as yet without their elements. Without
+  // a folder inputs and weights are random, and nothing is expected yet: as each step that reads them likes them, and
+  // weights of products so small that a deep model's intermediates stay about as large as its inputs.
+  static Result<ReplayTensors> Of(const ReplaySchedule& schedule, const TensorFolder* folder, std::uint64_t seed);
+
+  // Whether it is known what outputs should be; else what they were is said here.
+  bool are_expected() const { return are_expected_; }
+  Status Expect(std::size_t output, const HostTensor& elements);
 
   // By tensor of the schedule; empty ones for intermediates.
   HostTensor& given(std::size_t tensor) { return given_[tensor]; }
@@ -32,6 +38,9 @@ class ReplayTensors {
   ReplayOutput Compared(std::size_t tensor, const HostTensor& found) const;
 
  private:
+  Status Fill(const ReplaySchedule& schedule, std::uint64_t seed);
+
+  bool are_expected_ = false;
   std::vector<std::string> names_;
   std::vector<HostTensor> given_, expected_;
 };

@@ -7,6 +7,12 @@
 
 namespace infimum::cpu {
 
+NumericContract ContractOf(const Workload& workload, const ReplaySchedule& schedule) {
+  const NumericContract own = NativeContract(workload);
+  const std::optional<NumericContract> asked = FindContract(schedule.contract);
+  return own == NumericContract::kStrictF32 && asked == NumericContract::kTf32 ? *asked : own;
+}
+
 Result<std::vector<LayerValues>> ValuesOf(const ReplayStep& step) {
   std::vector<LayerValues> all;
   for (const ReplayValues& values : step.values) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "infimum/graph/replay_schedule.h"
+#include "infimum/measurement/contract.h"
 #include "microbench/reference/region_tensors.h"
 #include "microbench/reference/values.h"
 
@@ -16,6 +17,9 @@ namespace infimum::cpu {
 
 using Operands = std::vector<const HostTensor*>;
 using Outputs = std::vector<HostTensor*>;
+
+// That of the workload's own types or, where they leave it open, the schedule's.
+NumericContract ContractOf(const Workload& workload, const ReplaySchedule& schedule);
 
 // One value set for each configuration of the step.
 Result<std::vector<LayerValues>> ValuesOf(const ReplayStep& step);

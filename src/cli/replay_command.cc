@@ -20,6 +20,7 @@ struct ReplayCommandOptions {
   ReplayOptions replay;
   std::vector<std::string> backend_options;
   std::string keep;
+  std::string schedule;
   std::string output = "-";
   TalkOptions talk;
 };
@@ -90,6 +91,12 @@ Result<int> RunReplay(const ReplayCommandOptions& options) {
   replay.keep = options.keep;
   INFIMUM_ASSIGN_OR_RETURN(replay.dims, options.dims.Parse());
   INFIMUM_ASSIGN_OR_RETURN(replay.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
+  if (!options.schedule.empty()) {
+    INFIMUM_RETURN_IF_ERROR(CheckWritable(options.schedule));
+    INFIMUM_ASSIGN_OR_RETURN(const std::string schedule, ScheduleText(replay));
+    INFIMUM_RETURN_IF_ERROR(WriteOutput(options.schedule, schedule));
+    return kDone;
+  }
   INFIMUM_ASSIGN_OR_RETURN(const Replay done, ReplayModel(replay, talk));
   INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, Describe(done)));
   if (const std::optional<std::string> fault = done.result.FirstFault()) return Error{"wrong numbers: " + *fault};
@@ -126,6 +133,11 @@ void AddReplayCommand(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   command->add_flag("!--no-regions", options->replay.regions, "every layer alone, none of the measured fused regions");
   command->add_option("--keep", options->keep, "leave schedule, tensors and result in this folder")->type_name("DIR");
+  command
+      ->add_option("--schedule", options->schedule,
+                   "only write what is to be run, for a machine that has a runner and its results alone:\n"
+                   "infimum-microbench-NAME --replay FILE --results JOURNAL")
+      ->type_name("FILE");
   command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunReplay(*options); });

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <iterator>
 
 #include "infimum/analyzer/bracket.h"
@@ -271,6 +272,24 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
     }
   }
   return replay;
+}
+
+Result<std::string> ScheduleText(const ReplayOptions& options) {
+  INFIMUM_ASSIGN_OR_RETURN(const ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract));
+  std::vector<FusableRegion> found;
+  if (options.regions) found = FindFusableRegions(under.graph);
+  std::ranges::stable_sort(found, std::greater<>(), [](const FusableRegion& region) { return region.layers.size(); });
+  std::vector<ReplayRegion> regions;
+  std::vector<bool> taken(under.graph.layers.size(), false);
+  for (FusableRegion& region : found) {
+    const auto is_taken = [&](LayerId layer) { return taken[layer.index()]; };
+    if (!CanReplay(region) || std::ranges::any_of(region.layers, is_taken)) continue;
+    for (LayerId layer : region.layers) taken[layer.index()] = true;
+    regions.push_back({std::move(region), {}});
+  }
+  INFIMUM_ASSIGN_OR_RETURN(ReplaySchedule schedule, ScheduleOf(under.graph, {}, regions));
+  if (under.selected) schedule.contract = Name(*under.selected);
+  return FormatReplaySchedule(schedule);
 }
 
 std::optional<CompositionError> CompositionOf(const RunProfile& replay) {

@@ -30,7 +30,7 @@ class GpuReplay : public ::testing::Test {
 
   Result<std::unique_ptr<PreparedReplay>> Prepared(const ReplaySchedule& schedule, std::size_t streams = 1) {
     INFIMUM_ASSIGN_OR_RETURN(const TensorFolder folder, TensorFolder::Open(network_.folder()));
-    return PrepareGpuReplay(gpu_, *libraries_, schedule, folder, {1, streams});
+    return PrepareGpuReplay(gpu_, *libraries_, schedule, &folder, {1, streams});
   }
   std::unique_ptr<PreparedReplay> Replay(const ReplaySchedule& schedule, std::size_t streams = 1) {
     Result<std::unique_ptr<PreparedReplay>> replay = Prepared(schedule, streams);
@@ -177,6 +177,20 @@ TEST_F(GpuReplay, GoesThroughTheHarnessLikeAnyOther) {
     EXPECT_EQ(part.alone, Latency(part.name == "concat" ? 4 : 2)) << part.name;
     EXPECT_EQ(part.in_loop, part.alone) << part.name;
   }
+}
+
+TEST_F(GpuReplay, WithoutTensorsTheGraphIsHeldAgainstItsSteps) {
+  const Result<std::unique_ptr<PreparedReplay>> replay =
+      PrepareGpuReplay(gpu_, *libraries_, ReplayNetwork::Schedule(), nullptr, {7, 1});
+  ASSERT_TRUE(replay.ok()) << replay.error().message;
+  const Result<ReplayResult> right = (*replay)->Check();
+  ASSERT_TRUE(right.ok());
+  EXPECT_EQ(right->FirstFault().value_or(""), "");
+  ASSERT_EQ(right->outputs.size(), 1u);
+  EXPECT_EQ(right->outputs[0].error, 0);
+  // A graph that computes nothing leaves nonsense.
+  gpu_.computes_in_graphs = false;
+  EXPECT_THAT((*replay)->Check()->FirstFault().value_or(""), HasSubstr("output 'y'"));
 }
 
 TEST_F(GpuReplay, NoticesWhatIsWrong) {

@@ -75,7 +75,7 @@ class FakeReplayBackend : public Backend {
   }
   std::vector<std::string> PeakProbes() override { return {}; }
   Result<std::vector<PeakRate>> MeasurePeaks(std::string_view) override { return std::vector<PeakRate>(); }
-  Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule& schedule, const TensorFolder&) override {
+  Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule& schedule, const TensorFolder*) override {
     if (refuses) return Error{"step 'fc': nothing runs it"};
     EXPECT_EQ(schedule, ExampleSchedule());
     return std::unique_ptr<PreparedReplay>(std::make_unique<FakeReplay>(fake_clock, refusal));
@@ -219,7 +219,7 @@ class OwnWorker : public Worker {
 TEST_F(ReplayTrial, ASessionTakesAFreshProcessForEachRepetitionAndChecksOnce) {
   OwnWorker worker(backend_);
   const Result<ReplayResult> result =
-      RunReplaySession({request_.schedule, request_.tensors, 3, request_.budget}, {worker, [](auto, auto) {}});
+      RunReplaySession({request_.schedule, request_.tensors, {}, 3, request_.budget}, {worker, [](auto, auto) {}});
   ASSERT_TRUE(result.ok()) << result.error().message;
   EXPECT_EQ(worker.starts, 3);
   EXPECT_EQ(worker.checks, 1);

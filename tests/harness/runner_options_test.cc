@@ -92,7 +92,7 @@ TEST(RunnerOptions, WrongUsageIsOneLineThatHelps) {
             "infimum: error: --budget: '90' is no time, write it like 500ms, 90s, 3m or 1h30m\n");
   EXPECT_EQ(UsageError({}),
             "infimum: error: nothing to measure, give a PLAN, --layer or --peaks (--help shows examples)\n");
-  EXPECT_THAT(UsageError({"--replay", "s.json"}), testing::HasSubstr("--replay needs --tensors DIR"));
+  EXPECT_THAT(UsageError({"x.plan", "--results", "r.jsonl"}), testing::HasSubstr("--results belongs to --replay"));
   EXPECT_THAT(UsageError({"x.plan", "--tensors", "d"}), testing::HasSubstr("--tensors belongs to --replay"));
   EXPECT_THAT(UsageError({"x.plan", "--replay", "s.json", "--tensors", "d"}), testing::HasSubstr("leave out"));
   EXPECT_EQ(UsageError({"a.plan", "b.plan"}), "infimum: error: one plan at a time, 'b.plan' is too much\n");

@@ -33,7 +33,7 @@ class Replay : public ::testing::Test {
  protected:
   Result<std::unique_ptr<PreparedReplay>> Prepared(const ReplaySchedule& schedule) {
     INFIMUM_ASSIGN_OR_RETURN(const TensorFolder folder, TensorFolder::Open(network_.folder()));
-    return backend_.PrepareReplay(schedule, folder);
+    return backend_.PrepareReplay(schedule, &folder);
   }
 
   ReplayResult Checked(const ReplaySchedule& schedule) {
@@ -111,6 +111,16 @@ TEST_F(Replay, RunsAgainWithTheSameResult) {
   EXPECT_GT((*replay)->weights().value, 16 * 16 * 9 * 4);
   // All intermediates at once would need more.
   EXPECT_LT((*replay)->arena().value, 9 * 4096 + 4096);
+}
+
+TEST_F(Replay, WithoutTensorsTheSecondInferenceIsHeldAgainstTheFirst) {
+  const auto replay = backend_.PrepareReplay(Network(), nullptr);
+  ASSERT_TRUE(replay.ok()) << replay.error().message;
+  const Result<ReplayResult> result = (*replay)->Check();
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->FirstFault().value_or(""), "");
+  ASSERT_EQ(result->outputs.size(), 1u);
+  EXPECT_EQ(result->outputs[0].error, 0);
 }
 
 TEST_F(Replay, NoticesAWrongEpsilon) {

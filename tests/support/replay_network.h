@@ -4,7 +4,8 @@
 //   a = relu(conv 3x3(x));  b = conv 1x1(a) + a;  c = concat(b, x);  d = c[:, 8:24];  y = layer_norm(d)
 //
 //   ReplayNetwork network;
-//   backend.PrepareReplay(ReplayNetwork::Schedule(), *TensorFolder::Open(network.folder()));
+//   const TensorFolder folder = *TensorFolder::Open(network.folder());
+//   backend.PrepareReplay(ReplayNetwork::Schedule(), &folder);
 #pragma once
 
 #include <filesystem>

@@ -115,8 +115,9 @@ class Backend {
   virtual Result<std::unique_ptr<PreparedRun>> Prepare(const Workload& workload, const Candidate& candidate,
                                                        NumericContract contract) = 0;
 
-  // Tensors are read from the folder now. An error names the step that cannot be run.
-  virtual Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule&, const TensorFolder&) {
+  // Tensors are read from the folder now; without one weights and inputs are random, and what is expected of the
+  // outputs is what the steps left one by one. An error names the step that cannot be run.
+  virtual Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule&, const TensorFolder*) {
     return Error{"unsupported: backend " + std::string(name()) + " cannot replay models"};
   }
 

@@ -49,6 +49,11 @@ struct Replay {
 
 Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk);
 
+// The schedule alone, as text, with no candidate named: for a machine that has a runner and its results and nothing
+// else (infimum-microbench-cuda --replay FILE --results JOURNAL). With regions, the largest that can be replayed come
+// first.
+Result<std::string> ScheduleText(const ReplayOptions& options);
+
 // What a stored replay says of itself; nullopt where it is of a version that did not.
 std::optional<CompositionError> CompositionOf(const RunProfile& replay);
 
