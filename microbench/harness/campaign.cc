@@ -294,14 +294,17 @@ class Campaign {
     return {};
   }
 
-  // Counts what the later rounds will look at, and lets go of the samples of everything else.
+  // Counts what the later rounds will look at, and lets go of what is large in everything else: no such row is written
+  // again.
   void NoteContenders(ContestedWorkload& workload) {
     for (Contender& contender : workload.contenders) {
       if (workload.InContention(contender, options_.contention_ratio)) {
         ++contenders_;
-      } else {
-        for (Repetition& repetition : contender.row.repetitions) repetition.samples = {};
+        if (options_.rounds > 1) continue;
       }
+      for (Repetition& repetition : contender.row.repetitions) repetition.samples = {};
+      contender.row.device = {};
+      contender.row.environment = {};
     }
   }
 
