@@ -1,5 +1,5 @@
 // The calls of cuDNN that are older than its graph, as programs: the eight algorithms of a forward convolution,
-// softmax, normalizations, poolings. Their names are those of the measurements of 2019.
+// softmax, normalizations, poolings, recurrent layers. Their names are those of the measurements of 2019.
 //
 //   cudnn-legacy/implicit_precomp_gemm/tensor_op   cudnn-legacy/winograd   cudnn-legacy/softmax/accurate/instance
 #pragma once
@@ -23,6 +23,8 @@ std::vector<GpuOffer> LegacyOffers(const std::shared_ptr<CudnnHandle>& handle, c
 // By family.
 std::vector<GpuOffer> LegacyConvolutions(const std::shared_ptr<CudnnHandle>& handle, const Workload& workload,
                                          NumericContract contract);
+std::vector<GpuOffer> LegacyRecurrent(const std::shared_ptr<CudnnHandle>& handle, const cpu::ValuedRegion& problem,
+                                      NumericContract contract);
 std::vector<GpuOffer> LegacyStatistics(const std::shared_ptr<CudnnHandle>& handle, const cpu::ValuedRegion& problem);
 
 }  // namespace infimum::cuda

@@ -199,8 +199,9 @@ std::vector<GpuOffer> LegacyStatistics(const std::shared_ptr<CudnnHandle>& handl
 std::vector<GpuOffer> LegacyOffers(const std::shared_ptr<CudnnHandle>& handle, const Workload& workload,
                                    NumericContract contract, const cpu::RegionValues& values) {
   std::vector<GpuOffer> offers = LegacyConvolutions(handle, workload, contract);
-  for (GpuOffer& offer : LegacyStatistics(handle, {cpu::RegionOf(workload), values}))
-    offers.push_back(std::move(offer));
+  const cpu::ValuedRegion problem{cpu::RegionOf(workload), values};
+  for (GpuOffer& offer : LegacyStatistics(handle, problem)) offers.push_back(std::move(offer));
+  for (GpuOffer& offer : LegacyRecurrent(handle, problem, contract)) offers.push_back(std::move(offer));
   return offers;
 }
 
