@@ -62,7 +62,8 @@ class RecurrentProgram : public GpuProgram {
   Status Describe(const Algorithm& algorithm, NumericContract contract) {
     INFIMUM_ASSIGN_OR_RETURN(const cudnnDataType_t type, LegacyTypeOf(config_.types.input));
     for (const GpuBinding& binding : bindings_)
-      if (binding.type != config_.types.input) return Error{"unsupported: cuDNN's recurrent layers have one type for all"};
+      if (binding.type != config_.types.input)
+        return Error{"unsupported: cuDNN's recurrent layers have one type for all"};
     constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
     for (const std::int64_t extent : {config_.sequence, config_.batch, config_.input, config_.hidden})
       if (extent > kMost) return Error{"unsupported: cuDNN's older calls count in 32 bits"};
@@ -72,18 +73,17 @@ class RecurrentProgram : public GpuProgram {
         INFIMUM_CUDNN(cudnnSetDropoutDescriptor)(dropout_.get(), cudnn(), 0, nullptr, 0, 0), "describing no dropout"));
     const cudnnDataType_t sums = type == CUDNN_DATA_DOUBLE ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
     INFIMUM_RETURN_IF_ERROR(CheckCudnn(
-        INFIMUM_CUDNN(cudnnSetRNNDescriptor_v8)(
-            layer_.get(), algorithm.number, CellOf(config_.kind),
-            config_.bias ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
-            config_.directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT, type, sums,
-            MathOf(config_, contract), input, hidden, hidden, 1, dropout_.get(), CUDNN_RNN_PADDED_IO_DISABLED),
+        INFIMUM_CUDNN(cudnnSetRNNDescriptor_v8)(layer_.get(), algorithm.number, CellOf(config_.kind),
+                                                config_.bias ? CUDNN_RNN_DOUBLE_BIAS : CUDNN_RNN_NO_BIAS,
+                                                config_.directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
+                                                CUDNN_LINEAR_INPUT, type, sums, MathOf(config_, contract), input,
+                                                hidden, hidden, 1, dropout_.get(), CUDNN_RNN_PADDED_IO_DISABLED),
         "describing it"));
     const std::vector<int> lengths(static_cast<std::size_t>(batch), steps);
     const auto set_data = [&](cudnnRNNDataDescriptor_t data, int width) {
-      return CheckCudnn(
-          INFIMUM_CUDNN(cudnnSetRNNDataDescriptor)(data, type, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, steps, batch,
-                                                   width, lengths.data(), nullptr),
-          "describing a sequence");
+      return CheckCudnn(INFIMUM_CUDNN(cudnnSetRNNDataDescriptor)(data, type, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED,
+                                                                 steps, batch, width, lengths.data(), nullptr),
+                        "describing a sequence");
     };
     INFIMUM_RETURN_IF_ERROR(set_data(x_.get(), input));
     INFIMUM_RETURN_IF_ERROR(set_data(y_.get(), hidden * static_cast<int>(config_.directions)));
@@ -92,12 +92,12 @@ class RecurrentProgram : public GpuProgram {
     if (algorithm.number == CUDNN_RNN_ALGO_PERSIST_DYNAMIC)
       INFIMUM_RETURN_IF_ERROR(
           CheckCudnn(INFIMUM_CUDNN(cudnnBuildRNNDynamic)(cudnn(), layer_.get(), batch), "compiling it"));
-    INFIMUM_RETURN_IF_ERROR(CheckCudnn(
-        INFIMUM_CUDNN(cudnnGetRNNTempSpaceSizes)(cudnn(), layer_.get(), CUDNN_FWD_MODE_INFERENCE, x_.get(),
-                                                 &scratch_bytes_, &reserve_bytes_),
-        "asking for its scratch memory"));
-    INFIMUM_RETURN_IF_ERROR(CheckCudnn(
-        INFIMUM_CUDNN(cudnnGetRNNWeightSpaceSize)(cudnn(), layer_.get(), &weight_bytes_), "asking for its weights"));
+    INFIMUM_RETURN_IF_ERROR(
+        CheckCudnn(INFIMUM_CUDNN(cudnnGetRNNTempSpaceSizes)(cudnn(), layer_.get(), CUDNN_FWD_MODE_INFERENCE, x_.get(),
+                                                            &scratch_bytes_, &reserve_bytes_),
+                   "asking for its scratch memory"));
+    INFIMUM_RETURN_IF_ERROR(CheckCudnn(INFIMUM_CUDNN(cudnnGetRNNWeightSpaceSize)(cudnn(), layer_.get(), &weight_bytes_),
+                                       "asking for its weights"));
     INFIMUM_ASSIGN_OR_RETURN(weights_, DeviceMemory::Allocate(gpu_, Bytes{static_cast<std::int64_t>(weight_bytes_)}));
     return {};
   }
@@ -132,10 +132,10 @@ class RecurrentProgram : public GpuProgram {
 
   Status Enqueue(Gpu::Stream stream) override {
     INFIMUM_RETURN_IF_ERROR(handle_->Use(stream));
-    return CheckCudnn(INFIMUM_CUDNN(cudnnRNNForward)(
-                          cudnn(), layer_.get(), CUDNN_FWD_MODE_INFERENCE, nullptr, x_.get(), addresses_.front(),
-                          y_.get(), addresses_.back(), state_.get(), nullptr, nullptr, state_.get(), nullptr, nullptr,
-                          weight_bytes_, weights_.data(), scratch_bytes_, workspace_, 0, nullptr),
+    return CheckCudnn(INFIMUM_CUDNN(cudnnRNNForward)(cudnn(), layer_.get(), CUDNN_FWD_MODE_INFERENCE, nullptr, x_.get(),
+                                                     addresses_.front(), y_.get(), addresses_.back(), state_.get(),
+                                                     nullptr, nullptr, state_.get(), nullptr, nullptr, weight_bytes_,
+                                                     weights_.data(), scratch_bytes_, workspace_, 0, nullptr),
                       "running");
   }
 
@@ -147,11 +147,11 @@ class RecurrentProgram : public GpuProgram {
     INFIMUM_DESCRIPTOR(cudnnTensorDescriptor_t, TensorDescriptor, matrix);
     INFIMUM_DESCRIPTOR(cudnnTensorDescriptor_t, TensorDescriptor, bias);
     void *matrix_at = nullptr, *bias_at = nullptr;
-    INFIMUM_RETURN_IF_ERROR(CheckCudnn(
-        INFIMUM_CUDNN(cudnnGetRNNWeightParams)(cudnn(), layer_.get(), static_cast<std::int32_t>(direction),
-                                               weight_bytes_, weights_.data(), block.layer, matrix.get(), &matrix_at,
-                                               bias.get(), &bias_at),
-        "asking where its weights lie"));
+    INFIMUM_RETURN_IF_ERROR(
+        CheckCudnn(INFIMUM_CUDNN(cudnnGetRNNWeightParams)(cudnn(), layer_.get(), static_cast<std::int32_t>(direction),
+                                                          weight_bytes_, weights_.data(), block.layer, matrix.get(),
+                                                          &matrix_at, bias.get(), &bias_at),
+                   "asking where its weights lie"));
     const auto element = static_cast<std::int64_t>(cpu::BytesPerElement(config_.types.weights));
     const auto put = [&](void* at, std::size_t operand, std::int64_t first, std::int64_t count) -> Status {
       if (at == nullptr) return Error{"cuDNN has no place for a weight"};

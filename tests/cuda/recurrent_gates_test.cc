@@ -21,8 +21,8 @@ RecurrentConfig Config(RecurrentKind kind) {
 }
 
 TEST(RecurrentGates, EveryWeightIsPlacedOnce) {
-  for (const RecurrentKind kind : {RecurrentKind::kLstm, RecurrentKind::kGruLinearBeforeReset, RecurrentKind::kRnnTanh,
-                                   RecurrentKind::kRnnRelu}) {
+  for (const RecurrentKind kind :
+       {RecurrentKind::kLstm, RecurrentKind::kGruLinearBeforeReset, RecurrentKind::kRnnTanh, RecurrentKind::kRnnRelu}) {
     const RecurrentConfig config = Config(kind);
     const std::vector<Operand> operands = OperandsOf(LayerConfig(config));
     std::set<std::int64_t> placed[4];

@@ -23,6 +23,7 @@ class MeasuredChoice : public ::testing::Test {
 
   Measurement Row(const std::string& algorithm, double microseconds) {
     Measurement row;
+    row.measured_at = "2026-01-02T03:04:05Z";
     row.workload = KeyOf(schedule_.steps[0].workload);
     row.candidate = {"cudnn-graph", algorithm, "acdb", "abcd", false};
     Repetition repetition;
@@ -32,12 +33,13 @@ class MeasuredChoice : public ::testing::Test {
     row.repetitions = {repetition};
     return row;
   }
-  Status Choose(const std::vector<Measurement>& rows) {
+  void ExpectChosen(const std::vector<Measurement>& rows) {
     std::ofstream file(path_);
     file << FormatRecord(ResultsHeader{}) << "\n";
     for (const Measurement& row : rows) file << FormatRecord(row) << "\n";
     file.close();
-    return ChooseMeasured({path_}, schedule_);
+    const Status chosen = ChooseMeasured({path_}, schedule_);
+    EXPECT_TRUE(chosen.ok()) << (chosen.ok() ? "" : chosen.error().message);
   }
 
   ReplaySchedule schedule_ = ReplayNetwork::Schedule("here/before");
@@ -45,7 +47,7 @@ class MeasuredChoice : public ::testing::Test {
 };
 
 TEST_F(MeasuredChoice, TheFastestRowRunsTheStep) {
-  ASSERT_TRUE(Choose({Row("eng1", 5), Row("eng2", 3), Row("eng3", 4)}).ok());
+  ExpectChosen({Row("eng1", 5), Row("eng2", 3), Row("eng3", 4)});
   EXPECT_EQ(schedule_.steps[0].candidate, ReplayCandidate("cudnn-graph/eng2", "acdb", "abcd"));
   EXPECT_EQ(schedule_.steps[1].candidate, ReplayCandidate());
 }
@@ -57,10 +59,10 @@ TEST_F(MeasuredChoice, ColdRowsFailuresAndOtherContractsDoNotCount) {
   failed.outcome = Outcome::kFailed;
   failed.reason = "signal 11";
   failed.repetitions.clear();
-  ASSERT_TRUE(Choose({cold, other, failed}).ok());
+  ExpectChosen({cold, other, failed});
   EXPECT_EQ(schedule_.steps[0].candidate.name, "here/before");
   schedule_.contract = "tf32";
-  ASSERT_TRUE(Choose({cold, other, failed}).ok());
+  ExpectChosen({cold, other, failed});
   EXPECT_EQ(schedule_.steps[0].candidate.name, "cudnn-graph/eng2");
 }
 
