@@ -136,7 +136,11 @@ Status PretendedGpu::LaunchGraph(Graph graph) {
   Recorded& recorded = graphs_.at(graph);
   const bool computes = computes_in_graphs && recorded.work.size() <= kMostComputed && recorded.computed_at != writes_;
   if (computes) recorded.computed_at = writes_;
-  for (const Work& work : recorded.work) Run(work, computes);
+  const void* last = nullptr;
+  for (const Work& work : recorded.work) {
+    Run(work, computes && (work.program == nullptr || work.program != last));
+    last = work.program;
+  }
   return {};
 }
 
@@ -159,8 +163,8 @@ Status PretendedGpu::EmptyCaches() {
 
 Status PretendedGpu::Launch(const KernelCall& call, Stream at) { return Enqueue({call}, at); }
 Status PretendedGpu::LaunchEmpty() { return Enqueue({FillCall(), true}, stream()); }
-Status PretendedGpu::EnqueueHost(std::function<void()> work, Stream at) {
-  return Enqueue({FillCall(), false, std::move(work)}, at);
+Status PretendedGpu::EnqueueHost(std::function<void()> work, Stream at, const void* program) {
+  return Enqueue({FillCall(), false, std::move(work), program}, at);
 }
 
 Status PretendedGpu::LaunchPeak(const BandwidthCall& call) {

@@ -1,14 +1,14 @@
 // A GPU that is not there: its memory is the host's, its kernels run by their twins on the host, and its time is
 // pretended, so that every number of a timing is known beforehand.
 //
-//   starting a graph, or a launch in a stream      6 us, 5 us of the host's for each launch in a stream
-//   a kernel                                        2 us, and 1 us for each MiB that it is said to move; 1 us more
-//   where
-//                                                   the caches were emptied before it
+//   starting a graph, or a launch in a stream   6 us, 5 us of the host's for each launch in a stream
+//   a kernel                                    2 us, 1 us more where the caches were emptied before it
+//   a kernel of peaks                           2 us, and 1 us for each MiB that it moves
 //
 // Replaying a graph takes its time; its launches are computed where `computes_in_graphs` says so, and then only those
-// of a graph of up to 500, and only when the host has written to memory since: launches of a timing are all alike.
-// Streams run one after the other; waits between them are counted.
+// of a graph of up to 500, only when the host has written to memory since, and of a library's launches one after the
+// other only the first: those of a timing are all alike. Streams run one after the other; waits between them are
+// counted.
 //
 // Faults are asked for by PRETENDED_GPU=NAME,... in the environment, where a worker inherits them: "lost" loses the
 // context at the third element-wise kernel, "slow" halves the clock, "company" has somebody else compute; and
@@ -64,8 +64,9 @@ class PretendedGpu : public Gpu {
   std::optional<double> FrequencyMhz() override;
   std::vector<GpuProcess> OtherProcesses() override;
 
-  // What a library of a test puts into a stream: done on the host when its turn comes, for a kernel's time.
-  Status EnqueueHost(std::function<void()> work, Stream stream);
+  // What a library of a test puts into a stream: done on the host when its turn comes, for a kernel's time. `program`
+  // tells launches of one thing from those of others.
+  Status EnqueueHost(std::function<void()> work, Stream stream, const void* program);
 
   // What a test looks at.
   bool captures = true;
@@ -81,6 +82,7 @@ class PretendedGpu : public Gpu {
     KernelCall call;
     bool is_empty = false;
     std::function<void()> on_host = nullptr;
+    const void* program = nullptr;  // of on_host
   };
   Status Enqueue(Work work, Stream stream);
   void Run(const Work& work, bool computes);

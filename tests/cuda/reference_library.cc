@@ -37,7 +37,7 @@ class ReferenceProgram : public GpuProgram {
     return {};
   }
   Status Enqueue(Gpu::Stream stream) override {
-    return gpu_.EnqueueHost([this, addresses = addresses_] { Compute(addresses); }, stream);
+    return gpu_.EnqueueHost([this, addresses = addresses_] { Compute(addresses); }, stream, this);
   }
 
  private:
