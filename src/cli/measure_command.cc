@@ -45,6 +45,11 @@ Result<int> RunMeasure(const MeasureOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
   INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, campaign));
+  // Of another device such a run would be no run at all.
+  if (here.device.kind != DeviceKind::kCpu)
+    return Error{
+        fmt::format("{} is measured on processors alone, and --backend {} is of {}; `infimum import` takes runs",
+                    framework.framework, campaign.backend, here.device.name)};
   framework.contract = MainContract(graph);
   INFIMUM_ASSIGN_OR_RETURN(RunProfile run, MeasureFramework(installation, options.model, framework, talk));
   run.device = here.device.Key().text;

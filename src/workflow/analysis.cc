@@ -210,7 +210,12 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
                              FastestRun(*store, analysis.graph.sha256, selection, options.dims, options.framework));
     // Of a run that says no contract nobody knows what it bounds.
     const bool is_known = analysis.run && !analysis.run->contract.empty();
-    if ((!is_known || options.measure_again) && !Interrupted()) {
+    // It is measured on the processor: of another device such a run would be no run at all.
+    const bool runs_here = here.device.kind == DeviceKind::kCpu;
+    if (!is_known && !runs_here)
+      talk.Say(options.framework + " is measured on processors alone; `infimum import` takes runs on " +
+               here.device.name);
+    if ((!is_known || options.measure_again) && runs_here && !Interrupted()) {
       FrameworkOptions framework;
       framework.framework = options.framework;
       framework.python = options.python;

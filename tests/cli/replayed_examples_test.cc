@@ -68,6 +68,26 @@ constexpr char kQuantized[] = R"(
       y = DequantizeLinear (yq, ys, yz)
     })";
 
+// Two convolutions with a residual, a mean, a product with its matrix transposed and a softmax.
+constexpr char kSmallNetwork[] = R"(
+    g (float[1, 3, 16, 16] x) => (float[1, 10] y)
+      <int64[4] shape1 = {8, 3, 3, 3}, int64[4] shape2 = {8, 8, 1, 1}, int64[2] shape3 = {10, 8}, int64[1] eight = {8},
+       int64[1] ten = {10}> {
+      w1 = ConstantOfShape <value = float[1] {0.01}> (shape1)
+      b1 = ConstantOfShape <value = float[1] {0.5}> (eight)
+      w2 = ConstantOfShape <value = float[1] {0.01}> (shape2)
+      w3 = ConstantOfShape <value = float[1] {0.01}> (shape3)
+      b3 = ConstantOfShape <value = float[1] {0.5}> (ten)
+      c1 = Conv <pads = [1, 1, 1, 1]> (x, w1, b1)
+      r1 = Relu (c1)
+      c2 = Conv (r1, w2)
+      a = Add (c2, r1)
+      p = GlobalAveragePool (a)
+      f = Flatten (p)
+      g3 = Gemm <transB = 1> (f, w3, b3)
+      y = Softmax (g3)
+    })";
+
 // After a convolution without a bias, after one of groups that has a bias, and after a transposed one.
 constexpr char kNormalized[] = R"(
     g (float[1, 8, 9, 9] x) => (float[1, 6, 18, 18] y)
@@ -223,6 +243,62 @@ TEST(ReplayedExample, RowsAreNormalizedAsOneWithTheirEpsilon) {
   // Which sum or mask runs with it is for the measurements to say; its nine layers one by one never win.
   EXPECT_THAT(workloads, Contains(HasSubstr("normalization kind=layer")));
   EXPECT_THAT(workloads, ::testing::Not(Contains(HasSubstr("reduction"))));
+}
+
+// On a GPU that is not there (tests/cuda/pretended_gpu.h), whose graphs are computed.
+class PretendedGpuReplay : public ::testing::Test {
+ protected:
+  PretendedGpuReplay() {
+    setenv("PRETENDED_GPU", "computes", 1);
+    model_ = WriteModel(program_, kSmallNetwork);
+  }
+  ~PretendedGpuReplay() override { unsetenv("PRETENDED_GPU"); }
+
+  ProgramTest program_;
+  std::string model_;
+};
+
+TEST_F(PretendedGpuReplay, AModelRunsAsOneGraphAndStandsInItsBound) {
+  const std::vector<std::string> on = {"--backend", "cuda-rehearsal"};
+  std::vector<std::string> analyze{"analyze", model_, "--budget", "20s", "--report", "r.html"};
+  analyze.insert(analyze.end(), on.begin(), on.end());
+  ASSERT_EQ(program_.Infimum(analyze).exit_code, 0);
+  std::vector<std::string> replay{"replay", model_, "--repetitions", "1", "--backend-option", "streams=2"};
+  replay.insert(replay.end(), on.begin(), on.end());
+  const Ended ended = program_.Infimum(replay);
+  if (LacksFramework(ended)) GTEST_SKIP() << "no Python with ONNX Runtime is known; the model is not replayed";
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_LT(ErrorIn(ended.output), 1e-5);
+  EXPECT_THAT(ended.output, ::testing::Not(HasSubstr("NOT VERIFIED")));
+  const std::string bound = program_.Infimum({"bound", model_, "--device", "Pretended GPU"}).output;
+  EXPECT_THAT(bound, HasSubstr("demonstrated"));
+  // Which would have run on this machine's processor.
+  EXPECT_THAT(bound, ::testing::Not(HasSubstr("onnxruntime")));
+  const Ended measured = program_.Infimum({"measure", model_, "--backend", "cuda-rehearsal"});
+  EXPECT_EQ(measured.exit_code, 1);
+  EXPECT_THAT(measured.errors, HasSubstr("Pretended GPU"));
+}
+
+TEST_F(PretendedGpuReplay, ARunnerAloneGetsFromItsResultsToR) {
+  ASSERT_EQ(program_.Infimum({"plan", model_, "--all", "-o", "m.plan"}).exit_code, 0);
+  const Ended written = program_.Infimum({"replay", model_, "--no-regions", "--schedule", "s.json"});
+  ASSERT_EQ(written.exit_code, 0) << written.errors;
+  const auto run = [&](const std::string& arguments) {
+    return std::system(("cd '" + program_.folder().string() +
+                        "' && " INFIMUM_BINARY_DIR "/bin/infimum-microbench-cuda-rehearsal -q " + arguments)
+                           .c_str());
+  };
+  ASSERT_EQ(run("m.plan -o m.jsonl --rounds 1 --budget 20s"), 0);
+  ASSERT_EQ(run("--replay s.json --results m.jsonl --rounds 1 --candidate-budget 5ms -o r.json"), 0);
+  const nlohmann::json result = nlohmann::json::parse(program_.Read("r.json"), nullptr, false);
+  ASSERT_TRUE(result.is_object());
+  // Random weights: the graph left what its steps did.
+  ASSERT_EQ(result.at("outputs").size(), 1u);
+  EXPECT_EQ(result.at("outputs")[0].at("error").get<double>(), 0);
+  std::size_t convolutions = 0;
+  for (const nlohmann::json& part : result.at("parts"))
+    convolutions += part.at("candidate").get<std::string>().starts_with("pretended/reference") ? 1 : 0;
+  EXPECT_GE(convolutions, 3u);
 }
 
 TEST(ReplayedExample, WhatCannotBeReplayedIsNamedBeforeAnythingIsMade) {
