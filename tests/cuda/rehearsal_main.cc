@@ -1,6 +1,7 @@
-// The CUDA runner on a GPU that is not there (pretended_gpu.h), with kernels of ours and, for products, the reference
-// (reference_library.h) as its libraries: the runner's own parts, processes and files are the real ones. Its times are
-// pretended, and its clock is, so that a campaign takes no longer than the host needs for the arithmetic.
+// The CUDA runner on a GPU that is not there (pretended_gpu.h), with kernels of ours as its only library or, where
+// PRETENDED_GPU says that graphs are computed, with the reference for products too (reference_library.h), which takes
+// its time: the runner's own parts, processes and files are the real ones. Its times are pretended, and its clock is,
+// so that a campaign takes no longer than the host needs for the arithmetic.
 #include <memory>
 
 #include "microbench/cuda/gpu_backend.h"
@@ -14,7 +15,8 @@ int main(int argc, char** argv) {
     return std::unique_ptr<cuda::Gpu>(std::make_unique<cuda::PretendedGpu>(options, &clock));
   };
   const auto libraries = [](cuda::Gpu& gpu) {
-    return cuda::MakeReferenceLibrary(static_cast<cuda::PretendedGpu&>(gpu));
+    auto& pretended = static_cast<cuda::PretendedGpu&>(gpu);
+    return pretended.computes_in_graphs ? cuda::MakeReferenceLibrary(pretended) : cuda::MakeOwnLibrary();
   };
   const auto make = [&](const BackendOptions& options) {
     return std::unique_ptr<Backend>(
