@@ -134,6 +134,8 @@ Result<DeviceModel> DeviceModel::Make(const DeviceKey& device, const DevicePeaks
   std::vector<RatePoint> points;
   double data_sheet_bandwidth = 0;
   std::map<double, double> copy_curve, other_curve;
+  const bool knows_tf32 =
+      std::ranges::any_of(peaks.rates, [](const PeakRate& peak) { return peak.kind == PeakRate::Kind::kTf32; });
   for (const PeakRate& peak : peaks.rates) {
     const double rate = RateOf(peak, threads);
     if (!IsUsable(rate) || peak.working_set.value < 0) continue;
@@ -144,6 +146,9 @@ Result<DeviceModel> DeviceModel::Make(const DeviceKey& device, const DevicePeaks
       continue;
     }
     if (peak.kind == PeakRate::Kind::kTf32 && contract != NumericContract::kTf32) continue;
+    // Plain f32 says nothing of TF32, which may be several times as fast: unknown, it is borrowed like any other.
+    const bool is_f32 = peak.kind == PeakRate::Kind::kArithmetic && peak.type == DataType::kF32;
+    if (is_f32 && contract == NumericContract::kTf32 && !knows_tf32) continue;
     if (!peak.is_memory()) {
       const std::size_t type =
           static_cast<std::size_t>(peak.kind == PeakRate::Kind::kTf32 ? DataType::kF32 : peak.type);

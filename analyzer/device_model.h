@@ -51,7 +51,8 @@ struct MemoryFloor {
 class DeviceModel {
  public:
   // An error where `peaks` holds no memory rate at all. `threads` is how many cores a bound may use. Under the contract
-  // tf32 the products of f32 operands run as fast as either peak says.
+  // tf32 f32 operands are computed as fast as either peak says, f32's or TF32's; without the latter it is not known how
+  // fast.
   static Result<DeviceModel> Make(const DeviceKey& device, const DevicePeaks& peaks, std::int64_t threads,
                                   NumericContract contract = NumericContract::kStrictF32);
 

@@ -72,10 +72,11 @@ DevicePeaks PeaksOf(const Line& line) {
   // A processor's rates are of all its cores; each of them has its share, while memory serves one as well as all.
   const std::int64_t cores = static_cast<std::int64_t>(line.number("multiprocessors").value_or(1));
   const ClockScale clocks(line);
-  const auto add = [&](DataType type, std::optional<double> tera, ClockScale::Scaled scale) {
+  const auto add = [&](DataType type, std::optional<double> tera, ClockScale::Scaled scale,
+                       PeakRate::Kind kind = PeakRate::Kind::kArithmetic) {
     if (!tera) return;
     PeakRate rate;
-    rate.kind = PeakRate::Kind::kArithmetic;
+    rate.kind = kind;
     rate.type = type;
     rate.per_second = *tera * 1e12 * scale.factor / (cpu ? static_cast<double>(cores) : 1.0);
     rate.source = (scale.certain ? "data sheet: " : "boost clock of the data sheet: ") + line.text("source");
@@ -83,6 +84,7 @@ DevicePeaks PeaksOf(const Line& line) {
   };
   add(DataType::kF64, Larger(line.number("f64_tflops"), line.number("f64_tensor_tflops")), clocks.Vectors());
   add(DataType::kF32, line.number("f32_tflops"), clocks.Vectors());
+  add(DataType::kF32, line.number("tf32_tflops"), clocks.Tensors(), PeakRate::Kind::kTf32);
   const std::optional<double> half = Larger(line.number("f16_f32acc_tflops"), line.number("f16_f16acc_tflops"));
   // A type without units of its own is computed as f32.
   const bool tensor_half = half && (!line.number("f16_vector_tflops") || *half >= *line.number("f16_vector_tflops"));

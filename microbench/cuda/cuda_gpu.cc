@@ -2,9 +2,11 @@
 
 #include <cuda_runtime_api.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <thread>
 #include <vector>
 
 #include "infimum/base/quantity_text.h"
@@ -78,9 +80,16 @@ class CudaGpu : public Gpu {
 
   Status Open() {
     INFIMUM_RETURN_IF_ERROR(FindDevice());
+    INFIMUM_RETURN_IF_ERROR(ReadFacts());
+    // Before this process is one of them: within a container the driver may know it by another number. One that has
+    // just ended may still be listed.
+    for (int attempt = 0; nvml_ != nullptr && attempt < 20; ++attempt) {
+      others_ = nvml_->OtherProcesses();
+      if (others_.empty()) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
     INFIMUM_CUDA(cudaSetDevice(options_.device), "choosing the device");
     INFIMUM_CUDA(cudaFree(nullptr), "making the GPU's context");
-    INFIMUM_RETURN_IF_ERROR(ReadFacts());
     INFIMUM_RETURN_IF_ERROR(Branch(0));
     INFIMUM_CUDA(cudaEventCreateWithFlags(&joint_, cudaEventDisableTiming), "making an event");
     INFIMUM_CUDA(cudaHostAlloc(reinterpret_cast<void**>(&flag_), sizeof *flag_, cudaHostAllocMapped), "mapping memory");
@@ -123,7 +132,9 @@ class CudaGpu : public Gpu {
 
   Status Upload(void* device, const void* host, Bytes size) override {
     INFIMUM_RETURN_IF_ERROR(Wait());
-    return Check(cudaMemcpy(device, host, static_cast<std::size_t>(size.value), cudaMemcpyHostToDevice), "uploading");
+    INFIMUM_CUDA(cudaMemcpy(device, host, static_cast<std::size_t>(size.value), cudaMemcpyHostToDevice), "uploading");
+    // From memory that is not pinned it returns when the bytes are staged, and no stream of ours waits for the rest.
+    return Wait();
   }
   Status Download(void* host, const void* device, Bytes size) override {
     INFIMUM_RETURN_IF_ERROR(Wait());
@@ -224,9 +235,7 @@ class CudaGpu : public Gpu {
   }
 
   std::optional<double> FrequencyMhz() override { return nvml_ ? nvml_->FrequencyMhz() : std::nullopt; }
-  std::vector<GpuProcess> OtherProcesses() override {
-    return nvml_ ? nvml_->OtherProcesses() : std::vector<GpuProcess>();
-  }
+  std::vector<GpuProcess> OtherProcesses() override { return others_; }
   std::string ClockPolicy() override {
     if (!nvml_) return "";
     return nvml_->ClocksAreLocked() ? "locked:" + std::to_string(static_cast<int>(facts_.clock_mhz)) + "MHz"
@@ -291,6 +300,7 @@ class CudaGpu : public Gpu {
   GpuOptions options_;
   GpuFacts facts_;
   std::unique_ptr<Nvml> nvml_;
+  std::vector<GpuProcess> others_;  // when this one began
   std::vector<cudaStream_t> streams_;
   std::vector<cudaEvent_t> points_;
   cudaEvent_t joint_ = nullptr;

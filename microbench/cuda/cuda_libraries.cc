@@ -73,8 +73,8 @@ class CudaLibraries : public GpuLibraries {
     return std::optional<GpuOffer>();
   }
 
-  Result<std::unique_ptr<GpuProgram>> LargeProduct(DataType type, NumericContract contract,
-                                                   std::int64_t extent) override {
+  Result<std::unique_ptr<GpuProgram>> LargeProduct(DataType type, NumericContract contract, std::int64_t extent,
+                                                   bool half_sums) override {
     Load();
     if (!lt_) return std::unique_ptr<GpuProgram>();
     MatMulConfig config;
@@ -82,7 +82,11 @@ class CudaLibraries : public GpuLibraries {
     if (type == DataType::kS8) config.types.output = DataType::kS32;
     if (type == DataType::kF8E4M3 || type == DataType::kF8E5M2) config.types.output = DataType::kBF16;
     config.a = config.b = Shape{{1, extent, extent}};
-    for (const GpuOffer& offer : GemmOffers(lt_, kCublasLt, LayerConfig(config), contract, CandidateTier::kHeuristic)) {
+    // Sums in f16 are a form beyond the library's usual one.
+    const CandidateTier tier = half_sums ? CandidateTier::kEngine : CandidateTier::kHeuristic;
+    for (const GpuOffer& offer : GemmOffers(lt_, kCublasLt, LayerConfig(config), contract, tier)) {
+      const bool has_half_sums = offer.candidate.algorithm.find("/acc=f16") != std::string::npos;
+      if (has_half_sums != half_sums) continue;
       Result<std::unique_ptr<GpuProgram>> program = offer.make(gpu_);
       if (program.ok()) return program;
     }

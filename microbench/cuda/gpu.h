@@ -102,7 +102,7 @@ class Gpu {
   // Of the multiprocessors now; nullopt where the driver does not tell.
   virtual std::optional<double> FrequencyMhz() = 0;
 
-  // Others that compute on it; empty where the driver does not tell.
+  // Others that computed on it when it was opened; empty where the driver does not tell.
   virtual std::vector<GpuProcess> OtherProcesses() { return {}; }
   // "default", "locked:1980MHz"; empty where the driver does not tell.
   virtual std::string ClockPolicy() { return ""; }

@@ -36,8 +36,9 @@ class GpuLibraries {
                                                const Candidate& candidate, const cpu::RegionValues& values = {}) = 0;
 
   // Large products for peaks of arithmetic, by the library's first choice; nullptr where there is none for the type.
-  virtual Result<std::unique_ptr<GpuProgram>> LargeProduct(DataType type, NumericContract contract,
-                                                           std::int64_t extent) = 0;
+  // `half_sums`: f16 products added up in f16.
+  virtual Result<std::unique_ptr<GpuProgram>> LargeProduct(DataType type, NumericContract contract, std::int64_t extent,
+                                                           bool half_sums) = 0;
 };
 
 // cuDNN, cuBLASLt, cuBLAS and kernels of ours, on a CUDA device. `gpu` lives longer.

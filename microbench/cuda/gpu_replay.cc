@@ -23,7 +23,8 @@ using Role = StepProgram::Role;
 
 constexpr std::size_t kAlignment = 1024;
 // Parts that are timed between their neighbours are queued behind a kernel that holds the stream: as many as fit.
-constexpr std::size_t kQueuedParts = 128;
+// A part may be several kernels.
+constexpr std::size_t kQueuedParts = 32;
 
 // Changes of layout as something to enqueue.
 class ReorderProgram : public GpuProgram {
@@ -78,12 +79,14 @@ class GpuReplay : public PreparedReplay {
     }
     INFIMUM_ASSIGN_OR_RETURN(layout_, cpu::LayOut(schedule_, wanted, orders_));
     INFIMUM_RETURN_IF_ERROR(PlaceBuffers());
+    branches_ = PlanBranches(layout_, options_.streams);
     INFIMUM_RETURN_IF_ERROR(PlaceScratch(found));
     for (const cpu::ReplayOperation& operation : layout_.operations) {
       const Status status = operation.is_reorder ? AddReorder(operation) : AddStep(operation, found[operation.step]);
       if (!status.ok()) return Within("step " + Quoted(schedule_.steps[operation.step].name), status.error());
     }
-    branches_ = PlanBranches(layout_, options_.streams);
+    // Libraries load and allocate at the first call, which nothing that is captured may do.
+    for (std::size_t part = 0; part < parts_.size(); ++part) INFIMUM_RETURN_IF_ERROR(Run(part));
     INFIMUM_ASSIGN_OR_RETURN(graph_, gpu_.Capture([&] { return EnqueueAll(); }));
     return {};
   }
@@ -270,22 +273,23 @@ class GpuReplay : public PreparedReplay {
            std::find(layout_.outputs.begin(), layout_.outputs.end(), buffer) != layout_.outputs.end();
   }
 
-  // One for all programs, or one each where they run beside each other.
+  // One for each stream, whose programs run one after the other.
   Status PlaceScratch(const std::vector<StepProgram>& found) {
-    scratch_.assign(found.size(), nullptr);
-    Bytes most;
-    for (const StepProgram& step : found)
-      if (step.program != nullptr) most = std::max(most, step.program->workspace());
-    if (most.value == 0) return {};
-    if (options_.streams <= 1) {
-      INFIMUM_ASSIGN_OR_RETURN(void* const shared, Own(most, false));
-      std::fill(scratch_.begin(), scratch_.end(), shared);
-      return {};
+    std::vector<Bytes> most(options_.streams);
+    const auto wanted = [&](std::size_t operation) {
+      const cpu::ReplayOperation& one = layout_.operations[operation];
+      return one.is_reorder ? Bytes{} : found[one.step].program->workspace();
+    };
+    for (std::size_t i = 0; i < layout_.operations.size(); ++i) {
+      Bytes& of_stream = most[branches_.operations[i].stream];
+      of_stream = std::max(of_stream, wanted(i));
     }
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      if (found[i].program == nullptr || found[i].program->workspace().value == 0) continue;
-      INFIMUM_ASSIGN_OR_RETURN(scratch_[i], Own(found[i].program->workspace(), false));
+    std::vector<void*> memory(options_.streams, nullptr);
+    for (std::size_t stream = 0; stream < memory.size(); ++stream) {
+      if (most[stream].value == 0) continue;
+      INFIMUM_ASSIGN_OR_RETURN(memory[stream], Own(most[stream], false));
     }
+    for (const BranchPlan::Place& place : branches_.operations) scratch_.push_back(memory[place.stream]);
     return {};
   }
 
@@ -349,7 +353,7 @@ class GpuReplay : public PreparedReplay {
     part.step = operation.step;
     part.tolerance = Tolerance(cpu::ContractOf(step.workload, schedule_), step.workload);
     parts_.push_back(std::move(part));
-    programs_.emplace_back(gpu_, std::move(found.program), std::move(addresses), scratch_[operation.step],
+    programs_.emplace_back(gpu_, std::move(found.program), std::move(addresses), scratch_[programs_.size()],
                            std::move(constants));
     return programs_.back().Prepare();
   }
@@ -444,7 +448,7 @@ class GpuReplay : public PreparedReplay {
   cpu::ReplayLayout layout_;
   std::vector<DeviceMemory> memory_;
   std::vector<void*> data_;     // of the layout's buffers
-  std::vector<void*> scratch_;  // by step
+  std::vector<void*> scratch_;  // by operation
   std::map<std::pair<std::size_t, cpu::OrderId>, void*> weights_;
   std::deque<BoundProgram> programs_;  // by operation
   std::vector<ReplayPart> parts_;

@@ -5,8 +5,8 @@
 //                            PrepareGpuReplay(gpu, libraries, schedule, &folder, {.streams = 2}));
 //   replay->TimeParts(0, replay->parts().size(), 20);    // 20 inferences back to back, by the device's clock
 //
-// With several streams independent branches run beside each other; intermediates then share no memory, and neither does
-// scratch memory.
+// With several streams independent branches run beside each other; intermediates then share no memory, and each stream
+// has scratch memory of its own.
 #pragma once
 
 #include <memory>

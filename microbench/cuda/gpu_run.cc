@@ -56,6 +56,8 @@ class GpuRun : public PreparedRun {
     }
     program_.emplace(gpu_, std::move(program), std::move(addresses), workspace_.data(), std::move(constants));
     INFIMUM_RETURN_IF_ERROR(program_->Prepare());
+    // Libraries load and allocate at the first call, which nothing that is captured may do.
+    INFIMUM_RETURN_IF_ERROR(Run());
     MakeTimer(1);
     return {};
   }
@@ -135,17 +137,22 @@ Result<std::unique_ptr<PreparedRun>> PrepareGpuRun(Gpu& gpu, const cpu::ValuedRe
   return std::unique_ptr<PreparedRun>(std::move(run));
 }
 
-Result<Latency> MeasureLaunchFloor(Gpu& gpu) {
+Result<Latency> MeasureLaunchFloor(Gpu& gpu, double quantile) {
   ProgramLaunches launches(gpu, [&gpu](Gpu::Stream) { return gpu.LaunchEmpty(); });
-  LaunchTimer timer(launches, {});
+  LaunchTimerOptions options;
+  if (gpu.facts().clock_mhz > 0) options.usual_mhz = gpu.facts().clock_mhz;
+  LaunchTimer timer(launches, options);
   constexpr int kSamples = 11;
   constexpr std::int64_t kLaunches = 256;
+  // An idle device needs some 100 ms to reach its usual frequency.
+  constexpr int kAwakening = 80;
+  for (int i = 0; i < kAwakening; ++i) INFIMUM_RETURN_IF_ERROR(timer.Time(kLaunches));
   std::vector<Latency> samples;
   for (int i = 0; i < kSamples; ++i) {
     INFIMUM_ASSIGN_OR_RETURN(const Clock::Duration time, timer.Time(kLaunches));
     samples.push_back(Latency(time) / static_cast<double>(kLaunches));
   }
-  return Quantile(samples, 0.5);
+  return Quantile(samples, quantile);
 }
 
 }  // namespace infimum::cuda

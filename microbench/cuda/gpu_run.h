@@ -20,7 +20,7 @@ struct GpuRunOptions {
 Result<std::unique_ptr<PreparedRun>> PrepareGpuRun(Gpu& gpu, const cpu::ValuedRegion& problem, const GpuOffer& offer,
                                                    const GpuRunOptions& options);
 
-// What an empty kernel takes, timed as every launch is.
-Result<Latency> MeasureLaunchFloor(Gpu& gpu);
+// What an empty kernel takes, timed as every launch is, once the device is awake: this quantile of several times.
+Result<Latency> MeasureLaunchFloor(Gpu& gpu, double quantile = 0.5);
 
 }  // namespace infimum::cuda

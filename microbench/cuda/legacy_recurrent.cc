@@ -33,9 +33,9 @@ cudnnRNNMode_t CellOf(RecurrentKind kind) {
   }
 }
 
-// FMA for strict f32, Tensor Cores for f16, whatever the library likes for tf32.
+// FMA for strict f32 and f64, Tensor Cores for 16 bits, whatever the library likes for tf32.
 cudnnMathType_t MathOf(const RecurrentConfig& config, NumericContract contract) {
-  if (config.types.input == DataType::kF16) return CUDNN_TENSOR_OP_MATH;
+  if (config.types.input == DataType::kF16 || config.types.input == DataType::kBF16) return CUDNN_TENSOR_OP_MATH;
   return contract == NumericContract::kTf32 ? CUDNN_DEFAULT_MATH : CUDNN_FMA_MATH;
 }
 

@@ -1,5 +1,6 @@
 #include "microbench/harness/measured_choice.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -28,6 +29,8 @@ Status ChooseMeasured(const std::vector<std::string>& journals, ReplaySchedule& 
     const auto take = [&](const ResultsRecord& record) -> Status {
       const auto* row = std::get_if<Measurement>(&record);
       if (row == nullptr || row->outcome != Outcome::kMeasured || row->cache != CacheState::kWarm) return {};
+      // What no graph can hold would cost the whole run its graph.
+      if (std::find(row->flags.begin(), row->flags.end(), "uncaptured") != row->flags.end()) return {};
       const Latency time = PointValue(row->repetitions);
       Fastest& best = fastest[{row->workload.text, row->contract}];
       if (best.candidate.library.empty() || time < best.time) best = {time, row->candidate};

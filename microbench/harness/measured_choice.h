@@ -13,6 +13,7 @@
 namespace infimum {
 
 // Of each step the candidate of the fastest warm row of its workload under its contract; steps without one keep theirs.
+// Rows flagged `uncaptured` do not count: what they ran is in no graph.
 // An error where a journal cannot be read.
 Status ChooseMeasured(const std::vector<std::string>& journals, ReplaySchedule& schedule);
 

@@ -64,6 +64,15 @@ TEST(DeviceModel, Tf32IsFasterUnderItsContractAlone) {
   const Result<DeviceModel> model = DeviceModel::Make(testing::TestDeviceKey(), peaks, 1, NumericContract::kTf32);
   ASSERT_TRUE(model.ok());
   EXPECT_EQ(model->Arithmetic(DataType::kF32)->value, 800e9);
+  // Not known: no rate of plain f32 stands for it, that of a narrower type is no less than it.
+  const auto unknown = [](const DevicePeaks& known) {
+    return *DeviceModel::Make(testing::TestDeviceKey(), known, 1, NumericContract::kTf32);
+  };
+  EXPECT_FALSE(unknown(testing::TestPeaks()).Arithmetic(DataType::kF32).has_value());
+  DevicePeaks halves = testing::TestPeaks();
+  halves.rates.push_back({PeakRate::Kind::kArithmetic, Bytes{}, DataType::kF16, 1, 900e9, "measured"});
+  EXPECT_EQ(unknown(halves).Arithmetic(DataType::kF32)->value, 900e9);
+  EXPECT_FALSE(unknown(halves).HasArithmetic(DataType::kF32));
 }
 
 TEST(DeviceModel, TheFastestLaunchCounts) {

@@ -47,7 +47,9 @@ class MeasuredChoice : public ::testing::Test {
 };
 
 TEST_F(MeasuredChoice, TheFastestRowRunsTheStep) {
-  ExpectChosen({Row("eng1", 5), Row("eng2", 3), Row("eng3", 4)});
+  Measurement uncaptured = Row("eng4", 1);
+  uncaptured.flags = {"uncaptured"};
+  ExpectChosen({Row("eng1", 5), Row("eng2", 3), Row("eng3", 4), uncaptured});
   EXPECT_EQ(schedule_.steps[0].candidate, ReplayCandidate("cudnn-graph/eng2", "acdb", "abcd"));
   EXPECT_EQ(schedule_.steps[1].candidate, ReplayCandidate());
 }

@@ -151,41 +151,52 @@ Result<Finding> CheckCublasLt(const CheckTools& tools) {
   return finding;
 }
 
-// Of one launch: the sum of its kernels' durations, the median of several launches.
+// Of one launch: the sum of its kernels' durations, on the average over launches that are timed as ours are.
 Result<Latency> KernelTime(PreparedRun& run) {
-  std::vector<Latency> sums;
-  for (int i = 0; i < kSamples; ++i) {
+  const auto recorded = [&](const auto& launch) -> Result<std::vector<KernelRecord>> {
     INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<KernelRecorder> recorder, KernelRecorder::Start());
-    INFIMUM_RETURN_IF_ERROR(run.Run());
-    INFIMUM_ASSIGN_OR_RETURN(const std::vector<KernelRecord> kernels, recorder->Stop());
-    if (kernels.empty()) return Error{"CUPTI saw no kernel"};
-    Latency sum{0};
-    for (const KernelRecord& kernel : kernels) sum += kernel.duration;
-    sums.push_back(sum);
-  }
-  return Quantile(sums, 0.5);
+    INFIMUM_RETURN_IF_ERROR(launch());
+    return recorder->Stop();
+  };
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<KernelRecord> one, recorded([&] { return run.Run(); }));
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<KernelRecord> many, recorded([&]() -> Status {
+                             INFIMUM_RETURN_IF_ERROR(WarmTimes(run, kSamples));
+                             return {};
+                           }));
+  if (one.empty() || many.size() < one.size()) return Error{"CUPTI saw no kernel"};
+  Latency sum{0};
+  for (const KernelRecord& kernel : many) sum += kernel.duration;
+  return sum * (static_cast<double>(one.size()) / static_cast<double>(many.size()));
 }
 
 Result<Finding> CheckCupti(const CheckTools& tools) {
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Workload> workloads, LayersOf(tools));
   Finding finding;
-  bool any_long = false;
+  struct Timed {
+    const Workload& workload;
+    PreparedCandidate prepared;
+    Latency ours;
+  };
+  // All of ours first: once CUPTI has looked it may slow down whatever follows.
+  std::vector<Timed> timed;
   for (const Workload& workload : workloads) {
     Result<PreparedCandidate> prepared = PrepareFirst(tools.backend, workload);
     if (!prepared.ok()) {
       finding.details.push_back(Format(workload) + ": " + prepared.error().message);
       continue;
     }
-    INFIMUM_RETURN_IF_ERROR(prepared->run->Run());
     INFIMUM_ASSIGN_OR_RETURN(const std::vector<Latency> samples, WarmTimes(*prepared->run, kSamples));
-    const Latency ours = Quantile(samples, 0.5);
-    INFIMUM_ASSIGN_OR_RETURN(const Latency kernels, KernelTime(*prepared->run));
-    const double ratio = ours / kernels;
+    timed.push_back({workload, *std::move(prepared), Quantile(samples, 0.5)});
+  }
+  bool any_long = false;
+  for (Timed& one : timed) {
+    INFIMUM_ASSIGN_OR_RETURN(const Latency kernels, KernelTime(*one.prepared.run));
+    const double ratio = one.ours / kernels;
     const bool is_long = kernels.count() >= kLongEnough;
     any_long |= is_long;
     finding.holds = finding.holds && (!is_long || std::abs(ratio - 1) <= kMostApart);
-    finding.details.push_back(fmt::format("{}: {}: {:.2f} us, by CUPTI {:.2f} us, ratio {:.4f}{}", Format(workload),
-                                          prepared->candidate.name(), ours.count(), kernels.count(), ratio,
+    finding.details.push_back(fmt::format("{}: {}: {:.2f} us, by CUPTI {:.2f} us, ratio {:.4f}{}", Format(one.workload),
+                                          one.prepared.candidate.name(), one.ours.count(), kernels.count(), ratio,
                                           is_long ? "" : " (short)"));
   }
   finding.holds = finding.holds && any_long;
