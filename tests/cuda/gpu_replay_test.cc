@@ -88,7 +88,7 @@ TEST_F(GpuReplay, LayoutsTellApartWhatIsCalledAlike) {
   EXPECT_EQ(Reorders(first), 0u);
 }
 
-// Three channels of four hundred are filled up to eight, on the way in and out.
+// Three channels are filled up to eight on the way in, five on the way out.
 TEST_F(GpuReplay, ChannelsThatAreFilledUpStayZeroWhereNoneIs) {
   const Workload convolution = *ParseWorkload(
       "convolution dtype=f32:f32:f32 in=1x3x6x6 out_channels=5 kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 groups=1 "
@@ -117,12 +117,22 @@ TEST_F(GpuReplay, ChannelsThatAreFilledUpStayZeroWhereNoneIs) {
 }
 
 TEST_F(GpuReplay, BranchesRunOnStreamsOfTheirOwn) {
-  const ReplayResult result = Checked(ReplayNetwork::Schedule(), 4);
-  EXPECT_EQ(result.FirstFault().value_or(""), "");
-  const ReplayResult one = Checked(ReplayNetwork::Schedule(), 1);
-  EXPECT_EQ(result.parts.size(), one.parts.size());
-  // x is changed to channels last beside nothing here, but the network has a fork at a: b needs a twice.
-  EXPECT_GT(Replay(ReplayNetwork::Schedule(), 4)->arena().value, Replay(ReplayNetwork::Schedule(), 1)->arena().value);
+  // Both convolutions read the input: neither waits for the other.
+  ReplaySchedule forked = ReplayNetwork::Schedule();
+  forked.steps[2].operands[0] = 0;
+  const auto check = [&](std::size_t streams) {
+    const auto replay = PrepareGpuReplay(gpu_, *libraries_, forked, nullptr, {7, streams});
+    EXPECT_TRUE(replay.ok()) << (replay.ok() ? "" : replay.error().message);
+    EXPECT_EQ((*replay)->Check()->FirstFault().value_or(""), "");
+    return (*replay)->arena();
+  };
+  const Bytes together = check(1);
+  EXPECT_EQ(gpu_.branches_used(), 1u);
+  EXPECT_EQ(gpu_.follows(), 0u);
+  const Bytes apart = check(4);
+  EXPECT_GT(gpu_.branches_used(), 1u);
+  EXPECT_GE(gpu_.follows(), 2u) << "a branch begins behind stream 0 and is joined";
+  EXPECT_GT(apart.value, together.value);
 }
 
 TEST_F(GpuReplay, TheWholeIsOneGraphAndPartsAreMarginal) {

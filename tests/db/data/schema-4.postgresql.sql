@@ -1,4 +1,4 @@
--- The rows of schema-3.db, for a PostgreSQL database of schema 3.
+-- The rows of schema-3.db, for a PostgreSQL database of schema 4.
 INSERT INTO generations (id, name, year) VALUES (1, 'First', NULL);
 INSERT INTO devices (id, key, kind, name, vendor, identity, cores, last_level_cache_bytes, memory_bytes, generation_id) VALUES (1, 'cpu/Test/family=25/model=1/l1=32K', 'cpu', 'A processor of a test', 'Test', '{"family":"25","l1":"32K","model":"1"}', 2, 33554432, 8589934592, 1);
 INSERT INTO environments (id, key, libraries, threads, affinity, clock_policy, host, infimum_version) VALUES (1, 'threads=1/affinity=pinned:0/clocks=/host=Linux%206.1/infimum=0.1.0/library:onednn=3.2.0', '{"onednn":"3.2.0"}', 1, 'pinned:0', '', 'Linux 6.1', '0.1.0');
