@@ -1,5 +1,5 @@
-// What a GPU can do at most, as measured: bandwidth over working sets, arithmetic of f32 and f64 on the plain units and,
-// by large products of cuBLASLt, of every type on the Tensor Cores, and launches.
+// What a GPU can do at most, as measured: bandwidth over working sets, arithmetic of f32 and f64 on the plain units, of
+// every type by large products of cuBLASLt, on Tensor Cores where it has them, and launches.
 //
 //   MeasureGpuPeaks(gpu, libraries, "memory")        read, write and copy at 1 MiB, 2 MiB ... 4 GiB
 //   MeasureGpuPeaks(gpu, libraries, "bf16 product")  8192 x 8192 x 8192 on random operands
