@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "infimum/base/text.h"
+#include "microbench/harness/row_shelf.h"
 #include "microbench/harness/shuffle.h"
 #include "microbench/harness/trial_budget.h"
 
@@ -40,6 +41,7 @@ class Campaign {
     if (options_.measure_peaks && earlier_.peaks.empty()) INFIMUM_RETURN_IF_ERROR(MeasurePeaks());
     INFIMUM_RETURN_IF_ERROR(RunFirstRound());
     for (round_ = 2; round_ <= options_.rounds && !Ended(); ++round_) INFIMUM_RETURN_IF_ERROR(RunLaterRound());
+    if (KeepsContenders()) INFIMUM_RETURN_IF_ERROR(TakeFromShelf());
     summary_.elapsed = budget_.elapsed();
     return std::move(summary_);
   }
@@ -47,7 +49,7 @@ class Campaign {
  private:
   struct Task {
     ContestedWorkload* workload;
-    Contender* contender;
+    WaitingContender* contender;
   };
 
   bool Ended() {
@@ -149,9 +151,9 @@ class Campaign {
         }
         if (MustStop()) return {};
         trials_to_come_ = static_cast<std::int64_t>(to_come--) + ExpectedTrials(workloads_left_);
-        INFIMUM_RETURN_IF_ERROR(RunTask({&workload, contender}));
+        INFIMUM_RETURN_IF_ERROR(RunTrial(workload, *contender));
       }
-      NoteContenders(workload);
+      INFIMUM_RETURN_IF_ERROR(Shelve(workload));
     }
     return {};
   }
@@ -160,11 +162,10 @@ class Campaign {
   Status List(ContestedWorkload& workload) {
     --workloads_left_;
     const std::vector<CacheState> caches = CachesOf(workload);
-    if (const Measurement* row = EarlierRow(Blank(workload, AnyCandidate(header_.backend), caches.front()))) {
-      Contender contender{*row, true, true};
-      workload.listed = true;
-      workload.contenders.push_back(std::move(contender));
-      ++summary_.earlier_rows;
+    INFIMUM_ASSIGN_OR_RETURN(const std::optional<Measurement> refused,
+                             EarlierRow(Blank(workload, AnyCandidate(header_.backend), caches.front())));
+    if (refused) {
+      TakeEarlier(workload, Contender{*refused, true, true});
       return {};
     }
     const std::optional<WorkerReply> reply =
@@ -183,7 +184,6 @@ class Campaign {
       return RefuseWorkload(workload, Outcome::kUnsupported, header_.backend + " has no candidate for it");
 
     Result<std::vector<Candidate>> chosen = FilterCandidates(*candidates, options_.candidates);
-    workload.listed = true;
     ++listed_workloads_;
     if (!chosen.ok()) {
       summary_.warnings.push_back(chosen.error().message);
@@ -194,14 +194,13 @@ class Campaign {
       for (const CacheState cache : caches) {
         Contender contender{Blank(workload, candidate, cache)};
         if (!seen.insert(RowKey(contender.row)).second) continue;
-        if (const Measurement* row = EarlierRow(contender.row)) {
-          contender.row = *row;
-          contender.has_row = true;
-          contender.finished = row->outcome != Outcome::kMeasured;
-          ++summary_.earlier_rows;
-        }
-        workload.contenders.push_back(std::move(contender));
         ++listed_trials_;
+        INFIMUM_ASSIGN_OR_RETURN(const std::optional<Measurement> row, EarlierRow(contender.row));
+        if (row) {
+          TakeEarlier(workload, Contender{*row, true, row->outcome != Outcome::kMeasured});
+        } else {
+          workload.contenders.push_back(std::move(contender));
+        }
       }
     }
     return {};
@@ -218,11 +217,17 @@ class Campaign {
     return caches;
   }
 
-  const Measurement* EarlierRow(const Measurement& blank) const {
-    const auto found = earlier_.rows.find(RowKey(blank));
-    if (found == earlier_.rows.end()) return nullptr;
-    if (options_.retry_failed && found->second.outcome == Outcome::kFailed) return nullptr;
-    return &found->second;
+  void TakeEarlier(ContestedWorkload& workload, Contender contender) {
+    ++summary_.earlier_rows;
+    summary_.tally.Add(contender.row);
+    workload.Note(contender);
+    workload.contenders.push_back(std::move(contender));
+  }
+
+  Result<std::optional<Measurement>> EarlierRow(const Measurement& blank) {
+    INFIMUM_ASSIGN_OR_RETURN(std::optional<Measurement> row, earlier_.rows.Find(blank));
+    if (row && options_.retry_failed && row->outcome == Outcome::kFailed) row.reset();
+    return row;
   }
 
   Measurement Blank(const ContestedWorkload& workload, const Candidate& candidate, CacheState cache) const {
@@ -237,19 +242,15 @@ class Campaign {
   }
 
   Status RefuseWorkload(ContestedWorkload& workload, Outcome outcome, std::string reason) {
-    workload.listed = true;
     Contender contender{Blank(workload, AnyCandidate(header_.backend), CachesOf(workload).front())};
     Trial trial;
     trial.outcome = outcome;
     trial.reason = std::move(reason);
-    contender.Take(trial);
     workload.contenders.push_back(std::move(contender));
-    return WriteRow(workload.contenders.back());
+    return TakeTrial(workload, workload.contenders.back(), trial);
   }
 
-  Status RunTask(Task task) {
-    ContestedWorkload& workload = *task.workload;
-    Contender& contender = *task.contender;
+  Status RunTrial(ContestedWorkload& workload, Contender& contender) {
     TrialRequest request;
     request.workload = workload.workload.text;
     request.candidate = contender.row.candidate;
@@ -283,38 +284,78 @@ class Campaign {
     }
     budget_.Took(tools_.clock.Now() - start, trial.sampling);
     ++summary_.trials;
-    contender.Take(trial);
-    return WriteRow(contender);
+    return TakeTrial(workload, contender, trial);
   }
 
-  Status WriteRow(Contender& contender) {
+  Status TakeTrial(ContestedWorkload& workload, Contender& contender, const Trial& trial) {
+    if (contender.has_row) {
+      const Measurement before = contender.row;
+      contender.Take(trial);
+      summary_.tally.Replace(before, contender.row);
+    } else {
+      contender.Take(trial);
+      summary_.tally.Add(contender.row);
+    }
+    workload.Note(contender);
     contender.row.measured_at = tools_.utc_now();
     INFIMUM_RETURN_IF_ERROR(tools_.output.Write(contender.row));
     ++summary_.rows_written;
     return {};
   }
 
-  // Counts what the later rounds will look at, and lets go of what is large in everything else: no such row is written
-  // again.
-  void NoteContenders(ContestedWorkload& workload) {
+  bool KeepsContenders() const { return summary_.workloads.size() <= kShownContests; }
+
+  // Puts what later rounds will look at on the shelf, and lets go of everything else: no such row is written again.
+  Status Shelve(ContestedWorkload& workload) {
+    std::vector<Contender> others;
     for (Contender& contender : workload.contenders) {
-      if (workload.InContention(contender, options_.contention_ratio)) {
-        ++contenders_;
-        if (options_.rounds > 1) continue;
+      const std::optional<Latency> point = contender.point();
+      const Measurement& row = contender.row;
+      const bool contends =
+          point && !contender.finished &&
+          workload.InContention(*point, row.cache, row.candidate.library_choice, options_.contention_ratio);
+      if (contends) ++contenders_;
+      if (contends && options_.rounds > 1) {
+        INFIMUM_ASSIGN_OR_RETURN(const std::int64_t place, shelf_.Put(row));
+        workload.waiting.push_back({place, *point, row.repetitions.size(), row.cache, row.candidate.library_choice});
+      } else if (KeepsContenders()) {
+        others.push_back(std::move(contender));
       }
-      for (Repetition& repetition : contender.row.repetitions) repetition.samples = {};
-      contender.row.device = {};
-      contender.row.environment = {};
     }
+    workload.contenders = std::move(others);
+    return {};
+  }
+
+  Status TakeFromShelf() {
+    for (ContestedWorkload& workload : summary_.workloads) {
+      for (const WaitingContender& waiting : workload.waiting) {
+        INFIMUM_ASSIGN_OR_RETURN(Measurement row, shelf_.Get(waiting.place));
+        workload.contenders.push_back({std::move(row), true, true});
+      }
+      workload.waiting.clear();
+    }
+    return {};
+  }
+
+  Status RunTask(Task task) {
+    INFIMUM_ASSIGN_OR_RETURN(Measurement row, shelf_.Get(task.contender->place));
+    Contender contender{std::move(row), true, false};
+    INFIMUM_RETURN_IF_ERROR(RunTrial(*task.workload, contender));
+    INFIMUM_ASSIGN_OR_RETURN(task.contender->place, shelf_.Put(contender.row));
+    task.contender->point = *contender.point();
+    // What failed after it was measured gets no further repetition.
+    task.contender->repetitions =
+        contender.finished ? static_cast<std::size_t>(options_.rounds) : contender.row.repetitions.size();
+    return {};
   }
 
   Status RunLaterRound() {
     std::vector<Task> tasks;
     for (ContestedWorkload& workload : summary_.workloads) {
-      for (Contender& contender : workload.contenders) {
-        const auto repetitions = static_cast<std::int64_t>(contender.row.repetitions.size());
-        if (workload.InContention(contender, options_.contention_ratio) && repetitions < round_ &&
-            !contender.row.repetitions.front().samples.empty())
+      for (WaitingContender& contender : workload.waiting) {
+        if (workload.InContention(contender.point, contender.cache, contender.library_choice,
+                                  options_.contention_ratio) &&
+            static_cast<std::int64_t>(contender.repetitions) < round_)
           tasks.push_back({&workload, &contender});
       }
     }
@@ -370,6 +411,7 @@ class Campaign {
   DeviceKey device_;
   EnvironmentKey environment_;
   EarlierResults earlier_;
+  RowShelf shelf_;
   const CampaignOptions& options_;
   CampaignTools tools_;
   TrialBudget budget_;

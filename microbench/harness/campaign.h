@@ -9,7 +9,8 @@
 //
 // So an early end leaves the most important measured, and a drifting clock hits all candidates alike.
 // The order follows from the seed alone. Each repetition writes the candidate's row again, with all of
-// its repetitions so far: a reader takes the one with the most.
+// its repetitions so far: a reader takes the one with the most. Between rounds rows are on disk (row_shelf.h), so that
+// memory grows with the plan's length alone.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +20,7 @@
 #include <vector>
 
 #include "infimum/measurement/plan.h"
+#include "microbench/harness/campaign_tally.h"
 #include "microbench/harness/contender.h"
 #include "microbench/harness/results_output.h"
 #include "microbench/harness/worker.h"
@@ -51,9 +53,13 @@ struct CampaignProgress {
   std::string_view workload;
 };
 
+// Of a plan with no more workloads than this, the contenders stay in the summary, which shows them.
+inline constexpr std::size_t kShownContests = 3;
+
 struct CampaignSummary {
-  std::vector<ContestedWorkload> workloads;  // in the order they were visited; samples are dropped
-  std::int64_t earlier_rows = 0;             // found in the output, not measured again
+  std::vector<ContestedWorkload> workloads;  // in the order they were visited
+  CampaignTally tally;
+  std::int64_t earlier_rows = 0;  // found in the output, not measured again
   std::int64_t trials = 0;
   std::int64_t rows_written = 0;
   std::int64_t peaks = 0;
@@ -68,9 +74,9 @@ struct CampaignTools {
   Worker& worker;  // not yet started
   ResultsOutput& output;
   const Clock& clock;
+  std::function<std::string()> utc_now;  // for Measurement::measured_at
   std::function<bool()> interrupted = [] { return false; };
   std::function<void(const CampaignProgress&)> progress = [](const CampaignProgress&) {};
-  std::function<std::string()> utc_now = [] { return std::string(); };  // for Measurement::measured_at
 };
 
 // An error only where nothing more can be done: the output cannot be written, or no worker starts.

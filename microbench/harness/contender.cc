@@ -38,19 +38,19 @@ void Contender::Take(const Trial& trial) {
   row.numeric_error = trial.numeric_error;
 }
 
-std::optional<Latency> ContestedWorkload::Best(CacheState cache) const {
-  std::optional<Latency> best;
-  for (const Contender& contender : contenders) {
-    const std::optional<Latency> point = contender.row.cache == cache ? contender.point() : std::nullopt;
-    if (point && (!best || *point < *best)) best = point;
-  }
-  return best;
+bool ContestedWorkload::measured() const {
+  return std::any_of(best.begin(), best.end(), [](const std::optional<Latency>& time) { return time.has_value(); });
 }
 
-bool ContestedWorkload::InContention(const Contender& contender, double ratio) const {
+void ContestedWorkload::Note(const Contender& contender) {
+  visited = true;
   const std::optional<Latency> point = contender.point();
-  if (!point || contender.finished) return false;
-  return contender.row.candidate.library_choice || *point <= *Best(contender.row.cache) * ratio;
+  std::optional<Latency>& least = best[static_cast<std::size_t>(contender.row.cache)];
+  if (point && (!least || *point < *least)) least = point;
+}
+
+bool ContestedWorkload::InContention(Latency point, CacheState cache, bool library_choice, double ratio) const {
+  return library_choice || point <= *Best(cache) * ratio;
 }
 
 }  // namespace infimum

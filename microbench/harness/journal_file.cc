@@ -24,10 +24,6 @@ Error Failed(const std::string& path, const std::string& what) {
   return Error{(path == "-" ? "standard output" : path) + ": " + what + ": " + std::strerror(errno)};
 }
 
-bool Counts(const Measurement& row, const Measurement& than) {
-  return row.repetitions.size() >= than.repetitions.size();
-}
-
 // A runner that was killed while it started a worker leaves the lock to that worker for a moment.
 bool LockSoon(int descriptor) {
   constexpr int kTries = 50;
@@ -71,13 +67,7 @@ Result<EarlierResults> JournalFile::Begin(const ResultsHeader& header) {
         same = found->device.Key() == device && found->environment.Key() == environment;
         last_header = std::move(*found);
       } else if (auto* row = std::get_if<Measurement>(&record); row != nullptr && same) {
-        const std::string key = RowKey(*row);
-        const auto place = earlier.rows.find(key);
-        if (place == earlier.rows.end()) {
-          earlier.rows.emplace(key, std::move(*row));
-        } else if (Counts(*row, place->second)) {
-          place->second = std::move(*row);
-        }
+        return earlier.rows.Keep(*row);
       } else if (auto* peak = std::get_if<PeakRate>(&record); peak != nullptr && same) {
         earlier.peaks.push_back(std::move(*peak));
       }

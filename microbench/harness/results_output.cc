@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <utility>
 
 namespace infimum {
@@ -70,17 +71,6 @@ class GoogleBenchmarkOutput : public ResultsOutput {
 };
 
 }  // namespace
-
-std::string RowKey(const Measurement& row) {
-  std::string key = row.workload.text;
-  for (std::string_view part : {Name(row.contract), Name(row.cache), std::string_view(row.candidate.library),
-                                std::string_view(row.candidate.algorithm), std::string_view(row.candidate.input_layout),
-                                std::string_view(row.candidate.output_layout)}) {
-    key += '\x1f';
-    key += part;
-  }
-  return key;
-}
 
 Result<std::unique_ptr<ResultsOutput>> OpenGoogleBenchmark(const std::string& path) {
   auto output = std::make_unique<GoogleBenchmarkOutput>(path);

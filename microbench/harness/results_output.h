@@ -2,23 +2,18 @@
 // Benchmark JSON, which is one document and therefore written at the end.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "infimum/results/results_journal.h"
+#include "microbench/harness/row_shelf.h"
 
 namespace infimum {
 
-// What makes two rows the same row, of which the one with more repetitions counts: workload, contract,
-// cache state and candidate with its layouts (device and environment are the header's).
-std::string RowKey(const Measurement& row);
-
 // What an output holds of an earlier campaign on the same device in the same environment.
 struct EarlierResults {
-  std::map<std::string, Measurement> rows;  // by RowKey, the one that counts
+  EarlierRows rows;
   std::vector<PeakRate> peaks;
 };
 

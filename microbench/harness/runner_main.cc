@@ -156,10 +156,9 @@ class Runner {
     Result<EarlierResults> earlier = output.Begin(header);
     if (!earlier.ok()) return Fail(earlier.error());
     output_ = &output;
-    CampaignTools tools{.worker = worker, .output = output, .clock = SteadyClock()};
+    CampaignTools tools{.worker = worker, .output = output, .clock = SteadyClock(), .utc_now = UtcNow};
     tools.interrupted = [] { return end_wished != 0; };
     tools.progress = [this](const CampaignProgress& progress) { display_.Update(progress); };
-    tools.utc_now = UtcNow;
     Result<CampaignSummary> summary = RunCampaign(plan, header, *std::move(earlier), options_.campaign, tools);
     output_ = nullptr;
     display_.Clear();

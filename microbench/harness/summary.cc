@@ -1,7 +1,6 @@
 #include "microbench/harness/summary.h"
 
 #include <algorithm>
-#include <map>
 
 #include "infimum/base/quantity_text.h"
 
@@ -9,46 +8,9 @@ namespace infimum {
 namespace {
 
 constexpr std::size_t kMostReasons = 5;
-constexpr std::size_t kMostContests = 3;
 
 std::string Counted(std::int64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
-bool HasFlag(const Measurement& row, std::string_view flag) {
-  return std::find(row.flags.begin(), row.flags.end(), flag) != row.flags.end();
-}
-
-struct Tally {
-  std::map<Outcome, std::int64_t> outcomes;
-  std::map<std::string, std::int64_t> failures;  // by candidate and reason
-  std::int64_t noisy = 0;
-  std::int64_t unconverged = 0;
-  std::int64_t rows = 0;
-  std::int64_t visited = 0;
-  std::int64_t measured_workloads = 0;
-};
-
-Tally TallyOf(const CampaignSummary& summary) {
-  Tally tally;
-  for (const ContestedWorkload& workload : summary.workloads) {
-    bool measured = false;
-    bool visited = false;
-    for (const Contender& contender : workload.contenders) {
-      if (!contender.has_row) continue;
-      visited = true;
-      const Measurement& row = contender.row;
-      ++tally.rows;
-      ++tally.outcomes[row.outcome];
-      measured = measured || row.outcome == Outcome::kMeasured;
-      if (row.outcome == Outcome::kFailed) ++tally.failures[row.candidate.name() + ": " + row.reason];
-      if (HasFlag(row, "noisy")) ++tally.noisy;
-      if (HasFlag(row, "unconverged") && !HasFlag(row, "pruned")) ++tally.unconverged;
-    }
-    if (visited) ++tally.visited;
-    if (measured) ++tally.measured_workloads;
-  }
-  return tally;
 }
 
 }  // namespace
@@ -84,13 +46,17 @@ std::string FormatContest(const ContestedWorkload& workload) {
 }
 
 std::string FormatSummary(const CampaignSummary& summary, const std::string& output) {
-  const Tally tally = TallyOf(summary);
+  const CampaignTally& tally = summary.tally;
+  const auto count_of = [&](auto holds) {
+    return static_cast<std::int64_t>(std::count_if(summary.workloads.begin(), summary.workloads.end(), holds));
+  };
   std::string text;
   const auto say = [&](const std::string& line) { text += "infimum: " + line + '\n'; };
   const auto workloads = static_cast<std::int64_t>(summary.workloads.size());
   if (workloads > 0) {
-    std::string line = std::to_string(tally.measured_workloads) + " of " + Counted(workloads, "workload") +
-                       " measured in " + FormatDuration(summary.elapsed) + ": " + Counted(tally.rows, "candidate");
+    std::string line = std::to_string(count_of([](const auto& workload) { return workload.measured(); })) + " of " +
+                       Counted(workloads, "workload") + " measured in " + FormatDuration(summary.elapsed) + ": " +
+                       Counted(tally.rows, "candidate");
     const char* separator = " (";
     for (const auto& [outcome, count] : tally.outcomes) {
       line += separator + std::to_string(count) + " " + std::string(Name(outcome));
@@ -104,7 +70,9 @@ std::string FormatSummary(const CampaignSummary& summary, const std::string& out
   std::size_t shown = 0;
   for (const auto& [failure, count] : tally.failures) {
     if (shown++ == kMostReasons) {
-      say("... and " + Counted(static_cast<std::int64_t>(tally.failures.size() - kMostReasons), "other failure") +
+      say("... and " +
+          Counted(static_cast<std::int64_t>(tally.failures.size() - kMostReasons) + tally.other_failures,
+                  "other failure") +
           ", see the rows with \"outcome\":\"failed\"");
       break;
     }
@@ -117,11 +85,12 @@ std::string FormatSummary(const CampaignSummary& summary, const std::string& out
     say(Counted(tally.unconverged, "row") +
         " unconverged: raise --budget or --candidate-budget for narrower intervals");
   if (summary.budget_spent) {
-    say("the budget is spent with " + Counted(workloads - tally.visited, "workload") + " not visited; " +
+    say("the budget is spent with " +
+        Counted(count_of([](const auto& workload) { return !workload.visited; }), "workload") + " not visited; " +
         (output == "-" ? "write to a file with -o to be able to continue"
                        : "the same command continues where this one ended"));
   }
-  if (!summary.interrupted && summary.workloads.size() <= kMostContests)
+  if (!summary.interrupted && summary.workloads.size() <= kShownContests)
     for (const ContestedWorkload& workload : summary.workloads) text += FormatContest(workload);
   return text;
 }

@@ -74,10 +74,12 @@ TEST_F(Journal, TheRowWithTheMostRepetitionsCounts) {
     for (const auto& row : {Row("simd", 1), Row("simd", 3), Row("simd", 2)}) ASSERT_TRUE(journal->Write(row).ok());
     ASSERT_TRUE(journal->Write(Row("scalar", 1)).ok());
   }
-  const Result<EarlierResults> earlier = BeginAgain();
+  Result<EarlierResults> earlier = BeginAgain();
   ASSERT_TRUE(earlier.ok()) << earlier.error().message;
   ASSERT_EQ(earlier->rows.size(), 2u);
-  EXPECT_EQ(earlier->rows.at(RowKey(Row("simd", 0))).repetitions.size(), 3u);
+  const auto row = earlier->rows.Find(Row("simd", 0));
+  ASSERT_TRUE(row.ok() && *row);
+  EXPECT_EQ((*row)->repetitions.size(), 3u);
 }
 
 TEST_F(Journal, ATornLineIsCutAtEveryLength) {

@@ -1,0 +1,66 @@
+// Rows of a campaign that wait: for their next repetition, or to be found again after an interruption. They wait in a
+// temporary file without a name, so that a campaign's memory does not grow with its rows.
+//
+//   RowShelf shelf;
+//   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t place, shelf.Put(row));
+//   INFIMUM_ASSIGN_OR_RETURN(Measurement again, shelf.Get(place));   // == row
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "infimum/measurement/measurement.h"
+
+namespace infimum {
+
+class RowShelf {
+ public:
+  RowShelf() = default;
+  ~RowShelf();
+  RowShelf(RowShelf&& other) noexcept;
+  RowShelf& operator=(RowShelf&& other) noexcept;
+
+  // All rows of one device and one environment. The place is valid as long as the shelf is. An error: no temporary
+  // file can be made (in TMPDIR, else /tmp), or there is no room left in it.
+  Result<std::int64_t> Put(const Measurement& row);
+  Result<Measurement> Get(std::int64_t place) const;
+
+ private:
+  Status Open();
+
+  int descriptor_ = -1;
+  std::int64_t end_ = 0;
+  DeviceKey device_;
+  EnvironmentKey environment_;
+};
+
+// What makes two rows the same row, of which the one with more repetitions counts: workload, contract,
+// cache state and candidate with its layouts (device and environment are the header's).
+std::string RowKey(const Measurement& row);
+
+// What an output holds of an earlier campaign on the same device in the same environment: of each row the version
+// with the most repetitions, the later one of equals.
+class EarlierRows {
+ public:
+  Status Keep(const Measurement& row);
+  // The row with the blank one's key.
+  Result<std::optional<Measurement>> Find(const Measurement& blank);
+  std::size_t size() const { return places_.size(); }
+  bool empty() const { return places_.empty(); }
+
+ private:
+  struct Place {
+    std::int64_t at = 0;
+    std::size_t repetitions = 0;
+  };
+  // Of the rows whose keys have the same hash the one with this key, and where it stands; none: the end.
+  Result<std::pair<std::multimap<std::uint64_t, Place>::iterator, Measurement>> Look(const std::string& key);
+
+  RowShelf shelf_;
+  std::multimap<std::uint64_t, Place> places_;  // by the hash of a row's key: the row itself tells the key
+};
+
+}  // namespace infimum
