@@ -141,10 +141,6 @@ TEST(ArithmeticPeaks, CountTwoOperationsForEachMultiplyAdd) {
   call.iterations = 10;
   EXPECT_EQ(OperationsOf(call, 3),
             std::int64_t{2} * 10 * kArithmeticLinks * kArithmeticChains * kArithmeticThreads * 3);
-  call.kind = ArithmeticPeak::kF16x2;
-  EXPECT_EQ(OperationsOf(call, 1), std::int64_t{4} * 10 * kArithmeticLinks * kArithmeticChains * kArithmeticThreads);
-  call.kind = ArithmeticPeak::kDotS8;
-  EXPECT_EQ(OperationsOf(call, 1), std::int64_t{8} * 10 * kArithmeticLinks * kArithmeticChains * kArithmeticThreads);
 }
 
 }  // namespace

@@ -12,6 +12,15 @@
 
 namespace infimum {
 
+// A tensor that an engine's layer reads or writes, as far as the engine tells.
+struct ProfiledTensor {
+  std::string dtype;               // "f16"; empty: not told, or of no type we know
+  std::vector<std::int64_t> dims;  // logical, without padding
+  std::string layout;              // the engine's words: "NHWC8, channel padding"; empty: not told
+
+  friend bool operator==(const ProfiledTensor&, const ProfiledTensor&) = default;
+};
+
 // One layer as the engine executed it; its engine may have fused several nodes into it.
 struct ProfiledLayer {
   std::string name;                 // as the engine calls it
@@ -20,7 +29,10 @@ struct ProfiledLayer {
   std::vector<std::string> nodes;   // the model's nodes it covers, where the engine tells
   std::vector<std::string> inputs;  // names of its input values, where the engine tells
   std::vector<std::string> outputs;
-  std::vector<Latency> samples;  // one for each profiled inference
+  std::vector<Latency> samples;               // one for each profiled inference
+  std::vector<ProfiledTensor> input_tensors;  // as `inputs`, or empty
+  std::vector<ProfiledTensor> output_tensors;
+  std::string algorithm;  // the engine's name of the kernel or tactic that it chose: "sm80_xmma_fprop_..."
 };
 
 // One process: its samples belong together.

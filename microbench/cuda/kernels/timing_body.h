@@ -43,17 +43,8 @@ INFIMUM_HOST_DEVICE inline std::uint32_t BandwidthPass(const BandwidthCall& call
   return folded;
 }
 
-inline std::int64_t OperationsOfThread(ArithmeticPeak kind, int iterations) {
-  const std::int64_t links = std::int64_t{iterations} * kArithmeticLinks * kArithmeticChains;
-  switch (kind) {
-    case ArithmeticPeak::kF16x2:
-    case ArithmeticPeak::kBF16x2:
-      return links * 4;
-    case ArithmeticPeak::kDotS8:
-      return links * 8;
-    default:
-      return links * 2;
-  }
+inline std::int64_t OperationsOfThread(int iterations) {
+  return 2 * std::int64_t{iterations} * kArithmeticLinks * kArithmeticChains;
 }
 
 }  // namespace infimum::cuda

@@ -7,7 +7,7 @@ std::int64_t BytesMoved(const BandwidthCall& call) {
 }
 
 std::int64_t OperationsOf(const ArithmeticCall& call, int blocks) {
-  return OperationsOfThread(call.kind, call.iterations) * kArithmeticThreads * blocks;
+  return OperationsOfThread(call.iterations) * kArithmeticThreads * blocks;
 }
 
 void RunOnHost(const BandwidthCall& call) {

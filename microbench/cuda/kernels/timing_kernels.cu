@@ -82,38 +82,6 @@ struct Chain<ArithmeticPeak::kF64> {
   __device__ static Number Link(Number x, Number y, Number z) { return fma(x, y, z); }
   __device__ static std::uint32_t Bits(Number x) { return static_cast<std::uint32_t>(__double2hiint(x)); }
 };
-template <>
-struct Chain<ArithmeticPeak::kF16x2> {
-  using Number = __half2;
-  __device__ static Number Make(int seed) { return __float2half2_rn(0.5F + static_cast<float>(seed % 8) * 0.03125F); }
-  __device__ static Number Link(Number x, Number y, Number z) { return __hfma2(x, y, z); }
-  __device__ static std::uint32_t Bits(Number x) { return BitsAs<std::uint32_t>(x); }
-};
-template <>
-struct Chain<ArithmeticPeak::kBF16x2> {
-  using Number = __nv_bfloat162;
-  __device__ static Number Make(int seed) {
-    return __float2bfloat162_rn(0.5F + static_cast<float>(seed % 8) * 0.03125F);
-  }
-  __device__ static Number Link(Number x, Number y, Number z) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-    // No such instruction: what it costs to do without.
-    return __floats2bfloat162_rn(fmaf(__low2float(x), __low2float(y), __low2float(z)),
-                                 fmaf(__high2float(x), __high2float(y), __high2float(z)));
-#else
-    return __hfma2(x, y, z);
-#endif
-  }
-  __device__ static std::uint32_t Bits(Number x) { return BitsAs<std::uint32_t>(x); }
-};
-template <>
-struct Chain<ArithmeticPeak::kDotS8> {
-  using Number = int;
-  __device__ static Number Make(int seed) { return 0x01030507 + seed * 0x01010101; }
-  __device__ static Number Link(Number x, Number y, Number z) { return __dp4a(y, z, x); }
-  __device__ static std::uint32_t Bits(Number x) { return static_cast<std::uint32_t>(x); }
-};
-
 template <ArithmeticPeak kKind>
 __global__ void __launch_bounds__(kArithmeticThreads) ArithmeticKernel(const __grid_constant__ ArithmeticCall call) {
   using Own = Chain<kKind>;
@@ -158,18 +126,8 @@ int LaunchBandwidthOf(const BandwidthCall& call, void* stream) {
 // Calls function(kernel) with the kernel of a kind.
 template <class Function>
 int WithArithmeticKernel(ArithmeticPeak kind, const Function& function) {
-  switch (kind) {
-    case ArithmeticPeak::kF64:
-      return function(ArithmeticKernel<ArithmeticPeak::kF64>);
-    case ArithmeticPeak::kF16x2:
-      return function(ArithmeticKernel<ArithmeticPeak::kF16x2>);
-    case ArithmeticPeak::kBF16x2:
-      return function(ArithmeticKernel<ArithmeticPeak::kBF16x2>);
-    case ArithmeticPeak::kDotS8:
-      return function(ArithmeticKernel<ArithmeticPeak::kDotS8>);
-    default:
-      return function(ArithmeticKernel<ArithmeticPeak::kF32>);
-  }
+  if (kind == ArithmeticPeak::kF64) return function(ArithmeticKernel<ArithmeticPeak::kF64>);
+  return function(ArithmeticKernel<ArithmeticPeak::kF32>);
 }
 
 }  // namespace

@@ -49,8 +49,8 @@ std::int64_t BytesMoved(const BandwidthCall& call);
 void RunOnHost(const BandwidthCall& call);
 
 // What arithmetic can do outside of Tensor Cores: chains of dependent multiply-adds, enough of them side by side to
-// hide their latency.
-enum class ArithmeticPeak { kF32, kF64, kF16x2, kBF16x2, kDotS8 };
+// hide their latency. Narrower types reach their peaks in products alone, which the libraries have.
+enum class ArithmeticPeak { kF32, kF64 };
 struct ArithmeticCall {
   ArithmeticPeak kind = ArithmeticPeak::kF32;
   void* to = nullptr;  // 16 bytes; never written in practice, so that no work can be left out
@@ -58,7 +58,7 @@ struct ArithmeticCall {
   int blocks = 0;  // 0: as many as the device holds at a time
 };
 int LaunchArithmetic(const ArithmeticCall& call, void* stream);
-// Operations of the launch with so many blocks: two for each multiply-add (kDotS8: eight for each dp4a).
+// Operations of the launch with so many blocks: two for each multiply-add.
 std::int64_t OperationsOf(const ArithmeticCall& call, int blocks);
 // What `blocks = 0` becomes on the current device: multiprocessors * blocks that one of them holds. 0 without a device.
 int ArithmeticBlocks(ArithmeticPeak kind);
