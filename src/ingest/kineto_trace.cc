@@ -115,13 +115,15 @@ class KinetoReader {
     timeline_.events = frame.events;
     if (timeline_.host_calls.empty() && timeline_.device_work.empty()) {
       timeline_.first_ns = timeline_.last_ns = 0;
-      return Error{"no event of it is an operator, a call of the CUDA or HIP interface, a kernel or a copy: not a trace "
-                   "of PyTorch's profiler"};
+      return Error{
+          "no event of it is an operator, a call of the CUDA or HIP interface, a kernel or a copy: not a trace "
+          "of PyTorch's profiler"};
     }
     ReadDevices(frame.top);
     SortByStart(timeline_);
     for (const auto& [what, count] : passed_)
-      timeline_.remarks.push_back(fmt::format("{} passed over: {}", what.empty() ? "events without a category" : what, count));
+      timeline_.remarks.push_back(
+          fmt::format("{} passed over: {}", what.empty() ? "events without a category" : what, count));
     if (frame.control_characters > 0)
       timeline_.remarks.push_back(fmt::format("{} control characters within texts, which JSON forbids, count as spaces",
                                               frame.control_characters));
@@ -323,10 +325,9 @@ class KinetoReader {
 
 Result<Timeline> ReadKinetoTrace(std::istream& input, std::string_view origin) {
   KinetoReader reader;
-  INFIMUM_ASSIGN_OR_RETURN(const ingest::TraceFrame frame,
-                           ingest::ReadTraceEvents(input, origin, [&](ingest::TraceEvent& event) {
-                             return reader.Take(event);
-                           }));
+  INFIMUM_ASSIGN_OR_RETURN(
+      const ingest::TraceFrame frame,
+      ingest::ReadTraceEvents(input, origin, [&](ingest::TraceEvent& event) { return reader.Take(event); }));
   Result<Timeline> timeline = reader.Finish(frame);
   if (!timeline.ok()) return Within(std::string(origin), timeline.error());
   return timeline;

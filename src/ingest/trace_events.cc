@@ -59,8 +59,8 @@ class Reader {
     if (at_end_) return false;
     // One byte before the rest stays free for the bracket that makes a window a document.
     if (begin_ > 1) {
-      std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_), buffer_.begin() + static_cast<std::ptrdiff_t>(end_),
-                buffer_.begin() + 1);
+      std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
+                buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin() + 1);
       offset_ += static_cast<std::int64_t>(begin_) - 1;
       end_ -= begin_ - 1;
       begin_ = 1;

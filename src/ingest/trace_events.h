@@ -33,7 +33,7 @@ Error Broken(simdjson::error_code code);
 
 // The document without its events.
 struct TraceFrame {
-  Json top;                 // an object with an empty "traceEvents"; of a bare list an empty list
+  Json top;  // an object with an empty "traceEvents"; of a bare list an empty list
   std::int64_t events = 0;
   std::int64_t bytes = 0;  // of the text
   // Forgiven, since real traces have them: control characters inside texts, bytes that are not UTF-8.

@@ -43,9 +43,11 @@ double MegabytesOf(const infimum::Timeline& timeline) {
 // Steps of a training as Kineto writes them: an operator in two others, the call that launches, the kernel, the arrows.
 void Generate(const std::string& path, double megabytes) {
   std::ofstream file(path);
-  file << "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA H100\", \"numSms\": 132}],\n"
+  file << "{\n  \"schemaVersion\": 1,\n  \"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA H100\", \"numSms\": "
+          "132}],\n"
           "  \"traceEvents\": [\n";
-  const char* const operators[] = {"aten::linear", "aten::addmm", "aten::convolution", "aten::batch_norm", "aten::relu_"};
+  const char* const operators[] = {"aten::linear", "aten::addmm", "aten::convolution", "aten::batch_norm",
+                                   "aten::relu_"};
   std::string text;
   double written = 0;
   char line[4096];
@@ -53,41 +55,48 @@ void Generate(const std::string& path, double megabytes) {
     const double start = 1419247333291.708 + static_cast<double>(i) * 23.5;
     const auto add = [&](int size) { text.append(line, static_cast<std::size_t>(size)); };
     for (int depth = 0; depth < 2; ++depth)
-      add(std::snprintf(line, sizeof line,
-                        "  {\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"%s\", \"pid\": 19392, \"tid\": 19392,\n"
-                        "    \"ts\": %.3f, \"dur\": %.3f,\n    \"args\": {\n      \"External id\": %ld,\"Record function id\": 0, "
-                        "\"Concrete Inputs\": [\"\", \"\", \"\", \"1\", \"1\"], \"Input type\": [\"c10::BFloat16\", "
-                        "\"c10::BFloat16\", \"c10::BFloat16\", \"Scalar\", \"Scalar\"], \"Input Strides\": [[1], [%ld, 1], [1, "
-                        "512], [], []], \"Input Dims\": [[512], [%ld, 512], [512, 512], [], []], \"Ev Idx\": %ld\n    }\n  },\n",
-                        operators[(i + depth) % 5], start + depth, 20.5 - depth * 2, 2 * i + depth, 512L, 8 + i % 32, i));
-    add(std::snprintf(line, sizeof line,
-                      "  {\n    \"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 19392, "
-                      "\"tid\": 19392,\n    \"ts\": %.3f, \"dur\": 4.25,\n    \"args\": {\n      \"External id\": %ld, \"cbid\": "
-                      "211, \"correlation\": %ld\n    }\n  },\n",
-                      start + 3, 2 * i + 1, i));
-    add(std::snprintf(line, sizeof line,
-                      "  {\n    \"ph\": \"s\", \"id\": %ld, \"pid\": 19392, \"tid\": 19392, \"ts\": %.3f,\n    \"cat\": "
-                      "\"ac2g\", \"name\": \"ac2g\"\n  },\n",
-                      i, start + 3));
-    add(std::snprintf(line, sizeof line,
-                      "  {\n    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"void cutlass::Kernel2<cutlass_80_wmma_tensorop_"
-                      "bf16_s161616gemm_bf16_32x32_128x2_tn_align8>(cutlass_80_wmma_tensorop_bf16_%ld::Params)\", \"pid\": 0, "
-                      "\"tid\": 7,\n    \"ts\": %.3f, \"dur\": 11.104,\n    \"args\": {\n      \"External id\": %ld, \"queued\": "
-                      "0, \"device\": 0, \"context\": 1, \"stream\": 7, \"correlation\": %ld, \"registers per thread\": 128, "
-                      "\"shared memory\": 49152, \"blocks per SM\": 1.939394, \"warps per SM\": 7.757576, \"grid\": [16, 16, "
-                      "1], \"block\": [128, 1, 1], \"est. achieved occupancy %%\": 12\n    }\n  },\n",
-                      i % 200, start + 9, 2 * i + 1, i));
-    add(std::snprintf(line, sizeof line,
-                      "  {\n    \"ph\": \"f\", \"id\": %ld, \"pid\": 0, \"tid\": 7, \"ts\": %.3f,\n    \"cat\": \"ac2g\", "
-                      "\"name\": \"ac2g\", \"bp\": \"e\"\n  },\n",
-                      i, start + 9));
+      add(std::snprintf(
+          line, sizeof line,
+          "  {\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"%s\", \"pid\": 19392, \"tid\": 19392,\n"
+          "    \"ts\": %.3f, \"dur\": %.3f,\n    \"args\": {\n      \"External id\": %ld,\"Record function id\": 0, "
+          "\"Concrete Inputs\": [\"\", \"\", \"\", \"1\", \"1\"], \"Input type\": [\"c10::BFloat16\", "
+          "\"c10::BFloat16\", \"c10::BFloat16\", \"Scalar\", \"Scalar\"], \"Input Strides\": [[1], [%ld, 1], [1, "
+          "512], [], []], \"Input Dims\": [[512], [%ld, 512], [512, 512], [], []], \"Ev Idx\": %ld\n    }\n  },\n",
+          operators[(i + depth) % 5], start + depth, 20.5 - depth * 2, 2 * i + depth, 512L, 8 + i % 32, i));
+    add(std::snprintf(
+        line, sizeof line,
+        "  {\n    \"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 19392, "
+        "\"tid\": 19392,\n    \"ts\": %.3f, \"dur\": 4.25,\n    \"args\": {\n      \"External id\": %ld, \"cbid\": "
+        "211, \"correlation\": %ld\n    }\n  },\n",
+        start + 3, 2 * i + 1, i));
+    add(std::snprintf(
+        line, sizeof line,
+        "  {\n    \"ph\": \"s\", \"id\": %ld, \"pid\": 19392, \"tid\": 19392, \"ts\": %.3f,\n    \"cat\": "
+        "\"ac2g\", \"name\": \"ac2g\"\n  },\n",
+        i, start + 3));
+    add(std::snprintf(
+        line, sizeof line,
+        "  {\n    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"void cutlass::Kernel2<cutlass_80_wmma_tensorop_"
+        "bf16_s161616gemm_bf16_32x32_128x2_tn_align8>(cutlass_80_wmma_tensorop_bf16_%ld::Params)\", \"pid\": 0, "
+        "\"tid\": 7,\n    \"ts\": %.3f, \"dur\": 11.104,\n    \"args\": {\n      \"External id\": %ld, \"queued\": "
+        "0, \"device\": 0, \"context\": 1, \"stream\": 7, \"correlation\": %ld, \"registers per thread\": 128, "
+        "\"shared memory\": 49152, \"blocks per SM\": 1.939394, \"warps per SM\": 7.757576, \"grid\": [16, 16, "
+        "1], \"block\": [128, 1, 1], \"est. achieved occupancy %%\": 12\n    }\n  },\n",
+        i % 200, start + 9, 2 * i + 1, i));
+    add(std::snprintf(
+        line, sizeof line,
+        "  {\n    \"ph\": \"f\", \"id\": %ld, \"pid\": 0, \"tid\": 7, \"ts\": %.3f,\n    \"cat\": \"ac2g\", "
+        "\"name\": \"ac2g\", \"bp\": \"e\"\n  },\n",
+        i, start + 9));
     if (text.size() > (1u << 20)) {
       file << text;
       written += static_cast<double>(text.size());
       text.clear();
     }
   }
-  file << text << "  {\n    \"ph\": \"i\", \"name\": \"Record Window End\", \"pid\": \"\", \"tid\": \"\", \"ts\": 1, \"s\": \"g\"\n  }\n"
+  file << text
+       << "  {\n    \"ph\": \"i\", \"name\": \"Record Window End\", \"pid\": \"\", \"tid\": \"\", \"ts\": 1, \"s\": "
+          "\"g\"\n  }\n"
        << "  ],\n  \"traceName\": \"generated.json\"\n}\n";
 }
 
@@ -123,7 +132,8 @@ int main(int argc, char** argv) {
     entries = static_cast<long>(timeline->host_calls.size() + timeline->device_work.size());
   }
   if (!folder.empty()) std::filesystem::remove_all(folder);
-  std::printf("%.1f MB in %.3f s: %.0f MB/s; %ld calls and pieces of work, %.1f MB of timeline, %.1f MB at the highest\n",
-              size, least, size / least, entries, kept, peak);
+  std::printf(
+      "%.1f MB in %.3f s: %.0f MB/s; %ld calls and pieces of work, %.1f MB of timeline, %.1f MB at the highest\n", size,
+      least, size / least, entries, kept, peak);
   return size / least >= 500 && peak <= 2 * kept + 16 ? 0 : 1;
 }
