@@ -96,7 +96,8 @@ class Reader {
         continue;
       }
       const char c = buffer_[begin_];
-      if (c == ']' && (need_comma_ || frame_.events == 0)) {
+      if (c == ']' && !need_comma_ && frame_.events > 0) return At(frame_.events, begin_, "nothing after a comma");
+      if (c == ']') {
         ++begin_;
         ended_ = true;
         return false;
