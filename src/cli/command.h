@@ -48,6 +48,7 @@ void AddBenchCommand(CLI::App& app, Invocation& invocation);
 void AddCandidatesCommand(CLI::App& app, Invocation& invocation);
 void AddImportCommand(CLI::App& app, Invocation& invocation);
 void AddBoundCommand(CLI::App& app, Invocation& invocation);
+void AddCompareCommand(CLI::App& app, Invocation& invocation);
 void AddConfirmCommand(CLI::App& app, Invocation& invocation);
 void AddMeasureCommand(CLI::App& app, Invocation& invocation);
 void AddReplayCommand(CLI::App& app, Invocation& invocation);

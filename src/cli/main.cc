@@ -78,6 +78,7 @@ int Main(int argc, char** argv) {
   AddConfirmCommand(app, invocation);
   AddMeasureCommand(app, invocation);
   AddReplayCommand(app, invocation);
+  AddCompareCommand(app, invocation);
   AddReportCommand(app, invocation);
   AddDevicesCommand(app, invocation);
   AddQueryCommand(app, invocation);

@@ -15,6 +15,10 @@ std::string_view Name(FileKind kind) {
       return "Google Benchmark JSON of another program";
     case FileKind::kRun:
       return "framework run";
+    case FileKind::kOnnxRuntimeProfile:
+      return "profile of ONNX Runtime";
+    case FileKind::kKinetoTrace:
+      return "trace of PyTorch's profiler";
     case FileKind::kUnknown:
       return "unknown";
   }
@@ -50,6 +54,17 @@ std::string EndOf(std::istream& input, const std::string& start) {
   return end;
 }
 
+// Lists of events, in an object or bare. ONNX Runtime's begin with the loading of the model.
+FileKind TraceKind(const std::string& start) {
+  const auto has = [&start](const char* text) { return start.find(text) != std::string::npos; };
+  const std::size_t first = start.find_first_not_of(" \t\r\n");
+  const bool is_list = first != std::string::npos && start[first] == '[' && has("\"ph\"");
+  if (!is_list && !has("\"traceEvents\"") && !(has("\"schemaVersion\"") && has("\"deviceProperties\"")))
+    return FileKind::kUnknown;
+  const bool is_session = has("\"model_loading_uri\"") || has("\"session_initialization\"") || has("_kernel_time\"");
+  return is_session ? FileKind::kOnnxRuntimeProfile : FileKind::kKinetoTrace;
+}
+
 }  // namespace
 
 FileKind DetectFileKind(std::istream& input) {
@@ -58,6 +73,11 @@ FileKind DetectFileKind(std::istream& input) {
   start.resize(static_cast<std::size_t>(input.gcount()));
   const std::string first_line = start.substr(0, start.find('\n'));
   const bool is_journal = first_line.find("\"infimum.results/") != std::string::npos;
+  if (const FileKind trace = TraceKind(start); trace != FileKind::kUnknown) {
+    input.clear();
+    input.seekg(0);
+    return trace;
+  }
   const std::string end = is_journal ? std::string() : EndOf(input, start);
   input.clear();
   input.seekg(0);

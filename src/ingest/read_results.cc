@@ -14,13 +14,12 @@
 #include "infimum/ingest/run_file.h"
 #include "infimum/ingest/scope_benchmarks.h"
 #include "infimum/results/results_journal.h"
-#include "src/ingest/gzip_stream.h"
+#include "src/ingest/input_file.h"
 
 namespace infimum {
 namespace {
 
 // A run must be in memory as a whole, so a small file may not become a large one.
-constexpr std::uint64_t kMaxRunSize = std::uint64_t{128} << 20;
 
 // Collects the rows under one header and hands them on a batch at a time.
 class Batch {
@@ -77,6 +76,9 @@ Status ReadKind(FileKind kind, std::istream& input, std::string_view origin, con
     }
     case FileKind::kScopeBenchmarks:
       return ReadScopeBenchmarks(input, origin, taker);
+    case FileKind::kOnnxRuntimeProfile:
+    case FileKind::kKinetoTrace:
+      return Error{fmt::format("{}: a {}: infimum compare --run shows what is in it", origin, Name(kind))};
     case FileKind::kUnknown:
       break;
   }
@@ -84,52 +86,21 @@ Status ReadKind(FileKind kind, std::istream& input, std::string_view origin, con
       "{}: neither a results journal, nor Google Benchmark JSON, nor a framework's run (infimum.run/1)", origin)};
 }
 
-// Detects the kind of the text in a file, which may be compressed, and gives both to `use`. Damage of the compressed
-// data hides whatever `use` made of what came before it.
-template <class Use>
-auto WithTextOf(std::istream& file, std::string_view origin, const Use& use) -> decltype(use(FileKind(), file)) {
-  if (!ingest::IsGzip(file)) return use(DetectFileKind(file), file);
-  ingest::GzipStream text(file);
-  const FileKind kind = DetectFileKind(text);
-  if (text.error()) return Within(std::string(origin), *text.error());
-  if (kind == FileKind::kRun) text.LimitTo(kMaxRunSize);
-  auto result = use(kind, text);
-  if (!result.ok()) {
-    // What was read wrongly may have been damaged, which zlib knows at the end.
-    text.clear();
-    text.ignore(std::numeric_limits<std::streamsize>::max());
-  }
-  if (text.error()) return Within(std::string(origin), *text.error());
-  return result;
-}
-
-Result<std::ifstream> OpenFile(const std::filesystem::path& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return Error{path.string() + ": a folder; name the files in it"};
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return Error{
-        fmt::format("{}: cannot be read: {}", path.string(), errno != 0 ? std::strerror(errno) : "unknown cause")};
-  }
-  return file;
-}
-
 }  // namespace
 
 Status ReadResults(std::istream& input, std::string_view origin, const ResultsTaker& taker) {
-  return WithTextOf(input, origin,
-                    [&](FileKind kind, std::istream& text) { return ReadKind(kind, text, origin, taker); });
+  return ingest::WithTextOf(input, origin,
+                            [&](FileKind kind, std::istream& text) { return ReadKind(kind, text, origin, taker); });
 }
 
 Status ReadResultsFile(const std::filesystem::path& path, const ResultsTaker& taker) {
-  INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, OpenFile(path));
+  INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, ingest::OpenFile(path));
   return ReadResults(file, path.string(), taker);
 }
 
 Result<std::string> CampaignKeyOf(const std::filesystem::path& path) {
-  INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, OpenFile(path));
-  return WithTextOf(file, path.string(), [](FileKind kind, std::istream& text) -> Result<std::string> {
+  INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, ingest::OpenFile(path));
+  return ingest::WithTextOf(file, path.string(), [](FileKind kind, std::istream& text) -> Result<std::string> {
     if (kind != FileKind::kScopeBenchmarks) return std::string();
     Sha256Hash hash;
     std::vector<char> block(std::size_t{1} << 16);

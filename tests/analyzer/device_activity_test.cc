@@ -15,8 +15,8 @@ class Builder {
     timeline_.threads = {{1, 1}, {1, 2}};
     timeline_.streams = {{0, 7}, {0, 8}, {1, 7}};
   }
-  Builder& Call(HostCallKind kind, const char* name, std::int64_t start, std::int64_t duration, std::int64_t correlation = -1,
-                std::uint32_t thread = 0, std::int64_t external_id = -1) {
+  Builder& Call(HostCallKind kind, const char* name, std::int64_t start, std::int64_t duration,
+                std::int64_t correlation = -1, std::uint32_t thread = 0, std::int64_t external_id = -1) {
     HostCall call;
     call.kind = kind;
     call.name = timeline_.names.Intern(name);
@@ -122,13 +122,16 @@ TEST(DeviceActivity, HiddenCopiesAndCommunicationAreNotExposed) {
 // Busy and idle time of any timeline add up to its span, and are what a look at each nanosecond says.
 TEST(DeviceActivity, AddsUpOnRandomTimelines) {
   std::mt19937_64 random(3);
-  const auto pick = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most)); };
+  const auto pick = [&](std::int64_t most) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most));
+  };
   for (int round = 0; round < 300; ++round) {
     Builder builder;
     constexpr std::int64_t kEnd = 400;
     for (std::int64_t i = 0; i < 1 + pick(30); ++i) {
       const std::int64_t start = pick(kEnd - 60);
-      if (pick(4) != 0) builder.Call(HostCallKind::kRuntime, "launch", std::max<std::int64_t>(-20, start - pick(80)), 3, i);
+      if (pick(4) != 0)
+        builder.Call(HostCallKind::kRuntime, "launch", std::max<std::int64_t>(-20, start - pick(80)), 3, i);
       builder.Work(pick(5) == 0 ? "ncclKernel" : "k", start, pick(50), i, static_cast<std::uint32_t>(pick(3)),
                    pick(4) == 0 ? DeviceWorkKind::kCopy : DeviceWorkKind::kKernel);
     }

@@ -23,10 +23,10 @@ namespace {
 
 const std::filesystem::path kTraces = std::filesystem::path(INFIMUM_SOURCE_DIR) / "../shared/data/traces";
 
-#define NEEDS_TRACES()                                                          \
-  if (!std::filesystem::exists(kTraces)) {                                      \
-    if (std::getenv("CI") != nullptr) FAIL() << kTraces << " is absent";        \
-    GTEST_SKIP() << kTraces << " is absent";                                    \
+#define NEEDS_TRACES()                                                   \
+  if (!std::filesystem::exists(kTraces)) {                               \
+    if (std::getenv("CI") != nullptr) FAIL() << kTraces << " is absent"; \
+    GTEST_SKIP() << kTraces << " is absent";                             \
   }
 
 std::string Unpacked(const std::filesystem::path& path) {
@@ -98,7 +98,8 @@ TEST_P(TraceLensOracle, BusyIdleAndCopyTimesAgree) {
   const double intervals = static_cast<double>(timeline.device_work.size());
   for (std::size_t i = 1; i < rows.size(); ++i) {
     ASSERT_TRUE(ours.contains(rows[i][0])) << rows[i][0];
-    EXPECT_NEAR(static_cast<double>(ours.at(rows[i][0])) / 1000, std::stod(rows[i][1]) * 1000, kTheirRounding * intervals)
+    EXPECT_NEAR(static_cast<double>(ours.at(rows[i][0])) / 1000, std::stod(rows[i][1]) * 1000,
+                kTheirRounding * intervals)
         << rows[i][0];
   }
 }
@@ -145,7 +146,8 @@ TEST(TraceData, EveryTraceAgreesWithItsDocument) {
       for (const nlohmann::json& event : document["traceEvents"]) {
         if (event.value("ph", "") != "X" || !event.contains("cat")) continue;
         std::string kind = event["cat"];
-        std::transform(kind.begin(), kind.end(), kind.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        std::transform(kind.begin(), kind.end(), kind.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
         if (kind == "operator") kind = "cpu_op";
         if (kind == "runtime" || kind == "cuda_driver") kind = "cuda_runtime";
         if (kind == "memcpy") kind = "gpu_memcpy";
@@ -153,7 +155,8 @@ TEST(TraceData, EveryTraceAgreesWithItsDocument) {
         ++kinds[kind].first;
         kinds[kind].second += event["dur"].get<double>();
         if (kind == "kernel" || kind == "gpu_memcpy" || kind == "gpu_memset")
-          intervals[event["args"]["device"].get<std::int64_t>()].emplace_back(event["ts"], event["ts"].get<double>() + event["dur"].get<double>());
+          intervals[event["args"]["device"].get<std::int64_t>()].emplace_back(
+              event["ts"], event["ts"].get<double>() + event["dur"].get<double>());
       }
       std::map<std::string, std::pair<std::int64_t, double>> ours;
       const auto add = [&ours](const char* kind, std::int64_t duration) {
@@ -166,11 +169,14 @@ TEST(TraceData, EveryTraceAgreesWithItsDocument) {
                                                   : "user_annotation",
             call.duration_ns);
       for (const DeviceWork& work : timeline.device_work)
-        add(work.kind == DeviceWorkKind::kKernel ? "kernel" : work.kind == DeviceWorkKind::kCopy ? "gpu_memcpy" : "gpu_memset",
+        add(work.kind == DeviceWorkKind::kKernel ? "kernel"
+            : work.kind == DeviceWorkKind::kCopy ? "gpu_memcpy"
+                                                 : "gpu_memset",
             work.duration_ns);
       for (const char* kind : {"cpu_op", "cuda_runtime", "user_annotation", "kernel", "gpu_memcpy", "gpu_memset"}) {
         EXPECT_EQ(ours[kind].first, kinds[kind].first) << entry.path() << " " << kind;
-        EXPECT_NEAR(ours[kind].second, kinds[kind].second, 1e-3 + 1e-9 * kinds[kind].second) << entry.path() << " " << kind;
+        EXPECT_NEAR(ours[kind].second, kinds[kind].second, 1e-3 + 1e-9 * kinds[kind].second)
+            << entry.path() << " " << kind;
       }
       const ActivityReport report = ActivityOf(timeline, OriginsOfWork(timeline));
       ASSERT_EQ(report.devices.size(), intervals.size()) << entry.path();
@@ -182,7 +188,8 @@ TEST(TraceData, EveryTraceAgreesWithItsDocument) {
           busy += std::max(0.0, end - std::max(start, reached));
           reached = std::max(reached, end);
         }
-        EXPECT_NEAR(static_cast<double>(device.busy_ns()) / 1000, busy, kTheirRounding * static_cast<double>(list.size()))
+        EXPECT_NEAR(static_cast<double>(device.busy_ns()) / 1000, busy,
+                    kTheirRounding * static_cast<double>(list.size()))
             << entry.path();
         EXPECT_EQ(device.busy_ns() + device.idle_ns(), device.span_ns()) << entry.path();
       }

@@ -11,6 +11,8 @@ enum class FileKind {
   kGoogleBenchmark,  // the Google Benchmark JSON that runners write
   kScopeBenchmarks,  // Google Benchmark JSON of another program: entries named LAYER_..., or labelled with workloads
   kRun,              // infimum.run/1
+  kOnnxRuntimeProfile,
+  kKinetoTrace,  // and other Chrome traces: what is none says so when it is read
   kUnknown,
 };
 std::string_view Name(FileKind kind);

@@ -1,0 +1,39 @@
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "analyzer/findings/rules.h"
+#include "analyzer/findings/waits.h"
+#include "infimum/base/quantity_text.h"
+
+namespace infimum::findings {
+
+std::optional<Finding> HostSynchronization(const TimelineFacts& facts) {
+  std::int64_t waiting = 0, gaps = 0, span = 0;
+  std::map<std::string, std::int64_t> by_caller;
+  std::vector<std::uint32_t> enclosing;
+  for (const HostGap& gap : HostGaps(facts)) {
+    if (gap.waited_in == kNoCall) continue;
+    if (enclosing.empty()) enclosing = EnclosingOperators(facts.timeline);
+    ++gaps;
+    waiting += gap.duration_ns;
+    const std::uint32_t outer = enclosing[gap.waited_in];
+    std::string name(facts.timeline.names.text(facts.timeline.host_calls[gap.waited_in].name));
+    if (outer != kNoCall) name += " in " + std::string(facts.timeline.names.text(facts.timeline.host_calls[outer].name));
+    by_caller[name] += gap.duration_ns;
+  }
+  for (const DeviceActivity& device : facts.activity.devices) span += device.span_ns();
+  if (static_cast<double>(waiting) < kLeastShare * static_cast<double>(span)) return std::nullopt;
+  Finding finding;
+  finding.kind = "host-synchronization";
+  finding.gain = std::chrono::nanoseconds(waiting);
+  finding.layers = Largest({by_caller.begin(), by_caller.end()}, 5);
+  finding.evidence = "the host waited for the device " + std::to_string(gaps) + " times, and the device then had nothing to do for " +
+                     FormatLatency(finding.gain) + " in all until it was asked again; most of it after " + finding.layers.front();
+  finding.action =
+      "take away what makes the host wait within a step: .item(), .cpu(), printing or comparing a tensor, copies from pageable "
+      "memory; read results once, after the last launch";
+  return finding;
+}
+
+}  // namespace infimum::findings

@@ -1,0 +1,28 @@
+// The rules about timelines. Each returns nothing where its cause is not there, or where it is less than a hundredth of
+// the device's span: nobody acts on less.
+#pragma once
+
+#include <optional>
+
+#include "infimum/analyzer/finding.h"
+
+namespace infimum::findings {
+
+inline constexpr double kLeastShare = 0.01;
+
+// The device idles because it was not asked for anything: many small launches, or a host that does other things.
+std::optional<Finding> HostBound(const TimelineFacts& facts);
+// The host stopped and waited for the device, which then idled until it was asked again.
+std::optional<Finding> HostSynchronization(const TimelineFacts& facts);
+// Copies while nothing else ran.
+std::optional<Finding> ExposedCopies(const TimelineFacts& facts);
+
+// Sum of a device activity's member over all devices.
+Latency SumOf(const ActivityReport& report, std::int64_t DeviceActivity::*member);
+// Names of operators with their nanoseconds: the `count` largest, "a, b and 3 others" made by the caller.
+std::vector<std::string> Largest(const std::vector<std::pair<std::string, std::int64_t>>& totals, std::size_t count);
+
+// Whether a runtime call waits for the device: cudaStreamSynchronize, hipDeviceSynchronize, cudaMemcpy (not Async).
+bool WaitsForDevice(std::string_view runtime_call);
+
+}  // namespace infimum::findings

@@ -1,0 +1,49 @@
+#include "analyzer/findings/waits.h"
+
+#include <algorithm>
+
+#include "analyzer/findings/rules.h"
+
+namespace infimum::findings {
+
+std::vector<HostGap> HostGaps(const TimelineFacts& facts) {
+  const Timeline& timeline = facts.timeline;
+  // Of each thread the calls that wait, by their end.
+  struct Wait {
+    std::int64_t end_ns;
+    std::uint32_t call;
+  };
+  std::vector<std::vector<Wait>> waits(timeline.threads.size());
+  std::vector<signed char> is_wait(timeline.names.size(), -1);  // by name; -1: not looked at yet
+  std::uint32_t i = 0;
+  for (const HostCall& call : timeline.host_calls) {
+    if (call.kind == HostCallKind::kRuntime) {
+      signed char& known = is_wait[static_cast<std::size_t>(call.name)];
+      if (known < 0) known = WaitsForDevice(timeline.names.text(call.name)) ? 1 : 0;
+      if (known == 1) waits[call.thread].push_back({call.start_ns + call.duration_ns, i});
+    }
+    ++i;
+  }
+  const auto by_end = [](const Wait& a, const Wait& b) { return a.end_ns < b.end_ns; };
+  for (std::vector<Wait>& of_thread : waits) std::stable_sort(of_thread.begin(), of_thread.end(), by_end);
+
+  std::vector<HostGap> gaps;
+  for (std::uint32_t g = 0; g < facts.activity.gaps.size(); ++g) {
+    const IdleGap& gap = facts.activity.gaps[g];
+    if (gap.host_ns == 0) continue;
+    const HostCall& asked = timeline.host_calls[facts.origins[gap.next].call];
+    HostGap host{g, kNoCall, gap.host_ns + gap.launch_ns};
+    // The last wait of the asking thread that ended before it asked: it waited for the work before this gap when it
+    // was still waiting as the device fell idle.
+    const std::vector<Wait>& of_thread = waits[asked.thread];
+    const auto after = std::upper_bound(of_thread.begin(), of_thread.end(), Wait{asked.start_ns, 0}, by_end);
+    if (after != of_thread.begin() && std::prev(after)->end_ns >= gap.start_ns) {
+      const std::uint32_t call = std::prev(after)->call;
+      if (timeline.host_calls[call].start_ns <= gap.start_ns) host.waited_in = call;
+    }
+    gaps.push_back(host);
+  }
+  return gaps;
+}
+
+}  // namespace infimum::findings

@@ -1,0 +1,24 @@
+// What `infimum compare` prints of profiles: one text a profile for a terminal, JSON (schema infimum.compare/1) and CSV of
+// all of them with the same numbers.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "infimum/reports/layers_view.h"
+#include "infimum/reports/timeline_view.h"
+
+namespace infimum {
+
+using ProfileView = std::variant<TimelineView, LayersView>;
+
+// The largest operators, layers and kernels only. `width` 0: as wide as needed.
+std::string ProfileText(const ProfileView& view, std::size_t width);
+// All of them: {"schema":"infimum.compare/1","runs":[{"kind":"timeline"|"layers","source",...,"findings":[...]}]}.
+std::string ProfilesJson(const std::vector<ProfileView>& views);
+// One line a kernel or layer.
+std::string ProfilesCsv(const std::vector<ProfileView>& views);
+
+}  // namespace infimum
