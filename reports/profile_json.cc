@@ -92,9 +92,7 @@ Json JsonOf(const LayersView& view) {
           {"remarks", view.remarks}};
 }
 
-Table CsvTable() {
-  return {{{"source"}, {"name"}, {"operator"}, {"count"}, {"total_us"}, {"min_us"}, {"max_us"}}, {}};
-}
+Table CsvTable() { return {{{"source"}, {"name"}, {"operator"}, {"count"}, {"total_us"}, {"min_us"}, {"max_us"}}, {}}; }
 
 std::string NumberText(double number) { return Json(number).dump(); }
 
@@ -122,8 +120,7 @@ std::string ProfilesJson(const std::vector<ProfileView>& views) {
 
 std::string ProfilesCsv(const std::vector<ProfileView>& views) {
   Table table = CsvTable();
-  for (const ProfileView& view : views)
-    std::visit([&table](const auto& known) { AddRows(known, table); }, view);
+  for (const ProfileView& view : views) std::visit([&table](const auto& known) { AddRows(known, table); }, view);
   return FormatCsv(table);
 }
 

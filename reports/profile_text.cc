@@ -36,7 +36,8 @@ std::string ActivityText(const TimelineView& view, const DeviceActivity& device,
         fmt::format("of {} in all", TimeText(device.communication_ns)));
   if (device.copies > 0)
     add("copying, not hidden", device.exposed_copy_ns,
-        fmt::format("of {} in {}", TimeText(device.copy_ns), device.copies == 1 ? "1 copy" : fmt::format("{} copies", device.copies)));
+        fmt::format("of {} in {}", TimeText(device.copy_ns),
+                    device.copies == 1 ? "1 copy" : fmt::format("{} copies", device.copies)));
   if (device.host_ns > 0) add("idle: not asked yet", device.host_ns, "the host was late");
   if (device.launch_ns > 0) add("idle: asked, not begun", device.launch_ns, "what a launch takes");
   if (device.queued_ns > 0) add("idle: between queued work", device.queued_ns, "asked for in time");
@@ -46,7 +47,11 @@ std::string ActivityText(const TimelineView& view, const DeviceActivity& device,
 }
 
 std::string OperatorsText(const TimelineView& view, std::size_t width) {
-  Table table{{{"operator", Align::kLeft, true}, {"started", Align::kRight}, {"device time", Align::kRight}, {"share", Align::kRight}}, {}};
+  Table table{{{"operator", Align::kLeft, true},
+               {"started", Align::kRight},
+               {"device time", Align::kRight},
+               {"share", Align::kRight}},
+              {}};
   for (std::size_t i = 0; i < std::min(kShown, view.operators.size()); ++i) {
     const OperatorRow& row = view.operators[i];
     table.rows.push_back({row.name.empty() ? "(no operator known)" : row.name, std::to_string(row.started),
@@ -104,11 +109,14 @@ std::string TextOf(const TimelineView& view, std::size_t width) {
 std::string TextOf(const LayersView& view, std::size_t width) {
   std::string text = fmt::format("{}: {}, {}, {} in layers", view.source, view.framework,
                                  CountText(view.layers.size(), "layer"), LatencyText(view.layers_time));
-  text += view.end_to_end ? fmt::format(", {} end to end without a profiler\n\n", LatencyText(*view.end_to_end)) : "\n\n";
+  text +=
+      view.end_to_end ? fmt::format(", {} end to end without a profiler\n\n", LatencyText(*view.end_to_end)) : "\n\n";
   const auto share = [&view](Latency time) {
     return view.layers_time.count() > 0 ? PercentText(time / view.layers_time) : std::string("-");
   };
-  Table operators{{{"operator", Align::kLeft, true}, {"layers", Align::kRight}, {"time", Align::kRight}, {"share", Align::kRight}}, {}};
+  Table operators{
+      {{"operator", Align::kLeft, true}, {"layers", Align::kRight}, {"time", Align::kRight}, {"share", Align::kRight}},
+      {}};
   for (std::size_t i = 0; i < std::min(kShown, view.operators.size()); ++i) {
     const EngineOperatorRow& row = view.operators[i];
     operators.rows.push_back({row.op, std::to_string(row.layers), LatencyText(row.time), share(row.time)});
@@ -118,12 +126,18 @@ std::string TextOf(const LayersView& view, std::size_t width) {
   std::vector<const LayerRow*> order;
   for (const LayerRow& row : view.layers)
     if (row.median) order.push_back(&row);
-  std::stable_sort(order.begin(), order.end(), [](const LayerRow* a, const LayerRow* b) { return *a->median > *b->median; });
-  Table layers{{{"layer", Align::kLeft, true}, {"operator", Align::kLeft, true}, {"time", Align::kRight}, {"share", Align::kRight}}, {}};
+  std::stable_sort(order.begin(), order.end(),
+                   [](const LayerRow* a, const LayerRow* b) { return *a->median > *b->median; });
+  Table layers{{{"layer", Align::kLeft, true},
+                {"operator", Align::kLeft, true},
+                {"time", Align::kRight},
+                {"share", Align::kRight}},
+               {}};
   for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i)
     layers.rows.push_back({order[i]->name, order[i]->op, LatencyText(*order[i]->median), share(*order[i]->median)});
   text += '\n' + FormatTable(layers, width);
-  if (order.size() > kShown) text += fmt::format("... and {} more; --format csv or json has all\n", order.size() - kShown);
+  if (order.size() > kShown)
+    text += fmt::format("... and {} more; --format csv or json has all\n", order.size() - kShown);
   return text + RemarksText(view.remarks);
 }
 

@@ -17,15 +17,18 @@ std::optional<Finding> ExposedCopies(const TimelineFacts& facts) {
   if (exposed.count() * 1000 < kLeastShare * static_cast<double>(span)) return std::nullopt;
   std::map<std::string, std::int64_t> by_name;
   for (const DeviceWork& work : facts.timeline.device_work)
-    if (work.kind == DeviceWorkKind::kCopy) by_name[std::string(facts.timeline.names.text(work.name))] += work.duration_ns;
+    if (work.kind == DeviceWorkKind::kCopy)
+      by_name[std::string(facts.timeline.names.text(work.name))] += work.duration_ns;
   Finding finding;
   finding.kind = "exposed-copies";
   finding.gain = exposed;
   finding.layers = Largest({by_name.begin(), by_name.end()}, 3);
-  finding.evidence = std::to_string(copies) + " copies, during " + FormatLatency(exposed) +
+  finding.evidence = std::to_string(copies) + (copies == 1 ? " copy, during " : " copies, during ") +
+                     FormatLatency(exposed) +
                      " of which the device computed nothing; the largest: " + finding.layers.front();
   finding.action =
-      "copy on a stream of its own from pinned memory while the step before computes (non_blocking=True), keep what every step "
+      "copy on a stream of its own from pinned memory while the step before computes (non_blocking=True), keep what "
+      "every step "
       "needs on the device, bind outputs instead of copying them (ONNX Runtime: IOBinding)";
   return finding;
 }

@@ -35,14 +35,17 @@ std::optional<Finding> HostBound(const TimelineFacts& facts) {
   const std::vector<std::pair<std::string, std::int64_t>> operators(by_operator.begin(), by_operator.end());
   finding.layers = Largest(operators, 5);
   const auto per_work = [&](std::int64_t total) {
-    return FormatLatency(Latency(std::chrono::nanoseconds(total)) / static_cast<double>(std::max<std::int64_t>(1, work)));
+    return FormatLatency(Latency(std::chrono::nanoseconds(total)) /
+                         static_cast<double>(std::max<std::int64_t>(1, work)));
   };
-  finding.evidence = "the device had nothing to do in " + std::to_string(gaps) + " gaps because the host had not asked yet: " +
-                     FormatLatency(finding.gain) + " of " + FormatLatency(std::chrono::nanoseconds(span)) + "; " +
-                     std::to_string(work) + " pieces of work of " + per_work(busy) + " each come every " + per_work(span) +
-                     " (" + std::to_string(calls) + " calls of the runtime)";
+  finding.evidence = "the device had nothing to do in " + std::to_string(gaps) + (gaps == 1 ? " gap" : " gaps") +
+                     " because the host had not asked yet: " + FormatLatency(finding.gain) + " of " +
+                     FormatLatency(std::chrono::nanoseconds(span)) + "; " + std::to_string(work) +
+                     " pieces of work of " + per_work(busy) + " each come every " + per_work(span) + " (" +
+                     std::to_string(calls) + " calls of the runtime)";
   finding.action =
-      "ask for more at a time: capture the step as a CUDA graph (torch.cuda.graph, torch.compile(mode=\"reduce-overhead\"); "
+      "ask for more at a time: capture the step as a CUDA graph (torch.cuda.graph, "
+      "torch.compile(mode=\"reduce-overhead\"); "
       "ONNX Runtime: enable_cuda_graph), fuse small operators, or raise the batch";
   return finding;
 }

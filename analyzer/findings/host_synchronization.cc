@@ -19,7 +19,8 @@ std::optional<Finding> HostSynchronization(const TimelineFacts& facts) {
     waiting += gap.duration_ns;
     const std::uint32_t outer = enclosing[gap.waited_in];
     std::string name(facts.timeline.names.text(facts.timeline.host_calls[gap.waited_in].name));
-    if (outer != kNoCall) name += " in " + std::string(facts.timeline.names.text(facts.timeline.host_calls[outer].name));
+    if (outer != kNoCall)
+      name += " in " + std::string(facts.timeline.names.text(facts.timeline.host_calls[outer].name));
     by_caller[name] += gap.duration_ns;
   }
   for (const DeviceActivity& device : facts.activity.devices) span += device.span_ns();
@@ -28,10 +29,12 @@ std::optional<Finding> HostSynchronization(const TimelineFacts& facts) {
   finding.kind = "host-synchronization";
   finding.gain = std::chrono::nanoseconds(waiting);
   finding.layers = Largest({by_caller.begin(), by_caller.end()}, 5);
-  finding.evidence = "the host waited for the device " + std::to_string(gaps) + " times, and the device then had nothing to do for " +
-                     FormatLatency(finding.gain) + " in all until it was asked again; most of it after " + finding.layers.front();
+  finding.evidence = "the host waited for the device " + (gaps == 1 ? "once" : std::to_string(gaps) + " times") +
+                     ", and the device then had nothing to do for " + FormatLatency(finding.gain) +
+                     " in all until it was asked again; most of it after " + finding.layers.front();
   finding.action =
-      "take away what makes the host wait within a step: .item(), .cpu(), printing or comparing a tensor, copies from pageable "
+      "take away what makes the host wait within a step: .item(), .cpu(), printing or comparing a tensor, copies from "
+      "pageable "
       "memory; read results once, after the last launch";
   return finding;
 }

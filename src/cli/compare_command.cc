@@ -44,14 +44,18 @@ Result<int> RunCompare(const CompareOptions& options) {
 
 void AddCompareCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App* command = NewCommand(
-      app, "compare", "where the time of a profiled run went, and what to change",
-      "Takes traces of PyTorch's profiler (torch.profiler, Kineto; old and new), profiles of ONNX Runtime\n"
-      "(enable_profiling) and runs that infimum measure -o wrote, each also compressed with gzip. Of a trace: what each\n"
-      "device did with its time, for whom it waited, the operators and kernels that took it, and findings by what they\n"
-      "can win; of an engine's layers: which operators and layers took the time.",
-      "infimum compare --run trace.json.gz");
-  command->add_option("--run", options->runs, "a profile; several stand one below the other")->required()->type_name("FILE");
+  CLI::App* command =
+      NewCommand(app, "compare", "where the time of a profiled run went, and what to change",
+                 "Takes traces of PyTorch's profiler (torch.profiler, Kineto; old and new), profiles of ONNX Runtime\n"
+                 "(enable_profiling) and runs that infimum measure -o wrote, each also compressed with gzip. Of a "
+                 "trace: what each\n"
+                 "device did with its time, for whom it waited, the operators and kernels that took it, and findings "
+                 "by what they\n"
+                 "can win; of an engine's layers: which operators and layers took the time.",
+                 "infimum compare --run trace.json.gz");
+  command->add_option("--run", options->runs, "a profile; several stand one below the other")
+      ->required()
+      ->type_name("FILE");
   AddFormat(command, options->format);
   command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
   invocation.Bind(command, [options] { return RunCompare(*options); });

@@ -46,9 +46,8 @@ Result<Profile> ReadKind(FileKind kind, std::istream& text, const std::string& o
 
 Result<Profile> ReadProfileFile(const std::filesystem::path& path) {
   INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, ingest::OpenFile(path));
-  return ingest::WithTextOf(file, path.string(), [&](FileKind kind, std::istream& text) {
-    return ReadKind(kind, text, path.string());
-  });
+  return ingest::WithTextOf(file, path.string(),
+                            [&](FileKind kind, std::istream& text) { return ReadKind(kind, text, path.string()); });
 }
 
 }  // namespace infimum

@@ -6,51 +6,13 @@
 #include <algorithm>
 #include <random>
 
+#include "tests/support/timeline_builder.h"
+
 namespace infimum {
 namespace {
 
-class Builder {
- public:
-  Builder() {
-    timeline_.threads = {{1, 1}, {1, 2}};
-    timeline_.streams = {{0, 7}, {0, 8}, {1, 7}};
-  }
-  Builder& Call(HostCallKind kind, const char* name, std::int64_t start, std::int64_t duration,
-                std::int64_t correlation = -1, std::uint32_t thread = 0, std::int64_t external_id = -1) {
-    HostCall call;
-    call.kind = kind;
-    call.name = timeline_.names.Intern(name);
-    call.start_ns = start;
-    call.duration_ns = duration;
-    call.correlation = correlation;
-    call.external_id = external_id;
-    call.thread = thread;
-    timeline_.host_calls.push_back(call);
-    return *this;
-  }
-  Builder& Work(const char* name, std::int64_t start, std::int64_t duration, std::int64_t correlation = -1,
-                std::uint32_t stream = 0, DeviceWorkKind kind = DeviceWorkKind::kKernel) {
-    DeviceWork work;
-    work.kind = kind;
-    work.name = timeline_.names.Intern(name);
-    work.start_ns = start;
-    work.duration_ns = duration;
-    work.correlation = correlation;
-    work.stream = stream;
-    timeline_.device_work.push_back(work);
-    return *this;
-  }
-  Timeline Build() {
-    SortByStart(timeline_);
-    return std::move(timeline_);
-  }
-
- private:
-  Timeline timeline_;
-};
-
 TEST(WorkOrigin, IsTheInnermostOperatorAroundTheCallOfItsThread) {
-  const Timeline timeline = Builder()
+  const Timeline timeline = TimelineBuilder()
                                 .Call(HostCallKind::kAnnotation, "step", 0, 100)
                                 .Call(HostCallKind::kOperator, "linear", 10, 50)
                                 .Call(HostCallKind::kOperator, "addmm", 20, 30)
@@ -76,14 +38,15 @@ TEST(WorkOrigin, IsTheInnermostOperatorAroundTheCallOfItsThread) {
 }
 
 TEST(WorkOrigin, WithoutACallTheExternalIdTells) {
-  Timeline timeline = Builder().Call(HostCallKind::kOperator, "aten::add", 0, 10, -1, 0, 5).Work("k", 20, 5).Build();
+  Timeline timeline =
+      TimelineBuilder().Call(HostCallKind::kOperator, "aten::add", 0, 10, -1, 0, 5).Work("k", 20, 5).Build();
   timeline.device_work[0].external_id = 5;
   EXPECT_EQ(OriginsOfWork(timeline)[0].operation, 0u);
 }
 
 TEST(DeviceActivity, TellsForWhomAnIdleDeviceWaited) {
   // a 0..10; asked at 30 for b at 40: 20 of the host, 10 of the launch; c was asked for at 35, before b ended: queued.
-  const Timeline timeline = Builder()
+  const Timeline timeline = TimelineBuilder()
                                 .Call(HostCallKind::kRuntime, "launch", -5, 2, 1)
                                 .Call(HostCallKind::kRuntime, "launch", 30, 2, 2)
                                 .Call(HostCallKind::kRuntime, "launch", 35, 2, 3)
@@ -106,7 +69,7 @@ TEST(DeviceActivity, TellsForWhomAnIdleDeviceWaited) {
 }
 
 TEST(DeviceActivity, HiddenCopiesAndCommunicationAreNotExposed) {
-  const Timeline timeline = Builder()
+  const Timeline timeline = TimelineBuilder()
                                 .Work("gemm", 0, 100)
                                 .Work("Memcpy HtoD", 50, 80, -1, 1, DeviceWorkKind::kCopy)
                                 .Work("ncclDevKernel_AllReduce", 90, 30, -1, 1)
@@ -126,7 +89,7 @@ TEST(DeviceActivity, AddsUpOnRandomTimelines) {
     return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most));
   };
   for (int round = 0; round < 300; ++round) {
-    Builder builder;
+    TimelineBuilder builder;
     constexpr std::int64_t kEnd = 400;
     for (std::int64_t i = 0; i < 1 + pick(30); ++i) {
       const std::int64_t start = pick(kEnd - 60);

@@ -1,7 +1,8 @@
 // What could be changed, what it would win, and how that is known. Each rule stands in a file of its own in
 // analyzer/findings and says nothing where its cause is not there.
 //
-//   host-bound   3.51 ms   the device waits for the host in 47 of its 60 gaps ...   capture the step as a CUDA graph ...
+//   host-bound   3.51 ms   the device waits for the host in 47 of its 60 gaps ...   capture the step as a CUDA graph
+//   ...
 #pragma once
 
 #include <string>

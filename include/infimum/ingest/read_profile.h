@@ -2,7 +2,8 @@
 //
 //   Result<Profile> profile = ReadProfileFile("trace.json.gz");
 //   if (const auto* timeline = std::get_if<Timeline>(&*profile)) ...;   // Kineto: what ran when
-//   if (const auto* run = std::get_if<RunProfile>(&*profile)) ...;      // layers of an engine: ONNX Runtime, infimum.run
+//   if (const auto* run = std::get_if<RunProfile>(&*profile)) ...;      // layers of an engine: ONNX Runtime,
+//   infimum.run
 #pragma once
 
 #include <filesystem>

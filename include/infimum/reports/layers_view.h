@@ -17,10 +17,10 @@ namespace infimum {
 struct LayerRow {
   std::string name;
   std::string op;
-  std::string algorithm;            // the engine's, where it tells
-  std::vector<std::string> nodes;   // the model's that it covers, where the engine tells
+  std::string algorithm;           // the engine's, where it tells
+  std::vector<std::string> nodes;  // the model's that it covers, where the engine tells
   std::int64_t samples = 0;
-  std::optional<Latency> median;    // absent without samples
+  std::optional<Latency> median;  // absent without samples
   Latency least{0}, most{0}, total{0};
 };
 
@@ -31,10 +31,10 @@ struct EngineOperatorRow {
 };
 
 struct LayersView {
-  std::string source;     // the file
-  std::string framework;  // "onnxruntime 1.31.1"
-  std::optional<Latency> end_to_end;  // the smallest repetition median, where the run has unprofiled samples
-  Latency layers_time{0};             // sum of the layers' medians
+  std::string source;                        // the file
+  std::string framework;                     // "onnxruntime 1.31.1"
+  std::optional<Latency> end_to_end;         // the smallest repetition median, where the run has unprofiled samples
+  Latency layers_time{0};                    // sum of the layers' medians
   std::vector<EngineOperatorRow> operators;  // the most time first
   std::vector<LayerRow> layers;              // in the engine's order
   std::vector<std::string> remarks;

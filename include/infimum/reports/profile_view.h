@@ -1,5 +1,5 @@
-// What `infimum compare` prints of profiles: one text a profile for a terminal, JSON (schema infimum.compare/1) and CSV of
-// all of them with the same numbers.
+// What `infimum compare` prints of profiles: one text a profile for a terminal, JSON (schema infimum.compare/1) and CSV
+// of all of them with the same numbers.
 #pragma once
 
 #include <cstddef>
