@@ -77,6 +77,9 @@ Status ReadKind(FileKind kind, std::istream& input, std::string_view origin, con
     }
     case FileKind::kScopeBenchmarks:
       return ReadScopeBenchmarks(input, origin, taker);
+    case FileKind::kNsysExport:
+      return Error{
+          fmt::format("{}: a SQLite database, perhaps a trace of Nsight Systems: neither is imported", origin)};
     case FileKind::kUnknown:
       break;
   }

@@ -33,7 +33,7 @@ struct HostCall {
   std::int64_t correlation = -1;  // of a runtime call: the work with the same number was started by it; else -1
   std::int64_t external_id = -1;  // of an operator: its number; of a runtime call: the operator's that called; else -1
   NameId name = kNoName;
-  NameId shapes = kNoName;    // of an operator: its operands' shapes as the profiler wrote them: "[[1,64,56,56],[64]]"
+  NameId shapes = kNoName;   // of an operator: its operands' shapes as the profiler wrote them: "[[1,64,56,56],[64]]"
   std::uint32_t thread = 0;  // index into Timeline::threads
   HostCallKind kind = HostCallKind::kOperator;
 };
@@ -44,7 +44,7 @@ struct DeviceWork {
   std::int64_t correlation = -1;
   std::int64_t external_id = -1;
   NameId name = kNoName;
-  NameId launch = kNoName;    // of a kernel: "grid [50,1,1] block [256,1,1]"; kNoName where it is not told
+  NameId launch = kNoName;   // of a kernel: "grid [50,1,1] block [256,1,1]"; kNoName where it is not told
   std::uint32_t stream = 0;  // index into Timeline::streams
   DeviceWorkKind kind = DeviceWorkKind::kKernel;
 };
@@ -63,7 +63,7 @@ struct TimelineStream {
 
 struct TimelineDevice {
   std::int64_t number = 0;
-  std::string name;                // "NVIDIA H100 80GB HBM3"
+  std::string name;                  // "NVIDIA H100 80GB HBM3"
   std::int64_t multiprocessors = 0;  // 0: not told
 };
 
@@ -78,7 +78,7 @@ struct Timeline {
   // From the first to the last event of the trace, also of kinds that are not kept.
   std::int64_t first_ns = 0;
   std::int64_t last_ns = 0;
-  std::int64_t events = 0;             // in the file
+  std::int64_t events = 0;           // in the file
   std::vector<std::string> remarks;  // what was passed over or forgiven, with numbers
 
   std::int64_t duration_ns() const { return last_ns - first_ns; }

@@ -11,10 +11,14 @@ enum class FileKind {
   kGoogleBenchmark,  // the Google Benchmark JSON that runners write
   kScopeBenchmarks,  // Google Benchmark JSON of another program: entries named LAYER_..., or labelled with workloads
   kRun,              // infimum.run/1
+  kNsysExport,       // a SQLite database that is no store of ours
   kUnknown,
 };
 std::string_view Name(FileKind kind);
 
+// SQLite's tables stand anywhere in its file, so kNsysExport says that ReadNsysExport() may be given the file, which
+// then tells whether it is one; a store of ours is known by its header, and kUnknown.
+//
 // Looks at the first and the last 64 KiB and puts the stream back to its start. A stream that knows no way to its end
 // but reading is read.
 FileKind DetectFileKind(std::istream& input);
