@@ -1,7 +1,7 @@
 // How long an export of Nsight Systems takes to read, and how much memory: one with as many kernels and calls as the
 // argument says is made with SQLite in a temporary folder (some 200 bytes of disk for a kernel and its call). Prints
 // the time and the memory against that of the timeline's entries. Fails above 3 us of processor time for a kernel and
-// its call, thus 9 s for 3,000,000 (time by the wall depends on who else is at work), or above 2.5 times the entries'
+// its call, thus 9 s for 3,000,000 (time by the wall depends on who else is at work), or above 1.8 times the entries'
 // memory.
 //
 //   nsys_reading_benchmark 3000000
@@ -92,7 +92,7 @@ int Measure(const std::string& path, long kernels) {
       entries);
   const bool all = read->device_work.size() == static_cast<std::size_t>(kernels) &&
                    read->host_calls.size() == static_cast<std::size_t>(kernels);
-  return all && processor < 0.1 + 3e-6 * static_cast<double>(kernels) && memory < 8 + 2.5 * entries ? 0 : 1;
+  return all && processor < 0.1 + 3e-6 * static_cast<double>(kernels) && memory < 8 + 1.8 * entries ? 0 : 1;
 }
 
 }  // namespace

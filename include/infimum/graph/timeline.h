@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -70,8 +71,9 @@ struct TimelineDevice {
 struct Timeline {
   std::string profiler;  // "kineto", "nsys"
   NameTable names;
-  std::vector<HostCall> host_calls;     // by start; of equal ones the longer first, so that a caller precedes
-  std::vector<DeviceWork> device_work;  // by start
+  // Deques, since growing one never copies: reading takes no more memory than what was read.
+  std::deque<HostCall> host_calls;     // by start; of equal ones the longer first, so that a caller precedes
+  std::deque<DeviceWork> device_work;  // by start
   std::vector<TimelineThread> threads;
   std::vector<TimelineStream> streams;
   std::vector<TimelineDevice> devices;

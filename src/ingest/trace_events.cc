@@ -1,0 +1,288 @@
+#include "src/ingest/trace_events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "infimum/base/utf8.h"
+#include "src/ingest/trace_frame_scanner.h"
+
+namespace infimum::ingest {
+namespace {
+
+// Fits the second-level cache together with simdjson's index of it (four bytes for each of its own).
+constexpr std::size_t kWindow = std::size_t{512} << 10;
+constexpr std::size_t kMostEvent = std::size_t{64} << 20;
+// Tries to end a window outside of a text, where lines do not tell.
+constexpr int kMostCuts = 16;
+
+bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+
+class Reader {
+ public:
+  Reader(std::istream& input, std::string_view origin, const std::function<Status(TraceEvent&)>& take)
+      : input_(input), origin_(origin), take_(take) {}
+
+  Result<TraceFrame> Read() {
+    INFIMUM_RETURN_IF_ERROR(FindEvents());
+    while (!ended_) {
+      INFIMUM_ASSIGN_OR_RETURN(const bool some, BeginWindow());
+      if (some) INFIMUM_RETURN_IF_ERROR(ReadWindow());
+    }
+    scanner_.EventsEnd();
+    for (bool more = true; more; more = Fill(kWindow)) {
+      INFIMUM_ASSIGN_OR_RETURN(const auto second, scanner_.Feed(Rest()));
+      INFIMUM_CHECK(!second, "a second list of events is part of the frame");
+      begin_ = end_;
+    }
+    if (!scanner_.complete()) return CutOff();
+    std::istringstream text(scanner_.frame());
+    INFIMUM_ASSIGN_OR_RETURN(frame_.top, ParseJson(text, origin_));
+    frame_.bytes = offset_ + static_cast<std::int64_t>(end_);
+    return std::move(frame_);
+  }
+
+ private:
+  std::string_view Rest() const { return std::string_view(buffer_.data() + begin_, end_ - begin_); }
+
+  Error CutOff() const {
+    return Error{fmt::format("{}: the file ends at byte {}, in the middle of the trace", origin_,
+                             offset_ + static_cast<std::int64_t>(end_))};
+  }
+
+  // Up to `count` bytes more behind what is left; false at the end of the file.
+  bool Fill(std::size_t count) {
+    if (at_end_) return false;
+    // One byte before the rest stays free for the bracket that makes a window a document.
+    if (begin_ > 1) {
+      std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
+                buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin() + 1);
+      offset_ += static_cast<std::int64_t>(begin_) - 1;
+      end_ -= begin_ - 1;
+      begin_ = 1;
+    }
+    if (buffer_.size() < end_ + count + 1 + simdjson::SIMDJSON_PADDING)
+      buffer_.resize(end_ + count + 1 + simdjson::SIMDJSON_PADDING);
+    input_.read(buffer_.data() + end_, static_cast<std::streamsize>(count));
+    const auto got = static_cast<std::size_t>(std::max<std::streamsize>(0, input_.gcount()));
+    end_ += got;
+    at_end_ = got < count;
+    return got > 0;
+  }
+
+  Status FindEvents() {
+    begin_ = end_ = 1;
+    offset_ = -1;
+    while (Fill(kWindow)) {
+      Result<std::optional<std::size_t>> opened = scanner_.Feed(Rest());
+      if (!opened.ok()) return Within(std::string(origin_), opened.error());
+      begin_ = *opened ? begin_ + **opened : end_;
+      if (*opened) return {};
+    }
+    if (!scanner_.complete() && end_ > 1) return CutOff();
+    return Error{fmt::format("{}: not a trace: no list \"traceEvents\"", origin_)};
+  }
+
+  // Whether there is an event to read next; sees the end of the list.
+  Result<bool> BeginWindow() {
+    for (;;) {
+      while (begin_ < end_ && IsSpace(buffer_[begin_])) ++begin_;
+      if (begin_ == end_) {
+        if (!Fill(kWindow)) return CutOff();
+        continue;
+      }
+      const char c = buffer_[begin_];
+      if (c == ']' && !need_comma_ && frame_.events > 0) return At(frame_.events, begin_, "nothing after a comma");
+      if (c == ']') {
+        ++begin_;
+        ended_ = true;
+        return false;
+      }
+      if (!need_comma_) return true;
+      if (c != ',') return At(frame_.events, begin_, fmt::format("no comma after the event before it"));
+      ++begin_;
+      need_comma_ = false;
+    }
+  }
+
+  Error At(std::int64_t number, std::size_t position, const std::string& what) const {
+    return Error{fmt::format("{}: event {} (byte {}): {}", origin_, number,
+                             offset_ + static_cast<std::int64_t>(position), what)};
+  }
+
+  // Reads the events that are whole in the buffer; where not one is, more of the file is read for the next call.
+  Status ReadWindow() {
+    if (end_ - begin_ < window_) Fill(window_ - (end_ - begin_));
+    std::size_t cut = end_;
+    simdjson::error_code code = simdjson::SUCCESS;
+    for (int i = 0; i < kMostCuts; ++i) {
+      cut = at_end_ && i == 0 ? end_ : CutBefore(cut);
+      if (cut <= begin_) break;
+      code = Index(cut);
+      if (code != simdjson::UNCLOSED_STRING) break;
+    }
+    std::optional<Error> wrong;
+    const std::int64_t before = frame_.events;
+    if (code == simdjson::SUCCESS && cut > begin_) {
+      wrong = ReadEvents(cut);
+    } else {
+      wrong = Broken(code == simdjson::SUCCESS ? simdjson::INCOMPLETE_ARRAY_OR_OBJECT : code);
+    }
+    if (ended_ || frame_.events > before) {
+      window_ = kWindow;
+      return {};
+    }
+    // Not one: it is longer than the window, or it is wrong.
+    if (begin_ == end_ || !wrong) return {};
+    TraceFrameScanner rest = scanner_;
+    if (const auto fed = rest.Feed(Rest()); at_end_ && fed.ok() && !rest.complete()) return CutOff();
+    if (at_end_ || window_ >= kMostEvent) return At(frame_.events, begin_, wrong->message);
+    window_ *= 2;
+    return {};
+  }
+
+  // Where a window may end before `limit`: behind a line, since no text has a raw newline in it; in files of few lines
+  // behind an object, which may be a brace in a text.
+  std::size_t CutBefore(std::size_t limit) const {
+    constexpr std::size_t kLongLine = std::size_t{64} << 10;
+    const std::size_t least = std::max(begin_, limit > kLongLine ? limit - kLongLine : 0);
+    for (std::size_t i = limit; i-- > least;)
+      if (buffer_[i] == '\n' && i + 1 < limit) return i + 1;
+    for (std::size_t i = limit; i-- > begin_;)
+      if (buffer_[i] == '}' && i + 1 < limit) return i + 1;
+    return begin_;
+  }
+
+  // The window as a document of its own: brackets around it.
+  simdjson::error_code Index(std::size_t cut) {
+    buffer_[begin_ - 1] = '[';
+    const char kept = std::exchange(buffer_[cut], ']');
+    simdjson::error_code code = Iterate(cut);
+    if (code == simdjson::UNESCAPED_CHARS) {
+      frame_.control_characters += BlankControlCharacters(cut);
+      code = Iterate(cut);
+    }
+    if (code == simdjson::UTF8_ERROR) {
+      frame_.invalid_bytes += BlankInvalidBytes(cut);
+      code = Iterate(cut);
+      if (code == simdjson::UNESCAPED_CHARS) {
+        frame_.control_characters += BlankControlCharacters(cut);
+        code = Iterate(cut);
+      }
+    }
+    if (code != simdjson::SUCCESS) buffer_[cut] = kept;
+    kept_ = kept;
+    return code;
+  }
+
+  simdjson::error_code Iterate(std::size_t cut) {
+    return parser_
+        .iterate(simdjson::padded_string_view(buffer_.data() + begin_ - 1, cut + 1 - (begin_ - 1),
+                                              buffer_.size() - (begin_ - 1)))
+        .get(document_);
+  }
+
+  // Outside of texts a space is as good, so nobody has to know where texts are.
+  std::int64_t BlankControlCharacters(std::size_t cut) {
+    std::int64_t count = 0;
+    for (std::size_t i = begin_; i < cut; ++i) {
+      if (static_cast<unsigned char>(buffer_[i]) >= 0x20) continue;
+      count += IsSpace(buffer_[i]) ? 0 : 1;
+      buffer_[i] = ' ';
+    }
+    return std::max<std::int64_t>(count, 1);
+  }
+
+  std::int64_t BlankInvalidBytes(std::size_t cut) {
+    std::int64_t count = 0;
+    for (std::size_t i = begin_; i < cut;) {
+      const CodePoint point = FirstCodePoint(std::string_view(buffer_.data() + i, cut - i));
+      if (!point.valid) {
+        buffer_[i] = '?';
+        ++count;
+      }
+      i += point.valid ? point.bytes : 1;
+    }
+    return count;
+  }
+
+  // Moves begin_ behind what was read. The error of the first event that could not be, which may only be cut off.
+  std::optional<Error> ReadEvents(std::size_t cut) {
+    const auto position = [this](const char* at) { return static_cast<std::size_t>(at - buffer_.data()); };
+    std::optional<Error> wrong;
+    std::size_t read = begin_;  // up to here
+    simdjson::ondemand::array list;
+    if (const auto failed = document_.get_array().get(list); failed != simdjson::SUCCESS) {
+      wrong = Broken(failed);
+    } else {
+      for (auto element : list) {
+        simdjson::ondemand::value value;
+        if (const auto code = element.get(value); code != simdjson::SUCCESS) {
+          wrong = Broken(code);
+          break;
+        }
+        read = position(value.raw_json_token().data());
+        need_comma_ = false;
+        if (read >= cut) break;  // the comma was the window's last
+        simdjson::ondemand::object object;
+        if (const auto code = value.get_object().get(object); code != simdjson::SUCCESS) {
+          wrong = code == simdjson::INCORRECT_TYPE ? Error{"not an object"} : Broken(code);
+          break;
+        }
+        TraceEvent event{object, frame_.events};
+        if (Status status = take_(event); !status.ok()) {
+          wrong = status.error();
+          break;
+        }
+        const char* next = nullptr;
+        if (const auto code = document_.current_location().get(next); code != simdjson::SUCCESS) {
+          wrong = Broken(code);
+          break;
+        }
+        ++frame_.events;
+        read = position(next);
+        need_comma_ = true;
+        if (read >= cut) break;
+        if (*next == ']') {
+          ++read;
+          ended_ = true;
+          break;
+        }
+      }
+    }
+    buffer_[cut] = kept_;
+    begin_ = read;
+    return wrong;
+  }
+
+  std::istream& input_;
+  std::string_view origin_;
+  const std::function<Status(TraceEvent&)>& take_;
+  TraceFrameScanner scanner_;
+  TraceFrame frame_;
+  simdjson::ondemand::parser parser_;
+  simdjson::ondemand::document document_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0, end_ = 0;  // what of the buffer is not read yet
+  std::int64_t offset_ = 0;          // of buffer_[0] in the text
+  std::size_t window_ = kWindow;
+  char kept_ = 0;  // what stood where the window's bracket stands
+  bool at_end_ = false;
+  bool need_comma_ = false;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+Error Broken(simdjson::error_code code) { return Error{fmt::format("not JSON: {}", simdjson::error_message(code))}; }
+
+Result<TraceFrame> ReadTraceEvents(std::istream& input, std::string_view origin,
+                                   const std::function<Status(TraceEvent&)>& take) {
+  return Reader(input, origin, take).Read();
+}
+
+}  // namespace infimum::ingest

@@ -1,0 +1,48 @@
+// The events of a Chrome trace one by one, however large the file is: {"traceEvents": [{...}, ...], ...} or the bare
+// list. Memory is bounded by a window of the text; simdjson reads each window (its documents end at 4 GiB).
+//
+//   Result<TraceFrame> frame = ReadTraceEvents(file, "trace.json", [&](TraceEvent& event) -> Status {
+//     for (auto field : event.object) ...;     // in the order of the file, each at most once
+//     return {};
+//   });
+//
+// A window ends wherever it ends; the event that it cuts in two is given again, whole, with the next one. So `take`
+// must go through all fields of an event and have no effect before it has; what simdjson says it returns as Broken.
+#pragma once
+
+#include <simdjson.h>
+
+#include <cstdint>
+#include <functional>
+#include <istream>
+#include <string>
+#include <string_view>
+
+#include "infimum/base/result.h"
+#include "src/ingest/json_fields.h"
+
+namespace infimum::ingest {
+
+struct TraceEvent {
+  simdjson::ondemand::object& object;
+  std::int64_t number;  // in the list, from 0
+};
+
+// What simdjson says of a text that is not JSON.
+Error Broken(simdjson::error_code code);
+
+// The document without its events.
+struct TraceFrame {
+  Json top;  // an object with an empty "traceEvents"; of a bare list an empty list
+  std::int64_t events = 0;
+  std::int64_t bytes = 0;  // of the text
+  // Forgiven, since real traces have them: control characters inside texts, bytes that are not UTF-8.
+  std::int64_t control_characters = 0;
+  std::int64_t invalid_bytes = 0;
+};
+
+// Errors name `origin`, the event and its byte: "trace.json: event 17 (byte 4711): 'dur' is negative".
+Result<TraceFrame> ReadTraceEvents(std::istream& input, std::string_view origin,
+                                   const std::function<Status(TraceEvent&)>& take);
+
+}  // namespace infimum::ingest

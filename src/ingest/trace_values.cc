@@ -1,0 +1,96 @@
+#include "src/ingest/trace_values.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+namespace infimum::ingest {
+namespace {
+
+std::string_view WithoutBlanksAtTheEnd(std::string_view text) {
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\n' || text.back() == '\r' || text.back() == '\t'))
+    text.remove_suffix(1);
+  return text;
+}
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+}  // namespace
+
+std::string_view KeyOf(simdjson::ondemand::field& field) {
+  const char* const start = field.key().raw();
+  // Within the padding, or up to the closing quote.
+  std::size_t size = 0;
+  while (size < 64 && start[size] != '"') ++size;
+  return {start, size};
+}
+
+std::string_view TokenOf(simdjson::ondemand::value& value) { return WithoutBlanksAtTheEnd(value.raw_json_token()); }
+
+std::optional<std::int64_t> NanosecondsOf(std::string_view token) {
+  constexpr std::int64_t kMost = 4'600'000'000'000'000;  // microseconds
+  std::size_t i = 0;
+  const bool negative = !token.empty() && token[0] == '-';
+  if (negative) ++i;
+  const std::size_t first = i;
+  std::int64_t whole = 0;
+  for (; i < token.size() && IsDigit(token[i]); ++i) {
+    whole = whole * 10 + (token[i] - '0');
+    if (whole > kMost) return std::nullopt;
+  }
+  if (i == first) return std::nullopt;
+  std::int64_t fraction = 0;
+  if (i < token.size() && token[i] == '.') {
+    std::int64_t unit = 100;
+    for (++i; i < token.size() && IsDigit(token[i]); ++i, unit /= 10) fraction += unit * (token[i] - '0');
+  }
+  if (i < token.size()) {
+    // An exponent: rare, and then no more exact than a double.
+    double number = 0;
+    const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), number);
+    if (error != std::errc() || end != token.data() + token.size()) return std::nullopt;
+    if (!std::isfinite(number) || std::abs(number) > static_cast<double>(kMost)) return std::nullopt;
+    return static_cast<std::int64_t>(std::llround(number * 1000));
+  }
+  const std::int64_t nanoseconds = whole * 1000 + fraction;
+  return negative ? -nanoseconds : nanoseconds;
+}
+
+std::optional<std::int64_t> IntegerOf(std::string_view token) {
+  if (token.size() >= 2 && token.front() == '"' && token.back() == '"') token = token.substr(1, token.size() - 2);
+  if (const std::size_t dot = token.find('.'); dot != std::string_view::npos) {
+    if (token.find_first_not_of('0', dot + 1) != std::string_view::npos) return std::nullopt;
+    token = token.substr(0, dot);
+  }
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), number);
+  if (error != std::errc() || end != token.data() + token.size() || token.empty()) return std::nullopt;
+  return number;
+}
+
+std::optional<std::string_view> TextOf(simdjson::ondemand::value& value, std::string& scratch) {
+  const std::string_view token = TokenOf(value);
+  if (token.size() < 2 || token.front() != '"' || token.back() != '"') return std::nullopt;
+  const std::string_view inside = token.substr(1, token.size() - 2);
+  if (std::memchr(inside.data(), '\\', inside.size()) == nullptr) return inside;
+  std::string_view unescaped;
+  if (value.get_string().get(unescaped) != simdjson::SUCCESS) return std::nullopt;
+  scratch = unescaped;
+  return scratch;
+}
+
+simdjson::error_code WholeOf(simdjson::ondemand::value& value, std::optional<std::string_view>& text) {
+  simdjson::ondemand::json_type type{};
+  if (const auto code = value.type().get(type); code != simdjson::SUCCESS) return code;
+  std::string_view raw;
+  if (type == simdjson::ondemand::json_type::array) {
+    simdjson::ondemand::array list;
+    if (const auto code = value.get_array().get(list); code != simdjson::SUCCESS) return code;
+    if (const auto code = list.raw_json().get(raw); code != simdjson::SUCCESS) return code;
+    text = WithoutBlanksAtTheEnd(raw);
+  }
+  return simdjson::SUCCESS;
+}
+
+}  // namespace infimum::ingest

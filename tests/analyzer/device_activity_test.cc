@@ -1,0 +1,169 @@
+#include "infimum/analyzer/device_activity.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace infimum {
+namespace {
+
+class Builder {
+ public:
+  Builder() {
+    timeline_.threads = {{1, 1}, {1, 2}};
+    timeline_.streams = {{0, 7}, {0, 8}, {1, 7}};
+  }
+  Builder& Call(HostCallKind kind, const char* name, std::int64_t start, std::int64_t duration, std::int64_t correlation = -1,
+                std::uint32_t thread = 0, std::int64_t external_id = -1) {
+    HostCall call;
+    call.kind = kind;
+    call.name = timeline_.names.Intern(name);
+    call.start_ns = start;
+    call.duration_ns = duration;
+    call.correlation = correlation;
+    call.external_id = external_id;
+    call.thread = thread;
+    timeline_.host_calls.push_back(call);
+    return *this;
+  }
+  Builder& Work(const char* name, std::int64_t start, std::int64_t duration, std::int64_t correlation = -1,
+                std::uint32_t stream = 0, DeviceWorkKind kind = DeviceWorkKind::kKernel) {
+    DeviceWork work;
+    work.kind = kind;
+    work.name = timeline_.names.Intern(name);
+    work.start_ns = start;
+    work.duration_ns = duration;
+    work.correlation = correlation;
+    work.stream = stream;
+    timeline_.device_work.push_back(work);
+    return *this;
+  }
+  Timeline Build() {
+    SortByStart(timeline_);
+    return std::move(timeline_);
+  }
+
+ private:
+  Timeline timeline_;
+};
+
+TEST(WorkOrigin, IsTheInnermostOperatorAroundTheCallOfItsThread) {
+  const Timeline timeline = Builder()
+                                .Call(HostCallKind::kAnnotation, "step", 0, 100)
+                                .Call(HostCallKind::kOperator, "linear", 10, 50)
+                                .Call(HostCallKind::kOperator, "addmm", 20, 30)
+                                .Call(HostCallKind::kOperator, "other thread's", 15, 60, -1, 1)
+                                .Call(HostCallKind::kRuntime, "launch", 30, 5, 77)
+                                .Call(HostCallKind::kRuntime, "launch", 55, 2, 78)
+                                .Call(HostCallKind::kRuntime, "launch", 70, 2, 79)
+                                .Work("gemm", 40, 10, 77)
+                                .Work("bias", 60, 10, 78)
+                                .Work("late", 80, 10, 79)
+                                .Work("orphan", 90, 10, 12345)
+                                .Build();
+  const std::vector<WorkOrigin> origins = OriginsOfWork(timeline);
+  const auto name = [&](std::uint32_t call) {
+    return call == kNoCall ? "" : std::string(timeline.names.text(timeline.host_calls[call].name));
+  };
+  EXPECT_EQ(name(origins[0].call), "launch");
+  EXPECT_EQ(name(origins[0].operation), "addmm");
+  EXPECT_EQ(name(origins[0].outermost), "linear");
+  EXPECT_EQ(name(origins[1].operation), "linear");
+  EXPECT_EQ(name(origins[2].operation), "");
+  EXPECT_EQ(origins[3].call, kNoCall);
+}
+
+TEST(WorkOrigin, WithoutACallTheExternalIdTells) {
+  Timeline timeline = Builder().Call(HostCallKind::kOperator, "aten::add", 0, 10, -1, 0, 5).Work("k", 20, 5).Build();
+  timeline.device_work[0].external_id = 5;
+  EXPECT_EQ(OriginsOfWork(timeline)[0].operation, 0u);
+}
+
+TEST(DeviceActivity, TellsForWhomAnIdleDeviceWaited) {
+  // a 0..10; asked at 30 for b at 40: 20 of the host, 10 of the launch; c was asked for at 35, before b ended: queued.
+  const Timeline timeline = Builder()
+                                .Call(HostCallKind::kRuntime, "launch", -5, 2, 1)
+                                .Call(HostCallKind::kRuntime, "launch", 30, 2, 2)
+                                .Call(HostCallKind::kRuntime, "launch", 35, 2, 3)
+                                .Work("a", 0, 10, 1)
+                                .Work("b", 40, 10, 2)
+                                .Work("c", 53, 10, 3)
+                                .Work("d", 70, 5)
+                                .Build();
+  const ActivityReport report = ActivityOf(timeline, OriginsOfWork(timeline));
+  ASSERT_EQ(report.devices.size(), 1u);
+  const DeviceActivity& device = report.devices[0];
+  EXPECT_EQ(device.busy_ns(), 35);
+  EXPECT_EQ(device.host_ns, 20);
+  EXPECT_EQ(device.launch_ns, 10);
+  EXPECT_EQ(device.queued_ns, 3);
+  EXPECT_EQ(device.unknown_ns, 7);
+  EXPECT_EQ(device.span_ns(), 75);
+  ASSERT_EQ(report.gaps.size(), 3u);
+  EXPECT_EQ(report.gaps[0].next, 1u);
+}
+
+TEST(DeviceActivity, HiddenCopiesAndCommunicationAreNotExposed) {
+  const Timeline timeline = Builder()
+                                .Work("gemm", 0, 100)
+                                .Work("Memcpy HtoD", 50, 80, -1, 1, DeviceWorkKind::kCopy)
+                                .Work("ncclDevKernel_AllReduce", 90, 30, -1, 1)
+                                .Build();
+  const DeviceActivity device = ActivityOf(timeline, OriginsOfWork(timeline)).devices.at(0);
+  EXPECT_EQ(device.computation_ns, 100);
+  EXPECT_EQ(device.exposed_communication_ns, 20);
+  EXPECT_EQ(device.exposed_copy_ns, 10);
+  EXPECT_EQ(device.communication_ns, 30);
+  EXPECT_EQ(device.copy_ns, 80);
+}
+
+// Busy and idle time of any timeline add up to its span, and are what a look at each nanosecond says.
+TEST(DeviceActivity, AddsUpOnRandomTimelines) {
+  std::mt19937_64 random(3);
+  const auto pick = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most)); };
+  for (int round = 0; round < 300; ++round) {
+    Builder builder;
+    constexpr std::int64_t kEnd = 400;
+    for (std::int64_t i = 0; i < 1 + pick(30); ++i) {
+      const std::int64_t start = pick(kEnd - 60);
+      if (pick(4) != 0) builder.Call(HostCallKind::kRuntime, "launch", std::max<std::int64_t>(-20, start - pick(80)), 3, i);
+      builder.Work(pick(5) == 0 ? "ncclKernel" : "k", start, pick(50), i, static_cast<std::uint32_t>(pick(3)),
+                   pick(4) == 0 ? DeviceWorkKind::kCopy : DeviceWorkKind::kKernel);
+    }
+    const Timeline timeline = builder.Build();
+    const ActivityReport report = ActivityOf(timeline, OriginsOfWork(timeline));
+    for (const DeviceActivity& device : report.devices) {
+      std::int64_t busy = 0, computing = 0, first = kEnd, last = 0;
+      for (const DeviceWork& work : timeline.device_work) {
+        if (timeline.streams[work.stream].device != device.device) continue;
+        first = std::min(first, work.start_ns);
+        last = std::max(last, work.start_ns + work.duration_ns);
+      }
+      for (std::int64_t t = 0; t < kEnd; ++t) {
+        bool any = false, computes = false;
+        for (const DeviceWork& work : timeline.device_work) {
+          if (timeline.streams[work.stream].device != device.device) continue;
+          if (t < work.start_ns || t >= work.start_ns + work.duration_ns) continue;
+          any = true;
+          computes |= work.kind != DeviceWorkKind::kCopy && !IsCommunication(timeline.names.text(work.name));
+        }
+        busy += any ? 1 : 0;
+        computing += computes ? 1 : 0;
+      }
+      ASSERT_EQ(device.first_ns, first);
+      ASSERT_EQ(device.last_ns, last);
+      ASSERT_EQ(device.busy_ns(), busy);
+      ASSERT_EQ(device.computation_ns, computing);
+      ASSERT_EQ(device.idle_ns(), device.span_ns() - busy);
+    }
+    std::int64_t gaps = 0, idle = 0;
+    for (const IdleGap& gap : report.gaps) gaps += gap.duration_ns();
+    for (const DeviceActivity& device : report.devices) idle += device.idle_ns();
+    ASSERT_EQ(gaps, idle);
+  }
+}
+
+}  // namespace
+}  // namespace infimum
