@@ -4,11 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <initializer_list>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "src/ingest/nsys_reading.h"
@@ -41,13 +41,6 @@ std::string_view NameOf(const std::array<std::string_view, n>& names, std::optio
 
 // A grid and a block.
 using Launch = std::array<std::int64_t, 6>;
-struct LaunchHash {
-  std::size_t operator()(const Launch& launch) const {
-    std::uint64_t hash = 0;
-    for (const std::int64_t size : launch) hash = (hash ^ static_cast<std::uint64_t>(size)) * 0x9e3779b97f4a7c15u;
-    return static_cast<std::size_t>(hash ^ (hash >> 32));
-  }
-};
 
 class DeviceWorkReader {
  public:
@@ -66,8 +59,9 @@ class DeviceWorkReader {
   NameId LaunchOf(NsysTable& rows, std::size_t first);
 
   NsysReading& reading_;
-  std::unordered_map<Launch, NameId, LaunchHash> launches_;
-  std::unordered_set<std::int64_t> traced_graphs_;  // correlations of graphs whose nodes were traced one by one
+  // Trees, as all that a file's numbers are kept in: it cannot choose numbers that collide.
+  std::map<Launch, NameId> launches_;
+  std::set<std::int64_t> traced_graphs_;  // correlations of graphs whose nodes were traced one by one
   std::int64_t in_graphs_ = 0, without_times_ = 0, whole_graphs_ = 0, repeated_graphs_ = 0;
 };
 

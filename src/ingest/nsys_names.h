@@ -10,8 +10,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "infimum/graph/name_table.h"
@@ -35,7 +35,7 @@ class NsysNames {
   // Numbers are mostly small: a list by number, and a map of the rest.
   struct Known {
     std::vector<NameId> dense;
-    std::unordered_map<std::int64_t, NameId> rest;
+    std::map<std::int64_t, NameId> rest;
   };
   NameId Find(Known& known, NsysTable& rows, std::size_t column);
   NameId LookUp(const Known& known, std::int64_t number, NsysTable& rows, std::size_t column);

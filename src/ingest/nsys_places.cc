@@ -1,6 +1,7 @@
 #include "src/ingest/nsys_places.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "infimum/base/utf8.h"
 #include "src/ingest/nsys_table.h"

@@ -12,7 +12,6 @@
 #include <set>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "infimum/base/result.h"
@@ -47,8 +46,8 @@ class NsysPlaces {
   void KeepDevice(std::int64_t number);
 
   Timeline& timeline_;
-  std::unordered_map<std::int64_t, std::int64_t> processes_;  // global id without its thread -> place
-  std::unordered_map<std::int64_t, std::uint32_t> threads_;
+  std::map<std::int64_t, std::int64_t> processes_;  // global id without its thread -> place
+  std::map<std::int64_t, std::uint32_t> threads_;
   // Process, context, device, stream.
   using StreamKey = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   std::map<StreamKey, std::uint32_t> streams_;

@@ -16,9 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::SizeIs;
-using ::testing::StartsWith;
 
 // Process 100, threads 100 and 101; process 200. globalTid is process << 24 | thread.
 constexpr const char* kRows = R"sql(
