@@ -6,11 +6,13 @@
 #include "infimum/reports/profile_view.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/table.h"
+#include "reports/kernel_name.h"
 
 namespace infimum {
 namespace {
 
 constexpr std::size_t kShown = 10;
+constexpr std::size_t kLongestName = 72;  // of a kernel
 
 std::string TimeText(std::int64_t nanoseconds) { return LatencyText(std::chrono::nanoseconds(nanoseconds)); }
 
@@ -72,7 +74,7 @@ std::string KernelsText(const TimelineView& view, std::size_t width) {
               {}};
   for (std::size_t i = 0; i < std::min(kShown, view.kernels.size()); ++i) {
     const KernelRow& row = view.kernels[i];
-    table.rows.push_back({row.name, row.operation, std::to_string(row.count), TimeText(row.total_ns / row.count),
+    table.rows.push_back({ShortKernelName(row.name, kLongestName), row.operation, std::to_string(row.count), TimeText(row.total_ns / row.count),
                           TimeText(row.total_ns), ShareText(row.total_ns, view.work_ns)});
   }
   std::string text = FormatTable(table, width);

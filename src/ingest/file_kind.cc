@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "src/ingest/sqlite_header.h"
+
 namespace infimum {
 
 std::string_view Name(FileKind kind) {
@@ -19,6 +21,8 @@ std::string_view Name(FileKind kind) {
       return "profile of ONNX Runtime";
     case FileKind::kKinetoTrace:
       return "trace of PyTorch's profiler";
+    case FileKind::kNsysExport:
+      return "export of Nsight Systems";
     case FileKind::kUnknown:
       return "unknown";
   }
@@ -71,6 +75,11 @@ FileKind DetectFileKind(std::istream& input) {
   std::string start(kPart, '\0');
   input.read(start.data(), static_cast<std::streamsize>(start.size()));
   start.resize(static_cast<std::size_t>(input.gcount()));
+  if (ingest::IsSqlite(start)) {
+    input.clear();
+    input.seekg(0);
+    return ingest::IsStoreOfOurs(start) ? FileKind::kUnknown : FileKind::kNsysExport;
+  }
   const std::string first_line = start.substr(0, start.find('\n'));
   const bool is_journal = first_line.find("\"infimum.results/") != std::string::npos;
   if (const FileKind trace = TraceKind(start); trace != FileKind::kUnknown) {

@@ -79,6 +79,10 @@ Status ReadKind(FileKind kind, std::istream& input, std::string_view origin, con
     case FileKind::kOnnxRuntimeProfile:
     case FileKind::kKinetoTrace:
       return Error{fmt::format("{}: a {}: infimum compare --run shows what is in it", origin, Name(kind))};
+    case FileKind::kNsysExport:
+      return Error{fmt::format(
+          "{}: a SQLite database, perhaps a trace of Nsight Systems: infimum compare --run shows what is in one",
+          origin)};
     case FileKind::kUnknown:
       break;
   }

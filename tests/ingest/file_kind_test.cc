@@ -24,6 +24,16 @@ TEST(FileKind, TheContentDecides) {
   EXPECT_EQ(KindOf(R"({"benchmarks": [{"name": "LAYER_CUDNN_ADD_TENSOR_FLOAT32"}]})"), FileKind::kScopeBenchmarks);
 }
 
+TEST(FileKind, ADatabaseIsAnExportUnlessItIsAStoreOfOurs) {
+  std::string database("SQLite format 3\0", 16);
+  EXPECT_EQ(KindOf(database), FileKind::kNsysExport);
+  database.resize(4096, '\0');
+  EXPECT_EQ(KindOf(database), FileKind::kNsysExport);
+  database.replace(68, 4, "infm");
+  EXPECT_EQ(KindOf(database), FileKind::kUnknown);
+  EXPECT_EQ(KindOf("SQLite format 3 is a format"), FileKind::kUnknown);
+}
+
 TEST(FileKind, AnythingElseIsUnknown) {
   EXPECT_EQ(KindOf(""), FileKind::kUnknown);
   EXPECT_EQ(KindOf("hello"), FileKind::kUnknown);

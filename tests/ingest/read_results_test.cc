@@ -93,6 +93,14 @@ TEST(ReadResults, RowsBelongToTheLatestHeader) {
   EXPECT_EQ(taken.rows, 3u);
 }
 
+TEST(ReadResults, ATraceIsNoResults) {
+  std::istringstream input(std::string("SQLite format 3\0", 16) + std::string(4096, '\0'));
+  const Status read = ReadResults(input, "trace.sqlite", {});
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().message,
+            "trace.sqlite: a SQLite database, perhaps a trace of Nsight Systems: infimum compare --run shows what is in one");
+}
+
 TEST(ReadResults, ATornLastLineIsIgnored) {
   std::string text = Journal(3);
   text.resize(text.size() - 20);

@@ -28,7 +28,7 @@ RunProfile MakeRun() {
   run.device = "cpu/Test";
   run.settings = {{"graph_optimization_level", "all"}};
   run.end_to_end = {{{Latency(100.125), Latency(1.0 / 3)}}, {{Latency(7)}}};
-  run.layers = {{"conv", "Conv", "CPU", {"n0"}, {"x", ""}, {"y"}, {Latency(10), Latency(11.5)}}};
+  run.layers = {{"conv", "Conv", "CPU", {"n0"}, {"x", ""}, {"y"}, {Latency(10), Latency(11.5)}, {}, {}, {}}};
   run.warnings = {"first", "second"};
   return run;
 }

@@ -17,7 +17,7 @@ class TimelineBuilder {
     timeline_.streams = {{0, 7}, {0, 8}, {1, 7}};
   }
   TimelineBuilder& Call(HostCallKind kind, const char* name, std::int64_t start, std::int64_t duration,
-                std::int64_t correlation = -1, std::uint32_t thread = 0, std::int64_t external_id = -1) {
+                        std::int64_t correlation = -1, std::uint32_t thread = 0, std::int64_t external_id = -1) {
     HostCall call;
     call.kind = kind;
     call.name = timeline_.names.Intern(name);
@@ -30,7 +30,7 @@ class TimelineBuilder {
     return *this;
   }
   TimelineBuilder& Work(const char* name, std::int64_t start, std::int64_t duration, std::int64_t correlation = -1,
-                std::uint32_t stream = 0, DeviceWorkKind kind = DeviceWorkKind::kKernel) {
+                        std::uint32_t stream = 0, DeviceWorkKind kind = DeviceWorkKind::kKernel) {
     DeviceWork work;
     work.kind = kind;
     work.name = timeline_.names.Intern(name);

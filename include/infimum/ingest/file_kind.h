@@ -13,10 +13,14 @@ enum class FileKind {
   kRun,              // infimum.run/1
   kOnnxRuntimeProfile,
   kKinetoTrace,  // and other Chrome traces: what is none says so when it is read
+  kNsysExport,   // a SQLite database that is no store of ours
   kUnknown,
 };
 std::string_view Name(FileKind kind);
 
+// SQLite's tables stand anywhere in its file, so kNsysExport says that ReadNsysExport() may be given the file, which
+// then tells whether it is one; a store of ours is known by its header, and kUnknown.
+//
 // Looks at the first and the last 64 KiB and puts the stream back to its start. A stream that knows no way to its end
 // but reading is read.
 FileKind DetectFileKind(std::istream& input);

@@ -1,0 +1,130 @@
+// infimum compare: what profiles say, through the real program.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "tests/cli/program.h"
+
+namespace infimum::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+// Two operators; the device waits for the second one's launch, then a copy that nothing hides.
+constexpr const char* kTrace = R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"NVIDIA H100","numSms":132}],
+"traceEvents":[
+{"ph":"X","cat":"cpu_op","name":"aten::linear","pid":1,"tid":1,"ts":0,"dur":20,"args":{"External id":1}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":5,"dur":5,"args":{"correlation":11}},
+{"ph":"X","cat":"cpu_op","name":"aten::relu","pid":1,"tid":1,"ts":100,"dur":20,"args":{"External id":2}},
+{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":105,"dur":5,"args":{"correlation":12}},
+{"ph":"X","cat":"kernel","name":"gemm<script>\u001b[31m","pid":0,"tid":7,"ts":15,"dur":25.5,"args":{"device":0,"stream":7,"correlation":11}},
+{"ph":"X","cat":"kernel","name":"relu","pid":0,"tid":7,"ts":115,"dur":4,"args":{"device":0,"stream":7,"correlation":12}},
+{"ph":"X","cat":"gpu_memcpy","name":"Memcpy DtoH","pid":0,"tid":7,"ts":119,"dur":10,"args":{"device":0,"stream":7}}
+]})";
+
+TEST(Compare, ShowsWhereADevicesTimeWentAndWhatToChange) {
+  const ProgramTest program;
+  const std::string trace = program.Write("t.json", kTrace);
+  const Ended ended = program.Infimum({"compare", "--run", trace});
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.output, HasSubstr("device 0, NVIDIA H100"));
+  EXPECT_THAT(ended.output, HasSubstr("idle: not asked yet"));
+  EXPECT_THAT(ended.output, HasSubstr("aten::linear"));
+  EXPECT_THAT(ended.output, HasSubstr("1. host-bound: up to 74.5 µs"));
+  EXPECT_THAT(ended.output, HasSubstr("2. exposed-copies: up to 10.0 µs"));
+  // A terminal is told nothing by a kernel's name.
+  EXPECT_EQ(ended.output.find('\x1b'), std::string::npos);
+}
+
+TEST(Compare, JsonAndCsvHaveTheSameNumbers) {
+  const ProgramTest program;
+  const std::string trace = program.Write("t.json", kTrace);
+  const Ended json = program.Infimum({"compare", "--run", trace, "--format", "json"});
+  ASSERT_EQ(json.exit_code, 0) << json.errors;
+  const nlohmann::json document = nlohmann::json::parse(json.output);
+  EXPECT_EQ(document["schema"], "infimum.compare/1");
+  const nlohmann::json& run = document["runs"][0];
+  EXPECT_EQ(run["kind"], "timeline");
+  const nlohmann::json& device = run["activity"][0];
+  EXPECT_EQ(device["busy_us"], 39.5);
+  EXPECT_EQ(device["span_us"], 114.0);
+  EXPECT_EQ(device["idle_us"]["host"], 64.5);
+  EXPECT_EQ(device["idle_us"]["launch"], 10.0);
+  EXPECT_EQ(run["kernels"][0]["total_us"], 25.5);
+  EXPECT_EQ(run["kernels"][0]["operator"], "aten::linear");
+  EXPECT_EQ(run["findings"][0]["kind"], "host-bound");
+  EXPECT_EQ(run["findings"][0]["gain_us"], 74.5);
+  const Ended csv = program.Infimum({"compare", "--run", trace, "--run", trace, "--format", "csv"});
+  ASSERT_EQ(csv.exit_code, 0) << csv.errors;
+  EXPECT_THAT(csv.output, HasSubstr("aten::linear,1,25.5,25.5,25.5"));
+  std::istringstream lines(csv.output);
+  int count = 0;
+  for (std::string line; std::getline(lines, line);) ++count;
+  EXPECT_EQ(count, 7);
+}
+
+TEST(Compare, LayersOfARunStandByTime) {
+  const ProgramTest program;
+  const std::string profile = program.Write(
+      "p.json",
+      R"([{"cat":"Session","ph":"X","name":"model_loading_uri","dur":1,"ts":1,"args":{}},
+{"cat":"Node","ph":"X","name":"conv1_kernel_time","dur":30,"ts":2,"args":{"op_name":"Conv","node_index":"1","provider":"CPUExecutionProvider"}},
+{"cat":"Node","ph":"X","name":"relu1_kernel_time","dur":10,"ts":40,"args":{"op_name":"Relu","node_index":"2","provider":"CPUExecutionProvider"}},
+{"cat":"Session","ph":"X","name":"model_run","dur":45,"ts":2,"args":{}}])");
+  const Ended ended = program.Infimum({"compare", "--run", profile});
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.output, HasSubstr("onnxruntime, 2 layers, 40.0 µs in layers"));
+  EXPECT_LT(ended.output.find("conv1"), ended.output.find("relu1"));
+}
+
+TEST(Compare, MistakesAreOneClearLine) {
+  const ProgramTest program;
+  EXPECT_EQ(program.Infimum({"compare"}).exit_code, 2);
+  const Ended absent = program.Infimum({"compare", "--run", "nowhere.json"});
+  EXPECT_EQ(absent.exit_code, 1);
+  EXPECT_THAT(absent.errors, HasSubstr("nowhere.json: cannot be read: No such file or directory"));
+  const Ended other = program.Infimum({"compare", "--run", program.Write("x.json", "{\"a\":1}")});
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_THAT(other.errors, HasSubstr("x.json: no profile that is known"));
+  const Ended cut = program.Infimum({"compare", "--run", program.Write("c.json", std::string(kTrace).substr(0, 700))});
+  EXPECT_EQ(cut.exit_code, 1);
+  EXPECT_THAT(cut.errors, HasSubstr("in the middle of the trace"));
+  const Ended import = program.Infimum({"import", program.Write("t.json", kTrace)});
+  EXPECT_EQ(import.exit_code, 1);
+  EXPECT_THAT(import.errors, HasSubstr("infimum compare --run shows what is in it"));
+}
+
+// Every real trace that this is for reads, or is refused with a reason.
+TEST(Compare, RealProfilesAreShown) {
+  const std::filesystem::path traces = std::filesystem::path(INFIMUM_SOURCE_DIR) / "../shared/data/traces";
+  if (!std::filesystem::exists(traces)) {
+    if (std::getenv("CI") != nullptr) FAIL() << traces << " is absent";
+    GTEST_SKIP() << traces << " is absent";
+  }
+  const ProgramTest program;
+  int shown = 0;
+  for (const char* folder : {"tracelens", "hta", "kineto", "nsys", "ort"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(traces / folder)) {
+      const std::string path = entry.path().string();
+      if (entry.is_directory()) continue;
+      const Ended ended = program.Infimum({"compare", "--run", path, "--format", "json"});
+      if (path.ends_with(".xplane.pb")) {
+        EXPECT_EQ(ended.exit_code, 1) << path;
+        EXPECT_THAT(ended.errors, HasSubstr("no profile that is known"));
+        continue;
+      }
+      EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+      if (ended.exit_code != 0) continue;
+      EXPECT_EQ(nlohmann::json::parse(ended.output)["runs"].size(), 1u) << path;
+      ++shown;
+    }
+  }
+  EXPECT_EQ(shown, 19);
+}
+
+}  // namespace
+}  // namespace infimum::testing
