@@ -1,7 +1,10 @@
 #include "infimum/ingest/file_kind.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+
+#include "infimum/base/text.h"
 
 namespace infimum {
 
@@ -15,6 +18,14 @@ std::string_view Name(FileKind kind) {
       return "Google Benchmark JSON of another program";
     case FileKind::kRun:
       return "framework run";
+    case FileKind::kTensorRtLayerInfo:
+      return "TensorRT layer information";
+    case FileKind::kTensorRtProfile:
+      return "TensorRT layer profile";
+    case FileKind::kTensorRtTimes:
+      return "TensorRT inference times";
+    case FileKind::kTensorRtMetadata:
+      return "metadata of a TensorRT engine";
     case FileKind::kUnknown:
       return "unknown";
   }
@@ -50,6 +61,35 @@ std::string EndOf(std::istream& input, const std::string& start) {
   return end;
 }
 
+// What follows `token`, after space on both sides; nullopt where the text begins with something else.
+std::optional<std::string_view> Behind(std::string_view text, std::string_view token) {
+  text = TrimSpace(text);
+  if (!text.starts_with(token)) return std::nullopt;
+  return TrimSpace(text.substr(token.size()));
+}
+
+// An object by its first key, a list by a key of its first entries: names of layers come later.
+FileKind TensorRtKind(std::string_view start) {
+  const auto has = [&](std::string_view key) { return start.find(key) != std::string_view::npos; };
+  if (const std::optional<std::string_view> keys = Behind(start, "{")) {
+    for (const std::string_view first : {"\"Layers\"", "\"Bindings\""})
+      if (keys->starts_with(first)) return FileKind::kTensorRtLayerInfo;
+    for (const std::string_view first : {"\"performance_summary\"", "\"inference_options\"", "\"device_information\"",
+                                         "\"model_options\"", "\"build_options\""}) {
+      if (keys->starts_with(first)) return FileKind::kTensorRtMetadata;
+    }
+    return FileKind::kUnknown;
+  }
+  const std::optional<std::string_view> list = Behind(start, "[");
+  const std::optional<std::string_view> keys = list ? Behind(*list, "{") : std::nullopt;
+  if (!keys) return FileKind::kUnknown;
+  if (has("\"averageMs\"") || (keys->starts_with("\"count\"") && (has("\"timeMs\"") || !has(","))))
+    return FileKind::kTensorRtProfile;
+  if (has("\"computeMs\"")) return FileKind::kTensorRtTimes;
+  if (has("\"MULTIPROCESSOR_COUNT\"") && has("\"ComputeCapability\"")) return FileKind::kTensorRtMetadata;
+  return FileKind::kUnknown;
+}
+
 }  // namespace
 
 FileKind DetectFileKind(std::istream& input) {
@@ -58,10 +98,13 @@ FileKind DetectFileKind(std::istream& input) {
   start.resize(static_cast<std::size_t>(input.gcount()));
   const std::string first_line = start.substr(0, start.find('\n'));
   const bool is_journal = first_line.find("\"infimum.results/") != std::string::npos;
-  const std::string end = is_journal ? std::string() : EndOf(input, start);
+  const FileKind tensorrt = is_journal ? FileKind::kUnknown : TensorRtKind(start);
+  const bool is_known = is_journal || tensorrt != FileKind::kUnknown;
+  const std::string end = is_known ? std::string() : EndOf(input, start);
   input.clear();
   input.seekg(0);
   if (is_journal) return FileKind::kJournal;
+  if (is_known) return tensorrt;
   // Keys may stand in alphabetical order, and then "schema" is one of the last.
   for (const std::string& part : {start, end})
     if (part.find("\"infimum.run/") != std::string::npos) return FileKind::kRun;

@@ -88,6 +88,18 @@ Result<std::map<std::string, std::string>> TextMapField(const Json& object, cons
   return texts;
 }
 
+Result<std::optional<Latency>> MillisecondsField(const Json& object, const char* name) {
+  const Json* field = Find(object, name);
+  if (field == nullptr) return std::optional<Latency>();
+  if (!field->is_number()) return WrongType(name, "a number", *field);
+  const std::chrono::duration<double, std::milli> value(field->get<double>());
+  constexpr std::chrono::hours kLongest(24 * 366);
+  if (!(value.count() >= 0) || value > kLongest) {
+    return Error{fmt::format("'{}' is {}, not a time in milliseconds", name, field->dump())};
+  }
+  return std::optional<Latency>(value);
+}
+
 Result<std::vector<Latency>> LatenciesField(const Json& object, const char* name) {
   std::vector<Latency> latencies;
   const Json* field = Find(object, name);

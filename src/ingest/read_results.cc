@@ -77,6 +77,12 @@ Status ReadKind(FileKind kind, std::istream& input, std::string_view origin, con
     }
     case FileKind::kScopeBenchmarks:
       return ReadScopeBenchmarks(input, origin, taker);
+    case FileKind::kTensorRtLayerInfo:
+    case FileKind::kTensorRtProfile:
+    case FileKind::kTensorRtTimes:
+    case FileKind::kTensorRtMetadata:
+      return Error{
+          fmt::format("{}: {}; an engine's files are one profile together, and no results", origin, Name(kind))};
     case FileKind::kUnknown:
       break;
   }

@@ -29,10 +29,11 @@ struct ProfiledLayer {
   std::vector<std::string> nodes;   // the model's nodes it covers, where the engine tells
   std::vector<std::string> inputs;  // names of its input values, where the engine tells
   std::vector<std::string> outputs;
-  std::vector<Latency> samples;               // one for each profiled inference
-  std::vector<ProfiledTensor> input_tensors;  // as `inputs`, or empty
-  std::vector<ProfiledTensor> output_tensors;
-  std::string algorithm;  // the engine's name of the kernel or tactic that it chose: "sm80_xmma_fprop_..."
+  std::vector<Latency> samples;                    // one for each profiled inference
+  std::vector<ProfiledTensor> input_tensors = {};  // as `inputs`, or empty
+  std::vector<ProfiledTensor> output_tensors = {};
+  std::string algorithm = {};  // the engine's name of the kernel or tactic that it chose: "sm80_xmma_fprop_..."
+  std::string serves = {};     // of a layer of the engine's own, which covers no node: the layer it was added for
 };
 
 // One process: its samples belong together.

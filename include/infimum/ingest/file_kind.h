@@ -11,6 +11,11 @@ enum class FileKind {
   kGoogleBenchmark,  // the Google Benchmark JSON that runners write
   kScopeBenchmarks,  // Google Benchmark JSON of another program: entries named LAYER_..., or labelled with workloads
   kRun,              // infimum.run/1
+  // Of a TensorRT engine, by trtexec (tensorrt_engine.h):
+  kTensorRtLayerInfo,  // --exportLayerInfo
+  kTensorRtProfile,    // --exportProfile
+  kTensorRtTimes,      // --exportTimes
+  kTensorRtMetadata,   // the device and the options of trtexec, beside those
   kUnknown,
 };
 std::string_view Name(FileKind kind);
