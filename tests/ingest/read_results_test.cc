@@ -144,6 +144,8 @@ TEST(ReadResults, AnotherFileIsRefusedWithWhatCanBeRead) {
   Taken taken;
   EXPECT_THAT(Read("hello", taken).error().message, AllOf(HasSubstr("results.jsonl"), HasSubstr("infimum.run/1")));
   EXPECT_FALSE(Read("", taken).ok());
+  EXPECT_THAT(Read("[{\"count\": 1}]", taken).error().message,
+              AllOf(HasSubstr("results.jsonl: TensorRT layer profile"), HasSubstr("no results")));
 }
 
 TEST(ImportFile, PutsAJournalIntoAStoreAndAddsNothingTheSecondTime) {
