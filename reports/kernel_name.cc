@@ -31,6 +31,9 @@ std::string ShortKernelName(std::string_view name, std::size_t most) {
   // Copies and sets have words in their parentheses.
   if (name.starts_with("Mem")) return std::string(name.substr(0, most));
   std::string text(name);
+  // "std::enable_if<...>::type kernel<...>": what it returns is not its name.
+  if (const std::size_t type = text.find("::type "); text.starts_with("std::enable_if<") && type != std::string::npos)
+    text.erase(0, type + 7);
   for (const std::string_view part : kEverywhere) Erase(text, part);
   if (const std::size_t parameters = ParametersOf(text); parameters != std::string_view::npos && parameters > 0)
     text.resize(parameters);

@@ -74,8 +74,9 @@ std::string KernelsText(const TimelineView& view, std::size_t width) {
               {}};
   for (std::size_t i = 0; i < std::min(kShown, view.kernels.size()); ++i) {
     const KernelRow& row = view.kernels[i];
-    table.rows.push_back({ShortKernelName(row.name, kLongestName), row.operation, std::to_string(row.count), TimeText(row.total_ns / row.count),
-                          TimeText(row.total_ns), ShareText(row.total_ns, view.work_ns)});
+    table.rows.push_back({ShortKernelName(row.name, kLongestName), row.operation, std::to_string(row.count),
+                          TimeText(row.total_ns / row.count), TimeText(row.total_ns),
+                          ShareText(row.total_ns, view.work_ns)});
   }
   std::string text = FormatTable(table, width);
   if (view.kernels.size() > kShown)

@@ -8,13 +8,14 @@
 namespace infimum::findings {
 
 std::optional<Finding> ExposedCopies(const TimelineFacts& facts) {
-  const Latency exposed = SumOf(facts.activity, &DeviceActivity::exposed_copy_ns);
+  const std::int64_t exposed_ns = SumOf(facts.activity, &DeviceActivity::exposed_copy_ns);
   std::int64_t span = 0, copies = 0;
   for (const DeviceActivity& device : facts.activity.devices) {
     span += device.span_ns();
     copies += device.copies;
   }
-  if (exposed.count() * 1000 < kLeastShare * static_cast<double>(span)) return std::nullopt;
+  if (!IsWorthTelling(exposed_ns, span)) return std::nullopt;
+  const Latency exposed = std::chrono::nanoseconds(exposed_ns);
   std::map<std::string, std::int64_t> by_name;
   for (const DeviceWork& work : facts.timeline.device_work)
     if (work.kind == DeviceWorkKind::kCopy)

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 #include "analyzer/findings/rules.h"
@@ -7,10 +6,10 @@
 namespace infimum {
 namespace findings {
 
-Latency SumOf(const ActivityReport& report, std::int64_t DeviceActivity::*member) {
+std::int64_t SumOf(const ActivityReport& report, std::int64_t DeviceActivity::*member) {
   std::int64_t sum = 0;
   for (const DeviceActivity& device : report.devices) sum += device.*member;
-  return std::chrono::nanoseconds(sum);
+  return sum;
 }
 
 std::vector<std::string> Largest(const std::vector<std::pair<std::string, std::int64_t>>& totals, std::size_t count) {

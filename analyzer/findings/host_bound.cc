@@ -26,7 +26,7 @@ std::optional<Finding> HostBound(const TimelineFacts& facts) {
     busy += device.busy_ns();
     work += device.kernels + device.copies + device.sets;
   }
-  if (static_cast<double>(waiting) < kLeastShare * static_cast<double>(span)) return std::nullopt;
+  if (!IsWorthTelling(waiting, span)) return std::nullopt;
   for (const HostCall& call : facts.timeline.host_calls) calls += call.kind == HostCallKind::kRuntime ? 1 : 0;
 
   Finding finding;

@@ -24,7 +24,7 @@ std::optional<Finding> HostSynchronization(const TimelineFacts& facts) {
     by_caller[name] += gap.duration_ns;
   }
   for (const DeviceActivity& device : facts.activity.devices) span += device.span_ns();
-  if (static_cast<double>(waiting) < kLeastShare * static_cast<double>(span)) return std::nullopt;
+  if (!IsWorthTelling(waiting, span)) return std::nullopt;
   Finding finding;
   finding.kind = "host-synchronization";
   finding.gain = std::chrono::nanoseconds(waiting);

@@ -2,7 +2,12 @@
 // the device's span: nobody acts on less.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "infimum/analyzer/finding.h"
 
@@ -17,8 +22,12 @@ std::optional<Finding> HostSynchronization(const TimelineFacts& facts);
 // Copies while nothing else ran.
 std::optional<Finding> ExposedCopies(const TimelineFacts& facts);
 
+inline bool IsWorthTelling(std::int64_t part_ns, std::int64_t span_ns) {
+  return part_ns > 0 && static_cast<double>(part_ns) >= kLeastShare * static_cast<double>(span_ns);
+}
+
 // Sum of a device activity's member over all devices.
-Latency SumOf(const ActivityReport& report, std::int64_t DeviceActivity::*member);
+std::int64_t SumOf(const ActivityReport& report, std::int64_t DeviceActivity::*member);
 // Names of operators with their nanoseconds: the `count` largest, "a, b and 3 others" made by the caller.
 std::vector<std::string> Largest(const std::vector<std::pair<std::string, std::int64_t>>& totals, std::size_t count);
 

@@ -20,9 +20,11 @@ struct CompareOptions {
 Result<int> RunCompare(const CompareOptions& options) {
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
   std::vector<ProfileView> views;
-  for (const std::string& file : options.runs) {
-    INFIMUM_ASSIGN_OR_RETURN(const Profile profile, ReadProfileFile(file));
-    views.push_back(std::visit([&file](const auto& known) { return ProfileView(ViewOf(known, file)); }, profile));
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<NamedProfile> profiles,
+                           ReadProfiles({options.runs.begin(), options.runs.end()}));
+  for (const NamedProfile& named : profiles) {
+    views.push_back(std::visit([&named](const auto& profile) { return ProfileView(ViewOf(profile, named.source)); },
+                               named.profile));
   }
   std::string text;
   switch (options.format) {

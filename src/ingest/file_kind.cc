@@ -1,8 +1,10 @@
 #include "infimum/ingest/file_kind.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
+#include "infimum/base/text.h"
 #include "src/ingest/sqlite_header.h"
 
 namespace infimum {
@@ -23,6 +25,14 @@ std::string_view Name(FileKind kind) {
       return "trace of PyTorch's profiler";
     case FileKind::kNsysExport:
       return "export of Nsight Systems";
+    case FileKind::kTensorRtLayerInfo:
+      return "TensorRT layer information";
+    case FileKind::kTensorRtProfile:
+      return "TensorRT layer profile";
+    case FileKind::kTensorRtTimes:
+      return "TensorRT inference times";
+    case FileKind::kTensorRtMetadata:
+      return "metadata of a TensorRT engine";
     case FileKind::kUnknown:
       return "unknown";
   }
@@ -69,6 +79,35 @@ FileKind TraceKind(const std::string& start) {
   return is_session ? FileKind::kOnnxRuntimeProfile : FileKind::kKinetoTrace;
 }
 
+// What follows `token`, after space on both sides; nullopt where the text begins with something else.
+std::optional<std::string_view> Behind(std::string_view text, std::string_view token) {
+  text = TrimSpace(text);
+  if (!text.starts_with(token)) return std::nullopt;
+  return TrimSpace(text.substr(token.size()));
+}
+
+// An object by its first key, a list by a key of its first entries: names of layers come later.
+FileKind TensorRtKind(std::string_view start) {
+  const auto has = [&](std::string_view key) { return start.find(key) != std::string_view::npos; };
+  if (const std::optional<std::string_view> keys = Behind(start, "{")) {
+    for (const std::string_view first : {"\"Layers\"", "\"Bindings\""})
+      if (keys->starts_with(first)) return FileKind::kTensorRtLayerInfo;
+    for (const std::string_view first : {"\"performance_summary\"", "\"inference_options\"", "\"device_information\"",
+                                         "\"model_options\"", "\"build_options\""}) {
+      if (keys->starts_with(first)) return FileKind::kTensorRtMetadata;
+    }
+    return FileKind::kUnknown;
+  }
+  const std::optional<std::string_view> list = Behind(start, "[");
+  const std::optional<std::string_view> keys = list ? Behind(*list, "{") : std::nullopt;
+  if (!keys) return FileKind::kUnknown;
+  if (has("\"averageMs\"") || (keys->starts_with("\"count\"") && (has("\"timeMs\"") || !has(","))))
+    return FileKind::kTensorRtProfile;
+  if (has("\"computeMs\"")) return FileKind::kTensorRtTimes;
+  if (has("\"MULTIPROCESSOR_COUNT\"") && has("\"ComputeCapability\"")) return FileKind::kTensorRtMetadata;
+  return FileKind::kUnknown;
+}
+
 }  // namespace
 
 FileKind DetectFileKind(std::istream& input) {
@@ -82,15 +121,14 @@ FileKind DetectFileKind(std::istream& input) {
   }
   const std::string first_line = start.substr(0, start.find('\n'));
   const bool is_journal = first_line.find("\"infimum.results/") != std::string::npos;
-  if (const FileKind trace = TraceKind(start); trace != FileKind::kUnknown) {
-    input.clear();
-    input.seekg(0);
-    return trace;
-  }
-  const std::string end = is_journal ? std::string() : EndOf(input, start);
+  FileKind profile = is_journal ? FileKind::kUnknown : TensorRtKind(start);
+  if (!is_journal && profile == FileKind::kUnknown) profile = TraceKind(start);
+  const bool is_known = is_journal || profile != FileKind::kUnknown;
+  const std::string end = is_known ? std::string() : EndOf(input, start);
   input.clear();
   input.seekg(0);
   if (is_journal) return FileKind::kJournal;
+  if (is_known) return profile;
   // Keys may stand in alphabetical order, and then "schema" is one of the last.
   for (const std::string& part : {start, end})
     if (part.find("\"infimum.run/") != std::string::npos) return FileKind::kRun;

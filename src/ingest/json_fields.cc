@@ -20,25 +20,86 @@ Error WrongType(const char* name, const char* wanted, const Json& found) {
   return Error{fmt::format("'{}' should be {}, not {}", name, wanted, found.type_name())};
 }
 
+// Makes the document while it is parsed, within limits. nlohmann's own parser with a callback looks through a whole
+// list at the end of each object in it, which is quadratic; without one it knows no limits.
+class DocumentBuilder final : public nlohmann::json_sax<Json> {
+ public:
+  Json document;
+  std::string error;  // what is wrong, empty if nothing is
+
+  bool null() override { return Add(nullptr); }
+  bool boolean(bool value) override { return Add(value); }
+  bool number_integer(number_integer_t value) override { return Add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return Add(value); }
+  bool number_float(number_float_t value, const string_t&) override { return Add(value); }
+  bool string(string_t& value) override { return Add(std::move(value)); }
+  bool binary(binary_t&) override { return false; }
+  bool start_object(std::size_t) override { return Open(Json::object()); }
+  bool start_array(std::size_t) override { return Open(Json::array()); }
+  bool key(string_t& name) override {
+    key_ = std::move(name);
+    return true;
+  }
+  bool end_object() override { return Close(); }
+  bool end_array() override { return Close(); }
+  bool parse_error(std::size_t byte, const std::string&, const nlohmann::detail::exception& what) override {
+    // Numbers out of range come here too, and their texts say so.
+    const bool is_syntax = dynamic_cast<const Json::parse_error*>(&what) != nullptr;
+    error = is_syntax ? fmt::format("byte {}: not valid JSON; is the file cut off?", byte) : what.what();
+    return false;
+  }
+
+ private:
+  template <class Value>
+  bool Add(Value&& value) {
+    return Place(Json(std::forward<Value>(value))) != nullptr;
+  }
+
+  bool Open(Json structure) {
+    Json* const placed = Place(std::move(structure));
+    if (placed == nullptr) return false;
+    // Copying and freeing a deep document is recursive.
+    constexpr std::size_t kMaxDepth = 64;
+    if (open_.size() > kMaxDepth) {
+      error = fmt::format("nested more than {} deep", kMaxDepth);
+      return false;
+    }
+    open_.push_back(placed);
+    return true;
+  }
+
+  bool Close() {
+    open_.pop_back();
+    return true;
+  }
+
+  Json* Place(Json value) {
+    if (++values_ > kMaxValues) {
+      error = fmt::format("holds more than {} values", kMaxValues);
+      return nullptr;
+    }
+    if (open_.empty()) {
+      document = std::move(value);
+      return &document;
+    }
+    Json& parent = *open_.back();
+    // What was placed before in `parent` is closed: nothing points to it when the list grows.
+    if (parent.is_array()) return &parent.emplace_back(std::move(value));
+    return &(parent[key_] = std::move(value));
+  }
+
+  std::vector<Json*> open_;
+  std::string key_;
+  std::size_t values_ = 0;
+};
+
 }  // namespace
 
 Result<Json> ParseJson(std::istream& input, std::string_view origin) {
-  // A depth limit first: the parser is iterative, but copying and freeing a deep document is not.
-  constexpr int kMaxDepth = 64;
-  bool too_deep = false;
-  std::size_t values = 0;
   try {
-    Json document = Json::parse(input, [&](int depth, Json::parse_event_t event, Json&) {
-      too_deep = too_deep || depth > kMaxDepth;
-      const bool is_end = event == Json::parse_event_t::object_end || event == Json::parse_event_t::array_end;
-      values += is_end ? 0 : 1;
-      return depth <= kMaxDepth && values <= kMaxValues;
-    });
-    if (too_deep) return Error{fmt::format("{}: nested more than {} deep", origin, kMaxDepth)};
-    if (values > kMaxValues) return Error{fmt::format("{}: holds more than {} values", origin, kMaxValues)};
-    return document;
-  } catch (const Json::parse_error& error) {
-    return Error{fmt::format("{}: byte {}: not valid JSON; is the file cut off?", origin, error.byte)};
+    DocumentBuilder builder;
+    if (Json::sax_parse(input, &builder)) return std::move(builder.document);
+    return Error{fmt::format("{}: {}", origin, builder.error)};
   } catch (const std::exception& error) {
     return Error{fmt::format("{}: {}", origin, error.what())};
   }
@@ -86,6 +147,18 @@ Result<std::map<std::string, std::string>> TextMapField(const Json& object, cons
     texts[key] = value.get<std::string>();
   }
   return texts;
+}
+
+Result<std::optional<Latency>> MillisecondsField(const Json& object, const char* name) {
+  const Json* field = Find(object, name);
+  if (field == nullptr) return std::optional<Latency>();
+  if (!field->is_number()) return WrongType(name, "a number", *field);
+  const std::chrono::duration<double, std::milli> value(field->get<double>());
+  constexpr std::chrono::hours kLongest(24 * 366);
+  if (!(value.count() >= 0) || value > kLongest) {
+    return Error{fmt::format("'{}' is {}, not a time in milliseconds", name, field->dump())};
+  }
+  return std::optional<Latency>(value);
 }
 
 Result<std::vector<Latency>> LatenciesField(const Json& object, const char* name) {

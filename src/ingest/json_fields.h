@@ -26,6 +26,8 @@ Result<std::int64_t> IntegerField(const Json& object, const char* name, std::int
                                   std::int64_t fallback);
 Result<std::vector<std::string>> TextsField(const Json& object, const char* name);
 Result<std::map<std::string, std::string>> TextMapField(const Json& object, const char* name);
+// A time in milliseconds, finite and not negative; nullopt where it is absent or null.
+Result<std::optional<Latency>> MillisecondsField(const Json& object, const char* name);
 // Finite, not negative, at most 2^24 of them.
 Result<std::vector<Latency>> LatenciesField(const Json& object, const char* name);
 

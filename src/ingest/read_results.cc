@@ -83,6 +83,12 @@ Status ReadKind(FileKind kind, std::istream& input, std::string_view origin, con
       return Error{fmt::format(
           "{}: a SQLite database, perhaps a trace of Nsight Systems: infimum compare --run shows what is in one",
           origin)};
+    case FileKind::kTensorRtLayerInfo:
+    case FileKind::kTensorRtProfile:
+    case FileKind::kTensorRtTimes:
+    case FileKind::kTensorRtMetadata:
+      return Error{fmt::format("{}: {}: infimum compare --run FILE --run FILE ... shows an engine's files together",
+                               origin, Name(kind))};
     case FileKind::kUnknown:
       break;
   }

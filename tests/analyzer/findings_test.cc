@@ -111,6 +111,7 @@ TEST(ExposedCopiesFinding, IsNotThereWhereComputationHidesThem) {
 
 TEST(Findings, NoneAreMadeOfNothingAndTheLargestComesFirst) {
   EXPECT_TRUE(FindingsIn(Timeline{}).empty());
+  EXPECT_TRUE(FindingsIn(TimelineBuilder().Call(HostCallKind::kRuntime, "cudaMalloc", 0, 20).Build()).empty());
   TimelineBuilder builder = Steps(1000, 100);
   builder.Work("Memcpy HtoD", 10'000, 900, -1, 1, DeviceWorkKind::kCopy);
   const std::vector<Finding> findings = FindingsIn(builder.Build());

@@ -69,9 +69,9 @@ TEST(Compare, JsonAndCsvHaveTheSameNumbers) {
 
 TEST(Compare, LayersOfARunStandByTime) {
   const ProgramTest program;
-  const std::string profile = program.Write(
-      "p.json",
-      R"([{"cat":"Session","ph":"X","name":"model_loading_uri","dur":1,"ts":1,"args":{}},
+  const std::string profile =
+      program.Write("p.json",
+                    R"([{"cat":"Session","ph":"X","name":"model_loading_uri","dur":1,"ts":1,"args":{}},
 {"cat":"Node","ph":"X","name":"conv1_kernel_time","dur":30,"ts":2,"args":{"op_name":"Conv","node_index":"1","provider":"CPUExecutionProvider"}},
 {"cat":"Node","ph":"X","name":"relu1_kernel_time","dur":10,"ts":40,"args":{"op_name":"Relu","node_index":"2","provider":"CPUExecutionProvider"}},
 {"cat":"Session","ph":"X","name":"model_run","dur":45,"ts":2,"args":{}}])");
@@ -124,6 +124,13 @@ TEST(Compare, RealProfilesAreShown) {
     }
   }
   EXPECT_EQ(shown, 19);
+  for (const auto& entry : std::filesystem::directory_iterator(traces / "trex")) {
+    const Ended ended = program.Infimum({"compare", "--run", entry.path().string(), "--format", "json"});
+    ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+    const nlohmann::json run = nlohmann::json::parse(ended.output)["runs"][0];
+    EXPECT_GT(run["layers"].size(), 30u) << entry.path();
+    EXPECT_GT(run["layers_us"], 1000.0) << entry.path();
+  }
 }
 
 }  // namespace

@@ -34,6 +34,21 @@ TEST(FileKind, ADatabaseIsAnExportUnlessItIsAStoreOfOurs) {
   EXPECT_EQ(KindOf("SQLite format 3 is a format"), FileKind::kUnknown);
 }
 
+TEST(FileKind, FilesOfATensorRtEngineAreKnownByTheirFirstKeys) {
+  EXPECT_EQ(KindOf(R"({"Layers": ["a", "\"benchmarks\""], "Bindings": []})"), FileKind::kTensorRtLayerInfo);
+  EXPECT_EQ(KindOf(R"({"Bindings": [], "Layers": [{"Name": "context"}]})"), FileKind::kTensorRtLayerInfo);
+  EXPECT_EQ(KindOf("[\n  { \"count\" : 1 }\n, { \"name\" : \"context\", \"timeMs\" : 1 } ]"),
+            FileKind::kTensorRtProfile);
+  EXPECT_EQ(KindOf(R"([{"averageMs": 1, "name": "a"}])"), FileKind::kTensorRtProfile);
+  EXPECT_EQ(KindOf("[ { \"count\" : 0 } ]"), FileKind::kTensorRtProfile);
+  EXPECT_EQ(KindOf(R"([{"startEnqMs": 1, "computeMs": 2}])"), FileKind::kTensorRtTimes);
+  EXPECT_EQ(KindOf(R"({"performance_summary": {}})"), FileKind::kTensorRtMetadata);
+  EXPECT_EQ(KindOf(R"([{"Name": "A100", "ComputeCapability": [8, 0], "MULTIPROCESSOR_COUNT": 1}])"),
+            FileKind::kTensorRtMetadata);
+  EXPECT_EQ(KindOf(R"([{"cat": "Session", "name": "model_run"}])"), FileKind::kUnknown);
+  EXPECT_EQ(KindOf("["), FileKind::kUnknown);
+}
+
 TEST(FileKind, AnythingElseIsUnknown) {
   EXPECT_EQ(KindOf(""), FileKind::kUnknown);
   EXPECT_EQ(KindOf("hello"), FileKind::kUnknown);

@@ -97,8 +97,9 @@ TEST(ReadResults, ATraceIsNoResults) {
   std::istringstream input(std::string("SQLite format 3\0", 16) + std::string(4096, '\0'));
   const Status read = ReadResults(input, "trace.sqlite", {});
   ASSERT_FALSE(read.ok());
-  EXPECT_EQ(read.error().message,
-            "trace.sqlite: a SQLite database, perhaps a trace of Nsight Systems: infimum compare --run shows what is in one");
+  EXPECT_EQ(
+      read.error().message,
+      "trace.sqlite: a SQLite database, perhaps a trace of Nsight Systems: infimum compare --run shows what is in one");
 }
 
 TEST(ReadResults, ATornLastLineIsIgnored) {
@@ -152,6 +153,8 @@ TEST(ReadResults, AnotherFileIsRefusedWithWhatCanBeRead) {
   Taken taken;
   EXPECT_THAT(Read("hello", taken).error().message, AllOf(HasSubstr("results.jsonl"), HasSubstr("infimum.run/1")));
   EXPECT_FALSE(Read("", taken).ok());
+  EXPECT_THAT(Read("[{\"count\": 1}]", taken).error().message,
+              AllOf(HasSubstr("results.jsonl: TensorRT layer profile"), HasSubstr("infimum compare --run")));
 }
 
 TEST(ImportFile, PutsAJournalIntoAStoreAndAddsNothingTheSecondTime) {

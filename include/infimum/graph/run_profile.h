@@ -33,6 +33,7 @@ struct ProfiledLayer {
   std::vector<ProfiledTensor> input_tensors = {};  // as `inputs`, or empty
   std::vector<ProfiledTensor> output_tensors = {};
   std::string algorithm = {};  // the engine's name of the kernel or tactic that it chose: "sm80_xmma_fprop_..."
+  std::string serves = {};     // of a layer of the engine's own, which covers no node: the layer it was added for
 };
 
 // One process: its samples belong together.

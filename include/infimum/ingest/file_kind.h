@@ -14,6 +14,11 @@ enum class FileKind {
   kOnnxRuntimeProfile,
   kKinetoTrace,  // and other Chrome traces: what is none says so when it is read
   kNsysExport,   // a SQLite database that is no store of ours
+  // Of a TensorRT engine, by trtexec (tensorrt_engine.h):
+  kTensorRtLayerInfo,  // --exportLayerInfo
+  kTensorRtProfile,    // --exportProfile
+  kTensorRtTimes,      // --exportTimes
+  kTensorRtMetadata,   // the device and the options of trtexec, beside those
   kUnknown,
 };
 std::string_view Name(FileKind kind);

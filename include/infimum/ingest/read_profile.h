@@ -1,13 +1,15 @@
-// A profile of any kind that people have: told by its content, unpacked where it is compressed with gzip.
+// Profiles of any kind that people have: told by their content, unpacked where they are compressed with gzip.
 //
-//   Result<Profile> profile = ReadProfileFile("trace.json.gz");
-//   if (const auto* timeline = std::get_if<Timeline>(&*profile)) ...;   // Kineto: what ran when
-//   if (const auto* run = std::get_if<RunProfile>(&*profile)) ...;      // layers of an engine: ONNX Runtime,
-//   infimum.run
+//   Result<std::vector<NamedProfile>> profiles = ReadProfiles({"trace.json.gz", "graph.json", "profile.json"});
+//   if (const auto* timeline = std::get_if<Timeline>(&profile.profile)) ...;   // Kineto, Nsight Systems: what ran when
+//   if (const auto* run = std::get_if<RunProfile>(&profile.profile)) ...;      // layers of an engine: ONNX Runtime,
+//                                                                              // TensorRT, infimum.run
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <variant>
+#include <vector>
 
 #include "infimum/base/result.h"
 #include "infimum/graph/run_profile.h"
@@ -17,7 +19,14 @@ namespace infimum {
 
 using Profile = std::variant<RunProfile, Timeline>;
 
-// A file of another kind is an error that says which kinds are read.
-Result<Profile> ReadProfileFile(const std::filesystem::path& path);
+struct NamedProfile {
+  std::string source;  // the file; of several files of an engine their folder
+  Profile profile;
+};
+
+// In the order of the files. Those that trtexec wrote of one engine (layer information, profile, times; one folder) are
+// one profile, and a folder stands for such files in it. A file of another kind is an error that says which kinds are
+// read.
+Result<std::vector<NamedProfile>> ReadProfiles(const std::vector<std::filesystem::path>& files);
 
 }  // namespace infimum
