@@ -47,6 +47,12 @@ Json JsonOf(const TimelineView& view) {
   for (const DeviceActivity& device : view.activity) activity.push_back(ActivityJson(device));
   for (const OperatorRow& row : view.operators)
     operators.push_back({{"name", row.name}, {"started", row.started}, {"device_us", Microseconds(row.device_ns)}});
+  Json host = Json::array();
+  for (const HostRow& row : view.host)
+    host.push_back({{"name", row.name},
+                    {"count", row.count},
+                    {"total_us", Microseconds(row.total_ns)},
+                    {"own_us", Microseconds(row.own_ns)}});
   for (const KernelRow& row : view.kernels)
     kernels.push_back({{"name", row.name},
                        {"operator", row.operation},
@@ -63,6 +69,7 @@ Json JsonOf(const TimelineView& view) {
           {"devices", std::move(devices)},
           {"activity", std::move(activity)},
           {"operators", std::move(operators)},
+          {"host", std::move(host)},
           {"kernels", std::move(kernels)},
           {"findings", FindingsJson(view.findings)},
           {"remarks", view.remarks}};

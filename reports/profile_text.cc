@@ -64,6 +64,23 @@ std::string OperatorsText(const TimelineView& view, std::size_t width) {
   return text;
 }
 
+std::string HostText(const TimelineView& view, std::size_t width) {
+  Table table{{{"on the host", Align::kLeft, true},
+               {"times", Align::kRight},
+               {"own time", Align::kRight},
+               {"with calls", Align::kRight},
+               {"share", Align::kRight}},
+              {}};
+  for (std::size_t i = 0; i < std::min(kShown, view.host.size()); ++i) {
+    const HostRow& row = view.host[i];
+    table.rows.push_back({row.name, std::to_string(row.count), TimeText(row.own_ns), TimeText(row.total_ns),
+                          ShareText(row.own_ns, view.host_ns)});
+  }
+  std::string text = FormatTable(table, width);
+  if (view.host.size() > kShown) text += fmt::format("... and {} more\n", view.host.size() - kShown);
+  return text;
+}
+
 std::string KernelsText(const TimelineView& view, std::size_t width) {
   Table table{{{"kernel or copy", Align::kLeft, true},
                {"by", Align::kLeft, true},
@@ -106,6 +123,7 @@ std::string TextOf(const TimelineView& view, std::size_t width) {
   for (const DeviceActivity& device : view.activity) text += '\n' + ActivityText(view, device, width);
   if (!view.kernels.empty()) text += '\n' + OperatorsText(view, width) + '\n' + KernelsText(view, width);
   if (view.activity.empty()) text += "\nno device did anything in it\n";
+  if (!view.host.empty()) text += '\n' + HostText(view, width);
   return text + FindingsText(view.findings) + RemarksText(view.remarks);
 }
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "infimum/analyzer/host_time.h"
+
 namespace infimum {
 
 TimelineView ViewOf(const Timeline& timeline, std::string source) {
@@ -23,6 +25,11 @@ TimelineView ViewOf(const Timeline& timeline, std::string source) {
     if (worked) view.devices.push_back(device);
   }
   for (const HostCall& call : timeline.host_calls) view.calls += call.kind == HostCallKind::kRuntime ? 1 : 0;
+
+  for (const HostTotal& total : HostTotals(timeline)) {
+    view.host.push_back({std::string(timeline.names.text(total.name)), total.count, total.total_ns, total.own_ns});
+    view.host_ns += total.own_ns;
+  }
 
   // Streams do not matter here: what one operator starts on several is one row.
   std::map<std::pair<NameId, NameId>, KernelRow> kernels;

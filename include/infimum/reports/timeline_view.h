@@ -21,6 +21,13 @@ struct OperatorRow {
   std::int64_t device_ns = 0;  // sum of what it started itself, not through another operator
 };
 
+struct HostRow {
+  std::string name;
+  std::int64_t count = 0;
+  std::int64_t total_ns = 0;
+  std::int64_t own_ns = 0;  // without what it called
+};
+
 struct KernelRow {
   std::string name;
   std::string operation;
@@ -38,6 +45,8 @@ struct TimelineView {
   std::int64_t work_ns = 0;  // sum over all device work; shares are of this
   std::vector<DeviceActivity> activity;
   std::vector<OperatorRow> operators;  // the most device time first
+  std::vector<HostRow> host;           // operators and calls of the runtime; the most own time first
+  std::int64_t host_ns = 0;            // sum of their own times
   std::vector<KernelRow> kernels;      // copies and sets too; the largest total first
   std::vector<Finding> findings;
   std::vector<std::string> remarks;
