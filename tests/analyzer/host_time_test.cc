@@ -39,7 +39,9 @@ TEST(HostTime, IsAnOperatorsOwnWithoutWhatItCalled) {
 // Own times of nested calls add up to the time in which anything ran.
 TEST(HostTime, OwnTimesAddUpToTheOutermostCalls) {
   std::mt19937_64 random(11);
-  const auto pick = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most)); };
+  const auto pick = [&](std::int64_t most) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most));
+  };
   for (int round = 0; round < 100; ++round) {
     TimelineBuilder builder;
     std::int64_t outermost = 0;
@@ -47,7 +49,8 @@ TEST(HostTime, OwnTimesAddUpToTheOutermostCalls) {
       for (std::int64_t at = start; at < end;) {
         const std::int64_t begin = at + pick(5), until = begin + 1 + pick(40);
         if (until > end) break;
-        builder.Call(HostCallKind::kOperator, std::string(1, static_cast<char>('a' + pick(4))).c_str(), begin, until - begin);
+        builder.Call(HostCallKind::kOperator, std::string(1, static_cast<char>('a' + pick(4))).c_str(), begin,
+                     until - begin);
         if (depth == 0) outermost += until - begin;
         if (depth < 3) self(self, begin, until, depth + 1);
         at = until;

@@ -1,4 +1,5 @@
 // infimum compare: what profiles say, through the real program.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -98,6 +99,35 @@ TEST(Compare, MistakesAreOneClearLine) {
   EXPECT_THAT(import.errors, HasSubstr("infimum compare --run shows what is in it"));
 }
 
+TEST(Compare, AModelsLayersStandInOneTableOverSeveralRuns) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("light_squeezenet");
+  const auto profile = [&](const char* name, int conv, int relu) {
+    return program.Write(
+        name, fmt::format(R"([{{"cat":"Session","ph":"X","name":"model_loading_uri","dur":1,"ts":1,"args":{{}}}},
+{{"cat":"Node","ph":"X","name":"n0_kernel_time","dur":{},"ts":2,"args":{{"op_name":"Conv","node_index":"1","provider":"P"}}}},
+{{"cat":"Node","ph":"X","name":"n1_kernel_time","dur":{},"ts":40,"args":{{"op_name":"Relu","node_index":"2","provider":"P"}}}},
+{{"cat":"Node","ph":"X","name":"ReorderOutput_kernel_time","dur":7,"ts":60,"args":{{"op_name":"ReorderOutput","node_index":"3","provider":"P"}}}},
+{{"cat":"Session","ph":"X","name":"model_run","dur":45,"ts":2,"args":{{}}}}])",
+                          conv, relu));
+  };
+  const std::string a = profile("a.json", 30, 10), b = profile("b.json", 20, 13);
+  const Ended table = program.Infimum({"compare", model, "--run", a, "--run", b});
+  ASSERT_EQ(table.exit_code, 0) << table.errors;
+  EXPECT_THAT(table.output, HasSubstr("a.json"));
+  EXPECT_THAT(table.output, ::testing::ContainsRegex("n0 +Conv +30.0 µs +20.0 µs"));
+  const Ended json = program.Infimum({"compare", model, "--run", a, "--run", b, "--format", "json"});
+  ASSERT_EQ(json.exit_code, 0) << json.errors;
+  const nlohmann::json document = nlohmann::json::parse(json.output);
+  EXPECT_EQ(document["schema"], "infimum.compare/1");
+  EXPECT_EQ(document["runs"][1]["layers_us"], 40.0);
+  EXPECT_EQ(document["runs"][1]["engine_only_us"], 7.0);
+  EXPECT_EQ(document["layers"][1]["runs"][0]["measured_us"], 10.0);
+  const Ended trace = program.Infimum({"compare", model, "--run", program.Write("t.json", kTrace)});
+  EXPECT_EQ(trace.exit_code, 1);
+  EXPECT_THAT(trace.errors, HasSubstr("not matched with a model's layers yet"));
+}
+
 // Every real trace that this is for reads, or is refused with a reason.
 TEST(Compare, RealProfilesAreShown) {
   const std::filesystem::path traces = std::filesystem::path(INFIMUM_SOURCE_DIR) / "../shared/data/traces";
@@ -124,6 +154,15 @@ TEST(Compare, RealProfilesAreShown) {
     }
   }
   EXPECT_EQ(shown, 19);
+  for (const char* pair : {"light_resnet50 light_resnet50_cpu_opt_all", "light_squeezenet light_squeezenet_cpu_opt_disabled"}) {
+    const std::string model(pair, std::string(pair).find(' ')), run(pair + model.size() + 1);
+    const Ended ended = program.Infimum({"compare", (traces / "onnx-light" / (model + ".onnx")).string(), "--run",
+                                         (traces / "ort" / (run + ".json")).string(), "--format", "json"});
+    ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+    const nlohmann::json column = nlohmann::json::parse(ended.output)["runs"][0];
+    EXPECT_GE(column["aligned_share"], 0.98) << pair;
+    EXPECT_EQ(column["unmatched_layers"], 0) << pair;
+  }
   for (const auto& entry : std::filesystem::directory_iterator(traces / "trex")) {
     const Ended ended = program.Infimum({"compare", "--run", entry.path().string(), "--format", "json"});
     ASSERT_EQ(ended.exit_code, 0) << ended.errors;

@@ -2,6 +2,7 @@
 //
 //   kineto_benchmark trace.json          the time of an existing trace, three times
 //   kineto_benchmark --generate 5000     a trace of 5,000 MB made in the temporary folder
+//   kineto_benchmark --write t.json 200  a trace of 200 MB and nothing else, for hta_benchmark.py
 //
 // Fails below 500 MB/s on one core (of processor time; reading from the page cache is in it), or where the memory at
 // its highest is more than twice the timeline's and 16 MB.
@@ -103,8 +104,12 @@ void Generate(const std::string& path, double megabytes) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 4 && std::strcmp(argv[1], "--write") == 0) {
+    Generate(argv[2], std::atof(argv[3]));
+    return 0;
+  }
   if (argc != 2 && !(argc == 3 && std::strcmp(argv[1], "--generate") == 0)) {
-    std::fprintf(stderr, "usage: kineto_benchmark TRACE | --generate MEGABYTES\n");
+    std::fprintf(stderr, "usage: kineto_benchmark TRACE | --generate MEGABYTES | --write TRACE MEGABYTES\n");
     return 2;
   }
   std::string path = argv[1], folder;

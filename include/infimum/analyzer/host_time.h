@@ -19,8 +19,8 @@ struct HostTotal {
   std::int64_t own_ns = 0;
 };
 
-// Operators and calls of the runtime; the most own time first. Calls of one thread that overlap without one being within
-// the other count what they share to the one that began later.
+// Operators and calls of the runtime; the most own time first. Calls of one thread that overlap without one being
+// within the other count what they share to the one that began later.
 std::vector<HostTotal> HostTotals(const Timeline& timeline);
 
 }  // namespace infimum
