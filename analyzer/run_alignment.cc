@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "analyzer/engine_names.h"
+#include "analyzer/order_alignment.h"
 
 namespace infimum {
 namespace {
@@ -45,7 +46,10 @@ class Aligner {
   }
 
   std::vector<AlignedRow> Align() {
-    for (std::size_t e = 0; e < run_.layers.size(); ++e) AddEngineLayer(e, FindAnchors(run_.layers[e]));
+    std::vector<Anchors> anchors;
+    for (const ProfiledLayer& engine : run_.layers) anchors.push_back(FindAnchors(engine));
+    AddByOrder(anchors);
+    for (std::size_t e = 0; e < run_.layers.size(); ++e) AddEngineLayer(e, std::move(anchors[e]));
     JoinEnclosedRows();
     for (std::size_t r = 0; r < rows_.size(); ++r) CoverBackwards(r);
     CoverLeftOvers();
@@ -114,6 +118,21 @@ class Aligner {
     }
     for (const std::string& name : names) anchors.inside_body |= body_names_.count(name) > 0;
     return anchors;
+  }
+
+  // Layers that no name leads to, by what they do and when.
+  void AddByOrder(std::vector<Anchors>& anchors) const {
+    std::vector<std::optional<std::size_t>> known(run_.layers.size());
+    std::vector<bool> taken(graph_.layers.size(), false), open(run_.layers.size(), false);
+    for (std::size_t e = 0; e < run_.layers.size(); ++e) {
+      if (!anchors[e].layers.empty()) known[e] = anchors[e].layers.front();
+      for (const std::size_t layer : anchors[e].layers) taken[layer] = true;
+      // What is known to be in a body is no layer of the graph; what serves another layer is a step of that one.
+      open[e] = anchors[e].layers.empty() && !anchors[e].inside_body && run_.layers[e].serves.empty();
+    }
+    const std::vector<std::optional<std::size_t>> found = MatchByOrder(graph_, run_, known, taken, open);
+    for (std::size_t e = 0; e < run_.layers.size(); ++e)
+      if (found[e]) anchors[e] = {{*found[e]}, AlignmentClue::kOrder, false};
   }
 
   // Whether an engine layer makes a value of the model by rearranging what another engine layer computed: the
@@ -312,7 +331,7 @@ void AddTimes(const std::vector<LayerLatency>& layers, const RunProfile& run, co
 }  // namespace
 
 std::string_view Name(AlignmentClue clue) {
-  constexpr std::array<std::string_view, 4> kNames = {"none", "value", "node", "neighbor"};
+  constexpr std::array<std::string_view, 5> kNames = {"none", "value", "node", "order", "neighbor"};
   return kNames[static_cast<std::size_t>(clue)];
 }
 

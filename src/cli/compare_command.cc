@@ -90,16 +90,16 @@ Result<int> RunCompare(const CompareOptions& options) {
 
 void AddCompareCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<CompareOptions>();
-  CLI::App* command =
-      NewCommand(app, "compare", "where the time of a profiled run went, and what to change",
-                 "Takes traces of PyTorch's profiler (torch.profiler, Kineto), exports of Nsight Systems\n"
-                 "(nsys export --type sqlite), what trtexec says of a TensorRT engine (--exportLayerInfo, --exportProfile,\n"
-                 "--exportTimes: its files, or their folder), profiles of ONNX Runtime (enable_profiling) and runs that\n"
-                 "infimum measure -o wrote; texts also compressed with gzip. Of a trace: what each device did with its\n"
-                 "time, for whom it waited, the operators and kernels that took it, and findings by what they can win; of\n"
-                 "an engine's layers: which operators and layers took the time. With MODEL: one table over its layers,\n"
-                 "with what each engine took for them, fused or not.",
-                 "infimum compare --run trace.json.gz");
+  CLI::App* command = NewCommand(
+      app, "compare", "where the time of a profiled run went, and what to change",
+      "Takes traces of PyTorch's profiler (torch.profiler, Kineto), exports of Nsight Systems\n"
+      "(nsys export --type sqlite), what trtexec says of a TensorRT engine (--exportLayerInfo, --exportProfile,\n"
+      "--exportTimes: its files, or their folder), profiles of ONNX Runtime (enable_profiling) and runs that\n"
+      "infimum measure -o wrote; texts also compressed with gzip. Of a trace: what each device did with its\n"
+      "time, for whom it waited, the operators and kernels that took it, and findings by what they can win; of\n"
+      "an engine's layers: which operators and layers took the time. With MODEL: one table over its layers,\n"
+      "with what each engine took for them, fused or not.",
+      "infimum compare --run trace.json.gz");
   command->add_option("MODEL", options->model, "ONNX file, for a table over its layers");
   AddDims(command, options->dims);
   command->add_option("--run", options->runs, "a profile; several stand one below the other")

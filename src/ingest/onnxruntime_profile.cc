@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -18,6 +19,27 @@ struct Node {
   ProfiledLayer layer;
   std::map<std::size_t, double> by_inference;  // microseconds
 };
+
+// [{"float":[1,64,56,56]},{"float":[64]}]: a type and a shape each. What is none of these is left out.
+std::vector<ProfiledTensor> TensorsOf(const Json& arguments, const char* key) {
+  static const std::map<std::string, std::string, std::less<>> kTypes = {
+      {"float", "f32"}, {"double", "f64"}, {"float16", "f16"}, {"bfloat16", "bf16"}, {"int8", "s8"},
+      {"uint8", "u8"},  {"int32", "s32"},  {"int64", "s64"},   {"bool", "bool"}};
+  std::vector<ProfiledTensor> tensors;
+  const auto list = arguments.find(key);
+  if (list == arguments.end() || !list->is_array()) return tensors;
+  for (const Json& entry : *list) {
+    if (!entry.is_object() || entry.size() != 1 || !entry.begin()->is_array()) return {};
+    ProfiledTensor tensor;
+    if (const auto type = kTypes.find(entry.begin().key()); type != kTypes.end()) tensor.dtype = type->second;
+    for (const Json& dim : *entry.begin()) {
+      if (!dim.is_number_integer() || dim.get<std::int64_t>() < 0) return {};
+      tensor.dims.push_back(dim.get<std::int64_t>());
+    }
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
 
 // One event into `nodes`; events that are not a node's kernel are passed over.
 Status TakeEvent(const Json& event, std::size_t inference,
@@ -38,6 +60,8 @@ Status TakeEvent(const Json& event, std::size_t inference,
     node.layer.name = std::move(name);
     node.layer.op = op;
     node.layer.provider = provider;
+    node.layer.input_tensors = TensorsOf(arguments, "input_type_shape");
+    node.layer.output_tensors = TensorsOf(arguments, "output_type_shape");
     nodes.push_back(std::move(node));
   }
   nodes[entry->second].by_inference[inference] += static_cast<double>(duration);

@@ -154,7 +154,8 @@ TEST(Compare, RealProfilesAreShown) {
     }
   }
   EXPECT_EQ(shown, 19);
-  for (const char* pair : {"light_resnet50 light_resnet50_cpu_opt_all", "light_squeezenet light_squeezenet_cpu_opt_disabled"}) {
+  for (const char* pair :
+       {"light_resnet50 light_resnet50_cpu_opt_all", "light_squeezenet light_squeezenet_cpu_opt_disabled"}) {
     const std::string model(pair, std::string(pair).find(' ')), run(pair + model.size() + 1);
     const Ended ended = program.Infimum({"compare", (traces / "onnx-light" / (model + ".onnx")).string(), "--run",
                                          (traces / "ort" / (run + ".json")).string(), "--format", "json"});

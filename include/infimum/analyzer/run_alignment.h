@@ -8,10 +8,10 @@
 //
 // The clues, the surest first: a value that the engine layer makes bears the name of a value of the model;
 // the engine says which nodes it covers; its name is a node's or a value's, possibly decorated
-// ("fused Conv_0", "r2_nchwc", "conv1_token_3"). From there an engine layer covers what lies between its
-// outputs and the values that other engine layers make. What is left over belongs to its neighbour: a
-// dequantization or transposition to the layer that reads it, anything else to the layer that makes its
-// input. A model layer is in one row at most. See analyzer/README.md for the exact order.
+// ("fused Conv_0", "r2_nchwc", "conv1_token_3"); it does the same on the same shapes, and its turn is the same. From
+// there an engine layer covers what lies between its outputs and the values that other engine layers make. What is left
+// over belongs to its neighbour: a dequantization or transposition to the layer that reads it, anything else to the
+// layer that makes its input. A model layer is in one row at most. See analyzer/README.md for the exact order.
 #pragma once
 
 #include <string>
@@ -27,6 +27,7 @@ enum class AlignmentClue {
   kNone,      // "none": the engine's own work (a reorder)
   kValue,     // "value": by the name of a value
   kNode,      // "node": by the name of a node
+  kOrder,     // "order": by what it does, its shapes and its place among the others
   kNeighbor,  // "neighbor": one of its layers is there only because nothing else covers it
 };
 std::string_view Name(AlignmentClue clue);

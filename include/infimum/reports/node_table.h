@@ -33,8 +33,8 @@ struct NodeRow {
 
 struct NodeColumn {
   std::string source;
-  Latency measured{0};     // sum of the run's layers
-  Latency engine_only{0};  // of those that no layer of the model accounts for
+  Latency measured{0};        // sum of the run's layers
+  Latency engine_only{0};     // of those that no layer of the model accounts for
   std::size_t unmatched = 0;  // layers of the model that are not free and stand in no row
 
   // Of the time in the run's layers what stands at layers of the model.
