@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -212,7 +213,13 @@ Status WriteFile(const std::string& path, const std::string& text) {
 Status WriteOutput(const std::string& path, const std::string& text) {
   if (path == "-") {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-      return Error{fmt::format("standard output: {}", std::strerror(errno))};
+      const int cause = errno;
+      // `| head` has read enough: that is no failure, and ends us as it ends every other program.
+      if (cause == EPIPE) {
+        std::signal(SIGPIPE, SIG_DFL);
+        std::raise(SIGPIPE);
+      }
+      return Error{fmt::format("standard output: {}", std::strerror(cause))};
     }
     return {};
   }
