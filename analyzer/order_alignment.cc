@@ -51,7 +51,7 @@ constexpr std::array kWords = {
     Word{"elementwise", OperatorKind::kElementwise},
 };
 // Too short to be looked for within a name.
-constexpr std::array<std::string_view, 10> kElementwiseNames = {"add", "sub", "mul", "div", "sum",
+constexpr std::array<std::string_view, 10> kElementwiseNames = {"add",  "sub", "mul", "div", "sum",
                                                                 "sqrt", "pow", "erf", "exp", "max"};
 
 using Dims = std::vector<std::int64_t>;
@@ -122,9 +122,7 @@ class Matcher {
 
  private:
   bool IsOpen(std::size_t e) const { return open_[e] && !found_[e] && engine_kinds_[e] != OperatorKind::kOther; }
-  bool HasShapes(std::size_t e) const {
-    return !engine_shapes_[e].output.empty() && !engine_shapes_[e].inputs.empty();
-  }
+  bool HasShapes(std::size_t e) const { return !engine_shapes_[e].output.empty() && !engine_shapes_[e].inputs.empty(); }
 
   void Take(std::size_t e, std::size_t layer) {
     found_[e] = layer;

@@ -1,5 +1,5 @@
-// Real profiles of ONNX Runtime aligned with their models (shared/data/traces): by the names that they have, and with the
-// names hidden, by what the layers do, their shapes and their order.
+// Real profiles of ONNX Runtime aligned with their models (shared/data/traces): by the names that they have, and with
+// the names hidden, by what the layers do, their shapes and their order.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
