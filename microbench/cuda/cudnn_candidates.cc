@@ -8,10 +8,13 @@
 namespace infimum::cuda {
 namespace {
 
+// Of floating point: integer products are exact under every contract, as a quantized model's layers are.
 bool IsProduct(const Workload& workload) {
   const auto is_product = [](const LayerConfig& config) {
-    return std::holds_alternative<ConvolutionConfig>(config) || std::holds_alternative<MatMulConfig>(config) ||
-           std::holds_alternative<AttentionConfig>(config);
+    const bool multiplies = std::holds_alternative<ConvolutionConfig>(config) ||
+                            std::holds_alternative<MatMulConfig>(config) ||
+                            std::holds_alternative<AttentionConfig>(config);
+    return multiplies && IsFloatingPoint(TypesOf(config).input);
   };
   if (const auto* config = std::get_if<LayerConfig>(&workload)) return is_product(*config);
   for (const RegionMember& member : std::get<Region>(workload).members)

@@ -1,6 +1,8 @@
 // cuDNN as a library that sources are written for.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "src/emit/cudnn_graph_writer.h"
 #include "src/emit/emitted_files.h"
 #include "src/emit/library.h"
@@ -65,12 +67,14 @@ Region AsRegion(const Workload& workload) {
   return {{std::move(member)}, {0}};
 }
 
+// Of floating point: integer products are exact under every contract.
 bool HasProduct(const Region& region) {
-  for (const RegionMember& member : region.members)
-    if (std::holds_alternative<ConvolutionConfig>(member.config) ||
-        std::holds_alternative<MatMulConfig>(member.config) || std::holds_alternative<AttentionConfig>(member.config))
-      return true;
-  return false;
+  return std::ranges::any_of(region.members, [](const RegionMember& member) {
+    const bool multiplies = std::holds_alternative<ConvolutionConfig>(member.config) ||
+                            std::holds_alternative<MatMulConfig>(member.config) ||
+                            std::holds_alternative<AttentionConfig>(member.config);
+    return multiplies && IsFloatingPoint(TypesOf(member.config).input);
+  });
 }
 
 Result<std::string> WriteSource(const SourceRequest& request) {

@@ -54,7 +54,9 @@ std::vector<CudnnForm> FormsOf(const Workload& workload, NumericContract contrac
   if (tier == CandidateTier::kHeuristic) return forms;
   if (has_channels || (product != nullptr && product->weights == Constness::kConstant))
     forms.push_back({!forms[0].channels_last, false, 1});
-  if ((convolution != nullptr || product != nullptr) && contract == NumericContract::kF16) {
+  // f16 sums are of f16 products: integers are added up in 32 bits, f32 and bf16 in f32.
+  const bool has_half_operands = TypesOf(lead).input == DataType::kF16 && TypesOf(lead).weights == DataType::kF16;
+  if ((convolution != nullptr || product != nullptr) && has_half_operands && contract == NumericContract::kF16) {
     for (std::size_t i = 0, count = forms.size(); i < count; ++i) {
       forms.push_back(forms[i]);
       forms.back().half_sums = true;
