@@ -31,15 +31,18 @@ Result<CudnnTensor> AddToGraph(const PointwiseConfig& config, CudnnGraphWriter& 
     const CudnnTensor* const made = writer.MadeOperand(k);
     if (made != nullptr && ElementCount(made->shape) == ElementCount(merged)) whole = made;
   }
-  const Shape output = whole != nullptr ? whole->shape : cuda::WithLastAsChannels(merged);
+  // What follows a product or channels has their dimensions; element-wise chains see rotated ones of the same bytes.
+  const bool follows = whole != nullptr && (writer.has_rows() || writer.has_channels());
+  const Shape full = follows ? whole->shape : writer.SeenAs(merged);
+  const Shape output = follows ? full : cuda::WithLastAsChannels(full);
   std::string layout = "ChannelsLast";
   if (whole != nullptr && writer.has_rows()) layout = "RowMajor";
   if (whole != nullptr && writer.has_channels()) layout = writer.FormLayout();
   std::vector<std::string> operands;
   for (std::size_t k = 0; k < config.inputs.size(); ++k) {
-    std::optional<Shape> shape = Unmerged(config.inputs[k], merged, whole != nullptr ? output : merged);
+    std::optional<Shape> shape = Unmerged(config.inputs[k], merged, full);
     if (!shape) return Error{"an operand of the element-wise layer ends within a dimension of the result"};
-    if (whole == nullptr) shape = cuda::WithLastAsChannels(*shape);
+    if (!follows) shape = cuda::WithLastAsChannels(*shape);
     const DataType type = k == 1 && config.types.weights != DataType::kNone ? config.types.weights : config.types.input;
     INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor operand,
                              writer.Operand(k, *shape, layout, RangeOf(config.kind, k, type)));
@@ -63,7 +66,10 @@ Result<CudnnTensor> AddToGraph(const ReductionConfig& config, CudnnGraphWriter& 
   if (!mode) return Error{"cuDNN's graph has no such reduction"};
   Shape kept = config.input;
   for (const std::int64_t axis : config.axes) kept.dims[static_cast<std::size_t>(axis)] = 1;
-  const Shape input = cuda::WithLastAsChannels(config.input), output = cuda::WithLastAsChannels(kept);
+  const Shape& full = writer.SeenAs(config.input);
+  const std::optional<Shape> spread = Unmerged(kept, config.input, full);
+  if (!spread) return Error{"what the reduction keeps ends within a dimension of what it reads"};
+  const Shape input = cuda::WithLastAsChannels(full), output = cuda::WithLastAsChannels(*spread);
   INFIMUM_ASSIGN_OR_RETURN(CudnnTensor x, writer.Operand(0, input, "ChannelsLast"));
   if (config.kind == ReductionKind::kMean) {
     const std::int64_t count = ElementCount(input) / std::max<std::int64_t>(ElementCount(output), 1);
@@ -107,10 +113,12 @@ Result<CudnnTensor> AddToGraph(const NormalizationConfig& config, CudnnGraphWrit
     return Error{"cuDNN's graph normalizes layers and root mean squares only at inference"};
   if (!config.scale) return Error{"cuDNN's normalizations have a scale"};
   if (!is_rms && !config.bias) return Error{"cuDNN's layer normalization has a bias"};
-  Shape rows{{1, 1, 1, 1}}, parameters = rows;
-  for (std::size_t i = 0; i < config.input.rank(); ++i)
-    rows.dims[i < static_cast<std::size_t>(config.axis) ? 0 : 1] *= config.input.dims[i];
-  parameters.dims[1] = rows.dims[1];
+  // Rows and columns, split where what they are added up from or go into is.
+  const Shape own = writer.SeenAs({});
+  if (own.rank() == 0) return Error{"a normalization behind a product"};
+  const std::optional<Shape> columns = cuda::ParametersOf(config, own);
+  if (!columns) return Error{"the rows of the normalization end within a dimension of what it reads"};
+  const Shape rows = cuda::WithLastAsChannels(own), parameters = cuda::WithLastAsChannels(*columns);
   INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor x, writer.Operand(0, rows, "ChannelsLast"));
   INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor scale, writer.Operand(1, parameters, "ChannelsLast"));
   writer.Line("TensorPointer epsilon = graph.tensor(1e-5F);");

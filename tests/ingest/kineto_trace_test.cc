@@ -31,8 +31,8 @@ Result<Timeline> Read(const std::string& text) {
   return ReadKinetoTrace(input, "t.json");
 }
 std::string TraceOf(const std::string& events) {
-  return R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"NVIDIA H100","numSms":132}],"traceEvents":[)" + events +
-         R"(],"traceName":"t"})";
+  return R"({"schemaVersion":1,"deviceProperties":[{"id":0,"name":"NVIDIA H100","numSms":132}],"traceEvents":[)" +
+         events + R"(],"traceName":"t"})";
 }
 std::string ErrorOf(const std::string& text) {
   const Result<Timeline> timeline = Read(text);
@@ -96,11 +96,14 @@ TEST(KinetoTrace, WhatIsPassedOverIsCounted) {
 }
 
 TEST(KinetoTrace, ErrorsNameTheEventAndItsByte) {
-  EXPECT_EQ(ErrorOf(R"([{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":-2}])"), "t.json: event 0 (byte 1): 'dur' is negative");
+  EXPECT_EQ(ErrorOf(R"([{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":-2}])"),
+            "t.json: event 0 (byte 1): 'dur' is negative");
   EXPECT_EQ(ErrorOf(fmt::format(R"([{}, {{"ph":"X","cat":"kernel","name":"k","ts":"soon","dur":2}}])", kKernelEvent)),
-            fmt::format("t.json: event 1 (byte {}): 'ts' is not a time in microseconds", 3 + std::string(kKernelEvent).size()));
+            fmt::format("t.json: event 1 (byte {}): 'ts' is not a time in microseconds",
+                        3 + std::string(kKernelEvent).size()));
   EXPECT_EQ(ErrorOf(R"([{"ph":"X","cat":"kernel","name":"k","dur":2}])"), "t.json: event 0 (byte 1): 'ts' is missing");
-  EXPECT_EQ(ErrorOf(R"([{"ph":"X","cat":"kernel","name":7,"ts":1,"dur":2}])"), "t.json: event 0 (byte 1): 'name' is not a text");
+  EXPECT_EQ(ErrorOf(R"([{"ph":"X","cat":"kernel","name":7,"ts":1,"dur":2}])"),
+            "t.json: event 0 (byte 1): 'name' is not a text");
   EXPECT_EQ(ErrorOf(R"([{"ph":"X","cat":"kernel","name":"k","ts":1,"args":{"correlation":"x"}}])"),
             "t.json: event 0 (byte 1): 'args.correlation' is not a whole number");
   EXPECT_EQ(ErrorOf(R"([{"ph":"X","cat":"kernel","name":"k","ts":1e300}])"),
@@ -154,7 +157,9 @@ TEST(KinetoTrace, DeepNestingIsAnErrorOrPassedOver) {
 // Whatever stands between the events and however long they are: the same as a reader that takes the document whole.
 TEST(KinetoTrace, WindowsEndAnywhere) {
   std::mt19937_64 random(7);
-  const auto pick = [&](std::int64_t most) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most)); };
+  const auto pick = [&](std::int64_t most) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most));
+  };
   for (int round = 0; round < 12; ++round) {
     std::string events;
     std::vector<std::pair<std::string, std::int64_t>> expected;
@@ -165,10 +170,12 @@ TEST(KinetoTrace, WindowsEndAnywhere) {
       // Texts with everything that could be taken for an end.
       std::string name = fmt::format("k{}", number);
       for (std::int64_t i = pick(6); i > 0; --i)
-        name += std::vector<std::string>{"}", "},{", "]", "\\\"", "\\\\", "{\\\"ph\\\":", ",\\u00e9", "\\n"}[static_cast<std::size_t>(pick(8))];
+        name += std::vector<std::string>{
+            "}", "},{", "]", "\\\"", "\\\\", "{\\\"ph\\\":", ",\\u00e9", "\\n"}[static_cast<std::size_t>(pick(8))];
       if (pick(400) == 0) name += std::string(static_cast<std::size_t>(pick(round == 5 ? 1'300'000 : 3000)), 'x');
       const std::string event = fmt::format(
-          "{{{0}\"ph\":{0}\"X\",\"cat\":\"kernel\",\"name\":\"{1}\",\"ts\":{2},{0}\"dur\":1,\"args\":{{\"a\":[{{}},{{\"b\":[1]}}]{0}}}}}",
+          "{{{0}\"ph\":{0}\"X\",\"cat\":\"kernel\",\"name\":\"{1}\",\"ts\":{2},{0}\"dur\":1,\"args\":{{\"a\":[{{}},{{"
+          "\"b\":[1]}}]{0}}}}}",
           blank, name, number);
       if (!events.empty()) events += fmt::format("{},{}", pick(3) == 0 ? blank : "", pick(3) == 0 ? blank : "");
       events += event;
@@ -186,9 +193,19 @@ TEST(KinetoTrace, WindowsEndAnywhere) {
 
 // Any field of any event with a value of another type: an error that names the event, or a timeline; never a crash.
 TEST(KinetoTrace, WrongTypesInEveryField) {
-  const nlohmann::json document = nlohmann::json::parse(TraceOf(fmt::format("{},{},{}", kKernelEvent, kOperatorEvent, kLaunchEvent)));
-  const std::vector<nlohmann::json> wrong = {nullptr, true, -1, 1e308, "", "x", std::string(5000, 'y'), nlohmann::json::array(),
-                                             nlohmann::json::object(), nlohmann::json::parse("[[[{}]]]"), 18446744073709551615u};
+  const nlohmann::json document =
+      nlohmann::json::parse(TraceOf(fmt::format("{},{},{}", kKernelEvent, kOperatorEvent, kLaunchEvent)));
+  const std::vector<nlohmann::json> wrong = {nullptr,
+                                             true,
+                                             -1,
+                                             1e308,
+                                             "",
+                                             "x",
+                                             std::string(5000, 'y'),
+                                             nlohmann::json::array(),
+                                             nlohmann::json::object(),
+                                             nlohmann::json::parse("[[[{}]]]"),
+                                             18446744073709551615u};
   int errors = 0;
   const auto check = [&](const nlohmann::json& changed) {
     const Result<Timeline> read = Read(changed.dump());
