@@ -207,7 +207,7 @@ class Builder {
   }
 
   Result<Value> AddLayer(const PointwiseConfig& config) {
-    if (config.inputs.size() > 2) return Unsupported("cuDNN's graph has no such element-wise operation");
+    if (config.inputs.size() > 2) return Unsupported(PointwiseRefusal(config.kind));
     Shape merged = config.inputs[0];
     if (config.inputs.size() > 1) {
       INFIMUM_ASSIGN_OR_RETURN(merged, Broadcast(config.inputs[0], config.inputs[1]));
@@ -271,7 +271,7 @@ class Builder {
       return is_swish ? Pointwise(values[0], {gate, {}, {}}, Mode::MUL).tensor : gate;
     }
     const std::optional<Mode> mode = ModeOf(kind);
-    if (!mode) return Unsupported("cuDNN's graph has no such element-wise operation");
+    if (!mode) return Unsupported(PointwiseRefusal(kind));
     fe::graph::Pointwise_attributes attributes;
     attributes.set_mode(*mode);
     if (kind == PointwiseKind::kElu) attributes.set_elu_alpha(static_cast<float>(values_.elu_alpha));

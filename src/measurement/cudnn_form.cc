@@ -45,6 +45,24 @@ const LayerConfig& LeadOf(const Workload& workload) {
   return std::get<Region>(workload).members.front().config;
 }
 
+std::string PointwiseRefusal(PointwiseKind kind) {
+  switch (kind) {
+    case PointwiseKind::kAnd:
+    case PointwiseKind::kOr:
+    case PointwiseKind::kNot:
+    case PointwiseKind::kEqual:
+    case PointwiseKind::kGreater:
+    case PointwiseKind::kGreaterOrEqual:
+    case PointwiseKind::kLess:
+    case PointwiseKind::kLessOrEqual:
+    case PointwiseKind::kWhere:
+      return "cuDNN's graph has logic, comparisons and selections, but tensors of truth values are left to kernels of "
+             "infimum's own";
+    default:
+      return "cuDNN's graph has no such element-wise operation";
+  }
+}
+
 std::vector<CudnnForm> FormsOf(const Workload& workload, NumericContract contract, CandidateTier tier) {
   const LayerConfig& lead = LeadOf(workload);
   const auto* convolution = std::get_if<ConvolutionConfig>(&lead);
