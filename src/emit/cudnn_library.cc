@@ -38,7 +38,9 @@ constexpr std::string_view kNotes =
 
 constexpr std::string_view kCommands =
     "build/cudnn_benchmarks --tier exhaustive --benchmark_out=results.json --benchmark_out_format=json\n"
-    "build/cudnn_benchmarks --list --device-properties h200.json   # names, without a GPU\n";
+    "build/cudnn_benchmarks --list --device-properties h200.json   # names, without a GPU\n"
+    "# h200.json: infimum has it and others in share/infimum/gpus; cuDNN writes it of a device here\n"
+    "# (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION).\n";
 
 std::span<const EmittedFile> SharedFiles() {
   static const std::vector<EmittedFile> files = [] {

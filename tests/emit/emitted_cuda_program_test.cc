@@ -14,6 +14,7 @@
 namespace infimum {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // GCC 12 sees overlaps where std::string is assigned a literal (its bug 105651).
@@ -95,6 +96,9 @@ TEST(EmittedCudaProgram, OfCudnnNamesTheEnumeratorsCandidates) {
   ASSERT_EQ(program.Build(kFlags), "");
   ExpectToSayThatThereIsNoGpu(program);
 
+  const auto help = program.Say("--help");
+  EXPECT_THAT(help.output,
+              AllOf(HasSubstr("--tier"), HasSubstr("--device-properties"), HasSubstr("--benchmark_filter")));
   const std::string properties = std::string(INFIMUM_SOURCE_DIR) + "/db/data/gpus/h200.json";
   const auto said = program.Say("--list --device-properties '" + properties + "'");
   ASSERT_EQ(said.status, 0) << said.error;

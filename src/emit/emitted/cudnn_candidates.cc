@@ -120,6 +120,10 @@ void AddOffered(const gpu::Options& options, const Layer& layer, const Target& t
       const std::vector<Plan> plans = options.tier == gpu::Tier::kHeuristic ? graph.Heuristic()
                                       : options.tier == gpu::Tier::kEngine  ? graph.BestOfEngines()
                                                                             : graph.Exhaustive(gpu::kMostOfAForm);
+      if (options.tier == gpu::Tier::kExhaustive && plans.size() >= gpu::kMostOfAForm) {
+        std::fprintf(stderr, "cudnn-graph%s %s: the first %zu settings, there may be more\n", form.suffix.c_str(),
+                     form.layouts.c_str(), gpu::kMostOfAForm);
+      }
       std::vector<std::string> unmet = layer.contracts;
       for (const Plan& plan : plans) {
         const std::string contract = ContractOf(layer, *graph.NotesOf(plan.engine));
