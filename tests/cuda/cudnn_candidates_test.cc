@@ -179,6 +179,21 @@ TEST_F(CudnnCandidatesTest, WhatTheGraphLacksIsRefusedWithTheReason) {
   EXPECT_FALSE(strict.refusal.empty());
 }
 
+TEST_F(CudnnCandidatesTest, WhatIsNotListedOfAllSettingsIsSaid) {
+  const Result<CandidateList> list =
+      CudnnCandidates(*ParseWorkload(Convolution("bf16")), NumericContract::kBf16, CandidateTier::kExhaustive,
+                      CudnnTarget::Of(PropertiesOf("h200")), 10);
+  ASSERT_TRUE(list.ok());
+  EXPECT_EQ(list->candidates.size(), 20U);
+  EXPECT_THAT(list->refusal, HasSubstr("what 2 forms have each beyond the first 10 settings"));
+}
+
+TEST_F(CudnnCandidatesTest, AContractOfOtherStorageHasNone) {
+  const CandidateList list = List(Convolution("f16"), "h200", CandidateTier::kEngine, NumericContract::kBf16);
+  EXPECT_TRUE(list.candidates.empty());
+  EXPECT_THAT(list.refusal, HasSubstr("bf16 asks for"));
+}
+
 TEST_F(CudnnCandidatesTest, ADeviceOlderThanCudnnHasNoCandidates) {
   GpuProperties gpu = PropertiesOf("h200");
   std::string text = gpu.json();
