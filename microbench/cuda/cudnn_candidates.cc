@@ -8,10 +8,13 @@
 namespace infimum::cuda {
 namespace {
 
+// Of floating point: integer products are exact under every contract, as a quantized model's layers are.
 bool IsProduct(const Workload& workload) {
   const auto is_product = [](const LayerConfig& config) {
-    return std::holds_alternative<ConvolutionConfig>(config) || std::holds_alternative<MatMulConfig>(config) ||
-           std::holds_alternative<AttentionConfig>(config);
+    const bool multiplies = std::holds_alternative<ConvolutionConfig>(config) ||
+                            std::holds_alternative<MatMulConfig>(config) ||
+                            std::holds_alternative<AttentionConfig>(config);
+    return multiplies && IsFloatingPoint(TypesOf(config).input);
   };
   if (const auto* config = std::get_if<LayerConfig>(&workload)) return is_product(*config);
   for (const RegionMember& member : std::get<Region>(workload).members)
@@ -40,14 +43,14 @@ Result<std::vector<CudnnPlan>> BestOfEngines(CudnnGraph& graph) {
   return plans;
 }
 
-Result<std::vector<CudnnPlan>> PlansOf(CudnnGraph& graph, CandidateTier tier) {
+Result<std::vector<CudnnPlan>> PlansOf(CudnnGraph& graph, CandidateTier tier, std::size_t most) {
   switch (tier) {
     case CandidateTier::kHeuristic:
       return graph.Heuristic();
     case CandidateTier::kEngine:
       return BestOfEngines(graph);
     case CandidateTier::kExhaustive:
-      return graph.Exhaustive(kMostOfAForm);
+      return graph.Exhaustive(most);
   }
   return std::vector<CudnnPlan>();
 }
@@ -71,20 +74,22 @@ CudnnTarget CudnnTarget::Of(std::string device, std::shared_ptr<CudnnHandle> han
 }
 
 Result<CandidateList> CudnnCandidates(const Workload& workload, NumericContract contract, CandidateTier tier,
-                                      const CudnnTarget& target) {
+                                      const CudnnTarget& target, std::size_t most_of_a_form) {
   CandidateList list;
   list.workload = KeyOf(workload).text;
   list.contract = contract;
   list.tier = tier;
   list.device = target.device;
+  list.refusal = ContractRefusal(contract, workload);
+  if (!list.refusal.empty()) return list;
   const bool is_product = IsProduct(workload);
   const cpu::ValuedRegion problem = BenchmarkedRegion(workload);
   const auto refuse = [&](const CudnnForm& form, const std::string& why) {
     // A family that the graph lacks is refused in every form with the same words.
-    const std::string words = NameOf(form, workload) + ": " + why;
     if (list.refusal.find(why) != std::string::npos) return;
-    list.refusal += (list.refusal.empty() ? "" : "; ") + words;
+    list.refusal += (list.refusal.empty() ? "" : "; ") + NameOf(form, workload) + ": " + why;
   };
+  std::size_t cut_forms = 0;
   for (const CudnnForm& form : FormsOf(workload, contract, tier)) {
     Result<CudnnGraph> graph = target.build(problem, form);
     if (!graph.ok()) {
@@ -92,7 +97,7 @@ Result<CandidateList> CudnnCandidates(const Workload& workload, NumericContract 
       refuse(form, graph.error().message.substr(std::string_view("unsupported: ").size()));
       continue;
     }
-    INFIMUM_ASSIGN_OR_RETURN(const std::vector<CudnnPlan> plans, PlansOf(*graph, tier));
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<CudnnPlan> plans, PlansOf(*graph, tier, most_of_a_form));
     std::size_t count = 0;
     for (const CudnnPlan& plan : plans) {
       if (!MayMeet(plan.notes, contract, is_product)) continue;
@@ -103,12 +108,18 @@ Result<CandidateList> CudnnCandidates(const Workload& workload, NumericContract 
       offered.notes = Format(plan.notes);
       list.candidates.push_back(std::move(offered));
     }
+    if (tier == CandidateTier::kExhaustive && plans.size() >= most_of_a_form) ++cut_forms;
     if (plans.empty()) {
       refuse(form, "no engine of cuDNN takes it on this device");
     } else if (count == 0) {
       refuse(form, "all " + std::to_string(plans.size()) + " engines are of other arithmetic than " +
                        std::string(Name(contract)));
     }
+  }
+  if (cut_forms > 0) {
+    list.refusal += (list.refusal.empty() ? "" : "; ") + ("what " + std::to_string(cut_forms)) +
+                    (cut_forms == 1 ? " form has" : " forms have each") + " beyond the first " +
+                    std::to_string(most_of_a_form) + " settings, the most that are asked for";
   }
   return list;
 }

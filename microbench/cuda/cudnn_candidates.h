@@ -31,9 +31,10 @@ struct CudnnTarget {
   static CudnnTarget Of(std::string device, std::shared_ptr<CudnnHandle> handle);
 };
 
-// Lists without the library's name and version; `refusal` has cuDNN's words for the forms that it does not take.
+// Lists without the library's name and version; `refusal` has cuDNN's words for the forms that it does not take, and
+// says where a form has more settings than are listed.
 Result<CandidateList> CudnnCandidates(const Workload& workload, NumericContract contract, CandidateTier tier,
-                                      const CudnnTarget& target);
+                                      const CudnnTarget& target, std::size_t most_of_a_form = kMostOfAForm);
 
 // The form and the plan that a candidate of such a list names; nullopt where it names none of this workload.
 struct CudnnChoice {

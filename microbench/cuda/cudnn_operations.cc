@@ -36,8 +36,9 @@ class Builder {
   Result<std::vector<CudnnTensor>> Add(const Region& region) {
     const LayerConfig& lead = region.members.front().config;
     // What a region begins with decides how the tensors within it lie.
-    has_channels_ = std::holds_alternative<ConvolutionConfig>(lead) || std::holds_alternative<PoolingConfig>(lead);
+    has_channels_ = LeadsWithChannels(lead);
     has_rows_ = std::holds_alternative<MatMulConfig>(lead) || std::holds_alternative<AttentionConfig>(lead);
+    shapes_ = MemberShapes(region);
     for (const RegionMember& member : region.members) {
       operands_ = OperandsOf(member.config);
       sources_ = member.operands;
@@ -206,7 +207,7 @@ class Builder {
   }
 
   Result<Value> AddLayer(const PointwiseConfig& config) {
-    if (config.inputs.size() > 2) return Unsupported("cuDNN's graph has no such element-wise operation");
+    if (config.inputs.size() > 2) return Unsupported(PointwiseRefusal(config.kind));
     Shape merged = config.inputs[0];
     if (config.inputs.size() > 1) {
       INFIMUM_ASSIGN_OR_RETURN(merged, Broadcast(config.inputs[0], config.inputs[1]));
@@ -219,32 +220,32 @@ class Builder {
       if (ElementCount(made.placement.shape) == ElementCount(merged)) whole = &made;
     }
     const bool channels_last = whole == nullptr || (!has_rows_ && (form_.channels_last || !has_channels_));
+    const Shape& seen = shapes_[made_.size()];
+    const Shape& full = whole != nullptr ? whole->placement.shape : seen.rank() > 0 ? seen : merged;
     std::vector<Value> values;
     for (std::size_t k = 0; k < config.inputs.size(); ++k) {
-      INFIMUM_ASSIGN_OR_RETURN(Value value, PointwiseOperand(k, config.inputs[k], merged, whole, channels_last));
+      INFIMUM_ASSIGN_OR_RETURN(Value value, PointwiseOperand(k, config.inputs[k], merged, full, whole, channels_last));
       values.push_back(std::move(value));
     }
     Value result{nullptr, {}, {}};
     if (whole != nullptr) {
       result = *whole;
     } else {
-      result.shape = WithLastAsChannels(merged);
-      result.placement = TensorPlacement::RowMajor(merged);
+      result.shape = WithLastAsChannels(full);
+      result.placement = TensorPlacement::RowMajor(full);
     }
     INFIMUM_ASSIGN_OR_RETURN(result.tensor, Compute(config.kind, values));
     result.tensor->set_dim(result.shape.dims).set_stride(Strides(result.shape, channels_last));
     return result;
   }
 
-  // An operand of an element-wise layer, spread over the dimensions of `whole` where there is one.
-  Result<Value> PointwiseOperand(std::size_t k, const Shape& own, const Shape& merged, const Value* whole,
-                                 bool channels_last) {
-    if (whole == nullptr) {
-      const Shape full = own.rank() == merged.rank() ? own : *Unmerged(own, merged, merged);
-      return Operand(k, WithLastAsChannels(full), channels_last);
-    }
-    const std::optional<Shape> spread = Unmerged(own, merged, whole->placement.shape);
+  // An operand of an element-wise layer, spread over the dimensions of all its elements: those of `whole` where there
+  // is one.
+  Result<Value> PointwiseOperand(std::size_t k, const Shape& own, const Shape& merged, const Shape& full,
+                                 const Value* whole, bool channels_last) {
+    const std::optional<Shape> spread = Unmerged(own, merged, full);
     if (!spread) return Unsupported("an operand of the element-wise layer ends within a dimension of the result");
+    if (whole == nullptr) return Operand(k, WithLastAsChannels(*spread), channels_last);
     // Filled up channels would have to be filled up here too.
     if (whole->placement.shape != whole->placement.room)
       return Unsupported("an operand beside channels that are filled up");
@@ -270,7 +271,7 @@ class Builder {
       return is_swish ? Pointwise(values[0], {gate, {}, {}}, Mode::MUL).tensor : gate;
     }
     const std::optional<Mode> mode = ModeOf(kind);
-    if (!mode) return Unsupported("cuDNN's graph has no such element-wise operation");
+    if (!mode) return Unsupported(PointwiseRefusal(kind));
     fe::graph::Pointwise_attributes attributes;
     attributes.set_mode(*mode);
     if (kind == PointwiseKind::kElu) attributes.set_elu_alpha(static_cast<float>(values_.elu_alpha));
@@ -289,7 +290,10 @@ class Builder {
     if (!mode) return Unsupported("cuDNN's graph has no such reduction");
     Shape kept = config.input;
     for (const std::int64_t axis : config.axes) kept.dims[static_cast<std::size_t>(axis)] = 1;
-    const Shape input = WithLastAsChannels(config.input), output = WithLastAsChannels(kept);
+    const Shape& full = shapes_[made_.size()].rank() > 0 ? shapes_[made_.size()] : config.input;
+    const std::optional<Shape> spread = Unmerged(kept, config.input, full);
+    if (!spread) return Unsupported("what the reduction keeps ends within a dimension of what it reads");
+    const Shape input = WithLastAsChannels(full), output = WithLastAsChannels(*spread);
     INFIMUM_ASSIGN_OR_RETURN(Value x, Operand(0, input, true));
     // cuDNN's graph has no mean at inference: a sum of what was scaled before it.
     if (config.kind == ReductionKind::kMean) {
@@ -298,7 +302,7 @@ class Builder {
     }
     const TensorPointer y = graph_.reduction(x.tensor, fe::graph::Reduction_attributes().set_mode(*mode));
     y->set_dim(output.dims).set_stride(Strides(output, true));
-    return Value{y, output, TensorPlacement::RowMajor(kept)};
+    return Value{y, output, TensorPlacement::RowMajor(*spread)};
   }
 
   Result<Value> AddLayer(const PoolingConfig& config) {
@@ -340,10 +344,12 @@ class Builder {
     if (!config.scale) return Unsupported("cuDNN's normalizations have a scale");
     const bool is_rms = config.kind == NormalizationKind::kRms;
     if (!is_rms && !config.bias) return Unsupported("cuDNN's layer normalization has a bias");
-    Shape rows{{1, 1, 1, 1}}, parameters = rows;
-    for (std::size_t i = 0; i < config.input.rank(); ++i)
-      rows.dims[i < static_cast<std::size_t>(config.axis) ? 0 : 1] *= config.input.dims[i];
-    parameters.dims[1] = rows.dims[1];
+    // Rows and columns, split where what they are added up from or go into is.
+    const Shape& own = shapes_[made_.size()];
+    if (own.rank() == 0) return Unsupported("a normalization behind a product");
+    const std::optional<Shape> columns = ParametersOf(config, own);
+    if (!columns) return Unsupported("the rows of the normalization end within a dimension of what it reads");
+    const Shape rows = WithLastAsChannels(own), parameters = WithLastAsChannels(*columns);
     INFIMUM_ASSIGN_OR_RETURN(const Value x, Operand(0, rows, true));
     INFIMUM_ASSIGN_OR_RETURN(Value scale, Operand(1, parameters, true));
     TensorPointer epsilon = graph_.tensor(static_cast<float>(values_.epsilon));
@@ -354,18 +360,19 @@ class Builder {
         INFIMUM_ASSIGN_OR_RETURN(Value bias, Operand(2, parameters, true));
         attributes.set_bias(bias.tensor);
       }
-      return RowsOf(graph_.rmsnorm(x.tensor, scale.tensor, attributes)[0], rows);
+      return RowsOf(graph_.rmsnorm(x.tensor, scale.tensor, attributes)[0], own);
     }
     INFIMUM_ASSIGN_OR_RETURN(Value bias, Operand(2, parameters, true));
     fe::graph::Layernorm_attributes attributes;
     attributes.set_forward_phase(fe::NormFwdPhase_t::INFERENCE).set_epsilon(epsilon);
-    return RowsOf(graph_.layernorm(x.tensor, scale.tensor, bias.tensor, attributes)[0], rows);
+    return RowsOf(graph_.layernorm(x.tensor, scale.tensor, bias.tensor, attributes)[0], own);
   }
 
   // A normalization's result: rows as cuDNN has them, which lie as the layer's do.
-  static Value RowsOf(const TensorPointer& y, const Shape& rows) {
+  static Value RowsOf(const TensorPointer& y, const Shape& own) {
+    const Shape rows = WithLastAsChannels(own);
     y->set_dim(rows.dims).set_stride(Strides(rows, true));
-    return {y, rows, TensorPlacement::RowMajor(Shape{{rows.dims[0], rows.dims[1]}})};
+    return {y, rows, TensorPlacement::RowMajor(own)};
   }
 
   // cuDNN's graph has no batch normalization at inference: (x - mean) / sqrt(variance + epsilon) * scale + bias.
@@ -428,6 +435,7 @@ class Builder {
   const CudnnForm& form_;
   fe::graph::Graph& graph_;
   bool has_channels_ = false, has_rows_ = false;
+  std::vector<Shape> shapes_;  // in which members without either see their elements
   std::map<RegionOperand, Value> outside_;
   std::vector<Value> made_;  // by member
   std::vector<CudnnTensor> tensors_;

@@ -91,11 +91,12 @@ void FakeBackend::ReadSettings() {
       constexpr std::array<std::string_view, 15> kNames{
           "machine", "noise", "process-noise", "frequency", "pace",  "crash",         "abort",      "exit",
           "hang",    "leak",  "out-of-memory", "fail",      "wrong", "crash-listing", "crash-peaks"};
-      settings_status_ = Error{"unknown option " + Quoted(name) + DidYouMean(name, kNames)};
+      settings_status_ = Error{"--backend-option: unknown option " + Quoted(name) + DidYouMean(name, kNames)};
       return;
     }
     if (!understood) {
-      settings_status_ = Error{name + "=" + Quoted(value) + " is no number" + (name == "pace" ? " of ms (2ms)" : "")};
+      settings_status_ = Error{"--backend-option: " + name + "=" + Quoted(value) + " is no number" +
+                               (name == "pace" ? " of ms (2ms)" : "")};
       return;
     }
   }

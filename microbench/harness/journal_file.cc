@@ -38,9 +38,11 @@ bool LockSoon(int descriptor) {
 
 Result<std::unique_ptr<JournalFile>> JournalFile::Open(const std::string& path, const Clock& clock) {
   if (path == "-") return std::unique_ptr<JournalFile>(new JournalFile(path, dup(STDOUT_FILENO), clock));
+  const bool is_new = access(path.c_str(), F_OK) != 0;
   const int descriptor = open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (descriptor < 0) return Failed(path, "cannot be written");
   std::unique_ptr<JournalFile> journal(new JournalFile(path, descriptor, clock));
+  journal->is_new_ = is_new;
   struct stat about {};
   if (fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && !LockSoon(descriptor))
     return Error{path + ": another runner is writing it, wait for its end or name another file"};
@@ -49,6 +51,12 @@ Result<std::unique_ptr<JournalFile>> JournalFile::Open(const std::string& path, 
 
 JournalFile::~JournalFile() {
   if (descriptor_ >= 0) close(descriptor_);
+}
+
+void JournalFile::Abandon() {
+  struct stat about {};
+  const bool is_empty = fstat(descriptor_, &about) == 0 && S_ISREG(about.st_mode) && about.st_size == 0;
+  if (is_new_ && is_empty) unlink(path_.c_str());
 }
 
 Result<EarlierResults> JournalFile::Begin(const ResultsHeader& header) {

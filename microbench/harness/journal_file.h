@@ -29,6 +29,7 @@ class JournalFile : public ResultsOutput {
   Status Settle() override;
   // Writes the end line and settles everything.
   Status Finish() override;
+  void Abandon() override;
 
  private:
   JournalFile(std::string path, int descriptor, const Clock& clock)
@@ -42,6 +43,7 @@ class JournalFile : public ResultsOutput {
   const Clock& clock_;
   Clock::Duration last_sync_{0};
   bool unsynced_ = false;
+  bool is_new_ = false;  // this runner made the file
   std::int64_t rows_ = 0;
 };
 

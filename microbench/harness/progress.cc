@@ -84,7 +84,15 @@ void ProgressDisplay::Tick() {
 void ProgressDisplay::Show(Clock::Duration now) {
   CampaignProgress shown = last_;
   shown.elapsed += now - last_update_;
-  if (shown.remaining) shown.remaining = std::max(*shown.remaining - (now - last_update_), Clock::Duration(0));
+  // What was to take no longer and still runs (a candidate that hangs): how long, nobody knows.
+  const Clock::Duration passed = now - last_update_;
+  if (shown.remaining && passed > Clock::Duration(0)) {
+    if (passed < *shown.remaining) {
+      *shown.remaining -= passed;
+    } else {
+      shown.remaining.reset();
+    }
+  }
   if (options_.descriptor >= 0 && now - last_json_ >= kJsonEvery) {
     last_json_ = now;
     SendJson(FormatProgressJson(shown));

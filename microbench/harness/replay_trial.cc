@@ -46,15 +46,6 @@ class PartsRun : public PreparedRun {
   std::size_t first_, last_;
 };
 
-Result<ReplaySchedule> ReadSchedule(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{path + ": cannot be read: " + std::strerror(errno)};
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  Result<ReplaySchedule> schedule = ParseReplaySchedule(text);
-  if (!schedule.ok()) return Within(path, schedule.error());
-  return schedule;
-}
-
 // Parts between their neighbours, by the device's clock where it has one. Reading the host's costs each part some 25
 // ns.
 Status TimeInLoop(PreparedReplay& replay, Clock::Duration budget, const Clock& clock, std::vector<ReplayPart>& parts) {
@@ -101,6 +92,15 @@ Status TimeAlone(Backend& backend, PreparedReplay& replay, std::size_t index, Cl
 }
 
 }  // namespace
+
+Result<ReplaySchedule> ReadSchedule(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error{path + ": cannot be read: " + std::strerror(errno)};
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  Result<ReplaySchedule> schedule = ParseReplaySchedule(text);
+  if (!schedule.ok()) return Within(path, schedule.error());
+  return schedule;
+}
 
 Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, TrialTools tools) {
   INFIMUM_ASSIGN_OR_RETURN(ReplaySchedule schedule, ReadSchedule(request.schedule));

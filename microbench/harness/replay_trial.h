@@ -30,6 +30,9 @@ struct ReplayRequest {
   friend bool operator==(const ReplayRequest&, const ReplayRequest&) = default;
 };
 
+// An error names the file, and the place in it where it is no schedule.
+Result<ReplaySchedule> ReadSchedule(const std::string& path);
+
 // One repetition in the result. Where the numbers were not asked for, parts have no errors and there are no outputs.
 Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, TrialTools tools);
 

@@ -26,6 +26,8 @@ class ResultsOutput {
   // Makes durable what was written more than a second ago; called often.
   virtual Status Settle() { return {}; }
   virtual Status Finish() = 0;
+  // In place of Begin(), where nothing can be measured: a file that was made for this leaves nothing behind.
+  virtual void Abandon() {}
 };
 
 // Google Benchmark JSON in `path` ("-": standard output); opened now, so that a path which cannot be

@@ -16,6 +16,7 @@
 #include "microbench/harness/journal_file.h"
 #include "microbench/harness/progress.h"
 #include "microbench/harness/replay_session.h"
+#include "microbench/harness/replay_trial.h"
 #include "microbench/harness/runner_options.h"
 #include "microbench/harness/summary.h"
 #include "microbench/harness/surroundings.h"
@@ -75,13 +76,20 @@ class Runner {
     }
     LeaveTheCores();
     const Result<ResultsHeader> header = Describe();
-    if (!header.ok()) return end_wished != 0 ? Fail(Error{"interrupted, nothing was measured"}) : Fail(header.error());
+    if (!header.ok()) {
+      if (output) output->Abandon();
+      return end_wished != 0 ? Fail(Error{"interrupted, nothing was measured"})
+                             : Fail(header.error(), CodeOf(header.error()));
+    }
     WorkerProcess worker(ProcessOptions(true));
     if (options_.action != RunnerAction::kRun) return List(*plan, worker);
     return Measure(*plan, *header, worker, *output);
   }
 
  private:
+  // A wrong --backend-option is known only to the backend, whose worker says so; it is wrong usage all the same.
+  int CodeOf(const Error& error) const { return error.message.starts_with(name_ + ": --backend-option") ? 2 : 1; }
+
   Result<std::unique_ptr<ResultsOutput>> OpenOutput() {
     if (options_.format == "google-benchmark") return OpenGoogleBenchmark(options_.output);
     INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<JournalFile> journal, JournalFile::Open(options_.output, SteadyClock()));
@@ -89,8 +97,14 @@ class Runner {
   }
 
   int Replay() {
-    const auto failed = [](const Error& error) { return Fail(end_wished != 0 ? Error{"interrupted"} : error); };
+    const auto failed = [this](const Error& error) {
+      return end_wished != 0 ? Fail(Error{"interrupted"}) : Fail(error, CodeOf(error));
+    };
+    // What cannot be run at all is said before a repetition is promised.
+    if (const Result<ReplaySchedule> schedule = ReadSchedule(options_.replay); !schedule.ok())
+      return Fail(schedule.error());
     LeaveTheCores();
+    if (const Result<ResultsHeader> device = Describe(); !device.ok()) return failed(device.error());
     WorkerProcess worker(ProcessOptions(true));
     ReplayTools tools{worker, [this](std::int64_t done, std::int64_t rounds) {
                         if (options_.quiet) return;

@@ -1,5 +1,6 @@
 #include "microbench/harness/runner_options.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -19,6 +20,7 @@ namespace infimum {
 namespace {
 
 constexpr double kMemoryPart = 0.75;
+constexpr int kNoDescriptor = -1;
 
 // What CLI11 fills, as text where we want our own errors.
 struct RawOptions {
@@ -42,7 +44,7 @@ struct RawOptions {
   std::int64_t threads = 1;
   std::int64_t rounds = 3;
   std::uint64_t seed = 1;
-  int progress_descriptor = -1;
+  int progress_descriptor = kNoDescriptor;
   bool peaks = false;
   bool list = false;
   bool list_json = false;
@@ -167,6 +169,8 @@ Status CheckWhatToRun(const RawOptions& raw) {
     return Error{"--list and --dry-run exclude each other, give one of them"};
   if (raw.rounds < 1 || raw.rounds > 1000) return Error{"--rounds must be from 1 to 1000"};
   if (raw.threads < 1) return Error{"--threads must be 1 or more"};
+  if (raw.progress_descriptor != kNoDescriptor && fcntl(raw.progress_descriptor, F_GETFD) == -1)
+    return Error{"--progress-fd " + std::to_string(raw.progress_descriptor) + ": no such descriptor is open"};
   return {};
 }
 

@@ -34,6 +34,10 @@ Table MakeTable(const CandidateList& list) {
 
 Result<int> RunCandidates(const CandidatesOptions& options) {
   CandidateQuestion question = options.question;
+  if (!question.gpu.empty() && !question.backend.empty() && question.backend != "cuda") {
+    return UsageError("--backend " + question.backend +
+                      " tells of this machine's device alone; --device-properties is for --backend cuda");
+  }
   INFIMUM_ASSIGN_OR_RETURN(question.workload, ParseWorkload(options.workload));
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const CandidateList list, AskForCandidates(installation, question));
@@ -68,7 +72,8 @@ void AddCandidatesCommand(CLI::App& app, Invocation& invocation) {
       "Of this machine's device, or with --device-properties of a GPU that is not here: cuDNN answers for the "
       "properties "
       "that it is given, and nothing is run. Names of engines belong to one version of cuDNN.\n"
-      "Shipped: tesla-t4, a100-sxm4-40gb, h100-sxm, h200, b200; a file has the JSON text that cuDNN writes of a device "
+      "Shipped: tesla-t4, a100-sxm4-40gb, h100-sxm, h200, b200, also as `infimum devices` names them or by how they "
+      "begin (a100); a file has the JSON text that cuDNN writes of a device "
       "(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION).",
       "infimum candidates --device-properties h200 'matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x3072 "
       "bias=no weights=const'");
@@ -81,9 +86,17 @@ void AddCandidatesCommand(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("--backend", options->question.backend,
                    "whose library is asked: onednn or cuda; default: onednn, with --device-properties cuda")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      // cuDNN is asked about other GPUs without a runner.
+      ->check([](const std::string& name) { return name == "cuda" ? std::string() : IsBackend(name); });
   command->add_option("--device-properties", options->question.gpu, "a GPU that need not be here, by name or file")
-      ->type_name("GPU");
+      ->type_name("GPU")
+      ->check([](const std::string& given) {
+        const Result<Installation> installation = Installation::Find();
+        if (!installation) return installation.error().message;
+        const Result<std::filesystem::path> file = installation->GpuProperties(given);
+        return file ? std::string() : file.error().message;
+      });
   AddTier(command, options->question.tier);
   AddContract(command, options->question.contract);
   AddThreads(command, options->question.threads);

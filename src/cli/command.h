@@ -22,6 +22,9 @@ inline constexpr int kFailed = 1;
 inline constexpr int kUsage = 2;
 inline constexpr int kGateFailed = 3;
 
+// For what only a command itself can see to be wrong usage, beyond what an option's check sees: says it.
+int UsageError(const std::string& message);
+
 // What the user asked for, run after the whole command line was understood.
 class Invocation {
  public:

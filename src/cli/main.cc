@@ -19,6 +19,11 @@ CLI::App* NewCommand(CLI::App& app, const std::string& name, const std::string& 
   return command;
 }
 
+int UsageError(const std::string& message) {
+  fmt::print(stderr, "infimum: error: {}\n", message);
+  return kUsage;
+}
+
 namespace {
 
 // A long name's words, and the names of subcommands: what a mistyped word may have meant.

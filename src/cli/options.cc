@@ -14,6 +14,7 @@
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
+#include "infimum/workflow/installation.h"
 
 namespace infimum::cli {
 namespace {
@@ -78,9 +79,17 @@ void AddThreads(CLI::App* command, std::int64_t& threads) {
       ->capture_default_str();
 }
 
+std::string IsBackend(const std::string& name) {
+  const Result<Installation> installation = Installation::Find();
+  if (!installation) return installation.error().message;
+  const Result<std::filesystem::path> runner = installation->Runner(name);
+  return runner ? std::string() : runner.error().message;
+}
+
 void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string>& backend_options) {
   command->add_option("--backend", backend, "whose runner measures: infimum-microbench-NAME")
       ->type_name("NAME")
+      ->check(IsBackend)
       ->capture_default_str();
   command->add_option("--backend-option", backend_options, "passed on to that runner")
       ->type_name("NAME=VALUE")

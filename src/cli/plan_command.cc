@@ -36,6 +36,8 @@ Result<int> RunPlan(const PlanCommandOptions& options) {
   std::optional<NumericContract> selected;
   for (const std::string& model : options.models) {
     INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(model, dims, options.contract));
+    if (const Status planned = under.CanBePlanned(); !planned.ok())
+      return UsageError(fmt::format("{}: {}", model, planned.error().message));
     if (!graphs.empty() && under.selected != selected)
       return Error{model + ": keeps its own types under --contract, others do not; plan it by itself"};
     selected = under.selected;

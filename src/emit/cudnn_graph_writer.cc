@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "infimum/base/text.h"
+#include "infimum/measurement/cudnn_shapes.h"
 #include "src/emit/cudnn_words.h"
 #include "src/emit/source_text.h"
 
@@ -51,9 +52,10 @@ struct Adder {
 
 }  // namespace
 
-CudnnGraphWriter::CudnnGraphWriter(const Region& region, const CudnnForms& forms) : region_(region), forms_(forms) {
+CudnnGraphWriter::CudnnGraphWriter(const Region& region, const CudnnForms& forms)
+    : region_(region), forms_(forms), shapes_(cuda::MemberShapes(region)) {
   const LayerConfig& lead = region.members.front().config;
-  has_channels_ = std::holds_alternative<ConvolutionConfig>(lead) || std::holds_alternative<PoolingConfig>(lead);
+  has_channels_ = cuda::LeadsWithChannels(lead);
   has_rows_ = std::holds_alternative<MatMulConfig>(lead) || std::holds_alternative<AttentionConfig>(lead);
 }
 

@@ -64,10 +64,13 @@ class CudnnGraphWriter {
   std::string Sums(DataType input) const;
   bool has_channels() const { return has_channels_; }
   bool has_rows() const { return has_rows_; }
+  // In which dimensions the member at hand sees its elements; `own` where nothing but itself decides that.
+  const Shape& SeenAs(const Shape& own) const { return shapes_[member_].rank() > 0 ? shapes_[member_] : own; }
 
  private:
   const Region& region_;
   const CudnnForms& forms_;
+  std::vector<Shape> shapes_;  // cuda::MemberShapes
   bool has_channels_ = false, has_rows_ = false;
   std::size_t member_ = 0;
   std::size_t names_ = 0;  // that the member has used

@@ -1,6 +1,8 @@
 // cuDNN as a library that sources are written for.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "src/emit/cudnn_graph_writer.h"
 #include "src/emit/emitted_files.h"
 #include "src/emit/library.h"
@@ -21,7 +23,8 @@ add_library(cudnn_with_frontend INTERFACE)
 target_include_directories(cudnn_with_frontend SYSTEM INTERFACE
   "${CUDNN_FRONTEND_INCLUDE_DIR}" "${CUDNN_INCLUDE_DIR}" ${CUDAToolkit_INCLUDE_DIRS})
 target_compile_definitions(cudnn_with_frontend INTERFACE
-  NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING CUDNN_FRONTEND_SKIP_JSON_LIB)
+  NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING CUDNN_FRONTEND_SKIP_JSON_LIB
+  CUDA_STUBS="${CUDAToolkit_LIBRARY_DIR}/stubs")
 target_link_libraries(cudnn_with_frontend INTERFACE "${CUDNN_LIBRARY}" CUDA::cudart ${CMAKE_DL_LIBS}))";
 
 constexpr std::string_view kNotes =
@@ -35,7 +38,9 @@ constexpr std::string_view kNotes =
 
 constexpr std::string_view kCommands =
     "build/cudnn_benchmarks --tier exhaustive --benchmark_out=results.json --benchmark_out_format=json\n"
-    "build/cudnn_benchmarks --list --device-properties h200.json   # names, without a GPU\n";
+    "build/cudnn_benchmarks --list --device-properties h200.json   # names, without a GPU\n"
+    "# h200.json: infimum has it and others in share/infimum/gpus; cuDNN writes it of a device here\n"
+    "# (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION).\n";
 
 std::span<const EmittedFile> SharedFiles() {
   static const std::vector<EmittedFile> files = [] {
@@ -65,16 +70,33 @@ Region AsRegion(const Workload& workload) {
   return {{std::move(member)}, {0}};
 }
 
+// Of floating point: integer products are exact under every contract.
 bool HasProduct(const Region& region) {
-  for (const RegionMember& member : region.members)
-    if (std::holds_alternative<ConvolutionConfig>(member.config) ||
-        std::holds_alternative<MatMulConfig>(member.config) || std::holds_alternative<AttentionConfig>(member.config))
-      return true;
-  return false;
+  return std::ranges::any_of(region.members, [](const RegionMember& member) {
+    const bool multiplies = std::holds_alternative<ConvolutionConfig>(member.config) ||
+                            std::holds_alternative<MatMulConfig>(member.config) ||
+                            std::holds_alternative<AttentionConfig>(member.config);
+    return multiplies && IsFloatingPoint(TypesOf(member.config).input);
+  });
+}
+
+// All of its matrix products of f32 run on Tensor Cores, which keep 10 bits of an operand's mantissa.
+bool IsStrictMatrixProduct(const Region& region, const std::vector<NumericContract>& contracts) {
+  const bool is_strict =
+      std::ranges::all_of(contracts, [](NumericContract contract) { return contract == NumericContract::kStrictF32; });
+  return is_strict && std::ranges::any_of(region.members, [](const RegionMember& member) {
+           const auto* product = std::get_if<MatMulConfig>(&member.config);
+           return product != nullptr && product->types.input == DataType::kF32;
+         });
 }
 
 Result<std::string> WriteSource(const SourceRequest& request) {
   const Region region = AsRegion(request.workload);
+  if (IsStrictMatrixProduct(region, request.contracts)) {
+    return Error{
+        "cuDNN's graph has no matrix product in strict f32, all its engines use Tensor Cores; --library cublaslt "
+        "has them, and under --contract tf32 cuDNN does"};
+  }
   const CudnnForms forms = FormsOf(request.workload);
   CudnnGraphWriter writer(region, forms);
   INFIMUM_RETURN_IF_ERROR(writer.AddMembers());

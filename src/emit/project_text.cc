@@ -17,6 +17,14 @@ std::string CodeLine(std::string_view text) {
   return "    " + line + "\n";
 }
 
+// What the first layer's text begins with, which a benchmark's name does: letters alone, none of which a pattern has
+// another meaning for.
+std::string FilterOf(const std::vector<EmittedLayer>& layers) {
+  const std::string& text = layers.front().text;
+  const std::size_t start = text.starts_with("region [") ? std::string_view("region [").size() : 0;
+  return text.substr(start, text.find(' ', start) - start);
+}
+
 std::string Program(const Library& library) { return fmt::format("{}_benchmarks", library.name); }
 
 }  // namespace
@@ -71,7 +79,7 @@ std::string ReadmeText(const Library& library, const std::vector<EmittedLayer>& 
       "## Build and run\n\n"
       "```sh\n"
       "cmake -S . -B build && cmake --build build\n"
-      "build/{0} --benchmark_filter='kernel=3x3'\n"
+      "build/{0} --benchmark_filter='{4}'\n"
       "{1}"
       "infimum import results.json\n"
       "```\n\n"
@@ -79,7 +87,7 @@ std::string ReadmeText(const Library& library, const std::vector<EmittedLayer>& 
       "{3}"
       "With `--benchmark_context=infimum_device=KEY`, a key that `infimum devices` lists, the rows that\n"
       "`infimum import` reads are of that device.\n\n",
-      program, library.commands, library.notes, library.running);
+      program, library.commands, library.notes, library.running, FilterOf(layers));
   text += "## Layers\n\n";
   for (const EmittedLayer& layer : layers) text += fmt::format("`{}`\n\n{}\n", layer.file, CodeLine(layer.text));
   if (!left_out.empty()) {

@@ -290,6 +290,21 @@ NumericContract NativeContract(const Workload& workload) {
   return f16 ? NumericContract::kF16 : NumericContract::kStrictF32;
 }
 
+std::string ContractRefusal(NumericContract contract, const Workload& workload) {
+  const NumericContract own = NativeContract(workload);
+  if (own == contract || own == NumericContract::kInt8) return "";
+  const bool is_narrow = contract == NumericContract::kInt8 || contract == NumericContract::kFp8;
+  // f32 may be rounded to fewer bits on its way into a product; what is stored in fewer is not another type.
+  if (own == NumericContract::kStrictF32 && !is_narrow) return "";
+  const char* const asks = contract == NumericContract::kInt8  ? "8-bit integers"
+                           : contract == NumericContract::kFp8 ? "8-bit floats"
+                           : contract == NumericContract::kF16 || contract == NumericContract::kBf16
+                               ? "that type or f32"
+                               : "f32";
+  return "it is stored as the contract " + std::string(Name(own)) + " has it, and " + std::string(Name(contract)) +
+         " asks for " + asks + (is_narrow ? ": a quantized model has such layers" : "");
+}
+
 ErrorMeasure MeasureOf(const Workload& workload) {
   if (IsNarrowInteger(OutputType(workload))) return ErrorMeasure::kSteps;
   const LayerConfig& config = MainMember(workload);

@@ -45,6 +45,24 @@ const LayerConfig& LeadOf(const Workload& workload) {
   return std::get<Region>(workload).members.front().config;
 }
 
+std::string PointwiseRefusal(PointwiseKind kind) {
+  switch (kind) {
+    case PointwiseKind::kAnd:
+    case PointwiseKind::kOr:
+    case PointwiseKind::kNot:
+    case PointwiseKind::kEqual:
+    case PointwiseKind::kGreater:
+    case PointwiseKind::kGreaterOrEqual:
+    case PointwiseKind::kLess:
+    case PointwiseKind::kLessOrEqual:
+    case PointwiseKind::kWhere:
+      return "cuDNN's graph has logic, comparisons and selections, but tensors of truth values are left to kernels of "
+             "infimum's own";
+    default:
+      return "cuDNN's graph has no such element-wise operation";
+  }
+}
+
 std::vector<CudnnForm> FormsOf(const Workload& workload, NumericContract contract, CandidateTier tier) {
   const LayerConfig& lead = LeadOf(workload);
   const auto* convolution = std::get_if<ConvolutionConfig>(&lead);
@@ -54,7 +72,9 @@ std::vector<CudnnForm> FormsOf(const Workload& workload, NumericContract contrac
   if (tier == CandidateTier::kHeuristic) return forms;
   if (has_channels || (product != nullptr && product->weights == Constness::kConstant))
     forms.push_back({!forms[0].channels_last, false, 1});
-  if ((convolution != nullptr || product != nullptr) && contract == NumericContract::kF16) {
+  // f16 sums are of f16 products: integers are added up in 32 bits, f32 and bf16 in f32.
+  const bool has_half_operands = TypesOf(lead).input == DataType::kF16 && TypesOf(lead).weights == DataType::kF16;
+  if ((convolution != nullptr || product != nullptr) && has_half_operands && contract == NumericContract::kF16) {
     for (std::size_t i = 0, count = forms.size(); i < count; ++i) {
       forms.push_back(forms[i]);
       forms.back().half_sums = true;

@@ -167,6 +167,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   const SteadyTime start = std::chrono::steady_clock::now();
   Analysis analysis;
   INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract));
+  INFIMUM_RETURN_IF_ERROR(under.CanBePlanned());
   analysis.graph = std::move(under.graph);
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));

@@ -35,7 +35,15 @@ Result<CandidateList> AskForCandidates(const Installation& installation, const C
   INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(request, take));
   const std::string program = std::filesystem::path(request.arguments[0]).filename().string();
   if (end.interrupted) return Error{"interrupted"};
-  if (end.exit_code == 0 && list) return *std::move(list);
+  if (end.exit_code == 0 && list) {
+    // A runner offers what it has under any contract, and leaves it to the numeric check what counts.
+    const std::string refusal = ContractRefusal(list->contract, question.workload);
+    if (!refusal.empty()) {
+      list->candidates.clear();
+      list->refusal = refusal;
+    }
+    return *std::move(list);
+  }
   const std::string said = end.last_errors.empty() ? "" : ": " + end.last_errors.back();
   if (end.exit_code > 128) return Error{fmt::format("{} was ended by signal {}{}", program, end.exit_code - 128, said)};
   return Error{fmt::format("{} ended with {}{}", program, end.exit_code, said)};

@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "infimum/base/text.h"
+#include "infimum/db/data_sheets.h"
 
 namespace infimum {
 namespace {
@@ -38,6 +41,23 @@ Result<std::filesystem::path> Choose(const std::filesystem::path& folder, std::s
                            known.size() == 1 ? "is" : "are", known.empty() ? "none" : Join(known, ", "))};
 }
 
+// "NVIDIA H200" as "h200": names of files have small letters and no maker.
+std::string PlainName(std::string_view name) {
+  std::string plain;
+  for (const char c : name) plain += c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  constexpr std::string_view kMaker = "nvidia-";
+  return plain.starts_with(kMaker) ? plain.substr(kMaker.size()) : plain;
+}
+
+// As the properties in this file say, "" where they do not.
+std::string DeviceNameIn(const std::filesystem::path& file) {
+  std::ifstream input(file, std::ios::binary);
+  const nlohmann::json properties = nlohmann::json::parse(input, nullptr, false);
+  if (!properties.is_object()) return "";
+  const auto name = properties.find("deviceName");
+  return name != properties.end() && name->is_string() ? name->get<std::string>() : "";
+}
+
 }  // namespace
 
 Result<Installation> Installation::Find() {
@@ -63,11 +83,30 @@ Result<std::filesystem::path> Installation::Enumerator(std::string_view backend)
 }
 
 Result<std::filesystem::path> Installation::GpuProperties(const std::string& given) const {
+  if (given.empty()) return Error{"a GPU's name or a file of its properties is needed, not nothing"};
   std::error_code error;
   if (std::filesystem::is_regular_file(given, error)) return std::filesystem::path(given);
   if (given.find('/') != std::string::npos || given.ends_with(".json"))
     return Error{given + ": no such file of device properties"};
-  return Choose(binaries_.parent_path() / "share/infimum/gpus", "GPU", "", given, ".json");
+  const std::filesystem::path folder = binaries_.parent_path() / "share/infimum/gpus";
+  const std::string wanted = PlainName(given);
+  const DataSheet* const sheet = FindDataSheet(given);
+  const std::vector<std::string> known = NamesIn(folder, "", ".json");
+  std::vector<std::string> begin_so;
+  for (const std::string& name : known) {
+    const std::filesystem::path path = folder / (name + ".json");
+    const std::string device = PlainName(DeviceNameIn(path));
+    if (name == wanted || device == wanted || (sheet != nullptr && device == PlainName(sheet->device.name)))
+      return path;
+    if (name.starts_with(wanted) || device.starts_with(wanted)) begin_so.push_back(name);
+  }
+  if (begin_so.size() == 1) return folder / (begin_so[0] + ".json");
+  if (!begin_so.empty())
+    return Error{fmt::format("GPU {} is not one but {}: {}", Quoted(given), begin_so.size(), Join(begin_so, ", "))};
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  return Error{fmt::format("unknown GPU {}{}; there {}: {}; or a file of its properties", Quoted(given),
+                           DidYouMean(wanted, views), known.size() == 1 ? "is" : "are",
+                           known.empty() ? "none" : Join(known, ", "))};
 }
 
 Result<std::filesystem::path> Installation::FrameworkScript(std::string_view framework) const {

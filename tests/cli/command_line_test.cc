@@ -103,10 +103,19 @@ TEST(CommandLine, AnOutputThatCannotBeWrittenIsRefusedBeforeAnyWork) {
   ExpectOneError(ended, "no/such/folder/out.txt");
 }
 
+TEST(CommandLine, AModelThatIsNotQuantizedHasNoPlanUnderInt8) {
+  const ProgramTest program;
+  for (const char* contract : {"int8", "fp8"}) {
+    const Ended ended = program.Infimum({"plan", ProgramTest::Light("squeezenet"), "--contract", contract});
+    EXPECT_EQ(ended.exit_code, 2) << ended.output;
+    ExpectOneError(ended, "quantize the model, and give that one without --contract");
+  }
+}
+
 TEST(CommandLine, UnknownBackendsAndFrameworksListWhatThereIs) {
   const ProgramTest program;
   const Ended ended = program.Infimum({"analyze", ProgramTest::Light("squeezenet"), "--backend", "onednm"});
-  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_EQ(ended.exit_code, 2);
   ExpectOneError(ended, "did you mean 'onednn'?");
 }
 

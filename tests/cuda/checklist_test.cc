@@ -90,7 +90,16 @@ TEST(Checklist, ListsItsChecksAndWithoutADeviceEachSaysWhy) {
   EXPECT_NE(std::system((program + " --check floor -o " + folder + " >/dev/null 2>&1").c_str()), 0);
   const std::string found = "grep -q '\"holds\":false' " + folder + "/checklist.jsonl";
   EXPECT_EQ(std::system(found.c_str()), 0);
-  EXPECT_NE(std::system((program + " --check colour -o " + folder + " 2>/dev/null").c_str()), 0);
+  const auto code_of = [&](const std::string& arguments) {
+    return WEXITSTATUS(std::system((program + arguments + " 2>" + folder + "/said").c_str()));
+  };
+  EXPECT_EQ(code_of(" --check colour -o " + folder), 2);
+  EXPECT_EQ(code_of(" --bogus"), 2);
+  EXPECT_EQ(code_of(""), 2);
+  EXPECT_EQ(std::system(("grep -q -- '-o DIR is needed' " + folder + "/said").c_str()), 0);
+  // What is there of the libraries is told all the same.
+  EXPECT_EQ(code_of(" --check libraries -o " + folder + " >" + folder + "/libraries"), 1);
+  EXPECT_EQ(std::system(("grep -q 'driver.*cudnn.*cublas' " + folder + "/libraries").c_str()), 0);
 }
 #endif
 

@@ -98,6 +98,14 @@ TEST_F(CudnnCandidatesTest, StrictProductsHaveNoTensorCoresAndTf32OnesHaveNothin
         << offered.candidate.name();
 }
 
+TEST_F(CudnnCandidatesTest, IntegerProductsAreExactUnderEveryContract) {
+  const CandidateList own = List(Convolution("s8"));
+  ASSERT_FALSE(own.candidates.empty());
+  for (const NumericContract contract : {NumericContract::kStrictF32, NumericContract::kTf32, NumericContract::kF16})
+    EXPECT_EQ(List(Convolution("s8"), "h200", CandidateTier::kEngine, contract).candidates, own.candidates)
+        << Name(contract);
+}
+
 TEST_F(CudnnCandidatesTest, TheBestOfEachEngineIsOneOfTheListsThatCudnnGives) {
   std::set<std::string> engines;
   for (const OfferedCandidate& offered : List(Convolution("f16")).candidates) {
@@ -141,6 +149,12 @@ TEST_F(CudnnCandidatesTest, FamiliesThatTheGraphHas) {
            "region [convolution dtype=f16:f16:f16 in=1x64x56x56 out_channels=256 kernel=1x1 stride=1x1 dilation=1x1 "
            "pad=0,0,0,0 groups=1 bias=yes weights=const](in0,w0,w1) ; [pointwise kind=add dtype=f16:f16:f16 "
            "in=802816,802816](%0,in1) ; [pointwise kind=relu dtype=f16:-:f16 in=802816](%1)",
+           "region [pointwise kind=add dtype=f16:f16:f16 in=98304,98304](in0,in1) ; [normalization kind=layer "
+           "dtype=f16:f16:f16 in=128x768 axis=1 scale=yes bias=yes](%0,w0,w1)",
+           "region [pointwise kind=add dtype=f16:f16:f16 in=98304,98304](in0,in1) ; [normalization kind=rms "
+           "dtype=f16:f16:f16 in=128x768 axis=1 scale=yes bias=no](%0,w0)",
+           "region [pointwise kind=multiply dtype=f16:f16:f16 in=196608,1](in0,w0) ; [pointwise kind=add "
+           "dtype=f16:f16:f16 in=12x16384,16384](%0,in1)",
            "region [matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x3072 bias=column weights=const](in0,w0,w1) ; "
            "[pointwise "
            "kind=gelu_erf dtype=f16:-:f16 in=393216](%0)",
@@ -163,6 +177,21 @@ TEST_F(CudnnCandidatesTest, WhatTheGraphLacksIsRefusedWithTheReason) {
   const CandidateList strict = List("matmul dtype=f32:f32:f32 a=1x128x768 b=1x768x3072 bias=no weights=const");
   EXPECT_TRUE(strict.candidates.empty());
   EXPECT_FALSE(strict.refusal.empty());
+}
+
+TEST_F(CudnnCandidatesTest, WhatIsNotListedOfAllSettingsIsSaid) {
+  const Result<CandidateList> list =
+      CudnnCandidates(*ParseWorkload(Convolution("bf16")), NumericContract::kBf16, CandidateTier::kExhaustive,
+                      CudnnTarget::Of(PropertiesOf("h200")), 10);
+  ASSERT_TRUE(list.ok());
+  EXPECT_EQ(list->candidates.size(), 20U);
+  EXPECT_THAT(list->refusal, HasSubstr("what 2 forms have each beyond the first 10 settings"));
+}
+
+TEST_F(CudnnCandidatesTest, AContractOfOtherStorageHasNone) {
+  const CandidateList list = List(Convolution("f16"), "h200", CandidateTier::kEngine, NumericContract::kBf16);
+  EXPECT_TRUE(list.candidates.empty());
+  EXPECT_THAT(list.refusal, HasSubstr("bf16 asks for"));
 }
 
 TEST_F(CudnnCandidatesTest, ADeviceOlderThanCudnnHasNoCandidates) {

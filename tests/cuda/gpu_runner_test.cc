@@ -88,6 +88,11 @@ TEST_F(GpuRunner, ABusyDeviceIsRefusedInOneLine) {
   EXPECT_EQ(Run({"--layer", kRelu, "--backend-option", "busy=allow"}).code, 0);
 }
 
+TEST_F(GpuRunner, ItsNameIsItsOwnAndWrongOptionsAreUsage) {
+  EXPECT_THAT(Run({"--help"}).output, HasSubstr("infimum-microbench-cuda-rehearsal"));
+  EXPECT_EQ(Run({"--layer", kRelu, "--backend-option", "colour=blue"}).code, 2);
+}
+
 TEST_F(GpuRunner, DeviceMemoryIsBoundedAndToldInTheRow) {
   const RunnerEnd end = Run({"--layer", "pointwise kind=relu dtype=f32:-:f32 in=1048576", "--max-memory", "1M"});
   ASSERT_EQ(end.code, 0) << end.errors;
@@ -111,6 +116,26 @@ TEST_F(GpuRunner, TheRealOneSaysInOneLineThatThereIsNoDriver) {
   EXPECT_EQ(end.code, 1);
   EXPECT_THAT(end.errors, HasSubstr("driver"));
   EXPECT_EQ(std::count(end.errors.begin(), end.errors.end(), '\n'), 1) << end.errors;
+  EXPECT_FALSE(std::filesystem::exists(journal));
+}
+
+TEST_F(GpuRunner, ACampaignWithoutADriverEndsAtOnceInOneLine) {
+  const std::filesystem::path plans = std::filesystem::path(folder) / "campaign/plans";
+  std::filesystem::create_directories(plans);
+  std::ofstream(plans / "m-b1-strict-f32.plan") << "# infimum plan 1\n" << kRelu << "\n";
+  const std::string campaign = "'" + std::string(INFIMUM_SOURCE_DIR) + "/scripts/gpu_campaign'";
+  const std::string said = std::string(folder) + "/said";
+  const int status = std::system((campaign + " run '" + plans.parent_path().string() + "' --runner '" +
+                                  INFIMUM_CUDA_RUNNER + "' --minutes 1 2>'" + said + "'")
+                                     .c_str());
+  if (status == 0) GTEST_SKIP() << "this machine has a GPU";
+  EXPECT_EQ(WEXITSTATUS(status), 1);
+  std::ifstream file(said);
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  EXPECT_THAT(text, HasSubstr("infimum: error: cuda: there is no NVIDIA driver"));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+  EXPECT_FALSE(std::filesystem::exists(plans.parent_path() / "results"));
+  EXPECT_EQ(WEXITSTATUS(std::system((campaign + " run x --bogus 2>/dev/null").c_str())), 2);
 }
 #endif
 

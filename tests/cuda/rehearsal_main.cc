@@ -22,5 +22,5 @@ int main(int argc, char** argv) {
     return std::unique_ptr<Backend>(
         std::make_unique<cuda::GpuBackend>(options, cuda::GpuParts{open, libraries, &clock}));
   };
-  return RunnerMain(argc, argv, "cuda", make, {.has_device_memory = true});
+  return RunnerMain(argc, argv, "cuda-rehearsal", make, {.has_device_memory = true});
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <set>
 
 #include "infimum/results/candidate_list.h"
@@ -13,6 +14,7 @@
 namespace infimum {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // GCC 12 sees overlaps where std::string is assigned a literal (its bug 105651).
@@ -83,26 +85,34 @@ TEST(EmittedCudaProgram, OfCudnnNamesTheEnumeratorsCandidates) {
   const std::string layer =
       "convolution dtype=f16:f16:f16 in=1x3x224x224 out_channels=64 kernel=7x7 stride=2x2 dilation=1x1 pad=3,3,3,3 "
       "groups=1 bias=yes weights=const";
-  testing::EmittedProgram program(PlanOf({layer}), {"cudnn", {}, "1.2.3"});
+  // Addends in the shape of a normalization, and a chain where cuDNN has no operation.
+  const std::vector<std::string> layers{
+      layer,
+      "region [pointwise kind=add dtype=f16:f16:f16 in=98304,98304](in0,in1) ; [normalization kind=layer "
+      "dtype=f16:f16:f16 in=128x768 axis=1 scale=yes bias=yes](%0,w0,w1)",
+      "region [normalization kind=batch dtype=f16:f16:f16 in=1x64x56x56 axis=1 scale=yes bias=yes](in0,w0,w1,w2,w3) ; "
+      "[pointwise kind=hard_swish dtype=f16:-:f16 in=200704](%0)"};
+  testing::EmittedProgram program(PlanOf(layers), {"cudnn", {}, "1.2.3"});
   ASSERT_EQ(program.Build(kFlags), "");
   ExpectToSayThatThereIsNoGpu(program);
 
-  // cuDNN offers engines that it compiles at run time only where it finds a driver: the toolkit's stub is one.
-  std::string environment;
-#ifdef INFIMUM_CUDA_STUBS
-  if (!HasDriver()) {
-    std::filesystem::create_symlink(INFIMUM_CUDA_STUBS "/libcuda.so", program.folder() / "libcuda.so.1");
-    environment = "LD_LIBRARY_PATH='" + program.folder().string() + "'";
-  }
-#endif
+  const auto help = program.Say("--help");
+  EXPECT_THAT(help.output,
+              AllOf(HasSubstr("--tier"), HasSubstr("--device-properties"), HasSubstr("--benchmark_filter")));
   const std::string properties = std::string(INFIMUM_SOURCE_DIR) + "/db/data/gpus/h200.json";
-  const auto said = program.Say("--list --device-properties '" + properties + "'", environment);
+  const auto said = program.Say("--list --device-properties '" + properties + "'");
   ASSERT_EQ(said.status, 0) << said.error;
-  std::set<std::string> lines;
-  for (std::size_t start = 0, end = 0; (end = said.output.find('\n', start)) != std::string::npos; start = end + 1)
-    if (said.output[start] != '#') lines.insert(said.output.substr(start, end - start));  // a layer, or why not
-  EXPECT_GT(lines.size(), 20U);
-  EXPECT_EQ(lines, EnumeratorsLines(layer, properties));
+  std::map<std::string, std::set<std::string>> lines;
+  std::string at;
+  for (std::size_t start = 0, end = 0; (end = said.output.find('\n', start)) != std::string::npos; start = end + 1) {
+    const std::string line = said.output.substr(start, end - start);
+    // "# a layer", or "# a form: why not".
+    if (std::find(layers.begin(), layers.end(), line.substr(std::min<std::size_t>(2, line.size()))) != layers.end())
+      at = line.substr(2);
+    if (line[0] != '#') lines[at].insert(line);
+  }
+  EXPECT_GT(lines[layer].size(), 20U);
+  for (const std::string& each : layers) EXPECT_EQ(lines[each], EnumeratorsLines(each, properties)) << each;
 }
 
 }  // namespace

@@ -107,6 +107,49 @@ TEST(EmittedProject, ALayersContractsAreThoseOfThePlan) {
                     HasSubstr("{.contract = \"strict-f32\", .types = {CUBLAS_COMPUTE_32F, CUDA_R_32F}},")));
 }
 
+TEST(EmittedProject, AddendsAreSeenInTheShapeOfTheNormalizationBehindThem) {
+  EXPECT_THAT(SourceOf(PlanOf({"region [pointwise kind=add dtype=f16:f16:f16 in=98304,98304](in0,in1) ; [normalization "
+                               "kind=layer dtype=f16:f16:f16 in=128x768 axis=1 scale=yes bias=yes](%0,w0,w1)"}),
+                       "cudnn"),
+              AllOf(HasSubstr("Dims in0_dims{128, 768, 1, 1};"), HasSubstr("Dims in1_dims{128, 768, 1, 1};"),
+                    HasSubstr("Dims y0_dims{128, 768, 1, 1};"), HasSubstr("Dims w0_dims{1, 768, 1, 1};")));
+}
+
+TEST(EmittedProject, AnElementWiseChainHasOneSplitOfDimensions) {
+  // The last dimension stands as channels, which lie last.
+  EXPECT_THAT(SourceOf(PlanOf({"region [pointwise kind=multiply dtype=f16:f16:f16 in=196608,1](in0,w0) ; [pointwise "
+                               "kind=add dtype=f16:f16:f16 in=12x16384,16384](%0,in1)"}),
+                       "cudnn"),
+              AllOf(HasSubstr("Dims in0_dims{12, 16384, 1, 1};"), HasSubstr("Dims w0_dims{1, 1, 1, 1};"),
+                    HasSubstr("Dims in1_dims{1, 16384, 1, 1};")));
+  EXPECT_THAT(SourceOf(PlanOf({"region [pointwise kind=multiply dtype=f16:f16:f16 in=2x64x128,64x1](in0,w0) ; "
+                               "[pointwise kind=add dtype=f16:f16:f16 in=128x128,128](%0,in1)"}),
+                       "cudnn"),
+              AllOf(HasSubstr("Dims in0_dims{2, 128, 64, 1};"), HasSubstr("Dims w0_dims{1, 1, 64, 1};"),
+                    HasSubstr("Dims in1_dims{1, 128, 1, 1};")));
+}
+
+TEST(EmittedProject, WhatCudnnHasNoOperationForIsAChain) {
+  EXPECT_THAT(SourceOf(PlanOf({"pointwise kind=hard_swish dtype=f16:-:f16 in=802816"}), "cudnn"),
+              AllOf(HasSubstr("graph.tensor(1.0F / 6)"), HasSubstr(".set_relu_upper_clip(1.0F)"),
+                    HasSubstr(".outputs = {y0_3}")));
+  EXPECT_THAT(SourceOf(PlanOf({"pointwise kind=hard_sigmoid dtype=f16:-:f16 in=802816"}), "cudnn"),
+              AllOf(HasSubstr("graph.tensor(0.2F)"), HasSubstr(".outputs = {y0_2}")));
+  EXPECT_THAT(
+      SourceOf(PlanOf({"normalization kind=batch dtype=f16:f16:f16 in=1x64x56x56 axis=1 scale=yes bias=yes"}), "cudnn"),
+      AllOf(HasSubstr("PointwiseMode_t::RSQRT"), HasSubstr("Dims w3_dims{1, 64, 1, 1};"), HasSubstr("{w3, 0.25, 4}"),
+            HasSubstr(".set_stride(form.layout(in0_dims))")));
+}
+
+TEST(EmittedProject, WhatCudnnHasNoEngineForIsLeftOutWithTheTrueReason) {
+  EXPECT_THAT(
+      ErrorOf(PlanOf({"matmul dtype=f32:f32:f32 a=1x128x768 b=1x768x3072 bias=no weights=const"}), {"cudnn", {}, "1"}),
+      HasSubstr("no matrix product in strict f32"));
+  for (const char* text :
+       {"pointwise kind=where dtype=f16:bool:f16 in=128x64,128x64,1", "pointwise kind=and dtype=bool:bool:bool in=8,8"})
+    EXPECT_THAT(ErrorOf(PlanOf({text}), {"cudnn", {}, "1"}), HasSubstr("truth values are left to kernels of infimum"));
+}
+
 TEST(EmittedProject, OneCallOfCublasLtIsAProductWithABiasAnAddendAndAnActivation) {
   const auto region = [](const std::string& bias, const std::string& behind) {
     return PlanOf({"region [matmul dtype=f16:f16:f16 a=1x8x16 b=1x16x32 bias=" + bias + " weights=const](in0,w0" +

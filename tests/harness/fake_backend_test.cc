@@ -86,9 +86,10 @@ TEST(FakeBackend, AProcessIsSlowerOrFasterAsAWhole) {
 TEST(FakeBackend, AnUnknownSettingIsToldWhenTheDeviceIsDescribed) {
   BackendOptions options;
   options.settings = {{"crashh", "gemm"}};
-  EXPECT_EQ(FakeBackend(options).DescribeDevice().error().message, "unknown option 'crashh', did you mean 'crash'?");
+  EXPECT_EQ(FakeBackend(options).DescribeDevice().error().message,
+            "--backend-option: unknown option 'crashh', did you mean 'crash'?");
   options.settings = {{"noise", "loud"}};
-  EXPECT_EQ(FakeBackend(options).DescribeDevice().error().message, "noise='loud' is no number");
+  EXPECT_EQ(FakeBackend(options).DescribeDevice().error().message, "--backend-option: noise='loud' is no number");
 }
 
 TEST(FakeFaults, StrikeOnlyWhereTheirPatternSays) {

@@ -41,6 +41,23 @@ TEST(Progress, IsJsonForAParent) {
   EXPECT_TRUE(nlohmann::json::parse(FormatProgressJson(unknown))["left_s"].is_null());
 }
 
+TEST(Progress, NoTimeIsLeftToBeToldOfWhatRunsLongerThanExpected) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  FakeClock clock;
+  clock.Advance(std::chrono::seconds(1));
+  ProgressDisplay display({false, false, ends[1]}, clock);
+  display.Update(Halfway());
+  std::string text(1 << 12, '\0');
+  EXPECT_GT(read(ends[0], text.data(), text.size()), 0);
+  clock.Advance(std::chrono::seconds(73));
+  display.Tick();
+  text.resize(static_cast<std::size_t>(read(ends[0], text.data(), text.size())));
+  EXPECT_TRUE(nlohmann::json::parse(text)["left_s"].is_null()) << text;
+  close(ends[0]);
+  close(ends[1]);
+}
+
 TEST(Progress, JsonLinesAreSparseAndAParentThatDoesNotReadStopsNothing) {
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe(ends.data()), 0);

@@ -43,6 +43,24 @@ TEST(NativeContract, OfARegionIsItsFirstProducts) {
             NumericContract::kBf16);
 }
 
+TEST(ContractRefusal, IsForWhatIsStoredInOtherNarrowTypes) {
+  const auto product = [](const std::string& type) {
+    return *ParseWorkload("matmul dtype=" + type + ":" + type + ":" + type +
+                          " a=1x8x16 b=1x16x32 bias=no weights=const");
+  };
+  using enum NumericContract;
+  for (const NumericContract contract : {kStrictF32, kTf32, kF16, kBf16})
+    EXPECT_EQ(ContractRefusal(contract, product("f32")), "") << Name(contract);
+  for (const NumericContract contract : {kStrictF32, kTf32, kF16, kBf16, kInt8})
+    EXPECT_EQ(ContractRefusal(contract, product("s8")), "") << Name(contract);
+  EXPECT_EQ(ContractRefusal(kInt8, product("f32")),
+            "it is stored as the contract strict-f32 has it, and int8 asks for 8-bit integers: a quantized model has "
+            "such layers");
+  EXPECT_EQ(ContractRefusal(kF16, product("f16")), "");
+  for (const NumericContract contract : {kStrictF32, kTf32, kBf16, kInt8, kFp8})
+    EXPECT_NE(ContractRefusal(contract, product("f16")), "") << Name(contract);
+}
+
 TEST(Tolerance, OfF32ProductsGrowsWithTheRootOfTheirLength) {
   const auto tolerance = [](int k) { return Tolerance(NumericContract::kStrictF32, Parsed(MatMul("f32:f32:f32", k))); };
   EXPECT_NEAR(tolerance(576), 7.7e-6, 2e-7);

@@ -35,6 +35,15 @@ TEST(CudnnForm, ChannelsAreFilledUpToWhatTensorCoresTake) {
     EXPECT_EQ(form.channel_multiple, 1);
 }
 
+TEST(CudnnForm, SumsInHalfAreOfHalfProductsAlone) {
+  for (const char* types : {"s8:s8:s8", "f32:f32:f32", "bf16:bf16:bf16"}) {
+    const Workload product =
+        Parsed("matmul dtype=" + std::string(types) + " a=1x128x768 b=1x768x3072 bias=no weights=const");
+    for (const CudnnForm& form : FormsOf(product, NumericContract::kF16, CandidateTier::kEngine))
+      EXPECT_FALSE(form.half_sums) << types;
+  }
+}
+
 TEST(CudnnForm, EachHasItsOwnNameOrLayouts) {
   for (const std::string& text :
        {std::string(kConvolution),

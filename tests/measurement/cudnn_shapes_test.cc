@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "infimum/layer/workload.h"
+
 namespace infimum::cuda {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 
 TEST(CudnnShapes, OneSpatialDimensionBecomesTwo) {
@@ -27,6 +30,47 @@ TEST(CudnnShapes, WhatHasNoChannelsKeepsItsBytesWhereTheyAre) {
   EXPECT_EQ(shape, (Shape{{2, 7, 3, 5}}));
   // The strides of {2, 3, 5, 7} row by row, in the new order.
   EXPECT_THAT(Strides(shape, true), ElementsAre(105, 1, 35, 7));
+}
+
+Region RegionOf(const std::string& text) { return std::get<Region>(*ParseWorkload("region " + text)); }
+
+TEST(CudnnShapes, MembersThatPassElementsOnSeeThemInTheSameDimensions) {
+  EXPECT_THAT(MemberShapes(
+                  RegionOf("[pointwise kind=add dtype=f16:f16:f16 in=98304,98304](in0,in1) ; [normalization kind=layer "
+                           "dtype=f16:f16:f16 in=128x768 axis=1 scale=yes bias=yes](%0,w0,w1)")),
+              Each(Shape{{128, 768}}));
+  EXPECT_THAT(
+      MemberShapes(RegionOf("[pointwise kind=multiply dtype=f16:f16:f16 in=196608,1](in0,w0) ; [pointwise kind=add "
+                            "dtype=f16:f16:f16 in=12x16384,16384](%0,in1)")),
+      Each(Shape{{12, 16384}}));
+  // Both read in0: what one splits is split for the other.
+  EXPECT_THAT(
+      MemberShapes(RegionOf("[reduction kind=mean dtype=f32:-:f32 in=128x768 axes=1](in0) ; [pointwise kind=subtract "
+                            "dtype=f32:f32:f32 in=128x768,128x1](in0,%0) ; [pointwise kind=multiply dtype=f32:f32:f32 "
+                            "in=128x768,768](%1,w0)")),
+      Each(Shape{{128, 768}}));
+}
+
+TEST(CudnnShapes, MembersWithoutACommonSplitKeepTheirOwnAndProductsDecideBehindThem) {
+  EXPECT_THAT(
+      MemberShapes(RegionOf("[pointwise kind=multiply dtype=f16:f16:f16 in=6x4,4](in0,w0) ; [pointwise kind=add "
+                            "dtype=f16:f16:f16 in=8x3,3](%0,w1)")),
+      ElementsAre(Shape{{6, 4}}, Shape{{8, 3}}));
+  EXPECT_THAT(MemberShapes(RegionOf(
+                  "[matmul dtype=f16:f16:f16 a=1x8x16 b=1x16x32 bias=no weights=const](in0,w0) ; [pointwise kind=relu "
+                  "dtype=f16:-:f16 in=256](%0)")),
+              Each(Shape{}));
+}
+
+TEST(CudnnShapes, ParametersOfANormalizationLieInItsRows) {
+  NormalizationConfig config;
+  config.kind = NormalizationKind::kLayer;
+  config.input = Shape{{12, 64, 768}};
+  config.axis = 2;
+  EXPECT_EQ(ParametersOf(config, Shape{{768, 768}}), (Shape{{1, 768}}));
+  EXPECT_EQ(ParametersOf(config, Shape{{12, 64, 768}}), (Shape{{1, 1, 768}}));
+  EXPECT_EQ(ParametersOf(config, Shape{{768, 24, 32}}), (Shape{{1, 24, 32}}));
+  EXPECT_EQ(ParametersOf(config, Shape{{768 * 768}}), std::nullopt);
 }
 
 TEST(CudnnShapes, StridesArePacked) {

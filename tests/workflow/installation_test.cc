@@ -40,6 +40,34 @@ TEST_F(InstallationTest, AnUnknownBackendIsAnErrorThatGuessesAndLists) {
   EXPECT_FALSE(installation.Runner("../bin/infimum-microbench-onednn").ok());
 }
 
+TEST_F(InstallationTest, AGpuIsFoundByItsNamesAndByHowTheyBegin) {
+  const std::filesystem::path gpus = prefix_ / "share/infimum/gpus";
+  std::filesystem::create_directories(gpus);
+  const auto write = [&](const char* name, const char* device) {
+    std::ofstream(gpus / (std::string(name) + ".json")) << "{\"deviceName\": \"" << device << "\"}";
+  };
+  write("a100-sxm4-40gb", "NVIDIA A100-SXM4-40GB");
+  write("b200", "NVIDIA B200");
+  write("h100-sxm", "NVIDIA H100 80GB HBM3");
+  write("h200", "NVIDIA H200");
+  write("tesla-t4", "Tesla T4");
+  const Installation installation(prefix_ / "bin");
+  const auto found = [&](const char* name) {
+    const Result<std::filesystem::path> file = installation.GpuProperties(name);
+    return file.ok() ? file->stem().string() : file.error().message;
+  };
+  for (const char* name : {"h200", "H200", "NVIDIA H200", "nvidia h200"}) EXPECT_EQ(found(name), "h200") << name;
+  for (const char* name : {"a100", "A100", "NVIDIA A100-SXM4-40GB"}) EXPECT_EQ(found(name), "a100-sxm4-40gb") << name;
+  EXPECT_EQ(found("Tesla T4"), "tesla-t4");
+  EXPECT_EQ(found("T4"), "tesla-t4");  // as its data sheet is called too
+  EXPECT_EQ(found("NVIDIA H100 80GB HBM3"), "h100-sxm");
+  EXPECT_EQ(found("h"), "GPU 'h' is not one but 2: h100-sxm, h200");
+  EXPECT_EQ(found("H20O"),
+            "unknown GPU 'H20O', did you mean 'h200'?; there are: a100-sxm4-40gb, b200, h100-sxm, h200, tesla-t4; or a "
+            "file of its properties");
+  EXPECT_THAT(found(""), HasSubstr("is needed"));
+}
+
 TEST_F(InstallationTest, TheUsersPythonComesFirst) {
   const Installation installation(prefix_ / "bin");
   EXPECT_EQ(installation.Python("/opt/python"), "/opt/python");

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "infimum/layer/workload.h"
@@ -24,6 +25,14 @@ std::optional<NumericContract> FindContract(std::string_view name);
 // else the narrowest floating type of input, weights and output; strict-f32 where nothing is narrower,
 // also for f64 and for integers of indices and shapes. A region: its first product's, or first member's.
 NumericContract NativeContract(const Workload& workload);
+
+// Why no candidate of a workload can count under a contract: what it stores is of another. "" where one may:
+//
+//   f32 under int8     "it is stored as the contract strict-f32 has it, and int8 asks for 8-bit integers: a ..."
+//   f16 under bf16     "it is stored as the contract f16 has it, and bf16 asks for that type or f32"
+//   f32 under f16      "": its products may be rounded so
+//   s8 under any       "": integer products are exact, and a quantized model keeps its layers
+std::string ContractRefusal(NumericContract contract, const Workload& workload);
 
 // What the distance from the f64 reference is measured in. By family and output type:
 //   integer outputs of at most 8 bits   kSteps       units of the output, i.e. of its scale

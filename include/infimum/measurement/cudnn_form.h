@@ -36,6 +36,9 @@ std::string Suffix(const Workload& workload, const CudnnForm& form);
 std::string InputLayouts(const Workload& workload, const CudnnForm& form);
 std::string OutputLayout(const Workload& workload, const CudnnForm& form);
 
+// Why an element-wise layer is not put to cuDNN's graph, where none of its operations is used for it.
+std::string PointwiseRefusal(PointwiseKind kind);
+
 // The first member of a region, or the layer.
 const LayerConfig& LeadOf(const Workload& workload);
 

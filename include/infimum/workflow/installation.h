@@ -23,8 +23,9 @@ class Installation {
   // "infimum-candidates-<backend>", which asks a library about devices that are not here.
   Result<std::filesystem::path> Enumerator(std::string_view backend) const;
 
-  // A file of a GPU's properties: `given` where it is one, else the shipped one of this name ("h200"); an error lists
-  // them.
+  // A file of a GPU's properties: `given` where it is one, else the shipped one of this name. Small and capital letters
+  // are the same: "h200", "NVIDIA H200" or another name that its data sheet knows, "a100" where one alone begins so. An
+  // error lists those that it may be, or all.
   Result<std::filesystem::path> GpuProperties(const std::string& given) const;
 
   // "measure_onnxruntime.py"; an error lists the frameworks that can be measured.

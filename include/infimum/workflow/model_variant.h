@@ -50,6 +50,10 @@ struct ModelUnder {
   ModelGraph graph;
   // What rows have to be selected by: nothing, where the types of the layers imply the contract.
   std::optional<NumericContract> selected;
+
+  // An error where layers could not be measured so: of a contract that no change of storage brings about (int8, fp8), a
+  // model that is not quantized.
+  Status CanBePlanned() const;
 };
 Result<ModelUnder> ReadModelUnder(const std::filesystem::path& model, const std::map<std::string, std::int64_t>& dims,
                                   const std::optional<NumericContract>& contract, bool apply_rewrites = true);

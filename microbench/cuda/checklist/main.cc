@@ -58,16 +58,28 @@ int main(int argc, char** argv) {
   app.add_option("-o,--output", folder, "folder for findings, properties and recordings");
   app.add_option("--check", only, "this one alone, in this process");
   app.add_flag("--list", lists, "names and purposes of the checks");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "infimum: error: %s\n", error.what());
+    return 2;
+  }
   const std::vector<Check> checks = AllChecks();
   if (lists) {
     for (const Check& check : checks) std::printf("%-12s %s\n", check.name.c_str(), check.what.c_str());
     return 0;
   }
+  if (folder.empty()) {
+    std::fprintf(stderr, "infimum: error: -o DIR is needed: findings, properties and recordings are kept there\n");
+    return 2;
+  }
   std::error_code error;
-  if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  if (folder.empty() || error) {
-    std::fprintf(stderr, "infimum: error: -o names a folder that can be made\n");
+  std::filesystem::create_directories(folder, error);
+  if (error) {
+    std::fprintf(stderr, "infimum: error: %s: the folder cannot be made: %s\n", folder.c_str(),
+                 error.message().c_str());
     return 2;
   }
   int failed = 0, known = 0;

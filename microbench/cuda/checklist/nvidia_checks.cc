@@ -17,6 +17,7 @@
 #include "microbench/cuda/gemm_program.h"
 #include "microbench/cuda/gemm_recording.h"
 #include "microbench/cuda/legacy_calls.h"
+#include "microbench/cuda/shared_library.h"
 
 namespace infimum::cuda {
 namespace {
@@ -41,8 +42,25 @@ Result<std::vector<Workload>> LayersOf(const CheckTools& tools) {
   return workloads;
 }
 
+// Where there is no device: what would be found once there is a driver.
+Finding LibrariesAlone(const Error& no_device) {
+  Finding finding;
+  finding.holds = false;
+  finding.details.push_back(no_device.message);
+  const auto add = [&](const char* name, const auto& library) {
+    finding.details.push_back(library.ok() ? fmt::format("{} {}", name, library->path().string())
+                                           : library.error().message);
+  };
+  add("cudnn", SharedLibrary::Open({"libcudnn.so.9"}, "cudnn", "cuDNN 9"));
+  add("cublaslt", SharedLibrary::Open({"libcublasLt.so.13", "libcublasLt.so.12"}, "cublas", "cuBLASLt"));
+  add("cublas", SharedLibrary::Open({"libcublas.so.13", "libcublas.so.12"}, "cublas", "cuBLAS"));
+  return finding;
+}
+
 Result<Finding> CheckLibraries(const CheckTools& tools) {
-  INFIMUM_ASSIGN_OR_RETURN(const Device device, tools.backend.DescribeDevice());
+  const Result<Device> described = tools.backend.DescribeDevice();
+  if (!described.ok()) return LibrariesAlone(described.error());
+  const Device& device = *described;
   INFIMUM_ASSIGN_OR_RETURN(const Environment environment, tools.backend.DescribeEnvironment());
   Finding finding;
   finding.details.push_back(device.Key().text);

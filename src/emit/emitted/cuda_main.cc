@@ -100,6 +100,15 @@ gpu::Options TakeOptions(int& argc, char** argv) {
   return options;
 }
 
+// Before Google Benchmark's own, which then ends the program.
+void PrintOwnHelp(const char* program) {
+  std::printf(
+      "%s [--tier heuristic|engine|exhaustive]  how many candidates are looked for (default: engine)\n"
+      "    [--list]                    print their names, layouts and contracts, run nothing\n"
+      "    [--device-properties FILE]  with --list: of the GPU that this JSON describes, as cuDNN writes it\n\n",
+      program);
+}
+
 // What `infimum import` reads beside the benchmarks, and what a reader wants to know.
 void AddContext() {
   int driver = 0, runtime = 0;
@@ -131,6 +140,8 @@ void RequireGpu() {
 
 int main(int argc, char** argv) {
   try {
+    for (int i = 1; i < argc; ++i)
+      if (std::strcmp(argv[i], "--help") == 0) PrintOwnHelp(argv[0]);
     const gpu::Options options = TakeOptions(argc, argv);
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;

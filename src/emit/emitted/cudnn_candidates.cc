@@ -1,6 +1,7 @@
 #include "cudnn_candidates.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 #include "cuda_program.h"
@@ -119,6 +120,10 @@ void AddOffered(const gpu::Options& options, const Layer& layer, const Target& t
       const std::vector<Plan> plans = options.tier == gpu::Tier::kHeuristic ? graph.Heuristic()
                                       : options.tier == gpu::Tier::kEngine  ? graph.BestOfEngines()
                                                                             : graph.Exhaustive(gpu::kMostOfAForm);
+      if (options.tier == gpu::Tier::kExhaustive && plans.size() >= gpu::kMostOfAForm) {
+        std::fprintf(stderr, "cudnn-graph%s %s: the first %zu settings, there may be more\n", form.suffix.c_str(),
+                     form.layouts.c_str(), gpu::kMostOfAForm);
+      }
       std::vector<std::string> unmet = layer.contracts;
       for (const Plan& plan : plans) {
         const std::string contract = ContractOf(layer, *graph.NotesOf(plan.engine));
@@ -127,8 +132,10 @@ void AddOffered(const gpu::Options& options, const Layer& layer, const Target& t
         Add(options, layer, form, plan, contract, !std::exchange(has_any, true), target);
       }
       for (const std::string& contract : unmet) {
-        refuse(contract, plans.empty() ? "no engine of cuDNN takes it on this GPU"
-                                       : "all " + std::to_string(plans.size()) + " engines are of other arithmetic");
+        const std::string none = plans.empty()
+                                     ? "no engine of cuDNN takes it on this GPU"
+                                     : "all " + std::to_string(plans.size()) + " engines are of other arithmetic";
+        refuse(contract, none + (target.without().empty() ? "" : "; " + target.without()));
       }
     } catch (const std::runtime_error& error) {
       for (const std::string& contract : layer.contracts) refuse(contract, error.what());
@@ -179,6 +186,7 @@ std::string LibraryVersion() {
 void RegisterBenchmarks(const gpu::Options& options) {
   // Kept to the end: at exit the driver may be gone before the handle.
   const auto* const target = new cudnn::Target(options.device_properties);
+  if (!target->without().empty()) std::fprintf(stderr, "%s\n", target->without().c_str());
   for (const cudnn::Layer& layer : cudnn::Layers()) {
     if (layer.only.empty()) {
       cudnn::AddOffered(options, layer, *target);

@@ -29,6 +29,19 @@ void OpenLibraries() {
   if (fe::cudnn_dlhandle == nullptr) throw std::runtime_error(std::string("cuDNN: ") + dlerror());
 }
 
+// cuDNN offers engines that it compiles at run time only where it finds a driver, also for a GPU that is described: the
+// CUDA toolkit's stub, which can do nothing, is one. A library that is loaded under that name answers for it, so it may
+// be there only where nothing is run.
+bool OpenDriverOrStub() {
+  if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL) != nullptr) return true;
+#ifdef CUDA_STUBS
+  if (dlopen(CUDA_STUBS "/libcuda.so", RTLD_NOW | RTLD_GLOBAL) != nullptr) return true;
+#endif
+  for (const char* folder : {"/usr/local/cuda/lib64/stubs", "/opt/cuda/lib64/stubs"})
+    if (dlopen((std::string(folder) + "/libcuda.so").c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return true;
+  return false;
+}
+
 }  // namespace
 
 void Check(fe::error_t error, const char* step) {
@@ -50,6 +63,9 @@ Target::Target(const std::string& properties_file) {
     Check(cudnnCreate(&handle_), "cudnnCreate");
     return;
   }
+  if (!OpenDriverOrStub())
+    without_ =
+        "engines that are compiled at run time are missing: there is neither a driver nor the CUDA toolkit's stub";
   std::ifstream file(properties_file, std::ios::binary);
   const std::string json(std::istreambuf_iterator<char>(file), {});
   if (json.empty()) throw std::runtime_error(properties_file + ": cannot be read");

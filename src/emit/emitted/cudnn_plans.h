@@ -31,11 +31,14 @@ class Target {
   std::shared_ptr<const fe::DeviceProperties> properties() const { return properties_; }
   // To a graph that is to be asked for a GPU that is not there.
   void Describe(fe::graph::Graph& graph) const;
+  // What is missing of every list, and why: empty where nothing is.
+  const std::string& without() const { return without_; }
 
  private:
   cudnnHandle_t handle_ = nullptr;
   std::shared_ptr<fe::DeviceProperties> properties_;
   std::int32_t sm_version_ = 0;
+  std::string without_;
 };
 
 // What cuDNN says of an engine's arithmetic.
