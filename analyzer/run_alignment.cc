@@ -277,8 +277,22 @@ class Aligner {
     return found;
   }
 
+  // What takes an engine layer of its own is not swallowed by a neighbour that is something else: of a profile that was
+  // cut off, half a model would stand at its last layer.
+  bool MaySwallow(const Row& row, const Layer& layer) const {
+    const OperatorKind kind = KindOf(layer.op);
+    const bool is_heavy =
+        layer.status != LayerStatus::kFree && (kind == OperatorKind::kConvolution || kind == OperatorKind::kProduct ||
+                                               kind == OperatorKind::kRecurrent || kind == OperatorKind::kPooling);
+    return !is_heavy || std::any_of(row.cores.begin(), row.cores.end(), [](const std::string& core) {
+      const OperatorKind own = KindOf(core);
+      return own == OperatorKind::kAttention ||
+             (own == OperatorKind::kOther && !OnlyMovesLayout(core) && !OnlyRearranges(core));
+    });
+  }
+
   void Join(std::size_t layer, std::size_t r) {
-    if (r == kNoRow) return;
+    if (r == kNoRow || !MaySwallow(rows_[r], graph_.layers[layer])) return;
     row_of_[layer] = r;
     // A free layer takes no time wherever it is counted, so that a guess about it is none about the row.
     if (graph_.layers[layer].status != LayerStatus::kFree) rows_[r].row.clue = AlignmentClue::kNeighbor;
