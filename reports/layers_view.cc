@@ -12,6 +12,7 @@ LayersView ViewOf(const RunProfile& run, std::string source) {
   LayersView view;
   view.source = std::move(source);
   view.framework = run.framework + (run.framework_version.empty() ? "" : " " + run.framework_version);
+  view.findings = FindingsOf(run);
   view.remarks = run.warnings;
   for (const RunRepetition& repetition : run.end_to_end) {
     if (repetition.samples.empty()) continue;

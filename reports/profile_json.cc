@@ -95,7 +95,7 @@ Json JsonOf(const LayersView& view) {
           {"layers_us", view.layers_time.count()},
           {"operators", std::move(operators)},
           {"layers", std::move(layers)},
-          {"findings", Json::array()},
+          {"findings", FindingsJson(view.findings)},
           {"remarks", view.remarks}};
 }
 

@@ -159,7 +159,7 @@ std::string TextOf(const LayersView& view, std::size_t width) {
   text += '\n' + FormatTable(layers, width);
   if (order.size() > kShown)
     text += fmt::format("... and {} more; --format csv or json has all\n", order.size() - kShown);
-  return text + RemarksText(view.remarks);
+  return text + FindingsText(view.findings) + RemarksText(view.remarks);
 }
 
 }  // namespace

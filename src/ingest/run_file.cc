@@ -15,6 +15,40 @@ using ingest::Json;
 
 constexpr std::string_view kSchema = "infimum.run/1";
 
+constexpr std::size_t kMostDims = 64;
+
+Result<std::vector<ProfiledTensor>> ReadTensors(const Json& layer, const char* name) {
+  std::vector<ProfiledTensor> tensors;
+  const auto list = layer.find(name);
+  if (list == layer.end()) return tensors;
+  if (!list->is_array()) return Error{fmt::format("'{}' is not a list", name)};
+  for (const Json& json : *list) {
+    if (!json.is_object()) return Error{fmt::format("'{}' holds what is not an object", name)};
+    ProfiledTensor tensor;
+    INFIMUM_ASSIGN_OR_RETURN(tensor.dtype, ingest::TextField(json, "dtype"));
+    INFIMUM_ASSIGN_OR_RETURN(tensor.layout, ingest::TextField(json, "layout"));
+    const auto dims = json.find("dims");
+    if (dims != json.end() && (!dims->is_array() || dims->size() > kMostDims))
+      return Error{fmt::format("'dims' in '{}' is not a list of at most {} extents", name, kMostDims)};
+    if (dims != json.end()) {
+      for (const Json& dim : *dims) {
+        if (!dim.is_number_unsigned() || dim.get<std::uint64_t>() > (std::uint64_t{1} << 40))
+          return Error{fmt::format("'dims' in '{}' holds what is no extent", name)};
+        tensor.dims.push_back(dim.get<std::int64_t>());
+      }
+    }
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+Json TensorsJson(const std::vector<ProfiledTensor>& tensors) {
+  Json list = Json::array();
+  for (const ProfiledTensor& tensor : tensors)
+    list.push_back({{"dtype", tensor.dtype}, {"dims", tensor.dims}, {"layout", tensor.layout}});
+  return list;
+}
+
 Result<ProfiledLayer> ReadLayer(const Json& json) {
   if (!json.is_object()) return Error{"a layer is not an object"};
   ProfiledLayer layer;
@@ -25,6 +59,10 @@ Result<ProfiledLayer> ReadLayer(const Json& json) {
   INFIMUM_ASSIGN_OR_RETURN(layer.inputs, ingest::TextsField(json, "inputs"));
   INFIMUM_ASSIGN_OR_RETURN(layer.outputs, ingest::TextsField(json, "outputs"));
   INFIMUM_ASSIGN_OR_RETURN(layer.samples, ingest::LatenciesField(json, "samples_us"));
+  INFIMUM_ASSIGN_OR_RETURN(layer.input_tensors, ReadTensors(json, "input_tensors"));
+  INFIMUM_ASSIGN_OR_RETURN(layer.output_tensors, ReadTensors(json, "output_tensors"));
+  INFIMUM_ASSIGN_OR_RETURN(layer.algorithm, ingest::TextField(json, "algorithm"));
+  INFIMUM_ASSIGN_OR_RETURN(layer.serves, ingest::TextField(json, "serves"));
   return layer;
 }
 
@@ -125,6 +163,12 @@ std::string FormatRun(const RunProfile& run) {
                                   {"inputs", layer.inputs},
                                   {"outputs", layer.outputs},
                                   {"samples_us", Microseconds(layer.samples)}});
+    // What few engines tell stands only where it is told.
+    Json& json = document["layers"].back();
+    if (!layer.input_tensors.empty()) json["input_tensors"] = TensorsJson(layer.input_tensors);
+    if (!layer.output_tensors.empty()) json["output_tensors"] = TensorsJson(layer.output_tensors);
+    if (!layer.algorithm.empty()) json["algorithm"] = layer.algorithm;
+    if (!layer.serves.empty()) json["serves"] = layer.serves;
   }
   return document.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -29,6 +29,10 @@ RunProfile MakeRun() {
   run.settings = {{"graph_optimization_level", "all"}};
   run.end_to_end = {{{Latency(100.125), Latency(1.0 / 3)}}, {{Latency(7)}}};
   run.layers = {{"conv", "Conv", "CPU", {"n0"}, {"x", ""}, {"y"}, {Latency(10), Latency(11.5)}, {}, {}, {}}};
+  run.layers[0].input_tensors = {{"f32", {1, 3, 224, 224}, "nchw"}, {}};
+  run.layers[0].output_tensors = {{"f16", {}, ""}};
+  run.layers[0].algorithm = "sm80_xmma";
+  run.layers[0].serves = "conv2";
   run.warnings = {"first", "second"};
   return run;
 }
@@ -55,6 +59,17 @@ TEST(RunFile, ReadingAFormattedRunGivesItBack) {
   ASSERT_THAT(read->end_to_end, SizeIs(2));
   EXPECT_EQ(read->end_to_end[0].samples, run.end_to_end[0].samples);
   EXPECT_EQ(read->layers[0].samples, run.layers[0].samples);
+  EXPECT_EQ(read->layers[0].input_tensors, run.layers[0].input_tensors);
+  EXPECT_EQ(read->layers[0].output_tensors, run.layers[0].output_tensors);
+  EXPECT_EQ(read->layers[0].algorithm, "sm80_xmma");
+  EXPECT_EQ(read->layers[0].serves, "conv2");
+}
+
+TEST(RunFile, TensorsOfAWrongFormAreRefused) {
+  const std::string good = FormatRun(MakeRun());
+  EXPECT_THAT(Parse(Replaced(good, "224", "-224")).error().message, HasSubstr("holds what is no extent"));
+  EXPECT_THAT(Parse(Replaced(good, "224", "99999999999999")).error().message, HasSubstr("holds what is no extent"));
+  EXPECT_THAT(Parse(Replaced(good, "\"dtype\": \"f32\"", "\"dtype\": 7")).error().message, HasSubstr("dtype"));
 }
 
 TEST(RunFile, AProfileAndTheEnginesNodesAreJoinedByName) {

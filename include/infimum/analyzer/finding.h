@@ -10,13 +10,14 @@
 
 #include "infimum/analyzer/device_activity.h"
 #include "infimum/base/units.h"
+#include "infimum/graph/run_profile.h"
 #include "infimum/graph/timeline.h"
 
 namespace infimum {
 
 struct Finding {
   std::string kind;                 // "host-bound"
-  Latency gain{0};                  // of the whole trace: the most that the change can win
+  Latency gain{0};                  // the most that the change can win: of a whole trace, or of one inference
   std::vector<std::string> layers;  // whom it is about, the largest first; operators where no model is known
   std::string evidence;             // with its numbers
   std::string action;               // what to do
@@ -31,5 +32,8 @@ struct TimelineFacts {
 
 // All rules about timelines; the largest gain first.
 std::vector<Finding> FindingsOf(const TimelineFacts& facts);
+
+// All rules about an engine's layers, by themselves: no model and no bound is needed. The largest gain first.
+std::vector<Finding> FindingsOf(const RunProfile& run);
 
 }  // namespace infimum

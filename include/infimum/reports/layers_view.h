@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "infimum/analyzer/finding.h"
 #include "infimum/base/units.h"
 #include "infimum/graph/run_profile.h"
 
@@ -37,6 +38,7 @@ struct LayersView {
   Latency layers_time{0};                    // sum of the layers' medians
   std::vector<EngineOperatorRow> operators;  // the most time first
   std::vector<LayerRow> layers;              // in the engine's order
+  std::vector<Finding> findings;
   std::vector<std::string> remarks;
 };
 

@@ -1,0 +1,65 @@
+#include <algorithm>
+
+#include "analyzer/findings/engine_rules.h"
+#include "infimum/measurement/statistics.h"
+
+namespace infimum {
+namespace findings {
+
+Latency TimeOf(const ProfiledLayer& layer) { return layer.samples.empty() ? Latency(0) : Quantile(layer.samples, 0.5); }
+
+Latency TimeOf(const RunProfile& run) {
+  Latency total{0};
+  for (const ProfiledLayer& layer : run.layers) total += TimeOf(layer);
+  return total;
+}
+
+bool IsAddedTranspose(const ProfiledLayer& layer) {
+  return layer.op == "Transpose" && (layer.name == "Transpose" || layer.name.starts_with("Transpose_token_"));
+}
+
+bool ChangesLayout(const ProfiledLayer& layer) {
+  // TensorRT reformats where a node of the model changes the type, too: that is the model's own.
+  const bool is_reformat = layer.op == "Reformat" && layer.nodes.empty();
+  return layer.op == "ReorderInput" || layer.op == "ReorderOutput" || is_reformat || IsAddedTranspose(layer);
+}
+
+void TimeBy::Add(const std::string& what, Latency time) {
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.what == what; });
+  Entry& entry = found == entries_.end() ? entries_.emplace_back(Entry{what}) : *found;
+  entry.time += time;
+  ++entry.times;
+  total_ += time;
+  ++count_;
+}
+
+std::vector<std::string> TimeBy::Largest(std::size_t count) const {
+  std::vector<Entry> sorted = entries_;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Entry& a, const Entry& b) { return a.time > b.time; });
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(count, sorted.size()); ++i) names.push_back(sorted[i].what);
+  return names;
+}
+
+std::string TimeBy::Frequencies(std::size_t count) const {
+  std::vector<Entry> sorted = entries_;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Entry& a, const Entry& b) { return a.times > b.times; });
+  std::string text;
+  for (std::size_t i = 0; i < std::min(count, sorted.size()); ++i)
+    text += (i > 0 ? ", " : "") + sorted[i].what +
+            (sorted[i].times == 1 ? " (once)" : " (" + std::to_string(sorted[i].times) + " times)");
+  return text;
+}
+
+}  // namespace findings
+
+std::vector<Finding> FindingsOf(const RunProfile& run) {
+  std::vector<Finding> found;
+  for (const auto rule : {findings::LayoutChanges, findings::QuantizedInFloat, findings::HalfInSingle})
+    if (std::optional<Finding> finding = rule(run)) found.push_back(*std::move(finding));
+  std::stable_sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) { return a.gain > b.gain; });
+  return found;
+}
+
+}  // namespace infimum

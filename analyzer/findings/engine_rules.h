@@ -1,0 +1,50 @@
+// The rules about an engine's layers. Each returns nothing where its cause is not there, or where it is less than a
+// hundredth of the layers' time.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "infimum/analyzer/finding.h"
+
+namespace infimum::findings {
+
+// Layers that the engine added to change a layout: reorders, reformats, transposes.
+std::optional<Finding> LayoutChanges(const RunProfile& run);
+// A quantized model of which convolutions or products run on dequantized values.
+std::optional<Finding> QuantizedInFloat(const RunProfile& run);
+// A model of half precision that the engine computes in single precision.
+std::optional<Finding> HalfInSingle(const RunProfile& run);
+
+// Median of a layer's samples; 0 without any.
+Latency TimeOf(const ProfiledLayer& layer);
+Latency TimeOf(const RunProfile& run);
+// Whether the engine added it, as its name tells: "Transpose_token_115", "ReorderOutput".
+bool IsAddedTranspose(const ProfiledLayer& layer);
+// Whether it was added to change a layout: a reorder, reformat or transpose that is no node of the model.
+bool ChangesLayout(const ProfiledLayer& layer);
+
+// Times summed by a text, the largest first; at most `count` of the texts.
+class TimeBy {
+ public:
+  void Add(const std::string& what, Latency time);
+  Latency total() const { return total_; }
+  std::int64_t count() const { return count_; }
+  std::vector<std::string> Largest(std::size_t count) const;
+  // "Mul (9 times), Resize (once)", the most frequent first.
+  std::string Frequencies(std::size_t count) const;
+
+ private:
+  struct Entry {
+    std::string what;
+    Latency time{0};
+    std::int64_t times = 0;
+  };
+  std::vector<Entry> entries_;
+  Latency total_{0};
+  std::int64_t count_ = 0;
+};
+
+}  // namespace infimum::findings

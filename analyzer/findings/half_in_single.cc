@@ -1,0 +1,62 @@
+#include <algorithm>
+#include <string>
+
+#include "analyzer/findings/engine_rules.h"
+#include "analyzer/findings/rules.h"
+#include "analyzer/order_alignment.h"
+#include "infimum/base/quantity_text.h"
+
+namespace infimum::findings {
+namespace {
+
+// What ONNX Runtime calls nodes and values that it moved from half to single precision, since the provider has no
+// kernel.
+bool WasMovedToSingle(const ProfiledLayer& layer) {
+  const auto is_inserted = [](const std::string& name) {
+    return name.find("InsertedPrecisionFreeCast_") != std::string::npos ||
+           name.find("InsertedCast_") != std::string::npos;
+  };
+  return is_inserted(layer.name) || std::any_of(layer.inputs.begin(), layer.inputs.end(), is_inserted) ||
+         std::any_of(layer.outputs.begin(), layer.outputs.end(), is_inserted);
+}
+
+}  // namespace
+
+std::optional<Finding> HalfInSingle(const RunProfile& run) {
+  TimeBy moved, casts, between, layouts;
+  for (const ProfiledLayer& layer : run.layers) {
+    if (layer.op == "Cast")
+      casts.Add(layer.name, TimeOf(layer));
+    else if (ChangesLayout(layer))
+      layouts.Add(layer.name, TimeOf(layer));
+    else if (KindOf(layer.op) == OperatorKind::kElementwise)
+      between.Add(layer.op, TimeOf(layer));
+    if (WasMovedToSingle(layer)) moved.Add(layer.name, TimeOf(layer));
+  }
+  const Latency all = TimeOf(run);
+  if (moved.count() == 0 || moved.total() < all * kLeastShare) return std::nullopt;
+  Finding finding;
+  finding.kind = "half-precision-not-used";
+  // The arithmetic is that of the f32 model. What that one need not do: casts, layers that it fuses, layouts that it
+  // keeps.
+  finding.gain = casts.total() + between.total() + layouts.total();
+  finding.layers = moved.Largest(5);
+  finding.evidence =
+      std::to_string(moved.count()) + " of " + std::to_string(run.layers.size()) + " layers, " +
+      FormatLatency(moved.total()) + " of " + FormatLatency(all) +
+      ", compute in f32 although the model's values are half precision: the provider has no kernel for them and "
+      "casts (names with InsertedPrecisionFreeCast_)";
+  if (between.count() > 0)
+    finding.evidence += "; element-wise layers between them stay unfused, " + between.Frequencies(3) + ": " +
+                        FormatLatency(between.total());
+  if (layouts.count() > 0)
+    finding.evidence += "; " + std::to_string(layouts.count()) +
+                        " changes of layout stand around those: " + FormatLatency(layouts.total());
+  finding.evidence += "; casts that are left: " + FormatLatency(casts.total());
+  finding.action =
+      "half precision cannot pay on this provider: run the f32 model (or int8) here, and f16 where it has kernels "
+      "(CUDA, TensorRT, CoreML, a processor with AVX512-FP16)";
+  return finding;
+}
+
+}  // namespace infimum::findings

@@ -1,0 +1,48 @@
+#include <map>
+
+#include "analyzer/findings/engine_rules.h"
+#include "analyzer/findings/rules.h"
+#include "infimum/base/quantity_text.h"
+
+namespace infimum::findings {
+std::optional<Finding> LayoutChanges(const RunProfile& run) {
+  TimeBy changes;
+  for (const ProfiledLayer& layer : run.layers)
+    if (ChangesLayout(layer)) changes.Add(layer.name, TimeOf(layer));
+  const Latency all = TimeOf(run);
+  if (changes.total().count() <= 0 || changes.total() < all * kLeastShare) return std::nullopt;
+
+  // For whom the layout is changed back: readers that have no kernel for the engine's own.
+  std::map<std::string, bool> given_back;
+  for (const ProfiledLayer& layer : run.layers)
+    if (layer.op == "ReorderOutput")
+      for (const std::string& output : layer.outputs) given_back[output] = true;
+  TimeBy readers;
+  for (const ProfiledLayer& layer : run.layers) {
+    if (ChangesLayout(layer)) continue;
+    for (const std::string& input : layer.inputs)
+      if (given_back.contains(input)) readers.Add(layer.op, Latency(0));
+  }
+
+  Finding finding;
+  finding.kind = "layout-changes";
+  finding.gain = changes.total();
+  finding.layers = changes.Largest(5);
+  finding.evidence =
+      std::to_string(changes.count()) +
+      (changes.count() == 1 ? " layer of the engine's own changes" : " layers of the engine's own change") +
+      " the layout or the type of values: " + FormatLatency(changes.total()) + " of " + FormatLatency(all) +
+      "; the largest is " + finding.layers.front();
+  if (readers.count() > 0) finding.evidence += "; the plain layout is needed by " + readers.Frequencies(4);
+  finding.action = run.framework == "onnxruntime" ? "keep chains of convolutions free of operators without a kernel "
+                                                    "for the blocked layout (let the exporter write "
+                                                    "HardSwish, Clip or Relu in place of their formula), and compare "
+                                                    "with graph_optimization_level extended, which "
+                                                    "leaves the plain layout everywhere"
+                                                  : "give inputs and outputs the layout that the engine computes in, "
+                                                    "and keep operators that force another one out of "
+                                                    "chains of convolutions";
+  return finding;
+}
+
+}  // namespace infimum::findings

@@ -1,0 +1,57 @@
+#include <map>
+#include <string>
+
+#include "analyzer/findings/engine_rules.h"
+#include "analyzer/findings/rules.h"
+#include "analyzer/order_alignment.h"
+#include "infimum/base/quantity_text.h"
+
+namespace infimum::findings {
+namespace {
+
+// "QLinearConv", "QGemm", "MatMulInteger": computes on 8 bits.
+bool IsQuantized(std::string_view op) {
+  return op.starts_with("QLinear") || op == "QGemm" || op.find("Integer") != std::string_view::npos;
+}
+
+bool IsHeavy(const ProfiledLayer& layer) {
+  const OperatorKind kind = KindOf(layer.op);
+  return kind == OperatorKind::kConvolution || kind == OperatorKind::kProduct;
+}
+
+}  // namespace
+
+std::optional<Finding> QuantizedInFloat(const RunProfile& run) {
+  TimeBy conversions, in_float, in_integers;
+  for (const ProfiledLayer& layer : run.layers) {
+    if (layer.op == "QuantizeLinear" || layer.op == "DequantizeLinear" || IsAddedTranspose(layer))
+      conversions.Add(layer.op, TimeOf(layer));
+    else if (IsHeavy(layer))
+      (IsQuantized(layer.op) ? in_integers : in_float).Add(layer.name, TimeOf(layer));
+  }
+  const bool is_quantized = in_integers.count() > 0 ||
+                            conversions.Frequencies(1).find("quantize") != std::string::npos ||
+                            conversions.Frequencies(1).find("Quantize") != std::string::npos;
+  const Latency all = TimeOf(run);
+  if (!is_quantized || in_float.count() == 0 || conversions.total() < all * kLeastShare) return std::nullopt;
+
+  Finding finding;
+  finding.kind = "quantized-layers-in-float";
+  // What is surely lost; what the float layers would take on 8 bits is not known from this run.
+  finding.gain = conversions.total();
+  finding.layers = in_float.Largest(5);
+  finding.evidence =
+      std::to_string(in_float.count()) + " of " + std::to_string(in_float.count() + in_integers.count()) +
+      " convolutions and products run in floating point on dequantized values (" + FormatLatency(in_float.total()) +
+      "), the others on 8 bits (" + FormatLatency(in_integers.total()) + "); going to and fro takes " +
+      FormatLatency(conversions.total()) + " of " + FormatLatency(all) + ": " + conversions.Frequencies(3);
+  finding.action =
+      "give each of these layers a quantized output of its own (QuantizeLinear directly behind it, or behind its "
+      "activation), so "
+      "that the engine can run it on 8 bits; quantize residual sums too; a layer that must stay in float belongs at an "
+      "end of the "
+      "model, not between quantized ones";
+  return finding;
+}
+
+}  // namespace infimum::findings

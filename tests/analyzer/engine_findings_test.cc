@@ -1,0 +1,94 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "infimum/analyzer/finding.h"
+
+namespace infimum {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+ProfiledLayer Layer(std::string name, std::string op, double microseconds, std::vector<std::string> inputs = {},
+                    std::vector<std::string> outputs = {}) {
+  ProfiledLayer layer;
+  layer.name = std::move(name);
+  layer.op = std::move(op);
+  layer.samples = {Latency(microseconds)};
+  layer.inputs = std::move(inputs);
+  layer.outputs = std::move(outputs);
+  return layer;
+}
+
+std::optional<Finding> FindingOf(const RunProfile& run, const std::string& kind) {
+  for (const Finding& finding : FindingsOf(run))
+    if (finding.kind == kind) return finding;
+  return std::nullopt;
+}
+
+RunProfile RunOf(std::vector<ProfiledLayer> layers) {
+  RunProfile run;
+  run.framework = "onnxruntime";
+  run.layers = std::move(layers);
+  return run;
+}
+
+TEST(LayoutChangesFinding, IsTheTimeOfTheEnginesOwnReorders) {
+  const RunProfile run =
+      RunOf({Layer("ReorderInput", "ReorderInput", 5, {"x"}, {"a"}), Layer("conv_nchwc", "Conv", 100, {"a"}, {"b"}),
+             Layer("ReorderOutput", "ReorderOutput", 20, {"b"}, {"c"}), Layer("mul", "Mul", 10, {"c", "c2"}, {"d"})});
+  const std::optional<Finding> finding = FindingOf(run, "layout-changes");
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->gain, Latency(25));
+  EXPECT_THAT(finding->layers, ElementsAre("ReorderOutput", "ReorderInput"));
+  EXPECT_THAT(finding->evidence, HasSubstr("needed by Mul (once)"));
+}
+
+TEST(LayoutChangesFinding, AModelsOwnTransposeIsNone) {
+  EXPECT_FALSE(
+      FindingOf(RunOf({Layer("conv", "Conv", 100), Layer("attention/Transpose", "Transpose", 50)}), "layout-changes"));
+  EXPECT_FALSE(
+      FindingOf(RunOf({Layer("conv", "Conv", 1000), Layer("ReorderOutput", "ReorderOutput", 5)}), "layout-changes"));
+  ProfiledLayer quantizes = Layer("QuantizeLinear_2", "Reformat", 30);
+  quantizes.nodes = {"QuantizeLinear_2"};
+  EXPECT_FALSE(FindingOf(RunOf({Layer("conv", "CaskConvolution", 100), quantizes}), "layout-changes"));
+  EXPECT_FALSE(FindingOf(RunOf({}), "layout-changes"));
+}
+
+TEST(QuantizedInFloatFinding, NamesTheLayersThatStayedInFloat) {
+  const RunProfile run =
+      RunOf({Layer("q", "QuantizeLinear", 10), Layer("c1", "QLinearConv", 100), Layer("d", "DequantizeLinear", 30),
+             Layer("c2", "Conv", 400), Layer("c3", "Conv", 300), Layer("Transpose_token_1", "Transpose", 7)});
+  const std::optional<Finding> finding = FindingOf(run, "quantized-layers-in-float");
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->gain, Latency(47));
+  EXPECT_THAT(finding->layers, ElementsAre("c2", "c3"));
+  EXPECT_THAT(finding->evidence, HasSubstr("2 of 3 convolutions and products run in floating point"));
+}
+
+TEST(QuantizedInFloatFinding, IsNotThereForAFloatModelNorAWholeQuantizedOne) {
+  EXPECT_FALSE(FindingOf(RunOf({Layer("c", "Conv", 100), Layer("t", "Transpose", 50)}), "quantized-layers-in-float"));
+  EXPECT_FALSE(FindingOf(
+      RunOf({Layer("q", "QuantizeLinear", 10), Layer("c", "QLinearConv", 100), Layer("d", "DequantizeLinear", 10)}),
+      "quantized-layers-in-float"));
+}
+
+TEST(HalfInSingleFinding, IsToldByTheNamesThatTheEngineGave) {
+  const RunProfile run = RunOf(
+      {Layer("InsertedPrecisionFreeCast_conv_nchwc", "Conv", 100), Layer("cast", "Cast", 8), Layer("max", "Max", 20)});
+  const std::optional<Finding> finding = FindingOf(run, "half-precision-not-used");
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->gain, Latency(28));
+  EXPECT_THAT(finding->evidence, HasSubstr("1 of 3 layers"));
+  EXPECT_THAT(finding->evidence, HasSubstr("Max (once): 20.0 us"));
+  EXPECT_THAT(finding->action, HasSubstr("run the f32 model"));
+}
+
+TEST(HalfInSingleFinding, ACastOfTheModelIsNone) {
+  EXPECT_FALSE(FindingOf(RunOf({Layer("conv", "Conv", 100), Layer("cast", "Cast", 80)}), "half-precision-not-used"));
+}
+
+}  // namespace
+}  // namespace infimum
