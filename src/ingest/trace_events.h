@@ -36,7 +36,7 @@ struct TraceFrame {
   Json top;  // an object with an empty "traceEvents"; of a bare list an empty list
   std::int64_t events = 0;
   std::int64_t bytes = 0;  // of the text
-  // Forgiven, since real traces have them: control characters inside texts, bytes that are not UTF-8.
+  // Forgiven: control characters inside texts, bytes that are not UTF-8.
   std::int64_t control_characters = 0;
   std::int64_t invalid_bytes = 0;
 };

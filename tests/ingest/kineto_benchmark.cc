@@ -4,8 +4,9 @@
 //   kineto_benchmark --generate 5000     a trace of 5,000 MB made in the temporary folder
 //   kineto_benchmark --write t.json 200  a trace of 200 MB and nothing else, for hta_benchmark.py
 //
-// Fails below 500 MB/s on one core (of processor time; reading from the page cache is in it), or where the memory at
-// its highest is more than twice the timeline's and 16 MB.
+// Fails where the memory at its highest is more than twice the timeline's and 16 MB; of a trace of 1,000 MB or more
+// also below 500 MB/s on one core (of processor time; reading from the page cache is in it). Short traces are not
+// judged by speed, so that no test depends on the machine's.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -140,5 +141,5 @@ int main(int argc, char** argv) {
   std::printf(
       "%.1f MB in %.3f s: %.0f MB/s; %ld calls and pieces of work, %.1f MB of timeline, %.1f MB at the highest\n", size,
       least, size / least, entries, kept, peak);
-  return size / least >= 500 && peak <= 2 * kept + 16 ? 0 : 1;
+  return (size < 1000 || size / least >= 500) && peak <= 2 * kept + 16 ? 0 : 1;
 }
