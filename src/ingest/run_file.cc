@@ -72,6 +72,27 @@ const Json& ListField(const Json& document, const char* name) {
   return found != document.end() && found->is_array() ? *found : empty;
 }
 
+Result<Latency> ReadLatency(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_number()) return Error{fmt::format("'{}' in 'idle' is not a number", name)};
+  const double microseconds = found->get<double>();
+  if (!(microseconds >= 0 && microseconds < 1e15))
+    return Error{fmt::format("'{}' in 'idle' is not a duration in microseconds", name)};
+  return Latency(microseconds);
+}
+
+Status ReadIdle(const Json& document, RunProfile& run) {
+  const auto idle = document.find("idle");
+  if (idle == document.end() || idle->is_null()) return {};
+  if (!idle->is_object()) return Error{"'idle' is not an object"};
+  DeviceIdle& into = run.idle.emplace();
+  INFIMUM_ASSIGN_OR_RETURN(into.host, ReadLatency(*idle, "host_us"));
+  INFIMUM_ASSIGN_OR_RETURN(into.launch, ReadLatency(*idle, "launch_us"));
+  INFIMUM_ASSIGN_OR_RETURN(into.queued, ReadLatency(*idle, "queued_us"));
+  INFIMUM_ASSIGN_OR_RETURN(into.overlapped, ReadLatency(*idle, "overlapped_us"));
+  return {};
+}
+
 // The engine's own profile gives the times, the engine's graph the values: joined by node name.
 Status ReadProfile(const Json& document, const std::string& path, RunProfile& run) {
   std::ifstream file(path, std::ios::binary);
@@ -125,6 +146,8 @@ Result<RunProfile> ReadDocument(const Json& document) {
     INFIMUM_ASSIGN_OR_RETURN(ProfiledLayer layer, ReadLayer(json));
     run.layers.push_back(std::move(layer));
   }
+  INFIMUM_ASSIGN_OR_RETURN(run.profiled, ingest::LatenciesField(document, "profiled_us"));
+  INFIMUM_RETURN_IF_ERROR(ReadIdle(document, run));
   INFIMUM_ASSIGN_OR_RETURN(const std::string profile, ingest::TextField(document, "profile"));
   if (!profile.empty() && run.layers.empty()) INFIMUM_RETURN_IF_ERROR(ReadProfile(document, profile, run));
   return run;
@@ -154,6 +177,13 @@ std::string FormatRun(const RunProfile& run) {
       {"warnings", run.warnings}};
   for (const RunRepetition& repetition : run.end_to_end) {
     document["end_to_end"].push_back({{"samples_us", Microseconds(repetition.samples)}});
+  }
+  if (!run.profiled.empty()) document["profiled_us"] = Microseconds(run.profiled);
+  if (run.idle) {
+    document["idle"] = {{"host_us", run.idle->host.count()},
+                        {"launch_us", run.idle->launch.count()},
+                        {"queued_us", run.idle->queued.count()},
+                        {"overlapped_us", run.idle->overlapped.count()}};
   }
   for (const ProfiledLayer& layer : run.layers) {
     document["layers"].push_back({{"name", layer.name},

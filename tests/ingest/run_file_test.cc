@@ -33,6 +33,8 @@ RunProfile MakeRun() {
   run.layers[0].output_tensors = {{"f16", {}, ""}};
   run.layers[0].algorithm = "sm80_xmma";
   run.layers[0].serves = "conv2";
+  run.profiled = {Latency(110), Latency(1.0 / 7)};
+  run.idle = DeviceIdle{Latency(3), Latency(0.5), Latency(0), Latency(2.25)};
   run.warnings = {"first", "second"};
   return run;
 }
@@ -63,6 +65,16 @@ TEST(RunFile, ReadingAFormattedRunGivesItBack) {
   EXPECT_EQ(read->layers[0].output_tensors, run.layers[0].output_tensors);
   EXPECT_EQ(read->layers[0].algorithm, "sm80_xmma");
   EXPECT_EQ(read->layers[0].serves, "conv2");
+  EXPECT_EQ(read->profiled, run.profiled);
+  EXPECT_EQ(read->idle, run.idle);
+}
+
+TEST(RunFile, IdleTimesOfAWrongFormAreRefused) {
+  const std::string good = FormatRun(MakeRun());
+  EXPECT_THAT(Parse(Replaced(good, "\"host_us\": 3.0", "\"host_us\": -3")).error().message, HasSubstr("'host_us'"));
+  EXPECT_THAT(Parse(Replaced(good, "\"queued_us\"", "\"queue_us\"")).error().message, HasSubstr("'queued_us'"));
+  EXPECT_THAT(Parse(Replaced(good, "\"idle\": {", "\"idle\": 3, \"x\": {")).error().message,
+              HasSubstr("'idle' is not an object"));
 }
 
 TEST(RunFile, TensorsOfAWrongFormAreRefused) {

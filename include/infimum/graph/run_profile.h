@@ -41,6 +41,17 @@ struct RunRepetition {
   std::vector<Latency> samples;
 };
 
+// What an accelerator did beside running layers, of one inference of the profiled run (medians over the inferences).
+struct DeviceIdle {
+  Latency host{0};        // idle: the host had not asked for anything yet
+  Latency launch{0};      // idle: asked, and not begun
+  Latency queued{0};      // idle: asked before it fell idle, and waiting for something else
+  Latency overlapped{0};  // of the layers' time what ran at once with other layers: their sum less the busy time
+
+  Latency total() const { return host + launch + queued; }
+  friend bool operator==(const DeviceIdle&, const DeviceIdle&) = default;
+};
+
 struct RunProfile {
   std::string framework;  // "onnxruntime"
   std::string framework_version;
@@ -53,6 +64,10 @@ struct RunProfile {
   std::map<std::string, std::string> settings;  // "graph_optimization_level": "all"
   std::vector<RunRepetition> end_to_end;
   std::vector<ProfiledLayer> layers;
+  // Of the run under the profiler that the layers' times are from: end to end, one sample for each inference. Its
+  // distance from `end_to_end` is what the profiler costs. Empty where it is not told.
+  std::vector<Latency> profiled = {};
+  std::optional<DeviceIdle> idle = {};  // of an accelerator, where the profile is a timeline
   std::vector<std::string> warnings;
 };
 
