@@ -8,7 +8,8 @@
 
 #include "analyzer/disjoint_sets.h"
 #include "analyzer/findings/engine_rules.h"
-#include "infimum/measurement/contract.h"
+#include "analyzer/row_precision.h"
+#include "infimum/analyzer/run_latency.h"
 #include "infimum/measurement/statistics.h"
 
 namespace infimum {
@@ -47,14 +48,6 @@ class Steps {
  private:
   std::map<GapCause, std::vector<GapPart>> steps_;
 };
-
-std::optional<Latency> EndToEnd(const RunProfile& run) {
-  std::vector<Repetition> repetitions;
-  for (const RunRepetition& repetition : run.end_to_end)
-    if (!repetition.samples.empty()) repetitions.push_back(Summarize(repetition.samples));
-  if (repetitions.empty()) return std::nullopt;
-  return PointValue(repetitions);
-}
 
 class Maker {
  public:
@@ -103,7 +96,7 @@ class Maker {
 
   // What was measured, and what of it no layer accounts for.
   void AddHost() {
-    const std::optional<Latency> end_to_end = EndToEnd(in_.run);
+    const std::optional<Latency> end_to_end = EndToEndOf(in_.run);
     std::optional<Latency> profiled;
     if (!in_.run.profiled.empty()) profiled = Quantile(in_.run.profiled, 0.5);
     const Latency idle = in_.run.idle ? in_.run.idle->total() : Latency(0);
@@ -246,29 +239,6 @@ class Maker {
   Latency in_turn_{0}, at_once_{0}, with_layouts_{0};
 };
 
-std::size_t WidthOf(std::string_view dtype) {
-  if (dtype == "f64") return 8;
-  if (dtype == "f32" || dtype == "s32") return 4;
-  if (dtype == "f16" || dtype == "bf16") return 2;
-  if (dtype == "s8" || dtype == "u8" || dtype.starts_with("f8")) return 1;
-  return 0;
-}
-
-std::size_t WidthOf(NumericContract contract) {
-  switch (contract) {
-    case NumericContract::kStrictF32:
-    case NumericContract::kTf32:
-      return 4;
-    case NumericContract::kF16:
-    case NumericContract::kBf16:
-      return 2;
-    case NumericContract::kInt8:
-    case NumericContract::kFp8:
-      return 1;
-  }
-  return 4;
-}
-
 }  // namespace
 
 std::string_view Name(GapCause cause) { return kCauseNames[static_cast<std::size_t>(cause)]; }
@@ -282,33 +252,6 @@ const GapStep* Waterfall::Find(GapCause cause) const {
 Latency Waterfall::Of(GapCause cause) const {
   const GapStep* step = Find(cause);
   return step == nullptr ? Latency(0) : step->latency;
-}
-
-bool ComputesWider(const RunProfile& run, const std::vector<std::size_t>& engine_layers, const Layer& layer,
-                   NumericContract contract) {
-  if (!layer.workload) return false;
-  const std::size_t own = WidthOf(NativeContract(*layer.workload));
-  // What the engine reads tells what it computes in: the narrowest operand of the layer that takes most of the row (the
-  // others may be casts).
-  std::size_t read = 0;
-  const ProfiledLayer* main = nullptr;
-  for (const std::size_t index : engine_layers)
-    if (main == nullptr || findings::TimeOf(run.layers[index]) > findings::TimeOf(*main)) main = &run.layers[index];
-  if (main != nullptr) {
-    for (const ProfiledTensor& tensor : main->input_tensors) {
-      const std::size_t width = WidthOf(tensor.dtype);
-      if (width > 0) read = read == 0 ? width : std::min(read, width);
-    }
-  }
-  if (read > 0) {
-    if (read != own) return read > own;
-    // TF32 shows in no type: only the run's contract tells.
-    return contract == NumericContract::kTf32 && run.contract == Name(NumericContract::kStrictF32);
-  }
-  const std::optional<NumericContract> kept = FindContract(run.contract);
-  if (!kept) return false;
-  if (WidthOf(*kept) != WidthOf(contract)) return WidthOf(*kept) > WidthOf(contract);
-  return *kept == NumericContract::kStrictF32 && contract == NumericContract::kTf32;
 }
 
 Waterfall MakeWaterfall(const WaterfallInput& input) { return Maker(input).Make(); }

@@ -28,6 +28,9 @@ struct ReportSources {
   std::string generated_at;
 };
 
+// Of the commands that measure a layer again as the selection has it, each ready for a POSIX shell.
+std::string BenchOptions(const Selection& selection, const std::string& database, const std::string& backend);
+
 ReportModel FillReport(const ReportSources& sources);
 
 }  // namespace infimum

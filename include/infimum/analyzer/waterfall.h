@@ -90,9 +90,4 @@ struct WaterfallInput {
 // A device's floor of 0 means that nothing is known of it.
 Waterfall MakeWaterfall(const WaterfallInput& input);
 
-// Whether a run's engine layers compute a layer in a wider type than its workload has; where the engine does not tell
-// its types, whether the run's contract is stricter than `contract`.
-bool ComputesWider(const RunProfile& run, const std::vector<std::size_t>& engine_layers, const Layer& layer,
-                   NumericContract contract);
-
 }  // namespace infimum

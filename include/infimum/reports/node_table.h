@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "infimum/analyzer/run_alignment.h"
+#include "infimum/analyzer/compared_rows.h"
 #include "infimum/graph/model_graph.h"
 #include "infimum/graph/run_profile.h"
 
@@ -20,6 +20,7 @@ namespace infimum {
 
 struct NodeCell {
   std::optional<Latency> measured;         // of the row that this layer stands for
+  std::optional<Latency> best;             // of the same row, alone; absent where it is not known
   std::string within;                      // the layer for whose row it ran; empty: its own, or none
   std::vector<std::string> engine_layers;  // of its row
   AlignmentClue clue = AlignmentClue::kNone;
@@ -50,14 +51,14 @@ struct NodeTable {
 struct NamedRun {
   std::string source;
   const RunProfile* run = nullptr;
+  const std::vector<ComparedRow>* rows = nullptr;  // CompareRows of it
 };
 
 NodeTable NodeTableOf(const ModelGraph& graph, const std::vector<NamedRun>& runs);
 
-// `width` 0: as wide as needed.
-std::string NodeTableText(const NodeTable& table, std::size_t width);
-// Schema infimum.compare/1: "layers" with a list of "runs" each, in the order of the columns.
-std::string NodeTableJson(const NodeTable& table);
+// Of the layers at most `most` that took longest, in the model's order; 0: all. `width` 0: as wide as needed. Of one
+// run with the best time known and how many times that it took.
+std::string NodeTableText(const NodeTable& table, std::size_t width, std::size_t most);
 std::string NodeTableCsv(const NodeTable& table);
 
 }  // namespace infimum
