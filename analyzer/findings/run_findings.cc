@@ -37,15 +37,14 @@ FindingCase CaseOf(const RunFacts& facts, std::size_t index) {
   std::vector<LayerId> busy;
   for (const LayerId layer : row.layers)
     if (facts.graph.layer(layer).status != LayerStatus::kFree) busy.push_back(layer);
-  if (busy.size() == 1) {
-    const LayerLatency& latency = facts.bracket.layers[busy.front().index()];
-    if (latency.candidate) one.candidate = latency.candidate->name();
-    if (latency.candidate) one.workload = Format(*facts.graph.layer(busy.front()).workload);
-    return one;
+  const LayerId main = MainLayer(facts.graph, row.layers);
+  if (const LayerLatency& latency = facts.bracket.layers[main.index()]; latency.candidate) {
+    one.candidate = latency.candidate->name();
+    one.workload = Format(*facts.graph.layer(main).workload);
   }
   // Where one region is the whole row at its best, it is what to run.
   for (const RegionLatency& region : facts.bracket.regions) {
-    if (!region.region || region.latency != *row.best) continue;
+    if (busy.size() < 2 || !region.region || region.latency != *row.best) continue;
     const auto in_region = [&region](LayerId layer) { return std::ranges::binary_search(region.layers, layer); };
     if (!std::ranges::all_of(busy, in_region)) continue;
     one.candidate = region.candidate.name();

@@ -57,13 +57,15 @@ std::vector<Finding> SlowerAlgorithms(const RunFacts& facts) {
     if (std::ranges::find(taken, r) != taken.end()) continue;
     const ComparedRow& row = facts.waterfall.rows[r];
     Family& family = families[RowFamily(facts, row)];
-    ++family.all;
     if (part.latency.count() <= 0) continue;
     family.gain += part.latency;
     family.measured += *row.measured;
     family.best += *row.measured - part.latency;
     family.rows.push_back(r);
   }
+  for (const ComparedRow& row : facts.waterfall.rows)
+    if (!row.layers.empty() && row.measured)
+      if (const auto family = families.find(RowFamily(facts, row)); family != families.end()) ++family->second.all;
   for (const auto& [name, family] : families) {
     if (!IsWorthTelling(facts, family.gain)) continue;
     Finding finding;
@@ -72,8 +74,9 @@ std::vector<Finding> SlowerAlgorithms(const RunFacts& facts) {
     finding.cases = LargestCases(facts, family.rows, 5);
     for (const FindingCase& one : finding.cases) finding.layers.push_back(one.layer);
     finding.evidence = name + ": " + std::to_string(family.rows.size()) + " of " + std::to_string(family.all) +
-                       " rows take " + FormatLatency(family.measured) + " where the best candidates known need " +
-                       FormatLatency(family.best) + "; " + CaseText(finding.cases.front());
+                       (family.rows.size() == 1 ? " rows takes " : " rows take ") + FormatLatency(family.measured) +
+                       " where the best candidates known need " + FormatLatency(family.best) + "; " +
+                       CaseText(finding.cases.front());
     finding.action = ActionFor(facts, name, finding.cases.front());
     found.push_back(std::move(finding));
   }

@@ -22,6 +22,7 @@ struct CompareOptions {
   std::string model;
   DimOptions dims;
   std::vector<std::string> runs;
+  std::vector<std::string> backend_options;
   std::int64_t threads = 0;  // 0: as the runs tell
   double max_gap = 0;        // 0: no gate
   std::string baseline;
@@ -50,6 +51,7 @@ Result<int> CompareWithModel(const CompareOptions& options, std::vector<NamedPro
   RunComparisonOptions asked = options.comparison;
   asked.model = options.model;
   INFIMUM_ASSIGN_OR_RETURN(asked.dims, options.dims.Parse());
+  INFIMUM_ASSIGN_OR_RETURN(asked.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   if (options.threads > 0) asked.threads = options.threads;
   INFIMUM_ASSIGN_OR_RETURN(const RunComparison comparison, CompareRuns(asked, std::move(profiles)));
   ModelAccount account = AccountOf(comparison, asked);
@@ -150,6 +152,7 @@ void AddCompareCommand(CLI::App& app, Invocation& invocation) {
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}));
   AddContract(command, options->comparison.contract);
   AddCache(command, options->comparison.campaign.cache, "rows of this cache state");
+  AddBackend(command, options->comparison.campaign.backend, options->backend_options);
   command->add_option("--max-gap", options->max_gap, "gate: a run may take so many times its bound")
       ->type_name("X")
       ->check(CLI::Range(1.0, 1e6));

@@ -3,96 +3,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
-#include "tests/support/graph_builder.h"
-#include "tests/support/random_graph.h"
+#include "tests/analyzer/built_run.h"
 
 namespace infimum {
 namespace {
 
+using testing::BuiltRun;
 using testing::GraphBuilder;
 using ::testing::HasSubstr;
 using testing::MeasuredRow;
+using testing::Ran;
 using testing::TestEnvironment;
 
-ProfiledLayer Ran(std::string name, std::string op, std::vector<std::string> inputs, std::vector<std::string> outputs,
-                  double microseconds) {
-  ProfiledLayer layer;
-  layer.name = std::move(name);
-  layer.op = std::move(op);
-  layer.inputs = std::move(inputs);
-  layer.outputs = std::move(outputs);
-  layer.samples = {Latency(microseconds)};
-  return layer;
-}
-
-// x -> fc1 -> relu1 -> {left, right} -> add -> fc2 -> y
-ModelGraph Branches() {
-  GraphBuilder model;
-  const ValueId y = model.MatMul("fc1", model.Input("x", {8, 100}), model.Weight("w1", {100, 200}));
-  const ValueId z = model.Unary("relu1", PointwiseKind::kRelu, y);
-  const ValueId left = model.MatMul("left", z, model.Weight("wl", {200, 300}));
-  const ValueId right =
-      model.Unary("tanh", PointwiseKind::kTanh, model.MatMul("right", z, model.Weight("wr", {200, 300})));
-  const ValueId sum = model.Binary("add", PointwiseKind::kAdd, left, right);
-  model.Output(model.MatMul("fc2", sum, model.Weight("w2", {300, 70})));
-  return model.Take();
-}
-
-constexpr double kBest[] = {50, 5, 100, 100, 20, 6, 30};  // of Branches' layers, one after the other
-constexpr double kFused = 51;                             // fc1 with relu1
-
-void AddRows(const ModelGraph& graph, std::span<const double> best, MemorySource& source) {
-  for (std::size_t i = 0; i < graph.layers.size(); ++i)
-    for (const std::int64_t threads : {1, 2})  // none of them gains by a second core
-      source.Add(MeasuredRow(KeyOf(*graph.layers[i].workload), "best", {Latency(best[i])}), TestEnvironment(threads));
-}
-
-class BuiltRun : public ::testing::Test {
+class BuiltWaterfall : public BuiltRun {
  protected:
-  BuiltRun() : graph(Branches()) {
-    source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
-    AddRows(graph, kBest, source);
-    for (const FusableRegion& region : FindFusableRegions(graph))
-      if (region.layers == std::vector<LayerId>{LayerId(0), LayerId(1)})
-        for (const std::int64_t threads : {1, 2})
-          source.Add(MeasuredRow(KeyOf(region.workload), "fused", {Latency(kFused)}), TestEnvironment(threads));
-    // What the engine does at its best: fc1 and relu1 as one, the rest one by one.
-    run.framework = "engine";
-    run.layers = {Ran("fc1", "MatMul", {"x"}, {"relu1_out"}, kFused),
-                  Ran("left", "MatMul", {"relu1_out"}, {"left_out"}, 100),
-                  Ran("right", "MatMul", {"relu1_out"}, {"right_out"}, 100),
-                  Ran("tanh", "Tanh", {"right_out"}, {"tanh_out"}, 20),
-                  Ran("add", "Add", {"left_out", "tanh_out"}, {"add_out"}, 6),
-                  Ran("fc2", "MatMul", {"add_out"}, {"fc2_out"}, 30)};
-  }
-
-  // Runs as long as its layers take, and `more`.
-  Waterfall Account(double more = 0) {
-    if (run.end_to_end.empty()) {
-      Latency layers(more);
-      for (const ProfiledLayer& layer : run.layers) layers += layer.samples.front();
-      run.end_to_end = {{{layers}}};
-    }
-    Result<Bracket> computed = ComputeBracket(graph, source, testing::TestSelection(2));
-    EXPECT_TRUE(computed.ok());
-    bracket = *std::move(computed);
-    if (demonstrated) HoldAgainst({"demonstrated", *demonstrated, {*demonstrated, *demonstrated}}, bracket);
-    bracket.demonstrated = demonstrated;
-    const Alignment alignment = AlignRun(graph, bracket.layers, run);
-    Waterfall waterfall = MakeWaterfall({graph, bracket, run, alignment});
-    Latency sum = waterfall.floor;
-    for (const GapStep& step : waterfall.steps) {
-      sum += step.latency;
-      Latency parts{0};
-      for (const GapPart& part : step.parts) parts += part.latency;
-      EXPECT_NEAR(parts.count(), step.latency.count(), 1e-6) << Name(step.cause);
-    }
-    EXPECT_NEAR(sum.count(), waterfall.measured.count(), 1e-3 * 1e-3) << "to the nanosecond, and far below";
-    return waterfall;
-  }
-
   // Nothing but this cause, the branches that run one after the other, and what is above the floor.
   void ExpectOnly(const Waterfall& waterfall, GapCause cause, double microseconds) {
     for (const GapCause other :
@@ -101,18 +25,9 @@ class BuiltRun : public ::testing::Test {
       EXPECT_NEAR(waterfall.Of(other).count(), other == cause ? microseconds : 0, 1e-6) << Name(other);
     EXPECT_NEAR(waterfall.Of(GapCause::kMissedParallelism).count(), kSerial, 1e-6);
   }
-
-  // `left`, 100, beside `right` and `tanh`, 120.
-  static constexpr double kSerial = 100;
-
-  ModelGraph graph;
-  MemorySource source;
-  RunProfile run;
-  Bracket bracket;
-  std::optional<Latency> demonstrated;
 };
 
-TEST_F(BuiltRun, AtItsBestOnlyTheSerialBranchIsLeft) {
+TEST_F(BuiltWaterfall, AtItsBestOnlyTheSerialBranchIsLeft) {
   const Waterfall waterfall = Account();
   EXPECT_EQ(waterfall.measured_by, MeasuredBy::kEndToEnd);
   EXPECT_EQ(waterfall.bound, Latency(51 + 120 + 6 + 30));
@@ -120,7 +35,7 @@ TEST_F(BuiltRun, AtItsBestOnlyTheSerialBranchIsLeft) {
   ExpectOnly(waterfall, GapCause::kUnexplained, 0);
 }
 
-TEST_F(BuiltRun, ASlowerAlgorithmIsAlgorithmRegretAtItsLayer) {
+TEST_F(BuiltWaterfall, ASlowerAlgorithmIsAlgorithmRegretAtItsLayer) {
   run.layers[5].samples = {Latency(30 + 45)};
   const Waterfall waterfall = Account();
   ExpectOnly(waterfall, GapCause::kAlgorithmRegret, 45);
@@ -128,7 +43,7 @@ TEST_F(BuiltRun, ASlowerAlgorithmIsAlgorithmRegretAtItsLayer) {
   EXPECT_EQ(waterfall.Find(GapCause::kAlgorithmRegret)->parts[0].name, "fc2");
 }
 
-TEST_F(BuiltRun, AnUnfusedChainIsMissedFusionOfItsLayers) {
+TEST_F(BuiltWaterfall, AnUnfusedChainIsMissedFusionOfItsLayers) {
   run.layers[0] = Ran("fc1", "MatMul", {"x"}, {"fc1_out"}, 50);
   run.layers.insert(run.layers.begin() + 1, Ran("relu1", "Relu", {"fc1_out"}, {"relu1_out"}, 5));
   const Waterfall waterfall = Account();
@@ -138,18 +53,18 @@ TEST_F(BuiltRun, AnUnfusedChainIsMissedFusionOfItsLayers) {
   EXPECT_EQ(part.rows, (std::vector<std::size_t>{0, 1}));
 }
 
-TEST_F(BuiltRun, ReformatsAreLayoutChanges) {
+TEST_F(BuiltWaterfall, ReformatsAreLayoutChanges) {
   run.layers.insert(run.layers.begin() + 3, Ran("ReorderOutput", "ReorderOutput", {"right_out"}, {"right_plain"}, 17));
   run.layers[4].inputs = {"right_plain"};
   ExpectOnly(Account(), GapCause::kLayoutChanges, 17);
 }
 
-TEST_F(BuiltRun, TimeBetweenTheLayersIsAHostGap) {
+TEST_F(BuiltWaterfall, TimeBetweenTheLayersIsAHostGap) {
   run.profiled = {Latency(500)};  // the profiler itself takes some of it
   ExpectOnly(Account(60), GapCause::kHostGaps, 60);
 }
 
-TEST_F(BuiltRun, WhatOnlyTheProfilerCostsIsNoHostGap) {
+TEST_F(BuiltWaterfall, WhatOnlyTheProfilerCostsIsNoHostGap) {
   // Layers of 307 in 320 us under the profiler, and 300 without: the layers themselves were slowed down.
   run.profiled = {Latency(320)};
   run.end_to_end = {{{Latency(300)}}};
@@ -158,7 +73,7 @@ TEST_F(BuiltRun, WhatOnlyTheProfilerCostsIsNoHostGap) {
   EXPECT_THAT(waterfall.Find(GapCause::kUnexplained)->parts.at(0).name, HasSubstr("without a profiler"));
 }
 
-TEST_F(BuiltRun, AnAcceleratorsIdleTimeIsAHostGapAndWhatRanAtOnceIsNoMissedParallelism) {
+TEST_F(BuiltWaterfall, AnAcceleratorsIdleTimeIsAHostGapAndWhatRanAtOnceIsNoMissedParallelism) {
   run.idle = DeviceIdle{Latency(20), Latency(3), Latency(2), Latency(90)};
   run.end_to_end = {{{Latency(307 + 25 - 90)}}};
   const Waterfall waterfall = Account();
@@ -168,7 +83,7 @@ TEST_F(BuiltRun, AnAcceleratorsIdleTimeIsAHostGapAndWhatRanAtOnceIsNoMissedParal
   EXPECT_NEAR(waterfall.Of(GapCause::kUnexplained).count(), 0, 1e-6);
 }
 
-TEST_F(BuiltRun, WithoutEndToEndTimesTheProfileIsTheMeasure) {
+TEST_F(BuiltWaterfall, WithoutEndToEndTimesTheProfileIsTheMeasure) {
   run.end_to_end = {{}};
   run.profiled = {Latency(320), Latency(330), Latency(310)};
   Waterfall waterfall = Account();
@@ -181,21 +96,21 @@ TEST_F(BuiltRun, WithoutEndToEndTimesTheProfileIsTheMeasure) {
   EXPECT_EQ(waterfall.measured, Latency(307));
 }
 
-TEST_F(BuiltRun, WorkThatNothingIsKnownOfIsUnexplainedAndNamed) {
+TEST_F(BuiltWaterfall, WorkThatNothingIsKnownOfIsUnexplainedAndNamed) {
   run.layers.push_back(Ran("mystery", "Mystery", {}, {}, 11));
   const Waterfall waterfall = Account();
   ExpectOnly(waterfall, GapCause::kUnexplained, 11);
   EXPECT_EQ(waterfall.Find(GapCause::kUnexplained)->parts.at(0).name, "matched with no layer: mystery");
 }
 
-TEST_F(BuiltRun, ALayerThatTheProfileDoesNotShowIsUnexplained) {
+TEST_F(BuiltWaterfall, ALayerThatTheProfileDoesNotShowIsUnexplained) {
   run.layers.erase(run.layers.begin() + 5);
   const Waterfall waterfall = Account();
   ExpectOnly(waterfall, GapCause::kUnexplained, -30);
   EXPECT_EQ(waterfall.Find(GapCause::kUnexplained)->parts.at(0).name, "not in the profile: fc2");
 }
 
-TEST_F(BuiltRun, ADemonstratedRunScalesWhatLayersTakeInTheModel) {
+TEST_F(BuiltWaterfall, ADemonstratedRunScalesWhatLayersTakeInTheModel) {
   // The replay took a tenth more than its parts: so would this engine, and that is no fault of its algorithms.
   demonstrated = Latency(307 * 1.1);
   for (ProfiledLayer& layer : run.layers) layer.samples = {layer.samples.front() * 1.1};
@@ -209,7 +124,7 @@ TEST_F(BuiltRun, ADemonstratedRunScalesWhatLayersTakeInTheModel) {
   EXPECT_NEAR(waterfall.Of(GapCause::kComposition).count(), 307 * 1.1 - 110 - 207, 1e-6);
 }
 
-TEST_F(BuiltRun, WithoutABoundTheLayersAreAboveTheFloorInOnePiece) {
+TEST_F(BuiltWaterfall, WithoutABoundTheLayersAreAboveTheFloorInOnePiece) {
   source = MemorySource();
   source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
   run.layers.push_back(Ran("ReorderOutput", "ReorderOutput", {"fc2_out"}, {"fc2_plain"}, 17));

@@ -23,8 +23,10 @@ struct FindingCase {
   std::string engine;           // what the engine ran: its kernel or layer
   Latency measured{0};          // of the row
   std::optional<Latency> best;  // of the same work, in the model (Waterfall::in_context)
-  std::string candidate;        // whose time that is: "onednn/brgconv:avx512_core"; empty where it is of several
-  std::string workload;         // canonical text of what that candidate ran; empty likewise
+  // Whose time that is, "onednn/brgconv:avx512_core", and the canonical text of what it ran: the region that is the
+  // whole row, else the row's main layer, whose time is then a part of `best`. Empty where that layer has none.
+  std::string candidate;
+  std::string workload;
 };
 
 struct Finding {
