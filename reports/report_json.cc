@@ -112,7 +112,7 @@ std::string ReportJson(const ReportModel& report) {
   Json& row_array = json["rows"] = Json::array();
   for (const ComparisonRow& row : rows) row_array.push_back(RowJson(report, row));
   Json& steps = json["gap_steps"] = Json::array();
-  for (const GapStep& step : GapSteps(report, rows)) {
+  for (const FamilyStep& step : FamilySteps(report, rows)) {
     steps.push_back({{"step", step.name}, {"latency_us", step.latency.count()}, {"rows", step.rows}});
   }
   json["roofs"] = {{"arithmetic", RoofsJson(report.arithmetic_roofs)},

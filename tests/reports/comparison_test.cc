@@ -66,7 +66,7 @@ TEST(Comparison, ALayerCountsOnceWhateverTheProfileSays) {
 TEST(Comparison, StepsNameFamiliesByTheSizeOfTheirGap) {
   ReportModel report = ThreeLayers();
   report.run->rows = {{{0}, {"a"}, Latency(1100)}, {{1}, {"b"}, Latency(100)}, {{2}, {"c"}, Latency(900)}};
-  std::vector<GapStep> steps = GapSteps(report, ComparisonRows(report));
+  std::vector<FamilyStep> steps = FamilySteps(report, ComparisonRows(report));
   ASSERT_EQ(steps.size(), 4u);
   EXPECT_EQ(steps[0].name, "matmul");
   EXPECT_DOUBLE_EQ(steps[0].latency.count(), 600);
@@ -95,7 +95,7 @@ TEST(Comparison, StepsAlwaysAddUpFromTheBoundToTheMeasuredTime) {
     }
     std::vector<ComparisonRow> rows = ComparisonRows(report);
     Latency sum = BoundOfRows(rows);
-    for (const GapStep& step : GapSteps(report, rows)) sum += step.latency;
+    for (const FamilyStep& step : FamilySteps(report, rows)) sum += step.latency;
     EXPECT_NEAR(sum.count(), report.run->latency.count(), 1e-6);
   }
 }
@@ -105,7 +105,7 @@ TEST(Comparison, WithoutARunTheMostExpensiveLayersComeFirst) {
   report.run.reset();
   std::vector<ComparisonRow> rows = ComparisonRows(report);
   EXPECT_EQ(LargestRows(rows, 2), (std::vector<std::size_t>{0, 2}));
-  EXPECT_TRUE(GapSteps(report, rows).empty());
+  EXPECT_TRUE(FamilySteps(report, rows).empty());
 }
 
 TEST(Comparison, TheReproductionCommandSurvivesTheShell) {
