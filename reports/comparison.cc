@@ -1,8 +1,6 @@
 #include "infimum/reports/comparison.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 
 #include "infimum/analyzer/compared_rows.h"
 #include "infimum/base/text.h"
@@ -100,52 +98,6 @@ std::vector<ComparisonRow> ComparisonRows(const ReportModel& report) {
             [](const ComparisonRow& a, const ComparisonRow& b) { return a.layers.front() < b.layers.front(); });
   for (ComparisonRow& row : engine_only) rows.push_back(std::move(row));
   return rows;
-}
-
-Latency BoundOfRows(const std::vector<ComparisonRow>& rows) {
-  Latency sum{0};
-  for (const ComparisonRow& row : rows) sum += row.bound.value_or(Latency(0));
-  return sum;
-}
-
-std::vector<FamilyStep> FamilySteps(const ReportModel& report, const std::vector<ComparisonRow>& rows) {
-  std::vector<FamilyStep> steps;
-  if (!report.run) return steps;
-  std::map<std::string, FamilyStep> families;
-  FamilyStep engine_only{"only in the engine", Latency(0), 0};
-  FamilyStep without_bound{"layers without a bound", Latency(0), 0};
-  FamilyStep not_seen{"not in the profile", Latency(0), 0};
-  Latency accounted = BoundOfRows(rows);
-  for (const ComparisonRow& row : rows) {
-    Latency change = row.measured.value_or(Latency(0)) - row.bound.value_or(Latency(0));
-    accounted += change;
-    FamilyStep* step = nullptr;
-    if (row.layers.empty()) {
-      step = &engine_only;
-    } else if (row.measured && row.bound) {
-      step = &families[row.family];
-    } else if (row.measured) {
-      step = &without_bound;
-    } else if (row.bound && row.bound->count() > 0) {
-      step = &not_seen;
-    } else {
-      continue;
-    }
-    step->latency += change;
-    ++step->rows;
-  }
-  for (auto& [family, step] : families) {
-    step.name = family;
-    steps.push_back(step);
-  }
-  std::stable_sort(steps.begin(), steps.end(), [](const FamilyStep& a, const FamilyStep& b) {
-    return std::fabs(a.latency.count()) > std::fabs(b.latency.count());
-  });
-  for (const FamilyStep& step : {engine_only, without_bound, not_seen}) {
-    if (step.rows > 0) steps.push_back(step);
-  }
-  steps.push_back({"outside the layers", report.run->latency - accounted, 0});
-  return steps;
 }
 
 std::vector<std::size_t> LargestRows(const std::vector<ComparisonRow>& rows, std::size_t count) {

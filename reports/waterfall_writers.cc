@@ -14,31 +14,6 @@ namespace {
 constexpr std::size_t kNameWidth = 32, kValueWidth = 10, kLeastBar = 10;
 constexpr std::size_t kMostParts = 20;
 
-// What a step is, in words for people who have not read the manual.
-std::string_view TitleOf(GapCause cause) {
-  switch (cause) {
-    case GapCause::kHostGaps:
-      return "host gaps";
-    case GapCause::kAlgorithmRegret:
-      return "slower kernels than known";
-    case GapCause::kMissedFusion:
-      return "layers not fused";
-    case GapCause::kLayoutChanges:
-      return "reorders, reformats, copies";
-    case GapCause::kMissedParallelism:
-      return "branches one after the other";
-    case GapCause::kPrecision:
-      return "wider arithmetic than asked";
-    case GapCause::kUnexplained:
-      return "unexplained";
-    case GapCause::kComposition:
-      return "kernels slower in the model";
-    case GapCause::kAboveFloor:
-      return "from bound to floor";
-  }
-  return "";
-}
-
 std::string_view TitleOf(MeasuredBy by) {
   switch (by) {
     case MeasuredBy::kEndToEnd:
@@ -87,6 +62,30 @@ class Chart {
 
 }  // namespace
 
+std::string_view TitleOf(GapCause cause) {
+  switch (cause) {
+    case GapCause::kHostGaps:
+      return "host gaps";
+    case GapCause::kAlgorithmRegret:
+      return "slower kernels than known";
+    case GapCause::kMissedFusion:
+      return "layers not fused";
+    case GapCause::kLayoutChanges:
+      return "reorders, reformats, copies";
+    case GapCause::kMissedParallelism:
+      return "branches one after the other";
+    case GapCause::kPrecision:
+      return "wider arithmetic than asked";
+    case GapCause::kUnexplained:
+      return "unexplained";
+    case GapCause::kComposition:
+      return "kernels slower in the model";
+    case GapCause::kAboveFloor:
+      return "from bound to floor";
+  }
+  return "";
+}
+
 std::string WaterfallText(const Waterfall& waterfall, std::size_t width) {
   Latency level = waterfall.measured, longest = level;
   for (const GapStep& step : waterfall.steps) longest = std::max(longest, level -= step.latency);
@@ -113,6 +112,7 @@ Json WaterfallJson(const Waterfall& waterfall) {
       parts.push_back({{"name", part.name}, {"latency_us", part.latency.count()}});
     }
     steps.push_back({{"step", Name(step.cause)},
+                     {"title", TitleOf(step.cause)},
                      {"latency_us", step.latency.count()},
                      {"count", step.parts.size()},
                      {"parts", std::move(parts)}});

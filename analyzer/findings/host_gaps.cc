@@ -30,6 +30,10 @@ std::optional<Finding> HostGapsOfRun(const RunFacts& facts) {
   finding.evidence = FormatLatency(step->latency) + whole + " pass outside the " + std::to_string(layers) +
                      " layers, " +
                      FormatLatency(step->latency / static_cast<double>(std::max<std::size_t>(layers, 1))) + " for each";
+  if (facts.run.profiled.empty())
+    finding.evidence +=
+        " (the profile does not tell how long its inferences took: if the run without the profiler shared "
+        "the machine with other work, that stands here too)";
   finding.action = facts.run.framework == "onnxruntime"
                        ? "fewer and larger layers cost less of it; bind inputs and outputs once (IO binding), and let "
                          "threads spin (session.intra_op.allow_spinning)"

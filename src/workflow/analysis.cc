@@ -21,6 +21,7 @@
 #include "infimum/workflow/model_variant.h"
 #include "infimum/workflow/replay.h"
 #include "src/workflow/report_filling.h"
+#include "src/workflow/run_gap.h"
 #include "src/workflow/transform_times.h"
 #include "src/workflow/upper_limits.h"
 
@@ -94,6 +95,12 @@ Status AddVariants(const StoredAnalysisOptions& options, const std::vector<Model
       outcomes.push_back(std::move(contract));
   for (WhatIfOutcome& outcome : outcomes) analysis.bracket.what_ifs.push_back(std::move(outcome));
   return {};
+}
+
+std::optional<RunGap> GapOfRun(const std::filesystem::path& model, const std::map<std::string, std::int64_t>& dims,
+                               const std::optional<NumericContract>& contract, const Analysis& analysis, Store& store) {
+  if (!analysis.run) return std::nullopt;
+  return GapOf({model, dims, contract, analysis.graph, analysis.bracket}, *analysis.run, store);
 }
 
 }  // namespace
@@ -217,6 +224,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
       SolveMeasuredVariants({options.model, options.dims, options.contract, analysis.graph, analysis.bracket}, *store));
   INFIMUM_RETURN_IF_ERROR(HoldAgainstRuns(*store, selection, options.dims, analysis));
   INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
+  const std::optional<RunGap> gap = GapOfRun(options.model, options.dims, options.contract, analysis, *store);
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
                                 .database = ShownAddress(options.database),
@@ -225,6 +233,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
                                 .graph = analysis.graph,
                                 .bracket = analysis.bracket,
                                 .run = analysis.run ? &*analysis.run : nullptr,
+                                .gap = gap ? &*gap : nullptr,
                                 .device = here.device,
                                 .environment = here.environment,
                                 .peaks = peaks,
@@ -291,6 +300,7 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   }
   INFIMUM_RETURN_IF_ERROR(HoldAgainstRuns(*store, selection, options.dims, analysis));
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
+  const std::optional<RunGap> gap = GapOfRun(options.model, options.dims, options.contract, analysis, *store);
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
                                 .database = ShownAddress(options.database),
@@ -299,6 +309,7 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
                                 .graph = analysis.graph,
                                 .bracket = analysis.bracket,
                                 .run = analysis.run ? &*analysis.run : nullptr,
+                                .gap = gap ? &*gap : nullptr,
                                 .device = device,
                                 .environment = Environment{},
                                 .peaks = peaks,

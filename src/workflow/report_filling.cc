@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "infimum/analyzer/run_alignment.h"
 #include "infimum/analyzer/run_latency.h"
 #include "infimum/reports/bound_table.h"
 #include "infimum/reports/quantity_text.h"
@@ -74,7 +73,7 @@ std::vector<ReportLayer> FillLayers(const ModelGraph& graph, const Bracket& brac
   return layers;
 }
 
-ReportRun FillRun(const ModelGraph& graph, const Bracket& bracket, const RunProfile& run) {
+ReportRun FillRun(const RunProfile& run, const RunGap& gap) {
   ReportRun filled;
   filled.framework = run.framework;
   filled.version = run.framework_version;
@@ -92,7 +91,7 @@ ReportRun FillRun(const ModelGraph& graph, const Bracket& bracket, const RunProf
     filled.median = Quantile(medians, 0.5);
     filled.p95 = Quantile(all, 0.95);
   }
-  for (const AlignedRow& row : AlignRun(graph, bracket.layers, run).rows) {
+  for (const AlignedRow& row : gap.alignment.rows) {
     // A body's layers are inside the time of their loop's row.
     if (row.inside_body || !row.measured) continue;
     EngineRow engine;
@@ -273,7 +272,11 @@ ReportModel FillReport(const ReportSources& sources) {
   report.layers = FillLayers(sources.graph, sources.bracket);
   report.regions = FillRegions(sources.bracket);
   report.passes = sources.graph.passes;
-  if (sources.run != nullptr) report.run = FillRun(sources.graph, sources.bracket, *sources.run);
+  if (sources.run != nullptr && sources.gap != nullptr) {
+    report.run = FillRun(*sources.run, *sources.gap);
+    report.waterfall = sources.gap->waterfall;
+    report.findings = sources.gap->findings;
+  }
   FillRoofs(sources.peaks, sources.bracket.selection.threads, report);
   FillMissing(sources, report);
   FillAdvice(sources, report);

@@ -9,6 +9,7 @@
 #include "infimum/graph/run_profile.h"
 #include "infimum/measurement/device.h"
 #include "infimum/reports/report_model.h"
+#include "src/workflow/run_gap.h"
 
 namespace infimum {
 
@@ -21,6 +22,7 @@ struct ReportSources {
   const ModelGraph& graph;
   const Bracket& bracket;
   const RunProfile* run = nullptr;
+  const RunGap* gap = nullptr;  // of the run
   const Device& device;
   const Environment& environment;
   const DevicePeaks& peaks;

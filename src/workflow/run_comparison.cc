@@ -8,8 +8,8 @@
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
 #include "infimum/workflow/device_choice.h"
-#include "infimum/workflow/model_variant.h"
 #include "src/workflow/report_filling.h"
+#include "src/workflow/run_gap.h"
 #include "src/workflow/upper_limits.h"
 
 namespace infimum {
@@ -71,21 +71,6 @@ std::optional<Device> DeviceOf(const Asked& asked, ComparedRun& compared) {
   return *std::move(device);
 }
 
-// In the arithmetic that the run's wider rows were computed in; nothing where it cannot be had.
-std::optional<Bracket> AsRun(const Asked& asked, const ComparedRun& compared, const Waterfall& waterfall) {
-  if (std::ranges::find(waterfall.is_wider, true) == waterfall.is_wider.end()) return std::nullopt;
-  const Result<ModelUnder> wide =
-      ReadModelUnder(asked.options.model, asked.dims, std::optional(NumericContract::kStrictF32));
-  if (!wide.ok() || wide->graph.layers.size() != asked.graph.layers.size()) return std::nullopt;
-  for (std::size_t i = 0; i < wide->graph.layers.size(); ++i)
-    if (wide->graph.layers[i].name != asked.graph.layers[i].name) return std::nullopt;
-  Selection selection = compared.selection;
-  selection.contract = wide->selected;
-  Result<Bracket> bracket = ComputeBracket(wide->graph, asked.store, selection);
-  if (!bracket.ok()) return std::nullopt;
-  return *std::move(bracket);
-}
-
 void RemarkOnBound(const Asked& asked, ComparedRun& compared) {
   const Bracket& bracket = compared.bracket;
   const bool is_here = asked.options.device.empty() && compared.device.kind == DeviceKind::kCpu;
@@ -136,11 +121,11 @@ Status Compare(const Asked& asked, ComparedRun& compared) {
       compared.remarks.push_back("no floor and no bound: " + bracket.error().message);
     }
   }
-  compared.alignment = AlignRun(asked.graph, compared.bracket.layers, compared.run);
-  compared.waterfall = MakeWaterfall({asked.graph, compared.bracket, compared.run, compared.alignment});
-  if (const std::optional<Bracket> as_run = AsRun(asked, compared, compared.waterfall))
-    compared.waterfall = MakeWaterfall({asked.graph, compared.bracket, compared.run, compared.alignment, &*as_run});
-  compared.findings = FindingsOf(RunFacts{asked.graph, compared.bracket, compared.run, compared.waterfall});
+  RunGap gap = GapOf({asked.options.model, asked.dims, asked.options.contract, asked.graph, compared.bracket},
+                     compared.run, asked.store);
+  compared.alignment = std::move(gap.alignment);
+  compared.waterfall = std::move(gap.waterfall);
+  compared.findings = std::move(gap.findings);
   return {};
 }
 

@@ -39,20 +39,6 @@ struct ComparisonRow {
 // engine-only rows last.
 std::vector<ComparisonRow> ComparisonRows(const ReportModel& report);
 
-// Signed: negative where the engine is faster than the bound or skips work.
-struct FamilyStep {
-  std::string name;
-  Latency latency{0};
-  std::size_t rows = 0;
-};
-
-// Empty without a run. Families by size of their gap, then the engine's own layers, layers without a
-// bound, layers that the profile does not show, and at the end what no layer accounts for.
-std::vector<FamilyStep> FamilySteps(const ReportModel& report, const std::vector<ComparisonRow>& rows);
-
-// The sum of all rows' bounds, from which the steps start.
-Latency BoundOfRows(const std::vector<ComparisonRow>& rows);
-
 // Indices of rows with the largest gap first (without a run: the largest bound first); at most `count`.
 std::vector<std::size_t> LargestRows(const std::vector<ComparisonRow>& rows, std::size_t count);
 

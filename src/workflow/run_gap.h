@@ -1,0 +1,21 @@
+// A run's gap to its model's bound: aligned, accounted for, and what could be changed.
+#pragma once
+
+#include <vector>
+
+#include "infimum/analyzer/finding.h"
+#include "infimum/analyzer/waterfall.h"
+#include "infimum/workflow/model_variant.h"
+
+namespace infimum {
+
+struct RunGap {
+  Alignment alignment;
+  Waterfall waterfall;
+  std::vector<Finding> findings;  // the largest gain first
+};
+
+// Asks `source` once more where the run computes in wider arithmetic than the bracket's contract has it.
+RunGap GapOf(const ModelAsItIs& model, const RunProfile& run, MeasurementSource& source);
+
+}  // namespace infimum
