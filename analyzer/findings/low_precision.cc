@@ -81,15 +81,15 @@ std::optional<Finding> PrecisionThatDoesNotPay(const ModelGraph& graph, const Ru
   if (cost < findings::TimeOf(wide) * findings::kLeastShare) return std::nullopt;
   std::stable_sort(losing.begin(), losing.end(),
                    [](const Group& a, const Group& b) { return a.narrow - a.wide > b.narrow - b.wide; });
+  const Latency net = findings::TimeOf(wide) - findings::TimeOf(narrow);
   Finding finding;
-  finding.kind = "low-precision-does-not-pay";
+  finding.kind = net.count() > 0 ? "low-precision-losses" : "low-precision-does-not-pay";
   finding.gain = cost;
   for (std::size_t i = 0; i < std::min<std::size_t>(losing.size(), 5); ++i) {
     const std::string& name = graph.layer(MainLayer(graph, losing[i].layers)).name;
     finding.layers.push_back(name);
     finding.cases.push_back({name, "", losing[i].narrow, losing[i].wide, "", ""});
   }
-  const Latency net = findings::TimeOf(wide) - findings::TimeOf(narrow);
   const std::string precision = narrow.contract.empty() ? "the narrower run" : narrow.contract;
   finding.evidence =
       precision + " against " + (wide.contract.empty() ? "the wider run" : wide.contract) + ": " +

@@ -129,17 +129,21 @@ Status Compare(const Asked& asked, ComparedRun& compared) {
   return {};
 }
 
-// Of runs that differ in their precision: where the narrower does not pay, at the narrower one's findings.
+// Of each run that computes in a narrower type than another: where that does not pay, held against the widest.
 void ComparePrecisions(const ModelGraph& graph, std::vector<ComparedRun>& runs) {
+  const auto is_narrower = [](const ComparedRun& one, const ComparedRun& other) {
+    return IsNarrower(one.run, one.waterfall.rows, other.run, other.waterfall.rows);
+  };
   for (ComparedRun& narrow : runs) {
-    for (const ComparedRun& wide : runs) {
-      if (!IsNarrower(narrow.run, narrow.waterfall.rows, wide.run, wide.waterfall.rows)) continue;
-      std::optional<Finding> finding =
-          PrecisionThatDoesNotPay(graph, wide.run, wide.waterfall.rows, narrow.run, narrow.waterfall.rows);
-      if (!finding) continue;
-      finding->evidence = "against " + wide.source + ": " + finding->evidence;
-      narrow.findings.push_back(*std::move(finding));
-    }
+    const ComparedRun* widest = nullptr;
+    for (const ComparedRun& other : runs)
+      if (is_narrower(narrow, other) && (widest == nullptr || is_narrower(*widest, other))) widest = &other;
+    if (widest == nullptr) continue;
+    std::optional<Finding> finding =
+        PrecisionThatDoesNotPay(graph, widest->run, widest->waterfall.rows, narrow.run, narrow.waterfall.rows);
+    if (!finding) continue;
+    finding->evidence = "against " + ColumnOf(widest->source) + ": " + finding->evidence;
+    narrow.findings.push_back(*std::move(finding));
     std::stable_sort(narrow.findings.begin(), narrow.findings.end(),
                      [](const Finding& a, const Finding& b) { return a.gain > b.gain; });
   }

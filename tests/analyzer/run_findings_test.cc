@@ -278,11 +278,19 @@ class TwoPrecisions : public BuiltRun {
 TEST_F(TwoPrecisions, LayersThatLoseAndCastsAreTheGain) {
   const std::optional<Finding> finding = Compare({0.5, 0.5, 1.4, 0.5, 0.5, 0.5}, 12);
   ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->kind, "low-precision-losses");
   EXPECT_NEAR(finding->gain.count(), 40 + 12, 1e-9);
   EXPECT_THAT(finding->layers, ElementsAre("right"));
   EXPECT_THAT(finding->evidence, HasSubstr("5 rows win 104 us, 1 lose 40.0 us"));
   EXPECT_THAT(finding->evidence, HasSubstr("(casts, reformats) cost 12.0 us more; in all it wins 51.5 us"));
   EXPECT_THAT(finding->action, HasSubstr("keep the layers named here"));
+}
+
+TEST_F(TwoPrecisions, WhereMoreIsLostThanWonItDoesNotPay) {
+  const std::optional<Finding> finding = Compare({0.9, 0.9, 1.4, 0.9, 0.9, 0.9}, 30);
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->kind, "low-precision-does-not-pay");
+  EXPECT_THAT(finding->evidence, HasSubstr("in all it loses"));
 }
 
 TEST_F(TwoPrecisions, WhereEveryLayerGainsThereIsNothingToSay) {

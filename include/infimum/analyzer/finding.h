@@ -68,7 +68,8 @@ std::vector<Finding> FindingsOf(const RunFacts& facts);
 bool IsNarrower(const RunProfile& run, const std::vector<ComparedRow>& rows, const RunProfile& other,
                 const std::vector<ComparedRow>& other_rows);
 
-// Two runs of one model of which `narrow` computes in less precision: where that does not pay, layer by layer. Nothing
+// Two runs of one model of which `narrow` computes in less precision: what of it is lost layer by layer, and to
+// conversions ("low-precision-does-not-pay" where that is more than what is won, else "low-precision-losses"). Nothing
 // where every layer gains.
 std::optional<Finding> PrecisionThatDoesNotPay(const ModelGraph& graph, const RunProfile& wide,
                                                const std::vector<ComparedRow>& wide_rows, const RunProfile& narrow,
