@@ -17,6 +17,8 @@ struct Word {
 
 // The first that is found decides: "avgpool" before "pool", "softmax" before "max".
 constexpr std::array kWords = {
+    Word{"dequantize", OperatorKind::kDequantization},
+    Word{"quantizelinear", OperatorKind::kQuantization},
     Word{"attention", OperatorKind::kAttention},
     Word{"softmax", OperatorKind::kSoftmax},
     Word{"conv", OperatorKind::kConvolution},
@@ -51,8 +53,14 @@ constexpr std::array kWords = {
     Word{"elementwise", OperatorKind::kElementwise},
 };
 // Too short to be looked for within a name.
-constexpr std::array<std::string_view, 10> kElementwiseNames = {"add",  "sub", "mul", "div", "sum",
-                                                                "sqrt", "pow", "erf", "exp", "max"};
+constexpr std::array kNames = {
+    Word{"add", OperatorKind::kElementwise}, Word{"sub", OperatorKind::kElementwise},
+    Word{"mul", OperatorKind::kElementwise}, Word{"div", OperatorKind::kElementwise},
+    Word{"sum", OperatorKind::kElementwise}, Word{"sqrt", OperatorKind::kElementwise},
+    Word{"pow", OperatorKind::kElementwise}, Word{"erf", OperatorKind::kElementwise},
+    Word{"exp", OperatorKind::kElementwise}, Word{"max", OperatorKind::kElementwise},
+    Word{"pad", OperatorKind::kPadding},     Word{"padding", OperatorKind::kPadding},
+};
 
 using Dims = std::vector<std::int64_t>;
 
@@ -87,6 +95,31 @@ std::int64_t ElementsOf(const Dims& dims) {
   return elements;
 }
 
+// Whether one of its pixels is all that a tensor of images has.
+bool IsOnePixel(const Dims& dims) {
+  return dims.size() > 2 && std::all_of(dims.begin() + 2, dims.end(), [](std::int64_t dim) { return dim == 1; });
+}
+
+// Engines and exporters call one thing by several names: a convolution of a single pixel is a product, a pooling over
+// everything is a mean.
+OperatorKind PlainKind(OperatorKind kind, const Shapes& shapes) {
+  if (kind == OperatorKind::kConvolution && !shapes.inputs.empty() && IsOnePixel(shapes.inputs.front()))
+    return OperatorKind::kProduct;
+  return kind == OperatorKind::kReduction ? OperatorKind::kPooling : kind;
+}
+
+bool HasEightBits(std::string_view dtype) { return dtype == "s8" || dtype == "u8" || dtype.starts_with("f8"); }
+
+// TensorRT quantizes by a reformat.
+OperatorKind KindOfLayer(const ProfiledLayer& layer, const Shapes& shapes) {
+  if (layer.op == "Reformat" && layer.input_tensors.size() == 1 && layer.output_tensors.size() == 1) {
+    const bool from_8_bits = HasEightBits(layer.input_tensors.front().dtype);
+    const bool to_8_bits = HasEightBits(layer.output_tensors.front().dtype);
+    if (from_8_bits != to_8_bits) return to_8_bits ? OperatorKind::kQuantization : OperatorKind::kDequantization;
+  }
+  return PlainKind(KindOf(layer.op), shapes);
+}
+
 // What engines do not change when they fuse and lay out anew: the first input, for convolutions and products the
 // weights' size, and the output's size.
 std::string SignatureOf(OperatorKind kind, const Shapes& shapes, bool with_weights) {
@@ -104,12 +137,13 @@ class Matcher {
           const std::vector<bool>& taken, const std::vector<bool>& open)
       : graph_(graph), run_(run), known_(known), taken_(taken), open_(open), found_(run.layers.size()) {
     for (const Layer& layer : graph.layers) {
-      layer_kinds_.push_back(layer.status == LayerStatus::kFree ? OperatorKind::kOther : KindOf(layer.op));
       layer_shapes_.push_back(ShapesOf(graph, layer));
+      layer_kinds_.push_back(layer.status == LayerStatus::kFree ? OperatorKind::kOther
+                                                                : PlainKind(KindOf(layer.op), layer_shapes_.back()));
     }
     for (const ProfiledLayer& layer : run.layers) {
-      engine_kinds_.push_back(KindOf(layer.op));
       engine_shapes_.push_back(ShapesOf(layer));
+      engine_kinds_.push_back(KindOfLayer(layer, engine_shapes_.back()));
     }
   }
 
@@ -190,10 +224,9 @@ OperatorKind KindOf(std::string_view op) {
   std::string name(op);
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  // "ConvertLinear", "dequantizelinear": neither a convolution nor a product.
-  if (name.find("quantize") != std::string::npos || name.starts_with("convert")) return OperatorKind::kOther;
-  if (std::find(kElementwiseNames.begin(), kElementwiseNames.end(), name) != kElementwiseNames.end())
-    return OperatorKind::kElementwise;
+  if (name.starts_with("convert")) return OperatorKind::kOther;  // no convolution
+  for (const Word& word : kNames)
+    if (name == word.part) return word.kind;
   for (const Word& word : kWords)
     if (name.find(word.part) != std::string::npos) return word.kind;
   return OperatorKind::kOther;

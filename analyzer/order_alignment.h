@@ -32,6 +32,9 @@ enum class OperatorKind {
   kResample,
   kElementwise,
   kConcatenation,
+  kPadding,
+  kQuantization,
+  kDequantization,
   kOther
 };
 OperatorKind KindOf(std::string_view op);
