@@ -26,6 +26,22 @@ EngineWork WorkOfTensorRt(const ProfiledLayer& layer) {
   return EngineWork::kNone;
 }
 
+// Of PyTorch what makes no value, or the same value elsewhere; of a trace what no operator started.
+EngineWork WorkOfTrace(std::string_view op) {
+  if (IsOneOf(op,
+              {"aten::copy_",     "aten::to",      "aten::_to_copy",   "aten::contiguous", "aten::clone",
+               "aten::reshape",   "aten::view",    "aten::as_strided", "aten::t",          "aten::transpose",
+               "aten::permute",   "aten::expand",  "aten::slice",      "aten::select",     "aten::unsqueeze",
+               "aten::squeeze",   "aten::flatten", "aten::empty",      "aten::empty_like", "aten::empty_strided",
+               "aten::resize_",   "aten::detach",  "aten::item",       "aten::is_nonzero", "aten::_local_scalar_dense",
+               "aten::lift_fresh"})) {
+    return EngineWork::kCopy;
+  }
+  if (op.starts_with("Memcpy") || op.starts_with("Memset") || op.starts_with("Copy")) return EngineWork::kCopy;
+  const bool turns = op.find("nchwToNhwc") != op.npos || op.find("nhwcToNchw") != op.npos;
+  return turns ? EngineWork::kLayoutChange : EngineWork::kNone;
+}
+
 }  // namespace
 
 std::string_view Name(EngineWork work) {
@@ -41,7 +57,8 @@ EngineWork OwnWorkOf(const ProfiledLayer& layer) {
       layer.name.starts_with("InsertedPrecisionFreeCast_") || layer.name.starts_with("InsertedCast_");
   if (core == "Cast" && was_inserted) return EngineWork::kTypeChange;
   if (!layer.nodes.empty()) return EngineWork::kNone;
-  const EngineWork work = WorkOfTensorRt(layer);
+  EngineWork work = WorkOfTensorRt(layer);
+  if (work == EngineWork::kNone) work = WorkOfTrace(layer.op);
   return work == EngineWork::kNone && !layer.serves.empty() ? EngineWork::kCopy : work;
 }
 

@@ -147,9 +147,9 @@ class Aligner {
       open[e] = anchors[e].layers.empty() && anchors[e].clue != AlignmentClue::kStated && !anchors[e].inside_body &&
                 run_.layers[e].serves.empty();
     }
-    const std::vector<std::optional<std::size_t>> found = MatchByOrder(graph_, run_, known, taken, open);
+    const std::vector<std::vector<std::size_t>> found = MatchByOrder(graph_, run_, known, taken, open);
     for (std::size_t e = 0; e < run_.layers.size(); ++e)
-      if (found[e]) anchors[e] = {{*found[e]}, AlignmentClue::kOrder, false};
+      if (!found[e].empty()) anchors[e] = {found[e], AlignmentClue::kOrder, false};
   }
 
   // Whether an engine layer makes a value of the model by rearranging what another engine layer computed: the
