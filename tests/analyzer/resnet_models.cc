@@ -5,59 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "tests/analyzer/onnx_text_builder.h"
 #include "tests/onnx/model_text.h"
 
 namespace infimum {
 namespace {
 
-// Identifiers of ONNX's text form hold neither; they are put in once it is parsed.
-constexpr std::string_view kSlash = "SLASH", kColon = "COLON";
-
-std::string Replaced(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    text.replace(at, from.size(), to);
-  return text;
+std::string ConvolutionCall(const std::string& x, const std::string& weights, int kernel, int stride, int pad) {
+  return fmt::format("Conv <kernel_shape = [{0}, {0}], strides = [{1}, {1}], pads = [{2}, {2}, {2}, {2}]> ({3}, {4})",
+                     kernel, stride, pad, x, weights);
 }
-
-std::string Escaped(const std::string& name) { return Replaced(Replaced(name, "/", kSlash), ":", kColon); }
-
-onnx::ModelProto Unescaped(onnx::ModelProto model) {
-  const auto restore = [](std::string& name) { name = Replaced(Replaced(name, kSlash, "/"), kColon, ":"); };
-  for (onnx::NodeProto& node : *model.mutable_graph()->mutable_node()) {
-    restore(*node.mutable_name());
-    for (std::string& name : *node.mutable_input()) restore(name);
-    for (std::string& name : *node.mutable_output()) restore(name);
-  }
-  return model;
-}
-
-class TextBuilder {
- public:
-  // `call`: "Relu (x)". Gives the name of the output.
-  std::string Node(const std::string& name, const std::string& output, const std::string& call) {
-    text_ += fmt::format("  [{}] {} = {}\n", Escaped(name), Escaped(output), call);
-    return Escaped(output);
-  }
-
-  std::string Weight(const std::vector<int>& dims) {
-    const std::string name = fmt::format("weight_{}", weights_++);
-    text_ +=
-        fmt::format("  {0}_shape = Constant <value = int64[{1}] {{{2}}}> ()\n  {0} = ConstantOfShape ({0}_shape)\n",
-                    name, dims.size(), fmt::join(dims, ", "));
-    return name;
-  }
-
-  static std::string Convolution(const std::string& x, const std::string& weights, int kernel, int stride, int pad) {
-    return fmt::format("Conv <kernel_shape = [{0}, {0}], strides = [{1}, {1}], pads = [{2}, {2}, {2}, {2}]> ({3}, {4})",
-                       kernel, stride, pad, x, weights);
-  }
-
-  const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-  int weights_ = 0;
-};
 
 // Nodes are numbered as they come, constants too.
 class NumberedBuilder {
@@ -83,8 +40,8 @@ class NumberedBuilder {
     const std::string input = Quantized(x, 0);
     const std::string weights = Quantized(text_.Weight({outputs, inputs, kernel, kernel}), outputs);
     const std::string name = fmt::format("Conv_{}", next_);
-    const std::string y = text_.Node(name, fmt::format("v{}", next_++),
-                                     TextBuilder::Convolution(input, weights, kernel, stride, kernel / 2));
+    const std::string y =
+        text_.Node(name, fmt::format("v{}", next_++), ConvolutionCall(input, weights, kernel, stride, kernel / 2));
     if (!quantized_) return y;
     const std::string c = text_.Weight({outputs});
     return Node("BatchNormalization", fmt::format("{0}, {1}, {1}, {1}, {1}", y, c));
@@ -97,11 +54,11 @@ class NumberedBuilder {
     return Node("Relu", Node("Add", second + ", " + other));
   }
 
-  TextBuilder& text() { return text_; }
+  OnnxTextBuilder& text() { return text_; }
 
  private:
   bool quantized_;
-  TextBuilder text_;
+  OnnxTextBuilder text_;
   int next_ = 0;
 };
 
@@ -127,7 +84,7 @@ onnx::ModelProto ResNet18(bool quantized) {
 }
 
 onnx::ModelProto KerasResNet50() {
-  TextBuilder model;
+  OnnxTextBuilder model;
   const std::string net = "resnet50/";
   std::string x = model.Node(net + "conv1_conv/Conv2D__6", net + "conv1_conv/Conv2D__6:0",
                              "Transpose <perm = [0, 3, 1, 2]> (image)");
@@ -135,13 +92,13 @@ onnx::ModelProto KerasResNet50() {
                                int stride) {
     return model.Node(
         net + name + "_conv/Conv2D", net + name + "_bn/FusedBatchNormV3:0",
-        TextBuilder::Convolution(input, model.Weight({outputs, inputs, kernel, kernel}), kernel, stride, kernel / 2));
+        ConvolutionCall(input, model.Weight({outputs, inputs, kernel, kernel}), kernel, stride, kernel / 2));
   };
   const auto relu = [&](const std::string& name, const std::string& input) {
     return model.Node(net + name + "/Relu", net + name + "/Relu:0", "Relu (" + input + ")");
   };
   x = model.Node("Conv__435", net + "conv1_bn/FusedBatchNormV3:0",
-                 TextBuilder::Convolution(x, model.Weight({64, 3, 7, 7}), 7, 2, 3));
+                 ConvolutionCall(x, model.Weight({64, 3, 7, 7}), 7, 2, 3));
   x = relu("conv1_relu", x);
   x = model.Node(net + "pool1_pad/Pad", net + "pool1_pad/Pad:0", "Pad (" + x + ", pads)");
   x = model.Node(net + "pool1_pool/MaxPool", net + "pool1_pool/MaxPool:0",
@@ -170,7 +127,7 @@ onnx::ModelProto KerasResNet50() {
   x = model.Node(net + "predictions/BiasAdd", net + "predictions/BiasAdd:0",
                  "Add (" + x + ", " + model.Weight({1000}) + ")");
   model.Node(net + "predictions/Softmax", "predictions", "Softmax (" + x + ")");
-  return Unescaped(
+  return OnnxTextBuilder::Unescaped(
       ModelOf(fmt::format("g (float[32, 224, 224, 3] image) => (float[32, 1000] predictions) "
                           "<int64[8] pads = {{0, 0, 1, 1, 0, 0, 1, 1}}> {{\n{}}}",
                           model.text())));
