@@ -29,12 +29,13 @@ EngineWork WorkOfTensorRt(const ProfiledLayer& layer) {
 // Of PyTorch what makes no value, or the same value elsewhere; of a trace what no operator started.
 EngineWork WorkOfTrace(std::string_view op) {
   if (IsOneOf(op,
-              {"aten::copy_",     "aten::to",      "aten::_to_copy",   "aten::contiguous", "aten::clone",
-               "aten::reshape",   "aten::view",    "aten::as_strided", "aten::t",          "aten::transpose",
-               "aten::permute",   "aten::expand",  "aten::slice",      "aten::select",     "aten::unsqueeze",
-               "aten::squeeze",   "aten::flatten", "aten::empty",      "aten::empty_like", "aten::empty_strided",
-               "aten::resize_",   "aten::detach",  "aten::item",       "aten::is_nonzero", "aten::_local_scalar_dense",
-               "aten::lift_fresh"})) {
+              {"aten::copy_",      "aten::to",      "aten::_to_copy",   "aten::contiguous", "aten::clone",
+               "aten::reshape",    "aten::view",    "aten::as_strided", "aten::t",          "aten::transpose",
+               "aten::permute",    "aten::expand",  "aten::slice",      "aten::select",     "aten::unsqueeze",
+               "aten::squeeze",    "aten::flatten", "aten::empty",      "aten::empty_like", "aten::empty_strided",
+               "aten::resize_",    "aten::detach",  "aten::item",       "aten::is_nonzero", "aten::_local_scalar_dense",
+               "aten::lift_fresh", "aten::unbind",  "aten::split",      "aten::chunk",      "aten::narrow",
+               "aten::alias"})) {
     return EngineWork::kCopy;
   }
   if (op.starts_with("Memcpy") || op.starts_with("Memset") || op.starts_with("Copy")) return EngineWork::kCopy;

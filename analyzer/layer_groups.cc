@@ -41,6 +41,7 @@ class GroupFinder {
       if (!makers_[value.index()] || !members.contains(*makers_[value.index()])) group.inputs.push_back(value);
     if (group.inputs.size() != 3 || graph_.layers[*context].outputs.empty()) return std::nullopt;
     for (const ValueId value : group.inputs) AddFeeders(value, members);
+    AddTurns(*context, members);
     return Finished(std::move(group), members, *context);
   }
 
@@ -121,6 +122,19 @@ class GroupFinder {
       if (!only_here || inputs.size() != 1 || !(IsFree(*maker) || layer.op == "Transpose" || scales)) return;
       members.insert(*maker);
       value = inputs.front();
+    }
+  }
+
+  // Nor does the turn of its result take a layer of its own.
+  void AddTurns(std::size_t layer, std::set<std::size_t>& members) const {
+    std::vector<std::size_t> views;
+    for (int step = 0; step < kMostSteps && readers_[layer].size() == 1; ++step) {
+      layer = readers_[layer].front();
+      views.push_back(layer);
+      if (graph_.layers[layer].op == "Transpose")
+        members.insert(views.begin(), views.end());
+      else if (!IsFree(layer))
+        return;
     }
   }
 

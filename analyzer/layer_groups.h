@@ -1,7 +1,9 @@
 // Layers of a model that engines run as one, though exporters write several: attention, and activations that are a
 // formula.
 //
-//   Mul(q, s) ; Mul(k, s) ; MatMul ; Add(mask) ; Softmax ; MatMul     attention of q, k, v
+//   Mul(q, s) ; Mul(k, s) ; MatMul ; Add(mask) ; Softmax ; MatMul     attention of q, k, v, with what turns these and
+//   its
+//                                                                     result
 //   Div ; Erf ; Add(1) ; Mul(0.5) ; Mul(x)                            gelu of x
 //   Sigmoid ; Mul(x)                                                  silu of x
 //

@@ -60,6 +60,7 @@ class RunBuilder {
     }
     ChooseInferences();
     AddLayers();
+    TellBackwardPass();
     AddSpans();
     return std::move(run_);
   }
@@ -101,7 +102,9 @@ class RunBuilder {
                                    : std::to_string(count) + " inferences, divided " + divided.how +
                                          "; the first is left out as the warm-up";
     if (divided.outside > 0)
-      taken += "; " + std::to_string(divided.outside) + " operators outside of them are left out";
+      taken +=
+          "; " + std::to_string(divided.outside) +
+          (divided.outside == 1 ? " operator outside of them is left out" : " operators outside of them are left out");
     run_.warnings.push_back(std::move(taken));
     std::map<std::vector<std::size_t>, std::vector<std::size_t>> alike;
     for (std::size_t i = count > 1 ? 1 : 0; i < count; ++i) {
@@ -120,6 +123,19 @@ class RunBuilder {
                               std::to_string(chosen_.size()) + "); what differs is left out");
   }
 
+  // A backward pass is no part of a model; who aligns a training step should know how much of it that is.
+  void TellBackwardPass() {
+    Latency backward{0};
+    for (std::size_t k = 0; k < run_.layers.size(); ++k) {
+      const TracedLayer& traced = layers_[inferences_[chosen_.front()][k]];
+      if (traced.call != kNoCall && names_.of(timeline_.host_calls[traced.call]).is_backward)
+        backward += Quantile(run_.layers[k].samples, 0.5);
+    }
+    if (backward.count() > 0)
+      run_.warnings.push_back("a backward pass takes " + FormatLatency(backward) +
+                              " of the layers' time; no layer of a model stands for it");
+  }
+
   // Ranges that a person named around the layer's operator; the innermost.
   std::string RangeAround(const std::vector<std::uint32_t>& ranges, std::uint32_t call) const {
     if (call == kNoCall || ranges[call] == kNoCall) return "";
@@ -134,8 +150,11 @@ class RunBuilder {
              !names_.of(call).op.starts_with("ProfilerStep#");
     });
     const std::vector<std::size_t>& first = inferences_[chosen_.front()];
-    for (const std::size_t layer : first)
-      if (layers_[layer].call != kNoCall) ++layers_in[ranges[layers_[layer].call]];
+    for (const std::size_t layer : first) {
+      if (layers_[layer].call == kNoCall) continue;
+      for (std::uint32_t range = ranges[layers_[layer].call]; range != kNoCall; range = ranges[range])
+        ++layers_in[range];
+    }
     std::map<std::string, std::size_t> counts;
     for (std::size_t k = 0; k < first.size(); ++k) {
       const TracedLayer& traced = layers_[first[k]];
