@@ -50,10 +50,14 @@ std::vector<std::string> UndecoratedNames(std::string_view engine_name) {
   return names;
 }
 
-bool OnlyMovesLayout(std::string_view engine_op) {
-  constexpr std::array<std::string_view, 5> kMovers = {"ReorderInput", "ReorderOutput", "MemcpyFromHost",
-                                                       "MemcpyToHost", "Identity"};
-  return std::find(kMovers.begin(), kMovers.end(), engine_op) != kMovers.end();
+std::string_view CoreOf(std::string_view op) {
+  if (const std::size_t dot = op.rfind('.'); dot != std::string_view::npos) op.remove_prefix(dot + 1);
+  for (std::string_view prefix : {"QLinear", "Fused", "Skip", "Bias", "Fast"})
+    if (op.size() > prefix.size() && op.substr(0, prefix.size()) == prefix) {
+      op.remove_prefix(prefix.size());
+      break;
+    }
+  return op;
 }
 
 bool OnlyRearranges(std::string_view engine_op) {

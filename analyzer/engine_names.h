@@ -14,8 +14,8 @@ namespace infimum {
 // The name itself and what is left when decorations are taken off one after the other, longest first.
 std::vector<std::string> UndecoratedNames(std::string_view engine_name);
 
-// Operators that only change a layout or make a copy: what they make is what they are given.
-bool OnlyMovesLayout(std::string_view engine_op);
+// "Conv" of "FusedConv", "QLinearConv", "com.microsoft.nchwc.Conv": what the engine's operator is at its core.
+std::string_view CoreOf(std::string_view engine_op);
 
 // Whether an operator changes how elements are counted or ordered and computes nothing.
 bool OnlyRearranges(std::string_view engine_op);

@@ -12,7 +12,8 @@ std::vector<ObservedUnit> ObservedIn(const ModelGraph& graph, const RunProfile& 
   const Candidate candidate{"observed", run.framework + "-" + run.framework_version, "any", "any", false};
   std::vector<ObservedUnit> units;
   for (const AlignedRow& row : AlignRun(graph, layers, run).rows) {
-    const bool is_sure = row.clue == AlignmentClue::kValue || row.clue == AlignmentClue::kNode;
+    const bool is_sure =
+        row.clue == AlignmentClue::kStated || row.clue == AlignmentClue::kValue || row.clue == AlignmentClue::kNode;
     if (!row.measured || row.inside_body || !is_sure) continue;
     const bool takes_time =
         std::ranges::any_of(row.layers, [&](LayerId layer) { return graph.layer(layer).status != LayerStatus::kFree; });

@@ -11,35 +11,20 @@
 
 #include <cstddef>
 #include <optional>
-#include <string_view>
 #include <vector>
 
+#include "analyzer/operator_kinds.h"
 #include "infimum/graph/model_graph.h"
 #include "infimum/graph/run_profile.h"
 
 namespace infimum {
 
-// What an operator is, whatever an engine calls it; kOther is not matched.
-enum class OperatorKind {
-  kConvolution,
-  kProduct,
-  kPooling,
-  kSoftmax,
-  kNormalization,
-  kReduction,
-  kRecurrent,
-  kAttention,
-  kResample,
-  kElementwise,
-  kConcatenation,
-  kOther
-};
-OperatorKind KindOf(std::string_view op);
-
 // `known[e]` is the model's layer that engine layer e is matched with already, `taken[i]` whether layer i is anybody's,
-// and `open[e]` whether one is looked for. What was found, for each engine layer.
-std::vector<std::optional<std::size_t>> MatchByOrder(const ModelGraph& graph, const RunProfile& run,
-                                                     const std::vector<std::optional<std::size_t>>& known,
-                                                     const std::vector<bool>& taken, const std::vector<bool>& open);
+// and `open[e]` whether one is looked for. What was found, for each engine layer: no layer, one, or several that it
+// runs as one. A batch normalization that the model has no layer for is the convolution before it, which is then found
+// twice.
+std::vector<std::vector<std::size_t>> MatchByOrder(const ModelGraph& graph, const RunProfile& run,
+                                                   const std::vector<std::optional<std::size_t>>& known,
+                                                   const std::vector<bool>& taken, const std::vector<bool>& open);
 
 }  // namespace infimum

@@ -9,27 +9,21 @@
 
 #include "analyzer/engine_names.h"
 #include "analyzer/order_alignment.h"
+#include "analyzer/stated_rows.h"
 
 namespace infimum {
 namespace {
 
 constexpr std::size_t kNoRow = static_cast<std::size_t>(-1);
 
-// "Conv" of "FusedConv", "QLinearConv", "com.microsoft.nchwc.Conv": what the engine's operator is at its core.
-std::string_view CoreOf(std::string_view op) {
-  if (const std::size_t dot = op.rfind('.'); dot != std::string_view::npos) op.remove_prefix(dot + 1);
-  for (std::string_view prefix : {"QLinear", "Fused", "Skip", "Bias", "Fast"})
-    if (op.size() > prefix.size() && op.substr(0, prefix.size()) == prefix) {
-      op.remove_prefix(prefix.size());
-      break;
-    }
-  return op;
-}
-
 class Aligner {
  public:
-  Aligner(const ModelGraph& graph, const RunProfile& run)
-      : graph_(graph), run_(run), predecessors_(Predecessors(graph)), row_of_(graph.layers.size(), kNoRow) {
+  Aligner(const ModelGraph& graph, const RunProfile& run, const std::vector<StatedRow>& stated)
+      : graph_(graph),
+        run_(run),
+        stated_(stated),
+        predecessors_(Predecessors(graph)),
+        row_of_(graph.layers.size(), kNoRow) {
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {
       const Layer& layer = graph.layers[i];
       nodes_.emplace(layer.name, i);
@@ -48,6 +42,7 @@ class Aligner {
   std::vector<AlignedRow> Align() {
     std::vector<Anchors> anchors;
     for (const ProfiledLayer& engine : run_.layers) anchors.push_back(FindAnchors(engine));
+    AddStated(anchors);
     AddByOrder(anchors);
     for (std::size_t e = 0; e < run_.layers.size(); ++e) AddEngineLayer(e, std::move(anchors[e]));
     JoinEnclosedRows();
@@ -57,8 +52,11 @@ class Aligner {
       if (row_of_[i] != kNoRow) rows_[row_of_[i]].row.layers.push_back(LayerId(i));
     std::vector<AlignedRow> rows;
     rows.reserve(rows_.size());
-    for (Row& row : rows_)
-      if (!row.row.engine_layers.empty()) rows.push_back(std::move(row.row));
+    for (Row& row : rows_) {
+      if (row.row.engine_layers.empty()) continue;
+      AddOwnWork(row.row);
+      rows.push_back(std::move(row.row));
+    }
     return rows;
   }
 
@@ -68,6 +66,7 @@ class Aligner {
     std::vector<std::size_t> anchors;
     std::unordered_set<std::size_t> given_by;  // layers that make what the engine layers are given
     std::set<std::string> cores;               // the engine layers' operators
+    bool may_hold_heavy = false;               // one of them may be several layers of any kind, for all we know
   };
   struct Anchors {
     std::vector<std::size_t> layers;
@@ -97,7 +96,10 @@ class Aligner {
         anchors.layers.push_back(layer);
       anchors.clue = clue;
     };
-    if (OnlyMovesLayout(CoreOf(engine.op)) && nodes_.find(engine.name) == nodes_.end()) return anchors;
+    // What the engine does of its own accord makes no value of the model anew. A Transpose of its own may be one of
+    // the model's that it moved, and makes what that one made.
+    const bool is_own = OwnWorkOf(engine) != EngineWork::kNone && engine.op != "Transpose";
+    if (is_own && nodes_.find(engine.name) == nodes_.end()) return anchors;
     for (const std::string& output : engine.outputs)
       if (const auto maker = MakerOf(output)) add(*maker, AlignmentClue::kValue);
     for (const std::string& node : engine.nodes)
@@ -120,6 +122,20 @@ class Aligner {
     return anchors;
   }
 
+  // What is stated replaces what names say, and leaves the stated layers to nobody else.
+  void AddStated(std::vector<Anchors>& anchors) const {
+    if (stated_.empty()) return;
+    std::vector<bool> is_stated(graph_.layers.size(), false);
+    for (const StatedRow& row : stated_)
+      for (const std::size_t layer : row.layers) is_stated[layer] = true;
+    for (Anchors& found : anchors) {
+      std::erase_if(found.layers, [&](std::size_t layer) { return is_stated[layer]; });
+      if (found.layers.empty()) found.clue = AlignmentClue::kNone;
+    }
+    for (const StatedRow& row : stated_)
+      for (const std::size_t e : row.engine_layers) anchors[e] = {row.layers, AlignmentClue::kStated, false};
+  }
+
   // Layers that no name leads to, by what they do and when.
   void AddByOrder(std::vector<Anchors>& anchors) const {
     std::vector<std::optional<std::size_t>> known(run_.layers.size());
@@ -128,11 +144,12 @@ class Aligner {
       if (!anchors[e].layers.empty()) known[e] = anchors[e].layers.front();
       for (const std::size_t layer : anchors[e].layers) taken[layer] = true;
       // What is known to be in a body is no layer of the graph; what serves another layer is a step of that one.
-      open[e] = anchors[e].layers.empty() && !anchors[e].inside_body && run_.layers[e].serves.empty();
+      open[e] = anchors[e].layers.empty() && anchors[e].clue != AlignmentClue::kStated && !anchors[e].inside_body &&
+                run_.layers[e].serves.empty();
     }
-    const std::vector<std::optional<std::size_t>> found = MatchByOrder(graph_, run_, known, taken, open);
+    const std::vector<std::vector<std::size_t>> found = MatchByOrder(graph_, run_, known, taken, open);
     for (std::size_t e = 0; e < run_.layers.size(); ++e)
-      if (found[e]) anchors[e] = {{*found[e]}, AlignmentClue::kOrder, false};
+      if (!found[e].empty()) anchors[e] = {found[e], AlignmentClue::kOrder, false};
   }
 
   // Whether an engine layer makes a value of the model by rearranging what another engine layer computed: the
@@ -157,7 +174,8 @@ class Aligner {
     std::size_t r = kNoRow;
     for (std::size_t layer : anchors.layers)
       if (row_of_[layer] != kNoRow) r = row_of_[layer];
-    if (r == kNoRow && OnlyFinishes(engine, anchors)) r = RowThatMade(engine.inputs.front());
+    if (r == kNoRow && anchors.clue != AlignmentClue::kStated && OnlyFinishes(engine, anchors))
+      r = RowThatMade(engine.inputs.front());
     if (r == kNoRow) {
       r = rows_.size();
       rows_.emplace_back();
@@ -168,6 +186,7 @@ class Aligner {
     row.row.engine_layers.push_back(e);
     row.row.clue = std::max(row.row.clue, anchors.clue);
     row.cores.emplace(CoreOf(engine.op));
+    row.may_hold_heavy |= MayHoldHeavy(engine);
     for (std::size_t layer : anchors.layers) {
       if (row_of_[layer] != kNoRow) continue;
       row_of_[layer] = r;
@@ -226,7 +245,9 @@ class Aligner {
     }
   }
 
-  bool IsNameless(std::size_t r) const { return rows_[r].anchors.empty() && !rows_[r].row.inside_body; }
+  bool IsNameless(std::size_t r) const {
+    return rows_[r].anchors.empty() && !rows_[r].row.inside_body && rows_[r].row.clue != AlignmentClue::kStated;
+  }
 
   // From the layers that make the engine layer's outputs back to what it was given: all that lies between
   // ran as part of it. A node's name alone does not say where the engine layer ends, so only values do.
@@ -280,15 +301,18 @@ class Aligner {
   // What takes an engine layer of its own is not swallowed by a neighbour that is something else: of a profile that was
   // cut off, half a model would stand at its last layer.
   bool MaySwallow(const Row& row, const Layer& layer) const {
+    if (row.row.clue == AlignmentClue::kStated) return layer.status == LayerStatus::kFree;
     const OperatorKind kind = KindOf(layer.op);
     const bool is_heavy =
         layer.status != LayerStatus::kFree && (kind == OperatorKind::kConvolution || kind == OperatorKind::kProduct ||
                                                kind == OperatorKind::kRecurrent || kind == OperatorKind::kPooling);
-    return !is_heavy || std::any_of(row.cores.begin(), row.cores.end(), [](const std::string& core) {
-      const OperatorKind own = KindOf(core);
-      return own == OperatorKind::kAttention ||
-             (own == OperatorKind::kOther && !OnlyMovesLayout(core) && !OnlyRearranges(core));
-    });
+    return !is_heavy || row.may_hold_heavy;
+  }
+
+  static bool MayHoldHeavy(const ProfiledLayer& engine) {
+    const OperatorKind kind = KindOf(CoreOf(engine.op));
+    return kind == OperatorKind::kAttention || (kind == OperatorKind::kOther && !OnlyRearranges(CoreOf(engine.op)) &&
+                                                OwnWorkOf(engine) == EngineWork::kNone);
   }
 
   void Join(std::size_t layer, std::size_t r) {
@@ -307,8 +331,16 @@ class Aligner {
       if (row_of_[i] == kNoRow) Join(i, ReaderRow(i));
   }
 
+  // Of a row without layers: the engine's own work, or what no layer could be found for.
+  void AddOwnWork(AlignedRow& row) const {
+    if (!row.layers.empty() || row.inside_body) return;
+    for (const std::size_t e : row.engine_layers) row.own_work = std::max(row.own_work, OwnWorkOf(run_.layers[e]));
+    if (row.clue != AlignmentClue::kStated && row.own_work == EngineWork::kNone) row.clue = AlignmentClue::kUnmatched;
+  }
+
   const ModelGraph& graph_;
   const RunProfile& run_;
+  const std::vector<StatedRow>& stated_;
   const std::vector<std::vector<LayerId>> predecessors_;
   std::vector<std::vector<std::size_t>> successors_;
   std::unordered_map<std::string_view, std::size_t> nodes_;   // by name or origin
@@ -342,26 +374,41 @@ void AddTimes(const std::vector<LayerLatency>& layers, const RunProfile& run, co
   if (any_sample) row.measured = measured;
 }
 
-}  // namespace
-
-std::string_view Name(AlignmentClue clue) {
-  constexpr std::array<std::string_view, 5> kNames = {"none", "value", "node", "order", "neighbor"};
-  return kNames[static_cast<std::size_t>(clue)];
-}
-
-Alignment AlignRun(const ModelGraph& graph, const std::vector<LayerLatency>& layers, const RunProfile& run) {
+Alignment AlignWithStated(const ModelGraph& graph, const std::vector<LayerLatency>& layers, const RunProfile& run,
+                          const std::vector<StatedRow>& stated) {
   INFIMUM_CHECK(layers.size() == graph.layers.size(), "one latency for each layer of the graph");
   Alignment alignment;
-  alignment.rows = Aligner(graph, run).Align();
+  alignment.rows = Aligner(graph, run, stated).Align();
   std::vector<bool> matched(graph.layers.size(), false);
   for (AlignedRow& row : alignment.rows) {
     AddTimes(layers, run, graph, row);
     for (LayerId layer : row.layers) matched[layer.index()] = true;
-    if (row.measured && !row.inside_body) alignment.measured += *row.measured;
+    if (!row.measured || row.inside_body) continue;
+    alignment.measured += *row.measured;
+    if (row.is_unmatched()) alignment.unmatched += *row.measured;
+    if (row.is_own()) alignment.own += *row.measured;
   }
   for (std::size_t i = 0; i < graph.layers.size(); ++i)
     if (!matched[i] && graph.layers[i].status != LayerStatus::kFree) alignment.unmatched_layers.push_back(LayerId(i));
   return alignment;
+}
+
+}  // namespace
+
+std::string_view Name(AlignmentClue clue) {
+  constexpr std::array<std::string_view, 7> kNames = {"none",  "stated",   "value",    "node",
+                                                      "order", "neighbor", "unmatched"};
+  return kNames[static_cast<std::size_t>(clue)];
+}
+
+Alignment AlignRun(const ModelGraph& graph, const std::vector<LayerLatency>& layers, const RunProfile& run) {
+  return AlignWithStated(graph, layers, run, {});
+}
+
+Result<Alignment> AlignRun(const ModelGraph& graph, const std::vector<LayerLatency>& layers, const RunProfile& run,
+                           std::span<const AlignmentOverride> overrides) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<StatedRow> stated, FindStated(graph, run, overrides));
+  return AlignWithStated(graph, layers, run, stated);
 }
 
 }  // namespace infimum

@@ -5,8 +5,13 @@
 namespace infimum {
 
 std::vector<std::uint32_t> EnclosingOperators(const Timeline& timeline) {
+  return EnclosingCalls(timeline, [](const HostCall& call) { return call.kind == HostCallKind::kOperator; });
+}
+
+std::vector<std::uint32_t> EnclosingCalls(const Timeline& timeline,
+                                          const std::function<bool(const HostCall&)>& counts) {
   std::vector<std::uint32_t> enclosing(timeline.host_calls.size(), kNoCall);
-  std::vector<std::vector<std::uint32_t>> open(timeline.threads.size());  // operators of each thread, innermost last
+  std::vector<std::vector<std::uint32_t>> open(timeline.threads.size());  // those of each thread, innermost last
   std::uint32_t i = 0;
   for (const HostCall& call : timeline.host_calls) {
     std::vector<std::uint32_t>& stack = open[call.thread];
@@ -16,7 +21,7 @@ std::vector<std::uint32_t> EnclosingOperators(const Timeline& timeline) {
     };
     while (!stack.empty() && has_ended(stack.back())) stack.pop_back();
     if (!stack.empty()) enclosing[i] = stack.back();
-    if (call.kind == HostCallKind::kOperator) stack.push_back(i);
+    if (counts(call)) stack.push_back(i);
     ++i;
   }
   return enclosing;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "analyzer/findings/engine_rules.h"
+#include "infimum/analyzer/engine_work.h"
 #include "infimum/measurement/statistics.h"
 
 namespace infimum {
@@ -14,15 +15,7 @@ Latency TimeOf(const RunProfile& run) {
   return total;
 }
 
-bool IsAddedTranspose(const ProfiledLayer& layer) {
-  return layer.op == "Transpose" && (layer.name == "Transpose" || layer.name.starts_with("Transpose_token_"));
-}
-
-bool ChangesLayout(const ProfiledLayer& layer) {
-  // TensorRT reformats where a node of the model changes the type, too: that is the model's own.
-  const bool is_reformat = layer.op == "Reformat" && layer.nodes.empty();
-  return layer.op == "ReorderInput" || layer.op == "ReorderOutput" || is_reformat || IsAddedTranspose(layer);
-}
+bool ChangesLayout(const ProfiledLayer& layer) { return OwnWorkOf(layer) == EngineWork::kLayoutChange; }
 
 void TimeBy::Add(const std::string& what, Latency time) {
   const auto found =

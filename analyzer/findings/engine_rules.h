@@ -21,8 +21,6 @@ std::optional<Finding> HalfInSingle(const RunProfile& run);
 // Median of a layer's samples; 0 without any.
 Latency TimeOf(const ProfiledLayer& layer);
 Latency TimeOf(const RunProfile& run);
-// Whether the engine added it, as its name tells: "Transpose_token_115", "ReorderOutput".
-bool IsAddedTranspose(const ProfiledLayer& layer);
 // Whether it was added to change a layout: a reorder, reformat or transpose that is no node of the model.
 bool ChangesLayout(const ProfiledLayer& layer);
 

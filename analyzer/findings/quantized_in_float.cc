@@ -24,7 +24,8 @@ bool IsHeavy(const ProfiledLayer& layer) {
 std::optional<Finding> QuantizedInFloat(const RunProfile& run) {
   TimeBy conversions, in_float, in_integers;
   for (const ProfiledLayer& layer : run.layers) {
-    if (layer.op == "QuantizeLinear" || layer.op == "DequantizeLinear" || IsAddedTranspose(layer))
+    if (layer.op == "QuantizeLinear" || layer.op == "DequantizeLinear" ||
+        (layer.op == "Transpose" && ChangesLayout(layer)))
       conversions.Add(layer.op, TimeOf(layer));
     else if (IsHeavy(layer))
       (IsQuantized(layer.op) ? in_integers : in_float).Add(layer.name, TimeOf(layer));

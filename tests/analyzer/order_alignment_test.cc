@@ -55,7 +55,9 @@ TEST(OrderAlignment, KindsAreTheOnesThatEnginesMean) {
   EXPECT_EQ(KindOf("FusedMatMul"), OperatorKind::kProduct);
   EXPECT_EQ(KindOf("Gemm"), KindOf("MatMul"));
   EXPECT_EQ(KindOf("CudaSoftMax"), OperatorKind::kSoftmax);
-  EXPECT_EQ(KindOf("QuantizeLinear"), OperatorKind::kOther);
+  EXPECT_EQ(KindOf("QuantizeLinear"), OperatorKind::kQuantization);
+  EXPECT_EQ(KindOf("DequantizeLinear"), OperatorKind::kDequantization);
+  EXPECT_EQ(KindOf("ConvertLinear"), OperatorKind::kOther);
   EXPECT_EQ(KindOf("Reformat"), OperatorKind::kOther);
   EXPECT_EQ(KindOf("Transpose"), OperatorKind::kOther);
   EXPECT_EQ(KindOf(""), OperatorKind::kOther);
@@ -95,6 +97,32 @@ TEST(OrderAlignment, LiesBetweenTheNeighboursThatNamesTell) {
   EXPECT_EQ(alignment.unmatched_layers.size(), 1u);
   // Not a, which would have run before.
   EXPECT_EQ(NameOf(graph, alignment, 1), "c");
+}
+
+// TensorRT runs a classifier as a convolution of one pixel, and other exporters write a global pooling as a mean.
+TEST(OrderAlignment, OneThingMayHaveTwoNames) {
+  GraphBuilder model;
+  const ValueId x = model.MatMul("fc", model.Input("x", {8, 10}), model.Weight("w", {10, 20}));
+  model.Output(x);
+  RunProfile run;
+  run.layers = {Engine("CaskConvolution", {8, 10, 1, 1}, {8, 20, 1, 1})};
+  EXPECT_EQ(NameOf(model.graph(), Aligned(model.graph(), run), 0), "fc");
+  run.layers = {Engine("CaskConvolution", {8, 10, 2, 1}, {8, 20, 1, 1})};
+  EXPECT_EQ(NameOf(model.graph(), Aligned(model.graph(), run), 0), "");
+}
+
+TEST(OrderAlignment, AReformatToEightBitsIsAQuantizationWhereTheModelHasOne) {
+  GraphBuilder model;
+  const ValueId x = model.Unary("q", PointwiseKind::kAbsolute, model.Input("x", {8, 10}));
+  model.last().op = "QuantizeLinear";
+  model.Output(model.MatMul("fc", x, model.Weight("w", {10, 20})));
+  RunProfile run;
+  run.layers = {Engine("Reformat", {8, 10}, {8, 10}), Engine("gemm", {8, 10}, {8, 20})};
+  EXPECT_TRUE(Aligned(model.graph(), run).rows[0].is_own());
+  run.layers[0].output_tensors[0].dtype = "s8";
+  const Alignment alignment = Aligned(model.graph(), run);
+  EXPECT_EQ(alignment.rows[0].clue, AlignmentClue::kOrder);
+  EXPECT_EQ(alignment.rows[0].layers, std::vector<LayerId>{LayerId(0)});
 }
 
 TEST(OrderAlignment, AnotherShapeIsAnotherLayer) {

@@ -9,9 +9,11 @@
 namespace infimum {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using testing::GraphBuilder;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 ProfiledLayer Engine(std::string name, std::string op, std::vector<std::string> inputs,
                      std::vector<std::string> outputs, double microseconds) {
@@ -218,6 +220,86 @@ TEST(RunAlignment, WhatNothingNamesBetweenStepsOfOneLayerIsAStepOfIt) {
   EXPECT_EQ(alignment.rows[0].measured, Latency(15));
   EXPECT_THAT(alignment.rows[1].layers, IsEmpty());  // the transposition stands between two layers
   EXPECT_EQ(alignment.measured, Latency(127));
+}
+
+TEST(RunAlignment, TheEnginesOwnWorkIsToldFromWhatNoLayerWasFoundFor) {
+  const ModelGraph graph = Chain();
+  RunProfile run;
+  run.layers = {Engine("act_out_nchwc", "MatMul", {}, {}, 20), Engine("ReorderOutput", "ReorderOutput", {}, {}, 3),
+                Engine("fused_19", "Mystery", {}, {}, 7), Engine("fc2", "MatMul", {}, {}, 30)};
+  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  ASSERT_EQ(alignment.rows.size(), 4u);
+  EXPECT_TRUE(alignment.rows[1].is_own());
+  EXPECT_EQ(alignment.rows[1].own_work, EngineWork::kLayoutChange);
+  EXPECT_EQ(alignment.rows[2].clue, AlignmentClue::kUnmatched);
+  EXPECT_FALSE(alignment.rows[2].is_own());
+  EXPECT_FALSE(alignment.rows[3].is_own());
+  EXPECT_EQ(alignment.own, Latency(3));
+  EXPECT_EQ(alignment.unmatched, Latency(7));
+  EXPECT_EQ(alignment.measured, Latency(60));
+}
+
+// A reformat that leaves the model's value in another layout, under its name.
+TEST(RunAlignment, AReformatOfAModelsValueIsTheEnginesOwnWork) {
+  const ModelGraph graph = Chain();
+  RunProfile run;
+  run.layers = {Engine("fc", "CaskGemm", {"x"}, {"private"}, 20),
+                Engine("Reformatting CopyNode for Output Tensor 0 to fc", "Reformat", {"private"}, {"fc_out"}, 3)};
+  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  ASSERT_EQ(alignment.rows.size(), 2u);
+  EXPECT_THAT(LayersOf(graph, alignment.rows[0]), ElementsAre("fc", "act"));
+  EXPECT_TRUE(alignment.rows[1].is_own());
+}
+
+TEST(RunAlignment, WhatIsStatedWinsOverNamesAndHoldsNothingElse) {
+  const ModelGraph graph = Chain();
+  RunProfile run;
+  run.layers = {Engine("fc", "MatMul", {"x", "w"}, {"fc_out"}, 20), Engine("act", "Relu", {"fc_out"}, {"act_out"}, 5),
+                Engine("fc2", "MatMul", {"act_out", "w2"}, {"fc2_out"}, 30)};
+  const std::vector<AlignmentOverride> stated = {{{"fc2", "act"}, {"fc"}, "row 1"}, {{"fc"}, {}, "row 2"}};
+  const Result<Alignment> alignment = AlignRun(graph, AllTake(graph, 10), run, stated);
+  ASSERT_TRUE(alignment.ok()) << alignment.error().message;
+  ASSERT_EQ(alignment->rows.size(), 2u);
+  EXPECT_TRUE(alignment->rows[0].is_own());
+  EXPECT_EQ(alignment->rows[0].clue, AlignmentClue::kStated);
+  EXPECT_EQ(alignment->own, Latency(20));
+  EXPECT_THAT(LayersOf(graph, alignment->rows[1]), ElementsAre("fc"));
+  EXPECT_EQ(alignment->rows[1].clue, AlignmentClue::kStated);
+  EXPECT_THAT(alignment->rows[1].engine_layers, ElementsAre(1u, 2u));
+  EXPECT_EQ(alignment->rows[1].measured, Latency(35));
+  // Nobody else's: no row but the stated one takes fc, and act and fc2 are not swallowed by it.
+  EXPECT_THAT(alignment->unmatched_layers, ElementsAre(LayerId(1), LayerId(2)));
+}
+
+TEST(RunAlignment, TheRestIsAlignedAroundWhatIsStated) {
+  const ModelGraph graph = Chain();
+  RunProfile run;
+  run.layers = {Engine("k1", "MatMul", {}, {}, 20), Engine("k2", "MatMul", {}, {}, 30)};
+  const std::vector<AlignmentOverride> stated = {{{"k2"}, {"fc"}, "row 1"}};
+  const Result<Alignment> alignment = AlignRun(graph, AllTake(graph, 10), run, stated);
+  ASSERT_TRUE(alignment.ok()) << alignment.error().message;
+  EXPECT_THAT(LayersOf(graph, alignment->rows[1]), ElementsAre("fc"));
+  EXPECT_THAT(alignment->rows[0].layers, Not(Contains(LayerId(0))));
+}
+
+TEST(RunAlignment, WhatIsStatedWronglyIsAnErrorThatNamesItsPlace) {
+  const ModelGraph graph = Chain();
+  RunProfile run;
+  run.layers = {Engine("kernel_1", "MatMul", {}, {}, 20), Engine("kernel_2", "Relu", {}, {}, 5)};
+  const auto error_of = [&](std::vector<AlignmentOverride> stated) {
+    const Result<Alignment> alignment = AlignRun(graph, AllTake(graph, 10), run, stated);
+    return alignment.ok() ? std::string() : alignment.error().message;
+  };
+  EXPECT_EQ(error_of({{{"kernel_3"}, {"fc"}, "m.json: row 1"}}),
+            "m.json: row 1: 'kernel_3' is no layer of the run, did you mean 'kernel_1'?");
+  EXPECT_EQ(error_of({{{"kernel_1"}, {"fc3"}, "m.json: row 1"}}),
+            "m.json: row 1: 'fc3' is no layer of the model, did you mean 'fc'?");
+  EXPECT_EQ(error_of({{{"kernel_1"}, {"fc"}, "row 1"}, {{"kernel_1"}, {"act"}, "row 2"}}),
+            "row 2: engine layer 'kernel_1' is stated twice, name it once");
+  EXPECT_EQ(error_of({{{"kernel_1"}, {"fc"}, "row 1"}, {{"kernel_2"}, {"fc"}, "row 2"}}),
+            "row 2: layer 'fc' of the model is in another row already; engine layers that compute it together belong "
+            "into one row");
+  EXPECT_EQ(error_of({{{"kernel_1"}, {"fc", "fc"}, "row 1"}}), "");
 }
 
 TEST(RunAlignment, AnEmptyRunLeavesEveryLayerUnmatched) {

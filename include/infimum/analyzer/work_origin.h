@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "infimum/graph/timeline.h"
@@ -17,6 +18,9 @@ inline constexpr std::uint32_t kNoCall = 0xffffffff;
 // For each host call the innermost operator of its thread that was running when it began; kNoCall where there is none.
 // `timeline` is sorted.
 std::vector<std::uint32_t> EnclosingOperators(const Timeline& timeline);
+
+// The same of calls that count, whatever they are.
+std::vector<std::uint32_t> EnclosingCalls(const Timeline& timeline, const std::function<bool(const HostCall&)>& counts);
 
 struct WorkOrigin {
   std::uint32_t call = kNoCall;       // the runtime call that started it, by correlation

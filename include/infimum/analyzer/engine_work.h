@@ -1,0 +1,31 @@
+// What an engine does of its own accord, beside the model's layers: told by the layer's operator and name.
+//
+//   ReorderOutput                                              layout change
+//   "Reformatting CopyNode for Input Tensor 0 to Conv_0"       layout change (TensorRT's Reformat; the type may change
+//   too) Transpose_token_115                                        layout change: ONNX Runtime added and named it
+//   InsertedPrecisionFreeCast_x (Cast)                         type change
+//   MemcpyFromHost, "reshape_after_Gemm_48", aten::copy_       copy
+//   QuantizeLinear_2 (Reformat, nodes: QuantizeLinear_2)       none: it is a node of the model
+//
+// "None" does not mean that it is a layer of the model: only that nothing says it is the engine's.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "infimum/graph/run_profile.h"
+
+namespace infimum {
+
+enum class EngineWork : std::uint8_t {
+  kNone,          // "none"
+  kLayoutChange,  // "layout change": the order of elements in memory, for kernels that want another
+  kTypeChange,    // "type change": a cast or a quantization that is no node of the model
+  kCopy,          // "copy": between memories, or of a value that looks different and is the same
+};
+std::string_view Name(EngineWork work);
+
+// Of a layer that no node of the model bears the name of.
+EngineWork OwnWorkOf(const ProfiledLayer& layer);
+
+}  // namespace infimum
