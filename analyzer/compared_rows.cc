@@ -85,7 +85,8 @@ std::vector<ComparedRow> CompareRows(const ModelGraph& graph, const Bracket& bra
   for (const AlignedRow& aligned : alignment.rows) {
     for (const LayerId layer : aligned.layers) taken[layer.index()] = true;
     if (aligned.inside_body) continue;
-    ComparedRow row{aligned.layers, aligned.engine_layers, aligned.measured, std::nullopt, aligned.clue};
+    ComparedRow row{aligned.layers, aligned.engine_layers, aligned.measured,
+                    std::nullopt,   aligned.clue,          aligned.own_work};
     if (!row.layers.empty()) row.best = best.Of(row.layers);
     rows.push_back(std::move(row));
   }

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "analyzer/disjoint_sets.h"
-#include "analyzer/findings/engine_rules.h"
 #include "analyzer/row_precision.h"
 #include "infimum/analyzer/run_latency.h"
 #include "infimum/measurement/statistics.h"
@@ -103,7 +102,7 @@ class Maker {
     const Latency shown = layers_time_ + idle - (in_.run.idle ? in_.run.idle->overlapped : Latency(0));
     if (end_to_end) {
       waterfall_.measured = *end_to_end;
-    } else if (profiled && !in_.run.idle) {
+    } else if (profiled) {
       waterfall_.measured = *profiled;
       waterfall_.measured_by = MeasuredBy::kProfiled;
     } else {
@@ -116,7 +115,10 @@ class Maker {
       steps_.Add(GapCause::kHostGaps, "asked, and not begun", in_.run.idle->launch);
       steps_.Add(GapCause::kHostGaps, "between work that was queued", in_.run.idle->queued);
       steps_.Add(GapCause::kMissedParallelism, "layers that ran at once", -in_.run.idle->overlapped);
-      steps_.Add(GapCause::kUnexplained, "the run without a profiler against the one with it", rest);
+      steps_.Add(GapCause::kUnexplained,
+                 end_to_end ? "the run without a profiler against the one with it"
+                            : "the median inference against the medians of its layers",
+                 rest);
       return;
     }
     // The framework's own time between the layers; a profiler that writes between them adds to its run's, so that what
@@ -137,10 +139,9 @@ class Maker {
       waterfall_.is_wider.push_back(!row.layers.empty() && row.measured &&
                                     ComputesWider(in_.run, row.engine_layers, MainOf(row), in_.bracket.contract));
       if (row.layers.empty()) {
-        const bool is_own = std::ranges::all_of(
-            row.engine_layers, [this](std::size_t layer) { return findings::ChangesLayout(in_.run.layers[layer]); });
-        steps_.Add(is_own ? GapCause::kLayoutChanges : GapCause::kUnexplained,
-                   is_own ? NameOf(row) : "matched with no layer: " + NameOf(row), *row.measured, {r});
+        steps_.Add(row.is_own() ? GapCause::kLayoutChanges : GapCause::kUnexplained,
+                   row.is_own() ? NameOf(row) : "matched with no layer: " + NameOf(row),
+                   row.measured.value_or(Latency(0)), {r});
       } else if (!waterfall_.bound) {
         matched_ += row.measured.value_or(Latency(0));
       } else if (!row.best) {

@@ -21,12 +21,10 @@ void AddColumn(const ModelGraph& graph, const NamedRun& named, std::vector<NodeR
   for (const ComparedRow& row : *named.rows) {
     column.measured += row.measured.value_or(Latency(0));
     if (row.layers.empty()) {
-      column.engine_only += row.measured.value_or(Latency(0));
+      (row.is_own() ? column.engine_only : column.unmatched) += row.measured.value_or(Latency(0));
       continue;
     }
-    if (row.engine_layers.empty()) {
-      column.unmatched += row.layers.size();
-    }
+    if (row.engine_layers.empty()) column.not_found += row.layers.size();
     const LayerId main = MainLayer(graph, row.layers);
     for (const LayerId layer : row.layers) {
       NodeCell& cell = rows[layer.index()].cells[c];
@@ -107,8 +105,10 @@ std::string NodeTableText(const NodeTable& nodes, std::size_t width, std::size_t
     table.rows.push_back(std::move(cells));
   };
   add("= only in the engine", [](const NodeColumn& column) { return LatencyText(column.engine_only); });
+  if (std::ranges::any_of(nodes.columns, [](const NodeColumn& column) { return column.unmatched.count() > 0; }))
+    add("= matched with no layer", [](const NodeColumn& column) { return LatencyText(column.unmatched); });
   add("= all of the engine's layers", [](const NodeColumn& column) { return LatencyText(column.measured); });
-  add("= of it at layers of the model", [](const NodeColumn& column) { return PercentText(column.aligned_share()); });
+  add("= at layers, but for its own", [](const NodeColumn& column) { return PercentText(column.aligned_share()); });
   std::string text = FormatTable(table, width);
   const auto left_out = static_cast<std::size_t>(std::ranges::count(shown, false));
   if (left_out > 0)
@@ -122,8 +122,8 @@ std::string NodeTableText(const NodeTable& nodes, std::size_t width, std::size_t
       left_out == 0)
     text += "(Conv_0): ran in the row of Conv_0, as one engine layer\n";
   for (const NodeColumn& column : nodes.columns)
-    if (column.unmatched > 0)
-      text += fmt::format("{}: {} of the model not found in it\n", column.source, CountText(column.unmatched, "layer"));
+    if (column.not_found > 0)
+      text += fmt::format("{}: {} of the model not found in it\n", column.source, CountText(column.not_found, "layer"));
   return text;
 }
 

@@ -73,7 +73,8 @@ Json RunJson(const RunAccount& run, const NodeColumn& column) {
           {"layers_us", column.measured.count()},
           {"engine_only_us", column.engine_only.count()},
           {"aligned_share", column.aligned_share()},
-          {"unmatched_layers", column.unmatched},
+          {"unmatched_us", column.unmatched.count()},
+          {"unmatched_layers", column.not_found},
           {"remarks", run.remarks}};
 }
 

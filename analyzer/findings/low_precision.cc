@@ -49,7 +49,7 @@ std::vector<Group> Groups(const ModelGraph& graph, const std::vector<ComparedRow
 Latency EngineOnly(const std::vector<ComparedRow>& rows) {
   Latency sum{0};
   for (const ComparedRow& row : rows)
-    if (row.layers.empty()) sum += row.measured.value_or(Latency(0));
+    if (row.is_own()) sum += row.measured.value_or(Latency(0));
   return sum;
 }
 

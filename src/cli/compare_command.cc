@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <utility>
 #include <variant>
 
+#include "infimum/ingest/alignment_file.h"
 #include "infimum/ingest/read_profile.h"
 #include "infimum/reports/profile_view.h"
 #include "infimum/workflow/run_comparison.h"
@@ -25,6 +27,7 @@ struct CompareOptions {
   std::vector<std::string> backend_options;
   std::int64_t threads = 0;  // 0: as the runs tell
   double max_gap = 0;        // 0: no gate
+  std::string alignment;
   std::string baseline;
   double threshold = 5;  // percent
   AccountStyle style;
@@ -53,6 +56,11 @@ Result<int> CompareWithModel(const CompareOptions& options, std::vector<NamedPro
   INFIMUM_ASSIGN_OR_RETURN(asked.dims, options.dims.Parse());
   INFIMUM_ASSIGN_OR_RETURN(asked.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   if (options.threads > 0) asked.threads = options.threads;
+  if (!options.alignment.empty()) {
+    std::ifstream file(options.alignment, std::ios::binary);
+    if (!file) return Error{options.alignment + ": cannot be read"};
+    INFIMUM_ASSIGN_OR_RETURN(asked.overrides, ReadAlignmentFile(file, options.alignment));
+  }
   INFIMUM_ASSIGN_OR_RETURN(const RunComparison comparison, CompareRuns(asked, std::move(profiles)));
   ModelAccount account = AccountOf(comparison, asked);
   if (options.max_gap > 0) {
@@ -90,6 +98,8 @@ Result<int> CompareWithModel(const CompareOptions& options, std::vector<NamedPro
 Result<int> RunCompare(const CompareOptions& options) {
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
   if (options.model.empty() && options.runs.empty()) return UsageError("give a profile (--run FILE), a model, or both");
+  if (options.model.empty() && !options.alignment.empty())
+    return UsageError("--alignment is about a model's layers: give the model too");
   if (options.model.empty() && options.max_gap > 0)
     return UsageError("--max-gap is a multiple of a model's bound: give the model too");
   INFIMUM_ASSIGN_OR_RETURN(std::vector<NamedProfile> profiles,
@@ -142,6 +152,10 @@ void AddCompareCommand(CLI::App& app, Invocation& invocation) {
   command->add_option("MODEL", options->model, "ONNX file: align the run with its layers, account for its gap");
   AddDims(command, options->dims);
   command->add_option("--run", options->runs, "a profile; several stand beside each other")->type_name("FILE");
+  command
+      ->add_option("--alignment", options->alignment,
+                   "which engine layers are which of the model's, where you know better (infimum.alignment/1)")
+      ->type_name("FILE");
   AddDatabase(command, options->comparison.database);
   command
       ->add_option("--device", options->comparison.device,

@@ -97,10 +97,14 @@ Status AddVariants(const StoredAnalysisOptions& options, const std::vector<Model
   return {};
 }
 
-std::optional<RunGap> GapOfRun(const std::filesystem::path& model, const std::map<std::string, std::int64_t>& dims,
-                               const std::optional<NumericContract>& contract, const Analysis& analysis, Store& store) {
-  if (!analysis.run) return std::nullopt;
-  return GapOf({model, dims, contract, analysis.graph, analysis.bracket}, *analysis.run, store);
+Result<std::optional<RunGap>> GapOfRun(const std::filesystem::path& model,
+                                       const std::map<std::string, std::int64_t>& dims,
+                                       const std::optional<NumericContract>& contract, const Analysis& analysis,
+                                       Store& store) {
+  if (!analysis.run) return std::optional<RunGap>();
+  INFIMUM_ASSIGN_OR_RETURN(RunGap gap,
+                           GapOf({model, dims, contract, analysis.graph, analysis.bracket}, *analysis.run, store));
+  return std::optional<RunGap>(std::move(gap));
 }
 
 }  // namespace
@@ -224,7 +228,8 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
       SolveMeasuredVariants({options.model, options.dims, options.contract, analysis.graph, analysis.bracket}, *store));
   INFIMUM_RETURN_IF_ERROR(HoldAgainstRuns(*store, selection, options.dims, analysis));
   INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
-  const std::optional<RunGap> gap = GapOfRun(options.model, options.dims, options.contract, analysis, *store);
+  INFIMUM_ASSIGN_OR_RETURN(const std::optional<RunGap> gap,
+                           GapOfRun(options.model, options.dims, options.contract, analysis, *store));
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
                                 .database = ShownAddress(options.database),
@@ -300,7 +305,8 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   }
   INFIMUM_RETURN_IF_ERROR(HoldAgainstRuns(*store, selection, options.dims, analysis));
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
-  const std::optional<RunGap> gap = GapOfRun(options.model, options.dims, options.contract, analysis, *store);
+  INFIMUM_ASSIGN_OR_RETURN(const std::optional<RunGap> gap,
+                           GapOfRun(options.model, options.dims, options.contract, analysis, *store));
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
                                 .database = ShownAddress(options.database),

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "infimum/analyzer/timeline_run.h"
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
 #include "infimum/workflow/device_choice.h"
@@ -121,8 +122,9 @@ Status Compare(const Asked& asked, ComparedRun& compared) {
       compared.remarks.push_back("no floor and no bound: " + bracket.error().message);
     }
   }
-  RunGap gap = GapOf({asked.options.model, asked.dims, asked.options.contract, asked.graph, compared.bracket},
-                     compared.run, asked.store);
+  INFIMUM_ASSIGN_OR_RETURN(
+      RunGap gap, GapOf({asked.options.model, asked.dims, asked.options.contract, asked.graph, compared.bracket},
+                        compared.run, asked.store, asked.options.overrides));
   compared.alignment = std::move(gap.alignment);
   compared.waterfall = std::move(gap.waterfall);
   compared.findings = std::move(gap.findings);
@@ -189,15 +191,16 @@ Result<RunComparison> CompareRuns(const RunComparisonOptions& options, std::vect
     INFIMUM_ASSIGN_OR_RETURN(profiles, StoredProfile(asked));
   }
   for (NamedProfile& named : profiles) {
-    auto* run = std::get_if<RunProfile>(&named.profile);
-    if (run == nullptr)
-      return Error{
-          named.source +
-          ": a trace of operators and kernels, which are not matched with a model's layers yet; leave the model "
-          "out to see what it says by itself"};
     ComparedRun compared;
     compared.source = named.source;
-    compared.run = std::move(*run);
+    if (const auto* timeline = std::get_if<Timeline>(&named.profile)) {
+      compared.run = RunOf(*timeline);
+      named.profile = RunProfile();  // a long trace is large, and not needed any more
+    } else {
+      compared.run = std::get<RunProfile>(std::move(named.profile));
+    }
+    if (compared.run.layers.empty())
+      return Error{named.source + ": it shows no layers, operators or kernels to hold against a model"};
     INFIMUM_RETURN_IF_ERROR(Compare(asked, compared));
     comparison.runs.push_back(std::move(compared));
   }

@@ -24,9 +24,10 @@ std::optional<Bracket> AsRun(const ModelAsItIs& model, const Waterfall& waterfal
 
 }  // namespace
 
-RunGap GapOf(const ModelAsItIs& model, const RunProfile& run, MeasurementSource& source) {
+Result<RunGap> GapOf(const ModelAsItIs& model, const RunProfile& run, MeasurementSource& source,
+                     std::span<const AlignmentOverride> overrides) {
   RunGap gap;
-  gap.alignment = AlignRun(model.graph, model.bracket.layers, run);
+  INFIMUM_ASSIGN_OR_RETURN(gap.alignment, AlignRun(model.graph, model.bracket.layers, run, overrides));
   gap.waterfall = MakeWaterfall({model.graph, model.bracket, run, gap.alignment});
   if (const std::optional<Bracket> as_run = AsRun(model, gap.waterfall, source))
     gap.waterfall = MakeWaterfall({model.graph, model.bracket, run, gap.alignment, &*as_run});

@@ -1,6 +1,7 @@
 // A run's gap to its model's bound: aligned, accounted for, and what could be changed.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "infimum/analyzer/finding.h"
@@ -15,7 +16,9 @@ struct RunGap {
   std::vector<Finding> findings;  // the largest gain first
 };
 
-// Asks `source` once more where the run computes in wider arithmetic than the bracket's contract has it.
-RunGap GapOf(const ModelAsItIs& model, const RunProfile& run, MeasurementSource& source);
+// Asks `source` once more where the run computes in wider arithmetic than the bracket's contract has it. An error only
+// where an override names what is not there.
+Result<RunGap> GapOf(const ModelAsItIs& model, const RunProfile& run, MeasurementSource& source,
+                     std::span<const AlignmentOverride> overrides = {});
 
 }  // namespace infimum

@@ -266,7 +266,7 @@ class TwoPrecisions : public BuiltRun {
     narrow.contract = "f16";
     for (std::size_t i = 0; i < narrow.layers.size(); ++i)
       narrow.layers[i].samples = {run.layers[i].samples.front() * factors[i]};
-    if (casts > 0) narrow.layers.push_back(Ran("cast", "Cast", {}, {}, casts));
+    if (casts > 0) narrow.layers.push_back(Ran("InsertedPrecisionFreeCast_x", "Cast", {}, {}, casts));
     const std::vector<ComparedRow> wide_rows = Account().rows;
     const std::vector<ComparedRow> rows = CompareRows(graph, bracket, AlignRun(graph, bracket.layers, narrow));
     EXPECT_TRUE(IsNarrower(narrow, rows, run, wide_rows));

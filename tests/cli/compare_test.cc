@@ -126,9 +126,33 @@ TEST(Compare, AModelsLayersStandInOneTableOverSeveralRuns) {
   EXPECT_EQ(document["layers"][1]["runs"][0]["measured_us"], 10.0);
   // A profile that ends early is no reason to put the other layers to its last one.
   EXPECT_GT(document["runs"][0]["unmatched_layers"], 20);
-  const Ended trace = program.Infimum({"compare", model, "--run", program.Write("t.json", kTrace)});
-  EXPECT_EQ(trace.exit_code, 1);
-  EXPECT_THAT(trace.errors, HasSubstr("not matched with a model's layers yet"));
+  EXPECT_EQ(document["runs"][1]["unmatched_us"], 0.0);
+  // A trace's operators are layers too: the one product of SqueezeNet's classifier is a convolution, so none fits.
+  const Ended trace = program.Infimum({"compare", model, "--run", program.Write("t.json", kTrace), "--format", "json"});
+  ASSERT_EQ(trace.exit_code, 0) << trace.errors;
+  EXPECT_EQ(nlohmann::json::parse(trace.output)["runs"][0]["layers_us"], 39.5);
+}
+
+TEST(Compare, APersonsAlignmentWins) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  const std::string run = program.Write("r.json", R"({"schema":"infimum.run/1","framework":"engine",
+"end_to_end":[{"samples_us":[50]}],"layers":[{"name":"myelin_17","op":"Myelin","samples_us":[40]}]})");
+  const auto rows = [&](const char* nodes) {
+    return program.Write("a.json", fmt::format(R"({{"schema":"infimum.alignment/1",
+"rows":[{{"engine_layers":["myelin_17"],"nodes":[{}]}}]}})",
+                                               nodes));
+  };
+  const Ended json =
+      program.Infimum({"compare", model, "--run", run, "--alignment", rows(R"("n0","n1")"), "--format", "json"});
+  ASSERT_EQ(json.exit_code, 0) << json.errors;
+  const nlohmann::json layer = nlohmann::json::parse(json.output)["layers"][0];
+  EXPECT_EQ(layer["aligned_by"], "stated");
+  EXPECT_EQ(layer["measured_us"], 40.0);
+  const Ended unknown = program.Infimum({"compare", model, "--run", run, "--alignment", rows(R"("n9999")")});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.errors, HasSubstr("n9999"));
+  EXPECT_EQ(program.Infimum({"compare", "--run", run, "--alignment", rows("")}).exit_code, 2);
 }
 
 // SqueezeNet on the fake machine, whose times are exact, and a run of it that is built layer by layer.

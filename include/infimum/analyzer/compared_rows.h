@@ -24,6 +24,12 @@ struct ComparedRow {
   std::optional<Latency> measured;         // absent where the run does not show it
   std::optional<Latency> best;             // absent where a layer of it has no time
   AlignmentClue clue = AlignmentClue::kNone;
+  EngineWork own_work = EngineWork::kNone;  // as in AlignedRow
+
+  // Nothing of the model was found for it, and nothing says that it is the engine's own.
+  bool is_unmatched() const { return clue == AlignmentClue::kUnmatched; }
+  // The engine's own work, beside the model's layers.
+  bool is_own() const { return layers.empty() && !is_unmatched(); }
 };
 
 // The layer that a row is called by: the one with the most FLOPs, else the first that is not free. `layers` not empty.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "infimum/analyzer/finding.h"
+#include "infimum/graph/alignment_overrides.h"
 #include "infimum/ingest/read_profile.h"
 #include "infimum/reports/run_account.h"
 #include "infimum/workflow/campaign.h"
@@ -27,7 +28,8 @@ struct RunComparisonOptions {
   CampaignOptions campaign;
   std::optional<std::int64_t> threads;  // absent: those of each run
   std::optional<NumericContract> contract;
-  std::string framework = "onnxruntime";  // whose runs the store is asked for where none is given
+  std::vector<AlignmentOverride> overrides;  // what a person says of the alignment
+  std::string framework = "onnxruntime";     // whose runs the store is asked for where none is given
 };
 
 struct ComparedRun {
