@@ -47,6 +47,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--profiled-inferences", type=int, default=0, help="0: as many as fit into --seconds")
     parser.add_argument("--optimization", choices=["all", "extended", "basic", "disabled"], default="all")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep-profile", type=Path, help="where ONNX Runtime's own profile is kept, too")
     parser.add_argument("--work-directory", type=Path, help="for the profile (default: beside the output)")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--child", choices=["sample", "profile"], help=argparse.SUPPRESS)
@@ -160,6 +161,7 @@ def main() -> None:
     if arguments.device == "cpu":
         sampling.progress(arguments.repetitions, stages, "one process under the profiler")
         profiled = sampling.call_child("ONNX Runtime", "profile", work_directory, 1)
+        sampling.keep(Path(profiled["profile"]), arguments.keep_profile)
     else:
         warnings.append(
             "no layers: on a GPU ONNX Runtime's profiler takes the time until a node has been launched, not until its "

@@ -57,6 +57,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=4.0, help="sampling time of each process")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device-key", default="", help="what infimum calls the device (infimum devices)")
+    parser.add_argument("--keep-profile", type=Path, help="where the trace is kept, too")
     parser.add_argument("--work-directory", type=Path, help="for the trace (default: beside the output)")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--child", choices=["sample", "profile"], help=argparse.SUPPRESS)
@@ -366,6 +367,7 @@ def main() -> None:
     if profiles:
         sampling.progress(processes, processes + 1, "one process under the profiler")
         profiled = sampling.call_child("PyTorch", "profile", work_directory, arguments.threads)
+        sampling.keep(work_directory / "trace.json", arguments.keep_profile)
     elif arguments.mode == "cuda-graph":
         answer["warnings"].append("no layers: a replayed CUDA graph calls no operators; --mode eager has them")
     run: dict[str, Any] = {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -65,6 +66,15 @@ def sample(timed: Callable[[], float], seconds: float, most: int = 100_000) -> l
 
 def describe_warm_up(seconds: float) -> str:
     return f"{WARM_UP_SHARE * seconds:g} s, at least {LEAST_WARM_UP} inferences"
+
+
+def keep(profile: Path, target: Path | None) -> None:
+    if target is None:
+        return
+    try:
+        shutil.copyfile(profile, target)
+    except OSError as error:
+        raise SystemExit(f"infimum: error: {target}: cannot be written: {error.strerror}") from error
 
 
 def call_child(framework: str, kind: str, work_directory: Path, threads: int) -> dict[str, Any]:
