@@ -94,10 +94,10 @@ Result<int> RunMeasure(const MeasureOptions& options) {
     INFIMUM_RETURN_IF_ERROR(WriteOutput(
         "-",
         fmt::format(
-            "{} {}: {:.3f} ms (smallest of {} process medians, {} thread{}, {} layers profiled, {} kept in {}){}\n",
+            "{} {}: {:.3f} ms (smallest of {} process medians, {} thread{}, {} layer{} profiled, {} kept in {}){}\n",
             run.framework, run.framework_version, end_to_end.count() / 1000.0, repetitions.size(), run.threads,
-            run.threads == 1 ? "" : "s", run.layers.size(), count.added == 1 ? "run" : "known run",
-            ShownAddress(options.database), ProfiledText(run, end_to_end))));
+            run.threads == 1 ? "" : "s", run.layers.size(), run.layers.size() == 1 ? "" : "s",
+            count.added == 1 ? "run" : "known run", ShownAddress(options.database), ProfiledText(run, end_to_end))));
   }
   return kDone;
 }

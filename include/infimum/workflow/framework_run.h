@@ -33,19 +33,19 @@ std::vector<InputShape> InputShapesOf(const ModelGraph& graph);
 
 struct FrameworkOptions {
   std::string framework = "onnxruntime";  // or "pytorch", "tensorrt"
-  std::string python;                     // the user's own build; empty: Installation::Python
-  std::string module;                     // of PyTorch: "models.py:resnet50", or a file of torch.export or torch.jit
-  std::string mode;                       // "compiled", "cuda-graph"; empty: as a program without further ado gets it
-  std::map<std::string, std::int64_t> dims;
-  std::vector<InputShape> input_shapes;  // for TensorRT, where `dims` has any
+  std::string python = {};                // the user's own build; empty: Installation::Python
+  std::string module = {};                // of PyTorch: "models.py:resnet50", or a file of torch.export or torch.jit
+  std::string mode = {};                  // "compiled", "cuda-graph"; empty: as a program without further ado gets it
+  std::map<std::string, std::int64_t> dims = {};
+  std::vector<InputShape> input_shapes = {};  // for TensorRT, where `dims` has any
   std::int64_t threads = 1;
   std::int64_t repetitions = 3;
   std::chrono::milliseconds sampling{4000};                // of each process
   NumericContract contract = NumericContract::kStrictF32;  // that the model's own types ask for
-  std::optional<NumericContract> converted;                // that the framework shall keep instead
+  std::optional<NumericContract> converted = {};           // that the framework shall keep instead
   DeviceKind device = DeviceKind::kCpu;
-  std::string device_name;        // of a GPU: where the framework says another, the run is refused
-  std::filesystem::path profile;  // where the framework's own profile is kept: a file, of TensorRT a folder
+  std::string device_name = {};        // of a GPU: where the framework says another, the run is refused
+  std::filesystem::path profile = {};  // where the framework's own profile is kept: a file, of TensorRT a folder
 
   NumericContract kept_contract() const { return converted.value_or(contract); }
 };
