@@ -45,6 +45,16 @@ std::string ProfiledText(const RunProfile& run, Latency end_to_end) {
                      100 * (profiled / end_to_end - 1), layers.count() / 1000.0);
 }
 
+// A profiler makes nothing faster.
+constexpr double kClearlyFaster = 0.97;
+
+void WarnOfNoise(const RunProfile& run, Latency end_to_end, Talk& talk) {
+  if (run.profiled.empty() || MedianOf(run.profiled) > kClearlyFaster * end_to_end) return;
+  talk.Warn(
+      "inferences under the profiler were faster than those without: something else ran beside the latter; measure "
+      "again on a quiet machine");
+}
+
 // A run is kept under its device's identity, which a runner knows.
 Result<Device> DescribeDevice(const Installation& installation, const CampaignOptions& campaign,
                               const FrameworkOptions& framework) {
@@ -89,8 +99,9 @@ Result<int> RunMeasure(const MeasureOptions& options) {
 
   std::vector<Repetition> repetitions;
   for (const RunRepetition& repetition : run.end_to_end) repetitions.push_back(Summarize(repetition.samples));
+  const Latency end_to_end = PointValue(repetitions);
+  WarnOfNoise(run, end_to_end, talk);
   if (options.output != "-") {
-    const Latency end_to_end = PointValue(repetitions);
     INFIMUM_RETURN_IF_ERROR(WriteOutput(
         "-",
         fmt::format(

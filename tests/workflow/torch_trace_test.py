@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, sys.argv.pop(1))
-import torch_trace  # noqa: E402
+import torch_trace
 
 
 def event(category: str, name: str, start: float, duration: float, thread: int = 1, **arguments: Any) -> dict[str, Any]:
@@ -34,7 +34,7 @@ def read(events: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
 
 class TorchTrace(unittest.TestCase):
     def test_what_an_operator_calls_is_part_of_it(self) -> None:
-        shapes = {"Input type": ["float", "float", "Scalar"], "Input Dims": [[1, 3, 8, 8], [4, 3, 3, 3], []]}
+        shapes: dict[str, Any] = {"Input type": ["float", "float", "Scalar"], "Input Dims": [[1, 3, 8, 8], [4, 3, 3, 3], []]}
         (calls,) = read([
             inference(0, 100),
             operator("aten::conv2d", 10, 50, **shapes),
