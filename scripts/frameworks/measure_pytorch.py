@@ -166,7 +166,9 @@ def prepare(arguments: argparse.Namespace) -> tuple[Any, tuple[Any, ...], float]
         if arguments.child == "profile" and arguments.device == "cpu":
             # So that the profiler sees the loops that were generated, too.
             torch._inductor.config.cpp.enable_kernel_profile = True
-        module = torch.compile(module, mode="max-autotune" if arguments.device == "cuda" else None)
+        # A CUDA graph would hide the operators.
+        tuned = "max-autotune-no-cudagraphs" if arguments.child == "profile" else "max-autotune"
+        module = torch.compile(module, mode=tuned if arguments.device == "cuda" else None)
     begin = time.perf_counter()
     module(*inputs)
     if arguments.device == "cuda":
@@ -247,11 +249,10 @@ def profile(arguments: argparse.Namespace, module: Any, inputs: tuple[Any, ...],
     def infer() -> None:
         with torch.profiler.record_function(torch_trace.INFERENCE):
             module(*inputs)
-        if arguments.device == "cuda":
-            torch.cuda.synchronize()
+
+    timed = timed_by_events(infer) if arguments.device == "cuda" else sampling.timed_on_host(infer)
 
     def traced(count: int) -> list[float]:
-        timed = sampling.timed_on_host(infer)
         with torch.profiler.profile(activities=activities, record_shapes=True) as profiler:
             times = [timed() for _ in range(count)]
         profiler.export_chrome_trace(str(trace))
@@ -266,12 +267,14 @@ def profile(arguments: argparse.Namespace, module: Any, inputs: tuple[Any, ...],
     for hook in hooks:
         hook.remove()
 
-    usual = statistics.median(sampling.warm_up(sampling.timed_on_host(infer), arguments.seconds))
+    usual = statistics.median(sampling.warm_up(timed, arguments.seconds))
     count = int(min(arguments.seconds * 1e6 / usual, MOST_EVENTS / events, MOST_PROFILED_INFERENCES))
     count = max(sampling.LEAST_SAMPLES, count)
     times = traced(count)
     dropped = max(1, count // 5)
     layers, warnings = torch_trace.layers_of(torch_trace.read_inferences(trace)[dropped:], names)
+    if arguments.mode == "compiled" and arguments.device == "cuda":
+        warnings.append("the profiled process ran without torch.compile's CUDA graph: what it took more is not the profiler's alone")
     return {"profiled_us": times[dropped:], "layers": layers, "warnings": warnings}
 
 

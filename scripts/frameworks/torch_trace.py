@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import collections
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,10 @@ _WRAPPERS = (
     "forward", "Torch-Compiled Region", "## Call CompiledFxGraph", "CompiledFunction", "TorchDynamo Cache Lookup",
     "Pregraph bytecode", "AOTDispatcher Runtime Wrapper",
 )  # fmt: skip
+
+# What torch.compile generated is called after all operators that its loops do a part of, also after a convolution
+# whose operands they reorder: that says nothing of what it is.
+_GENERATED = re.compile(r"^(graph_\d+_)?((cpp|triton)_\w+)$")
 
 _TYPES = {
     "float": "f32", "double": "f64", "c10::Half": "f16", "c10::BFloat16": "bf16", "signed char": "s8", "unsigned char": "u8",
@@ -106,12 +111,13 @@ def layers_of(inferences: list[list[Call]], module_names: list[str]) -> tuple[li
     layers: list[dict[str, Any]] = []
     seen: collections.Counter[str] = collections.Counter()
     for index, (op, module) in enumerate(zip(usual, named, strict=True)):
-        plain = op.rpartition("::")[2]
+        generated = _GENERATED.match(op)
+        plain = generated.group(2) if generated else op.rpartition("::")[2]
         name = f"{module}:{plain}" if module else plain
         seen[name] += 1
         layers.append({
             "name": name if seen[name] == 1 else f"{name} {seen[name]}",
-            "op": op,
+            "op": "generated" if generated else op,
             "provider": "PyTorch",
             "samples_us": [calls[index]["us"] for calls in kept],
             "input_tensors": kept[0][index]["tensors"],

@@ -82,6 +82,18 @@ class TorchTrace(unittest.TestCase):
             [("aten::convolution", "layer1.0.conv1"), ("aten::add_", "layer1.0"), ("graph_0_cpp_fused_relu_0", "")],
         )
 
+    def test_generated_loops_are_no_operator_of_their_names(self) -> None:
+        names = ["graph_0_cpp_fused_convolution_relu_2", "aten::convolution", "triton_poi_fused_add_1"]
+        calls = [{"op": name, "module": "", "tensors": [], "us": 1.0} for name in names]
+        layers, _ = torch_trace.layers_of([calls], [])
+        self.assertEqual(
+            [(layer["name"], layer["op"]) for layer in layers],
+            [
+                ("cpp_fused_convolution_relu_2", "generated"), ("convolution", "aten::convolution"),
+                ("triton_poi_fused_add_1", "generated"),
+            ],
+        )  # fmt: skip
+
     def test_layers_have_a_name_each_and_a_sample_of_each_inference_that_is_like_the_others(self) -> None:
         def call(op: str, us: float) -> dict[str, Any]:
             return {"op": op, "module": "", "tensors": [], "us": us}
