@@ -164,6 +164,9 @@ void AddCompareCommand(CLI::App& app, Invocation& invocation) {
   command->add_option("--threads", options->threads, "of the bound (default: as the run tells)")
       ->type_name("N")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}));
+  command->add_option("--framework", options->comparison.framework, "whose run of the store, where no --run is given")
+      ->type_name("F")
+      ->capture_default_str();
   AddContract(command, options->comparison.contract);
   AddCache(command, options->comparison.campaign.cache, "rows of this cache state");
   AddBackend(command, options->comparison.campaign.backend, options->backend_options);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "infimum/db/store.h"
+#include "infimum/workflow/profile_import.h"
 #include "infimum/workflow/store_transfer.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
@@ -14,6 +15,9 @@ namespace {
 struct ImportOptions {
   std::vector<std::string> files;
   DimOptions dims;
+  ProfiledModel profiled;
+  std::string model;
+  std::int64_t threads = 0;  // 0: as the profile tells
   std::string database = "infimum.db";
   TalkOptions talk;
 };
@@ -22,6 +26,18 @@ Result<int> RunImport(const ImportOptions& options) {
   Talk talk = options.talk.Make();
   INFIMUM_ASSIGN_OR_RETURN(const auto dims, options.dims.Parse());
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
+  if (!options.model.empty()) {
+    ProfiledModel about = options.profiled;
+    about.model = options.model;
+    about.dims = dims;
+    if (options.threads > 0) about.threads = options.threads;
+    INFIMUM_ASSIGN_OR_RETURN(const ImportCount count,
+                             ImportProfiles({options.files.begin(), options.files.end()}, about, *store));
+    talk.Say(fmt::format("{}: {} runs added, {} were known", options.model, count.added, count.known));
+    return kDone;
+  }
+  if (!options.profiled.device.empty() || options.profiled.contract || options.threads > 0)
+    return UsageError("--device, --threads and --contract say something of profiles: give --model MODEL too");
   bool failed = false;
   for (const std::string& file : options.files) {
     // A bad file is reported and does not stop the others.
@@ -47,10 +63,20 @@ void AddImportCommand(CLI::App& app, Invocation& invocation) {
       "(.onnx),\n"
       "so that queries can be about them. A file is taken as a whole or not at all; importing again adds nothing. A "
       "bad\n"
-      "file is reported with its place and does not stop the others.",
+      "file is reported with its place and does not stop the others.\n"
+      "With --model: profiles of other tools (what infimum compare --run reads) as runs of that model.",
       "infimum import results.jsonl run.json resnet50.onnx --dim batch=1 --db postgresql://me@db.example.org/infimum");
   command->add_option("FILE", options->files, "files to import")->required();
   AddDims(command, options->dims);
+  command->add_option("--model", options->model, "ONNX file: the files are profiles of this model")->type_name("FILE");
+  command
+      ->add_option("--device", options->profiled.device,
+                   "where the profiles are from; here: this device (default: as they tell)")
+      ->type_name("NAME");
+  command->add_option("--threads", options->threads, "that they ran on (default: as they tell, else 1)")
+      ->type_name("N")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}));
+  AddContract(command, options->profiled.contract);
   AddDatabase(command, options->database);
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunImport(*options); });

@@ -11,7 +11,7 @@ namespace infimum {
 
 Result<Device> ChooseDevice(const std::string& name, const Installation& installation, const CampaignOptions& campaign,
                             Store& store) {
-  if (name.empty()) {
+  if (name.empty() || name == "here") {
     INFIMUM_ASSIGN_OR_RETURN(RunnerDescription here, DescribeRunner(installation, campaign));
     return std::move(here.device);
   }

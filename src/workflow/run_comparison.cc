@@ -1,6 +1,7 @@
 #include "infimum/workflow/run_comparison.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -58,9 +59,24 @@ std::string AnalyzeCommand(const Asked& asked, const Selection& selection) {
   return command;
 }
 
+// Whether it ran on something else than a processor, as far as it tells.
+bool IsOfAccelerator(const RunProfile& run) {
+  return run.idle || run.framework == "tensorrt" || std::ranges::any_of(run.layers, [](const ProfiledLayer& layer) {
+           return layer.provider == "CUDAExecutionProvider" || layer.provider == "TensorrtExecutionProvider" ||
+                  layer.provider == "ROCMExecutionProvider" || layer.provider == "MIGraphXExecutionProvider";
+         });
+}
+
 // The device, or nothing with a remark.
 std::optional<Device> DeviceOf(const Asked& asked, ComparedRun& compared) {
-  const std::string& told = asked.options.device.empty() ? compared.run.device : asked.options.device;
+  std::string told = asked.options.device.empty() ? compared.run.device : asked.options.device;
+  if (const auto name = compared.run.settings.find("device_name"); told.empty() && name != compared.run.settings.end())
+    told = name->second;
+  if (told.empty() && IsOfAccelerator(compared.run)) {
+    compared.remarks.push_back(
+        "no floor and no bound: the profile does not say which device it ran on; --device NAME does");
+    return std::nullopt;
+  }
   Result<Device> device = ChooseDevice(told, asked.installation, asked.options.campaign, asked.store);
   if (!device.ok()) {
     compared.remarks.push_back("no floor and no bound: " + device.error().message);
@@ -70,6 +86,29 @@ std::optional<Device> DeviceOf(const Asked& asked, ComparedRun& compared) {
     compared.remarks.push_back("the profile does not say where it ran: taken as " + device->name +
                                " (this device); --device NAME says otherwise");
   return *std::move(device);
+}
+
+// Below this the model is probably not the one that ran, or not in these shapes.
+constexpr double kLeastAligned = 0.9;
+
+void RemarkOnAlignment(const Asked& asked, ComparedRun& compared) {
+  const Alignment& alignment = compared.alignment;
+  const Latency meant = alignment.measured - alignment.own;
+  if (meant.count() <= 0 || alignment.unmatched < meant * (1 - kLeastAligned)) return;
+  std::string text = fmt::format(
+      "only {:.0f} % of the layers' time could be matched with this model: is it the one that ran, "
+      "with these dimensions?",
+      100 * (1 - alignment.unmatched / meant));
+  if (!asked.graph.inputs.empty() && asked.graph.value(asked.graph.inputs.front()).shape)
+    text += " Its input is " + Format(*asked.graph.value(asked.graph.inputs.front()).shape);
+  const auto first = std::ranges::find_if(compared.run.layers, [](const ProfiledLayer& layer) {
+    return !layer.input_tensors.empty() && layer.input_tensors.front().dims.size() > 1;
+  });
+  if (first != compared.run.layers.end()) {
+    const std::vector<std::int64_t>& dims = first->input_tensors.front().dims;
+    text += fmt::format(", the run's first layer with shapes, {}, reads {}", first->name, fmt::join(dims, "x"));
+  }
+  compared.remarks.push_back(std::move(text));
 }
 
 void RemarkOnBound(const Asked& asked, ComparedRun& compared) {
@@ -128,6 +167,7 @@ Status Compare(const Asked& asked, ComparedRun& compared) {
   compared.alignment = std::move(gap.alignment);
   compared.waterfall = std::move(gap.waterfall);
   compared.findings = std::move(gap.findings);
+  RemarkOnAlignment(asked, compared);
   return {};
 }
 

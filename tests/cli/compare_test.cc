@@ -289,6 +289,30 @@ TEST_F(CompareWithBound, WithoutAProfileTheStoresOwnRunIsTaken) {
   EXPECT_THAT(none.errors, HasSubstr("holds no run of this model by onnxruntime"));
 }
 
+TEST_F(CompareWithBound, AnImportedProfileIsComparedFromTheStore) {
+  const std::string profile =
+      program_.Write("p.json", R"([{"cat":"Session","ph":"X","name":"model_loading_uri","dur":1,"ts":1,"args":{}},
+{"cat":"Node","ph":"X","name":"n0_kernel_time","dur":3000,"ts":2,"args":{"op_name":"Conv","node_index":"1","provider":"CPUExecutionProvider"}},
+{"cat":"Session","ph":"X","name":"model_run","dur":3100,"ts":2,"args":{}}])");
+  const Ended no_device = program_.Infimum({"import", profile, "--model", model_});
+  EXPECT_EQ(no_device.exit_code, 1);
+  EXPECT_THAT(no_device.errors, HasSubstr("--device NAME does"));
+  const std::string device = bound_["device"];
+  const Ended imported =
+      program_.Infimum({"import", profile, "--model", model_, "--device", device, "--contract", "strict-f32"});
+  ASSERT_EQ(imported.exit_code, 0) << imported.errors;
+  const Ended again =
+      program_.Infimum({"import", profile, "--model", model_, "--device", device, "--contract", "strict-f32"});
+  EXPECT_THAT(again.errors, HasSubstr("0 runs added, 1 were known"));
+  const Ended json = Compare({"--format", "json"});
+  ASSERT_EQ(json.exit_code, 0) << json.errors;
+  EXPECT_EQ(nlohmann::json::parse(json.output)["runs"][0]["layers_us"], 3000.0);
+  EXPECT_EQ(program_.Infimum({"import", profile, "--device", device}).exit_code, 2);
+  const Ended result =
+      program_.Infimum({"import", program_.Write("x.json", "{}"), "--model", model_, "--device", device});
+  EXPECT_EQ(result.exit_code, 1);
+}
+
 // Every real trace that this is for reads, or is refused with a reason.
 TEST(Compare, RealProfilesAreShown) {
   const std::filesystem::path traces = std::filesystem::path(INFIMUM_SOURCE_DIR) / "../shared/data/traces";

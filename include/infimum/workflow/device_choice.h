@@ -2,7 +2,7 @@
 // known of, by name.
 //
 //   ChooseDevice("Tesla V100-SXM2-16GB", ...)   by name, by key, or by a part of the name that only one has
-//   ChooseDevice("", ...)                       this device
+//   ChooseDevice("", ...)                       this device; "here" likewise
 #pragma once
 
 #include <string>
