@@ -63,6 +63,31 @@ TEST(OrderAlignment, KindsAreTheOnesThatEnginesMean) {
   EXPECT_EQ(KindOf(""), OperatorKind::kOther);
 }
 
+TEST(OrderAlignment, KindsOfPyTorchAreTheSame) {
+  EXPECT_EQ(KindOf("aten::conv2d"), OperatorKind::kConvolution);
+  EXPECT_EQ(KindOf("aten::_convolution"), OperatorKind::kConvolution);
+  EXPECT_EQ(KindOf("aten::convolution_backward"), OperatorKind::kOther);
+  EXPECT_EQ(KindOf("aten::mm"), OperatorKind::kProduct);
+  EXPECT_EQ(KindOf("aten::linear"), OperatorKind::kProduct);
+  EXPECT_EQ(KindOf("aten::scaled_dot_product_attention"), OperatorKind::kAttention);
+  EXPECT_EQ(KindOf("aten::_softmax"), OperatorKind::kSoftmax);
+  EXPECT_EQ(KindOf("aten::max_pool2d_with_indices"), OperatorKind::kPooling);
+  EXPECT_EQ(KindOf("aten::sum"), OperatorKind::kReduction);
+  EXPECT_EQ(KindOf("Sum"), OperatorKind::kElementwise);  // ONNX's adds several
+  EXPECT_EQ(KindOf("aten::cat"), KindOf("Concat"));
+  EXPECT_EQ(KindOf("aten::embedding"), KindOf("Gather"));
+  EXPECT_EQ(KindOf("aten::copy_"), OperatorKind::kOther);
+}
+
+TEST(OrderAlignment, FunctionsTellLayersOfAKindApart) {
+  EXPECT_EQ(FunctionOf("aten::add_.Tensor"), "add");
+  EXPECT_EQ(FunctionOf("aten::add_"), FunctionOf("Add"));
+  EXPECT_EQ(FunctionOf("aten::hardtanh_"), FunctionOf("Clip"));
+  EXPECT_NE(FunctionOf("aten::batch_norm"), FunctionOf("InstanceNormalization"));
+  EXPECT_EQ(FunctionOf("aten::group_norm"), FunctionOf("InstanceNormalization"));
+  EXPECT_EQ(FunctionOf("PointWise"), "");  // any
+}
+
 TEST(OrderAlignment, ShapesTellEvenOutOfOrder) {
   const ModelGraph graph = Products();
   RunProfile run;
