@@ -70,6 +70,8 @@ OperatorKind KindOfLayer(const ProfiledLayer& layer, const Shapes& shapes) {
   return PlainKind(KindOf(layer.op), shapes);
 }
 
+constexpr std::size_t kMostSteps = 32;  // from a recurrent layer to the next
+
 // Something of the model that an engine layer may be: a layer, or several that engines run as one.
 struct Item {
   OperatorKind kind = OperatorKind::kOther;
@@ -197,6 +199,7 @@ class Matcher {
     MatchBetweenNeighbours();
     AddFoldedNormalizations();
     AddBiases();
+    AddStackedRecurrences();
     return std::move(found_);
   }
 
@@ -314,6 +317,32 @@ class Matcher {
       if (!adds_weights) continue;
       found_[e].push_back(reader);
       taken_[reader] = true;
+    }
+  }
+
+  // The recurrent layer that reads what this one makes, with nothing between that computes.
+  std::optional<std::size_t> RecurrenceBehind(std::size_t layer) const {
+    std::vector<std::size_t> open = readers_[layer];
+    for (std::size_t steps = 0; !open.empty() && steps < kMostSteps; ++steps) {
+      const std::size_t next = open.back();
+      open.pop_back();
+      if (items_[next].kind == OperatorKind::kRecurrent) return next;
+      if (items_[next].kind == OperatorKind::kOther)
+        open.insert(open.end(), readers_[next].begin(), readers_[next].end());
+    }
+    return std::nullopt;
+  }
+
+  // Frameworks run the stacked layers of a recurrence as one operator.
+  void AddStackedRecurrences() {
+    for (std::size_t e = 0; e < run_.layers.size(); ++e)
+      if (IsOpen(e) && engine_[e].kind == OperatorKind::kRecurrent) return;  // which may be the next one
+    for (std::size_t e = 0; e < run_.layers.size(); ++e) {
+      if (found_[e].empty() || engine_[e].kind != OperatorKind::kRecurrent) continue;
+      for (auto next = RecurrenceBehind(found_[e].back()); next && !taken_[*next]; next = RecurrenceBehind(*next)) {
+        found_[e].push_back(*next);
+        taken_[*next] = true;
+      }
     }
   }
 

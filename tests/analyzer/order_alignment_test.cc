@@ -207,6 +207,26 @@ TEST(OrderAlignment, AFoldedNormalizationIsAStepOfItsConvolution) {
   EXPECT_TRUE(alignment.rows[2].is_unmatched());  // of another size
 }
 
+TEST(OrderAlignment, AStackOfRecurrentLayersIsOneOperator) {
+  GraphBuilder model;
+  ValueId x = model.MatMul("first", model.Input("x", {8, 10}), model.Weight("w1", {10, 10}));
+  model.last().op = "LSTM";
+  x = model.Unary("turn", PointwiseKind::kRelu, x);
+  model.last().op = "Transpose";
+  x = model.MatMul("second", x, model.Weight("w2", {10, 10}));
+  model.last().op = "LSTM";
+  model.Output(model.MatMul("fc", x, model.Weight("w3", {10, 20})));
+  const ModelGraph& graph = model.graph();
+  RunProfile run;
+  run.layers = {Traced("aten::lstm", {{8, 10}, {8, 20}, {8, 20}}), Traced("aten::linear", {{8, 10}, {20, 10}})};
+  const Alignment alignment = Aligned(graph, run);
+  EXPECT_THAT(AllIn(graph, alignment, 0), ::testing::ElementsAre("first", "turn", "second"));
+  EXPECT_TRUE(alignment.unmatched_layers.empty());
+  run.layers.insert(run.layers.begin(), run.layers.front());
+  EXPECT_THAT(AllIn(graph, Aligned(graph, run), 0), ::testing::Contains("first"));
+  EXPECT_THAT(AllIn(graph, Aligned(graph, run), 1), ::testing::Contains("second"));
+}
+
 // 4 x 10 by 10 x 40 and 1 x 40 by 40 x 10: the sizes are the same, and yet no batch makes one the other.
 TEST(OrderAlignment, AProductSumsOverAsMuch) {
   GraphBuilder model;
