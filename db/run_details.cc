@@ -36,6 +36,24 @@ std::vector<Latency> Latencies(const Json& json) {
   return samples;
 }
 
+Json Tensors(const std::vector<ProfiledTensor>& tensors) {
+  Json list = Json::array();
+  for (const ProfiledTensor& tensor : tensors)
+    list.push_back({{"dtype", tensor.dtype}, {"dims", tensor.dims}, {"layout", tensor.layout}});
+  return list;
+}
+
+// Absent: none, as in rows of before they were kept.
+std::vector<ProfiledTensor> ReadTensors(const Json& layer, const char* name) {
+  std::vector<ProfiledTensor> tensors;
+  const auto list = layer.find(name);
+  if (list == layer.end()) return tensors;
+  for (const Json& json : *list)
+    tensors.push_back({json.at("dtype").get<std::string>(), json.at("dims").get<std::vector<std::int64_t>>(),
+                       json.at("layout").get<std::string>()});
+  return tensors;
+}
+
 }  // namespace
 
 std::string FormatRunDetails(const RunProfile& run) {
@@ -51,6 +69,17 @@ std::string FormatRunDetails(const RunProfile& run) {
                                  {"inputs", layer.inputs},
                                  {"outputs", layer.outputs},
                                  {"samples_us", Microseconds(layer.samples)}});
+    // What few engines tell stands only where it is told.
+    Json& json = details["layers"].back();
+    if (!layer.input_tensors.empty()) json["input_tensors"] = Tensors(layer.input_tensors);
+    if (!layer.output_tensors.empty()) json["output_tensors"] = Tensors(layer.output_tensors);
+    if (!layer.algorithm.empty()) json["algorithm"] = layer.algorithm;
+    if (!layer.serves.empty()) json["serves"] = layer.serves;
+  }
+  if (!run.profiled.empty()) details["profiled_us"] = Microseconds(run.profiled);
+  if (run.idle) {
+    details["idle_us"] = {run.idle->host.count(), run.idle->launch.count(), run.idle->queued.count(),
+                          run.idle->overlapped.count()};
   }
   return Dump(details);
 }
@@ -79,7 +108,17 @@ Status ParseRunDetails(std::string_view text, RunProfile& run) {
       layer.inputs = json.at("inputs").get<std::vector<std::string>>();
       layer.outputs = json.at("outputs").get<std::vector<std::string>>();
       layer.samples = Latencies(json.at("samples_us"));
+      layer.input_tensors = ReadTensors(json, "input_tensors");
+      layer.output_tensors = ReadTensors(json, "output_tensors");
+      layer.algorithm = json.value("algorithm", "");
+      layer.serves = json.value("serves", "");
       run.layers.push_back(std::move(layer));
+    }
+    if (const auto profiled = details.find("profiled_us"); profiled != details.end())
+      run.profiled = Latencies(*profiled);
+    if (const auto idle = details.find("idle_us"); idle != details.end()) {
+      const std::vector<Latency> parts = Latencies(*idle);
+      if (parts.size() == 4) run.idle = DeviceIdle{parts[0], parts[1], parts[2], parts[3]};
     }
   } catch (const std::exception& error) {
     return Error{fmt::format("the store holds a run that cannot be read: {}", error.what())};

@@ -1,11 +1,8 @@
 #include "infimum/reports/comparison.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
-#include <numeric>
 
-#include "infimum/analyzer/fusion_choice.h"
+#include "infimum/analyzer/compared_rows.h"
 #include "infimum/base/text.h"
 
 namespace infimum {
@@ -28,40 +25,21 @@ int Weakness(RowStatus status) {
   return 4;
 }
 
-// More than any layer takes: stands for a layer without a time, which only a region that was measured can make good.
-constexpr Latency kUnknown{1e18};
-
-// The least that these layers take, alone or in regions; nothing where one is in no way known.
-std::optional<Latency> LeastOf(const ReportModel& report, const std::vector<std::size_t>& layers) {
-  std::vector<Latency> costs;
-  for (std::size_t index : layers) {
-    const ReportLayer& layer = report.layers[index];
-    costs.push_back(layer.latency.value_or(layer.status == RowStatus::kFree ? Latency(0) : kUnknown));
+// What LeastTime asks of a report, gathered once.
+struct BestWays {
+  explicit BestWays(const ReportModel& report) {
+    for (const ReportLayer& layer : report.layers)
+      times.push_back(layer.status == RowStatus::kFree && !layer.latency ? Latency(0) : layer.latency);
+    for (const ReportRegion& region : report.regions) regions.push_back({region.layers, region.latency});
   }
-  std::vector<FusionCandidate> inside;
-  if (layers.size() > 1) {
-    for (const ReportRegion& region : report.regions) {
-      FusionCandidate candidate{{}, region.latency};
-      for (std::size_t layer : region.layers) {
-        const auto place = std::ranges::lower_bound(layers, layer);
-        if (place == layers.end() || *place != layer) break;
-        candidate.layers.push_back(static_cast<std::size_t>(place - layers.begin()));
-      }
-      if (candidate.layers.size() == region.layers.size() && !region.layers.empty())
-        inside.push_back(std::move(candidate));
-    }
-  }
-  // In one piece the sum has no rounding that the layers' own times do not have.
-  const Latency least =
-      inside.empty() ? std::accumulate(costs.begin(), costs.end(), Latency(0)) : ChooseRegions(costs, inside).cost;
-  if (least >= kUnknown) return std::nullopt;
-  return least;
-}
+  std::vector<std::optional<Latency>> times;
+  std::vector<FusionCandidate> regions;
+};
 
-ComparisonRow RowOf(const ReportModel& report, std::vector<std::size_t> layers) {
+ComparisonRow RowOf(const ReportModel& report, const BestWays& best, std::vector<std::size_t> layers) {
   ComparisonRow row;
   row.layers = std::move(layers);
-  row.bound = LeastOf(report, row.layers);
+  row.bound = LeastTime(row.layers, best.times, best.regions);
   const ReportLayer* main = nullptr;
   for (std::size_t index : row.layers) {
     const ReportLayer& layer = report.layers[index];
@@ -83,6 +61,7 @@ ComparisonRow RowOf(const ReportModel& report, std::vector<std::size_t> layers) 
 }  // namespace
 
 std::vector<ComparisonRow> ComparisonRows(const ReportModel& report) {
+  const BestWays best(report);
   std::vector<ComparisonRow> rows;
   std::vector<ComparisonRow> engine_only;
   std::vector<bool> taken(report.layers.size(), false);
@@ -94,7 +73,7 @@ std::vector<ComparisonRow> ComparisonRows(const ReportModel& report) {
         taken[index] = true;
         layers.push_back(index);
       }
-      ComparisonRow row = RowOf(report, std::move(layers));
+      ComparisonRow row = RowOf(report, best, std::move(layers));
       row.engine_layers = engine.engine_layers;
       row.measured = engine.latency;
       if (row.layers.empty()) {
@@ -110,61 +89,15 @@ std::vector<ComparisonRow> ComparisonRows(const ReportModel& report) {
     const auto is_free = [&](std::size_t layer) { return layer < taken.size() && !taken[layer]; };
     if (!region.is_chosen || region.layers.empty() || !std::ranges::all_of(region.layers, is_free)) continue;
     for (std::size_t layer : region.layers) taken[layer] = true;
-    rows.push_back(RowOf(report, region.layers));
+    rows.push_back(RowOf(report, best, region.layers));
   }
   for (std::size_t i = 0; i < report.layers.size(); ++i) {
-    if (!taken[i]) rows.push_back(RowOf(report, {i}));
+    if (!taken[i]) rows.push_back(RowOf(report, best, {i}));
   }
   std::sort(rows.begin(), rows.end(),
             [](const ComparisonRow& a, const ComparisonRow& b) { return a.layers.front() < b.layers.front(); });
   for (ComparisonRow& row : engine_only) rows.push_back(std::move(row));
   return rows;
-}
-
-Latency BoundOfRows(const std::vector<ComparisonRow>& rows) {
-  Latency sum{0};
-  for (const ComparisonRow& row : rows) sum += row.bound.value_or(Latency(0));
-  return sum;
-}
-
-std::vector<GapStep> GapSteps(const ReportModel& report, const std::vector<ComparisonRow>& rows) {
-  std::vector<GapStep> steps;
-  if (!report.run) return steps;
-  std::map<std::string, GapStep> families;
-  GapStep engine_only{"only in the engine", Latency(0), 0};
-  GapStep without_bound{"layers without a bound", Latency(0), 0};
-  GapStep not_seen{"not in the profile", Latency(0), 0};
-  Latency accounted = BoundOfRows(rows);
-  for (const ComparisonRow& row : rows) {
-    Latency change = row.measured.value_or(Latency(0)) - row.bound.value_or(Latency(0));
-    accounted += change;
-    GapStep* step = nullptr;
-    if (row.layers.empty()) {
-      step = &engine_only;
-    } else if (row.measured && row.bound) {
-      step = &families[row.family];
-    } else if (row.measured) {
-      step = &without_bound;
-    } else if (row.bound && row.bound->count() > 0) {
-      step = &not_seen;
-    } else {
-      continue;
-    }
-    step->latency += change;
-    ++step->rows;
-  }
-  for (auto& [family, step] : families) {
-    step.name = family;
-    steps.push_back(step);
-  }
-  std::stable_sort(steps.begin(), steps.end(), [](const GapStep& a, const GapStep& b) {
-    return std::fabs(a.latency.count()) > std::fabs(b.latency.count());
-  });
-  for (const GapStep& step : {engine_only, without_bound, not_seen}) {
-    if (step.rows > 0) steps.push_back(step);
-  }
-  steps.push_back({"outside the layers", report.run->latency - accounted, 0});
-  return steps;
 }
 
 std::vector<std::size_t> LargestRows(const std::vector<ComparisonRow>& rows, std::size_t count) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "infimum/analyzer/run_latency.h"
 #include "infimum/measurement/statistics.h"
 
 namespace infimum {
@@ -14,11 +15,7 @@ LayersView ViewOf(const RunProfile& run, std::string source) {
   view.framework = run.framework + (run.framework_version.empty() ? "" : " " + run.framework_version);
   view.findings = FindingsOf(run);
   view.remarks = run.warnings;
-  for (const RunRepetition& repetition : run.end_to_end) {
-    if (repetition.samples.empty()) continue;
-    const Latency median = Quantile(repetition.samples, 0.5);
-    if (!view.end_to_end || median < *view.end_to_end) view.end_to_end = median;
-  }
+  view.end_to_end = EndToEndOf(run);
   std::map<std::string, EngineOperatorRow> operators;
   for (const ProfiledLayer& layer : run.layers) {
     LayerRow row;

@@ -9,6 +9,7 @@
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/summary.h"
 #include "reports/utf8.h"
+#include "reports/waterfall_writers.h"
 
 namespace infimum {
 namespace {
@@ -105,12 +106,39 @@ void AddLargest(const ReportModel& report, std::string& out) {
   }
 }
 
+void AddGap(const ReportModel& report, std::string& out) {
+  if (report.waterfall && report.waterfall->bound) {
+    out += "\n## Where the time goes\n\n| | time | largest part |\n| --- | ---: | --- |\n";
+    out += fmt::format("| measured | {} | |\n", LatencyText(report.waterfall->measured));
+    for (const GapStep& step : report.waterfall->steps) {
+      if (step.cause == GapCause::kAboveFloor)
+        out += fmt::format("| bound, {} | {} | |\n", Name(report.waterfall->variant),
+                           LatencyText(*report.waterfall->bound));
+      const bool has_part = !step.parts.empty() && step.cause != GapCause::kAboveFloor;
+      out +=
+          fmt::format("| {} | {} | {} |\n", TitleOf(step.cause), SignedLatencyText(step.latency),
+                      has_part ? CodeSpan(step.parts.front().name) + " " + SignedLatencyText(step.parts.front().latency)
+                               : std::string());
+    }
+    out += fmt::format("| floor | {} | |\n", LatencyText(report.waterfall->floor));
+  }
+  if (report.findings.empty()) return;
+  out += "\n## What to change first\n\n";
+  std::size_t number = 0;
+  for (const Finding& finding : report.findings) {
+    out += fmt::format("{}. **{}**{}: {}. To do: {}.\n", ++number, Prose(finding.kind),
+                       finding.gain.count() > 0 ? ", up to " + LatencyText(finding.gain) : std::string(),
+                       Prose(finding.evidence), Prose(finding.action));
+  }
+}
+
 }  // namespace
 
 std::string MarkdownReport(const ReportModel& report) {
   std::string out = fmt::format("# {}\n\n{}\n\n", Prose(report.title.empty() ? report.model_name : report.title),
                                 Prose(Headline(report)));
   AddBracket(report, out);
+  AddGap(report, out);
   AddLargest(report, out);
   const Coverage& coverage = report.coverage;
   out += fmt::format("\n## What this rests on\n\n- Coverage: measured {}, estimated {}, missing {}\n",

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "infimum/reports/csv.h"
@@ -12,39 +14,25 @@
 namespace infimum {
 namespace {
 
-// The layer that a row is called by: the one with the most FLOPs, else the first that is not free.
-LayerId MainOf(const ModelGraph& graph, const std::vector<LayerId>& layers) {
-  const auto rank = [&graph](LayerId id) {
-    const Layer& layer = graph.layer(id);
-    return std::pair(layer.status != LayerStatus::kFree, layer.work.direct.value);
-  };
-  LayerId main = layers.front();
-  for (const LayerId layer : layers)
-    if (rank(layer) > rank(main)) main = layer;
-  return main;
-}
-
 void AddColumn(const ModelGraph& graph, const NamedRun& named, std::vector<NodeRow>& rows, NodeTable& table) {
-  const std::vector<LayerLatency> no_bounds(graph.layers.size());
-  const Alignment alignment = AlignRun(graph, no_bounds, *named.run);
   NodeColumn column;
   column.source = named.source;
-  column.measured = alignment.measured;
-  column.unmatched = alignment.unmatched_layers.size();
   const std::size_t c = table.columns.size();
-  for (const AlignedRow& row : alignment.rows) {
-    if (row.inside_body) continue;
+  for (const ComparedRow& row : *named.rows) {
+    column.measured += row.measured.value_or(Latency(0));
     if (row.layers.empty()) {
-      column.engine_only += row.measured.value_or(Latency(0));
+      (row.is_own() ? column.engine_only : column.unmatched) += row.measured.value_or(Latency(0));
       continue;
     }
-    const LayerId main = MainOf(graph, row.layers);
+    if (row.engine_layers.empty()) column.not_found += row.layers.size();
+    const LayerId main = MainLayer(graph, row.layers);
     for (const LayerId layer : row.layers) {
       NodeCell& cell = rows[layer.index()].cells[c];
       cell.clue = row.clue;
       for (const std::size_t engine : row.engine_layers) cell.engine_layers.push_back(named.run->layers[engine].name);
       if (layer == main) {
         cell.measured = row.measured;
+        cell.best = row.best;
       } else {
         cell.within = graph.layer(main).name;
       }
@@ -53,11 +41,21 @@ void AddColumn(const ModelGraph& graph, const NamedRun& named, std::vector<NodeR
   table.columns.push_back(std::move(column));
 }
 
-Json CellJson(const NodeCell& cell) {
-  return {{"measured_us", MicrosecondsOrNull(cell.measured)},
-          {"within", cell.within.empty() ? Json(nullptr) : Json(cell.within)},
-          {"engine_layers", cell.engine_layers},
-          {"aligned_by", Name(cell.clue)}};
+// Of each row whether it is shown: the `most` longest by any run, all where that is 0.
+std::vector<bool> Longest(const NodeTable& nodes, std::size_t most) {
+  if (most == 0 || most >= nodes.rows.size()) return std::vector<bool>(nodes.rows.size(), true);
+  const auto longest_cell = [&nodes](std::size_t row) {
+    Latency longest{0};
+    for (const NodeCell& cell : nodes.rows[row].cells) longest = std::max(longest, cell.measured.value_or(Latency(0)));
+    return longest;
+  };
+  std::vector<std::size_t> order(nodes.rows.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return longest_cell(a) > longest_cell(b); });
+  std::vector<bool> shown(nodes.rows.size(), false);
+  for (std::size_t i = 0; i < most; ++i) shown[order[i]] = true;
+  return shown;
 }
 
 std::string CellText(const NodeCell& cell) {
@@ -82,61 +80,65 @@ NodeTable NodeTableOf(const ModelGraph& graph, const std::vector<NamedRun>& runs
   return table;
 }
 
-std::string NodeTableText(const NodeTable& nodes, std::size_t width) {
+std::string NodeTableText(const NodeTable& nodes, std::size_t width, std::size_t most) {
   Table table{{{"layer", Align::kLeft, true}, {"operator", Align::kLeft, true}}, {}};
-  for (const NodeColumn& column : nodes.columns) table.columns.push_back({column.source, Align::kRight, false});
-  for (const NodeRow& row : nodes.rows) {
+  const bool is_one = nodes.columns.size() == 1;
+  if (is_one) table.columns.push_back({"at best", Align::kRight, false});
+  for (const NodeColumn& column : nodes.columns)
+    table.columns.push_back({is_one ? "measured" : column.source, Align::kRight, false});
+  if (is_one) table.columns.push_back({"ratio", Align::kRight, false});
+  const std::vector<bool> shown = Longest(nodes, most);
+  for (std::size_t i = 0; i < nodes.rows.size(); ++i) {
+    if (!shown[i]) continue;
+    const NodeRow& row = nodes.rows[i];
     std::vector<std::string> cells = {row.name, row.op};
+    const std::optional<Latency>&best = row.cells[0].best, &measured = row.cells[0].measured;
+    if (is_one) cells.push_back(best ? LatencyText(*best) : "");
     for (const NodeCell& cell : row.cells) cells.push_back(CellText(cell));
+    if (is_one && best && measured && best->count() > 0) cells.push_back(fmt::format("{:.2f}x", *measured / *best));
     table.rows.push_back(std::move(cells));
   }
   const auto add = [&](const char* what, const auto& text) {
     std::vector<std::string> cells = {what, ""};
+    if (is_one) cells.emplace_back();
     for (const NodeColumn& column : nodes.columns) cells.push_back(text(column));
     table.rows.push_back(std::move(cells));
   };
   add("= only in the engine", [](const NodeColumn& column) { return LatencyText(column.engine_only); });
+  if (std::ranges::any_of(nodes.columns, [](const NodeColumn& column) { return column.unmatched.count() > 0; }))
+    add("= matched with no layer", [](const NodeColumn& column) { return LatencyText(column.unmatched); });
   add("= all of the engine's layers", [](const NodeColumn& column) { return LatencyText(column.measured); });
-  add("= of it at layers of the model", [](const NodeColumn& column) { return PercentText(column.aligned_share()); });
+  add("= at layers, but for its own", [](const NodeColumn& column) { return PercentText(column.aligned_share()); });
   std::string text = FormatTable(table, width);
-  text += "\n(Conv_0): ran in the row of Conv_0, as one engine layer\n";
+  const auto left_out = static_cast<std::size_t>(std::ranges::count(shown, false));
+  if (left_out > 0)
+    text += fmt::format("... and {} that took less or ran within another; --rows 0 shows all\n",
+                        CountText(left_out, "layer"));
+  if (std::ranges::any_of(nodes.rows,
+                          [](const NodeRow& row) {
+                            return std::ranges::any_of(row.cells,
+                                                       [](const NodeCell& cell) { return !cell.within.empty(); });
+                          }) &&
+      left_out == 0)
+    text += "(Conv_0): ran in the row of Conv_0, as one engine layer\n";
   for (const NodeColumn& column : nodes.columns)
-    if (column.unmatched > 0)
-      text += fmt::format("{}: {} of the model not found in it\n", column.source, CountText(column.unmatched, "layer"));
+    if (column.not_found > 0)
+      text += fmt::format("{}: {} of the model not found in it\n", column.source, CountText(column.not_found, "layer"));
   return text;
-}
-
-std::string NodeTableJson(const NodeTable& nodes) {
-  Json columns = Json::array(), layers = Json::array();
-  for (const NodeColumn& column : nodes.columns)
-    columns.push_back({{"source", column.source},
-                       {"layers_us", column.measured.count()},
-                       {"engine_only_us", column.engine_only.count()},
-                       {"aligned_share", column.aligned_share()},
-                       {"unmatched_layers", column.unmatched}});
-  for (const NodeRow& row : nodes.rows) {
-    Json runs = Json::array();
-    for (const NodeCell& cell : row.cells) runs.push_back(CellJson(cell));
-    layers.push_back({{"name", row.name}, {"op", row.op}, {"runs", std::move(runs)}});
-  }
-  return DumpJson({{"schema", "infimum.compare/1"},
-                   {"model", nodes.model},
-                   {"runs", std::move(columns)},
-                   {"layers", std::move(layers)}},
-                  1) +
-         '\n';
 }
 
 std::string NodeTableCsv(const NodeTable& nodes) {
   Table table{{{"layer"}, {"op"}}, {}};
   for (const NodeColumn& column : nodes.columns) {
     table.columns.push_back({column.source + " us"});
+    table.columns.push_back({column.source + " best us"});
     table.columns.push_back({column.source + " within"});
   }
   for (const NodeRow& row : nodes.rows) {
     std::vector<std::string> cells = {row.name, row.op};
     for (const NodeCell& cell : row.cells) {
       cells.push_back(cell.measured ? Json(cell.measured->count()).dump() : "");
+      cells.push_back(cell.best ? Json(cell.best->count()).dump() : "");
       cells.push_back(cell.within);
     }
     table.rows.push_back(std::move(cells));

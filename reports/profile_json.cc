@@ -3,23 +3,13 @@
 
 #include "infimum/reports/csv.h"
 #include "infimum/reports/profile_view.h"
+#include "reports/finding_writers.h"
 #include "reports/json_values.h"
 
 namespace infimum {
 namespace {
 
 double Microseconds(std::int64_t nanoseconds) { return Latency(std::chrono::nanoseconds(nanoseconds)).count(); }
-
-Json FindingsJson(const std::vector<Finding>& findings) {
-  Json list = Json::array();
-  for (const Finding& finding : findings)
-    list.push_back({{"kind", finding.kind},
-                    {"gain_us", finding.gain.count()},
-                    {"layers", finding.layers},
-                    {"evidence", finding.evidence},
-                    {"action", finding.action}});
-  return list;
-}
 
 Json ActivityJson(const DeviceActivity& device) {
   return {{"device", device.device},

@@ -6,6 +6,7 @@
 #include "infimum/reports/profile_view.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/table.h"
+#include "reports/finding_writers.h"
 #include "reports/kernel_name.h"
 
 namespace infimum {
@@ -101,18 +102,6 @@ std::string KernelsText(const TimelineView& view, std::size_t width) {
   return text;
 }
 
-std::string FindingsText(const std::vector<Finding>& findings) {
-  std::string text;
-  std::size_t number = 0;
-  for (const Finding& finding : findings) {
-    text += fmt::format("\n{}. {}: up to {}\n", ++number, finding.kind, LatencyText(finding.gain));
-    text += fmt::format("   why: {}\n", finding.evidence);
-    if (!finding.layers.empty()) text += fmt::format("   where: {}\n", fmt::join(finding.layers, ", "));
-    text += fmt::format("   do: {}\n", finding.action);
-  }
-  return text;
-}
-
 std::string RemarksText(const std::vector<std::string>& remarks) {
   return remarks.empty() ? std::string() : fmt::format("\nremarks: {}\n", fmt::join(remarks, "; "));
 }
@@ -124,7 +113,7 @@ std::string TextOf(const TimelineView& view, std::size_t width) {
   if (!view.kernels.empty()) text += '\n' + OperatorsText(view, width) + '\n' + KernelsText(view, width);
   if (view.activity.empty()) text += "\nno device did anything in it\n";
   if (!view.host.empty()) text += '\n' + HostText(view, width);
-  return text + FindingsText(view.findings) + RemarksText(view.remarks);
+  return text + FindingsText(view.findings, {.width = width}) + RemarksText(view.remarks);
 }
 
 std::string TextOf(const LayersView& view, std::size_t width) {
@@ -159,7 +148,7 @@ std::string TextOf(const LayersView& view, std::size_t width) {
   text += '\n' + FormatTable(layers, width);
   if (order.size() > kShown)
     text += fmt::format("... and {} more; --format csv or json has all\n", order.size() - kShown);
-  return text + FindingsText(view.findings) + RemarksText(view.remarks);
+  return text + FindingsText(view.findings, {.width = width}) + RemarksText(view.remarks);
 }
 
 }  // namespace

@@ -2,7 +2,9 @@
 
 #include "infimum/reports/comparison.h"
 #include "infimum/reports/summary.h"
+#include "reports/finding_writers.h"
 #include "reports/json_values.h"
+#include "reports/waterfall_writers.h"
 
 namespace infimum {
 namespace {
@@ -111,10 +113,8 @@ std::string ReportJson(const ReportModel& report) {
   for (const ReportRegion& region : report.regions) regions.push_back(RegionJson(region));
   Json& row_array = json["rows"] = Json::array();
   for (const ComparisonRow& row : rows) row_array.push_back(RowJson(report, row));
-  Json& steps = json["gap_steps"] = Json::array();
-  for (const GapStep& step : GapSteps(report, rows)) {
-    steps.push_back({{"step", step.name}, {"latency_us", step.latency.count()}, {"rows", step.rows}});
-  }
+  json["waterfall"] = report.waterfall ? WaterfallJson(*report.waterfall) : Json::array();
+  json["findings"] = FindingsJson(report.findings);
   json["roofs"] = {{"arithmetic", RoofsJson(report.arithmetic_roofs)},
                    {"bandwidth", RoofsJson(report.bandwidth_roofs)}};
   Json& passes = json["passes"] = Json::array();

@@ -11,6 +11,7 @@
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/table.h"
 #include "reports/utf8.h"
+#include "reports/wrapped_text.h"
 
 namespace infimum {
 namespace {
@@ -98,35 +99,6 @@ void AddBars(const ReportModel& report, bool color, std::vector<std::string>& li
   }
 }
 
-// Where the first word ends; a number and its unit are one.
-std::size_t WordEnd(std::string_view text) {
-  std::size_t end = std::min(text.find(' '), text.size());
-  if (end == 0 || end == text.size() || text[end - 1] < '0' || text[end - 1] > '9') return end;
-  std::size_t next = std::min(text.find(' ', end + 1), text.size());
-  return next - end <= 4 ? next : end;
-}
-
-// Breaks a sentence between words.
-void AddWrapped(std::string_view text, std::vector<std::string>& lines) {
-  std::string line;
-  std::size_t width = 0;
-  while (!text.empty()) {
-    std::size_t end = WordEnd(text);
-    std::string word = CutToWidth(text.substr(0, end), kWidth);
-    text.remove_prefix(std::min(text.size(), end + 1));
-    std::size_t columns = DisplayWidth(word);
-    if (width > 0 && width + 1 + columns > kWidth) {
-      lines.push_back(line);
-      line.clear();
-      width = 0;
-    }
-    if (width > 0) line += ' ';
-    line += word;
-    width += columns + (width > 0 ? 1 : 0);
-  }
-  if (!line.empty()) lines.push_back(line);
-}
-
 void AddLargest(const ReportModel& report, std::size_t count, std::vector<std::string>& lines) {
   std::vector<ComparisonRow> rows = ComparisonRows(report);
   std::vector<std::size_t> largest = LargestRows(rows, count);
@@ -190,8 +162,7 @@ std::string Summary(const ReportModel& report, const SummaryOptions& options) {
   lines.emplace_back();
   AddBars(report, options.color, lines);
   lines.emplace_back();
-  std::vector<std::string> answer;
-  AddWrapped(Printable(Headline(report)), answer);
+  std::vector<std::string> answer = Wrapped(Headline(report), kWidth);
   if (answer.size() > 4) {  // a hostile name must not push the rest off the screen
     answer.resize(4);
     answer.back() = CutToWidth(answer.back() + " " + std::string(kWidth, ' '), kWidth);

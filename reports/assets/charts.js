@@ -190,30 +190,26 @@ function drawBars(id, rows, options) {
 function drawLosses(data) {
   const section = document.getElementById('losses');
   const bound = mainBound(data);
-  if (!data.run || data.gap_steps.length === 0 || !bound) return;
+  const steps = data.waterfall.filter((step) => step.step !== 'above-floor');
+  if (!data.run || steps.length === 0 || !bound) return;
   section.hidden = false;
-  let steps = data.gap_steps;
-  if (steps.length > 12) {
-    const last = steps.slice(-1);
-    const rest = steps.slice(10, -1);
-    steps = steps.slice(0, 10).concat([{ step: 'other families', latency_us: d3.sum(rest, (s) => s.latency_us), rows: d3.sum(rest, (s) => s.rows) }], last);
-  }
   const total = d3.sum(steps, (step) => step.latency_us);
   const rows = steps.map((step) => ({
-    label: step.step,
+    label: step.title,
     bars: [{ us: step.latency_us, color: step.latency_us < 0 ? 'faster' : 'slower' }],
     note: signedTimeText(step.latency_us),
-    tip: [step.step, [['change', exactTimeText(step.latency_us)], ['of the whole gap', percentText(step.latency_us / total)],
+    tip: [step.title, [['change', exactTimeText(step.latency_us)],
       ['of the measured time', percentText(step.latency_us / data.run.latency_us)],
-      ['rows', step.rows > 0 ? String(step.rows) : '']]],
+      ...step.parts.slice(0, 5).map((part) => [part.name, signedTimeText(part.latency_us)]),
+      ['', step.count > 5 ? `and ${step.count - 5} more` : '']]],
   }));
   rows.push({
     label: 'measured \u2212 bound', strong: true, bars: [{ us: total, color: 'total' }], note: signedTimeText(total),
-    tip: ['measured \u2212 bound', [['measured', exactTimeText(data.run.latency_us)], ['sum of the bounds', exactTimeText(data.run.latency_us - total)]]],
+    tip: ['measured \u2212 bound', [['measured', exactTimeText(data.run.latency_us)], ['bound', exactTimeText(data.run.latency_us - total)]]],
   });
-  legend('losses-chart', [{ color: 'measured', text: 'slower than the best measured kernels' }, { color: 'demonstrated', text: 'faster' }]);
+  legend('losses-chart', [{ color: 'measured', text: 'slower than it could be' }, { color: 'demonstrated', text: 'faster' }]);
   drawBars('losses-chart', rows, {
-    description: 'Steps from bound to measured: ' + rows.map((row) => `${row.label} ${row.note}`).join('; '),
+    description: 'Steps from measured to bound: ' + rows.map((row) => `${row.label} ${row.note}`).join('; '),
     signed: true, rowHeight: 28, right: 84, labelShare: 0.42,
   });
 }

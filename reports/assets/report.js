@@ -224,6 +224,31 @@ function fillEnvironment(data) {
   }
 }
 
+function fillFindings(data) {
+  if (data.findings.length === 0) return;
+  document.getElementById('findings').hidden = false;
+  const list = document.getElementById('findings-list');
+  data.findings.forEach((finding, i) => {
+    const gain = finding.gain_us > 0 ? `up to ${timeText(finding.gain_us)}` : 'about the bound';
+    const share = finding.gain_us > 0 && data.run ? ` (${percentText(finding.gain_us / data.run.latency_us)})` : '';
+    const summary = element('summary', {}, element('strong', { text: finding.kind.replaceAll('-', ' ') }), ` \u00b7 ${gain}${share}`);
+    if (finding.layers.length > 0) summary.append(element('span', { class: 'where', text: finding.layers.slice(0, 3).join(', ') }));
+    const body = element('details', i === 0 ? { open: '' } : {}, summary, element('p', { text: finding.evidence }),
+      element('p', { class: 'todo', text: finding.action }));
+    if (finding.cases.length > 0) {
+      const rows = finding.cases.map((one) => element('tr', {}, element('td', { text: one.layer }), element('td', { text: one.engine }),
+        element('td', { class: 'number', text: timeText(one.measured_us) }),
+        element('td', { class: 'number', text: one.best_us === null ? '\u2013' : timeText(one.best_us) }), element('td', { text: one.candidate || '' })));
+      const head = element('tr', {}, ...['Layer', 'Ran', 'Took', 'At best', 'With'].map((title) => element('th', { scope: 'col', text: title })));
+      body.append(element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Layers of ${finding.kind}` },
+        element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows))));
+      const layer = data.layers.find((one) => one.config === finding.cases[0].workload);
+      if (layer && layer.command) body.append(commandLine(layer.command));
+    }
+    list.append(element('li', {}, body));
+  });
+}
+
 function drawCharts(data) {
   drawBracket(data);
   drawLosses(data);
@@ -241,6 +266,7 @@ function main() {
   fillAdvice(data);
   fillMissing(data);
   fillWins(data);
+  fillFindings(data);
   fillAssumptions(data);
   fillEnvironment(data);
   gapControls(data);

@@ -4,8 +4,12 @@
     python measure_onnxruntime.py model.onnx --dim batch=8 --threads 1 --output run.json
 
 End-to-end samples come first, from fresh processes without a profiler; then one more process runs with
-ONNX Runtime's own profiler for the layers' times. Nothing is analysed here: the file written holds the
-samples, the profile's path and the nodes of the graph that ONNX Runtime made of the model.
+ONNX Runtime's own profiler for the layers' times, and says what each of those inferences took as a whole, which is
+what the profiler costs. Nothing is analysed here: the file written holds the samples, the profile's path and the
+nodes of the graph that ONNX Runtime made of the model.
+
+With --device cuda inputs and outputs stay on the GPU. There are no layers then: ONNX Runtime's profiler takes the time
+until a node has been launched, not until its kernels have run.
 """
 
 from __future__ import annotations
@@ -13,17 +17,21 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
-import subprocess
-import sys
-import tempfile
-import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import model_values
+import sampling
 
 SCHEMA = "infimum.run/1"
+
+PROVIDERS = {"cpu": "CPUExecutionProvider", "cuda": "CUDAExecutionProvider"}
+
+# The profiler keeps a million events and drops what comes later without a word: of these and as many of the warm-up
+# there are less.
+MOST_PROFILED_INFERENCES = 500
+MOST_PROFILED_NODES = 200_000
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -31,24 +39,19 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("model", type=Path)
     parser.add_argument("--dim", action="append", default=[], metavar="NAME=N", help="binds a symbolic dimension")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--device", choices=sorted(PROVIDERS), default="cpu")
+    parser.add_argument("--contract", default="", help="tf32 allows it on a GPU; else the model's own types decide")
     parser.add_argument("--cores", default="", help="cores to run on, such as 0 or 0,1 (default: the first ones)")
     parser.add_argument("--repetitions", type=int, default=3, help="processes for the end-to-end samples")
     parser.add_argument("--seconds", type=float, default=4.0, help="sampling time of each process")
     parser.add_argument("--profiled-inferences", type=int, default=0, help="0: as many as fit into --seconds")
     parser.add_argument("--optimization", choices=["all", "extended", "basic", "disabled"], default="all")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep-profile", type=Path, help="where ONNX Runtime's own profile is kept, too")
     parser.add_argument("--work-directory", type=Path, help="for the profile (default: beside the output)")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--child", choices=["sample", "profile"], help=argparse.SUPPRESS)
     return parser.parse_args()
-
-
-def pin(cores: str, threads: int) -> list[int]:
-    """Binds this process to its cores, so that a sample is not split between two of them."""
-    available = sorted(os.sched_getaffinity(0))
-    chosen = [int(core) for core in cores.split(",")] if cores else available[:threads]
-    os.sched_setaffinity(0, chosen)
-    return chosen
 
 
 def make_session(arguments: argparse.Namespace, profile_prefix: str | None, optimized: str | None) -> Any:
@@ -75,59 +78,55 @@ def make_session(arguments: argparse.Namespace, profile_prefix: str | None, opti
     if optimized is not None:
         options.optimized_model_filepath = optimized
     source = model_values.with_random_weights(arguments.model, arguments.seed)
-    return onnxruntime.InferenceSession(source, sess_options=options, providers=["CPUExecutionProvider"])
+    wanted = PROVIDERS[arguments.device]
+    provider_options = {"use_tf32": "1" if arguments.contract == "tf32" else "0"} if arguments.device == "cuda" else {}
+    session = onnxruntime.InferenceSession(source, sess_options=options, providers=[wanted], provider_options=[provider_options])
+    # It goes on without a provider whose libraries do not load.
+    if wanted not in session.get_providers():
+        raise SystemExit(f"infimum: error: ONNX Runtime could not start {wanted}: are CUDA and cuDNN of its version there?")
+    return session
 
 
-def sample(session: Any, feeds: dict[str, Any], seconds: float, least: int, most: int) -> list[float]:
-    """Latencies in microseconds: warm-up by time and count, then until `seconds` are over."""
+def timed_inference(session: Any, feeds: dict[str, Any], device: str) -> Callable[[], float]:
     outputs = [output.name for output in session.get_outputs()]
-    warm_until = time.perf_counter() + 0.2 * seconds
-    warm_runs = 0
-    while warm_runs < 2 or time.perf_counter() < warm_until:
-        session.run(outputs, feeds)
-        warm_runs += 1
-        if warm_runs >= most:
-            break
-    samples: list[float] = []
-    end = time.perf_counter() + seconds
-    while len(samples) < most and (len(samples) < least or time.perf_counter() < end):
-        start = time.perf_counter_ns()
-        session.run(outputs, feeds)
-        samples.append((time.perf_counter_ns() - start) / 1000.0)
-    return samples
+    if device == "cpu":
+        return sampling.timed_on_host(lambda: session.run(outputs, feeds))
+    import onnxruntime
+
+    binding = session.io_binding()
+    for name, value in feeds.items():
+        binding.bind_ortvalue_input(name, onnxruntime.OrtValue.ortvalue_from_numpy(value, device, 0))
+    for name in outputs:
+        binding.bind_output(name, device, 0)
+
+    def infer() -> None:
+        session.run_with_iobinding(binding)
+        binding.synchronize_outputs()
+
+    return sampling.timed_on_host(infer)
 
 
 def run_child(arguments: argparse.Namespace, work_directory: Path) -> dict[str, Any]:
-    cores = pin(arguments.cores, arguments.threads)
+    cores = sampling.pin(arguments.cores, arguments.threads)
     dims = model_values.read_dims(arguments.dim)
-    if arguments.child == "sample":
-        session = make_session(arguments, None, None)
-        feeds = model_values.random_inputs(session, arguments.model, dims, arguments.seed)
-        return {"samples_us": sample(session, feeds, arguments.seconds, 5, 100_000), "cores": cores}
+    profiles = arguments.child == "profile"
     optimized = work_directory / "optimized.onnx"
-    session = make_session(arguments, str(work_directory / "profile"), str(optimized))
-    feeds = model_values.random_inputs(session, arguments.model, dims, arguments.seed)
-    most = arguments.profiled_inferences or 500
-    sample(session, feeds, arguments.seconds, 5, most)
-    profile = session.end_profiling()
+    prefix = str(work_directory / "profile")
+    session = make_session(arguments, prefix if profiles else None, str(optimized) if profiles else None)
+    feeds = model_values.random_inputs(session.get_inputs(), arguments.model, dims, arguments.seed)
+    timed = timed_inference(session, feeds, arguments.device)
+    if not profiles:
+        sampling.warm_up(timed, arguments.seconds)
+        return {"samples_us": sampling.sample(timed, arguments.seconds), "cores": cores}
     nodes = model_values.describe_nodes(optimized)
     optimized.unlink(missing_ok=True)
-    return {"profile": str(Path(profile).resolve()), "engine_nodes": nodes}
-
-
-def call_child(kind: str, work_directory: Path) -> dict[str, Any]:
-    """This program again in a process of its own, so that no repetition inherits another's memory."""
-    with tempfile.NamedTemporaryFile(dir=work_directory, suffix=".json") as answer:
-        command = [sys.executable, __file__, *sys.argv[1:], "--child", kind, "--output", answer.name]
-        command += ["--work-directory", str(work_directory)]
-        # One thread is one thread: no OpenMP or BLAS pool may add others.
-        environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-        finished = subprocess.run(command, env=environment, stderr=subprocess.PIPE, text=True, check=False)
-        if finished.returncode != 0:
-            lines = [line for line in finished.stderr.splitlines() if line.strip()]
-            raise SystemExit("infimum: error: ONNX Runtime: " + (lines[-1] if lines else "ended without a word"))
-        result: dict[str, Any] = json.loads(Path(answer.name).read_text())
-        return result
+    most = arguments.profiled_inferences or MOST_PROFILED_INFERENCES
+    most = max(sampling.LEAST_SAMPLES, min(most, MOST_PROFILED_NODES // max(len(nodes), 1)))
+    times = sampling.warm_up(timed, arguments.seconds, most) + sampling.sample(timed, arguments.seconds, most)
+    profile = session.end_profiling()
+    # Those that the reader of the profile takes the layers' times from.
+    dropped = max(1, len(times) // 5) if len(times) > 2 else 0
+    return {"profile": str(Path(profile).resolve()), "engine_nodes": nodes, "profiled_us": times[dropped:]}
 
 
 def main() -> None:
@@ -144,13 +143,30 @@ def main() -> None:
     if not arguments.model.is_file():
         raise SystemExit(f"infimum: error: {arguments.model}: no such file")
 
+    offered = onnxruntime.get_available_providers()
+    if PROVIDERS[arguments.device] not in offered:
+        raise SystemExit(
+            f"infimum: error: this Python's onnxruntime has no {PROVIDERS[arguments.device]}, only {', '.join(offered)}; "
+            "pip install onnxruntime-gpu"
+        )
+
     end_to_end: list[dict[str, Any]] = []
+    stages = arguments.repetitions + (arguments.device == "cpu")
     for repetition in range(arguments.repetitions):
-        print(f"progress {repetition} {arguments.repetitions + 1}", file=sys.stderr, flush=True)
-        answer = call_child("sample", work_directory)
+        sampling.progress(repetition, stages, f"process {repetition + 1} of {arguments.repetitions}, no profiler")
+        answer = sampling.call_child("ONNX Runtime", "sample", work_directory, 1)
         end_to_end.append({"samples_us": answer["samples_us"]})
-    print(f"progress {arguments.repetitions} {arguments.repetitions + 1}", file=sys.stderr, flush=True)
-    profiled = call_child("profile", work_directory)
+    profiled: dict[str, Any] = {}
+    warnings: list[str] = []
+    if arguments.device == "cpu":
+        sampling.progress(arguments.repetitions, stages, "one process under the profiler")
+        profiled = sampling.call_child("ONNX Runtime", "profile", work_directory, 1)
+        sampling.keep(Path(profiled["profile"]), arguments.keep_profile)
+    else:
+        warnings.append(
+            "no layers: on a GPU ONNX Runtime's profiler takes the time until a node has been launched, not until its "
+            "kernels have run; nsys profile sees them"
+        )
     run = {
         "schema": SCHEMA,
         "framework": "onnxruntime",
@@ -159,11 +175,15 @@ def main() -> None:
         "model_sha256": hashlib.sha256(arguments.model.read_bytes()).hexdigest(),
         "dims": model_values.read_dims(arguments.dim),
         "threads": arguments.threads,
-        "settings": {"graph_optimization_level": arguments.optimization, "seed": str(arguments.seed)},
+        "settings": {
+            "graph_optimization_level": arguments.optimization,
+            "provider": PROVIDERS[arguments.device],
+            "seed": str(arguments.seed),
+            "warm_up": sampling.describe_warm_up(arguments.seconds),
+        },
         "end_to_end": end_to_end,
-        "profile": profiled["profile"],
-        "engine_nodes": profiled["engine_nodes"],
-        "warnings": [],
+        **profiled,
+        "warnings": warnings,
     }
     arguments.output.write_text(json.dumps(run))
 

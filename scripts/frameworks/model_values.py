@@ -6,6 +6,8 @@ finite, because infinities and denormals run slower.
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -143,11 +145,37 @@ _TYPES: dict[str, Any] = {
 }  # fmt: skip
 
 
-def random_inputs(session: Any, path: Path, dims: dict[str, int], seed: int) -> dict[str, Any]:
+@dataclasses.dataclass
+class Declared:
+    """An input as a model declares it, in the words of ONNX Runtime's session."""
+
+    name: str
+    shape: list[Any]  # an extent, or the name of one
+    type: str
+
+
+def declared_inputs(path: Path) -> list[Declared]:
+    graph = onnx.load(str(path), load_external_data=False).graph
+    weights = {tensor.name for tensor in graph.initializer}
+    return [_declared(value) for value in graph.input if value.name not in weights]
+
+
+def declared_outputs(path: Path) -> list[Declared]:
+    return [_declared(value) for value in onnx.load(str(path), load_external_data=False).graph.output]
+
+
+def _declared(value: onnx.ValueInfoProto) -> Declared:
+    tensor = value.type.tensor_type
+    shape = [dim.dim_value if dim.HasField("dim_value") else dim.dim_param for dim in tensor.shape.dim]
+    word = onnx.TensorProto.DataType.Name(tensor.elem_type).lower()
+    return Declared(value.name, shape, f"tensor({word})")
+
+
+def random_inputs(declared_ones: Sequence[Any], path: Path, dims: dict[str, int], seed: int) -> dict[str, Any]:
     generator = numpy.random.default_rng(seed + 1)
     limits = _index_limits(path)
     feeds: dict[str, Any] = {}
-    for declared in session.get_inputs():
+    for declared in declared_ones:
         shape: list[int] = []
         for axis, extent in enumerate(declared.shape):
             if isinstance(extent, int):

@@ -135,7 +135,7 @@ def main() -> None:
 
     source = model_values.with_random_weights(arguments.model, arguments.seed)
     session = make_session(source, dims, optimized=True)
-    feeds = model_values.random_inputs(session, arguments.model, dims, arguments.seed)
+    feeds = model_values.random_inputs(session.get_inputs(), arguments.model, dims, arguments.seed)
     source = fitted(source, arguments.model, feeds, dims, arguments.seed)
     session = make_session(source, dims, optimized=True)
     outputs = dict(zip(wanted["output"], session.run(wanted["output"], feeds)))

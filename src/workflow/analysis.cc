@@ -21,7 +21,9 @@
 #include "infimum/workflow/model_variant.h"
 #include "infimum/workflow/replay.h"
 #include "src/workflow/report_filling.h"
+#include "src/workflow/run_gap.h"
 #include "src/workflow/transform_times.h"
+#include "src/workflow/upper_limits.h"
 
 namespace infimum {
 namespace {
@@ -67,78 +69,14 @@ std::string FirstAnswer(const Bracket& bracket, const Plan& plan, std::chrono::s
                             FormatDuration(std::min(guess, budget)), FormatDuration(budget));
 }
 
-std::vector<Repetition> RepetitionsOf(const RunProfile& run) {
-  std::vector<Repetition> repetitions;
-  for (const RunRepetition& repetition : run.end_to_end)
-    if (!repetition.samples.empty()) repetitions.push_back(Summarize(repetition.samples));
-  return repetitions;
-}
-
-// A run counts under the contract that it kept, and under every looser one.
-std::optional<UpperLimit> LimitOf(const RunProfile& run, const Bracket& bracket) {
-  const bool meets = run.contract == Name(bracket.contract) || run.contract == Name(NumericContract::kStrictF32);
-  const std::vector<Repetition> repetitions = RepetitionsOf(run);
-  if (!meets || repetitions.empty()) return std::nullopt;
-  return UpperLimit{run.framework + " " + run.framework_version, PointValue(repetitions), PointInterval(repetitions)};
-}
-
-// Of the runs that are like the newest in version, settings and contract the fastest: what one of them has shown stays
-// true, and a busy machine only makes slower ones.
-Result<std::optional<RunProfile>> FastestRun(Store& store, const std::string& model_sha256, const Selection& selection,
-                                             const std::map<std::string, std::int64_t>& dims,
-                                             const std::string& framework) {
-  INFIMUM_ASSIGN_OR_RETURN(std::vector<RunProfile> runs,
-                           store.FindRuns(model_sha256, selection.device, dims, selection.threads, framework));
-  if (runs.empty()) return std::optional<RunProfile>();
-  const auto time_of = [](const RunProfile& run) {
-    const std::vector<Repetition> repetitions = RepetitionsOf(run);
-    return repetitions.empty() ? std::optional<Latency>() : std::optional<Latency>(PointValue(repetitions));
-  };
-  std::size_t fastest = 0;
-  std::optional<Latency> least = time_of(runs[0]);
-  for (std::size_t i = 1; i < runs.size(); ++i) {
-    const bool is_like = runs[i].framework_version == runs[0].framework_version &&
-                         runs[i].settings == runs[0].settings && runs[i].contract == runs[0].contract;
-    const std::optional<Latency> time = is_like ? time_of(runs[i]) : std::nullopt;
-    if (!time || (least && *time >= *least)) continue;
-    least = time;
-    fastest = i;
-  }
-  return std::optional<RunProfile>(std::move(runs[fastest]));
-}
-
 // The framework's runs, of each version the fastest, and our own where there is one.
 Status HoldAgainstRuns(Store& store, const Selection& selection, const std::map<std::string, std::int64_t>& dims,
                        Analysis& analysis) {
   if (analysis.run) {
-    INFIMUM_ASSIGN_OR_RETURN(
-        const std::vector<RunProfile> runs,
-        store.FindRuns(analysis.graph.sha256, selection.device, dims, selection.threads, analysis.run->framework));
-    std::map<std::string, UpperLimit> limits;
-    for (const RunProfile& run : runs) {
-      std::optional<UpperLimit> limit = LimitOf(run, analysis.bracket);
-      if (!limit) continue;
-      const auto [known, is_new] = limits.try_emplace(limit->name, *limit);
-      if (!is_new && limit->latency < known->second.latency) known->second = *std::move(limit);
-    }
-    for (auto& [name, limit] : limits) HoldAgainst(std::move(limit), analysis.bracket);
+    INFIMUM_RETURN_IF_ERROR(
+        HoldAgainstFramework(store, analysis.graph.sha256, selection, dims, analysis.run->framework, analysis.bracket));
   }
-  INFIMUM_ASSIGN_OR_RETURN(const std::vector<RunProfile> replays,
-                           StoredReplays(store, analysis.graph.sha256, selection.device, dims, selection.threads));
-  std::optional<UpperLimit> limit;
-  const RunProfile* fastest = nullptr;
-  for (const RunProfile& replay : replays) {
-    std::optional<UpperLimit> one = LimitOf(replay, analysis.bracket);
-    if (!one || (limit && !(one->latency < limit->latency))) continue;
-    limit = std::move(one);
-    fastest = &replay;
-  }
-  if (!limit) return {};
-  limit->name = "demonstrated";
-  analysis.bracket.demonstrated = limit->latency;
-  analysis.bracket.composition = CompositionOf(*fastest);
-  HoldAgainst(*std::move(limit), analysis.bracket);
-  return {};
+  return HoldAgainstReplays(store, analysis.graph.sha256, selection, dims, analysis.bracket);
 }
 
 // What was asked for, and contracts and cache states that have rows.
@@ -157,6 +95,16 @@ Status AddVariants(const StoredAnalysisOptions& options, const std::vector<Model
       outcomes.push_back(std::move(contract));
   for (WhatIfOutcome& outcome : outcomes) analysis.bracket.what_ifs.push_back(std::move(outcome));
   return {};
+}
+
+Result<std::optional<RunGap>> GapOfRun(const std::filesystem::path& model,
+                                       const std::map<std::string, std::int64_t>& dims,
+                                       const std::optional<NumericContract>& contract, const Analysis& analysis,
+                                       Store& store) {
+  if (!analysis.run) return std::optional<RunGap>();
+  INFIMUM_ASSIGN_OR_RETURN(RunGap gap,
+                           GapOf({model, dims, contract, analysis.graph, analysis.bracket}, *analysis.run, store));
+  return std::optional<RunGap>(std::move(gap));
 }
 
 }  // namespace
@@ -280,6 +228,8 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
       SolveMeasuredVariants({options.model, options.dims, options.contract, analysis.graph, analysis.bracket}, *store));
   INFIMUM_RETURN_IF_ERROR(HoldAgainstRuns(*store, selection, options.dims, analysis));
   INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
+  INFIMUM_ASSIGN_OR_RETURN(const std::optional<RunGap> gap,
+                           GapOfRun(options.model, options.dims, options.contract, analysis, *store));
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
                                 .database = ShownAddress(options.database),
@@ -288,6 +238,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
                                 .graph = analysis.graph,
                                 .bracket = analysis.bracket,
                                 .run = analysis.run ? &*analysis.run : nullptr,
+                                .gap = gap ? &*gap : nullptr,
                                 .device = here.device,
                                 .environment = here.environment,
                                 .peaks = peaks,
@@ -354,6 +305,8 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   }
   INFIMUM_RETURN_IF_ERROR(HoldAgainstRuns(*store, selection, options.dims, analysis));
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
+  INFIMUM_ASSIGN_OR_RETURN(const std::optional<RunGap> gap,
+                           GapOfRun(options.model, options.dims, options.contract, analysis, *store));
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
                                 .database = ShownAddress(options.database),
@@ -362,6 +315,7 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
                                 .graph = analysis.graph,
                                 .bracket = analysis.bracket,
                                 .run = analysis.run ? &*analysis.run : nullptr,
+                                .gap = gap ? &*gap : nullptr,
                                 .device = device,
                                 .environment = Environment{},
                                 .peaks = peaks,

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "infimum/analyzer/run_alignment.h"
+#include "infimum/analyzer/run_latency.h"
 #include "infimum/reports/bound_table.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/workflow/installation.h"
@@ -73,19 +73,16 @@ std::vector<ReportLayer> FillLayers(const ModelGraph& graph, const Bracket& brac
   return layers;
 }
 
-ReportRun FillRun(const ModelGraph& graph, const Bracket& bracket, const RunProfile& run) {
+ReportRun FillRun(const RunProfile& run, const RunGap& gap) {
   ReportRun filled;
   filled.framework = run.framework;
   filled.version = run.framework_version;
   filled.settings = run.settings;
-  std::vector<Repetition> repetitions;
+  const std::vector<Repetition> repetitions = RepetitionsOf(run);
   std::vector<Latency> medians, all;
-  for (const RunRepetition& repetition : run.end_to_end) {
-    if (repetition.samples.empty()) continue;
-    repetitions.push_back(Summarize(repetition.samples));
-    medians.push_back(repetitions.back().median);
+  for (const Repetition& repetition : repetitions) medians.push_back(repetition.median);
+  for (const RunRepetition& repetition : run.end_to_end)
     all.insert(all.end(), repetition.samples.begin(), repetition.samples.end());
-  }
   filled.repetitions = static_cast<std::int64_t>(repetitions.size());
   filled.samples = static_cast<std::int64_t>(all.size());
   if (!repetitions.empty()) {
@@ -94,7 +91,7 @@ ReportRun FillRun(const ModelGraph& graph, const Bracket& bracket, const RunProf
     filled.median = Quantile(medians, 0.5);
     filled.p95 = Quantile(all, 0.95);
   }
-  for (const AlignedRow& row : AlignRun(graph, bracket.layers, run).rows) {
+  for (const AlignedRow& row : gap.alignment.rows) {
     // A body's layers are inside the time of their loop's row.
     if (row.inside_body || !row.measured) continue;
     EngineRow engine;
@@ -234,6 +231,15 @@ void FillAdvice(const ReportSources& sources, ReportModel& report) {
 
 }  // namespace
 
+std::string BenchOptions(const Selection& selection, const std::string& database, const std::string& backend) {
+  std::string options = fmt::format("--db {}", ShellQuoted(database));
+  if (selection.threads != 1) options += fmt::format(" --threads {}", selection.threads);
+  if (selection.cache != CacheState::kWarm) options += fmt::format(" --cache {}", Name(selection.cache));
+  if (selection.contract) options += fmt::format(" --contract {}", Name(*selection.contract));
+  if (!backend.empty() && backend != "onednn") options += " --backend " + ShellQuoted(backend);
+  return options;
+}
+
 ReportModel FillReport(const ReportSources& sources) {
   ReportModel report;
   report.generated_at = sources.generated_at;
@@ -252,17 +258,7 @@ ReportModel FillReport(const ReportSources& sources) {
   report.environment = sources.environment;
   report.selection = SelectionText(sources.bracket.selection);
   report.bench_options.reset();
-  if (sources.here) {
-    report.bench_options = fmt::format("--db {}", ShellQuoted(sources.database));
-    if (sources.bracket.selection.threads != 1)
-      *report.bench_options += fmt::format(" --threads {}", sources.bracket.selection.threads);
-    if (sources.bracket.selection.cache != CacheState::kWarm)
-      *report.bench_options += fmt::format(" --cache {}", Name(sources.bracket.selection.cache));
-    if (sources.bracket.selection.contract)
-      *report.bench_options += fmt::format(" --contract {}", Name(*sources.bracket.selection.contract));
-    if (!sources.backend.empty() && sources.backend != "onednn")
-      *report.bench_options += " --backend " + ShellQuoted(sources.backend);
-  }
+  if (sources.here) report.bench_options = BenchOptions(sources.bracket.selection, sources.database, sources.backend);
   report.contract = std::string(Name(sources.bracket.contract));
   report.floor = sources.bracket.floor;
   report.conventional_floor = sources.bracket.conventional_floor;
@@ -276,7 +272,11 @@ ReportModel FillReport(const ReportSources& sources) {
   report.layers = FillLayers(sources.graph, sources.bracket);
   report.regions = FillRegions(sources.bracket);
   report.passes = sources.graph.passes;
-  if (sources.run != nullptr) report.run = FillRun(sources.graph, sources.bracket, *sources.run);
+  if (sources.run != nullptr && sources.gap != nullptr) {
+    report.run = FillRun(*sources.run, *sources.gap);
+    report.waterfall = sources.gap->waterfall;
+    report.findings = sources.gap->findings;
+  }
   FillRoofs(sources.peaks, sources.bracket.selection.threads, report);
   FillMissing(sources, report);
   FillAdvice(sources, report);

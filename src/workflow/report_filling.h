@@ -9,6 +9,7 @@
 #include "infimum/graph/run_profile.h"
 #include "infimum/measurement/device.h"
 #include "infimum/reports/report_model.h"
+#include "src/workflow/run_gap.h"
 
 namespace infimum {
 
@@ -21,12 +22,16 @@ struct ReportSources {
   const ModelGraph& graph;
   const Bracket& bracket;
   const RunProfile* run = nullptr;
+  const RunGap* gap = nullptr;  // of the run
   const Device& device;
   const Environment& environment;
   const DevicePeaks& peaks;
   std::vector<std::string> warnings;
   std::string generated_at;
 };
+
+// Of the commands that measure a layer again as the selection has it, each ready for a POSIX shell.
+std::string BenchOptions(const Selection& selection, const std::string& database, const std::string& backend);
 
 ReportModel FillReport(const ReportSources& sources);
 

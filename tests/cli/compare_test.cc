@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -125,9 +126,167 @@ TEST(Compare, AModelsLayersStandInOneTableOverSeveralRuns) {
   EXPECT_EQ(document["layers"][1]["runs"][0]["measured_us"], 10.0);
   // A profile that ends early is no reason to put the other layers to its last one.
   EXPECT_GT(document["runs"][0]["unmatched_layers"], 20);
-  const Ended trace = program.Infimum({"compare", model, "--run", program.Write("t.json", kTrace)});
+  EXPECT_EQ(document["runs"][1]["unmatched_us"], 0.0);
+  // A trace's operators are layers too: the one product of SqueezeNet's classifier is a convolution, so none fits.
+  const Ended trace = program.Infimum({"compare", model, "--run", program.Write("t.json", kTrace), "--format", "json"});
+  ASSERT_EQ(trace.exit_code, 0) << trace.errors;
+  EXPECT_EQ(nlohmann::json::parse(trace.output)["runs"][0]["layers_us"], 39.5);
+}
+
+TEST(Compare, APersonsAlignmentWins) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  const std::string run = program.Write("r.json", R"({"schema":"infimum.run/1","framework":"engine",
+"end_to_end":[{"samples_us":[50]}],"layers":[{"name":"myelin_17","op":"Myelin","samples_us":[40]}]})");
+  const auto rows = [&](const char* nodes) {
+    return program.Write("a.json", fmt::format(R"({{"schema":"infimum.alignment/1",
+"rows":[{{"engine_layers":["myelin_17"],"nodes":[{}]}}]}})",
+                                               nodes));
+  };
+  const Ended json =
+      program.Infimum({"compare", model, "--run", run, "--alignment", rows(R"("n0","n1")"), "--format", "json"});
+  ASSERT_EQ(json.exit_code, 0) << json.errors;
+  const nlohmann::json layer = nlohmann::json::parse(json.output)["layers"][0];
+  EXPECT_EQ(layer["aligned_by"], "stated");
+  EXPECT_EQ(layer["measured_us"], 40.0);
+  const Ended unknown = program.Infimum({"compare", model, "--run", run, "--alignment", rows(R"("n9999")")});
+  EXPECT_EQ(unknown.exit_code, 1);
+  EXPECT_THAT(unknown.errors, HasSubstr("n9999"));
+  EXPECT_EQ(program.Infimum({"compare", "--run", run, "--alignment", rows("")}).exit_code, 2);
+}
+
+// SqueezeNet on the fake machine, whose times are exact, and a run of it that is built layer by layer.
+class CompareWithBound : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    model_ = ProgramTest::Light("squeezenet");
+    const Ended analyzed = program_.Infimum({"analyze", model_, "--backend", "fake", "--framework", "none"});
+    ASSERT_EQ(analyzed.exit_code, 0) << analyzed.errors;
+    const Ended bound = program_.Infimum({"bound", model_, "--backend", "fake", "--layers", "--format", "json"});
+    ASSERT_EQ(bound.exit_code, 0) << bound.errors;
+    bound_ = nlohmann::json::parse(bound.output);
+  }
+
+  // Every layer at its best, one by one; `slow` takes so many microseconds more, and the whole `outside` more.
+  std::string WriteRun(const char* name, const std::string& slow, double more, double outside,
+                       std::vector<double> spread = {0, 0, 0}) {
+    nlohmann::json layers = nlohmann::json::array();
+    double sum = 0;
+    for (const auto& layer : bound_["layers"]) {
+      if (layer["status"] == "free") continue;
+      const double time = layer["latency_us"].get<double>() + (layer["name"] == slow ? more : 0);
+      sum += time;
+      layers.push_back(
+          {{"name", layer["name"]}, {"op", layer["op"]}, {"nodes", {layer["name"]}}, {"samples_us", {time}}});
+    }
+    layers_us_ = sum;
+    nlohmann::json end_to_end = nlohmann::json::array();
+    for (const double by : spread) end_to_end.push_back({{"samples_us", {sum + outside + by}}});
+    const nlohmann::json run = {{"schema", "infimum.run/1"}, {"framework", "engine"},
+                                {"framework_version", "1"},  {"contract", "strict-f32"},
+                                {"end_to_end", end_to_end},  {"profiled_us", {sum + outside}},
+                                {"layers", layers}};
+    return program_.Write(name, run.dump());
+  }
+
+  Ended Compare(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"compare", model_, "--backend", "fake"});
+    return program_.Infimum(arguments);
+  }
+
+  double Bound(const char* variant) const {
+    for (const auto& bound : bound_["bounds"])
+      if (bound["variant"] == variant) return bound["latency_us"];
+    ADD_FAILURE() << variant;
+    return 0;
+  }
+
+  ProgramTest program_;
+  std::string model_;
+  nlohmann::json bound_;
+  double layers_us_ = 0;
+};
+
+TEST_F(CompareWithBound, TheWayFromMeasuredToFloorAddsUpAndNamesItsCauses) {
+  const Ended json = Compare({"--run", WriteRun("r.json", "n0", 400, 250), "--format", "json"});
+  ASSERT_EQ(json.exit_code, 0) << json.errors;
+  const nlohmann::json document = nlohmann::json::parse(json.output);
+  std::map<std::string, double> steps;
+  double sum = document["runs"][0]["floor_us"];
+  for (const auto& step : document["waterfall"]) sum += steps[step["step"]] = step["latency_us"];
+  EXPECT_NEAR(sum, document["measured_us"].get<double>(), 1e-6);
+  EXPECT_NEAR(document["measured_us"].get<double>(), layers_us_ + 250, 1e-6);
+  EXPECT_NEAR(steps["host-gaps"], 250, 1e-6);
+  EXPECT_NEAR(steps["algorithm-regret"], 400, 1e-6);
+  EXPECT_NEAR(steps["missed-fusion"], Bound("sequential") - Bound("fused-sequential"), 1e-6);
+  EXPECT_NEAR(steps["unexplained"], 0, 1e-6);
+  EXPECT_NEAR(document["bound_us"].get<double>(), Bound("fused-parallel"), 1e-6);
+  EXPECT_NEAR(document["gap"].get<double>(), (layers_us_ + 250) / Bound("fused-parallel"), 1e-9);
+  EXPECT_EQ(document["layers"][0]["name"], "n0");
+  EXPECT_NEAR(document["layers"][0]["measured_us"].get<double>() - document["layers"][0]["bound_us"].get<double>(), 400,
+              1e-6);
+  bool is_named = false;
+  for (const auto& finding : document["findings"])
+    if (finding["kind"] == "slower-algorithm") {
+      is_named = true;
+      EXPECT_NEAR(finding["gain_us"].get<double>(), 400, 1e-6);
+      EXPECT_EQ(finding["layers"][0], "n0");
+      EXPECT_THAT(finding["cases"][0]["workload"].get<std::string>(),
+                  HasSubstr("in=1x3x224x224 out_channels=64 kernel=3x3"));
+    }
+  EXPECT_TRUE(is_named);
+}
+
+TEST_F(CompareWithBound, TheTextSaysTheSame) {
+  const Ended text = Compare({"--run", WriteRun("r.json", "n0", 400, 250)});
+  ASSERT_EQ(text.exit_code, 0) << text.errors;
+  EXPECT_THAT(text.output, HasSubstr("squeezenet on engine 1"));
+  EXPECT_THAT(text.output, HasSubstr(" times the bound of "));
+  EXPECT_THAT(text.output, ::testing::ContainsRegex("host gaps +.250 µs"));
+  EXPECT_THAT(text.output, ::testing::ContainsRegex("slower kernels than known +.400 µs"));
+  EXPECT_THAT(text.output, HasSubstr("see it: infimum bench --layer 'convolution "));
+  const Ended csv = Compare({"--run", program_.folder() / "r.json", "--format", "csv"});
+  EXPECT_THAT(csv.output, HasSubstr("layer,op,r.json us,r.json best us,r.json within"));
+}
+
+TEST_F(CompareWithBound, GatesEndWithThree) {
+  const std::string run = WriteRun("now.json", "n0", 400, 250);
+  EXPECT_EQ(Compare({"--run", run, "--max-gap", "100"}).exit_code, 0);
+  const Ended above = Compare({"--run", run, "--max-gap", "1.0001"});
+  EXPECT_EQ(above.exit_code, 3) << above.errors;
+  EXPECT_THAT(above.output, HasSubstr("max-gap: DID NOT HOLD: now.json takes"));
+  const std::string faster = WriteRun("before.json", "", 0, 0), noisy = WriteRun("noisy.json", "", 0, 0, {0, 400, 900});
+  const Ended slower = Compare({"--run", run, "--baseline", faster, "--threshold", "1"});
+  EXPECT_EQ(slower.exit_code, 3) << slower.errors;
+  EXPECT_THAT(slower.output, HasSubstr("baseline: DID NOT HOLD: slower: "));
+  EXPECT_EQ(Compare({"--run", faster, "--baseline", run, "--threshold", "1"}).exit_code, 0);
+  const Ended undecided = Compare({"--run", run, "--baseline", noisy, "--threshold", "1"});
+  EXPECT_EQ(undecided.exit_code, 0);
+  EXPECT_THAT(undecided.output, HasSubstr("held: undecided: "));
+  // Without a model too, and in every format.
+  const Ended alone =
+      program_.Infimum({"compare", "--run", run, "--baseline", faster, "--threshold", "1", "--format", "json"});
+  EXPECT_EQ(alone.exit_code, 3);
+  EXPECT_THAT(alone.errors, HasSubstr("slower"));
+  EXPECT_TRUE(nlohmann::json::accept(alone.output));
+}
+
+TEST_F(CompareWithBound, GatesThatCannotBeJudgedAreErrors) {
+  const std::string run = WriteRun("r.json", "", 0, 0);
+  EXPECT_EQ(program_.Infimum({"compare", "--run", run, "--max-gap", "1.5"}).exit_code, 2);
+  const Ended no_bound =
+      program_.Infimum({"compare", model_, "--backend", "fake", "--db", "other.db", "--run", run, "--max-gap", "1.5"});
+  EXPECT_EQ(no_bound.exit_code, 1);
+  EXPECT_THAT(no_bound.errors, HasSubstr("--max-gap needs a bound"));
+  const Ended trace = Compare({"--run", run, "--baseline", program_.Write("t.json", kTrace)});
   EXPECT_EQ(trace.exit_code, 1);
-  EXPECT_THAT(trace.errors, HasSubstr("not matched with a model's layers yet"));
+  EXPECT_THAT(trace.errors, HasSubstr("no end-to-end samples"));
+}
+
+TEST_F(CompareWithBound, WithoutAProfileTheStoresOwnRunIsTaken) {
+  const Ended none = Compare({});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.errors, HasSubstr("holds no run of this model by onnxruntime"));
 }
 
 // Every real trace that this is for reads, or is refused with a reason.

@@ -245,6 +245,25 @@ TEST_P(StoreTest, ARunIsFoundAsItWas) {
   EXPECT_EQ(run.layers[0].samples, MakeRun().layers[0].samples);
 }
 
+TEST_P(StoreTest, WhatAProfileTellsOfItsLayersIsKept) {
+  RunProfile run = MakeRun();
+  run.layers[0].input_tensors = {{"f16", {1, 64, 56, 56}, "NHWC8"}, {"", {}, ""}};
+  run.layers[0].output_tensors = {{"f32", {}, ""}};
+  run.layers[0].algorithm = "sm80_xmma";
+  run.layers[0].serves = "conv2";
+  run.profiled = {Latency(110.5), Latency(1.0 / 3)};
+  run.idle = DeviceIdle{Latency(1), Latency(0.5), Latency(0), Latency(2)};
+  ASSERT_EQ(store_->ImportRun(run)->added, 1);
+  const auto found = store_->FindRun("ab12", MakeDevice().Key(), run.dims, 1, "onnxruntime");
+  ASSERT_TRUE(found.ok() && found->has_value());
+  EXPECT_EQ((*found)->layers[0].input_tensors, run.layers[0].input_tensors);
+  EXPECT_EQ((*found)->layers[0].output_tensors, run.layers[0].output_tensors);
+  EXPECT_EQ((*found)->layers[0].algorithm, "sm80_xmma");
+  EXPECT_EQ((*found)->layers[0].serves, "conv2");
+  EXPECT_EQ((*found)->profiled, run.profiled);
+  EXPECT_EQ((*found)->idle, run.idle);
+}
+
 TEST_P(StoreTest, RunsOfOneModelAreAllFoundTheNewestFirst) {
   RunProfile faster = MakeRun();
   faster.end_to_end[0].samples = {Latency(7)};

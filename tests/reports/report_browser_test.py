@@ -121,6 +121,22 @@ def check_wins(page: Page, failures: Failures) -> None:
         failures.check(expected in wins, f"the table of gains does not show {expected!r}")
 
 
+def check_findings(page: Page, failures: Failures) -> None:
+    """Ranked as in the data, hostile texts as texts, the first one open with its case and its action."""
+    data = page.evaluate("() => JSON.parse(document.getElementById('report-data').textContent)")
+    titles = page.locator("#findings-list summary strong").all_inner_texts()
+    expected = [finding["kind"].replace("-", " ") for finding in data["findings"]]
+    failures.check(titles == expected, f"findings {titles} instead of {expected}")
+    first = page.locator("#findings-list details").first
+    failures.check(first.get_attribute("open") is not None, "the first finding is closed")
+    text = first.inner_text()
+    for part in ("<script>alert('layer')</script>", "sgemm_128x64", "onednn/brgconv:avx512_core", "& <look> again"):
+        failures.check(part in text, f"the first finding does not show {part!r}")
+    steps = page.locator("#losses-chart g.row").count()
+    wanted = len([step for step in data["waterfall"] if step["step"] != "above-floor"]) + 1
+    failures.check(steps == wanted, f"{steps} steps are drawn instead of {wanted}")
+
+
 def check_labels_do_not_collide(page: Page, failures: Failures) -> None:
     """No two texts of one chart overlap, and none leaves its chart (bar charts; points may touch)."""
     for chart in ("bracket", "losses", "families", "gaps"):
@@ -317,6 +333,7 @@ def check_sample(
                 where = f"{size[0]} px, {scheme}"
                 check_charts(page, failures)
                 check_wins(page, failures)
+                check_findings(page, failures)
                 check_labels_do_not_collide(page, failures)
                 check_no_sideways_scrolling(page, failures)
                 check_accessibility(page, where, failures)

@@ -304,6 +304,39 @@ ReportModel SampleReport(const SampleOptions& options) {
                            640,
                            {{"graph_optimization_level", "all"}, {"intra_op_threads", "1"}},
                            rows};
+    Waterfall& waterfall = report.waterfall.emplace();
+    waterfall.measured = run;
+    waterfall.bound = fused;
+    waterfall.variant = BoundVariant::kFusedParallel;
+    waterfall.demonstrated = report.demonstrated;
+    waterfall.floor = report.floor.latency;
+    const Latency slower = run - sum - Latency(212 + 131.5) + Latency(40);
+    waterfall.steps = {
+        {GapCause::kHostGaps, Latency(212), {{"outside the layers", Latency(212), {}}}},
+        {GapCause::kAlgorithmRegret, slower, {{"<b>\"fused\" & co", slower * 0.75, {}}, {"Conv_7", slower * 0.25, {}}}},
+        {GapCause::kMissedFusion, sum - fused, {{"Conv_0 + Relu_1", sum - fused, {}}}},
+        {GapCause::kLayoutChanges, Latency(131.5), {{"ReorderInput", Latency(131.5), {}}}},
+        {GapCause::kUnexplained,
+         Latency(-40),
+         {{"the run without a profiler against the one with it", Latency(-40), {}}}},
+        {GapCause::kAboveFloor,
+         fused - report.floor.latency,
+         {{"the bound against the floor", fused - report.floor.latency, {}}}}};
+    report.findings = {
+        {"slower-algorithm",
+         slower,
+         {"<script>alert('layer')</script>", "Conv_7"},
+         "convolution: 51 of 53 rows take longer than the best candidates known",
+         "set `cudnn_conv_algo_search` & <look> again",
+         {{"<script>alert('layer')</script>", "sgemm_128x64", Latency(900), Latency(500), "onednn/brgconv:avx512_core",
+           report.layers.front().config}}},
+        {"layout-changes",
+         Latency(131.5),
+         {"ReorderInput"},
+         "2 layers of the engine's own change the layout",
+         "keep one layout",
+         {}},
+        {"under-bound", Latency(0), {"Conv_9"}, "1 row is faster than its best candidate", "nothing to change", {}}};
     report.advice = {{"The repetitions of the run differ by 3.7 %: another process may use this processor.", ""}};
   }
   for (const ReportLayer& layer : report.layers) {

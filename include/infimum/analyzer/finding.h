@@ -5,22 +5,37 @@
 //   ...
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "infimum/analyzer/device_activity.h"
+#include "infimum/analyzer/waterfall.h"
 #include "infimum/base/units.h"
 #include "infimum/graph/run_profile.h"
 #include "infimum/graph/timeline.h"
 
 namespace infimum {
 
+// A row that a finding is about: what it takes, and what it could.
+struct FindingCase {
+  std::string layer;            // of the model, "Conv_0", or with others in one row "Conv_0 (+2)"
+  std::string engine;           // what the engine ran: its kernel or layer
+  Latency measured{0};          // of the row
+  std::optional<Latency> best;  // of the same work, in the model (Waterfall::in_context)
+  // Whose time that is, "onednn/brgconv:avx512_core", and the canonical text of what it ran: the region that is the
+  // whole row, else the row's main layer, whose time is then a part of `best`. Empty where that layer has none.
+  std::string candidate;
+  std::string workload;
+};
+
 struct Finding {
-  std::string kind;                 // "host-bound"
-  Latency gain{0};                  // the most that the change can win: of a whole trace, or of one inference
-  std::vector<std::string> layers;  // whom it is about, the largest first; operators where no model is known
-  std::string evidence;             // with its numbers
-  std::string action;               // what to do
+  std::string kind;                     // "host-bound"
+  Latency gain{0};                      // the most that the change can win: of a whole trace, or of one inference
+  std::vector<std::string> layers;      // whom it is about, the largest first; operators where no model is known
+  std::string evidence;                 // with its numbers
+  std::string action;                   // what to do
+  std::vector<FindingCase> cases = {};  // the largest first, where there is a bound
 };
 
 // What the rules look at, made once.
@@ -35,5 +50,29 @@ std::vector<Finding> FindingsOf(const TimelineFacts& facts);
 
 // All rules about an engine's layers, by themselves: no model and no bound is needed. The largest gain first.
 std::vector<Finding> FindingsOf(const RunProfile& run);
+
+// What the rules look at that hold a run against a model and its bound, made once.
+struct RunFacts {
+  const ModelGraph& graph;
+  const Bracket& bracket;
+  const RunProfile& run;
+  const Waterfall& waterfall;  // MakeWaterfall of these
+};
+
+// All rules about a run whose model is known, with those about its layers by themselves; the largest gain first. Rules
+// that need a bound are silent without one.
+std::vector<Finding> FindingsOf(const RunFacts& facts);
+
+// Whether the first of two runs of one model computes in a narrower type than the second: by the contracts that they
+// say they keep, else by the types that their engines tell.
+bool IsNarrower(const RunProfile& run, const std::vector<ComparedRow>& rows, const RunProfile& other,
+                const std::vector<ComparedRow>& other_rows);
+
+// Two runs of one model of which `narrow` computes in less precision: what of it is lost layer by layer, and to
+// conversions ("low-precision-does-not-pay" where that is more than what is won, else "low-precision-losses"). Nothing
+// where every layer gains.
+std::optional<Finding> PrecisionThatDoesNotPay(const ModelGraph& graph, const RunProfile& wide,
+                                               const std::vector<ComparedRow>& wide_rows, const RunProfile& narrow,
+                                               const std::vector<ComparedRow>& narrow_rows);
 
 }  // namespace infimum

@@ -4,8 +4,8 @@
 //   engine row "fused Conv_0" = {Conv_0 (bound 1.0 ms), Relu_1 (0.2 ms)}, 1.5 ms; region {Conv_0, Relu_1} 1.05 ms
 //     -> one row {Conv_0, Relu_1}: bound 1.05 ms, measured 1.5 ms, gap 0.45 ms
 //
-// Layers that the engine does not show stand in a row for each region that the fused bound chose, else alone. GapSteps
-// lead from the sum of the rows' bounds to the measured end-to-end time and always add up to it.
+// Layers that the engine does not show stand in a row for each region that the fused bound chose, else alone.
+// FamilySteps lead from the sum of the rows' bounds to the measured end-to-end time and always add up to it.
 #pragma once
 
 #include <optional>
@@ -38,20 +38,6 @@ struct ComparisonRow {
 // One row for each engine row, and for each chosen region and each other layer in none, ordered by first layer;
 // engine-only rows last.
 std::vector<ComparisonRow> ComparisonRows(const ReportModel& report);
-
-// Signed: negative where the engine is faster than the bound or skips work.
-struct GapStep {
-  std::string name;
-  Latency latency{0};
-  std::size_t rows = 0;
-};
-
-// Empty without a run. Families by size of their gap, then the engine's own layers, layers without a
-// bound, layers that the profile does not show, and at the end what no layer accounts for.
-std::vector<GapStep> GapSteps(const ReportModel& report, const std::vector<ComparisonRow>& rows);
-
-// The sum of all rows' bounds, from which the steps start.
-Latency BoundOfRows(const std::vector<ComparisonRow>& rows);
 
 // Indices of rows with the largest gap first (without a run: the largest bound first); at most `count`.
 std::vector<std::size_t> LargestRows(const std::vector<ComparisonRow>& rows, std::size_t count);

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "infimum/analyzer/bracket.h"
+#include "infimum/analyzer/finding.h"
+#include "infimum/analyzer/waterfall.h"
 
 namespace infimum {
 
@@ -129,6 +131,8 @@ struct ReportModel {
   std::optional<Latency> demonstrated;
   std::optional<CompositionError> composition;  // of demonstrated
   std::optional<ReportRun> run;
+  std::optional<Waterfall> waterfall;  // of the run
+  std::vector<Finding> findings;       // about the run, the largest gain first
   Coverage coverage;
 
   std::vector<ReportLayer> layers;    // in the graph's order

@@ -1,0 +1,111 @@
+#include <algorithm>
+#include <map>
+
+#include "analyzer/disjoint_sets.h"
+#include "analyzer/findings/engine_rules.h"
+#include "analyzer/findings/rules.h"
+#include "analyzer/row_precision.h"
+#include "infimum/base/quantity_text.h"
+
+namespace infimum {
+namespace {
+
+// A layer's time varies by as much from run to run.
+constexpr double kNoise = 0.05;
+
+// Layers that both runs time in whole rows: the rows of either side that share layers belong together.
+struct Group {
+  std::vector<LayerId> layers;
+  Latency wide{0}, narrow{0};
+  bool seen_wide = false, seen_narrow = false;
+};
+
+std::vector<Group> Groups(const ModelGraph& graph, const std::vector<ComparedRow>& wide,
+                          const std::vector<ComparedRow>& narrow) {
+  DisjointSets sets(graph.layers.size());
+  for (const auto* rows : {&wide, &narrow})
+    for (const ComparedRow& row : *rows)
+      for (const LayerId layer : row.layers) sets.Join(row.layers.front().index(), layer.index());
+  std::map<std::size_t, Group> groups;
+  for (const ComparedRow& row : wide) {
+    if (row.layers.empty() || !row.measured) continue;
+    Group& group = groups[sets.Find(row.layers.front().index())];
+    group.wide += *row.measured;
+    group.seen_wide = true;
+    group.layers.insert(group.layers.end(), row.layers.begin(), row.layers.end());
+  }
+  for (const ComparedRow& row : narrow) {
+    if (row.layers.empty() || !row.measured) continue;
+    Group& group = groups[sets.Find(row.layers.front().index())];
+    group.narrow += *row.measured;
+    group.seen_narrow = true;
+  }
+  std::vector<Group> both;
+  for (auto& [root, group] : groups)
+    if (group.seen_wide && group.seen_narrow) both.push_back(std::move(group));
+  return both;
+}
+
+Latency EngineOnly(const std::vector<ComparedRow>& rows) {
+  Latency sum{0};
+  for (const ComparedRow& row : rows)
+    if (row.is_own()) sum += row.measured.value_or(Latency(0));
+  return sum;
+}
+
+}  // namespace
+
+bool IsNarrower(const RunProfile& run, const std::vector<ComparedRow>& rows, const RunProfile& other,
+                const std::vector<ComparedRow>& other_rows) {
+  const std::size_t width = WidthOf(run, rows), others = WidthOf(other, other_rows);
+  return width > 0 && others > 0 && width < others;
+}
+
+std::optional<Finding> PrecisionThatDoesNotPay(const ModelGraph& graph, const RunProfile& wide,
+                                               const std::vector<ComparedRow>& wide_rows, const RunProfile& narrow,
+                                               const std::vector<ComparedRow>& narrow_rows) {
+  std::vector<Group> losing;
+  Latency won{0}, lost{0};
+  std::size_t winners = 0;
+  for (Group& group : Groups(graph, wide_rows, narrow_rows)) {
+    if (group.narrow > group.wide * (1 + kNoise)) {
+      lost += group.narrow - group.wide;
+      losing.push_back(std::move(group));
+    } else {
+      won += group.wide - group.narrow;
+      ++winners;
+    }
+  }
+  const Latency own = EngineOnly(narrow_rows) - EngineOnly(wide_rows);
+  const Latency cost = lost + std::max(own, Latency(0));
+  if (cost < findings::TimeOf(wide) * findings::kLeastShare) return std::nullopt;
+  std::stable_sort(losing.begin(), losing.end(),
+                   [](const Group& a, const Group& b) { return a.narrow - a.wide > b.narrow - b.wide; });
+  const Latency net = findings::TimeOf(wide) - findings::TimeOf(narrow);
+  Finding finding;
+  finding.kind = net.count() > 0 ? "low-precision-losses" : "low-precision-does-not-pay";
+  finding.gain = cost;
+  for (std::size_t i = 0; i < std::min<std::size_t>(losing.size(), 5); ++i) {
+    const std::string& name = graph.layer(MainLayer(graph, losing[i].layers)).name;
+    finding.layers.push_back(name);
+    finding.cases.push_back({name, "", losing[i].narrow, losing[i].wide, "", ""});
+  }
+  const std::string precision = narrow.contract.empty() ? "the narrower run" : narrow.contract;
+  finding.evidence =
+      precision + " against " + (wide.contract.empty() ? "the wider run" : wide.contract) + ": " +
+      std::to_string(winners) + " rows win " + FormatLatency(won) + ", " + std::to_string(losing.size()) + " lose " +
+      FormatLatency(lost) + ", and the engine's own layers (casts, reformats) " +
+      (own.count() >= 0 ? "cost " + FormatLatency(own) + " more" : "cost " + FormatLatency(-own) + " less") +
+      "; in all it " + (net.count() >= 0 ? "wins " + FormatLatency(net) : "loses " + FormatLatency(-net));
+  if (!finding.cases.empty())
+    finding.evidence += "; " + finding.cases.front().layer + " takes " + FormatLatency(finding.cases.front().measured) +
+                        " instead of " + FormatLatency(*finding.cases.front().best);
+  finding.action = losing.empty()
+                       ? "keep the values in one precision and layout between the layers that gain, so that fewer are "
+                         "converted"
+                       : "keep the layers named here in the wider precision, together with what stands between "
+                         "them, so that conversions do not eat the gain";
+  return finding;
+}
+
+}  // namespace infimum

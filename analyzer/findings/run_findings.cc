@@ -1,0 +1,106 @@
+#include <algorithm>
+
+#include "analyzer/findings/engine_rules.h"
+#include "analyzer/findings/rules.h"
+#include "analyzer/findings/run_rules.h"
+#include "infimum/base/quantity_text.h"
+
+namespace infimum {
+namespace findings {
+
+std::string RowName(const RunFacts& facts, const ComparedRow& row) {
+  if (row.layers.empty()) return facts.run.layers[row.engine_layers.front()].name;
+  const std::string& main = facts.graph.layer(MainLayer(facts.graph, row.layers)).name;
+  const auto others =
+      std::ranges::count_if(row.layers,
+                            [&facts](LayerId layer) { return facts.graph.layer(layer).status != LayerStatus::kFree; }) -
+      1;
+  return others > 0 ? main + " (+" + std::to_string(others) + ")" : main;
+}
+
+std::string EngineName(const RunFacts& facts, const ComparedRow& row) {
+  if (row.engine_layers.empty()) return "";
+  const ProfiledLayer* main = &facts.run.layers[row.engine_layers.front()];
+  for (const std::size_t index : row.engine_layers)
+    if (TimeOf(facts.run.layers[index]) > TimeOf(*main)) main = &facts.run.layers[index];
+  return main->algorithm.empty() ? main->name : main->algorithm;
+}
+
+FindingCase CaseOf(const RunFacts& facts, std::size_t index) {
+  const ComparedRow& row = facts.waterfall.rows[index];
+  FindingCase one;
+  one.layer = RowName(facts, row);
+  one.engine = EngineName(facts, row);
+  one.measured = row.measured.value_or(Latency(0));
+  if (!row.best) return one;
+  one.best = *row.best * facts.waterfall.in_context;
+  std::vector<LayerId> busy;
+  for (const LayerId layer : row.layers)
+    if (facts.graph.layer(layer).status != LayerStatus::kFree) busy.push_back(layer);
+  const LayerId main = MainLayer(facts.graph, row.layers);
+  if (const LayerLatency& latency = facts.bracket.layers[main.index()]; latency.candidate) {
+    one.candidate = latency.candidate->name();
+    one.workload = Format(*facts.graph.layer(main).workload);
+  }
+  // Where one region is the whole row at its best, it is what to run.
+  for (const RegionLatency& region : facts.bracket.regions) {
+    if (busy.size() < 2 || !region.region || region.latency != *row.best) continue;
+    const auto in_region = [&region](LayerId layer) { return std::ranges::binary_search(region.layers, layer); };
+    if (!std::ranges::all_of(busy, in_region)) continue;
+    one.candidate = region.candidate.name();
+    one.workload = Format(region.region->workload);
+    break;
+  }
+  return one;
+}
+
+std::vector<FindingCase> LargestCases(const RunFacts& facts, const std::vector<std::size_t>& rows, std::size_t count) {
+  std::vector<std::size_t> sorted = rows;
+  const auto above = [&facts](std::size_t r) {
+    const ComparedRow& row = facts.waterfall.rows[r];
+    return row.measured.value_or(Latency(0)) - facts.waterfall.in_context * row.best.value_or(Latency(0));
+  };
+  std::stable_sort(sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) { return above(a) > above(b); });
+  if (sorted.size() > count) sorted.resize(count);
+  std::vector<FindingCase> cases;
+  for (const std::size_t row : sorted) cases.push_back(CaseOf(facts, row));
+  return cases;
+}
+
+std::string CaseText(const FindingCase& one) {
+  std::string text = one.layer + " takes " + FormatLatency(one.measured);
+  if (!one.engine.empty() && one.engine != one.layer) text += " (" + one.engine + ")";
+  if (one.best) text += ", " + FormatLatency(*one.best) + " at best";
+  if (!one.candidate.empty()) text += " (" + one.candidate + ")";
+  return text;
+}
+
+bool IsWorthTelling(const RunFacts& facts, Latency gain) {
+  return gain.count() > 0 && gain >= facts.waterfall.measured * kLeastShare;
+}
+
+std::string RowFamily(const RunFacts& facts, const ComparedRow& row) {
+  if (row.layers.empty()) return "engine only";
+  const Layer& main = facts.graph.layer(MainLayer(facts.graph, row.layers));
+  if (!main.workload) return main.op;
+  const std::string family(FamilyOf(*main.workload));
+  return family == "pointwise" ? "element-wise" : family;
+}
+
+}  // namespace findings
+
+std::vector<Finding> FindingsOf(const RunFacts& facts) {
+  std::vector<Finding> found = FindingsOf(facts.run);
+  std::optional<Finding> wider = findings::WiderArithmetic(facts);
+  // The same cause with the numbers of a bound.
+  if (wider) std::erase_if(found, [](const Finding& finding) { return finding.kind == "half-precision-not-used"; });
+  if (wider) found.push_back(*std::move(wider));
+  for (const auto rule : {findings::UnfusedChains, findings::SerialBranches, findings::TensorCoresUnused,
+                          findings::HostGapsOfRun, findings::LayersUnderTheirBound})
+    if (std::optional<Finding> finding = rule(facts)) found.push_back(*std::move(finding));
+  for (Finding& finding : findings::SlowerAlgorithms(facts)) found.push_back(std::move(finding));
+  std::stable_sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) { return a.gain > b.gain; });
+  return found;
+}
+
+}  // namespace infimum

@@ -1,0 +1,58 @@
+#include <algorithm>
+
+#include "analyzer/findings/run_rules.h"
+#include "infimum/base/quantity_text.h"
+
+namespace infimum::findings {
+namespace {
+
+std::string ActionFor(const RunFacts& facts) {
+  const bool is_gpu = facts.bracket.selection.device.text.starts_with("gpu");
+  const std::string& framework = facts.run.framework;
+  if (framework == "onnxruntime" && !is_gpu)
+    return "set execution_mode to ORT_PARALLEL with inter_op_num_threads of the branches, and fewer threads for each "
+           "operator";
+  if (framework == "pytorch" && is_gpu)
+    return "run the branches on streams of their own (torch.cuda.Stream) and capture them in one CUDA graph";
+  if (framework == "pytorch") return "run the branches with torch.jit.fork or in threads, with fewer threads for each";
+  if (framework == "tensorrt") return "allow the engine auxiliary streams (--maxAuxStreams)";
+  if (is_gpu) return "run the branches on streams of their own";
+  return "run the branches at once, each on a part of the cores";
+}
+
+}  // namespace
+
+std::optional<Finding> SerialBranches(const RunFacts& facts) {
+  const GapStep* step = facts.waterfall.Find(GapCause::kMissedParallelism);
+  if (step == nullptr || !facts.waterfall.bound || !IsWorthTelling(facts, step->latency)) return std::nullopt;
+  // Beside the longest path: what could run at the same time.
+  std::vector<std::size_t> beside;
+  for (std::size_t r = 0; r < facts.waterfall.rows.size(); ++r) {
+    const ComparedRow& row = facts.waterfall.rows[r];
+    const bool on_path = std::ranges::any_of(
+        row.layers, [&facts](LayerId layer) { return facts.bracket.layers[layer.index()].on_critical_path; });
+    if (!row.layers.empty() && row.measured && !on_path) beside.push_back(r);
+  }
+  if (beside.empty()) return std::nullopt;
+  const auto longer = [&facts](std::size_t a, std::size_t b) {
+    return *facts.waterfall.rows[a].measured > *facts.waterfall.rows[b].measured;
+  };
+  std::stable_sort(beside.begin(), beside.end(), longer);
+  Finding finding;
+  finding.kind = "serial-branches";
+  finding.gain = step->latency;
+  Latency off_path{0};
+  for (const std::size_t row : beside) {
+    off_path += *facts.waterfall.rows[row].measured;
+    if (finding.layers.size() < 5) finding.layers.push_back(RowName(facts, facts.waterfall.rows[row]));
+  }
+  finding.evidence = std::to_string(beside.size()) + (beside.size() == 1 ? " row" : " rows") + " of " +
+                     FormatLatency(off_path) +
+                     " need not be waited for by the longest path; at once, sharing the device, "
+                     "the layers' best would take " +
+                     FormatLatency(finding.gain) + " less than one after the other";
+  finding.action = ActionFor(facts);
+  return finding;
+}
+
+}  // namespace infimum::findings

@@ -1,0 +1,46 @@
+#include <set>
+
+#include "analyzer/findings/run_rules.h"
+#include "infimum/base/quantity_text.h"
+
+namespace infimum::findings {
+
+std::optional<Finding> WiderArithmetic(const RunFacts& facts) {
+  const GapStep* step = facts.waterfall.Find(GapCause::kPrecision);
+  if (step == nullptr || !IsWorthTelling(facts, step->latency)) return std::nullopt;
+  Finding finding;
+  finding.kind = "wider-precision";
+  finding.gain = step->latency;
+  Latency measured{0};
+  std::vector<std::size_t> rows;
+  std::set<std::string> types;
+  for (const GapPart& part : step->parts) {
+    const std::size_t r = part.rows.front();
+    rows.push_back(r);
+    measured += *facts.waterfall.rows[r].measured;
+    for (const std::size_t engine : facts.waterfall.rows[r].engine_layers)
+      for (const ProfiledTensor& tensor : facts.run.layers[engine].input_tensors)
+        if (tensor.dtype.starts_with("f") || tensor.dtype.starts_with("bf")) types.insert(tensor.dtype);
+  }
+  finding.cases = LargestCases(facts, rows, 5);
+  for (const FindingCase& one : finding.cases) finding.layers.push_back(one.layer);
+  finding.evidence =
+      std::to_string(rows.size()) + (rows.size() == 1 ? " row computes" : " rows compute") + " in wider arithmetic";
+  if (!types.empty()) {
+    finding.evidence += " (";
+    for (const std::string& type : types) finding.evidence += (finding.evidence.ends_with('(') ? "" : ", ") + type;
+    finding.evidence += ")";
+  }
+  finding.evidence += " than the contract " + std::string(Name(facts.bracket.contract)) + " asks for, in " +
+                      FormatLatency(measured) + "; " + CaseText(finding.cases.front());
+  finding.action =
+      facts.run.framework == "onnxruntime" && !facts.bracket.selection.device.text.starts_with("gpu")
+          ? "the processor's provider has no kernels in that precision: run the model in f32 (or int8) there, or a "
+            "provider that has them"
+          : "let the engine compute in it (TensorRT: --fp16, --bf16, --int8; PyTorch: autocast or a model in that "
+            "type), "
+            "and look which layers keep the wide type";
+  return finding;
+}
+
+}  // namespace infimum::findings

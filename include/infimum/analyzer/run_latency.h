@@ -1,0 +1,18 @@
+// A run's end-to-end time, as bounds, reports and gates count it.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "infimum/graph/run_profile.h"
+#include "infimum/measurement/statistics.h"
+
+namespace infimum {
+
+// Of the end-to-end samples, one for each process that has any.
+std::vector<Repetition> RepetitionsOf(const RunProfile& run);
+
+// T, the point value of those; absent without samples.
+std::optional<Latency> EndToEndOf(const RunProfile& run);
+
+}  // namespace infimum

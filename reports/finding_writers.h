@@ -1,0 +1,27 @@
+// Findings as text and as JSON, the same wherever they stand.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "infimum/analyzer/finding.h"
+#include "reports/json_values.h"
+
+namespace infimum {
+
+struct FindingStyle {
+  std::size_t width = 0;  // 0: as wide as needed
+  std::size_t most = static_cast<std::size_t>(-1);
+  // Of the commands that measure a candidate here; absent: none are shown.
+  std::optional<std::string> bench_options = std::nullopt;
+};
+
+// Numbered, each with its gain, evidence, place, action and cases.
+std::string FindingsText(const std::vector<Finding>& findings, const FindingStyle& style);
+
+// [{"kind","gain_us","layers","evidence","action","cases"}]
+Json FindingsJson(const std::vector<Finding>& findings);
+
+}  // namespace infimum

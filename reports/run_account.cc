@@ -1,0 +1,132 @@
+#include "infimum/reports/run_account.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "infimum/reports/quantity_text.h"
+#include "reports/finding_writers.h"
+#include "reports/utf8.h"
+#include "reports/waterfall_writers.h"
+#include "reports/wrapped_text.h"
+
+namespace infimum {
+namespace {
+
+std::string HeadlineOf(const ModelAccount& account, const RunAccount& run) {
+  const Waterfall& waterfall = run.waterfall;
+  std::string text = fmt::format("{} on {}", account.model, run.framework.empty() ? "an engine" : run.framework);
+  if (!run.device.empty()) text += ", " + run.device;
+  text += fmt::format(" ({}): {}", run.conditions, LatencyText(waterfall.measured));
+  if (run.gap()) {
+    text += fmt::format(", {:.2f} times the bound of {}", *run.gap(), LatencyText(*waterfall.bound));
+  } else if (waterfall.floor.count() > 0) {
+    text += fmt::format(", {:.2f} times the floor of {}", waterfall.measured / waterfall.floor,
+                        LatencyText(waterfall.floor));
+  }
+  return text;
+}
+
+std::string NotesOf(const RunAccount& run, std::size_t width) {
+  std::string text;
+  const Waterfall& waterfall = run.waterfall;
+  if (waterfall.demonstrated) {
+    const Latency apart = waterfall.measured - *waterfall.demonstrated;
+    const std::string shown =
+        fmt::format("demonstrated: the best candidates replayed in {}{}; kernels count {:.2f} times their time alone",
+                    LatencyText(*waterfall.demonstrated),
+                    apart.count() < 0 ? ", which this run beats by " + LatencyText(-apart) : "", waterfall.in_context);
+    text += IndentedText("  ", shown, 4, width);
+  }
+  if (const GapStep* step = waterfall.Find(GapCause::kUnexplained); step != nullptr && !step->parts.empty()) {
+    std::string shown = "unexplained:";
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, step->parts.size()); ++i)
+      shown +=
+          fmt::format("{} {} {}", i > 0 ? ";" : "", SignedLatencyText(step->parts[i].latency), step->parts[i].name);
+    if (step->parts.size() > 3) shown += fmt::format("; and {} more", step->parts.size() - 3);
+    text += IndentedText("  ", shown, 4, width);
+  }
+  for (const Inversion& inversion : run.inversions)
+    text += IndentedText("  ",
+                         fmt::format("inversion: {} lies {} above {}{}", inversion.bound, LatencyText(inversion.excess),
+                                     inversion.name, inversion.is_beyond_noise ? "" : ", within the noise of both"),
+                         4, width);
+  for (const std::string& remark : run.remarks) text += IndentedText("  note: ", remark, 4, width);
+  return text;
+}
+
+Json RunJson(const RunAccount& run, const NodeColumn& column) {
+  return {{"source", run.source},
+          {"framework", run.framework},
+          {"device", run.device},
+          {"conditions", run.conditions},
+          {"measured_us", run.waterfall.measured.count()},
+          {"measured_by", Name(run.waterfall.measured_by)},
+          {"bound_us", MicrosecondsOrNull(run.waterfall.bound)},
+          {"bound", run.waterfall.bound ? Json(Name(run.waterfall.variant)) : Json(nullptr)},
+          {"demonstrated_us", MicrosecondsOrNull(run.waterfall.demonstrated)},
+          {"floor_us", run.waterfall.floor.count()},
+          {"gap", run.gap() ? Json(*run.gap()) : Json(nullptr)},
+          {"waterfall", WaterfallJson(run.waterfall)},
+          {"findings", FindingsJson(run.findings)},
+          {"inversions", InversionsJson(run.inversions)},
+          {"layers_us", column.measured.count()},
+          {"engine_only_us", column.engine_only.count()},
+          {"aligned_share", column.aligned_share()},
+          {"unmatched_us", column.unmatched.count()},
+          {"unmatched_layers", column.not_found},
+          {"remarks", run.remarks}};
+}
+
+Json CellJson(const NodeCell& cell) {
+  return {{"bound_us", MicrosecondsOrNull(cell.best)},
+          {"measured_us", MicrosecondsOrNull(cell.measured)},
+          {"within", cell.within.empty() ? Json(nullptr) : Json(cell.within)},
+          {"engine_layers", cell.engine_layers},
+          {"aligned_by", Name(cell.clue)}};
+}
+
+}  // namespace
+
+std::string AccountText(const ModelAccount& account, const AccountStyle& style) {
+  std::string text;
+  for (const RunAccount& run : account.runs) {
+    if (!text.empty()) text += '\n';
+    if (account.runs.size() > 1) text += Printable(run.source) + ":\n";
+    text += IndentedText("", HeadlineOf(account, run), 0, style.width) + '\n';
+    text += WaterfallText(run.waterfall, style.width);
+    const std::string notes = NotesOf(run, style.width);
+    if (!notes.empty()) text += '\n' + notes;
+    text += FindingsText(run.findings, {style.width, style.findings, run.bench_options});
+  }
+  text += '\n' + NodeTableText(account.nodes, style.width, style.rows);
+  for (const Gate& gate : account.gates)
+    text += IndentedText(fmt::format("\n{}: {}: ", gate.name, gate.held ? "held" : "DID NOT HOLD"), gate.text, 2,
+                         style.width);
+  return text;
+}
+
+std::string AccountJson(const ModelAccount& account) {
+  Json runs = Json::array(), layers = Json::array(), gates = Json::array();
+  for (std::size_t i = 0; i < account.runs.size(); ++i)
+    runs.push_back(RunJson(account.runs[i], account.nodes.columns[i]));
+  for (const NodeRow& row : account.nodes.rows) {
+    Json layer = {{"name", row.name}, {"op", row.op}};
+    layer.update(CellJson(row.cells.front()));
+    Json cells = Json::array();
+    for (const NodeCell& cell : row.cells) cells.push_back(CellJson(cell));
+    layer["runs"] = std::move(cells);
+    layers.push_back(std::move(layer));
+  }
+  for (const Gate& gate : account.gates)
+    gates.push_back({{"gate", gate.name}, {"verdict", gate.verdict}, {"held", gate.held}, {"text", gate.text}});
+  Json document = {{"schema", "infimum.compare/1"}, {"model", account.model}};
+  const Json& first = runs.front();
+  for (const char* key : {"measured_us", "bound_us", "gap", "waterfall", "findings"}) document[key] = first[key];
+  document["layers"] = std::move(layers);
+  document["runs"] = std::move(runs);
+  document["gates"] = std::move(gates);
+  return DumpJson(document, 1) + '\n';
+}
+
+}  // namespace infimum

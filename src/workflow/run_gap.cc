@@ -1,0 +1,38 @@
+#include "src/workflow/run_gap.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace infimum {
+namespace {
+
+// The bracket of the same layers in the arithmetic that the run's wider rows were computed in; nothing where it cannot
+// be had.
+std::optional<Bracket> AsRun(const ModelAsItIs& model, const Waterfall& waterfall, MeasurementSource& source) {
+  if (std::ranges::find(waterfall.is_wider, true) == waterfall.is_wider.end()) return std::nullopt;
+  const Result<ModelUnder> wide = ReadModelUnder(model.model, model.dims, NumericContract::kStrictF32);
+  if (!wide.ok()) return std::nullopt;
+  const auto name_of = [](const Layer& layer) { return layer.name; };
+  if (!std::ranges::equal(wide->graph.layers, model.graph.layers, {}, name_of, name_of)) return std::nullopt;
+  Selection selection = model.bracket.selection;
+  selection.contract = wide->selected;
+  Result<Bracket> bracket = ComputeBracket(wide->graph, source, selection);
+  if (!bracket.ok()) return std::nullopt;
+  return *std::move(bracket);
+}
+
+}  // namespace
+
+Result<RunGap> GapOf(const ModelAsItIs& model, const RunProfile& run, MeasurementSource& source,
+                     std::span<const AlignmentOverride> overrides) {
+  RunGap gap;
+  INFIMUM_ASSIGN_OR_RETURN(gap.alignment, AlignRun(model.graph, model.bracket.layers, run, overrides));
+  gap.waterfall = MakeWaterfall({model.graph, model.bracket, run, gap.alignment});
+  if (const std::optional<Bracket> as_run = AsRun(model, gap.waterfall, source))
+    gap.waterfall = MakeWaterfall({model.graph, model.bracket, run, gap.alignment, &*as_run});
+  gap.findings = FindingsOf(RunFacts{model.graph, model.bracket, run, gap.waterfall});
+  return gap;
+}
+
+}  // namespace infimum

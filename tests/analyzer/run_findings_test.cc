@@ -1,0 +1,301 @@
+// Findings about runs whose model and bound are known: each fires on its cause, and not without it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "analyzer/findings/run_rules.h"
+#include "infimum/analyzer/finding.h"
+#include "tests/analyzer/built_run.h"
+
+namespace infimum {
+namespace {
+
+using testing::BuiltRun;
+using ::testing::ElementsAre;
+using testing::GraphBuilder;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::MeasuredRow;
+using ::testing::Not;
+using testing::Ran;
+using testing::TestEnvironment;
+
+std::optional<Finding> Of(const std::vector<Finding>& findings, std::string_view kind) {
+  const auto found = std::ranges::find(findings, kind, &Finding::kind);
+  if (found == findings.end()) return std::nullopt;
+  return *found;
+}
+
+class RunFindings : public BuiltRun {
+ protected:
+  std::optional<Finding> FindingOf(std::string_view kind, double more = 0) {
+    const Waterfall waterfall = Account(more);
+    std::vector<Finding> findings = FindingsOf(RunFacts{graph, bracket, run, waterfall});
+    EXPECT_TRUE(std::ranges::is_sorted(findings, std::ranges::greater(), &Finding::gain));
+    return Of(findings, kind);
+  }
+};
+
+TEST_F(RunFindings, ARunAtItsBestHasOnlyItsSerialBranches) {
+  const Waterfall waterfall = Account();
+  const std::vector<Finding> findings = FindingsOf(RunFacts{graph, bracket, run, waterfall});
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].kind, "serial-branches");
+  EXPECT_EQ(findings[0].gain, Latency(100));
+  EXPECT_THAT(findings[0].layers, ElementsAre("left"));
+  EXPECT_THAT(findings[0].action, HasSubstr("at once"));
+}
+
+TEST_F(RunFindings, WhatRunsAtOnceAlreadyIsNoSerialBranch) {
+  run.idle = DeviceIdle{Latency(0), Latency(0), Latency(0), Latency(100)};
+  run.end_to_end = {{{Latency(207)}}};
+  EXPECT_FALSE(FindingOf("serial-branches"));
+}
+
+TEST_F(RunFindings, ASlowerKernelIsNamedWithTheCandidateThatIsFaster) {
+  run.framework = "onnxruntime";
+  run.layers[5].samples = {Latency(30 + 45)};
+  run.layers[5].algorithm = "sgemm_128x64";
+  const std::optional<Finding> finding = FindingOf("slower-algorithm");
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(finding->gain.count(), 45, 1e-9);
+  EXPECT_THAT(finding->layers, ElementsAre("fc2"));
+  EXPECT_THAT(finding->evidence,
+              HasSubstr("matmul: 1 of 4 rows takes 75.0 us where the best candidates known need 30.0 us"));
+  EXPECT_THAT(finding->evidence, HasSubstr("sgemm_128x64"));
+  ASSERT_EQ(finding->cases.size(), 1u);
+  EXPECT_EQ(finding->cases[0].candidate, "test/best");
+  EXPECT_EQ(finding->cases[0].workload, Format(*graph.layers[6].workload));
+  EXPECT_EQ(finding->cases[0].best, Latency(30));
+}
+
+TEST_F(RunFindings, ARowThatOneRegionRunsNamesThatRegion) {
+  run.layers[0].samples = {Latency(testing::kFused + 30)};
+  const std::optional<Finding> finding = FindingOf("slower-algorithm");
+  ASSERT_TRUE(finding);
+  EXPECT_THAT(finding->layers, ElementsAre("fc1 (+1)"));
+  EXPECT_EQ(finding->cases[0].candidate, "test/fused");
+  EXPECT_THAT(finding->cases[0].workload, HasSubstr("region ["));
+}
+
+TEST_F(RunFindings, AHundredthIsNotWorthTelling) {
+  run.layers[5].samples = {Latency(30 + 3)};
+  EXPECT_FALSE(FindingOf("slower-algorithm"));
+}
+
+TEST_F(RunFindings, ConvolutionsOfAGpuNameTheSettingOfTheirFramework) {
+  GraphBuilder model;
+  const ValueId x = model.Input("x", {1, 8, 16, 16}, DataType::kF32), w = model.Weight("w", {8, 8, 3, 3});
+  const Result<Workload> workload = ParseWorkload(
+      "convolution dtype=f32:f32:f32 in=1x8x16x16 out_channels=8 kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 "
+      "groups=1 "
+      "bias=no weights=const");
+  ASSERT_TRUE(workload.ok()) << workload.error().message;
+  model.Output(model.Measurable("conv", "Conv", {x, w}, std::get<LayerConfig>(*workload)));
+  graph = model.Take();
+  const DeviceKey gpu{"gpu/NVIDIA/compute_capability=8.0/multiprocessors=108"};
+  source = MemorySource();
+  source.SetPeaks(gpu, testing::TestPeaks());
+  Measurement row = MeasuredRow(KeyOf(*workload), "eng1", {Latency(40)});
+  row.device = gpu;
+  source.Add(row, TestEnvironment(1));
+  Selection selection;
+  selection.device = gpu;
+  run = RunProfile();
+  run.layers = {Ran("conv", "Conv", {"x"}, {"conv_out"}, 100)};
+  run.end_to_end = {{{Latency(100)}}};
+  const Result<Bracket> computed = ComputeBracket(graph, source, selection);
+  ASSERT_TRUE(computed.ok());
+  const Alignment alignment = AlignRun(graph, computed->layers, run);
+  for (const auto& [framework, setting] :
+       {std::pair("onnxruntime", "cudnn_conv_algo_search"), std::pair("pytorch", "cudnn.benchmark"),
+        std::pair("tensorrt", "builderOptimizationLevel")}) {
+    run.framework = framework;
+    const Waterfall waterfall = MakeWaterfall({graph, *computed, run, alignment});
+    const std::optional<Finding> finding =
+        Of(FindingsOf(RunFacts{graph, *computed, run, waterfall}), "slower-algorithm");
+    ASSERT_TRUE(finding) << framework;
+    EXPECT_THAT(finding->action, HasSubstr(setting));
+  }
+}
+
+TEST_F(RunFindings, AnUnfusedChainNamesTheRegionAndItsTime) {
+  run.framework = "onnxruntime";
+  run.settings = {{"graph_optimization_level", "disabled"}};
+  run.layers[0] = Ran("fc1", "MatMul", {"x"}, {"fc1_out"}, 50);
+  run.layers.insert(run.layers.begin() + 1, Ran("relu1", "Relu", {"fc1_out"}, {"relu1_out"}, 5));
+  const std::optional<Finding> finding = FindingOf("unfused-chain");
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(finding->gain.count(), 4, 1e-9);
+  EXPECT_THAT(finding->layers, ElementsAre("fc1 + relu1"));
+  EXPECT_THAT(finding->action, HasSubstr("it was disabled"));
+  ASSERT_EQ(finding->cases.size(), 1u);
+  EXPECT_EQ(finding->cases[0].measured, Latency(55));
+  EXPECT_EQ(finding->cases[0].best, Latency(51));
+  EXPECT_EQ(finding->cases[0].candidate, "test/fused");
+}
+
+TEST_F(RunFindings, AFusedChainIsNone) { EXPECT_FALSE(FindingOf("unfused-chain")); }
+
+TEST_F(RunFindings, TimeOutsideTheLayersIsTheFrameworksOwn) {
+  run.profiled = {Latency(500)};
+  const std::optional<Finding> finding = FindingOf("framework-overhead", 60);
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->gain, Latency(60));
+  EXPECT_THAT(finding->evidence, HasSubstr("outside the 6 layers, 10.0 us for each"));
+  EXPECT_FALSE(Of(FindingsOf(RunFacts{graph, bracket, run, Account()}), "launch-bound"));
+}
+
+TEST_F(RunFindings, ADeviceThatWaitsForTheHostIsLaunchBound) {
+  run.idle = DeviceIdle{Latency(40), Latency(10), Latency(25), Latency(0)};
+  run.end_to_end = {{{Latency(307 + 75)}}};
+  const std::optional<Finding> finding = FindingOf("launch-bound");
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->gain, Latency(50)) << "what waits for queued work is no launch's fault";
+  EXPECT_THAT(finding->action, HasSubstr("CUDA graph"));
+  run.idle = DeviceIdle{Latency(1), Latency(1), Latency(73), Latency(0)};
+  EXPECT_FALSE(FindingOf("launch-bound"));
+}
+
+TEST_F(RunFindings, ALayerFasterThanItsBoundIsSaidOfTheBound) {
+  run.layers[5].samples = {Latency(20)};
+  const std::optional<Finding> finding = FindingOf("under-bound");
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->gain, Latency(0));
+  EXPECT_THAT(finding->layers, ElementsAre("fc2"));
+  EXPECT_THAT(finding->evidence, HasSubstr("by 10.0 us in all"));
+  run.layers[5].samples = {Latency(29)};
+  run.end_to_end.clear();
+  EXPECT_FALSE(FindingOf("under-bound")) << "within what a time varies by";
+}
+
+TEST_F(RunFindings, WithoutABoundOnlyTheRunItselfIsSpokenOf) {
+  source = MemorySource();
+  source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
+  run.layers[5].samples = {Latency(3000)};
+  const Waterfall waterfall = Account();
+  EXPECT_THAT(FindingsOf(RunFacts{graph, bracket, run, waterfall}), IsEmpty());
+}
+
+// fc of a type on a GPU with Tensor Cores, run by a kernel.
+struct OnGpu {
+  OnGpu(DataType type, std::int64_t inner, const char* kernel, const char* capability = "9.0") {
+    GraphBuilder model;
+    const ValueId x = model.Input("x", {8, inner}, type), w = model.Weight("w", {inner, 64}, type);
+    const auto config =
+        MakeMatMul({type, type, type}, Shape{{8, inner}}, Shape{{inner, 64}}, MatMulBias::kNone, Constness::kConstant);
+    model.Output(model.Measurable("fc", "MatMul", {x, w}, *config));
+    graph = model.Take();
+    Selection selection;
+    selection.device = {"gpu/NVIDIA/compute_capability=" + std::string(capability) + "/multiprocessors=132"};
+    source.SetPeaks(selection.device, testing::TestPeaks());
+    Measurement row = MeasuredRow(KeyOf(*graph.layers[0].workload), "algo=66", {Latency(20)});
+    row.device = selection.device;
+    row.contract = type == DataType::kF16 ? NumericContract::kF16 : NumericContract::kStrictF32;
+    source.Add(row, TestEnvironment(1));
+    run.framework = "pytorch";
+    run.layers = {Ran("fc", "MatMul", {"x"}, {"fc_out"}, 100)};
+    run.layers[0].algorithm = kernel;
+    run.end_to_end = {{{Latency(100)}}};
+    bracket = *ComputeBracket(graph, source, selection);
+    waterfall = MakeWaterfall({graph, bracket, run, AlignRun(graph, bracket.layers, run)});
+    findings = FindingsOf(RunFacts{graph, bracket, run, waterfall});
+  }
+  ModelGraph graph;
+  MemorySource source;
+  RunProfile run;
+  Bracket bracket;
+  Waterfall waterfall;
+  std::vector<Finding> findings;
+};
+
+TEST(TensorCoresFinding, AProductOnAPlainKernelIsNamedOnceWithItsEligibility) {
+  const OnGpu plain(DataType::kF16, 128, "volta_hgemm_64x64_nn");
+  const std::optional<Finding> finding = Of(plain.findings, "tensor-cores-unused");
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(finding->gain.count(), 80, 1e-9);
+  EXPECT_THAT(finding->evidence, HasSubstr("1 of them are eligible"));
+  EXPECT_FALSE(Of(plain.findings, "slower-algorithm")) << "the same time twice";
+  const OnGpu odd(DataType::kF16, 127, "volta_hgemm_64x64_nn");
+  ASSERT_TRUE(Of(odd.findings, "tensor-cores-unused"));
+  EXPECT_THAT(Of(odd.findings, "tensor-cores-unused")->evidence, HasSubstr("channels of 127"));
+  EXPECT_THAT(Of(odd.findings, "tensor-cores-unused")->action, HasSubstr("multiple of 8"));
+}
+
+TEST(TensorCoresFinding, KernelsThatUseThemDevicesWithoutAndStrictF32AreNone) {
+  EXPECT_FALSE(Of(OnGpu(DataType::kF16, 128, "sm90_xmma_gemm_f16f16_f16f32_f32_tn").findings, "tensor-cores-unused"));
+  EXPECT_TRUE(Of(OnGpu(DataType::kF16, 128, "sm90_xmma_gemm_f16f16_f16f32_f32_tn").findings, "slower-algorithm"));
+  EXPECT_FALSE(Of(OnGpu(DataType::kF16, 128, "volta_hgemm_64x64_nn", "6.1").findings, "tensor-cores-unused"));
+  EXPECT_FALSE(Of(OnGpu(DataType::kF32, 128, "ampere_sgemm_64x64_nn").findings, "tensor-cores-unused"));
+  EXPECT_FALSE(Of(OnGpu(DataType::kF16, 128, "my_own_kernel").findings, "tensor-cores-unused")) << "it does not tell";
+}
+
+TEST(TensorCoresFinding, KernelNames) {
+  for (const char* kernel :
+       {"sm80_xmma_fprop_implicit_gemm_f16f16_f16f32_f32_nhwckrsc_nhwc_tilesize128x128x32",
+        "ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x3_tn", "volta_h884gemm_64x64_ldg8_nn",
+        "cutlass_80_tensorop_s1688gemm_128x128_16x5_tn_align4", "turing_fp16_s1688cudnn_fp16_128x128"})
+    EXPECT_EQ(findings::UsesTensorCores(kernel), true) << kernel;
+  for (const char* kernel :
+       {"ampere_sgemm_128x64_nn", "volta_scudnn_128x64_relu_xregs_large_nn_v1", "gemv2T_kernel_val",
+        "cutlass_80_simt_sgemm_128x64_8x5_nn_align1", "conv2d_grouped_depthwise_direct_kernel"})
+    EXPECT_EQ(findings::UsesTensorCores(kernel), false) << kernel;
+  EXPECT_EQ(findings::UsesTensorCores("vectorized_elementwise_kernel"), std::nullopt);
+}
+
+TEST(WiderPrecisionFinding, NamesTheTypeThatItRanIn) {
+  OnGpu gpu(DataType::kF16, 128, "sm90_xmma_gemm_f32f32_tf32f32_f32");
+  gpu.run.layers[0].input_tensors = {{"f32", {8, 128}, ""}, {"f32", {128, 64}, ""}};
+  gpu.waterfall = MakeWaterfall({gpu.graph, gpu.bracket, gpu.run, AlignRun(gpu.graph, gpu.bracket.layers, gpu.run)});
+  const std::optional<Finding> finding =
+      Of(FindingsOf(RunFacts{gpu.graph, gpu.bracket, gpu.run, gpu.waterfall}), "wider-precision");
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(finding->gain.count(), 80, 1e-9);
+  EXPECT_THAT(finding->evidence, HasSubstr("(f32) than the contract f16"));
+  EXPECT_FALSE(Of(OnGpu(DataType::kF16, 128, "sm90_xmma_gemm_f16f16").findings, "wider-precision"));
+}
+
+// Two runs of Branches: each layer of the second as many times as long as the first's.
+class TwoPrecisions : public BuiltRun {
+ protected:
+  std::optional<Finding> Compare(std::vector<double> factors, double casts) {
+    RunProfile narrow = run;
+    run.contract = "strict-f32";
+    narrow.contract = "f16";
+    for (std::size_t i = 0; i < narrow.layers.size(); ++i)
+      narrow.layers[i].samples = {run.layers[i].samples.front() * factors[i]};
+    if (casts > 0) narrow.layers.push_back(Ran("InsertedPrecisionFreeCast_x", "Cast", {}, {}, casts));
+    const std::vector<ComparedRow> wide_rows = Account().rows;
+    const std::vector<ComparedRow> rows = CompareRows(graph, bracket, AlignRun(graph, bracket.layers, narrow));
+    EXPECT_TRUE(IsNarrower(narrow, rows, run, wide_rows));
+    EXPECT_FALSE(IsNarrower(run, wide_rows, narrow, rows));
+    return PrecisionThatDoesNotPay(graph, run, wide_rows, narrow, rows);
+  }
+};
+
+TEST_F(TwoPrecisions, LayersThatLoseAndCastsAreTheGain) {
+  const std::optional<Finding> finding = Compare({0.5, 0.5, 1.4, 0.5, 0.5, 0.5}, 12);
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->kind, "low-precision-losses");
+  EXPECT_NEAR(finding->gain.count(), 40 + 12, 1e-9);
+  EXPECT_THAT(finding->layers, ElementsAre("right"));
+  EXPECT_THAT(finding->evidence, HasSubstr("5 rows win 104 us, 1 lose 40.0 us"));
+  EXPECT_THAT(finding->evidence, HasSubstr("(casts, reformats) cost 12.0 us more; in all it wins 51.5 us"));
+  EXPECT_THAT(finding->action, HasSubstr("keep the layers named here"));
+}
+
+TEST_F(TwoPrecisions, WhereMoreIsLostThanWonItDoesNotPay) {
+  const std::optional<Finding> finding = Compare({0.9, 0.9, 1.4, 0.9, 0.9, 0.9}, 30);
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->kind, "low-precision-does-not-pay");
+  EXPECT_THAT(finding->evidence, HasSubstr("in all it loses"));
+}
+
+TEST_F(TwoPrecisions, WhereEveryLayerGainsThereIsNothingToSay) {
+  EXPECT_FALSE(Compare({0.5, 0.6, 0.7, 0.8, 0.9, 1.0}, 0));
+}
+
+}  // namespace
+}  // namespace infimum
