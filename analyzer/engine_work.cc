@@ -17,13 +17,10 @@ bool IsAddedTranspose(const ProfiledLayer& layer) {
   return layer.op == "Transpose" && (layer.name == "Transpose" || layer.name.starts_with("Transpose_token_"));
 }
 
-// What TensorRT does without a kernel of a node's: where it stands for one, it says so.
-EngineWork WorkOfTensorRt(const ProfiledLayer& layer) {
-  if (layer.op == "Reformat") return EngineWork::kLayoutChange;
-  if (layer.op == "NoOp" || layer.op == "Shuffle") {
-    return layer.name.starts_with("Reformatting CopyNode") ? EngineWork::kLayoutChange : EngineWork::kCopy;
-  }
-  return EngineWork::kNone;
+// What TensorRT does without a kernel of a node's: where it stands for one, it says so. A NoOp moves nothing.
+EngineWork WorkOfTensorRt(std::string_view op) {
+  if (op == "Reformat") return EngineWork::kLayoutChange;
+  return op == "NoOp" || op == "Shuffle" ? EngineWork::kCopy : EngineWork::kNone;
 }
 
 // Of PyTorch what makes no value, or the same value elsewhere; of a trace what no operator started.
@@ -58,7 +55,7 @@ EngineWork OwnWorkOf(const ProfiledLayer& layer) {
       layer.name.starts_with("InsertedPrecisionFreeCast_") || layer.name.starts_with("InsertedCast_");
   if (core == "Cast" && was_inserted) return EngineWork::kTypeChange;
   if (!layer.nodes.empty()) return EngineWork::kNone;
-  EngineWork work = WorkOfTensorRt(layer);
+  EngineWork work = WorkOfTensorRt(layer.op);
   if (work == EngineWork::kNone) work = WorkOfTrace(layer.op);
   return work == EngineWork::kNone && !layer.serves.empty() ? EngineWork::kCopy : work;
 }

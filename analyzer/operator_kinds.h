@@ -31,7 +31,8 @@ enum class OperatorKind : std::uint8_t {
 };
 OperatorKind KindOf(std::string_view op);
 
-// Which element-wise function: "add", "relu", "gelu"; empty where an operator may be any, or several at once.
+// Which function of its kind, element-wise or a normalization: "add", "relu", "batchnorm"; empty where an operator may
+// be any, or several at once.
 std::string_view FunctionOf(std::string_view op);
 
 }  // namespace infimum

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -69,6 +70,8 @@ OperatorKind KindOfLayer(const ProfiledLayer& layer, const Shapes& shapes) {
   return PlainKind(KindOf(layer.op), shapes);
 }
 
+constexpr std::size_t kMostSteps = 32;  // from a recurrent layer to the next
+
 // Something of the model that an engine layer may be: a layer, or several that engines run as one.
 struct Item {
   OperatorKind kind = OperatorKind::kOther;
@@ -94,6 +97,15 @@ void TakeOutBias(const ProfiledLayer& layer, EngineItem& item) {
   item.shapes.inputs.erase(bias);
 }
 
+EngineItem EngineItemOf(const ProfiledLayer& layer) {
+  EngineItem item;
+  item.shapes = ShapesOf(layer);
+  item.kind = KindOfLayer(layer, item.shapes);
+  item.function = FunctionOf(layer.op);
+  TakeOutBias(layer, item);
+  return item;
+}
+
 // The size of the second operand where it tells layers of a kind apart; -1 otherwise.
 std::int64_t SecondOf(OperatorKind kind, const Shapes& shapes) {
   switch (kind) {
@@ -108,12 +120,22 @@ std::int64_t SecondOf(OperatorKind kind, const Shapes& shapes) {
   }
 }
 
-// The operands' sizes; of element-wise layers in no order, and without numbers, which are no operand everywhere.
-std::pair<std::int64_t, std::int64_t> OperandsOf(OperatorKind kind, const Shapes& shapes) {
-  std::pair operands(ElementsOf(shapes.inputs.front()), SecondOf(kind, shapes));
-  if (kind != OperatorKind::kElementwise) return operands;
-  if (operands.second > operands.first) std::swap(operands.first, operands.second);
-  if (operands.second <= 1) operands.second = -1;
+// What is the same of an engine's and the model's operands where nothing is laid out anew: of convolutions the extents;
+// of products the sizes and what they sum over, since weights stand as (in, out) or (out, in); of element-wise layers
+// the sizes in no order, and without numbers, which are no operand everywhere; of others sizes.
+Dims OperandsOf(OperatorKind kind, const Shapes& shapes) {
+  const Dims& first = shapes.inputs.front();
+  if (kind == OperatorKind::kConvolution) {
+    Dims operands = first;
+    if (shapes.inputs.size() > 1) operands.insert(operands.end(), shapes.inputs[1].begin(), shapes.inputs[1].end());
+    return operands;
+  }
+  Dims operands{ElementsOf(first), SecondOf(kind, shapes)};
+  if (kind == OperatorKind::kProduct && !first.empty()) operands.push_back(IsOnePixel(first) ? first[1] : first.back());
+  if (kind == OperatorKind::kElementwise) {
+    if (operands[1] > operands[0]) std::swap(operands[0], operands[1]);
+    if (operands[1] <= 1) operands[1] = -1;
+  }
   return operands;
 }
 
@@ -125,9 +147,7 @@ std::string SignatureOf(Signature signature, OperatorKind kind, std::string_view
   std::string text = std::to_string(static_cast<int>(kind)) + std::string(function);
   const auto add = [&text](std::int64_t number) { text += ' ' + std::to_string(number); };
   if (signature == Signature::kOperands) {
-    const auto [first, second] = OperandsOf(kind, shapes);
-    add(first);
-    add(second);
+    for (const std::int64_t number : OperandsOf(kind, shapes)) add(number);
     return text;
   }
   add(shapes.inputs.empty() ? -1 : ElementsOf(shapes.inputs.front()));
@@ -161,14 +181,7 @@ class Matcher {
       item.shapes.output = dims_of(group.output);
       items_.push_back(std::move(item));
     }
-    for (const ProfiledLayer& layer : run.layers) {
-      EngineItem item;
-      item.shapes = ShapesOf(layer);
-      item.kind = KindOfLayer(layer, item.shapes);
-      item.function = FunctionOf(layer.op);
-      TakeOutBias(layer, item);
-      engine_.push_back(std::move(item));
-    }
+    for (const ProfiledLayer& layer : run.layers) engine_.push_back(EngineItemOf(layer));
     // In the order of the model: a group stands where its first layer does.
     for (std::size_t i = 0; i < items_.size(); ++i) in_order_.push_back(i);
     std::stable_sort(in_order_.begin(), in_order_.end(),
@@ -176,12 +189,17 @@ class Matcher {
   }
 
   std::vector<std::vector<std::size_t>> Match() {
-    MatchEqualCounts(Signature::kWithWeights);
-    MatchEqualCounts(Signature::kWithOutput);
-    MatchEqualCounts(Signature::kOperands);
+    // What is taken leaves fewer: counts that differed may be equal then.
+    for (std::size_t open = Open() + 1; Open() < open;) {
+      open = Open();
+      MatchEqualCounts(Signature::kWithWeights);
+      MatchEqualCounts(Signature::kWithOutput);
+      MatchEqualCounts(Signature::kOperands);
+    }
     MatchBetweenNeighbours();
     AddFoldedNormalizations();
     AddBiases();
+    AddStackedRecurrences();
     return std::move(found_);
   }
 
@@ -196,6 +214,12 @@ class Matcher {
   bool HasShapes(std::size_t e, Signature signature) const {
     const Shapes& shapes = engine_[e].shapes;
     return !shapes.inputs.empty() && shapes.output.empty() == (signature == Signature::kOperands);
+  }
+
+  std::size_t Open() const {
+    std::size_t count = 0;
+    for (std::size_t e = 0; e < run_.layers.size(); ++e) count += IsOpen(e) ? 1 : 0;
+    return count;
   }
 
   void Take(std::size_t e, const std::vector<std::size_t>& layers) {
@@ -296,6 +320,32 @@ class Matcher {
     }
   }
 
+  // The recurrent layer that reads what this one makes, with nothing between that computes.
+  std::optional<std::size_t> RecurrenceBehind(std::size_t layer) const {
+    std::vector<std::size_t> open = readers_[layer];
+    for (std::size_t steps = 0; !open.empty() && steps < kMostSteps; ++steps) {
+      const std::size_t next = open.back();
+      open.pop_back();
+      if (items_[next].kind == OperatorKind::kRecurrent) return next;
+      if (items_[next].kind == OperatorKind::kOther)
+        open.insert(open.end(), readers_[next].begin(), readers_[next].end());
+    }
+    return std::nullopt;
+  }
+
+  // Frameworks run the stacked layers of a recurrence as one operator.
+  void AddStackedRecurrences() {
+    for (std::size_t e = 0; e < run_.layers.size(); ++e)
+      if (IsOpen(e) && engine_[e].kind == OperatorKind::kRecurrent) return;  // which may be the next one
+    for (std::size_t e = 0; e < run_.layers.size(); ++e) {
+      if (found_[e].empty() || engine_[e].kind != OperatorKind::kRecurrent) continue;
+      for (auto next = RecurrenceBehind(found_[e].back()); next && !taken_[*next]; next = RecurrenceBehind(*next)) {
+        found_[e].push_back(*next);
+        taken_[*next] = true;
+      }
+    }
+  }
+
   const ModelGraph& graph_;
   const RunProfile& run_;
   const std::vector<std::optional<std::size_t>>& known_;
@@ -308,7 +358,39 @@ class Matcher {
   std::vector<EngineItem> engine_;
 };
 
+// Of a convolution or product what does not change with the batch; empty where it is not told.
+std::string WeightsOf(OperatorKind kind, const Shapes& shapes) {
+  const bool has_weights = kind == OperatorKind::kConvolution || kind == OperatorKind::kProduct;
+  if (!has_weights || shapes.inputs.size() < 2 || shapes.inputs[0].empty() || shapes.inputs[1].empty()) return "";
+  const Dims& first = shapes.inputs[0];
+  const std::int64_t depth = kind == OperatorKind::kConvolution && first.size() > 1 ? first[1] : first.back();
+  return std::to_string(static_cast<int>(kind)) + ' ' + std::to_string(ElementsOf(shapes.inputs[1])) + ' ' +
+         std::to_string(depth);
+}
+
 }  // namespace
+
+std::optional<double> ScaleOf(const ModelGraph& graph, const RunProfile& run) {
+  std::map<std::string, std::set<std::int64_t>> read;
+  for (const Layer& layer : graph.layers) {
+    const Shapes shapes = ShapesOf(graph, layer);
+    const std::string weights = WeightsOf(PlainKind(KindOf(layer.op), shapes), shapes);
+    if (!weights.empty()) read[weights].insert(ElementsOf(shapes.inputs.front()));
+  }
+  std::optional<double> scale;
+  std::size_t told = 0;
+  for (const ProfiledLayer& layer : run.layers) {
+    const EngineItem item = EngineItemOf(layer);
+    const auto found = read.find(WeightsOf(item.kind, item.shapes));
+    if (found == read.end() || found->second.size() != 1) continue;
+    const double here =
+        static_cast<double>(ElementsOf(item.shapes.inputs.front())) / static_cast<double>(*found->second.begin());
+    if (scale && *scale != here) return std::nullopt;
+    scale = here;
+    ++told;
+  }
+  return told > 1 ? scale : std::nullopt;
+}
 
 std::vector<std::vector<std::size_t>> MatchByOrder(const ModelGraph& graph, const RunProfile& run,
                                                    const std::vector<std::optional<std::size_t>>& known,

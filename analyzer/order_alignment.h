@@ -27,4 +27,8 @@ std::vector<std::vector<std::size_t>> MatchByOrder(const ModelGraph& graph, cons
                                                    const std::vector<std::optional<std::size_t>>& known,
                                                    const std::vector<bool>& taken, const std::vector<bool>& open);
 
+// How many times as much the run's convolutions and products read as those of the model with the same weights: 4 of a
+// run of batch 4 and a model of batch 1. Nothing where they do not agree on it, or fewer than two tell.
+std::optional<double> ScaleOf(const ModelGraph& graph, const RunProfile& run);
+
 }  // namespace infimum

@@ -136,33 +136,31 @@ class RunBuilder {
                               " of the layers' time; no layer of a model stands for it");
   }
 
-  // Ranges that a person named around the layer's operator; the innermost.
-  std::string RangeAround(const std::vector<std::uint32_t>& ranges, std::uint32_t call) const {
-    if (call == kNoCall || ranges[call] == kNoCall) return "";
-    return std::string(names_.of(timeline_.host_calls[ranges[call]]).op) + "/";
-  }
-
+  // Called by the range around them, the innermost that a person named; one that holds nearly all of an inference says
+  // nothing about a layer.
   void AddLayers() {
-    // One that holds nearly all of an inference says nothing about a layer.
-    std::map<std::uint32_t, std::size_t> layers_in;
+    std::vector<std::uint32_t> layers_in(timeline_.host_calls.size(), 0);  // by range, with those of ranges within
     const std::vector<std::uint32_t> ranges = EnclosingCalls(timeline_, [this](const HostCall& call) {
       return call.kind == HostCallKind::kAnnotation && !names_.IsOperator(call) &&
              !names_.of(call).op.starts_with("ProfilerStep#");
     });
+    const auto note = [&](std::uint32_t range, std::uint32_t count) {
+      if (range != kNoCall) layers_in[range] += count;
+    };
     const std::vector<std::size_t>& first = inferences_[chosen_.front()];
-    for (const std::size_t layer : first) {
-      if (layers_[layer].call == kNoCall) continue;
-      for (std::uint32_t range = ranges[layers_[layer].call]; range != kNoCall; range = ranges[range])
-        ++layers_in[range];
-    }
+    for (const std::size_t layer : first)
+      if (layers_[layer].call != kNoCall) note(ranges[layers_[layer].call], 1);
+    for (std::size_t i = layers_in.size(); i-- > 0;)  // a range stands behind the one that it is in
+      if (layers_in[i] > 0) note(ranges[i], layers_in[i]);
     std::map<std::string, std::size_t> counts;
     for (std::size_t k = 0; k < first.size(); ++k) {
       const TracedLayer& traced = layers_[first[k]];
       ProfiledLayer layer;
       layer.op = OpOf(traced);
-      const bool is_named = traced.call != kNoCall && layers_in[ranges[traced.call]] * 10 < first.size() * 9;
-      layer.name =
-          (is_named ? RangeAround(ranges, traced.call) : "") + layer.op + "#" + std::to_string(++counts[layer.op]);
+      const std::uint32_t range = traced.call == kNoCall ? kNoCall : ranges[traced.call];
+      if (range != kNoCall && std::size_t{layers_in[range]} * 10 < first.size() * 9)
+        layer.name = std::string(names_.of(timeline_.host_calls[range]).op) + "/";
+      layer.name += layer.op + "#" + std::to_string(++counts[layer.op]);
       if (traced.call != kNoCall)
         layer.input_tensors = TensorsOf(names_.ShapesOf(timeline_, timeline_.host_calls[traced.call]));
       std::int64_t longest = -1;

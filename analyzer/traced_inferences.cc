@@ -4,6 +4,7 @@
 #include <cctype>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 namespace infimum {
@@ -71,11 +72,40 @@ std::vector<Ranges> RepeatedRanges(const Timeline& timeline, const TracedNames& 
   return repeated;
 }
 
-std::int64_t TimeOf(const TracedInferences& inferences, const std::vector<std::int64_t>& times) {
-  std::int64_t time = 0;
-  for (const std::vector<std::size_t>& list : inferences.layers)
-    for (const std::size_t i : list) time += times[i];
-  return time;
+// Time of the layers asked for in a window, found by halving: a trace may have many kinds of ranges.
+class LayerTimes {
+ public:
+  LayerTimes(const std::vector<TracedLayer>& layers, const std::vector<std::int64_t>& times) : layers_(layers) {
+    before_.reserve(times.size() + 1);
+    for (const std::int64_t time : times) before_.push_back(before_.back() + time);
+  }
+
+  double all() const { return static_cast<double>(before_.back()); }
+  double In(const Window& window) const {
+    return static_cast<double>(before_[Place(window.end_ns)] - before_[Place(window.start_ns)]);
+  }
+
+ private:
+  std::size_t Place(std::int64_t moment) const {
+    const auto place = std::ranges::lower_bound(layers_, moment, {}, &TracedLayer::asked_ns);
+    return static_cast<std::size_t>(place - layers_.begin());
+  }
+
+  const std::vector<TracedLayer>& layers_;
+  std::vector<std::int64_t> before_{0};  // time of the layers before each
+};
+
+// Those that hold nearly all of the time, in two windows or more; of ranges within ranges the outer, which are fewer.
+std::optional<Ranges> OutermostRanges(std::vector<Ranges> repeated, const LayerTimes& times) {
+  std::optional<Ranges> chosen;
+  for (Ranges& ranges : repeated) {
+    std::erase_if(ranges.windows, [&times](const Window& window) { return times.In(window) <= 0; });
+    double time = 0;
+    for (const Window& window : ranges.windows) time += times.In(window);
+    if (ranges.windows.size() < 2 || time < kLeastShare * times.all()) continue;
+    if (!chosen || ranges.windows.size() < chosen->windows.size()) chosen = std::move(ranges);
+  }
+  return chosen;
 }
 
 // The least period of the whole sequence that it is a multiple of (Knuth, Morris and Pratt's failure function).
@@ -101,17 +131,12 @@ TracedInferences DivideIntoInferences(const Timeline& timeline, const TracedName
     best.how = "by ProfilerStep";
     if (!best.layers.empty()) return best;
   }
-  // Of ranges within ranges the outer ones, which are fewer.
-  const auto all = static_cast<double>(std::accumulate(times.begin(), times.end(), std::int64_t{0}));
-  best = {};
-  for (const Ranges& ranges : RepeatedRanges(timeline, names)) {
-    TracedInferences candidate = LayersIn(ranges.windows, layers);
-    if (candidate.layers.size() < 2 || static_cast<double>(TimeOf(candidate, times)) < kLeastShare * all) continue;
-    if (!best.layers.empty() && best.layers.size() <= candidate.layers.size()) continue;
-    best = std::move(candidate);
-    best.how = "by the ranges '" + std::string(ranges.stem) + "'";
+  if (const auto ranges = OutermostRanges(RepeatedRanges(timeline, names), LayerTimes(layers, times))) {
+    best = LayersIn(ranges->windows, layers);
+    best.how = "by the ranges '" + std::string(ranges->stem) + "'";
+    return best;
   }
-  if (!best.layers.empty()) return best;
+  best = {};
   const std::size_t period = PeriodOf(keys);
   for (std::size_t begin = 0; begin < layers.size(); begin += period) {
     std::vector<std::size_t>& list = best.layers.emplace_back(std::min(period, layers.size() - begin));

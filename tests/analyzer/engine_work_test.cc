@@ -16,10 +16,14 @@ TEST(EngineWork, IsToldByOperatorAndName) {
   EXPECT_EQ(OwnWorkOf(Layer("r", "ReorderOutput")), EngineWork::kLayoutChange);
   EXPECT_EQ(OwnWorkOf(Layer("r", "com.microsoft.nchwc.ReorderInput")), EngineWork::kLayoutChange);
   EXPECT_EQ(OwnWorkOf(Layer("Transpose_token_115", "Transpose")), EngineWork::kLayoutChange);
-  EXPECT_EQ(OwnWorkOf(Layer("Reformatting CopyNode for Input Tensor 0 to Conv_0", "NoOp")), EngineWork::kLayoutChange);
+  const char* reformat = "Reformatting CopyNode for Input Tensor 0 to Conv_0";
+  EXPECT_EQ(OwnWorkOf(Layer(reformat, "Reformat")), EngineWork::kLayoutChange);
+  EXPECT_EQ(OwnWorkOf(Layer(reformat, "NoOp")), EngineWork::kCopy);  // which moves nothing
   EXPECT_EQ(OwnWorkOf(Layer("InsertedPrecisionFreeCast_x", "Cast")), EngineWork::kTypeChange);
   EXPECT_EQ(OwnWorkOf(Layer("Memcpy", "MemcpyFromHost")), EngineWork::kCopy);
   EXPECT_EQ(OwnWorkOf(Layer("reshape_after_Gemm_48", "NoOp")), EngineWork::kCopy);
+  EXPECT_EQ(OwnWorkOf(Layer("aten::copy_#3", "aten::copy_")), EngineWork::kCopy);
+  EXPECT_EQ(OwnWorkOf(Layer("k#1", "cudnn::ops::nchwToNhwcKernel")), EngineWork::kLayoutChange);
   ProfiledLayer serving = Layer("unsqueeze_before_a", "Unsqueeze");
   serving.serves = "a";
   EXPECT_EQ(OwnWorkOf(serving), EngineWork::kCopy);

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <random>
 #include <string>
 
 #include "tests/support/timeline_builder.h"
@@ -195,6 +197,44 @@ TEST(TimelineRun, WhatWasWaitedForIsNotGuessed) {
   const RunProfile run = RunOf(TimelineBuilder().Work("a", 0, 10).Work("b", 100, 10).Build());
   EXPECT_FALSE(run.idle);
   EXPECT_THAT(run.warnings, Contains(HasSubstr("no call is known to have started")));
+}
+
+// Calls that overlap in any way, ranges, work that nobody started: all of a device's work is in the layers, once.
+TEST(TimelineRun, NoWorkOfARandomTimelineIsLostOrCountedTwice) {
+  std::mt19937_64 random(11);
+  const auto pick = [&](std::int64_t most) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(most));
+  };
+  int checked = 0;
+  for (int round = 0; round < 500; ++round) {
+    TimelineBuilder builder;
+    const auto name = [&] {
+      return std::array{"aten::linear", "aten::addmm", "AddmmBackward0", "my op", "aten::view", "range"}.at(
+          static_cast<std::size_t>(pick(6)));
+    };
+    for (std::int64_t i = pick(20); i > 0; --i)
+      builder.Call(pick(4) == 0 ? HostCallKind::kAnnotation : HostCallKind::kOperator, name(), pick(400), pick(200), -1,
+                   static_cast<std::uint32_t>(pick(2)));
+    std::int64_t all = 0;
+    for (std::int64_t i = 1 + pick(20); i > 0; --i) {
+      const std::int64_t start = pick(400), duration = pick(50);
+      if (pick(3) > 0)
+        builder.Call(HostCallKind::kRuntime, "launch", start - pick(50), 3, i, static_cast<std::uint32_t>(pick(2)));
+      builder.Work(pick(2) == 0 ? "gemm" : "relu", start, duration, i, static_cast<std::uint32_t>(pick(2)));
+      all += duration;
+    }
+    const RunProfile run = RunOf(builder.Build());
+    ASSERT_FALSE(run.layers.empty());
+    if (!run.warnings.front().starts_with("one inference")) continue;
+    ++checked;
+    Latency layers{0};
+    for (const ProfiledLayer& layer : run.layers) layers += layer.samples.at(0);
+    ASSERT_NEAR(layers.count() * 1000, static_cast<double>(all), 1e-6) << round;
+    if (!run.idle) continue;
+    ASSERT_NEAR((run.profiled.at(0) - run.idle->total()).count(), (layers - run.idle->overlapped).count(), 1e-9)
+        << round;
+  }
+  EXPECT_GT(checked, 250);
 }
 
 TEST(TimelineRun, AnEmptyTimelineIsARunWithoutLayers) {

@@ -4,7 +4,7 @@
 //   "Reformatting CopyNode for Input Tensor 0 to Conv_0"       layout change (TensorRT's Reformat; the type may change
 //   too) Transpose_token_115                                        layout change: ONNX Runtime added and named it
 //   InsertedPrecisionFreeCast_x (Cast)                         type change
-//   MemcpyFromHost, "reshape_after_Gemm_48", aten::copy_       copy
+//   MemcpyFromHost, "reshape_after_Gemm_48" (NoOp), aten::copy_, Memcpy DtoD      copy
 //   QuantizeLinear_2 (Reformat, nodes: QuantizeLinear_2)       none: it is a node of the model
 //
 // "None" does not mean that it is a layer of the model: only that nothing says it is the engine's.

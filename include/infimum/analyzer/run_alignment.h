@@ -61,6 +61,7 @@ struct Alignment {
   Latency measured{0};                    // sum over rows that are not inside a body
   Latency own{0};                         // of it the engine's own work
   Latency unmatched{0};                   // of it what no layer could be found for
+  std::vector<std::string> remarks;       // what the user could do: a model bound to another batch than the run's
 };
 
 // `layers` are the bracket's, one for each layer of `graph`.
