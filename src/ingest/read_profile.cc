@@ -37,9 +37,7 @@ Result<Profile> ReadText(FileKind kind, std::istream& text, const std::string& o
       return Profile(std::move(run));
     }
     case FileKind::kOnnxRuntimeProfile: {
-      RunProfile run;
-      run.framework = "onnxruntime";
-      INFIMUM_ASSIGN_OR_RETURN(run.layers, ReadOnnxRuntimeProfile(text, origin));
+      INFIMUM_ASSIGN_OR_RETURN(RunProfile run, ReadOnnxRuntimeProfile(text, origin));
       return Profile(std::move(run));
     }
     case FileKind::kKinetoTrace: {
