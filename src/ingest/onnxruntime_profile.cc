@@ -185,6 +185,10 @@ Result<RunProfile> ReadOnnxRuntimeProfile(std::istream& input, std::string_view 
     }
     run.layers.push_back(std::move(layer));
   }
+  if (run.layers.empty()) {
+    return Error{fmt::format(
+        "{}: no node of the profile ran within an inference ('model_run'); profile whole inferences", origin)};
+  }
   if (launched_alone > 0) {
     run.warnings.push_back(fmt::format(
         "{} layers ran on a GPU whose kernels the profile does not show: it has the host's time to start them, which "

@@ -164,6 +164,14 @@ TEST(OnnxRuntimeProfile, WhatIsNoProfileIsAnErrorThatNamesTheFile) {
   EXPECT_THAT(Parse(cut).error().message, AllOf(HasSubstr("profile.json"), HasSubstr("cut off")));
 }
 
+TEST(OnnxRuntimeProfile, NodesOutsideOfAllInferencesAreNoRun) {
+  EXPECT_THAT(Parse(R"([{"cat":"Node","name":"a_kernel_time","dur":1,"ts":90},)"
+                    R"({"cat":"Session","name":"model_run","dur":5,"ts":1}])")
+                  .error()
+                  .message,
+              HasSubstr("profile.json: no node of the profile ran within an inference"));
+}
+
 TEST(OnnxRuntimeProfile, WrongTypesAndTimesAreErrorsThatSayWhichEvent) {
   const char* const kBad[] = {
       R"({"cat":"Node","name":7})",
