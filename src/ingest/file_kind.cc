@@ -141,7 +141,10 @@ FileKind DetectFileKind(std::istream& input) {
     return FileKind::kArchive;
   }
   const std::string first_line = start.substr(0, start.find('\n'));
-  const bool is_journal = first_line.find("\"infimum.results/") != std::string::npos;
+  const auto first_line_has = [&](const char* text) { return first_line.find(text) != std::string::npos; };
+  // Google Benchmark JSON says it too, and may stand on one line.
+  const bool is_journal =
+      first_line_has("\"infimum.results/") && !first_line_has("\"context\"") && !first_line_has("\"benchmarks\"");
   FileKind profile = is_journal ? FileKind::kUnknown : TensorRtKind(start);
   if (!is_journal && profile == FileKind::kUnknown) profile = TraceKind(start);
   if (!is_journal && profile == FileKind::kUnknown && IsChakraTrace(start)) profile = FileKind::kChakraTrace;

@@ -13,6 +13,8 @@
 namespace infimum::fuzz {
 namespace {
 
+std::size_t refusals = 0;
+
 bool IsTime(Latency time) { return std::isfinite(time.count()) && time.count() >= 0; }
 
 // Removed when the process ends.
@@ -53,11 +55,14 @@ std::filesystem::path FileOf(const std::uint8_t* data, std::size_t size) {
 }
 
 void CheckRefusal(const Error& error, std::string_view origin) {
+  ++refusals;
   Require(error.message.starts_with(origin), "an error does not name the input: " + error.message);
   const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
   Require(std::none_of(error.message.begin(), error.message.end(), is_control),
           "an error has control characters: " + error.message);
 }
+
+std::size_t Refusals() { return refusals; }
 
 void CheckRun(const RunProfile& run) {
   Require(!run.layers.empty() || !run.end_to_end.empty(), "a run without layers and samples");

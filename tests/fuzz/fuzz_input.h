@@ -40,6 +40,8 @@ std::filesystem::path FileOf(const std::uint8_t* data, std::size_t size);
 
 // It names the input, and is one line of printable text, whatever was in the input.
 void CheckRefusal(const Error& error, std::string_view origin = kOrigin);
+// How often that was asked: what a corpus calls sound must not be refused.
+std::size_t Refusals();
 
 // Times are finite and not negative; there is something in it.
 void CheckRun(const RunProfile& run);

@@ -20,6 +20,8 @@ TEST(FileKind, TheContentDecides) {
   EXPECT_EQ(KindOf(R"({"schema":"infimum.results/1","kind":"header"})"), FileKind::kJournal);
   EXPECT_EQ(KindOf(R"({"schema": "infimum.run/1", "framework": "onnxruntime"})"), FileKind::kRun);
   EXPECT_EQ(KindOf("{\n \"context\": {\"infimum\": {}}, \"benchmarks\": []}"), FileKind::kGoogleBenchmark);
+  EXPECT_EQ(KindOf(R"({"context":{"infimum":{"schema":"infimum.results/1"}},"benchmarks":[]})"),
+            FileKind::kGoogleBenchmark);
   EXPECT_EQ(KindOf("{\n \"context\": {}, \"benchmarks\": []}"), FileKind::kScopeBenchmarks);
   EXPECT_EQ(KindOf(R"({"benchmarks": [{"name": "LAYER_CUDNN_ADD_TENSOR_FLOAT32"}]})"), FileKind::kScopeBenchmarks);
 }
