@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct Target {
   const char* name;
   int (*run)(const std::uint8_t* data, std::size_t size);
 };
+
+void PrintTo(const Target& target, std::ostream* stream) { *stream << target.name; }
 
 class Corpus : public ::testing::TestWithParam<Target> {};
 
