@@ -19,7 +19,8 @@ target_include_directories(infimum_flags INTERFACE "${INFIMUM_SOURCE_DIR}/includ
 # GCC 12 sees overlaps where std::string is assigned a literal (its bug 105651): -Wno-restrict. nvcc knows other flags,
 # and its own stubs are not free of warnings.
 target_compile_options(infimum_flags INTERFACE
-  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wnon-virtual-dtor;-Wno-restrict>")
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wnon-virtual-dtor>"
+  "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-restrict>")
 if(INFIMUM_WARNINGS_AS_ERRORS)
   target_compile_options(infimum_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-Werror>")
 endif()
@@ -28,6 +29,13 @@ if(INFIMUM_SANITIZE)
   # null, which AddressSanitizer reports as well, and of objects' sizes and types: a seventh of the time, together.
   target_compile_options(infimum_flags INTERFACE
     "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined;-fno-sanitize=null,object-size,vptr;-fno-sanitize-recover=undefined;-fno-omit-frame-pointer;-O1;-g1>")
+  target_link_options(infimum_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
+if(INFIMUM_FUZZ)
+  # Libraries only count what they run; each fuzzer links libFuzzer itself.
+  target_compile_options(infimum_flags INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=fuzzer-no-link,address,undefined;-fno-sanitize=null,object-size,vptr;-fno-sanitize-recover=undefined;-fno-omit-frame-pointer;-O1;-g1>")
   target_link_options(infimum_flags INTERFACE -fsanitize=address,undefined)
 endif()
 

@@ -107,7 +107,7 @@ std::optional<std::string> NearestName(std::string_view name, std::span<const st
 
 std::string DidYouMean(std::string_view name, std::span<const std::string_view> known) {
   const std::optional<std::string> nearest = NearestName(name, known);
-  return nearest ? ", did you mean '" + *nearest + "'?" : std::string();
+  return nearest ? ", did you mean " + Quoted(*nearest) + "?" : std::string();
 }
 
 std::string Quoted(std::string_view text) {

@@ -106,10 +106,11 @@ class Finder {
     std::ranges::stable_sort(regions_, [](const FusableRegion& a, const FusableRegion& b) {
       return a.layers != b.layers ? a.layers < b.layers : Format(a.workload) < Format(b.workload);
     });
-    const auto [first, last] = std::ranges::unique(regions_, [](const FusableRegion& a, const FusableRegion& b) {
+    // Not std::ranges::unique: Clang 14, which builds the fuzzers, does not compile libstdc++'s.
+    const auto is_same = [](const FusableRegion& a, const FusableRegion& b) {
       return a.layers == b.layers && Format(a.workload) == Format(b.workload);
-    });
-    regions_.erase(first, last);
+    };
+    regions_.erase(std::unique(regions_.begin(), regions_.end(), is_same), regions_.end());
     return std::move(regions_);
   }
 

@@ -23,6 +23,8 @@ std::string_view Name(FileKind kind) {
       return "profile of ONNX Runtime";
     case FileKind::kKinetoTrace:
       return "trace of PyTorch's profiler";
+    case FileKind::kChakraTrace:
+      return "Chakra trace";
     case FileKind::kNsysExport:
       return "export of Nsight Systems";
     case FileKind::kTensorRtLayerInfo:
@@ -33,6 +35,8 @@ std::string_view Name(FileKind kind) {
       return "TensorRT inference times";
     case FileKind::kTensorRtMetadata:
       return "metadata of a TensorRT engine";
+    case FileKind::kArchive:
+      return "archive of files";
     case FileKind::kUnknown:
       return "unknown";
   }
@@ -79,6 +83,18 @@ FileKind TraceKind(const std::string& start) {
   return is_session ? FileKind::kOnnxRuntimeProfile : FileKind::kKinetoTrace;
 }
 
+// A graph of nodes, called so by its schema or by the node of a process or thread that comes first.
+bool IsChakraTrace(std::string_view start) {
+  const auto has = [&](std::string_view text) { return start.find(text) != std::string_view::npos; };
+  if (start.find_first_not_of(" \t\r\n") != start.find('{')) return false;
+  return has("\"workload_graph\"") || (has("\"nodes\"") && (has("-chakra.") || has("[pytorch|profiler|execution_")));
+}
+
+// tar has its name behind the first file's header, zip at its start.
+bool IsArchive(std::string_view start) {
+  return (start.size() >= 512 && start.substr(257, 5) == "ustar") || start.starts_with("PK\3\4");
+}
+
 // What follows `token`, after space on both sides; nullopt where the text begins with something else.
 std::optional<std::string_view> Behind(std::string_view text, std::string_view token) {
   text = TrimSpace(text);
@@ -119,10 +135,19 @@ FileKind DetectFileKind(std::istream& input) {
     input.seekg(0);
     return ingest::IsStoreOfOurs(start) ? FileKind::kUnknown : FileKind::kNsysExport;
   }
+  if (IsArchive(start)) {
+    input.clear();
+    input.seekg(0);
+    return FileKind::kArchive;
+  }
   const std::string first_line = start.substr(0, start.find('\n'));
-  const bool is_journal = first_line.find("\"infimum.results/") != std::string::npos;
+  const auto first_line_has = [&](const char* text) { return first_line.find(text) != std::string::npos; };
+  // Google Benchmark JSON says it too, and may stand on one line.
+  const bool is_journal =
+      first_line_has("\"infimum.results/") && !first_line_has("\"context\"") && !first_line_has("\"benchmarks\"");
   FileKind profile = is_journal ? FileKind::kUnknown : TensorRtKind(start);
   if (!is_journal && profile == FileKind::kUnknown) profile = TraceKind(start);
+  if (!is_journal && profile == FileKind::kUnknown && IsChakraTrace(start)) profile = FileKind::kChakraTrace;
   const bool is_known = is_journal || profile != FileKind::kUnknown;
   const std::string end = is_known ? std::string() : EndOf(input, start);
   input.clear();

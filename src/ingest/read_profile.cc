@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "infimum/ingest/chakra_trace.h"
 #include "infimum/ingest/kineto_trace.h"
 #include "infimum/ingest/nsys_export.h"
 #include "infimum/ingest/onnxruntime_profile.h"
@@ -37,15 +38,18 @@ Result<Profile> ReadText(FileKind kind, std::istream& text, const std::string& o
       return Profile(std::move(run));
     }
     case FileKind::kOnnxRuntimeProfile: {
-      RunProfile run;
-      run.framework = "onnxruntime";
-      INFIMUM_ASSIGN_OR_RETURN(run.layers, ReadOnnxRuntimeProfile(text, origin));
+      INFIMUM_ASSIGN_OR_RETURN(RunProfile run, ReadOnnxRuntimeProfile(text, origin));
       return Profile(std::move(run));
     }
     case FileKind::kKinetoTrace: {
       INFIMUM_ASSIGN_OR_RETURN(Timeline timeline, ReadKinetoTrace(text, origin));
       return Profile(std::move(timeline));
     }
+    case FileKind::kChakraTrace:
+      return ReadChakraTrace(text, origin);
+    case FileKind::kArchive:
+      return Error{
+          fmt::format("{}: an {}: unpack it first (tar -xf, unzip) and name the files in it", origin, Name(kind))};
     case FileKind::kNsysExport:
       return Error{fmt::format("{}: a compressed database: unpack it first (gunzip)", origin)};
     case FileKind::kJournal:
@@ -58,8 +62,8 @@ Result<Profile> ReadText(FileKind kind, std::istream& text, const std::string& o
   return Error{fmt::format(
       "{}: no profile that is known: a trace of PyTorch's profiler (export_chrome_trace), an export of Nsight Systems "
       "(nsys export --type sqlite), what trtexec says of an engine (--exportLayerInfo, --exportProfile, "
-      "--exportTimes), a "
-      "profile of ONNX Runtime (enable_profiling) or a run that infimum measure -o wrote",
+      "--exportTimes), a profile of ONNX Runtime (enable_profiling), a Chakra trace as JSON or a run that infimum "
+      "measure -o wrote",
       origin)};
 }
 

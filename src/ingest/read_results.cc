@@ -78,6 +78,7 @@ Status ReadKind(FileKind kind, std::istream& input, std::string_view origin, con
       return ReadScopeBenchmarks(input, origin, taker);
     case FileKind::kOnnxRuntimeProfile:
     case FileKind::kKinetoTrace:
+    case FileKind::kChakraTrace:
       return Error{fmt::format("{}: a {}: infimum compare --run shows what is in it", origin, Name(kind))};
     case FileKind::kNsysExport:
       return Error{fmt::format(
@@ -89,6 +90,9 @@ Status ReadKind(FileKind kind, std::istream& input, std::string_view origin, con
     case FileKind::kTensorRtMetadata:
       return Error{fmt::format("{}: {}: infimum compare --run FILE --run FILE ... shows an engine's files together",
                                origin, Name(kind))};
+    case FileKind::kArchive:
+      return Error{
+          fmt::format("{}: an {}: unpack it first (tar -xf, unzip) and name the files in it", origin, Name(kind))};
     case FileKind::kUnknown:
       break;
   }

@@ -97,7 +97,10 @@ Status ReadIdle(const Json& document, RunProfile& run) {
 Status ReadProfile(const Json& document, const std::string& path, RunProfile& run) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return Error{fmt::format("'profile': {} cannot be read", Quoted(path))};
-  INFIMUM_ASSIGN_OR_RETURN(run.layers, ReadOnnxRuntimeProfile(file, path));
+  INFIMUM_ASSIGN_OR_RETURN(RunProfile profile, ReadOnnxRuntimeProfile(file, path));
+  run.layers = std::move(profile.layers);
+  if (run.profiled.empty()) run.profiled = std::move(profile.profiled);
+  run.warnings.insert(run.warnings.end(), profile.warnings.begin(), profile.warnings.end());
   std::map<std::string, ProfiledLayer> nodes;
   for (const Json& json : ListField(document, "engine_nodes")) {
     INFIMUM_ASSIGN_OR_RETURN(ProfiledLayer node, ReadLayer(json));

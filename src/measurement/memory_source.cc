@@ -24,8 +24,9 @@ Result<std::vector<Measurement>> MemorySource::Find(std::span<const WorkloadKey>
   for (const WorkloadKey& workload : workloads) asked.push_back(&workload);
   const auto key_of = [](const WorkloadKey* key) -> const WorkloadKey& { return *key; };
   if (!std::ranges::is_sorted(asked, {}, key_of)) std::ranges::sort(asked, {}, key_of);
-  const auto repeated = std::ranges::unique(asked, {}, key_of);
-  asked.erase(repeated.begin(), repeated.end());
+  // Not std::ranges::unique: Clang 14, which builds the fuzzers, does not compile libstdc++'s.
+  const auto is_same = [](const WorkloadKey* a, const WorkloadKey* b) { return *a == *b; };
+  asked.erase(std::unique(asked.begin(), asked.end(), is_same), asked.end());
   // What ran on another number of threads is left out before it is copied: a bound asks for each number by itself.
   std::set<std::string_view> fitting;
   for (const auto& [key, environment] : environments_)

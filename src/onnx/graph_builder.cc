@@ -6,6 +6,7 @@
 #include "infimum/base/text.h"
 #include "src/onnx/folding/elements.h"
 #include "src/onnx/folding/fold.h"
+#include "src/onnx/library_message.h"
 #include "src/onnx/model_file.h"
 #include "src/onnx/node_order.h"
 #include "src/onnx/proto_conversion.h"
@@ -22,20 +23,6 @@ std::int64_t MostKept(DataType type) { return IsFloatingPoint(type) ? kMostFolde
 constexpr int kMostDimensions = 64;
 
 std::string DomainOf(const onnx::NodeProto& node) { return node.domain() == "ai.onnx" ? "" : node.domain(); }
-
-// ONNX's messages have several lines and a tag; ours have one.
-std::string OneLine(std::string_view message) {
-  std::string line;
-  for (const char c : message) {
-    if (c == '\n' || c == '\r' || c == '\t')
-      line += line.empty() || line.back() == ' ' ? "" : " ";
-    else if (static_cast<unsigned char>(c) >= 0x20)
-      line += c;
-  }
-  if (line.starts_with('[')) line = line.substr(std::min(line.find(']') + 1, line.size()));
-  const std::string_view trimmed = TrimSpace(line);
-  return std::string(trimmed.ends_with('.') ? trimmed.substr(0, trimmed.size() - 1) : trimmed);
-}
 
 }  // namespace
 
@@ -203,7 +190,7 @@ Status GraphBuilder::AddNode(const onnx::NodeProto& node, int position) {
     try {
       info.schema->Verify(node);
     } catch (const std::exception& problem) {
-      return Error{OneLine(problem.what())};
+      return Error{MessageLine(problem.what())};
     }
   }
   const bool has_bodies = std::any_of(node.attribute().begin(), node.attribute().end(), [](const auto& attribute) {
@@ -246,7 +233,7 @@ Result<std::vector<KnownValue>> GraphBuilder::Infer(const onnx::NodeProto& node,
     info.infer(inference);
   } catch (const std::exception& problem) {
     // Behind an operator that nobody knows, an inference function may stumble over a missing type.
-    if (typed) return Error{OneLine(problem.what())};
+    if (typed) return Error{MessageLine(problem.what())};
     return outputs;
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i].type = inference.output_type(i);

@@ -74,6 +74,14 @@ Status BindInput(const onnx::ValueInfoProto& input, const std::map<std::string, 
   return {};
 }
 
+// A name may hold anything; one that a shell would take apart is quoted, and control characters never pass.
+std::string Printable(std::string_view name) {
+  const bool is_plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+  });
+  return is_plain ? std::string(name) : Quoted(name);
+}
+
 }  // namespace
 
 Result<std::vector<onnx::TypeProto*>> BindInputs(const onnx::GraphProto& graph,
@@ -96,7 +104,7 @@ Result<std::vector<onnx::TypeProto*>> BindInputs(const onnx::GraphProto& graph,
       return Error{"--dim " + name + "=" + std::to_string(value) + ": the model has no symbolic dimension"};
     const std::vector<std::string_view> names(symbols.known.begin(), symbols.known.end());
     std::string list;
-    for (const std::string_view other : names) list += (list.empty() ? "" : ", ") + std::string(other);
+    for (const std::string_view other : names) list += (list.empty() ? "" : ", ") + Printable(other);
     const std::string hint = DidYouMean(name, names);
     return Error{"--dim " + name + "=" + std::to_string(value) + ": the model has no dimension of this name" +
                  (hint.empty() ? "; it has " + list : hint)};
@@ -105,11 +113,7 @@ Result<std::vector<onnx::TypeProto*>> BindInputs(const onnx::GraphProto& graph,
   if (!symbols.unbound.empty()) {
     std::string options;
     for (const std::string& name : symbols.unbound) {
-      // A name may hold anything; one that a shell would take apart is quoted, and control characters never pass.
-      const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
-      });
-      options += " --dim " + (plain ? name : Quoted(name)) + "=N";
+      options += " --dim " + Printable(name) + "=N";
     }
     return Error{symbols.first_problem + "; bind it with" + options};
   }

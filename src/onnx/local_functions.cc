@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "infimum/base/text.h"
+#include "src/onnx/library_message.h"
 
 namespace infimum {
 namespace {
@@ -81,7 +82,7 @@ Status InlineLocalFunctions(onnx::ModelProto& model) {
   try {
     onnx::inliner::InlineLocalFunctions(model);
   } catch (const std::exception& problem) {
-    return Error{std::string("its functions cannot be inlined: ") + problem.what()};
+    return Error{std::string("its functions cannot be inlined: ") + MessageLine(problem.what())};
   }
   return {};
 }

@@ -6,6 +6,7 @@
 
 #include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
+#include "src/onnx/library_message.h"
 #include "src/onnx/mapped_file.h"
 
 namespace infimum {
@@ -161,7 +162,7 @@ Result<ModelFile> ModelFile::Open(const std::filesystem::path& path) {
                                 : file.model_->ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));
     if (!parsed) return Error{name + ": not an ONNX file, or cut short; export or copy it again"};
   } catch (const std::exception& problem) {
-    return Error{name + ": cannot be parsed: " + problem.what()};
+    return Error{name + ": cannot be parsed: " + MessageLine(problem.what())};
   }
   if (!file.model_->has_graph()) return Error{name + ": not an ONNX file: it has no graph"};
   file.sha256_ = Sha256(bytes);

@@ -53,10 +53,9 @@ TEST_P(AlignmentOfRealRuns, ByNameAndWithTheNamesHidden) {
   const Result<ModelGraph> graph = ReadModel(kTraces / "onnx-light" / GetParam().model, ReadOptions{});
   ASSERT_TRUE(graph.ok()) << graph.error().message;
   std::ifstream file(kTraces / "ort" / GetParam().profile);
-  Result<std::vector<ProfiledLayer>> layers = ReadOnnxRuntimeProfile(file, GetParam().profile);
-  ASSERT_TRUE(layers.ok()) << layers.error().message;
-  RunProfile run;
-  run.layers = *std::move(layers);
+  const Result<RunProfile> read = ReadOnnxRuntimeProfile(file, GetParam().profile);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  const RunProfile& run = *read;
 
   const std::vector<LayerLatency> no_bounds(graph->layers.size());
   const Alignment named = AlignRun(*graph, no_bounds, run);

@@ -109,7 +109,7 @@ TEST(Compare, AModelsLayersStandInOneTableOverSeveralRuns) {
 {{"cat":"Node","ph":"X","name":"n0_kernel_time","dur":{},"ts":2,"args":{{"op_name":"Conv","node_index":"1","provider":"P"}}}},
 {{"cat":"Node","ph":"X","name":"n1_kernel_time","dur":{},"ts":40,"args":{{"op_name":"Relu","node_index":"2","provider":"P"}}}},
 {{"cat":"Node","ph":"X","name":"ReorderOutput_kernel_time","dur":7,"ts":60,"args":{{"op_name":"ReorderOutput","node_index":"3","provider":"P"}}}},
-{{"cat":"Session","ph":"X","name":"model_run","dur":45,"ts":2,"args":{{}}}}])",
+{{"cat":"Session","ph":"X","name":"model_run","dur":70,"ts":2,"args":{{}}}}])",
                           conv, relu));
   };
   const std::string a = profile("a.json", 30, 10), b = profile("b.json", 20, 13);

@@ -20,6 +20,8 @@ TEST(FileKind, TheContentDecides) {
   EXPECT_EQ(KindOf(R"({"schema":"infimum.results/1","kind":"header"})"), FileKind::kJournal);
   EXPECT_EQ(KindOf(R"({"schema": "infimum.run/1", "framework": "onnxruntime"})"), FileKind::kRun);
   EXPECT_EQ(KindOf("{\n \"context\": {\"infimum\": {}}, \"benchmarks\": []}"), FileKind::kGoogleBenchmark);
+  EXPECT_EQ(KindOf(R"({"context":{"infimum":{"schema":"infimum.results/1"}},"benchmarks":[]})"),
+            FileKind::kGoogleBenchmark);
   EXPECT_EQ(KindOf("{\n \"context\": {}, \"benchmarks\": []}"), FileKind::kScopeBenchmarks);
   EXPECT_EQ(KindOf(R"({"benchmarks": [{"name": "LAYER_CUDNN_ADD_TENSOR_FLOAT32"}]})"), FileKind::kScopeBenchmarks);
 }
@@ -47,6 +49,24 @@ TEST(FileKind, FilesOfATensorRtEngineAreKnownByTheirFirstKeys) {
             FileKind::kTensorRtMetadata);
   EXPECT_EQ(KindOf(R"([{"cat": "Session", "name": "model_run"}])"), FileKind::kUnknown);
   EXPECT_EQ(KindOf("["), FileKind::kUnknown);
+}
+
+TEST(FileKind, ChakraTracesAreKnownByTheirGraphAndItsSchema) {
+  EXPECT_EQ(KindOf(R"({"workload_graph": [{"Id": 1}]})"), FileKind::kChakraTrace);
+  EXPECT_EQ(KindOf(R"({"schema": "1.1.1-chakra.0.0.4", "pid": 1, "nodes": []})"), FileKind::kChakraTrace);
+  EXPECT_EQ(KindOf(R"({"schema": "1.0.1", "nodes": [{"name": "[pytorch|profiler|execution_graph|thread]"}]})"),
+            FileKind::kChakraTrace);
+  EXPECT_EQ(KindOf(R"({"nodes": []})"), FileKind::kUnknown);
+  EXPECT_EQ(KindOf(R"([{"workload_graph": 1}])"), FileKind::kUnknown);
+}
+
+TEST(FileKind, ArchivesAreKnownSoThatTheErrorCanSayWhatToDo) {
+  std::string tar(1024, '\0');
+  tar.replace(0, 10, "trace.json");
+  EXPECT_EQ(KindOf(tar), FileKind::kUnknown);
+  tar.replace(257, 5, "ustar");
+  EXPECT_EQ(KindOf(tar), FileKind::kArchive);
+  EXPECT_EQ(KindOf("PK\3\4 and so on"), FileKind::kArchive);
 }
 
 TEST(FileKind, AnythingElseIsUnknown) {

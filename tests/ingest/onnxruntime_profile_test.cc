@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -13,83 +14,185 @@ namespace infimum {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-std::string Node(const std::string& name, int microseconds, int index = 0) {
-  return R"({"cat":"Node","name":")" + name + R"(_kernel_time","dur":)" + std::to_string(microseconds) +
-         R"(,"ts":1,"ph":"X","args":{"op_name":"Conv","provider":"CPUExecutionProvider","node_index":")" +
-         std::to_string(index) + R"("}},)";
-}
+// A profile as ONNX Runtime 1.31 writes it: events one after the other on one thread, an inference's behind its nodes'.
+class ProfileText {
+ public:
+  ProfileText& Node(const std::string& name, int microseconds, int index = 0) {
+    events_.push_back(R"({"cat":"Node","name":")" + name + R"(_kernel_time","dur":)" + std::to_string(microseconds) +
+                      R"(,"ts":)" + std::to_string(clock_) + R"(,"tid":7,"ph":"X","args":{"op_name":"Conv",)" +
+                      R"("provider":"CPUExecutionProvider","node_index":")" + std::to_string(index) + R"("}})");
+    clock_ += microseconds;
+    return *this;
+  }
+  ProfileText& RunEnds() {
+    clock_ += 5;
+    events_.push_back(R"({"cat":"Session","name":"model_run","dur":)" + std::to_string(clock_ - run_start_) +
+                      R"(,"ts":)" + std::to_string(run_start_) + R"(,"tid":7,"args":{}})");
+    run_start_ = ++clock_;
+    return *this;
+  }
+  std::string text() const { return Written(events_); }
+  // As later versions write it: by start.
+  std::string sorted_text() const {
+    std::vector<std::string> events = events_;
+    const auto start = [](const std::string& event) { return std::stoi(event.substr(event.find("\"ts\":") + 5)); };
+    std::stable_sort(events.begin(), events.end(), [&](const auto& a, const auto& b) { return start(a) < start(b); });
+    return Written(events);
+  }
 
-const std::string kRunEnds = R"({"cat":"Session","name":"model_run","dur":1,"ts":1,"args":{}},)";
+ private:
+  static std::string Written(const std::vector<std::string>& events) {
+    std::string text = "[";
+    for (const std::string& event : events) text += event + ",\n";
+    return text + R"({"cat":"Session","name":"end"}])";
+  }
 
-std::string Profile(const std::string& events) { return "[" + events + R"({"cat":"Session","name":"end"}])"; }
+  std::vector<std::string> events_;
+  int clock_ = 100, run_start_ = 100;
+};
 
-Result<std::vector<ProfiledLayer>> Parse(const std::string& text) {
+Result<RunProfile> Parse(const std::string& text) {
   std::istringstream input(text);
   return ReadOnnxRuntimeProfile(input, "profile.json");
 }
 
 TEST(OnnxRuntimeProfile, EachInferenceGivesASampleAndTheFirstIsLeftOut) {
-  std::string events;
-  for (int run = 0; run < 4; ++run) events += Node("a", 100 + run) + Node("b", 10) + kRunEnds;
-  const Result<std::vector<ProfiledLayer>> layers = Parse(Profile(events));
-  ASSERT_TRUE(layers.ok()) << layers.error().message;
-  ASSERT_THAT(*layers, SizeIs(2));
-  EXPECT_EQ((*layers)[0].name, "a");
-  EXPECT_EQ((*layers)[0].op, "Conv");
-  EXPECT_EQ((*layers)[0].provider, "CPUExecutionProvider");
-  EXPECT_THAT((*layers)[0].samples, ElementsAre(Latency(101), Latency(102), Latency(103)));
+  ProfileText profile;
+  for (int run = 0; run < 4; ++run) profile.Node("a", 100 + run).Node("b", 10).RunEnds();
+  const Result<RunProfile> run = Parse(profile.text());
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  ASSERT_THAT(run->layers, SizeIs(2));
+  EXPECT_EQ(run->framework, "onnxruntime");
+  EXPECT_EQ(run->layers[0].name, "a");
+  EXPECT_EQ(run->layers[0].op, "Conv");
+  EXPECT_EQ(run->layers[0].provider, "CPUExecutionProvider");
+  EXPECT_THAT(run->layers[0].samples, ElementsAre(Latency(101), Latency(102), Latency(103)));
+  EXPECT_THAT(run->profiled, ElementsAre(Latency(116), Latency(117), Latency(118)));
+  EXPECT_THAT(run->warnings, IsEmpty());
+}
+
+TEST(OnnxRuntimeProfile, TheOrderOfEventsSaysNothing) {
+  ProfileText profile;
+  for (int run = 0; run < 6; ++run) profile.Node("a", 100 + run).Node("b", 10).RunEnds();
+  ASSERT_NE(profile.text(), profile.sorted_text());
+  const Result<RunProfile> by_end = Parse(profile.text());
+  const Result<RunProfile> by_start = Parse(profile.sorted_text());
+  ASSERT_TRUE(by_end.ok() && by_start.ok());
+  EXPECT_EQ(by_end->layers[0].samples, by_start->layers[0].samples);
+  EXPECT_EQ(by_end->profiled, by_start->profiled);
 }
 
 TEST(OnnxRuntimeProfile, ANodeThatRunsSeveralTimesInAnInferenceHasTheSum) {
-  std::string events;
-  for (int run = 0; run < 3; ++run) events += Node("body", 5) + Node("body", 7) + kRunEnds;
-  const Result<std::vector<ProfiledLayer>> layers = Parse(Profile(events));
-  ASSERT_TRUE(layers.ok());
-  EXPECT_THAT((*layers)[0].samples, ElementsAre(Latency(12), Latency(12)));
+  ProfileText profile;
+  for (int run = 0; run < 3; ++run) profile.Node("body", 5).Node("body", 7).RunEnds();
+  const Result<RunProfile> run = Parse(profile.text());
+  ASSERT_TRUE(run.ok());
+  EXPECT_THAT(run->layers[0].samples, ElementsAre(Latency(12), Latency(12)));
 }
 
 TEST(OnnxRuntimeProfile, ASingleInferenceIsKept) {
-  const Result<std::vector<ProfiledLayer>> layers = Parse(Profile(Node("a", 9) + kRunEnds));
-  ASSERT_TRUE(layers.ok());
-  EXPECT_THAT((*layers)[0].samples, ElementsAre(Latency(9)));
+  const Result<RunProfile> run = Parse(ProfileText().Node("a", 9).RunEnds().text());
+  ASSERT_TRUE(run.ok());
+  EXPECT_THAT(run->layers[0].samples, ElementsAre(Latency(9)));
+  EXPECT_THAT(run->profiled, ElementsAre(Latency(14)));
+}
+
+TEST(OnnxRuntimeProfile, AnInferenceThatWasCutOffIsLeftOut) {
+  ProfileText profile;
+  for (int run = 0; run < 2; ++run) profile.Node("a", 9).Node("b", 4).RunEnds();
+  const Result<RunProfile> run = Parse(profile.Node("a", 9).text());
+  ASSERT_TRUE(run.ok());
+  EXPECT_THAT(run->layers[0].samples, SizeIs(2));
+  EXPECT_THAT(run->warnings, ElementsAre(HasSubstr("1 executions of nodes are left out")));
+}
+
+TEST(OnnxRuntimeProfile, WithoutAnInferencesEndAllOfItIsOne) {
+  const Result<RunProfile> run = Parse(ProfileText().Node("a", 9).Node("a", 4).text());
+  ASSERT_TRUE(run.ok());
+  EXPECT_THAT(run->layers[0].samples, ElementsAre(Latency(13)));
+  EXPECT_THAT(run->profiled, IsEmpty());
+  EXPECT_THAT(run->warnings, ElementsAre(HasSubstr("no end of an inference")));
+}
+
+TEST(OnnxRuntimeProfile, InferencesThatReplayACudaGraphShowNoNodes) {
+  ProfileText profile;
+  profile.Node("a", 30).RunEnds().Node("a", 9).RunEnds();
+  for (int run = 0; run < 100; ++run) profile.RunEnds();
+  const Result<RunProfile> run = Parse(profile.text());
+  ASSERT_TRUE(run.ok());
+  EXPECT_THAT(run->layers[0].samples, ElementsAre(Latency(30), Latency(9)));
+  EXPECT_THAT(run->profiled, SizeIs(2));
+  EXPECT_THAT(run->warnings, ElementsAre(HasSubstr("100 of 102 inferences ran no node")));
+}
+
+TEST(OnnxRuntimeProfile, InferencesAtOnceAreToldApartByTheirThreads) {
+  const auto inference = [](int thread, int start) {
+    const std::string tid = R"(,"tid":)" + std::to_string(thread);
+    return R"({"cat":"Node","name":"a_kernel_time","dur":)" + std::to_string(10 * thread) + tid + R"(,"ts":)" +
+           std::to_string(start + 10) + R"(,"args":{}},{"cat":"Session","name":"model_run","dur":50)" + tid +
+           R"(,"ts":)" + std::to_string(start) + "},";
+  };
+  const Result<RunProfile> run = Parse("[" + inference(1, 0) + inference(2, 5) + R"({"cat":"Session","name":"end"}])");
+  ASSERT_TRUE(run.ok());
+  EXPECT_THAT(run->layers[0].samples, ElementsAre(Latency(10), Latency(20)));
+  EXPECT_THAT(run->warnings, ElementsAre(HasSubstr("1 inferences began while others ran")));
 }
 
 TEST(OnnxRuntimeProfile, EqualNamesOfDifferentNodesStayApart) {
-  const Result<std::vector<ProfiledLayer>> layers = Parse(Profile(Node("a", 9, 1) + Node("a", 4, 2) + kRunEnds));
-  ASSERT_TRUE(layers.ok());
-  EXPECT_THAT(*layers, SizeIs(2));
+  const Result<RunProfile> run = Parse(ProfileText().Node("a", 9, 1).Node("a", 4, 2).RunEnds().text());
+  ASSERT_TRUE(run.ok());
+  EXPECT_THAT(run->layers, SizeIs(2));
 }
 
 TEST(OnnxRuntimeProfile, TheFormWithTraceEventsIsReadToo) {
-  const Result<std::vector<ProfiledLayer>> layers = Parse("{\"traceEvents\":" + Profile(Node("a", 9) + kRunEnds) + "}");
-  ASSERT_TRUE(layers.ok());
-  EXPECT_THAT(*layers, SizeIs(1));
+  const Result<RunProfile> run = Parse("{\"traceEvents\":" + ProfileText().Node("a", 9).RunEnds().text() + "}");
+  ASSERT_TRUE(run.ok());
+  EXPECT_THAT(run->layers, SizeIs(1));
 }
 
 TEST(OnnxRuntimeProfile, WhatIsNoProfileIsAnErrorThatNamesTheFile) {
   for (const std::string text : {"", "{}", "[]", "[1]", "\"x\"", R"([{"cat":"Session","name":"model_run"}])"})
     EXPECT_THAT(Parse(text).error().message, HasSubstr("profile.json")) << text;
-  std::string cut = Profile(Node("a", 9) + kRunEnds);
+  std::string cut = ProfileText().Node("a", 9).RunEnds().text();
   cut.resize(cut.size() / 2);
   EXPECT_THAT(Parse(cut).error().message, AllOf(HasSubstr("profile.json"), HasSubstr("cut off")));
 }
 
+TEST(OnnxRuntimeProfile, NodesOutsideOfAllInferencesAreNoRun) {
+  EXPECT_THAT(Parse(R"([{"cat":"Node","name":"a_kernel_time","dur":1,"ts":90},)"
+                    R"({"cat":"Session","name":"model_run","dur":5,"ts":1}])")
+                  .error()
+                  .message,
+              HasSubstr("profile.json: no node of the profile ran within an inference"));
+}
+
 TEST(OnnxRuntimeProfile, WrongTypesAndTimesAreErrorsThatSayWhichEvent) {
-  const char* const kBad[] = {R"({"cat":"Node","name":7})", R"({"cat":"Node","name":"a_kernel_time","dur":-1})",
-                              R"({"cat":"Node","name":"a_kernel_time","dur":1e300})",
-                              R"({"cat":"Node","name":"a_kernel_time","dur":1,"args":{"op_name":[]}})"};
-  for (const char* bad : kBad)
-    EXPECT_THAT(Parse("[" + Node("a", 1) + bad + "]").error().message, HasSubstr("event 2")) << bad;
+  const char* const kBad[] = {
+      R"({"cat":"Node","name":7})",
+      R"({"cat":"Node","name":"a_kernel_time","dur":-1})",
+      R"({"cat":"Node","name":"a_kernel_time","dur":1e300})",
+      R"({"cat":"Node","name":"a_kernel_time","dur":1,"ts":-5})",
+      R"({"cat":"Node","name":"a_kernel_time","dur":1,"args":{"op_name":[]}})",
+      R"({"cat":"Session","name":"model_run","dur":"long"})",
+      R"({"cat":"Kernel","name":"sgemm","dur":-1})",
+      R"({"cat":"Kernel","name":[],"dur":1})",
+      R"({"cat":"Kernel","name":"sgemm","dur":1,"args":{"parent_name":{}}})",
+      R"({"cat":"Kernel","name":"sgemm","dur":1,"args":{"ort_correlation_id":"seven"}})",
+  };
+  const std::string good = R"({"cat":"Node","name":"a_kernel_time","dur":1,"ts":1,"args":{}},)";
+  for (const char* bad : kBad) EXPECT_THAT(Parse("[" + good + bad + "]").error().message, HasSubstr("event 2")) << bad;
 }
 
 TEST(OnnxRuntimeProfile, NoDamagedTextCrashesTheReader) {
-  std::string events;
-  for (int run = 0; run < 3; ++run) events += Node("a", 5) + kRunEnds;
-  const std::string good = Profile(events);
+  ProfileText profile;
+  for (int run = 0; run < 3; ++run) profile.Node("a", 5).RunEnds();
+  const std::string good = profile.text();
   std::mt19937_64 random(11);
   for (int attempt = 0; attempt < 3000; ++attempt) {
     std::string text = good;
@@ -107,14 +210,27 @@ TEST(OnnxRuntimeProfile, RealProfilesAreRead) {
     GTEST_SKIP() << folder << " is absent";
   }
   std::ifstream fused(folder / "light_resnet50_cpu_opt_all.json");
-  const Result<std::vector<ProfiledLayer>> layers = ReadOnnxRuntimeProfile(fused, "all");
-  ASSERT_TRUE(layers.ok()) << layers.error().message;
-  ASSERT_THAT(*layers, SizeIs(59));
-  EXPECT_EQ(layers->front().name, "r2_nchwc");
-  EXPECT_EQ(layers->back().op, "Softmax");
-  for (const ProfiledLayer& layer : *layers) EXPECT_THAT(layer.samples, SizeIs(2)) << layer.name;
+  const Result<RunProfile> run = ReadOnnxRuntimeProfile(fused, "all");
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  ASSERT_THAT(run->layers, SizeIs(59));
+  EXPECT_EQ(run->layers.front().name, "r2_nchwc");
+  EXPECT_EQ(run->layers.back().op, "Softmax");
+  EXPECT_THAT(run->profiled, ElementsAre(Latency(35763), Latency(35799)));
+  EXPECT_THAT(run->warnings, IsEmpty());
+  std::vector<Latency> sums(2);
+  for (const ProfiledLayer& layer : run->layers) {
+    ASSERT_THAT(layer.samples, SizeIs(2)) << layer.name;
+    for (std::size_t i = 0; i < 2; ++i) sums[i] += layer.samples[i];
+  }
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_LT(sums[i], run->profiled[i]);
+    EXPECT_GT(sums[i], 0.9 * run->profiled[i]);
+  }
   std::ifstream plain(folder / "light_squeezenet_cpu_opt_disabled.json");
-  EXPECT_THAT(*ReadOnnxRuntimeProfile(plain, "disabled"), SizeIs(105));
+  const Result<RunProfile> unfused = ReadOnnxRuntimeProfile(plain, "disabled");
+  ASSERT_TRUE(unfused.ok());
+  EXPECT_THAT(unfused->layers, SizeIs(105));
+  EXPECT_THAT(unfused->profiled, ElementsAre(Latency(5178), Latency(4716)));
 }
 
 }  // namespace

@@ -13,12 +13,14 @@ enum class FileKind {
   kRun,              // infimum.run/1
   kOnnxRuntimeProfile,
   kKinetoTrace,  // and other Chrome traces: what is none says so when it is read
+  kChakraTrace,  // as JSON: of an execution or of a workload
   kNsysExport,   // a SQLite database that is no store of ours
   // Of a TensorRT engine, by trtexec (tensorrt_engine.h):
   kTensorRtLayerInfo,  // --exportLayerInfo
   kTensorRtProfile,    // --exportProfile
   kTensorRtTimes,      // --exportTimes
   kTensorRtMetadata,   // the device and the options of trtexec, beside those
+  kArchive,            // of other files: tar or zip, which nothing here reads
   kUnknown,
 };
 std::string_view Name(FileKind kind);

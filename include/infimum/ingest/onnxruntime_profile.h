@@ -1,24 +1,31 @@
-// Reads the JSON that ONNX Runtime writes with `enable_profiling`: one event a node and inference, in whole
-// microseconds.
+// Reads the JSON that ONNX Runtime writes with `enable_profiling`: one event for each inference, for each execution of
+// a node and, of a GPU, for each kernel, in whole microseconds.
 //
-//   {"cat":"Node","name":"conv1_kernel_time","dur":1035,"ts":500569,"args":{"op_name":"Conv","node_index":"448",...}}
+//   {"cat":"Session","name":"model_run","ts":500,"dur":1050,...}
+//   {"cat":"Node","name":"conv1_kernel_time","ts":510,"dur":9,"args":{"op_name":"Conv","node_index":"448",
+//    "provider":"CUDAExecutionProvider",...}}
+//   {"cat":"Kernel","name":"sgemm","dur":40,"args":{"parent_name":"conv1_kernel_time","stream":"13",...}}
 //
-// Both forms are read: a bare array (CPU) and {"traceEvents": [...]}. A file cut off in the middle is an error that
-// says where.
+// gives the layer "conv1" of 40 us, its algorithm "sgemm", and 1050 us for the profiled inference. Both forms are read:
+// a bare array and {"traceEvents": [...]}. A file cut off in the middle is an error that says where.
 #pragma once
 
 #include <istream>
 #include <string_view>
-#include <vector>
 
 #include "infimum/base/result.h"
 #include "infimum/graph/run_profile.h"
 
 namespace infimum {
 
-// Layers in order of first execution, one sample for each inference after the warm-up: the first fifth of
-// the inferences (at least one, where there are more than two) is dropped. A node that runs several times in
-// an inference (in a loop's body) has the sum as its sample.
-Result<std::vector<ProfiledLayer>> ReadOnnxRuntimeProfile(std::istream& input, std::string_view origin);
+// A run with its layers in order of first execution, `profiled`, and in `warnings` what the times do not hold. Layers
+// and `profiled` have one sample for each inference after the warm-up: the first fifth of the inferences (at least one,
+// where there are more than two) is dropped. A node that runs several times in an inference (in a loop's body) has the
+// sum as its sample.
+//
+// A node of CUDA's provider only starts kernels, and its own time is what that took the host: the layer's samples are
+// the sum of its kernels and copies on the device, 0 where it started none. Where the profile has no kernels at all,
+// such layers have no samples.
+Result<RunProfile> ReadOnnxRuntimeProfile(std::istream& input, std::string_view origin);
 
 }  // namespace infimum

@@ -1,0 +1,17 @@
+// Times of a TensorRT engine's inferences.
+#include "infimum/ingest/tensorrt_engine.h"
+#include "tests/fuzz/fuzz_input.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace infimum;
+  std::istringstream text = fuzz::TextOf(data, size);
+  TensorRtStreams streams;
+  streams.times = {&text, std::string(fuzz::kOrigin)};
+  const Result<RunProfile> run = ReadTensorRtEngine(streams);
+  if (run.ok()) {
+    fuzz::CheckRun(*run);
+  } else {
+    fuzz::CheckRefusal(run.error());
+  }
+  return 0;
+}
