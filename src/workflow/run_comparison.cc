@@ -93,8 +93,9 @@ constexpr double kLeastAligned = 0.9;
 
 void RemarkOnAlignment(const Asked& asked, ComparedRun& compared) {
   const Alignment& alignment = compared.alignment;
+  compared.remarks.insert(compared.remarks.end(), alignment.remarks.begin(), alignment.remarks.end());
   const Latency meant = alignment.measured - alignment.own;
-  if (meant.count() <= 0 || alignment.unmatched < meant * (1 - kLeastAligned)) return;
+  if (!alignment.remarks.empty() || meant.count() <= 0 || alignment.unmatched < meant * (1 - kLeastAligned)) return;
   std::string text = fmt::format(
       "only {:.0f} % of the layers' time could be matched with this model: is it the one that ran, "
       "with these dimensions?",
