@@ -116,17 +116,37 @@ class Maker {
       steps_.Add(GapCause::kHostGaps, "between work that was queued", in_.run.idle->queued);
       steps_.Add(GapCause::kMissedParallelism, "layers that ran at once", -in_.run.idle->overlapped);
       steps_.Add(GapCause::kUnexplained,
-                 end_to_end ? "the run without a profiler against the one with it"
+                 end_to_end ? "the run without a profiler against its layers' medians"
                             : "the median inference against the medians of its layers",
                  rest);
+      waterfall_.scatter = rest;
       return;
     }
-    // The framework's own time between the layers; a profiler that writes between them adds to its run's, so that what
+    // The framework's own time between the layers. A profiler that writes between them adds to its run's, so that what
     // the run without it has is the better figure, as far as the run with it shows so much.
     Latency host = std::max(rest, Latency(0));
-    if (profiled) host = std::min(host, std::max(*profiled - layers_time_, Latency(0)));
+    if (profiled) host = std::min(host, OutsideOfLayers(*profiled));
     steps_.Add(GapCause::kHostGaps, "outside the layers", host);
-    steps_.Add(GapCause::kUnexplained, "the run without a profiler against the one with it", rest - host);
+    waterfall_.scatter = rest - host;
+    steps_.Add(GapCause::kUnexplained,
+               end_to_end ? "the run without a profiler against its layers' medians"
+                          : "the median inference against the medians of its layers",
+               waterfall_.scatter);
+  }
+
+  // Of an inference under the profiler what no layer's time holds. Where each layer has a sample of each inference, the
+  // median of that difference: work of others that held up a layer is in that layer's sample then.
+  Latency OutsideOfLayers(Latency profiled) const {
+    const std::size_t count = in_.run.profiled.size();
+    std::vector<Latency> outside = in_.run.profiled;
+    for (const ComparedRow& row : waterfall_.rows) {
+      for (const std::size_t layer : row.engine_layers) {
+        const std::vector<Latency>& samples = in_.run.layers[layer].samples;
+        if (samples.size() != count) return std::max(profiled - layers_time_, Latency(0));
+        for (std::size_t i = 0; i < count; ++i) outside[i] -= samples[i];
+      }
+    }
+    return std::max(Quantile(outside, 0.5), Latency(0));
   }
 
   // Row by row what the engine takes above the best that is known for the same layers.

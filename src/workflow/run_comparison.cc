@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "infimum/analyzer/timeline_run.h"
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
+#include "infimum/reports/quantity_text.h"
 #include "infimum/workflow/device_choice.h"
 #include "src/workflow/report_filling.h"
 #include "src/workflow/run_gap.h"
@@ -95,7 +97,10 @@ void RemarkOnAlignment(const Asked& asked, ComparedRun& compared) {
   const Alignment& alignment = compared.alignment;
   compared.remarks.insert(compared.remarks.end(), alignment.remarks.begin(), alignment.remarks.end());
   const Latency meant = alignment.measured - alignment.own;
-  if (!alignment.remarks.empty() || meant.count() <= 0 || alignment.unmatched < meant * (1 - kLeastAligned)) return;
+  // Of another file it is said that its layers are matched as well as they can be.
+  const bool is_other = !compared.run.model_sha256.empty() && compared.run.model_sha256 != asked.graph.sha256;
+  if (is_other || !alignment.remarks.empty() || meant.count() <= 0 || alignment.unmatched < meant * (1 - kLeastAligned))
+    return;
   std::string text = fmt::format(
       "only {:.0f} % of the layers' time could be matched with this model: is it the one that ran, "
       "with these dimensions?",
@@ -139,6 +144,19 @@ void RemarkOnBound(const Asked& asked, ComparedRun& compared) {
                                            compared.run.contract, Name(bracket.contract)));
 }
 
+// From here on the two runs behind a profile say different things.
+constexpr double kMostScatter = 0.1;
+
+void RemarkOnScatter(ComparedRun& compared) {
+  const Waterfall& waterfall = compared.waterfall;
+  if (std::abs(waterfall.scatter.count()) <= kMostScatter * waterfall.measured.count()) return;
+  compared.remarks.push_back(
+      fmt::format("the layers' medians and what stands between them make {}, the run took {}: other work seems to have "
+                  "disturbed one of "
+                  "the two; measure again on a quiet machine",
+                  LatencyText(waterfall.measured - waterfall.scatter), LatencyText(waterfall.measured)));
+}
+
 Status Compare(const Asked& asked, ComparedRun& compared) {
   compared.selection.threads = asked.options.threads.value_or(compared.run.threads);
   compared.selection.cache = asked.options.campaign.cache;
@@ -169,6 +187,7 @@ Status Compare(const Asked& asked, ComparedRun& compared) {
   compared.waterfall = std::move(gap.waterfall);
   compared.findings = std::move(gap.findings);
   RemarkOnAlignment(asked, compared);
+  RemarkOnScatter(compared);
   return {};
 }
 

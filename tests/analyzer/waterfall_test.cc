@@ -73,6 +73,21 @@ TEST_F(BuiltWaterfall, WhatOnlyTheProfilerCostsIsNoHostGap) {
   EXPECT_THAT(waterfall.Find(GapCause::kUnexplained)->parts.at(0).name, HasSubstr("without a profiler"));
 }
 
+TEST_F(BuiltWaterfall, OtherWorkThatHeldUpALayerNowAndThenIsNoHostGap) {
+  // Each inference lost 300 us to other work, in another layer each time; between the layers are 4.
+  for (std::size_t i = 0; i < run.layers.size(); ++i) {
+    const Latency own = run.layers[i].samples.front();
+    run.layers[i].samples.assign(run.layers.size(), own);
+    run.layers[i].samples[i] += Latency(300);
+  }
+  run.profiled.assign(run.layers.size(), Latency(307 + 300 + 4));
+  run.end_to_end = {{{Latency(607)}}};
+  const Waterfall waterfall = Account();
+  EXPECT_NEAR(waterfall.Of(GapCause::kHostGaps).count(), 4, 1e-6);
+  EXPECT_NEAR(waterfall.Of(GapCause::kUnexplained).count(), 296, 1e-6);
+  EXPECT_NEAR(waterfall.scatter.count(), 296, 1e-6);
+}
+
 TEST_F(BuiltWaterfall, AnAcceleratorsIdleTimeIsAHostGapAndWhatRanAtOnceIsNoMissedParallelism) {
   run.idle = DeviceIdle{Latency(20), Latency(3), Latency(2), Latency(90)};
   run.end_to_end = {{{Latency(307 + 25 - 90)}}};

@@ -69,6 +69,9 @@ struct Waterfall {
   // What a layer takes in the model over what it takes alone: R over the bound of what it ran, 1 without R. The steps
   // count the best times so.
   double in_context = 1;
+  // Of what is unexplained: the run that was measured against the layers' medians and what stands between them. Large
+  // where other work disturbed a run.
+  Latency scatter{0};
   std::vector<ComparedRow> rows;
   // Of rows: what is computed in wider arithmetic than the bracket's contract has it.
   std::vector<bool> is_wider;
