@@ -140,8 +140,8 @@ void AddCompareCommand(CLI::App& app, Invocation& invocation) {
       app, "compare", "where the time of a profiled run went, and what to change",
       "Takes traces of PyTorch's profiler (torch.profiler, Kineto), exports of Nsight Systems\n"
       "(nsys export --type sqlite), what trtexec says of a TensorRT engine (--exportLayerInfo, --exportProfile,\n"
-      "--exportTimes: its files, or their folder), profiles of ONNX Runtime (enable_profiling) and runs that\n"
-      "infimum measure -o wrote; texts also compressed with gzip. By itself a trace says what each device did with\n"
+      "--exportTimes: its files, or their folder), profiles of ONNX Runtime (enable_profiling), Chakra's traces and\n"
+      "runs that infimum measure -o wrote; texts also compressed with gzip. By itself a trace says what each device did with\n"
       "its time, for whom it waited, the operators and kernels that took it; an engine's layers which operators and\n"
       "layers took the time; and both findings by what they can win.\n"
       "With MODEL: the way from the measured time to the bound in steps that add up, findings ranked by their gain,\n"
