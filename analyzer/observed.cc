@@ -7,11 +7,9 @@
 namespace infimum {
 
 std::vector<ObservedUnit> ObservedIn(const ModelGraph& graph, const RunProfile& run) {
-  std::vector<LayerLatency> layers(graph.layers.size());
-  for (std::size_t i = 0; i < layers.size(); ++i) layers[i].layer = LayerId(i);
   const Candidate candidate{"observed", run.framework + "-" + run.framework_version, "any", "any", false};
   std::vector<ObservedUnit> units;
-  for (const AlignedRow& row : AlignRun(graph, layers, run).rows) {
+  for (const AlignedRow& row : AlignRun(graph, run).rows) {
     const bool is_sure =
         row.clue == AlignmentClue::kStated || row.clue == AlignmentClue::kValue || row.clue == AlignmentClue::kNode;
     if (!row.measured || row.inside_body || !is_sure) continue;

@@ -11,18 +11,10 @@
 namespace infimum {
 namespace {
 
-void AddTimes(const std::vector<LayerLatency>& layers, const RunProfile& run, const ModelGraph& graph,
-              AlignedRow& row) {
-  Latency bound{0}, measured{0};
-  bool all_known = !row.layers.empty();
+void AddTimes(const RunProfile& run, const ModelGraph& graph, AlignedRow& row) {
+  Latency measured{0};
   std::size_t not_free = 0;
-  for (LayerId layer : row.layers) {
-    const LayerLatency& latency = layers[layer.index()];
-    if (latency.latency) bound += *latency.latency;
-    all_known &= latency.latency.has_value();
-    not_free += graph.layer(layer).status == LayerStatus::kFree ? 0 : 1;
-  }
-  if (all_known) row.bound = bound;
+  for (LayerId layer : row.layers) not_free += graph.layer(layer).status == LayerStatus::kFree ? 0 : 1;
   row.fused = not_free > 1;
   bool any_sample = false;
   for (std::size_t e : row.engine_layers) {
@@ -33,14 +25,12 @@ void AddTimes(const std::vector<LayerLatency>& layers, const RunProfile& run, co
   if (any_sample) row.measured = measured;
 }
 
-Alignment AlignWithStated(const ModelGraph& graph, const std::vector<LayerLatency>& layers, const RunProfile& run,
-                          const std::vector<StatedRow>& stated) {
-  INFIMUM_CHECK(layers.size() == graph.layers.size(), "one latency for each layer of the graph");
+Alignment AlignWithStated(const ModelGraph& graph, const RunProfile& run, const std::vector<StatedRow>& stated) {
   Alignment alignment;
   alignment.rows = AlignRows(graph, run, stated);
   std::vector<bool> matched(graph.layers.size(), false);
   for (AlignedRow& row : alignment.rows) {
-    AddTimes(layers, run, graph, row);
+    AddTimes(run, graph, row);
     for (LayerId layer : row.layers) matched[layer.index()] = true;
     if (!row.measured || row.inside_body) continue;
     alignment.measured += *row.measured;
@@ -65,14 +55,12 @@ std::string_view Name(AlignmentClue clue) {
   return kNames[static_cast<std::size_t>(clue)];
 }
 
-Alignment AlignRun(const ModelGraph& graph, const std::vector<LayerLatency>& layers, const RunProfile& run) {
-  return AlignWithStated(graph, layers, run, {});
-}
+Alignment AlignRun(const ModelGraph& graph, const RunProfile& run) { return AlignWithStated(graph, run, {}); }
 
-Result<Alignment> AlignRun(const ModelGraph& graph, const std::vector<LayerLatency>& layers, const RunProfile& run,
+Result<Alignment> AlignRun(const ModelGraph& graph, const RunProfile& run,
                            std::span<const AlignmentOverride> overrides) {
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<StatedRow> stated, FindStated(graph, run, overrides));
-  return AlignWithStated(graph, layers, run, stated);
+  return AlignWithStated(graph, run, stated);
 }
 
 }  // namespace infimum

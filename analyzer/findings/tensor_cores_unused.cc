@@ -97,6 +97,8 @@ std::vector<std::size_t> RowsWithoutTensorCores(const RunFacts& facts) {
   for (std::size_t r = 0; r < facts.waterfall.rows.size(); ++r) {
     const ComparedRow& row = facts.waterfall.rows[r];
     if (row.layers.empty() || !row.measured || !row.best) continue;
+    // Values of a wider type are the cause then, and told as such. TF32 is in no type: it has to be allowed.
+    if (facts.waterfall.is_wider[r] && facts.bracket.contract != NumericContract::kTf32) continue;
     const Layer& main = facts.graph.layer(MainLayer(facts.graph, row.layers));
     if (ContractedSizes(main).empty() || UsesTensorCores(EngineName(facts, row)) != false) continue;
     if (*row.measured > *row.best * facts.waterfall.in_context) rows.push_back(r);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 
 #include "analyzer/findings/run_rules.h"
@@ -7,21 +8,24 @@ namespace infimum::findings {
 
 std::optional<Finding> WiderArithmetic(const RunFacts& facts) {
   const GapStep* step = facts.waterfall.Find(GapCause::kPrecision);
-  if (step == nullptr || !IsWorthTelling(facts, step->latency)) return std::nullopt;
+  if (step == nullptr) return std::nullopt;
   Finding finding;
   finding.kind = "wider-precision";
-  finding.gain = step->latency;
   Latency measured{0};
   std::vector<std::size_t> rows;
   std::set<std::string> types;
+  const std::vector<std::size_t> taken = RowsWithoutTensorCores(facts);
   for (const GapPart& part : step->parts) {
     const std::size_t r = part.rows.front();
+    if (std::ranges::find(taken, r) != taken.end()) continue;
+    finding.gain += part.latency;
     rows.push_back(r);
     measured += *facts.waterfall.rows[r].measured;
     for (const std::size_t engine : facts.waterfall.rows[r].engine_layers)
       for (const ProfiledTensor& tensor : facts.run.layers[engine].input_tensors)
         if (tensor.dtype.starts_with("f") || tensor.dtype.starts_with("bf")) types.insert(tensor.dtype);
   }
+  if (!IsWorthTelling(facts, finding.gain)) return std::nullopt;
   finding.cases = LargestCases(facts, rows, 5);
   for (const FindingCase& one : finding.cases) finding.layers.push_back(one.layer);
   finding.evidence =

@@ -27,7 +27,7 @@ std::optional<Bracket> AsRun(const ModelAsItIs& model, const Waterfall& waterfal
 Result<RunGap> GapOf(const ModelAsItIs& model, const RunProfile& run, MeasurementSource& source,
                      std::span<const AlignmentOverride> overrides) {
   RunGap gap;
-  INFIMUM_ASSIGN_OR_RETURN(gap.alignment, AlignRun(model.graph, model.bracket.layers, run, overrides));
+  INFIMUM_ASSIGN_OR_RETURN(gap.alignment, AlignRun(model.graph, run, overrides));
   gap.waterfall = MakeWaterfall({model.graph, model.bracket, run, gap.alignment});
   if (const std::optional<Bracket> as_run = AsRun(model, gap.waterfall, source))
     gap.waterfall = MakeWaterfall({model.graph, model.bracket, run, gap.alignment, &*as_run});

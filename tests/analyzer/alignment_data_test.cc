@@ -57,9 +57,8 @@ TEST_P(AlignmentOfRealRuns, ByNameAndWithTheNamesHidden) {
   ASSERT_TRUE(read.ok()) << read.error().message;
   const RunProfile& run = *read;
 
-  const std::vector<LayerLatency> no_bounds(graph->layers.size());
-  const Alignment named = AlignRun(*graph, no_bounds, run);
-  const Alignment hidden = AlignRun(*graph, no_bounds, WithoutNames(run));
+  const Alignment named = AlignRun(*graph, run);
+  const Alignment hidden = AlignRun(*graph, WithoutNames(run));
   EXPECT_TRUE(named.unmatched_layers.empty());
   const auto by_name = RowsOf(named, run.layers.size());
   const auto by_order = RowsOf(hidden, run.layers.size());

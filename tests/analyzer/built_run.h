@@ -81,7 +81,7 @@ class BuiltRun : public ::testing::Test {
     bracket = *std::move(computed);
     if (demonstrated) HoldAgainst({"demonstrated", *demonstrated, {*demonstrated, *demonstrated}}, bracket);
     bracket.demonstrated = demonstrated;
-    const Alignment alignment = AlignRun(graph, bracket.layers, run);
+    const Alignment alignment = AlignRun(graph, run);
     Waterfall waterfall = MakeWaterfall({graph, bracket, run, alignment});
     Latency sum = waterfall.floor;
     for (const GapStep& step : waterfall.steps) {

@@ -45,9 +45,7 @@ std::string NameOf(const ModelGraph& graph, const Alignment& alignment, std::siz
   return names;
 }
 
-Alignment Aligned(const ModelGraph& graph, const RunProfile& run) {
-  return AlignRun(graph, std::vector<LayerLatency>(graph.layers.size()), run);
-}
+Alignment Aligned(const ModelGraph& graph, const RunProfile& run) { return AlignRun(graph, run); }
 
 TEST(OrderAlignment, KindsAreTheOnesThatEnginesMean) {
   EXPECT_EQ(KindOf("CaskConvolution"), OperatorKind::kConvolution);

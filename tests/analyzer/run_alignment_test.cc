@@ -26,17 +26,6 @@ ProfiledLayer Engine(std::string name, std::string op, std::vector<std::string> 
   return layer;
 }
 
-std::vector<LayerLatency> AllTake(const ModelGraph& graph, double microseconds) {
-  std::vector<LayerLatency> layers(graph.layers.size());
-  for (std::size_t i = 0; i < layers.size(); ++i) {
-    layers[i].layer = LayerId(i);
-    const bool free = graph.layers[i].status == LayerStatus::kFree;
-    layers[i].status = free ? LatencyStatus::kFree : LatencyStatus::kMeasured;
-    layers[i].latency = Latency(free ? 0 : microseconds);
-  }
-  return layers;
-}
-
 std::vector<std::string> LayersOf(const ModelGraph& graph, const AlignedRow& row) {
   std::vector<std::string> names;
   for (LayerId layer : row.layers) names.push_back(graph.layer(layer).name);
@@ -66,12 +55,11 @@ TEST(RunAlignment, UnfusedLayersMatchOneToOne) {
   RunProfile run;
   run.layers = {Engine("fc", "MatMul", {"x", "w"}, {"fc_out"}, 20), Engine("act", "Relu", {"fc_out"}, {"act_out"}, 5),
                 Engine("fc2", "MatMul", {"act_out", "w2"}, {"fc2_out"}, 30)};
-  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  const Alignment alignment = AlignRun(graph, run);
   ASSERT_EQ(alignment.rows.size(), 3u);
   for (std::size_t i = 0; i < 3; ++i) {
     EXPECT_THAT(alignment.rows[i].layers, ElementsAre(LayerId(i)));
     EXPECT_FALSE(alignment.rows[i].fused);
-    EXPECT_EQ(alignment.rows[i].bound, Latency(10));
     EXPECT_EQ(alignment.rows[i].clue, AlignmentClue::kValue);
   }
   EXPECT_EQ(alignment.rows[0].measured, Latency(20));
@@ -84,11 +72,10 @@ TEST(RunAlignment, AFusedLayerCoversWhatLiesBetweenItsOutputAndItsInputs) {
   RunProfile run;
   run.layers = {Engine("fused fc", "FusedMatMul", {"x", "w"}, {"act_out"}, 22),
                 Engine("fc2", "MatMul", {"act_out", "w2"}, {"fc2_out"}, 30)};
-  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  const Alignment alignment = AlignRun(graph, run);
   ASSERT_EQ(alignment.rows.size(), 2u);
   EXPECT_THAT(LayersOf(graph, alignment.rows[0]), ElementsAre("fc", "act"));
   EXPECT_TRUE(alignment.rows[0].fused);
-  EXPECT_EQ(alignment.rows[0].bound, Latency(20));
 }
 
 // ONNX Runtime's MatMulAddFusion: the sum became the product's bias, and a Reshape makes the sum's value.
@@ -98,7 +85,7 @@ TEST(RunAlignment, AReshapeThatMakesAnothersValueIsAStepOfWhatItReads) {
   run.layers = {Engine("fc/MatMulAddFusion", "Gemm", {"x", "w"}, {"gemm_output"}, 22),
                 Engine("gemm_output_reshape_token_7", "Reshape", {"gemm_output", "shape"}, {"act_out"}, 3),
                 Engine("fc2", "MatMul", {"act_out", "w2"}, {"fc2_out"}, 30)};
-  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  const Alignment alignment = AlignRun(graph, run);
   ASSERT_EQ(alignment.rows.size(), 2u);
   EXPECT_THAT(LayersOf(graph, alignment.rows[0]), ElementsAre("fc", "act"));
   EXPECT_THAT(alignment.rows[0].engine_layers, ElementsAre(0u, 1u));
@@ -111,12 +98,11 @@ TEST(RunAlignment, WithNamesAloneAValuesNameFindsTheFusedLayers) {
   RunProfile run;
   run.layers = {Engine("act_out_nchwc", "MatMul", {}, {}, 22), Engine("ReorderOutput", "ReorderOutput", {}, {}, 3),
                 Engine("fc2", "MatMul", {}, {}, 30)};
-  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  const Alignment alignment = AlignRun(graph, run);
   ASSERT_EQ(alignment.rows.size(), 3u);
   EXPECT_THAT(LayersOf(graph, alignment.rows[0]), ElementsAre("fc", "act"));
   EXPECT_THAT(alignment.rows[1].layers, IsEmpty());
   EXPECT_EQ(alignment.rows[1].clue, AlignmentClue::kNone);
-  EXPECT_EQ(alignment.rows[1].bound, std::nullopt);
   EXPECT_THAT(LayersOf(graph, alignment.rows[2]), ElementsAre("fc2"));
   EXPECT_EQ(alignment.measured, Latency(55));
 }
@@ -127,7 +113,7 @@ TEST(RunAlignment, AReorderOfAKnownValueIsTheEnginesOwnWork) {
   run.layers = {Engine("act_out_nchwc", "Conv", {"x", "reorder"}, {"reorder_token_0"}, 22),
                 Engine("ReorderOutput", "ReorderOutput", {"reorder_token_0"}, {"act_out"}, 3),
                 Engine("fc2", "MatMul", {"act_out", "w2"}, {"fc2_out"}, 30)};
-  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  const Alignment alignment = AlignRun(graph, run);
   ASSERT_EQ(alignment.rows.size(), 3u);
   EXPECT_THAT(LayersOf(graph, alignment.rows[0]), ElementsAre("fc", "act"));
   EXPECT_THAT(alignment.rows[1].layers, IsEmpty());
@@ -137,7 +123,7 @@ TEST(RunAlignment, WhatNothingCoversBelongsToTheLayerThatMadeItsInput) {
   const ModelGraph graph = Chain();
   RunProfile run;
   run.layers = {Engine("fc", "Gemm", {}, {}, 22), Engine("fc2", "MatMul", {}, {}, 30)};
-  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  const Alignment alignment = AlignRun(graph, run);
   ASSERT_EQ(alignment.rows.size(), 2u);
   EXPECT_THAT(LayersOf(graph, alignment.rows[0]), ElementsAre("fc", "act"));
   EXPECT_EQ(alignment.rows[0].clue, AlignmentClue::kNeighbor);
@@ -152,7 +138,7 @@ TEST(RunAlignment, AResidualSumBelongsToTheLaterOfItsProducers) {
   model.Output(model.Binary("sum", PointwiseKind::kAdd, a, b));
   RunProfile run;
   run.layers = {Engine("first_out_nchwc", "Conv", {}, {}, 5), Engine("second_out_nchwc", "Conv", {}, {}, 6)};
-  const Alignment alignment = AlignRun(model.graph(), AllTake(model.graph(), 1), run);
+  const Alignment alignment = AlignRun(model.graph(), run);
   EXPECT_THAT(LayersOf(model.graph(), alignment.rows[1]), ElementsAre("second", "sum"));
 }
 
@@ -163,7 +149,7 @@ TEST(RunAlignment, AValueThatOthersReadIsNotSwallowed) {
   model.Output(model.Unary("other", PointwiseKind::kTanh, y));
   RunProfile run;
   run.layers = {Engine("act", "Relu", {}, {"act_out"}, 5), Engine("other", "Tanh", {}, {"other_out"}, 5)};
-  const Alignment alignment = AlignRun(model.graph(), AllTake(model.graph(), 1), run);
+  const Alignment alignment = AlignRun(model.graph(), run);
   EXPECT_THAT(alignment.unmatched_layers, ElementsAre(LayerId(0)));
 }
 
@@ -175,7 +161,7 @@ TEST(RunAlignment, ADequantizationBelongsToItsReader) {
   model.Output(model.MatMul("fc", d, model.Weight("w", {10, 10})));
   RunProfile run;
   run.layers = {Engine("quantize", "QuantizeLinear", {}, {}, 5), Engine("fc_token_3", "QGemm", {}, {}, 6)};
-  const Alignment alignment = AlignRun(model.graph(), AllTake(model.graph(), 1), run);
+  const Alignment alignment = AlignRun(model.graph(), run);
   EXPECT_THAT(LayersOf(model.graph(), alignment.rows[0]), ElementsAre("quantize"));
   EXPECT_THAT(LayersOf(model.graph(), alignment.rows[1]), ElementsAre("dequantize", "fc"));
 }
@@ -187,11 +173,9 @@ TEST(RunAlignment, LayersOfABodyAreNotCountedTwice) {
   model.Output(model.Loop("loop", model.Input("x", {80}), body.Take(), 3));
   RunProfile run;
   run.layers = {Engine("inner", "Tanh", {}, {}, 4), Engine("loop", "Loop", {}, {}, 10)};
-  std::vector<LayerLatency> layers(1);
-  const Alignment alignment = AlignRun(model.graph(), layers, run);
+  const Alignment alignment = AlignRun(model.graph(), run);
   EXPECT_TRUE(alignment.rows[0].inside_body);
   EXPECT_EQ(alignment.measured, Latency(10));
-  EXPECT_EQ(alignment.rows[1].bound, std::nullopt);
 }
 
 TEST(RunAlignment, SeveralEngineLayersOfOneModelLayerShareItsRow) {
@@ -199,7 +183,7 @@ TEST(RunAlignment, SeveralEngineLayersOfOneModelLayerShareItsRow) {
   RunProfile run;
   run.layers = {Engine("fc", "MatMul", {"x", "w"}, {"partial"}, 20),
                 Engine("fc_token_1", "Add", {"partial"}, {"fc_out"}, 2)};
-  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  const Alignment alignment = AlignRun(graph, run);
   EXPECT_THAT(alignment.rows[0].engine_layers, ElementsAre(0, 1));
   EXPECT_EQ(alignment.rows[0].measured, Latency(22));
 }
@@ -214,7 +198,7 @@ TEST(RunAlignment, WhatNothingNamesBetweenStepsOfOneLayerIsAStepOfIt) {
                 Engine("Transpose", "Transpose", {"fc_out"}, {"d"}, 16),
                 Engine("act", "Relu", {"d"}, {"act_out"}, 32),
                 Engine("fc2", "MatMul", {"act_out", "w2"}, {"fc2_out"}, 64)};
-  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  const Alignment alignment = AlignRun(graph, run);
   ASSERT_EQ(alignment.rows.size(), 4u);
   EXPECT_THAT(alignment.rows[0].engine_layers, ElementsAre(0, 1, 2, 3));
   EXPECT_EQ(alignment.rows[0].measured, Latency(15));
@@ -227,7 +211,7 @@ TEST(RunAlignment, TheEnginesOwnWorkIsToldFromWhatNoLayerWasFoundFor) {
   RunProfile run;
   run.layers = {Engine("act_out_nchwc", "MatMul", {}, {}, 20), Engine("ReorderOutput", "ReorderOutput", {}, {}, 3),
                 Engine("fused_19", "Mystery", {}, {}, 7), Engine("fc2", "MatMul", {}, {}, 30)};
-  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  const Alignment alignment = AlignRun(graph, run);
   ASSERT_EQ(alignment.rows.size(), 4u);
   EXPECT_TRUE(alignment.rows[1].is_own());
   EXPECT_EQ(alignment.rows[1].own_work, EngineWork::kLayoutChange);
@@ -245,7 +229,7 @@ TEST(RunAlignment, AReformatOfAModelsValueIsTheEnginesOwnWork) {
   RunProfile run;
   run.layers = {Engine("fc", "CaskGemm", {"x"}, {"private"}, 20),
                 Engine("Reformatting CopyNode for Output Tensor 0 to fc", "Reformat", {"private"}, {"fc_out"}, 3)};
-  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), run);
+  const Alignment alignment = AlignRun(graph, run);
   ASSERT_EQ(alignment.rows.size(), 2u);
   EXPECT_THAT(LayersOf(graph, alignment.rows[0]), ElementsAre("fc", "act"));
   EXPECT_TRUE(alignment.rows[1].is_own());
@@ -257,7 +241,7 @@ TEST(RunAlignment, WhatIsStatedWinsOverNamesAndHoldsNothingElse) {
   run.layers = {Engine("fc", "MatMul", {"x", "w"}, {"fc_out"}, 20), Engine("act", "Relu", {"fc_out"}, {"act_out"}, 5),
                 Engine("fc2", "MatMul", {"act_out", "w2"}, {"fc2_out"}, 30)};
   const std::vector<AlignmentOverride> stated = {{{"fc2", "act"}, {"fc"}, "row 1"}, {{"fc"}, {}, "row 2"}};
-  const Result<Alignment> alignment = AlignRun(graph, AllTake(graph, 10), run, stated);
+  const Result<Alignment> alignment = AlignRun(graph, run, stated);
   ASSERT_TRUE(alignment.ok()) << alignment.error().message;
   ASSERT_EQ(alignment->rows.size(), 2u);
   EXPECT_TRUE(alignment->rows[0].is_own());
@@ -276,7 +260,7 @@ TEST(RunAlignment, TheRestIsAlignedAroundWhatIsStated) {
   RunProfile run;
   run.layers = {Engine("k1", "MatMul", {}, {}, 20), Engine("k2", "MatMul", {}, {}, 30)};
   const std::vector<AlignmentOverride> stated = {{{"k2"}, {"fc"}, "row 1"}};
-  const Result<Alignment> alignment = AlignRun(graph, AllTake(graph, 10), run, stated);
+  const Result<Alignment> alignment = AlignRun(graph, run, stated);
   ASSERT_TRUE(alignment.ok()) << alignment.error().message;
   EXPECT_THAT(LayersOf(graph, alignment->rows[1]), ElementsAre("fc"));
   EXPECT_THAT(alignment->rows[0].layers, Not(Contains(LayerId(0))));
@@ -287,7 +271,7 @@ TEST(RunAlignment, WhatIsStatedWronglyIsAnErrorThatNamesItsPlace) {
   RunProfile run;
   run.layers = {Engine("kernel_1", "MatMul", {}, {}, 20), Engine("kernel_2", "Relu", {}, {}, 5)};
   const auto error_of = [&](std::vector<AlignmentOverride> stated) {
-    const Result<Alignment> alignment = AlignRun(graph, AllTake(graph, 10), run, stated);
+    const Result<Alignment> alignment = AlignRun(graph, run, stated);
     return alignment.ok() ? std::string() : alignment.error().message;
   };
   EXPECT_EQ(error_of({{{"kernel_3"}, {"fc"}, "m.json: row 1"}}),
@@ -304,7 +288,7 @@ TEST(RunAlignment, WhatIsStatedWronglyIsAnErrorThatNamesItsPlace) {
 
 TEST(RunAlignment, AnEmptyRunLeavesEveryLayerUnmatched) {
   const ModelGraph graph = Chain();
-  const Alignment alignment = AlignRun(graph, AllTake(graph, 10), RunProfile{});
+  const Alignment alignment = AlignRun(graph, RunProfile{});
   EXPECT_THAT(alignment.rows, IsEmpty());
   EXPECT_EQ(alignment.unmatched_layers.size(), 3u);
 }

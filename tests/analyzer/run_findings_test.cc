@@ -108,7 +108,7 @@ TEST_F(RunFindings, ConvolutionsOfAGpuNameTheSettingOfTheirFramework) {
   run.end_to_end = {{{Latency(100)}}};
   const Result<Bracket> computed = ComputeBracket(graph, source, selection);
   ASSERT_TRUE(computed.ok());
-  const Alignment alignment = AlignRun(graph, computed->layers, run);
+  const Alignment alignment = AlignRun(graph, run);
   for (const auto& [framework, setting] :
        {std::pair("onnxruntime", "cudnn_conv_algo_search"), std::pair("pytorch", "cudnn.benchmark"),
         std::pair("tensorrt", "builderOptimizationLevel")}) {
@@ -200,7 +200,7 @@ struct OnGpu {
     run.layers[0].algorithm = kernel;
     run.end_to_end = {{{Latency(100)}}};
     bracket = *ComputeBracket(graph, source, selection);
-    waterfall = MakeWaterfall({graph, bracket, run, AlignRun(graph, bracket.layers, run)});
+    waterfall = MakeWaterfall({graph, bracket, run, AlignRun(graph, run)});
     findings = FindingsOf(RunFacts{graph, bracket, run, waterfall});
   }
   ModelGraph graph;
@@ -248,13 +248,19 @@ TEST(TensorCoresFinding, KernelNames) {
 TEST(WiderPrecisionFinding, NamesTheTypeThatItRanIn) {
   OnGpu gpu(DataType::kF16, 128, "sm90_xmma_gemm_f32f32_tf32f32_f32");
   gpu.run.layers[0].input_tensors = {{"f32", {8, 128}, ""}, {"f32", {128, 64}, ""}};
-  gpu.waterfall = MakeWaterfall({gpu.graph, gpu.bracket, gpu.run, AlignRun(gpu.graph, gpu.bracket.layers, gpu.run)});
+  gpu.waterfall = MakeWaterfall({gpu.graph, gpu.bracket, gpu.run, AlignRun(gpu.graph, gpu.run)});
   const std::optional<Finding> finding =
       Of(FindingsOf(RunFacts{gpu.graph, gpu.bracket, gpu.run, gpu.waterfall}), "wider-precision");
   ASSERT_TRUE(finding);
   EXPECT_NEAR(finding->gain.count(), 80, 1e-9);
   EXPECT_THAT(finding->evidence, HasSubstr("(f32) than the contract f16"));
   EXPECT_FALSE(Of(OnGpu(DataType::kF16, 128, "sm90_xmma_gemm_f16f16").findings, "wider-precision"));
+  // A plain kernel for values of f32 is one cause, not two.
+  gpu.run.layers[0].algorithm = "ampere_sgemm_64x64_nn";
+  gpu.waterfall = MakeWaterfall({gpu.graph, gpu.bracket, gpu.run, AlignRun(gpu.graph, gpu.run)});
+  const std::vector<Finding> findings = FindingsOf(RunFacts{gpu.graph, gpu.bracket, gpu.run, gpu.waterfall});
+  EXPECT_TRUE(Of(findings, "wider-precision"));
+  EXPECT_FALSE(Of(findings, "tensor-cores-unused"));
 }
 
 // Two runs of Branches: each layer of the second as many times as long as the first's.
@@ -268,7 +274,7 @@ class TwoPrecisions : public BuiltRun {
       narrow.layers[i].samples = {run.layers[i].samples.front() * factors[i]};
     if (casts > 0) narrow.layers.push_back(Ran("InsertedPrecisionFreeCast_x", "Cast", {}, {}, casts));
     const std::vector<ComparedRow> wide_rows = Account().rows;
-    const std::vector<ComparedRow> rows = CompareRows(graph, bracket, AlignRun(graph, bracket.layers, narrow));
+    const std::vector<ComparedRow> rows = CompareRows(graph, bracket, AlignRun(graph, narrow));
     EXPECT_TRUE(IsNarrower(narrow, rows, run, wide_rows));
     EXPECT_FALSE(IsNarrower(run, wide_rows, narrow, rows));
     return PrecisionThatDoesNotPay(graph, run, wide_rows, narrow, rows);

@@ -144,10 +144,9 @@ TEST_P(TensorRtAlignment, ByNameAndWithTheNamesHidden) {
   const RunProfile run = EngineOf(GetParam().engine);
   const std::set<std::string> known = NodesOf(*graph);
   const auto nodes_of = [&known](const ProfiledLayer& layer) { return NodesIn(layer.name, known); };
-  const std::vector<LayerLatency> no_bounds(graph->layers.size());
-  const Alignment named = AlignRun(*graph, no_bounds, run);
+  const Alignment named = AlignRun(*graph, run);
   const Shares by_name = SharesOf(*graph, run, named, true, nodes_of);
-  const Shares hidden = SharesOf(*graph, run, AlignRun(*graph, no_bounds, WithoutNames(run)), false, nodes_of);
+  const Shares hidden = SharesOf(*graph, run, AlignRun(*graph, WithoutNames(run)), false, nodes_of);
   EXPECT_GE(by_name.right, 0.98) << by_name.wrong;
   EXPECT_EQ(by_name.unmatched, 0);
   EXPECT_TRUE(named.unmatched_layers.empty());
@@ -198,7 +197,7 @@ TEST(TensorRtAlignmentData, AnotherExportersModelIsAlignedByShapesAndOrder) {
       return nodes;
     };
     EXPECT_EQ(std::ranges::count_if(run.layers, [&](const auto& layer) { return !nodes_of(layer).empty(); }), 54);
-    const Alignment alignment = AlignRun(*graph, std::vector<LayerLatency>(graph->layers.size()), run);
+    const Alignment alignment = AlignRun(*graph, run);
     const Shares shares = SharesOf(*graph, run, alignment, false, nodes_of);
     EXPECT_GE(shares.right, 0.90) << shares.wrong;
     std::printf(

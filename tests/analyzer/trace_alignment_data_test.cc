@@ -57,7 +57,7 @@ struct Shares {
 // no others.
 Shares SharesOf(const ModelGraph& graph, const RunProfile& run,
                 const std::function<std::vector<std::string>(const std::string& op, std::size_t k)>& expected) {
-  const Alignment alignment = AlignRun(graph, std::vector<LayerLatency>(graph.layers.size()), run);
+  const Alignment alignment = AlignRun(graph, run);
   std::set<std::string> owned;
   for (const ProfiledLayer& layer : run.layers) {
     const auto [op, k] = OrdinalOf(layer.name);

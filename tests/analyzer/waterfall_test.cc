@@ -176,7 +176,7 @@ TEST(WaterfallPrecision, WiderArithmeticIsToldApartFromTheAlgorithmWhereItsTimes
   const Result<Bracket> wanted = ComputeBracket(half, source, testing::TestSelection(1));
   const Result<Bracket> as_run = ComputeBracket(single, source, testing::TestSelection(1));
   ASSERT_TRUE(wanted.ok() && as_run.ok());
-  const Alignment alignment = AlignRun(half, wanted->layers, run);
+  const Alignment alignment = AlignRun(half, run);
 
   const Waterfall told = MakeWaterfall({half, *wanted, run, alignment, &*as_run});
   EXPECT_NEAR(told.Of(GapCause::kAlgorithmRegret).count(), 10, 1e-9);
@@ -222,7 +222,7 @@ TEST(WaterfallLaw, StepsAddUpOnRandomGraphsAndRuns) {
     if (seed % 3 == 0) run.profiled = {Latency(2e4 * draw(random))};
     if (seed % 7 == 0)
       run.idle = DeviceIdle{Latency(draw(random)), Latency(5), Latency(0), Latency(100 * draw(random))};
-    const Alignment alignment = AlignRun(graph, bracket->layers, run);
+    const Alignment alignment = AlignRun(graph, run);
     const Waterfall waterfall = MakeWaterfall({graph, *bracket, run, alignment});
     Latency sum = waterfall.floor;
     for (const GapStep& step : waterfall.steps) sum += step.latency;

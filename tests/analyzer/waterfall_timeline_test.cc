@@ -78,7 +78,7 @@ class TracedChain : public ::testing::Test {
     Selection selection;
     selection.device = kGpu;
     bracket_ = *ComputeBracket(graph_, source_, selection);
-    const Alignment alignment = AlignRun(graph_, bracket_.layers, run_);
+    const Alignment alignment = AlignRun(graph_, run_);
     Waterfall waterfall = MakeWaterfall({graph_, bracket_, run_, alignment});
     Latency sum = waterfall.floor;
     for (const GapStep& step : waterfall.steps) sum += step.latency;

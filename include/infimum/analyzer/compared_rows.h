@@ -40,7 +40,7 @@ LayerId MainLayer(const ModelGraph& graph, std::span<const LayerId> layers);
 std::optional<Latency> LeastTime(std::span<const std::size_t> layers, std::span<const std::optional<Latency>> times,
                                  std::span<const FusionCandidate> regions);
 
-// `alignment` is AlignRun(graph, bracket.layers, run). In the engine's order, then what the run does not show. Rows of
+// `alignment` is AlignRun(graph, run). In the engine's order, then what the run does not show. Rows of
 // a body, whose time is in the row of their If, Loop or Scan, are left out.
 std::vector<ComparedRow> CompareRows(const ModelGraph& graph, const Bracket& bracket, const Alignment& alignment);
 

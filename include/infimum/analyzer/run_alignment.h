@@ -43,7 +43,6 @@ std::string_view Name(AlignmentClue clue);
 struct AlignedRow {
   std::vector<LayerId> layers;                // ascending; empty for the engine's own work, or where none was found
   std::vector<std::size_t> engine_layers;     // indices into RunProfile::layers
-  std::optional<Latency> bound;               // sum of the layers; absent where one of them is missing
   std::optional<Latency> measured;            // sum of the engine layers' medians; absent without samples
   bool fused = false;                         // several layers of the model that are not free
   bool inside_body = false;                   // its time is part of the row of an If, Loop or Scan as well
@@ -64,11 +63,10 @@ struct Alignment {
   std::vector<std::string> remarks;       // what the user could do: a model bound to another batch than the run's
 };
 
-// `layers` are the bracket's, one for each layer of `graph`.
-Alignment AlignRun(const ModelGraph& graph, const std::vector<LayerLatency>& layers, const RunProfile& run);
+Alignment AlignRun(const ModelGraph& graph, const RunProfile& run);
 
 // The same with what a person stated; an error names the override whose names are unknown or contradict another.
-Result<Alignment> AlignRun(const ModelGraph& graph, const std::vector<LayerLatency>& layers, const RunProfile& run,
+Result<Alignment> AlignRun(const ModelGraph& graph, const RunProfile& run,
                            std::span<const AlignmentOverride> overrides);
 
 }  // namespace infimum

@@ -84,7 +84,7 @@ struct WaterfallInput {
   const ModelGraph& graph;
   const Bracket& bracket;      // under the contract that is wanted
   const RunProfile& run;       // with layers
-  const Alignment& alignment;  // AlignRun(graph, bracket.layers, run)
+  const Alignment& alignment;  // AlignRun(graph, run)
   // The bracket of the same layers in the wider arithmetic that some rows ran in: tells what of them is the
   // algorithm's. Null: not known, then all that such rows take above their best is precision.
   const Bracket* as_run = nullptr;
