@@ -65,8 +65,7 @@ bool ComputesWider(const RunProfile& run, const std::vector<std::size_t>& engine
   return *kept == NumericContract::kStrictF32 && contract == NumericContract::kTf32;
 }
 
-std::size_t WidthOf(const RunProfile& run, const std::vector<ComparedRow>& rows) {
-  if (const std::optional<NumericContract> contract = FindContract(run.contract)) return WidthOf(*contract);
+std::size_t ComputedWidth(const RunProfile& run, const std::vector<ComparedRow>& rows) {
   std::map<std::size_t, Latency> times;
   for (const ComparedRow& row : rows)
     if (!row.layers.empty() && row.measured)
@@ -74,6 +73,11 @@ std::size_t WidthOf(const RunProfile& run, const std::vector<ComparedRow>& rows)
   const auto longest =
       std::ranges::max_element(times, [](const auto& a, const auto& b) { return a.second < b.second; });
   return longest == times.end() ? 0 : longest->first;
+}
+
+std::size_t WidthOf(const RunProfile& run, const std::vector<ComparedRow>& rows) {
+  if (const std::optional<NumericContract> contract = FindContract(run.contract)) return WidthOf(*contract);
+  return ComputedWidth(run, rows);
 }
 
 }  // namespace infimum

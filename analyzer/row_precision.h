@@ -23,6 +23,9 @@ std::size_t ComputedWidth(const RunProfile& run, const std::vector<std::size_t>&
 bool ComputesWider(const RunProfile& run, const std::vector<std::size_t>& engine_layers, const Layer& layer,
                    NumericContract contract);
 
+// The width that most of the time at layers of the model is computed in; 0 where the engine does not tell types.
+std::size_t ComputedWidth(const RunProfile& run, const std::vector<ComparedRow>& rows);
+
 // Of a whole run: its contract's, else the width that most of the time at layers of the model is computed in; 0 where
 // neither is told.
 std::size_t WidthOf(const RunProfile& run, const std::vector<ComparedRow>& rows);

@@ -98,8 +98,10 @@ class Maker {
     const std::optional<Latency> end_to_end = EndToEndOf(in_.run);
     std::optional<Latency> profiled;
     if (!in_.run.profiled.empty()) profiled = Quantile(in_.run.profiled, 0.5);
-    const Latency idle = in_.run.idle ? in_.run.idle->total() : Latency(0);
-    const Latency shown = layers_time_ + idle - (in_.run.idle ? in_.run.idle->overlapped : Latency(0));
+    waterfall_.idle = in_.run.idle;
+    if (in_.run.idle && end_to_end) waterfall_.idle = IdleWithin(*end_to_end - layers_time_, *in_.run.idle);
+    const std::optional<DeviceIdle>& idle = waterfall_.idle;
+    const Latency shown = idle ? layers_time_ + idle->total() - idle->overlapped : layers_time_;
     if (end_to_end) {
       waterfall_.measured = *end_to_end;
     } else if (profiled) {
@@ -110,11 +112,11 @@ class Maker {
       waterfall_.measured_by = MeasuredBy::kLayers;
     }
     const Latency rest = waterfall_.measured - shown;
-    if (in_.run.idle) {
-      steps_.Add(GapCause::kHostGaps, "the host had not asked yet", in_.run.idle->host);
-      steps_.Add(GapCause::kHostGaps, "asked, and not begun", in_.run.idle->launch);
-      steps_.Add(GapCause::kHostGaps, "between work that was queued", in_.run.idle->queued);
-      steps_.Add(GapCause::kMissedParallelism, "layers that ran at once", -in_.run.idle->overlapped);
+    if (idle) {
+      steps_.Add(GapCause::kHostGaps, "the host had not asked yet", idle->host);
+      steps_.Add(GapCause::kHostGaps, "asked, and not begun", idle->launch);
+      steps_.Add(GapCause::kHostGaps, "between work that was queued", idle->queued);
+      steps_.Add(GapCause::kMissedParallelism, "layers that ran at once", -idle->overlapped);
       steps_.Add(GapCause::kUnexplained,
                  end_to_end ? "the run without a profiler against its layers' medians"
                             : "the median inference against the medians of its layers",
@@ -132,6 +134,17 @@ class Maker {
                end_to_end ? "the run without a profiler against its layers' medians"
                           : "the median inference against the medians of its layers",
                waterfall_.scatter);
+  }
+
+  // `idle` in a run that is `rest` longer than its layers: what a profiler added went to the host's part of it.
+  static DeviceIdle IdleWithin(Latency rest, DeviceIdle idle) {
+    const Latency fits = std::max(rest + idle.overlapped, Latency(0));
+    const Latency by_host = idle.host + idle.launch;
+    const Latency excess = std::min(std::max(idle.total() - fits, Latency(0)), by_host);
+    if (excess.count() <= 0) return idle;
+    idle.host -= excess * (idle.host / by_host);
+    idle.launch = by_host - excess - idle.host;
+    return idle;
   }
 
   // Of an inference under the profiler what no layer's time holds. Where each layer has a sample of each inference, the

@@ -20,7 +20,7 @@ std::string CasesText(const Finding& finding, const FindingStyle& style) {
   Table table{{{"   layer", Align::kLeft, true},
                {"ran", Align::kLeft, true},
                {"took", Align::kRight},
-               {"at best", Align::kRight},
+               {finding.held_against.empty() ? "at best" : finding.held_against, Align::kRight},
                {"with", Align::kLeft, true}},
               {}};
   for (std::size_t i = 0; i < std::min(kCases, finding.cases.size()); ++i) {
@@ -51,7 +51,9 @@ std::string FindingsText(const std::vector<Finding>& findings, const FindingStyl
     }
     ++number;
     const std::string gain =
-        finding.gain.count() > 0 ? "up to " + LatencyText(finding.gain) : "about the bound, not the run";
+        finding.gain.count() > 0
+            ? "up to " + LatencyText(finding.gain) + (finding.overlaps ? ", gains of other findings among it" : "")
+            : "about the bound, not the run";
     text += fmt::format("\n{}. {}: {}\n", number, finding.kind, gain);
     text += IndentedText("   why: ", finding.evidence, kIndent + 5, style.width);
     if (finding.cases.empty() && !finding.layers.empty())
@@ -75,6 +77,7 @@ Json FindingsJson(const std::vector<Finding>& findings) {
                        {"workload", one.workload.empty() ? Json(nullptr) : Json(one.workload)}});
     list.push_back({{"kind", finding.kind},
                     {"gain_us", finding.gain.count()},
+                    {"gain_overlaps", finding.overlaps},
                     {"layers", finding.layers},
                     {"evidence", finding.evidence},
                     {"action", finding.action},

@@ -48,9 +48,17 @@ std::string TimeBy::Frequencies(std::size_t count) const {
 }  // namespace findings
 
 std::vector<Finding> FindingsOf(const RunProfile& run) {
+  findings::LayerClaims claims(run.layers.size());
   std::vector<Finding> found;
-  for (const auto rule : {findings::LayoutChanges, findings::QuantizedInFloat, findings::HalfInSingle})
-    if (std::optional<Finding> finding = rule(run)) found.push_back(*std::move(finding));
+  for (const auto rule : {findings::HalfInSingle, findings::QuantizedInFloat})
+    if (std::optional<Finding> finding = rule(run, claims)) found.push_back(*std::move(finding));
+  // Without the model an Identity of its own and a copy of the engine's look the same.
+  std::vector<std::size_t> own;
+  for (std::size_t i = 0; i < run.layers.size(); ++i)
+    if (const EngineWork work = OwnWorkOf(run.layers[i]);
+        work == EngineWork::kLayoutChange || work == EngineWork::kTypeChange)
+      own.push_back(i);
+  if (std::optional<Finding> finding = findings::LayoutChanges(run, own, claims)) found.push_back(*std::move(finding));
   std::stable_sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) { return a.gain > b.gain; });
   return found;
 }

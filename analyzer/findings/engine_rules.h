@@ -1,5 +1,5 @@
 // The rules about an engine's layers. Each returns nothing where its cause is not there, or where it is less than a
-// hundredth of the layers' time.
+// hundredth of the layers' time; it leaves out the layers that another one has claimed, and claims those of its gain.
 #pragma once
 
 #include <optional>
@@ -7,16 +7,21 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/findings/layer_claims.h"
 #include "infimum/analyzer/finding.h"
 
 namespace infimum::findings {
 
-// Layers that the engine added to change a layout: reorders, reformats, transposes.
-std::optional<Finding> LayoutChanges(const RunProfile& run);
+// Layers that the engine added to change a layout or a type, or to copy: `own`, indices into RunProfile::layers.
+std::optional<Finding> LayoutChanges(const RunProfile& run, const std::vector<std::size_t>& own, LayerClaims& claims);
 // A quantized model of which convolutions or products run on dequantized values.
-std::optional<Finding> QuantizedInFloat(const RunProfile& run);
+std::optional<Finding> QuantizedInFloat(const RunProfile& run, LayerClaims& claims);
 // A model of half precision that the engine computes in single precision.
-std::optional<Finding> HalfInSingle(const RunProfile& run);
+std::optional<Finding> HalfInSingle(const RunProfile& run, LayerClaims& claims);
+
+// Whether ONNX Runtime moved it from half to single precision, since the provider has no kernel: as its name, or those
+// of its values, say.
+bool WasMovedToSingle(const ProfiledLayer& layer);
 
 // Median of a layer's samples; 0 without any.
 Latency TimeOf(const ProfiledLayer& layer);

@@ -7,10 +7,7 @@
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {
-namespace {
 
-// What ONNX Runtime calls nodes and values that it moved from half to single precision, since the provider has no
-// kernel.
 bool WasMovedToSingle(const ProfiledLayer& layer) {
   const auto is_inserted = [](const std::string& name) {
     return name.find("InsertedPrecisionFreeCast_") != std::string::npos ||
@@ -20,21 +17,26 @@ bool WasMovedToSingle(const ProfiledLayer& layer) {
          std::any_of(layer.outputs.begin(), layer.outputs.end(), is_inserted);
 }
 
-}  // namespace
-
-std::optional<Finding> HalfInSingle(const RunProfile& run) {
+std::optional<Finding> HalfInSingle(const RunProfile& run, LayerClaims& claims) {
   TimeBy moved, casts, between, layouts;
-  for (const ProfiledLayer& layer : run.layers) {
-    if (layer.op == "Cast")
+  std::vector<std::size_t> taken;
+  for (std::size_t i = 0; i < run.layers.size(); ++i) {
+    const ProfiledLayer& layer = run.layers[i];
+    if (claims.Has(i)) continue;
+    const bool is_cast = layer.op == "Cast", is_layout = ChangesLayout(layer);
+    const bool is_between = KindOf(layer.op) == OperatorKind::kElementwise;
+    if (is_cast)
       casts.Add(layer.name, TimeOf(layer));
-    else if (ChangesLayout(layer))
+    else if (is_layout)
       layouts.Add(layer.name, TimeOf(layer));
-    else if (KindOf(layer.op) == OperatorKind::kElementwise)
+    else if (is_between)
       between.Add(layer.op, TimeOf(layer));
+    if (is_cast || is_layout || is_between) taken.push_back(i);
     if (WasMovedToSingle(layer)) moved.Add(layer.name, TimeOf(layer));
   }
   const Latency all = TimeOf(run);
   if (moved.count() == 0 || moved.total() < all * kLeastShare) return std::nullopt;
+  claims.Take(taken);
   Finding finding;
   finding.kind = "half-precision-not-used";
   // The arithmetic is that of the f32 model. What that one need not do: casts, layers that it fuses, layouts that it
@@ -55,7 +57,7 @@ std::optional<Finding> HalfInSingle(const RunProfile& run) {
   finding.evidence += "; casts that are left: " + FormatLatency(casts.total());
   finding.action =
       "half precision cannot pay on this provider: run the f32 model (or int8) here, and f16 where it has kernels "
-      "(CUDA, TensorRT, CoreML, a processor with AVX512-FP16)";
+      "(CUDA, TensorRT, CoreML, processors of 64-bit Arm with half-precision arithmetic)";
   return finding;
 }
 

@@ -2,15 +2,23 @@
 
 #include "analyzer/findings/engine_rules.h"
 #include "analyzer/findings/rules.h"
+#include "infimum/analyzer/engine_work.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {
-std::optional<Finding> LayoutChanges(const RunProfile& run) {
-  TimeBy changes;
-  for (const ProfiledLayer& layer : run.layers)
-    if (ChangesLayout(layer)) changes.Add(layer.name, TimeOf(layer));
+std::optional<Finding> LayoutChanges(const RunProfile& run, const std::vector<std::size_t>& own, LayerClaims& claims) {
+  TimeBy changes, kinds;
+  std::vector<std::size_t> taken;
+  for (const std::size_t i : own) {
+    if (claims.Has(i)) continue;
+    changes.Add(run.layers[i].name, TimeOf(run.layers[i]));
+    kinds.Add(std::string(Name(OwnWorkOf(run.layers[i]))), TimeOf(run.layers[i]));
+    taken.push_back(i);
+  }
   const Latency all = TimeOf(run);
   if (changes.total().count() <= 0 || changes.total() < all * kLeastShare) return std::nullopt;
+
+  claims.Take(taken);
 
   // For whom the layout is changed back: readers that have no kernel for the engine's own.
   std::map<std::string, bool> given_back;
@@ -28,11 +36,9 @@ std::optional<Finding> LayoutChanges(const RunProfile& run) {
   finding.kind = "layout-changes";
   finding.gain = changes.total();
   finding.layers = changes.Largest(5);
-  finding.evidence =
-      std::to_string(changes.count()) +
-      (changes.count() == 1 ? " layer of the engine's own changes" : " layers of the engine's own change") +
-      " the layout or the type of values: " + FormatLatency(changes.total()) + " of " + FormatLatency(all) +
-      "; the largest is " + finding.layers.front();
+  finding.evidence = std::to_string(changes.count()) + (changes.count() == 1 ? " layer" : " layers") +
+                     " of the engine's own, " + kinds.Frequencies(3) + ": " + FormatLatency(changes.total()) + " of " +
+                     FormatLatency(all) + "; the largest is " + finding.layers.front();
   if (readers.count() > 0) finding.evidence += "; the plain layout is needed by " + readers.Frequencies(4);
   finding.action = run.framework == "onnxruntime" ? "keep chains of convolutions free of operators without a kernel "
                                                     "for the blocked layout (let the exporter write "

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "analyzer/disjoint_sets.h"
@@ -46,11 +47,28 @@ std::vector<Group> Groups(const ModelGraph& graph, const std::vector<ComparedRow
   return both;
 }
 
+// Casts, reformats, conversions of weights: of no layer of the model.
 Latency EngineOnly(const std::vector<ComparedRow>& rows) {
   Latency sum{0};
   for (const ComparedRow& row : rows)
-    if (row.is_own()) sum += row.measured.value_or(Latency(0));
+    if (row.layers.empty()) sum += row.measured.value_or(Latency(0));
   return sum;
+}
+
+// The engine's kernel or layer that takes most of a group.
+std::string EngineOf(const RunProfile& run, const std::vector<ComparedRow>& rows, const std::vector<LayerId>& layers) {
+  const ProfiledLayer* main = nullptr;
+  for (const ComparedRow& row : rows) {
+    if (row.layers.empty() || std::ranges::find(layers, row.layers.front()) == layers.end()) continue;
+    for (const std::size_t index : row.engine_layers)
+      if (main == nullptr || findings::TimeOf(run.layers[index]) > findings::TimeOf(*main)) main = &run.layers[index];
+  }
+  if (main == nullptr) return "";
+  return main->algorithm.empty() ? main->name : main->algorithm;
+}
+
+std::string MoreOrLess(Latency latency) {
+  return FormatLatency(latency.count() < 0 ? -latency : latency) + (latency.count() < 0 ? " less" : " more");
 }
 
 }  // namespace
@@ -66,14 +84,16 @@ std::optional<Finding> PrecisionThatDoesNotPay(const ModelGraph& graph, const Ru
                                                const std::vector<ComparedRow>& narrow_rows) {
   std::vector<Group> losing;
   Latency won{0}, lost{0};
-  std::size_t winners = 0;
+  std::size_t winners = 0, even = 0;
   for (Group& group : Groups(graph, wide_rows, narrow_rows)) {
     if (group.narrow > group.wide * (1 + kNoise)) {
       lost += group.narrow - group.wide;
       losing.push_back(std::move(group));
-    } else {
+    } else if (group.narrow < group.wide * (1 - kNoise)) {
       won += group.wide - group.narrow;
       ++winners;
+    } else {
+      ++even;
     }
   }
   const Latency own = EngineOnly(narrow_rows) - EngineOnly(wide_rows);
@@ -82,29 +102,40 @@ std::optional<Finding> PrecisionThatDoesNotPay(const ModelGraph& graph, const Ru
   std::stable_sort(losing.begin(), losing.end(),
                    [](const Group& a, const Group& b) { return a.narrow - a.wide > b.narrow - b.wide; });
   const Latency net = findings::TimeOf(wide) - findings::TimeOf(narrow);
+  const std::string wide_name = wide.contract.empty() ? "the wider run" : wide.contract;
+  const std::string narrow_name = narrow.contract.empty() ? "the narrower run" : narrow.contract;
   Finding finding;
   finding.kind = net.count() > 0 ? "low-precision-losses" : "low-precision-does-not-pay";
   finding.gain = cost;
+  finding.overlaps = true;
+  finding.held_against = "in " + wide_name;
   for (std::size_t i = 0; i < std::min<std::size_t>(losing.size(), 5); ++i) {
     const std::string& name = graph.layer(MainLayer(graph, losing[i].layers)).name;
     finding.layers.push_back(name);
-    finding.cases.push_back({name, "", losing[i].narrow, losing[i].wide, "", ""});
+    finding.cases.push_back({name, EngineOf(narrow, narrow_rows, losing[i].layers), losing[i].narrow, losing[i].wide,
+                             EngineOf(wide, wide_rows, losing[i].layers), ""});
   }
-  const std::string precision = narrow.contract.empty() ? "the narrower run" : narrow.contract;
-  finding.evidence =
-      precision + " against " + (wide.contract.empty() ? "the wider run" : wide.contract) + ": " +
-      std::to_string(winners) + " rows win " + FormatLatency(won) + ", " + std::to_string(losing.size()) + " lose " +
-      FormatLatency(lost) + ", and the engine's own layers (casts, reformats) " +
-      (own.count() >= 0 ? "cost " + FormatLatency(own) + " more" : "cost " + FormatLatency(-own) + " less") +
-      "; in all it " + (net.count() >= 0 ? "wins " + FormatLatency(net) : "loses " + FormatLatency(-net));
+  finding.evidence = narrow_name + " against " + wide_name + ": " + std::to_string(winners) + " rows win " +
+                     FormatLatency(won) + ", " + std::to_string(losing.size()) + " lose " + FormatLatency(lost) + ", " +
+                     std::to_string(even) + " are within " + std::to_string(std::lround(100 * kNoise)) +
+                     " %; what is no layer of the model (casts, reformats, conversions of weights) takes " +
+                     MoreOrLess(own) + "; in all it " +
+                     (net.count() >= 0 ? "wins " + FormatLatency(net) : "loses " + FormatLatency(-net));
   if (!finding.cases.empty())
     finding.evidence += "; " + finding.cases.front().layer + " takes " + FormatLatency(finding.cases.front().measured) +
                         " instead of " + FormatLatency(*finding.cases.front().best);
-  finding.action = losing.empty()
-                       ? "keep the values in one precision and layout between the layers that gain, so that fewer are "
-                         "converted"
-                       : "keep the layers named here in the wider precision, together with what stands between "
-                         "them, so that conversions do not eat the gain";
+  const std::size_t computed = ComputedWidth(narrow, narrow_rows);
+  if (computed > 0 && computed >= ComputedWidth(wide, wide_rows))
+    finding.action =
+        "the engine computes most of this model as wide as the other one, and converts on top of it: run " + wide_name +
+        " here, or an engine with kernels for " + narrow_name;
+  else if (losing.empty())
+    finding.action =
+        "keep the values in one precision and layout between the layers that gain, so that fewer are converted";
+  else
+    finding.action =
+        "keep the layers named here in the wider precision, together with what stands between them, so that "
+        "conversions do not eat the gain";
   return finding;
 }
 

@@ -21,20 +21,26 @@ bool IsHeavy(const ProfiledLayer& layer) {
 
 }  // namespace
 
-std::optional<Finding> QuantizedInFloat(const RunProfile& run) {
+std::optional<Finding> QuantizedInFloat(const RunProfile& run, LayerClaims& claims) {
   TimeBy conversions, in_float, in_integers;
-  for (const ProfiledLayer& layer : run.layers) {
+  std::vector<std::size_t> taken;
+  for (std::size_t i = 0; i < run.layers.size(); ++i) {
+    const ProfiledLayer& layer = run.layers[i];
+    if (claims.Has(i)) continue;
     if (layer.op == "QuantizeLinear" || layer.op == "DequantizeLinear" ||
-        (layer.op == "Transpose" && ChangesLayout(layer)))
+        (layer.op == "Transpose" && ChangesLayout(layer))) {
       conversions.Add(layer.op, TimeOf(layer));
-    else if (IsHeavy(layer))
+      taken.push_back(i);
+    } else if (IsHeavy(layer)) {
       (IsQuantized(layer.op) ? in_integers : in_float).Add(layer.name, TimeOf(layer));
+    }
   }
   const bool is_quantized = in_integers.count() > 0 ||
                             conversions.Frequencies(1).find("quantize") != std::string::npos ||
                             conversions.Frequencies(1).find("Quantize") != std::string::npos;
   const Latency all = TimeOf(run);
   if (!is_quantized || in_float.count() == 0 || conversions.total() < all * kLeastShare) return std::nullopt;
+  claims.Take(taken);
 
   Finding finding;
   finding.kind = "quantized-layers-in-float";

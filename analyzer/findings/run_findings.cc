@@ -67,6 +67,13 @@ std::vector<FindingCase> LargestCases(const RunFacts& facts, const std::vector<s
   return cases;
 }
 
+bool NeedsNoWork(const RunFacts& facts, const ComparedRow& row) {
+  return !row.layers.empty() && std::ranges::all_of(row.layers, [&facts](LayerId id) {
+    const Layer& layer = facts.graph.layer(id);
+    return layer.status == LayerStatus::kFree && layer.bodies.empty();
+  });
+}
+
 std::string CaseText(const FindingCase& one) {
   std::string text = one.layer + " takes " + FormatLatency(one.measured);
   if (!one.engine.empty() && one.engine != one.layer) text += " (" + one.engine + ")";
@@ -90,15 +97,29 @@ std::string RowFamily(const RunFacts& facts, const ComparedRow& row) {
 }  // namespace findings
 
 std::vector<Finding> FindingsOf(const RunFacts& facts) {
-  std::vector<Finding> found = FindingsOf(facts.run);
-  std::optional<Finding> wider = findings::WiderArithmetic(facts);
-  // The same cause with the numbers of a bound.
-  if (wider) std::erase_if(found, [](const Finding& finding) { return finding.kind == "half-precision-not-used"; });
-  if (wider) found.push_back(*std::move(wider));
-  for (const auto rule : {findings::UnfusedChains, findings::SerialBranches, findings::TensorCoresUnused,
-                          findings::HostGapsOfRun, findings::LayersUnderTheirBound})
+  const findings::LayerClaims of_wider = findings::LayersInWiderArithmetic(facts);
+  findings::LayerClaims claims = of_wider;
+  std::vector<Finding> found;
+  if (std::optional<Finding> wider = findings::WiderArithmetic(facts)) {
+    found.push_back(*std::move(wider));
+  } else if (std::optional<Finding> half = findings::HalfInSingle(facts.run, claims)) {
+    found.push_back(*std::move(half));  // the same cause, without the numbers of a bound
+  }
+  if (std::optional<Finding> finding = findings::QuantizedInFloat(facts.run, claims))
+    found.push_back(*std::move(finding));
+  std::vector<std::size_t> own;
+  for (const ComparedRow& row : facts.waterfall.rows)
+    if (row.is_own()) own.insert(own.end(), row.engine_layers.begin(), row.engine_layers.end());
+  if (std::optional<Finding> finding = findings::LayoutChanges(facts.run, own, claims))
+    found.push_back(*std::move(finding));
+  // Of a row in wider arithmetic a part may be the algorithm's: the waterfall keeps those apart.
+  claims = claims.Without(of_wider);
+  for (const auto rule : {findings::NeedlessLayers, findings::UnfusedChains})
+    if (std::optional<Finding> finding = rule(facts, claims)) found.push_back(*std::move(finding));
+  for (const auto rule : {findings::SerialBranches, findings::TensorCoresUnused, findings::HostGapsOfRun,
+                          findings::LayersUnderTheirBound})
     if (std::optional<Finding> finding = rule(facts)) found.push_back(*std::move(finding));
-  for (Finding& finding : findings::SlowerAlgorithms(facts)) found.push_back(std::move(finding));
+  for (Finding& finding : findings::SlowerAlgorithms(facts, claims)) found.push_back(std::move(finding));
   std::stable_sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) { return a.gain > b.gain; });
   return found;
 }

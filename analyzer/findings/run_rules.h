@@ -7,18 +7,23 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/findings/layer_claims.h"
 #include "infimum/analyzer/finding.h"
 
 namespace infimum::findings {
 
 // A family of layers whose kernels are slower than the best known ones; one finding a family.
-std::vector<Finding> SlowerAlgorithms(const RunFacts& facts);
+std::vector<Finding> SlowerAlgorithms(const RunFacts& facts, const LayerClaims& claims);
 // Layers run apart that a library runs faster as one.
-std::optional<Finding> UnfusedChains(const RunFacts& facts);
+std::optional<Finding> UnfusedChains(const RunFacts& facts, const LayerClaims& claims);
+// Layers that need not run at all: constants that could be computed once, views, what another layer could absorb.
+std::optional<Finding> NeedlessLayers(const RunFacts& facts, const LayerClaims& claims);
 // Independent layers run one after the other.
 std::optional<Finding> SerialBranches(const RunFacts& facts);
 // Layers computed in wider arithmetic than the contract has it.
 std::optional<Finding> WiderArithmetic(const RunFacts& facts);
+// Those of its rows; none where it says nothing.
+LayerClaims LayersInWiderArithmetic(const RunFacts& facts);
 // Products that Tensor Cores could run, and do not.
 std::optional<Finding> TensorCoresUnused(const RunFacts& facts);
 // The device idle between layers, or a framework's own time around them.
@@ -35,6 +40,8 @@ std::string EngineName(const RunFacts& facts, const ComparedRow& row);
 FindingCase CaseOf(const RunFacts& facts, std::size_t row);
 // The `count` largest by how much the measured time is above the best.
 std::vector<FindingCase> LargestCases(const RunFacts& facts, const std::vector<std::size_t>& rows, std::size_t count);
+// Whether all layers of a row are free: constants, views, folded into others. False of If, Loop and Scan.
+bool NeedsNoWork(const RunFacts& facts, const ComparedRow& row);
 // "fc2 takes 75.0 us with sgemm, 30.0 us with onednn/brgemm"
 std::string CaseText(const FindingCase& one);
 bool IsWorthTelling(const RunFacts& facts, Latency gain);

@@ -40,12 +40,16 @@ std::optional<Finding> SerialBranches(const RunFacts& facts) {
   std::stable_sort(beside.begin(), beside.end(), longer);
   Finding finding;
   finding.kind = "serial-branches";
-  finding.gain = step->latency;
-  Latency off_path{0};
+  Latency off_path{0}, hidden{0};
   for (const std::size_t row : beside) {
-    off_path += *facts.waterfall.rows[row].measured;
+    const ComparedRow& one = facts.waterfall.rows[row];
+    off_path += *one.measured;
+    // What is slower than its best is told as such; what runs at once hides no more than the rest.
+    hidden += std::min(*one.measured, one.best.value_or(Latency(0)) * facts.waterfall.in_context);
     if (finding.layers.size() < 5) finding.layers.push_back(RowName(facts, facts.waterfall.rows[row]));
   }
+  finding.gain = std::min(step->latency, hidden);
+  if (!IsWorthTelling(facts, finding.gain)) return std::nullopt;
   finding.evidence = std::to_string(beside.size()) + (beside.size() == 1 ? " row" : " rows") + " of " +
                      FormatLatency(off_path) +
                      " need not be waited for by the longest path; at once, sharing the device, "

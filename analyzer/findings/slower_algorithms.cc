@@ -1,47 +1,67 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/findings/engine_rules.h"
+#include "analyzer/findings/graph_optimization.h"
 #include "analyzer/findings/run_rules.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {
 namespace {
 
-// Where the engine lets its user choose.
-std::string ActionFor(const RunFacts& facts, const std::string& family, const FindingCase& largest) {
-  const bool is_gpu = facts.bracket.selection.device.text.starts_with("gpu");
-  const std::string& framework = facts.run.framework;
-  std::string action;
-  if (framework == "onnxruntime" && is_gpu && family == "convolution") {
-    action =
-        "set cudnn_conv_algo_search=EXHAUSTIVE and cudnn_conv_use_max_workspace=1 of the CUDA provider, so that it "
-        "times cuDNN's algorithms instead of asking its heuristic";
-  } else if (framework == "onnxruntime" && is_gpu) {
-    action = "compare with the TensorRT provider, which times its kernels for these layers";
-  } else if (framework == "onnxruntime") {
-    action =
-        "the processor's provider has one kernel for such a layer and nothing to choose: a build with the oneDNN "
-        "provider (--use_dnnl) has others, and the candidates below are what a kernel of its own has to reach";
-  } else if (framework == "pytorch" && is_gpu && family == "convolution") {
-    action = "set torch.backends.cudnn.benchmark = True, so that cuDNN's algorithms are timed, and try channels_last";
-  } else if (framework == "pytorch" && is_gpu) {
-    action = "let torch.compile(mode=\"max-autotune\") time the kernels";
-  } else if (framework == "pytorch") {
-    action = "weights that are packed once are faster: torch.compile with freezing, and channels_last for convolutions";
-  } else if (framework == "tensorrt") {
-    action =
-        "build the engine with --builderOptimizationLevel=5 and a larger workspace (--memPoolSize=workspace:...), so "
-        "that more tactics are timed";
-  } else {
-    action = "let the engine time its kernels for these shapes, or call the candidates below";
+bool RunsOnGpu(const RunFacts& facts) { return facts.bracket.selection.device.text.starts_with("gpu"); }
+
+// ONNX Runtime's provider for processors has one kernel for a layer; for convolutions another one in the blocked
+// layout, which its highest level of optimization brings.
+std::string OnProcessorOfOnnxRuntime(const RunFacts& facts, const std::string& family) {
+  const std::optional<GraphOptimization> told = ToldOptimization(facts.run);
+  if (family == "convolution" && SeenOptimization(facts.run) != GraphOptimization::kAll) {
+    if (told && *told != GraphOptimization::kAll)
+      return "set graph_optimization_level to ORT_ENABLE_ALL (it was " + std::string(Name(*told)) +
+             "): convolutions then run in the blocked layout (NCHWc), with faster kernels";
+    return "no convolution ran in the blocked layout (NCHWc; its layers' names end in _nchwc): set "
+           "graph_optimization_level to ORT_ENABLE_ALL" +
+           std::string(told ? "" : ", unless it was so") +
+           "; where it was, these layers are of a kind that MLAS has no blocked kernel for (channels that are no "
+           "multiple of the block of 8 or 16, values that are not f32), and need one";
   }
-  if (!largest.workload.empty()) action += "; infimum emit writes the source of a candidate";
-  return action;
+  return "no option of a session chooses another kernel for such a layer: build ONNX Runtime with the oneDNN provider "
+         "(--use_dnnl), or bring the kernel of MLAS to what the candidate below reaches on the same shape";
+}
+
+std::string OnCudaOfOnnxRuntime(const RunFacts& facts) {
+  const auto search = facts.run.settings.find("cudnn_conv_algo_search");
+  if (search != facts.run.settings.end() && search->second != "EXHAUSTIVE")
+    return "set cudnn_conv_algo_search=EXHAUSTIVE of the CUDA provider (it was " + search->second +
+           "), so that it times cuDNN's algorithms";
+  return "see that cudnn_conv_algo_search of the CUDA provider is EXHAUSTIVE and cudnn_conv_use_max_workspace is 1, "
+         "their defaults: with HEURISTIC or DEFAULT cuDNN's algorithms are not timed; then try prefer_nhwc=1, and "
+         "the TensorRT provider";
+}
+
+// Where the engine lets its user choose.
+std::string ActionFor(const RunFacts& facts, const std::string& family) {
+  const bool is_gpu = RunsOnGpu(facts);
+  const std::string& framework = facts.run.framework;
+  if (framework == "onnxruntime") {
+    if (!is_gpu) return OnProcessorOfOnnxRuntime(facts, family);
+    if (family == "convolution") return OnCudaOfOnnxRuntime(facts);
+    return "compare with the TensorRT provider, which times its kernels for these layers";
+  }
+  if (framework == "pytorch" && is_gpu && family == "convolution")
+    return "set torch.backends.cudnn.benchmark = True, so that cuDNN's algorithms are timed, and try channels_last";
+  if (framework == "pytorch" && is_gpu) return "let torch.compile(mode=\"max-autotune\") time the kernels";
+  if (framework == "pytorch")
+    return "weights that are packed once are faster: torch.compile with freezing, and channels_last for convolutions";
+  if (framework == "tensorrt")
+    return "build the engine with --builderOptimizationLevel=5 and a larger workspace (--memPoolSize=workspace:...), "
+           "so that more tactics are timed";
+  return "let the engine time its kernels for these shapes, or call the candidates below";
 }
 
 }  // namespace
 
-std::vector<Finding> SlowerAlgorithms(const RunFacts& facts) {
+std::vector<Finding> SlowerAlgorithms(const RunFacts& facts, const LayerClaims& claims) {
   std::vector<Finding> found;
   const GapStep* step = facts.waterfall.Find(GapCause::kAlgorithmRegret);
   if (step == nullptr) return found;
@@ -56,15 +76,22 @@ std::vector<Finding> SlowerAlgorithms(const RunFacts& facts) {
     const std::size_t r = part.rows.front();
     if (std::ranges::find(taken, r) != taken.end()) continue;
     const ComparedRow& row = facts.waterfall.rows[r];
+    // What needs no work has no algorithm, nor have If, Loop and Scan.
+    if (NeedsNoWork(facts, row) || !facts.graph.layer(MainLayer(facts.graph, row.layers)).bodies.empty()) continue;
     Family& family = families[RowFamily(facts, row)];
-    if (part.latency.count() <= 0) continue;
-    family.gain += part.latency;
-    family.measured += *row.measured;
+    // What another finding is about is told there.
+    Latency claimed{0};
+    for (const std::size_t layer : row.engine_layers)
+      if (claims.Has(layer)) claimed += TimeOf(facts.run.layers[layer]);
+    const Latency gain = part.latency - claimed;
+    if (gain.count() <= 0) continue;
+    family.gain += gain;
+    family.measured += *row.measured - claimed;
     family.best += *row.measured - part.latency;
     family.rows.push_back(r);
   }
   for (const ComparedRow& row : facts.waterfall.rows)
-    if (!row.layers.empty() && row.measured)
+    if (!row.layers.empty() && row.measured && !NeedsNoWork(facts, row))
       if (const auto family = families.find(RowFamily(facts, row)); family != families.end()) ++family->second.all;
   for (const auto& [name, family] : families) {
     if (!IsWorthTelling(facts, family.gain)) continue;
@@ -74,10 +101,10 @@ std::vector<Finding> SlowerAlgorithms(const RunFacts& facts) {
     finding.cases = LargestCases(facts, family.rows, 5);
     for (const FindingCase& one : finding.cases) finding.layers.push_back(one.layer);
     finding.evidence = name + ": " + std::to_string(family.rows.size()) + " of " + std::to_string(family.all) +
-                       (family.rows.size() == 1 ? " rows takes " : " rows take ") + FormatLatency(family.measured) +
-                       " where the best candidates known need " + FormatLatency(family.best) + "; " +
-                       CaseText(finding.cases.front());
-    finding.action = ActionFor(facts, name, finding.cases.front());
+                       (family.all == 1 ? " row" : " rows") + (family.rows.size() == 1 ? " takes " : " take ") +
+                       FormatLatency(family.measured) + " where the best candidates known need " +
+                       FormatLatency(family.best) + "; " + CaseText(finding.cases.front());
+    finding.action = ActionFor(facts, name);
     found.push_back(std::move(finding));
   }
   return found;

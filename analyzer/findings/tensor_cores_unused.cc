@@ -77,11 +77,13 @@ bool Contains(std::string_view text, std::string_view part) { return text.find(p
 }  // namespace
 
 std::optional<bool> UsesTensorCores(std::string_view kernel) {
-  // Tiles of the instructions (884, 1688, 16816, ...) and the words that cuDNN, cuBLAS, CUTLASS and TensorRT write.
-  constexpr std::array kWith = {"884",      "1688",  "16816",     "16832",  "hmma",     "imma",
-                                "tensorop", "wgmma", "gmma",      "f16f16", "bf16bf16", "tf32f32",
-                                "i8i8",     "e4m3",  "flash_fwd", "fmha",   "tcgen05"};
-  constexpr std::array kWithout = {"sgemm", "hgemm", "dgemm", "scudnn", "ffma", "simt", "gemv", "depthwise", "fft2d"};
+  // int8x4 are Volta's four products of bytes in one instruction (DP4A), on the plain cores. Tiles of the instructions
+  // (884, 1688, 8816, 16816, ...) and the words that cuDNN, cuBLAS, CUTLASS and TensorRT write.
+  constexpr std::array kWith = {"884",     "1688",     "16816", "16832",     "8816",   "hmma",
+                                "imma",    "tensorop", "wgmma", "gmma",      "f16f16", "bf16bf16",
+                                "tf32f32", "i8i8",     "e4m3",  "flash_fwd", "fmha",   "tcgen05"};
+  constexpr std::array kWithout = {"int8x4", "sgemm", "hgemm", "dgemm",     "scudnn",
+                                   "ffma",   "simt",  "gemv",  "depthwise", "fft2d"};
   std::string name(kernel);
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (std::ranges::any_of(kWithout, [&name](const char* part) { return Contains(name, part); })) return false;

@@ -1,6 +1,6 @@
 #include <algorithm>
-#include <map>
 
+#include "analyzer/findings/graph_optimization.h"
 #include "analyzer/findings/run_rules.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
@@ -8,15 +8,37 @@
 namespace infimum::findings {
 namespace {
 
-std::string ActionFor(const RunFacts& facts) {
-  const std::string& framework = facts.run.framework;
-  const auto level = facts.run.settings.find("graph_optimization_level");
-  if (framework == "onnxruntime") {
-    if (level != facts.run.settings.end() && level->second != "all")
-      return "set graph_optimization_level to ORT_ENABLE_ALL (it was " + level->second + ")";
-    return "the graph optimiser has no rule for these chains as they are written: let the exporter write the operator "
-           "in place of its formula, or add a fusion (transformers.optimizer for BERT-like models)";
+// A convolution, or product, and what stands behind it: the optimiser of ONNX Runtime has rules for these.
+bool IsConvolutionWithFollowers(const RunFacts& facts, const GapPart& part) {
+  std::size_t convolutions = 0;
+  for (const std::size_t row : part.rows) {
+    const std::string family = RowFamily(facts, facts.waterfall.rows[row]);
+    if (family != "convolution" && family != "element-wise") return false;
+    convolutions += family == "convolution" ? 1 : 0;
   }
+  return convolutions > 0;
+}
+
+std::string ActionOfOnnxRuntime(const RunFacts& facts, const GapPart& largest) {
+  const std::optional<GraphOptimization> told = ToldOptimization(facts.run);
+  if (told && *told != GraphOptimization::kAll)
+    return "set graph_optimization_level to ORT_ENABLE_ALL (it was " + std::string(Name(*told)) + ")";
+  const std::string unless = told || OptimizationOf(facts.run) == GraphOptimization::kAll
+                                 ? ""
+                                 : "set graph_optimization_level to ORT_ENABLE_ALL, unless it was so; where it was, ";
+  if (IsConvolutionWithFollowers(facts, largest))
+    return unless +
+           "look at what keeps the optimiser from it, which has rules for a convolution with an Add and an activation "
+           "behind it: a value between them that something else reads too or that is an output, an activation "
+           "written as a formula, or a type for which the provider has no fused kernel";
+  return unless +
+         "the graph optimiser has no rule for these chains as they are written: let the exporter write the operator "
+         "in place of its formula, or add a fusion (transformers.optimizer for BERT-like models)";
+}
+
+std::string ActionFor(const RunFacts& facts, const GapPart& largest) {
+  const std::string& framework = facts.run.framework;
+  if (framework == "onnxruntime") return ActionOfOnnxRuntime(facts, largest);
   if (framework == "pytorch") return "let torch.compile fuse them, or call the fused operator";
   if (framework == "tensorrt")
     return "look for what keeps the builder from fusing: outputs marked on values inside, different types on both "
@@ -25,27 +47,44 @@ std::string ActionFor(const RunFacts& facts) {
   return "run them as one kernel";
 }
 
+// What the group takes now above what it takes at its best as one, as far as not fusing is the cause: where a row
+// is faster already than the best known one, that much less is left.
+Latency GainOf(const RunFacts& facts, const GapPart& part) {
+  Latency gain = part.latency;
+  for (const std::size_t r : part.rows) {
+    const ComparedRow& row = facts.waterfall.rows[r];
+    if (!row.measured || !row.best) return Latency(0);
+    gain += std::min(*row.measured - *row.best * facts.waterfall.in_context, Latency(0));
+  }
+  return gain;
+}
+
 }  // namespace
 
-std::optional<Finding> UnfusedChains(const RunFacts& facts) {
+std::optional<Finding> UnfusedChains(const RunFacts& facts, const LayerClaims& claims) {
   const GapStep* step = facts.waterfall.Find(GapCause::kMissedFusion);
   if (step == nullptr) return std::nullopt;
   Finding finding;
   finding.kind = "unfused-chain";
-  std::size_t chains = 0, rows = 0;
+  std::vector<const GapPart*> chains;
+  std::size_t rows = 0;
   for (const GapPart& part : step->parts) {
-    if (part.latency.count() <= 0) continue;
-    finding.gain += part.latency;
-    ++chains;
+    const bool is_claimed = std::ranges::any_of(
+        part.rows, [&](std::size_t r) { return claims.HasAny(facts.waterfall.rows[r].engine_layers); });
+    if (is_claimed || GainOf(facts, part).count() <= 0) continue;
+    finding.gain += GainOf(facts, part);
+    chains.push_back(&part);
     rows += part.rows.size();
-    if (finding.layers.size() < 5) finding.layers.push_back(part.name);
   }
+  std::ranges::stable_sort(
+      chains, [&facts](const GapPart* a, const GapPart* b) { return GainOf(facts, *a) > GainOf(facts, *b); });
+  for (std::size_t i = 0; i < std::min<std::size_t>(chains.size(), 5); ++i) finding.layers.push_back(chains[i]->name);
   if (!IsWorthTelling(facts, finding.gain)) return std::nullopt;
   // The regions that would run the largest groups.
-  for (const GapPart& part : step->parts) {
-    if (finding.cases.size() >= 5 || part.latency.count() <= 0) continue;
+  for (const GapPart* part : chains) {
+    if (finding.cases.size() >= 5) break;
     std::vector<LayerId> layers;
-    for (const std::size_t row : part.rows)
+    for (const std::size_t row : part->rows)
       layers.insert(layers.end(), facts.waterfall.rows[row].layers.begin(), facts.waterfall.rows[row].layers.end());
     std::ranges::sort(layers);
     for (const RegionLatency& region : facts.bracket.regions) {
@@ -55,7 +94,7 @@ std::optional<Finding> UnfusedChains(const RunFacts& facts) {
       Latency apart{0};
       std::vector<std::string> names;
       bool is_one_row = false;
-      for (const std::size_t r : part.rows) {
+      for (const std::size_t r : part->rows) {
         const ComparedRow& row = facts.waterfall.rows[r];
         const auto of_region = std::ranges::count_if(
             row.layers, [&region](LayerId layer) { return std::ranges::binary_search(region.layers, layer); });
@@ -73,11 +112,11 @@ std::optional<Finding> UnfusedChains(const RunFacts& facts) {
       finding.cases.push_back(std::move(one));
     }
   }
-  finding.evidence = std::to_string(rows) + " rows in " + std::to_string(chains) +
-                     (chains == 1 ? " chain would" : " chains would") + " be " + FormatLatency(finding.gain) +
+  finding.evidence = std::to_string(rows) + " rows in " + std::to_string(chains.size()) +
+                     (chains.size() == 1 ? " chain would" : " chains would") + " be " + FormatLatency(finding.gain) +
                      " faster as regions that were measured as one";
   if (!finding.cases.empty()) finding.evidence += "; " + CaseText(finding.cases.front());
-  finding.action = ActionFor(facts);
+  finding.action = ActionFor(facts, *chains.front());
   return finding;
 }
 

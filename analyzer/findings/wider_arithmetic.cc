@@ -5,27 +5,50 @@
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {
+namespace {
 
-std::optional<Finding> WiderArithmetic(const RunFacts& facts) {
-  const GapStep* step = facts.waterfall.Find(GapCause::kPrecision);
-  if (step == nullptr) return std::nullopt;
-  Finding finding;
-  finding.kind = "wider-precision";
-  Latency measured{0};
+struct WiderRows {
+  Latency gain{0};
   std::vector<std::size_t> rows;
-  std::set<std::string> types;
+};
+
+WiderRows Find(const RunFacts& facts) {
+  WiderRows found;
+  const GapStep* step = facts.waterfall.Find(GapCause::kPrecision);
+  if (step == nullptr) return found;
   const std::vector<std::size_t> taken = RowsWithoutTensorCores(facts);
   for (const GapPart& part : step->parts) {
     const std::size_t r = part.rows.front();
     if (std::ranges::find(taken, r) != taken.end()) continue;
-    finding.gain += part.latency;
-    rows.push_back(r);
+    found.gain += part.latency;
+    found.rows.push_back(r);
+  }
+  if (!IsWorthTelling(facts, found.gain)) found = {};
+  return found;
+}
+
+}  // namespace
+
+LayerClaims LayersInWiderArithmetic(const RunFacts& facts) {
+  LayerClaims claims(facts.run.layers.size());
+  for (const std::size_t r : Find(facts).rows) claims.Take(facts.waterfall.rows[r].engine_layers);
+  return claims;
+}
+
+std::optional<Finding> WiderArithmetic(const RunFacts& facts) {
+  const auto [gain, rows] = Find(facts);
+  if (rows.empty()) return std::nullopt;
+  Finding finding;
+  finding.kind = "wider-precision";
+  finding.gain = gain;
+  Latency measured{0};
+  std::set<std::string> types;
+  for (const std::size_t r : rows) {
     measured += *facts.waterfall.rows[r].measured;
     for (const std::size_t engine : facts.waterfall.rows[r].engine_layers)
       for (const ProfiledTensor& tensor : facts.run.layers[engine].input_tensors)
         if (tensor.dtype.starts_with("f") || tensor.dtype.starts_with("bf")) types.insert(tensor.dtype);
   }
-  if (!IsWorthTelling(facts, finding.gain)) return std::nullopt;
   finding.cases = LargestCases(facts, rows, 5);
   for (const FindingCase& one : finding.cases) finding.layers.push_back(one.layer);
   finding.evidence =

@@ -159,6 +159,20 @@ TEST_F(RunFindings, ADeviceThatWaitsForTheHostIsLaunchBound) {
   EXPECT_FALSE(FindingOf("launch-bound"));
 }
 
+TEST_F(RunFindings, WhatAProfilerAddsToTheHostsPartIsNoLaunchsFault) {
+  run.idle = DeviceIdle{Latency(4000), Latency(1000), Latency(25), Latency(0)};
+  run.end_to_end = {{{Latency(307 + 75)}}};
+  const std::optional<Finding> finding = FindingOf("launch-bound");
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(finding->gain.count(), 50, 1e-9) << "the run without the profiler is 75 us longer than its layers";
+  EXPECT_THAT(finding->evidence, HasSubstr("under the profiler 5.03 ms"));
+  EXPECT_NEAR(Account().Of(GapCause::kHostGaps).count(), 75, 1e-9);
+  EXPECT_NEAR(Account().Of(GapCause::kUnexplained).count(), 0, 1e-9);
+  run.end_to_end = {{}};
+  run.profiled = {Latency(307 + 5025)};
+  EXPECT_THAT(FindingOf("launch-bound")->evidence, HasSubstr("time the run without it too"));
+}
+
 TEST_F(RunFindings, ALayerFasterThanItsBoundIsSaidOfTheBound) {
   run.layers[5].samples = {Latency(20)};
   const std::optional<Finding> finding = FindingOf("under-bound");
@@ -287,8 +301,8 @@ TEST_F(TwoPrecisions, LayersThatLoseAndCastsAreTheGain) {
   EXPECT_EQ(finding->kind, "low-precision-losses");
   EXPECT_NEAR(finding->gain.count(), 40 + 12, 1e-9);
   EXPECT_THAT(finding->layers, ElementsAre("right"));
-  EXPECT_THAT(finding->evidence, HasSubstr("5 rows win 104 us, 1 lose 40.0 us"));
-  EXPECT_THAT(finding->evidence, HasSubstr("(casts, reformats) cost 12.0 us more; in all it wins 51.5 us"));
+  EXPECT_THAT(finding->evidence, HasSubstr("5 rows win 104 us, 1 lose 40.0 us, 0 are within 5 %"));
+  EXPECT_THAT(finding->evidence, HasSubstr("takes 12.0 us more; in all it wins 51.5 us"));
   EXPECT_THAT(finding->action, HasSubstr("keep the layers named here"));
 }
 
@@ -297,6 +311,23 @@ TEST_F(TwoPrecisions, WhereMoreIsLostThanWonItDoesNotPay) {
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->kind, "low-precision-does-not-pay");
   EXPECT_THAT(finding->evidence, HasSubstr("in all it loses"));
+}
+
+TEST_F(TwoPrecisions, WithinTheNoiseNothingIsWonOrLost) {
+  const std::optional<Finding> finding = Compare({0.5, 1.04, 1.4, 0.96, 1.0, 0.5}, 0);
+  ASSERT_TRUE(finding);
+  EXPECT_THAT(finding->evidence, HasSubstr("2 rows win 40.5 us, 1 lose 40.0 us, 3 are within 5 %"));
+  EXPECT_EQ(finding->held_against, "in strict-f32");
+  EXPECT_EQ(finding->cases.at(0).engine, "right");
+  EXPECT_EQ(finding->cases.at(0).candidate, "right");
+  EXPECT_TRUE(finding->overlaps);
+}
+
+TEST_F(TwoPrecisions, WhatIsComputedAsWideIsAdvisedToRunSo) {
+  for (ProfiledLayer& layer : run.layers) layer.input_tensors = {{"f32", {}, ""}};
+  const std::optional<Finding> finding = Compare({1.0, 1.0, 1.4, 1.0, 1.0, 1.0}, 12);
+  ASSERT_TRUE(finding);
+  EXPECT_THAT(finding->action, HasSubstr("run strict-f32 here"));
 }
 
 TEST_F(TwoPrecisions, WhereEveryLayerGainsThereIsNothingToSay) {

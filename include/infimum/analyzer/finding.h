@@ -36,6 +36,10 @@ struct Finding {
   std::string evidence;                 // with its numbers
   std::string action;                   // what to do
   std::vector<FindingCase> cases = {};  // the largest first, where there is a bound
+  std::string held_against = {};        // what `best` of the cases is, if not the best that is known: "in strict-f32"
+  // Its gain contains what other findings of the same run are about, as of a whole run against another. All others
+  // share no microsecond.
+  bool overlaps = false;
 };
 
 // What the rules look at, made once.
@@ -60,7 +64,8 @@ struct RunFacts {
 };
 
 // All rules about a run whose model is known, with those about its layers by themselves; the largest gain first. Rules
-// that need a bound are silent without one.
+// that need a bound are silent without one. No two gains share time: their sum is at most what the
+// layers take, and what passes between them.
 std::vector<Finding> FindingsOf(const RunFacts& facts);
 
 // Whether the first of two runs of one model computes in a narrower type than the second: by the contracts that they

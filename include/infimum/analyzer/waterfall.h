@@ -72,6 +72,9 @@ struct Waterfall {
   // Of what is unexplained: the run that was measured against the layers' medians and what stands between them. Large
   // where other work disturbed a run.
   Latency scatter{0};
+  // Of an accelerator's run, where its profile tells: what it idled in the run that was measured. A profiler slows the
+  // host, so that a run without one that is shorter idles less.
+  std::optional<DeviceIdle> idle;
   std::vector<ComparedRow> rows;
   // Of rows: what is computed in wider arithmetic than the bracket's contract has it.
   std::vector<bool> is_wider;

@@ -1,0 +1,34 @@
+// How far ONNX Runtime rewrote a graph before it ran it: what its levels enable leaves traces in a profile, which tells
+// no setting.
+//
+//   setting graph_optimization_level=basic    -> basic, told
+//   layers relu_nchwc, ReorderOutput          -> all: only its layout rules make these
+//   layer node_Conv_0 (FusedConv)             -> extended at least
+//   layers conv1 (Conv), relu1 (Relu)         -> nothing is known
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "infimum/graph/run_profile.h"
+
+namespace infimum::findings {
+
+// What a level does beyond the one before (ONNX Runtime, "Graph Optimizations in ONNX Runtime").
+enum class GraphOptimization : std::uint8_t {
+  kDisabled,  // "disabled"
+  kBasic,     // "basic": constants are folded; Identity, Dropout and the like go
+  kExtended,  // "extended": fusions for the processor's and CUDA's providers, FusedConv and Gelu among them
+  kAll,       // "all": the blocked layout of convolutions on processors (NCHWc); the default
+};
+std::string_view Name(GraphOptimization level);
+
+// As the run's settings tell; nullopt where they do not, or in words that we do not know.
+std::optional<GraphOptimization> ToldOptimization(const RunProfile& run);
+// The least that makes such layers; nullopt where the run is of another framework, or nothing tells.
+std::optional<GraphOptimization> SeenOptimization(const RunProfile& run);
+// Told, else seen.
+std::optional<GraphOptimization> OptimizationOf(const RunProfile& run);
+
+}  // namespace infimum::findings
