@@ -11,14 +11,35 @@ namespace {
 
 bool RunsOnGpu(const RunFacts& facts) { return facts.bracket.selection.device.text.starts_with("gpu"); }
 
+// Whether MLAS, the kernels of ONNX Runtime's provider for processors, has a kernel in the blocked layout: for f32, and
+// whole blocks of channels (16 at most; of the input of the first layer fewer are taken too).
+bool HasBlockedKernel(const Layer& layer) {
+  const auto* config = layer.workload ? std::get_if<LayerConfig>(&*layer.workload) : nullptr;
+  const auto* convolution = config != nullptr ? std::get_if<ConvolutionConfig>(config) : nullptr;
+  if (convolution == nullptr || convolution->types.input != DataType::kF32 || convolution->transposed ||
+      convolution->input.dims.size() != 4)
+    return false;
+  constexpr std::int64_t kBlock = 16;
+  const std::int64_t channels = convolution->input.dims[1];
+  return convolution->output_channels % kBlock == 0 &&
+         (channels % kBlock == 0 || (channels < kBlock && convolution->groups == 1));
+}
+
 // ONNX Runtime's provider for processors has one kernel for a layer; for convolutions another one in the blocked
 // layout, which its highest level of optimization brings.
-std::string OnProcessorOfOnnxRuntime(const RunFacts& facts, const std::string& family) {
+std::string OnProcessorOfOnnxRuntime(const RunFacts& facts, const std::string& family,
+                                     const std::vector<std::size_t>& rows) {
   const std::optional<GraphOptimization> told = ToldOptimization(facts.run);
   if (family == "convolution" && SeenOptimization(facts.run) != GraphOptimization::kAll) {
     if (told && *told != GraphOptimization::kAll)
       return "set graph_optimization_level to ORT_ENABLE_ALL (it was " + std::string(Name(*told)) +
              "): convolutions then run in the blocked layout (NCHWc), with faster kernels";
+    const bool are_blocked = std::ranges::all_of(rows, [&facts](std::size_t row) {
+      return HasBlockedKernel(facts.graph.layer(MainLayer(facts.graph, facts.waterfall.rows[row].layers)));
+    });
+    if (!told && are_blocked)
+      return "set graph_optimization_level to ORT_ENABLE_ALL, its default: none of these f32 convolutions ran in the "
+             "blocked layout (NCHWc; names that end in _nchwc), for which the provider has faster kernels";
     return "no convolution ran in the blocked layout (NCHWc; its layers' names end in _nchwc): set "
            "graph_optimization_level to ORT_ENABLE_ALL" +
            std::string(told ? "" : ", unless it was so") +
@@ -40,11 +61,11 @@ std::string OnCudaOfOnnxRuntime(const RunFacts& facts) {
 }
 
 // Where the engine lets its user choose.
-std::string ActionFor(const RunFacts& facts, const std::string& family) {
+std::string ActionFor(const RunFacts& facts, const std::string& family, const std::vector<std::size_t>& rows) {
   const bool is_gpu = RunsOnGpu(facts);
   const std::string& framework = facts.run.framework;
   if (framework == "onnxruntime") {
-    if (!is_gpu) return OnProcessorOfOnnxRuntime(facts, family);
+    if (!is_gpu) return OnProcessorOfOnnxRuntime(facts, family, rows);
     if (family == "convolution") return OnCudaOfOnnxRuntime(facts);
     return "compare with the TensorRT provider, which times its kernels for these layers";
   }
@@ -104,7 +125,7 @@ std::vector<Finding> SlowerAlgorithms(const RunFacts& facts, const LayerClaims& 
                        (family.all == 1 ? " row" : " rows") + (family.rows.size() == 1 ? " takes " : " take ") +
                        FormatLatency(family.measured) + " where the best candidates known need " +
                        FormatLatency(family.best) + "; " + CaseText(finding.cases.front());
-    finding.action = ActionFor(facts, name);
+    finding.action = ActionFor(facts, name, family.rows);
     found.push_back(std::move(finding));
   }
   return found;

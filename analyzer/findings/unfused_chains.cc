@@ -105,6 +105,7 @@ std::optional<Finding> UnfusedChains(const RunFacts& facts, const LayerClaims& c
       }
       if (is_one_row || names.size() < 2) continue;
       one.layer = Join(names, " + ");
+      one.engine = std::to_string(names.size()) + " layers apart";
       one.measured = apart;
       one.best = region.latency * facts.waterfall.in_context;
       one.candidate = region.candidate.name();

@@ -59,12 +59,13 @@ TEST(GraphOptimization, IsSeenInWhatRan) {
 class OnnxRuntimeFindings : public BuiltRun {
  protected:
   // x -> conv -> relu, 40 and 5 us at best, 41 as one.
-  void UseConvolution() {
+  void UseConvolution(std::int64_t channels = 8) {
     GraphBuilder model;
-    const ValueId x = model.Input("x", {1, 8, 16, 16}), w = model.Weight("w", {8, 8, 3, 3});
-    const Result<Workload> workload = ParseWorkload(
-        "convolution dtype=f32:f32:f32 in=1x8x16x16 out_channels=8 kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 "
-        "groups=1 bias=no weights=const");
+    const ValueId x = model.Input("x", {1, channels, 16, 16}), w = model.Weight("w", {channels, channels, 3, 3});
+    const std::string count = std::to_string(channels);
+    const Result<Workload> workload =
+        ParseWorkload("convolution dtype=f32:f32:f32 in=1x" + count + "x16x16 out_channels=" + count +
+                      " kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 groups=1 bias=no weights=const");
     ASSERT_TRUE(workload.ok()) << workload.error().message;
     model.Output(model.Unary("relu", PointwiseKind::kRelu,
                              model.Measurable("conv", "Conv", {x, w}, std::get<LayerConfig>(*workload))));
@@ -98,6 +99,8 @@ TEST_F(OnnxRuntimeFindings, ASlowConvolutionOutsideTheBlockedLayoutIsTheLevelsFa
   run.settings = {{"graph_optimization_level", "all"}};
   EXPECT_THAT(FindingOf("slower-algorithm")->action, HasSubstr("a kind that MLAS has no blocked kernel for"));
   EXPECT_THAT(FindingOf("slower-algorithm")->action, Not(HasSubstr("unless")));
+  UseConvolution(32);
+  EXPECT_THAT(FindingOf("slower-algorithm")->action, HasSubstr("set graph_optimization_level to ORT_ENABLE_ALL, its"));
 }
 
 TEST_F(OnnxRuntimeFindings, InTheBlockedLayoutThereIsNothingToSet) {
