@@ -9,6 +9,7 @@
 
 #include "infimum/base/text.h"
 #include "infimum/layer/shape.h"
+#include "src/onnx/proto_conversion.h"
 
 namespace infimum {
 namespace {
@@ -83,6 +84,28 @@ std::string Printable(std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<DeclaredInput> DeclaredInputs(const onnx::GraphProto& graph) {
+  std::unordered_set<std::string_view> initialized;
+  for (const onnx::TensorProto& initializer : graph.initializer()) initialized.insert(initializer.name());
+  std::vector<DeclaredInput> inputs;
+  for (const onnx::ValueInfoProto& proto : graph.input()) {
+    if (initialized.contains(proto.name()) || !proto.type().tensor_type().has_shape()) continue;
+    DeclaredInput input{proto.name(), ElementTypeOf(proto.type()), {}, {}};
+    for (int axis = 0; axis < proto.type().tensor_type().shape().dim_size(); ++axis) {
+      const Dimension& dim = proto.type().tensor_type().shape().dim(axis);
+      DeclaredDimension declared{std::nullopt, BindingName(proto.name(), axis, dim)};
+      if (declared.symbol.empty()) declared.size = dim.dim_value();
+      input.dims.push_back(std::move(declared));
+    }
+    for (const onnx::NodeProto& node : graph.node())
+      for (int operand = 0; operand < node.input_size(); ++operand)
+        if (node.input(operand) == proto.name())
+          input.readers.push_back({node.op_type(), static_cast<std::size_t>(operand)});
+    inputs.push_back(std::move(input));
+  }
+  return inputs;
+}
 
 Result<std::vector<onnx::TypeProto*>> BindInputs(const onnx::GraphProto& graph,
                                                  const std::map<std::string, std::int64_t>& dims, Arena& arena) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "infimum/base/result.h"
+#include "infimum/onnx/model_inputs.h"
 
 namespace infimum {
 
@@ -22,6 +23,9 @@ namespace infimum {
 Result<std::vector<onnx::TypeProto*>> BindInputs(const onnx::GraphProto& graph,
                                                  const std::map<std::string, std::int64_t>& dims,
                                                  google::protobuf::Arena& arena);
+
+// As ReadModelInputs.
+std::vector<DeclaredInput> DeclaredInputs(const onnx::GraphProto& graph);
 
 // The type with numbers for the symbols in `dims`, if all its dimensions have numbers then; else null.
 onnx::TypeProto* BoundType(const onnx::TypeProto& type, const std::map<std::string, std::int64_t>& dims,

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "infimum/onnx/model_inputs.h"
 #include "src/onnx/classification.h"
 #include "src/onnx/graph_builder.h"
 #include "src/onnx/input_dimensions.h"
@@ -58,6 +59,15 @@ Result<ModelGraph> ReadModel(const std::filesystem::path& path, const ReadOption
     Result<ModelGraph> graph = Read(file, options);
     if (!graph.ok()) return Within(path.string(), graph.error());
     return graph;
+  } catch (const std::bad_alloc&) {
+    return Error{path.string() + ": takes more memory than there is"};
+  }
+}
+
+Result<std::vector<DeclaredInput>> ReadModelInputs(const std::filesystem::path& path) {
+  try {
+    INFIMUM_ASSIGN_OR_RETURN(const ModelFile file, ModelFile::Open(path));
+    return DeclaredInputs(file.model().graph());
   } catch (const std::bad_alloc&) {
     return Error{path.string() + ": takes more memory than there is"};
   }

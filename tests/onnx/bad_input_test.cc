@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 
+#include "infimum/onnx/model_inputs.h"
 #include "tests/onnx/model_text.h"
 
 namespace infimum {
@@ -152,6 +153,25 @@ TEST(Dimensions, BoundUnderAWrongNameGetASuggestion) {
   EXPECT_EQ(ErrorOf(text, {{"zzz", 8}}), "--dim zzz=8: the model has no dimension of this name; it has batch");
   EXPECT_EQ(ErrorOf("g (float[2] x) => (float[2] y) { y = Relu (x) }", {{"batch", 8}}),
             "--dim batch=8: the model has no symbolic dimension");
+}
+
+TEST(ModelInputs, AreToldBeforeTheyAreBound) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.Write(
+      "m.onnx", ModelOf("g (float[batch, 3, ?] x, int64[2] i) => (float[batch, 3, ?] y) { y = Relu (x) }"));
+  const Result<std::vector<DeclaredInput>> inputs = ReadModelInputs(path);
+  ASSERT_TRUE(inputs.ok()) << inputs.error().message;
+  ASSERT_EQ(inputs->size(), 2u);
+  const DeclaredInput& x = inputs->front();
+  EXPECT_EQ(x.type, DataType::kF32);
+  ASSERT_EQ(x.dims.size(), 3u);
+  EXPECT_EQ(x.dims[0].symbol, "batch");
+  EXPECT_EQ(x.dims[1].size, 3);
+  EXPECT_EQ(x.dims[2].symbol, "x.2");
+  ASSERT_EQ(x.readers.size(), 1u);
+  EXPECT_EQ(x.readers[0].op, "Relu");
+  EXPECT_EQ((*inputs)[1].readers.size(), 0u);
+  EXPECT_FALSE(ReadModelInputs(folder.path() / "none.onnx").ok());
 }
 
 TEST(Dimensions, WithoutNameAreBoundByInputAndAxis) {
