@@ -4,7 +4,6 @@
 
 #include "infimum/base/text.h"
 #include "infimum/reports/quantity_text.h"
-#include "infimum/reports/report_model.h"
 #include "infimum/reports/table.h"
 #include "reports/wrapped_text.h"
 
@@ -29,13 +28,7 @@ std::string CasesText(const Finding& finding, const FindingStyle& style) {
                           one.best ? LatencyText(*one.best) : "-", one.candidate});
   }
   std::string text = FormatTable(table, style.width);
-  const FindingCase& largest = finding.cases.front();
-  if (style.bench_options && !largest.workload.empty())
-    text += "   see it: " +
-            ReproductionCommand(
-                largest.workload,
-                *style.bench_options + (largest.candidate.empty() ? "" : " --candidate " + largest.candidate)) +
-            '\n';
+  for (const FindingCommand& command : finding.commands) text += "   " + command.what + ": " + command.command + '\n';
   return text;
 }
 
@@ -75,13 +68,18 @@ Json FindingsJson(const std::vector<Finding>& findings) {
                        {"best_us", MicrosecondsOrNull(one.best)},
                        {"candidate", one.candidate.empty() ? Json(nullptr) : Json(one.candidate)},
                        {"workload", one.workload.empty() ? Json(nullptr) : Json(one.workload)}});
+    Json commands = Json::array();
+    for (const FindingCommand& command : finding.commands)
+      commands.push_back({{"what", command.what}, {"command", command.command}});
     list.push_back({{"kind", finding.kind},
                     {"gain_us", finding.gain.count()},
                     {"gain_overlaps", finding.overlaps},
+                    {"held_against", finding.held_against.empty() ? Json(nullptr) : Json(finding.held_against)},
                     {"layers", finding.layers},
                     {"evidence", finding.evidence},
                     {"action", finding.action},
-                    {"cases", std::move(cases)}});
+                    {"cases", std::move(cases)},
+                    {"commands", std::move(commands)}});
   }
   return list;
 }

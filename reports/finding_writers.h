@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,14 +13,12 @@ namespace infimum {
 struct FindingStyle {
   std::size_t width = 0;  // 0: as wide as needed
   std::size_t most = static_cast<std::size_t>(-1);
-  // Of the commands that measure a candidate here; absent: none are shown.
-  std::optional<std::string> bench_options = std::nullopt;
 };
 
 // Numbered, each with its gain, evidence, place, action and cases.
 std::string FindingsText(const std::vector<Finding>& findings, const FindingStyle& style);
 
-// [{"kind","gain_us","layers","evidence","action","cases"}]
+// [{"kind","gain_us","layers","evidence","action","cases","commands"}]
 Json FindingsJson(const std::vector<Finding>& findings);
 
 }  // namespace infimum

@@ -129,6 +129,8 @@ void AddGap(const ReportModel& report, std::string& out) {
     out += fmt::format("{}. **{}**{}: {}. To do: {}.\n", ++number, Prose(finding.kind),
                        finding.gain.count() > 0 ? ", up to " + LatencyText(finding.gain) : std::string(),
                        Prose(finding.evidence), Prose(finding.action));
+    for (const FindingCommand& command : finding.commands)
+      out += fmt::format("   - {}: {}\n", Prose(command.what), CodeSpan(command.command));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "infimum/base/check.h"
+#include "infimum/base/text.h"
 #include "reports/utf8.h"
 
 namespace infimum {
@@ -32,15 +33,7 @@ const Bound* MainBound(const ReportModel& report) {
 }
 
 std::string ReproductionCommand(std::string_view config, std::string_view options) {
-  std::string command = "infimum bench --layer '";
-  for (char c : ValidUtf8(config)) {
-    if (c == '\'') {
-      command += "'\\''";
-    } else {
-      command += c;
-    }
-  }
-  command += '\'';
+  std::string command = "infimum bench --layer " + ShellQuoted(ValidUtf8(config));
   if (!options.empty()) command += " " + std::string(options);
   return command;
 }

@@ -97,7 +97,7 @@ std::string AccountText(const ModelAccount& account, const AccountStyle& style) 
     text += WaterfallText(run.waterfall, style.width);
     const std::string notes = NotesOf(run, style.width);
     if (!notes.empty()) text += '\n' + notes;
-    text += FindingsText(run.findings, {style.width, style.findings, run.bench_options});
+    text += FindingsText(run.findings, {style.width, style.findings});
   }
   text += '\n' + NodeTableText(account.nodes, style.width, style.rows);
   for (const Gate& gate : account.gates)

@@ -47,7 +47,7 @@ std::string OnProcessorOfOnnxRuntime(const RunFacts& facts, const std::string& f
            "multiple of the block of 8 or 16, values that are not f32), and need one";
   }
   return "no option of a session chooses another kernel for such a layer: build ONNX Runtime with the oneDNN provider "
-         "(--use_dnnl), or bring the kernel of MLAS to what the candidate below reaches on the same shape";
+         "(--use_dnnl), or bring the kernel of MLAS to what the candidates below reach on the same shapes";
 }
 
 std::string OnCudaOfOnnxRuntime(const RunFacts& facts) {

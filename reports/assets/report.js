@@ -239,11 +239,10 @@ function fillFindings(data) {
       const rows = finding.cases.map((one) => element('tr', {}, element('td', { text: one.layer }), element('td', { text: one.engine }),
         element('td', { class: 'number', text: timeText(one.measured_us) }),
         element('td', { class: 'number', text: one.best_us === null ? '\u2013' : timeText(one.best_us) }), element('td', { text: one.candidate || '' })));
-      const head = element('tr', {}, ...['Layer', 'Ran', 'Took', 'At best', 'With'].map((title) => element('th', { scope: 'col', class: title === 'Took' || title === 'At best' ? 'number' : null, text: title })));
+      const head = element('tr', {}, ...['Layer', 'Ran', 'Took', finding.held_against || 'At best', 'With'].map((title, column) => element('th', { scope: 'col', class: column === 2 || column === 3 ? 'number' : null, text: title })));
       body.append(element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': `Layers of ${finding.kind}` },
         element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows))));
-      const layer = data.layers.find((one) => one.config === finding.cases[0].workload);
-      if (layer && layer.command) body.append(commandLine(layer.command));
+      finding.commands.forEach(({ command }) => body.append(commandLine(command)));
     }
     list.append(element('li', {}, body));
   });

@@ -131,4 +131,10 @@ std::string Quoted(std::string_view text) {
   return quoted + "'";
 }
 
+std::string ShellQuoted(std::string_view text) {
+  std::string quoted = "'";
+  for (const char character : text) quoted += character == '\'' ? std::string("'\\''") : std::string(1, character);
+  return quoted + "'";
+}
+
 }  // namespace infimum

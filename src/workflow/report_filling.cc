@@ -6,22 +6,17 @@
 #include <filesystem>
 
 #include "infimum/analyzer/run_latency.h"
+#include "infimum/base/text.h"
 #include "infimum/reports/bound_table.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/workflow/installation.h"
+#include "src/workflow/finding_commands.h"
 
 namespace infimum {
 namespace {
 
 // Of an interval, relative to its bound: from here on it is worth measuring again.
 constexpr double kWideInterval = 0.1;
-
-// Single quotes for a POSIX shell.
-std::string ShellQuoted(const std::string& text) {
-  std::string quoted = "'";
-  for (const char character : text) quoted += character == '\'' ? std::string("'\\''") : std::string(1, character);
-  return quoted + "'";
-}
 
 std::string DimArguments(const ReportSources& sources) {
   std::string text;
@@ -276,6 +271,7 @@ ReportModel FillReport(const ReportSources& sources) {
     report.run = FillRun(*sources.run, *sources.gap);
     report.waterfall = sources.gap->waterfall;
     report.findings = sources.gap->findings;
+    AddCommands(report.bench_options, sources.bracket.selection.contract, report.findings);
   }
   FillRoofs(sources.peaks, sources.bracket.selection.threads, report);
   FillMissing(sources, report);

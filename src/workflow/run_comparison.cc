@@ -12,6 +12,7 @@
 #include "infimum/db/store.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/workflow/device_choice.h"
+#include "src/workflow/finding_commands.h"
 #include "src/workflow/report_filling.h"
 #include "src/workflow/run_gap.h"
 #include "src/workflow/upper_limits.h"
@@ -288,8 +289,11 @@ ModelAccount AccountOf(const RunComparison& comparison, const RunComparisonOptio
     run.inversions = compared.bracket.inversions;
     run.remarks = compared.remarks;
     for (const std::string& warning : compared.run.warnings) run.remarks.push_back(warning);
-    if (options.device.empty() && compared.device.kind == DeviceKind::kCpu)
-      run.bench_options = BenchOptions(selection, ShownAddress(options.database), options.campaign.backend);
+    const bool is_here = options.device.empty() && compared.device.kind == DeviceKind::kCpu;
+    AddCommands(is_here
+                    ? std::optional(BenchOptions(selection, ShownAddress(options.database), options.campaign.backend))
+                    : std::nullopt,
+                selection.contract, run.findings);
     account.runs.push_back(std::move(run));
     columns.push_back({ColumnOf(compared.source), &compared.run, &compared.waterfall.rows});
   }

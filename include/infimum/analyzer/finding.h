@@ -29,6 +29,12 @@ struct FindingCase {
   std::string workload;
 };
 
+// For a shell: `what` it shows ("measure", "source").
+struct FindingCommand {
+  std::string what;
+  std::string command;
+};
+
 struct Finding {
   std::string kind;                     // "host-bound"
   Latency gain{0};                      // the most that the change can win: of a whole trace, or of one inference
@@ -37,6 +43,7 @@ struct Finding {
   std::string action;                   // what to do
   std::vector<FindingCase> cases = {};  // the largest first, where there is a bound
   std::string held_against = {};        // what `best` of the cases is, if not the best that is known: "in strict-f32"
+  std::vector<FindingCommand> commands = {};  // about the largest case; filled by who knows the store
   // Its gain contains what other findings of the same run are about, as of a whole run against another. All others
   // share no microsecond.
   bool overlaps = false;

@@ -22,8 +22,6 @@ struct RunAccount {
   std::vector<Finding> findings;  // the largest gain first
   std::vector<Inversion> inversions;
   std::vector<std::string> remarks;
-  // Of the commands that measure a candidate again; absent where this device is not the one to measure on.
-  std::optional<std::string> bench_options;
 
   // How many times the bound it takes; absent without one.
   std::optional<double> gap() const {
