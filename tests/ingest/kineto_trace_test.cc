@@ -123,7 +123,8 @@ TEST(KinetoTrace, AFileThatWasCutSaysWhere) {
     if (length <= whole.find("\"traceEvents\":[") + 14) {
       EXPECT_THAT(error, testing::AnyOf(HasSubstr("in the middle of the trace"), HasSubstr("not a trace"))) << length;
     } else {
-      EXPECT_EQ(error, fmt::format("t.json: the file ends at byte {}, in the middle of the trace", length));
+      EXPECT_EQ(error,
+                fmt::format("t.json: the file ends at byte {}, in the middle of the trace: it was cut off", length));
     }
   }
   EXPECT_EQ(ErrorOf(whole), "none");
