@@ -3,8 +3,7 @@
 //   call i begins: node 2i, ends: 2i + 1; device work j begins: 2 (calls + j), ends: 2 (calls + j) + 1
 //
 // At one moment work ends first, then calls, the innermost first, then calls begin, then work: what could have waited
-// for something comes after it. An entry that takes no time begins and ends in one go. Annotations have no nodes
-// visited.
+// for something comes after it. An entry that takes no time begins and ends in one go. Annotations are passed over.
 #pragma once
 
 #include <algorithm>
