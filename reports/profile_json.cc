@@ -5,6 +5,7 @@
 #include "infimum/reports/profile_view.h"
 #include "reports/finding_writers.h"
 #include "reports/json_values.h"
+#include "reports/path_writers.h"
 
 namespace infimum {
 namespace {
@@ -58,6 +59,7 @@ Json JsonOf(const TimelineView& view) {
           {"runtime_calls", view.calls},
           {"devices", std::move(devices)},
           {"activity", std::move(activity)},
+          {"critical_path", view.path ? PathJson(*view.path) : Json(nullptr)},
           {"operators", std::move(operators)},
           {"host", std::move(host)},
           {"kernels", std::move(kernels)},

@@ -8,6 +8,7 @@
 #include "infimum/reports/table.h"
 #include "reports/finding_writers.h"
 #include "reports/kernel_name.h"
+#include "reports/path_writers.h"
 
 namespace infimum {
 namespace {
@@ -110,6 +111,7 @@ std::string TextOf(const TimelineView& view, std::size_t width) {
   std::string text =
       fmt::format("{}: {}, {} events over {}\n", view.source, view.profiler, view.events, TimeText(view.span_ns));
   for (const DeviceActivity& device : view.activity) text += '\n' + ActivityText(view, device, width);
+  if (view.path) text += '\n' + PathText(*view.path, width);
   if (!view.kernels.empty()) text += '\n' + OperatorsText(view, width) + '\n' + KernelsText(view, width);
   if (view.activity.empty()) text += "\nno device did anything in it\n";
   if (!view.host.empty()) text += '\n' + HostText(view, width);

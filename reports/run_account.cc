@@ -6,6 +6,7 @@
 
 #include "infimum/reports/quantity_text.h"
 #include "reports/finding_writers.h"
+#include "reports/path_writers.h"
 #include "reports/utf8.h"
 #include "reports/waterfall_writers.h"
 #include "reports/wrapped_text.h"
@@ -70,6 +71,7 @@ Json RunJson(const RunAccount& run, const NodeColumn& column) {
           {"waterfall", WaterfallJson(run.waterfall)},
           {"findings", FindingsJson(run.findings)},
           {"inversions", InversionsJson(run.inversions)},
+          {"critical_path", run.path ? PathJson(*run.path) : Json(nullptr)},
           {"layers_us", column.measured.count()},
           {"engine_only_us", column.engine_only.count()},
           {"aligned_share", column.aligned_share()},
@@ -98,6 +100,7 @@ std::string AccountText(const ModelAccount& account, const AccountStyle& style) 
     const std::string notes = NotesOf(run, style.width);
     if (!notes.empty()) text += '\n' + notes;
     text += FindingsText(run.findings, {style.width, style.findings});
+    if (run.path) text += '\n' + PathText(*run.path, style.width);
   }
   text += '\n' + NodeTableText(account.nodes, style.width, style.rows);
   for (const Gate& gate : account.gates)

@@ -18,6 +18,7 @@ TimelineView ViewOf(const Timeline& timeline, std::string source) {
   view.span_ns = timeline.duration_ns();
   view.remarks = timeline.remarks;
   view.findings = FindingsOf({timeline, origins, activity});
+  view.path = PathViewOf(timeline, origins);
   view.activity = std::move(activity.devices);
   for (const TimelineDevice& device : timeline.devices) {
     const bool worked = std::any_of(view.activity.begin(), view.activity.end(),

@@ -2,11 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <map>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -29,140 +25,138 @@ Piece PieceOf(std::string_view name) {
   return {name.substr(0, open), number};
 }
 
-struct Operator {
-  ProfiledLayer layer;
-  double host_us = 0;
-  double kernels_us = 0;
-  std::map<std::string, double> kernels;
-};
-
-class WorkloadReader {
- public:
-  Status Take(const Json& node) {
-    if (!node.is_object()) return Error{"not an object"};
-    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id, IntegerField(node, "Id", 0, INT64_MAX, -1));
-    if (id < 0) return Error{"'Id' is missing"};
-    INFIMUM_ASSIGN_OR_RETURN(const std::string name, TextField(node, "Name"));
-    constexpr std::int64_t kYear = 31'536'000'000'000;
-    // What took no microsecond has no "runtime".
-    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t duration, IntegerField(node, "runtime", 0, kYear, 0));
-    const auto on_host = node.find("is_cpu_op");
-    if (on_host == node.end() || !on_host->is_boolean()) return Error{"'is_cpu_op' is not true or false"};
-    if (on_host->get<bool>()) return TakeOperator(id, name, static_cast<double>(duration));
-    return TakeKernel(node, name, static_cast<double>(duration));
-  }
-
-  RunProfile Finish() && {
-    JoinKernels();
-    RunProfile run;
-    std::size_t without_kernels = 0;
-    for (Operator& one : operators_) {
-      for (const auto& [name, time] : one.kernels)
-        if (one.layer.algorithm.empty() || time > one.kernels.at(one.layer.algorithm)) one.layer.algorithm = name;
-      if (!kernels_.empty() && one.kernels.empty()) ++without_kernels;
-      one.layer.samples = {Latency(!kernels_.empty() ? one.kernels_us : one.host_us)};
-      if (one.layer.op.starts_with("aten::")) run.framework = "pytorch";
-      run.layers.push_back(std::move(one.layer));
-    }
-    if (run.framework.empty()) run.framework = "chakra";
-    run.warnings.push_back(
-        "A Chakra graph has durations and no starts: gaps, and what ran at once, are not in it; the trace of PyTorch's "
-        "profiler of the same run has them");
-    if (kernels_.empty()) run.warnings.push_back("It shows no kernel: the layers' times are the host's");
-    if (without_kernels > 0) {
-      run.warnings.push_back(fmt::format("{} of {} operators started no kernel and count as 0 us on the device",
-                                         without_kernels, run.layers.size()));
-    }
-    if (strays_ > 0) {
-      run.warnings.push_back(
-          fmt::format("{} of {} kernels ({:.0f} us) belong to no operator", strays_, kernels_.size(), stray_us_));
-    }
-    return run;
-  }
-
- private:
-  Status TakeOperator(std::int64_t id, const std::string& name, double duration) {
-    const Piece piece = PieceOf(name);
-    std::size_t index = operators_.size();
-    const std::string op(piece.op);
-    if (const auto open = open_.find(op);
-        piece.number && *piece.number > 0 && open != open_.end() && open->second.next_piece == *piece.number) {
-      index = open->second.index;
-      ++open->second.next_piece;
-    } else {
-      Operator added;
-      added.layer.name = fmt::format("{}#{}", op, id);
-      added.layer.op = op;
-      operators_.push_back(std::move(added));
-      if (piece.number) open_[op] = {index, *piece.number + 1};
-    }
-    operators_[index].host_us += duration;
-    if (!operator_of_.emplace(id, index).second) return Error{fmt::format("'Id' {} is there twice", id)};
-    return {};
-  }
-
-  Status TakeKernel(const Json& node, std::string name, double duration) {
-    Kernel kernel{std::nullopt, std::move(name), duration};
-    const auto waits_for = node.find("data_deps");
-    if (waits_for != node.end() && !waits_for->is_array()) return Error{"'data_deps' is not a list"};
-    if (waits_for != node.end() && !waits_for->empty() && waits_for->front().is_number_integer())
-      kernel.waits_for = waits_for->front().get<std::int64_t>();
-    kernels_.push_back(std::move(kernel));
-    return {};
-  }
-
-  // A kernel's operator is the first node that it waits for, which may stand behind it.
-  void JoinKernels() {
-    for (const Kernel& kernel : kernels_) {
-      const auto found = kernel.waits_for ? operator_of_.find(*kernel.waits_for) : operator_of_.end();
-      if (found == operator_of_.end()) {
-        ++strays_;
-        stray_us_ += kernel.duration;
-        continue;
-      }
-      Operator& by = operators_[found->second];
-      by.kernels_us += kernel.duration;
-      by.kernels[kernel.name] += kernel.duration;
-    }
-  }
-
-  struct Open {
-    std::size_t index = 0;
-    std::int64_t next_piece = 0;
-  };
-  struct Kernel {
-    std::optional<std::int64_t> waits_for;
-    std::string name;
-    double duration = 0;
-  };
-
-  std::vector<Operator> operators_;
-  std::unordered_map<std::int64_t, std::size_t> operator_of_;  // by number of a piece
-  std::unordered_map<std::string, Open> open_;                 // the last of each name
-  std::vector<Kernel> kernels_;
-  std::size_t strays_ = 0;
-  double stray_us_ = 0;
-};
+// "[3, 1]" -> 3
+std::optional<std::int64_t> FirstOf(std::string_view list) {
+  if (!list.empty()) list.remove_prefix(1);
+  return ParseInteger(TrimSpace(list.substr(0, list.find_first_of(",]"))));
+}
 
 }  // namespace
 
-Result<RunProfile> ReadChakraWorkload(const Json& document) {
-  const auto nodes = document.find("workload_graph");
-  if (nodes == document.end() || !nodes->is_array()) return Error{"'workload_graph' is not a list"};
-  if (nodes->empty()) return Error{"'workload_graph' is empty"};
-  WorkloadReader reader;
-  std::size_t position = 0;
-  for (const Json& node : *nodes) {
-    ++position;
-    const Status taken = reader.Take(node);
-    if (!taken) return Within(fmt::format("node {} of 'workload_graph'", position), taken.error());
+Status ChakraWorkload::Take(TraceEvent& event) {
+  ClearFields(fields_);
+  INFIMUM_RETURN_IF_ERROR(ReadFields(event.object, fields_));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id, id_.Integer(0, INT64_MAX, -1));
+  if (id < 0) return Error{"'Id' is missing"};
+  INFIMUM_ASSIGN_OR_RETURN(const std::string_view name, name_.Text());
+  constexpr std::int64_t kYear = 31'536'000'000'000;
+  // What took no microsecond has no "runtime".
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t duration, duration_.Integer(0, kYear, 0));
+  if (on_host_.token() != "true" && on_host_.token() != "false") return Error{"'is_cpu_op' is not true or false"};
+  if (on_host_.token() == "true") return TakeOperator(id, name, static_cast<double>(duration));
+  return TakeKernel(name, static_cast<double>(duration));
+}
+
+Status ChakraWorkload::TakeOperator(std::int64_t id, std::string_view name, double duration) {
+  if (operators_.size() >= UINT32_MAX) return Error{"more than 4,294,967,294 operators"};
+  auto index = static_cast<std::uint32_t>(operators_.size());
+  const auto [of_id, is_new] = operator_of_.emplace(id, index);
+  if (!is_new) return Error{fmt::format("'Id' {} is there twice", id)};
+  const Piece piece = PieceOf(name);
+  const NameId op = names_.Intern(piece.op);
+  if (const auto open = open_.find(op);
+      piece.number && *piece.number > 0 && open != open_.end() && open->second.next_piece == *piece.number) {
+    index = open->second.index;
+    ++open->second.next_piece;
+    of_id->second = index;
+  } else {
+    Operator added;
+    added.id = id;
+    added.op = op;
+    operators_.push_back(added);
+    if (piece.number) open_[op] = {index, *piece.number + 1};
   }
-  RunProfile run = std::move(reader).Finish();
-  if (run.layers.empty()) return Error{"'workload_graph' has no operator of a host ('is_cpu_op')"};
-  INFIMUM_ASSIGN_OR_RETURN(run.model_name, TextField(document, "workload_name"));
+  operators_[index].host_us += duration;
+  return {};
+}
+
+// A kernel's operator is the first node that it waits for.
+Status ChakraWorkload::TakeKernel(std::string_view name, double duration) {
+  if (!waits_for_.token().empty() && !waits_for_.is_list()) return Error{"'data_deps' is not a list"};
+  ++kernels_;
+  const Kernel kernel{duration, names_.Intern(name)};
+  const std::optional<std::int64_t> waits_for = FirstOf(waits_for_.token());
+  if (!waits_for) {
+    AddStray(kernel);
+  } else if (!Join(*waits_for, kernel)) {
+    early_kernels_.push_back({*waits_for, kernel});
+  }
+  return {};
+}
+
+bool ChakraWorkload::Join(std::int64_t waits_for, const Kernel& kernel) {
+  const auto found = operator_of_.find(waits_for);
+  if (found == operator_of_.end()) return false;
+  Operator& by = operators_[found->second];
+  by.has_kernels = true;
+  by.kernels_us += kernel.duration;
+  kernels_us_[std::uint64_t{found->second} << 32 | static_cast<std::uint64_t>(kernel.name)] += kernel.duration;
+  return true;
+}
+
+void ChakraWorkload::AddStray(const Kernel& kernel) {
+  ++strays_;
+  stray_us_ += kernel.duration;
+}
+
+// Of kernels of one operator that took as long the first by name.
+void ChakraWorkload::FindLongestKernels() {
+  std::vector<double> longest(operators_.size(), 0);
+  for (const auto& [key, time] : kernels_us_) {
+    const std::size_t index = key >> 32;
+    const auto name = static_cast<NameId>(key & 0xffffffff);
+    NameId& best = operators_[index].longest_kernel;
+    if (best != kNoName && (time < longest[index] || (time == longest[index] && names_.text(name) > names_.text(best))))
+      continue;
+    best = name;
+    longest[index] = time;
+  }
+}
+
+ProfiledLayer ChakraWorkload::LayerOf(const Operator& one) const {
+  ProfiledLayer layer;
+  layer.op = names_.text(one.op);
+  layer.name = fmt::format("{}#{}", layer.op, one.id);
+  layer.algorithm = names_.text(one.longest_kernel);
+  layer.samples = {Latency(kernels_ > 0 ? one.kernels_us : one.host_us)};
+  return layer;
+}
+
+Result<RunProfile> ChakraWorkload::Finish(const Json& top) && {
+  if (operators_.empty() && kernels_ == 0) return Error{"'workload_graph' is empty"};
+  if (operators_.empty()) return Error{"'workload_graph' has no operator of a host ('is_cpu_op')"};
+  for (const EarlyKernel& early : early_kernels_)
+    if (!Join(early.waits_for, early.kernel)) AddStray(early.kernel);
+  FindLongestKernels();
+  // The layers need the room.
+  early_kernels_ = {};
+  kernels_us_ = {};
+  operator_of_ = {};
+  RunProfile run;
+  run.layers.reserve(operators_.size());
+  std::size_t without_kernels = 0;
+  for (const Operator& one : operators_) {
+    if (kernels_ > 0 && !one.has_kernels) ++without_kernels;
+    run.layers.push_back(LayerOf(one));
+    if (run.layers.back().op.starts_with("aten::")) run.framework = "pytorch";
+  }
+  if (run.framework.empty()) run.framework = "chakra";
+  run.warnings.push_back(
+      "A Chakra graph has durations and no starts: gaps, and what ran at once, are not in it; the trace of PyTorch's "
+      "profiler of the same run has them");
+  if (kernels_ == 0) run.warnings.push_back("It shows no kernel: the layers' times are the host's");
+  if (without_kernels > 0) {
+    run.warnings.push_back(fmt::format("{} of {} operators started no kernel and count as 0 us on the device",
+                                       without_kernels, run.layers.size()));
+  }
+  if (strays_ > 0) {
+    run.warnings.push_back(
+        fmt::format("{} of {} kernels ({:.0f} us) belong to no operator", strays_, kernels_, stray_us_));
+  }
+  INFIMUM_ASSIGN_OR_RETURN(run.model_name, TextField(top, "workload_name"));
   for (const char* setting : {"ngpus", "soc"}) {
-    const auto found = document.find(setting);
-    if (found == document.end()) continue;
+    const auto found = top.find(setting);
+    if (found == top.end()) continue;
     if (found->is_string()) run.settings[setting] = found->get<std::string>();
     if (found->is_number_integer()) run.settings[setting] = found->dump();
   }

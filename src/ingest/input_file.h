@@ -18,8 +18,10 @@
 
 namespace infimum::ingest {
 
-// A folder, or a file that cannot be read, is an error with the reason.
+// A folder, a pipe, or a file that cannot be read is an error with the reason. It calls the file by its path or, where
+// that is not to be trusted, by `origin`.
 Result<std::ifstream> OpenFile(const std::filesystem::path& path);
+Result<std::ifstream> OpenFile(const std::filesystem::path& path, std::string_view origin);
 
 // A run that was measured is short: what is much longer was made to fill the memory.
 inline constexpr std::uint64_t kMaxRunSize = std::uint64_t{128} << 20;

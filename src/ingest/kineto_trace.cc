@@ -124,11 +124,7 @@ class KinetoReader {
     for (const auto& [what, count] : passed_)
       timeline_.remarks.push_back(
           fmt::format("{} passed over: {}", what.empty() ? "events without a category" : what, count));
-    if (frame.control_characters > 0)
-      timeline_.remarks.push_back(fmt::format("{} control characters within texts, which JSON forbids, count as spaces",
-                                              frame.control_characters));
-    if (frame.invalid_bytes > 0)
-      timeline_.remarks.push_back(fmt::format("{} bytes that are not UTF-8 count as '?'", frame.invalid_bytes));
+    for (std::string& remark : ingest::Remarks(frame)) timeline_.remarks.push_back(std::move(remark));
     return std::move(timeline_);
   }
 
@@ -327,7 +323,7 @@ Result<Timeline> ReadKinetoTrace(std::istream& input, std::string_view origin) {
   KinetoReader reader;
   INFIMUM_ASSIGN_OR_RETURN(
       const ingest::TraceFrame frame,
-      ingest::ReadTraceEvents(input, origin, [&](ingest::TraceEvent& event) { return reader.Take(event); }));
+      ingest::ReadTraceEvents(input, origin, {}, [&](ingest::TraceEvent& event) { return reader.Take(event); }));
   Result<Timeline> timeline = reader.Finish(frame);
   if (!timeline.ok()) return Within(std::string(origin), timeline.error());
   return timeline;

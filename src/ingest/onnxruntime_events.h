@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <istream>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,24 +17,24 @@
 
 namespace infimum::ingest {
 
-// Times are in whole microseconds of the host's clock.
+// Times are in whole microseconds of the host's clock. A profile has millions of executions, so they are small.
 struct OnnxRuntimeInference {
   std::int64_t start = 0;
   std::int64_t duration = 0;
-  std::int64_t thread = 0;
+  std::uint32_t thread = 0;  // in order of first appearance
 };
 
 struct OnnxRuntimeExecution {
-  std::size_t layer = 0;
   std::int64_t start = 0;
   std::int64_t duration = 0;  // of the host
-  std::int64_t thread = 0;
+  std::uint32_t layer = 0;
+  std::uint32_t thread = 0;
 };
 
 struct OnnxRuntimeKernel {
-  std::size_t execution = 0;
-  NameId name = kNoName;
   std::int64_t duration = 0;  // on the device, cut to whole microseconds. Its start is on no clock that is told.
+  std::uint32_t execution = 0;
+  NameId name = kNoName;
 };
 
 struct OnnxRuntimeEvents {
@@ -41,10 +42,11 @@ struct OnnxRuntimeEvents {
   std::vector<OnnxRuntimeInference> inferences;
   std::vector<OnnxRuntimeExecution> executions;
   std::vector<OnnxRuntimeKernel> kernels;  // and copies
-  NameTable kernel_names;
+  NameTable names;                         // of kernels, and of events
   // Kernels and copies that no node started: mostly copies of inputs and outputs.
   std::int64_t stray_kernels = 0;
   Latency stray_time{0};
+  std::vector<std::string> remarks;  // what was forgiven
 };
 
 Result<OnnxRuntimeEvents> ReadOnnxRuntimeEvents(std::istream& input, std::string_view origin);

@@ -3,13 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
+#include "infimum/base/check.h"
 #include "src/ingest/onnxruntime_events.h"
 
 namespace infimum {
@@ -26,6 +27,7 @@ class Inferences {
     std::sort(all_.begin(), all_.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
     std::size_t last_to_end = 0;
     for (std::size_t i = 0; i < all_.size(); ++i) {
+      if (by_thread_.size() <= all_[i].thread) by_thread_.resize(std::size_t{all_[i].thread} + 1);
       by_thread_[all_[i].thread].push_back(i);
       if (i > 0 && End(last_to_end) > all_[i].start) ++overlaps_;
       if (End(i) >= End(last_to_end)) last_to_end = i;
@@ -36,11 +38,12 @@ class Inferences {
   const std::vector<OnnxRuntimeInference>& all() const { return all_; }
   std::size_t overlaps() const { return overlaps_; }
 
-  std::optional<std::size_t> At(std::int64_t time, std::int64_t thread) const {
-    if (const auto own = by_thread_.find(thread); own != by_thread_.end()) {
-      const auto next = std::upper_bound(own->second.begin(), own->second.end(), time,
+  std::optional<std::size_t> At(std::int64_t time, std::uint32_t thread) const {
+    if (thread < by_thread_.size()) {
+      const std::vector<std::size_t>& own = by_thread_[thread];
+      const auto next = std::upper_bound(own.begin(), own.end(), time,
                                          [&](std::int64_t t, std::size_t i) { return t < all_[i].start; });
-      if (next != own->second.begin() && End(*(next - 1)) >= time) return *(next - 1);
+      if (next != own.begin() && End(*(next - 1)) >= time) return *(next - 1);
     }
     // The node ran on a thread of the pool.
     const auto next = std::upper_bound(all_.begin(), all_.end(), time,
@@ -56,14 +59,15 @@ class Inferences {
   std::int64_t End(std::size_t i) const { return all_[i].start + all_[i].duration; }
 
   std::vector<OnnxRuntimeInference> all_;  // by start
-  std::unordered_map<std::int64_t, std::vector<std::size_t>> by_thread_;
+  std::vector<std::vector<std::size_t>> by_thread_;
   std::vector<std::size_t> last_to_end_;  // of those up to each
   std::size_t overlaps_ = 0;
 };
 
 // What each execution counts for: an inference after the warm-up, or nothing.
 struct Placement {
-  std::vector<std::optional<std::size_t>> inference_of;  // by execution
+  static constexpr std::uint32_t kNothing = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> inference_of;  // by execution
   std::vector<Latency> profiled;
 };
 
@@ -75,6 +79,7 @@ Placement Place(const OnnxRuntimeEvents& events, std::vector<std::string>& warni
     return placement;
   }
   const Inferences inferences(events.inferences);
+  placement.inference_of.reserve(events.executions.size());
   if (inferences.overlaps() > 0) {
     warnings.push_back(
         fmt::format("{} inferences began while others ran: their layers hold each other up", inferences.overlaps()));
@@ -82,9 +87,10 @@ Placement Place(const OnnxRuntimeEvents& events, std::vector<std::string>& warni
   std::vector<bool> has_nodes(inferences.all().size(), false);
   std::size_t outside = 0;
   for (const ingest::OnnxRuntimeExecution& execution : events.executions) {
-    placement.inference_of.push_back(inferences.At(execution.start, execution.thread));
-    if (placement.inference_of.back()) {
-      has_nodes[*placement.inference_of.back()] = true;
+    const std::optional<std::size_t> inference = inferences.At(execution.start, execution.thread);
+    placement.inference_of.push_back(inference ? static_cast<std::uint32_t>(*inference) : Placement::kNothing);
+    if (inference) {
+      has_nodes[*inference] = true;
     } else {
       ++outside;
     }
@@ -101,17 +107,71 @@ Placement Place(const OnnxRuntimeEvents& events, std::vector<std::string>& warni
                     has_nodes.size() - shown, has_nodes.size()));
   }
   const std::size_t dropped = shown > 2 ? std::max<std::size_t>(1, shown / 5) : 0;
-  std::vector<std::optional<std::size_t>> kept(has_nodes.size());
+  std::vector<std::uint32_t> kept(has_nodes.size(), Placement::kNothing);
   std::size_t seen = 0;
   for (std::size_t i = 0; i < has_nodes.size(); ++i) {
     if (!has_nodes[i] || seen++ < dropped) continue;
-    kept[i] = placement.profiled.size();
+    kept[i] = static_cast<std::uint32_t>(placement.profiled.size());
     placement.profiled.emplace_back(static_cast<double>(inferences.all()[i].duration));
   }
-  for (std::optional<std::size_t>& inference : placement.inference_of)
-    if (inference) inference = kept[*inference];
+  for (std::uint32_t& inference : placement.inference_of)
+    if (inference != Placement::kNothing) inference = kept[inference];
   return placement;
 }
+
+// The times of a layer in each inference that it ran in.
+class LayerTimes {
+ public:
+  // Executions come nearly in the order of inferences; those of one inference are added up.
+  void Add(std::uint32_t inference, double microseconds) {
+    if (!times_.empty() && times_.back().inference == inference) {
+      times_.back().microseconds += microseconds;
+      return;
+    }
+    is_sorted_ = is_sorted_ && (times_.empty() || times_.back().inference < inference);
+    times_.push_back({inference, microseconds});
+  }
+
+  void Sort() {
+    if (is_sorted_) return;
+    std::stable_sort(times_.begin(), times_.end(),
+                     [](const Time& a, const Time& b) { return a.inference < b.inference; });
+    std::size_t last = 0;
+    for (std::size_t i = 1; i < times_.size(); ++i) {
+      if (times_[i].inference == times_[last].inference) {
+        times_[last].microseconds += times_[i].microseconds;
+      } else {
+        times_[++last] = times_[i];
+      }
+    }
+    times_.resize(last + 1);
+    is_sorted_ = true;
+  }
+
+  // Once sorted, to an inference that it ran in.
+  void AddToOneOf(std::uint32_t inference, double microseconds) {
+    const auto found = std::lower_bound(times_.begin(), times_.end(), inference,
+                                        [](const Time& time, std::uint32_t i) { return time.inference < i; });
+    INFIMUM_CHECK(found != times_.end() && found->inference == inference, "a kernel's layer ran in its inference");
+    found->microseconds += microseconds;
+  }
+
+  bool empty() const { return times_.empty(); }
+  std::vector<Latency> Samples() const {
+    std::vector<Latency> samples;
+    samples.reserve(times_.size());
+    for (const Time& time : times_) samples.emplace_back(time.microseconds);
+    return samples;
+  }
+
+ private:
+  struct Time {
+    std::uint32_t inference;
+    double microseconds;
+  };
+  std::vector<Time> times_;
+  bool is_sorted_ = true;
+};
 
 // Its nodes return before their kernels ran. TensorRT's wait for them unless told otherwise.
 bool OnlyStartsKernels(std::string_view provider) {
@@ -148,25 +208,27 @@ Result<RunProfile> ReadOnnxRuntimeProfile(std::istream& input, std::string_view 
     return Error{fmt::format("{}: not an ONNX Runtime profile: it has no node events", origin)};
   RunProfile run;
   run.framework = "onnxruntime";
+  run.warnings = std::move(events.remarks);
   Placement placement = Place(events, run.warnings);
   run.profiled = std::move(placement.profiled);
   const std::vector<bool> on_device = OnDevice(events);
 
   const std::size_t layers = events.layers.size();
-  std::vector<std::map<std::size_t, double>> times(layers);  // microseconds by inference
+  std::vector<LayerTimes> times(layers);
   std::vector<std::map<NameId, double>> kernels(layers);
   for (std::size_t e = 0; e < events.executions.size(); ++e) {
     const ingest::OnnxRuntimeExecution& execution = events.executions[e];
-    if (!placement.inference_of[e]) continue;
+    if (placement.inference_of[e] == Placement::kNothing) continue;
     // Also of a layer without kernels: it ran, and took nothing.
-    times[execution.layer][*placement.inference_of[e]] +=
-        on_device[execution.layer] ? 0.0 : static_cast<double>(execution.duration);
+    times[execution.layer].Add(placement.inference_of[e],
+                               on_device[execution.layer] ? 0.0 : static_cast<double>(execution.duration));
   }
+  for (LayerTimes& of_layer : times) of_layer.Sort();
   for (const ingest::OnnxRuntimeKernel& kernel : events.kernels) {
-    const std::size_t layer = events.executions[kernel.execution].layer;
-    const std::optional<std::size_t> inference = placement.inference_of[kernel.execution];
-    if (!inference || !on_device[layer]) continue;
-    times[layer][*inference] += static_cast<double>(kernel.duration);
+    const std::uint32_t layer = events.executions[kernel.execution].layer;
+    const std::uint32_t inference = placement.inference_of[kernel.execution];
+    if (inference == Placement::kNothing || !on_device[layer]) continue;
+    times[layer].AddToOneOf(inference, static_cast<double>(kernel.duration));
     kernels[layer][kernel.name] += static_cast<double>(kernel.duration);
   }
 
@@ -175,12 +237,12 @@ Result<RunProfile> ReadOnnxRuntimeProfile(std::istream& input, std::string_view 
     // What ran in the warm-up alone (initialisation) is no layer of an inference.
     if (times[l].empty()) continue;
     ProfiledLayer& layer = events.layers[l];
-    layer.algorithm = AlgorithmOf(kernels[l], events.kernel_names);
+    layer.algorithm = AlgorithmOf(kernels[l], events.names);
     const bool is_unknown = on_device[l] && events.kernels.empty();
     if (is_unknown) {
       ++launched_alone;
     } else {
-      for (const auto& [inference, microseconds] : times[l]) layer.samples.emplace_back(microseconds);
+      layer.samples = times[l].Samples();
       if (on_device[l]) ++(kernels[l].empty() ? without_kernels : with_kernels);
     }
     run.layers.push_back(std::move(layer));

@@ -6,6 +6,7 @@
 
 #include "infimum/base/text.h"
 #include "infimum/ingest/onnxruntime_profile.h"
+#include "src/ingest/input_file.h"
 #include "src/ingest/json_fields.h"
 
 namespace infimum {
@@ -95,9 +96,13 @@ Status ReadIdle(const Json& document, RunProfile& run) {
 
 // The engine's own profile gives the times, the engine's graph the values: joined by node name.
 Status ReadProfile(const Json& document, const std::string& path, RunProfile& run) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{fmt::format("'profile': {} cannot be read", Quoted(path))};
-  INFIMUM_ASSIGN_OR_RETURN(RunProfile profile, ReadOnnxRuntimeProfile(file, path));
+  // A run may come from others: it names what it likes.
+  const std::string origin = fmt::format("'profile': {}", Quoted(path));
+  INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, ingest::OpenFile(path, origin));
+  INFIMUM_ASSIGN_OR_RETURN(RunProfile profile,
+                           ingest::WithTextOf(file, origin, [&](FileKind /*kind*/, std::istream& text) {
+                             return ReadOnnxRuntimeProfile(text, origin);
+                           }));
   run.layers = std::move(profile.layers);
   if (run.profiled.empty()) run.profiled = std::move(profile.profiled);
   run.warnings.insert(run.warnings.end(), profile.warnings.begin(), profile.warnings.end());

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "infimum/base/text.h"
 #include "infimum/base/utf8.h"
 #include "src/ingest/trace_frame_scanner.h"
 
@@ -24,8 +25,9 @@ bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 class Reader {
  public:
-  Reader(std::istream& input, std::string_view origin, const std::function<Status(TraceEvent&)>& take)
-      : input_(input), origin_(origin), take_(take) {}
+  Reader(std::istream& input, std::string_view origin, const EventList& list,
+         const std::function<Status(TraceEvent&)>& take)
+      : input_(input), origin_(origin), list_(list), take_(take), scanner_(list.keys, list.may_be_bare) {}
 
   Result<TraceFrame> Read() {
     INFIMUM_RETURN_IF_ERROR(FindEvents());
@@ -42,6 +44,7 @@ class Reader {
     if (!scanner_.complete()) return CutOff();
     std::istringstream text(scanner_.frame());
     INFIMUM_ASSIGN_OR_RETURN(frame_.top, ParseJson(text, origin_));
+    frame_.list = scanner_.list();
     frame_.bytes = offset_ + static_cast<std::int64_t>(end_);
     return std::move(frame_);
   }
@@ -50,7 +53,7 @@ class Reader {
   std::string_view Rest() const { return std::string_view(buffer_.data() + begin_, end_ - begin_); }
 
   Error CutOff() const {
-    return Error{fmt::format("{}: the file ends at byte {}, in the middle of the trace", origin_,
+    return Error{fmt::format("{}: the file ends at byte {}, in the middle of the trace: it was cut off", origin_,
                              offset_ + static_cast<std::int64_t>(end_))};
   }
 
@@ -83,8 +86,8 @@ class Reader {
       begin_ = *opened ? begin_ + **opened : end_;
       if (*opened) return {};
     }
-    if (!scanner_.complete() && end_ > 1) return CutOff();
-    return Error{fmt::format("{}: not a trace: no list \"traceEvents\"", origin_)};
+    if (scanner_.is_open()) return CutOff();
+    return Error{fmt::format("{}: not {}: no list \"{}\"", origin_, list_.document, Join(list_.keys, "\" or \""))};
   }
 
   // Whether there is an event to read next; sees the end of the list.
@@ -103,14 +106,15 @@ class Reader {
         return false;
       }
       if (!need_comma_) return true;
-      if (c != ',') return At(frame_.events, begin_, fmt::format("no comma after the event before it"));
+      if (c != ',') return At(frame_.events, begin_, "no comma after the one before it");
       ++begin_;
       need_comma_ = false;
     }
   }
 
   Error At(std::int64_t number, std::size_t position, const std::string& what) const {
-    return Error{fmt::format("{}: event {} (byte {}): {}", origin_, number,
+    const std::string of = list_.keys.size() > 1 ? fmt::format(" of '{}'", scanner_.list()) : std::string();
+    return Error{fmt::format("{}: {} {}{} (byte {}): {}", origin_, list_.event, number + list_.first_number, of,
                              offset_ + static_cast<std::int64_t>(position), what)};
   }
 
@@ -233,7 +237,7 @@ class Reader {
           wrong = code == simdjson::INCORRECT_TYPE ? Error{"not an object"} : Broken(code);
           break;
         }
-        TraceEvent event{object, frame_.events};
+        TraceEvent event{object, scanner_.list()};
         if (Status status = take_(event); !status.ok()) {
           wrong = status.error();
           break;
@@ -261,6 +265,7 @@ class Reader {
 
   std::istream& input_;
   std::string_view origin_;
+  const EventList& list_;
   const std::function<Status(TraceEvent&)>& take_;
   TraceFrameScanner scanner_;
   TraceFrame frame_;
@@ -280,9 +285,19 @@ class Reader {
 
 Error Broken(simdjson::error_code code) { return Error{fmt::format("not JSON: {}", simdjson::error_message(code))}; }
 
-Result<TraceFrame> ReadTraceEvents(std::istream& input, std::string_view origin,
+Result<TraceFrame> ReadTraceEvents(std::istream& input, std::string_view origin, const EventList& list,
                                    const std::function<Status(TraceEvent&)>& take) {
-  return Reader(input, origin, take).Read();
+  return Reader(input, origin, list, take).Read();
+}
+
+std::vector<std::string> Remarks(const TraceFrame& frame) {
+  std::vector<std::string> remarks;
+  if (frame.control_characters > 0)
+    remarks.push_back(fmt::format("{} control characters within texts, which JSON forbids, count as spaces",
+                                  frame.control_characters));
+  if (frame.invalid_bytes > 0)
+    remarks.push_back(fmt::format("{} bytes that are not UTF-8 count as '?'", frame.invalid_bytes));
+  return remarks;
 }
 
 }  // namespace infimum::ingest

@@ -1,5 +1,7 @@
 #include "src/ingest/trace_frame_scanner.h"
 
+#include <algorithm>
+
 namespace infimum::ingest {
 
 Result<std::optional<std::size_t>> TraceFrameScanner::Feed(std::string_view text) {
@@ -28,7 +30,8 @@ Result<std::optional<std::size_t>> TraceFrameScanner::Feed(std::string_view text
         if (depth_ == 1) key_ = last_text_;
         break;
       case '[':
-        if (!found_ && (!started_ || (depth_ == 1 && key_ == "traceEvents"))) {
+        if (!found_ && (started_ ? depth_ == 1 && IsWanted() : may_be_bare_)) {
+          if (started_) list_ = key_;
           started_ = found_ = true;
           ++depth_;
           ++i;
@@ -52,6 +55,8 @@ Result<std::optional<std::size_t>> TraceFrameScanner::Feed(std::string_view text
   if (frame_.size() > kMostFrame) return Error{"more than 64 MiB beside the list of events: not a trace"};
   return std::optional<std::size_t>();
 }
+
+bool TraceFrameScanner::IsWanted() const { return std::find(keys_.begin(), keys_.end(), key_) != keys_.end(); }
 
 void TraceFrameScanner::EventsEnd() {
   frame_ += ']';

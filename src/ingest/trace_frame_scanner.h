@@ -1,10 +1,12 @@
-// Finds the list of events in the text of a Chrome trace, and keeps what stands around it.
+// Finds the list of events in the text of a trace, and keeps what stands around it.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "infimum/base/result.h"
 
@@ -14,6 +16,10 @@ class TraceFrameScanner {
  public:
   static constexpr std::size_t kMostFrame = std::size_t{64} << 20;
 
+  // The list is that of the first of `keys` whose value is a list, or the document itself.
+  TraceFrameScanner(std::vector<std::string> keys, bool may_be_bare)
+      : keys_(std::move(keys)), may_be_bare_(may_be_bare) {}
+
   // Goes on with the document. The number of bytes up to and with the '[' that opens the events, where it is among
   // them; else nullopt, and all was taken. An error: more around the events than a trace has.
   Result<std::optional<std::size_t>> Feed(std::string_view text);
@@ -21,11 +27,17 @@ class TraceFrameScanner {
   void EventsEnd();
   // Nothing is open any more.
   bool complete() const { return started_ && depth_ == 0 && !in_text_; }
-  bool found() const { return found_; }
+  bool is_open() const { return started_ && !complete(); }
+  // The key of the list, empty of a bare one.
+  const std::string& list() const { return list_; }
   const std::string& frame() const { return frame_; }
 
  private:
-  std::string frame_;
+  bool IsWanted() const;
+
+  std::vector<std::string> keys_;
+  bool may_be_bare_;
+  std::string frame_, list_;
   std::string last_text_;  // of depth 1: the key, when a colon follows
   std::string key_;
   std::int64_t depth_ = 0;

@@ -29,7 +29,9 @@ std::string_view KeyOf(simdjson::ondemand::field& field) {
 std::string_view TokenOf(simdjson::ondemand::value& value) { return WithoutBlanksAtTheEnd(value.raw_json_token()); }
 
 std::optional<std::int64_t> NanosecondsOf(std::string_view token) {
-  constexpr std::int64_t kMost = 4'600'000'000'000'000;  // microseconds
+  // Microseconds: 95 years, so that from the earliest start to the end of what begins the latest and takes the longest
+  // is a number of 64 bits too.
+  constexpr std::int64_t kMost = 3'000'000'000'000'000;
   std::size_t i = 0;
   const bool negative = !token.empty() && token[0] == '-';
   if (negative) ++i;

@@ -256,6 +256,7 @@ Result<RunComparison> CompareRuns(const RunComparisonOptions& options, std::vect
     compared.source = named.source;
     if (const auto* timeline = std::get_if<Timeline>(&named.profile)) {
       compared.run = RunOf(*timeline);
+      compared.path = PathViewOf(*timeline, OriginsOfWork(*timeline));
       named.profile = RunProfile();  // a long trace is large, and not needed any more
     } else {
       compared.run = std::get<RunProfile>(std::move(named.profile));
@@ -287,6 +288,7 @@ ModelAccount AccountOf(const RunComparison& comparison, const RunComparisonOptio
     run.waterfall = compared.waterfall;
     run.findings = compared.findings;
     run.inversions = compared.bracket.inversions;
+    run.path = compared.path;
     run.remarks = compared.remarks;
     for (const std::string& warning : compared.run.warnings) run.remarks.push_back(warning);
     const bool is_here = options.device.empty() && compared.device.kind == DeviceKind::kCpu;

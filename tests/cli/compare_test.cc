@@ -36,6 +36,7 @@ TEST(Compare, ShowsWhereADevicesTimeWentAndWhatToChange) {
   EXPECT_THAT(ended.output, HasSubstr("device 0, NVIDIA H100"));
   EXPECT_THAT(ended.output, HasSubstr("idle: not asked yet"));
   EXPECT_THAT(ended.output, HasSubstr("aten::linear"));
+  EXPECT_THAT(ended.output, HasSubstr("critical path over the whole trace   129 µs"));
   EXPECT_THAT(ended.output, HasSubstr("1. host-bound: up to 74.5 µs"));
   EXPECT_THAT(ended.output, HasSubstr("2. exposed-copies: up to 10.0 µs"));
   // A terminal is told nothing by a kernel's name.
@@ -56,6 +57,7 @@ TEST(Compare, JsonAndCsvHaveTheSameNumbers) {
   EXPECT_EQ(device["span_us"], 114.0);
   EXPECT_EQ(device["idle_us"]["host"], 64.5);
   EXPECT_EQ(device["idle_us"]["launch"], 10.0);
+  EXPECT_EQ(run["critical_path"]["length_us"], 129.0);
   EXPECT_EQ(run["kernels"][0]["total_us"], 25.5);
   EXPECT_EQ(run["kernels"][0]["operator"], "aten::linear");
   EXPECT_EQ(run["findings"][0]["kind"], "host-bound");
@@ -130,7 +132,9 @@ TEST(Compare, AModelsLayersStandInOneTableOverSeveralRuns) {
   // A trace's operators are layers too: the one product of SqueezeNet's classifier is a convolution, so none fits.
   const Ended trace = program.Infimum({"compare", model, "--run", program.Write("t.json", kTrace), "--format", "json"});
   ASSERT_EQ(trace.exit_code, 0) << trace.errors;
-  EXPECT_EQ(nlohmann::json::parse(trace.output)["runs"][0]["layers_us"], 39.5);
+  const nlohmann::json traced = nlohmann::json::parse(trace.output)["runs"][0];
+  EXPECT_EQ(traced["layers_us"], 39.5);
+  EXPECT_EQ(traced["critical_path"]["length_us"], 129.0);
 }
 
 TEST(Compare, APersonsAlignmentWins) {

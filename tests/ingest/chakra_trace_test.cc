@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <random>
 #include <sstream>
 
 #include "infimum/ingest/read_profile.h"
@@ -153,7 +154,7 @@ TEST(ChakraTrace, WhatIsWrongIsNamedWithItsNode) {
   EXPECT_THAT(ErrorOf(Workload("")), HasSubstr("is empty"));
   EXPECT_THAT(ErrorOf(Workload(Kernel(1, "sgemm", 5, 1))), HasSubstr("no operator"));
   EXPECT_THAT(ErrorOf(Workload(Host(1, "mm", 1) + "," + Host(1, "mm", 1))),
-              HasSubstr("node 2 of 'workload_graph': 'Id' 1 is there twice"));
+              HasSubstr("node 2 of 'workload_graph' (byte 98): 'Id' 1 is there twice"));
   EXPECT_THAT(ErrorOf(Execution(Node(1, "a", 1, "a") + "," + Node(1, "a", 1, "a"))),
               HasSubstr("'id' 1 is there twice"));
   EXPECT_THAT(ErrorOf(Execution(Node(1, "a", 1, ""))), HasSubstr("without an operator"));
@@ -176,6 +177,59 @@ TEST(ChakraTrace, WhatIsWrongIsNamedWithItsNode) {
       {R"(,"ts":1,"inclusive_dur":-0.5)", "'inclusive_dur' is -0.5"}};
   for (const auto& [fields, error] : kBadTimes)
     EXPECT_THAT(ErrorOf(Execution(Node(1, "a", 1, "a", fields))), HasSubstr(error)) << fields;
+}
+
+// A reader sees a window of the text at a time, wherever one ends.
+TEST(ChakraTrace, WindowsEndAnywhere) {
+  std::mt19937_64 random(3);
+  for (const char* const separator : {",", ",\n"}) {
+    std::string execution, workload;
+    std::vector<std::string> names;
+    for (int id = 1; execution.size() < 1'300'000; ++id) {
+      std::string name = "op";
+      for (auto i = random() % 60; i > 0; --i)
+        name += std::vector<std::string>{"}", "},{", "]", "[", "{", "\\\"", "\\\\", "x"}[random() % 8];
+      if (id == 100) name += std::string(600'000, '}');
+      if (id > 1) execution += separator;
+      if (id > 1) workload += separator;
+      execution += Node(id, name, 0, "an operator");
+      workload += Host(2 * id, name, id) + separator + Kernel(2 * id + 1, name, 3 * id, 2 * id);
+      std::string unescaped;
+      for (std::size_t i = 0; i < name.size(); ++i) unescaped += name[i] == '\\' ? name[++i] : name[i];
+      names.push_back(unescaped);
+    }
+    const RunProfile observed = RunOf(Execution(execution));
+    const RunProfile graph = RunOf(Workload(workload));
+    ASSERT_THAT(observed.layers, SizeIs(names.size()));
+    ASSERT_THAT(graph.layers, SizeIs(names.size()));
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      ASSERT_EQ(observed.layers[i].op, names[i]);
+      ASSERT_THAT(observed.layers[i].input_tensors, SizeIs(2));
+      ASSERT_EQ(graph.layers[i].algorithm, names[i]);
+      ASSERT_THAT(graph.layers[i].samples, ElementsAre(Latency(3.0 * static_cast<double>(i + 1))));
+    }
+  }
+}
+
+TEST(ChakraTrace, AFileThatWasCutIsAnErrorWhereverItWasCut) {
+  const std::string whole = Execution(Node(1, "aten::mm", 0, "mm") + "," + Node(2, "aten::t", 0, "t"));
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    const std::string error = ErrorOf(whole.substr(0, length));
+    EXPECT_THAT(error, testing::AnyOf(HasSubstr("cut off"), HasSubstr("not a Chakra trace"))) << length;
+  }
+  EXPECT_EQ(ErrorOf(whole), "none");
+}
+
+TEST(ChakraTrace, ListsThatNestWithoutEndAreErrorsOrPassedOver) {
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  for (const char* const field : {"data_deps", "runtime", "Name", "attrs", "another"}) {
+    const std::string error = ErrorOf(Workload(R"({"Id":1,"Name":"a","is_cpu_op":false,")" + std::string(field) +
+                                               "\":" + deep + "}," + Host(2, "b", 1)));
+    EXPECT_THAT(error, testing::AnyOf("none", HasSubstr("node 1 of 'workload_graph'"))) << field;
+  }
+  const std::string shapes = R"({"id":1,"name":"a","attrs":[{"name":"op_schema","value":"a"}],"inputs":{"shapes":)";
+  EXPECT_THAT(ErrorOf(Execution(shapes + deep + R"json(,"types":["Tensor(float)"]}})json")),
+              testing::AnyOf("none", HasSubstr("trace.json: ")));
 }
 
 const std::filesystem::path kArchive =

@@ -7,32 +7,18 @@
 // Fails where the memory at its highest is more than twice the timeline's and 16 MB; of a trace of 1,000 MB or more
 // also below 500 MB/s on one core (of processor time; reading from the page cache is in it). Short traces are not
 // judged by speed, so that no test depends on the machine's.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "infimum/ingest/kineto_trace.h"
+#include "tests/ingest/reading_cost.h"
 
 namespace {
-
-double ProcessorSeconds() {
-  timespec time{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
-
-double PeakMegabytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
-}
 
 double MegabytesOf(const infimum::Timeline& timeline) {
   double bytes = static_cast<double>(timeline.host_calls.size()) * sizeof(infimum::HostCall) +
@@ -125,15 +111,15 @@ int main(int argc, char** argv) {
   long entries = 0;
   for (int i = 0; i < (size > 1000 ? 1 : 3); ++i) {
     std::ifstream file(path, std::ios::binary);
-    const double begin = ProcessorSeconds();
+    const double begin = infimum::ProcessorSeconds();
     const infimum::Result<infimum::Timeline> timeline = infimum::ReadKinetoTrace(file, path);
-    least = std::min(least, ProcessorSeconds() - begin);
+    least = std::min(least, infimum::ProcessorSeconds() - begin);
     if (!timeline.ok()) {
       std::fprintf(stderr, "%s\n", timeline.error().message.c_str());
       return 1;
     }
     if (i > 0) continue;
-    peak = PeakMegabytes();
+    peak = infimum::PeakMegabytes();
     kept = MegabytesOf(*timeline);
     entries = static_cast<long>(timeline->host_calls.size() + timeline->device_work.size());
   }

@@ -116,6 +116,17 @@ TEST(KinetoTrace, ErrorsNameTheEventAndItsByte) {
   EXPECT_THAT(ErrorOf(TraceOf("")), HasSubstr("not a trace of PyTorch's profiler"));
 }
 
+// The first starts 95 years before the trace's origin, the second ends 190 years after it.
+TEST(KinetoTrace, TheLongestOfAllTracesHasALength) {
+  const std::string longest = R"([{"ph":"X","cat":"kernel","name":"a","ts":-3000000000000000,"dur":1},)"
+                              R"({"ph":"X","cat":"kernel","name":"b","ts":3000000000000000,"dur":3000000000000000}])";
+  const Result<Timeline> read = Read(longest);
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->duration_ns(), 9'000'000'000'000'000'000);
+  EXPECT_THAT(ErrorOf(R"([{"ph":"X","cat":"kernel","name":"a","ts":-3000000000000001,"dur":1}])"),
+              HasSubstr("'ts' is not a time in microseconds"));
+}
+
 TEST(KinetoTrace, AFileThatWasCutSaysWhere) {
   const std::string whole = TraceOf(fmt::format("{},\n{},\n{}", kKernelEvent, kOperatorEvent, kLaunchEvent));
   for (std::size_t length = 0; length < whole.size(); ++length) {
@@ -123,7 +134,8 @@ TEST(KinetoTrace, AFileThatWasCutSaysWhere) {
     if (length <= whole.find("\"traceEvents\":[") + 14) {
       EXPECT_THAT(error, testing::AnyOf(HasSubstr("in the middle of the trace"), HasSubstr("not a trace"))) << length;
     } else {
-      EXPECT_EQ(error, fmt::format("t.json: the file ends at byte {}, in the middle of the trace", length));
+      EXPECT_EQ(error,
+                fmt::format("t.json: the file ends at byte {}, in the middle of the trace: it was cut off", length));
     }
   }
   EXPECT_EQ(ErrorOf(whole), "none");

@@ -203,6 +203,62 @@ TEST(OnnxRuntimeProfile, NoDamagedTextCrashesTheReader) {
   static_cast<void>(Parse(std::string(100'000, '[')).ok());
 }
 
+// A reader sees a window of the text at a time: wherever one ends, in lists, in texts, in nodes longer than a window.
+TEST(OnnxRuntimeProfile, WindowsEndAnywhere) {
+  std::mt19937_64 random(5);
+  for (int round = 0; round < 6; ++round) {
+    // Lines as ONNX Runtime writes them, and all in one as other tools do.
+    const char* const blank = round % 2 == 0 ? "\n" : "";
+    std::string text = "[";
+    std::vector<double> expected;
+    long clock = 100;
+    for (long inference = 0; text.size() < 1'500'000; ++inference) {
+      const long start = clock;
+      double time = 0;
+      for (std::size_t node = 0; node < 40; ++node) {
+        const auto duration = static_cast<long>(random() % 50);
+        std::string dims = "1";
+        for (auto i = random() % 40; i > 0; --i) dims += ",64";
+        if (round == 5 && inference == 3 && node == 7) dims = "1" + std::string(700'000, ' ');
+        text += R"({"cat" : "Node","dur" :)" + std::to_string(duration) + R"(,"ts" :)" + std::to_string(clock) +
+                R"(,"ph" : "X","args" : {"op_name" : "},{\"}]","thread_scheduling_stats" : {"a":[{}]},)" +
+                R"("input_type_shape" : [{"float":[)" + dims + R"(]}],"node_index" : "3"},"name" :"a_kernel_time"},)" +
+                blank;
+        time += static_cast<double>(duration);
+        clock += duration + 1;
+      }
+      text += R"({"cat" : "Session","name" :"model_run","args" : {},"dur" :)" + std::to_string(clock - start) +
+              R"(,"ts" :)" + std::to_string(start) + "}," + blank;
+      clock += 10;
+      expected.push_back(time);
+    }
+    const Result<RunProfile> run = Parse(text + R"({"cat" : "Session","name" :"end"}])");
+    ASSERT_TRUE(run.ok()) << run.error().message;
+    ASSERT_THAT(run->layers, SizeIs(1));
+    EXPECT_EQ(run->layers[0].op, "},{\"}]");
+    expected.erase(expected.begin(), expected.begin() + static_cast<std::ptrdiff_t>(expected.size() / 5));
+    std::vector<double> times;
+    for (const Latency sample : run->layers[0].samples) times.push_back(sample.count());
+    EXPECT_EQ(times, expected) << round;
+  }
+}
+
+TEST(OnnxRuntimeProfile, WhatIsForgivenIsAWarning) {
+  std::string text = ProfileText().Node("name", 9).RunEnds().text();
+  text.replace(text.find("name_kernel"), 4, "n\x01\xffm");
+  const Result<RunProfile> run = Parse(text);
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  EXPECT_EQ(run->layers[0].name, "n ?m");
+  EXPECT_THAT(run->warnings, Contains(HasSubstr("1 control characters within texts")));
+  EXPECT_THAT(run->warnings, Contains("1 bytes that are not UTF-8 count as '?'"));
+}
+
+TEST(OnnxRuntimeProfile, TheLastOfTwoFieldsOfOneNameCounts) {
+  const Result<RunProfile> run = Parse(R"([{"cat":"Node","name":"a_kernel_time","dur":"x","dur":7,"args":{}}])");
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  EXPECT_THAT(run->layers[0].samples, ElementsAre(Latency(7)));
+}
+
 TEST(OnnxRuntimeProfile, RealProfilesAreRead) {
   const std::filesystem::path folder = std::filesystem::path(INFIMUM_SOURCE_DIR) / "../shared/data/traces/ort";
   if (!std::filesystem::exists(folder)) {

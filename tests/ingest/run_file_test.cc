@@ -2,11 +2,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
+
+#include "infimum/ingest/read_profile.h"
 
 namespace infimum {
 namespace {
@@ -106,6 +109,28 @@ TEST(RunFile, AMissingProfileIsNamed) {
       R"({"schema":"infimum.run/1","framework":"f","end_to_end":[{"samples_us":[9]}],"profile":"/no/such/file"})");
   ASSERT_FALSE(run.ok());
   EXPECT_THAT(run.error().message, AllOf(HasSubstr("run.json"), HasSubstr("/no/such/file")));
+}
+
+// Opening a pipe without a writer waits for ever.
+TEST(RunFile, AProfileThatIsNoFileIsRefusedAndNotOpened) {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "infimum-run-file-pipe-test";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  const std::string pipe = (folder / "profile.json").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const auto error_of = [](const std::string& profile) {
+    const Result<RunProfile> run = Parse(
+        R"({"schema":"infimum.run/1","framework":"f","end_to_end":[{"samples_us":[9]}],"profile":")" + profile + "\"}");
+    return run.ok() ? "none" : run.error().message;
+  };
+  EXPECT_EQ(error_of(pipe), "run.json: 'profile': '" + pipe +
+                                "': a pipe or a device; write what comes from it into a file and name that");
+  EXPECT_THAT(error_of("/dev/zero"), HasSubstr("'/dev/zero': a pipe or a device"));
+  EXPECT_THAT(error_of(folder.string()), HasSubstr("a folder; name the files in it"));
+  const Result<std::vector<NamedProfile>> direct = ReadProfiles({pipe});
+  ASSERT_FALSE(direct.ok());
+  EXPECT_THAT(direct.error().message, HasSubstr("a pipe or a device"));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(RunFile, ANewerSchemaIsRefusedWithWhatToDo) {

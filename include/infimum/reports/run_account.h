@@ -10,6 +10,7 @@
 #include "infimum/analyzer/finding.h"
 #include "infimum/analyzer/waterfall.h"
 #include "infimum/reports/node_table.h"
+#include "infimum/reports/path_view.h"
 
 namespace infimum {
 
@@ -21,6 +22,7 @@ struct RunAccount {
   Waterfall waterfall;
   std::vector<Finding> findings;  // the largest gain first
   std::vector<Inversion> inversions;
+  std::optional<PathView> path;  // of a trace with a host and a device
   std::vector<std::string> remarks;
 
   // How many times the bound it takes; absent without one.

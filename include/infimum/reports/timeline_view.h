@@ -6,12 +6,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "infimum/analyzer/device_activity.h"
 #include "infimum/analyzer/finding.h"
 #include "infimum/graph/timeline.h"
+#include "infimum/reports/path_view.h"
 
 namespace infimum {
 
@@ -48,6 +50,7 @@ struct TimelineView {
   std::vector<HostRow> host;           // operators and calls of the runtime; the most own time first
   std::int64_t host_ns = 0;            // sum of their own times
   std::vector<KernelRow> kernels;      // copies and sets too; the largest total first
+  std::optional<PathView> path;        // of traces with a host and a device
   std::vector<Finding> findings;
   std::vector<std::string> remarks;
 };

@@ -40,6 +40,7 @@ struct ComparedRun {
   Alignment alignment;
   Bracket bracket;  // without bounds where nothing was measured
   Waterfall waterfall;
+  std::optional<PathView> path;      // of a trace
   std::vector<Finding> findings;     // the largest gain first
   std::vector<std::string> remarks;  // about what was assumed, and what is missing with the command that would add it
 };
