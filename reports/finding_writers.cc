@@ -6,6 +6,7 @@
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/report_model.h"
 #include "infimum/reports/table.h"
+#include "reports/utf8.h"
 #include "reports/wrapped_text.h"
 
 namespace infimum {
@@ -30,12 +31,14 @@ std::string CasesText(const Finding& finding, const FindingStyle& style) {
   }
   std::string text = FormatTable(table, style.width);
   const FindingCase& largest = finding.cases.front();
-  if (style.bench_options && !largest.workload.empty())
-    text += "   see it: " +
-            ReproductionCommand(
-                largest.workload,
-                *style.bench_options + (largest.candidate.empty() ? "" : " --candidate " + largest.candidate)) +
-            '\n';
+  if (style.bench_options && !largest.workload.empty()) {
+    const std::string command = ReproductionCommand(
+        largest.workload,
+        *style.bench_options + (largest.candidate.empty() ? "" : " --candidate " + largest.candidate));
+    constexpr std::string_view kLead = "   see it:";
+    const bool is_short = style.width == 0 || kLead.size() + 1 + DisplayWidth(command) <= style.width;
+    text += std::string(kLead) + (is_short ? ' ' : '\n') + ShellText(command, is_short ? 0 : style.width);
+  }
   return text;
 }
 
