@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "analyzer/findings/engine_rules.h"
+#include "infimum/analyzer/finding.h"
 
 namespace infimum {
 namespace {
@@ -74,6 +75,11 @@ std::size_t WidthOf(const RunProfile& run, const std::vector<ComparedRow>& rows)
   const auto longest =
       std::ranges::max_element(times, [](const auto& a, const auto& b) { return a.second < b.second; });
   return longest == times.end() ? 0 : longest->first;
+}
+
+bool IsNarrower(const RunProfile& run, const std::vector<ComparedRow>& rows, NumericContract contract) {
+  const std::size_t computed = run.contract.empty() ? WidthOf(run, rows) : 0;
+  return computed > 0 && computed < WidthOf(contract);
 }
 
 }  // namespace infimum

@@ -12,6 +12,7 @@
 
 #include "infimum/base/text.h"
 #include "src/ingest/json_fields.h"
+#include "src/ingest/onnxruntime_threads.h"
 
 namespace infimum::ingest {
 namespace {
@@ -98,6 +99,8 @@ class EventReader {
     INFIMUM_ASSIGN_OR_RETURN(execution.thread, IntegerField(event, "tid", INT64_MIN, INT64_MAX, 0));
     INFIMUM_ASSIGN_OR_RETURN(const std::string node_index, TextField(arguments, "node_index"));
     INFIMUM_ASSIGN_OR_RETURN(const std::string provider, TextField(arguments, "provider"));
+    if (const auto statistics = arguments.find("thread_scheduling_stats"); statistics != arguments.end())
+      events_.threads = std::max(events_.threads, OnnxRuntimeThreads(*statistics));
     const std::size_t index = events_.executions.size();
     last_execution_[name] = index;
     if (const auto awaited = awaited_.find(name); awaited != awaited_.end()) {

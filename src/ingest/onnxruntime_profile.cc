@@ -148,6 +148,7 @@ Result<RunProfile> ReadOnnxRuntimeProfile(std::istream& input, std::string_view 
     return Error{fmt::format("{}: not an ONNX Runtime profile: it has no node events", origin)};
   RunProfile run;
   run.framework = "onnxruntime";
+  run.threads = events.threads;
   Placement placement = Place(events, run.warnings);
   run.profiled = std::move(placement.profiled);
   const std::vector<bool> on_device = OnDevice(events);
