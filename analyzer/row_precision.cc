@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "analyzer/findings/engine_rules.h"
+#include "infimum/analyzer/finding.h"
 
 namespace infimum {
 namespace {
@@ -78,6 +79,11 @@ std::size_t ComputedWidth(const RunProfile& run, const std::vector<ComparedRow>&
 std::size_t WidthOf(const RunProfile& run, const std::vector<ComparedRow>& rows) {
   if (const std::optional<NumericContract> contract = FindContract(run.contract)) return WidthOf(*contract);
   return ComputedWidth(run, rows);
+}
+
+bool IsNarrower(const RunProfile& run, const std::vector<ComparedRow>& rows, NumericContract contract) {
+  const std::size_t computed = run.contract.empty() ? WidthOf(run, rows) : 0;
+  return computed > 0 && computed < WidthOf(contract);
 }
 
 }  // namespace infimum

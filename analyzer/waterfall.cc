@@ -248,11 +248,25 @@ class Maker {
                waterfall_.in_context * (selected - in_turn_) + rounding_);
   }
 
+  // Of the model's layers, by their floors, what the run does not show.
+  double UnseenShare() const {
+    Latency all{0}, unseen{0};
+    for (const ComparedRow& row : waterfall_.rows) {
+      for (const LayerId layer : row.layers) {
+        all += in_.bracket.layers[layer.index()].floor;
+        if (!row.measured) unseen += in_.bracket.layers[layer.index()].floor;
+      }
+    }
+    return all.count() > 0 ? unseen / all : 0;
+  }
+
   // Whole levels against each other.
   void AddLevels() {
     const double in_context = waterfall_.in_context;
     if (!waterfall_.bound) {
-      steps_.Add(GapCause::kAboveFloor, "not divided: no bound", matched_ - waterfall_.floor);
+      const Latency unseen = waterfall_.floor * UnseenShare();
+      steps_.Add(GapCause::kUnexplained, "not in the profile, at the floor", -unseen);
+      steps_.Add(GapCause::kAboveFloor, "not divided: no bound", matched_ - (waterfall_.floor - unseen));
       return;
     }
     steps_.Add(GapCause::kMissedParallelism, "independent layers, one after the other",

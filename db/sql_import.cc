@@ -52,6 +52,9 @@ Status SqlImport::Add(const Device& device, const Environment& environment, std:
 }
 
 Status SqlImport::AddRun(const RunProfile& run) {
+  // Whoever asks for runs asks for those on so many threads.
+  if (!run.threads)
+    return Error{"the run does not say on how many threads: import it with --model MODEL --threads N, which do"};
   runs_.push_back(run);
   return {};
 }
@@ -289,7 +292,7 @@ Result<std::int64_t> SqlImport::SaveRuns() {
     add->Bind(4, StorableText(run.model_sha256).text());
     add->Bind(5, StorableText(run.device).text());
     add->Bind(6, dims);
-    add->Bind(7, run.threads);
+    add->Bind(7, *run.threads);
     add->Bind(8, StorableText(run.contract).text());
     add->Bind(9, details);
     const std::optional<RunSummary> summary = SummaryOf(run);

@@ -54,7 +54,7 @@ std::string NotesText(const Bracket& bracket) {
   }
   if (bracket.composition) out += fmt::format("R          {}\n", CompositionText(*bracket.composition));
   for (const Inversion& inversion : bracket.inversions) {
-    out += fmt::format("inversion  {} is {} above {}{}\n", inversion.bound, LatencyText(inversion.excess),
+    out += fmt::format("inversion  {} is {} above {}{}\n", Printable(inversion.bound), LatencyText(inversion.excess),
                        Printable(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");
   }
   return out;

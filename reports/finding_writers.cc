@@ -5,6 +5,7 @@
 #include "infimum/base/text.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/table.h"
+#include "reports/utf8.h"
 #include "reports/wrapped_text.h"
 
 namespace infimum {
@@ -28,7 +29,11 @@ std::string CasesText(const Finding& finding, const FindingStyle& style) {
                           one.best ? LatencyText(*one.best) : "-", one.candidate});
   }
   std::string text = FormatTable(table, style.width);
-  for (const FindingCommand& command : finding.commands) text += "   " + command.what + ": " + command.command + '\n';
+  for (const FindingCommand& command : finding.commands) {
+    const std::string lead = "   " + command.what + ":";
+    const bool is_short = style.width == 0 || lead.size() + 1 + DisplayWidth(command.command) <= style.width;
+    text += lead + (is_short ? ' ' : '\n') + ShellText(command.command, is_short ? 0 : style.width);
+  }
   return text;
 }
 

@@ -10,6 +10,7 @@
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/table.h"
 #include "reports/json_values.h"
+#include "reports/wrapped_text.h"
 
 namespace infimum {
 namespace {
@@ -85,7 +86,7 @@ std::string NodeTableText(const NodeTable& nodes, std::size_t width, std::size_t
   const bool is_one = nodes.columns.size() == 1;
   if (is_one) table.columns.push_back({"at best", Align::kRight, false});
   for (const NodeColumn& column : nodes.columns)
-    table.columns.push_back({is_one ? "measured" : column.source, Align::kRight, false});
+    table.columns.push_back({is_one ? "measured" : column.source, Align::kRight, !is_one});
   if (is_one) table.columns.push_back({"ratio", Align::kRight, false});
   const std::vector<bool> shown = Longest(nodes, most);
   for (std::size_t i = 0; i < nodes.rows.size(); ++i) {
@@ -123,7 +124,9 @@ std::string NodeTableText(const NodeTable& nodes, std::size_t width, std::size_t
     text += "(Conv_0): ran in the row of Conv_0, as one engine layer\n";
   for (const NodeColumn& column : nodes.columns)
     if (column.not_found > 0)
-      text += fmt::format("{}: {} of the model not found in it\n", column.source, CountText(column.not_found, "layer"));
+      text += IndentedText(
+          "", fmt::format("{}: {} of the model not found in it", column.source, CountText(column.not_found, "layer")),
+          2, width);
   return text;
 }
 

@@ -4,6 +4,7 @@
 #include "infimum/reports/csv.h"
 #include "infimum/reports/profile_view.h"
 #include "reports/finding_writers.h"
+#include "reports/gate_writers.h"
 #include "reports/json_values.h"
 #include "reports/path_writers.h"
 
@@ -110,11 +111,11 @@ void AddRows(const LayersView& view, Table& table) {
 
 }  // namespace
 
-std::string ProfilesJson(const std::vector<ProfileView>& views) {
+std::string ProfilesJson(const std::vector<ProfileView>& views, std::span<const Gate> gates) {
   Json runs = Json::array();
   for (const ProfileView& view : views)
     runs.push_back(std::visit([](const auto& known) { return JsonOf(known); }, view));
-  return DumpJson({{"schema", "infimum.compare/1"}, {"runs", std::move(runs)}}, 1) + '\n';
+  return DumpJson({{"schema", "infimum.compare/1"}, {"runs", std::move(runs)}, {"gates", GatesJson(gates)}}, 1) + '\n';
 }
 
 std::string ProfilesCsv(const std::vector<ProfileView>& views) {

@@ -9,6 +9,7 @@
 #include "reports/finding_writers.h"
 #include "reports/kernel_name.h"
 #include "reports/path_writers.h"
+#include "reports/wrapped_text.h"
 
 namespace infimum {
 namespace {
@@ -103,26 +104,29 @@ std::string KernelsText(const TimelineView& view, std::size_t width) {
   return text;
 }
 
-std::string RemarksText(const std::vector<std::string>& remarks) {
-  return remarks.empty() ? std::string() : fmt::format("\nremarks: {}\n", fmt::join(remarks, "; "));
+std::string RemarksText(const std::vector<std::string>& remarks, std::size_t width) {
+  std::string text;
+  for (const std::string& remark : remarks) text += IndentedText("note: ", remark, 2, width);
+  return text.empty() ? text : '\n' + text;
 }
 
 std::string TextOf(const TimelineView& view, std::size_t width) {
-  std::string text =
-      fmt::format("{}: {}, {} events over {}\n", view.source, view.profiler, view.events, TimeText(view.span_ns));
+  std::string text = IndentedText(
+      "", fmt::format("{}: {}, {} events over {}", view.source, view.profiler, view.events, TimeText(view.span_ns)), 2,
+      width);
   for (const DeviceActivity& device : view.activity) text += '\n' + ActivityText(view, device, width);
   if (view.path) text += '\n' + PathText(*view.path, width);
   if (!view.kernels.empty()) text += '\n' + OperatorsText(view, width) + '\n' + KernelsText(view, width);
   if (view.activity.empty()) text += "\nno device did anything in it\n";
   if (!view.host.empty()) text += '\n' + HostText(view, width);
-  return text + FindingsText(view.findings, {.width = width}) + RemarksText(view.remarks);
+  return text + FindingsText(view.findings, {.width = width}) + RemarksText(view.remarks, width);
 }
 
 std::string TextOf(const LayersView& view, std::size_t width) {
   std::string text = fmt::format("{}: {}, {}, {} in layers", view.source, view.framework,
                                  CountText(view.layers.size(), "layer"), LatencyText(view.layers_time));
-  text +=
-      view.end_to_end ? fmt::format(", {} end to end without a profiler\n\n", LatencyText(*view.end_to_end)) : "\n\n";
+  if (view.end_to_end) text += fmt::format(", {} end to end without a profiler", LatencyText(*view.end_to_end));
+  text = IndentedText("", text, 2, width) + '\n';
   const auto share = [&view](Latency time) {
     return view.layers_time.count() > 0 ? PercentText(time / view.layers_time) : std::string("-");
   };
@@ -150,7 +154,7 @@ std::string TextOf(const LayersView& view, std::size_t width) {
   text += '\n' + FormatTable(layers, width);
   if (order.size() > kShown)
     text += fmt::format("... and {} more; --format csv or json has all\n", order.size() - kShown);
-  return text + FindingsText(view.findings, {.width = width}) + RemarksText(view.remarks);
+  return text + FindingsText(view.findings, {.width = width}) + RemarksText(view.remarks, width);
 }
 
 }  // namespace

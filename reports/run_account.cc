@@ -6,6 +6,7 @@
 
 #include "infimum/reports/quantity_text.h"
 #include "reports/finding_writers.h"
+#include "reports/gate_writers.h"
 #include "reports/path_writers.h"
 #include "reports/utf8.h"
 #include "reports/waterfall_writers.h"
@@ -66,7 +67,7 @@ Json RunJson(const RunAccount& run, const NodeColumn& column) {
           {"bound_us", MicrosecondsOrNull(run.waterfall.bound)},
           {"bound", run.waterfall.bound ? Json(Name(run.waterfall.variant)) : Json(nullptr)},
           {"demonstrated_us", MicrosecondsOrNull(run.waterfall.demonstrated)},
-          {"floor_us", run.waterfall.floor.count()},
+          {"floor_us", run.waterfall.floor.count() > 0 ? Json(run.waterfall.floor.count()) : Json(nullptr)},
           {"gap", run.gap() ? Json(*run.gap()) : Json(nullptr)},
           {"waterfall", WaterfallJson(run.waterfall)},
           {"findings", FindingsJson(run.findings)},
@@ -103,14 +104,11 @@ std::string AccountText(const ModelAccount& account, const AccountStyle& style) 
     if (run.path) text += '\n' + PathText(*run.path, style.width);
   }
   text += '\n' + NodeTableText(account.nodes, style.width, style.rows);
-  for (const Gate& gate : account.gates)
-    text += IndentedText(fmt::format("\n{}: {}: ", gate.name, gate.held ? "held" : "DID NOT HOLD"), gate.text, 2,
-                         style.width);
-  return text;
+  return text + GatesText(account.gates, style.width);
 }
 
 std::string AccountJson(const ModelAccount& account) {
-  Json runs = Json::array(), layers = Json::array(), gates = Json::array();
+  Json runs = Json::array(), layers = Json::array();
   for (std::size_t i = 0; i < account.runs.size(); ++i)
     runs.push_back(RunJson(account.runs[i], account.nodes.columns[i]));
   for (const NodeRow& row : account.nodes.rows) {
@@ -121,14 +119,13 @@ std::string AccountJson(const ModelAccount& account) {
     layer["runs"] = std::move(cells);
     layers.push_back(std::move(layer));
   }
-  for (const Gate& gate : account.gates)
-    gates.push_back({{"gate", gate.name}, {"verdict", gate.verdict}, {"held", gate.held}, {"text", gate.text}});
   Json document = {{"schema", "infimum.compare/1"}, {"model", account.model}};
   const Json& first = runs.front();
-  for (const char* key : {"measured_us", "bound_us", "gap", "waterfall", "findings"}) document[key] = first[key];
+  for (const char* key : {"measured_us", "bound_us", "floor_us", "gap", "waterfall", "findings"})
+    document[key] = first[key];
   document["layers"] = std::move(layers);
   document["runs"] = std::move(runs);
-  document["gates"] = std::move(gates);
+  document["gates"] = GatesJson(account.gates);
   return DumpJson(document, 1) + '\n';
 }
 

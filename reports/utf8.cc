@@ -1,19 +1,9 @@
 #include "reports/utf8.h"
 
-#include <fmt/format.h>
-
 namespace infimum {
 namespace {
 
-constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
-
-bool IsControl(std::uint32_t c) { return c < 0x20 || (c >= 0x7F && c < 0xA0); }
-
-// Characters that reorder or break what follows them on a line.
-bool Misleads(std::uint32_t c) {
-  return (c >= 0x200B && c <= 0x200F) || (c >= 0x2028 && c <= 0x202E) || (c >= 0x2060 && c <= 0x206F) || c == 0xFEFF;
-}
 
 std::size_t ColumnsOf(std::uint32_t c) {
   if ((c >= 0x0300 && c <= 0x036F) || (c >= 0x1AB0 && c <= 0x1AFF) || (c >= 0x20D0 && c <= 0x20FF) ||
@@ -28,25 +18,6 @@ std::size_t ColumnsOf(std::uint32_t c) {
 }
 
 }  // namespace
-
-std::string Printable(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    CodePoint c = FirstCodePoint(text);
-    if (!c.valid) {
-      out += kReplacement;
-    } else if (IsControl(c.value)) {
-      out += fmt::format("\\x{:02x}", c.value);
-    } else if (Misleads(c.value)) {
-      out += fmt::format("\\u{:04x}", c.value);
-    } else {
-      out += text.substr(0, c.bytes);
-    }
-    text.remove_prefix(c.bytes);
-  }
-  return out;
-}
 
 std::size_t DisplayWidth(std::string_view text) {
   std::size_t width = 0;

@@ -1,4 +1,4 @@
-// Hostile bytes made into text that is safe to print, cut and line up.
+// Printable text (infimum/base/utf8.h) cut and lined up by the columns that a terminal uses.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,6 @@
 #include "infimum/base/utf8.h"
 
 namespace infimum {
-
-// Valid UTF-8 on one line for a terminal: control characters and those that reverse the direction of
-// text become visible escapes ("\x1b", "\u202e").
-std::string Printable(std::string_view text);
 
 // Columns that a terminal uses for printable text: 2 for wide characters, 0 for combining ones.
 std::size_t DisplayWidth(std::string_view text);

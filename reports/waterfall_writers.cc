@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kNameWidth = 32, kValueWidth = 10, kLeastBar = 10;
 constexpr std::size_t kMostParts = 20;
+constexpr double kNoLength = 1e-6;  // microseconds: rounding
 
 std::string_view TitleOf(MeasuredBy by) {
   switch (by) {
@@ -49,10 +50,13 @@ class Chart {
       const double share = longest_.count() > 0 ? std::clamp(at / longest_, 0.0, 1.0) : 0;
       return static_cast<std::size_t>(std::lround(share * static_cast<double>(bar_)));
     };
-    const std::size_t begin = column(std::min(from, to)), end = std::max(column(std::max(from, to)), begin + 1);
+    const std::size_t begin = column(std::min(from, to)), least = std::fabs((to - from).count()) < kNoLength ? 0 : 1;
+    const std::size_t end = std::max(column(std::max(from, to)), begin + least);
     std::string blocks;
     for (std::size_t i = begin; i < end; ++i) blocks += block;
-    text_ += fmt::format("  {}{}  {}{}\n", title, value, std::string(begin, ' '), blocks);
+    text_ += fmt::format("  {}{}", title, value);
+    if (!blocks.empty()) text_ += "  " + std::string(begin, ' ') + blocks;
+    text_ += '\n';
   }
 
   Latency longest_;
@@ -107,15 +111,19 @@ Json WaterfallJson(const Waterfall& waterfall) {
   Json steps = Json::array();
   for (const GapStep& step : waterfall.steps) {
     Json parts = Json::array();
+    Latency rest = step.latency;
     for (const GapPart& part : step.parts) {
       if (parts.size() == kMostParts) break;
       parts.push_back({{"name", part.name}, {"latency_us", part.latency.count()}});
+      rest -= part.latency;
     }
+    const std::size_t left_out = step.parts.size() - parts.size();
     steps.push_back({{"step", Name(step.cause)},
                      {"title", TitleOf(step.cause)},
                      {"latency_us", step.latency.count()},
                      {"count", step.parts.size()},
-                     {"parts", std::move(parts)}});
+                     {"parts", std::move(parts)},
+                     {"rest", left_out > 0 ? Json{{"count", left_out}, {"latency_us", rest.count()}} : Json(nullptr)}});
   }
   return steps;
 }

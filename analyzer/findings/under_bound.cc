@@ -13,7 +13,7 @@ constexpr double kNoise = 0.05;
 }  // namespace
 
 std::optional<Finding> LayersUnderTheirBound(const RunFacts& facts) {
-  if (!facts.waterfall.bound) return std::nullopt;
+  if (!facts.waterfall.bound || !facts.is_alike) return std::nullopt;
   std::vector<std::size_t> rows;
   Latency below{0};
   for (std::size_t r = 0; r < facts.waterfall.rows.size(); ++r) {

@@ -1,16 +1,18 @@
 // infimum compare [MODEL] --run FILE...: what profiles say of a run, by themselves or layer by layer of a model.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <utility>
-#include <variant>
 
 #include "infimum/ingest/alignment_file.h"
 #include "infimum/ingest/read_profile.h"
 #include "infimum/reports/profile_view.h"
+#include "infimum/workflow/profile_run.h"
 #include "infimum/workflow/run_comparison.h"
 #include "infimum/workflow/run_gate.h"
 #include "src/cli/command.h"
@@ -35,20 +37,40 @@ struct CompareOptions {
   std::string output = "-";
 };
 
-// The first run's end-to-end time against that of the baseline's file.
-Result<Gate> HoldAgainstBaseline(const CompareOptions& options, const std::vector<NamedProfile>& profiles,
-                                 const RunProfile* run) {
-  INFIMUM_ASSIGN_OR_RETURN(const std::vector<NamedProfile> baseline, ReadProfiles({options.baseline}));
-  const auto* before = std::get_if<RunProfile>(&baseline.front().profile);
-  if (run == nullptr && !profiles.empty()) run = std::get_if<RunProfile>(&profiles.front().profile);
-  if (before == nullptr || run == nullptr)
-    return Error{
-        (before == nullptr ? options.baseline : profiles.front().source) +
-        ": a trace, which has no end-to-end samples for --baseline; `infimum measure -o` writes runs that have"};
-  return BaselineGate(*run, *before, options.threshold / 100);
+// Each run's times against those of the baseline's file.
+Status AddBaselineGates(const CompareOptions& options, const std::vector<JudgedRun>& runs, std::vector<Gate>& gates) {
+  if (options.baseline.empty()) return {};
+  INFIMUM_ASSIGN_OR_RETURN(std::vector<NamedProfile> baseline, ReadProfiles({options.baseline}));
+  const RunProfile before = RunOfProfile(std::move(baseline.front().profile));
+  const std::string name = std::filesystem::path(options.baseline).filename().string();
+  for (const JudgedRun& run : runs)
+    gates.push_back(BaselineGate(run, {name.empty() ? options.baseline : name, before}, options.threshold / 100));
+  return {};
 }
 
-int ExitCode(const std::vector<Gate>& gates) { return std::ranges::all_of(gates, &Gate::held) ? kDone : kGateFailed; }
+// What was not judged is no pass.
+int ExitCode(const std::vector<Gate>& gates) {
+  switch (Worst(gates)) {
+    case GateOutcome::kHeld:
+      return kDone;
+    case GateOutcome::kNotHeld:
+      return kGateFailed;
+    case GateOutcome::kNotJudged:
+      return kFailed;
+  }
+  return kFailed;
+}
+
+// An obstacle is an error; what did not hold is said here too where the report is of a format for programs.
+void SayGates(const CompareOptions& options, const std::vector<Gate>& gates) {
+  for (const Gate& gate : gates) {
+    if (gate.outcome == GateOutcome::kNotJudged) {
+      fmt::print(stderr, "infimum: error: {}\n", GateText(gate));
+    } else if (gate.outcome == GateOutcome::kNotHeld && options.format != OutputFormat::kTable) {
+      fmt::print(stderr, "{}\n", GateText(gate));
+    }
+  }
+}
 
 Result<int> CompareWithModel(const CompareOptions& options, std::vector<NamedProfile> profiles) {
   RunComparisonOptions asked = options.comparison;
@@ -57,23 +79,22 @@ Result<int> CompareWithModel(const CompareOptions& options, std::vector<NamedPro
   INFIMUM_ASSIGN_OR_RETURN(asked.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   if (options.threads > 0) asked.threads = options.threads;
   if (!options.alignment.empty()) {
+    std::error_code error;
+    if (std::filesystem::is_directory(options.alignment, error))
+      return Error{options.alignment + ": a folder: --alignment wants a file of infimum.alignment/1"};
+    errno = 0;
     std::ifstream file(options.alignment, std::ios::binary);
-    if (!file) return Error{options.alignment + ": cannot be read"};
+    if (!file) return Error{fmt::format("{}: cannot be read: {}", options.alignment, std::strerror(errno))};
     INFIMUM_ASSIGN_OR_RETURN(asked.overrides, ReadAlignmentFile(file, options.alignment));
   }
   INFIMUM_ASSIGN_OR_RETURN(const RunComparison comparison, CompareRuns(asked, std::move(profiles)));
   ModelAccount account = AccountOf(comparison, asked);
-  if (options.max_gap > 0) {
-    for (std::size_t i = 0; i < account.runs.size(); ++i) {
-      INFIMUM_ASSIGN_OR_RETURN(Gate gate,
-                               GapGate(account.runs[i], comparison.runs[i].bracket.coverage, options.max_gap));
-      account.gates.push_back(std::move(gate));
-    }
+  std::vector<JudgedRun> judged;
+  for (const ComparedRun& run : comparison.runs) {
+    if (options.max_gap > 0) account.gates.push_back(GapGate(run, options.max_gap));
+    judged.push_back({run.name, run.run});
   }
-  if (!options.baseline.empty()) {
-    INFIMUM_ASSIGN_OR_RETURN(Gate gate, HoldAgainstBaseline(options, {}, &comparison.runs.front().run));
-    account.gates.push_back(std::move(gate));
-  }
+  INFIMUM_RETURN_IF_ERROR(AddBaselineGates(options, judged, account.gates));
   std::string text;
   switch (options.format) {
     case OutputFormat::kTable: {
@@ -90,8 +111,7 @@ Result<int> CompareWithModel(const CompareOptions& options, std::vector<NamedPro
       break;
   }
   INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, text));
-  for (const Gate& gate : account.gates)
-    if (!gate.held && options.format != OutputFormat::kTable) fmt::print(stderr, "{}: {}\n", gate.name, gate.text);
+  SayGates(options, account.gates);
   return ExitCode(account.gates);
 }
 
@@ -105,30 +125,34 @@ Result<int> RunCompare(const CompareOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(std::vector<NamedProfile> profiles,
                            ReadProfiles({options.runs.begin(), options.runs.end()}));
   if (!options.model.empty()) return CompareWithModel(options, std::move(profiles));
-  std::vector<Gate> gates;
-  if (!options.baseline.empty()) {
-    INFIMUM_ASSIGN_OR_RETURN(Gate gate, HoldAgainstBaseline(options, profiles, nullptr));
-    gates.push_back(std::move(gate));
-  }
   std::vector<ProfileView> views;
   for (const NamedProfile& named : profiles) {
     views.push_back(std::visit([&named](const auto& profile) { return ProfileView(ViewOf(profile, named.source)); },
                                named.profile));
   }
+  std::vector<Gate> gates;
+  if (!options.baseline.empty()) {
+    std::vector<RunProfile> runs;
+    for (NamedProfile& named : profiles) runs.push_back(RunOfProfile(std::move(named.profile)));
+    std::vector<JudgedRun> judged;
+    for (std::size_t i = 0; i < runs.size(); ++i) judged.push_back({profiles[i].source, runs[i]});
+    INFIMUM_RETURN_IF_ERROR(AddBaselineGates(options, judged, gates));
+  }
   std::string text;
   switch (options.format) {
     case OutputFormat::kTable:
       for (const ProfileView& view : views) text += (text.empty() ? "" : "\n") + ProfileText(view, TerminalWidth());
+      text += GatesText(gates, TerminalWidth());
       break;
     case OutputFormat::kJson:
-      text = ProfilesJson(views);
+      text = ProfilesJson(views, gates);
       break;
     case OutputFormat::kCsv:
       text = ProfilesCsv(views);
       break;
   }
   INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, text));
-  for (const Gate& gate : gates) fmt::print(stderr, "{}: {}\n", gate.name, gate.text);
+  SayGates(options, gates);
   return ExitCode(gates);
 }
 
@@ -148,21 +172,29 @@ void AddCompareCommand(CLI::App& app, Invocation& invocation) {
       "With MODEL: the way from the measured time to the bound in steps that add up, findings ranked by their gain,\n"
       "and one table over the model's layers with what each engine took for them, fused or not. The bound is of the\n"
       "store (infimum analyze fills it); without one all but the bound is said. Without --run: the store's own run.\n"
-      "--max-gap and --baseline are gates: exit code 3 where one does not hold.",
+      "\n--max-gap and --baseline are gates, of every run: exit code 3 where one does not hold, else 1 where one "
+      "cannot\n"
+      "be judged, which is no pass: a run of another model, dimensions, threads or contract than what it is held\n"
+      "against, as far as both are told; too few repetitions to tell a difference from noise; a bound that is missing\n"
+      "or that the run beats. A difference whose size the spread leaves undecided passes, and says so.",
       "infimum compare resnet50.onnx --run trace.json.gz --max-gap 1.3");
   command->add_option("MODEL", options->model, "ONNX file: align the run with its layers, account for its gap");
   AddDims(command, options->dims);
   command->add_option("--run", options->runs, "a profile; several stand beside each other")->type_name("FILE");
   command
-      ->add_option("--alignment", options->alignment,
-                   "which engine layers are which of the model's, where you know better (infimum.alignment/1)")
+      ->add_option(
+          "--alignment", options->alignment,
+          "which engine layers are which of the model's, where you know better (infimum.alignment/1); of several runs "
+          "for those that have these layers")
       ->type_name("FILE");
   AddDatabase(command, options->comparison.database);
   command
       ->add_option("--device", options->comparison.device,
                    "where it ran, a device of the store or of a data sheet (default: as the run tells, else this one)")
       ->type_name("NAME");
-  command->add_option("--threads", options->threads, "of the bound (default: as the run tells)")
+  command
+      ->add_option("--threads", options->threads,
+                   "of the bound, and of a run that does not tell (default: as the run tells, else 1)")
       ->type_name("N")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}));
   command->add_option("--framework", options->comparison.framework, "whose run of the store, where no --run is given")
@@ -171,20 +203,21 @@ void AddCompareCommand(CLI::App& app, Invocation& invocation) {
   AddContract(command, options->comparison.contract);
   AddCache(command, options->comparison.campaign.cache, "rows of this cache state");
   AddBackend(command, options->comparison.campaign.backend, options->backend_options);
-  command->add_option("--max-gap", options->max_gap, "gate: a run may take so many times its bound")
+  command->add_option("--max-gap", options->max_gap, "gate: each run may take so many times its bound")
       ->type_name("X")
-      ->check(CLI::Range(1.0, 1e6));
-  command->add_option("--baseline", options->baseline, "gate: the run must not be slower than this one")
-      ->type_name("FILE");
+      ->check(NumberBetween(1, 1e6));
+  command->add_option("--baseline", options->baseline, "gate: no run may be slower than this one")->type_name("FILE");
   command->add_option("--threshold", options->threshold, "what matters of a difference to the baseline, in percent")
       ->type_name("PERCENT")
-      ->check(CLI::Range(0.1, 1000.0))
+      ->check(NumberBetween(0.1, 1000))
       ->capture_default_str();
   command->add_option("--rows", options->style.rows, "layers in the table, the longest; 0: all")
       ->type_name("N")
+      ->check(Count())
       ->capture_default_str();
   command->add_option("--findings", options->style.findings, "findings of each run; JSON has all")
       ->type_name("N")
+      ->check(Count())
       ->capture_default_str();
   AddFormat(command, options->format);
   command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");

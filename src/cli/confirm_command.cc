@@ -97,7 +97,7 @@ void AddConfirmCommand(CLI::App& app, Invocation& invocation) {
   AddBackend(command, options->confirm.campaign.backend, options->backend_options);
   command->add_option("--width", options->percent, "of the interval that is narrow enough, in percent of the bound")
       ->type_name("PERCENT")
-      ->check(CLI::Range(0.01, 100.0))
+      ->check(NumberBetween(0.01, 100))
       ->capture_default_str();
   command->add_option("--repetitions", options->confirm.repetitions, "at most, of one candidate")
       ->type_name("N")

@@ -3,7 +3,9 @@
 
 #include <memory>
 
+#include "infimum/base/utf8.h"
 #include "infimum/db/store.h"
+#include "infimum/reports/quantity_text.h"
 #include "infimum/workflow/profile_import.h"
 #include "infimum/workflow/store_transfer.h"
 #include "src/cli/command.h"
@@ -31,9 +33,13 @@ Result<int> RunImport(const ImportOptions& options) {
     about.model = options.model;
     about.dims = dims;
     if (options.threads > 0) about.threads = options.threads;
-    INFIMUM_ASSIGN_OR_RETURN(const ImportCount count,
+    INFIMUM_ASSIGN_OR_RETURN(const ImportedProfiles imported,
                              ImportProfiles({options.files.begin(), options.files.end()}, about, *store));
-    talk.Say(fmt::format("{}: {} runs added, {} were known", options.model, count.added, count.known));
+    for (const std::string& remark : imported.remarks) talk.Say(remark);
+    const ImportCount& count = imported.count;
+    talk.Say(fmt::format("{}: {} added, {} {} known", options.model,
+                         CountText(static_cast<std::size_t>(count.added), "run"), count.known,
+                         count.known == 1 ? "was" : "were"));
     return kDone;
   }
   if (!options.profiled.device.empty() || options.profiled.contract || options.threads > 0)
@@ -43,7 +49,7 @@ Result<int> RunImport(const ImportOptions& options) {
     // A bad file is reported and does not stop the others.
     const Result<ImportCount> count = ImportFileOf(file, dims, *store, talk);
     if (!count) {
-      fmt::print(stderr, "infimum: error: {}\n", count.error().message);
+      fmt::print(stderr, "infimum: error: {}\n", Printable(count.error().message));
       failed = true;
       continue;
     }
@@ -64,7 +70,9 @@ void AddImportCommand(CLI::App& app, Invocation& invocation) {
       "so that queries can be about them. A file is taken as a whole or not at all; importing again adds nothing. A "
       "bad\n"
       "file is reported with its place and does not stop the others.\n"
-      "With --model: profiles of other tools (what infimum compare --run reads) as runs of that model.",
+      "With --model: profiles of other tools (what infimum compare --run reads) as runs of that model. One is refused "
+      "of\n"
+      "which less than a fifth is at layers of the model, or that lacks its device or threads while none are given.",
       "infimum import results.jsonl run.json resnet50.onnx --dim batch=1 --db postgresql://me@db.example.org/infimum");
   command->add_option("FILE", options->files, "files to import")->required();
   AddDims(command, options->dims);
@@ -73,7 +81,7 @@ void AddImportCommand(CLI::App& app, Invocation& invocation) {
       ->add_option("--device", options->profiled.device,
                    "where the profiles are from; here: this device (default: as they tell)")
       ->type_name("NAME");
-  command->add_option("--threads", options->threads, "that they ran on (default: as they tell, else 1)")
+  command->add_option("--threads", options->threads, "that they ran on, of a processor (default: as they tell)")
       ->type_name("N")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}));
   AddContract(command, options->profiled.contract);

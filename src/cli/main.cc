@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "infimum/base/text.h"
+#include "infimum/base/utf8.h"
 #include "infimum/workflow/installation.h"
 #include "infimum/workflow/interrupt.h"
 #include "src/cli/command.h"
@@ -20,7 +21,7 @@ CLI::App* NewCommand(CLI::App& app, const std::string& name, const std::string& 
 }
 
 int UsageError(const std::string& message) {
-  fmt::print(stderr, "infimum: error: {}\n", message);
+  fmt::print(stderr, "infimum: error: {}\n", Printable(message));
   return kUsage;
 }
 
@@ -95,14 +96,14 @@ int Main(int argc, char** argv) {
   } catch (const CLI::Success& success) {  // --help, --version
     return app.exit(success);
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "infimum: error: {}\n", DescribeParseError(app, error));
+    fmt::print(stderr, "infimum: error: {}\n", Printable(DescribeParseError(app, error)));
     return kUsage;
   }
 
   WatchForInterrupt();
   const Result<int> code = invocation.run()();
   if (!code) {
-    fmt::print(stderr, "infimum: error: {}\n", code.error().message);
+    fmt::print(stderr, "infimum: error: {}\n", Printable(code.error().message));
     return kFailed;
   }
   return *code;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "infimum/analyzer/bracket.h"
+#include "infimum/base/utf8.h"
 #include "infimum/db/store.h"
 #include "infimum/ingest/run_file.h"
 #include "infimum/measurement/statistics.h"
@@ -106,8 +107,8 @@ Result<int> RunMeasure(const MeasureOptions& options) {
         "-",
         fmt::format(
             "{} {}: {:.3f} ms (smallest of {} process medians, {} thread{}, {} layer{} profiled, {} kept in {}){}\n",
-            run.framework, run.framework_version, end_to_end.count() / 1000.0, repetitions.size(), run.threads,
-            run.threads == 1 ? "" : "s", run.layers.size(), run.layers.size() == 1 ? "" : "s",
+            Printable(run.framework), Printable(run.framework_version), end_to_end.count() / 1000.0, repetitions.size(),
+            framework.threads, framework.threads == 1 ? "" : "s", run.layers.size(), run.layers.size() == 1 ? "" : "s",
             count.added == 1 ? "run" : "known run", ShownAddress(options.database), ProfiledText(run, end_to_end))));
   }
   return kDone;
@@ -154,7 +155,7 @@ void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   command->add_option("--seconds", options->seconds, "sampling time of each process")
       ->type_name("S")
-      ->check(CLI::Range(0.01, 600.0))
+      ->check(NumberBetween(0.01, 600))
       ->capture_default_str();
   command->add_option("-o,--output", options->output, "also write the run as JSON; - for standard output")
       ->type_name("FILE");

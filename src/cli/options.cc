@@ -163,6 +163,23 @@ void AddCache(CLI::App* command, CacheState& cache, const std::string& means) {
       ->default_str(std::string(Name(cache)));
 }
 
+CLI::Validator NumberBetween(double least, double most) {
+  return {[least, most](const std::string& text) {
+            const std::optional<double> number = ParseNumber(text);
+            if (number && *number >= least && *number <= most) return std::string();
+            return fmt::format("{} is no number from {} to {}", Quoted(text), FormatNumber(least), FormatNumber(most));
+          },
+          fmt::format("FROM {} TO {}", FormatNumber(least), FormatNumber(most))};
+}
+
+CLI::Validator Count() {
+  return {[](const std::string& text) {
+            const std::optional<std::int64_t> count = ParseInteger(text);
+            return count && *count >= 0 ? std::string() : Quoted(text) + " is no count";
+          },
+          ""};
+}
+
 void AddFormat(CLI::App* command, OutputFormat& format) {
   command
       ->add_option_function<std::string>(

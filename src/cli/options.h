@@ -40,6 +40,10 @@ void AddContract(CLI::App* command, std::optional<NumericContract>& contract);
 void AddTier(CLI::App* command, CandidateTier& tier);
 // --cache: `means` says what the state is of.
 void AddCache(CLI::App* command, CacheState& cache, const std::string& means);
+// A check of an option: a number of this range. CLI::Range lets through what is not a number.
+CLI::Validator NumberBetween(double least, double most);
+// Likewise, of a count that is read as unsigned: CLI11 would turn -1 around.
+CLI::Validator Count();
 void AddFormat(CLI::App* command, OutputFormat& format);
 void AddTalk(CLI::App* command, TalkOptions& talk);
 

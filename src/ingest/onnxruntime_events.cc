@@ -13,6 +13,7 @@
 #include "infimum/base/text.h"
 #include "src/ingest/event_field.h"
 #include "src/ingest/onnxruntime_correlation.h"
+#include "src/ingest/onnxruntime_threads.h"
 #include "src/ingest/trace_events.h"
 
 namespace infimum::ingest {
@@ -47,9 +48,15 @@ class EventReader {
   Status Take(TraceEvent& event) {
     ClearFields(fields_);
     ClearFields(arguments_);
-    INFIMUM_RETURN_IF_ERROR(
-        ReadFields(event.object, fields_, [this](std::string_view key, simdjson::ondemand::value& value) -> Status {
-          return key == "args" ? ReadFields(value, arguments_) : Status();
+    told_threads_.reset();
+    const auto take_threads = [this](std::string_view key, simdjson::ondemand::value& value) -> Status {
+      if (key != "thread_scheduling_stats") return {};
+      INFIMUM_ASSIGN_OR_RETURN(told_threads_, OnnxRuntimeThreads(value));
+      return {};
+    };
+    INFIMUM_RETURN_IF_ERROR(ReadFields(
+        event.object, fields_, [this, &take_threads](std::string_view key, simdjson::ondemand::value& value) -> Status {
+          return key == "args" ? ReadFields(value, arguments_, take_threads) : Status();
         }));
     const std::string_view category = category_.token();
     if (category == "\"Session\"") return TakeSession();
@@ -98,6 +105,7 @@ class EventReader {
     INFIMUM_ASSIGN_OR_RETURN(execution.duration, duration_.Integer(0, kYear, 0));
     INFIMUM_ASSIGN_OR_RETURN(execution.thread, Thread());
     INFIMUM_ASSIGN_OR_RETURN(execution.layer, Layer(last_event_, name, op));
+    events_.threads = std::max(events_.threads, told_threads_);
     if (events_.executions.size() >= kNone) return Error{"more than 4,294,967,295 executions of nodes"};
     const auto index = static_cast<std::uint32_t>(events_.executions.size());
     events_.executions.push_back(execution);
@@ -220,7 +228,8 @@ class EventReader {
   std::pair<std::int64_t, std::uint32_t> last_thread_;
   std::unordered_map<NameId, std::vector<OnnxRuntimeKernel>> awaited_;  // by the event that is to come
   std::vector<CorrelatedKernel> correlated_;
-  NameId last_event_ = kNoName;  // of a node
+  std::optional<std::int64_t> told_threads_;  // by the event that is read
+  NameId last_event_ = kNoName;               // of a node
   std::string last_op_;
 };
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <istream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +44,7 @@ struct OnnxRuntimeEvents {
   std::vector<OnnxRuntimeExecution> executions;
   std::vector<OnnxRuntimeKernel> kernels;  // and copies
   NameTable names;                         // of kernels, and of events
+  std::optional<std::int64_t> threads;     // that nodes may use; absent: not told
   // Kernels and copies that no node started: mostly copies of inputs and outputs.
   std::int64_t stray_kernels = 0;
   Latency stray_time{0};

@@ -209,6 +209,7 @@ Result<RunProfile> ReadOnnxRuntimeProfile(std::istream& input, std::string_view 
   RunProfile run;
   run.framework = "onnxruntime";
   run.warnings = std::move(events.remarks);
+  run.threads = events.threads;
   Placement placement = Place(events, run.warnings);
   run.profiled = std::move(placement.profiled);
   const std::vector<bool> on_device = OnDevice(events);

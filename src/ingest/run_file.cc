@@ -17,6 +17,7 @@ using ingest::Json;
 constexpr std::string_view kSchema = "infimum.run/1";
 
 constexpr std::size_t kMostDims = 64;
+constexpr std::int64_t kMostThreads = 1 << 20;
 
 Result<std::vector<ProfiledTensor>> ReadTensors(const Json& layer, const char* name) {
   std::vector<ProfiledTensor> tensors;
@@ -105,6 +106,7 @@ Status ReadProfile(const Json& document, const std::string& path, RunProfile& ru
                            }));
   run.layers = std::move(profile.layers);
   if (run.profiled.empty()) run.profiled = std::move(profile.profiled);
+  if (!run.threads) run.threads = profile.threads;
   run.warnings.insert(run.warnings.end(), profile.warnings.begin(), profile.warnings.end());
   std::map<std::string, ProfiledLayer> nodes;
   for (const Json& json : ListField(document, "engine_nodes")) {
@@ -132,7 +134,9 @@ Result<RunProfile> ReadDocument(const Json& document) {
   INFIMUM_ASSIGN_OR_RETURN(run.framework_version, ingest::TextField(document, "framework_version"));
   INFIMUM_ASSIGN_OR_RETURN(run.model_name, ingest::TextField(document, "model"));
   INFIMUM_ASSIGN_OR_RETURN(run.model_sha256, ingest::TextField(document, "model_sha256"));
-  INFIMUM_ASSIGN_OR_RETURN(run.threads, ingest::IntegerField(document, "threads", 1, 1 << 20, 1));
+  if (const auto threads = document.find("threads"); threads != document.end() && !threads->is_null()) {
+    INFIMUM_ASSIGN_OR_RETURN(run.threads, ingest::IntegerField(document, "threads", 1, kMostThreads, 1));
+  }
   INFIMUM_ASSIGN_OR_RETURN(run.contract, ingest::TextField(document, "contract"));
   INFIMUM_ASSIGN_OR_RETURN(run.device, ingest::TextField(document, "device"));
   INFIMUM_ASSIGN_OR_RETURN(run.settings, ingest::TextMapField(document, "settings"));
@@ -180,9 +184,10 @@ std::string FormatRun(const RunProfile& run) {
   Json document = {
       {"schema", kSchema},        {"framework", run.framework},       {"framework_version", run.framework_version},
       {"model", run.model_name},  {"model_sha256", run.model_sha256}, {"dims", run.dims},
-      {"threads", run.threads},   {"contract", run.contract},         {"device", run.device},
+      {"threads", nullptr},       {"contract", run.contract},         {"device", run.device},
       {"settings", run.settings}, {"end_to_end", Json::array()},      {"layers", Json::array()},
       {"warnings", run.warnings}};
+  if (run.threads) document["threads"] = *run.threads;
   for (const RunRepetition& repetition : run.end_to_end) {
     document["end_to_end"].push_back({{"samples_us", Microseconds(repetition.samples)}});
   }

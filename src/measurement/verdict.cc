@@ -99,6 +99,12 @@ std::string_view Name(Verdict verdict) {
   return "";
 }
 
+std::optional<RatioInterval> RatioOf(std::span<const Repetition> subject, std::span<const Repetition> reference) {
+  const std::optional<LogInterval> ratio = IntervalOfRatio(subject, reference);
+  if (!ratio) return std::nullopt;
+  return RatioInterval{std::exp(ratio->low), std::exp(ratio->high)};
+}
+
 Verdict Compare(std::span<const Repetition> subject, std::span<const Repetition> reference, double threshold) {
   const std::optional<LogInterval> ratio = IntervalOfRatio(subject, reference);
   if (!ratio) return Verdict::kUndecided;

@@ -21,6 +21,7 @@
 #include "infimum/workflow/model_variant.h"
 #include "infimum/workflow/replay.h"
 #include "src/workflow/report_filling.h"
+#include "src/workflow/run_conditions.h"
 #include "src/workflow/run_gap.h"
 #include "src/workflow/transform_times.h"
 #include "src/workflow/upper_limits.h"
@@ -102,8 +103,10 @@ Result<std::optional<RunGap>> GapOfRun(const std::filesystem::path& model,
                                        const std::optional<NumericContract>& contract, const Analysis& analysis,
                                        Store& store) {
   if (!analysis.run) return std::optional<RunGap>();
-  INFIMUM_ASSIGN_OR_RETURN(RunGap gap,
-                           GapOf({model, dims, contract, analysis.graph, analysis.bracket}, *analysis.run, store));
+  // Of this model, device and threads: so it was measured, or looked for in the store.
+  const bool is_alike = analysis.run->contract.empty() || Keeps(analysis.run->contract, analysis.bracket.contract);
+  INFIMUM_ASSIGN_OR_RETURN(
+      RunGap gap, GapOf({model, dims, contract, analysis.graph, analysis.bracket}, *analysis.run, is_alike, store));
   return std::optional<RunGap>(std::move(gap));
 }
 

@@ -1,20 +1,20 @@
 #include "infimum/workflow/run_comparison.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
-#include "infimum/analyzer/timeline_run.h"
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/workflow/device_choice.h"
+#include "infimum/workflow/profile_run.h"
 #include "src/workflow/finding_commands.h"
 #include "src/workflow/report_filling.h"
+#include "src/workflow/run_conditions.h"
 #include "src/workflow/run_gap.h"
+#include "src/workflow/run_remarks.h"
 #include "src/workflow/upper_limits.h"
 
 namespace infimum {
@@ -44,23 +44,9 @@ std::string ColumnOf(const std::string& source) {
 // What runs are held against, asked once for all of them.
 struct Asked {
   const RunComparisonOptions& options;
-  const std::map<std::string, std::int64_t>& dims;
-  const ModelGraph& graph;
-  std::optional<NumericContract> selected;
   const Installation& installation;
   Store& store;
-  bool is_stored = false;  // the store exists
 };
-
-// The command that would make the bound, or make it better.
-std::string AnalyzeCommand(const Asked& asked, const Selection& selection) {
-  std::string command = "infimum analyze " + asked.options.model.string();
-  for (const auto& [name, extent] : asked.dims) command += fmt::format(" --dim {}={}", name, extent);
-  if (asked.options.database != "infimum.db") command += " --db " + ShownAddress(asked.options.database);
-  if (selection.threads != 1) command += fmt::format(" --threads {}", selection.threads);
-  if (selection.contract) command += fmt::format(" --contract {}", Name(*selection.contract));
-  return command;
-}
 
 // Whether it ran on something else than a processor, as far as it tells.
 bool IsOfAccelerator(const RunProfile& run) {
@@ -76,13 +62,14 @@ std::optional<Device> DeviceOf(const Asked& asked, ComparedRun& compared) {
   if (const auto name = compared.run.settings.find("device_name"); told.empty() && name != compared.run.settings.end())
     told = name->second;
   if (told.empty() && IsOfAccelerator(compared.run)) {
-    compared.remarks.push_back(
-        "no floor and no bound: the profile does not say which device it ran on; --device NAME does");
+    compared.lacking = "no floor and no bound: the profile does not say which device it ran on; --device NAME does";
+    compared.remarks.push_back(compared.lacking);
     return std::nullopt;
   }
   Result<Device> device = ChooseDevice(told, asked.installation, asked.options.campaign, asked.store);
   if (!device.ok()) {
-    compared.remarks.push_back("no floor and no bound: " + device.error().message);
+    compared.lacking = "no floor and no bound: " + device.error().message;
+    compared.remarks.push_back(compared.lacking);
     return std::nullopt;
   }
   if (told.empty())
@@ -91,121 +78,73 @@ std::optional<Device> DeviceOf(const Asked& asked, ComparedRun& compared) {
   return *std::move(device);
 }
 
-// Below this the model is probably not the one that ran, or not in these shapes.
-constexpr double kLeastAligned = 0.9;
-
-void RemarkOnAlignment(const Asked& asked, ComparedRun& compared) {
-  const Alignment& alignment = compared.alignment;
-  compared.remarks.insert(compared.remarks.end(), alignment.remarks.begin(), alignment.remarks.end());
-  const Latency meant = alignment.measured - alignment.own;
-  // Of another file it is said that its layers are matched as well as they can be.
-  const bool is_other = !compared.run.model_sha256.empty() && compared.run.model_sha256 != asked.graph.sha256;
-  if (is_other || !alignment.remarks.empty() || meant.count() <= 0 || alignment.unmatched < meant * (1 - kLeastAligned))
-    return;
-  std::string text = fmt::format(
-      "only {:.0f} % of the layers' time could be matched with this model: is it the one that ran, "
-      "with these dimensions?",
-      100 * (1 - alignment.unmatched / meant));
-  if (!asked.graph.inputs.empty() && asked.graph.value(asked.graph.inputs.front()).shape)
-    text += " Its input is " + Format(*asked.graph.value(asked.graph.inputs.front()).shape);
-  const auto first = std::ranges::find_if(compared.run.layers, [](const ProfiledLayer& layer) {
-    return !layer.input_tensors.empty() && layer.input_tensors.front().dims.size() > 1;
-  });
-  if (first != compared.run.layers.end()) {
-    const std::vector<std::int64_t>& dims = first->input_tensors.front().dims;
-    text += fmt::format(", the run's first layer with shapes, {}, reads {}", first->name, fmt::join(dims, "x"));
+// The overrides that are about this run: with one run all, of several those whose engine layers it has.
+std::vector<AlignmentOverride> OverridesOf(const std::vector<AlignmentOverride>& all, const RunProfile& run) {
+  std::vector<AlignmentOverride> some;
+  for (const AlignmentOverride& stated : all) {
+    const bool has_all = std::ranges::all_of(stated.engine_layers, [&run](const std::string& name) {
+      return std::ranges::find(run.layers, name, &ProfiledLayer::name) != run.layers.end();
+    });
+    if (has_all) some.push_back(stated);
   }
-  compared.remarks.push_back(std::move(text));
+  return some;
 }
 
-void RemarkOnBound(const Asked& asked, ComparedRun& compared) {
-  const Bracket& bracket = compared.bracket;
-  const bool is_here = asked.options.device.empty() && compared.device.kind == DeviceKind::kCpu;
-  const std::string& model = asked.options.model.string();
-  const std::string how =
-      is_here
-          ? "`" + AnalyzeCommand(asked, compared.selection) + "` measures it"
-          : fmt::format("`infimum plan {} -o plan.txt` writes what to run there, `infimum import` takes the results",
-                        model);
-  if (bracket.coverage.measured <= 0) {
-    compared.remarks.push_back("no bound yet: no layer was measured on this device; " + how);
-  } else if (bracket.coverage.missing > 0) {
-    const auto missing = std::ranges::count(bracket.layers, LatencyStatus::kMissing, &LayerLatency::status);
-    compared.remarks.push_back(
-        fmt::format("{} of {} layers were not measured ({:.1f} % of the time by their floors): the "
-                    "bound lacks them; {}",
-                    missing, bracket.layers.size(), 100 * bracket.coverage.missing, how));
-  }
-  if (!compared.run.model_sha256.empty() && !asked.graph.sha256.empty() &&
-      compared.run.model_sha256 != asked.graph.sha256)
-    compared.remarks.push_back(
-        "the run is of another file than this model: its layers are matched by their names and shapes");
-  if (!compared.run.contract.empty() && compared.run.contract != Name(bracket.contract))
-    compared.remarks.push_back(fmt::format("the run computes under the contract {}, the bound is under {}",
-                                           compared.run.contract, Name(bracket.contract)));
-}
-
-// From here on the two runs behind a profile say different things.
-constexpr double kMostScatter = 0.1;
-
-void RemarkOnScatter(ComparedRun& compared) {
-  const Waterfall& waterfall = compared.waterfall;
-  if (std::abs(waterfall.scatter.count()) <= kMostScatter * waterfall.measured.count()) return;
-  compared.remarks.push_back(
-      fmt::format("the layers' medians and what stands between them make {}, the run took {}: other work seems to have "
-                  "disturbed one of "
-                  "the two; measure again on a quiet machine",
-                  LatencyText(waterfall.measured - waterfall.scatter), LatencyText(waterfall.measured)));
-}
-
-Status Compare(const Asked& asked, ComparedRun& compared) {
-  compared.selection.threads = asked.options.threads.value_or(compared.run.threads);
-  compared.selection.cache = asked.options.campaign.cache;
-  compared.selection.contract = asked.selected;
+Status Compare(const Asked& asked, const ComparedModel& model, std::vector<AlignmentOverride> overrides,
+               ComparedRun& compared) {
+  const RunComparisonOptions& options = asked.options;
+  if (!compared.run.threads) compared.run.threads = options.threads;  // a person tells what the profile does not
+  compared.selection.threads = options.threads.value_or(compared.run.threads.value_or(1));
+  compared.selection.cache = options.campaign.cache;
+  compared.selection.contract = model.selected;
   std::optional<Device> device = DeviceOf(asked, compared);
-  compared.bracket = WithoutTimes(asked.graph, compared.selection);
+  compared.bracket = WithoutTimes(model.graph, compared.selection);
   if (device) {
     compared.device = *std::move(device);
     compared.selection.device = compared.device.Key();
     if (compared.device.kind == DeviceKind::kGpu) compared.selection.threads = 1;  // it works as a whole
-    Result<Bracket> bracket = ComputeBracket(asked.graph, asked.store, compared.selection);
+    Result<Bracket> bracket = ComputeBracket(model.graph, asked.store, compared.selection);
     // A device without peaks and data sheet has neither floor nor bound, and the rest can still be said.
     if (bracket.ok()) {
       compared.bracket = *std::move(bracket);
       INFIMUM_RETURN_IF_ERROR(
-          HoldAgainstReplays(asked.store, asked.graph.sha256, compared.selection, asked.dims, compared.bracket));
-      if (std::optional<UpperLimit> limit = LimitOf(compared.run, compared.bracket))
-        HoldAgainst(*std::move(limit), compared.bracket);
-      RemarkOnBound(asked, compared);
+          HoldAgainstReplays(asked.store, model.graph.sha256, compared.selection, model.dims, compared.bracket));
+      TellWhatIsMissing(options, model, compared);
     } else {
-      compared.remarks.push_back("no floor and no bound: " + bracket.error().message);
+      compared.lacking = "no floor and no bound: " + bracket.error().message;
+      compared.remarks.push_back(compared.lacking);
     }
+    TellDifferences(model, compared);
   }
+  const bool is_alike = compared.differences.empty() && !compared.threads_are_assumed;
+  if (is_alike) compared.limit = LimitOf(compared.run, compared.bracket);
+  if (compared.limit) HoldAgainst(*compared.limit, compared.bracket);
   INFIMUM_ASSIGN_OR_RETURN(
-      RunGap gap, GapOf({asked.options.model, asked.dims, asked.options.contract, asked.graph, compared.bracket},
-                        compared.run, asked.store, asked.options.overrides));
+      RunGap gap, GapOf({options.model, model.dims, options.contract, model.graph, compared.bracket}, compared.run,
+                        is_alike, asked.store, overrides));
   compared.alignment = std::move(gap.alignment);
   compared.waterfall = std::move(gap.waterfall);
   compared.findings = std::move(gap.findings);
-  RemarkOnAlignment(asked, compared);
-  RemarkOnScatter(compared);
+  if (gap.is_narrower && device) TellNarrowerTypes(compared);
+  TellPoorAlignment(model, compared);
+  TellScatter(compared);
   return {};
 }
 
 // Of each run that computes in a narrower type than another: where that does not pay, held against the widest.
-void ComparePrecisions(const ModelGraph& graph, std::vector<ComparedRun>& runs) {
+void ComparePrecisions(const std::vector<ComparedModel>& models, std::vector<ComparedRun>& runs) {
   const auto is_narrower = [](const ComparedRun& one, const ComparedRun& other) {
-    return IsNarrower(one.run, one.waterfall.rows, other.run, other.waterfall.rows);
+    return one.model == other.model && IsNarrower(one.run, one.waterfall.rows, other.run, other.waterfall.rows);
   };
   for (ComparedRun& narrow : runs) {
     const ComparedRun* widest = nullptr;
     for (const ComparedRun& other : runs)
       if (is_narrower(narrow, other) && (widest == nullptr || is_narrower(*widest, other))) widest = &other;
     if (widest == nullptr) continue;
-    std::optional<Finding> finding =
-        PrecisionThatDoesNotPay(graph, widest->run, widest->waterfall.rows, narrow.run, narrow.waterfall.rows);
+    std::optional<Finding> finding = PrecisionThatDoesNotPay(models[narrow.model].graph, widest->run,
+                                                             widest->waterfall.rows, narrow.run, narrow.waterfall.rows);
     if (!finding) continue;
-    finding->evidence = "against " + ColumnOf(widest->source) + ": " + finding->evidence;
+    finding->evidence = "against " + widest->name + ": " + finding->evidence;
     narrow.findings.push_back(*std::move(finding));
     std::stable_sort(narrow.findings.begin(), narrow.findings.end(),
                      [](const Finding& a, const Finding& b) { return a.gain > b.gain; });
@@ -213,60 +152,141 @@ void ComparePrecisions(const ModelGraph& graph, std::vector<ComparedRun>& runs) 
 }
 
 // The run that a store keeps, where no profile is given.
-Result<std::vector<NamedProfile>> StoredProfile(const Asked& asked) {
+Result<RunProfile> StoredRun(const Asked& asked, const ComparedModel& model) {
+  const RunComparisonOptions& options = asked.options;
   Selection selection;
-  selection.threads = asked.options.threads.value_or(1);
+  selection.threads = options.threads.value_or(1);
   INFIMUM_ASSIGN_OR_RETURN(const Device device,
-                           ChooseDevice(asked.options.device, asked.installation, asked.options.campaign, asked.store));
+                           ChooseDevice(options.device, asked.installation, options.campaign, asked.store));
   selection.device = device.Key();
   INFIMUM_ASSIGN_OR_RETURN(std::optional<RunProfile> run,
-                           FastestRun(asked.store, asked.graph.sha256, selection, asked.dims, asked.options.framework));
-  if (!run)
+                           FastestRun(asked.store, model.graph.sha256, selection, model.dims, options.framework));
+  if (run) return *std::move(run);
+  return Error{
+      fmt::format("{} holds no run of this model by {} on {} with {}: --run FILE names a profile, "
+                  "`infimum measure {}` makes one",
+                  ShownAddress(options.database), options.framework, device.name,
+                  CountText(static_cast<std::size_t>(selection.threads), "thread"), options.model.string())};
+}
+
+// Which dimensions runs had: what they tell, what a person says, else what the first run that tells any has.
+class Bindings {
+ public:
+  Bindings(const RunComparisonOptions& options, const std::vector<ComparedRun>& runs) : options_(options) {
+    for (const ComparedRun& compared : runs)
+      if (first_ == nullptr && !compared.run.dims.empty()) first_ = &compared;
+  }
+
+  Result<Dims> Of(ComparedRun& compared) const {
+    Dims dims = options_.dims;
+    for (const auto& [name, extent] : compared.run.dims) {
+      const auto [entry, is_new] = dims.emplace(name, extent);
+      if (!is_new && entry->second != extent)
+        return Error{fmt::format("{}: it ran with {}={}, and --dim says {}: leave --dim out, or the run",
+                                 compared.source, name, extent, entry->second)};
+    }
+    if (dims.empty() && first_ != nullptr) {
+      dims = first_->run.dims;
+      compared.remarks.push_back(fmt::format("the profile does not tell its dimensions: taken as {}, as {} had them",
+                                             DimsText(dims), first_->name));
+    }
+    return dims;
+  }
+
+ private:
+  const RunComparisonOptions& options_;
+  const ComparedRun* first_ = nullptr;
+};
+
+// The place in `models` of the model with these dimensions.
+Result<std::size_t> FindModel(const RunComparisonOptions& options, Dims dims, const ComparedRun& compared,
+                              std::vector<ComparedModel>& models) {
+  const auto known = std::ranges::find(models, dims, &ComparedModel::dims);
+  if (known != models.end()) return static_cast<std::size_t>(known - models.begin());
+  Result<ModelUnder> under = ReadModelUnder(options.model, dims, options.contract);
+  if (!under.ok()) {
+    if (dims == options.dims) return under.error();
+    return Within(fmt::format("{}: its dimensions are {}", compared.source, DimsText(dims)), under.error());
+  }
+  const auto name_of = [](const Layer& layer) { return std::pair(layer.name, layer.op); };
+  if (!models.empty() && !std::ranges::equal(under->graph.layers, models.front().graph.layers, {}, name_of, name_of))
     return Error{
-        fmt::format("{} holds no run of this model by {} on {} with {} thread{}: --run FILE names a profile, "
-                    "`infimum measure {}` makes one",
-                    ShownAddress(asked.options.database), asked.options.framework, device.name, selection.threads,
-                    selection.threads == 1 ? "" : "s", asked.options.model.string())};
-  std::vector<NamedProfile> profiles;
-  profiles.push_back({ShownAddress(asked.options.database), Profile(*std::move(run))});
-  return profiles;
+        fmt::format("{}: with {} the model has other layers than with {}, which another run had: compare them "
+                    "one at a time",
+                    compared.source, DimsText(dims), DimsText(models.front().dims))};
+  models.push_back({std::move(dims), std::move(under->graph), under->selected});
+  return models.size() - 1;
+}
+
+// What each is called: by its file's own name where no other has the same.
+void NameRuns(std::vector<ComparedRun>& runs) {
+  for (ComparedRun& compared : runs) compared.name = ColumnOf(compared.source);
+  std::map<std::string, std::size_t> count;
+  for (const ComparedRun& compared : runs) ++count[compared.name];
+  for (ComparedRun& compared : runs)
+    if (count[compared.name] > 1) compared.name = compared.source;
+}
+
+// Of each run the overrides that are about it; an error where one is about none.
+Result<std::vector<std::vector<AlignmentOverride>>> ShareOverrides(const std::vector<AlignmentOverride>& overrides,
+                                                                   std::vector<ComparedRun>& runs) {
+  std::vector<std::vector<AlignmentOverride>> shares(runs.size(), overrides);
+  if (runs.size() == 1 || overrides.empty()) return shares;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    shares[i] = OverridesOf(overrides, runs[i].run);
+    runs[i].remarks.push_back(shares[i].empty() ? "--alignment says nothing of its layers"
+                                                : fmt::format("{} of the {} in --alignment {} about its layers",
+                                                              shares[i].size(), CountText(overrides.size(), "row"),
+                                                              shares[i].size() == 1 ? "is" : "are"));
+  }
+  for (const AlignmentOverride& stated : overrides)
+    if (std::ranges::none_of(shares, [&stated](const std::vector<AlignmentOverride>& share) {
+          return std::ranges::find(share, stated) != share.end();
+        }))
+      return Error{
+          fmt::format("{}: no run has all of its engine layers, {}", stated.origin, Join(stated.engine_layers, ", "))};
+  return shares;
 }
 
 }  // namespace
 
 Result<RunComparison> CompareRuns(const RunComparisonOptions& options, std::vector<NamedProfile> profiles) {
-  std::map<std::string, std::int64_t> dims = options.dims;
-  for (const NamedProfile& named : profiles) {
-    const auto* run = std::get_if<RunProfile>(&named.profile);
-    if (run != nullptr && dims.empty()) dims = run->dims;
-  }
   RunComparison comparison;
-  INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options.model, dims, options.contract));
-  comparison.graph = std::move(under.graph);
-  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
-  const bool is_stored = StoreExists(options.database);
-  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store,
-                           OpenStore(is_stored ? options.database : ":memory:", OpenMode::kReadOnly));
-  const Asked asked{options, dims, comparison.graph, under.selected, installation, *store, is_stored};
-  if (profiles.empty()) {
-    INFIMUM_ASSIGN_OR_RETURN(profiles, StoredProfile(asked));
-  }
   for (NamedProfile& named : profiles) {
-    ComparedRun compared;
+    ComparedRun& compared = comparison.runs.emplace_back();
     compared.source = named.source;
-    if (const auto* timeline = std::get_if<Timeline>(&named.profile)) {
-      compared.run = RunOf(*timeline);
+    if (const auto* timeline = std::get_if<Timeline>(&named.profile))
       compared.path = PathViewOf(*timeline, OriginsOfWork(*timeline));
-      named.profile = RunProfile();  // a long trace is large, and not needed any more
-    } else {
-      compared.run = std::get<RunProfile>(std::move(named.profile));
-    }
+    compared.run = RunOfProfile(std::move(named.profile));
     if (compared.run.layers.empty())
       return Error{named.source + ": it shows no layers, operators or kernels to hold against a model"};
-    INFIMUM_RETURN_IF_ERROR(Compare(asked, compared));
+  }
+  NameRuns(comparison.runs);
+  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+  INFIMUM_ASSIGN_OR_RETURN(
+      const std::unique_ptr<Store> store,
+      OpenStore(StoreExists(options.database) ? options.database : ":memory:", OpenMode::kReadOnly));
+  const Asked asked{options, installation, *store};
+  if (profiles.empty()) {
+    ComparedRun compared;
+    compared.source = compared.name = ShownAddress(options.database);
+    INFIMUM_ASSIGN_OR_RETURN(compared.model, FindModel(options, options.dims, compared, comparison.models));
+    INFIMUM_ASSIGN_OR_RETURN(compared.run, StoredRun(asked, comparison.models.front()));
+    if (compared.run.layers.empty())
+      return Error{compared.source + ": its run of this model has no layers to hold against it"};
     comparison.runs.push_back(std::move(compared));
   }
-  ComparePrecisions(comparison.graph, comparison.runs);
+  const Bindings bindings(options, comparison.runs);
+  for (ComparedRun& compared : comparison.runs) {
+    INFIMUM_ASSIGN_OR_RETURN(Dims dims, bindings.Of(compared));
+    INFIMUM_ASSIGN_OR_RETURN(compared.model, FindModel(options, std::move(dims), compared, comparison.models));
+  }
+  INFIMUM_ASSIGN_OR_RETURN(auto overrides, ShareOverrides(options.overrides, comparison.runs));
+  for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
+    ComparedRun& compared = comparison.runs[i];
+    INFIMUM_RETURN_IF_ERROR(Compare(asked, comparison.models[compared.model], std::move(overrides[i]), compared));
+  }
+  ComparePrecisions(comparison.models, comparison.runs);
   return comparison;
 }
 
@@ -277,14 +297,16 @@ ModelAccount AccountOf(const RunComparison& comparison, const RunComparisonOptio
   for (const ComparedRun& compared : comparison.runs) {
     const Selection& selection = compared.selection;
     RunAccount run;
-    run.source = ColumnOf(compared.source);
+    run.source = compared.name;
     run.framework = compared.run.framework;
     if (!compared.run.framework_version.empty()) run.framework += " " + compared.run.framework_version;
     run.device = compared.device.name;
     run.conditions = std::string(Name(compared.bracket.contract));
     if (compared.device.kind == DeviceKind::kCpu)
-      run.conditions =
-          fmt::format("{} thread{}, {}", selection.threads, selection.threads == 1 ? "" : "s", run.conditions);
+      run.conditions = CountText(static_cast<std::size_t>(selection.threads), "thread") +
+                       (compared.threads_are_assumed ? " assumed, " : ", ") + run.conditions;
+    const ComparedModel& model = comparison.models[compared.model];
+    if (!model.dims.empty()) run.conditions += ", " + DimsText(model.dims);
     run.waterfall = compared.waterfall;
     run.findings = compared.findings;
     run.inversions = compared.bracket.inversions;
@@ -297,9 +319,9 @@ ModelAccount AccountOf(const RunComparison& comparison, const RunComparisonOptio
                     : std::nullopt,
                 selection.contract, run.findings);
     account.runs.push_back(std::move(run));
-    columns.push_back({ColumnOf(compared.source), &compared.run, &compared.waterfall.rows});
+    columns.push_back({compared.name, &compared.run, &compared.waterfall.rows});
   }
-  account.nodes = NodeTableOf(comparison.graph, columns);
+  account.nodes = NodeTableOf(comparison.models.front().graph, columns);
   return account;
 }
 

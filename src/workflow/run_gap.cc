@@ -24,14 +24,15 @@ std::optional<Bracket> AsRun(const ModelAsItIs& model, const Waterfall& waterfal
 
 }  // namespace
 
-Result<RunGap> GapOf(const ModelAsItIs& model, const RunProfile& run, MeasurementSource& source,
+Result<RunGap> GapOf(const ModelAsItIs& model, const RunProfile& run, bool is_alike, MeasurementSource& source,
                      std::span<const AlignmentOverride> overrides) {
   RunGap gap;
   INFIMUM_ASSIGN_OR_RETURN(gap.alignment, AlignRun(model.graph, run, overrides));
   gap.waterfall = MakeWaterfall({model.graph, model.bracket, run, gap.alignment});
   if (const std::optional<Bracket> as_run = AsRun(model, gap.waterfall, source))
     gap.waterfall = MakeWaterfall({model.graph, model.bracket, run, gap.alignment, &*as_run});
-  gap.findings = FindingsOf(RunFacts{model.graph, model.bracket, run, gap.waterfall});
+  gap.is_narrower = IsNarrower(run, gap.waterfall.rows, model.bracket.contract);
+  gap.findings = FindingsOf(RunFacts{model.graph, model.bracket, run, gap.waterfall, is_alike && !gap.is_narrower});
   return gap;
 }
 

@@ -1,10 +1,17 @@
 #include "infimum/workflow/run_gate.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "infimum/analyzer/run_latency.h"
 #include "infimum/measurement/verdict.h"
 #include "infimum/reports/quantity_text.h"
+#include "src/workflow/run_conditions.h"
 
 namespace infimum {
 namespace {
@@ -12,57 +19,151 @@ namespace {
 // A bound that lacks more of a model's time says nothing about a gap.
 constexpr double kMostMissing = 0.05;
 
+// More of the layers' time at no layer of the model, or of the bound at layers that the run does not show, and it is
+// probably of something else.
+constexpr double kMostElsewhere = 0.1;
+
+// A run without repetitions has no interval: its time is right within this.
+constexpr double kUnknownNoise = 0.05;
+
+// Of the bound's layers what the run does not show.
+double UnseenShare(const ComparedRun& compared) {
+  Latency all{0}, unseen{0};
+  for (const ComparedRow& row : compared.waterfall.rows) {
+    if (row.layers.empty() || !row.best) continue;
+    all += *row.best;
+    if (row.engine_layers.empty()) unseen += *row.best;
+  }
+  return all.count() > 0 ? unseen / all : 0;
+}
+
+// Whether the run is faster than the bound by more than both could be wrong.
+bool BeatsBound(const ComparedRun& compared, double gap) {
+  if (gap >= 1) return false;
+  if (!compared.limit) return gap < 1 - kUnknownNoise;
+  return std::ranges::any_of(compared.bracket.inversions, [&compared](const Inversion& inversion) {
+    return inversion.name == compared.limit->name && inversion.bound == Name(compared.waterfall.variant) &&
+           inversion.is_beyond_noise;
+  });
+}
+
+// Why the gap cannot be judged; nothing where it can.
+std::optional<std::string> GapObstacle(const ComparedRun& compared) {
+  const Waterfall& waterfall = compared.waterfall;
+  if (!waterfall.bound || waterfall.bound->count() <= 0)
+    return "--max-gap needs a bound, and there is none" + (compared.lacking.empty() ? "" : ": " + compared.lacking);
+  if (compared.bracket.coverage.missing > kMostMissing)
+    return fmt::format("--max-gap needs a bound of the whole model, and {} of its time was never measured{}",
+                       PercentText(compared.bracket.coverage.missing),
+                       compared.lacking.empty() ? "" : ": " + compared.lacking);
+  if (!compared.differences.empty())
+    return fmt::format("--max-gap needs a run of what the bound is of: {}", fmt::join(compared.differences, "; "));
+  if (compared.threads_are_assumed)
+    return "--max-gap needs to know on how many threads it ran, which the profile does not tell: --threads N does";
+  const Alignment& alignment = compared.alignment;
+  const Latency meant = alignment.measured - alignment.own;
+  if (alignment.unmatched > meant * kMostElsewhere)
+    return fmt::format(
+        "--max-gap needs a run of this model, and {} of its layers' time matched no layer of it: is it the model that "
+        "ran, with these dimensions?",
+        PercentText(alignment.unmatched / meant));
+  if (const double unseen = UnseenShare(compared); unseen > kMostElsewhere)
+    return fmt::format(
+        "--max-gap needs a run of the whole model, and it shows nothing of {}, with {} of the layers' time at best",
+        CountText(alignment.unmatched_layers.size(), "layer"), PercentText(unseen));
+  const double gap = waterfall.measured / *waterfall.bound;
+  if (waterfall.measured < waterfall.floor)
+    return fmt::format(
+        "it takes {}, and no program can take less than {} here: a run of other dimensions, another device, or a time "
+        "of something else",
+        LatencyText(waterfall.measured), LatencyText(waterfall.floor));
+  if (BeatsBound(compared, gap))
+    return fmt::format(
+        "it takes {}, {:.3f} times the bound of {}, and a bound that a run beats is none to hold it against: "
+        "`infimum bound --observed` counts the engine's own kernels, `infimum confirm` measures again what decides it",
+        LatencyText(waterfall.measured), gap, LatencyText(*waterfall.bound));
+  return std::nullopt;
+}
+
+// The same kind of samples of two runs.
+struct Level {
+  const char* what;
+  std::vector<Repetition> subject, reference;
+};
+
 std::vector<Repetition> Profiled(const RunProfile& run) {
   if (run.profiled.empty()) return {};
   return {Summarize(run.profiled)};
 }
 
-}  // namespace
-
-Result<Gate> GapGate(const RunAccount& account, const Coverage& coverage, double most) {
-  if (!account.gap())
-    return Error{account.source + ": --max-gap needs a bound, and there is none" +
-                 (account.remarks.empty() ? "" : ": " + account.remarks.front())};
-  if (coverage.missing > kMostMissing)
-    return Error{fmt::format("{}: --max-gap needs a bound of the whole model, and {} of its time was never measured{}",
-                             account.source, PercentText(coverage.missing),
-                             account.remarks.empty() ? "" : ": " + account.remarks.front())};
-  Gate gate;
-  gate.name = "max-gap";
-  gate.held = *account.gap() <= most;
-  gate.verdict = gate.held ? "within" : "above";
-  gate.text =
-      fmt::format("{} takes {}, {:.3f} times the bound of {}; allowed are {:g} times", account.source,
-                  LatencyText(account.waterfall.measured), *account.gap(), LatencyText(*account.waterfall.bound), most);
-  return gate;
+std::string SamplesText(std::span<const Repetition> repetitions) {
+  std::int64_t samples = 0;
+  for (const Repetition& repetition : repetitions) samples += repetition.count;
+  return fmt::format("{} with {}", CountText(repetitions.size(), "repetition"),
+                     CountText(static_cast<std::size_t>(samples), "sample"));
 }
 
-Result<Gate> BaselineGate(const RunProfile& run, const RunProfile& baseline, double threshold) {
-  std::vector<Repetition> subject = RepetitionsOf(run), reference = RepetitionsOf(baseline);
-  std::string what = "end to end";
-  if (subject.empty() || reference.empty()) {
-    subject = Profiled(run);
-    reference = Profiled(baseline);
-    what = "under the profiler";
+}  // namespace
+
+Gate GapGate(const ComparedRun& run, double most) {
+  if (std::optional<std::string> obstacle = GapObstacle(run))
+    return NotJudged("max-gap", run.name, *std::move(obstacle));
+  const Waterfall& waterfall = run.waterfall;
+  const double gap = waterfall.measured / *waterfall.bound;
+  const bool held = gap <= most;
+  return {"max-gap", run.name, held ? "within" : "above",
+          fmt::format("takes {}, {:.3f} times the bound of {}; allowed are {:g} times", LatencyText(waterfall.measured),
+                      gap, LatencyText(*waterfall.bound), most),
+          held ? GateOutcome::kHeld : GateOutcome::kNotHeld};
+}
+
+Gate BaselineGate(const JudgedRun& judged, const JudgedRun& before, double threshold) {
+  const auto not_judged = [&judged](std::string why) { return NotJudged("baseline", judged.name, std::move(why)); };
+  if (const std::vector<std::string> differences = DifferencesOf(judged.run, before.run); !differences.empty())
+    return not_judged(
+        fmt::format("--baseline needs a run of the same, and against {} it {}; measure that again like this",
+                    before.name, fmt::join(differences, ", ")));
+  const Level levels[] = {{"end to end", RepetitionsOf(judged.run), RepetitionsOf(before.run)},
+                          {"under the profiler", Profiled(judged.run), Profiled(before.run)}};
+  const Level* without_spread = nullptr;
+  for (const Level& level : levels) {
+    if (level.subject.empty() || level.reference.empty()) continue;
+    const std::optional<RatioInterval> ratio = RatioOf(level.subject, level.reference);
+    if (!ratio) {
+      if (without_spread == nullptr) without_spread = &level;
+      continue;
+    }
+    const Verdict verdict = Compare(level.subject, level.reference, threshold);
+    const Latency now = PointValue(level.subject), then = PointValue(level.reference);
+    Gate gate{"baseline", judged.name, std::string(Name(verdict)), "",
+              verdict == Verdict::kSlower ? GateOutcome::kNotHeld : GateOutcome::kHeld};
+    gate.text = fmt::format(
+        "{}: {} {} against {} of {} ({:+.1f} %, by the spread of both between {:+.1f} and {:+.1f} %), "
+        "where {:g} % matter",
+        gate.verdict, LatencyText(now), level.what, LatencyText(then), before.name, 100 * (now / then - 1),
+        100 * (ratio->low - 1), 100 * (ratio->high - 1), 100 * threshold);
+    if (verdict == Verdict::kUndecided)
+      gate.text += fmt::format("; {} and {} do not tell, more would (infimum measure --repetitions)",
+                               SamplesText(level.subject), SamplesText(level.reference));
+    return gate;
   }
-  if (subject.empty() || reference.empty())
-    return Error{
-        "--baseline needs end-to-end samples of both runs, and one has none: `infimum measure -o` writes runs that "
-        "have"};
-  const Verdict verdict = Compare(subject, reference, threshold);
-  const Latency now = PointValue(subject), before = PointValue(reference);
-  Gate gate;
-  gate.name = "baseline";
-  gate.verdict = Name(verdict);
-  gate.held = verdict != Verdict::kSlower;
-  gate.text = fmt::format("{}: {} {} against {} ({:+.1f} %), where {:g} % matter", gate.verdict, LatencyText(now), what,
-                          LatencyText(before), 100 * (now / before - 1), 100 * threshold);
-  if (verdict == Verdict::kUndecided)
-    gate.text += fmt::format(
-        "; the spread of {} and {} repetitions does not tell, more would (infimum measure "
-        "--repetitions)",
-        subject.size(), reference.size());
-  return gate;
+  if (without_spread == nullptr)
+    return not_judged(fmt::format(
+        "--baseline needs end-to-end samples of both runs, or the inferences under the profiler of both, and there are "
+        "no end-to-end samples{}; `infimum measure -o` writes runs that have them",
+        RepetitionsOf(judged.run).empty() ? (RepetitionsOf(before.run).empty() ? "" : " of this one")
+                                          : " of " + before.name));
+  const auto is_no_time = [](const Repetition& repetition) { return !(repetition.median.count() > 0); };
+  if (std::ranges::any_of(without_spread->subject, is_no_time) ||
+      std::ranges::any_of(without_spread->reference, is_no_time))
+    return not_judged(fmt::format("--baseline needs times, and {} holds inferences of 0 µs {}",
+                                  std::ranges::any_of(without_spread->subject, is_no_time) ? "this run" : before.name,
+                                  without_spread->what));
+  return not_judged(fmt::format(
+      "--baseline needs a spread to tell a difference from noise, and {} against {} of {} {} have none: two "
+      "repetitions "
+      "of each would (infimum measure --repetitions), or six inferences",
+      SamplesText(without_spread->subject), SamplesText(without_spread->reference), before.name, without_spread->what));
 }
 
 }  // namespace infimum

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "infimum/base/utf8.h"
+
 namespace infimum {
 namespace {
 
@@ -29,7 +31,7 @@ Talk Talk::ToStandardError(Loudness loudness) {
 
 void Talk::Line(std::string_view text) {
   EndProgress();
-  write_(fmt::format("infimum: {}\n", text));
+  write_(fmt::format("infimum: {}\n", Printable(text)));  // names of files and of what is in them
 }
 
 void Talk::Say(std::string_view line) {

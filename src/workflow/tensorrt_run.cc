@@ -204,6 +204,7 @@ class TensorRtRun {
     run.model_name = model.stem().string();
     INFIMUM_ASSIGN_OR_RETURN(run.model_sha256, Sha256Of(model));
     run.dims = options_.dims;
+    run.threads = options_.threads;
     run.settings["warm_up"] = fmt::format("{} ms", kWarmUpMilliseconds);
     run.settings["data_transfers"] = "Disabled";
     run.settings["precision"] = flags_.empty() ? "the model's own types" : flags_;

@@ -4,13 +4,13 @@
 
 #include "infimum/analyzer/run_latency.h"
 #include "infimum/workflow/replay.h"
+#include "src/workflow/run_conditions.h"
 
 namespace infimum {
 
 std::optional<UpperLimit> LimitOf(const RunProfile& run, const Bracket& bracket) {
-  const bool meets = run.contract == Name(bracket.contract) || run.contract == Name(NumericContract::kStrictF32);
   const std::vector<Repetition> repetitions = RepetitionsOf(run);
-  if (!meets || repetitions.empty()) return std::nullopt;
+  if (!Keeps(run.contract, bracket.contract) || repetitions.empty()) return std::nullopt;
   return UpperLimit{run.framework + " " + run.framework_version, PointValue(repetitions), PointInterval(repetitions)};
 }
 

@@ -13,7 +13,8 @@ namespace infimum {
 
 using Dims = std::map<std::string, std::int64_t>;
 
-// A run counts under the contract that it kept, and under every looser one.
+// Of a run of the bracket's model, in its dimensions, on its device and threads: who asks sees to that. It counts under
+// the contract that it kept, and under every looser one.
 std::optional<UpperLimit> LimitOf(const RunProfile& run, const Bracket& bracket);
 
 // Of the runs that are like the newest in version, settings and contract the fastest: what one of them has shown stays

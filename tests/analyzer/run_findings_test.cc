@@ -185,6 +185,29 @@ TEST_F(RunFindings, ALayerFasterThanItsBoundIsSaidOfTheBound) {
   EXPECT_FALSE(FindingOf("under-bound")) << "within what a time varies by";
 }
 
+TEST_F(RunFindings, ARunOfPerhapsOtherThreadsSaysNothingAboutTheBound) {
+  run.layers[5].samples = {Latency(20)};
+  const Waterfall waterfall = Account();
+  EXPECT_TRUE(Of(FindingsOf(RunFacts{graph, bracket, run, waterfall, true}), "under-bound"));
+  EXPECT_FALSE(Of(FindingsOf(RunFacts{graph, bracket, run, waterfall, false}), "under-bound"));
+}
+
+TEST_F(RunFindings, WhatARunTellsOfItsTypesIsHeldAgainstTheContract) {
+  const std::vector<ComparedRow> rows = Account().rows;
+  const auto compute_in = [this](const char* type) {
+    for (ProfiledLayer& layer : run.layers) layer.input_tensors = {{type, {1}, ""}};
+  };
+  run.contract = "";
+  EXPECT_FALSE(IsNarrower(run, rows, NumericContract::kStrictF32)) << "no type is told";
+  compute_in("f32");
+  EXPECT_FALSE(IsNarrower(run, rows, NumericContract::kStrictF32));
+  compute_in("f16");
+  EXPECT_TRUE(IsNarrower(run, rows, NumericContract::kStrictF32));
+  EXPECT_FALSE(IsNarrower(run, rows, NumericContract::kF16));
+  run.contract = "strict-f32";
+  EXPECT_FALSE(IsNarrower(run, rows, NumericContract::kStrictF32)) << "what it says of itself counts";
+}
+
 TEST_F(RunFindings, WithoutABoundOnlyTheRunItselfIsSpokenOf) {
   source = MemorySource();
   source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());

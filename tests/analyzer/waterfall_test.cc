@@ -153,6 +153,20 @@ TEST_F(BuiltWaterfall, WithoutABoundTheLayersAreAboveTheFloorInOnePiece) {
 }
 
 // fc of f16 whose engine computes in f32.
+TEST_F(BuiltWaterfall, WithoutABoundWhatTheRunDoesNotShowIsNotAboveTheFloor) {
+  source = MemorySource();
+  source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
+  run.layers = {Ran("zz", "Einsum", {"x"}, {"zz_out"}, 50)};
+  run.end_to_end = {{{Latency(60)}}};
+  const Waterfall waterfall = Account();
+  ASSERT_FALSE(waterfall.bound);
+  ASSERT_GT(waterfall.floor.count(), 0);
+  EXPECT_EQ(waterfall.Find(GapCause::kAboveFloor), nullptr) << "nothing of the run is at a layer of the model";
+  Latency sum = waterfall.floor;
+  for (const GapStep& step : waterfall.steps) sum += step.latency;
+  EXPECT_NEAR(sum.count(), waterfall.measured.count(), 1e-6);
+}
+
 TEST(WaterfallPrecision, WiderArithmeticIsToldApartFromTheAlgorithmWhereItsTimesAreKnown) {
   const auto model_in = [](DataType type) {
     GraphBuilder model;

@@ -21,6 +21,11 @@ TEST(Utf8, EveryByteThatIsNoneIsReplaced) {
   EXPECT_EQ(ValidUtf8("\xe2\x82"), replaced + replaced);                                // cut short
 }
 
+TEST(Utf8, PrintableTextMovesNoCursorAndTurnsNoDirection) {
+  EXPECT_EQ(Printable("caf\xc3\xa9 \x1b[31mred\x07\n\xc2\x9b\xe2\x80\xae\xff"),
+            "caf\xc3\xa9 \\x1b[31mred\\x07\\x0a\\x9b\\u202e\xef\xbf\xbd");
+}
+
 TEST(Utf8, ACodePointComesWithItsBytes) {
   const CodePoint euro = FirstCodePoint("\xe2\x82\xac!");
   EXPECT_EQ(euro.value, 0x20acu);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "tests/cli/compare_with_bound.h"
 #include "tests/cli/program.h"
 
 namespace infimum::testing {
@@ -159,58 +160,6 @@ TEST(Compare, APersonsAlignmentWins) {
   EXPECT_EQ(program.Infimum({"compare", "--run", run, "--alignment", rows("")}).exit_code, 2);
 }
 
-// SqueezeNet on the fake machine, whose times are exact, and a run of it that is built layer by layer.
-class CompareWithBound : public ::testing::Test {
- protected:
-  void SetUp() override {
-    model_ = ProgramTest::Light("squeezenet");
-    const Ended analyzed = program_.Infimum({"analyze", model_, "--backend", "fake", "--framework", "none"});
-    ASSERT_EQ(analyzed.exit_code, 0) << analyzed.errors;
-    const Ended bound = program_.Infimum({"bound", model_, "--backend", "fake", "--layers", "--format", "json"});
-    ASSERT_EQ(bound.exit_code, 0) << bound.errors;
-    bound_ = nlohmann::json::parse(bound.output);
-  }
-
-  // Every layer at its best, one by one; `slow` takes so many microseconds more, and the whole `outside` more.
-  std::string WriteRun(const char* name, const std::string& slow, double more, double outside,
-                       std::vector<double> spread = {0, 0, 0}) {
-    nlohmann::json layers = nlohmann::json::array();
-    double sum = 0;
-    for (const auto& layer : bound_["layers"]) {
-      if (layer["status"] == "free") continue;
-      const double time = layer["latency_us"].get<double>() + (layer["name"] == slow ? more : 0);
-      sum += time;
-      layers.push_back(
-          {{"name", layer["name"]}, {"op", layer["op"]}, {"nodes", {layer["name"]}}, {"samples_us", {time}}});
-    }
-    layers_us_ = sum;
-    nlohmann::json end_to_end = nlohmann::json::array();
-    for (const double by : spread) end_to_end.push_back({{"samples_us", {sum + outside + by}}});
-    const nlohmann::json run = {{"schema", "infimum.run/1"}, {"framework", "engine"},
-                                {"framework_version", "1"},  {"contract", "strict-f32"},
-                                {"end_to_end", end_to_end},  {"profiled_us", {sum + outside}},
-                                {"layers", layers}};
-    return program_.Write(name, run.dump());
-  }
-
-  Ended Compare(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"compare", model_, "--backend", "fake"});
-    return program_.Infimum(arguments);
-  }
-
-  double Bound(const char* variant) const {
-    for (const auto& bound : bound_["bounds"])
-      if (bound["variant"] == variant) return bound["latency_us"];
-    ADD_FAILURE() << variant;
-    return 0;
-  }
-
-  ProgramTest program_;
-  std::string model_;
-  nlohmann::json bound_;
-  double layers_us_ = 0;
-};
-
 TEST_F(CompareWithBound, TheWayFromMeasuredToFloorAddsUpAndNamesItsCauses) {
   const Ended json = Compare({"--run", WriteRun("r.json", "n0", 400, 250), "--format", "json"});
   ASSERT_EQ(json.exit_code, 0) << json.errors;
@@ -253,40 +202,6 @@ TEST_F(CompareWithBound, TheTextSaysTheSame) {
   EXPECT_THAT(csv.output, HasSubstr("layer,op,r.json us,r.json best us,r.json within"));
 }
 
-TEST_F(CompareWithBound, GatesEndWithThree) {
-  const std::string run = WriteRun("now.json", "n0", 400, 250);
-  EXPECT_EQ(Compare({"--run", run, "--max-gap", "100"}).exit_code, 0);
-  const Ended above = Compare({"--run", run, "--max-gap", "1.0001"});
-  EXPECT_EQ(above.exit_code, 3) << above.errors;
-  EXPECT_THAT(above.output, HasSubstr("max-gap: DID NOT HOLD: now.json takes"));
-  const std::string faster = WriteRun("before.json", "", 0, 0), noisy = WriteRun("noisy.json", "", 0, 0, {0, 400, 900});
-  const Ended slower = Compare({"--run", run, "--baseline", faster, "--threshold", "1"});
-  EXPECT_EQ(slower.exit_code, 3) << slower.errors;
-  EXPECT_THAT(slower.output, HasSubstr("baseline: DID NOT HOLD: slower: "));
-  EXPECT_EQ(Compare({"--run", faster, "--baseline", run, "--threshold", "1"}).exit_code, 0);
-  const Ended undecided = Compare({"--run", run, "--baseline", noisy, "--threshold", "1"});
-  EXPECT_EQ(undecided.exit_code, 0);
-  EXPECT_THAT(undecided.output, HasSubstr("held: undecided: "));
-  // Without a model too, and in every format.
-  const Ended alone =
-      program_.Infimum({"compare", "--run", run, "--baseline", faster, "--threshold", "1", "--format", "json"});
-  EXPECT_EQ(alone.exit_code, 3);
-  EXPECT_THAT(alone.errors, HasSubstr("slower"));
-  EXPECT_TRUE(nlohmann::json::accept(alone.output));
-}
-
-TEST_F(CompareWithBound, GatesThatCannotBeJudgedAreErrors) {
-  const std::string run = WriteRun("r.json", "", 0, 0);
-  EXPECT_EQ(program_.Infimum({"compare", "--run", run, "--max-gap", "1.5"}).exit_code, 2);
-  const Ended no_bound =
-      program_.Infimum({"compare", model_, "--backend", "fake", "--db", "other.db", "--run", run, "--max-gap", "1.5"});
-  EXPECT_EQ(no_bound.exit_code, 1);
-  EXPECT_THAT(no_bound.errors, HasSubstr("--max-gap needs a bound"));
-  const Ended trace = Compare({"--run", run, "--baseline", program_.Write("t.json", kTrace)});
-  EXPECT_EQ(trace.exit_code, 1);
-  EXPECT_THAT(trace.errors, HasSubstr("no end-to-end samples"));
-}
-
 TEST_F(CompareWithBound, WithoutAProfileTheStoresOwnRunIsTaken) {
   const Ended none = Compare({});
   EXPECT_EQ(none.exit_code, 1);
@@ -302,12 +217,18 @@ TEST_F(CompareWithBound, AnImportedProfileIsComparedFromTheStore) {
   EXPECT_EQ(no_device.exit_code, 1);
   EXPECT_THAT(no_device.errors, HasSubstr("--device NAME does"));
   const std::string device = bound_["device"];
-  const Ended imported =
-      program_.Infimum({"import", profile, "--model", model_, "--device", device, "--contract", "strict-f32"});
+  const std::vector<std::string> arguments = {"import",   profile, "--model",    model_,
+                                              "--device", device,  "--contract", "strict-f32"};
+  const Ended no_threads = program_.Infimum(arguments);
+  EXPECT_EQ(no_threads.exit_code, 1);
+  EXPECT_THAT(no_threads.errors, HasSubstr("p.json: the profile does not say on how many threads it ran: --threads N"));
+  std::vector<std::string> whole = arguments;
+  whole.insert(whole.end(), {"--threads", "1"});
+  const Ended imported = program_.Infimum(whole);
   ASSERT_EQ(imported.exit_code, 0) << imported.errors;
-  const Ended again =
-      program_.Infimum({"import", profile, "--model", model_, "--device", device, "--contract", "strict-f32"});
-  EXPECT_THAT(again.errors, HasSubstr("0 runs added, 1 were known"));
+  EXPECT_THAT(imported.errors, HasSubstr("p.json: 100 % of the layers' time is at layers of "));
+  EXPECT_THAT(imported.errors, HasSubstr(": 1 run added, 0 were known"));
+  EXPECT_THAT(program_.Infimum(whole).errors, HasSubstr("0 runs added, 1 was known"));
   const Ended json = Compare({"--format", "json"});
   ASSERT_EQ(json.exit_code, 0) << json.errors;
   EXPECT_EQ(nlohmann::json::parse(json.output)["runs"][0]["layers_us"], 3000.0);
@@ -315,6 +236,23 @@ TEST_F(CompareWithBound, AnImportedProfileIsComparedFromTheStore) {
   const Ended result =
       program_.Infimum({"import", program_.Write("x.json", "{}"), "--model", model_, "--device", device});
   EXPECT_EQ(result.exit_code, 1);
+}
+
+TEST_F(CompareWithBound, AProfileOfAnotherModelIsNotImported) {
+  const auto import = [&](const char* layers) {
+    const std::string run = program_.Write("r.json", fmt::format(R"({{"schema":"infimum.run/1","framework":"engine",
+"threads":1,"end_to_end":[{{"samples_us":[50]}}],"layers":[{}]}})",
+                                                                 layers));
+    return program_.Infimum({"import", run, "--model", model_, "--device", bound_["device"].get<std::string>()});
+  };
+  const Ended other = import(R"({"name":"encoder","op":"LSTM","samples_us":[40]},
+{"name":"n0","op":"Conv","nodes":["n0"],"samples_us":[2]})");
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_THAT(other.errors, HasSubstr("r.json: 4.8 % of the layers' time is at layers of "));
+  EXPECT_THAT(other.errors, HasSubstr("too little for a run of it"));
+  // Without times its layers count.
+  EXPECT_EQ(import(R"({"name":"encoder","op":"LSTM"})").exit_code, 1);
+  EXPECT_EQ(import(R"({"name":"n0","op":"Conv","nodes":["n0"]})").exit_code, 0);
 }
 
 // Every real trace that this is for reads, or is refused with a reason.

@@ -201,7 +201,7 @@ class HostileTexts : public ::testing::TestWithParam<std::string> {
     ASSERT_EQ(peaks->rates.size(), 1u);
     EXPECT_EQ(peaks->rates[0].source, Kept(content.peak.source));
     const Result<std::optional<RunProfile>> run = store.FindRun(
-        content.run.model_sha256, {content.run.device}, content.run.dims, content.run.threads, content.run.framework);
+        content.run.model_sha256, {content.run.device}, content.run.dims, *content.run.threads, content.run.framework);
     ASSERT_TRUE(run.ok()) << run.error().message;
     ASSERT_TRUE(run->has_value());
     EXPECT_EQ((**run).framework_version, Kept(content.run.framework_version));

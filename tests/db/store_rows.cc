@@ -81,6 +81,7 @@ RunProfile MakeRun() {
   run.model_name = "resnet50";
   run.model_sha256 = "ab12";
   run.dims = {{"batch", 8}, {"seq", 128}};
+  run.threads = 1;
   run.contract = "strict-f32";
   run.device = MakeDevice().Key().text;
   run.settings = {{"graph_optimization_level", "all"}};

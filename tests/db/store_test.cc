@@ -226,6 +226,14 @@ TEST_P(StoreTest, ABatchWithARowThatCannotBeKeptIsRefusedAsAWhole) {
   EXPECT_EQ(Import({MakeRow(100, {2})}).added, 1);  // the store goes on
 }
 
+TEST_P(StoreTest, ARunThatTellsNoThreadsIsRefused) {
+  RunProfile run = MakeRun();
+  run.threads.reset();
+  const Result<ImportCount> count = store_->ImportRun(run);
+  ASSERT_FALSE(count.ok());
+  EXPECT_THAT(count.error().message, HasSubstr("--threads N"));
+}
+
 TEST_P(StoreTest, ARunIsFoundAsItWas) {
   EXPECT_EQ(store_->ImportRun(MakeRun())->added, 1);
   EXPECT_EQ(store_->ImportRun(MakeRun())->known, 1);

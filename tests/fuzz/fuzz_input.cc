@@ -76,7 +76,7 @@ void CheckRun(const RunProfile& run) {
     Require(std::all_of(repetition.samples.begin(), repetition.samples.end(), IsTime), "a sample is no time");
   }
   Require(std::all_of(run.profiled.begin(), run.profiled.end(), IsTime), "a profiled sample is no time");
-  Require(run.threads > 0, "a run on no thread");
+  Require(run.threads.value_or(1) > 0, "a run on no thread");
 }
 
 void CheckTimeline(const Timeline& timeline) {

@@ -30,6 +30,12 @@ class ProfileText {
     clock_ += microseconds;
     return *this;
   }
+  // As each node tells of its thread pool.
+  ProfileText& Threads(const std::string& statistics) {
+    std::string& event = events_.back();
+    event.insert(event.rfind("\"op_name\""), "\"thread_scheduling_stats\":" + statistics + ",");
+    return *this;
+  }
   ProfileText& RunEnds() {
     clock_ += 5;
     events_.push_back(R"({"cat":"Session","name":"model_run","dur":)" + std::to_string(clock_ - run_start_) +
@@ -60,6 +66,26 @@ class ProfileText {
 Result<RunProfile> Parse(const std::string& text) {
   std::istringstream input(text);
   return ReadOnnxRuntimeProfile(input, "profile.json");
+}
+
+TEST(OnnxRuntimeProfile, ThreadsAreThoseOfThePoolAndTheCaller) {
+  const auto threads = [](const std::string& statistics) {
+    const Result<RunProfile> run = Parse(ProfileText().Node("a", 100).Threads(statistics).RunEnds().text());
+    EXPECT_TRUE(run.ok()) << run.error().message;
+    return run.ok() ? run->threads : std::nullopt;
+  };
+  const std::string main =
+      R"({"main_thread":{"thread_pool_name":"session-1-intra-op","block_size":[1]},"sub_threads":)";
+  EXPECT_EQ(threads("\"\""), 1) << "there is no pool";
+  EXPECT_EQ(threads(main + R"({"14":{"num_run":0,"core":-1}}})"), 2);
+  EXPECT_EQ(threads(main + R"({"14":{"num_run":9},"15":{"num_run":0},"16":{}}})"), 4);
+  for (const char* other : {"null", "7", "{}", "\"none\"", "[]", R"({"main_thread":{},"sub_threads":3})"})
+    EXPECT_EQ(threads(other), std::nullopt) << other;
+  EXPECT_EQ(Parse(ProfileText().Node("a", 100).RunEnds().text())->threads, std::nullopt);
+  // Of nodes that tell differently the one that tells of most.
+  const ProfileText mixed =
+      ProfileText().Node("a", 100).Threads("\"\"").Node("b", 1).Threads(main + R"({"1":{}}})").RunEnds();
+  EXPECT_EQ(Parse(mixed.text())->threads, 2);
 }
 
 TEST(OnnxRuntimeProfile, EachInferenceGivesASampleAndTheFirstIsLeftOut) {

@@ -72,6 +72,14 @@ TEST(RunFile, ReadingAFormattedRunGivesItBack) {
   EXPECT_EQ(read->idle, run.idle);
 }
 
+TEST(RunFile, ThreadsThatAreNotToldStayUntold) {
+  RunProfile run = MakeRun();
+  run.threads.reset();
+  const Result<RunProfile> read = Parse(FormatRun(run));
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->threads, std::nullopt);
+}
+
 TEST(RunFile, IdleTimesOfAWrongFormAreRefused) {
   const std::string good = FormatRun(MakeRun());
   EXPECT_THAT(Parse(Replaced(good, "\"host_us\": 3.0", "\"host_us\": -3")).error().message, HasSubstr("'host_us'"));

@@ -115,6 +115,17 @@ TEST(Verdict, OfTooLittleIsUndecided) {
   EXPECT_EQ(Compare(WithMedians({10, 15}), WithMedians({11, 9}), 0.05), Verdict::kUndecided);
 }
 
+TEST(Verdict, TheRatioLiesAroundThatOfTheMediansAndIsUnknownWithoutASpread) {
+  const std::optional<RatioInterval> ratio = RatioOf(WithMedians({12, 12.1, 12.2}), WithMedians({10, 10.1, 10.2}));
+  ASSERT_TRUE(ratio);
+  EXPECT_LT(ratio->low, 12.1 / 10.1);
+  EXPECT_GT(ratio->high, 12.1 / 10.1);
+  EXPECT_NEAR(ratio->low, 1.2, 0.05);
+  EXPECT_FALSE(RatioOf(Repetitions({{1, 1, 1, 1, 1}}), WithMedians({1, 1})));  // five samples
+  EXPECT_FALSE(RatioOf(WithMedians({0, 0}), WithMedians({1, 1})));
+  EXPECT_FALSE(RatioOf({}, WithMedians({1, 1})));
+}
+
 TEST(Verdict, OfSwappedSidesIsSwapped) {
   std::mt19937_64 random(5);
   std::uniform_real_distribution<double> ratio(0.8, 1.25);

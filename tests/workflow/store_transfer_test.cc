@@ -131,6 +131,7 @@ TEST_F(StoreTransfer, AMergeTakesRowsRunsAndModelsOnce) {
   RunProfile run;
   run.framework = "onnxruntime";
   run.model_sha256 = "abc";
+  run.threads = 1;
   run.end_to_end = {{{Latency(70)}}};
   ASSERT_TRUE(store_->ImportRun(run).ok());
   ASSERT_TRUE(store_->ImportModel({"net", "abc", {{"batch", 1}}, {}}).ok());

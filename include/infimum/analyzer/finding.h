@@ -68,6 +68,9 @@ struct RunFacts {
   const Bracket& bracket;
   const RunProfile& run;
   const Waterfall& waterfall;  // MakeWaterfall of these
+  // As far as is known the run is of what the bracket is of: the same model, threads and contract. Where it is not, a
+  // layer that is faster than its bound says nothing about the bound.
+  bool is_alike = true;
 };
 
 // All rules about a run whose model is known, with those about its layers by themselves; the largest gain first. Rules
@@ -79,6 +82,9 @@ std::vector<Finding> FindingsOf(const RunFacts& facts);
 // say they keep, else by the types that their engines tell.
 bool IsNarrower(const RunProfile& run, const std::vector<ComparedRow>& rows, const RunProfile& other,
                 const std::vector<ComparedRow>& other_rows);
+
+// Whether what its engine tells of types is narrower than the contract has; false of a run that tells its contract.
+bool IsNarrower(const RunProfile& run, const std::vector<ComparedRow>& rows, NumericContract contract);
 
 // Two runs of one model of which `narrow` computes in less precision: what of it is lost layer by layer, and to
 // conversions ("low-precision-does-not-pay" where that is more than what is won, else "low-precision-losses"). Nothing

@@ -1,6 +1,7 @@
 // Bytes that claim to be text, read as UTF-8 without believing them.
 //
-//   ValidUtf8("caf\xe9")   ->  "caf" and U+FFFD
+//   ValidUtf8("caf\xe9")       ->  "caf" and U+FFFD
+//   Printable("a\x1b[31mb\n")  ->  "a\\x1b[31mb\\x0a"
 #pragma once
 
 #include <cstddef>
@@ -21,5 +22,9 @@ CodePoint FirstCodePoint(std::string_view text);
 
 // The text with every byte that is not UTF-8 replaced by U+FFFD.
 std::string ValidUtf8(std::string_view text);
+
+// Valid UTF-8 on one line for a terminal: control characters and those that reverse the direction of
+// text become visible escapes ("\x1b", "\u202e").
+std::string Printable(std::string_view text);
 
 }  // namespace infimum

@@ -57,9 +57,9 @@ struct RunProfile {
   std::string framework_version;
   std::string model_name;
   std::string model_sha256;
-  std::map<std::string, std::int64_t> dims;  // how symbolic dimensions were bound
-  std::int64_t threads = 1;
-  std::string contract;                         // "strict-f32"
+  std::map<std::string, std::int64_t> dims;     // how symbolic dimensions were bound, as far as told
+  std::optional<std::int64_t> threads;          // of a processor; absent: not told
+  std::string contract;                         // "strict-f32"; empty: not told
   std::string device;                           // DeviceId text, of where it ran
   std::map<std::string, std::string> settings;  // "graph_optimization_level": "all"
   std::vector<RunRepetition> end_to_end;

@@ -23,6 +23,9 @@ namespace infimum {
 // where there are more than two) is dropped. A node that runs several times in an inference (in a loop's body) has the
 // sum as its sample.
 //
+// `threads` is the size of the pool that nodes may use, as they tell in "thread_scheduling_stats": the threads of the
+// pool and the one that calls it; 1 where they tell that there is no pool, absent where they tell nothing.
+//
 // A node of CUDA's provider only starts kernels, and its own time is what that took the host: the layer's samples are
 // the sum of its kernels and copies on the device, 0 where it started none. Where the profile has no kernels at all,
 // such layers have no samples.

@@ -3,6 +3,7 @@
 //   Compare(a, b, 0.05) with medians a = {10.0, 10.1, 10.2}, b = {12.0, 12.1, 12.2}  ->  kFaster (a is)
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -17,6 +18,16 @@ enum class Verdict {
   kUndecided,  // the spread is too wide or there are too few repetitions
 };
 std::string_view Name(Verdict verdict);
+
+// What `subject` takes over what `reference` takes, between these with 95 %: {0.97, 1.02}.
+struct RatioInterval {
+  double low = 0;
+  double high = 0;
+};
+
+// Nothing where no spread is known: a side with neither two repetitions nor six samples in its only one, or a median
+// that is no time.
+std::optional<RatioInterval> RatioOf(std::span<const Repetition> subject, std::span<const Repetition> reference);
 
 // Compares `subject` with `reference`. `threshold` is a relative difference that matters, e.g. 0.05.
 // By the interval of the ratio of the repetitions' medians (Welch, on logarithms; with one repetition

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "infimum/reports/gate.h"
 #include "infimum/reports/layers_view.h"
 #include "infimum/reports/timeline_view.h"
 
@@ -16,8 +18,9 @@ using ProfileView = std::variant<TimelineView, LayersView>;
 
 // The largest operators, layers and kernels only. `width` 0: as wide as needed.
 std::string ProfileText(const ProfileView& view, std::size_t width);
-// All of them: {"schema":"infimum.compare/1","runs":[{"kind":"timeline"|"layers","source",...,"findings":[...]}]}.
-std::string ProfilesJson(const std::vector<ProfileView>& views);
+// All of them: {"schema":"infimum.compare/1","runs":[{"kind":"timeline"|"layers","source",...,"findings":[...]}],
+// "gates":[...]}, the gates as AccountJson has them.
+std::string ProfilesJson(const std::vector<ProfileView>& views, std::span<const Gate> gates = {});
 // One line a kernel or layer.
 std::string ProfilesCsv(const std::vector<ProfileView>& views);
 

@@ -9,6 +9,7 @@
 
 #include "infimum/analyzer/finding.h"
 #include "infimum/analyzer/waterfall.h"
+#include "infimum/reports/gate.h"
 #include "infimum/reports/node_table.h"
 #include "infimum/reports/path_view.h"
 
@@ -32,14 +33,6 @@ struct RunAccount {
   }
 };
 
-// A gate that was asked for, and whether it held.
-struct Gate {
-  std::string name;     // "max-gap", "baseline"
-  std::string text;     // what was compared, in a sentence
-  std::string verdict;  // "same", "faster", "slower", "undecided"; of a gap "within", "above"
-  bool held = true;
-};
-
 struct ModelAccount {
   std::string model;
   std::vector<RunAccount> runs;
@@ -55,8 +48,8 @@ struct AccountStyle {
 
 std::string AccountText(const ModelAccount& account, const AccountStyle& style);
 
-// {"schema","model","measured_us","bound_us","gap","waterfall","findings","layers","runs","gates"}: what stands at the
-// top is of the first run, what stands in "runs" of each.
+// {"schema","model","measured_us","bound_us","floor_us","gap","waterfall","findings","layers","runs","gates"}: what
+// stands at the top is of the first run, what stands in "runs" of each.
 std::string AccountJson(const ModelAccount& account);
 
 }  // namespace infimum

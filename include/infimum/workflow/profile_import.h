@@ -21,13 +21,19 @@ struct ProfiledModel {
   std::filesystem::path model;
   std::map<std::string, std::int64_t> dims;
   std::string device;                       // empty: as the profile tells; "here": this one
-  std::optional<std::int64_t> threads;      // absent: as the profile tells, else 1
+  std::optional<std::int64_t> threads;      // absent: as the profile tells
   std::optional<NumericContract> contract;  // absent: as the profile tells, else unsaid, and it limits no bound
 };
 
-// Files of one engine count as one profile. Nothing is kept where one of them cannot be read, or tells no device while
-// none is given.
-Result<ImportCount> ImportProfiles(const std::vector<std::filesystem::path>& files, const ProfiledModel& about,
-                                   Store& store);
+struct ImportedProfiles {
+  ImportCount count;
+  std::vector<std::string> remarks;  // of each file how much of it is at layers of the model
+};
+
+// Files of one engine count as one profile. Nothing is kept where one of them cannot be read; tells no device, or of a
+// processor no threads, while none are given; is of another model by its SHA-256; or where less than a fifth of its
+// layers' time, or of its layers where they have no times, is at layers of the model.
+Result<ImportedProfiles> ImportProfiles(const std::vector<std::filesystem::path>& files, const ProfiledModel& about,
+                                        Store& store);
 
 }  // namespace infimum

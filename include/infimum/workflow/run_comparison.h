@@ -22,21 +22,37 @@ namespace infimum {
 
 struct RunComparisonOptions {
   std::filesystem::path model;
-  std::map<std::string, std::int64_t> dims;  // empty: those of the first run that tells its own
+  // Beside what each run tells; of a run that tells none, where this is empty too, those of the first that tells some.
+  std::map<std::string, std::int64_t> dims;
   std::string database = "infimum.db";
   std::string device;  // empty: where the run says that it ran, else this device
   CampaignOptions campaign;
-  std::optional<std::int64_t> threads;  // absent: those of each run
+  std::optional<std::int64_t> threads;  // of the bounds, and of runs that tell none; absent: those of each run, else 1
   std::optional<NumericContract> contract;
-  std::vector<AlignmentOverride> overrides;  // what a person says of the alignment
-  std::string framework = "onnxruntime";     // whose runs the store is asked for where none is given
+  // What a person says of the alignment: it holds for each run that has these layers, and one of them must.
+  std::vector<AlignmentOverride> overrides;
+  std::string framework = "onnxruntime";  // whose runs the store is asked for where none is given
+};
+
+// The model with its symbolic dimensions bound as a run had them.
+struct ComparedModel {
+  std::map<std::string, std::int64_t> dims;
+  ModelGraph graph;
+  std::optional<NumericContract> selected;  // as in ModelUnder
 };
 
 struct ComparedRun {
-  std::string source;  // the file as it was named; "infimum.db" of a stored run
+  std::string source;     // the file as it was named; "infimum.db" of a stored run
+  std::string name;       // its last part, where no other run has the same
+  std::size_t model = 0;  // of RunComparison::models
   RunProfile run;
   Device device;
   Selection selection;
+  bool threads_are_assumed = false;  // nobody said on how many it ran, and that matters: selection.threads is a guess
+  // What the run is known to differ in from what the bound is of: "it is of another file than this model".
+  std::vector<std::string> differences;
+  std::string lacking;              // why there is no bound, or what it lacks, with the command that would add it
+  std::optional<UpperLimit> limit;  // what the bracket was held against of this run
   Alignment alignment;
   Bracket bracket;  // without bounds where nothing was measured
   Waterfall waterfall;
@@ -46,11 +62,12 @@ struct ComparedRun {
 };
 
 struct RunComparison {
-  ModelGraph graph;
-  std::vector<ComparedRun> runs;  // as they were given
+  std::vector<ComparedModel> models;  // one for each binding of its dimensions, all with the same layers
+  std::vector<ComparedRun> runs;      // as they were given
 };
 
-// `profiles` empty: the fastest run that the store has of this model.
+// `profiles` empty: the fastest run that the store has of this model. An error where a run contradicts `options.dims`,
+// or has dimensions that the model cannot have, or the model has other layers in those of one run than of another.
 Result<RunComparison> CompareRuns(const RunComparisonOptions& options, std::vector<NamedProfile> profiles);
 
 // What is shown of it.

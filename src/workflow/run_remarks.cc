@@ -1,0 +1,132 @@
+#include "src/workflow/run_remarks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "infimum/db/store.h"
+#include "infimum/reports/quantity_text.h"
+#include "src/workflow/run_conditions.h"
+
+namespace infimum {
+namespace {
+
+// Below this the model is probably not the one that ran, or not in these shapes.
+constexpr double kLeastAligned = 0.9;
+
+// From here on the two runs behind a profile say different things.
+constexpr double kMostScatter = 0.1;
+
+void AddDifference(std::string text, ComparedRun& compared) {
+  compared.remarks.push_back(text);
+  compared.differences.push_back(std::move(text));
+}
+
+// The command that would make the bound, or make it better.
+std::string AnalyzeCommand(const RunComparisonOptions& options, const ComparedModel& model,
+                           const Selection& selection) {
+  std::string command = "infimum analyze " + options.model.string();
+  for (const auto& [name, extent] : model.dims) command += fmt::format(" --dim {}={}", name, extent);
+  if (options.database != "infimum.db") command += " --db " + ShownAddress(options.database);
+  if (selection.threads != 1) command += fmt::format(" --threads {}", selection.threads);
+  if (selection.contract) command += fmt::format(" --contract {}", Name(*selection.contract));
+  return command;
+}
+
+}  // namespace
+
+void TellDifferences(const ComparedModel& model, ComparedRun& compared) {
+  const RunProfile& run = compared.run;
+  if (!run.model_sha256.empty() && !model.graph.sha256.empty() && run.model_sha256 != model.graph.sha256)
+    AddDifference(
+        "the run is of another file than this model, by its SHA-256: its layers are matched by their names and shapes",
+        compared);
+  if (compared.device.kind != DeviceKind::kGpu) {
+    const std::int64_t threads = compared.selection.threads;
+    if (!run.threads) {
+      compared.threads_are_assumed = true;
+      compared.remarks.push_back(
+          fmt::format("the profile does not say on how many threads it ran: taken as {}; --threads N says otherwise",
+                      CountText(static_cast<std::size_t>(threads), "thread")));
+    } else if (*run.threads != threads) {
+      AddDifference(fmt::format("the run had {}, and --threads asks for the bound of {}",
+                                CountText(static_cast<std::size_t>(*run.threads), "thread"), threads),
+                    compared);
+    }
+  }
+  if (!run.contract.empty() && run.contract != Name(compared.bracket.contract)) {
+    std::string text = fmt::format("the run computes under the contract {}, the bound is under {}", run.contract,
+                                   Name(compared.bracket.contract));
+    if (Keeps(run.contract, compared.bracket.contract)) {
+      compared.remarks.push_back(std::move(text));  // a stricter run can only be slower
+    } else {
+      AddDifference(std::move(text), compared);
+    }
+  }
+}
+
+void TellWhatIsMissing(const RunComparisonOptions& options, const ComparedModel& model, ComparedRun& compared) {
+  const Bracket& bracket = compared.bracket;
+  const bool is_here = options.device.empty() && compared.device.kind == DeviceKind::kCpu;
+  const std::string how =
+      is_here
+          ? "`" + AnalyzeCommand(options, model, compared.selection) + "` measures it"
+          : fmt::format("`infimum plan {} -o plan.txt` writes what to run there, `infimum import` takes the results",
+                        options.model.string());
+  if (bracket.coverage.measured <= 0) {
+    compared.lacking = "no bound yet: no layer was measured on this device; " + how;
+  } else if (bracket.coverage.missing > 0) {
+    const auto missing = std::ranges::count(bracket.layers, LatencyStatus::kMissing, &LayerLatency::status);
+    compared.lacking = fmt::format(
+        "{} of {} layers were not measured ({:.1f} % of the time by their floors): the bound lacks them; {}", missing,
+        bracket.layers.size(), 100 * bracket.coverage.missing, how);
+  }
+  if (!compared.lacking.empty()) compared.remarks.push_back(compared.lacking);
+}
+
+void TellNarrowerTypes(ComparedRun& compared) {
+  AddDifference(fmt::format("the run does not say which contract it kept, and its layers compute in narrower types "
+                            "than the bound's, which is under {}: --contract says another",
+                            Name(compared.bracket.contract)),
+                compared);
+}
+
+void TellPoorAlignment(const ComparedModel& model, ComparedRun& compared) {
+  const Alignment& alignment = compared.alignment;
+  const ModelGraph& graph = model.graph;
+  compared.remarks.insert(compared.remarks.end(), alignment.remarks.begin(), alignment.remarks.end());
+  const Latency meant = alignment.measured - alignment.own;
+  // Of another file it is said that its layers are matched as well as they can be.
+  const bool is_other = !compared.run.model_sha256.empty() && compared.run.model_sha256 != graph.sha256;
+  if (is_other || !alignment.remarks.empty() || meant.count() <= 0 || alignment.unmatched < meant * (1 - kLeastAligned))
+    return;
+  std::string text = fmt::format(
+      "only {:.0f} % of the layers' time could be matched with this model: is it the one that ran, "
+      "with these dimensions?",
+      100 * (1 - alignment.unmatched / meant));
+  if (!graph.inputs.empty() && graph.value(graph.inputs.front()).shape)
+    text += " Its input is " + Format(*graph.value(graph.inputs.front()).shape);
+  const auto first = std::ranges::find_if(compared.run.layers, [](const ProfiledLayer& layer) {
+    return !layer.input_tensors.empty() && layer.input_tensors.front().dims.size() > 1;
+  });
+  if (first != compared.run.layers.end()) {
+    const std::vector<std::int64_t>& dims = first->input_tensors.front().dims;
+    text += fmt::format(", the run's first layer with shapes, {}, reads {}", first->name, fmt::join(dims, "x"));
+  }
+  compared.remarks.push_back(std::move(text));
+}
+
+void TellScatter(ComparedRun& compared) {
+  const Waterfall& waterfall = compared.waterfall;
+  if (std::abs(waterfall.scatter.count()) <= kMostScatter * waterfall.measured.count()) return;
+  compared.remarks.push_back(
+      fmt::format("the layers' medians and what stands between them make {}, the run took {}: other work seems to have "
+                  "disturbed one of "
+                  "the two; measure again on a quiet machine",
+                  LatencyText(waterfall.measured - waterfall.scatter), LatencyText(waterfall.measured)));
+}
+
+}  // namespace infimum
