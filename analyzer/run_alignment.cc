@@ -1,6 +1,7 @@
 #include "infimum/analyzer/run_alignment.h"
 
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "analyzer/order_alignment.h"
@@ -25,6 +26,8 @@ void AddTimes(const RunProfile& run, const ModelGraph& graph, AlignedRow& row) {
   if (any_sample) row.measured = measured;
 }
 
+bool IsWhole(double factor) { return factor >= 1 && std::fabs(factor - std::round(factor)) < 1e-6 * factor; }
+
 Alignment AlignWithStated(const ModelGraph& graph, const RunProfile& run, const std::vector<StatedRow>& stated) {
   Alignment alignment;
   alignment.rows = AlignRows(graph, run, stated);
@@ -39,9 +42,13 @@ Alignment AlignWithStated(const ModelGraph& graph, const RunProfile& run, const 
   }
   for (std::size_t i = 0; i < graph.layers.size(); ++i)
     if (!matched[i] && graph.layers[i].status != LayerStatus::kFree) alignment.unmatched_layers.push_back(LayerId(i));
-  if (const std::optional<double> scale = ScaleOf(graph, run); scale && *scale != 1)
+  // Of another model's layers the factor is any number: what matched then says more.
+  const Latency meant = alignment.measured - alignment.own;
+  const bool is_aligned = alignment.unmatched < meant / 2;
+  if (const std::optional<double> scale = ScaleOf(graph, run);
+      scale && *scale != 1 && (is_aligned || IsWhole(*scale) || IsWhole(1 / *scale)))
     alignment.remarks.push_back(
-        "layers of the run read " + FormatNumber(*scale) +
+        "layers of the run read " + FormatNumber(std::round(*scale * 1e3) / 1e3) +
         " times as much as the model's layers with the same weights; bind the model's batch, or "
         "another dimension, to that of the run with --dim");
   return alignment;

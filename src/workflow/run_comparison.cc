@@ -10,6 +10,7 @@
 #include "infimum/reports/quantity_text.h"
 #include "infimum/workflow/device_choice.h"
 #include "infimum/workflow/profile_run.h"
+#include "src/workflow/dims_of_run.h"
 #include "src/workflow/finding_commands.h"
 #include "src/workflow/report_filling.h"
 #include "src/workflow/run_conditions.h"
@@ -169,12 +170,16 @@ Result<RunProfile> StoredRun(const Asked& asked, const ComparedModel& model) {
                   CountText(static_cast<std::size_t>(selection.threads), "thread"), options.model.string())};
 }
 
-// Which dimensions runs had: what they tell, what a person says, else what the first run that tells any has.
+// Which dimensions runs had: what they tell, what a person says, what their shapes tell, else what the first run that
+// tells any has.
 class Bindings {
  public:
-  Bindings(const RunComparisonOptions& options, const std::vector<ComparedRun>& runs) : options_(options) {
+  static Result<Bindings> Make(const RunComparisonOptions& options, const std::vector<ComparedRun>& runs) {
+    Bindings bindings(options);
     for (const ComparedRun& compared : runs)
-      if (first_ == nullptr && !compared.run.dims.empty()) first_ = &compared;
+      if (bindings.first_ == nullptr && !compared.run.dims.empty()) bindings.first_ = &compared;
+    INFIMUM_ASSIGN_OR_RETURN(bindings.inputs_, ReadModelInputs(options.model));
+    return bindings;
   }
 
   Result<Dims> Of(ComparedRun& compared) const {
@@ -185,7 +190,11 @@ class Bindings {
         return Error{fmt::format("{}: it ran with {}={}, and --dim says {}: leave --dim out, or the run",
                                  compared.source, name, extent, entry->second)};
     }
-    if (dims.empty() && first_ != nullptr) {
+    if (Dims shown = DimsOfRun(inputs_, compared.run, dims); !shown.empty()) {
+      compared.remarks.push_back(fmt::format(
+          "the profile does not tell its dimensions: taken as {}, by the shapes of its layers", DimsText(shown)));
+      dims.merge(std::move(shown));
+    } else if (dims.empty() && first_ != nullptr) {
       dims = first_->run.dims;
       compared.remarks.push_back(fmt::format("the profile does not tell its dimensions: taken as {}, as {} had them",
                                              DimsText(dims), first_->name));
@@ -194,8 +203,11 @@ class Bindings {
   }
 
  private:
+  explicit Bindings(const RunComparisonOptions& options) : options_(options) {}
+
   const RunComparisonOptions& options_;
   const ComparedRun* first_ = nullptr;
+  std::vector<DeclaredInput> inputs_;
 };
 
 // The place in `models` of the model with these dimensions.
@@ -276,7 +288,7 @@ Result<RunComparison> CompareRuns(const RunComparisonOptions& options, std::vect
       return Error{compared.source + ": its run of this model has no layers to hold against it"};
     comparison.runs.push_back(std::move(compared));
   }
-  const Bindings bindings(options, comparison.runs);
+  INFIMUM_ASSIGN_OR_RETURN(const Bindings bindings, Bindings::Make(options, comparison.runs));
   for (ComparedRun& compared : comparison.runs) {
     INFIMUM_ASSIGN_OR_RETURN(Dims dims, bindings.Of(compared));
     INFIMUM_ASSIGN_OR_RETURN(compared.model, FindModel(options, std::move(dims), compared, comparison.models));

@@ -84,6 +84,18 @@ TEST_F(CompareBatches, EachRunIsHeldAgainstTheBoundOfItsOwnDimensions) {
               HasSubstr("the profile does not tell its dimensions: taken as batch=64, as many.json had them"));
 }
 
+TEST_F(CompareBatches, DimensionsThatARunDoesNotTellAreThoseOfItsShapes) {
+  Json run = Json::parse(program_.Read(Run("one.json", Json::object(), 500)));
+  for (const int batch : {1, 64}) {
+    run["layers"][0]["input_tensors"] = {{{"dtype", "f32"}, {"dims", {batch, 64}}},
+                                         {{"dtype", "f32"}, {"dims", {64, 64}}}};
+    const Ended ended = Compare({"--run", program_.Write("shapes.json", run.dump())});
+    ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+    EXPECT_THAT(ended.output, HasSubstr(fmt::format("taken as batch={}, by the shapes of its layers", batch)));
+    EXPECT_THAT(ended.output, HasSubstr("times the bound of"));
+  }
+}
+
 TEST_F(CompareBatches, DimensionsThatDoNotFitNameTheRun) {
   const Ended contradicted = Compare({"--run", Run("one.json", {{"batch", 1}}, 500), "--dim", "batch=64"});
   EXPECT_EQ(contradicted.exit_code, 1);
