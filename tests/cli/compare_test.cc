@@ -197,7 +197,7 @@ TEST_F(CompareWithBound, TheTextSaysTheSame) {
   EXPECT_THAT(text.output, HasSubstr(" times the bound of "));
   EXPECT_THAT(text.output, ::testing::ContainsRegex("host gaps +.250 µs"));
   EXPECT_THAT(text.output, ::testing::ContainsRegex("slower kernels than known +.400 µs"));
-  EXPECT_THAT(text.output, HasSubstr("see it: infimum bench --layer 'convolution "));
+  EXPECT_THAT(text.output, HasSubstr("measure: infimum bench --layer 'convolution "));
   const Ended csv = Compare({"--run", program_.folder() / "r.json", "--format", "csv"});
   EXPECT_THAT(csv.output, HasSubstr("layer,op,r.json us,r.json best us,r.json within"));
 }
