@@ -14,11 +14,12 @@
 #include "infimum/ingest/onnxruntime_profile.h"
 #include "infimum/measurement/statistics.h"
 #include "infimum/onnx/read_model.h"
+#include "tests/support/shared_data.h"
 
 namespace infimum {
 namespace {
 
-const std::filesystem::path kTraces = std::filesystem::path(INFIMUM_SOURCE_DIR) / "../shared/data/traces";
+const std::filesystem::path kTraces = SharedData("traces");
 
 struct Case {
   const char* model;
@@ -46,10 +47,7 @@ std::vector<const AlignedRow*> RowsOf(const Alignment& alignment, std::size_t en
 }
 
 TEST_P(AlignmentOfRealRuns, ByNameAndWithTheNamesHidden) {
-  if (!std::filesystem::exists(kTraces)) {
-    if (std::getenv("CI") != nullptr) FAIL() << kTraces << " is absent";
-    GTEST_SKIP() << kTraces << " is absent";
-  }
+  INFIMUM_NEEDS_DATA(kTraces);
   const Result<ModelGraph> graph = ReadModel(kTraces / "onnx-light" / GetParam().model, ReadOptions{});
   ASSERT_TRUE(graph.ok()) << graph.error().message;
   std::ifstream file(kTraces / "ort" / GetParam().profile);

@@ -22,26 +22,13 @@
 #include "infimum/analyzer/critical_path.h"
 #include "infimum/ingest/kineto_trace.h"
 #include "src/ingest/gzip_stream.h"
+#include "tests/analyzer/unpacked_trace.h"
+#include "tests/support/shared_data.h"
 
 namespace infimum {
 namespace {
 
-const std::filesystem::path kTraces = std::filesystem::path(INFIMUM_SOURCE_DIR) / "../shared/data/traces/hta";
-
-#define NEEDS_TRACES()                                                   \
-  if (!std::filesystem::exists(kTraces)) {                               \
-    if (std::getenv("CI") != nullptr) FAIL() << kTraces << " is absent"; \
-    GTEST_SKIP() << kTraces << " is absent";                             \
-  }
-
-std::string Unpacked(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  ingest::GzipStream text(file);
-  std::ostringstream whole;
-  whole << text.rdbuf();
-  EXPECT_FALSE(text.error()) << path;
-  return whole.str();
-}
+const std::filesystem::path kTraces = SharedData("traces/hta");
 
 Timeline TimelineOf(const std::string& trace) {
   std::istringstream text(trace);
@@ -133,7 +120,7 @@ std::int64_t TimeOf(const std::set<Launch>& launches) {
 // up, and the host's own work leads there. HTA's path ends with the last call that was no synchronisation, ours with
 // the trace.
 TEST(CriticalPathData, IsHolisticTraceAnalysissPathButForAWaitForWhatHadEnded) {
-  NEEDS_TRACES();
+  INFIMUM_NEEDS_DATA(kTraces);
   const std::string trace = Unpacked(kTraces / "simple_add_a100_overlaid_critical_path.json.gz");
   const Timeline timeline = TimelineOf(trace);
   const CriticalPath path = CriticalPathOf(timeline, OriginsOfWork(timeline));
@@ -183,7 +170,7 @@ TEST(CriticalPathData, IsHolisticTraceAnalysissPathButForAWaitForWhatHadEnded) {
 
 // Whatever a real trace has, the path is one line from its first event to its last.
 TEST(CriticalPathData, EveryMomentOfARealTraceIsOnItsPathOnce) {
-  NEEDS_TRACES();
+  INFIMUM_NEEDS_DATA(kTraces);
   int traces = 0;
   for (const auto& entry : std::filesystem::directory_iterator(kTraces)) {
     const Timeline timeline = TimelineOf(Unpacked(entry.path()));

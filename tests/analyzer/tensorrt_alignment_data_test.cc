@@ -17,17 +17,12 @@
 #include "infimum/onnx/read_model.h"
 #include "tests/analyzer/resnet_models.h"
 #include "tests/onnx/model_text.h"
+#include "tests/support/shared_data.h"
 
 namespace infimum {
 namespace {
 
-const std::filesystem::path kData = std::filesystem::path(INFIMUM_SOURCE_DIR) / "../shared/data";
-
-#define NEEDS_DATA()                                                   \
-  if (!std::filesystem::exists(kData)) {                               \
-    if (std::getenv("CI") != nullptr) FAIL() << kData << " is absent"; \
-    GTEST_SKIP() << kData << " is absent";                             \
-  }
+const std::filesystem::path kData = SharedData("");
 
 RunProfile EngineOf(const std::string& name) {
   const std::filesystem::path folder = kData / "traces/trex" / name;
@@ -138,7 +133,7 @@ struct Case {
 class TensorRtAlignment : public testing::TestWithParam<Case> {};
 
 TEST_P(TensorRtAlignment, ByNameAndWithTheNamesHidden) {
-  NEEDS_DATA();
+  INFIMUM_NEEDS_DATA(kData);
   const Result<ModelGraph> graph = TryRead(GetParam().model());
   ASSERT_TRUE(graph.ok()) << graph.error().message;
   const RunProfile run = EngineOf(GetParam().engine);
@@ -177,7 +172,7 @@ std::string PyTorchWeight(const std::string& keras) {
 
 // Another exporter's file of the same network, of which no name is the engine's.
 TEST(TensorRtAlignmentData, AnotherExportersModelIsAlignedByShapesAndOrder) {
-  NEEDS_DATA();
+  INFIMUM_NEEDS_DATA(kData);
   ReadOptions options;
   options.dims = {{"batch", 32}};
   const Result<ModelGraph> graph = ReadModel(kData / "models/resnet50_v1.onnx", options);

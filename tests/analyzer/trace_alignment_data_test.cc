@@ -21,19 +21,14 @@
 #include "infimum/onnx/read_model.h"
 #include "tests/analyzer/transformer_models.h"
 #include "tests/onnx/model_text.h"
+#include "tests/support/shared_data.h"
 
 namespace infimum {
 namespace {
 
 using ::testing::HasSubstr;
 
-const std::filesystem::path kData = std::filesystem::path(INFIMUM_SOURCE_DIR) / "../shared/data";
-
-#define NEEDS_DATA()                                                   \
-  if (!std::filesystem::exists(kData)) {                               \
-    if (std::getenv("CI") != nullptr) FAIL() << kData << " is absent"; \
-    GTEST_SKIP() << kData << " is absent";                             \
-  }
+const std::filesystem::path kData = SharedData("");
 
 RunProfile TraceOf(const std::string& name) {
   const auto profiles = ReadProfiles({kData / "traces" / name});
@@ -115,7 +110,7 @@ std::vector<std::string> GeluOf(const std::string& name) {
 std::vector<std::string> WithBias(const std::string& linear) { return {linear, linear + "/bias"}; }
 
 TEST(TraceAlignment, VisionTransformerOnTwoVendorsDevices) {
-  NEEDS_DATA();
+  INFIMUM_NEEDS_DATA(kData);
   const Result<ModelGraph> graph = TryRead(VisionTransformer());
   ASSERT_TRUE(graph.ok()) << graph.error().message;
   const auto expected = [](const std::string& op, std::size_t k) -> std::vector<std::string> {
@@ -142,7 +137,7 @@ TEST(TraceAlignment, VisionTransformerOnTwoVendorsDevices) {
 }
 
 TEST(TraceAlignment, BertSmall) {
-  NEEDS_DATA();
+  INFIMUM_NEEDS_DATA(kData);
   const Result<ModelGraph> graph = TryRead(BertSmall());
   ASSERT_TRUE(graph.ok()) << graph.error().message;
   const RunProfile run = TraceOf("tracelens/bert_small_infer_h100.json.gz");
@@ -176,7 +171,7 @@ TEST(TraceAlignment, BertSmall) {
 // The forward pass of six training steps. The k-th convolution is the k-th Conv of the file, as the sizes of their
 // weights confirm; batch normalizations, which the file has folded, belong to the convolution before them.
 TEST(TraceAlignment, TrainingOfResNet50) {
-  NEEDS_DATA();
+  INFIMUM_NEEDS_DATA(kData);
   ReadOptions options;
   options.dims = {{"batch", 32}};
   const Result<ModelGraph> graph = ReadModel(kData / "models/resnet50.onnx", options);
@@ -219,7 +214,7 @@ TEST(TraceAlignment, TrainingOfResNet50) {
 // What no operator started, and what no model stands for, is there all the same: every nanosecond of the device's work
 // is in one layer.
 TEST(TraceAlignment, NoWorkIsLost) {
-  NEEDS_DATA();
+  INFIMUM_NEEDS_DATA(kData);
   for (const char* trace : {"tracelens/cuda_graph_decode_graph_execution.json.gz", "tracelens/gpu_only_mi210.json.gz",
                             "tracelens/torch_compile_triton.json.gz", "tracelens/llm_eager_vllm_b200.json.gz",
                             "tracelens/vit_base_infer_h100.json.gz", "hta/alexnet_train_a100_cuda_sync.json.gz"}) {
@@ -245,7 +240,7 @@ TEST(TraceAlignment, NoWorkIsLost) {
 
 // Ranges that PyTorch's emit_nvtx wrote are operators in an export of Nsight Systems.
 TEST(TraceAlignment, NvtxRangesOfPyTorchAreOperators) {
-  NEEDS_DATA();
+  INFIMUM_NEEDS_DATA(kData);
   const RunProfile run = TraceOf("nsys/h100_2gpu_1s.sqlite");
   std::map<std::string, std::size_t> ops;
   for (const ProfiledLayer& layer : run.layers) ++ops[layer.op];

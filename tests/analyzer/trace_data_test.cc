@@ -17,26 +17,13 @@
 #include "infimum/analyzer/device_activity.h"
 #include "infimum/ingest/kineto_trace.h"
 #include "src/ingest/gzip_stream.h"
+#include "tests/analyzer/unpacked_trace.h"
+#include "tests/support/shared_data.h"
 
 namespace infimum {
 namespace {
 
-const std::filesystem::path kTraces = std::filesystem::path(INFIMUM_SOURCE_DIR) / "../shared/data/traces";
-
-#define NEEDS_TRACES()                                                   \
-  if (!std::filesystem::exists(kTraces)) {                               \
-    if (std::getenv("CI") != nullptr) FAIL() << kTraces << " is absent"; \
-    GTEST_SKIP() << kTraces << " is absent";                             \
-  }
-
-std::string Unpacked(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  ingest::GzipStream text(file);
-  std::ostringstream whole;
-  whole << text.rdbuf();
-  EXPECT_FALSE(text.error()) << path;
-  return whole.str();
-}
+const std::filesystem::path kTraces = SharedData("traces");
 
 Timeline TimelineOf(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -78,7 +65,7 @@ constexpr double kTheirRounding = 0.00025;
 class TraceLensOracle : public testing::TestWithParam<const char*> {};
 
 TEST_P(TraceLensOracle, BusyIdleAndCopyTimesAgree) {
-  NEEDS_TRACES();
+  INFIMUM_NEEDS_DATA(kTraces);
   const std::filesystem::path trace = kTraces / "tracelens" / (std::string(GetParam()) + ".json.gz");
   const Timeline timeline = TimelineOf(trace);
   const ActivityReport report = ActivityOf(timeline, OriginsOfWork(timeline));
@@ -105,7 +92,7 @@ TEST_P(TraceLensOracle, BusyIdleAndCopyTimesAgree) {
 }
 
 TEST_P(TraceLensOracle, KernelsByOperatorAgree) {
-  NEEDS_TRACES();
+  INFIMUM_NEEDS_DATA(kTraces);
   const Timeline timeline = TimelineOf(kTraces / "tracelens" / (std::string(GetParam()) + ".json.gz"));
   std::map<std::tuple<std::string, std::string, std::string>, WorkTotal> ours;
   for (const WorkTotal& total : WorkTotals(timeline, OriginsOfWork(timeline)))
@@ -133,7 +120,7 @@ INSTANTIATE_TEST_SUITE_P(All, TraceLensOracle,
 
 // Every trace, old and new: counts, sums and the union of busy time from the document itself.
 TEST(TraceData, EveryTraceAgreesWithItsDocument) {
-  NEEDS_TRACES();
+  INFIMUM_NEEDS_DATA(kTraces);
   int traces = 0;
   for (const char* folder : {"tracelens", "hta", "kineto"}) {
     for (const auto& entry : std::filesystem::directory_iterator(kTraces / folder)) {

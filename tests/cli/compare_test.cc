@@ -11,6 +11,7 @@
 
 #include "tests/cli/compare_with_bound.h"
 #include "tests/cli/program.h"
+#include "tests/support/shared_data.h"
 
 namespace infimum::testing {
 namespace {
@@ -257,11 +258,8 @@ TEST_F(CompareWithBound, AProfileOfAnotherModelIsNotImported) {
 
 // Every real trace that this is for reads, or is refused with a reason.
 TEST(Compare, RealProfilesAreShown) {
-  const std::filesystem::path traces = std::filesystem::path(INFIMUM_SOURCE_DIR) / "../shared/data/traces";
-  if (!std::filesystem::exists(traces)) {
-    if (std::getenv("CI") != nullptr) FAIL() << traces << " is absent";
-    GTEST_SKIP() << traces << " is absent";
-  }
+  const std::filesystem::path traces = SharedData("traces");
+  INFIMUM_NEEDS_DATA(traces);
   const ProgramTest program;
   int shown = 0;
   for (const char* folder : {"tracelens", "hta", "kineto", "nsys", "ort"}) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/program.h"
+#include "tests/support/shared_data.h"
 
 namespace infimum::testing {
 namespace {
@@ -34,12 +35,8 @@ bool SumsOfBytesAreExact() {
 class ReplayedModel : public ::testing::TestWithParam<Model> {};
 
 TEST_P(ReplayedModel, HasTheOutputsOfOnnxRuntimeAndIsKeptForItsBounds) {
-  const fs::path file =
-      fs::path(INFIMUM_SOURCE_DIR).parent_path() / "shared/data/models" / (std::string(GetParam().name) + ".onnx");
-  if (!fs::exists(file)) {
-    if (std::getenv("CI") != nullptr) FAIL() << file << " is missing";
-    GTEST_SKIP() << file << " is missing; the model is not replayed";
-  }
+  const fs::path file = SharedData("models") / (std::string(GetParam().name) + ".onnx");
+  INFIMUM_NEEDS_DATA(file);
   const ProgramTest program;
   std::vector<std::string> arguments{"replay", file.string(), "--repetitions", "1", "--budget", "1s"};
   arguments.insert(arguments.end(), GetParam().dims.begin(), GetParam().dims.end());

@@ -12,6 +12,7 @@
 
 #include "infimum/ingest/read_profile.h"
 #include "src/ingest/gzip_stream.h"
+#include "tests/support/shared_data.h"
 
 namespace infimum {
 namespace {
@@ -232,8 +233,7 @@ TEST(ChakraTrace, ListsThatNestWithoutEndAreErrorsOrPassedOver) {
               testing::AnyOf("none", HasSubstr("trace.json: ")));
 }
 
-const std::filesystem::path kArchive =
-    std::filesystem::path(INFIMUM_SOURCE_DIR) / "../shared/data/traces/chakra/json_trace.tar.gz";
+const std::filesystem::path kArchive = SharedData("traces/chakra/json_trace.tar.gz");
 
 // A file of a tar: a header of 512 bytes with name and octal size, then as many blocks of 512 as it takes.
 std::string Unpacked(std::istream& tar, std::string_view name) {
@@ -250,10 +250,7 @@ std::string Unpacked(std::istream& tar, std::string_view name) {
 
 // The training step of a ResNet-50 on two GPUs, with 1216 kernels and copies of 329.543 ms.
 TEST(ChakraTrace, TheRealGraphIsReadAndItsArchiveSaysWhatToDo) {
-  if (!std::filesystem::exists(kArchive)) {
-    if (std::getenv("CI") != nullptr) FAIL() << kArchive << " is absent";
-    GTEST_SKIP() << kArchive << " is absent";
-  }
+  INFIMUM_NEEDS_DATA(kArchive);
   const Result<std::vector<NamedProfile>> profiles = ReadProfiles({kArchive});
   ASSERT_FALSE(profiles.ok());
   EXPECT_THAT(profiles.error().message, AllOf(HasSubstr("an archive of files"), HasSubstr("tar -xf")));

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "infimum/ingest/nsys_export.h"
+#include "tests/support/shared_data.h"
 
 namespace infimum {
 namespace {
@@ -29,11 +30,8 @@ using Rows = std::vector<std::vector<std::string>>;
 class NsysData : public ::testing::Test {
  protected:
   void SetUp() override {
-    const fs::path file = fs::path(INFIMUM_SOURCE_DIR) / "../shared/data/traces/nsys/h100_2gpu_1s.sqlite";
-    if (!fs::exists(file)) {
-      if (std::getenv("CI") != nullptr) FAIL() << file << " is absent";
-      GTEST_SKIP() << file << " is absent";
-    }
+    const fs::path file = SharedData("traces/nsys/h100_2gpu_1s.sqlite");
+    INFIMUM_NEEDS_DATA(file);
     Result<Timeline> read = ReadNsysExport(file);
     ASSERT_TRUE(read.ok()) << read.error().message;
     timeline_ = std::move(read).value();

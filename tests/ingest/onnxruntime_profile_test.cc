@@ -10,6 +10,8 @@
 #include <random>
 #include <sstream>
 
+#include "tests/support/shared_data.h"
+
 namespace infimum {
 namespace {
 
@@ -286,11 +288,8 @@ TEST(OnnxRuntimeProfile, TheLastOfTwoFieldsOfOneNameCounts) {
 }
 
 TEST(OnnxRuntimeProfile, RealProfilesAreRead) {
-  const std::filesystem::path folder = std::filesystem::path(INFIMUM_SOURCE_DIR) / "../shared/data/traces/ort";
-  if (!std::filesystem::exists(folder)) {
-    if (std::getenv("CI") != nullptr) FAIL() << folder << " is absent";
-    GTEST_SKIP() << folder << " is absent";
-  }
+  const std::filesystem::path folder = SharedData("traces/ort");
+  INFIMUM_NEEDS_DATA(folder);
   std::ifstream fused(folder / "light_resnet50_cpu_opt_all.json");
   const Result<RunProfile> run = ReadOnnxRuntimeProfile(fused, "all");
   ASSERT_TRUE(run.ok()) << run.error().message;

@@ -13,6 +13,7 @@
 #include "infimum/base/text.h"
 #include "infimum/ingest/read_results.h"
 #include "tests/ingest/benanza_archives.h"
+#include "tests/support/shared_data.h"
 
 namespace infimum {
 namespace {
@@ -35,10 +36,7 @@ class ScopeData : public ::testing::Test {
  protected:
   void SetUp() override {
     const fs::path data = testing::BenanzaFolder() / "raw";
-    if (!fs::exists(data)) {
-      if (std::getenv("CI") != nullptr) FAIL() << data << " is absent";
-      GTEST_SKIP() << data << " is absent";
-    }
+    INFIMUM_NEEDS_DATA(data);
     data_ = data;
     std::string pattern = (fs::temp_directory_path() / "infimum-scope-XXXXXX").string();
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);

@@ -19,6 +19,7 @@
 #include "infimum/base/text.h"
 #include "infimum/ingest/file_kind.h"
 #include "infimum/ingest/tensorrt_engine.h"
+#include "tests/support/shared_data.h"
 
 namespace infimum {
 namespace {
@@ -90,11 +91,8 @@ struct Engine {
 class TrexEngines : public ::testing::Test {
  protected:
   void SetUp() override {
-    const fs::path folder = fs::path(INFIMUM_SOURCE_DIR) / "../shared/data/traces/trex";
-    if (!fs::exists(folder)) {
-      if (std::getenv("CI") != nullptr) FAIL() << folder << " is absent";
-      GTEST_SKIP() << folder << " is absent";
-    }
+    const fs::path folder = SharedData("traces/trex");
+    INFIMUM_NEEDS_DATA(folder);
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
       std::vector<fs::path> files;
       for (const fs::directory_entry& file : fs::directory_iterator(entry)) files.push_back(file.path());
@@ -304,8 +302,7 @@ TEST_F(TrexEngines, TheDeviceAndTheOptionsAreSettings) {
 
 TEST_F(TrexEngines, EveryFileIsKnownByItsContent) {
   std::map<FileKind, int> kinds;
-  for (const fs::directory_entry& entry :
-       fs::recursive_directory_iterator(fs::path(INFIMUM_SOURCE_DIR) / "../shared/data/traces/trex")) {
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(SharedData("traces/trex"))) {
     if (!entry.is_regular_file()) continue;
     std::ifstream file(entry.path(), std::ios::binary);
     ++kinds[DetectFileKind(file)];

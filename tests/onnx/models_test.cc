@@ -13,14 +13,13 @@
 #include <vector>
 
 #include "infimum/onnx/read_model.h"
+#include "tests/support/shared_data.h"
 
 namespace infimum {
 namespace {
 
 namespace fs = std::filesystem;
 using Dims = std::map<std::string, std::int64_t>;
-
-fs::path SharedFolder() { return fs::path(INFIMUM_SOURCE_DIR).parent_path() / "shared"; }
 
 std::vector<fs::path> ModelsIn(const fs::path& folder) {
   std::vector<fs::path> models;
@@ -100,13 +99,6 @@ TEST(LightModels, HaveTheMultiplyAddsOfTheirArchitecture) {
   EXPECT_EQ(count("light_resnet50.onnx"), 4'089'184'256);
 }
 
-// Skips, or fails where the shared data must be there.
-#define REQUIRE_SHARED(folder)                                                             \
-  if (!fs::exists(folder)) {                                                               \
-    if (std::getenv("CI") != nullptr) FAIL() << (folder) << " is missing";                 \
-    GTEST_SKIP() << (folder) << " is missing; the models of the shared data are not read"; \
-  }
-
 struct SharedModel {
   const char* name;
   std::int64_t multiply_adds;  // batch 1, sequence 128
@@ -123,8 +115,8 @@ constexpr SharedModel kSharedModels[] = {
 };
 
 TEST(SharedModels, AreShapedAndKnownWholeWithExactMultiplyAdds) {
-  const fs::path folder = SharedFolder() / "data/models";
-  REQUIRE_SHARED(folder);
+  const fs::path folder = SharedData("models");
+  INFIMUM_NEEDS_DATA(folder);
   EXPECT_EQ(ModelsIn(folder).size(), std::size(kSharedModels));
   for (const SharedModel& model : kSharedModels) {
     for (const std::int64_t batch : {1, 8}) {
@@ -142,8 +134,8 @@ TEST(SharedModels, AreShapedAndKnownWholeWithExactMultiplyAdds) {
 }
 
 TEST(SharedModels, OfTheTracesAreShapedAndKnownWhole) {
-  const fs::path folder = SharedFolder() / "data/traces/onnx-light";
-  REQUIRE_SHARED(folder);
+  const fs::path folder = SharedData("traces/onnx-light");
+  INFIMUM_NEEDS_DATA(folder);
   for (const fs::path& path : ModelsIn(folder)) {
     SCOPED_TRACE(path.filename().string());
     const Result<ModelGraph> graph = Read(path, {});
@@ -153,8 +145,8 @@ TEST(SharedModels, OfTheTracesAreShapedAndKnownWhole) {
 }
 
 TEST(SharedModels, QuantizedRunOnEightBitsThroughout) {
-  const fs::path path = SharedFolder() / "data/models/resnet50-int8.onnx";
-  REQUIRE_SHARED(path);
+  const fs::path path = SharedData("models/resnet50-int8.onnx");
+  INFIMUM_NEEDS_DATA(path);
   const Result<ModelGraph> graph = Read(path, {});
   ASSERT_TRUE(graph.ok()) << graph.error().message;
   std::map<std::string, int> kinds;

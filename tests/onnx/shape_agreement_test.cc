@@ -10,6 +10,7 @@
 #include <string>
 
 #include "infimum/onnx/read_model.h"
+#include "tests/support/shared_data.h"
 
 namespace infimum {
 namespace {
@@ -70,11 +71,8 @@ TEST(ShapeInference, AgreesWithOnnxOnEveryLightModel) {
 }
 
 TEST(ShapeInference, AgreesWithOnnxOnEverySharedModel) {
-  const fs::path folder = fs::path(INFIMUM_SOURCE_DIR).parent_path() / "shared/data/models";
-  if (!fs::exists(folder)) {
-    if (std::getenv("CI") != nullptr) FAIL() << folder << " is missing";
-    GTEST_SKIP() << folder << " is missing; the models of the shared data are not compared";
-  }
+  const fs::path folder = SharedData("models");
+  INFIMUM_NEEDS_DATA(folder);
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     if (entry.path().extension() != ".onnx") continue;
     Dims dims;
