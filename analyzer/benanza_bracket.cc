@@ -10,6 +10,7 @@
 #include "analyzer/bracket_parts.h"
 #include "analyzer/floor.h"
 #include "infimum/analyzer/benanza_rules.h"
+#include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 
 namespace infimum {
@@ -169,8 +170,7 @@ class Timer {
       return;
     }
     if (timed.has_bias_row) {
-      known.reason = "convolution " + FormatNumber(timed.forward->best.count()) + " us, bias " +
-                     FormatNumber(timed.bias->best.count()) + " us";
+      known.reason = "convolution " + FormatLatency(timed.forward->best) + ", bias " + FormatLatency(timed.bias->best);
       resolved.times.best = resolved.measured = timed.forward->best + timed.bias->best;
     }
     known.status = LatencyStatus::kMeasured;

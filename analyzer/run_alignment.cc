@@ -46,11 +46,13 @@ Alignment AlignWithStated(const ModelGraph& graph, const RunProfile& run, const 
   const Latency meant = alignment.measured - alignment.own;
   const bool is_aligned = alignment.unmatched < meant / 2;
   if (const std::optional<double> scale = ScaleOf(graph, run);
-      scale && *scale != 1 && (is_aligned || IsWhole(*scale) || IsWhole(1 / *scale)))
+      scale && *scale != 1 && (is_aligned || IsWhole(*scale) || IsWhole(1 / *scale))) {
+    alignment.scale = scale;
     alignment.remarks.push_back(
         "layers of the run read " + FormatNumber(std::round(*scale * 1e3) / 1e3) +
         " times as much as the model's layers with the same weights; bind the model's batch, or "
         "another dimension, to that of the run with --dim");
+  }
   return alignment;
 }
 

@@ -82,6 +82,8 @@ class Maker {
     // Estimates of what moves bytes alone say nothing about where the time of the others goes.
     if (in_turn == nullptr || bracket.coverage.measured <= 0) return;
     if (at_once == nullptr) at_once = in_turn;
+    // Of what is hardly measured the sum is no bound: it may lie below the floor.
+    if (at_once->latency < waterfall_.floor) return;
     in_turn_ = in_turn->latency;
     at_once_ = at_once->latency;
     waterfall_.bound = at_once_;
@@ -126,6 +128,12 @@ class Maker {
     }
     // The framework's own time between the layers. A profiler that writes between them adds to its run's, so that what
     // the run without it has is the better figure, as far as the run with it shows so much.
+    const bool all_have_times =
+        std::ranges::none_of(in_.run.layers, [](const ProfiledLayer& layer) { return layer.samples.empty(); });
+    if (!all_have_times) {
+      steps_.Add(GapCause::kUnexplained, "layers without a time, and what passes between layers", rest);
+      return;
+    }
     Latency host = std::max(rest, Latency(0));
     if (profiled) host = std::min(host, OutsideOfLayers(*profiled));
     steps_.Add(GapCause::kHostGaps, "outside the layers", host);

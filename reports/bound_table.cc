@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "infimum/base/check.h"
+#include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "infimum/reports/csv.h"
 #include "infimum/reports/quantity_text.h"
@@ -22,17 +23,17 @@ std::string FloorNote(const Floor& floor) {
 
 Table BracketTable(const Bracket& bracket) {
   Table table{{{"quantity"}, {"latency", Align::kRight}, {"interval"}, {"assumptions", Align::kLeft, true}}, {}};
-  table.rows.push_back({"floor", LatencyText(bracket.floor.latency), "", FloorNote(bracket.floor)});
-  table.rows.push_back({"conventional floor", LatencyText(bracket.conventional_floor.latency), "",
+  table.rows.push_back({"floor", FormatLatency(bracket.floor.latency), "", FloorNote(bracket.floor)});
+  table.rows.push_back({"conventional floor", FormatLatency(bracket.conventional_floor.latency), "",
                         FloorNote(bracket.conventional_floor)});
   for (const Bound& bound : bracket.bounds) {
-    table.rows.push_back({"bound, " + std::string(Name(bound.variant)), LatencyText(bound.latency),
+    table.rows.push_back({"bound, " + std::string(Name(bound.variant)), FormatLatency(bound.latency),
                           IntervalText(bound.interval), Join(bound.assumptions, ", ")});
   }
   if (bracket.bounds.empty())
-    table.rows.push_back({"roofline", LatencyText(bracket.roofline), "", "estimated, nothing is measured"});
+    table.rows.push_back({"roofline", FormatLatency(bracket.roofline), "", "estimated, nothing is measured"});
   for (const UpperLimit& limit : bracket.upper)
-    table.rows.push_back({limit.name, LatencyText(limit.latency), IntervalText(limit.interval), "measured"});
+    table.rows.push_back({limit.name, FormatLatency(limit.latency), IntervalText(limit.interval), "measured"});
   return table;
 }
 
@@ -49,12 +50,12 @@ std::string NotesText(const Bracket& bracket) {
     const auto estimated = plan.transforms.size() - static_cast<std::size_t>(std::ranges::count_if(
                                                         plan.transforms, &PlannedTransform::is_measured));
     out += fmt::format("layouts    {} of layout take {} of with-layouts{}\n",
-                       CountText(plan.transforms.size(), "change"), LatencyText(plan.transforming),
+                       CountText(plan.transforms.size(), "change"), FormatLatency(plan.transforming),
                        estimated > 0 ? fmt::format(" ({} not measured, counted as copies)", estimated) : "");
   }
   if (bracket.composition) out += fmt::format("R          {}\n", CompositionText(*bracket.composition));
   for (const Inversion& inversion : bracket.inversions) {
-    out += fmt::format("inversion  {} is {} above {}{}\n", Printable(inversion.bound), LatencyText(inversion.excess),
+    out += fmt::format("inversion  {} is {} above {}{}\n", Printable(inversion.bound), FormatLatency(inversion.excess),
                        Printable(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");
   }
   return out;
@@ -79,7 +80,7 @@ Table WhatIfsTable(const std::vector<WhatIfOutcome>& what_ifs) {
     if (outcome.bounds.empty())
       table.rows.push_back({name, layers, "nothing is measured", "-", "-", "", measured, missing});
     for (const WhatIfBound& bound : outcome.bounds) {
-      table.rows.push_back({name, layers, std::string(Name(bound.variant)), LatencyText(bound.latency),
+      table.rows.push_back({name, layers, std::string(Name(bound.variant)), FormatLatency(bound.latency),
                             bound.gain ? SignedLatencyText(-*bound.gain) : "-",
                             bound.interval ? IntervalText(*bound.interval) : "", measured, missing});
       name.clear();
@@ -100,8 +101,8 @@ Table RegionsOfBracket(const ModelGraph& graph, const Bracket& bracket) {
   for (const RegionLatency& region : bracket.regions) {
     std::vector<std::string> names;
     for (LayerId layer : region.layers) names.push_back(graph.layer(layer).name);
-    table.rows.push_back({Join(names, " "), region.rule, LatencyText(region.latency),
-                          region.has_missing ? "-" : LatencyText(region.unfused), region.is_chosen ? "*" : "",
+    table.rows.push_back({Join(names, " "), region.rule, FormatLatency(region.latency),
+                          region.has_missing ? "-" : FormatLatency(region.unfused), region.is_chosen ? "*" : "",
                           region.candidate.name()});
   }
   return table;
@@ -119,7 +120,7 @@ Table TransformsTable(const ModelGraph& graph, const LayoutPlan& plan) {
     std::vector<std::string> reorders;
     for (const Workload& reorder : transform.reorders) reorders.push_back(Format(reorder));
     table.rows.push_back({graph.value(transform.value).name, transform.from, transform.to,
-                          LatencyText(transform.latency), transform.is_measured ? "measured" : "estimated",
+                          FormatLatency(transform.latency), transform.is_measured ? "measured" : "estimated",
                           Join(reorders, " ; ")});
   }
   return table;
@@ -138,7 +139,7 @@ Table LayersTable(const ModelGraph& graph, const Bracket& bracket) {
   for (const LayerLatency& row : bracket.layers) {
     const Layer& layer = graph.layer(row.layer);
     table.rows.push_back({layer.name, layer.op, std::string(Name(row.status)),
-                          row.latency ? LatencyText(*row.latency) : "-", LatencyText(row.floor),
+                          row.latency ? FormatLatency(*row.latency) : "-", FormatLatency(row.floor),
                           row.on_critical_path ? "*" : "", row.choice ? SignedLatencyText(row.choice->regret) : "",
                           row.candidate ? row.candidate->name() : ReasonOf(layer, row)});
   }

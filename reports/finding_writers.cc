@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/table.h"
@@ -25,8 +26,8 @@ std::string CasesText(const Finding& finding, const FindingStyle& style) {
               {}};
   for (std::size_t i = 0; i < std::min(kCases, finding.cases.size()); ++i) {
     const FindingCase& one = finding.cases[i];
-    table.rows.push_back({"   " + one.layer, one.engine, LatencyText(one.measured),
-                          one.best ? LatencyText(*one.best) : "-", one.candidate});
+    table.rows.push_back({"   " + one.layer, one.engine, FormatLatency(one.measured),
+                          one.best ? FormatLatency(*one.best) : "-", one.candidate});
   }
   std::string text = FormatTable(table, style.width);
   for (const FindingCommand& command : finding.commands) {
@@ -50,7 +51,7 @@ std::string FindingsText(const std::vector<Finding>& findings, const FindingStyl
     ++number;
     const std::string gain =
         finding.gain.count() > 0
-            ? "up to " + LatencyText(finding.gain) + (finding.overlaps ? ", gains of other findings among it" : "")
+            ? "up to " + FormatLatency(finding.gain) + (finding.overlaps ? ", gains of other findings among it" : "")
             : "about the bound, not the run";
     text += fmt::format("\n{}. {}: {}\n", number, finding.kind, gain);
     text += IndentedText("   why: ", finding.evidence, kIndent + 5, style.width);

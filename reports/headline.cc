@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/summary.h"
 #include "reports/utf8.h"
@@ -12,14 +13,14 @@ namespace {
 std::string BoundPhrase(const ReportModel& report, const Bound& bound) {
   const char* known = report.coverage.missing > 0 ? "the kernels measured so far would need at least "
                                                   : "the best measured kernels would need ";
-  return known + LatencyText(bound.latency);
+  return known + FormatLatency(bound.latency);
 }
 
 // Layers that were timed with warm caches may together need less than the floor, which reads all weights from
 // memory: then the floor says what is left to win.
 std::string FloorPhrase(Latency measured, Latency floor) {
   return fmt::format("one by one with warm caches, which is below the floor; at most {} could be won ({})",
-                     PercentText((measured - floor) / measured), LatencyText(measured - floor));
+                     PercentText((measured - floor) / measured), FormatLatency(measured - floor));
 }
 
 std::string GapPhrase(Latency measured, Latency bound, bool missing) {
@@ -29,7 +30,7 @@ std::string GapPhrase(Latency measured, Latency bound, bool missing) {
   }
   if (share < 0.005) return "nothing is left to win with them";
   return fmt::format("{}{} could be won ({})", missing ? "at most " : "", PercentText(share),
-                     LatencyText(measured - bound));
+                     FormatLatency(measured - bound));
 }
 
 }  // namespace
@@ -41,12 +42,12 @@ std::string Headline(const ReportModel& report) {
   if (report.run && bound != nullptr) {
     const bool below_floor = bound->latency < report.floor.latency && report.floor.latency < report.run->latency;
     text =
-        fmt::format("{} runs in {} on {} {}; {}{}.", name, LatencyText(report.run->latency),
+        fmt::format("{} runs in {} on {} {}; {}{}.", name, FormatLatency(report.run->latency),
                     ValidUtf8(report.run->framework), ValidUtf8(report.run->version), BoundPhrase(report, *bound),
                     below_floor ? " " + FloorPhrase(report.run->latency, report.floor.latency)
                                 : ": " + GapPhrase(report.run->latency, bound->latency, report.coverage.missing > 0));
   } else if (report.run) {
-    text = fmt::format("{} runs in {} on {} {}.", name, LatencyText(report.run->latency),
+    text = fmt::format("{} runs in {} on {} {}.", name, FormatLatency(report.run->latency),
                        ValidUtf8(report.run->framework), ValidUtf8(report.run->version));
   } else if (bound != nullptr) {
     text = fmt::format("{}: {}.", name, BoundPhrase(report, *bound));
@@ -57,7 +58,7 @@ std::string Headline(const ReportModel& report) {
     // Without a data sheet the peaks are the best rates seen: strong evidence, not a proof.
     bool estimated = std::find(report.floor.assumptions.begin(), report.floor.assumptions.end(), "estimated") !=
                      report.floor.assumptions.end();
-    text += fmt::format(" No program can be faster than {} on this device{}.", LatencyText(report.floor.latency),
+    text += fmt::format(" No program can be faster than {} on this device{}.", FormatLatency(report.floor.latency),
                         estimated ? ", by its measured peaks" : "");
   }
   return text;

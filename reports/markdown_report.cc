@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "infimum/reports/comparison.h"
 #include "infimum/reports/quantity_text.h"
@@ -43,7 +44,7 @@ std::string Prose(std::string_view text) {
 
 void AddLine(std::string_view name, Latency latency, const std::optional<Interval>& interval, std::string_view note,
              std::string& out) {
-  out += fmt::format("| {} | {} | {} | {} |\n", Prose(name), LatencyText(latency),
+  out += fmt::format("| {} | {} | {} | {} |\n", Prose(name), FormatLatency(latency),
                      interval ? IntervalText(*interval) : "", Prose(note));
 }
 
@@ -84,7 +85,7 @@ void AddBracket(const ReportModel& report, std::string& out) {
                        CountText(report.regret->layers, "layer"),
                        report.regret->is_validated ? "" : " (not told from noise)");
   for (const Inversion& inversion : report.inversions)
-    out += fmt::format("\nInversion: {} is {} above {}{}.\n", inversion.bound, LatencyText(inversion.excess),
+    out += fmt::format("\nInversion: {} is {} above {}{}.\n", inversion.bound, FormatLatency(inversion.excess),
                        Prose(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");
 }
 
@@ -99,9 +100,9 @@ void AddLargest(const ReportModel& report, std::string& out) {
   for (std::size_t index : largest) {
     const ComparisonRow& row = rows[index];
     out += fmt::format("| {} | {} | {} |", CodeSpan(RowLabel(report, row)), Prose(row.family),
-                       LatencyText(row.bound.value_or(Latency(0))));
+                       FormatLatency(row.bound.value_or(Latency(0))));
     if (compared && row.gap())
-      out += fmt::format(" {} | {} |", LatencyText(*row.measured), SignedLatencyText(*row.gap()));
+      out += fmt::format(" {} | {} |", FormatLatency(*row.measured), SignedLatencyText(*row.gap()));
     out += '\n';
   }
 }
@@ -109,25 +110,25 @@ void AddLargest(const ReportModel& report, std::string& out) {
 void AddGap(const ReportModel& report, std::string& out) {
   if (report.waterfall && report.waterfall->bound) {
     out += "\n## Where the time goes\n\n| | time | largest part |\n| --- | ---: | --- |\n";
-    out += fmt::format("| measured | {} | |\n", LatencyText(report.waterfall->measured));
+    out += fmt::format("| measured | {} | |\n", FormatLatency(report.waterfall->measured));
     for (const GapStep& step : report.waterfall->steps) {
       if (step.cause == GapCause::kAboveFloor)
         out += fmt::format("| bound, {} | {} | |\n", Name(report.waterfall->variant),
-                           LatencyText(*report.waterfall->bound));
+                           FormatLatency(*report.waterfall->bound));
       const bool has_part = !step.parts.empty() && step.cause != GapCause::kAboveFloor;
       out +=
           fmt::format("| {} | {} | {} |\n", TitleOf(step.cause), SignedLatencyText(step.latency),
                       has_part ? CodeSpan(step.parts.front().name) + " " + SignedLatencyText(step.parts.front().latency)
                                : std::string());
     }
-    out += fmt::format("| floor | {} | |\n", LatencyText(report.waterfall->floor));
+    out += fmt::format("| floor | {} | |\n", FormatLatency(report.waterfall->floor));
   }
   if (report.findings.empty()) return;
   out += "\n## What to change first\n\n";
   std::size_t number = 0;
   for (const Finding& finding : report.findings) {
     out += fmt::format("{}. **{}**{}: {}. To do: {}.\n", ++number, Prose(finding.kind),
-                       finding.gain.count() > 0 ? ", up to " + LatencyText(finding.gain) : std::string(),
+                       finding.gain.count() > 0 ? ", up to " + FormatLatency(finding.gain) : std::string(),
                        Prose(finding.evidence), Prose(finding.action));
     for (const FindingCommand& command : finding.commands)
       out += fmt::format("   - {}: {}\n", Prose(command.what), CodeSpan(command.command));

@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "infimum/base/quantity_text.h"
+#include "infimum/base/utf8.h"
 #include "infimum/reports/csv.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/table.h"
@@ -60,7 +62,7 @@ std::vector<bool> Longest(const NodeTable& nodes, std::size_t most) {
 }
 
 std::string CellText(const NodeCell& cell) {
-  if (cell.measured) return LatencyText(*cell.measured);
+  if (cell.measured) return FormatLatency(*cell.measured);
   if (!cell.within.empty()) return "(" + cell.within + ")";
   return cell.engine_layers.empty() ? "" : "-";
 }
@@ -94,7 +96,7 @@ std::string NodeTableText(const NodeTable& nodes, std::size_t width, std::size_t
     const NodeRow& row = nodes.rows[i];
     std::vector<std::string> cells = {row.name, row.op};
     const std::optional<Latency>&best = row.cells[0].best, &measured = row.cells[0].measured;
-    if (is_one) cells.push_back(best ? LatencyText(*best) : "");
+    if (is_one) cells.push_back(best ? FormatLatency(*best) : "");
     for (const NodeCell& cell : row.cells) cells.push_back(CellText(cell));
     if (is_one && best && measured && best->count() > 0) cells.push_back(fmt::format("{:.2f}x", *measured / *best));
     table.rows.push_back(std::move(cells));
@@ -105,10 +107,10 @@ std::string NodeTableText(const NodeTable& nodes, std::size_t width, std::size_t
     for (const NodeColumn& column : nodes.columns) cells.push_back(text(column));
     table.rows.push_back(std::move(cells));
   };
-  add("= only in the engine", [](const NodeColumn& column) { return LatencyText(column.engine_only); });
+  add("= only in the engine", [](const NodeColumn& column) { return FormatLatency(column.engine_only); });
   if (std::ranges::any_of(nodes.columns, [](const NodeColumn& column) { return column.unmatched.count() > 0; }))
-    add("= matched with no layer", [](const NodeColumn& column) { return LatencyText(column.unmatched); });
-  add("= all of the engine's layers", [](const NodeColumn& column) { return LatencyText(column.measured); });
+    add("= matched with no layer", [](const NodeColumn& column) { return FormatLatency(column.unmatched); });
+  add("= all of the engine's layers", [](const NodeColumn& column) { return FormatLatency(column.measured); });
   add("= at layers, but for its own", [](const NodeColumn& column) { return PercentText(column.aligned_share()); });
   std::string text = FormatTable(table, width);
   const auto left_out = static_cast<std::size_t>(std::ranges::count(shown, false));
@@ -133,9 +135,9 @@ std::string NodeTableText(const NodeTable& nodes, std::size_t width, std::size_t
 std::string NodeTableCsv(const NodeTable& nodes) {
   Table table{{{"layer"}, {"op"}}, {}};
   for (const NodeColumn& column : nodes.columns) {
-    table.columns.push_back({column.source + " us"});
-    table.columns.push_back({column.source + " best us"});
-    table.columns.push_back({column.source + " within"});
+    table.columns.push_back({Printable(column.source) + " us"});
+    table.columns.push_back({Printable(column.source) + " best us"});
+    table.columns.push_back({Printable(column.source) + " within"});
   }
   for (const NodeRow& row : nodes.rows) {
     std::vector<std::string> cells = {row.name, row.op};

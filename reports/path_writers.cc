@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/table.h"
 #include "reports/kernel_name.h"
@@ -39,7 +40,7 @@ static_assert(std::size(kParts) == kPathParts);
 
 const char* TitleOf(PathPart part) { return std::ranges::find(kParts, part, &PartWords::part)->title; }
 
-std::string TimeText(std::int64_t nanoseconds) { return LatencyText(std::chrono::nanoseconds(nanoseconds)); }
+std::string TimeText(std::int64_t nanoseconds) { return FormatLatency(std::chrono::nanoseconds(nanoseconds)); }
 
 double Microseconds(std::int64_t nanoseconds) { return Latency(std::chrono::nanoseconds(nanoseconds)).count(); }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/reports/profile_view.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/table.h"
@@ -17,7 +18,7 @@ namespace {
 constexpr std::size_t kShown = 10;
 constexpr std::size_t kLongestName = 72;  // of a kernel
 
-std::string TimeText(std::int64_t nanoseconds) { return LatencyText(std::chrono::nanoseconds(nanoseconds)); }
+std::string TimeText(std::int64_t nanoseconds) { return FormatLatency(std::chrono::nanoseconds(nanoseconds)); }
 
 std::string ShareText(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? PercentText(static_cast<double>(part) / static_cast<double>(whole)) : "-";
@@ -124,8 +125,8 @@ std::string TextOf(const TimelineView& view, std::size_t width) {
 
 std::string TextOf(const LayersView& view, std::size_t width) {
   std::string text = fmt::format("{}: {}, {}, {} in layers", view.source, view.framework,
-                                 CountText(view.layers.size(), "layer"), LatencyText(view.layers_time));
-  if (view.end_to_end) text += fmt::format(", {} end to end without a profiler", LatencyText(*view.end_to_end));
+                                 CountText(view.layers.size(), "layer"), FormatLatency(view.layers_time));
+  if (view.end_to_end) text += fmt::format(", {} end to end without a profiler", FormatLatency(*view.end_to_end));
   text = IndentedText("", text, 2, width) + '\n';
   const auto share = [&view](Latency time) {
     return view.layers_time.count() > 0 ? PercentText(time / view.layers_time) : std::string("-");
@@ -135,7 +136,7 @@ std::string TextOf(const LayersView& view, std::size_t width) {
       {}};
   for (std::size_t i = 0; i < std::min(kShown, view.operators.size()); ++i) {
     const EngineOperatorRow& row = view.operators[i];
-    operators.rows.push_back({row.op, std::to_string(row.layers), LatencyText(row.time), share(row.time)});
+    operators.rows.push_back({row.op, std::to_string(row.layers), FormatLatency(row.time), share(row.time)});
   }
   text += FormatTable(operators, width);
   if (view.operators.size() > kShown) text += fmt::format("... and {} more\n", view.operators.size() - kShown);
@@ -150,7 +151,7 @@ std::string TextOf(const LayersView& view, std::size_t width) {
                 {"share", Align::kRight}},
                {}};
   for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i)
-    layers.rows.push_back({order[i]->name, order[i]->op, LatencyText(*order[i]->median), share(*order[i]->median)});
+    layers.rows.push_back({order[i]->name, order[i]->op, FormatLatency(*order[i]->median), share(*order[i]->median)});
   text += '\n' + FormatTable(layers, width);
   if (order.size() > kShown)
     text += fmt::format("... and {} more; --format csv or json has all\n", order.size() - kShown);

@@ -1,10 +1,12 @@
-#include "infimum/reports/quantity_text.h"
+#include "infimum/base/quantity_text.h"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cmath>
 #include <string_view>
+
+#include "infimum/reports/quantity_text.h"
 
 namespace infimum {
 namespace {
@@ -27,19 +29,8 @@ std::string WithPrefix(double value, const std::array<std::string_view, 6>& unit
 
 }  // namespace
 
-std::string LatencyText(Latency latency) {
-  double us = latency.count();
-  if (!std::isfinite(us)) return "-";
-  double magnitude = std::fabs(us);
-  if (magnitude == 0) return "0 µs";
-  if (magnitude < 0.9995) return ThreeDigits(us * 1e3) + " ns";
-  if (magnitude < 999.5) return ThreeDigits(us) + " µs";
-  if (magnitude < 999.5e3) return ThreeDigits(us / 1e3) + " ms";
-  return ThreeDigits(us / 1e6) + " s";
-}
-
 std::string SignedLatencyText(Latency latency) {
-  std::string text = LatencyText(latency);
+  std::string text = FormatLatency(latency);
   if (latency.count() > 0) text.insert(text.begin(), '+');
   return text;
 }
@@ -63,7 +54,7 @@ std::string PercentText(double share) {
 }
 
 std::string IntervalText(const Interval& interval) {
-  return LatencyText(interval.low) + " to " + LatencyText(interval.high);
+  return FormatLatency(interval.low) + " to " + FormatLatency(interval.high);
 }
 
 std::string CompositionText(const CompositionError& error) {

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/reports/quantity_text.h"
 #include "reports/finding_writers.h"
 #include "reports/gate_writers.h"
@@ -19,12 +20,12 @@ std::string HeadlineOf(const ModelAccount& account, const RunAccount& run) {
   const Waterfall& waterfall = run.waterfall;
   std::string text = fmt::format("{} on {}", account.model, run.framework.empty() ? "an engine" : run.framework);
   if (!run.device.empty()) text += ", " + run.device;
-  text += fmt::format(" ({}): {}", run.conditions, LatencyText(waterfall.measured));
+  text += fmt::format(" ({}): {}", run.conditions, FormatLatency(waterfall.measured));
   if (run.gap()) {
-    text += fmt::format(", {:.2f} times the bound of {}", *run.gap(), LatencyText(*waterfall.bound));
+    text += fmt::format(", {:.2f} times the bound of {}", *run.gap(), FormatLatency(*waterfall.bound));
   } else if (waterfall.floor.count() > 0) {
     text += fmt::format(", {:.2f} times the floor of {}", waterfall.measured / waterfall.floor,
-                        LatencyText(waterfall.floor));
+                        FormatLatency(waterfall.floor));
   }
   return text;
 }
@@ -34,10 +35,10 @@ std::string NotesOf(const RunAccount& run, std::size_t width) {
   const Waterfall& waterfall = run.waterfall;
   if (waterfall.demonstrated) {
     const Latency apart = waterfall.measured - *waterfall.demonstrated;
-    const std::string shown =
-        fmt::format("demonstrated: the best candidates replayed in {}{}; kernels count {:.2f} times their time alone",
-                    LatencyText(*waterfall.demonstrated),
-                    apart.count() < 0 ? ", which this run beats by " + LatencyText(-apart) : "", waterfall.in_context);
+    const std::string shown = fmt::format(
+        "demonstrated: the best candidates replayed in {}{}; kernels count {:.2f} times their time alone",
+        FormatLatency(*waterfall.demonstrated),
+        apart.count() < 0 ? ", which this run beats by " + FormatLatency(-apart) : "", waterfall.in_context);
     text += IndentedText("  ", shown, 4, width);
   }
   if (const GapStep* step = waterfall.Find(GapCause::kUnexplained); step != nullptr && !step->parts.empty()) {
@@ -49,10 +50,11 @@ std::string NotesOf(const RunAccount& run, std::size_t width) {
     text += IndentedText("  ", shown, 4, width);
   }
   for (const Inversion& inversion : run.inversions)
-    text += IndentedText("  ",
-                         fmt::format("inversion: {} lies {} above {}{}", inversion.bound, LatencyText(inversion.excess),
-                                     inversion.name, inversion.is_beyond_noise ? "" : ", within the noise of both"),
-                         4, width);
+    text +=
+        IndentedText("  ",
+                     fmt::format("inversion: {} lies {} above {}{}", inversion.bound, FormatLatency(inversion.excess),
+                                 inversion.name, inversion.is_beyond_noise ? "" : ", within the noise of both"),
+                     4, width);
   for (const std::string& remark : run.remarks) text += IndentedText("  note: ", remark, 4, width);
   return text;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/reports/comparison.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/table.h"
@@ -93,7 +94,7 @@ void AddBars(const ReportModel& report, bool color, std::vector<std::string>& li
     auto size = static_cast<std::size_t>(std::lround(share * static_cast<double>(kBarWidth)));
     std::string blocks;
     for (std::size_t i = 0; i < std::clamp<std::size_t>(size, 1, kBarWidth); ++i) blocks += "█";
-    std::string value = LatencyText(bar.latency);
+    std::string value = FormatLatency(bar.latency);
     value.insert(0, 9 - std::min<std::size_t>(9, DisplayWidth(value)), ' ');
     lines.push_back(fmt::format("  {}{}  {}", name, value, Colored(blocks, bar.tone, color)));
   }
@@ -116,9 +117,9 @@ void AddLargest(const ReportModel& report, std::size_t count, std::vector<std::s
   for (std::size_t index : largest) {
     const ComparisonRow& row = rows[index];
     std::vector<std::string> cells = {"  " + RowLabel(report, row), row.family,
-                                      LatencyText(row.bound.value_or(Latency(0)))};
+                                      FormatLatency(row.bound.value_or(Latency(0)))};
     if (compared && row.gap()) {
-      cells.push_back(LatencyText(*row.measured));
+      cells.push_back(FormatLatency(*row.measured));
       cells.push_back(SignedLatencyText(*row.gap()));
       cells.push_back(*row.bound > Latency(0) ? fmt::format("{:.2f}x", *row.measured / *row.bound) : "");
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/reports/quantity_text.h"
 #include "reports/utf8.h"
 
@@ -34,7 +35,7 @@ class Chart {
     bar_ = std::max(kLeastBar, (width == 0 ? 100 : width) - std::min(width == 0 ? 100 : width, used + 1));
   }
 
-  void Level(std::string_view name, Latency latency) { Add(name, LatencyText(latency), Latency(0), latency, "█"); }
+  void Level(std::string_view name, Latency latency) { Add(name, FormatLatency(latency), Latency(0), latency, "█"); }
   void Step(std::string_view name, Latency above, Latency latency) {
     Add("  " + std::string(name), SignedLatencyText(latency), above - latency, above, latency.count() < 0 ? "░" : "▒");
   }

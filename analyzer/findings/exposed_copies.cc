@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <string>
@@ -8,10 +9,11 @@
 namespace infimum::findings {
 
 std::optional<Finding> ExposedCopies(const TimelineFacts& facts) {
-  const std::int64_t exposed_ns = SumOf(facts.activity, &DeviceActivity::exposed_copy_ns);
-  std::int64_t span = 0, copies = 0;
+  // Devices copy at the same time: what one of them waits is the most that can be won.
+  std::int64_t exposed_ns = 0, span = 0, copies = 0;
   for (const DeviceActivity& device : facts.activity.devices) {
-    span += device.span_ns();
+    exposed_ns = std::max(exposed_ns, device.exposed_copy_ns);
+    span = std::max(span, device.span_ns());
     copies += device.copies;
   }
   if (!IsWorthTelling(exposed_ns, span)) return std::nullopt;
@@ -24,9 +26,10 @@ std::optional<Finding> ExposedCopies(const TimelineFacts& facts) {
   finding.kind = "exposed-copies";
   finding.gain = exposed;
   finding.layers = Largest({by_name.begin(), by_name.end()}, 3);
-  finding.evidence = std::to_string(copies) + (copies == 1 ? " copy, during " : " copies, during ") +
-                     FormatLatency(exposed) +
-                     " of which the device computed nothing; the largest: " + finding.layers.front();
+  finding.evidence = std::to_string(copies) + (copies == 1 ? " copy; during " : " copies; during ") +
+                     FormatLatency(exposed) + " of them " +
+                     (facts.activity.devices.size() > 1 ? "the device that copied the longest" : "the device") +
+                     " computed nothing; the largest: " + finding.layers.front();
   finding.action =
       "copy on a stream of its own from pinned memory while the step before computes (non_blocking=True), keep what "
       "every step "

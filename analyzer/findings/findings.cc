@@ -30,7 +30,8 @@ bool WaitsForDevice(std::string_view runtime_call) {
 
 std::vector<Finding> FindingsOf(const TimelineFacts& facts) {
   std::vector<Finding> found;
-  for (const auto rule : {findings::HostBound, findings::HostSynchronization, findings::ExposedCopies})
+  for (const auto rule :
+       {findings::HostBound, findings::InputBound, findings::HostSynchronization, findings::ExposedCopies})
     if (std::optional<Finding> finding = rule(facts)) found.push_back(*std::move(finding));
   std::stable_sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) { return a.gain > b.gain; });
   return found;

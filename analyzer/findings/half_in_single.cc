@@ -19,6 +19,14 @@ bool WasMovedToSingle(const ProfiledLayer& layer) {
 
 std::optional<Finding> HalfInSingle(const RunProfile& run, LayerClaims& claims) {
   TimeBy moved, casts, between, layouts;
+  // Without names that tell, what reads f32 beside such casts; a cast reads what it is to change.
+  const bool any_moved = std::ranges::any_of(run.layers, WasMovedToSingle);
+  const auto reads_single = [any_moved](const ProfiledLayer& layer) {
+    const auto is = [&layer](std::string_view type) {
+      return std::ranges::find(layer.input_tensors, type, &ProfiledTensor::dtype) != layer.input_tensors.end();
+    };
+    return any_moved && layer.op != "Cast" && !ChangesLayout(layer) && is("f32") && !is("f16");
+  };
   std::vector<std::size_t> taken;
   for (std::size_t i = 0; i < run.layers.size(); ++i) {
     const ProfiledLayer& layer = run.layers[i];
@@ -32,7 +40,7 @@ std::optional<Finding> HalfInSingle(const RunProfile& run, LayerClaims& claims) 
     else if (is_between)
       between.Add(layer.op, TimeOf(layer));
     if (is_cast || is_layout || is_between) taken.push_back(i);
-    if (WasMovedToSingle(layer)) moved.Add(layer.name, TimeOf(layer));
+    if (WasMovedToSingle(layer) || reads_single(layer)) moved.Add(layer.name, TimeOf(layer));
   }
   const Latency all = TimeOf(run);
   if (moved.count() == 0 || moved.total() < all * kLeastShare) return std::nullopt;

@@ -10,39 +10,49 @@
 namespace infimum::findings {
 
 std::optional<Finding> HostBound(const TimelineFacts& facts) {
-  std::int64_t waiting = 0, span = 0, busy = 0, work = 0, calls = 0;
+  std::map<std::int64_t, std::int64_t> by_device;
+  std::int64_t waiting = 0, launching = 0, span = 0, longest = 0, busy = 0, work = 0, calls = 0;
   std::map<std::string, std::int64_t> by_operator;
   std::int64_t gaps = 0;
   for (const HostGap& gap : HostGaps(facts)) {
-    if (gap.waited_in != kNoCall) continue;
+    const std::int64_t duration = gap.duration_ns - gap.input_ns;
+    if (gap.waited_in != kNoCall || duration <= 0) continue;
     ++gaps;
-    waiting += gap.duration_ns;
+    waiting += duration;
+    launching += gap.launch_ns;
+    by_device[facts.activity.gaps[gap.gap].device] += duration;
     const WorkOrigin& origin = facts.origins[facts.activity.gaps[gap.gap].next];
     const std::uint32_t caller = origin.operation == kNoCall ? origin.call : origin.operation;
-    by_operator[std::string(facts.timeline.names.text(facts.timeline.host_calls[caller].name))] += gap.duration_ns;
+    by_operator[std::string(facts.timeline.names.text(facts.timeline.host_calls[caller].name))] += duration;
   }
   for (const DeviceActivity& device : facts.activity.devices) {
     span += device.span_ns();
+    longest = std::max(longest, device.span_ns());
     busy += device.busy_ns();
     work += device.kernels + device.copies + device.sets;
   }
-  if (!IsWorthTelling(waiting, span)) return std::nullopt;
+  // Devices wait at the same time: what one of them waits is the most that can be won.
+  std::int64_t gain = 0;
+  for (const auto& [device, duration] : by_device) gain = std::max(gain, duration);
+  if (!IsWorthTelling(gain, longest)) return std::nullopt;
   for (const HostCall& call : facts.timeline.host_calls) calls += call.kind == HostCallKind::kRuntime ? 1 : 0;
 
   Finding finding;
   finding.kind = "host-bound";
-  finding.gain = std::chrono::nanoseconds(waiting);
+  finding.gain = std::chrono::nanoseconds(gain);
   const std::vector<std::pair<std::string, std::int64_t>> operators(by_operator.begin(), by_operator.end());
   finding.layers = Largest(operators, 5);
   const auto per_work = [&](std::int64_t total) {
     return FormatLatency(Latency(std::chrono::nanoseconds(total)) /
                          static_cast<double>(std::max<std::int64_t>(1, work)));
   };
-  finding.evidence = "the device had nothing to do in " + std::to_string(gaps) + (gaps == 1 ? " gap" : " gaps") +
-                     " because the host had not asked yet: " + FormatLatency(finding.gain) + " of " +
-                     FormatLatency(std::chrono::nanoseconds(span)) + "; " + std::to_string(work) +
-                     " pieces of work of " + per_work(busy) + " each come every " + per_work(span) + " (" +
-                     std::to_string(calls) + " calls of the runtime)";
+  finding.evidence =
+      "the device had nothing to do in " + std::to_string(gaps) + (gaps == 1 ? " gap" : " gaps") +
+      " because the host had not asked yet: " + FormatLatency(std::chrono::nanoseconds(waiting - launching)) +
+      ", and " + FormatLatency(std::chrono::nanoseconds(launching)) + " from asking to beginning, of " +
+      FormatLatency(std::chrono::nanoseconds(span)) + (by_device.size() > 1 ? " of all devices" : "") + "; " +
+      std::to_string(work) + " pieces of work of " + per_work(busy) + " each come every " + per_work(span) + " (" +
+      std::to_string(calls) + " calls of the runtime)";
   finding.action =
       "ask for more at a time: capture the step as a CUDA graph (torch.cuda.graph, "
       "torch.compile(mode=\"reduce-overhead\"); "

@@ -75,6 +75,10 @@ std::optional<Finding> HostGapsOfRun(const RunFacts& facts) {
   if (layers < facts.run.layers.size())
     finding.evidence += "; " + CountText(facts.run.layers.size() - layers, "layer") +
                         " of the profile without a time would stand here too";
+  if (facts.waterfall.measured_by == MeasuredBy::kProfiled)
+    finding.evidence +=
+        "; a profiler writes between the layers, so that most of it may be its own: time the run without it too "
+        "(infimum measure)";
   if (facts.run.profiled.empty())
     finding.evidence +=
         " (the profile does not tell how long its inferences took: if the run without the profiler shared the machine "

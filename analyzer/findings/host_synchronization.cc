@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <string>
@@ -9,22 +10,26 @@
 namespace infimum::findings {
 
 std::optional<Finding> HostSynchronization(const TimelineFacts& facts) {
-  std::int64_t waiting = 0, gaps = 0, span = 0;
+  std::map<std::int64_t, std::int64_t> by_device;
+  std::int64_t gaps = 0, longest = 0;
   std::map<std::string, std::int64_t> by_caller;
   std::vector<std::uint32_t> enclosing;
   for (const HostGap& gap : HostGaps(facts)) {
     if (gap.waited_in == kNoCall) continue;
     if (enclosing.empty()) enclosing = EnclosingOperators(facts.timeline);
     ++gaps;
-    waiting += gap.duration_ns;
+    by_device[facts.activity.gaps[gap.gap].device] += gap.duration_ns;
     const std::uint32_t outer = enclosing[gap.waited_in];
     std::string name(facts.timeline.names.text(facts.timeline.host_calls[gap.waited_in].name));
     if (outer != kNoCall)
       name += " in " + std::string(facts.timeline.names.text(facts.timeline.host_calls[outer].name));
     by_caller[name] += gap.duration_ns;
   }
-  for (const DeviceActivity& device : facts.activity.devices) span += device.span_ns();
-  if (!IsWorthTelling(waiting, span)) return std::nullopt;
+  for (const DeviceActivity& device : facts.activity.devices) longest = std::max(longest, device.span_ns());
+  // Devices wait at the same time: what one of them waits is the most that can be won.
+  std::int64_t waiting = 0;
+  for (const auto& [device, duration] : by_device) waiting = std::max(waiting, duration);
+  if (!IsWorthTelling(waiting, longest)) return std::nullopt;
   Finding finding;
   finding.kind = "host-synchronization";
   finding.gain = std::chrono::nanoseconds(waiting);

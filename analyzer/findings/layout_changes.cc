@@ -42,9 +42,7 @@ std::optional<Finding> LayoutChanges(const RunProfile& run, const std::vector<st
   if (readers.count() > 0) finding.evidence += "; the plain layout is needed by " + readers.Frequencies(4);
   finding.action = run.framework == "onnxruntime" ? "keep chains of convolutions free of operators without a kernel "
                                                     "for the blocked layout (let the exporter write "
-                                                    "HardSwish, Clip or Relu in place of their formula), and compare "
-                                                    "with graph_optimization_level extended, which "
-                                                    "leaves the plain layout everywhere"
+                                                    "HardSwish, Clip or Relu in place of their formula)"
                                                   : "give inputs and outputs the layout that the engine computes in, "
                                                     "and keep operators that force another one out of "
                                                     "chains of convolutions";

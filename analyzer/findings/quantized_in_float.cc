@@ -2,6 +2,7 @@
 #include <string>
 
 #include "analyzer/findings/engine_rules.h"
+#include "analyzer/findings/graph_optimization.h"
 #include "analyzer/findings/rules.h"
 #include "analyzer/order_alignment.h"
 #include "infimum/base/quantity_text.h"
@@ -52,12 +53,20 @@ std::optional<Finding> QuantizedInFloat(const RunProfile& run, LayerClaims& clai
       " convolutions and products run in floating point on dequantized values (" + FormatLatency(in_float.total()) +
       "), the others on 8 bits (" + FormatLatency(in_integers.total()) + "); going to and fro takes " +
       FormatLatency(conversions.total()) + " of " + FormatLatency(all) + ": " + conversions.Frequencies(3);
-  finding.action =
-      "give each of these layers a quantized output of its own (QuantizeLinear directly behind it, or behind its "
-      "activation), so "
-      "that the engine can run it on 8 bits; quantize residual sums too; a layer that must stay in float belongs at an "
-      "end of the "
-      "model, not between quantized ones";
+  const std::optional<GraphOptimization> told = ToldOptimization(run), known = OptimizationOf(run);
+  const bool is_low = known ? *known < GraphOptimization::kExtended : in_integers.count() == 0;
+  if (run.framework == "onnxruntime" && is_low)
+    finding.action = "set graph_optimization_level to ORT_ENABLE_ALL" +
+                     (told ? " (it was " + std::string(Name(*told)) + ")" : std::string(", unless it was so")) +
+                     ": from extended on a layer between DequantizeLinear and QuantizeLinear becomes one on 8 bits";
+  else
+    finding.action =
+        "give each of these layers a quantized output of its own (QuantizeLinear directly behind it, or behind its "
+        "activation), so "
+        "that the engine can run it on 8 bits; quantize residual sums too; a layer that must stay in float belongs at "
+        "an "
+        "end of the "
+        "model, not between quantized ones";
   return finding;
 }
 

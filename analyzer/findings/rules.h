@@ -17,6 +17,8 @@ inline constexpr double kLeastShare = 0.01;
 
 // The device idles because it was not asked for anything: many small launches, or a host that does other things.
 std::optional<Finding> HostBound(const TimelineFacts& facts);
+// The device idles while the host gets its next input.
+std::optional<Finding> InputBound(const TimelineFacts& facts);
 // The host stopped and waited for the device, which then idled until it was asked again.
 std::optional<Finding> HostSynchronization(const TimelineFacts& facts);
 // Copies while nothing else ran.

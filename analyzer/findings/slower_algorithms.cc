@@ -46,6 +46,13 @@ std::string OnProcessorOfOnnxRuntime(const RunFacts& facts, const std::string& f
            "; where it was, these layers are of a kind that MLAS has no blocked kernel for (channels that are no "
            "multiple of the block of 8 or 16, values that are not f32), and need one";
   }
+  if (family == "element-wise" &&
+      OptimizationOf(facts.run).value_or(GraphOptimization::kBasic) != GraphOptimization::kAll)
+    return "set graph_optimization_level to ORT_ENABLE_ALL" +
+           (told ? " (it was " + std::string(Name(*told)) + ")" : std::string(", unless it was so")) +
+           ": it makes element-wise layers part of the convolutions and products before them; what is left then needs "
+           "a "
+           "faster kernel";
   return "no option of a session chooses another kernel for such a layer: build ONNX Runtime with the oneDNN provider "
          "(--use_dnnl), or bring the kernel of MLAS to what the candidates below reach on the same shapes";
 }

@@ -48,7 +48,8 @@ std::string Printed(const char* format, double value) {
 
 // Three significant digits without an exponent.
 std::string ThreeDigits(double value) {
-  return Printed(value >= 99.95 ? "%.0f" : value >= 9.995 ? "%.1f" : "%.2f", value);
+  const double size = std::fabs(value);
+  return Printed(size >= 99.95 ? "%.0f" : size >= 9.995 ? "%.1f" : "%.2f", value);
 }
 
 }  // namespace
@@ -95,7 +96,7 @@ Result<Bytes> ParseByteCount(std::string_view text) {
 std::string FormatDuration(Clock::Duration duration) {
   const double seconds = std::chrono::duration<double>(duration).count();
   if (seconds < 0) return "0 s";
-  if (seconds < 1e-3) return Printed("%.0f us", seconds * 1e6);
+  if (seconds < 1e-3) return Printed("%.0f µs", seconds * 1e6);
   if (seconds < 1) return Printed("%.0f ms", seconds * 1e3);
   if (seconds < 9.95) return Printed(std::fmod(seconds, 1.0) == 0 ? "%.0f s" : "%.1f s", seconds);
   const auto whole = std::llround(seconds);
@@ -106,9 +107,13 @@ std::string FormatDuration(Clock::Duration duration) {
 
 std::string FormatLatency(Latency latency) {
   const double us = latency.count();
-  if (us >= 999500) return ThreeDigits(us / 1e6) + " s";
-  if (us >= 999.5) return ThreeDigits(us / 1e3) + " ms";
-  return ThreeDigits(us) + " us";
+  const double size = std::fabs(us);
+  if (!std::isfinite(us)) return "-";
+  if (size == 0) return "0 µs";
+  if (size < 0.9995) return ThreeDigits(us * 1e3) + " ns";
+  if (size < 999.5) return ThreeDigits(us) + " µs";
+  if (size < 999.5e3) return ThreeDigits(us / 1e3) + " ms";
+  return ThreeDigits(us / 1e6) + " s";
 }
 
 std::string FormatByteCount(Bytes bytes) {

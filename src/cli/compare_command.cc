@@ -37,6 +37,27 @@ struct CompareOptions {
   std::string output = "-";
 };
 
+// Each run's times against those of the baseline's file; where the file tells of layers, it is held against the model
+// too.
+Status AddBaselineGates(const CompareOptions& options, const RunComparisonOptions& asked,
+                        const RunComparison& comparison, std::vector<Gate>& gates) {
+  if (options.baseline.empty()) return {};
+  INFIMUM_ASSIGN_OR_RETURN(std::vector<NamedProfile> baseline, ReadProfiles({options.baseline}));
+  const auto* run = std::get_if<RunProfile>(&baseline.front().profile);
+  if (run != nullptr && run->layers.empty()) {
+    for (const ComparedRun& compared : comparison.runs)
+      gates.push_back(
+          BaselineGate({compared.name, compared.run}, {baseline.front().source, *run}, options.threshold / 100));
+    return {};
+  }
+  RunComparisonOptions alone = asked;
+  alone.overrides.clear();
+  INFIMUM_ASSIGN_OR_RETURN(const RunComparison before, CompareRuns(alone, std::move(baseline)));
+  for (const ComparedRun& compared : comparison.runs)
+    gates.push_back(BaselineGate(comparison, compared, before, options.threshold / 100));
+  return {};
+}
+
 // Each run's times against those of the baseline's file.
 Status AddBaselineGates(const CompareOptions& options, const std::vector<JudgedRun>& runs, std::vector<Gate>& gates) {
   if (options.baseline.empty()) return {};
@@ -89,12 +110,9 @@ Result<int> CompareWithModel(const CompareOptions& options, std::vector<NamedPro
   }
   INFIMUM_ASSIGN_OR_RETURN(const RunComparison comparison, CompareRuns(asked, std::move(profiles)));
   ModelAccount account = AccountOf(comparison, asked);
-  std::vector<JudgedRun> judged;
-  for (const ComparedRun& run : comparison.runs) {
-    if (options.max_gap > 0) account.gates.push_back(GapGate(run, options.max_gap));
-    judged.push_back({run.name, run.run});
-  }
-  INFIMUM_RETURN_IF_ERROR(AddBaselineGates(options, judged, account.gates));
+  if (options.max_gap > 0)
+    for (const ComparedRun& run : comparison.runs) account.gates.push_back(GapGate(run, options.max_gap));
+  INFIMUM_RETURN_IF_ERROR(AddBaselineGates(options, asked, comparison, account.gates));
   std::string text;
   switch (options.format) {
     case OutputFormat::kTable: {

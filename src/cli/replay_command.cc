@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/workflow/replay.h"
 #include "src/cli/command.h"
@@ -49,16 +50,16 @@ std::string Describe(const Replay& replay) {
       std::count_if(result.parts.begin(), result.parts.end(), [](const ReplayPart& part) { return part.is_reorder; }));
   Latency reordering{0};
   for (const ReplayPart& part : result.parts) reordering += part.is_reorder ? part.alone : Latency{0};
-  std::string text = fmt::format("  R (demonstrated)    {}\n", LatencyText(result.demonstrated()));
+  std::string text = fmt::format("  R (demonstrated)    {}\n", FormatLatency(result.demonstrated()));
   text += fmt::format(
       "  sum of its parts    each alone {} with warm caches, {} with weights from memory; {} as they take\n"
       "                      between their neighbours\n",
-      LatencyText(result.sum_alone(CacheState::kWarm)), LatencyText(result.sum_alone(CacheState::kColdWeights)),
-      LatencyText(result.sum_in_loop()));
+      FormatLatency(result.sum_alone(CacheState::kWarm)), FormatLatency(result.sum_alone(CacheState::kColdWeights)),
+      FormatLatency(result.sum_in_loop()));
   text += fmt::format("  composition error   R is {}\n", CompositionText(ErrorOf(result)));
   text += fmt::format("  weights             {}\n", WhyThatState(result));
   text += fmt::format("  parts               {} steps, {} changes of layout ({})\n", result.parts.size() - reorders,
-                      reorders, LatencyText(reordering));
+                      reorders, FormatLatency(reordering));
   text += fmt::format("  memory              {:.1f} MiB of weights, {:.1f} MiB for all intermediates\n",
                       static_cast<double>(result.weights.value) / (1 << 20),
                       static_cast<double>(result.arena.value) / (1 << 20));
@@ -78,7 +79,7 @@ std::string Describe(const Replay& replay) {
     const ReplayPart& part = *parts[i];
     if (part.in_loop <= part.alone) break;
     text += fmt::format("    {:<40} {:<44} alone {}, in the loop {}\n", part.name, part.candidate,
-                        LatencyText(part.alone), LatencyText(part.in_loop));
+                        FormatLatency(part.alone), FormatLatency(part.in_loop));
   }
   return text;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 
 namespace infimum::ingest {
@@ -146,12 +147,12 @@ Result<RunProfile> ChakraWorkload::Finish(const Json& top) && {
       "profiler of the same run has them");
   if (kernels_ == 0) run.warnings.push_back("It shows no kernel: the layers' times are the host's");
   if (without_kernels > 0) {
-    run.warnings.push_back(fmt::format("{} of {} operators started no kernel and count as 0 us on the device",
+    run.warnings.push_back(fmt::format("{} of {} operators started no kernel and count as 0 µs on the device",
                                        without_kernels, run.layers.size()));
   }
   if (strays_ > 0) {
-    run.warnings.push_back(
-        fmt::format("{} of {} kernels ({:.0f} us) belong to no operator", strays_, kernels_, stray_us_));
+    run.warnings.push_back(fmt::format("{} of {} kernels ({}) belong to no operator", strays_, kernels_,
+                                       FormatLatency(Latency(stray_us_))));
   }
   INFIMUM_ASSIGN_OR_RETURN(run.model_name, TextField(top, "workload_name"));
   for (const char* setting : {"ngpus", "soc"}) {

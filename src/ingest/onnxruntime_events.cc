@@ -68,6 +68,12 @@ class EventReader {
   OnnxRuntimeEvents Finish(const TraceFrame& frame) && {
     for (const OnnxRuntimeKernel& kernel : JoinByCorrelation(events_.executions, correlated_, events_.kernels))
       AddStray(kernel);
+    events_.shapes_vary = 2 * std::ranges::count(shapes_, true, &Shapes::vary) > std::ssize(shapes_);
+    // Nodes that ran on several threads: at once, or inferences at once. The pool of a node says nothing then.
+    const auto ran_beside = [this](const OnnxRuntimeExecution& one) {
+      return one.thread != events_.executions.front().thread;
+    };
+    if (std::ranges::any_of(events_.executions, ran_beside)) events_.threads.reset();
     for (const auto& [name, kernels] : awaited_)
       for (const OnnxRuntimeKernel& kernel : kernels) AddStray(kernel);
     events_.remarks = Remarks(frame);
@@ -81,6 +87,18 @@ class EventReader {
     // The layer of the last number of a node: nearly always the only one.
     NameId node_index = kNoName;
     std::uint32_t layer = kNone;
+  };
+
+  // What a layer's executions read: in a body of a loop, or behind what depends on the data, not always the same.
+  struct Shapes {
+    std::optional<std::size_t> first;  // a hash of the text
+    bool vary = false;
+
+    void Read(std::string_view token) {
+      const std::size_t hash = std::hash<std::string_view>()(token);
+      vary = vary || (first && *first != hash);
+      first = first.value_or(hash);
+    }
   };
 
   Status TakeSession() {
@@ -179,7 +197,10 @@ class EventReader {
     INFIMUM_ASSIGN_OR_RETURN(const std::string_view node_index, node_index_.Text());
     INFIMUM_ASSIGN_OR_RETURN(const std::string_view provider, provider_.Text());
     Event& known = EventOf(event);
-    if (known.layer != kNone && events_.names.text(known.node_index) == node_index) return known.layer;
+    if (known.layer != kNone && events_.names.text(known.node_index) == node_index) {
+      shapes_[known.layer].Read(inputs_.token());
+      return known.layer;
+    }
     const NameId node = events_.names.Intern(node_index);
     auto entry = layers_.find(LayerKey(event, node));
     if (entry == layers_.end()) {
@@ -192,7 +213,9 @@ class EventReader {
       layer.provider = provider;
       layer.input_tensors = TensorsOf(inputs);
       layer.output_tensors = TensorsOf(outputs);
+      shapes_.emplace_back();
     }
+    shapes_[entry->second].Read(inputs_.token());
     known.node_index = node;
     known.layer = entry->second;
     return known.layer;
@@ -224,6 +247,7 @@ class EventReader {
   OnnxRuntimeEvents events_;
   std::vector<Event> by_name_;  // by NameId
   std::unordered_map<std::uint64_t, std::uint32_t> layers_;
+  std::vector<Shapes> shapes_;  // by layer
   std::unordered_map<std::int64_t, std::uint32_t> threads_;
   std::pair<std::int64_t, std::uint32_t> last_thread_;
   std::unordered_map<NameId, std::vector<OnnxRuntimeKernel>> awaited_;  // by the event that is to come

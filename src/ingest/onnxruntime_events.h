@@ -44,6 +44,7 @@ struct OnnxRuntimeEvents {
   std::vector<OnnxRuntimeExecution> executions;
   std::vector<OnnxRuntimeKernel> kernels;  // and copies
   NameTable names;                         // of kernels, and of events
+  bool shapes_vary = false;                // most nodes read other shapes in one execution than in another
   std::optional<std::int64_t> threads;     // that nodes may use; absent: not told
   // Kernels and copies that no node started: mostly copies of inputs and outputs.
   std::int64_t stray_kernels = 0;

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "infimum/base/check.h"
+#include "infimum/base/quantity_text.h"
 #include "src/ingest/onnxruntime_events.h"
 
 namespace infimum {
@@ -210,6 +211,11 @@ Result<RunProfile> ReadOnnxRuntimeProfile(std::istream& input, std::string_view 
   run.framework = "onnxruntime";
   run.warnings = std::move(events.remarks);
   run.threads = events.threads;
+  run.shapes_vary = events.shapes_vary;
+  if (run.shapes_vary)
+    run.warnings.emplace_back(
+        "nodes read other shapes in some inferences than in others: the times are medians over different work; profile "
+        "one shape at a time");
   Placement placement = Place(events, run.warnings);
   run.profiled = std::move(placement.profiled);
   const std::vector<bool> on_device = OnDevice(events);
@@ -260,14 +266,14 @@ Result<RunProfile> ReadOnnxRuntimeProfile(std::istream& input, std::string_view 
         launched_alone));
   }
   if (without_kernels > 0) {
-    run.warnings.push_back(fmt::format("{} of {} layers on the GPU started no kernel and count as 0 us there",
+    run.warnings.push_back(fmt::format("{} of {} layers on the GPU started no kernel and count as 0 µs there",
                                        without_kernels, with_kernels + without_kernels));
   }
   if (events.stray_kernels > 0) {
     run.warnings.push_back(
-        fmt::format("{} kernels and copies ({:.0f} us of the whole profile) belong to no layer: "
+        fmt::format("{} kernels and copies ({} of the whole profile) belong to no layer: "
                     "mostly inputs and outputs that were copied",
-                    events.stray_kernels, events.stray_time.count()));
+                    events.stray_kernels, FormatLatency(events.stray_time)));
   }
   return run;
 }

@@ -68,10 +68,13 @@ Result<ProfiledLayer> ReadLayer(const Json& json) {
   return layer;
 }
 
-const Json& ListField(const Json& document, const char* name) {
+// Null and what is not there are an empty list.
+Result<const Json*> ListField(const Json& document, const char* name) {
   static const Json empty = Json::array();
   const auto found = document.find(name);
-  return found != document.end() && found->is_array() ? *found : empty;
+  if (found == document.end() || found->is_null()) return &empty;
+  if (!found->is_array()) return Error{fmt::format("'{}' is no list", name)};
+  return &*found;
 }
 
 Result<Latency> ReadLatency(const Json& object, const char* name) {
@@ -109,7 +112,8 @@ Status ReadProfile(const Json& document, const std::string& path, RunProfile& ru
   if (!run.threads) run.threads = profile.threads;
   run.warnings.insert(run.warnings.end(), profile.warnings.begin(), profile.warnings.end());
   std::map<std::string, ProfiledLayer> nodes;
-  for (const Json& json : ListField(document, "engine_nodes")) {
+  INFIMUM_ASSIGN_OR_RETURN(const Json* const engine_nodes, ListField(document, "engine_nodes"));
+  for (const Json& json : *engine_nodes) {
     INFIMUM_ASSIGN_OR_RETURN(ProfiledLayer node, ReadLayer(json));
     const std::string name = node.name;
     nodes.emplace(name, std::move(node));
@@ -141,12 +145,14 @@ Result<RunProfile> ReadDocument(const Json& document) {
   INFIMUM_ASSIGN_OR_RETURN(run.device, ingest::TextField(document, "device"));
   INFIMUM_ASSIGN_OR_RETURN(run.settings, ingest::TextMapField(document, "settings"));
   INFIMUM_ASSIGN_OR_RETURN(run.warnings, ingest::TextsField(document, "warnings"));
-  if (const auto dims = document.find("dims"); dims != document.end() && dims->is_object()) {
+  if (const auto dims = document.find("dims"); dims != document.end() && !dims->is_null()) {
+    if (!dims->is_object()) return Error{"'dims' is no object of numbers by name"};
     for (const auto& [name, extent] : dims->items()) {
       INFIMUM_ASSIGN_OR_RETURN(run.dims[name], ingest::IntegerField(*dims, name.c_str(), 0, std::int64_t{1} << 40, 0));
     }
   }
-  for (const Json& json : ListField(document, "end_to_end")) {
+  INFIMUM_ASSIGN_OR_RETURN(const Json* const end_to_end, ListField(document, "end_to_end"));
+  for (const Json& json : *end_to_end) {
     if (!json.is_object()) return Error{"'end_to_end' holds what is not an object"};
     RunRepetition repetition;
     INFIMUM_ASSIGN_OR_RETURN(repetition.samples, ingest::LatenciesField(json, "samples_us"));
@@ -154,7 +160,8 @@ Result<RunProfile> ReadDocument(const Json& document) {
   }
   if (run.framework.empty()) return Error{"'framework' is missing"};
   if (run.end_to_end.empty()) return Error{"'end_to_end' has no samples"};
-  for (const Json& json : ListField(document, "layers")) {
+  INFIMUM_ASSIGN_OR_RETURN(const Json* const layers, ListField(document, "layers"));
+  for (const Json& json : *layers) {
     INFIMUM_ASSIGN_OR_RETURN(ProfiledLayer layer, ReadLayer(json));
     run.layers.push_back(std::move(layer));
   }

@@ -61,7 +61,7 @@ std::string FirstAnswer(const Bracket& bracket, const Plan& plan, std::chrono::s
                         std::chrono::duration<double> after) {
   std::string text = fmt::format(
       "first answer after {:.1f} s: no program can take less than {} here (floor); with conventional arithmetic {}",
-      after.count(), LatencyText(bracket.floor.latency), LatencyText(bracket.conventional_floor.latency));
+      after.count(), FormatLatency(bracket.floor.latency), FormatLatency(bracket.conventional_floor.latency));
   const std::size_t count = plan.entries.size();
   if (count == 0) return text + "; nothing is left to be measured";
   const auto guess = std::chrono::duration_cast<std::chrono::seconds>(kGuessedForEach * static_cast<double>(count));

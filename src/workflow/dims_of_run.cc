@@ -10,10 +10,17 @@ namespace {
 
 using Dims = std::map<std::string, std::int64_t>;
 
+bool IsFloat(std::string_view type) { return type == "f32" || type == "f16" || type == "bf16" || type == "f64"; }
+
+// An engine may have cast an input to another type of floats before its first reader.
+bool IsOfType(const ProfiledTensor& tensor, DataType type) {
+  return tensor.dtype.empty() || tensor.dtype == Name(type) || (IsFloat(tensor.dtype) && IsFloat(Name(type)));
+}
+
 // What the symbols are if `tensor` is the input; nullopt where it cannot be.
 std::optional<Dims> BindingOf(const DeclaredInput& input, const ProfiledTensor& tensor, const Dims& known) {
   if (tensor.dims.size() != input.dims.size()) return std::nullopt;
-  if (!tensor.dtype.empty() && tensor.dtype != Name(input.type)) return std::nullopt;
+  if (!IsOfType(tensor, input.type)) return std::nullopt;
   Dims found;
   for (std::size_t axis = 0; axis < input.dims.size(); ++axis) {
     const std::int64_t size = tensor.dims[axis];

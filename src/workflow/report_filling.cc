@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "infimum/analyzer/run_latency.h"
+#include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "infimum/reports/bound_table.h"
 #include "infimum/reports/quantity_text.h"
@@ -204,7 +205,7 @@ void FillAdvice(const ReportSources& sources, ReportModel& report) {
         {fmt::format(
              "The floor is {} above {}, which happened: it is wrong here. It was decided by {}; a rate that was "
              "measured too low is measured again by `infimum analyze`, which keeps the best",
-             LatencyText(inversion.excess), inversion.name, report.floor.decided_by),
+             FormatLatency(inversion.excess), inversion.name, report.floor.decided_by),
          ""});
   }
   if (!report.run) return;

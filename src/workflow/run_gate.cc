@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "infimum/analyzer/finding.h"
 #include "infimum/analyzer/run_latency.h"
+#include "infimum/base/quantity_text.h"
 #include "infimum/measurement/verdict.h"
 #include "infimum/reports/quantity_text.h"
 #include "src/workflow/run_conditions.h"
@@ -56,6 +58,9 @@ std::optional<std::string> GapObstacle(const ComparedRun& compared) {
     return fmt::format("--max-gap needs a bound of the whole model, and {} of its time was never measured{}",
                        PercentText(compared.bracket.coverage.missing),
                        compared.lacking.empty() ? "" : ": " + compared.lacking);
+  if (waterfall.measured_by == MeasuredBy::kLayers)
+    return "--max-gap needs the time of a whole inference, and the profile has times of layers alone; `infimum measure "
+           "-o` writes runs that have both";
   if (!compared.differences.empty())
     return fmt::format("--max-gap needs a run of what the bound is of: {}", fmt::join(compared.differences, "; "));
   if (compared.threads_are_assumed)
@@ -76,12 +81,12 @@ std::optional<std::string> GapObstacle(const ComparedRun& compared) {
     return fmt::format(
         "it takes {}, and no program can take less than {} here: a run of other dimensions, another device, or a time "
         "of something else",
-        LatencyText(waterfall.measured), LatencyText(waterfall.floor));
+        FormatLatency(waterfall.measured), FormatLatency(waterfall.floor));
   if (BeatsBound(compared, gap))
     return fmt::format(
         "it takes {}, {:.3f} times the bound of {}, and a bound that a run beats is none to hold it against: "
         "`infimum bound --observed` counts the engine's own kernels, `infimum confirm` measures again what decides it",
-        LatencyText(waterfall.measured), gap, LatencyText(*waterfall.bound));
+        FormatLatency(waterfall.measured), gap, FormatLatency(*waterfall.bound));
   return std::nullopt;
 }
 
@@ -112,8 +117,8 @@ Gate GapGate(const ComparedRun& run, double most) {
   const double gap = waterfall.measured / *waterfall.bound;
   const bool held = gap <= most;
   return {"max-gap", run.name, held ? "within" : "above",
-          fmt::format("takes {}, {:.3f} times the bound of {}; allowed are {:g} times", LatencyText(waterfall.measured),
-                      gap, LatencyText(*waterfall.bound), most),
+          fmt::format("takes {}, {:.3f} times the bound of {}; allowed are {:g} times",
+                      FormatLatency(waterfall.measured), gap, FormatLatency(*waterfall.bound), most),
           held ? GateOutcome::kHeld : GateOutcome::kNotHeld};
 }
 
@@ -125,14 +130,17 @@ Gate BaselineGate(const JudgedRun& judged, const JudgedRun& before, double thres
                     before.name, fmt::join(differences, ", ")));
   const Level levels[] = {{"end to end", RepetitionsOf(judged.run), RepetitionsOf(before.run)},
                           {"under the profiler", Profiled(judged.run), Profiled(before.run)}};
-  const Level* without_spread = nullptr;
-  for (const Level& level : levels) {
-    if (level.subject.empty() || level.reference.empty()) continue;
-    const std::optional<RatioInterval> ratio = RatioOf(level.subject, level.reference);
-    if (!ratio) {
-      if (without_spread == nullptr) without_spread = &level;
-      continue;
-    }
+  // Whoever timed both runs end to end asks about that, and about nothing else.
+  const auto common = std::ranges::find_if(
+      levels, [](const Level& level) { return !level.subject.empty() && !level.reference.empty(); });
+  if (common == std::end(levels))
+    return not_judged(fmt::format(
+        "--baseline needs end-to-end samples of both runs, or the inferences under the profiler of both, and there are "
+        "no end-to-end samples{}; `infimum measure -o` writes runs that have them",
+        RepetitionsOf(judged.run).empty() ? (RepetitionsOf(before.run).empty() ? "" : " of this one")
+                                          : " of " + before.name));
+  const Level& level = *common;
+  if (const std::optional<RatioInterval> ratio = RatioOf(level.subject, level.reference)) {
     const Verdict verdict = Compare(level.subject, level.reference, threshold);
     const Latency now = PointValue(level.subject), then = PointValue(level.reference);
     Gate gate{"baseline", judged.name, std::string(Name(verdict)), "",
@@ -140,30 +148,49 @@ Gate BaselineGate(const JudgedRun& judged, const JudgedRun& before, double thres
     gate.text = fmt::format(
         "{}: {} {} against {} of {} ({:+.1f} %, by the spread of both between {:+.1f} and {:+.1f} %), "
         "where {:g} % matter",
-        gate.verdict, LatencyText(now), level.what, LatencyText(then), before.name, 100 * (now / then - 1),
+        gate.verdict, FormatLatency(now), level.what, FormatLatency(then), before.name, 100 * (now / then - 1),
         100 * (ratio->low - 1), 100 * (ratio->high - 1), 100 * threshold);
     if (verdict == Verdict::kUndecided)
       gate.text += fmt::format("; {} and {} do not tell, more would (infimum measure --repetitions)",
                                SamplesText(level.subject), SamplesText(level.reference));
     return gate;
   }
-  if (without_spread == nullptr)
-    return not_judged(fmt::format(
-        "--baseline needs end-to-end samples of both runs, or the inferences under the profiler of both, and there are "
-        "no end-to-end samples{}; `infimum measure -o` writes runs that have them",
-        RepetitionsOf(judged.run).empty() ? (RepetitionsOf(before.run).empty() ? "" : " of this one")
-                                          : " of " + before.name));
   const auto is_no_time = [](const Repetition& repetition) { return !(repetition.median.count() > 0); };
-  if (std::ranges::any_of(without_spread->subject, is_no_time) ||
-      std::ranges::any_of(without_spread->reference, is_no_time))
+  if (std::ranges::any_of(level.subject, is_no_time) || std::ranges::any_of(level.reference, is_no_time))
     return not_judged(fmt::format("--baseline needs times, and {} holds inferences of 0 µs {}",
-                                  std::ranges::any_of(without_spread->subject, is_no_time) ? "this run" : before.name,
-                                  without_spread->what));
+                                  std::ranges::any_of(level.subject, is_no_time) ? "this run" : before.name,
+                                  level.what));
   return not_judged(fmt::format(
       "--baseline needs a spread to tell a difference from noise, and {} against {} of {} {} have none: two "
       "repetitions "
       "of each would (infimum measure --repetitions), or six inferences",
-      SamplesText(without_spread->subject), SamplesText(without_spread->reference), before.name, without_spread->what));
+      SamplesText(level.subject), SamplesText(level.reference), before.name, level.what));
+}
+
+Gate BaselineGate(const RunComparison& comparison, const ComparedRun& run, const RunComparison& before,
+                  double threshold) {
+  const ComparedRun& baseline = before.runs.front();
+  std::vector<std::string> differences;
+  const std::map<std::string, std::int64_t>& dims = comparison.models[run.model].dims;
+  const std::map<std::string, std::int64_t>& other = before.models[baseline.model].dims;
+  if (dims != other) differences.push_back(fmt::format("has {} instead of {}", DimsText(dims), DimsText(other)));
+  if (IsNarrower(run.run, run.waterfall.rows, baseline.run, baseline.waterfall.rows))
+    differences.emplace_back("computes in narrower types");
+  if (IsNarrower(baseline.run, baseline.waterfall.rows, run.run, run.waterfall.rows))
+    differences.emplace_back("computes in wider types");
+  const Alignment& alignment = baseline.alignment;
+  const Latency meant = alignment.measured - alignment.own;
+  if (alignment.unmatched > meant * kMostElsewhere)
+    differences.push_back(fmt::format("is of this model, which {} of the baseline's layers' time is not",
+                                      PercentText(alignment.unmatched / meant)));
+  if (run.run.shapes_vary || baseline.run.shapes_vary)
+    differences.emplace_back("holds inferences of different shapes, or the baseline does");
+  if (!differences.empty())
+    return NotJudged(
+        "baseline", run.name,
+        fmt::format("--baseline needs a run of the same, and against {} it {}; measure that again like this",
+                    baseline.name, fmt::join(differences, ", ")));
+  return BaselineGate({run.name, run.run}, {baseline.name, baseline.run}, threshold);
 }
 
 }  // namespace infimum

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "infimum/base/quantity_text.h"
 #include "infimum/db/store.h"
 #include "infimum/reports/quantity_text.h"
 #include "src/workflow/run_conditions.h"
@@ -34,6 +35,42 @@ std::string AnalyzeCommand(const RunComparisonOptions& options, const ComparedMo
   if (selection.threads != 1) command += fmt::format(" --threads {}", selection.threads);
   if (selection.contract) command += fmt::format(" --contract {}", Name(*selection.contract));
   return command;
+}
+
+// More of the time at layers of other sizes, and it is another model's.
+constexpr double kMostConflicting = 0.1;
+
+double ElementsOf(const std::vector<std::int64_t>& dims) {
+  double count = 1;
+  for (const std::int64_t extent : dims) count *= static_cast<double>(extent);
+  return count;
+}
+
+// Of the time of rows that tell what they make: of those that make nothing of the size of any output of their layers.
+// A layout in blocks fills channels up.
+double ConflictingShare(const ModelGraph& graph, const RunProfile& run, const Alignment& alignment) {
+  constexpr double kFilledUp = 2;
+  Latency told{0}, conflicting{0};
+  for (const AlignedRow& row : alignment.rows) {
+    if (row.layers.empty() || !row.measured || row.inside_body) continue;
+    bool tells = false, fits = false;
+    for (const std::size_t engine : row.engine_layers) {
+      for (const ProfiledTensor& made : run.layers[engine].output_tensors) {
+        for (const LayerId layer : row.layers) {
+          for (const std::optional<ValueId>& output : graph.layer(layer).outputs) {
+            if (!output || !graph.value(*output).shape) continue;
+            tells = true;
+            const double ratio = ElementsOf(made.dims) / ElementsOf(graph.value(*output).shape->dims);
+            fits = fits || (ratio > 1 / kFilledUp && ratio < kFilledUp);
+          }
+        }
+      }
+    }
+    if (!tells) continue;
+    told += *row.measured;
+    if (!fits) conflicting += *row.measured;
+  }
+  return told.count() > 0 ? conflicting / told : 0;
 }
 
 }  // namespace
@@ -97,6 +134,20 @@ void TellNarrowerTypes(ComparedRun& compared) {
 void TellPoorAlignment(const ComparedModel& model, ComparedRun& compared) {
   const Alignment& alignment = compared.alignment;
   const ModelGraph& graph = model.graph;
+  if (compared.run.shapes_vary)
+    AddDifference("its inferences had different shapes: no time of it is of one workload", compared);
+  if (alignment.scale) compared.differences.emplace_back("it ran in other dimensions");
+  if (const double share = ConflictingShare(graph, compared.run, alignment);
+      !alignment.scale && share > kMostConflicting)
+    AddDifference(fmt::format("layers with {} of the matched time make tensors of other sizes than this model's of the "
+                              "same name: it is of another model, or other dimensions",
+                              PercentText(share)),
+                  compared);
+  if (compared.waterfall.floor.count() > 0 && compared.waterfall.measured < compared.waterfall.floor)
+    compared.remarks.push_back(fmt::format(
+        "it takes {}, less than any program can ({}): other dimensions or another device, or equal weights that the "
+        "engine keeps once",
+        FormatLatency(compared.waterfall.measured), FormatLatency(compared.waterfall.floor)));
   compared.remarks.insert(compared.remarks.end(), alignment.remarks.begin(), alignment.remarks.end());
   const Latency meant = alignment.measured - alignment.own;
   // Of another file it is said that its layers are matched as well as they can be.
@@ -126,7 +177,7 @@ void TellScatter(ComparedRun& compared) {
       fmt::format("the layers' medians and what stands between them make {}, the run took {}: other work seems to have "
                   "disturbed one of "
                   "the two; measure again on a quiet machine",
-                  LatencyText(waterfall.measured - waterfall.scatter), LatencyText(waterfall.measured)));
+                  FormatLatency(waterfall.measured - waterfall.scatter), FormatLatency(waterfall.measured)));
 }
 
 }  // namespace infimum

@@ -83,7 +83,7 @@ TEST(BenanzaBracket, AConvolutionWithABiasIsTwoRows) {
   EXPECT_EQ(bracket.layers[0].status, LatencyStatus::kMeasured);
   EXPECT_EQ(bracket.layers[0].latency, Latency(5));
   EXPECT_EQ(bracket.layers[0].candidate->algorithm, "fast");
-  EXPECT_EQ(bracket.layers[0].reason, "convolution 3 us, bias 2 us");
+  EXPECT_EQ(bracket.layers[0].reason, "convolution 3.00 µs, bias 2.00 µs");
   EXPECT_TRUE(bracket.layers[0].on_critical_path);
   EXPECT_DOUBLE_EQ(bracket.coverage.measured, 1);
   EXPECT_EQ(bracket.floor.latency, rows.floor);

@@ -68,6 +68,16 @@ TEST(QuantizedInFloatFinding, NamesTheLayersThatStayedInFloat) {
   EXPECT_THAT(finding->evidence, HasSubstr("2 of 3 convolutions and products run in floating point"));
 }
 
+TEST(QuantizedInFloatFinding, BelowTheExtendedLevelThatIsTheCause) {
+  RunProfile run =
+      RunOf({Layer("q", "QuantizeLinear", 10), Layer("d", "DequantizeLinear", 30), Layer("c", "Conv", 400)});
+  EXPECT_THAT(FindingOf(run, "quantized-layers-in-float")->action, HasSubstr("ORT_ENABLE_ALL, unless it was so"));
+  run.settings = {{"graph_optimization_level", "basic"}};
+  EXPECT_THAT(FindingOf(run, "quantized-layers-in-float")->action, HasSubstr("ORT_ENABLE_ALL (it was basic)"));
+  run.settings = {{"graph_optimization_level", "all"}};
+  EXPECT_THAT(FindingOf(run, "quantized-layers-in-float")->action, HasSubstr("a quantized output of its own"));
+}
+
 TEST(QuantizedInFloatFinding, IsNotThereForAFloatModelNorAWholeQuantizedOne) {
   EXPECT_FALSE(FindingOf(RunOf({Layer("c", "Conv", 100), Layer("t", "Transpose", 50)}), "quantized-layers-in-float"));
   EXPECT_FALSE(FindingOf(
@@ -82,8 +92,16 @@ TEST(HalfInSingleFinding, IsToldByTheNamesThatTheEngineGave) {
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->gain, Latency(28));
   EXPECT_THAT(finding->evidence, HasSubstr("1 of 3 layers"));
-  EXPECT_THAT(finding->evidence, HasSubstr("Max (once): 20.0 us"));
+  EXPECT_THAT(finding->evidence, HasSubstr("Max (once): 20.0 µs"));
   EXPECT_THAT(finding->action, HasSubstr("run the f32 model"));
+}
+
+TEST(HalfInSingleFinding, CountsWhatReadsSinglePrecisionUnderItsOwnName) {
+  RunProfile run = RunOf(
+      {Layer("InsertedPrecisionFreeCast_x", "Cast", 8), Layer("conv", "Conv", 100), Layer("gather", "Gather", 3)});
+  run.layers[1].input_tensors = {{"f32", {1, 3, 8, 8}, ""}};
+  run.layers[2].input_tensors = {{"f16", {10, 8}, ""}, {"s64", {1}, ""}};
+  EXPECT_THAT(FindingOf(run, "half-precision-not-used")->evidence, HasSubstr("2 of 3 layers, 108 µs of 111 µs"));
 }
 
 TEST(HalfInSingleFinding, ACastOfTheModelIsNone) {

@@ -66,6 +66,35 @@ TEST(HostBoundFinding, HiddenHostTimeIsNoGain) {
   EXPECT_EQ(finding->gain, Nanoseconds(850 - 600));
 }
 
+TEST(HostBoundFinding, SaysHowMuchOfItIsLaunching) {
+  EXPECT_THAT(FindingOf(Steps(1000, 100).Build(), "host-bound")->evidence,
+              HasSubstr("not asked yet: 7.74 µs, and 360 ns from asking to beginning"));
+}
+
+TEST(HostBoundFinding, DevicesThatWaitAtTheSameTimeWinItOnce) {
+  TimelineBuilder builder;
+  for (const std::int64_t i : {0, 1}) {
+    builder.Call(HostCallKind::kRuntime, "cudaLaunchKernel", i * 1000, 20, 2 * i);
+    builder.Call(HostCallKind::kRuntime, "cudaLaunchKernel", i * 1000 + 30, 20, 2 * i + 1);
+    builder.Work("k", i * 1000 + 50, 100, 2 * i, 0).Work("k", i * 1000 + 80, 100, 2 * i + 1, 2);
+  }
+  EXPECT_EQ(FindingOf(builder.Build(), "host-bound")->gain, Nanoseconds(900));
+}
+
+TEST(InputBoundFinding, IsTheTimeInTheDataLoader) {
+  TimelineBuilder builder = Steps(1000, 100);
+  // 600 of the 860 ns in which the fifth operator had not been asked for, once in another's range.
+  builder.Call(HostCallKind::kAnnotation, "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 4200, 600);
+  builder.Call(HostCallKind::kOperator, "aten::stack", 4300, 100);
+  const Timeline timeline = builder.Build();
+  const std::optional<Finding> finding = FindingOf(timeline, "input-bound");
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->gain, Nanoseconds(600));
+  EXPECT_THAT(finding->action, HasSubstr("num_workers"));
+  EXPECT_EQ(FindingOf(timeline, "host-bound")->gain, Nanoseconds(9 * 900 - 600));
+  EXPECT_FALSE(FindingOf(Steps(1000, 100).Build(), "input-bound"));
+}
+
 TEST(HostSynchronizationFinding, IsTheIdleTimeAfterAWait) {
   const Timeline timeline = TimelineBuilder()
                                 .Call(HostCallKind::kRuntime, "cudaLaunchKernel", 0, 20, 1)
@@ -101,6 +130,13 @@ TEST(ExposedCopiesFinding, CountsWhatNothingHides) {
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->gain, Nanoseconds(300));
   EXPECT_THAT(finding->evidence, HasSubstr("1 copy"));
+}
+
+TEST(ExposedCopiesFinding, DevicesThatCopyAtTheSameTimeWinItOnce) {
+  TimelineBuilder builder;
+  for (const std::uint32_t stream : {0, 2})
+    builder.Work("gemm", 0, 1000, -1, stream).Work("Memcpy HtoD", 1000, 300, -1, stream, DeviceWorkKind::kCopy);
+  EXPECT_EQ(FindingOf(builder.Build(), "exposed-copies")->gain, Nanoseconds(300));
 }
 
 TEST(ExposedCopiesFinding, IsNotThereWhereComputationHidesThem) {

@@ -113,6 +113,27 @@ TEST_F(OnnxRuntimeFindings, InTheBlockedLayoutThereIsNothingToSet) {
   EXPECT_NEAR(finding->gain.count(), 59, 1e-9);
 }
 
+TEST_F(OnnxRuntimeFindings, ElementWiseLayersBecomePartOfOthersAtTheHighestLevel) {
+  UseConvolution();
+  run.layers[0].samples = {Latency(40)};
+  run.layers[1].samples = {Latency(50)};
+  run.settings = {{"graph_optimization_level", "basic"}};
+  EXPECT_THAT(FindingOf("slower-algorithm")->action, HasSubstr("ORT_ENABLE_ALL (it was basic): it makes element-wise"));
+  run.settings = {{"graph_optimization_level", "all"}};
+  EXPECT_THAT(FindingOf("slower-algorithm")->action, HasSubstr("no option of a session"));
+}
+
+TEST_F(OnnxRuntimeFindings, UnderItsProfilerAloneOverheadIsNotAllTheFrameworks) {
+  run.framework = "onnxruntime";
+  run.profiled = {Latency(500)};
+  run.end_to_end = {{}};
+  const Waterfall waterfall = Account();
+  const std::vector<Finding> findings = FindingsOf(RunFacts{graph, bracket, run, waterfall});
+  const auto found = std::ranges::find(findings, "framework-overhead", &Finding::kind);
+  ASSERT_NE(found, findings.end());
+  EXPECT_THAT(found->evidence, HasSubstr("time the run without it too"));
+}
+
 TEST_F(OnnxRuntimeFindings, AConvolutionWithItsActivationIsFusedAtTheHighestLevel) {
   UseConvolution();
   EXPECT_THAT(FindingOf("unfused-chain")->action, HasSubstr("set graph_optimization_level to ORT_ENABLE_ALL, unless"));
@@ -126,7 +147,7 @@ TEST_F(OnnxRuntimeFindings, AChainThatIsFasterThanItsBestIsNotPromisedMore) {
   run.layers[0].samples = {Latency(38)};
   EXPECT_NEAR(FindingOf("unfused-chain")->gain.count(), 38 + 5 - 41, 1e-9);
   run.layers[0].samples = {Latency(35)};
-  EXPECT_FALSE(FindingOf("unfused-chain")) << "40 us apart, 41 as one";
+  EXPECT_FALSE(FindingOf("unfused-chain")) << "40 µs apart, 41 as one";
 }
 
 TEST_F(OnnxRuntimeFindings, TheBlockedLayoutAndConversionsOfHalfPrecisionAreOneCause) {
@@ -177,7 +198,7 @@ TEST_F(OnnxRuntimeFindings, OverheadIsWithoutWhatTheProfileDoesNotShow) {
   const std::optional<Finding> finding = FindingOf("framework-overhead", 60);
   ASSERT_TRUE(finding);
   EXPECT_NEAR(finding->gain.count(), 30, 1e-9);
-  EXPECT_THAT(finding->evidence, HasSubstr("without 30.0 us that 1 row of the model"));
+  EXPECT_THAT(finding->evidence, HasSubstr("without 30.0 µs that 1 row of the model"));
   EXPECT_THAT(finding->action, Not(HasSubstr("spinning")));
   run.settings = {{"session.intra_op.allow_spinning", "0"}};
   run.threads = 2;

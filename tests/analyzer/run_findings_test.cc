@@ -63,7 +63,7 @@ TEST_F(RunFindings, ASlowerKernelIsNamedWithTheCandidateThatIsFaster) {
   EXPECT_NEAR(finding->gain.count(), 45, 1e-9);
   EXPECT_THAT(finding->layers, ElementsAre("fc2"));
   EXPECT_THAT(finding->evidence,
-              HasSubstr("matmul: 1 of 4 rows takes 75.0 us where the best candidates known need 30.0 us"));
+              HasSubstr("matmul: 1 of 4 rows takes 75.0 µs where the best candidates known need 30.0 µs"));
   EXPECT_THAT(finding->evidence, HasSubstr("sgemm_128x64"));
   ASSERT_EQ(finding->cases.size(), 1u);
   EXPECT_EQ(finding->cases[0].candidate, "test/best");
@@ -144,7 +144,7 @@ TEST_F(RunFindings, TimeOutsideTheLayersIsTheFrameworksOwn) {
   const std::optional<Finding> finding = FindingOf("framework-overhead", 60);
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->gain, Latency(60));
-  EXPECT_THAT(finding->evidence, HasSubstr("outside the 6 layers, 10.0 us for each"));
+  EXPECT_THAT(finding->evidence, HasSubstr("outside the 6 layers, 10.0 µs for each"));
   EXPECT_FALSE(Of(FindingsOf(RunFacts{graph, bracket, run, Account()}), "launch-bound"));
 }
 
@@ -164,7 +164,7 @@ TEST_F(RunFindings, WhatAProfilerAddsToTheHostsPartIsNoLaunchsFault) {
   run.end_to_end = {{{Latency(307 + 75)}}};
   const std::optional<Finding> finding = FindingOf("launch-bound");
   ASSERT_TRUE(finding);
-  EXPECT_NEAR(finding->gain.count(), 50, 1e-9) << "the run without the profiler is 75 us longer than its layers";
+  EXPECT_NEAR(finding->gain.count(), 50, 1e-9) << "the run without the profiler is 75 µs longer than its layers";
   EXPECT_THAT(finding->evidence, HasSubstr("under the profiler 5.03 ms"));
   EXPECT_NEAR(Account().Of(GapCause::kHostGaps).count(), 75, 1e-9);
   EXPECT_NEAR(Account().Of(GapCause::kUnexplained).count(), 0, 1e-9);
@@ -179,7 +179,7 @@ TEST_F(RunFindings, ALayerFasterThanItsBoundIsSaidOfTheBound) {
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->gain, Latency(0));
   EXPECT_THAT(finding->layers, ElementsAre("fc2"));
-  EXPECT_THAT(finding->evidence, HasSubstr("by 10.0 us in all"));
+  EXPECT_THAT(finding->evidence, HasSubstr("by 10.0 µs in all"));
   run.layers[5].samples = {Latency(29)};
   run.end_to_end.clear();
   EXPECT_FALSE(FindingOf("under-bound")) << "within what a time varies by";
@@ -324,8 +324,8 @@ TEST_F(TwoPrecisions, LayersThatLoseAndCastsAreTheGain) {
   EXPECT_EQ(finding->kind, "low-precision-losses");
   EXPECT_NEAR(finding->gain.count(), 40 + 12, 1e-9);
   EXPECT_THAT(finding->layers, ElementsAre("right"));
-  EXPECT_THAT(finding->evidence, HasSubstr("5 rows win 104 us, 1 lose 40.0 us, 0 are within 5 %"));
-  EXPECT_THAT(finding->evidence, HasSubstr("takes 12.0 us more; in all it wins 51.5 us"));
+  EXPECT_THAT(finding->evidence, HasSubstr("5 rows win 104 µs, 1 lose 40.0 µs, 0 are within 5 %"));
+  EXPECT_THAT(finding->evidence, HasSubstr("takes 12.0 µs more; in all it wins 51.5 µs"));
   EXPECT_THAT(finding->action, HasSubstr("keep the layers named here"));
 }
 
@@ -339,7 +339,7 @@ TEST_F(TwoPrecisions, WhereMoreIsLostThanWonItDoesNotPay) {
 TEST_F(TwoPrecisions, WithinTheNoiseNothingIsWonOrLost) {
   const std::optional<Finding> finding = Compare({0.5, 1.04, 1.4, 0.96, 1.0, 0.5}, 0);
   ASSERT_TRUE(finding);
-  EXPECT_THAT(finding->evidence, HasSubstr("2 rows win 40.5 us, 1 lose 40.0 us, 3 are within 5 %"));
+  EXPECT_THAT(finding->evidence, HasSubstr("2 rows win 40.5 µs, 1 lose 40.0 µs, 3 are within 5 %"));
   EXPECT_EQ(finding->held_against, "in strict-f32");
   EXPECT_EQ(finding->cases.at(0).engine, "right");
   EXPECT_EQ(finding->cases.at(0).candidate, "right");

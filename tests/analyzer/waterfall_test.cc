@@ -65,6 +65,26 @@ TEST_F(BuiltWaterfall, TimeBetweenTheLayersIsAHostGap) {
   ExpectOnly(Account(60), GapCause::kHostGaps, 60);
 }
 
+TEST_F(BuiltWaterfall, WithLayersWithoutATimeNothingIsKnownOfTheHost) {
+  run.layers[5].samples.clear();
+  run.profiled = {Latency(500)};
+  run.end_to_end = {{{Latency(400)}}};
+  Result<Bracket> computed = ComputeBracket(graph, source, testing::TestSelection(2));
+  ASSERT_TRUE(computed.ok());
+  const Alignment alignment = AlignRun(graph, run);
+  const Waterfall waterfall = MakeWaterfall({graph, *computed, run, alignment});
+  EXPECT_EQ(waterfall.Of(GapCause::kHostGaps), Latency(0));
+  EXPECT_NEAR(waterfall.Of(GapCause::kUnexplained).count(), 400 - 277 - 30, 1e-6);
+}
+
+TEST_F(BuiltWaterfall, ABoundBelowTheFloorIsNone) {
+  Result<Bracket> computed = ComputeBracket(graph, source, testing::TestSelection(2));
+  ASSERT_TRUE(computed.ok());
+  for (Bound& bound : computed->bounds) bound.latency = computed->floor.latency / 2;
+  const Alignment alignment = AlignRun(graph, run);
+  EXPECT_FALSE(MakeWaterfall({graph, *computed, run, alignment}).bound);
+}
+
 TEST_F(BuiltWaterfall, WhatOnlyTheProfilerCostsIsNoHostGap) {
   // Layers of 307 in 320 us under the profiler, and 300 without: the layers themselves were slowed down.
   run.profiled = {Latency(320)};

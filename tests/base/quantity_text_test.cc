@@ -41,7 +41,7 @@ TEST(Quantities, ArePrintedShortly) {
   EXPECT_EQ(FormatDuration(1s), "1 s");
   EXPECT_EQ(FormatDuration(350ms), "350 ms");
   EXPECT_EQ(FormatLatency(Latency(1240)), "1.24 ms");
-  EXPECT_EQ(FormatLatency(Latency(812)), "812 us");
+  EXPECT_EQ(FormatLatency(Latency(812)), "812 µs");
   EXPECT_EQ(FormatLatency(Latency(2.5e6)), "2.50 s");
   EXPECT_EQ(FormatByteCount(Bytes{std::int64_t{8} << 30}), "8 GiB");
   EXPECT_EQ(FormatByteCount(Bytes{1536}), "1.5 KiB");

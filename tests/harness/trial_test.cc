@@ -71,7 +71,7 @@ TEST_F(TrialOfFake, ACandidateTenTimesSlowerThanTheBestIsSkipped) {
   request.skip_above = Latency(1000);
   const Trial trial = Run(kMatMul, "ref");
   EXPECT_EQ(trial.outcome, Outcome::kSkipped);
-  EXPECT_THAT(trial.reason, testing::MatchesRegex("one run took .* ms, more than 10 x the best candidate's 100 us"));
+  EXPECT_THAT(trial.reason, testing::MatchesRegex("one run took .* ms, more than 10 x the best candidate's 100 µs"));
 }
 
 TEST_F(TrialOfFake, AnErrorOfTheBackendIsTheReason) {

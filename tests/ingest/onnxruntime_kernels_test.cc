@@ -88,7 +88,7 @@ TEST(OnnxRuntimeKernels, ANodeWithoutKernelsTakesNothingAndOneOfTheCpuItsOwnTime
   EXPECT_THAT(LayerOf(*run, "shape").samples, ElementsAre(Latency(4), Latency(4)));
   EXPECT_THAT(run->warnings, Contains(HasSubstr("1 of 3 layers on the GPU started no kernel")));
   EXPECT_THAT(run->warnings,
-              Contains(HasSubstr("2 kernels and copies (42 us of the whole profile) belong to no layer")));
+              Contains(HasSubstr("2 kernels and copies (42.0 µs of the whole profile) belong to no layer")));
 }
 
 TEST(OnnxRuntimeKernels, WithoutKernelsTheTimeToStartThemIsNoLayersTime) {
@@ -134,7 +134,7 @@ TEST(OnnxRuntimeKernels, UntilVersion113KernelsHaveAnOperatorAlone) {
   EXPECT_THAT(LayerOf(*run, "a").samples, ElementsAre(Latency(50)));
   EXPECT_THAT(LayerOf(*run, "b").samples, ElementsAre(Latency(70)));
   EXPECT_EQ(LayerOf(*run, "b").algorithm, "winograd");
-  EXPECT_THAT(run->warnings, ElementsAre(HasSubstr("1 kernels and copies (5 us")));
+  EXPECT_THAT(run->warnings, ElementsAre(HasSubstr("1 kernels and copies (5.00 µs")));
 }
 
 // The plug-in's correlation is the start of the node's event plus microseconds since 1970 when profiling began.
@@ -158,7 +158,7 @@ TEST(OnnxRuntimeKernels, ThePluginsKernelsStandAtTheEndAndAreJoinedByTheirStart)
   const Result<RunProfile> wrong = Parse(events + Correlated("sgemm", 41, 1010) + Correlated("sgemm", 52, 7777));
   ASSERT_TRUE(wrong.ok());
   EXPECT_THAT(wrong->layers[0].samples, IsEmpty());
-  EXPECT_THAT(wrong->warnings, Contains(HasSubstr("2 kernels and copies (93 us")));
+  EXPECT_THAT(wrong->warnings, Contains(HasSubstr("2 kernels and copies (93.0 µs")));
 }
 
 TEST(OnnxRuntimeKernels, AKernelOfAnInferenceWithoutNodesAddsToNone) {

@@ -38,6 +38,11 @@ class ProfileText {
     event.insert(event.rfind("\"op_name\""), "\"thread_scheduling_stats\":" + statistics + ",");
     return *this;
   }
+  ProfileText& Shapes(const std::string& shapes) {
+    std::string& event = events_.back();
+    event.insert(event.rfind("\"op_name\""), "\"input_type_shape\":" + shapes + ",");
+    return *this;
+  }
   ProfileText& RunEnds() {
     clock_ += 5;
     events_.push_back(R"({"cat":"Session","name":"model_run","dur":)" + std::to_string(clock_ - run_start_) +
@@ -157,6 +162,34 @@ TEST(OnnxRuntimeProfile, InferencesThatReplayACudaGraphShowNoNodes) {
   EXPECT_THAT(run->layers[0].samples, ElementsAre(Latency(30), Latency(9)));
   EXPECT_THAT(run->profiled, SizeIs(2));
   EXPECT_THAT(run->warnings, ElementsAre(HasSubstr("100 of 102 inferences ran no node")));
+}
+
+TEST(OnnxRuntimeProfile, InferencesOfDifferentShapesAreSaid) {
+  const auto profile = [](const std::vector<int>& batches) {
+    ProfileText text;
+    for (const int batch : batches) {
+      for (const char* name : {"a", "b", "c"}) {
+        // What depends on the data may differ from inference to inference.
+        const int extent = name[0] == 'c' ? batch * 100 + static_cast<int>(text.text().size()) : batch;
+        text.Node(name, 100).Shapes(R"([{"float":[)" + std::to_string(extent) + ",3]}]");
+      }
+      text.RunEnds();
+    }
+    const Result<RunProfile> run = Parse(text.text());
+    EXPECT_TRUE(run.ok());
+    EXPECT_EQ(run->shapes_vary, !run->warnings.empty());
+    return run->shapes_vary;
+  };
+  EXPECT_FALSE(profile({2, 2, 2}));
+  EXPECT_TRUE(profile({1, 2, 2}));
+}
+
+TEST(OnnxRuntimeProfile, OfNodesOnSeveralThreadsTheThreadsAreNotTold) {
+  std::string text = ProfileText().Node("a", 100).Threads("\"\"").Node("b", 1).Threads("\"\"").RunEnds().text();
+  EXPECT_EQ(Parse(text)->threads, 1);
+  const std::size_t second = text.find("\"tid\":7", text.find("\"b_kernel"));
+  text.replace(second, 7, "\"tid\":8");
+  EXPECT_EQ(Parse(text)->threads, std::nullopt);
 }
 
 TEST(OnnxRuntimeProfile, InferencesAtOnceAreToldApartByTheirThreads) {

@@ -155,6 +155,10 @@ TEST(RunFile, WrongTypesAndTimesAreErrorsThatNameTheField) {
   EXPECT_THAT(Parse(Replaced(good, "100.125", "-1")).error().message, HasSubstr("'samples_us'"));
   EXPECT_THAT(Parse(Replaced(good, "100.125", "\"x\"")).error().message, HasSubstr("'samples_us'"));
   EXPECT_THAT(Parse(Replaced(good, "\"batch\": 8", "\"batch\": 1.5")).error().message, HasSubstr("'batch'"));
+  EXPECT_THAT(Parse(Replaced(good, "\"layers\": [", "\"layers\": 7, \"others\": [")).error().message,
+              HasSubstr("'layers' is no list"));
+  EXPECT_THAT(Parse(R"({"schema":"infimum.run/1","framework":"f","dims":[1],"end_to_end":[]})").error().message,
+              HasSubstr("'dims' is no object"));
   EXPECT_THAT(Parse("{}").error().message, HasSubstr("schema"));
   EXPECT_THAT(Parse("[]").error().message, HasSubstr("run.json"));
 }

@@ -1,8 +1,10 @@
-#include "infimum/reports/quantity_text.h"
+#include "infimum/base/quantity_text.h"
 
 #include <gtest/gtest.h>
 
 #include <limits>
+
+#include "infimum/reports/quantity_text.h"
 
 namespace infimum {
 namespace {
@@ -17,15 +19,15 @@ TEST(QuantityText, ACompositionErrorNamesWhereTheWeightsWereAndBothEnds) {
 }
 
 TEST(QuantityText, LatenciesHaveThreeDigitsAndAFittingUnit) {
-  EXPECT_EQ(LatencyText(Latency(0)), "0 µs");
-  EXPECT_EQ(LatencyText(Latency(0.0421)), "42.1 ns");
-  EXPECT_EQ(LatencyText(Latency(1.164)), "1.16 µs");
-  EXPECT_EQ(LatencyText(Latency(999.4)), "999 µs");
-  EXPECT_EQ(LatencyText(Latency(999.6)), "1.00 ms");
-  EXPECT_EQ(LatencyText(Latency(52123.4)), "52.1 ms");
-  EXPECT_EQ(LatencyText(Latency(3.2e6)), "3.20 s");
-  EXPECT_EQ(LatencyText(Latency(-80)), "-80.0 µs");
-  EXPECT_EQ(LatencyText(Latency(std::numeric_limits<double>::quiet_NaN())), "-");
+  EXPECT_EQ(FormatLatency(Latency(0)), "0 µs");
+  EXPECT_EQ(FormatLatency(Latency(0.0421)), "42.1 ns");
+  EXPECT_EQ(FormatLatency(Latency(1.164)), "1.16 µs");
+  EXPECT_EQ(FormatLatency(Latency(999.4)), "999 µs");
+  EXPECT_EQ(FormatLatency(Latency(999.6)), "1.00 ms");
+  EXPECT_EQ(FormatLatency(Latency(52123.4)), "52.1 ms");
+  EXPECT_EQ(FormatLatency(Latency(3.2e6)), "3.20 s");
+  EXPECT_EQ(FormatLatency(Latency(-80)), "-80.0 µs");
+  EXPECT_EQ(FormatLatency(Latency(std::numeric_limits<double>::quiet_NaN())), "-");
 }
 
 TEST(QuantityText, SignedLatenciesShowThePlus) {

@@ -33,8 +33,15 @@ TEST(DimsOfRun, AreThoseOfTheOperandThatTheInputIs) {
   EXPECT_THAT(DimsOfRun({Image()}, run, {{"batch", 8}}), IsEmpty());
 }
 
+TEST(DimsOfRun, AreThoseOfAnInputThatTheEngineCast) {
+  DeclaredInput half = Image();
+  half.type = DataType::kF16;
+  const RunProfile run = RunThatReads("Conv", {{"f32", {4, 3, 224, 160}, ""}});
+  EXPECT_THAT(DimsOfRun({half}, run, {}), ElementsAre(Pair("batch", 4), Pair("height", 224), Pair("width", 160)));
+}
+
 TEST(DimsOfRun, AreNotGuessed) {
-  EXPECT_THAT(DimsOfRun({Image()}, RunThatReads("Conv", {{"f16", {4, 3, 224, 160}, ""}}), {}), IsEmpty());
+  EXPECT_THAT(DimsOfRun({Image()}, RunThatReads("Conv", {{"s8", {4, 3, 224, 160}, ""}}), {}), IsEmpty());
   EXPECT_THAT(DimsOfRun({Image()}, RunThatReads("Conv", {{"f32", {4, 64, 224, 160}, ""}}), {}), IsEmpty());
   EXPECT_THAT(DimsOfRun({Image()}, RunThatReads("MaxPool", {{"f32", {4, 3, 224, 160}, ""}}), {}), IsEmpty());
   // Two that could be it.

@@ -60,7 +60,10 @@ struct Alignment {
   Latency measured{0};                    // sum over rows that are not inside a body
   Latency own{0};                         // of it the engine's own work
   Latency unmatched{0};                   // of it what no layer could be found for
-  std::vector<std::string> remarks;       // what the user could do: a model bound to another batch than the run's
+  // How many times as much as the model's the run's layers with the same weights read, where that is not once: it ran
+  // in other dimensions.
+  std::optional<double> scale;
+  std::vector<std::string> remarks;  // what the user could do: a model bound to another batch than the run's
 };
 
 Alignment AlignRun(const ModelGraph& graph, const RunProfile& run);

@@ -19,8 +19,8 @@ Result<Clock::Duration> ParseDuration(std::string_view text);
 // <number> with an optional K, M, G or T (powers of 1024; "GB", "GiB" and "g" mean the same).
 Result<Bytes> ParseByteCount(std::string_view text);
 
-std::string FormatDuration(Clock::Duration duration);  // "2h 5m", "2m 10s", "12.3 s", "350 ms", "20 us"
-std::string FormatLatency(Latency latency);            // three digits: "1.24 ms", "812 us"
+std::string FormatDuration(Clock::Duration duration);  // "2h 5m", "2m 10s", "12.3 s", "350 ms", "20 µs"
+std::string FormatLatency(Latency latency);            // three digits: "1.24 ms", "812 µs"; "-": no number
 std::string FormatByteCount(Bytes bytes);              // "8 GiB", "1.5 MiB"
 
 }  // namespace infimum

@@ -1,6 +1,6 @@
 // Quantities for people: three significant digits and a unit that fits.
 //
-//   LatencyText(Latency(52123.4)) == "52.1 ms"      BytesText(Bytes{1536}) == "1.54 kB"
+//   BytesText(Bytes{1536}) == "1.54 kB"             SignedLatencyText(Latency(80)) == "+80.0 µs"
 //   FlopsText(Flops{8178892800}) == "8.18 GFLOP"    PercentText(0.1517) == "15.2 %"
 #pragma once
 
@@ -11,7 +11,6 @@
 
 namespace infimum {
 
-std::string LatencyText(Latency latency);        // ns, µs, ms, s; "-" where it is not a number
 std::string SignedLatencyText(Latency latency);  // "+80.0 µs"
 std::string BytesText(Bytes bytes);              // decimal units, as bandwidths use them
 std::string FlopsText(Flops flops);

@@ -29,11 +29,16 @@ struct JudgedRun {
 };
 
 // `threshold`: a relative difference that matters. The verdict is that of infimum/measurement/verdict.h over end-to-end
-// samples; of runs that have none, or too few to show a spread, over the inferences under the profiler, if both have
-// those. An undecided gate holds, and says that more repetitions would decide it.
+// samples; where one run has none, over the inferences under the profiler, if both have those. An undecided gate holds,
+// and says that more repetitions would decide it.
 //
 // Not judged: where the two differ in what they both tell of model, dimensions, device, threads or contract; where they
 // have no samples in common, or so few that no spread is known.
 Gate BaselineGate(const JudgedRun& run, const JudgedRun& baseline, double threshold);
+
+// The same where the model is known: the baseline is held against it too (`before`, of one run), so that what its
+// layers show counts as well: its dimensions, its types, and whether it is of this model at all.
+Gate BaselineGate(const RunComparison& comparison, const ComparedRun& run, const RunComparison& before,
+                  double threshold);
 
 }  // namespace infimum
