@@ -52,9 +52,16 @@ Status AddBaselineGates(const CompareOptions& options, const RunComparisonOption
   }
   RunComparisonOptions alone = asked;
   alone.overrides.clear();
-  INFIMUM_ASSIGN_OR_RETURN(const RunComparison before, CompareRuns(alone, std::move(baseline)));
+  Result<RunComparison> before = CompareRuns(alone, std::move(baseline));
+  if (!before.ok()) {
+    // It may not tell its dimensions: then they are the run's.
+    alone.dims = comparison.models[comparison.runs.front().model].dims;
+    INFIMUM_ASSIGN_OR_RETURN(baseline, ReadProfiles({options.baseline}));
+    before = CompareRuns(alone, std::move(baseline));
+  }
+  if (!before.ok()) return Within("--baseline", before.error());
   for (const ComparedRun& compared : comparison.runs)
-    gates.push_back(BaselineGate(comparison, compared, before, options.threshold / 100));
+    gates.push_back(BaselineGate(comparison, compared, *before, options.threshold / 100));
   return {};
 }
 

@@ -37,8 +37,9 @@ std::string AnalyzeCommand(const RunComparisonOptions& options, const ComparedMo
   return command;
 }
 
-// More of the time at layers of other sizes, and it is another model's.
-constexpr double kMostConflicting = 0.1;
+// More of the time at layers of other sizes, and it is another model's: one with a stride elsewhere has few such
+// layers.
+constexpr double kMostConflicting = 0.02;
 
 double ElementsOf(const std::vector<std::int64_t>& dims) {
   double count = 1;
