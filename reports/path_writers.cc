@@ -53,7 +53,7 @@ std::string PathText(const PathView& view, std::size_t width) {
   Table parts{{{"critical path over the whole trace"},
                {TimeText(view.length_ns), Align::kRight},
                {"share", Align::kRight},
-               {""}},
+               {"", Align::kLeft, true}},
               {}};
   for (const PartWords& words : kParts) {
     const std::int64_t time = view.by_part[static_cast<std::size_t>(words.part)];

@@ -1,6 +1,7 @@
 // infimum compare [MODEL] --run FILE...: what profiles say of a run, by themselves or layer by layer of a model.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -51,7 +52,12 @@ Status AddBaselineGates(const CompareOptions& options, const RunComparisonOption
     return {};
   }
   RunComparisonOptions alone = asked;
-  alone.overrides.clear();
+  // What a person stated of layers that the baseline has too.
+  std::erase_if(alone.overrides, [run](const AlignmentOverride& stated) {
+    return run == nullptr || std::ranges::any_of(stated.engine_layers, [run](const std::string& name) {
+             return std::ranges::find(run->layers, name, &ProfiledLayer::name) == run->layers.end();
+           });
+  });
   Result<RunComparison> before = CompareRuns(alone, std::move(baseline));
   if (!before.ok()) {
     // It may not tell its dimensions: then they are the run's.

@@ -89,16 +89,12 @@ class EventReader {
     std::uint32_t layer = kNone;
   };
 
-  // What a layer's executions read: in a body of a loop, or behind what depends on the data, not always the same.
+  // What a layer's executions read: in a body of a loop, or behind what depends on the data, not always the same. The
+  // first execution is a warm-up's, which may have had other inputs than what is timed.
   struct Shapes {
-    std::optional<std::size_t> first;  // a hash of the text
+    std::size_t last = 0;  // a hash of the text
+    std::int64_t executions = 0;
     bool vary = false;
-
-    void Read(std::string_view token) {
-      const std::size_t hash = std::hash<std::string_view>()(token);
-      vary = vary || (first && *first != hash);
-      first = first.value_or(hash);
-    }
   };
 
   Status TakeSession() {
@@ -198,7 +194,7 @@ class EventReader {
     INFIMUM_ASSIGN_OR_RETURN(const std::string_view provider, provider_.Text());
     Event& known = EventOf(event);
     if (known.layer != kNone && events_.names.text(known.node_index) == node_index) {
-      shapes_[known.layer].Read(inputs_.token());
+      INFIMUM_RETURN_IF_ERROR(ReadShapes(known.layer));
       return known.layer;
     }
     const NameId node = events_.names.Intern(node_index);
@@ -215,10 +211,24 @@ class EventReader {
       layer.output_tensors = TensorsOf(outputs);
       shapes_.emplace_back();
     }
-    shapes_[entry->second].Read(inputs_.token());
+    INFIMUM_RETURN_IF_ERROR(ReadShapes(entry->second));
     known.node_index = node;
     known.layer = entry->second;
     return known.layer;
+  }
+
+  Status ReadShapes(std::uint32_t index) {
+    Shapes& shapes = shapes_[index];
+    const std::size_t hash = std::hash<std::string_view>()(inputs_.token());
+    if (++shapes.executions > 1 && hash != shapes.last) {
+      shapes.vary = shapes.vary || shapes.executions > 2;
+      INFIMUM_ASSIGN_OR_RETURN(const Json inputs, ParseList(inputs_.token()));
+      INFIMUM_ASSIGN_OR_RETURN(const Json outputs, ParseList(outputs_.token()));
+      events_.layers[index].input_tensors = TensorsOf(inputs);
+      events_.layers[index].output_tensors = TensorsOf(outputs);
+    }
+    shapes.last = hash;
+    return {};
   }
 
   static std::uint64_t LayerKey(NameId event, NameId node_index) {

@@ -98,9 +98,15 @@ std::vector<DeclaredInput> DeclaredInputs(const onnx::GraphProto& graph) {
       if (declared.symbol.empty()) declared.size = dim.dim_value();
       input.dims.push_back(std::move(declared));
     }
+    // An engine may move a cast, or take it out.
+    std::unordered_set<std::string_view> casts;
+    for (const onnx::NodeProto& node : graph.node())
+      if (node.op_type() == "Cast" && node.input_size() == 1 && node.output_size() == 1 &&
+          node.input(0) == proto.name())
+        casts.insert(node.output(0));
     for (const onnx::NodeProto& node : graph.node())
       for (int operand = 0; operand < node.input_size(); ++operand)
-        if (node.input(operand) == proto.name())
+        if (node.input(operand) == proto.name() || casts.contains(node.input(operand)))
           input.readers.push_back({node.op_type(), static_cast<std::size_t>(operand)});
     inputs.push_back(std::move(input));
   }

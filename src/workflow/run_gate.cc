@@ -4,13 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "infimum/analyzer/finding.h"
 #include "infimum/analyzer/run_latency.h"
 #include "infimum/base/quantity_text.h"
+#include "infimum/layer/data_type.h"
 #include "infimum/measurement/verdict.h"
 #include "infimum/reports/quantity_text.h"
 #include "src/workflow/run_conditions.h"
@@ -47,6 +48,30 @@ bool BeatsBound(const ComparedRun& compared, double gap) {
     return inversion.name == compared.limit->name && inversion.bound == Name(compared.waterfall.variant) &&
            inversion.is_beyond_noise;
   });
+}
+
+double UnmatchedShare(const Alignment& alignment) {
+  const Latency meant = alignment.measured - alignment.own;
+  return meant.count() > 0 ? alignment.unmatched / meant : 0;
+}
+
+// Bytes of the narrowest number that any layer reads: a model's precision shows so at whatever level it was optimised,
+// if no file tells it. 0 where no types are told.
+int NarrowestRead(const RunProfile& run) {
+  constexpr int kHalf = 2;
+  int narrowest = 0;
+  for (const ProfiledLayer& layer : run.layers) {
+    // ONNX Runtime moved it from half precision, and may have folded the casts that would show it.
+    if (layer.name.find("InsertedPrecisionFreeCast_") != std::string::npos)
+      narrowest = narrowest == 0 ? kHalf : std::min(narrowest, kHalf);
+    for (const ProfiledTensor& tensor : layer.input_tensors) {
+      const std::optional<DataType> type = FindDataType(tensor.dtype);
+      if (!type || *type == DataType::kBool || BitsPerElement(*type) < 8) continue;
+      const int bytes = BitsPerElement(*type) / 8;
+      narrowest = narrowest == 0 ? bytes : std::min(narrowest, bytes);
+    }
+  }
+  return narrowest;
 }
 
 // Why the gap cannot be judged; nothing where it can.
@@ -174,15 +199,20 @@ Gate BaselineGate(const RunComparison& comparison, const ComparedRun& run, const
   const std::map<std::string, std::int64_t>& dims = comparison.models[run.model].dims;
   const std::map<std::string, std::int64_t>& other = before.models[baseline.model].dims;
   if (dims != other) differences.push_back(fmt::format("has {} instead of {}", DimsText(dims), DimsText(other)));
-  if (IsNarrower(run.run, run.waterfall.rows, baseline.run, baseline.waterfall.rows))
-    differences.emplace_back("computes in narrower types");
-  if (IsNarrower(baseline.run, baseline.waterfall.rows, run.run, run.waterfall.rows))
-    differences.emplace_back("computes in wider types");
-  const Alignment& alignment = baseline.alignment;
-  const Latency meant = alignment.measured - alignment.own;
-  if (alignment.unmatched > meant * kMostElsewhere)
-    differences.push_back(fmt::format("is of this model, which {} of the baseline's layers' time is not",
-                                      PercentText(alignment.unmatched / meant)));
+  // Of the bound's dimensions one run may be, and the other not.
+  if (run.alignment.scale != baseline.alignment.scale) differences.emplace_back("ran in other dimensions");
+  const int narrowest = NarrowestRead(run.run), narrowest_before = NarrowestRead(baseline.run);
+  if (narrowest > 0 && narrowest_before > 0 && narrowest != narrowest_before)
+    differences.push_back(fmt::format("reads values of {} at the narrowest instead of {}",
+                                      CountText(static_cast<std::size_t>(narrowest), "byte"),
+                                      CountText(static_cast<std::size_t>(narrowest_before), "byte")));
+  // What matches no layer may be an engine's way to name things: then that of both does.
+  const bool is_same_file = !run.run.model_sha256.empty() && run.run.model_sha256 == baseline.run.model_sha256;
+  const double elsewhere = UnmatchedShare(run.alignment), elsewhere_before = UnmatchedShare(baseline.alignment);
+  if (!is_same_file && std::abs(elsewhere - elsewhere_before) > kMostElsewhere)
+    differences.push_back(
+        fmt::format("has {} of its layers' time at no layer of the model instead of {}, as runs of two models would",
+                    PercentText(elsewhere), PercentText(elsewhere_before)));
   if (run.run.shapes_vary || baseline.run.shapes_vary)
     differences.emplace_back("holds inferences of different shapes, or the baseline does");
   if (!differences.empty())

@@ -178,10 +178,13 @@ TEST(OnnxRuntimeProfile, InferencesOfDifferentShapesAreSaid) {
     const Result<RunProfile> run = Parse(text.text());
     EXPECT_TRUE(run.ok());
     EXPECT_EQ(run->shapes_vary, !run->warnings.empty());
+    EXPECT_THAT(run->layers[0].input_tensors.at(0).dims, ElementsAre(batches.back(), 3));
     return run->shapes_vary;
   };
   EXPECT_FALSE(profile({2, 2, 2}));
-  EXPECT_TRUE(profile({1, 2, 2}));
+  EXPECT_FALSE(profile({1, 2, 2})) << "the warm-up is not among the times";
+  EXPECT_TRUE(profile({1, 1, 2}));
+  EXPECT_TRUE(profile({1, 2, 1}));
 }
 
 TEST(OnnxRuntimeProfile, OfNodesOnSeveralThreadsTheThreadsAreNotTold) {

@@ -30,7 +30,7 @@ struct DeclaredInput {
   std::string name;
   DataType type = DataType::kNone;
   std::vector<DeclaredDimension> dims;
-  std::vector<InputReader> readers;  // in the file's order, without those in bodies
+  std::vector<InputReader> readers;  // also of what it is cast to; in the file's order, without those in bodies
 };
 
 // Inputs that are tensors with a number of dimensions; those with a default value are left out.
