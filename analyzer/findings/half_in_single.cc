@@ -40,7 +40,8 @@ std::optional<Finding> HalfInSingle(const RunProfile& run, LayerClaims& claims) 
     else if (is_between)
       between.Add(layer.op, TimeOf(layer));
     if (is_cast || is_layout || is_between) taken.push_back(i);
-    if (WasMovedToSingle(layer) || reads_single(layer)) moved.Add(layer.name, TimeOf(layer));
+    if (!is_cast && !is_layout && (WasMovedToSingle(layer) || reads_single(layer)))
+      moved.Add(layer.name, TimeOf(layer));
   }
   const Latency all = TimeOf(run);
   if (moved.count() == 0 || moved.total() < all * kLeastShare) return std::nullopt;

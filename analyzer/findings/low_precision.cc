@@ -125,7 +125,7 @@ std::optional<Finding> PrecisionThatDoesNotPay(const ModelGraph& graph, const Ru
     finding.evidence += "; " + finding.cases.front().layer + " takes " + FormatLatency(finding.cases.front().measured) +
                         " instead of " + FormatLatency(*finding.cases.front().best);
   const std::size_t computed = ComputedWidth(narrow, narrow_rows);
-  if (computed > 0 && computed >= ComputedWidth(wide, wide_rows))
+  if (net.count() <= 0 && computed > 0 && computed >= ComputedWidth(wide, wide_rows))
     finding.action =
         "the engine computes most of this model as wide as the other one, and converts on top of it: run " + wide_name +
         " here, or an engine with kernels for " + narrow_name;
