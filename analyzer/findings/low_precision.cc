@@ -129,9 +129,11 @@ std::optional<Finding> PrecisionThatDoesNotPay(const ModelGraph& graph, const Ru
     finding.action =
         "the engine computes most of this model as wide as the other one, and converts on top of it: run " + wide_name +
         " here, or an engine with kernels for " + narrow_name;
-  else if (losing.empty())
+  else if (own > lost)
     finding.action =
-        "keep the values in one precision and layout between the layers that gain, so that fewer are converted";
+        "keep the values in one precision and layout between the layers that gain, so that fewer are converted: what "
+        "is "
+        "converted costs more than the layers that lose";
   else
     finding.action =
         "keep the layers named here in the wider precision, together with what stands between them, so that "

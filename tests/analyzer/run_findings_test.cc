@@ -353,6 +353,7 @@ TEST_F(TwoPrecisions, WhatIsComputedAsWideAndSlowerIsAdvisedToRunSo) {
   const std::optional<Finding> finding = Compare({0.5, 0.5, 1.4, 1.0, 1.0, 1.0}, 12);
   EXPECT_EQ(finding->kind, "low-precision-losses");
   EXPECT_THAT(finding->action, HasSubstr("keep the layers named here"));
+  EXPECT_THAT(Compare({0.5, 0.5, 1.1, 0.5, 0.5, 0.5}, 12)->action, HasSubstr("keep the values in one precision"));
 }
 
 TEST_F(TwoPrecisions, WhereEveryLayerGainsThereIsNothingToSay) {
