@@ -126,14 +126,12 @@ class Maker {
       waterfall_.scatter = rest;
       return;
     }
-    // The framework's own time between the layers. A profiler that writes between them adds to its run's, so that what
-    // the run without it has is the better figure, as far as the run with it shows so much.
-    const bool all_have_times =
-        std::ranges::none_of(in_.run.layers, [](const ProfiledLayer& layer) { return layer.samples.empty(); });
-    if (!all_have_times) {
+    if (std::ranges::any_of(in_.run.layers, [](const ProfiledLayer& layer) { return layer.samples.empty(); })) {
       steps_.Add(GapCause::kUnexplained, "layers without a time, and what passes between layers", rest);
       return;
     }
+    // The framework's own time between the layers. A profiler that writes between them adds to its run's, so that what
+    // the run without it has is the better figure, as far as the run with it shows so much.
     Latency host = std::max(rest, Latency(0));
     if (profiled) host = std::min(host, OutsideOfLayers(*profiled));
     steps_.Add(GapCause::kHostGaps, "outside the layers", host);

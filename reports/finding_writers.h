@@ -18,7 +18,7 @@ struct FindingStyle {
 // Numbered, each with its gain, evidence, place, action and cases.
 std::string FindingsText(const std::vector<Finding>& findings, const FindingStyle& style);
 
-// [{"kind","gain_us","layers","evidence","action","cases","commands"}]
+// [{"kind","gain_us","gain_overlaps","held_against","layers","evidence","action","cases","commands"}]
 Json FindingsJson(const std::vector<Finding>& findings);
 
 }  // namespace infimum

@@ -6,12 +6,6 @@
 namespace infimum {
 namespace findings {
 
-std::int64_t SumOf(const ActivityReport& report, std::int64_t DeviceActivity::*member) {
-  std::int64_t sum = 0;
-  for (const DeviceActivity& device : report.devices) sum += device.*member;
-  return sum;
-}
-
 std::vector<std::string> Largest(const std::vector<std::pair<std::string, std::int64_t>>& totals, std::size_t count) {
   std::vector<std::pair<std::string, std::int64_t>> sorted = totals;
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });

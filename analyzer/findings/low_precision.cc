@@ -131,9 +131,8 @@ std::optional<Finding> PrecisionThatDoesNotPay(const ModelGraph& graph, const Ru
         " here, or an engine with kernels for " + narrow_name;
   else if (own > lost)
     finding.action =
-        "keep the values in one precision and layout between the layers that gain, so that fewer are converted: what "
-        "is "
-        "converted costs more than the layers that lose";
+        "keep the values in one precision and layout between the layers that gain, so that fewer are converted: "
+        "what is converted costs more than the layers that lose";
   else
     finding.action =
         "keep the layers named here in the wider precision, together with what stands between them, so that "

@@ -62,11 +62,8 @@ std::optional<Finding> QuantizedInFloat(const RunProfile& run, LayerClaims& clai
   else
     finding.action =
         "give each of these layers a quantized output of its own (QuantizeLinear directly behind it, or behind its "
-        "activation), so "
-        "that the engine can run it on 8 bits; quantize residual sums too; a layer that must stay in float belongs at "
-        "an "
-        "end of the "
-        "model, not between quantized ones";
+        "activation), so that the engine can run it on 8 bits; quantize residual sums too; a layer that must stay in "
+        "float belongs at an end of the model, not between quantized ones";
   return finding;
 }
 

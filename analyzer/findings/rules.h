@@ -28,8 +28,6 @@ inline bool IsWorthTelling(std::int64_t part_ns, std::int64_t span_ns) {
   return part_ns > 0 && static_cast<double>(part_ns) >= kLeastShare * static_cast<double>(span_ns);
 }
 
-// Sum of a device activity's member over all devices.
-std::int64_t SumOf(const ActivityReport& report, std::int64_t DeviceActivity::*member);
 // Names of operators with their nanoseconds: the `count` largest, "a, b and 3 others" made by the caller.
 std::vector<std::string> Largest(const std::vector<std::pair<std::string, std::int64_t>>& totals, std::size_t count);
 

@@ -7,8 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "infimum/base/quantity_text.h"
-#include "infimum/base/text.h"
+#include "infimum/reports/quantity_text.h"
 
 namespace infimum {
 namespace {
@@ -39,8 +38,6 @@ std::optional<std::string> ShapeDifference(const RunProfile& run, const RunProfi
   return fmt::format("read other shapes in {} of {} layers of the same names", differing, common);
 }
 
-std::string ThreadsText(std::int64_t threads) { return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"); }
-
 }  // namespace
 
 std::vector<std::string> DifferencesOf(const RunProfile& run, const RunProfile& other) {
@@ -62,7 +59,8 @@ std::vector<std::string> DifferencesOf(const RunProfile& run, const RunProfile& 
         fmt::format("ran on {} instead of {}", SettingOf(run, kDeviceName), SettingOf(other, kDeviceName)));
   }
   if (run.threads && other.threads && *run.threads != *other.threads)
-    differences.push_back(fmt::format("ran on {} instead of {}", ThreadsText(*run.threads), *other.threads));
+    differences.push_back(fmt::format("ran on {} instead of {}",
+                                      CountText(static_cast<std::size_t>(*run.threads), "thread"), *other.threads));
   if (differ(run.contract, other.contract))
     differences.push_back(fmt::format("kept the contract {} instead of {}", run.contract, other.contract));
   return differences;

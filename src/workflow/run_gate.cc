@@ -90,17 +90,15 @@ std::optional<std::string> GapObstacle(const ComparedRun& compared) {
     return fmt::format("--max-gap needs a run of what the bound is of: {}", fmt::join(compared.differences, "; "));
   if (compared.threads_are_assumed)
     return "--max-gap needs to know on how many threads it ran, which the profile does not tell: --threads N does";
-  const Alignment& alignment = compared.alignment;
-  const Latency meant = alignment.measured - alignment.own;
-  if (alignment.unmatched > meant * kMostElsewhere)
+  if (const double elsewhere = UnmatchedShare(compared.alignment); elsewhere > kMostElsewhere)
     return fmt::format(
         "--max-gap needs a run of this model, and {} of its layers' time matched no layer of it: is it the model that "
         "ran, with these dimensions?",
-        PercentText(alignment.unmatched / meant));
+        PercentText(elsewhere));
   if (const double unseen = UnseenShare(compared); unseen > kMostElsewhere)
     return fmt::format(
         "--max-gap needs a run of the whole model, and it shows nothing of {}, with {} of the layers' time at best",
-        CountText(alignment.unmatched_layers.size(), "layer"), PercentText(unseen));
+        CountText(compared.alignment.unmatched_layers.size(), "layer"), PercentText(unseen));
   const double gap = waterfall.measured / *waterfall.bound;
   if (waterfall.measured < waterfall.floor)
     return fmt::format(

@@ -1,9 +1,7 @@
 // Gates for CI: whether a run is near enough to its bound, and whether it is slower than a run of before.
 //
-//   GapGate(run, 1.3)                                      holds where the run takes at most 1.3 times its bound
-//   BaselineGate({"now.json", run}, {"old.json", before}, 0.05)   does not hold where the run is slower by more than 5
-//   %,
-//                                                          beyond the spread of both
+//   GapGate(run, 1.3)                  holds where the run takes at most 1.3 times its bound
+//   BaselineGate(run, before, 0.05)    does not hold where it is slower by more than 5 %, beyond the spread of both
 //
 // A gate is only judged where what stands against each other is alike, as far as it is told: a run of another model
 // says nothing, however fast it is. What could not be judged is no pass (GateOutcome::kNotJudged).
@@ -19,8 +17,9 @@ namespace infimum {
 
 // Not judged: without a bound, or with one that lacks more than a twentieth of the model; where the run differs from
 // what the bound is of (ComparedRun::differences), or nobody said on how many threads it ran; where a tenth of its
-// layers' time is of no layer of the model, or a tenth of the bound of layers that it does not show; where it is
-// faster than the floor, or than the bound beyond the noise of both, which no run of this model can be.
+// layers' time is of no layer of the model, or a tenth of the bound of layers that it does not show; where only times
+// of layers are known; where it is faster than the floor, or than the bound beyond the noise of both, which no run of
+// this model can be.
 Gate GapGate(const ComparedRun& run, double most);
 
 struct JudgedRun {
