@@ -38,10 +38,7 @@ std::size_t WidthOf(NumericContract contract) {
 std::size_t ComputedWidth(const RunProfile& run, const std::vector<std::size_t>& engine_layers) {
   // The others of a row may be casts.
   std::size_t read = 0;
-  const ProfiledLayer* main = nullptr;
-  for (const std::size_t index : engine_layers)
-    if (main == nullptr || findings::TimeOf(run.layers[index]) > findings::TimeOf(*main)) main = &run.layers[index];
-  if (main != nullptr) {
+  if (const ProfiledLayer* main = findings::LongestLayer(run, engine_layers)) {
     for (const ProfiledTensor& tensor : main->input_tensors) {
       const std::size_t width = WidthOf(tensor.dtype);
       if (width > 0) read = read == 0 ? width : std::min(read, width);

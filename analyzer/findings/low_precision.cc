@@ -57,14 +57,12 @@ Latency EngineOnly(const std::vector<ComparedRow>& rows) {
 
 // The engine's kernel or layer that takes most of a group.
 std::string EngineOf(const RunProfile& run, const std::vector<ComparedRow>& rows, const std::vector<LayerId>& layers) {
-  const ProfiledLayer* main = nullptr;
-  for (const ComparedRow& row : rows) {
-    if (row.layers.empty() || std::ranges::find(layers, row.layers.front()) == layers.end()) continue;
-    for (const std::size_t index : row.engine_layers)
-      if (main == nullptr || findings::TimeOf(run.layers[index]) > findings::TimeOf(*main)) main = &run.layers[index];
-  }
-  if (main == nullptr) return "";
-  return main->algorithm.empty() ? main->name : main->algorithm;
+  std::vector<std::size_t> of_group;
+  for (const ComparedRow& row : rows)
+    if (!row.layers.empty() && std::ranges::find(layers, row.layers.front()) != layers.end())
+      of_group.insert(of_group.end(), row.engine_layers.begin(), row.engine_layers.end());
+  const ProfiledLayer* longest = findings::LongestLayer(run, of_group);
+  return longest == nullptr ? "" : findings::KernelOrName(*longest);
 }
 
 std::string MoreOrLess(Latency latency) {

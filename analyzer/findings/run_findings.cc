@@ -19,11 +19,8 @@ std::string RowName(const RunFacts& facts, const ComparedRow& row) {
 }
 
 std::string EngineName(const RunFacts& facts, const ComparedRow& row) {
-  if (row.engine_layers.empty()) return "";
-  const ProfiledLayer* main = &facts.run.layers[row.engine_layers.front()];
-  for (const std::size_t index : row.engine_layers)
-    if (TimeOf(facts.run.layers[index]) > TimeOf(*main)) main = &facts.run.layers[index];
-  return main->algorithm.empty() ? main->name : main->algorithm;
+  const ProfiledLayer* longest = LongestLayer(facts.run, row.engine_layers);
+  return longest == nullptr ? "" : KernelOrName(*longest);
 }
 
 FindingCase CaseOf(const RunFacts& facts, std::size_t index) {

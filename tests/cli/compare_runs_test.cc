@@ -93,6 +93,16 @@ TEST_F(CompareBatches, DimensionsThatARunDoesNotTellAreThoseOfItsShapes) {
     ASSERT_EQ(ended.exit_code, 0) << ended.errors;
     EXPECT_THAT(ended.output, HasSubstr(fmt::format("taken as batch={}, by the shapes of its layers", batch)));
     EXPECT_THAT(ended.output, HasSubstr("times the bound of"));
+    program_.Write("batch" + std::to_string(batch) + ".json", run.dump());
+  }
+  // Of two batches one is no baseline of the other, whatever --dim says of both.
+  for (const std::vector<std::string>& dim : {std::vector<std::string>{}, {"--dim", "batch=1"}}) {
+    std::vector<std::string> arguments = {"--run", program_.folder() / "batch1.json", "--baseline",
+                                          program_.folder() / "batch64.json"};
+    arguments.insert(arguments.end(), dim.begin(), dim.end());
+    const Ended ended = Compare(arguments);
+    EXPECT_EQ(ended.exit_code, 1) << ended.output;
+    EXPECT_THAT(ended.errors, HasSubstr("baseline: NOT JUDGED: "));
   }
 }
 
