@@ -7,6 +7,7 @@
 #include "infimum/base/text.h"
 #include "infimum/reports/quantity_text.h"
 #include "reports/finding_writers.h"
+#include "reports/html_page.h"
 #include "reports/html_sections.h"
 #include "reports/waterfall_writers.h"
 
@@ -142,6 +143,13 @@ std::string WaterfallHtml(const ReportModel& report) {
     AddStep("floor", FormatLatency(waterfall.floor), share(waterfall.floor), "", true, html);
   html.Close().Close().Close().Close();
   return html.Take();
+}
+
+std::string CoverageHtml(const ReportModel& report) {
+  const Coverage& coverage = report.coverage;
+  return EscapedHtml(fmt::format("Measured {}, estimated from bytes moved {}, missing {}.",
+                                 PercentText(coverage.measured), PercentText(coverage.estimated),
+                                 PercentText(coverage.missing)));
 }
 
 std::string MissingHtml(const ReportModel& report) {

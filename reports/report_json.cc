@@ -47,6 +47,7 @@ Json RowJson(const ReportModel& report, const ComparisonRow& row) {
           {"engine_layers", row.engine_layers},
           {"family", row.family},
           {"status", row.layers.empty() ? std::string_view("engine only") : Name(row.status)},
+          {"candidate", row.candidate},
           {"bound_us", MicrosecondsOrNull(row.bound)},
           {"measured_us", MicrosecondsOrNull(row.measured)},
           {"floor_us", row.floor.count()},

@@ -96,7 +96,6 @@ function prepareRows(data) {
     // The main layer speaks for a fused group; the details name all of them.
     const main = layers.length > 0 ? data.layers[row.main_layer] : null;
     row.op = main ? main.op : 'engine only';
-    row.candidate = main ? main.candidate : '';
     row.search = layers.map((layer) => [layer.name, layer.op, layer.config, layer.candidate, layer.reason].join('\n'))
       .concat(row.engine_layers, row.family, row.label).join('\n').toLowerCase();
   });
