@@ -55,9 +55,10 @@ std::size_t QuantityLength(std::string_view text) {
 
 std::string FactsHtml(const ReportModel& report) {
   constexpr std::size_t kInputs = 3;
-  std::vector<std::string> facts{report.device_name, report.generation,
-                                 CountText(static_cast<std::size_t>(report.environment.threads), "thread"),
-                                 report.contract};
+  std::vector<std::string> facts{report.device_name, report.generation};
+  if (report.device_key.starts_with("cpu/"))
+    facts.push_back(CountText(static_cast<std::size_t>(report.environment.threads), "thread"));
+  facts.push_back(report.contract);
   for (std::size_t i = 0; i < std::min(kInputs, report.inputs.size()); ++i)
     facts.push_back(report.inputs[i].name + " " + report.inputs[i].shape + " " + report.inputs[i].dtype);
   if (report.inputs.size() > kInputs)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "infimum/analyzer/run_latency.h"
 #include "infimum/base/quantity_text.h"
@@ -246,6 +247,31 @@ std::string BenchOptions(const Selection& selection, const std::string& database
   return options;
 }
 
+Environment CommonEnvironment(const std::map<EnvironmentKey, Environment>& known,
+                              std::span<const EnvironmentKey> keys) {
+  Environment common;
+  std::map<std::string, std::set<std::string>> versions;
+  bool is_first = true;
+  const auto agree = [&](std::string& text, const std::string& other) {
+    if (is_first) text = other;
+    if (text != other) text.clear();
+  };
+  for (const EnvironmentKey& key : keys) {
+    const auto found = known.find(key);
+    if (found == known.end()) continue;
+    const Environment& environment = found->second;
+    for (const auto& [library, version] : environment.libraries) versions[library].insert(version);
+    agree(common.affinity, environment.affinity);
+    agree(common.clock_policy, environment.clock_policy);
+    agree(common.host, environment.host);
+    agree(common.infimum_version, environment.infimum_version);
+    is_first = false;
+  }
+  for (const auto& [library, all] : versions)
+    common.libraries[library] = Join(std::vector<std::string>(all.begin(), all.end()), ", ");
+  return common;
+}
+
 ReportModel FillReport(const ReportSources& sources) {
   ReportModel report;
   report.generated_at = sources.generated_at;
@@ -263,6 +289,7 @@ ReportModel FillReport(const ReportSources& sources) {
   report.device_key = sources.device.Key().text;
   report.generation = sources.device.generation;
   report.environment = sources.environment;
+  report.environment.threads = sources.bracket.selection.threads;
   report.selection = SelectionText(sources.bracket.selection);
   report.bench_options.reset();
   if (sources.here) report.bench_options = BenchOptions(sources.bracket.selection, sources.database, sources.backend);
