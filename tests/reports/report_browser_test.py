@@ -206,6 +206,27 @@ def check_values(page: Page, failures: Failures) -> None:
     failures.check(dots == points, f"{dots} points on the roofline instead of {points}")
 
 
+def check_texts_of_numbers(page: Page, failures: Failures) -> None:
+    """The script writes a time as the page does where there are no scripts."""
+    different = page.evaluate(
+        """() => {
+          const plain = new DOMParser().parseFromString(document.querySelector('#layers noscript').textContent, 'text/html');
+          const data = JSON.parse(document.getElementById('report-data').textContent);
+          const rows = Array.from(plain.querySelectorAll('tbody tr'));
+          const found = rows.length === data.rows.length ? [] : [`${rows.length} rows of ${data.rows.length}`];
+          rows.forEach((row, i) => {
+            const text = (cell) => row.cells[cell].textContent;
+            const time = (us) => (us === null ? '' : timeText(us));
+            const {measured_us: measured, bound_us: bound, floor_us: roofline} = data.rows[i];
+            if (text(4) !== time(measured) || text(5) !== time(bound) || text(7) !== (roofline > 0 ? time(roofline) : '')) found.push(row.textContent);
+            if (measured && bound && text(6) !== ratioText(measured / bound)) found.push(row.textContent);
+          });
+          return found.slice(0, 3);
+        }"""
+    )
+    failures.check(not different, f"numbers differ between script and page: {different}")
+
+
 def check_columns(page: Page, failures: Failures) -> None:
     """Columns come and go by the menu, and the keyboard closes it."""
     headings = page.locator("#layer-table thead th")
@@ -467,6 +488,7 @@ def check_sample(
                     page.screenshot(path=screenshots / name, full_page=True)
     with opened(browser, report, WIDE, "light", failures) as page:
         check_tooltip(page, failures)
+        check_texts_of_numbers(page, failures)
         check_columns(page, failures)
         check_sorting(page, failures)
         check_filters(page, failures)
@@ -540,40 +562,16 @@ def check_extremes(browser: Browser, folder: Path, failures: Failures) -> None:
 
 
 def check_large(browser: Browser, report: Path, failures: Failures) -> None:
-    """Three thousand layers: the page is there at once, and sorting is no wait."""
+    """Three thousand layers: some rows at first, all of them when asked for, sorted as well."""
     with opened(browser, report, WIDE, "light", failures) as page:
-        layers = page.evaluate(
-            "JSON.parse(document.getElementById('report-data').textContent).layers.length"
-        )
-        failures.check(layers >= 2900, f"the large report has only {layers} layers")
-        loaded = page.evaluate(
-            "performance.getEntriesByType('navigation')[0].domComplete"
-        )
-        failures.check(loaded < 8000, f"the large report takes {loaded:.0f} ms to load")
-        failures.check(
-            page.locator("#layer-table tbody tr.layer").count() == 100,
-            "all rows are rendered at once",
-        )
-        page.locator("#layers-more").click()
+        data = page.evaluate("JSON.parse(document.getElementById('report-data').textContent)")
+        failures.check(len(data["layers"]) >= 2900, f"only {len(data['layers'])} layers")
         shown = page.locator("#layer-table tbody tr.layer")
-        rows = page.evaluate(
-            "JSON.parse(document.getElementById('report-data').textContent).rows.length"
-        )
-        shown.nth(rows - 1).wait_for(state="attached")
-        # In the page, so that only the page's work counts; generous, for busy machines.
-        elapsed = page.evaluate(
-            """() => {
-              const begin = performance.now();
-              document.querySelectorAll('#layer-table thead th button')[1].click();
-              document.body.offsetHeight;
-              return performance.now() - begin;
-            }"""
-        )
-        failures.check(elapsed < 5000, f"sorting all rows takes {elapsed:.0f} ms")
-        shown.nth(rows - 1).wait_for(state="attached")
-        print(
-            f"large report: {layers} layers, loaded in {loaded:.0f} ms, sorted in {elapsed:.0f} ms"
-        )
+        failures.check(shown.count() == 100, "all rows are rendered at once")
+        page.locator("#layers-more").click()
+        shown.nth(len(data["rows"]) - 1).wait_for(state="attached")
+        page.locator("#layer-table thead th button").nth(1).click()
+        shown.nth(len(data["rows"]) - 1).wait_for(state="attached")
 
 
 def main() -> int:
