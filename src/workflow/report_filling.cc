@@ -26,14 +26,14 @@ std::string DimArguments(const ReportSources& sources) {
   return text;
 }
 
-// What leads to the rows of this report, for a shell.
-std::string ArgumentsOf(const ReportSources& sources) {
+ReportArguments ArgumentsOf(const ReportSources& sources) {
   const Selection& selection = sources.bracket.selection;
-  std::string text = ShellQuoted(sources.model) + DimArguments(sources) + " --db " + ShellQuoted(sources.database);
-  if (!sources.here) text += " --device " + ShellQuoted(sources.device.name);
-  if (selection.threads != 1) text += fmt::format(" --threads {}", selection.threads);
-  if (selection.contract) text += fmt::format(" --contract {}", Name(*selection.contract));
-  return text;
+  ReportArguments arguments;
+  arguments.model = ShellQuoted(sources.model) + DimArguments(sources) + " --db " + ShellQuoted(sources.database);
+  if (selection.threads != 1) arguments.model += fmt::format(" --threads {}", selection.threads);
+  if (!sources.here) arguments.device = "--device " + ShellQuoted(sources.device.name);
+  if (selection.contract) arguments.contract = fmt::format("--contract {}", Name(*selection.contract));
+  return arguments;
 }
 
 RowStatus StatusOf(const Layer& layer, const LayerLatency& latency) {

@@ -103,10 +103,15 @@ struct Advice {
   std::string command;  // may be empty
 };
 
+// What leads commands to this report's rows, each ready for a shell, or empty.
+struct ReportArguments {
+  std::string model;     // "resnet50.onnx --dim batch=1 --db team.db --threads 2"; empty: no command can be told
+  std::string device;    // "--device V100" where it is not this one
+  std::string contract;  // "--contract f16" where it is not the model's own
+};
+
 struct ReportModel {
-  // The model and what leads to this report's rows, ready for a shell: "resnet50.onnx --dim batch=1 --db team.db".
-  // Empty where no command could be told.
-  std::string arguments;
+  ReportArguments arguments;
   // Of the commands that measure a layer again; absent where this device is not the one to measure on.
   std::optional<std::string> bench_options = "";
   std::string title;
