@@ -271,6 +271,7 @@ function main() {
   gapControls(data);
   drawCharts(data);
   layerTable(data);
+  drawModelGraph(data);
   document.getElementById('footer').textContent += ` by infimum ${data.infimum_version}. This page is one file and fetches nothing.`;
   let width = document.querySelector('main').clientWidth;
   let timer = 0;
