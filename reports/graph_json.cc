@@ -34,6 +34,10 @@ Json GraphJson(const ReportModel& report, const std::vector<ComparisonRow>& rows
   for (std::size_t row = 0; row < rows.size(); ++row)
     for (const std::size_t layer : rows[row].layers) row_of[layer] = row;
   const std::vector<std::size_t> next = NextOnPath(report);
+  // Constants that were folded stand beside who reads them, and pull nothing.
+  std::vector<std::uint8_t> reads(report.layers.size(), 0);
+  for (const ReportEdge& edge : report.edges)
+    if (edge.to < reads.size()) reads[edge.to] = 1;
 
   std::vector<LayoutNode> nodes;
   for (const ReportLayer& layer : report.layers) nodes.push_back(layer.status == RowStatus::kFree ? kFreeNode : kNode);
@@ -43,7 +47,8 @@ Json GraphJson(const ReportModel& report, const std::vector<ComparisonRow>& rows
     if (edge.from >= nodes.size() || edge.to >= nodes.size()) continue;
     LayoutEdge& added = edges.emplace_back(edge.from, edge.to);
     added.is_main = next[edge.from] == edge.to;
-    added.is_joined = row_of[edge.from] != kNone && row_of[edge.from] == row_of[edge.to];
+    const bool is_constant = report.layers[edge.from].status == RowStatus::kFree && reads[edge.from] == 0;
+    added.is_joined = !is_constant && row_of[edge.from] != kNone && row_of[edge.from] == row_of[edge.to];
     if (added.is_main) path.push_back(edge_array.size());
     edge_array.push_back({edge.from, edge.to});
   }

@@ -61,6 +61,7 @@ class Placing {
     std::vector<ColumnRank> measured;
     for (const auto& rank : graph_.ranks) {
       ColumnRank& row = measured.emplace_back();
+      row.joints = graph_.joints[measured.size() - 1];
       row.left = std::numeric_limits<double>::infinity();
       row.right = -row.left;
       double aside = 0;
@@ -69,11 +70,9 @@ class Placing {
         row.right = std::max(row.right, x_[vertex] + HalfWidth(vertex));
         if (!graph_.is_bend(vertex)) row.height = std::max(row.height, nodes_[vertex].height);
         row.lanes += !graph_.lower[vertex].empty();
-        const Vertex firm = graph_.firm_lower[vertex];
-        row.joints += firm != kNoVertex && graph_.joins_upper[firm] != 0;
         for (const Vertex below : graph_.lower[vertex]) aside = std::max(aside, std::abs(x_[vertex] - x_[below]));
       }
-      row.height += options_.rank_gap + std::min(kMostExtraHeight, kHeightPerWidth * aside);
+      row.height += options_.rank_gap + std::round(std::min(kMostExtraHeight, kHeightPerWidth * aside));
     }
     return measured;
   }

@@ -117,10 +117,21 @@ class Ranking {
       has_chain[node] = used <= most_bends;
     }
     for (std::size_t node = 0; node < leaving_.size(); ++node) AddSegments(node, has_chain[node] != 0);
+    // Main edges choose first.
+    for (const bool is_main : {true, false})
+      for (std::size_t edge = 0; edge < edges_.size(); ++edge) MakeFirm(edge, is_main);
     std::size_t ranks = 0;
     for (const std::size_t rank : ranked_.rank)
       if (rank != kNoRank) ranks = std::max(ranks, rank + 1);
     ranked_.ranks.resize(ranks);
+    std::vector<std::size_t> begin(ranks + 1, 0), end(ranks + 1, 0);
+    for (std::size_t edge = 0; edge < edges_.size(); ++edge) {
+      if (!HasEnds(edges_[edge], leaving_.size()) || !edges_[edge].is_joined) continue;
+      ++begin[ranked_.rank[Upper(edge)]];
+      ++end[ranked_.rank[Lower(edge)]];
+    }
+    std::size_t open = 0;
+    for (std::size_t rank = 0; rank < ranks; ++rank) ranked_.joints.push_back(open = open + begin[rank] - end[rank]);
     return std::move(ranked_);
   }
 
@@ -138,22 +149,30 @@ class Ranking {
     ranked_.lower.resize(vertices);
     ranked_.firm_upper.resize(vertices, kNoVertex);
     ranked_.firm_lower.resize(vertices, kNoVertex);
-    ranked_.joins_upper.resize(vertices, 0);
   }
 
   void AddSegment(Vertex above, Vertex below) {
     ranked_.lower[above].push_back(below);
     ranked_.upper[below].push_back(above);
-    if (ranked_.is_bend(above) && ranked_.is_bend(below)) Firm(above, below, false);
+  }
+
+  void MakeFirm(std::size_t edge, bool is_main) {
+    if (!HasEnds(edges_[edge], leaving_.size()) || !(is_main ? edges_[edge].is_main : edges_[edge].is_joined)) return;
+    auto above = static_cast<Vertex>(Upper(edge));
+    const auto end = static_cast<Vertex>(Lower(edge));
+    if (ranked_.bends[edge].size() + 1 != ranked_.rank[end] - ranked_.rank[above]) return;  // it has no bends
+    for (const Vertex bend : ranked_.bends[edge]) {
+      MakeFirm(above, bend);
+      above = bend;
+    }
+    MakeFirm(above, end);
   }
 
   // The first that asks stays: one neighbour on each side can stand straight.
-  void Firm(Vertex above, Vertex below, bool is_joined) {
-    if (ranked_.firm_upper[below] == above) ranked_.joins_upper[below] |= is_joined;
+  void MakeFirm(Vertex above, Vertex below) {
     if (ranked_.firm_upper[below] != kNoVertex || ranked_.firm_lower[above] != kNoVertex) return;
     ranked_.firm_upper[below] = above;
     ranked_.firm_lower[above] = below;
-    ranked_.joins_upper[below] = is_joined;
   }
 
   void AddSegments(std::size_t node, bool has_chain) {
@@ -174,10 +193,6 @@ class Ranking {
       }
       const Vertex end = static_cast<Vertex>(below);
       AddSegment(chain[distance - 1], end);
-      if (edges_[edge].is_main || edges_[edge].is_joined) {
-        for (std::size_t i = 1; i < distance; ++i) Firm(chain[i - 1], chain[i], edges_[edge].is_joined);
-        Firm(chain[distance - 1], end, edges_[edge].is_joined);
-      }
       ranked_.bends[edge].assign(chain.begin() + 1, chain.begin() + static_cast<std::ptrdiff_t>(distance));
     }
   }

@@ -73,14 +73,16 @@ function routePath(edge) {
   return path;
 }
 
-// An outline around the layers of each row: a box where nothing else stands in it, else its layers and the edges
+// An outline around the layers of each row, constants that were folded left out: a box where nothing else stands in it, else its layers and the edges
 // between them, wide.
 function drawFused(layer, model, data) {
-  const rows = data.rows.filter((row) => row.layers.length > 1);
+  const isConstant = (node) => node.free && !node.edges.some((edge) => edge.to === node);
+  const membersOf = (row) => row.layers.map((index) => model.nodes[index]).filter((node) => !isConstant(node));
+  const rows = data.rows.filter((row) => membersOf(row).length > 1);
   const pad = 7;
   const box = (node, more) => `M${node.x - node.width / 2 - more},${node.y - node.height / 2 - more}h${node.width + 2 * more}v${node.height + 2 * more}h${-node.width - 2 * more}z`;
   for (const row of rows) {
-    const members = row.layers.map((index) => model.nodes[index]);
+    const members = membersOf(row);
     const [left, right] = [d3.min(members, (n) => n.x - n.width / 2) - pad, d3.max(members, (n) => n.x + n.width / 2) + pad];
     const [top, bottom] = [d3.min(members, (n) => n.y - n.height / 2) - pad, d3.max(members, (n) => n.y + n.height / 2) + pad];
     const intruder = model.nodes.some((n) => n.row !== row && n.x + n.width / 2 > left && n.x - n.width / 2 < right && n.y + n.height / 2 > top && n.y - n.height / 2 < bottom);
@@ -111,13 +113,13 @@ function graphTip(model, data, node) {
 function labelsOf(model, node, level) {
   const { layer, row, heat } = node;
   const half = node.width / 2 - 7;
-  const fit = (text, size, width) => middleCut(text, Math.max(3, Math.floor(width / (0.57 * size))));
-  if (node.free) return level === 'near' ? [{ text: fit(layer.op, 10, node.width), x: 0, y: 3.5, size: 10, anchor: 'middle', quiet: true }] : [];
+  const fit = (text, size, width) => middleCut(text, Math.max(3, Math.floor(width / (0.64 * size))));
+  if (node.free) return level === 'near' ? [{ text: fit(layer.op, 9.5, node.width - 6), x: 0, y: 3.5, size: 9.5, anchor: 'middle', quiet: true }] : [];
   const weight = row && row.main_layer === node.index ? model.weight(row) : null;
   const number = weight !== null ? (model.compared ? signedTimeText(weight) : timeText(weight)) : row && row.layers.length > 1 && row.main_layer !== node.index ? 'fused' : layer.status === 'missing' || layer.status === 'unknown' ? layer.status : '';
   if (level === 'low') return weight !== null && (heat === 'faster' || heat > 0) ? [{ text: number, x: 0, y: 8, size: 24, bold: true, anchor: 'middle' }] : [];
   if (level === 'middle') {
-    return [{ text: fit(layer.op, 16.5, node.width - 8), x: 0, y: -3.5, size: 16.5, bold: true, anchor: 'middle' }, { text: number, x: 0, y: 14.5, size: 16.5, anchor: 'middle' }];
+    return [{ text: fit(layer.op, 16.5, node.width + 4), x: 0, y: -3.5, size: 16.5, bold: true, anchor: 'middle' }, { text: number, x: 0, y: 14.5, size: 16.5, anchor: 'middle' }];
   }
   return [{ text: fit(layer.op, 12, 2 * half - 7 * number.length), x: -half, y: -3, size: 12, bold: true, anchor: 'start' },
     { text: number, x: half, y: -3, size: 12, anchor: 'end' },
@@ -134,10 +136,10 @@ function graphLegend(model, data) {
   const items = [];
   if (model.largest > 0) {
     for (let heat = HEAT_SHARES.length - 1; heat > 0; --heat) {
-      items.push({ color: `heat-${heat}`, shape: 'edged', text: `${heat === HEAT_SHARES.length - 1 ? (model.compared ? 'gap ' : 'bound ') : ''}from ${timeText(HEAT_SHARES[heat] * model.largest)} (${counts.get(heat) || 0})` });
+      items.push({ color: `heat-${heat}`, shape: 'edged', text: `${heat === HEAT_SHARES.length - 1 ? (model.compared ? 'gap ' : 'bound ') : ''}from ${timeText(HEAT_SHARES[heat] * model.largest)}: ${plural(counts.get(heat) || 0, 'row')}` });
     }
   }
-  items.push({ color: 'heat-0', shape: 'edged', text: model.compared ? 'less' : 'less' });
+  items.push({ color: 'heat-0', shape: 'edged', text: 'less' });
   if (counts.has('faster')) items.push({ color: 'heat-faster', shape: 'edged', text: `faster than its bound (${counts.get('faster')})` });
   if (model.nodes.some((node) => node.layer.status === 'missing' || node.layer.status === 'unknown')) items.push({ color: 'missing', shape: 'hatched', text: 'no time known' });
   if (model.nodes.some((node) => node.free)) items.push({ color: 'free', shape: 'small', text: 'free' });
@@ -258,7 +260,8 @@ class ModelGraph {
     if (step !== this.lineStep) {
       this.lineStep = step;
       this.root.node().style.setProperty('--thin', `${Math.max(1, 0.7 / step)}px`);
-      this.root.node().style.setProperty('--thick', `${Math.max(3, 2 / step)}px`);
+      this.root.node().style.setProperty('--thick', `${Math.max(3, 1.8 / step)}px`);
+      this.root.node().style.setProperty('--outline', `${Math.max(2.5, 0.9 / step)}px`);
     }
     if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = 0; this.placeLabels(); });
   }
@@ -283,7 +286,7 @@ class ModelGraph {
     }
     for (const node of this.model.nodes) {
       if (!isSeen(node) || this.labelled.has(node)) continue;
-      const group = this.labels.append('g').attr('class', node.free || node.heat === null ? 'label' : `label on-heat-${node.heat}`).attr('transform', `translate(${node.x},${node.y})`);
+      const group = this.labels.append('g').attr('class', node.free ? 'label' : node.heat === null ? 'label on-null' : `label on-heat-${node.heat}`).attr('transform', `translate(${node.x},${node.y})`);
       for (const label of labelsOf(this.model, node, level)) {
         group.append('text').attr('class', (label.bold ? 'strong ' : '') + (label.quiet ? 'quiet' : '')).attr('x', label.x).attr('y', label.y)
           .attr('text-anchor', label.anchor).style('font-size', `${label.size}px`).text(label.text);
