@@ -27,7 +27,7 @@ struct RankedGraph {
   std::vector<std::vector<Vertex>> ranks;  // vertices from left to right
   std::vector<std::vector<Vertex>> bends;  // by edge, from its upper to its lower end
   std::vector<std::uint8_t> is_reversed;   // by edge: it would close a cycle, and goes upwards
-  std::vector<std::size_t> joints;          // by rank: segments to the next one that join what belongs together
+  std::vector<std::size_t> joints;         // by rank: segments to the next one that join what belongs together
 
   bool is_bend(Vertex vertex) const { return vertex >= nodes; }
 };

@@ -80,12 +80,16 @@ function drawFused(layer, model, data) {
   const membersOf = (row) => row.layers.map((index) => model.nodes[index]).filter((node) => !isConstant(node));
   const rows = data.rows.filter((row) => membersOf(row).length > 1);
   const pad = 7;
+  const byTop = model.nodes.slice().sort((a, b) => a.y - b.y);
+  const tallest = d3.max(model.nodes, (node) => node.height);
+  const firstFrom = d3.bisector((node) => node.y).left;
   const box = (node, more) => `M${node.x - node.width / 2 - more},${node.y - node.height / 2 - more}h${node.width + 2 * more}v${node.height + 2 * more}h${-node.width - 2 * more}z`;
   for (const row of rows) {
     const members = membersOf(row);
     const [left, right] = [d3.min(members, (n) => n.x - n.width / 2) - pad, d3.max(members, (n) => n.x + n.width / 2) + pad];
     const [top, bottom] = [d3.min(members, (n) => n.y - n.height / 2) - pad, d3.max(members, (n) => n.y + n.height / 2) + pad];
-    const intruder = model.nodes.some((n) => n.row !== row && n.x + n.width / 2 > left && n.x - n.width / 2 < right && n.y + n.height / 2 > top && n.y - n.height / 2 < bottom);
+    const near = byTop.slice(firstFrom(byTop, top - tallest), firstFrom(byTop, bottom + tallest));
+    const intruder = near.some((n) => !members.includes(n) && n.x + n.width / 2 > left && n.x - n.width / 2 < right && n.y + n.height / 2 > top && n.y - n.height / 2 < bottom);
     const group = layer.append('g').attr('class', 'fused');
     if (!intruder) {
       group.append('rect').attr('class', 'box').attr('x', left).attr('y', top).attr('width', right - left).attr('height', bottom - top).attr('rx', 9);
@@ -219,7 +223,7 @@ class ModelGraph {
     this.width = Math.max(260, this.view.clientWidth);
     const tallest = this.width < NARROW ? 420 : 640;
     const wanted = (height + 2 * margin) * Math.min(1.2, this.width / (width + 2 * margin));
-    this.height = Math.round(Math.min(tallest, Math.max(this.width < NARROW ? 300 : 200, wanted)));
+    this.height = Math.round(Math.min(tallest, Math.max(this.width < NARROW ? 260 : 200, wanted)));
     this.svg.attr('viewBox', `0 0 ${this.width} ${this.height}`).attr('height', this.height);
     this.fitScale = Math.min(1.2, (this.width - 2 * margin) / Math.max(1, width), (this.height - 2 * margin) / Math.max(1, height));
     const around = 60 / this.fitScale;
@@ -255,13 +259,14 @@ class ModelGraph {
     const transform = d3.event.transform;
     this.root.attr('transform', transform);
     this.view.classList.toggle('zoomed', this.isZoomedIn());
-    // Far away lines are as thin as they can be seen; steps, so that styles change seldom.
-    const step = Math.min(1, 2 ** (Math.round(2 * Math.log2(transform.k)) / 2));
+    // Far away lines stay as thick as can be seen; in steps, since each restyles them all.
+    const step = Math.min(1, 2 ** Math.round(Math.log2(transform.k)));
     if (step !== this.lineStep) {
       this.lineStep = step;
-      this.root.node().style.setProperty('--thin', `${Math.max(1, 0.7 / step)}px`);
-      this.root.node().style.setProperty('--thick', `${Math.max(3, 1.8 / step)}px`);
-      this.root.node().style.setProperty('--outline', `${Math.max(2.5, 0.9 / step)}px`);
+      const style = this.root.node().style;
+      style.setProperty('--thin', `${Math.max(1, 0.7 / step)}px`);
+      style.setProperty('--thick', `${Math.max(3, 1.7 / step)}px`);
+      style.setProperty('--outline', `${Math.max(2.5, 0.9 / step)}px`);
     }
     if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = 0; this.placeLabels(); });
   }
@@ -383,6 +388,6 @@ function drawModelGraph(data) {
   if (section.hidden) return;
   const compared = data.rows.some((row) => row.bound_us !== null && row.measured_us !== null);
   section.classList.toggle('by-bound', !compared);
-  document.getElementById('graph-lead').textContent = `Every layer, data flowing down and on to the next column; the colour says ${compared ? 'how much measured exceeds bound in its row' : 'how much the bound counts for its row'}. Ctrl and the wheel, two fingers or + and \u2212 zoom; a click opens the layer\u2019s row in the table.`;
+  document.getElementById('graph-lead').textContent = `Every layer; data flows down, then on to the next column. The colour says ${compared ? 'by how much measured exceeds bound in the layer\u2019s row' : 'what the bound counts for the layer\u2019s row'}. Ctrl and the wheel, two fingers or + and \u2212 zoom; a click opens the row in the table.`;
   data.modelGraph = new ModelGraph(data);
 }

@@ -38,8 +38,8 @@ std::vector<ReportEdge> TransformerGraph(std::size_t nodes) {
   for (std::size_t start = 2; start + kLayer < nodes; start += kLayer) {
     const auto add = [&](std::size_t from, std::size_t to) { edges.push_back({start + from, start + to}); };
     for (const std::size_t projection : {1, 2, 3}) {
-      add(0, projection);            // matmul
-      add(projection, projection + 3);  // bias
+      add(0, projection);                   // matmul
+      add(projection, projection + 3);      // bias
       add(projection + 3, projection + 6);  // reshape
     }
     add(7, 10), add(8, 10);  // query by key

@@ -212,28 +212,6 @@ void AddHead(Builder& builder, const SampleOptions& options) {
   builder.Engine({{builder.Add(custom)}, {"/heatmap/Custom"}, Latency(402)});
 }
 
-// The longest path through the graph, as the parallel bound finds it.
-void MarkLongestPath(ReportModel& report) {
-  const std::size_t layers = report.layers.size();
-  std::vector<Latency> until(layers, Latency(0));
-  std::vector<std::size_t> before(layers, layers);
-  std::size_t last = 0, next = 0;
-  std::sort(report.edges.begin(), report.edges.end(),
-            [](const ReportEdge& a, const ReportEdge& b) { return std::tie(a.to, a.from) < std::tie(b.to, b.from); });
-  for (std::size_t layer = 0; layer < layers; ++layer) {
-    for (; next < report.edges.size() && report.edges[next].to == layer; ++next) {
-      const std::size_t from = report.edges[next].from;
-      if (before[layer] != layers && until[from] <= until[layer]) continue;
-      until[layer] = until[from];
-      before[layer] = from;
-    }
-    until[layer] += report.layers[layer].latency.value_or(Latency(0));
-    if (until[layer] >= until[last]) last = layer;
-  }
-  for (std::size_t layer = last; layer < layers; layer = before[layer]) report.layers[layer].on_critical_path = true;
-  std::sort(report.edges.begin(), report.edges.end());
-}
-
 void AddAbout(ReportModel& report) {
   report.title = "resnet50 on AMD EPYC";
   report.generated_at = "2026-11-21T10:47:44Z";
@@ -261,6 +239,28 @@ void AddAbout(ReportModel& report) {
 }
 
 }  // namespace
+
+void MarkLongestPath(ReportModel& report) {
+  const std::size_t layers = report.layers.size();
+  std::vector<Latency> until(layers, Latency(0));
+  std::vector<std::size_t> before(layers, layers);
+  std::size_t last = 0, next = 0;
+  for (ReportLayer& layer : report.layers) layer.on_critical_path = false;
+  std::sort(report.edges.begin(), report.edges.end(),
+            [](const ReportEdge& a, const ReportEdge& b) { return std::tie(a.to, a.from) < std::tie(b.to, b.from); });
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    for (; next < report.edges.size() && report.edges[next].to == layer; ++next) {
+      const std::size_t from = report.edges[next].from;
+      if (before[layer] != layers && until[from] <= until[layer]) continue;
+      until[layer] = until[from];
+      before[layer] = from;
+    }
+    until[layer] += report.layers[layer].latency.value_or(Latency(0));
+    if (until[layer] >= until[last]) last = layer;
+  }
+  for (std::size_t layer = last; layer < layers; layer = before[layer]) report.layers[layer].on_critical_path = true;
+  std::sort(report.edges.begin(), report.edges.end());
+}
 
 ReportModel SampleReport(const SampleOptions& options) {
   ReportModel report;

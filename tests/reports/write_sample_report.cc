@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   infimum::ReportModel report = infimum::SampleReport(options);
   if (kind == "dense") report.edges = infimum::DenseGraph(report.layers.size());
   if (kind == "transformer") report.edges = infimum::TransformerGraph(report.layers.size());
+  infimum::MarkLongestPath(report);
   if (kind == "empty") report = infimum::ReportModel();
   // The framework beats our candidates: the bound is above the run.
   if (kind == "inversion") {
