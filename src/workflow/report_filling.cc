@@ -80,6 +80,15 @@ std::vector<ReportLayer> FillLayers(const ModelGraph& graph, const Bracket& brac
   return layers;
 }
 
+std::vector<ReportEdge> FillEdges(const ModelGraph& graph) {
+  std::vector<ReportEdge> edges;
+  const std::vector<std::vector<LayerId>> producers = Predecessors(graph);
+  for (std::size_t consumer = 0; consumer < producers.size(); ++consumer)
+    for (const LayerId producer : producers[consumer]) edges.push_back({producer.index(), consumer});
+  std::sort(edges.begin(), edges.end());
+  return edges;
+}
+
 ReportRun FillRun(const RunProfile& run, const RunGap& gap) {
   ReportRun filled;
   filled.framework = run.framework;
@@ -304,6 +313,7 @@ ReportModel FillReport(const ReportSources& sources) {
   report.composition = sources.bracket.composition;
   report.coverage = sources.bracket.coverage;
   report.layers = FillLayers(sources.graph, sources.bracket);
+  report.edges = FillEdges(sources.graph);
   report.regions = FillRegions(sources.bracket);
   report.passes = sources.graph.passes;
   if (sources.run != nullptr && sources.gap != nullptr) {

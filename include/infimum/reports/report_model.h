@@ -5,6 +5,7 @@
 // Equal models give equal bytes: no writer reads a clock, a locale or the terminal.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -47,6 +48,14 @@ struct ReportLayer {
   bool on_critical_path = false;
   Flops flops;  // direct: what the literature counts
   Bytes bytes;  // compulsory, read and written
+};
+
+// A layer reads what another one writes.
+struct ReportEdge {
+  std::size_t from = 0;  // indices into ReportModel::layers
+  std::size_t to = 0;
+
+  friend auto operator<=>(const ReportEdge&, const ReportEdge&) = default;
 };
 
 // Layers that were measured as one; `is_chosen`: the fused bound runs them so.
@@ -144,6 +153,7 @@ struct ReportModel {
   Coverage coverage;
 
   std::vector<ReportLayer> layers;    // in the graph's order
+  std::vector<ReportEdge> edges;      // ascending, without repeats
   std::vector<ReportRegion> regions;  // by first layer
   std::vector<RewritePass> passes;
   std::vector<Roof> arithmetic_roofs;
