@@ -35,8 +35,8 @@ std::string HtmlReport(const ReportModel& report) {
       AppendHtmlText(TitleOf(report), out);
     } else if (place == "HEADLINE") {
       AppendHtmlText(Headline(report), out);
-    } else if (place == "GENERATED_AT") {
-      AppendHtmlText(report.generated_at, out);
+    } else if (place == "DATA_AS_OF") {
+      AppendHtmlText(DataAsOf(report), out);
     } else if (place == "STYLE") {
       out += ReportStyle();
     } else if (place == "D3") {

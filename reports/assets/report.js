@@ -244,6 +244,8 @@ function fillFindings(data) {
         element('table', {}, element('thead', {}, head), element('tbody', {}, ...rows))));
       finding.commands.forEach(({ command }) => body.append(commandLine(command)));
     }
+    const evidence = evidenceOf(data, finding);
+    if (evidence) body.append(evidence);
     list.append(element('li', {}, body));
   });
 }
@@ -271,7 +273,7 @@ function main() {
   gapControls(data);
   drawCharts(data);
   layerTable(data);
-  document.getElementById('footer').textContent += ` by infimum ${data.infimum_version}. This page is one file and fetches nothing.`;
+  document.getElementById('footer').textContent += `, by infimum ${data.infimum_version}. This page is one file and fetches nothing.`;
   let width = document.querySelector('main').clientWidth;
   let timer = 0;
   new ResizeObserver(() => {

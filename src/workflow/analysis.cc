@@ -10,6 +10,7 @@
 #include "infimum/analyzer/benanza_bracket.h"
 #include "infimum/analyzer/observed.h"
 #include "infimum/analyzer/what_if.h"
+#include "infimum/analyzer/workload_candidates.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/db/data_sheets.h"
 #include "infimum/onnx/read_model.h"
@@ -233,6 +234,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
   INFIMUM_ASSIGN_OR_RETURN(const std::optional<RunGap> gap,
                            GapOfRun(options.model, options.dims, options.contract, analysis, *store));
+  INFIMUM_ASSIGN_OR_RETURN(const CandidatesOfModel candidates, CandidatesOf(analysis.graph, *store, selection));
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
                                 .database = ShownAddress(options.database),
@@ -240,13 +242,13 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
                                 .here = true,
                                 .graph = analysis.graph,
                                 .bracket = analysis.bracket,
+                                .candidates = candidates,
                                 .run = analysis.run ? &*analysis.run : nullptr,
                                 .gap = gap ? &*gap : nullptr,
                                 .device = here.device,
                                 .environment = here.environment,
                                 .peaks = peaks,
-                                .warnings = std::move(warnings),
-                                .generated_at = UtcNow()});
+                                .warnings = std::move(warnings)});
   return analysis;
 }
 
@@ -307,9 +309,11 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
     INFIMUM_RETURN_IF_ERROR(AddVariants(options, variants, *store, analysis));
   }
   INFIMUM_RETURN_IF_ERROR(HoldAgainstRuns(*store, selection, options.dims, analysis));
+  if (!options.fills_report) return analysis;
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
   INFIMUM_ASSIGN_OR_RETURN(const std::optional<RunGap> gap,
                            GapOfRun(options.model, options.dims, options.contract, analysis, *store));
+  INFIMUM_ASSIGN_OR_RETURN(const CandidatesOfModel candidates, CandidatesOf(analysis.graph, *store, selection));
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
                                 .database = ShownAddress(options.database),
@@ -317,13 +321,13 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
                                 .here = options.device.empty(),
                                 .graph = analysis.graph,
                                 .bracket = analysis.bracket,
+                                .candidates = candidates,
                                 .run = analysis.run ? &*analysis.run : nullptr,
                                 .gap = gap ? &*gap : nullptr,
                                 .device = device,
                                 .environment = Environment{},
                                 .peaks = peaks,
-                                .warnings = {},
-                                .generated_at = UtcNow()});
+                                .warnings = {}});
   return analysis;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "infimum/analyzer/bracket.h"
+#include "infimum/analyzer/workload_candidates.h"
 #include "infimum/graph/run_profile.h"
 #include "infimum/measurement/device.h"
 #include "infimum/reports/report_model.h"
@@ -21,13 +22,13 @@ struct ReportSources {
   bool here = true;      // the device is this one, so that commands can measure on it
   const ModelGraph& graph;
   const Bracket& bracket;
+  const CandidatesOfModel& candidates;
   const RunProfile* run = nullptr;
   const RunGap* gap = nullptr;  // of the run
   const Device& device;
   const Environment& environment;
   const DevicePeaks& peaks;
   std::vector<std::string> warnings;
-  std::string generated_at;
 };
 
 // Of the commands that measure a layer again as the selection has it, each ready for a POSIX shell.

@@ -61,6 +61,7 @@ struct StoredAnalysisOptions {
   // With others than those of brackets the analysis' graph is the model as they see it, and its bracket has their
   // bounds.
   BoundRules rules = BoundRules::kBracket;
+  bool fills_report = true;  // Analysis::report, which takes more than the bracket; else it stays empty
 };
 Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options);
 
