@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "infimum/analyzer/run_latency.h"
 #include "infimum/base/quantity_text.h"
@@ -241,7 +240,7 @@ ReportModel FillReport(const ReportSources& sources) {
   ReportModel report;
   report.data_as_of = sources.candidates.newest;
   report.infimum_version = std::string(InfimumVersion());
-  report.model_name = std::filesystem::path(sources.model).stem().string();
+  report.model_name = sources.name;
   report.title = report.model_name + " on " + sources.device.name;
   report.model_sha256 = sources.graph.sha256;
   report.opset = sources.graph.opset;

@@ -16,6 +16,7 @@ namespace infimum {
 
 struct ReportSources {
   std::string model;  // as the user named it, for commands
+  std::string name;   // of the model
   std::map<std::string, std::int64_t> dims;
   std::string database;  // its address without a password
   std::string backend;   // that measured
