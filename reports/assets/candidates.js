@@ -3,7 +3,7 @@
 'use strict';
 
 const FIRST_CANDIDATES = 8;
-const MOST_LANES = 6;
+const MOST_LANES = 10;
 const WIDE_RANGE = 20;  // from this quotient of the longest and the shortest time on, the axis is logarithmic
 
 // `lines`: [{ us, name, color }], times to compare with, drawn across the plot. Null where nothing is known.
@@ -38,23 +38,27 @@ function rolesOf(workload, candidate) {
 
 // Ticks that read well: of a logarithm 1, 2 and 5 of each power.
 function candidateTicks(scale, is_log, width) {
-  if (!is_log) return scale.ticks(Math.max(2, Math.floor(width / 90)));
   const [low, high] = scale.domain();
-  const ticks = [];
-  for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); ++power) {
-    for (const step of [1, 2, 5]) {
-      const tick = step * 10 ** power;
-      const is_free = ticks.length === 0 || scale(tick) - scale(ticks[ticks.length - 1]) > 52;
-      if (tick >= low && tick <= high && is_free) ticks.push(tick);
-    }
+  let ticks = [];
+  if (is_log) {
+    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); ++power) ticks.push(...[1, 2, 5].map((step) => step * 10 ** power));
+  } else {
+    ticks = scale.ticks(Math.max(2, Math.floor(width / 110)));
   }
-  return ticks;
+  // Where the first label stands beside its line, the next one is farther away.
+  let last = -Infinity;
+  return ticks.filter((tick) => {
+    const x = scale(tick);
+    if (tick < low || tick > high || x - last < 58) return false;
+    last = x < 26 ? x + 26 : x;
+    return true;
+  });
 }
 
 function candidatePlot(workload, measured, lines) {
   const shown = lines.filter((line) => line.us > 0);
-  const ends = measured.flatMap((one) => [one.latency_us, ...(one.interval_us || [])]).concat(shown.map((line) => line.us))
-    .filter((us) => us > 0);
+  // Of the times alone: a wide interval is cut off at the edge rather than that all times fall on one spot.
+  const ends = measured.map((one) => one.latency_us).concat(shown.map((line) => line.us));
   const least = Math.min(...ends);
   const most = Math.max(...ends);
   const is_log = most / least > WIDE_RANGE;
@@ -72,7 +76,7 @@ function candidatePlot(workload, measured, lines) {
   const axis = svg.append('g').attr('class', 'axis');
   for (const tick of candidateTicks(scale, is_log, width)) {
     axis.append('line').attr('x1', scale(tick)).attr('x2', scale(tick)).attr('y1', top).attr('y2', bottom);
-    axis.append('text').attr('x', scale(tick)).attr('y', bottom + 16).attr('text-anchor', 'middle').text(timeText(tick));
+    axis.append('text').attr('x', scale(tick)).attr('y', bottom + 16).attr('text-anchor', scale(tick) < 26 ? 'start' : 'middle').text(timeText(tick));
   }
   const label = (x, y, text) => {
     const is_right = x > width / 2;
@@ -94,13 +98,16 @@ function candidatePlot(workload, measured, lines) {
 
 function placesOf(measured, scale) {
   const taken = new Array(MOST_LANES).fill(-Infinity);
+  const dots = new Array(MOST_LANES).fill(-Infinity);
+  const [least, most] = scale.domain();
   return measured.map((one) => {
     const x = scale(one.latency_us);
-    const interval = (one.interval_us || [one.latency_us, one.latency_us]).map((us) => scale(Math.max(us, scale.domain()[0])));
-    // The first lane where it meets nobody; else that which has been free the longest.
+    const interval = (one.interval_us || [one.latency_us, one.latency_us]).map((us) => scale(Math.min(Math.max(us, least), most)));
+    // The first lane where it meets nobody; else that in which the last dot lies farthest away.
     let lane = taken.findIndex((end) => Math.min(x - 6, interval[0]) > end);
-    if (lane < 0) lane = taken.indexOf(Math.min(...taken));
+    if (lane < 0) lane = dots.indexOf(Math.min(...dots));
     taken[lane] = Math.max(x + 6, interval[1]);
+    dots[lane] = x;
     return { one, x, interval, lane };
   });
 }

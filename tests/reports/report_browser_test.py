@@ -297,6 +297,14 @@ def check_candidates(page: Page, failures: Failures) -> None:
         "(svg) => Array.from(svg.querySelectorAll('*')).filter((n) => Array.from(n.attributes).some((a) => /NaN|undefined|Infinity/.test(a.value))).length"
     )
     failures.check(broken == 0, f"the plot of candidates has {broken} elements with broken numbers")
+    collisions = block.locator("svg").evaluate(
+        """(svg) => {
+          const texts = Array.from(svg.querySelectorAll('text')).map((t) => [t.textContent, t.getBoundingClientRect()]);
+          return texts.flatMap(([a, ra], i) => texts.slice(i + 1).filter(([b, rb]) =>
+            ra.left < rb.right - 1 && rb.left < ra.right - 1 && ra.top < rb.bottom - 3 && rb.top < ra.bottom - 3).map(([b]) => `'${a}' meets '${b}'`));
+        }"""
+    )
+    failures.check(not collisions, f"in the plot of candidates {collisions}")
     failures.check(block.locator("tbody tr").count() < len(ran), "the slowest candidates are not cut off")
     block.locator("button.more").click()
     cells: list[list[str]] = block.locator("tbody tr").evaluate_all(
