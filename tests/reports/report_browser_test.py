@@ -305,6 +305,13 @@ def check_candidates(page: Page, failures: Failures) -> None:
         }"""
     )
     failures.check(not collisions, f"in the plot of candidates {collisions}")
+    # Of a fused row the run's time is that of the region that is the whole row, and each layer's roofline is its own.
+    failures.check(block.locator("svg .across.measured").count() == 0, "a part of a row has the time of the whole")
+    failures.check(block.locator("svg .across.floor").count() == 1, "the layer's roofline is not drawn")
+    if regions:
+        line = blocks.last.locator("svg").get_attribute("aria-label") or ""
+        measured = blocks.last.locator("svg .across.measured").count()
+        failures.check(measured == 1 and "onnxruntime" in line, f"the run's time is not drawn: {line}")
     failures.check(block.locator("tbody tr").count() < len(ran), "the slowest candidates are not cut off")
     block.locator("button.more").click()
     cells: list[list[str]] = block.locator("tbody tr").evaluate_all(
