@@ -111,6 +111,12 @@ const WorkloadRows* MeasuredRows::Find(const WorkloadKey& key) const {
   return entry == rows_.end() ? nullptr : &entry->second;
 }
 
+bool MeasuredRows::Counts(const Measurement& row, const Selection& selection) const {
+  if (row.device != selection.device) return false;
+  const WorkloadRows* workload = Find(row.workload);
+  return workload != nullptr && Meets(row, selection.contract.value_or(workload->native));
+}
+
 const GraphRows& MeasuredRows::Of(const ModelGraph& graph) const {
   const auto found = by_graph_.find(&graph);
   INFIMUM_CHECK(found != by_graph_.end(), "rows are asked of the model that they were fetched for");

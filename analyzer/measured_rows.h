@@ -67,6 +67,10 @@ class MeasuredRows {
   const std::map<WorkloadKey, WorkloadRows>& all() const { return rows_; }
   // Those that the rows come from.
   const std::set<EnvironmentKey>& environments() const { return environments_; }
+  // What the source has for the selection's own threads, whatever became of it.
+  std::span<const Measurement> asked() const { return found_.back().rows(); }
+  // Whether a row is of the selected device, of a workload that was asked for and meets its contract.
+  bool Counts(const Measurement& row, const Selection& selection) const;
   // 1, 2, 4 ... and last the selection's own.
   const std::vector<std::int64_t>& thread_counts() const { return thread_counts_; }
 

@@ -33,6 +33,8 @@ class TimedRows {
   TimedRows& operator=(TimedRows&&) = default;
 
   std::span<const TimedRow> all() const { return timed_; }
+  // All of them, whatever their outcome.
+  std::span<const Measurement> rows() const { return rows_; }
 
  private:
   std::vector<Measurement> rows_;

@@ -81,7 +81,11 @@ Json FindingsJson(const std::vector<Finding>& findings) {
                        {"measured_us", one.measured.count()},
                        {"best_us", MicrosecondsOrNull(one.best)},
                        {"candidate", one.candidate.empty() ? Json(nullptr) : Json(one.candidate)},
-                       {"workload", one.workload.empty() ? Json(nullptr) : Json(one.workload)}});
+                       {"workload", one.workload.empty() ? Json(nullptr) : Json(one.workload)},
+                       {"candidates", one.candidates == 0 ? Json(nullptr) : Json(one.candidates)},
+                       {"measured_candidates", one.candidates == 0 ? Json(nullptr) : Json(one.measured_candidates)},
+                       {"interval_us", IntervalOrNull(one.interval)},
+                       {"command", one.command.empty() ? Json(nullptr) : Json(one.command)}});
     Json commands = Json::array();
     for (const FindingCommand& command : finding.commands)
       commands.push_back({{"what", command.what}, {"command", command.command}});

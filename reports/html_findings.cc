@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
@@ -36,7 +37,47 @@ void AddCases(const Finding& finding, HtmlWriter& html) {
   html.Close().Close().Close();
 }
 
-void AddFinding(const ReportModel& report, const Finding& finding, bool is_first, HtmlWriter& html) {
+void AddSource(const EmittedSource& source, HtmlWriter& html) {
+  if (source.file_name.empty()) {
+    html.Element("p", {{"class", "quiet"}}, "No stand-alone source: " + source.reason);
+    return;
+  }
+  html.Open("details", {{"class", "source"}}).Element("summary", "Source: " + source.file_name);
+  html.Element("button", {{"type", "button"}, {"class", "save"}, {"data-file", source.file_name}}, "Download");
+  html.Element("p", {{"class", "quiet"}},
+               "This is the layer’s own file. What it includes, and how all of it is compiled, is written by");
+  AddCommand(source.command, html);
+  html.Element("pre",
+               {{"class", "mono scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", "Source " + source.file_name}},
+               source.text);
+  html.Close();
+}
+
+// For each of its layers what was tried, the command that measures it again, and the source of its candidates: each
+// source once in the page.
+void AddEvidence(const ReportModel& report, const Finding& finding, std::set<std::string>& shown, HtmlWriter& html) {
+  if (std::ranges::all_of(finding.cases, [](const FindingCase& one) { return one.workload.empty(); })) return;
+  html.Open("details", {{"class", "evidence"}}).Element("summary", "Evidence, commands and sources");
+  for (const FindingCase& one : finding.cases) {
+    if (one.workload.empty()) continue;
+    html.Open("p").Element("strong", one.layer);
+    if (one.candidates > 0)
+      html.Text(fmt::format(" · {} of {} measured", one.measured_candidates, CountText(one.candidates, "candidate")));
+    if (one.interval) html.Text(" · the best in " + IntervalText(*one.interval));
+    html.Close();
+    if (one.command.empty()) {
+      html.Element("p", {{"class", "mono"}}, one.workload);
+    } else {
+      AddCommand(one.command, html);
+    }
+    const auto source = std::ranges::find(report.sources, one.workload, &EmittedSource::config);
+    if (source != report.sources.end() && shown.insert(one.workload).second) AddSource(*source, html);
+  }
+  html.Close();
+}
+
+void AddFinding(const ReportModel& report, const Finding& finding, std::set<std::string>& sources,
+                HtmlWriter& html) {
   std::string gain = " · about the bound";
   if (finding.gain.count() > 0) {
     gain = " · up to " + FormatLatency(finding.gain);
@@ -44,7 +85,7 @@ void AddFinding(const ReportModel& report, const Finding& finding, bool is_first
     if (finding.overlaps) gain += ", gains of others among it";
   }
   html.Open("li");
-  if (is_first) {
+  if (&finding == &report.findings.front()) {
     html.Open("details", {{"open", ""}});
   } else {
     html.Open("details");
@@ -61,6 +102,7 @@ void AddFinding(const ReportModel& report, const Finding& finding, bool is_first
   html.Element("p", {{"class", "todo"}}, finding.action);
   AddCases(finding, html);
   for (const FindingCommand& command : finding.commands) AddCommand(command.command, html);
+  AddEvidence(report, finding, sources, html);
   html.Close().Close();
 }
 
@@ -109,8 +151,8 @@ std::string FindingsHtml(const ReportModel& report) {
     return html.Take();
   }
   html.Open("ol", {{"class", "findings"}, {"id", "findings-list"}});
-  for (const Finding& finding : report.findings)
-    AddFinding(report, finding, &finding == &report.findings.front(), html);
+  std::set<std::string> sources;
+  for (const Finding& finding : report.findings) AddFinding(report, finding, sources, html);
   html.Close();
   return html.Take();
 }

@@ -50,12 +50,11 @@ std::string HtmlReport(const ReportModel& report) {
                                    {"NO_TIMES", place(NoTimesHtml)},
                                    {"NO_ROOFLINE", place(NoRooflineHtml)},
                                    {"FOOTER",
-                                    [&] {
-                                      return EscapedHtml(fmt::format(
-                                          "Generated {} by infimum {}. This page is one file and fetches nothing.",
-                                          report.generated_at, report.infimum_version));
-                                    }},
-                                   {"DATA",
+        [&] {
+          return EscapedHtml(fmt::format("{}. Written by infimum {}. This page is one file and fetches nothing.",
+                                         DataAsOf(report), report.infimum_version));
+        }},
+       {"DATA",
                                     [&] {
                                       std::string data;
                                       AppendScriptData(json, data);

@@ -133,6 +133,11 @@ void AddGap(const ReportModel& report, std::string& out) {
                        Prose(finding.evidence), Prose(finding.action));
     for (const FindingCommand& command : finding.commands)
       out += fmt::format("   - {}: {}\n", Prose(command.what), CodeSpan(command.command));
+    if (finding.cases.empty() || finding.cases.front().candidates == 0) continue;
+    const FindingCase& largest = finding.cases.front();
+    out += fmt::format("   - evidence: {} of {} ran{}\n", largest.measured_candidates,
+                       CountText(largest.candidates, "candidate"),
+                       largest.interval ? ", the best one in " + IntervalText(*largest.interval) : std::string());
   }
 }
 
@@ -166,8 +171,7 @@ std::string MarkdownReport(const ReportModel& report) {
       out += item.command.empty() ? "\n" : fmt::format(": {}\n", CodeSpan(item.command));
     }
   }
-  return out +=
-         fmt::format("\nGenerated {} by infimum {}.\n", Prose(report.generated_at), Prose(report.infimum_version));
+  return out += fmt::format("\n{}, by infimum {}.\n", Prose(DataAsOf(report)), Prose(report.infimum_version));
 }
 
 }  // namespace infimum

@@ -31,6 +31,9 @@ std::string ReportCsv(const ReportModel& report) {
                {"ratio"},
                {"roofline_us"},
                {"share"},
+               {"candidates"},
+               {"library_choice"},
+               {"regret_us"},
                {"config"},
                {"engine_layers"}},
               {}};
@@ -43,12 +46,14 @@ std::string ReportCsv(const ReportModel& report) {
       if (layer.status != RowStatus::kFree) busy.push_back(&layer);
     }
     const ReportLayer* one = busy.size() == 1 ? busy.front() : nullptr;
-    table.rows.push_back({RowLabel(report, row), Join(operators, " + "), row.family,
-                          row.layers.empty() ? "engine only" : std::string(Name(row.status)),
-                          busy.size() > 1 ? "yes" : "no", row.candidate, Number(row.bound), Number(row.measured),
-                          Quotient(row.measured, row.bound), Number(row.floor),
-                          report.run ? Quotient(row.measured, report.run->latency) : "", one ? one->config : "",
-                          Join(row.engine_layers, " + ")});
+    table.rows.push_back(
+        {RowLabel(report, row), Join(operators, " + "), row.family,
+         row.layers.empty() ? "engine only" : std::string(Name(row.status)), busy.size() > 1 ? "yes" : "no",
+         row.candidate, Number(row.bound), Number(row.measured), Quotient(row.measured, row.bound),
+         Number(row.floor), report.run ? Quotient(row.measured, report.run->latency) : "",
+         one && one->workload ? std::to_string(report.workloads[*one->workload].candidates.size()) : "",
+         one ? one->library_choice : "", one ? Number(one->regret) : "", one ? one->config : "",
+         Join(row.engine_layers, " + ")});
   }
   return FormatCsv(table);
 }

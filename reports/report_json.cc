@@ -7,6 +7,7 @@
 #include "reports/graph_json.h"
 #include "reports/json_values.h"
 #include "reports/waterfall_writers.h"
+#include "reports/workload_json.h"
 
 namespace infimum {
 namespace {
@@ -28,6 +29,7 @@ Json LayerJson(const ReportModel& report, const ReportLayer& layer) {
           {"on_critical_path", layer.on_critical_path},
           {"flops", layer.flops.value},
           {"bytes", layer.bytes.value},
+          {"workload", layer.workload ? Json(*layer.workload) : Json(nullptr)},
           {"command", here ? ReproductionCommand(layer.config, *report.bench_options) : std::string()}};
 }
 
@@ -38,6 +40,7 @@ Json RegionJson(const ReportRegion& region) {
           {"candidate", region.candidate},
           {"latency_us", region.latency.count()},
           {"unfused_us", region.has_missing ? Json(nullptr) : Json(region.unfused.count())},
+          {"workload", region.workload ? Json(*region.workload) : Json(nullptr)},
           {"chosen", region.is_chosen}};
 }
 
@@ -93,7 +96,7 @@ std::string ReportJson(const ReportModel& report) {
   json["schema"] = "infimum.report/1";
   json["title"] = report.title;
   json["headline"] = Headline(report);
-  json["generated_at"] = report.generated_at;
+  json["data_as_of"] = report.data_as_of.empty() ? Json(nullptr) : Json(report.data_as_of);
   json["infimum_version"] = report.infimum_version;
   json["model"] = ModelJson(report);
   json["device"] = {{"name", report.device_name}, {"key", report.device_key}, {"generation", report.generation}};
@@ -114,11 +117,13 @@ std::string ReportJson(const ReportModel& report) {
   for (const ReportLayer& layer : report.layers) layers.push_back(LayerJson(report, layer));
   Json& regions = json["regions"] = Json::array();
   for (const ReportRegion& region : report.regions) regions.push_back(RegionJson(region));
+  json["workloads"] = WorkloadsJson(report.workloads);
   Json& row_array = json["rows"] = Json::array();
   for (const ComparisonRow& row : rows) row_array.push_back(RowJson(report, row));
   json["graph"] = GraphJson(report, rows);
   json["waterfall"] = report.waterfall ? WaterfallJson(*report.waterfall) : Json::array();
   json["findings"] = FindingsJson(report.findings);
+  json["sources"] = SourcesJson(report.sources);
   json["roofs"] = {{"arithmetic", RoofsJson(report.arithmetic_roofs)},
                    {"bandwidth", RoofsJson(report.bandwidth_roofs)}};
   Json& answers = json["answers"] = Json::array();

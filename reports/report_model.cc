@@ -35,6 +35,10 @@ const Bound* MainBound(const ReportModel& report) {
   return report.bounds.empty() ? nullptr : &report.bounds.front();
 }
 
+std::string DataAsOf(const ReportModel& report) {
+  return report.data_as_of.empty() ? "No measurements" : "Data of " + report.data_as_of;
+}
+
 std::string ReproductionCommand(std::string_view config, std::string_view options) {
   std::string command = "infimum bench --layer " + ShellQuoted(ValidUtf8(config));
   if (!options.empty()) command += " " + std::string(options);

@@ -276,7 +276,14 @@ function detailRow(data, row, width) {
     const block = element('div', { class: 'detail-layer' }, element('h3', { text: layer.name || '(no name)' }), element('div', { class: 'quiet', text: facts.join(' · ') }));
     if (layer.reason) block.append(element('div', { text: layer.reason }));
     if (layer.command) block.append(commandLine(layer.command));
+    const candidates = candidatesBlock(data, layer.workload, linesOf(data, row, [index], layer.floor_us));
+    if (candidates) block.append(candidates);
     cell.append(block);
+  }
+  for (const region of regionsOfRow(data, row)) {
+    const names = region.layers.map((index) => data.layers[index].name || '(no name)');
+    const candidates = candidatesBlock(data, region.workload, linesOf(data, row, region.layers, 0));
+    if (candidates) cell.append(element('div', { class: 'detail-layer' }, element('h3', { text: 'As one: ' + names.join(', ') }), candidates));
   }
   return element('tr', { class: 'detail' }, cell);
 }

@@ -9,6 +9,18 @@ function copyButtons() {
   });
 }
 
+// The stand-alone sources of findings, as files.
+function saveButtons() {
+  document.addEventListener('click', (event) => {
+    const button = event.target.closest('.save');
+    if (!button) return;
+    const text = button.parentElement.querySelector('pre').textContent;
+    const link = element('a', { download: button.dataset.file, href: URL.createObjectURL(new Blob([text], { type: 'text/plain' })) });
+    link.click();
+    URL.revokeObjectURL(link.href);
+  });
+}
+
 // On paper nothing can be opened.
 function openForPrint() {
   let opened = [];
@@ -32,6 +44,7 @@ function main() {
   document.documentElement.classList.remove('no-script');
   const data = JSON.parse(document.getElementById('report-data').textContent, visible);
   copyButtons();
+  saveButtons();
   openForPrint();
   gapControls(data);
   drawCharts(data);

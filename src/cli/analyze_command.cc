@@ -38,6 +38,7 @@ Result<Analysis> AnalyzeHereOrThere(const AnalysisOptions& analysis, const std::
   stored.campaign = analysis.campaign;
   stored.contract = analysis.contract;
   stored.framework = analysis.framework;
+  stored.anonymize = analysis.anonymize;
   return AnalyzeStored(stored);
 }
 
@@ -47,7 +48,7 @@ Result<int> RunAnalyze(const AnalyzeOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(analysis.dims, options.dims.Parse());
   INFIMUM_ASSIGN_OR_RETURN(analysis.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   const std::string report_path =
-      options.report.empty() ? std::filesystem::path(options.model).stem().string() + ".html" : options.report;
+      options.report.empty() ? DefaultReportPath(options.model, options.analysis.anonymize) : options.report;
   INFIMUM_RETURN_IF_ERROR(CheckReportForm(report_path));
 
   Talk talk = options.talk.Make();
@@ -60,7 +61,8 @@ Result<int> RunAnalyze(const AnalyzeOptions& options) {
   } else {
     SummaryOptions summary;
     summary.color = isatty(STDOUT_FILENO) == 1;
-    summary.report_path = report_path;
+    // A path that the user chose may hold names.
+    if (!analysis.anonymize || options.report.empty()) summary.report_path = report_path;
     INFIMUM_RETURN_IF_ERROR(WriteOutput("-", Summary(result.report, summary)));
   }
   return result.interrupted ? kFailed : kDone;
@@ -101,9 +103,11 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
   command->add_flag("--measure-again", options->analysis.measure_again,
                     "measure the framework also where the store has its run");
   command
-      ->add_option("--report", options->report,
-                   "report to write; .html, .md, .json or .csv (default: MODEL's name, .html)")
+      ->add_option(
+          "--report", options->report,
+          "report to write; .html, .md, .json or .csv (default: MODEL's name, .html; with --anonymize model.html)")
       ->type_name("FILE");
+  AddAnonymize(command, options->analysis.anonymize);
   AddFormat(command, options->format);
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunAnalyze(*options); });

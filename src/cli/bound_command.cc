@@ -44,6 +44,7 @@ Result<int> RunBound(const BoundOptions& options) {
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
   StoredAnalysisOptions stored = options.stored;
   stored.model = options.model;
+  stored.fills_report = false;
   INFIMUM_ASSIGN_OR_RETURN(stored.dims, options.dims.Parse());
   INFIMUM_ASSIGN_OR_RETURN(stored.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   INFIMUM_ASSIGN_OR_RETURN(const Analysis analysis, AnalyzeStored(stored));

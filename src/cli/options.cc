@@ -201,6 +201,13 @@ void AddFormat(CLI::App* command, OutputFormat& format) {
       ->default_str("table");
 }
 
+void AddAnonymize(CLI::App* command, bool& anonymize) {
+  command->add_flag("--anonymize", anonymize,
+                    "replace the names of model, layers, values, inputs, custom operators and files, and leave out the "
+                    "host, so that the report can be shared; what stays are shapes, known operators, times, device and "
+                    "versions of libraries");
+}
+
 void AddTalk(CLI::App* command, TalkOptions& talk) {
   CLI::Option* quiet = command->add_flag("--quiet,-q", talk.quiet, "no progress, only warnings and errors");
   command->add_flag("--verbose,-v", talk.verbose, "also what the runners say")->excludes(quiet);

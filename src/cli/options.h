@@ -45,6 +45,8 @@ CLI::Validator NumberBetween(double least, double most);
 // Likewise, of a count that is read as unsigned: CLI11 would turn -1 around.
 CLI::Validator Count();
 void AddFormat(CLI::App* command, OutputFormat& format);
+// --anonymize of commands that write reports.
+void AddAnonymize(CLI::App* command, bool& anonymize);
 void AddTalk(CLI::App* command, TalkOptions& talk);
 
 // NAME=VALUE pairs of --backend-option.

@@ -22,7 +22,7 @@ struct ReportOptions {
 
 Result<int> RunReport(const ReportOptions& options) {
   const std::string output =
-      options.output.empty() ? std::filesystem::path(options.model).stem().string() + ".html" : options.output;
+      options.output.empty() ? DefaultReportPath(options.model, options.stored.anonymize) : options.output;
   INFIMUM_RETURN_IF_ERROR(CheckReportForm(output));
   StoredAnalysisOptions stored = options.stored;
   stored.model = options.model;
@@ -49,8 +49,11 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
   AddThreads(command, options->stored.campaign.threads);
   AddContract(command, options->stored.contract);
   AddBackend(command, options->stored.campaign.backend, options->backend_options);
-  command->add_option("-o,--output", options->output, "file to write (default: MODEL's name, .html)")
+  command
+      ->add_option("-o,--output", options->output,
+                   "file to write (default: MODEL's name, .html; with --anonymize model.html)")
       ->type_name("FILE");
+  AddAnonymize(command, options->stored.anonymize);
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunReport(*options); });
 }

@@ -10,6 +10,10 @@
 
 namespace infimum::cli {
 
+std::string DefaultReportPath(const std::string& model, bool anonymize) {
+  return (anonymize ? std::string("model") : std::filesystem::path(model).stem().string()) + ".html";
+}
+
 Status CheckReportForm(const std::string& path) {
   const std::string ending = std::filesystem::path(path).extension().string();
   for (const char* known : {"", ".html", ".htm", ".md", ".json", ".csv"}) {

@@ -12,6 +12,9 @@ namespace infimum::cli {
 inline constexpr const char* kReportForms =
     "The file's ending chooses the form: .html (default), .md, .json or .csv. The page needs no network.";
 
+// In the working folder: the model's name and .html, or model.html where that name is not to be told.
+std::string DefaultReportPath(const std::string& model, bool anonymize);
+
 // An error where the ending is of none of them; before any work.
 Status CheckReportForm(const std::string& path);
 Status WriteReport(const std::string& path, const ReportModel& report);

@@ -20,9 +20,8 @@
 #include "infimum/workflow/interrupt.h"
 #include "infimum/workflow/model_variant.h"
 #include "infimum/workflow/replay.h"
-#include "src/workflow/report_filling.h"
+#include "src/workflow/analysis_report.h"
 #include "src/workflow/run_conditions.h"
-#include "src/workflow/run_gap.h"
 #include "src/workflow/transform_times.h"
 #include "src/workflow/upper_limits.h"
 
@@ -98,18 +97,6 @@ Status AddVariants(const StoredAnalysisOptions& options, const std::vector<Model
   return {};
 }
 
-Result<std::optional<RunGap>> GapOfRun(const std::filesystem::path& model,
-                                       const std::map<std::string, std::int64_t>& dims,
-                                       const std::optional<NumericContract>& contract, const Analysis& analysis,
-                                       Store& store) {
-  if (!analysis.run) return std::optional<RunGap>();
-  // Of this model, device and threads: so it was measured, or looked for in the store.
-  const bool is_alike = analysis.run->contract.empty() || Keeps(analysis.run->contract, analysis.bracket.contract);
-  INFIMUM_ASSIGN_OR_RETURN(
-      RunGap gap, GapOf({model, dims, contract, analysis.graph, analysis.bracket}, *analysis.run, is_alike, store));
-  return std::optional<RunGap>(std::move(gap));
-}
-
 }  // namespace
 
 std::string UtcNow() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
@@ -156,7 +143,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
   talk.Say(FirstAnswer(analysis.bracket, plan, options.campaign.budget, std::chrono::steady_clock::now() - start));
 
-  std::vector<std::string> warnings;
+  std::vector<AnalysisWarning> warnings;
   if (options.framework != "none") {
     INFIMUM_ASSIGN_OR_RETURN(analysis.run,
                              FastestRun(*store, analysis.graph.sha256, selection, options.dims, options.framework));
@@ -183,7 +170,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
                                  FastestRun(*store, analysis.graph.sha256, selection, options.dims, options.framework));
       } else if (!Interrupted()) {
         // A missing framework costs the comparison, not the bound.
-        warnings.push_back(run.error().message);
+        warnings.push_back({run.error().message, true});
         talk.Warn(run.error().message + "; going on without a framework's run");
       }
     }
@@ -198,11 +185,12 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     const Result<CampaignEnd> end = RunCampaign(installation, plan, campaign, *store, talk);
     // What was measured before a runner failed is in the store and worth its report.
     if (!end) {
-      warnings.push_back(end.error().message);
+      warnings.push_back({end.error().message, true});
       talk.Warn(end.error().message);
     } else if (end->budget_spent) {
-      warnings.push_back(fmt::format("The budget of {} s ended the measuring; the same command again goes on",
-                                     options.campaign.budget.count()));
+      warnings.push_back({fmt::format("The budget of {} s ended the measuring; the same command again goes on",
+                                      options.campaign.budget.count()),
+                          false});
       talk.Say("the budget is spent; the same command again goes on where this one ended");
     }
   }
@@ -214,7 +202,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     const Result<Bracket> timed =
         WithTransformTimes(installation, analysis.graph, *store, selection, {}, campaign, talk);
     if (!timed && !Interrupted()) {
-      warnings.push_back(timed.error().message);
+      warnings.push_back({timed.error().message, true});
       talk.Warn(timed.error().message);
     }
   }
@@ -230,24 +218,15 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
       analysis.bracket.what_ifs,
       SolveMeasuredVariants({options.model, options.dims, options.contract, analysis.graph, analysis.bracket}, *store));
   INFIMUM_RETURN_IF_ERROR(HoldAgainstRuns(*store, selection, options.dims, analysis));
-  INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
-  INFIMUM_ASSIGN_OR_RETURN(const std::optional<RunGap> gap,
-                           GapOfRun(options.model, options.dims, options.contract, analysis, *store));
-  INFIMUM_ASSIGN_OR_RETURN(const auto environments, store->Environments());
-  analysis.report = FillReport({.model = options.model.string(),
-                                .dims = options.dims,
-                                .database = ShownAddress(options.database),
-                                .backend = options.campaign.backend,
-                                .here = true,
-                                .graph = analysis.graph,
-                                .bracket = analysis.bracket,
-                                .run = analysis.run ? &*analysis.run : nullptr,
-                                .gap = gap ? &*gap : nullptr,
-                                .device = here.device,
-                                .environment = CommonEnvironment(environments, analysis.bracket.environments),
-                                .peaks = peaks,
-                                .warnings = std::move(warnings),
-                                .generated_at = UtcNow()});
+  INFIMUM_RETURN_IF_ERROR(FillReportOf({.model = options.model,
+                                        .dims = options.dims,
+                                        .contract = options.contract,
+                                        .database = options.database,
+                                        .backend = options.campaign.backend,
+                                        .anonymize = options.anonymize,
+                                        .device = here.device,
+                                        .warnings = std::move(warnings)},
+                                       selection, *store, analysis));
   return analysis;
 }
 
@@ -308,24 +287,17 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
     INFIMUM_RETURN_IF_ERROR(AddVariants(options, variants, *store, analysis));
   }
   INFIMUM_RETURN_IF_ERROR(HoldAgainstRuns(*store, selection, options.dims, analysis));
-  INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
-  INFIMUM_ASSIGN_OR_RETURN(const std::optional<RunGap> gap,
-                           GapOfRun(options.model, options.dims, options.contract, analysis, *store));
-  INFIMUM_ASSIGN_OR_RETURN(const auto environments, store->Environments());
-  analysis.report = FillReport({.model = options.model.string(),
-                                .dims = options.dims,
-                                .database = ShownAddress(options.database),
-                                .backend = options.campaign.backend,
-                                .here = options.device.empty(),
-                                .graph = analysis.graph,
-                                .bracket = analysis.bracket,
-                                .run = analysis.run ? &*analysis.run : nullptr,
-                                .gap = gap ? &*gap : nullptr,
-                                .device = device,
-                                .environment = CommonEnvironment(environments, analysis.bracket.environments),
-                                .peaks = peaks,
-                                .warnings = {},
-                                .generated_at = UtcNow()});
+  if (!options.fills_report) return analysis;
+  INFIMUM_RETURN_IF_ERROR(FillReportOf({.model = options.model,
+                                        .dims = options.dims,
+                                        .contract = options.contract,
+                                        .database = options.database,
+                                        .backend = options.campaign.backend,
+                                        .here = options.device.empty(),
+                                        .anonymize = options.anonymize,
+                                        .device = device,
+                                        .warnings = {}},
+                                       selection, *store, analysis));
   return analysis;
 }
 

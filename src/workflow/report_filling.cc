@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "infimum/analyzer/run_latency.h"
@@ -13,6 +12,7 @@
 #include "infimum/reports/quantity_text.h"
 #include "infimum/workflow/installation.h"
 #include "src/workflow/finding_commands.h"
+#include "src/workflow/report_evidence.h"
 
 namespace infimum {
 namespace {
@@ -283,9 +283,9 @@ Environment CommonEnvironment(const std::map<EnvironmentKey, Environment>& known
 
 ReportModel FillReport(const ReportSources& sources) {
   ReportModel report;
-  report.generated_at = sources.generated_at;
+  report.data_as_of = sources.candidates.newest;
   report.infimum_version = std::string(InfimumVersion());
-  report.model_name = std::filesystem::path(sources.model).stem().string();
+  report.model_name = sources.name;
   report.arguments = ArgumentsOf(sources);
   report.title = report.model_name + " on " + sources.device.name;
   report.model_sha256 = sources.graph.sha256;
@@ -315,12 +315,14 @@ ReportModel FillReport(const ReportSources& sources) {
   report.layers = FillLayers(sources.graph, sources.bracket);
   report.edges = FillEdges(sources.graph);
   report.regions = FillRegions(sources.bracket);
+  FillCandidates(sources.candidates, sources.bracket, report);
   report.passes = sources.graph.passes;
   if (sources.run != nullptr && sources.gap != nullptr) {
     report.run = FillRun(*sources.run, *sources.gap);
     report.waterfall = sources.gap->waterfall;
     report.findings = sources.gap->findings;
     AddCommands(report.bench_options, sources.bracket.selection.contract, report.findings);
+    FillFindingEvidence(sources.bracket.selection.contract, report);
   }
   FillRoofs(sources.peaks, sources.bracket.selection.threads, report);
   FillMissing(sources, report);

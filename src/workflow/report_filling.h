@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "infimum/analyzer/bracket.h"
+#include "infimum/analyzer/workload_candidates.h"
 #include "infimum/graph/run_profile.h"
 #include "infimum/measurement/device.h"
 #include "infimum/reports/report_model.h"
@@ -16,19 +17,20 @@ namespace infimum {
 
 struct ReportSources {
   std::string model;  // as the user named it, for commands
+  std::string name;   // of the model
   std::map<std::string, std::int64_t> dims;
   std::string database;  // its address without a password
   std::string backend;   // that measured
   bool here = true;      // the device is this one, so that commands can measure on it
   const ModelGraph& graph;
   const Bracket& bracket;
+  const CandidatesOfModel& candidates;
   const RunProfile* run = nullptr;
   const RunGap* gap = nullptr;  // of the run
   const Device& device;
   Environment environment;  // of the rows
   const DevicePeaks& peaks;
   std::vector<std::string> warnings;
-  std::string generated_at;
 };
 
 // Of the commands that measure a layer again as the selection has it, each ready for a POSIX shell.

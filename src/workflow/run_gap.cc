@@ -24,16 +24,28 @@ std::optional<Bracket> AsRun(const ModelAsItIs& model, const Waterfall& waterfal
 
 }  // namespace
 
+Result<AlignedForGap> AlignForGap(const ModelAsItIs& model, const RunProfile& run, MeasurementSource& source,
+                                  std::span<const AlignmentOverride> overrides) {
+  AlignedForGap aligned;
+  INFIMUM_ASSIGN_OR_RETURN(aligned.alignment, AlignRun(model.graph, run, overrides));
+  aligned.as_run = AsRun(model, MakeWaterfall({model.graph, model.bracket, run, aligned.alignment}), source);
+  return aligned;
+}
+
+RunGap MakeGap(const ModelGraph& graph, const Bracket& bracket, const RunProfile& run, AlignedForGap aligned,
+               bool is_alike) {
+  RunGap gap;
+  gap.alignment = std::move(aligned.alignment);
+  gap.waterfall = MakeWaterfall({graph, bracket, run, gap.alignment, aligned.as_run ? &*aligned.as_run : nullptr});
+  gap.is_narrower = IsNarrower(run, gap.waterfall.rows, bracket.contract);
+  gap.findings = FindingsOf(RunFacts{graph, bracket, run, gap.waterfall, is_alike && !gap.is_narrower});
+  return gap;
+}
+
 Result<RunGap> GapOf(const ModelAsItIs& model, const RunProfile& run, bool is_alike, MeasurementSource& source,
                      std::span<const AlignmentOverride> overrides) {
-  RunGap gap;
-  INFIMUM_ASSIGN_OR_RETURN(gap.alignment, AlignRun(model.graph, run, overrides));
-  gap.waterfall = MakeWaterfall({model.graph, model.bracket, run, gap.alignment});
-  if (const std::optional<Bracket> as_run = AsRun(model, gap.waterfall, source))
-    gap.waterfall = MakeWaterfall({model.graph, model.bracket, run, gap.alignment, &*as_run});
-  gap.is_narrower = IsNarrower(run, gap.waterfall.rows, model.bracket.contract);
-  gap.findings = FindingsOf(RunFacts{model.graph, model.bracket, run, gap.waterfall, is_alike && !gap.is_narrower});
-  return gap;
+  INFIMUM_ASSIGN_OR_RETURN(AlignedForGap aligned, AlignForGap(model, run, source, overrides));
+  return MakeGap(model.graph, model.bracket, run, std::move(aligned), is_alike);
 }
 
 }  // namespace infimum

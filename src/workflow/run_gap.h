@@ -1,6 +1,7 @@
 // A run's gap to its model's bound: aligned, accounted for, and what could be changed.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,7 +18,23 @@ struct RunGap {
   bool is_narrower = false;  // its layers compute in narrower types than the contract has, by what the engine tells
 };
 
-// `is_alike`: as far as is known, the run is of what the bracket is of (RunFacts::is_alike).
+// The half of it that needs the model's true names.
+struct AlignedForGap {
+  Alignment alignment;
+  // The bracket of the same layers in the arithmetic that the run's wider rows were computed in; absent where there are
+  // none, or it cannot be had.
+  std::optional<Bracket> as_run;
+};
+
+// An error only where an override names what is not there.
+Result<AlignedForGap> AlignForGap(const ModelAsItIs& model, const RunProfile& run, MeasurementSource& source,
+                                  std::span<const AlignmentOverride> overrides = {});
+
+// The other half, whose texts have the names that graph, bracket and run have by now: layers stand where they stood.
+RunGap MakeGap(const ModelGraph& graph, const Bracket& bracket, const RunProfile& run, AlignedForGap aligned,
+               bool is_alike);
+
+// Both. `is_alike`: as far as is known, the run is of what the bracket is of (RunFacts::is_alike).
 // Asks `source` once more where the run computes in wider arithmetic than the bracket's contract has it. An error only
 // where an override names what is not there.
 Result<RunGap> GapOf(const ModelAsItIs& model, const RunProfile& run, bool is_alike, MeasurementSource& source,

@@ -118,7 +118,7 @@ TEST(HtmlReport, HostileNamesEverywhereLeaveThePageWhole) {
         spoil(*text);
       }
     }
-    for (std::string* text : {&report.title, &report.generated_at, &report.infimum_version, &report.model_name,
+    for (std::string* text : {&report.title, &report.data_as_of, &report.infimum_version, &report.model_name,
                               &report.device_name, &report.device_key, &report.selection, &report.contract,
                               &report.run->framework, &report.run->version, &report.environment.host}) {
       spoil(*text);

@@ -416,6 +416,85 @@ def check_details(page: Page, failures: Failures) -> None:
     page.locator("#filter-text").fill("")
 
 
+def check_candidates(page: Page, failures: Failures) -> None:
+    """An opened layer shows each of its candidates: as a mark, as a line, and why the others did not run."""
+    data = page.evaluate("() => JSON.parse(document.getElementById('report-data').textContent)")
+    name = "/layer3/layer3.1/conv2/Conv"
+    layer = next(one for one in data["layers"] if one["name"] == name)
+    workload = data["workloads"][layer["workload"]]
+    ran = [one for one in workload["candidates"] if "latency_us" in one]
+    page.locator("#filter-text").fill(name)
+    page.locator("#layer-table .disclosure").first.click()
+    blocks = page.locator("#layer-table tr.detail .candidates")
+    regions = [region for region in data["regions"] if region["chosen"] and data["layers"][region["layers"][0]]["name"] == name]
+    row = next(row for row in data["rows"] if layer is data["layers"][row["main_layer"] or 0])
+    expected = sum(data["layers"][index]["workload"] is not None for index in row["layers"]) + len(regions)
+    failures.check(blocks.count() == expected, f"{blocks.count()} blocks of candidates instead of {expected}")
+    block = blocks.first
+    marks = block.locator("svg .mark").count()
+    failures.check(marks == len(ran), f"{marks} marks for {len(ran)} candidates")
+    for role in ("best", "choice"):
+        count = block.locator(f"svg .mark.{role}").count()
+        failures.check(count == 1, f"{count} marks are {role}")
+    failures.check("library's choice" in (block.locator("svg").text_content() or ""), "the choice has no label")
+    broken = block.locator("svg").evaluate(
+        "(svg) => Array.from(svg.querySelectorAll('*')).filter((n) => Array.from(n.attributes).some((a) => /NaN|undefined|Infinity/.test(a.value))).length"
+    )
+    failures.check(broken == 0, f"the plot of candidates has {broken} elements with broken numbers")
+    collisions = block.locator("svg").evaluate(
+        """(svg) => {
+          const texts = Array.from(svg.querySelectorAll('text')).map((t) => [t.textContent, t.getBoundingClientRect()]);
+          return texts.flatMap(([a, ra], i) => texts.slice(i + 1).filter(([b, rb]) =>
+            ra.left < rb.right - 1 && rb.left < ra.right - 1 && ra.top < rb.bottom - 3 && rb.top < ra.bottom - 3).map(([b]) => `'${a}' meets '${b}'`));
+        }"""
+    )
+    failures.check(not collisions, f"in the plot of candidates {collisions}")
+    # Of a fused row the run's time is that of the region that is the whole row, and each layer's roofline is its own.
+    failures.check(block.locator("svg .across.measured").count() == 0, "a part of a row has the time of the whole")
+    failures.check(block.locator("svg .across.floor").count() == 1, "the layer's roofline is not drawn")
+    if regions:
+        line = blocks.last.locator("svg").get_attribute("aria-label") or ""
+        measured = blocks.last.locator("svg .across.measured").count()
+        failures.check(measured == 1 and "onnxruntime" in line, f"the run's time is not drawn: {line}")
+    failures.check(block.locator("tbody tr").count() < len(ran), "the slowest candidates are not cut off")
+    block.locator("button.more").click()
+    cells: list[list[str]] = block.locator("tbody tr").evaluate_all(
+        "(rows) => rows.map((row) => Array.from(row.cells).map((cell) => cell.textContent))"
+    )
+    failures.check(len(cells) == len(ran), f"{len(cells)} lines for {len(ran)} candidates")
+    times = [float(line[1].removesuffix(" µs").replace(",", "")) for line in cells]
+    failures.check(times == [round(one["latency_us"], 3) for one in ran], f"the table shows {times}")
+    failures.check(
+        all(line[0].startswith(one["name"]) for line, one in zip(cells, ran, strict=True)), "names are not the data's"
+    )
+    rest = block.locator(".not-run").inner_text()
+    for one in workload["candidates"]:
+        if "outcome" in one:
+            line = f"{one['outcome']}: {one['reason']}"
+            failures.check(line in rest and one["name"] in rest, f"{line!r} is not shown in {rest!r}")
+    page.locator("#layer-table .disclosure").first.click()
+    page.locator("#filter-text").fill("")
+
+
+def check_sources(page: Page, failures: Failures) -> None:
+    """A finding's evidence has its layer's command, and the source that it saves is the data's."""
+    data = page.evaluate("() => JSON.parse(document.getElementById('report-data').textContent)")
+    source = data["sources"][0]
+    evidence = page.locator("#findings-list .evidence").first
+    evidence.locator("summary").first.click()
+    text = evidence.inner_text()
+    case = data["findings"][0]["cases"][0]
+    for part in (case["command"], f"{case['measured_candidates']} of {case['candidates']} candidates", source["file_name"]):
+        failures.check(part in text, f"the evidence does not show {part!r}")
+    evidence.locator(".source summary").click()
+    shown = evidence.locator("pre").text_content()
+    failures.check(shown == source["text"], f"the source is shown as {shown!r}")
+    with page.expect_download() as info:
+        evidence.locator(".source button", has_text="Download").click()
+    failures.check(info.value.suggested_filename == source["file_name"], f"saved as {info.value.suggested_filename}")
+    failures.check(Path(info.value.path()).read_text() == source["text"], "what is saved is not the source")
+
+
 def check_hostile_names(page: Page, failures: Failures) -> None:
     failures.check(page.locator("img").count() == 0, "a layer's name became an element")
     scripts = page.locator("script").count()
@@ -660,6 +739,8 @@ def check_sample(
         check_sorting(page, failures)
         check_filters(page, failures)
         check_details(page, failures)
+        check_candidates(page, failures)
+        check_sources(page, failures)
         check_hostile_names(page, failures)
         check_graph_zoom(page, failures)
         check_graph_and_table(page, failures)

@@ -1,8 +1,11 @@
 // The summary, the sentence and the Markdown report, on the sample.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "infimum/reports/html_report.h"
 #include "infimum/reports/markdown_report.h"
 #include "infimum/reports/report_csv.h"
 #include "infimum/reports/report_json.h"
@@ -120,8 +123,8 @@ TEST(ReportCsv, LeavesEmptyWhatIsNotThere) {
     if (region.is_chosen) lines_expected -= region.layers.size() - 1;
   ASSERT_EQ(lines.size(), lines_expected);
   EXPECT_EQ(lines[0],
-            "label,operators,family,status,fused,candidate,bound_us,measured_us,ratio,roofline_us,share,config,"
-            "engine_layers\r");
+            "label,operators,family,status,fused,candidate,bound_us,measured_us,ratio,roofline_us,share,candidates,"
+            "library_choice,regret_us,config,engine_layers\r");
 }
 
 TEST(ReportJson, TellsEveryLayerAndItsCommand) {
@@ -181,6 +184,58 @@ TEST(ReportJson, EdgesThatLeadNowhereAreLeftOut) {
   report.regions.clear();
   report.run.reset();
   EXPECT_TRUE(nlohmann::json::parse(ReportJson(report))["graph"]["edges"].empty());
+}
+
+TEST(ReportJson, ListsEveryCandidateOfAWorkloadOnce) {
+  const ReportModel report = SampleReport();
+  const nlohmann::json json = nlohmann::json::parse(ReportJson(report));
+  ASSERT_EQ(json["workloads"].size(), report.workloads.size());
+  for (std::size_t i = 0; i < report.layers.size(); ++i) {
+    const ReportLayer& layer = report.layers[i];
+    ASSERT_EQ(json["layers"][i]["workload"].is_null(), !layer.workload.has_value());
+    if (!layer.workload) continue;
+    const nlohmann::json& workload = json["workloads"][*layer.workload];
+    EXPECT_EQ(workload["config"], layer.config);
+    ASSERT_EQ(workload["candidates"].size(), report.workloads[*layer.workload].candidates.size());
+    for (std::size_t c = 0; c < workload["candidates"].size(); ++c) {
+      const ReportCandidate& candidate = report.workloads[*layer.workload].candidates[c];
+      EXPECT_EQ(workload["candidates"][c]["name"], candidate.name);
+      if (candidate.latency)
+        EXPECT_DOUBLE_EQ(workload["candidates"][c]["latency_us"], candidate.latency->count());
+      else
+        EXPECT_EQ(workload["candidates"][c]["outcome"], Name(candidate.outcome));
+    }
+  }
+  EXPECT_EQ(json["sources"][0]["text"], report.sources[0].text);
+}
+
+// 500 layers that have nothing in common, each with 20 candidates.
+TEST(ReportJson, StaysSmallWithTenThousandCandidates) {
+  ReportModel report = SampleReport({4});
+  report.layers.resize(500);
+  report.regions.clear();
+  report.run.reset();
+  report.workloads.clear();
+  for (std::size_t i = 0; i < report.layers.size(); ++i) {
+    ReportLayer& layer = report.layers[i];
+    layer.config = report.layers[i % 2 == 0 ? 0 : 6].config + std::to_string(i);
+    layer.workload = i;
+    ReportWorkload& workload = report.workloads.emplace_back();
+    workload.config = layer.config;
+    for (int c = 0; c < 20; ++c) {
+      const double us = 100.0 / 7 * (c + 1) + static_cast<double>(i) / 3;
+      workload.candidates.push_back({"onednn/brgconv_1x1:avx512_core_" + std::to_string(c),
+                                     Outcome::kMeasured,
+                                     "",
+                                     Latency(us),
+                                     Interval{Latency(us / 1.01), Latency(us * 1.013)},
+                                     3,
+                                     {},
+                                     us * 1.1e-9});
+    }
+  }
+  EXPECT_LT(ReportJson(report).size(), 2'500'000u);
+  EXPECT_LT(HtmlReport(report).size(), 3'000'000u);  // with D3 and the page's own script
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
-#include <tuple>
+#include <utility>
+
+#include "infimum/base/text.h"
 
 namespace infimum {
 namespace {
@@ -212,9 +214,88 @@ void AddHead(Builder& builder, const SampleOptions& options) {
   builder.Engine({{builder.Add(custom)}, {"/heatmap/Custom"}, Latency(402)});
 }
 
+ReportCandidate Ran(const std::string& name, Latency latency) {
+  return {name,    Outcome::kMeasured,    "", latency, Interval{latency * 0.99, latency * 1.015}, 3, {},
+          1.25e-7};
+}
+
+// The best as the layer has it; of products a slower one that the library would choose; slow ones, and some that did
+// not run.
+ReportWorkload WorkloadOf(const std::string& config, const std::string& best, Latency latency,
+                          const Interval& interval) {
+  ReportWorkload workload;
+  workload.config = config;
+  workload.contract = "strict-f32";
+  workload.candidates.push_back(Ran(best, latency));
+  workload.candidates.back().interval = interval;
+  workload.best = 0;
+  const bool is_product = config.starts_with("convolution") || config.starts_with("region");
+  if (is_product) {
+    workload.candidates.push_back(Ran("onednn/jit:avx512_core", latency * 1.06));
+    workload.library_choice = 1;
+    workload.regret = latency * 0.055;
+    workload.regret_is_validated = true;
+    for (int i = 0; i < 9; ++i)
+      workload.candidates.push_back(Ran("onednn/gemm:blocked_" + std::to_string(i), latency * (1.3 + 0.4 * i)));
+    workload.candidates.back().flags = {"noisy"};
+  }
+  workload.candidates.push_back({"onednn/<b>dw</b>:avx512_core",
+                                 Outcome::kUnsupported,
+                                 "depthwise <only>",
+                                 {},
+                                 {},
+                                 0,
+                                 {},
+                                 {}});
+  workload.candidates.push_back({"onednn/ref:any",
+                                 Outcome::kSkipped,
+                                 "50 times slower than the best",
+                                 {},
+                                 {},
+                                 0,
+                                 {},
+                                 {}});
+  return workload;
+}
+
+std::size_t PlaceOf(ReportWorkload workload, ReportModel& report) {
+  for (std::size_t i = 0; i < report.workloads.size(); ++i)
+    if (report.workloads[i].config == workload.config) return i;
+  report.workloads.push_back(std::move(workload));
+  return report.workloads.size() - 1;
+}
+
+void AddCandidates(ReportModel& report) {
+  for (ReportLayer& layer : report.layers) {
+    if (layer.status != RowStatus::kMeasured) continue;
+    const std::size_t place =
+        PlaceOf(WorkloadOf(layer.config, layer.candidate, *layer.latency, *layer.interval), report);
+    layer.workload = place;
+    const ReportWorkload& workload = report.workloads[place];
+    if (!workload.library_choice) continue;
+    layer.library_choice = workload.candidates[*workload.library_choice].name;
+    layer.regret = workload.regret;
+  }
+  for (ReportRegion& region : report.regions)
+    region.workload = PlaceOf(
+        WorkloadOf(region.config, region.candidate, region.latency, {region.latency * 0.99, region.latency * 1.02}),
+        report);
+  for (Finding& finding : report.findings) {
+    for (FindingCase& one : finding.cases) {
+      one.candidates = 13;
+      one.measured_candidates = 11;
+      one.interval = report.layers.front().interval;
+      one.command = ReproductionCommand(one.workload);
+      report.sources.push_back({one.workload, "onednn", "onednn_convolution_1d1f5f4e.cc",
+                                "// </script><!-- a source\nint main() { return 0; }\n",
+                                "infimum emit --layer " + ShellQuoted(one.workload) + " -o layer", ""});
+    }
+  }
+}
+
 void AddAbout(ReportModel& report) {
   report.title = "resnet50 on AMD EPYC";
-  report.generated_at = "2026-11-21T10:47:44Z";
+  report.data_as_of = "2026-11-21T10:47:44Z";
   report.infimum_version = "0.1.0";
   report.model_name = "resnet50";
   report.model_sha256 = "5b1f0a3c8d7e6f2b9a4c1d0e8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c2d1e0f9a";
@@ -377,6 +458,7 @@ ReportModel SampleReport(const SampleOptions& options) {
         {"under-bound", Latency(0), {"Conv_9"}, "1 row is faster than its best candidate", "nothing to change", {}}};
     report.advice = {{"The repetitions of the run differ by 3.7 %: another process may use this processor.", ""}};
   }
+  AddCandidates(report);
   for (const ReportLayer& layer : report.layers) {
     if (layer.latency) continue;
     report.missing.push_back({layer.config.empty() ? layer.name : layer.config, layer.reason, layer.floor / all,

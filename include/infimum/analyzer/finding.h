@@ -27,6 +27,12 @@ struct FindingCase {
   // whole row, else the row's main layer, whose time is then a part of `best`. Empty where that layer has none.
   std::string candidate;
   std::string workload;
+  // Of the workload's candidates, filled by who knows the store: how many ran of how many, the interval of the best
+  // one's time, and the command that measures it again.
+  std::size_t measured_candidates = 0;
+  std::size_t candidates = 0;
+  std::optional<Interval> interval = {};
+  std::string command = {};
 };
 
 // For a shell: `what` it shows ("measure", "source").

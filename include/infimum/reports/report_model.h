@@ -17,6 +17,7 @@
 #include "infimum/analyzer/bracket.h"
 #include "infimum/analyzer/finding.h"
 #include "infimum/analyzer/waterfall.h"
+#include "infimum/measurement/measurement.h"
 
 namespace infimum {
 
@@ -30,6 +31,40 @@ struct ReportInput {
 // could be made for.
 enum class RowStatus { kMeasured, kEstimated, kFree, kMissing, kUnknown };
 std::string_view Name(RowStatus status);  // "measured", "estimated", "free", "missing", "unknown"
+
+// One candidate of a workload, and what became of it.
+struct ReportCandidate {
+  std::string name;
+  Outcome outcome = Outcome::kMeasured;
+  std::string reason;                // of every outcome but measured
+  std::optional<Latency> latency;    // measured only, by the selection's statistic
+  std::optional<Interval> interval;  // of its own true time
+  std::int64_t repetitions = 0;
+  std::vector<std::string> flags;       // "noisy", "unconverged"
+  std::optional<double> numeric_error;  // in the contract's measure
+};
+
+// A configuration or region under a contract, once for all layers that have it.
+struct ReportWorkload {
+  std::string config;
+  std::string contract;
+  std::vector<ReportCandidate> candidates;    // the fastest first, then those that did not run
+  std::optional<std::size_t> best;            // that the bound counts
+  std::optional<std::size_t> library_choice;  // what its library would have run
+  std::optional<Latency> regret;              // of that choice
+  bool regret_is_validated = false;           // on repetitions that did not choose the winner
+  std::string measured_at;                    // the newest of them: "2026-11-21T10:47:44Z"
+};
+
+// The stand-alone source of a configuration that findings are about, as `infimum emit` writes it.
+struct EmittedSource {
+  std::string config;
+  std::string library;    // "onednn"; empty where none has a source for it
+  std::string file_name;  // "onednn_convolution_f32_1x64x56x56_64_3x3_1x1_1d1f5f4e.cc"; empty likewise
+  std::string text;
+  std::string command;  // that writes the whole project, with what the file includes
+  std::string reason;   // why there is none
+};
 
 // One layer of the graph.
 struct ReportLayer {
@@ -46,8 +81,9 @@ struct ReportLayer {
   std::optional<Interval> interval;  // measured only
   Latency floor{0};
   bool on_critical_path = false;
-  Flops flops;  // direct: what the literature counts
-  Bytes bytes;  // compulsory, read and written
+  Flops flops;                          // direct: what the literature counts
+  Bytes bytes;                          // compulsory, read and written
+  std::optional<std::size_t> workload;  // index into ReportModel::workloads, where it has any candidates
 };
 
 // A layer reads what another one writes.
@@ -68,6 +104,7 @@ struct ReportRegion {
   Latency unfused{0};        // its layers one by one
   bool has_missing = false;  // one of them has no time of its own
   bool is_chosen = false;
+  std::optional<std::size_t> workload;  // as in ReportLayer
 };
 
 // Layers of the graph that the engine executed as one, and what that took. `layers` is empty for work
@@ -124,7 +161,9 @@ struct ReportModel {
   // Of the commands that measure a layer again; absent where this device is not the one to measure on.
   std::optional<std::string> bench_options = "";
   std::string title;
-  std::string generated_at;  // given by the caller: "2026-11-21T10:47:44Z"
+  // When the newest of the measurements that it shows was made, "2026-11-21T10:47:44Z", so that a report made again
+  // says the same; empty where there are none.
+  std::string data_as_of;
   std::string infimum_version;
 
   std::string model_name;
@@ -152,9 +191,11 @@ struct ReportModel {
   std::vector<Finding> findings;       // about the run, the largest gain first
   Coverage coverage;
 
-  std::vector<ReportLayer> layers;    // in the graph's order
-  std::vector<ReportEdge> edges;      // ascending, without repeats
-  std::vector<ReportRegion> regions;  // by first layer
+  std::vector<ReportLayer> layers;        // in the graph's order
+  std::vector<ReportEdge> edges;          // ascending, without repeats
+  std::vector<ReportRegion> regions;      // by first layer
+  std::vector<ReportWorkload> workloads;  // of layers and regions, each once
+  std::vector<EmittedSource> sources;     // of the findings' cases, the largest gain first
   std::vector<RewritePass> passes;
   std::vector<Roof> arithmetic_roofs;
   std::vector<Roof> bandwidth_roofs;
@@ -168,6 +209,9 @@ const Bound* FindBound(const ReportModel& report, BoundVariant variant);
 // The bound that headlines compare with: `fused-sequential`, else `sequential`, else the first; null where there is
 // none.
 const Bound* MainBound(const ReportModel& report);
+
+// "Data of 2026-11-21T10:47:44Z", or that there are none.
+std::string DataAsOf(const ReportModel& report);
 
 // "infimum bench --layer '<config>'", quoted for a POSIX shell.
 // `options` are those that lead to the report's own store and threads, each ready for the shell.

@@ -34,6 +34,7 @@ struct AnalysisOptions {
   std::string python;
   bool measure_again = false;  // the framework's run, although the store has one
   bool regions = true;         // measure what a library may run as one, too
+  bool anonymize = false;      // graph, bracket, run and report without the model's names, src/workflow/anonymizer.h
 };
 
 struct Analysis {
@@ -61,6 +62,8 @@ struct StoredAnalysisOptions {
   // With others than those of brackets the analysis' graph is the model as they see it, and its bracket has their
   // bounds.
   BoundRules rules = BoundRules::kBracket;
+  bool anonymize = false;    // as above; takes a report
+  bool fills_report = true;  // Analysis::report, which takes more than the bracket; else it stays empty
 };
 Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options);
 

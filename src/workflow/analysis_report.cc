@@ -1,0 +1,67 @@
+#include "src/workflow/analysis_report.h"
+
+#include <utility>
+
+#include "infimum/analyzer/workload_candidates.h"
+#include "src/workflow/anonymizer.h"
+#include "src/workflow/report_filling.h"
+#include "src/workflow/run_conditions.h"
+#include "src/workflow/run_gap.h"
+
+namespace infimum {
+
+Status FillReportOf(AnalysisReport asked, const Selection& selection, Store& store, Analysis& analysis) {
+  INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store.Peaks(selection.device));
+  INFIMUM_ASSIGN_OR_RETURN(CandidatesOfModel candidates, CandidatesOf(analysis.graph, store, selection));
+  INFIMUM_ASSIGN_OR_RETURN(const auto environments, store.Environments());
+  Environment environment = CommonEnvironment(environments, analysis.bracket.environments);
+  AlignedForGap aligned;
+  bool is_alike = false;
+  if (analysis.run) {
+    // Of this model, device and threads: so it was measured, or looked for in the store.
+    is_alike = analysis.run->contract.empty() || Keeps(analysis.run->contract, analysis.bracket.contract);
+    const ModelAsItIs model{asked.model, asked.dims, asked.contract, analysis.graph, analysis.bracket};
+    INFIMUM_ASSIGN_OR_RETURN(aligned, AlignForGap(model, *analysis.run, store));
+  }
+  ReportSources sources{.model = asked.model.string(),
+                        .name = asked.model.stem().string(),
+                        .dims = asked.dims,
+                        .database = ShownAddress(asked.database),
+                        .backend = asked.backend,
+                        .here = asked.here,
+                        .graph = analysis.graph,
+                        .bracket = analysis.bracket,
+                        .candidates = candidates,
+                        .device = asked.device,
+                        .environment = environment,
+                        .peaks = peaks,
+                        .warnings = {}};
+  if (asked.anonymize) {
+    Anonymizer anonymizer;
+    anonymizer.Rename(analysis.graph);
+    anonymizer.Rename(analysis.bracket);
+    anonymizer.Rename(candidates);
+    if (analysis.run) anonymizer.Rename(*analysis.run);
+    sources.model = "MODEL";
+    sources.name = "model";
+    sources.database = "DB";
+    sources.dims = anonymizer.Renamed(asked.dims);
+    environment.host.clear();
+  }
+  for (AnalysisWarning& warning : asked.warnings) {
+    const bool is_left_out = asked.anonymize && warning.may_hold_names;
+    sources.warnings.push_back(is_left_out
+                                   ? "A step of the analysis failed; what it said may hold names, and is left out"
+                                   : std::move(warning.text));
+  }
+  std::optional<RunGap> gap;
+  if (analysis.run) gap = MakeGap(analysis.graph, analysis.bracket, *analysis.run, std::move(aligned), is_alike);
+  if (gap) {
+    sources.run = &*analysis.run;
+    sources.gap = &*gap;
+  }
+  analysis.report = FillReport(sources);
+  return {};
+}
+
+}  // namespace infimum
