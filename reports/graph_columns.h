@@ -1,7 +1,7 @@
 // Ranks in columns, as text is set: the picture of a network of a hundred ranks is a thin strip else, of which nothing
 // can be read once it fits a page. A column ends where few edges lead on, and not between what belongs together.
 //
-//   ranks of height 10 and width 20, 100 of them, space of 18 x 10:   8 columns of 12 or 13 ranks
+//   100 ranks of height 10 and width 20, space of 18 x 10:   6 columns of 16 or 17 ranks, gutters between
 #pragma once
 
 #include <cstddef>

@@ -2,11 +2,13 @@
 // once that becomes too tall, in columns from left to right, as text does. Plain values in, plain values out; equal
 // inputs give equal outputs on every machine, so that equal reports stay equal bytes.
 //
-//   nodes of 40 x 20; edges 0 -> 1, 1 -> 2, 0 -> 2        0        (0, 10)
-//                                                         | \.
-//                                                         1  |     edge 0 -> 2 passes 1 at its side
-//                                                         | /
-//                                                         2        same x as 0 and 1 where those edges are main
+//   nodes of 40 x 20; edges 0 -> 1 and 1 -> 2, main ones, and 0 -> 2
+//
+//     0         (20, 10)
+//     | )
+//     1  |      (20, 58)     0 -> 2 passes it by (57, 48) and (57, 68)
+//     | )
+//     2         (20, 106)
 //
 // After Sugiyama: ranks by the longest path from the sources (graph_ranks), bends where an edge passes a rank, one
 // chain of bends for all edges of a node (they carry the same tensor), order within ranks by sweeps (graph_ordering),
