@@ -144,7 +144,7 @@ function candidateTable(workload) {
       element('td', { text: (one.flags || []).join(', ') }));
   };
   body.append(...measured.slice(0, FIRST_CANDIDATES).map(row));
-  const table = element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'Table of candidates' },
+  const table = element('div', { class: 'scroll', tabindex: '0', role: 'group', 'aria-label': 'Table of candidates' },
     element('table', {}, element('thead', {}, head), body));
   if (measured.length <= FIRST_CANDIDATES) return table;
   const more = element('button', { type: 'button', class: 'more', text: `Show all ${plural(measured.length, 'candidate')}` });
