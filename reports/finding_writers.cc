@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "infimum/reports/quantity_text.h"
@@ -39,6 +41,12 @@ std::string CasesText(const Finding& finding, const FindingStyle& style) {
 }
 
 }  // namespace
+
+std::string TitleOf(const Finding& finding) {
+  std::string title = finding.kind;
+  std::ranges::replace(title, '-', ' ');
+  return title;
+}
 
 std::string FindingsText(const std::vector<Finding>& findings, const FindingStyle& style) {
   std::string text;

@@ -15,6 +15,9 @@ struct FindingStyle {
   std::size_t most = static_cast<std::size_t>(-1);
 };
 
+// The kind in words: "slower algorithm".
+std::string TitleOf(const Finding& finding);
+
 // Numbered, each with its gain, evidence, place, action and cases.
 std::string FindingsText(const std::vector<Finding>& findings, const FindingStyle& style);
 

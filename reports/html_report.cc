@@ -1,14 +1,16 @@
 #include "infimum/reports/html_report.h"
 
+#include <fmt/format.h>
+
 #include <string_view>
 
 #include "infimum/reports/report_json.h"
-#include "infimum/reports/summary.h"
 #include "reports/assets.h"
+#include "reports/html_page.h"
+#include "reports/html_sections.h"
 #include "reports/html_text.h"
 
 namespace infimum {
-
 namespace {
 
 std::string_view TitleOf(const ReportModel& report) {
@@ -18,38 +20,48 @@ std::string_view TitleOf(const ReportModel& report) {
 
 }  // namespace
 
-// The template's places, each replaced once; what is put in is never searched again, so that a name
-// like "@SCRIPT@" stays a name.
 std::string HtmlReport(const ReportModel& report) {
-  std::string out;
-  std::string_view rest = HtmlTemplate();
-  while (true) {
-    std::size_t open = rest.find("@@");
-    if (open == std::string_view::npos) break;
-    std::size_t close = rest.find("@@", open + 2);
-    if (close == std::string_view::npos) break;
-    out += rest.substr(0, open);
-    std::string_view place = rest.substr(open + 2, close - open - 2);
-    rest.remove_prefix(close + 2);
-    if (place == "TITLE") {
-      AppendHtmlText(TitleOf(report), out);
-    } else if (place == "HEADLINE") {
-      AppendHtmlText(Headline(report), out);
-    } else if (place == "GENERATED_AT") {
-      AppendHtmlText(report.generated_at, out);
-    } else if (place == "STYLE") {
-      out += ReportStyle();
-    } else if (place == "D3") {
-      out += D3Script();
-    } else if (place == "D3_LICENSE") {
-      out += D3License();
-    } else if (place == "SCRIPT") {
-      out += ReportScript();
-    } else if (place == "DATA") {
-      AppendScriptData(ReportJson(report), out);
-    }
-  }
-  return out += rest;
+  const std::string d3 = fmt::format("\n{}\n{}\n", D3License(), D3Script());
+  const std::string json = ReportJson(report);
+  const auto place = [&](std::string (*part)(const ReportModel&)) { return [&report, part] { return part(report); }; };
+  return FillPage(HtmlTemplate(), {{"POLICY",
+                                    [&] {
+                                      return EscapedHtml(PolicyFor({ReportStyle()}, {d3, ReportScript()}));
+                                    }},
+                                   {"TITLE", [&] { return EscapedHtml(TitleOf(report)); }},
+                                   {"STYLE", [] { return std::string(ReportStyle()); }},
+                                   {"FACTS", place(FactsHtml)},
+                                   {"HEADLINE", place(HeadlineHtml)},
+                                   {"FIRST_CHANGE", place(FirstChangeHtml)},
+                                   {"TILES", place(TilesHtml)},
+                                   {"ADVICE", place(AdviceHtml)},
+                                   {"FINDINGS", place(FindingsHtml)},
+                                   {"WATERFALL", place(WaterfallHtml)},
+                                   {"ANSWERS", place(AnswersHtml)},
+                                   {"GAINS", place(GainsHtml)},
+                                   {"REGIONS", place(RegionsHtml)},
+                                   {"MISSING", place(MissingHtml)},
+                                   {"ROOFS", place(RoofsHtml)},
+                                   {"LAYERS", place(LayersHtml)},
+                                   {"BOUNDS", place(BoundsHtml)},
+                                   {"ENVIRONMENT", place(EnvironmentHtml)},
+                                   {"NO_LOSSES", place(NoLossesHtml)},
+                                   {"NO_TIMES", place(NoTimesHtml)},
+                                   {"NO_ROOFLINE", place(NoRooflineHtml)},
+                                   {"FOOTER",
+                                    [&] {
+                                      return EscapedHtml(fmt::format(
+                                          "Generated {} by infimum {}. This page is one file and fetches nothing.",
+                                          report.generated_at, report.infimum_version));
+                                    }},
+                                   {"DATA",
+                                    [&] {
+                                      std::string data;
+                                      AppendScriptData(json, data);
+                                      return data;
+                                    }},
+                                   {"D3", [&] { return d3; }},
+                                   {"SCRIPT", [] { return std::string(ReportScript()); }}});
 }
 
 }  // namespace infimum

@@ -1,14 +1,17 @@
 #include "reports/html_text.h"
 
-#include "reports/utf8.h"
+#include "infimum/base/utf8.h"
 
 namespace infimum {
 
 void AppendHtmlText(std::string_view text, std::string& out) {
   while (!text.empty()) {
     CodePoint c = FirstCodePoint(text);
-    bool forbidden = (c.value < 0x20 && c.value != '\n' && c.value != '\t') || (c.value >= 0x7F && c.value < 0xA0);
     switch (c.value) {
+      case '\n':
+      case '\t':
+        out += static_cast<char>(c.value);
+        break;
       case '&':
         out += "&amp;";
         break;
@@ -25,11 +28,7 @@ void AppendHtmlText(std::string_view text, std::string& out) {
         out += "&#39;";
         break;
       default:
-        if (forbidden || !c.valid) {
-          out += "\xEF\xBF\xBD";
-        } else {
-          out += text.substr(0, c.bytes);
-        }
+        out += Printable(text.substr(0, c.bytes));
     }
     text.remove_prefix(c.bytes);
   }

@@ -6,8 +6,8 @@
 
 namespace infimum {
 
-// Any bytes as text or as a quoted attribute's value: & < > " ' as entities, what HTML does not allow
-// (NUL and other controls, bytes that are not UTF-8) as U+FFFD.
+// Any bytes as text or as a quoted attribute's value: & < > " ' as entities, bytes that are not UTF-8 as U+FFFD, and as
+// Printable() shows it what HTML does not allow (NUL and other controls) or what turns the text around it.
 void AppendHtmlText(std::string_view text, std::string& out);
 
 // JSON as the content of <script type="application/json">: the same value, without a character that

@@ -6,6 +6,7 @@
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
+#include "infimum/reports/answers.h"
 #include "infimum/reports/comparison.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/summary.h"
@@ -108,6 +109,14 @@ void AddGap(const ReportModel& report, std::string& out) {
   }
 }
 
+void AddAnswers(const ReportModel& report, std::string& out) {
+  out += "\n## Ten questions\n\n";
+  for (const Answer& answer : AnswersOf(report)) {
+    out += fmt::format("{}. **{}** {}", answer.number, Prose(answer.question), Prose(answer.text));
+    out += answer.command.empty() ? "\n" : " " + CodeSpan(answer.command) + "\n";
+  }
+}
+
 }  // namespace
 
 std::string MarkdownReport(const ReportModel& report) {
@@ -117,6 +126,7 @@ std::string MarkdownReport(const ReportModel& report) {
   AddBracket(report, out);
   AddGap(report, out);
   AddLargest(report, out);
+  AddAnswers(report, out);
   const Coverage& coverage = report.coverage;
   out += fmt::format("\n## What this rests on\n\n- Coverage: measured {}, estimated {}, missing {}\n",
                      PercentText(coverage.measured), PercentText(coverage.estimated), PercentText(coverage.missing));

@@ -18,13 +18,15 @@ std::string ThreeDigits(double value) {
   return fmt::format("{:.{}f}", value, decimals);
 }
 
-std::string WithPrefix(double value, const std::array<std::string_view, 6>& units) {
+std::string WithPrefix(double value, std::string_view unit) {
+  constexpr std::array<std::string_view, 6> kPrefixes = {"", "k", "M", "G", "T", "P"};
   std::size_t step = 0;
-  while (std::fabs(value) >= 999.5 && step + 1 < units.size()) {
+  while (std::fabs(value) >= 999.5 && step + 1 < kPrefixes.size()) {
     value /= 1000;
     ++step;
   }
-  return step == 0 ? fmt::format("{:.0f} {}", value, units[0]) : fmt::format("{} {}", ThreeDigits(value), units[step]);
+  return step == 0 ? fmt::format("{:.0f} {}", value, unit)
+                   : fmt::format("{} {}{}", ThreeDigits(value), kPrefixes[step], unit);
 }
 
 }  // namespace
@@ -35,13 +37,11 @@ std::string SignedLatencyText(Latency latency) {
   return text;
 }
 
-std::string BytesText(Bytes bytes) {
-  return WithPrefix(static_cast<double>(bytes.value), {"B", "kB", "MB", "GB", "TB", "PB"});
-}
+std::string BytesText(Bytes bytes) { return WithPrefix(static_cast<double>(bytes.value), "B"); }
 
-std::string FlopsText(Flops flops) {
-  return WithPrefix(static_cast<double>(flops.value), {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"});
-}
+std::string FlopsText(Flops flops) { return WithPrefix(static_cast<double>(flops.value), "FLOP"); }
+
+std::string RateText(double per_second, std::string_view unit) { return WithPrefix(per_second, unit); }
 
 std::string PercentText(double share) {
   if (!std::isfinite(share)) return "-";

@@ -1,5 +1,6 @@
 #include "infimum/reports/report_json.h"
 
+#include "infimum/reports/answers.h"
 #include "infimum/reports/comparison.h"
 #include "infimum/reports/summary.h"
 #include "reports/finding_writers.h"
@@ -117,6 +118,14 @@ std::string ReportJson(const ReportModel& report) {
   json["findings"] = FindingsJson(report.findings);
   json["roofs"] = {{"arithmetic", RoofsJson(report.arithmetic_roofs)},
                    {"bandwidth", RoofsJson(report.bandwidth_roofs)}};
+  Json& answers = json["answers"] = Json::array();
+  for (const Answer& answer : AnswersOf(report))
+    answers.push_back({{"number", answer.number},
+                       {"question", answer.question},
+                       {"known", answer.is_known},
+                       {"text", answer.text},
+                       {"section", answer.section},
+                       {"command", answer.command}});
   Json& passes = json["passes"] = Json::array();
   for (const RewritePass& pass : report.passes) {
     passes.push_back({{"name", pass.name}, {"description", pass.description}, {"rewrites", pass.rewrites}});

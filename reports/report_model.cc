@@ -24,11 +24,14 @@ std::string_view Name(RowStatus status) {
   INFIMUM_CHECK(false, "a row status without a name");
 }
 
+const Bound* FindBound(const ReportModel& report, BoundVariant variant) {
+  const auto found = std::ranges::find(report.bounds, variant, &Bound::variant);
+  return found != report.bounds.end() ? &*found : nullptr;
+}
+
 const Bound* MainBound(const ReportModel& report) {
-  for (const BoundVariant variant : {BoundVariant::kFusedSequential, BoundVariant::kSequential}) {
-    const auto found = std::ranges::find(report.bounds, variant, &Bound::variant);
-    if (found != report.bounds.end()) return &*found;
-  }
+  for (const BoundVariant variant : {BoundVariant::kFusedSequential, BoundVariant::kSequential})
+    if (const Bound* bound = FindBound(report, variant)) return bound;
   return report.bounds.empty() ? nullptr : &report.bounds.front();
 }
 

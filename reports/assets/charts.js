@@ -146,7 +146,7 @@ function drawBracket(data) {
       ['', row.note]]]);
 }
 
-// Horizontal bars, one group a row: [{label, bars: [{us, color}], note, tip}].
+// Horizontal bars, one group a row: [{label, bars: [{us, color}], note, tip}]; from 0, or from a bar's own `from`.
 function drawBars(id, rows, options) {
   const { description, labelShare = 0.34, rowHeight = 34, signed = false, right = 118 } = options;
   const container = document.getElementById(id);
@@ -158,7 +158,7 @@ function drawBars(id, rows, options) {
   const { svg, width, narrow } = chartFrame(id, bottom + 24, description);
   const labelWidth = narrow ? width - 8 : Math.min(width * labelShare, Math.max(...rows.map((row) => textWidth(row.label, row.strong)))) + 2;
   const left = narrow ? 2 : labelWidth + 10;
-  const values = rows.flatMap((row) => row.bars.map((bar) => bar.us));
+  const values = rows.flatMap((row) => row.bars.flatMap((bar) => [bar.from || 0, bar.us]));
   const low = signed ? Math.min(0, ...values) : 0;
   const high = Math.max(0, ...values);
   // Bars that go left keep room for their value.
@@ -176,38 +176,42 @@ function drawBars(id, rows, options) {
     const thickness = Math.min(14, (rowHeight - 9) / count);
     const start = labelHeight + (rowHeight - thickness * count) / 2;
     row.bars.forEach((bar, i) => {
-      const from = x(Math.min(0, bar.us));
+      const from = x(Math.min(bar.from || 0, bar.us));
       group.append('rect').attr('class', 'mark ' + bar.color).attr('x', from).attr('y', start + i * thickness)
-        .attr('height', thickness - 1).attr('width', Math.max(1, x(Math.max(0, bar.us)) - from)).attr('rx', 1);
+        .attr('height', thickness - 1).attr('width', Math.max(1, x(Math.max(bar.from || 0, bar.us)) - from)).attr('rx', 1);
     });
-    const end = x(Math.max(0, ...row.bars.map((bar) => bar.us)));
+    const end = x(Math.max(0, ...row.bars.flatMap((bar) => [bar.from || 0, bar.us])));
     group.append('text').attr('class', row.strong ? 'strong' : 'muted').attr('x', end + 7).attr('y', labelHeight + rowHeight / 2 + 4.5).text(row.note);
   });
   if (signed) svg.append('line').attr('class', 'zero').attr('x1', x(0)).attr('x2', x(0)).attr('y1', top).attr('y2', bottom);
   withTooltip(groups.append('rect').attr('class', 'hit').attr('width', width).attr('height', height), (row) => row.tip);
 }
 
+// The way from measured down to the bound: each bar begins where the one above it ends.
 function drawLosses(data) {
-  const section = document.getElementById('losses');
   const bound = mainBound(data);
   const steps = data.waterfall.filter((step) => step.step !== 'above-floor');
   if (!data.run || steps.length === 0 || !bound) return;
-  section.hidden = false;
   const total = d3.sum(steps, (step) => step.latency_us);
-  const rows = steps.map((step) => ({
-    label: step.title,
-    bars: [{ us: step.latency_us, color: step.latency_us < 0 ? 'faster' : 'slower' }],
-    note: signedTimeText(step.latency_us),
-    tip: [step.title, [['change', exactTimeText(step.latency_us)],
-      ['of the measured time', percentText(step.latency_us / data.run.latency_us)],
-      ...step.parts.slice(0, 5).map((part) => [part.name, signedTimeText(part.latency_us)]),
-      ['', step.count > 5 ? `and ${step.count - 5} more` : '']]],
-  }));
-  rows.push({
+  let level = total;
+  const rows = [{
     label: 'measured \u2212 bound', strong: true, bars: [{ us: total, color: 'total' }], note: signedTimeText(total),
     tip: ['measured \u2212 bound', [['measured', exactTimeText(data.run.latency_us)], ['bound', exactTimeText(data.run.latency_us - total)]]],
-  });
-  legend('losses-chart', [{ color: 'measured', text: 'slower than it could be' }, { color: 'demonstrated', text: 'faster' }]);
+  }];
+  for (const step of steps) {
+    const from = level;
+    level -= step.latency_us;
+    rows.push({
+      label: step.title,
+      bars: [{ from: level, us: from, color: step.latency_us < 0 ? 'faster' : 'slower' }],
+      note: signedTimeText(step.latency_us),
+      tip: [step.title, [['change', exactTimeText(step.latency_us)],
+        ['of the measured time', percentText(step.latency_us / data.run.latency_us)],
+        ...step.parts.slice(0, 5).map((part) => [part.name, signedTimeText(part.latency_us)]),
+        ['', step.count > 5 ? `and ${step.count - 5} more` : '']]],
+    });
+  }
+  legend('losses-chart', [{ color: 'total', text: 'above the bound' }, { color: 'measured', text: 'lost' }, { color: 'demonstrated', text: 'won back' }]);
   drawBars('losses-chart', rows, {
     description: 'Steps from measured to bound: ' + rows.map((row) => `${row.label} ${row.note}`).join('; '),
     signed: true, rowHeight: 28, right: 84, labelShare: 0.42,
@@ -225,8 +229,6 @@ function drawFamilies(data) {
   }
   const list = Array.from(families.values()).filter((f) => f.bound > 0 || f.measured > 0)
     .sort((a, b) => Math.max(b.bound, b.measured) - Math.max(a.bound, a.measured)).slice(0, 12);
-  const section = document.getElementById('families');
-  section.hidden = list.length === 0;
   if (list.length === 0) return;
   const rows = list.map((f) => ({
     label: f.family,
@@ -273,8 +275,7 @@ function drawGaps(data) {
   const weight = (row) => (withRun ? row.measured_us - row.bound_us : row.bound_us);
   const single = withRun ? compared : data.rows.filter((row) => row.bound_us > 0);
   const all = (grouped ? byConfiguration(data, single) : single.slice()).sort((a, b) => weight(b) - weight(a));
-  const section = document.getElementById('gaps');
-  section.hidden = all.length === 0;
+  document.querySelector('#gaps .choice').hidden = all.length === 0;
   if (all.length === 0) return;
   const shown = showAll ? all : all.slice(0, 25);
   const gain = d3.sum(all, (row) => Math.max(0, weight(row)));

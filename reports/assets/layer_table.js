@@ -39,6 +39,31 @@ function tableColumns(data) {
   return columns.filter((column) => data.run || !column.run);
 }
 
+// Those that are shown at first, where there is room for them.
+const FIRST_COLUMNS = ['position', 'name', 'op', 'measured', 'bound', 'gap', 'ratio', 'share', 'peak', 'status', 'candidate'];
+
+// One box for each column but the name, which says what a row is.
+function columnChoice(columns, shown, render) {
+  const box = document.getElementById('column-choice');
+  for (const column of columns.filter((one) => one.key !== 'name')) {
+    const input = element('input', { type: 'checkbox', value: column.key });
+    input.checked = shown.has(column.key);
+    input.addEventListener('change', () => {
+      if (input.checked) shown.add(column.key); else shown.delete(column.key);
+      render();
+    });
+    box.append(element('label', {}, input, column.title));
+  }
+  // Escape and a click elsewhere close it, as a menu.
+  const menu = document.getElementById('columns');
+  document.addEventListener('click', (event) => { if (!menu.contains(event.target)) menu.open = false; });
+  menu.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    menu.open = false;
+    menu.querySelector('summary').focus();
+  });
+}
+
 // The badge beside it says how many layers are fused: the name need not.
 function nameOf(row) {
   return (row.layers.length > 1 ? row.label.replace(/ \(\+\d+\)$/, '') : row.label) || '(no name)';
@@ -92,10 +117,12 @@ function compareBy(column, descending) {
 
 function layerTable(data) {
   prepareRows(data);
-  const columns = tableColumns(data);
-  const state = { column: columns[0], descending: false, showAll: false, open: new Set(), timer: 0 };
+  const every = tableColumns(data);
+  const chosen = new Set(FIRST_COLUMNS);
+  let columns = every.filter((column) => chosen.has(column.key));
+  const state = { column: every[0], descending: false, showAll: false, open: new Set(), timer: 0 };
   if (data.run) {
-    state.column = columns.find((column) => column.key === 'gap');
+    state.column = every.find((column) => column.key === 'gap');
     state.descending = true;
   }
   const table = document.getElementById('layer-table');
@@ -105,7 +132,7 @@ function layerTable(data) {
   const status = document.getElementById('filter-status');
   const more = document.getElementById('layers-more');
 
-  const headings = columns.map((column) => {
+  const headings = new Map(every.map((column) => {
     const button = element('button', { type: 'button', text: column.title });
     const heading = element('th', { scope: 'col', class: column.number ? 'number' : column.key, 'data-key': column.key }, button);
     button.addEventListener('click', () => {
@@ -114,9 +141,11 @@ function layerTable(data) {
       state.column = column;
       render();
     });
-    return heading;
-  });
-  table.querySelector('thead').append(element('tr', {}, ...headings));
+    return [column, heading];
+  }));
+  const head = element('tr');
+  table.querySelector('thead').append(head);
+  columnChoice(every, chosen, () => render());
   fillSelect(family, 'all families', data.rows.map((row) => row.family));
   fillSelect(status, 'every status', data.rows.map((row) => row.status));
 
@@ -127,13 +156,15 @@ function layerTable(data) {
   }
 
   function render() {
-    headings.forEach((heading, i) => {
-      if (columns[i] === state.column) {
+    columns = every.filter((column) => column.key === 'name' || chosen.has(column.key));
+    head.replaceChildren(...columns.map((column) => headings.get(column)));
+    for (const [column, heading] of headings) {
+      if (column === state.column) {
         heading.setAttribute('aria-sort', state.descending ? 'descending' : 'ascending');
       } else {
         heading.removeAttribute('aria-sort');
       }
-    });
+    }
     const rows = selected().sort(compareBy(state.column, state.descending));
     const shown = state.showAll ? rows : rows.slice(0, FIRST_ROWS);
     body.replaceChildren();
@@ -194,7 +225,7 @@ function layerTable(data) {
     render();
   });
   for (const control of [filter, family, status]) control.addEventListener('input', render);
-  document.getElementById('download').addEventListener('click', () => downloadCsv(data, columns, selected().sort(compareBy(state.column, state.descending))));
+  document.getElementById('download').addEventListener('click', () => downloadCsv(data, selected().sort(compareBy(state.column, state.descending))));
   render();
 }
 
@@ -224,7 +255,7 @@ function detailRow(data, row, width) {
   return element('tr', { class: 'detail' }, cell);
 }
 
-function downloadCsv(data, columns, rows) {
+function downloadCsv(data, rows) {
   const quoted = (value) => (/[",\r\n]/.test(value) ? '"' + value.replaceAll('"', '""') + '"' : value);
   const keys = ['label', 'op', 'family', 'status', 'candidate', 'measured_us', 'bound_us', 'floor_us', 'flops', 'bytes'];
   const lines = [keys.concat('configs').join(',')];

@@ -10,11 +10,9 @@ function drawRoofline(data) {
     add(row.measured_us, 'measured');
     if (row.status === 'measured' || row.status === 'free') add(row.bound_us, 'bound');
   }
-  const section = document.getElementById('roofline');
   const arithmetic = data.roofs.arithmetic.filter((roof) => roof.per_second > 0);
   const bandwidth = data.roofs.bandwidth.filter((roof) => roof.per_second > 0);
-  section.hidden = points.length === 0 || arithmetic.length === 0 || bandwidth.length === 0;
-  if (section.hidden) return;
+  if (points.length === 0 || arithmetic.length === 0 || bandwidth.length === 0) return;
   legend('roofline-chart', (data.run ? [{ color: 'measured', text: data.run.framework, shape: 'diamond' }] : [])
     .concat([{ color: 'bound', text: 'best measured kernel', shape: 'round' }]));
   const height = document.getElementById('roofline-chart').clientWidth < NARROW ? 340 : 420;

@@ -4,6 +4,14 @@
 
 const MINUS = '\u2212';
 
+// What turns text around, breaks lines or cannot be seen, in names from files: it shows as an escape, as it does where
+// the page has names without scripts. For JSON.parse.
+const MISLEADING = new RegExp('[\\u0000-\\u001f\\u007f-\\u009f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]', 'g');
+function visible(key, value) {
+  if (typeof value !== 'string') return value;
+  return value.replace(MISLEADING, (c) => (c.charCodeAt(0) < 0x100 ? '\\x' + c.charCodeAt(0).toString(16).padStart(2, '0') : '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0')));
+}
+
 function threeDigits(value) {
   const size = Math.abs(value);
   return value.toFixed(size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2).replace('-', MINUS);
@@ -116,9 +124,8 @@ async function copyText(text, button) {
 }
 
 function commandLine(command) {
-  const button = element('button', { type: 'button', class: 'copy', text: 'Copy', 'aria-label': 'Copy the command' });
-  button.addEventListener('click', () => copyText(command, button));
-  return element('div', { class: 'command' }, element('code', { text: command }), button);
+  return element('div', { class: 'command' }, element('code', { text: command }),
+    element('button', { type: 'button', class: 'copy', text: 'Copy', 'aria-label': 'Copy the command' }));
 }
 
 const tooltip = {

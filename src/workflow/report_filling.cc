@@ -25,6 +25,16 @@ std::string DimArguments(const ReportSources& sources) {
   return text;
 }
 
+// What leads to the rows of this report, for a shell.
+std::string ArgumentsOf(const ReportSources& sources) {
+  const Selection& selection = sources.bracket.selection;
+  std::string text = ShellQuoted(sources.model) + DimArguments(sources) + " --db " + ShellQuoted(sources.database);
+  if (!sources.here) text += " --device " + ShellQuoted(sources.device.name);
+  if (selection.threads != 1) text += fmt::format(" --threads {}", selection.threads);
+  if (selection.contract) text += fmt::format(" --contract {}", Name(*selection.contract));
+  return text;
+}
+
 RowStatus StatusOf(const Layer& layer, const LayerLatency& latency) {
   if (layer.status == LayerStatus::kUnknown) return RowStatus::kUnknown;
   switch (latency.status) {
@@ -241,6 +251,7 @@ ReportModel FillReport(const ReportSources& sources) {
   report.generated_at = sources.generated_at;
   report.infimum_version = std::string(InfimumVersion());
   report.model_name = std::filesystem::path(sources.model).stem().string();
+  report.arguments = ArgumentsOf(sources);
   report.title = report.model_name + " on " + sources.device.name;
   report.model_sha256 = sources.graph.sha256;
   report.opset = sources.graph.opset;

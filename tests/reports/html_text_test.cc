@@ -63,10 +63,11 @@ std::string HostileText(std::mt19937& random) {
 
 TEST(HtmlText, MarkupBecomesEntities) {
   EXPECT_EQ(Html("<b a=\"1\" c='2'>&"), "&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;&amp;");
-  EXPECT_EQ(Html(std::string("a\0b\x1b\xFF", 5)),
-            "a\xEF\xBF\xBD"
-            "b\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(Html(std::string("a\0b\x1b\xFF\n", 6)), "a\\x00b\\x1b\xEF\xBF\xBD\n");
 }
+
+// What follows such a name on the page would be read backwards.
+TEST(HtmlText, WhatTurnsTextAroundIsShown) { EXPECT_EQ(Html("a\u202Eb\u200B"), "a\\u202eb\\u200b"); }
 
 TEST(HtmlText, NoHostileTextKeepsMarkupOrInvalidBytes) {
   std::mt19937 random(11);
@@ -140,7 +141,8 @@ TEST(HtmlReport, IsOneFileThatAsksForNothing) {
   for (const char* reference : {"src=\"", "href=\"http", "@import", "url(http", "<link rel=\"stylesheet\""}) {
     EXPECT_EQ(page.find(reference), std::string::npos) << reference;
   }
-  EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+  EXPECT_NE(page.find("default-src &#39;none&#39;; style-src &#39;sha256-"), std::string::npos);
+  EXPECT_EQ(page.find("unsafe-"), std::string::npos);
   EXPECT_NE(page.find("Copyright 2010-2017 Mike Bostock"), std::string::npos) << "D3's licence must go with it";
   EXPECT_EQ(page.find("@@"), std::string::npos) << "a place of the template was not filled";
 }

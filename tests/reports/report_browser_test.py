@@ -105,10 +105,7 @@ def check_wins(page: Page, failures: Failures) -> None:
     data = page.evaluate("() => JSON.parse(document.getElementById('report-data').textContent)")
     chosen = [region for region in data["regions"] if region["chosen"]]
     failures.check(len(chosen) > 0, "the sample has no chosen regions to check")
-    rows = page.locator("#regions-table tbody tr")
-    more = page.locator("#regions-more")
-    if more.is_visible():
-        more.click()
+    rows = page.locator("#wins table.regions tbody tr")
     failures.check(
         rows.count() == len(chosen), f"{rows.count()} rows of regions, not {len(chosen)}"
     )
@@ -135,6 +132,132 @@ def check_findings(page: Page, failures: Failures) -> None:
     steps = page.locator("#losses-chart g.row").count()
     wanted = len([step for step in data["waterfall"] if step["step"] != "above-floor"]) + 1
     failures.check(steps == wanted, f"{steps} steps are drawn instead of {wanted}")
+
+
+def widths_of(page: Page, chart: str, color: str) -> list[float]:
+    """Of the bars of one colour, from top to bottom, in the chart's own units."""
+    found: list[float] = page.evaluate(
+        """([id, color]) => Array.from(document.querySelectorAll(`#${id} svg .mark.${color}`))
+             .map((mark) => Number(mark.getAttribute('width')))""",
+        [f"{chart}-chart", color],
+    )
+    return found
+
+
+def check_proportional(
+    widths: list[float], values: list[float], what: str, failures: Failures
+) -> None:
+    """As many bars as values, each as long as its value says; very short ones may be drawn at a least width."""
+    failures.check(
+        len(widths) == len(values), f"{what}: {len(widths)} bars for {len(values)} values"
+    )
+    if not values or len(widths) != len(values):
+        return
+    scale = max(widths) / max(values)
+    for width, value in zip(widths, values, strict=True):
+        failures.check(
+            abs(width - value * scale) <= max(2.1, 0.002 * width),
+            f"{what}: a bar of {width:.1f} for {value:.3f}, where {value * scale:.1f} is right",
+        )
+
+
+def check_values(page: Page, failures: Failures) -> None:
+    """The bars are as many, and as long, as the embedded data says."""
+    data = page.evaluate("() => JSON.parse(document.getElementById('report-data').textContent)")
+    bounds = sorted(bound["latency_us"] for bound in data["bounds"])
+    check_proportional(widths_of(page, "bracket", "bound"), bounds, "bounds", failures)
+    floors = [data["floor"]["latency_us"], data["conventional_floor"]["latency_us"]]
+    check_proportional(widths_of(page, "bracket", "floor"), floors, "floors", failures)
+    steps = [step for step in data["waterfall"] if step["step"] != "above-floor"]
+    lost = [step["latency_us"] for step in steps if step["latency_us"] >= 0]
+    check_proportional(widths_of(page, "losses", "slower"), lost, "lost time", failures)
+    total = sum(step["latency_us"] for step in steps)
+    whole = widths_of(page, "losses", "total")
+    check_proportional(
+        whole + widths_of(page, "losses", "slower"), [total, *lost], "gap", failures
+    )
+    compared = [
+        row
+        for row in data["rows"]
+        if row["bound_us"] is not None and row["measured_us"] is not None
+    ]
+    compared.sort(key=lambda row: row["bound_us"] - row["measured_us"])
+    shown = compared[:25]
+    check_proportional(
+        widths_of(page, "gaps", "measured"),
+        [row["measured_us"] for row in shown],
+        "measured rows",
+        failures,
+    )
+    shares = [data["coverage"][key] for key in ("measured", "estimated")]
+    bars = widths_of(page, "coverage", "bound") + widths_of(page, "coverage", "estimated")
+    check_proportional(bars, shares, "coverage", failures)
+    points = sum(
+        (row["flops"] > 0 and row["bytes"] > 0 and (row["measured_us"] or 0) > 0)
+        + (
+            row["flops"] > 0
+            and row["bytes"] > 0
+            and row["status"] in ("measured", "free")
+            and (row["bound_us"] or 0) > 0
+        )
+        for row in data["rows"]
+    )
+    dots = page.locator("#roofline-chart svg .mark").count()
+    failures.check(dots == points, f"{dots} points on the roofline instead of {points}")
+
+
+def check_columns(page: Page, failures: Failures) -> None:
+    """Columns come and go by the menu, and the keyboard closes it."""
+    headings = page.locator("#layer-table thead th")
+    before = headings.count()
+    menu = page.locator("#columns")
+    menu.locator("summary").click()
+    boxes = menu.locator("input")
+    failures.check(boxes.count() > before, "the menu does not offer every column")
+    menu.locator("input[value=bytes]").check()
+    failures.check(headings.count() == before + 1, "a column does not come")
+    failures.check(
+        any("Bytes" in title for title in headings.all_inner_texts()), "the column of bytes lacks"
+    )
+    cells = page.locator("#layer-table tbody tr.layer").first.locator("th, td").count()
+    failures.check(cells == before + 1, f"a row has {cells} cells under {before + 1} headings")
+    menu.locator("input[value=bytes]").uncheck()
+    failures.check(headings.count() == before, "a column does not go")
+    page.keyboard.press("Escape")
+    failures.check(menu.get_attribute("open") is None, "Escape leaves the menu open")
+    for box in range(boxes.count()):
+        menu.locator("input").nth(box).evaluate("(node) => { if (!node.checked) node.click(); }")
+
+
+def check_links(page: Page, failures: Failures) -> None:
+    """Each link leads to a place of this page."""
+    dangling = page.evaluate(
+        """() => Array.from(document.querySelectorAll('a')).map((a) => a.getAttribute('href'))
+             .filter((href) => !href || !href.startsWith('#') || !document.getElementById(href.slice(1)))"""
+    )
+    failures.check(not dangling, f"links lead nowhere: {dangling}")
+
+
+def check_without_scripts(
+    browser: Browser, report: Path, screenshots: Path | None, failures: Failures
+) -> None:
+    """A reader whose browser runs no scripts has the answer, the findings and every row."""
+    context = browser.new_context(
+        java_script_enabled=False, viewport={"width": WIDE[0], "height": WIDE[1]}
+    )
+    page = context.new_page()
+    page.goto(report.as_uri())
+    for section in ("headline", "findings", "questions", "waterfall-table", "wins", "bounds-table"):
+        text = page.locator(f"#{section}").text_content() or ""
+        failures.check(len(text) > 40, f"without scripts #{section} says {text!r}")
+    rows = page.locator("#plain-layers tbody tr")
+    failures.check(rows.count() > 50, f"without scripts the table has {rows.count()} rows")
+    text = page.locator("#plain-layers").text_content() or ""
+    failures.check(HOSTILE_NAME in text, "without scripts the hostile name is not shown")
+    failures.check(page.locator("#filter-text").is_hidden(), "controls without a script show")
+    if screenshots is not None:
+        page.screenshot(path=screenshots / "no-script-1280-light.png", full_page=True)
+    context.close()
 
 
 def check_labels_do_not_collide(page: Page, failures: Failures) -> None:
@@ -332,7 +455,9 @@ def check_sample(
             with opened(browser, report, size, scheme, failures) as page:
                 where = f"{size[0]} px, {scheme}"
                 check_charts(page, failures)
+                check_values(page, failures)
                 check_wins(page, failures)
+                check_links(page, failures)
                 check_findings(page, failures)
                 check_labels_do_not_collide(page, failures)
                 check_no_sideways_scrolling(page, failures)
@@ -342,6 +467,7 @@ def check_sample(
                     page.screenshot(path=screenshots / name, full_page=True)
     with opened(browser, report, WIDE, "light", failures) as page:
         check_tooltip(page, failures)
+        check_columns(page, failures)
         check_sorting(page, failures)
         check_filters(page, failures)
         check_details(page, failures)
@@ -378,11 +504,11 @@ def check_sample(
 def check_bare(
     browser: Browser, report: Path, screenshots: Path | None, failures: Failures
 ) -> None:
-    """Without a run there is still an answer, and nothing empty is shown."""
+    """Without a run there is still an answer, and what is empty says what would fill it."""
     with opened(browser, report, WIDE, "light", failures) as page:
-        failures.check(
-            page.locator("#losses").is_hidden(), "losses are shown without a run"
-        )
+        for section, empty in (("losses", "No framework"), ("findings", "Nothing can be said")):
+            text = page.locator(f"#{section}").inner_text()
+            failures.check(empty in text, f"without a run #{section} says {text!r}")
         failures.check(
             page.locator("#bracket-chart .mark").count() >= 3, "the bracket lacks marks"
         )
@@ -482,6 +608,7 @@ def main() -> int:
             args=["--no-sandbox"],
         )
         check_sample(browser, Path(folder) / "sample.html", screenshots, failures)
+        check_without_scripts(browser, Path(folder) / "sample.html", screenshots, failures)
         check_bare(browser, Path(folder) / "bare.html", screenshots, failures)
         check_extremes(browser, Path(folder), failures)
         check_large(browser, Path(folder) / "large.html", failures)

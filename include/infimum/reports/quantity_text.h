@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "infimum/analyzer/bracket.h"
 #include "infimum/base/units.h"
@@ -14,7 +15,8 @@ namespace infimum {
 std::string SignedLatencyText(Latency latency);  // "+80.0 µs"
 std::string BytesText(Bytes bytes);              // decimal units, as bandwidths use them
 std::string FlopsText(Flops flops);
-std::string PercentText(double share);  // of 1
+std::string PercentText(double share);                           // of 1
+std::string RateText(double per_second, std::string_view unit);  // (2.65e11, "FLOP/s") is "265 GFLOP/s"
 
 // "7.15 ms to 8.67 ms"
 std::string IntervalText(const Interval& interval);

@@ -104,6 +104,9 @@ struct Advice {
 };
 
 struct ReportModel {
+  // The model and what leads to this report's rows, ready for a shell: "resnet50.onnx --dim batch=1 --db team.db".
+  // Empty where no command could be told.
+  std::string arguments;
   // Of the commands that measure a layer again; absent where this device is not the one to measure on.
   std::optional<std::string> bench_options = "";
   std::string title;
@@ -143,6 +146,9 @@ struct ReportModel {
   std::vector<MissingItem> missing;
   std::vector<Advice> advice;
 };
+
+// Null where the report has none.
+const Bound* FindBound(const ReportModel& report, BoundVariant variant);
 
 // The bound that headlines compare with: `fused-sequential`, else `sequential`, else the first; null where there is
 // none.

@@ -1,0 +1,280 @@
+#include "infimum/reports/answers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "infimum/base/quantity_text.h"
+#include "infimum/base/text.h"
+#include "infimum/reports/possible_gains.h"
+#include "infimum/reports/quantity_text.h"
+#include "infimum/reports/summary.h"
+
+namespace infimum {
+namespace {
+
+// Of a bound: what is less is said to be nothing.
+constexpr double kNothing = 0.001;
+
+std::string WithShare(Latency part, Latency whole) {
+  return whole.count() > 0 ? fmt::format("{} ({})", FormatLatency(part), PercentText(part / whole))
+                           : FormatLatency(part);
+}
+
+bool IsProcessor(const ReportModel& report) { return report.device_key.starts_with("cpu/"); }
+
+std::string Command(const ReportModel& report, std::string_view verb, std::string_view rest = "") {
+  if (report.arguments.empty()) return "";
+  return fmt::format("infimum {} {}{}{}", verb, report.arguments, rest.empty() ? "" : " ", rest);
+}
+
+// The command that adds a framework's run; on another device's store none can be told.
+std::string MeasureCommand(const ReportModel& report) {
+  return report.bench_options && IsProcessor(report) ? Command(report, "measure") : "";
+}
+
+const Finding* FindFinding(const ReportModel& report, std::string_view kind) {
+  const auto found = std::ranges::find(report.findings, kind, &Finding::kind);
+  return found != report.findings.end() ? &*found : nullptr;
+}
+
+std::string RunName(const ReportModel& report) {
+  return report.run ? report.run->framework + " " + report.run->version : "";
+}
+
+// The waterfall where it leads down to a bound: only then its steps say what could be won.
+const Waterfall* Steps(const ReportModel& report) {
+  return report.waterfall && report.waterfall->bound ? &*report.waterfall : nullptr;
+}
+
+std::string NeedsRun(const ReportModel& report) {
+  return report.run ? "The run tells no layers, or no bound is known: a profiled run of a measured model answers this"
+                    : "No framework's run is known of this model and device";
+}
+
+Answer HowFast(const ReportModel& report) {
+  Answer answer{1, "How fast could this model be here, and what is left to win?", false, "", "bracket", ""};
+  answer.text = Headline(report);
+  const Bound* bound = MainBound(report);
+  answer.is_known = bound != nullptr;
+  if (bound != nullptr)
+    answer.text += fmt::format(" The bound's 95 % interval is {}; {} of it was measured.",
+                               IntervalText(bound->interval), PercentText(report.coverage.measured));
+  if (bound == nullptr || report.coverage.missing > 0) answer.command = Command(report, "analyze");
+  return answer;
+}
+
+std::string_view WhatDecides(const Bound& parallel) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kReasons{
+      {{"longest-path-decides", "the longest chain of layers takes this long"},
+       {"core-time-decides", "all cores are busy all the time"},
+       {"memory-decides", "the memory is busy all the time"},
+       {"arithmetic-", "the arithmetic units are busy all the time"}}};
+  for (const std::string& tag : parallel.assumptions)
+    for (const auto& [start, reason] : kReasons)
+      if (tag.ends_with("-decides") && tag.starts_with(start)) return reason;
+  return "";
+}
+
+Answer Parallel(const ReportModel& report) {
+  Answer answer{2, "Could independent layers run in parallel, and what would it win?", false, "", "wins", ""};
+  const Bound* sequential = FindBound(report, BoundVariant::kSequential);
+  const Bound* parallel = FindBound(report, BoundVariant::kParallel);
+  if (sequential == nullptr || parallel == nullptr) {
+    answer.text = "No layer has a time yet.";
+    answer.command = Command(report, "analyze");
+    return answer;
+  }
+  answer.is_known = true;
+  const Latency gain = sequential->latency - parallel->latency;
+  const std::string_view reason = WhatDecides(*parallel);
+  if (gain > sequential->latency * kNothing) {
+    answer.text = fmt::format("At most {} of the layers one after the other", WithShare(gain, sequential->latency));
+  } else {
+    answer.text = "No: it would win nothing";
+  }
+  if (!reason.empty()) answer.text += fmt::format("; {}", reason);
+  answer.text += ".";
+  if (const Waterfall* steps = Steps(report); steps != nullptr && steps->Of(GapCause::kMissedParallelism).count() > 0)
+    answer.text += fmt::format(" {} loses {} so.", RunName(report),
+                               WithShare(steps->Of(GapCause::kMissedParallelism), steps->measured));
+  return answer;
+}
+
+Answer Algorithms(const ReportModel& report) {
+  Answer answer{3,          "Does each layer run its best algorithm, and what does the library’s own choice cost?",
+                false,      "",
+                "findings", ""};
+  if (const Waterfall* steps = Steps(report)) {
+    answer.is_known = true;
+    const GapStep* step = steps->Find(GapCause::kAlgorithmRegret);
+    answer.text = step == nullptr || step->latency.count() <= 0
+                      ? RunName(report) + " loses nothing to slower kernels than known."
+                      : fmt::format("{} loses {} to kernels slower than the best known, the most in {} ({}).",
+                                    RunName(report), WithShare(step->latency, steps->measured),
+                                    step->parts.empty() ? std::string("no single row") : step->parts.front().name,
+                                    step->parts.empty() ? "" : FormatLatency(step->parts.front().latency));
+  }
+  if (report.regret) {
+    answer.is_known = true;
+    if (!answer.text.empty()) answer.text += " ";
+    answer.text += fmt::format("What the libraries would choose by themselves costs {} over {}{}.",
+                               FormatLatency(report.regret->sum), CountText(report.regret->layers, "layer"),
+                               report.regret->is_validated ? "" : ", which noise may explain");
+  }
+  if (!answer.is_known) {
+    answer.text = NeedsRun(report) + ", and no candidate is a library’s own choice.";
+    answer.command = MeasureCommand(report);
+  }
+  return answer;
+}
+
+Answer Waste(const ReportModel& report) {
+  Answer answer{4, "Where does the framework waste time between and around the layers?", false, "", "losses", ""};
+  const Waterfall* steps = Steps(report);
+  if (steps == nullptr) {
+    answer.text = NeedsRun(report) + ".";
+    answer.command = MeasureCommand(report);
+    return answer;
+  }
+  answer.is_known = true;
+  answer.text = fmt::format("Of the {} of {}: host gaps {}, reorders and copies {}", FormatLatency(steps->measured),
+                            RunName(report), WithShare(steps->Of(GapCause::kHostGaps), steps->measured),
+                            WithShare(steps->Of(GapCause::kLayoutChanges), steps->measured));
+  if (const Finding* needless = FindFinding(report, "needless-layers"))
+    answer.text += ", needless layers " + WithShare(needless->gain, steps->measured);
+  answer.text += fmt::format("; unexplained {}.", WithShare(steps->Of(GapCause::kUnexplained), steps->measured));
+  return answer;
+}
+
+Answer Fusion(const ReportModel& report) {
+  Answer answer{5, "What would fusing layers win?", false, "", "wins", ""};
+  const Bound* sequential = FindBound(report, BoundVariant::kSequential);
+  const Bound* fused = FindBound(report, BoundVariant::kFusedSequential);
+  const Bound* ideal = FindBound(report, BoundVariant::kIdealFusion);
+  if (sequential != nullptr && fused != nullptr && !report.regions.empty()) {
+    answer.is_known = true;
+    answer.text = fmt::format("Kernels that were measured as one win {} over the layers one by one",
+                              WithShare(sequential->latency - fused->latency, sequential->latency));
+  }
+  if (ideal != nullptr && fused != nullptr) {
+    answer.is_known = true;
+    answer.text +=
+        fmt::format("{} every element-wise and layout layer inside its neighbours would win {} more",
+                    answer.text.empty() ? "" : ";", WithShare(fused->latency - ideal->latency, fused->latency));
+  }
+  if (!answer.is_known) {
+    answer.text = "No region of several layers was measured as one.";
+    answer.command = Command(report, "analyze");
+    return answer;
+  }
+  answer.text += ".";
+  if (const Waterfall* steps = Steps(report))
+    answer.text += fmt::format(" {} loses {} by layers that it does not fuse.", RunName(report),
+                               WithShare(steps->Of(GapCause::kMissedFusion), steps->measured));
+  return answer;
+}
+
+// What other numeric contracts win of the main bound: "bf16 21.3 ms (68.6 %)".
+std::vector<std::string> ContractGains(const ReportModel& report) {
+  std::vector<std::string> texts;
+  const Bound* main = MainBound(report);
+  constexpr std::string_view kContract = "contract:";
+  for (const WhatIfOutcome& outcome : report.what_ifs) {
+    if (main == nullptr || !outcome.name.starts_with(kContract)) continue;
+    for (const WhatIfBound& bound : outcome.bounds)
+      if (bound.variant == main->variant && bound.gain)
+        texts.push_back(fmt::format("{} {}{}", outcome.name.substr(kContract.size()),
+                                    WithShare(*bound.gain, main->latency),
+                                    outcome.coverage && outcome.coverage->missing > 0
+                                        ? fmt::format(", {} of it missing", PercentText(outcome.coverage->missing))
+                                        : ""));
+  }
+  return texts;
+}
+
+Answer TensorCores(const ReportModel& report) {
+  Answer answer{
+      6, "Are Tensor Cores, or the narrow units of a processor, used, and what would they win?", false, "", "wins", ""};
+  std::vector<std::string> parts;
+  if (const Finding* unused = FindFinding(report, "tensor-cores-unused")) {
+    answer.section = "findings";
+    parts.push_back(
+        fmt::format("Not used where they could be: up to {}; {}", FormatLatency(unused->gain), unused->evidence));
+  }
+  if (const std::vector<std::string> gains = ContractGains(report); !gains.empty())
+    parts.push_back("Against the bound, other arithmetic wins " + Join(gains, ", "));
+  answer.is_known = !parts.empty();
+  if (answer.is_known) {
+    answer.text = Join(parts, ". ") + ".";
+  } else {
+    answer.text = fmt::format("Nothing was measured under another numeric contract than {}.", report.contract);
+    answer.command = IsProcessor(report) ? Command(report, "analyze", "--contract bf16") : "";
+  }
+  return answer;
+}
+
+Answer OneTable(const ReportModel& report) {
+  Answer answer{7,        "One table per node of the model, over engines and precisions, through fusion?",
+                false,    "",
+                "layers", Command(report, "report compare", "--run A.json --run B.json")};
+  if (!report.run || report.run->rows.empty()) {
+    answer.text = NeedsRun(report) + "; this page’s table has the bound alone.";
+    return answer;
+  }
+  answer.is_known = true;
+  Latency all{0}, matched{0};
+  std::size_t fused = 0;
+  for (const EngineRow& row : report.run->rows) {
+    all += row.latency;
+    if (row.layers.empty()) continue;
+    matched += row.latency;
+    fused += row.layers.size() > 1 ? 1 : 0;
+  }
+  answer.text = fmt::format(
+      "Of {} in the table of layers: {} rows, {} of them of several layers that it fused; {} of the layers’ time "
+      "stands "
+      "at nodes of the model. Several runs side by side are another report.",
+      RunName(report), report.run->rows.size(), fused, PercentText(all.count() > 0 ? matched / all : 0));
+  return answer;
+}
+
+Answer Upgrade(const ReportModel& report) {
+  return {8,     "What gets slower for this model when a library goes from one version to another?",
+          false, "This report is of one set of libraries; the comparison over versions tells.",
+          "",    Command(report, "report compare", "--by library")};
+}
+
+Answer Generations(const ReportModel& report) {
+  return {9,     "Which generation of devices is best for this model, and why?",
+          false, "This report is of one device; the comparison over devices tells.",
+          "",    Command(report, "report compare", "--by device")};
+}
+
+Answer NarrowTypes(const ReportModel& report) {
+  Answer answer{10, "Why is a narrower type not faster here?", false, "", "findings", ""};
+  for (const std::string_view kind : {"low-precision-does-not-pay", "low-precision-losses", "wider-precision",
+                                      "half-precision-not-used", "quantized-layers-in-float"}) {
+    const Finding* finding = FindFinding(report, kind);
+    if (finding == nullptr) continue;
+    answer.is_known = true;
+    answer.text = finding->evidence + ".";
+    return answer;
+  }
+  answer.section.clear();
+  answer.command = Command(report, "report compare", "--by contract");
+  answer.text =
+      fmt::format("This run keeps to {}; the comparison over contracts, or of two runs, tells.", report.contract);
+  if (!report.run) answer.text = "The comparison over contracts, or of two runs, tells.";
+  return answer;
+}
+
+}  // namespace
+
+std::vector<Answer> AnswersOf(const ReportModel& report) {
+  return {HowFast(report),     Parallel(report), Algorithms(report), Waste(report),       Fusion(report),
+          TensorCores(report), OneTable(report), Upgrade(report),    Generations(report), NarrowTypes(report)};
+}
+
+}  // namespace infimum

@@ -1,0 +1,197 @@
+// What to change, and where the time goes: findings with their evidence, the steps of the gap, what is missing.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "infimum/base/quantity_text.h"
+#include "infimum/base/text.h"
+#include "infimum/reports/quantity_text.h"
+#include "reports/finding_writers.h"
+#include "reports/html_sections.h"
+#include "reports/waterfall_writers.h"
+
+namespace infimum {
+namespace {
+
+constexpr std::size_t kLayersShown = 3;  // in a finding's line
+constexpr std::size_t kPartsShown = 5;   // of a step
+constexpr std::size_t kMissingShown = 12;
+
+void AddCases(const Finding& finding, HtmlWriter& html) {
+  if (finding.cases.empty()) return;
+  html.Open("div",
+            {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", "Layers of " + finding.kind}});
+  html.Open("table");
+  AddHead({"Layer", "Ran", "#Took", finding.held_against.empty() ? "#At best" : "#" + finding.held_against, "With"},
+          html);
+  html.Open("tbody");
+  for (const FindingCase& one : finding.cases) {
+    html.Open("tr").Element("td", one.layer).Element("td", one.engine);
+    html.Element("td", {{"class", "number"}}, FormatLatency(one.measured));
+    html.Element("td", {{"class", "number"}}, one.best ? FormatLatency(*one.best) : "–");
+    html.Element("td", one.candidate).Close();
+  }
+  html.Close().Close().Close();
+}
+
+void AddFinding(const ReportModel& report, const Finding& finding, bool is_first, HtmlWriter& html) {
+  std::string gain = " · about the bound";
+  if (finding.gain.count() > 0) {
+    gain = " · up to " + FormatLatency(finding.gain);
+    if (report.run) gain += " (" + PercentText(finding.gain / report.run->latency) + ")";
+    if (finding.overlaps) gain += ", gains of others among it";
+  }
+  html.Open("li");
+  if (is_first) {
+    html.Open("details", {{"open", ""}});
+  } else {
+    html.Open("details");
+  }
+  html.Open("summary").Element("strong", TitleOf(finding)).Text(gain);
+  if (!finding.layers.empty()) {
+    const std::size_t shown = std::min(kLayersShown, finding.layers.size());
+    html.Element("span", {{"class", "where"}},
+                 Join(std::vector<std::string>(finding.layers.begin(),
+                                               finding.layers.begin() + static_cast<std::ptrdiff_t>(shown)),
+                      ", "));
+  }
+  html.Close().Element("p", finding.evidence);
+  html.Element("p", {{"class", "todo"}}, finding.action);
+  AddCases(finding, html);
+  for (const FindingCommand& command : finding.commands) AddCommand(command.command, html);
+  html.Close().Close();
+}
+
+void AddStep(std::string_view name, std::string_view time, std::string_view share, std::string_view parts,
+             bool is_level, HtmlWriter& html) {
+  html.Open("tr", {{"class", is_level ? "level" : "step"}}).Element("th", {{"scope", "row"}}, name);
+  html.Element("td", {{"class", "number"}}, time).Element("td", {{"class", "number"}}, share);
+  html.Element("td", parts).Close();
+}
+
+void AddMissing(const MissingItem& item, HtmlWriter& html) {
+  html.Open("div", {{"class", "missing-item"}}).Open("div", {{"class", "what"}}).Element("strong", item.what);
+  html.Text(fmt::format(" · {} of the time · {}", PercentText(item.share), item.reason)).Close();
+  AddCommand(item.command, html);
+  html.Close();
+}
+
+}  // namespace
+
+void AddCommand(std::string_view command, HtmlWriter& html) {
+  if (command.empty()) return;
+  html.Open("div", {{"class", "command"}}).Element("code", command);
+  html.Element("button", {{"type", "button"}, {"class", "copy"}, {"aria-label", "Copy the command"}}, "Copy").Close();
+}
+
+void AddHead(std::initializer_list<std::string_view> titles, HtmlWriter& html) {
+  html.Open("thead").Open("tr");
+  for (const std::string_view title : titles) {
+    if (title.starts_with('#')) {
+      html.Element("th", {{"scope", "col"}, {"class", "number"}}, title.substr(1));
+    } else {
+      html.Element("th", {{"scope", "col"}}, title);
+    }
+  }
+  html.Close().Close();
+}
+
+std::string FindingsHtml(const ReportModel& report) {
+  HtmlWriter html;
+  if (report.findings.empty()) {
+    html.Element("p", {{"class", "lead"}},
+                 report.run ? "Nothing: no rule found time of this run that a change would win."
+                            : "Nothing can be said without a framework’s run of this model: findings hold one against "
+                              "the bound.");
+    if (!report.run && !report.arguments.empty() && report.bench_options)
+      AddCommand("infimum measure " + report.arguments, html);
+    return html.Take();
+  }
+  html.Open("ol", {{"class", "findings"}, {"id", "findings-list"}});
+  for (const Finding& finding : report.findings)
+    AddFinding(report, finding, &finding == &report.findings.front(), html);
+  html.Close();
+  return html.Take();
+}
+
+std::string WaterfallHtml(const ReportModel& report) {
+  if (!report.waterfall) return "";
+  const Waterfall& waterfall = *report.waterfall;
+  const auto share = [&](Latency part) {
+    return waterfall.measured.count() > 0 ? PercentText(part / waterfall.measured) : std::string();
+  };
+  HtmlWriter html;
+  html.Open("details").Element("summary", "The steps as a table");
+  html.Open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", "Table of steps"}});
+  html.Open("table", {{"id", "waterfall-table"}});
+  AddHead({"Step", "#Time", "#Of the time", "The largest parts"}, html);
+  html.Open("tbody");
+  AddStep("measured", FormatLatency(waterfall.measured), share(waterfall.measured), "", true, html);
+  for (const GapStep& step : waterfall.steps) {
+    if (step.cause == GapCause::kAboveFloor && waterfall.bound)
+      AddStep("bound, " + std::string(Name(waterfall.variant)), FormatLatency(*waterfall.bound),
+              share(*waterfall.bound), "", true, html);
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < std::min(kPartsShown, step.parts.size()); ++i)
+      parts.push_back(step.parts[i].name + " " + SignedLatencyText(step.parts[i].latency));
+    if (step.parts.size() > kPartsShown) parts.push_back(fmt::format("and {} more", step.parts.size() - kPartsShown));
+    AddStep(TitleOf(step.cause), SignedLatencyText(step.latency), share(step.latency),
+            step.cause == GapCause::kAboveFloor ? "" : Join(parts, ", "), false, html);
+  }
+  if (waterfall.floor.count() > 0)
+    AddStep("floor", FormatLatency(waterfall.floor), share(waterfall.floor), "", true, html);
+  html.Close().Close().Close().Close();
+  return html.Take();
+}
+
+std::string MissingHtml(const ReportModel& report) {
+  HtmlWriter html;
+  if (report.missing.empty()) {
+    html.Element("p", {{"class", "lead"}},
+                 report.coverage.missing > 0 ? "Layers without a time are marked in the table below."
+                                             : "Nothing: every layer is measured, estimated or free.");
+    return html.Take();
+  }
+  html.Element("p", {{"class", "lead"}},
+               fmt::format("{} without a time; the bound is too low by what {}. Each command fills its gap.",
+                           report.missing.size() == 1 ? "1 entry" : fmt::format("{} entries", report.missing.size()),
+                           report.missing.size() == 1 ? "it takes" : "they take"));
+  for (std::size_t i = 0; i < std::min(kMissingShown, report.missing.size()); ++i) AddMissing(report.missing[i], html);
+  if (report.missing.size() > kMissingShown) {
+    html.Open("details").Element("summary", fmt::format("The other {}", report.missing.size() - kMissingShown));
+    for (std::size_t i = kMissingShown; i < report.missing.size(); ++i) AddMissing(report.missing[i], html);
+    html.Close();
+  }
+  return html.Take();
+}
+
+std::string NoLossesHtml(const ReportModel& report) {
+  if (report.run && report.waterfall) return "";
+  HtmlWriter html;
+  html.Element("p", {{"class", "empty"}},
+               "No framework’s run of this model is known on this device. One that is measured, or imported, is led "
+               "down to the bound here in steps.");
+  if (!report.arguments.empty() && report.bench_options) AddCommand("infimum measure " + report.arguments, html);
+  return html.Take();
+}
+
+std::string NoTimesHtml(const ReportModel& report) {
+  const bool has_times = std::ranges::any_of(
+      report.layers, [](const ReportLayer& layer) { return layer.latency && layer.latency->count() > 0; });
+  if (has_times || (report.run && !report.run->rows.empty())) return "";
+  HtmlWriter html;
+  html.Element("p", {{"class", "empty"}}, "No layer has a time here yet: measuring, or importing rows, fills this.");
+  if (!report.arguments.empty() && report.bench_options) AddCommand("infimum analyze " + report.arguments, html);
+  return html.Take();
+}
+
+std::string NoRooflineHtml(const ReportModel& report) {
+  if (!report.arithmetic_roofs.empty() && !report.bandwidth_roofs.empty()) return "";
+  HtmlWriter html;
+  html.Element("p", {{"class", "empty"}},
+               "No peak of this device was measured with this many threads; measuring on it fills this.");
+  if (!report.arguments.empty() && report.bench_options) AddCommand("infimum analyze " + report.arguments, html);
+  return html.Take();
+}
+
+}  // namespace infimum

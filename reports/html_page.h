@@ -1,0 +1,27 @@
+// Pages made of a template and what is put into its places: one file with style, script and data inside, and a policy
+// under which a browser runs and fetches nothing else.
+//
+//   template  <title>@@TITLE@@</title><style>@@STYLE@@</style><script>@@SCRIPT@@</script>
+//   FillPage(template, {{"TITLE", [] { return EscapedHtml("a < b"); }}, ...}, style, {script})
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace infimum {
+
+// Places are replaced once, and what is put in is never searched again, so that a name like "@@SCRIPT@@" stays a name.
+// A place that nothing fills is a bug.
+using PageParts = std::map<std::string_view, std::function<std::string()>>;
+std::string FillPage(std::string_view page, const PageParts& parts);
+
+// A Content-Security-Policy for a file that holds all it needs: exactly these styles and scripts may run, known by
+// their hashes; nothing may be fetched, framed, submitted or rebased.
+std::string PolicyFor(const std::vector<std::string_view>& styles, const std::vector<std::string_view>& scripts);
+
+std::string EscapedHtml(std::string_view text);
+
+}  // namespace infimum

@@ -1,0 +1,113 @@
+// The ten questions, each asked of a report whose answer is known by construction.
+#include "infimum/reports/answers.h"
+
+#include <gtest/gtest.h>
+
+#include "infimum/reports/html_report.h"
+#include "infimum/reports/markdown_report.h"
+#include "tests/reports/sample_report.h"
+
+namespace infimum {
+namespace {
+
+constexpr std::size_t kQuestions = 10;
+
+// 100 ms measured; layers one by one 80 ms, fused 70, at once 76, ideally fused 63.
+ReportModel Known() {
+  ReportModel report;
+  report.model_name = "net";
+  report.arguments = "net.onnx --db team.db";
+  report.bench_options = "--db team.db";
+  report.device_key = "cpu/x";
+  report.contract = "strict-f32";
+  report.coverage = {1, 0, 0, 0};
+  report.floor = {Latency(10'000), "bandwidth memory", {}};
+  const auto bound = [](BoundVariant variant, double ms, std::vector<std::string> tags = {}) {
+    return Bound{variant, Latency(ms * 1e3), {Latency(ms * 1e3), Latency(ms * 1010)}, std::move(tags)};
+  };
+  report.bounds = {bound(BoundVariant::kSequential, 80), bound(BoundVariant::kParallel, 76, {"longest-path-decides"}),
+                   bound(BoundVariant::kFusedSequential, 70), bound(BoundVariant::kIdealFusion, 63)};
+  report.regions = {ReportRegion{}};
+  report.regret = AlgorithmRegret{Latency(4000), 5, true};
+  report.what_ifs = {
+      {"contract:bf16", 3, {{BoundVariant::kFusedSequential, Latency(35'000), Latency(35'000)}}, Coverage{1, 0, 0, 0}}};
+  report.run = ReportRun{};
+  report.run->framework = "engine";
+  report.run->version = "1.0";
+  report.run->latency = Latency(100'000);
+  report.run->rows = {
+      {{0}, {"a"}, Latency(60'000)}, {{}, {"reorder"}, Latency(20'000)}, {{1, 2}, {"b"}, Latency(20'000)}};
+  report.layers.resize(3);
+  Waterfall& waterfall = report.waterfall.emplace();
+  waterfall.measured = Latency(100'000);
+  waterfall.bound = Latency(70'000);
+  waterfall.steps = {{GapCause::kHostGaps, Latency(5000), {}},
+                     {GapCause::kAlgorithmRegret, Latency(9000), {{"Conv_7", Latency(6000), {}}}},
+                     {GapCause::kMissedFusion, Latency(4000), {}},
+                     {GapCause::kLayoutChanges, Latency(8000), {}},
+                     {GapCause::kMissedParallelism, Latency(3000), {}},
+                     {GapCause::kUnexplained, Latency(1000), {}}};
+  Finding narrow;
+  narrow.kind = "low-precision-does-not-pay";
+  narrow.evidence = "118 of 216 layers compute in f32";
+  report.findings = {narrow};
+  return report;
+}
+
+const Answer& Of(const std::vector<Answer>& answers, int number) {
+  return answers.at(static_cast<std::size_t>(number - 1));
+}
+
+void ExpectSays(const Answer& answer, std::initializer_list<const char*> parts) {
+  EXPECT_TRUE(answer.is_known) << answer.question;
+  for (const char* part : parts) EXPECT_NE(answer.text.find(part), std::string::npos) << part << " in: " << answer.text;
+}
+
+TEST(Answers, OfAKnownModelAreThoseThatAreTrue) {
+  const std::vector<Answer> answers = AnswersOf(Known());
+  ASSERT_EQ(answers.size(), kQuestions);
+  for (std::size_t i = 0; i < kQuestions; ++i) EXPECT_EQ(answers[i].number, static_cast<int>(i + 1));
+  ExpectSays(Of(answers, 1), {"70.0 ms", "30 % could be won (30.0 ms)", "70.0 ms to 70.7 ms", "100 % of it"});
+  ExpectSays(Of(answers, 2), {"At most 4.00 ms (5 %)", "longest chain", "engine 1.0 loses 3.00 ms (3 %)"});
+  ExpectSays(Of(answers, 3), {"loses 9.00 ms (9 %)", "Conv_7 (6.00 ms)", "costs 4.00 ms over 5 layers"});
+  ExpectSays(Of(answers, 4), {"host gaps 5.00 ms (5 %)", "reorders and copies 8.00 ms (8 %)", "unexplained 1.00 ms"});
+  ExpectSays(Of(answers, 5), {"win 10.0 ms (12.5 %)", "win 7.00 ms (10 %) more", "loses 4.00 ms (4 %)"});
+  ExpectSays(Of(answers, 6), {"bf16 35.0 ms (50 %)"});
+  ExpectSays(Of(answers, 7), {"3 rows, 1 of them", "80 % of the layers’ time"});
+  ExpectSays(Of(answers, 10), {"118 of 216 layers compute in f32"});
+  // These are of other reports; this one says which.
+  EXPECT_EQ(Of(answers, 8).command, "infimum report compare net.onnx --db team.db --by library");
+  EXPECT_EQ(Of(answers, 9).command, "infimum report compare net.onnx --db team.db --by device");
+}
+
+TEST(Answers, WhatIsNotKnownSaysWhatWouldAnswerIt) {
+  ReportModel report;
+  report.arguments = "net.onnx --db team.db";
+  report.device_key = "cpu/x";
+  for (const Answer& answer : AnswersOf(report)) {
+    EXPECT_FALSE(answer.is_known) << answer.question << ": " << answer.text;
+    EXPECT_FALSE(answer.text.empty()) << answer.question;
+    EXPECT_TRUE(answer.command.starts_with("infimum ")) << answer.question << ": " << answer.command;
+  }
+}
+
+// On another device's store nothing can be measured here.
+TEST(Answers, OfAnotherDeviceNameNoCommandThatMeasuresHere) {
+  ReportModel report = Known();
+  report.run.reset();
+  report.waterfall.reset();
+  report.bench_options.reset();
+  EXPECT_EQ(Of(AnswersOf(report), 4).command, "");
+}
+
+TEST(Answers, StandInThePageAndInMarkdown) {
+  const std::string page = HtmlReport(Known()), markdown = MarkdownReport(Known());
+  for (const Answer& answer : AnswersOf(Known())) {
+    EXPECT_NE(page.find(answer.question), std::string::npos) << answer.question;
+    EXPECT_NE(markdown.find(answer.question), std::string::npos) << answer.question;
+  }
+  EXPECT_NE(page.find("At most 4.00 ms (5 %) of the layers one after the other"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace infimum
