@@ -33,7 +33,9 @@ CellTone ToneOf(const Difference& difference) {
 }
 
 // "57.3 times", "4221 times".
-std::string TimesText(double ratio) { return fmt::format(ratio < 100 ? "{:.3g} times" : "{:.0f} times", ratio); }
+std::string TimesText(double ratio) {
+  return ratio < 100 ? fmt::format("{:.3g} times", ratio) : fmt::format("{:.0f} times", ratio);
+}
 
 SectionCell TimeCell(const SideTime& time) {
   SectionCell cell(time.latency ? (time.is_estimated ? "~" : "") + FormatLatency(*time.latency) : "unknown");

@@ -112,8 +112,8 @@ void AddGap(const ReportModel& report, std::string& out) {
 void AddAnswers(const ReportModel& report, std::string& out) {
   out += "\n## Ten questions\n\n";
   for (const Answer& answer : AnswersOf(report)) {
-    out += fmt::format("{}. **{}** {}", answer.number, Prose(answer.question), Prose(answer.text));
-    out += answer.command.empty() ? "\n" : " " + CodeSpan(answer.command) + "\n";
+    out += fmt::format("{}. **{}** {}", answer.number, MarkdownProse(answer.question), MarkdownProse(answer.text));
+    out += answer.command.empty() ? "\n" : " " + MarkdownCode(answer.command) + "\n";
   }
 }
 

@@ -144,11 +144,6 @@ std::string AddTotals(const RunComparison& comparison, ModelSides& model) {
   return "sum of the layers";
 }
 
-std::string ContractOf(const ComparedRun& compared) {
-  if (!compared.run.contract.empty()) return compared.run.contract;
-  return std::string(Name(compared.bracket.contract));
-}
-
 // By what the axis is about, where that tells them all apart; else by their files.
 std::vector<std::string> LabelsOf(ComparisonAxis axis, const RunComparison& comparison,
                                   const std::vector<RunAccount>& accounts) {
@@ -219,7 +214,7 @@ Status FillFromRuns(const SideReportOptions& options, ComparisonReport& report) 
     side.device = told.device;
     side.generation = comparison.runs[run].device.generation;
     side.environment = told.conditions;
-    side.contract = ContractOf(comparison.runs[run]);
+    side.contract = comparison.runs[run].run.contract;
     side.framework = told.framework;
     side.findings = std::move(told.findings);
     report.sides.push_back(std::move(side));
