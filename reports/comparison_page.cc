@@ -21,11 +21,11 @@ constexpr std::size_t kFilteredRows = 8;
 // A text that is longer wraps.
 constexpr std::size_t kProse = 48;
 
-// Of a cell by what it says; the stronger the further from the baseline, in steps of a factor of 1.19, 1.41, 2.
+// Of a cell by what it says; the stronger the further from the baseline, in steps of a factor of 1.19, 2 and 4.
 std::string ClassOf(const SectionCell& cell) {
   const auto strength = [&cell] {
     const double octaves = cell.ratio && *cell.ratio > 0 ? std::abs(std::log2(*cell.ratio)) : 0;
-    return octaves < 0.25 ? 1 : octaves < 0.5 ? 2 : octaves < 1 ? 3 : 4;
+    return octaves < 0.25 ? 1 : octaves < 1 ? 2 : octaves < 2 ? 3 : 4;
   };
   switch (cell.tone) {
     case CellTone::kFaster:

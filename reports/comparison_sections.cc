@@ -107,38 +107,75 @@ Section Ladder(const ComparisonReport& report) {
   const SideComparison& comparison = report.comparison;
   Section section{"ladder", "Totals", "", {{"side", Align::kLeft, true}}, {}};
   const bool has_generation = std::ranges::any_of(report.sides, [](const auto& s) { return !s.generation.empty(); });
-  const bool is_of_runs = IsOfRuns(report.axis);
+  const bool is_of_runs = IsOfRuns(report.axis), is_one = comparison.models.size() == 1;
   if (has_generation) section.columns.push_back({"generation"});
-  section.columns.push_back({is_of_runs ? "conditions" : "libraries", Align::kLeft, true});
-  section.columns.push_back({"contract"});
-  const bool is_one = comparison.models.size() == 1;
   if (is_one) {
     section.columns.push_back({report.quantity, Align::kRight});
     section.columns.push_back({"between"});
-    if (!is_of_runs) section.columns.push_back({"of what it knows", Align::kRight});
-    if (!is_of_runs) section.columns.push_back({"fused, its own", Align::kRight});
+  } else {
+    section.note = fmt::format("geometric mean of the ratios of {}", CountText(comparison.models.size(), "model"));
   }
   section.columns.push_back({"against " + BaselineLabel(report)});
   section.columns.push_back({"verdict"});
+  if (is_one && !is_of_runs) {
+    section.columns.push_back({"of what it knows", Align::kRight});
+    section.columns.push_back({"fused, its own", Align::kRight});
+  }
+  section.columns.push_back({"contract"});
+  section.columns.push_back({is_of_runs ? "conditions" : "libraries", Align::kLeft, true});
   for (std::size_t side = 0; side < report.sides.size(); ++side) {
     const ReportSide& shown = report.sides[side];
     std::vector<SectionCell>& row = section.rows.emplace_back();
     row.emplace_back(shown.label);
     if (has_generation) row.emplace_back(GenerationText(shown));
-    row.emplace_back(shown.framework.empty() ? shown.environment : shown.framework + ", " + shown.environment);
-    row.emplace_back(shown.contract);
     if (is_one) {
-      const ModelTotal& model = comparison.models.front();
-      row.push_back(TimeCell(model.times[side]));
-      row.emplace_back(IntervalOrNone(model.times[side]));
-      if (!is_of_runs) row.emplace_back(PercentText(model.shares[side]));
-      if (!is_of_runs) row.push_back(LatencyCell(model.fused[side]));
+      row.push_back(TimeCell(comparison.models.front().times[side]));
+      row.emplace_back(IntervalOrNone(comparison.models.front().times[side]));
     }
     row.push_back(DifferenceCell(comparison.means[side]));
     row.push_back(VerdictCell(comparison.means[side]));
+    if (is_one && !is_of_runs) {
+      row.emplace_back(PercentText(comparison.models.front().shares[side]));
+      row.push_back(LatencyCell(comparison.models.front().fused[side]));
+    }
+    row.emplace_back(shown.contract);
+    row.emplace_back(shown.framework.empty() ? shown.environment : shown.framework + ", " + shown.environment);
   }
-  if (!is_one)
-    section.note = fmt::format("geometric mean of the ratios of {}", CountText(comparison.models.size(), "model"));
+  return section;
+}
+
+// By which classes of layers the fastest side is ahead of the next, over the set.
+Section Lead(const ComparisonReport& report) {
+  const SideComparison& comparison = report.comparison;
+  const std::size_t best = comparison.order[0], next = comparison.order[1];
+  Section section{"lead",
+                  fmt::format("Why {} is ahead of {}", report.sides[best].label, report.sides[next].label),
+                  "",
+                  {{"class"},
+                   {"layers", Align::kRight},
+                   {report.sides[best].label, Align::kRight},
+                   {report.sides[next].label, Align::kRight},
+                   {"ahead by", Align::kRight},
+                   {"difference"}},
+                  {}};
+  std::vector<const SetTotal*> families;
+  for (const SetTotal& family : comparison.families)
+    if (family.times[best].latency && family.times[next].latency) families.push_back(&family);
+  const auto ahead = [&](const SetTotal* family) {
+    return *family->times[next].latency - *family->times[best].latency;
+  };
+  std::ranges::stable_sort(families, std::ranges::greater{}, ahead);
+  for (const SetTotal* family : families) {
+    std::vector<SectionCell>& row = section.rows.emplace_back();
+    row.emplace_back(family->name);
+    row.push_back(NumberCell(family->common));
+    row.push_back(TimeCell(family->times[best]));
+    row.push_back(TimeCell(family->times[next]));
+    SectionCell by(SignedLatencyText(ahead(family)));
+    by.number = ahead(family).count();
+    row.push_back(std::move(by));
+    row.push_back(DifferenceCell(DifferenceOf(family->times[best], family->times[next], comparison.threshold)));
+  }
   return section;
 }
 
@@ -397,6 +434,7 @@ std::vector<Section> ComparisonSections(const ComparisonReport& report, std::siz
   if (report.comparison.models.size() > 1) sections.push_back(Models(report));
   const std::vector<Section> differences{Differences(report, true, most), Differences(report, false, most)};
   if (report.axis == ComparisonAxis::kDevice) {
+    if (report.comparison.order.size() > 1) sections.push_back(Lead(report));
     sections.push_back(Families(report));
     sections.push_back(RankChanges(report, most));
   } else {

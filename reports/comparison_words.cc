@@ -39,6 +39,19 @@ std::string ModelsText(const ComparisonReport& report) {
   return text;
 }
 
+std::string NounOf(ComparisonAxis axis) {
+  switch (axis) {
+    case ComparisonAxis::kDevice:
+      return "device";
+    case ComparisonAxis::kLibrary:
+      return "version";
+    case ComparisonAxis::kContract:
+      return "contract";
+    default:
+      return "run";
+  }
+}
+
 std::string TotalText(const ComparisonReport& report, std::size_t side) {
   const std::vector<ModelTotal>& models = report.comparison.models;
   if (models.size() != 1 || !models.front().times[side].latency) return "";
@@ -113,26 +126,26 @@ std::string ComparisonHeadline(const ComparisonReport& report) {
   if (comparison.sides == 2) return PairText(report, 1);
   if (comparison.order.size() < 2)
     return fmt::format("{}: no two of {} know a layer in common", ModelsText(report),
-                       CountText(comparison.sides, "side"));
+                       CountText(comparison.sides, NounOf(report.axis)));
   const std::size_t best = comparison.order.front(), next = comparison.order[1];
-  std::string text = fmt::format("{}: of {} {} is the fastest", ModelsText(report), CountText(comparison.sides, "side"),
-                                 report.sides[best].label);
+  std::string text = fmt::format("{}: of {} {} is the fastest", ModelsText(report),
+                                 CountText(comparison.sides, NounOf(report.axis)), report.sides[best].label);
   if (const std::string total = TotalText(report, best); !total.empty()) text += " with " + total;
   const std::optional<Difference>& mean = comparison.means[best];
-  if (mean) text += fmt::format(", {} of {}", DifferenceText(*mean), report.sides.front().label);
+  if (mean) text += fmt::format(", {} against {}", DifferenceText(*mean), report.sides.front().label);
   const double ahead = next == 0 ? 1 : comparison.means[next]->ratio, own = best == 0 ? 1 : mean->ratio;
-  text += fmt::format("; then {}, {:.1f} % behind", report.sides[next].label, 100 * (ahead / own - 1));
+  text += ahead / own < kMostAsPercent
+              ? fmt::format("; then {}, {:.1f} % behind", report.sides[next].label, 100 * (ahead / own - 1))
+              : fmt::format("; then {}, {:.3g} times as long", report.sides[next].label, ahead / own);
   if (ahead / own <= 1 + comparison.threshold) text += ", which is within noise";
-  if (report.axis == ComparisonAxis::kDevice) {
-    const auto whole = std::ranges::find(comparison.rank_changes, true, &RankChange::is_whole);
-    if (whole != comparison.rank_changes.end())
-      text += fmt::format("; {} is slower than {} in {}", report.sides[whole->faster].label,
-                          report.sides[whole->slower].label, whole->name);
-  } else {
-    text += fmt::format("; from {} to {} {}", report.sides.front().label, report.sides.back().label,
-                        RegressionsText(report, comparison.sides - 1));
-  }
-  return text;
+  if (report.axis != ComparisonAxis::kDevice)
+    return text + fmt::format("; from {} to {} {}", report.sides.front().label, report.sides.back().label,
+                              RegressionsText(report, comparison.sides - 1));
+  if (comparison.rank_changes.empty()) return text;
+  const RankChange& change = comparison.rank_changes.front();
+  return text + fmt::format("; {} is faster than {} in all, and loses {} to it in {} of {}",
+                            report.sides[change.faster].label, report.sides[change.slower].label,
+                            FormatLatency(change.lost), CountText(change.layers, "layer"), change.name);
 }
 
 std::string DifferenceText(const Difference& difference) {

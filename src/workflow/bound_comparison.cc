@@ -16,8 +16,8 @@
 namespace infimum {
 namespace {
 
-// A side that lacks more of a model's time than the one that lacks least is left out where nobody named it.
-constexpr double kMostMoreMissing = 0.1;
+// A side that lacks more of a model's time, by the side that knows the most layers, is left out where nobody named it.
+constexpr double kMostLacking = 0.1;
 
 constexpr std::size_t kExamples = 3;
 
@@ -48,7 +48,6 @@ Result<std::vector<Dims>> DimsOfModels(const SideReportOptions& options) {
 struct BoundedModel {
   SideModel known;
   std::vector<SideLayer> free;  // layers that take nothing there
-  Coverage coverage;
   NumericContract contract = NumericContract::kStrictF32;
   std::vector<EnvironmentKey> environments;
 };
@@ -80,11 +79,14 @@ BoundedModel ModelOf(const ModelGraph& graph, const Bracket& bracket, const Spre
   }
   if (const Bound* bound = bracket.Find(BoundVariant::kSequential)) model.known.sequential = bound->latency;
   if (const Bound* bound = bracket.Find(BoundVariant::kFusedSequential)) model.known.fused = bound->latency;
-  model.known.missing = model.known.sequential ? bracket.coverage.missing : 1;
-  model.coverage = bracket.coverage;
   model.contract = bracket.contract;
   model.environments = bracket.environments;
   return model;
+}
+
+std::size_t KnownLayers(const BoundedModel& model) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(model.known.layers, [](const SideLayer& layer) { return layer.time.latency.has_value(); }));
 }
 
 class Bounds {
@@ -92,7 +94,7 @@ class Bounds {
   Bounds(const SideReportOptions& options, std::vector<Dims> dims, Store& store)
       : options_(options), dims_(std::move(dims)), source_(store) {}
 
-  // Of each model; of several environments those of the one in which least is missing.
+  // Of each model; of several environments those of the one in which most layers were measured.
   Result<std::vector<BoundedModel>> Of(const BoundSide& side) {
     Selection selection;
     selection.device = side.device.Key();
@@ -100,14 +102,14 @@ class Bounds {
     selection.cache = options_.campaign.cache;
     if (side.environments.empty()) return Under(selection, side.contract);
     std::optional<std::vector<BoundedModel>> best;
-    double least = 0;
+    std::size_t most = 0;
     for (const EnvironmentKey& environment : side.environments) {
       selection.environment = environment;
       INFIMUM_ASSIGN_OR_RETURN(std::vector<BoundedModel> models, Under(selection, side.contract));
-      double missing = 0;
-      for (const BoundedModel& model : models) missing += model.known.missing;
-      if (best && missing >= least) continue;
-      least = missing;
+      std::size_t known = 0;
+      for (const BoundedModel& model : models) known += KnownLayers(model);
+      if (best && known <= most) continue;
+      most = known;
       best = std::move(models);
     }
     return *std::move(best);
@@ -187,26 +189,53 @@ void AddGap(const SideReportOptions& options, const BoundSide& side, std::size_t
   report.gaps.push_back(std::move(gap));
 }
 
+// What of a model's time a side does not know, by what the layers take on another.
+double LackingShare(const BoundedModel& side, const BoundedModel& reference) {
+  std::set<std::string> known;
+  for (const SideLayer& layer : side.known.layers)
+    if (layer.time.latency) known.insert(layer.name);
+  for (const SideLayer& layer : side.free) known.insert(layer.name);
+  Latency all{0}, lacking{0};
+  for (const SideLayer& layer : reference.known.layers) {
+    const Latency time = layer.time.latency.value_or(Latency(0));
+    all += time;
+    if (!known.contains(layer.name)) lacking += time;
+  }
+  return all.count() > 0 ? lacking / all : known.empty() ? 1 : 0;
+}
+
+// Of each side the most that it lacks of any model.
+std::vector<double> LackingShares(const std::vector<std::vector<BoundedModel>>& models) {
+  std::vector<double> shares(models.size(), 0);
+  for (std::size_t model = 0; !models.empty() && model < models.front().size(); ++model) {
+    std::size_t most = 0;
+    for (std::size_t side = 1; side < models.size(); ++side)
+      if (KnownLayers(models[side][model]) > KnownLayers(models[most][model])) most = side;
+    for (std::size_t side = 0; side < models.size(); ++side) {
+      const bool knows_any = KnownLayers(models[side][model]) > 0;
+      const double share = knows_any ? LackingShare(models[side][model], models[most][model]) : 1;
+      shares[side] = std::max(shares[side], share);
+    }
+  }
+  return shares;
+}
+
 // Takes out what nobody named and would leave little to compare, with a remark.
 void LeaveOut(std::vector<BoundSide>& sides, std::vector<std::vector<BoundedModel>>& models, ComparisonReport& report) {
-  const auto missing_of = [](const std::vector<BoundedModel>& side) {
-    double missing = 0;
-    for (const BoundedModel& model : side) missing = std::max(missing, model.known.missing);
-    return missing;
-  };
-  double least = 1;
-  for (const std::vector<BoundedModel>& side : models) least = std::min(least, missing_of(side));
+  const std::vector<double> lacking = LackingShares(models);
   std::vector<BoundSide> kept;
   std::vector<std::vector<BoundedModel>> kept_models;
   for (std::size_t side = 0; side < sides.size(); ++side) {
-    const double missing = missing_of(models[side]);
-    if (sides[side].is_named || (missing < 1 && missing <= least + kMostMoreMissing)) {
+    if (sides[side].is_named || lacking[side] <= kMostLacking) {
       kept.push_back(std::move(sides[side]));
       kept_models.push_back(std::move(models[side]));
+    } else if (lacking[side] >= 1) {
+      report.remarks.push_back(fmt::format("left out: {}: no time of it is known", sides[side].shown.label));
     } else {
       report.remarks.push_back(fmt::format(
-          "left out: {}: {} of a model's time is not known there{}", sides[side].shown.label, PercentText(missing),
-          missing < 1 ? "; naming it takes it in, and compares on what it knows" : ""));
+          "left out: {}: layers with {} of a model's time were not measured there; naming it takes it in, and compares "
+          "on what it knows",
+          sides[side].shown.label, PercentText(lacking[side])));
     }
   }
   sides = std::move(kept);
