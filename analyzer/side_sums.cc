@@ -1,5 +1,6 @@
 #include "analyzer/side_sums.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace infimum {
@@ -19,13 +20,15 @@ void SideSum::Add(const SideTime& time, double uses) {
   if (time.is_estimated) estimated_ += latency;
   if (!time.interval) {
     without_spread_ += latency;
-    center_ += latency;
+    inner_ += latency;
     return;
   }
+  // A time that was the least of several may lie below its interval, which is of the true one.
   const double low = time.interval->low.count(), high = time.interval->high.count();
-  const double half = uses * (high - low) / 2;
-  center_ += uses * (low + high) / 2;
-  squares_ += half * half;
+  const double inner = std::clamp(time.latency->count(), low, high);
+  inner_ += uses * inner;
+  below_ += uses * (inner - low) * uses * (inner - low);
+  above_ += uses * (high - inner) * uses * (high - inner);
 }
 
 SideTime SideSum::Total() const {
@@ -35,8 +38,7 @@ SideTime SideSum::Total() const {
   if (floor_ > 0) total.floor = Latency(floor_);
   total.is_estimated = estimated_ > kNegligible * latency_;
   if (without_spread_ <= kNegligible * latency_) {
-    const double half = std::sqrt(squares_);
-    total.interval = Interval{Latency(center_ - half), Latency(center_ + half)};
+    total.interval = Interval{Latency(inner_ - std::sqrt(below_)), Latency(inner_ + std::sqrt(above_))};
   }
   return total;
 }

@@ -16,7 +16,8 @@ class SideSum {
   SideTime Total() const;
 
  private:
-  double latency_ = 0, center_ = 0, squares_ = 0, floor_ = 0;
+  double latency_ = 0, floor_ = 0;
+  double inner_ = 0, below_ = 0, above_ = 0;  // squares of what it may be less, and more
   double without_spread_ = 0, estimated_ = 0;
   bool is_empty_ = true;
 };

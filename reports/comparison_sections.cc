@@ -139,7 +139,8 @@ Section Ladder(const ComparisonReport& report) {
       row.push_back(LatencyCell(comparison.models.front().fused[side]));
     }
     row.emplace_back(shown.contract);
-    row.emplace_back(shown.framework.empty() ? shown.environment : shown.framework + ", " + shown.environment);
+    const bool has_both = !shown.framework.empty() && !shown.environment.empty();
+    row.emplace_back(shown.framework + (has_both ? ", " : "") + shown.environment);
   }
   return section;
 }

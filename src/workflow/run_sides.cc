@@ -97,7 +97,10 @@ ModelSides LayersOf(const RunComparison& comparison, const std::string& name) {
     const Layer& main = graph.layer(MainLayer(graph, joint.layers));
     SideLayer layer;
     layer.name = main.name;
-    if (joint.layers.size() > 1) layer.name += fmt::format(" (+{})", joint.layers.size() - 1);
+    const auto others = std::ranges::count_if(joint.layers, [&](const LayerId id) {
+      return graph.layer(id).status != LayerStatus::kFree && graph.layer(id).name != main.name;
+    });
+    if (others > 0) layer.name += fmt::format(" (+{})", others);
     layer.family = main.workload ? std::string(FamilyOf(*main.workload)) : main.op;
     bool is_shown = false;
     std::vector<SideTime> times;
@@ -142,6 +145,16 @@ std::string AddTotals(const RunComparison& comparison, ModelSides& model) {
     model.sides[run].whole = std::move(whole);
   }
   return "sum of the layers";
+}
+
+// "2 threads, batch=8"; the contract stands apart.
+std::string ConditionsOf(const RunComparison& comparison, const ComparedRun& compared) {
+  std::vector<std::string> conditions;
+  if (compared.run.threads && compared.device.kind == DeviceKind::kCpu)
+    conditions.push_back(CountText(static_cast<std::size_t>(*compared.run.threads), "thread"));
+  const std::map<std::string, std::int64_t>& dims = comparison.models[compared.model].dims;
+  if (!dims.empty()) conditions.push_back(DimsText(dims));
+  return Join(conditions, ", ");
 }
 
 // By what the axis is about, where that tells them all apart; else by their files.
@@ -213,7 +226,7 @@ Status FillFromRuns(const SideReportOptions& options, ComparisonReport& report) 
     side.label = labels[run];
     side.device = told.device;
     side.generation = comparison.runs[run].device.generation;
-    side.environment = told.conditions;
+    side.environment = ConditionsOf(comparison, comparison.runs[run]);
     side.contract = comparison.runs[run].run.contract;
     side.framework = told.framework;
     side.findings = std::move(told.findings);

@@ -184,6 +184,22 @@ TEST(SideComparison, TheIntervalOfASumIsThatOfIndependentErrors) {
   EXPECT_NEAR(total.interval->high.count(), 2100 + half, 1e-9);
 }
 
+// Samples of a busy machine lie far above a median and not below it: that makes no sum faster than its parts.
+TEST(SideComparison, ASkewedSpreadStaysOnItsSide) {
+  ModelSides model{"net", {}};
+  for (const double high : {300.0, 101.0}) {
+    SideModel side;
+    for (const char* name : {"a", "b"})
+      side.layers.push_back(Layer(name, "convolution", {Latency(100), Interval{Latency(99), Latency(high)}}));
+    model.sides.push_back(std::move(side));
+  }
+  const SideComparison comparison = CompareSides({{model}}, kThreshold);
+  const SideTime& total = comparison.models.front().times[0];
+  EXPECT_NEAR(total.interval->low.count(), 200 - std::sqrt(2), 1e-9);
+  EXPECT_NEAR(total.interval->high.count(), 200 + std::sqrt(2) * 200, 1e-9);
+  EXPECT_EQ(comparison.means[1]->verdict, Verdict::kUndecided);
+}
+
 TEST(SideComparison, ARunIsJudgedByItsOwnRepetitions) {
   const auto run = [](std::vector<double> medians) {
     SideModel side;
