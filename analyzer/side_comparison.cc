@@ -65,14 +65,22 @@ class LayerTable {
   std::vector<Row> rows_;
 };
 
+// -1 where a side does not know it.
+std::vector<double> MicrosecondsOf(const std::vector<SideTime>& times) {
+  std::vector<double> microseconds;
+  for (const SideTime& time : times) microseconds.push_back(time.latency ? time.latency->count() : -1);
+  return microseconds;
+}
+
 void AddLayers(std::span<const ModelSides> models, SideComparison& comparison) {
-  std::map<std::vector<std::string>, std::size_t> places;
+  // With its times too: of two models rows of other environments may have been chosen.
+  std::map<std::pair<std::vector<std::string>, std::vector<double>>, std::size_t> places;
   for (std::size_t index = 0; index < models.size(); ++index) {
     const LayerTable table(models[index]);
     for (const LayerTable::Row& row : table.rows()) {
       const bool has_config = std::ranges::any_of(row.configs, [](const std::string& text) { return !text.empty(); });
       std::size_t place = comparison.layers.size();
-      if (has_config) place = places.try_emplace(row.configs, place).first->second;
+      if (has_config) place = places.try_emplace({row.configs, MicrosecondsOf(row.times)}, place).first->second;
       if (place == comparison.layers.size()) {
         SetLayer layer;
         layer.family = row.family;

@@ -32,6 +32,7 @@ const std::vector<std::string> kAxes = {"device", "library", "contract", "framew
 // What the other options ask for, where --by does not say it.
 std::string AxisOf(const ReportCompareOptions& options) {
   if (!options.by.empty()) return options.by;
+  if (!options.sides.frameworks.empty()) return "framework";
   if (!options.sides.runs.empty()) return options.sides.runs.size() == 2 ? "change" : "framework";
   if (!options.sides.libraries.empty()) return "library";
   return options.contracts.size() > 1 ? "contract" : "device";
@@ -40,8 +41,9 @@ std::string AxisOf(const ReportCompareOptions& options) {
 // An option that another axis is about would be passed over in silence: the message.
 std::string ContradictionIn(const ReportCompareOptions& options, ComparisonAxis axis) {
   const bool is_of_runs = IsOfRuns(axis);
-  if (!options.sides.runs.empty() && !is_of_runs)
-    return fmt::format("--run is of --by framework, precision and change; --by {} compares bounds", Name(axis));
+  if (!(options.sides.runs.empty() && options.sides.frameworks.empty()) && !is_of_runs)
+    return fmt::format("--run and --framework are of --by framework, precision and change; --by {} compares bounds",
+                       Name(axis));
   if (!options.sides.libraries.empty() && axis != ComparisonAxis::kLibrary)
     return fmt::format("--library is of --by library, not of --by {}", Name(axis));
   if (options.contracts.size() > 1 && axis != ComparisonAxis::kContract)
@@ -105,7 +107,7 @@ void AddReportCompareCommand(CLI::App& report, Invocation& invocation) {
           "--by library     bounds with versions of a library (--library): what gets slower with the newer one\n"
           "--by contract    bounds under numeric contracts: whether less precision pays, and why not\n"
           "--by framework, --by precision, --by change\n"
-          "                 runs (--run, two or more) of MODEL or of other files of it, aligned with its nodes\n"
+          "                 runs (--run, --framework) of MODEL or of other files of it, aligned with its nodes\n"
           "The first side is the baseline; sides are held against it on what all of them know.\n"
           "Without -o it is shown here. ") +
           kReportForms,
@@ -136,6 +138,9 @@ void AddReportCompareCommand(CLI::App& report, Invocation& invocation) {
       ->check(CLI::Validator(IsContract, ""));
   command->add_option("--run", options->sides.runs, "a run's profile; the first is the baseline")
       ->type_name("FILE")
+      ->allow_extra_args(false);
+  command->add_option("--framework", options->sides.frameworks, "after those, the store's fastest run by this one")
+      ->type_name("F")
       ->allow_extra_args(false);
   AddThreads(command, options->sides.campaign.threads);
   AddCache(command, options->sides.campaign.cache, "rows of this cache state");

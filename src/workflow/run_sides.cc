@@ -9,10 +9,14 @@
 
 #include "infimum/analyzer/run_latency.h"
 #include "infimum/base/text.h"
+#include "infimum/db/store.h"
 #include "infimum/ingest/read_profile.h"
 #include "infimum/reports/quantity_text.h"
+#include "infimum/workflow/device_choice.h"
+#include "infimum/workflow/model_variant.h"
 #include "infimum/workflow/run_comparison.h"
 #include "src/workflow/run_conditions.h"
+#include "src/workflow/upper_limits.h"
 
 namespace infimum {
 namespace {
@@ -194,6 +198,32 @@ void AddConditions(const RunComparison& comparison, ComparisonReport& report) {
   }
 }
 
+// Of each framework that is named the fastest run of the model on the device.
+Status AddStoredRuns(const SideReportOptions& options, std::vector<NamedProfile>& profiles) {
+  if (options.frameworks.empty()) return {};
+  INFIMUM_ASSIGN_OR_RETURN(const ModelUnder under, ReadModelUnder(options.models.front(), options.dims, {}));
+  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
+  INFIMUM_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.devices.empty() ? "" : options.devices.front(),
+                                                             installation, options.campaign, *store));
+  Selection selection;
+  selection.device = device.Key();
+  selection.threads = device.kind == DeviceKind::kGpu ? 1 : options.campaign.threads;
+  for (const std::string& framework : options.frameworks) {
+    INFIMUM_ASSIGN_OR_RETURN(std::optional<RunProfile> run,
+                             FastestRun(*store, under.graph.sha256, selection, options.dims, framework));
+    if (!run)
+      return Error{
+          fmt::format("{} holds no run of this model by {} on {} with {}; `infimum measure {} --framework {}` "
+                      "makes one",
+                      ShownAddress(options.database), framework, device.name,
+                      CountText(static_cast<std::size_t>(selection.threads), "thread"),
+                      ShellQuoted(options.models.front().string()), ShellQuoted(framework))};
+    profiles.push_back({framework, *std::move(run)});
+  }
+  return {};
+}
+
 }  // namespace
 
 Status FillFromRuns(const SideReportOptions& options, ComparisonReport& report) {
@@ -202,9 +232,10 @@ Status FillFromRuns(const SideReportOptions& options, ComparisonReport& report) 
         fmt::format("--by {} takes one MODEL, whose layers the runs are aligned with: runs of its other files "
                     "too (resnet50-f16.onnx)",
                     Name(options.axis))};
-  if (options.runs.size() < 2)
-    return Error{
-        fmt::format("--by {} wants at least two runs to compare: --run BEFORE --run AFTER", Name(options.axis))};
+  if (options.runs.size() + options.frameworks.size() < 2)
+    return Error{fmt::format(
+        "--by {} wants at least two runs to compare: --run BEFORE --run AFTER, or --framework F of the store's",
+        Name(options.axis))};
   if (options.devices.size() > 1) return Error{"--device: one, where the runs do not tell theirs"};
   RunComparisonOptions asked;
   asked.model = options.models.front();
@@ -214,7 +245,11 @@ Status FillFromRuns(const SideReportOptions& options, ComparisonReport& report) 
   asked.campaign = options.campaign;
   asked.contract = options.contract;
   const std::vector<std::filesystem::path> files(options.runs.begin(), options.runs.end());
-  INFIMUM_ASSIGN_OR_RETURN(std::vector<NamedProfile> profiles, ReadProfiles(files));
+  std::vector<NamedProfile> profiles;
+  if (!files.empty()) {
+    INFIMUM_ASSIGN_OR_RETURN(profiles, ReadProfiles(files));
+  }
+  INFIMUM_RETURN_IF_ERROR(AddStoredRuns(options, profiles));
   if (profiles.size() < 2)
     return Error{fmt::format("{}: these files are one run; a comparison wants two", Join(options.runs, ", "))};
   INFIMUM_ASSIGN_OR_RETURN(const RunComparison comparison, CompareRuns(asked, std::move(profiles)));

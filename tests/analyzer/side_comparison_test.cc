@@ -77,6 +77,16 @@ TEST(SideComparison, LayersOfOneConfigurationCountOnceWithAllTheirUses) {
   EXPECT_EQ(comparison.layers.front().config, "convolution conv");
 }
 
+TEST(SideComparison, OneConfigurationWithOtherTimesInAnotherModelIsAnotherLayer) {
+  ModelSides other = Example();
+  for (SideLayer& layer : other.sides[1].layers) layer.time = Time(500);
+  const ModelSides models[] = {Example(), other};
+  const SideComparison comparison = CompareSides(models, kThreshold);
+  EXPECT_THAT(comparison.layers, SizeIs(6));
+  EXPECT_DOUBLE_EQ(comparison.models[0].times[1].latency->count(), 420);
+  EXPECT_DOUBLE_EQ(comparison.models[1].times[1].latency->count(), 2000);
+}
+
 TEST(SideComparison, RegressionsCostWhatTheyTakeLongerOverAllUses) {
   const SideComparison comparison = CompareSides({{Example()}}, kThreshold);
   ASSERT_THAT(comparison.regressions, SizeIs(1));

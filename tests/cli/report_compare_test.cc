@@ -65,6 +65,23 @@ TEST_F(ReportCompare, BeforeAndAfterIsAVerdictWithItsUncertainty) {
   EXPECT_EQ(undecided["sides"][1]["against_baseline"]["verdict"], "undecided");
 }
 
+TEST_F(ReportCompare, RunsOfTheStoreStandBesideFiles) {
+  Json run = Json::parse(program_.Read(std::filesystem::path(WriteRun("stored.json", "", 0, 0)).filename()));
+  run["model_sha256"] = bound_["model"]["sha256"];
+  ASSERT_EQ(program_
+                .Infimum({"import", program_.Write("stored.json", run.dump()), "--model", model_, "--device",
+                          bound_["device"]})
+                .exit_code,
+            0);
+  const std::string file = WriteRun("file.json", FirstLayer(), 5000, 0);
+  const Json report = JsonOf({"--by", "change", "--run", file, "--framework", "engine", "--device", bound_["device"]});
+  EXPECT_EQ(report["sides"][1]["label"], "engine");
+  EXPECT_EQ(report["sides"][1]["against_baseline"]["verdict"], "faster");
+  const Ended none = Report({"--framework", "pytorch", "--run", file, "--device", bound_["device"]});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.errors, HasSubstr("holds no run of this model by pytorch"));
+}
+
 // Question 7: one table per node over several engines, through fusion.
 TEST_F(ReportCompare, RunsOfSeveralEnginesStandInOneTableThroughFusion) {
   const std::string apart = WriteRun("apart.json", "", 0, 0);

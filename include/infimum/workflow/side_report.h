@@ -30,6 +30,7 @@ struct SideReportOptions {
   std::vector<NumericContract> contracts;   // of kContract; empty: all that the store has rows of
   std::optional<NumericContract> contract;  // of the others
   std::vector<std::string> runs;            // files of runs, the baseline first
+  std::vector<std::string> frameworks;      // then of each of these the fastest run that the store has of the model
   CampaignOptions campaign;
   double threshold = 0.05;
 };
