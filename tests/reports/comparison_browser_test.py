@@ -39,10 +39,11 @@ def check_sections(page: Page, failures: Failures) -> None:
 
 
 def column(page: Page, table: str, place: int) -> list[str]:
-    return page.locator(f"#{table} tbody tr:not([hidden])").evaluate_all(
+    cells = page.locator(f"#{table} tbody tr:not([hidden])").evaluate_all(
         "(rows, place) => rows.map((row) => row.children[place].dataset.number || '')",
         place,
     )
+    return [str(cell) for cell in cells]
 
 
 def check_sorting(page: Page, failures: Failures) -> None:
