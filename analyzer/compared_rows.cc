@@ -1,14 +1,12 @@
 #include "infimum/analyzer/compared_rows.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
+
+#include "infimum/analyzer/best_ways.h"
 
 namespace infimum {
 namespace {
-
-// More than any layer takes: stands for a layer without a time, which only a region that was measured can make good.
-constexpr Latency kUnknown{1e18};
 
 std::vector<std::size_t> Indices(std::span<const LayerId> layers) {
   std::vector<std::size_t> indices;
@@ -16,30 +14,19 @@ std::vector<std::size_t> Indices(std::span<const LayerId> layers) {
   return indices;
 }
 
-// A bracket's times and regions, as LeastTime wants them.
-struct BestWays {
-  explicit BestWays(const Bracket& bracket) {
-    for (const LayerLatency& layer : bracket.layers)
-      times.push_back(layer.status == LatencyStatus::kFree ? Latency(0) : layer.latency);
-    for (const RegionLatency& region : bracket.regions) regions.push_back({Indices(region.layers), region.latency});
-    of_layer.resize(times.size());
-    for (std::size_t r = 0; r < regions.size(); ++r)
-      if (!regions[r].layers.empty()) of_layer[regions[r].layers.front()].push_back(r);
-  }
-
-  std::optional<Latency> Of(std::span<const LayerId> layers) const {
-    const std::vector<std::size_t> indices = Indices(layers);
-    std::vector<FusionCandidate> within;
-    if (indices.size() > 1)
-      for (const std::size_t layer : indices)
-        for (const std::size_t region : of_layer[layer]) within.push_back(regions[region]);
-    return LeastTime(indices, times, within);
-  }
-
+BestWays WaysOf(const Bracket& bracket) {
   std::vector<std::optional<Latency>> times;
+  for (const LayerLatency& layer : bracket.layers)
+    times.push_back(layer.status == LatencyStatus::kFree ? Latency(0) : layer.latency);
   std::vector<FusionCandidate> regions;
-  std::vector<std::vector<std::size_t>> of_layer;  // regions by their first layer
-};
+  for (const RegionLatency& region : bracket.regions) regions.push_back({Indices(region.layers), region.latency});
+  return BestWays(std::move(times), std::move(regions));
+}
+
+std::optional<Latency> LeastTime(const BestWays& ways, std::span<const LayerId> layers) {
+  const std::optional<BestWay> way = ways.Of(Indices(layers));
+  return way ? std::optional(way->latency) : std::nullopt;
+}
 
 }  // namespace
 
@@ -54,32 +41,8 @@ LayerId MainLayer(const ModelGraph& graph, std::span<const LayerId> layers) {
   return main;
 }
 
-std::optional<Latency> LeastTime(std::span<const std::size_t> layers, std::span<const std::optional<Latency>> times,
-                                 std::span<const FusionCandidate> regions) {
-  std::vector<Latency> costs;
-  for (const std::size_t layer : layers) costs.push_back(times[layer].value_or(kUnknown));
-  std::vector<FusionCandidate> inside;
-  if (layers.size() > 1) {
-    for (const FusionCandidate& region : regions) {
-      FusionCandidate candidate{{}, region.cost};
-      for (const std::size_t layer : region.layers) {
-        const auto place = std::ranges::lower_bound(layers, layer);
-        if (place == layers.end() || *place != layer) break;
-        candidate.layers.push_back(static_cast<std::size_t>(place - layers.begin()));
-      }
-      if (candidate.layers.size() == region.layers.size() && !region.layers.empty())
-        inside.push_back(std::move(candidate));
-    }
-  }
-  // In one piece the sum has no rounding that the layers' own times do not have.
-  const Latency least =
-      inside.empty() ? std::accumulate(costs.begin(), costs.end(), Latency(0)) : ChooseRegions(costs, inside).cost;
-  if (least >= kUnknown) return std::nullopt;
-  return least;
-}
-
 std::vector<ComparedRow> CompareRows(const ModelGraph& graph, const Bracket& bracket, const Alignment& alignment) {
-  const BestWays best(bracket);
+  const BestWays ways = WaysOf(bracket);
   std::vector<ComparedRow> rows;
   std::vector<bool> taken(graph.layers.size(), false);
   for (const AlignedRow& aligned : alignment.rows) {
@@ -87,13 +50,13 @@ std::vector<ComparedRow> CompareRows(const ModelGraph& graph, const Bracket& bra
     if (aligned.inside_body) continue;
     ComparedRow row{aligned.layers, aligned.engine_layers, aligned.measured,
                     std::nullopt,   aligned.clue,          aligned.own_work};
-    if (!row.layers.empty()) row.best = best.Of(row.layers);
+    if (!row.layers.empty()) row.best = LeastTime(ways, row.layers);
     rows.push_back(std::move(row));
   }
   const auto add_unseen = [&](std::vector<LayerId> layers) {
     for (const LayerId layer : layers) taken[layer.index()] = true;
     ComparedRow row;
-    row.best = best.Of(layers);
+    row.best = LeastTime(ways, layers);
     row.layers = std::move(layers);
     rows.push_back(std::move(row));
   };
@@ -106,9 +69,9 @@ std::vector<ComparedRow> CompareRows(const ModelGraph& graph, const Bracket& bra
 }
 
 std::vector<std::optional<Latency>> BestTimes(const std::vector<ComparedRow>& rows, const Bracket& bracket) {
-  const BestWays best(bracket);
+  const BestWays ways = WaysOf(bracket);
   std::vector<std::optional<Latency>> times;
-  for (const ComparedRow& row : rows) times.push_back(row.layers.empty() ? std::nullopt : best.Of(row.layers));
+  for (const ComparedRow& row : rows) times.push_back(row.layers.empty() ? std::nullopt : LeastTime(ways, row.layers));
   return times;
 }
 

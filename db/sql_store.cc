@@ -134,6 +134,8 @@ Result<std::optional<RunProfile>> SqlStore::FindRun(const std::string& model_sha
   return std::optional<RunProfile>(std::move(runs.front()));
 }
 
+Result<std::map<EnvironmentKey, Environment>> SqlStore::Environments() { return ReadEnvironments(*connection_); }
+
 Result<std::vector<Device>> SqlStore::Devices() {
   INFIMUM_ASSIGN_OR_RETURN(const auto find, connection_->Prepare(fmt::format("SELECT {} FROM {} ORDER BY d.name, d.key",
                                                                              kDeviceColumns, kDeviceTables)));

@@ -25,6 +25,7 @@ class SqlStore : public Store {
                                             const std::map<std::string, std::int64_t>& dims, std::int64_t threads,
                                             const std::string& framework) override;
   Result<std::vector<Device>> Devices() override;
+  Result<std::map<EnvironmentKey, Environment>> Environments() override;
   Result<std::vector<DeviceRows>> CountRows() override;
   Status VisitRows(const RowSelection& selection, const std::function<Status(const RowBatch&)>& take) override;
   Status VisitRuns(const std::function<Status(const RunProfile&)>& take) override;

@@ -10,6 +10,7 @@
 #include "infimum/reports/possible_gains.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/summary.h"
+#include "reports/report_commands.h"
 
 namespace infimum {
 namespace {
@@ -20,18 +21,6 @@ constexpr double kNothing = 0.001;
 std::string WithShare(Latency part, Latency whole) {
   return whole.count() > 0 ? fmt::format("{} ({})", FormatLatency(part), PercentText(part / whole))
                            : FormatLatency(part);
-}
-
-bool IsProcessor(const ReportModel& report) { return report.device_key.starts_with("cpu/"); }
-
-std::string Command(const ReportModel& report, std::string_view verb, std::string_view rest = "") {
-  if (report.arguments.empty()) return "";
-  return fmt::format("infimum {} {}{}{}", verb, report.arguments, rest.empty() ? "" : " ", rest);
-}
-
-// The command that adds a framework's run; on another device's store none can be told.
-std::string MeasureCommand(const ReportModel& report) {
-  return report.bench_options && IsProcessor(report) ? Command(report, "measure") : "";
 }
 
 const Finding* FindFinding(const ReportModel& report, std::string_view kind) {
@@ -61,7 +50,7 @@ Answer HowFast(const ReportModel& report) {
   if (bound != nullptr)
     answer.text += fmt::format(" The bound's 95 % interval is {}; {} of it was measured.",
                                IntervalText(bound->interval), PercentText(report.coverage.measured));
-  if (bound == nullptr || report.coverage.missing > 0) answer.command = Command(report, "analyze");
+  if (bound == nullptr || report.coverage.missing > 0) answer.command = AnalyzeCommand(report);
   return answer;
 }
 
@@ -83,7 +72,7 @@ Answer Parallel(const ReportModel& report) {
   const Bound* parallel = FindBound(report, BoundVariant::kParallel);
   if (sequential == nullptr || parallel == nullptr) {
     answer.text = "No layer has a time yet.";
-    answer.command = Command(report, "analyze");
+    answer.command = AnalyzeCommand(report);
     return answer;
   }
   answer.is_known = true;
@@ -166,7 +155,7 @@ Answer Fusion(const ReportModel& report) {
   }
   if (!answer.is_known) {
     answer.text = "No region of several layers was measured as one.";
-    answer.command = Command(report, "analyze");
+    answer.command = AnalyzeCommand(report);
     return answer;
   }
   answer.text += ".";
@@ -210,7 +199,7 @@ Answer TensorCores(const ReportModel& report) {
     answer.text = Join(parts, ". ") + ".";
   } else {
     answer.text = fmt::format("Nothing was measured under another numeric contract than {}.", report.contract);
-    answer.command = IsProcessor(report) ? Command(report, "analyze", "--contract bf16") : "";
+    answer.command = IsProcessor(report) ? AnalyzeCommand(report, "--contract bf16") : "";
   }
   return answer;
 }
@@ -218,7 +207,7 @@ Answer TensorCores(const ReportModel& report) {
 Answer OneTable(const ReportModel& report) {
   Answer answer{7,        "One table per node of the model, over engines and precisions, through fusion?",
                 false,    "",
-                "layers", Command(report, "report compare", "--run A.json --run B.json")};
+                "layers", CompareCommand(report, {"--run A.json --run B.json"})};
   if (!report.run || report.run->rows.empty()) {
     answer.text = NeedsRun(report) + "; this page’s table has the bound alone.";
     return answer;
@@ -240,16 +229,29 @@ Answer OneTable(const ReportModel& report) {
   return answer;
 }
 
+// Whose versions are worth comparing.
+std::string MainLibrary(const ReportModel& report) {
+  const auto& libraries = report.environment.libraries;
+  for (const char* known : {"cudnn", "onednn"})
+    if (libraries.contains(known)) return known;
+  return libraries.empty() ? std::string(IsProcessor(report) ? "onednn" : "cudnn")
+                           : ShellQuoted(libraries.begin()->first);
+}
+
 Answer Upgrade(const ReportModel& report) {
-  return {8,     "What gets slower for this model when a library goes from one version to another?",
-          false, "This report is of one set of libraries; the comparison over versions tells.",
-          "",    Command(report, "report compare", "--by library")};
+  return {8,
+          "What gets slower for this model when a library goes from one version to another?",
+          false,
+          "This report is of one set of libraries; the comparison over versions tells.",
+          "",
+          CompareCommand(report, {"--by library --library " + MainLibrary(report), report.arguments.device,
+                                  report.arguments.contract})};
 }
 
 Answer Generations(const ReportModel& report) {
   return {9,     "Which generation of devices is best for this model, and why?",
           false, "This report is of one device; the comparison over devices tells.",
-          "",    Command(report, "report compare", "--by device")};
+          "",    CompareCommand(report, {"--by device", report.arguments.contract})};
 }
 
 Answer NarrowTypes(const ReportModel& report) {
@@ -263,7 +265,7 @@ Answer NarrowTypes(const ReportModel& report) {
     return answer;
   }
   answer.section.clear();
-  answer.command = Command(report, "report compare", "--by contract");
+  answer.command = CompareCommand(report, {"--by contract", report.arguments.device});
   answer.text =
       fmt::format("This run keeps to {}; the comparison over contracts, or of two runs, tells.", report.contract);
   if (!report.run) answer.text = "The comparison over contracts, or of two runs, tells.";

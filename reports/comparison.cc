@@ -1,8 +1,9 @@
 #include "infimum/reports/comparison.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "infimum/analyzer/compared_rows.h"
+#include "infimum/analyzer/best_ways.h"
 #include "infimum/base/text.h"
 
 namespace infimum {
@@ -25,21 +26,38 @@ int Weakness(RowStatus status) {
   return 4;
 }
 
-// What LeastTime asks of a report, gathered once.
-struct BestWays {
-  explicit BestWays(const ReportModel& report) {
-    for (const ReportLayer& layer : report.layers)
-      times.push_back(layer.status == RowStatus::kFree && !layer.latency ? Latency(0) : layer.latency);
-    for (const ReportRegion& region : report.regions) regions.push_back({region.layers, region.latency});
-  }
+BestWays WaysOf(const ReportModel& report) {
   std::vector<std::optional<Latency>> times;
+  for (const ReportLayer& layer : report.layers)
+    times.push_back(layer.status == RowStatus::kFree && !layer.latency ? Latency(0) : layer.latency);
   std::vector<FusionCandidate> regions;
-};
+  for (const ReportRegion& region : report.regions) regions.push_back({region.layers, region.latency});
+  return BestWays(std::move(times), std::move(regions));
+}
 
-ComparisonRow RowOf(const ReportModel& report, const BestWays& best, std::vector<std::size_t> layers) {
+// Of the regions and of the layers that run alone, each once.
+std::string CandidatesOf(const ReportModel& report, const std::vector<std::size_t>& layers, const BestWay& way) {
+  std::vector<std::string> names;
+  std::vector<std::size_t> inside;
+  const auto add = [&names](const std::string& name) {
+    if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
+  };
+  for (const std::size_t region : way.regions) {
+    add(report.regions[region].candidate);
+    inside.insert(inside.end(), report.regions[region].layers.begin(), report.regions[region].layers.end());
+  }
+  for (const std::size_t layer : layers)
+    if (std::ranges::find(inside, layer) == inside.end()) add(report.layers[layer].candidate);
+  return Join(names, " + ");
+}
+
+ComparisonRow RowOf(const ReportModel& report, const BestWays& ways, std::vector<std::size_t> layers) {
   ComparisonRow row;
   row.layers = std::move(layers);
-  row.bound = LeastTime(row.layers, best.times, best.regions);
+  if (const std::optional<BestWay> way = ways.Of(row.layers)) {
+    row.bound = way->latency;
+    row.candidate = CandidatesOf(report, row.layers, *way);
+  }
   const ReportLayer* main = nullptr;
   for (std::size_t index : row.layers) {
     const ReportLayer& layer = report.layers[index];
@@ -61,7 +79,7 @@ ComparisonRow RowOf(const ReportModel& report, const BestWays& best, std::vector
 }  // namespace
 
 std::vector<ComparisonRow> ComparisonRows(const ReportModel& report) {
-  const BestWays best(report);
+  const BestWays ways = WaysOf(report);
   std::vector<ComparisonRow> rows;
   std::vector<ComparisonRow> engine_only;
   std::vector<bool> taken(report.layers.size(), false);
@@ -73,11 +91,12 @@ std::vector<ComparisonRow> ComparisonRows(const ReportModel& report) {
         taken[index] = true;
         layers.push_back(index);
       }
-      ComparisonRow row = RowOf(report, best, std::move(layers));
+      ComparisonRow row = RowOf(report, ways, std::move(layers));
       row.engine_layers = engine.engine_layers;
       row.measured = engine.latency;
       if (row.layers.empty()) {
         row.bound.reset();
+        row.candidate.clear();
         row.family = "engine only";
         engine_only.push_back(std::move(row));
       } else {
@@ -89,10 +108,10 @@ std::vector<ComparisonRow> ComparisonRows(const ReportModel& report) {
     const auto is_free = [&](std::size_t layer) { return layer < taken.size() && !taken[layer]; };
     if (!region.is_chosen || region.layers.empty() || !std::ranges::all_of(region.layers, is_free)) continue;
     for (std::size_t layer : region.layers) taken[layer] = true;
-    rows.push_back(RowOf(report, best, region.layers));
+    rows.push_back(RowOf(report, ways, region.layers));
   }
   for (std::size_t i = 0; i < report.layers.size(); ++i) {
-    if (!taken[i]) rows.push_back(RowOf(report, best, {i}));
+    if (!taken[i]) rows.push_back(RowOf(report, ways, {i}));
   }
   std::sort(rows.begin(), rows.end(),
             [](const ComparisonRow& a, const ComparisonRow& b) { return a.layers.front() < b.layers.front(); });

@@ -7,7 +7,9 @@
 #include "infimum/base/text.h"
 #include "infimum/reports/quantity_text.h"
 #include "reports/finding_writers.h"
+#include "reports/html_page.h"
 #include "reports/html_sections.h"
+#include "reports/report_commands.h"
 #include "reports/waterfall_writers.h"
 
 namespace infimum {
@@ -103,8 +105,7 @@ std::string FindingsHtml(const ReportModel& report) {
                  report.run ? "Nothing: no rule found time of this run that a change would win."
                             : "Nothing can be said without a framework’s run of this model: findings hold one against "
                               "the bound.");
-    if (!report.run && !report.arguments.empty() && report.bench_options)
-      AddCommand("infimum measure " + report.arguments, html);
+    if (!report.run) AddCommand(MeasureCommand(report), html);
     return html.Take();
   }
   html.Open("ol", {{"class", "findings"}, {"id", "findings-list"}});
@@ -144,6 +145,13 @@ std::string WaterfallHtml(const ReportModel& report) {
   return html.Take();
 }
 
+std::string CoverageHtml(const ReportModel& report) {
+  const Coverage& coverage = report.coverage;
+  return EscapedHtml(fmt::format("Measured {}, estimated from bytes moved {}, missing {}.",
+                                 PercentText(coverage.measured), PercentText(coverage.estimated),
+                                 PercentText(coverage.missing)));
+}
+
 std::string MissingHtml(const ReportModel& report) {
   HtmlWriter html;
   if (report.missing.empty()) {
@@ -171,7 +179,7 @@ std::string NoLossesHtml(const ReportModel& report) {
   html.Element("p", {{"class", "empty"}},
                "No framework’s run of this model is known on this device. One that is measured, or imported, is led "
                "down to the bound here in steps.");
-  if (!report.arguments.empty() && report.bench_options) AddCommand("infimum measure " + report.arguments, html);
+  AddCommand(MeasureCommand(report), html);
   return html.Take();
 }
 
@@ -181,7 +189,7 @@ std::string NoTimesHtml(const ReportModel& report) {
   if (has_times || (report.run && !report.run->rows.empty())) return "";
   HtmlWriter html;
   html.Element("p", {{"class", "empty"}}, "No layer has a time here yet: measuring, or importing rows, fills this.");
-  if (!report.arguments.empty() && report.bench_options) AddCommand("infimum analyze " + report.arguments, html);
+  AddCommand(AnalyzeCommand(report), html);
   return html.Take();
 }
 
@@ -190,7 +198,7 @@ std::string NoRooflineHtml(const ReportModel& report) {
   HtmlWriter html;
   html.Element("p", {{"class", "empty"}},
                "No peak of this device was measured with this many threads; measuring on it fills this.");
-  if (!report.arguments.empty() && report.bench_options) AddCommand("infimum analyze " + report.arguments, html);
+  AddCommand(AnalyzeCommand(report), html);
   return html.Take();
 }
 

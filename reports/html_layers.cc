@@ -35,7 +35,7 @@ std::string LayersHtml(const ReportModel& report) {
     if (report.run)
       html.Element("td", {{"class", "number"}}, is_compared ? fmt::format("{:.2f}×", *row.measured / *row.bound) : "");
     html.Element("td", {{"class", "number"}}, row.floor.count() > 0 ? FormatLatency(row.floor) : "");
-    html.Element("td", main ? std::string_view(main->candidate) : "").Close();
+    html.Element("td", row.candidate).Close();
   }
   html.Close().Close().Close();
   return html.Take();

@@ -40,6 +40,7 @@ std::string HtmlReport(const ReportModel& report) {
                                    {"ANSWERS", place(AnswersHtml)},
                                    {"GAINS", place(GainsHtml)},
                                    {"REGIONS", place(RegionsHtml)},
+                                   {"COVERAGE", place(CoverageHtml)},
                                    {"MISSING", place(MissingHtml)},
                                    {"ROOFS", place(RoofsHtml)},
                                    {"LAYERS", place(LayersHtml)},

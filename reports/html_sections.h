@@ -21,6 +21,7 @@ std::string FindingsHtml(const ReportModel& report);
 std::string WaterfallHtml(const ReportModel& report);
 std::string GainsHtml(const ReportModel& report);
 std::string RegionsHtml(const ReportModel& report);
+std::string CoverageHtml(const ReportModel& report);
 std::string MissingHtml(const ReportModel& report);
 std::string LayersHtml(const ReportModel& report);  // the whole table, for readers without scripts
 std::string BoundsHtml(const ReportModel& report);

@@ -11,6 +11,7 @@
 #include "infimum/reports/summary.h"
 #include "reports/finding_writers.h"
 #include "reports/html_sections.h"
+#include "reports/report_commands.h"
 
 namespace infimum {
 namespace {
@@ -55,9 +56,9 @@ std::size_t QuantityLength(std::string_view text) {
 
 std::string FactsHtml(const ReportModel& report) {
   constexpr std::size_t kInputs = 3;
-  std::vector<std::string> facts{report.device_name, report.generation,
-                                 CountText(static_cast<std::size_t>(report.environment.threads), "thread"),
-                                 report.contract};
+  std::vector<std::string> facts{report.device_name, report.generation};
+  if (IsProcessor(report)) facts.push_back(CountText(static_cast<std::size_t>(report.environment.threads), "thread"));
+  facts.push_back(report.contract);
   for (std::size_t i = 0; i < std::min(kInputs, report.inputs.size()); ++i)
     facts.push_back(report.inputs[i].name + " " + report.inputs[i].shape + " " + report.inputs[i].dtype);
   if (report.inputs.size() > kInputs)

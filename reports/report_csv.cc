@@ -45,8 +45,8 @@ std::string ReportCsv(const ReportModel& report) {
     const ReportLayer* one = busy.size() == 1 ? busy.front() : nullptr;
     table.rows.push_back({RowLabel(report, row), Join(operators, " + "), row.family,
                           row.layers.empty() ? "engine only" : std::string(Name(row.status)),
-                          busy.size() > 1 ? "yes" : "no", one ? one->candidate : "", Number(row.bound),
-                          Number(row.measured), Quotient(row.measured, row.bound), Number(row.floor),
+                          busy.size() > 1 ? "yes" : "no", row.candidate, Number(row.bound), Number(row.measured),
+                          Quotient(row.measured, row.bound), Number(row.floor),
                           report.run ? Quotient(row.measured, report.run->latency) : "", one ? one->config : "",
                           Join(row.engine_layers, " + ")});
   }

@@ -4,6 +4,7 @@
 #include "infimum/reports/comparison.h"
 #include "infimum/reports/summary.h"
 #include "reports/finding_writers.h"
+#include "reports/graph_json.h"
 #include "reports/json_values.h"
 #include "reports/waterfall_writers.h"
 
@@ -47,6 +48,7 @@ Json RowJson(const ReportModel& report, const ComparisonRow& row) {
           {"engine_layers", row.engine_layers},
           {"family", row.family},
           {"status", row.layers.empty() ? std::string_view("engine only") : Name(row.status)},
+          {"candidate", row.candidate},
           {"bound_us", MicrosecondsOrNull(row.bound)},
           {"measured_us", MicrosecondsOrNull(row.measured)},
           {"floor_us", row.floor.count()},
@@ -114,6 +116,7 @@ std::string ReportJson(const ReportModel& report) {
   for (const ReportRegion& region : report.regions) regions.push_back(RegionJson(region));
   Json& row_array = json["rows"] = Json::array();
   for (const ComparisonRow& row : rows) row_array.push_back(RowJson(report, row));
+  json["graph"] = GraphJson(report, rows);
   json["waterfall"] = report.waterfall ? WaterfallJson(*report.waterfall) : Json::array();
   json["findings"] = FindingsJson(report.findings);
   json["roofs"] = {{"arithmetic", RoofsJson(report.arithmetic_roofs)},

@@ -96,7 +96,6 @@ function prepareRows(data) {
     // The main layer speaks for a fused group; the details name all of them.
     const main = layers.length > 0 ? data.layers[row.main_layer] : null;
     row.op = main ? main.op : 'engine only';
-    row.candidate = main ? main.candidate : '';
     row.search = layers.map((layer) => [layer.name, layer.op, layer.config, layer.candidate, layer.reason].join('\n'))
       .concat(row.engine_layers, row.family, row.label).join('\n').toLowerCase();
   });
@@ -175,6 +174,7 @@ function layerTable(data) {
     }
     more.hidden = shown.length === rows.length;
     more.textContent = `Show all ${rows.length.toLocaleString('en-US')} rows`;
+    if (data.onFilter) data.onFilter(rows.length === data.rows.length ? null : rows);
     document.getElementById('layer-count').textContent = rows.length === data.rows.length
       ? plural(rows.length, 'row') : `${rows.length.toLocaleString('en-US')} of ${plural(data.rows.length, 'row')}`;
   }
@@ -190,7 +190,7 @@ function layerTable(data) {
   }
 
   function layerRow(row) {
-    const line = element('tr', { class: 'layer' });
+    const line = element('tr', { class: 'layer', id: `row-${row.position}` });
     for (const column of columns) {
       if (column.key === 'name') {
         line.append(nameCell(row));
@@ -220,6 +220,27 @@ function layerTable(data) {
     return cell;
   }
 
+  // Opens a row's details and goes there, whatever is filtered or not rendered yet.
+  data.openRow = (row) => {
+    if (!selected().includes(row)) {
+      for (const control of [filter, family, status]) control.value = '';
+    }
+    const place = selected().sort(compareBy(state.column, state.descending)).indexOf(row);
+    state.showAll = state.showAll || place >= FIRST_ROWS;
+    state.open.add(row.position);
+    render();
+    const go = () => {
+      const line = document.getElementById(`row-${row.position}`);
+      if (!line) {
+        setTimeout(go, 20);
+        return;
+      }
+      line.scrollIntoView({ block: 'center' });
+      line.querySelector('.disclosure').focus({ preventScroll: true });
+    };
+    go();
+  };
+
   more.addEventListener('click', () => {
     state.showAll = true;
     render();
@@ -238,6 +259,11 @@ function detailRow(data, row, width) {
   const cell = element('td', { colspan: width });
   if (row.engine_layers.length > 0) {
     cell.append(element('p', { class: 'quiet detail-layer', text: `${data.run ? data.run.framework : 'The engine'} runs this as: ${row.engine_layers.join(', ')}` }));
+  }
+  if (data.showInGraph && row.layers.length > 0) {
+    const button = element('button', { type: 'button', class: 'in-graph', text: 'Show in the graph' });
+    button.addEventListener('click', () => data.showInGraph(row.layers));
+    cell.append(button);
   }
   for (const index of row.layers) {
     const layer = data.layers[index];

@@ -36,6 +36,7 @@ function main() {
   gapControls(data);
   drawCharts(data);
   layerTable(data);
+  drawModelGraph(data);
   let width = document.querySelector('main').clientWidth;
   let timer = 0;
   new ResizeObserver(() => {

@@ -74,10 +74,10 @@ function drawRooflineAxes(svg, x, y, margin, width, height) {
 // of bandwidths along their slopes at the left.
 function labelRoofs(svg, arithmetic, bandwidth, x, y, topRate, narrow) {
   let last = -Infinity;
-  for (const roof of arithmetic.slice().sort((a, b) => b.per_second - a.per_second)) {
+  for (const roof of equalRoofs(arithmetic)) {
     const position = Math.max(y(roof.per_second) - 5, last + 14);
     last = position;
-    svg.append('text').attr('class', 'muted').attr('x', x.range()[1] - 2).attr('y', position).attr('text-anchor', 'end')
+    svg.append('text').attr('class', 'muted halo').attr('x', x.range()[1] - 2).attr('y', position).attr('text-anchor', 'end')
       .text(`${roof.name} ${prefixedText(roof.per_second, 'FLOP/s')}`);
   }
   const slope = Math.atan2(y(10) - y(100), x(100) - x(10)) * 180 / Math.PI;
@@ -86,7 +86,21 @@ function labelRoofs(svg, arithmetic, bandwidth, x, y, topRate, narrow) {
     const start = Math.max(x.domain()[0] * 1.15, y.domain()[0] * 1.6 / roof.per_second);
     const room = x(topRate / roof.per_second) - x(start);
     if (room < (narrow ? 90 : 150)) continue;
-    svg.append('text').attr('class', 'muted').attr('transform', `translate(${x(start)},${y(start * roof.per_second) - 6}) rotate(${-slope})`)
+    svg.append('text').attr('class', 'muted halo').attr('transform', `translate(${x(start)},${y(start * roof.per_second) - 6}) rotate(${-slope})`)
       .text(`${roof.name} ${prefixedText(roof.per_second, 'B/s')}`);
   }
+}
+
+// Roofs of one height under one name, the highest first: "f16, f32 arithmetic".
+function equalRoofs(roofs) {
+  const joined = [];
+  for (const roof of roofs.slice().sort((a, b) => b.per_second - a.per_second)) {
+    const last = joined[joined.length - 1];
+    if (last && prefixedText(last.per_second, '') === prefixedText(roof.per_second, '')) {
+      last.name = last.name.replace(' arithmetic', '') + ', ' + roof.name;
+    } else {
+      joined.push({ ...roof });
+    }
+  }
+  return joined;
 }

@@ -132,6 +132,13 @@ std::string Quoted(std::string_view text) {
 }
 
 std::string ShellQuoted(std::string_view text) {
+  // A word that begins with = or ~ means something to some shells, one with a dash to the command.
+  const bool is_plain =
+      !text.empty() && text.front() != '=' && text.front() != '-' && std::ranges::all_of(text, [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               std::string_view("_./:=@%+,-").find(c) != std::string_view::npos;
+      });
+  if (is_plain) return std::string(text);
   std::string quoted = "'";
   for (const char character : text) quoted += character == '\'' ? std::string("'\\''") : std::string(1, character);
   return quoted + "'";

@@ -233,6 +233,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
   INFIMUM_ASSIGN_OR_RETURN(const std::optional<RunGap> gap,
                            GapOfRun(options.model, options.dims, options.contract, analysis, *store));
+  INFIMUM_ASSIGN_OR_RETURN(const auto environments, store->Environments());
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
                                 .database = ShownAddress(options.database),
@@ -243,7 +244,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
                                 .run = analysis.run ? &*analysis.run : nullptr,
                                 .gap = gap ? &*gap : nullptr,
                                 .device = here.device,
-                                .environment = here.environment,
+                                .environment = CommonEnvironment(environments, analysis.bracket.environments),
                                 .peaks = peaks,
                                 .warnings = std::move(warnings),
                                 .generated_at = UtcNow()});
@@ -310,6 +311,7 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
   INFIMUM_ASSIGN_OR_RETURN(const std::optional<RunGap> gap,
                            GapOfRun(options.model, options.dims, options.contract, analysis, *store));
+  INFIMUM_ASSIGN_OR_RETURN(const auto environments, store->Environments());
   analysis.report = FillReport({.model = options.model.string(),
                                 .dims = options.dims,
                                 .database = ShownAddress(options.database),
@@ -320,7 +322,7 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
                                 .run = analysis.run ? &*analysis.run : nullptr,
                                 .gap = gap ? &*gap : nullptr,
                                 .device = device,
-                                .environment = Environment{},
+                                .environment = CommonEnvironment(environments, analysis.bracket.environments),
                                 .peaks = peaks,
                                 .warnings = {},
                                 .generated_at = UtcNow()});

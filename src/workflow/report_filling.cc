@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "infimum/analyzer/run_latency.h"
 #include "infimum/base/quantity_text.h"
@@ -25,14 +26,14 @@ std::string DimArguments(const ReportSources& sources) {
   return text;
 }
 
-// What leads to the rows of this report, for a shell.
-std::string ArgumentsOf(const ReportSources& sources) {
+ReportArguments ArgumentsOf(const ReportSources& sources) {
   const Selection& selection = sources.bracket.selection;
-  std::string text = ShellQuoted(sources.model) + DimArguments(sources) + " --db " + ShellQuoted(sources.database);
-  if (!sources.here) text += " --device " + ShellQuoted(sources.device.name);
-  if (selection.threads != 1) text += fmt::format(" --threads {}", selection.threads);
-  if (selection.contract) text += fmt::format(" --contract {}", Name(*selection.contract));
-  return text;
+  ReportArguments arguments;
+  arguments.model = ShellQuoted(sources.model) + DimArguments(sources) + " --db " + ShellQuoted(sources.database);
+  if (selection.threads != 1) arguments.model += fmt::format(" --threads {}", selection.threads);
+  if (!sources.here) arguments.device = "--device " + ShellQuoted(sources.device.name);
+  if (selection.contract) arguments.contract = fmt::format("--contract {}", Name(*selection.contract));
+  return arguments;
 }
 
 RowStatus StatusOf(const Layer& layer, const LayerLatency& latency) {
@@ -77,6 +78,15 @@ std::vector<ReportLayer> FillLayers(const ModelGraph& graph, const Bracket& brac
     layers.push_back(std::move(row));
   }
   return layers;
+}
+
+std::vector<ReportEdge> FillEdges(const ModelGraph& graph) {
+  std::vector<ReportEdge> edges;
+  const std::vector<std::vector<LayerId>> producers = Predecessors(graph);
+  for (std::size_t consumer = 0; consumer < producers.size(); ++consumer)
+    for (const LayerId producer : producers[consumer]) edges.push_back({producer.index(), consumer});
+  std::sort(edges.begin(), edges.end());
+  return edges;
 }
 
 ReportRun FillRun(const RunProfile& run, const RunGap& gap) {
@@ -246,6 +256,31 @@ std::string BenchOptions(const Selection& selection, const std::string& database
   return options;
 }
 
+Environment CommonEnvironment(const std::map<EnvironmentKey, Environment>& known,
+                              std::span<const EnvironmentKey> keys) {
+  Environment common;
+  std::map<std::string, std::set<std::string>> versions;
+  bool is_first = true;
+  const auto agree = [&](std::string& text, const std::string& other) {
+    if (is_first) text = other;
+    if (text != other) text.clear();
+  };
+  for (const EnvironmentKey& key : keys) {
+    const auto found = known.find(key);
+    if (found == known.end()) continue;
+    const Environment& environment = found->second;
+    for (const auto& [library, version] : environment.libraries) versions[library].insert(version);
+    agree(common.affinity, environment.affinity);
+    agree(common.clock_policy, environment.clock_policy);
+    agree(common.host, environment.host);
+    agree(common.infimum_version, environment.infimum_version);
+    is_first = false;
+  }
+  for (const auto& [library, all] : versions)
+    common.libraries[library] = Join(std::vector<std::string>(all.begin(), all.end()), ", ");
+  return common;
+}
+
 ReportModel FillReport(const ReportSources& sources) {
   ReportModel report;
   report.generated_at = sources.generated_at;
@@ -263,6 +298,7 @@ ReportModel FillReport(const ReportSources& sources) {
   report.device_key = sources.device.Key().text;
   report.generation = sources.device.generation;
   report.environment = sources.environment;
+  report.environment.threads = sources.bracket.selection.threads;
   report.selection = SelectionText(sources.bracket.selection);
   report.bench_options.reset();
   if (sources.here) report.bench_options = BenchOptions(sources.bracket.selection, sources.database, sources.backend);
@@ -277,6 +313,7 @@ ReportModel FillReport(const ReportSources& sources) {
   report.composition = sources.bracket.composition;
   report.coverage = sources.bracket.coverage;
   report.layers = FillLayers(sources.graph, sources.bracket);
+  report.edges = FillEdges(sources.graph);
   report.regions = FillRegions(sources.bracket);
   report.passes = sources.graph.passes;
   if (sources.run != nullptr && sources.gap != nullptr) {

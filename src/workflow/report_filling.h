@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct ReportSources {
   const RunProfile* run = nullptr;
   const RunGap* gap = nullptr;  // of the run
   const Device& device;
-  const Environment& environment;
+  Environment environment;  // of the rows
   const DevicePeaks& peaks;
   std::vector<std::string> warnings;
   std::string generated_at;
@@ -32,6 +33,10 @@ struct ReportSources {
 
 // Of the commands that measure a layer again as the selection has it, each ready for a POSIX shell.
 std::string BenchOptions(const Selection& selection, const std::string& database, const std::string& backend);
+
+// What the environments of some rows have in common: what differs is left empty, but libraries have every version of
+// theirs. Threads are left to the selection.
+Environment CommonEnvironment(const std::map<EnvironmentKey, Environment>& known, std::span<const EnvironmentKey> keys);
 
 ReportModel FillReport(const ReportSources& sources);
 

@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <random>
 
 namespace infimum {
@@ -85,6 +87,31 @@ TEST(Quoted, EscapesWhatIsNotUtf8OrReordersText) {
                    "x"),
             "'\\xe2\\x80\\xaex'");                              // right-to-left override
   EXPECT_EQ(Quoted("\xf0\x9f\x98\x80"), "'\xf0\x9f\x98\x80'");  // a character of four bytes
+}
+
+// What a shell makes of `word`.
+std::string Shelled(const std::string& word) {
+  const std::string command = "printf '%s' " + word;
+  std::FILE* pipe = popen(command.c_str(), "r");
+  std::string out;
+  std::array<char, 256> part{};
+  while (const std::size_t size = std::fread(part.data(), 1, part.size(), pipe)) out.append(part.data(), size);
+  pclose(pipe);
+  return out;
+}
+
+TEST(ShellQuoted, IsOneWordForAShellWhateverItHolds) {
+  for (const char* text : {"resnet50.onnx", "a b",   "it's",  "$(id)", "`id`",
+                           "a;b",           "*",     "~",     "=ls",   "",
+                           "a\\b",          "\"",    "a\nb",  "!!",    "#x",
+                           "{a,b}",         "x|y>z", "größe", "-n",    "postgresql://me@host/db?a=b&c"})
+    EXPECT_EQ(Shelled(ShellQuoted(text)), text);
+}
+
+TEST(ShellQuoted, LeavesPlainWordsAsTheyAre) {
+  EXPECT_EQ(ShellQuoted("models/resnet50-v1.5.onnx"), "models/resnet50-v1.5.onnx");
+  EXPECT_EQ(ShellQuoted("onednn/brgconv:avx512_core"), "onednn/brgconv:avx512_core");
+  EXPECT_EQ(ShellQuoted("a b"), "'a b'");
 }
 
 TEST(Quoted, CutsLongTextsAtEightyCharacters) {

@@ -24,6 +24,35 @@ nlohmann::json Bound(const ProgramTest& program, const std::string& model) {
   return nlohmann::json::parse(ended.output, nullptr, false);
 }
 
+TEST(Report, KnowsWhichLayerReadsWhich) {
+  const ProgramTest program;
+  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
+  const Ended ended =
+      program.Infimum({"report", ProgramTest::Light("squeezenet"), "--backend", "fake", "-o", "report.json"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  const nlohmann::json report = nlohmann::json::parse(program.Read("report.json"), nullptr, false);
+  ASSERT_TRUE(report.is_object());
+  const nlohmann::json& layers = report.at("layers");
+  // The light models make their weights by nodes; what those feed is no business of this test.
+  const auto is_weight = [&layers](std::size_t layer) { return layers[layer].at("op") == "ConstantOfShape"; };
+  std::map<std::size_t, int> read;  // by layer: how many others it reads
+  for (const nlohmann::json& edge : report.at("graph").at("edges")) {
+    EXPECT_LT(edge.at(0), edge.at(1));
+    if (!is_weight(edge.at(0).get<std::size_t>())) ++read[edge.at(1).get<std::size_t>()];
+  }
+  int joins = 0, sources = 0;
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    if (is_weight(layer)) continue;
+    const bool is_join = layers[layer].at("op") == "Concat";
+    joins += is_join;
+    sources += read[layer] == 0;
+    if (read[layer] == 0) continue;
+    EXPECT_EQ(read[layer], is_join ? 2 : 1) << layers[layer].at("name");
+  }
+  EXPECT_EQ(sources, 1);
+  EXPECT_EQ(joins, 8);
+}
+
 TEST(Analyze, MeasuresEveryLayerOfResNet50AndWritesTheReport) {
   const ProgramTest program;
   const Ended ended = program.Infimum(Analyze("resnet50"));

@@ -187,6 +187,18 @@ TEST_P(StoreTest, ManyWorkloadsAreAskedAtOnce) {
   EXPECT_THAT(*found, SizeIs(3000));
 }
 
+TEST_P(StoreTest, EnvironmentsAreKnownByTheirKeys) {
+  Measurement newer = MakeRow(100, {5});
+  newer.environment = MakeEnvironment("3.5.0").Key();
+  Import({MakeRow(100, {2})});
+  Import({newer}, {}, MakeDevice(), MakeEnvironment("3.5.0"));
+  const auto environments = store_->Environments();
+  ASSERT_TRUE(environments.ok());
+  const std::map<EnvironmentKey, Environment> expected{{MakeEnvironment().Key(), MakeEnvironment()},
+                                                       {newer.environment, MakeEnvironment("3.5.0")}};
+  EXPECT_EQ(*environments, expected);
+}
+
 TEST_P(StoreTest, DevicesAreListedWithTheirRows) {
   Measurement later = MakeRow(200, {2});
   later.measured_at = "2026-11-22T00:00:00Z";

@@ -16,7 +16,7 @@ constexpr std::size_t kQuestions = 10;
 ReportModel Known() {
   ReportModel report;
   report.model_name = "net";
-  report.arguments = "net.onnx --db team.db";
+  report.arguments.model = "net.onnx --db team.db";
   report.bench_options = "--db team.db";
   report.device_key = "cpu/x";
   report.contract = "strict-f32";
@@ -76,19 +76,32 @@ TEST(Answers, OfAKnownModelAreThoseThatAreTrue) {
   ExpectSays(Of(answers, 7), {"3 rows, 1 of them", "80 % of the layers’ time"});
   ExpectSays(Of(answers, 10), {"118 of 216 layers compute in f32"});
   // These are of other reports; this one says which.
-  EXPECT_EQ(Of(answers, 8).command, "infimum report compare net.onnx --db team.db --by library");
+  EXPECT_EQ(Of(answers, 8).command, "infimum report compare net.onnx --db team.db --by library --library onednn");
   EXPECT_EQ(Of(answers, 9).command, "infimum report compare net.onnx --db team.db --by device");
 }
 
 TEST(Answers, WhatIsNotKnownSaysWhatWouldAnswerIt) {
   ReportModel report;
-  report.arguments = "net.onnx --db team.db";
+  report.arguments.model = "net.onnx --db team.db";
   report.device_key = "cpu/x";
   for (const Answer& answer : AnswersOf(report)) {
     EXPECT_FALSE(answer.is_known) << answer.question << ": " << answer.text;
     EXPECT_FALSE(answer.text.empty()) << answer.question;
     EXPECT_TRUE(answer.command.starts_with("infimum ")) << answer.question << ": " << answer.command;
   }
+}
+
+// A comparison over devices, or over contracts, is not told which one.
+TEST(Answers, CommandsKeepToWhatTheyCompare) {
+  ReportModel report = Known();
+  report.arguments.device = "--device V100";
+  report.arguments.contract = "--contract f16";
+  const std::vector<Answer> answers = AnswersOf(report);
+  const std::string command = "infimum report compare net.onnx --db team.db ";
+  EXPECT_EQ(Of(answers, 8).command, command + "--by library --library onednn --device V100 --contract f16");
+  EXPECT_EQ(Of(answers, 9).command, command + "--by device --contract f16");
+  report.findings.clear();
+  EXPECT_EQ(Of(AnswersOf(report), 10).command, command + "--by contract --device V100");
 }
 
 // On another device's store nothing can be measured here.

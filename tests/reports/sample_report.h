@@ -16,4 +16,7 @@ inline constexpr const char* kHostileName = "<img src=x onerror=alert(1)>\"'&</s
 
 ReportModel SampleReport(const SampleOptions& options = {});
 
+// Marks the layers of the longest path along the report's edges, as the parallel bound finds it.
+void MarkLongestPath(ReportModel& report);
+
 }  // namespace infimum

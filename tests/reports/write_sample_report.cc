@@ -1,7 +1,8 @@
 // write_sample_report FILE [STAGES]: the sample report as HTML, for the browser test and for eyes.
 //   write_sample_report sample.html          about 170 layers
 //   write_sample_report large.html 18        about 3,000
-//   write_sample_report plain.html 1 bare    no run, nothing missing; also: empty, inversion
+//   write_sample_report plain.html 1 bare    no run, nothing missing; also: empty, inversion, and other edges than a
+//                                            residual network's: dense, transformer
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -9,11 +10,12 @@
 
 #include "infimum/base/text.h"
 #include "infimum/reports/html_report.h"
+#include "tests/reports/layout_graphs.h"
 #include "tests/reports/sample_report.h"
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::cerr << "usage: write_sample_report FILE [STAGES [bare|empty|inversion]]\n";
+    std::cerr << "usage: write_sample_report FILE [STAGES [bare|empty|inversion|dense|transformer]]\n";
     return 2;
   }
   infimum::SampleOptions options;
@@ -26,6 +28,9 @@ int main(int argc, char** argv) {
     options.with_missing = false;
   }
   infimum::ReportModel report = infimum::SampleReport(options);
+  if (kind == "dense") report.edges = infimum::DenseGraph(report.layers.size());
+  if (kind == "transformer") report.edges = infimum::TransformerGraph(report.layers.size());
+  infimum::MarkLongestPath(report);
   if (kind == "empty") report = infimum::ReportModel();
   // The framework beats our candidates: the bound is above the run.
   if (kind == "inversion") {

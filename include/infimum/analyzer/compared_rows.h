@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "infimum/analyzer/bracket.h"
-#include "infimum/analyzer/fusion_choice.h"
 #include "infimum/analyzer/run_alignment.h"
 
 namespace infimum {
@@ -34,11 +33,6 @@ struct ComparedRow {
 
 // The layer that a row is called by: the one with the most FLOPs, else the first that is not free. `layers` not empty.
 LayerId MainLayer(const ModelGraph& graph, std::span<const LayerId> layers);
-
-// The least that these layers take, ascending indices into `times`, alone or in those of `regions` that lie within
-// them; absent where one is in no way known. A layer without a time is absent from `times`' entry.
-std::optional<Latency> LeastTime(std::span<const std::size_t> layers, std::span<const std::optional<Latency>> times,
-                                 std::span<const FusionCandidate> regions);
 
 // `alignment` is AlignRun(graph, run). In the engine's order, then what the run does not show. Rows of
 // a body, whose time is in the row of their If, Loop or Scan, are left out.

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -114,6 +115,7 @@ class Store : public MeasurementSource {
                                                     std::int64_t threads, const std::string& framework) = 0;
 
   virtual Result<std::vector<Device>> Devices() = 0;
+  virtual Result<std::map<EnvironmentKey, Environment>> Environments() = 0;
   // With what the store has of each, which means to go through all its rows.
   virtual Result<std::vector<DeviceRows>> CountRows() = 0;
 

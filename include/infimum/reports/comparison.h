@@ -23,6 +23,7 @@ struct ComparisonRow {
   std::string family;                   // the main layer's; "engine only" without layers
   RowStatus status = RowStatus::kFree;  // the weakest of its layers
   std::optional<Latency> bound;         // absent where a layer of it is missing or unknown
+  std::string candidate;                // what runs it so fast: of several pieces "onednn/a + onednn/b"
   std::optional<Latency> measured;      // absent where the engine shows nothing
   Latency floor{0};
   Flops flops;

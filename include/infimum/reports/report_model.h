@@ -5,6 +5,7 @@
 // Equal models give equal bytes: no writer reads a clock, a locale or the terminal.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -47,6 +48,14 @@ struct ReportLayer {
   bool on_critical_path = false;
   Flops flops;  // direct: what the literature counts
   Bytes bytes;  // compulsory, read and written
+};
+
+// A layer reads what another one writes.
+struct ReportEdge {
+  std::size_t from = 0;  // indices into ReportModel::layers
+  std::size_t to = 0;
+
+  friend auto operator<=>(const ReportEdge&, const ReportEdge&) = default;
 };
 
 // Layers that were measured as one; `is_chosen`: the fused bound runs them so.
@@ -103,10 +112,15 @@ struct Advice {
   std::string command;  // may be empty
 };
 
+// What leads commands to this report's rows, each ready for a shell, or empty.
+struct ReportArguments {
+  std::string model;     // "resnet50.onnx --dim batch=1 --db team.db --threads 2"; empty: no command can be told
+  std::string device;    // "--device V100" where it is not this one
+  std::string contract;  // "--contract f16" where it is not the model's own
+};
+
 struct ReportModel {
-  // The model and what leads to this report's rows, ready for a shell: "resnet50.onnx --dim batch=1 --db team.db".
-  // Empty where no command could be told.
-  std::string arguments;
+  ReportArguments arguments;
   // Of the commands that measure a layer again; absent where this device is not the one to measure on.
   std::optional<std::string> bench_options = "";
   std::string title;
@@ -139,6 +153,7 @@ struct ReportModel {
   Coverage coverage;
 
   std::vector<ReportLayer> layers;    // in the graph's order
+  std::vector<ReportEdge> edges;      // ascending, without repeats
   std::vector<ReportRegion> regions;  // by first layer
   std::vector<RewritePass> passes;
   std::vector<Roof> arithmetic_roofs;
