@@ -297,10 +297,12 @@ Status FillFromBounds(const SideReportOptions& options, ComparisonReport& report
     }
   }
   LeaveOut(sides, models, report);
+  INFIMUM_ASSIGN_OR_RETURN(const auto known, store->Environments());
   for (std::size_t side = 0; side < sides.size(); ++side) {
     std::set<std::string> environments;
     for (const BoundedModel& model : models[side])
-      for (const EnvironmentKey& key : model.environments) environments.insert(LibrariesText(key));
+      for (const EnvironmentKey& key : model.environments)
+        if (const auto entry = known.find(key); entry != known.end()) environments.insert(LibrariesText(entry->second));
     const std::vector<std::string> texts(environments.begin(), environments.end());
     sides[side].shown.environment = Join(texts, "; ");
     sides[side].shown.contract = std::string(Name(sides[side].contract.value_or(models[side].front().contract)));

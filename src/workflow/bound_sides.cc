@@ -189,22 +189,9 @@ Result<std::vector<BoundSide>> BoundSidesOf(const SideReportOptions& options, co
   }
 }
 
-std::string LibrariesText(const EnvironmentKey& environment) {
+std::string LibrariesText(const Environment& environment) {
   std::vector<std::string> libraries;
-  for (const std::string_view part : Split(environment.text, '/')) {
-    constexpr std::string_view kLibrary = "library:";
-    const std::size_t equals = part.find('=');
-    if (!part.starts_with(kLibrary) || equals == std::string_view::npos) continue;
-    std::string text(part.substr(kLibrary.size(), equals - kLibrary.size()));
-    text += ' ';
-    // As Environment::Key() escapes it.
-    for (std::size_t i = equals + 1; i < part.size(); ++i) {
-      const bool is_space = part.substr(i).starts_with("%20");
-      text += is_space ? ' ' : part[i];
-      if (is_space) i += 2;
-    }
-    libraries.push_back(std::move(text));
-  }
+  for (const auto& [name, version] : environment.libraries) libraries.push_back(name + " " + version);
   return Join(libraries, ", ");
 }
 

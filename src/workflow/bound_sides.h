@@ -24,8 +24,8 @@ struct BoundSide {
 Result<std::vector<BoundSide>> BoundSidesOf(const SideReportOptions& options, const Installation& installation,
                                             Store& store);
 
-// "cudnn 7.6.4, cublas 10.1" out of an environment's key.
-std::string LibrariesText(const EnvironmentKey& environment);
+// "cublas 10.1, cudnn 7.6.4"
+std::string LibrariesText(const Environment& environment);
 
 // Fills sides, comparison, gaps and remarks.
 Status FillFromBounds(const SideReportOptions& options, ComparisonReport& report);

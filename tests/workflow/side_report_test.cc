@@ -217,7 +217,7 @@ TEST_F(SideReport, WhatASideLacksIsLeftOutOfAllAndNamedWithItsCommand) {
   EXPECT_EQ(report.gaps[0].side, 1u);
   EXPECT_EQ(report.gaps[0].layers, 2u);
   EXPECT_THAT(report.gaps[0].command, HasSubstr("infimum plan "));
-  EXPECT_THAT(report.gaps[0].command, HasSubstr("--device 'Young'"));
+  EXPECT_THAT(report.gaps[0].command, HasSubstr("--device Young"));
 }
 
 TEST_F(SideReport, OneSideIsNoComparison) {
