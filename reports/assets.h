@@ -10,5 +10,8 @@ std::string_view ReportStyle();
 std::string_view ReportScript();
 std::string_view D3Script();
 std::string_view D3License();
+std::string_view ComparisonTemplate();
+std::string_view ComparisonStyle();  // after ReportStyle()
+std::string_view ComparisonScript();
 
 }  // namespace infimum

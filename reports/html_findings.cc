@@ -47,9 +47,10 @@ void AddSource(const EmittedSource& source, HtmlWriter& html) {
   html.Element("p", {{"class", "quiet"}},
                "This is the layer’s own file. What it includes, and how all of it is compiled, is written by");
   AddCommand(source.command, html);
-  html.Element("pre",
-               {{"class", "mono scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", "Source " + source.file_name}},
-               source.text);
+  html.Element(
+      "pre",
+      {{"class", "mono scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", "Source " + source.file_name}},
+      source.text);
   html.Close();
 }
 
@@ -76,8 +77,7 @@ void AddEvidence(const ReportModel& report, const Finding& finding, std::set<std
   html.Close();
 }
 
-void AddFinding(const ReportModel& report, const Finding& finding, std::set<std::string>& sources,
-                HtmlWriter& html) {
+void AddFinding(const ReportModel& report, const Finding& finding, std::set<std::string>& sources, HtmlWriter& html) {
   std::string gain = " · about the bound";
   if (finding.gain.count() > 0) {
     gain = " · up to " + FormatLatency(finding.gain);

@@ -50,11 +50,12 @@ std::string HtmlReport(const ReportModel& report) {
                                    {"NO_TIMES", place(NoTimesHtml)},
                                    {"NO_ROOFLINE", place(NoRooflineHtml)},
                                    {"FOOTER",
-        [&] {
-          return EscapedHtml(fmt::format("{}. Written by infimum {}. This page is one file and fetches nothing.",
-                                         DataAsOf(report), report.infimum_version));
-        }},
-       {"DATA",
+                                    [&] {
+                                      return EscapedHtml(fmt::format(
+                                          "{}. Written by infimum {}. This page is one file and fetches nothing.",
+                                          DataAsOf(report), report.infimum_version));
+                                    }},
+                                   {"DATA",
                                     [&] {
                                       std::string data;
                                       AppendScriptData(json, data);

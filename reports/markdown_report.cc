@@ -10,43 +10,16 @@
 #include "infimum/reports/comparison.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/summary.h"
-#include "reports/utf8.h"
+#include "reports/markdown_text.h"
 #include "reports/waterfall_writers.h"
 
 namespace infimum {
 namespace {
 
-// A code span holds everything but its own fence; in tables a bar would still end the cell.
-std::string CodeSpan(std::string_view text) {
-  std::string inner;
-  std::size_t longest = 0;
-  std::size_t run = 0;
-  for (char c : Printable(text)) {
-    run = c == '`' ? run + 1 : 0;
-    longest = std::max(longest, run);
-    if (c == '|') inner += '\\';
-    inner += c;
-  }
-  if (inner.empty()) return "-";
-  std::string fence(longest + 1, '`');
-  bool pad = inner.front() == '`' || inner.back() == '`';
-  return fence + (pad ? " " : "") + inner + (pad ? " " : "") + fence;
-}
-
-// Prose that may hold names: every character that means something in Markdown or HTML is escaped.
-std::string Prose(std::string_view text) {
-  std::string out;
-  for (char c : Printable(text)) {
-    if (std::string_view("\\`*_{}[]<>()#+!|~&").find(c) != std::string_view::npos) out += '\\';
-    out += c;
-  }
-  return out;
-}
-
 void AddLine(std::string_view name, Latency latency, const std::optional<Interval>& interval, std::string_view note,
              std::string& out) {
-  out += fmt::format("| {} | {} | {} | {} |\n", Prose(name), FormatLatency(latency),
-                     interval ? IntervalText(*interval) : "", Prose(note));
+  out += fmt::format("| {} | {} | {} | {} |\n", MarkdownProse(name), FormatLatency(latency),
+                     interval ? IntervalText(*interval) : "", MarkdownProse(note));
 }
 
 void AddFloor(std::string_view name, const Floor& floor, std::string& out) {
@@ -87,7 +60,7 @@ void AddBracket(const ReportModel& report, std::string& out) {
                        report.regret->is_validated ? "" : " (not told from noise)");
   for (const Inversion& inversion : report.inversions)
     out += fmt::format("\nInversion: {} is {} above {}{}.\n", inversion.bound, FormatLatency(inversion.excess),
-                       Prose(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");
+                       MarkdownProse(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");
 }
 
 void AddLargest(const ReportModel& report, std::string& out) {
@@ -100,7 +73,7 @@ void AddLargest(const ReportModel& report, std::string& out) {
              : "\n## Most expensive layers\n\n| layer | family | bound |\n| --- | --- | ---: |\n";
   for (std::size_t index : largest) {
     const ComparisonRow& row = rows[index];
-    out += fmt::format("| {} | {} | {} |", CodeSpan(RowLabel(report, row)), Prose(row.family),
+    out += fmt::format("| {} | {} | {} |", MarkdownCode(RowLabel(report, row)), MarkdownProse(row.family),
                        FormatLatency(row.bound.value_or(Latency(0))));
     if (compared && row.gap())
       out += fmt::format(" {} | {} |", FormatLatency(*row.measured), SignedLatencyText(*row.gap()));
@@ -117,10 +90,10 @@ void AddGap(const ReportModel& report, std::string& out) {
         out += fmt::format("| bound, {} | {} | |\n", Name(report.waterfall->variant),
                            FormatLatency(*report.waterfall->bound));
       const bool has_part = !step.parts.empty() && step.cause != GapCause::kAboveFloor;
-      out +=
-          fmt::format("| {} | {} | {} |\n", TitleOf(step.cause), SignedLatencyText(step.latency),
-                      has_part ? CodeSpan(step.parts.front().name) + " " + SignedLatencyText(step.parts.front().latency)
-                               : std::string());
+      out += fmt::format(
+          "| {} | {} | {} |\n", TitleOf(step.cause), SignedLatencyText(step.latency),
+          has_part ? MarkdownCode(step.parts.front().name) + " " + SignedLatencyText(step.parts.front().latency)
+                   : std::string());
     }
     out += fmt::format("| floor | {} | |\n", FormatLatency(report.waterfall->floor));
   }
@@ -128,11 +101,11 @@ void AddGap(const ReportModel& report, std::string& out) {
   out += "\n## What to change first\n\n";
   std::size_t number = 0;
   for (const Finding& finding : report.findings) {
-    out += fmt::format("{}. **{}**{}: {}. To do: {}.\n", ++number, Prose(finding.kind),
+    out += fmt::format("{}. **{}**{}: {}. To do: {}.\n", ++number, MarkdownProse(finding.kind),
                        finding.gain.count() > 0 ? ", up to " + FormatLatency(finding.gain) : std::string(),
-                       Prose(finding.evidence), Prose(finding.action));
+                       MarkdownProse(finding.evidence), MarkdownProse(finding.action));
     for (const FindingCommand& command : finding.commands)
-      out += fmt::format("   - {}: {}\n", Prose(command.what), CodeSpan(command.command));
+      out += fmt::format("   - {}: {}\n", MarkdownProse(command.what), MarkdownCode(command.command));
     if (finding.cases.empty() || finding.cases.front().candidates == 0) continue;
     const FindingCase& largest = finding.cases.front();
     out += fmt::format("   - evidence: {} of {} ran{}\n", largest.measured_candidates,
@@ -144,16 +117,17 @@ void AddGap(const ReportModel& report, std::string& out) {
 void AddAnswers(const ReportModel& report, std::string& out) {
   out += "\n## Ten questions\n\n";
   for (const Answer& answer : AnswersOf(report)) {
-    out += fmt::format("{}. **{}** {}", answer.number, Prose(answer.question), Prose(answer.text));
-    out += answer.command.empty() ? "\n" : " " + CodeSpan(answer.command) + "\n";
+    out += fmt::format("{}. **{}** {}", answer.number, MarkdownProse(answer.question), MarkdownProse(answer.text));
+    out += answer.command.empty() ? "\n" : " " + MarkdownCode(answer.command) + "\n";
   }
 }
 
 }  // namespace
 
 std::string MarkdownReport(const ReportModel& report) {
-  std::string out = fmt::format("# {}\n\n{}\n\n", Prose(report.title.empty() ? report.model_name : report.title),
-                                Prose(Headline(report)));
+  std::string out =
+      fmt::format("# {}\n\n{}\n\n", MarkdownProse(report.title.empty() ? report.model_name : report.title),
+                  MarkdownProse(Headline(report)));
   AddBracket(report, out);
   AddGap(report, out);
   AddLargest(report, out);
@@ -161,17 +135,19 @@ std::string MarkdownReport(const ReportModel& report) {
   const Coverage& coverage = report.coverage;
   out += fmt::format("\n## What this rests on\n\n- Coverage: measured {}, estimated {}, missing {}\n",
                      PercentText(coverage.measured), PercentText(coverage.estimated), PercentText(coverage.missing));
-  out += fmt::format("- Device: {} ({})\n", Prose(report.device_name), CodeSpan(report.device_key));
-  out += fmt::format("- Selection: {}; contract {}\n", Prose(report.selection), Prose(report.contract));
-  for (const Advice& advice : report.advice) out += fmt::format("- {}\n", Prose(advice.text));
+  out += fmt::format("- Device: {} ({})\n", MarkdownProse(report.device_name), MarkdownCode(report.device_key));
+  out += fmt::format("- Selection: {}; contract {}\n", MarkdownProse(report.selection), MarkdownProse(report.contract));
+  for (const Advice& advice : report.advice) out += fmt::format("- {}\n", MarkdownProse(advice.text));
   if (!report.missing.empty()) {
     out += "\n## What is missing\n\n";
     for (const MissingItem& item : report.missing) {
-      out += fmt::format("- {}, {} of the time, {}", CodeSpan(item.what), PercentText(item.share), Prose(item.reason));
-      out += item.command.empty() ? "\n" : fmt::format(": {}\n", CodeSpan(item.command));
+      out += fmt::format("- {}, {} of the time, {}", MarkdownCode(item.what), PercentText(item.share),
+                         MarkdownProse(item.reason));
+      out += item.command.empty() ? "\n" : fmt::format(": {}\n", MarkdownCode(item.command));
     }
   }
-  return out += fmt::format("\n{}, by infimum {}.\n", Prose(DataAsOf(report)), Prose(report.infimum_version));
+  return out +=
+         fmt::format("\n{}, by infimum {}.\n", MarkdownProse(DataAsOf(report)), MarkdownProse(report.infimum_version));
 }
 
 }  // namespace infimum

@@ -49,8 +49,8 @@ std::string ReportCsv(const ReportModel& report) {
     table.rows.push_back(
         {RowLabel(report, row), Join(operators, " + "), row.family,
          row.layers.empty() ? "engine only" : std::string(Name(row.status)), busy.size() > 1 ? "yes" : "no",
-         row.candidate, Number(row.bound), Number(row.measured), Quotient(row.measured, row.bound),
-         Number(row.floor), report.run ? Quotient(row.measured, report.run->latency) : "",
+         row.candidate, Number(row.bound), Number(row.measured), Quotient(row.measured, row.bound), Number(row.floor),
+         report.run ? Quotient(row.measured, report.run->latency) : "",
          one && one->workload ? std::to_string(report.workloads[*one->workload].candidates.size()) : "",
          one ? one->library_choice : "", one ? Number(one->regret) : "", one ? one->config : "",
          Join(row.engine_layers, " + ")});

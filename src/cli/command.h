@@ -30,8 +30,11 @@ class Invocation {
  public:
   using Run = std::function<Result<int>()>;
 
+  // A command of which a subcommand was chosen leaves it to that.
   void Bind(CLI::App* command, Run run) {
-    command->callback([this, run = std::move(run)] { run_ = run; });
+    command->callback([this, command, run = std::move(run)] {
+      if (command->get_subcommands().empty()) run_ = run;
+    });
   }
   const Run& run() const { return run_; }
 

@@ -40,9 +40,14 @@ std::vector<std::string> KnownWords(const CLI::App& app) {
 }
 
 std::string DescribeParseError(const CLI::App& app, const CLI::ParseError& error) {
-  const std::vector<CLI::App*> chosen = const_cast<CLI::App&>(app).get_subcommands();
-  const CLI::App& deepest = chosen.empty() ? app : *chosen.front();
-  const std::string help = chosen.empty() ? "infimum --help" : fmt::format("infimum {} --help", deepest.get_name());
+  std::vector<CLI::App*> chosen;
+  std::string command = "infimum";
+  for (CLI::App* next = const_cast<CLI::App*>(&app); !next->get_subcommands().empty(); next = chosen.back()) {
+    chosen.push_back(next->get_subcommands().front());
+    command += " " + chosen.back()->get_name();
+  }
+  const CLI::App& deepest = chosen.empty() ? app : *chosen.back();
+  const std::string help = command + " --help";
   const std::vector<std::string> extras = app.remaining(true);
   if (!extras.empty()) {
     const std::string word = extras.front().substr(0, extras.front().find('='));

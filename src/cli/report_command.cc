@@ -6,6 +6,7 @@
 #include "infimum/workflow/analysis.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
+#include "src/cli/report_compare_command.h"
 #include "src/cli/report_output.h"
 
 namespace infimum::cli {
@@ -21,6 +22,7 @@ struct ReportOptions {
 };
 
 Result<int> RunReport(const ReportOptions& options) {
+  if (options.model.empty()) return UsageError("MODEL is required; see infimum report --help");
   const std::string output =
       options.output.empty() ? DefaultReportPath(options.model, options.stored.anonymize) : options.output;
   INFIMUM_RETURN_IF_ERROR(CheckReportForm(output));
@@ -39,8 +41,11 @@ Result<int> RunReport(const ReportOptions& options) {
 void AddReportCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ReportOptions>();
   CLI::App* command = NewCommand(app, "report", "one self-contained page about a model on a device, from the store",
-                                 kReportForms, "infimum report resnet50.onnx --dim batch=8 -o resnet50.html");
+                                 std::string(kReportForms) + " Of a file called compare: ./compare.",
+                                 "infimum report resnet50.onnx --dim batch=8 -o resnet50.html");
+  // Not required where `compare` follows.
   AddModel(command, options->model);
+  command->get_option("MODEL")->required(false);
   AddDims(command, options->dims);
   AddDatabase(command, options->stored.database);
   command
@@ -56,6 +61,7 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
   AddAnonymize(command, options->stored.anonymize);
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunReport(*options); });
+  AddReportCompareCommand(*command, invocation);
 }
 
 }  // namespace infimum::cli

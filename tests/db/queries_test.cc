@@ -163,6 +163,16 @@ TEST_P(Queries, HowOldMeasurementsAreAndWhatCameOfThem) {
   EXPECT_THAT(Column(Ask("outcomes"), "measurements"), ElementsAre("5", "1"));
 }
 
+TEST_P(Queries, TheEnvironmentsThatDevicesWereMeasuredIn) {
+  EXPECT_THAT(Column(Ask("environments"), "measurements"), ::testing::UnorderedElementsAre("1", "3", "2"));
+  const QueryTable table = Ask("environments", {{"device", MakeDevice().Key().text}, {"library", "onednn"}});
+  EXPECT_THAT(Column(table, "version"), ::testing::UnorderedElementsAre("3.2.0", "3.5.0"));
+  EXPECT_THAT(Column(table, "environment"), ::testing::UnorderedElementsAre(MakeEnvironment("3.2.0").Key().text,
+                                                                            MakeEnvironment("3.5.0").Key().text));
+  EXPECT_THAT(Column(Ask("environments", {{"device", "Another processor"}}), "version"), ElementsAre("NULL"));
+  EXPECT_THAT(Ask("environments", {{"library", "cudnn"}}).rows, IsEmpty());
+}
+
 // A model of the measured layer, twice and three executions in all, and of one that nobody measured.
 class ModelQueries : public Queries {
  protected:

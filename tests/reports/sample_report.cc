@@ -215,8 +215,7 @@ void AddHead(Builder& builder, const SampleOptions& options) {
 }
 
 ReportCandidate Ran(const std::string& name, Latency latency) {
-  return {name,    Outcome::kMeasured,    "", latency, Interval{latency * 0.99, latency * 1.015}, 3, {},
-          1.25e-7};
+  return {name, Outcome::kMeasured, "", latency, Interval{latency * 0.99, latency * 1.015}, 3, {}, 1.25e-7};
 }
 
 // The best as the layer has it; of products a slower one that the library would choose; slow ones, and some that did
@@ -239,22 +238,10 @@ ReportWorkload WorkloadOf(const std::string& config, const std::string& best, La
       workload.candidates.push_back(Ran("onednn/gemm:blocked_" + std::to_string(i), latency * (1.3 + 0.4 * i)));
     workload.candidates.back().flags = {"noisy"};
   }
-  workload.candidates.push_back({"onednn/<b>dw</b>:avx512_core",
-                                 Outcome::kUnsupported,
-                                 "depthwise <only>",
-                                 {},
-                                 {},
-                                 0,
-                                 {},
-                                 {}});
-  workload.candidates.push_back({"onednn/ref:any",
-                                 Outcome::kSkipped,
-                                 "50 times slower than the best",
-                                 {},
-                                 {},
-                                 0,
-                                 {},
-                                 {}});
+  workload.candidates.push_back(
+      {"onednn/<b>dw</b>:avx512_core", Outcome::kUnsupported, "depthwise <only>", {}, {}, 0, {}, {}});
+  workload.candidates.push_back(
+      {"onednn/ref:any", Outcome::kSkipped, "50 times slower than the best", {}, {}, 0, {}, {}});
   return workload;
 }
 

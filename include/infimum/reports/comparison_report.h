@@ -1,0 +1,88 @@
+// Sides of a set of models side by side, as a page, a text or data: devices, versions of a library, contracts, runs.
+// Filled once (infimum/workflow/side_report.h does it), then written; nothing in it is formatted or escaped, and every
+// text may be hostile.
+//
+//   infimum report compare resnet50.onnx --by device          the axis kDevice: bounds of a store's devices
+//   infimum report compare resnet50.onnx --run a --run b      the axis kChange: two runs, with a verdict
+//
+// Equal reports give equal bytes, and all forms hold the same numbers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "infimum/analyzer/finding.h"
+#include "infimum/analyzer/side_comparison.h"
+#include "infimum/reports/node_table.h"
+
+namespace infimum {
+
+enum class ComparisonAxis {
+  kDevice,     // "device": bounds on several devices
+  kLibrary,    // "library": bounds with several versions of a library
+  kContract,   // "contract": bounds under several contracts
+  kFramework,  // "framework": runs of several engines
+  kPrecision,  // "precision": runs of several precisions
+  kChange,     // "change": runs before and after
+};
+std::string_view Name(ComparisonAxis axis);
+std::optional<ComparisonAxis> FindComparisonAxis(std::string_view name);
+// Whether its sides are runs; else they are bounds of a store.
+bool IsOfRuns(ComparisonAxis axis);
+
+struct ReportSide {
+  std::string label;  // no other side has the same
+  std::string device;
+  std::string generation;            // empty where unknown
+  std::optional<std::int64_t> year;  // of the generation
+  std::string environment;           // "cudnn 7.6.4, cublas 10.1"; of a run its conditions
+  std::string contract;
+  std::string framework;          // of a run
+  std::vector<Finding> findings;  // of a run, the largest gain first
+};
+
+// What a side does not know of a model.
+struct SideGap {
+  std::size_t side = 0;
+  std::string model;
+  std::size_t layers = 0;
+  std::vector<std::string> examples;  // names of layers, at most a few
+  std::string reason;
+  std::string command;  // that would fill it; may be empty
+};
+
+struct ComparisonReport {
+  ComparisonAxis axis = ComparisonAxis::kDevice;
+  std::string generated_at;
+  std::string infimum_version;
+  std::string quantity;  // what the totals are: "sequential bound", "end to end"
+  std::vector<ReportSide> sides;
+  SideComparison comparison;
+  std::optional<NodeTable> nodes;  // of runs
+  std::vector<SideGap> gaps;
+  std::vector<std::string> remarks;
+};
+
+// The answer in one sentence.
+std::string ComparisonHeadline(const ComparisonReport& report);
+// "resnet50 by device"
+std::string ComparisonTitle(const ComparisonReport& report);
+
+// "+10.3 % (+9.1 to +11.5 %)", "3.21 times (3.10 to 3.30)", "+7.0 % (no spread known)".
+std::string DifferenceText(const Difference& difference);
+// "slower", "faster", "within noise", "undecided"
+std::string VerdictText(const Difference& difference);
+
+// {"schema": "infimum.comparison/1", ...}: reports/README.md.
+std::string ComparisonJson(const ComparisonReport& report);
+// A line for each layer and side.
+std::string ComparisonCsv(const ComparisonReport& report);
+std::string ComparisonMarkdown(const ComparisonReport& report);
+// For a terminal; `width` 0: as wide as needed.
+std::string ComparisonText(const ComparisonReport& report, std::size_t width);
+std::string ComparisonPage(const ComparisonReport& report);
+
+}  // namespace infimum

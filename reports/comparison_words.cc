@@ -1,0 +1,168 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "infimum/base/quantity_text.h"
+#include "infimum/reports/comparison_report.h"
+#include "infimum/reports/quantity_text.h"
+
+namespace infimum {
+namespace {
+
+constexpr std::array<std::pair<ComparisonAxis, std::string_view>, 6> kAxes = {{
+    {ComparisonAxis::kDevice, "device"},
+    {ComparisonAxis::kLibrary, "library"},
+    {ComparisonAxis::kContract, "contract"},
+    {ComparisonAxis::kFramework, "framework"},
+    {ComparisonAxis::kPrecision, "precision"},
+    {ComparisonAxis::kChange, "change"},
+}};
+
+// Beyond these percents are hard to read.
+constexpr double kLeastAsPercent = 0.5, kMostAsPercent = 2;
+
+// "+10.3", "-0.8", "0.0".
+std::string PercentMore(double ratio) {
+  const double tenths = std::round(1000 * (ratio - 1));
+  return tenths == 0 ? "0.0" : fmt::format("{:+.1f}", tenths / 10);
+}
+
+std::string ModelsText(const ComparisonReport& report) {
+  const std::vector<ModelTotal>& models = report.comparison.models;
+  if (models.size() > 3) return CountText(models.size(), "model");
+  std::string text;
+  for (std::size_t i = 0; i < models.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == models.size() ? " and " : ", ") + models[i].name;
+  return text;
+}
+
+std::string NounOf(ComparisonAxis axis) {
+  switch (axis) {
+    case ComparisonAxis::kDevice:
+      return "device";
+    case ComparisonAxis::kLibrary:
+      return "version";
+    case ComparisonAxis::kContract:
+      return "contract";
+    default:
+      return "run";
+  }
+}
+
+std::string TotalText(const ComparisonReport& report, std::size_t side) {
+  const std::vector<ModelTotal>& models = report.comparison.models;
+  if (models.size() != 1 || !models.front().times[side].latency) return "";
+  return FormatLatency(*models.front().times[side].latency);
+}
+
+// "7 layers take 32.0 µs longer", of one side.
+std::string RegressionsText(const ComparisonReport& report, std::size_t side) {
+  std::size_t layers = 0;
+  Latency cost{0};
+  for (const LayerDifference& entry : report.comparison.regressions) {
+    if (entry.side != side) continue;
+    layers += report.comparison.layers[entry.layer].uses.size();
+    cost += entry.cost;
+  }
+  if (layers == 0) return "no layer takes longer beyond noise";
+  return fmt::format("{} {} {} longer in all", CountText(layers, "layer"), layers == 1 ? "takes" : "take",
+                     FormatLatency(cost));
+}
+
+// One side against the baseline.
+std::string PairText(const ComparisonReport& report, std::size_t side) {
+  const std::string &label = report.sides[side].label, &baseline = report.sides.front().label;
+  const std::optional<Difference>& mean = report.comparison.means[side];
+  if (!mean)
+    return fmt::format("{}: {} cannot be held against {}, of which no layer is known on both", ModelsText(report),
+                       label, baseline);
+  std::string how;
+  switch (mean->verdict) {
+    case Verdict::kSame:
+      how = "is within noise of";
+      break;
+    case Verdict::kFaster:
+      how = "is faster than";
+      break;
+    case Verdict::kSlower:
+      how = "is slower than";
+      break;
+    case Verdict::kUndecided:
+      how = "cannot be told from";
+      break;
+  }
+  std::string text = fmt::format("{}: {} {} {}: {}", ModelsText(report), label, how, baseline, DifferenceText(*mean));
+  if (const std::string now = TotalText(report, side); !now.empty())
+    text += fmt::format(", {} against {}", now, TotalText(report, 0));
+  return text + "; " + RegressionsText(report, side);
+}
+
+}  // namespace
+
+std::string_view Name(ComparisonAxis axis) {
+  const auto known = std::ranges::find(kAxes, axis, &std::pair<ComparisonAxis, std::string_view>::first);
+  return known->second;
+}
+
+std::optional<ComparisonAxis> FindComparisonAxis(std::string_view name) {
+  for (const auto& [axis, known] : kAxes)
+    if (known == name) return axis;
+  return std::nullopt;
+}
+
+bool IsOfRuns(ComparisonAxis axis) {
+  return axis == ComparisonAxis::kFramework || axis == ComparisonAxis::kPrecision || axis == ComparisonAxis::kChange;
+}
+
+std::string ComparisonTitle(const ComparisonReport& report) {
+  return fmt::format("{} by {}", ModelsText(report), Name(report.axis));
+}
+
+std::string ComparisonHeadline(const ComparisonReport& report) {
+  const SideComparison& comparison = report.comparison;
+  if (comparison.sides == 2) return PairText(report, 1);
+  if (comparison.order.size() < 2)
+    return fmt::format("{}: no two of {} know a layer in common", ModelsText(report),
+                       CountText(comparison.sides, NounOf(report.axis)));
+  const std::size_t best = comparison.order.front(), next = comparison.order[1];
+  std::string text = fmt::format("{}: of {} {} is the fastest", ModelsText(report),
+                                 CountText(comparison.sides, NounOf(report.axis)), report.sides[best].label);
+  if (const std::string total = TotalText(report, best); !total.empty()) text += " with " + total;
+  const std::optional<Difference>& mean = comparison.means[best];
+  if (mean) text += fmt::format(", {} against {}", DifferenceText(*mean), report.sides.front().label);
+  const double ahead = next == 0 ? 1 : comparison.means[next]->ratio, own = best == 0 ? 1 : mean->ratio;
+  text += ahead / own < kMostAsPercent
+              ? fmt::format("; then {}, {:.1f} % behind", report.sides[next].label, 100 * (ahead / own - 1))
+              : fmt::format("; then {}, {:.3g} times as long", report.sides[next].label, ahead / own);
+  if (ahead / own <= 1 + comparison.threshold) text += ", which is within noise";
+  if (report.axis != ComparisonAxis::kDevice)
+    return text + fmt::format("; from {} to {} {}", report.sides.front().label, report.sides.back().label,
+                              RegressionsText(report, comparison.sides - 1));
+  if (comparison.rank_changes.empty()) return text;
+  const RankChange& change = comparison.rank_changes.front();
+  return text + fmt::format("; {} is faster than {} in all, and loses {} to it in {} of {}",
+                            report.sides[change.faster].label, report.sides[change.slower].label,
+                            FormatLatency(change.lost), CountText(change.layers, "layer"), change.name);
+}
+
+std::string DifferenceText(const Difference& difference) {
+  const RatioInterval& between = difference.between;
+  std::string text, spread;
+  if (difference.ratio >= kLeastAsPercent && difference.ratio <= kMostAsPercent) {
+    text = PercentMore(difference.ratio) + " %";
+    spread = fmt::format("{} to {} %", PercentMore(between.low), PercentMore(between.high));
+  } else {
+    text = fmt::format("{:.3g} times", difference.ratio);
+    spread = fmt::format("{:.3g} to {:.3g}", between.low, between.high);
+  }
+  return text + (difference.is_spread_known ? " (" + spread + ")" : " (no spread known)");
+}
+
+std::string VerdictText(const Difference& difference) {
+  return difference.verdict == Verdict::kSame ? "within noise" : std::string(Name(difference.verdict));
+}
+
+}  // namespace infimum

@@ -1,0 +1,197 @@
+#include "src/workflow/bound_sides.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "infimum/base/text.h"
+#include "infimum/db/data_sheets.h"
+#include "infimum/workflow/device_choice.h"
+
+namespace infimum {
+namespace {
+
+constexpr std::array kContracts = {NumericContract::kStrictF32, NumericContract::kTf32, NumericContract::kF16,
+                                   NumericContract::kBf16,      NumericContract::kInt8, NumericContract::kFp8};
+
+// "7.10.2" after "7.9": runs of digits count as numbers.
+bool IsOlder(std::string_view a, std::string_view b) {
+  const auto digits = [](std::string_view text) {
+    std::size_t count = 0;
+    while (count < text.size() && std::isdigit(static_cast<unsigned char>(text[count])) != 0) ++count;
+    return count;
+  };
+  while (!a.empty() && !b.empty()) {
+    const std::size_t of_a = digits(a), of_b = digits(b);
+    if (of_a > 0 && of_b > 0) {
+      std::string_view x = a.substr(0, of_a), y = b.substr(0, of_b);
+      x.remove_prefix(std::min(x.find_first_not_of('0'), x.size()));
+      y.remove_prefix(std::min(y.find_first_not_of('0'), y.size()));
+      if (x.size() != y.size()) return x.size() < y.size();
+      if (x != y) return x < y;
+      a.remove_prefix(of_a);
+      b.remove_prefix(of_b);
+    } else {
+      if (a.front() != b.front()) return a.front() < b.front();
+      a.remove_prefix(1);
+      b.remove_prefix(1);
+    }
+  }
+  return a.size() < b.size();
+}
+
+ReportSide ShownOf(const Device& device) {
+  ReportSide side;
+  side.device = device.name;
+  side.generation = device.generation;
+  side.year = YearOfGeneration(device.generation);
+  return side;
+}
+
+// Two devices of one name are told apart by their keys.
+void TellLabelsApart(std::vector<BoundSide>& sides) {
+  std::map<std::string, std::size_t> count;
+  for (const BoundSide& side : sides) ++count[side.shown.label];
+  for (BoundSide& side : sides)
+    if (count[side.shown.label] > 1) side.shown.label += " (" + side.device.Key().text + ")";
+}
+
+Result<std::vector<BoundSide>> Devices(const SideReportOptions& options, const Installation& installation,
+                                       Store& store) {
+  std::vector<BoundSide> sides;
+  std::set<std::string> keys;
+  for (const std::string& name : options.devices) {
+    INFIMUM_ASSIGN_OR_RETURN(Device device, ChooseDevice(name, installation, options.campaign, store));
+    if (!keys.insert(device.Key().text).second)
+      return Error{fmt::format("--device {}: it is there already, as another name of {}", Quoted(name), device.name)};
+    BoundSide side{ShownOf(device), std::move(device), {}, options.contract, true};
+    sides.push_back(std::move(side));
+  }
+  if (options.devices.empty()) {
+    INFIMUM_ASSIGN_OR_RETURN(std::vector<Device> devices, store.Devices());
+    for (Device& device : devices) {
+      ReportSide shown = ShownOf(device);
+      sides.push_back({std::move(shown), std::move(device), {}, options.contract, false});
+    }
+    std::ranges::stable_sort(sides, {}, [](const BoundSide& side) {
+      return std::tuple(!side.shown.year, side.shown.year.value_or(0), side.shown.generation, side.shown.device,
+                        side.device.Key());
+    });
+  }
+  for (BoundSide& side : sides) side.shown.label = side.device.name;
+  TellLabelsApart(sides);
+  return sides;
+}
+
+Result<Device> OneDevice(const SideReportOptions& options, const Installation& installation, Store& store) {
+  if (options.devices.size() > 1)
+    return Error{
+        fmt::format("--by {} is of one --device, and {} were given", Name(options.axis), options.devices.size())};
+  return ChooseDevice(options.devices.empty() ? "" : options.devices.front(), installation, options.campaign, store);
+}
+
+struct LibraryVersion {
+  std::string version;
+  std::vector<EnvironmentKey> environments;  // the newest first
+};
+
+Result<std::vector<LibraryVersion>> VersionsOf(const std::string& library, const Device& device, std::int64_t threads,
+                                               Store& store) {
+  INFIMUM_ASSIGN_OR_RETURN(const QueryTable table, store.Ask(*FindQuery("environments"),
+                                                             {{"device", device.Key().text}, {"library", library}}));
+  std::vector<LibraryVersion> versions;
+  for (const std::vector<QueryCell>& row : table.rows) {
+    const auto *key = std::get_if<std::string>(&row[1]), *version = std::get_if<std::string>(&row[3]);
+    const auto* of_threads = std::get_if<std::int64_t>(&row[4]);
+    if (key == nullptr || version == nullptr || of_threads == nullptr || *of_threads != threads) continue;
+    const auto known = std::ranges::find(versions, *version, &LibraryVersion::version);
+    if (known != versions.end()) {
+      known->environments.push_back({*key});
+    } else {
+      versions.push_back({*version, {{*key}}});
+    }
+  }
+  std::ranges::stable_sort(versions, IsOlder, &LibraryVersion::version);
+  return versions;
+}
+
+Result<std::vector<BoundSide>> Libraries(const SideReportOptions& options, const Installation& installation,
+                                         Store& store) {
+  INFIMUM_ASSIGN_OR_RETURN(const Device device, OneDevice(options, installation, store));
+  const std::int64_t threads = device.kind == DeviceKind::kGpu ? 1 : options.campaign.threads;
+  if (options.libraries.empty())
+    return Error{
+        "--by library wants to know which: --library cudnn, or --library 'cudnn 7.5.0' --library 'cudnn "
+        "7.6.4'; `infimum query environments` lists what the store has"};
+  std::vector<BoundSide> sides;
+  for (const std::string& text : options.libraries) {
+    const std::size_t space = text.find(' ');
+    const std::string library = text.substr(0, space);
+    const std::string wanted = space == std::string::npos ? "" : std::string(TrimSpace(text.substr(space)));
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<LibraryVersion> versions, VersionsOf(library, device, threads, store));
+    std::vector<std::string> names;
+    const std::size_t before = sides.size();
+    for (const LibraryVersion& known : versions) {
+      names.push_back(known.version);
+      if (!wanted.empty() && known.version != wanted) continue;
+      BoundSide side{ShownOf(device), device, known.environments, options.contract, !wanted.empty()};
+      side.shown.label = library + " " + known.version;
+      if (std::ranges::find(sides, side.shown.label, [](const BoundSide& s) { return s.shown.label; }) != sides.end())
+        return Error{fmt::format("--library {}: it is there already", Quoted(text))};
+      sides.push_back(std::move(side));
+    }
+    if (sides.size() == before)
+      return Error{
+          fmt::format("--library {}: {} has nothing that was measured with it on {}{}; `infimum query "
+                      "environments` lists what there is",
+                      Quoted(text), ShownAddress(options.database), device.name,
+                      names.empty() ? std::string() : ", but with " + Join(names, ", "))};
+  }
+  return sides;
+}
+
+Result<std::vector<BoundSide>> Contracts(const SideReportOptions& options, const Installation& installation,
+                                         Store& store) {
+  INFIMUM_ASSIGN_OR_RETURN(const Device device, OneDevice(options, installation, store));
+  std::vector<BoundSide> sides;
+  const auto add = [&](NumericContract contract, bool is_named) {
+    BoundSide side{ShownOf(device), device, {}, contract, is_named};
+    side.shown.label = std::string(Name(contract));
+    sides.push_back(std::move(side));
+  };
+  for (const NumericContract contract : options.contracts) {
+    if (std::ranges::find(sides, std::optional(contract), &BoundSide::contract) != sides.end())
+      return Error{fmt::format("--contract {}: it is there already", Name(contract))};
+    add(contract, true);
+  }
+  if (options.contracts.empty())
+    for (const NumericContract contract : kContracts) add(contract, false);
+  return sides;
+}
+
+}  // namespace
+
+Result<std::vector<BoundSide>> BoundSidesOf(const SideReportOptions& options, const Installation& installation,
+                                            Store& store) {
+  switch (options.axis) {
+    case ComparisonAxis::kLibrary:
+      return Libraries(options, installation, store);
+    case ComparisonAxis::kContract:
+      return Contracts(options, installation, store);
+    default:
+      return Devices(options, installation, store);
+  }
+}
+
+std::string LibrariesText(const Environment& environment) {
+  std::vector<std::string> libraries;
+  for (const auto& [name, version] : environment.libraries) libraries.push_back(name + " " + version);
+  return Join(libraries, ", ");
+}
+
+}  // namespace infimum

@@ -1,0 +1,16 @@
+#include "src/workflow/spread_source.h"
+
+#include "infimum/measurement/verdict.h"
+
+namespace infimum {
+
+Result<std::vector<Measurement>> SpreadSource::Find(std::span<const WorkloadKey> workloads,
+                                                    const Selection& selection) {
+  INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> rows, source_.Find(workloads, selection));
+  for (const Measurement& row : rows)
+    if (row.outcome == Outcome::kMeasured && RatioOf(row.repetitions, row.repetitions))
+      known_.insert({row.workload, row.candidate.name()});
+  return rows;
+}
+
+}  // namespace infimum

@@ -1,0 +1,63 @@
+#include "tests/reports/sample_comparison.h"
+
+#include <fmt/format.h>
+
+namespace infimum {
+namespace {
+
+SideTime Time(double microseconds, bool has_spread = true) {
+  SideTime time;
+  time.latency = Latency(microseconds);
+  if (has_spread) time.interval = Interval{Latency(0.99 * microseconds), Latency(1.01 * microseconds)};
+  time.candidate = "library/kernel";
+  time.floor = Latency(microseconds / 10);
+  return time;
+}
+
+}  // namespace
+
+ComparisonReport SampleComparison(ComparisonAxis axis, std::size_t more_layers) {
+  ComparisonReport report;
+  report.axis = axis;
+  report.generated_at = "2026-11-23T12:00:00Z";
+  report.infimum_version = "0.0.0";
+  report.quantity = IsOfRuns(axis) ? "end to end" : "sequential bound";
+  struct Given {
+    const char *label, *generation;
+    std::int64_t year;
+    double conv, relu, softmax;
+  };
+  const Given kGiven[] = {{"Old <b>", "Kepler", 2013, 1000, 50, 20},
+                          {"New", "Volta", 2017, 200, 10, -1},
+                          {"Small", "Turing", 2018, 300, 60, 20.2}};
+  ModelSides first{"resnet", {}}, second{kHostileName, {}};
+  for (const Given& given : kGiven) {
+    ReportSide shown;
+    shown.label = given.label;
+    shown.device = given.label;
+    shown.generation = given.generation;
+    shown.year = given.year;
+    shown.environment = "cudnn 7.6.4";
+    shown.contract = "strict-f32";
+    report.sides.push_back(shown);
+    SideModel one, two;
+    one.layers.push_back({"conv_1", "convolution", "convolution in=1", Time(given.conv)});
+    one.layers.push_back({"conv_2", "convolution", "convolution in=1", Time(given.conv)});
+    one.layers.push_back({kHostileName, "pointwise", "pointwise kind=relu", Time(given.relu, false)});
+    one.layers.push_back({"softmax", "softmax", "softmax in=10", given.softmax < 0 ? SideTime{} : Time(given.softmax)});
+    for (std::size_t i = 0; i < more_layers; ++i)
+      one.layers.push_back({fmt::format("more_{}", i), "pooling", fmt::format("pooling in={}", i),
+                            Time(given.conv / static_cast<double>(i + 2))});
+    one.sequential = Latency(2100);
+    two.layers.push_back({"relu", "pointwise", "pointwise kind=relu", Time(given.relu, false)});
+    first.sides.push_back(std::move(one));
+    second.sides.push_back(std::move(two));
+  }
+  const ModelSides models[] = {std::move(first), std::move(second)};
+  report.comparison = CompareSides(models, 0.05);
+  report.gaps.push_back({1, "resnet", 1, {"softmax"}, "not measured yet", "infimum plan 'resnet.onnx' -o plan.txt"});
+  report.remarks = {std::string("left out: ") + kHostileName};
+  return report;
+}
+
+}  // namespace infimum

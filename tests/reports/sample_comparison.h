@@ -1,0 +1,16 @@
+// Comparisons to write: small ones whose numbers are known, with names that would break a page.
+#pragma once
+
+#include <string>
+
+#include "infimum/reports/comparison_report.h"
+
+namespace infimum {
+
+inline constexpr const char* kHostileName = "<img src=x onerror=alert(1)>\"'&</script><!--|`\n\x1b[2J";
+
+// Three devices and two models; a layer that one device lacks, one of one number, a class in which the order is
+// another.
+ComparisonReport SampleComparison(ComparisonAxis axis = ComparisonAxis::kDevice, std::size_t more_layers = 0);
+
+}  // namespace infimum
