@@ -228,7 +228,7 @@ TEST_F(Anonymize, WhatEverybodyKnowsStays) {
     for (const Json& command : finding["commands"])
       if (command["what"] == "measure") {
         any_command = true;
-        EXPECT_THAT(command["command"].get<std::string>(), HasSubstr("--db 'DB'"));
+        EXPECT_THAT(command["command"].get<std::string>(), HasSubstr("--db DB"));
       }
   EXPECT_TRUE(any_command);
 }
