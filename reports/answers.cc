@@ -32,6 +32,14 @@ std::string RunName(const ReportModel& report) {
   return report.run ? report.run->framework + " " + report.run->version : "";
 }
 
+// A sentence where much has no time: an answer is then of the rest.
+std::string OfWhatIsKnown(const ReportModel& report) {
+  constexpr double kMuch = 0.1;
+  return report.coverage.missing > kMuch ? fmt::format(" This is of what is known: {} of the work has no time yet.",
+                                                       PercentText(report.coverage.missing))
+                                         : "";
+}
+
 // The waterfall where it leads down to a bound: only then its steps say what could be won.
 const Waterfall* Steps(const ReportModel& report) {
   return report.waterfall && report.waterfall->bound ? &*report.waterfall : nullptr;
@@ -48,8 +56,10 @@ Answer HowFast(const ReportModel& report) {
   const Bound* bound = MainBound(report);
   answer.is_known = bound != nullptr;
   if (bound != nullptr)
-    answer.text += fmt::format(" The bound's 95 % interval is {}; {} of it was measured.",
-                               IntervalText(bound->interval), PercentText(report.coverage.measured));
+    answer.text += bound->interval.high > bound->interval.low
+                       ? fmt::format(" The bound’s 95 % interval is {}; {} of the work was measured.",
+                                     IntervalText(bound->interval), PercentText(report.coverage.measured))
+                       : fmt::format(" {} of the work was measured.", PercentText(report.coverage.measured));
   if (bound == nullptr || report.coverage.missing > 0) answer.command = AnalyzeCommand(report);
   return answer;
 }
@@ -84,7 +94,7 @@ Answer Parallel(const ReportModel& report) {
     answer.text = "No: it would win nothing";
   }
   if (!reason.empty()) answer.text += fmt::format("; {}", reason);
-  answer.text += ".";
+  answer.text += "." + OfWhatIsKnown(report);
   if (const Waterfall* steps = Steps(report); steps != nullptr && steps->Of(GapCause::kMissedParallelism).count() > 0)
     answer.text += fmt::format(" {} loses {} so.", RunName(report),
                                WithShare(steps->Of(GapCause::kMissedParallelism), steps->measured));
@@ -114,7 +124,7 @@ Answer Algorithms(const ReportModel& report) {
   }
   if (!answer.is_known) {
     answer.text = NeedsRun(report) + ", and no candidate is a library’s own choice.";
-    answer.command = MeasureCommand(report);
+    answer.command = RunCommand(report);
   }
   return answer;
 }
@@ -124,7 +134,7 @@ Answer Waste(const ReportModel& report) {
   const Waterfall* steps = Steps(report);
   if (steps == nullptr) {
     answer.text = NeedsRun(report) + ".";
-    answer.command = MeasureCommand(report);
+    answer.command = RunCommand(report);
     return answer;
   }
   answer.is_known = true;
@@ -149,16 +159,17 @@ Answer Fusion(const ReportModel& report) {
   }
   if (ideal != nullptr && fused != nullptr) {
     answer.is_known = true;
-    answer.text +=
-        fmt::format("{} every element-wise and layout layer inside its neighbours would win {} more",
-                    answer.text.empty() ? "" : ";", WithShare(fused->latency - ideal->latency, fused->latency));
+    const bool is_first = answer.text.empty();
+    answer.text += fmt::format("{} element-wise and layout layer inside its neighbours would win {}{}",
+                               is_first ? "Every" : "; every",
+                               WithShare(fused->latency - ideal->latency, fused->latency), is_first ? "" : " more");
   }
   if (!answer.is_known) {
     answer.text = "No region of several layers was measured as one.";
     answer.command = AnalyzeCommand(report);
     return answer;
   }
-  answer.text += ".";
+  answer.text += "." + OfWhatIsKnown(report);
   if (const Waterfall* steps = Steps(report))
     answer.text += fmt::format(" {} loses {} by layers that it does not fuse.", RunName(report),
                                WithShare(steps->Of(GapCause::kMissedFusion), steps->measured));
@@ -199,7 +210,8 @@ Answer TensorCores(const ReportModel& report) {
     answer.text = Join(parts, ". ") + ".";
   } else {
     answer.text = fmt::format("Nothing was measured under another numeric contract than {}.", report.contract);
-    answer.command = IsProcessor(report) ? AnalyzeCommand(report, "--contract bf16") : "";
+    answer.command = IsProcessor(report) && report.bench_options ? AnalyzeCommand(report, "--contract bf16")
+                                                                 : PlanCommand(report, "--contract f16");
   }
   return answer;
 }

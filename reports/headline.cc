@@ -10,9 +10,16 @@
 namespace infimum {
 namespace {
 
+// Where more has no time, a sum of what is known says little about the model.
+constexpr double kMuch = 0.1;
+
 std::string BoundPhrase(const ReportModel& report, const Bound& bound) {
-  const char* known = report.coverage.missing > 0 ? "the kernels measured so far would need at least "
-                                                  : "the best measured kernels would need ";
+  const double missing = report.coverage.missing;
+  if (missing > kMuch)
+    return fmt::format("{} of its work has no time yet, and what is known needs {} at least", PercentText(missing),
+                       FormatLatency(bound.latency));
+  const char* known =
+      missing > 0 ? "the kernels measured so far would need at least " : "the best measured kernels would need ";
   return known + FormatLatency(bound.latency);
 }
 

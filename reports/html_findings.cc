@@ -147,7 +147,7 @@ std::string FindingsHtml(const ReportModel& report) {
                  report.run ? "Nothing: no rule found time of this run that a change would win."
                             : "Nothing can be said without a framework’s run of this model: findings hold one against "
                               "the bound.");
-    if (!report.run) AddCommand(MeasureCommand(report), html);
+    if (!report.run) AddCommand(RunCommand(report), html);
     return html.Take();
   }
   html.Open("ol", {{"class", "findings"}, {"id", "findings-list"}});
@@ -221,7 +221,7 @@ std::string NoLossesHtml(const ReportModel& report) {
   html.Element("p", {{"class", "empty"}},
                "No framework’s run of this model is known on this device. One that is measured, or imported, is led "
                "down to the bound here in steps.");
-  AddCommand(MeasureCommand(report), html);
+  AddCommand(RunCommand(report), html);
   return html.Take();
 }
 

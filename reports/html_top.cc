@@ -29,8 +29,9 @@ void AddWinTile(const ReportModel& report, const Bound& bound, HtmlWriter& html)
   const Latency least = std::max(bound.latency, std::min(report.floor.latency, measured));
   const Latency gap = measured - least;
   if (gap.count() >= 0) {
-    AddTile("measured", "Could be won", PercentText(gap / measured),
-            fmt::format("{}, {:.2f}× speed-up", FormatLatency(gap), measured / least), html);
+    AddTile("measured", report.coverage.missing > 0 ? "Could be won, at most" : "Could be won",
+            PercentText(gap / measured), fmt::format("{}, {:.2f}× speed-up", FormatLatency(gap), measured / least),
+            html);
   } else {
     AddTile("missing", "Inversion", PercentText(-gap / measured), "the run beats our candidates", html);
   }
@@ -109,13 +110,17 @@ std::string TilesHtml(const ReportModel& report) {
             report.run->framework + " " + report.run->version, html);
   if (report.demonstrated)
     AddTile("demonstrated", "Demonstrated", FormatLatency(*report.demonstrated), "best kernels, really run", html);
-  if (bound != nullptr)
-    AddTile("bound", "Bound", FormatLatency(bound->latency),
-            fmt::format("best measured kernels, {}", IntervalText(bound->interval)), html);
+  const bool is_whole = report.coverage.missing <= 0;
+  if (bound != nullptr) {
+    const bool has_spread = bound->interval.high > bound->interval.low;
+    AddTile("bound", is_whole ? "Bound" : "Bound so far", FormatLatency(bound->latency),
+            (is_whole ? "best measured kernels" : "of what is known") +
+                (has_spread ? ", " + IntervalText(bound->interval) : std::string()),
+            html);
+  }
   if (report.run && bound != nullptr) AddWinTile(report, *bound, html);
   if (report.floor.latency.count() > 0)
     AddTile("floor", "Floor", FormatLatency(report.floor.latency), "by " + report.floor.decided_by, html);
-  const bool is_whole = report.coverage.missing <= 0;
   AddTile(is_whole ? "bound" : "missing", "Coverage", PercentText(report.coverage.measured),
           is_whole ? "measured, nothing missing"
                    : fmt::format("measured; {} missing", PercentText(report.coverage.missing)),

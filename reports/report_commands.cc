@@ -26,6 +26,15 @@ std::string MeasureCommand(const ReportModel& report) {
   return report.bench_options && IsProcessor(report) ? Command(report, "measure", {}) : "";
 }
 
+std::string RunCommand(const ReportModel& report) {
+  std::string measure = MeasureCommand(report);
+  return measure.empty() ? Command(report, "import PROFILE --model", {report.arguments.device}) : measure;
+}
+
+std::string PlanCommand(const ReportModel& report, std::string_view contract) {
+  return Command(report, "plan", {report.arguments.device, contract, "-o plan.txt"});
+}
+
 std::string CompareCommand(const ReportModel& report, std::initializer_list<std::string_view> options) {
   return Command(report, "report compare", options);
 }

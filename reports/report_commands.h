@@ -21,6 +21,12 @@ std::string AnalyzeCommand(const ReportModel& report, std::string_view contract 
 // Measures a framework's run: on processors alone.
 std::string MeasureCommand(const ReportModel& report);
 
+// A framework's run of the model on its device: measured, or where it cannot be measured from here, imported.
+std::string RunCommand(const ReportModel& report);
+
+// A plan of what the device lacks, to be taken there.
+std::string PlanCommand(const ReportModel& report, std::string_view contract);
+
 std::string CompareCommand(const ReportModel& report, std::initializer_list<std::string_view> options);
 
 }  // namespace infimum
