@@ -25,7 +25,7 @@ std::string MarkdownCode(std::string_view text) {
 std::string MarkdownProse(std::string_view text) {
   std::string out;
   for (char c : Printable(text)) {
-    if (std::string_view("\\`*_{}[]<>()#+!|~&").find(c) != std::string_view::npos) out += '\\';
+    if (std::string_view("\\`*_[]<>#+!|~&").find(c) != std::string_view::npos) out += '\\';
     out += c;
   }
   return out;
