@@ -85,7 +85,17 @@ Answer Parallel(const ReportModel& report) {
     answer.command = AnalyzeCommand(report);
     return answer;
   }
-  answer.is_known = true;
+  answer.is_known = sequential->latency.count() > 0;
+  if (!answer.is_known) {
+    answer.text = "No layer of it takes any time.";
+    return answer;
+  }
+  if (IsProcessor(report) && report.environment.threads == 1) {
+    answer.text = "Not with one thread: layers run one after the other." + OfWhatIsKnown(report);
+    answer.command = AnalyzeCommand(report);
+    if (!answer.command.empty()) answer.command += " --threads 2";
+    return answer;
+  }
   const Latency gain = sequential->latency - parallel->latency;
   const std::string_view reason = WhatDecides(*parallel);
   if (gain > sequential->latency * kNothing) {
@@ -155,7 +165,7 @@ Answer Fusion(const ReportModel& report) {
   if (sequential != nullptr && fused != nullptr && !report.regions.empty()) {
     answer.is_known = true;
     answer.text = fmt::format("Kernels that were measured as one win {} over the layers one by one",
-                              WithShare(sequential->latency - fused->latency, sequential->latency));
+                              WithShare(sequential->latency - fused->latency, fused->latency));
   }
   if (ideal != nullptr && fused != nullptr) {
     answer.is_known = true;
@@ -176,20 +186,25 @@ Answer Fusion(const ReportModel& report) {
   return answer;
 }
 
-// What other numeric contracts win of the main bound: "bf16 21.3 ms (68.6 %)".
+// What other numeric contracts win of the main bound: "bf16 wins 21.3 ms (68.6 %)".
 std::vector<std::string> ContractGains(const ReportModel& report) {
   std::vector<std::string> texts;
   const Bound* main = MainBound(report);
   constexpr std::string_view kContract = "contract:";
   for (const WhatIfOutcome& outcome : report.what_ifs) {
     if (main == nullptr || !outcome.name.starts_with(kContract)) continue;
-    for (const WhatIfBound& bound : outcome.bounds)
-      if (bound.variant == main->variant && bound.gain)
-        texts.push_back(fmt::format("{} {}{}", outcome.name.substr(kContract.size()),
-                                    WithShare(*bound.gain, main->latency),
-                                    outcome.coverage && outcome.coverage->missing > 0
-                                        ? fmt::format(", {} of it missing", PercentText(outcome.coverage->missing))
-                                        : ""));
+    const std::string contract = outcome.name.substr(kContract.size());
+    for (const WhatIfBound& bound : outcome.bounds) {
+      if (bound.variant != main->variant || !bound.gain) continue;
+      // What lacks layers that the bound has would seem to win them.
+      if (outcome.coverage && outcome.coverage->missing > report.coverage.missing) {
+        texts.push_back(fmt::format("{} cannot be told, {} of its work has no time", contract,
+                                    PercentText(outcome.coverage->missing)));
+      } else {
+        texts.push_back(fmt::format("{} {} {}", contract, bound.gain->count() < 0 ? "costs" : "wins",
+                                    WithShare(bound.gain->count() < 0 ? -*bound.gain : *bound.gain, main->latency)));
+      }
+    }
   }
   return texts;
 }
@@ -204,24 +219,26 @@ Answer TensorCores(const ReportModel& report) {
         fmt::format("Not used where they could be: up to {}; {}", FormatLatency(unused->gain), unused->evidence));
   }
   if (const std::vector<std::string> gains = ContractGains(report); !gains.empty())
-    parts.push_back("Against the bound, other arithmetic wins " + Join(gains, ", "));
+    parts.push_back("Against the bound of other arithmetic: " + Join(gains, ", "));
   answer.is_known = !parts.empty();
   if (answer.is_known) {
     answer.text = Join(parts, ". ") + ".";
   } else {
     answer.text = fmt::format("Nothing was measured under another numeric contract than {}.", report.contract);
-    answer.command = IsProcessor(report) && report.bench_options ? AnalyzeCommand(report, "--contract bf16")
-                                                                 : PlanCommand(report, "--contract f16");
+    constexpr std::array<std::string_view, 4> kNarrow{"f16", "bf16", "int8", "fp8"};
+    if (std::ranges::find(kNarrow, report.contract) == kNarrow.end())
+      answer.command = IsProcessor(report) && report.bench_options ? AnalyzeCommand(report, "--contract bf16")
+                                                                   : PlanCommand(report, "--contract f16");
   }
   return answer;
 }
 
 Answer OneTable(const ReportModel& report) {
-  Answer answer{7,        "One table per node of the model, over engines and precisions, through fusion?",
-                false,    "",
-                "layers", CompareCommand(report, {"--run A.json --run B.json"})};
+  Answer answer{7, "One table per node of the model, over engines and precisions, through fusion?", false, "", "layers",
+                ""};
   if (!report.run || report.run->rows.empty()) {
     answer.text = NeedsRun(report) + "; this page’s table has the bound alone.";
+    answer.command = RunCommand(report);
     return answer;
   }
   answer.is_known = true;
@@ -235,8 +252,7 @@ Answer OneTable(const ReportModel& report) {
   }
   answer.text = fmt::format(
       "Of {} in the table of layers: {} rows, {} of them of several layers that it fused; {} of the layers’ time "
-      "stands "
-      "at nodes of the model. Several runs side by side are another report.",
+      "stands at nodes of the model. `infimum report compare MODEL --run FILE --run FILE` puts several side by side.",
       RunName(report), report.run->rows.size(), fused, PercentText(all.count() > 0 ? matched / all : 0));
   return answer;
 }

@@ -88,6 +88,16 @@ std::string InWords(const Difference& difference) {
   return fmt::format("{:.1f} % {} time than", percent, difference.ratio < 1 ? "less" : "more");
 }
 
+// "takes 21.0 % more time than cudnn 7.5.0", "is within noise of cudnn 7.5.0".
+std::string VersusBaseline(const ComparisonReport& report, std::size_t side) {
+  const std::optional<Difference>& mean = report.comparison.means[side];
+  const std::string& baseline = report.sides.front().label;
+  if (!mean) return "cannot be held against " + baseline;
+  const std::string words = InWords(*mean);
+  const std::string_view verb = mean->verdict == Verdict::kSame ? "is" : words.ends_with("fast as") ? "is" : "takes";
+  return fmt::format("{} {} {}", verb, words, baseline);
+}
+
 // One side against the baseline.
 std::string PairText(const ComparisonReport& report, std::size_t side) {
   const std::string &label = report.sides[side].label, &baseline = report.sides.front().label;
@@ -116,6 +126,21 @@ std::string PairText(const ComparisonReport& report, std::size_t side) {
   return text + "; " + RegressionsText(report, side) + ".";
 }
 
+// A sentence where sides know much that is not compared, since not all of them know it.
+std::string OfWhatIsCommon(const ComparisonReport& report) {
+  constexpr double kMost = 0.9;
+  double least = 1;
+  std::size_t layers = 0, common = 0;
+  for (const ModelTotal& model : report.comparison.models) {
+    for (const double share : model.shares) least = std::min(least, share);
+    layers += model.layers;
+    common += model.common;
+  }
+  return least < kMost ? fmt::format(" Only {} of {} are compared, which all sides know: of what one of them knows {}.",
+                                     common, CountText(layers, "layer"), PercentText(least))
+                       : "";
+}
+
 }  // namespace
 
 std::string_view Name(ComparisonAxis axis) {
@@ -139,7 +164,7 @@ std::string ComparisonTitle(const ComparisonReport& report) {
 
 std::string ComparisonHeadline(const ComparisonReport& report) {
   const SideComparison& comparison = report.comparison;
-  if (comparison.sides == 2) return PairText(report, 1);
+  if (comparison.sides == 2) return PairText(report, 1) + OfWhatIsCommon(report);
   if (comparison.order.size() < 2)
     return fmt::format("{}: no two of {} know a layer in common", ModelsText(report),
                        CountText(comparison.sides, NounOf(report.axis)));
@@ -154,9 +179,9 @@ std::string ComparisonHeadline(const ComparisonReport& report) {
               ? fmt::format("; then {}, {:.1f} % behind", report.sides[next].label, 100 * (ahead / own - 1))
               : fmt::format("; then {}, {:.3g} times as long", report.sides[next].label, ahead / own);
   if (ahead / own <= 1 + comparison.threshold) text += ", which is within noise";
-  text += '.';
+  text += '.' + OfWhatIsCommon(report);
   if (report.axis != ComparisonAxis::kDevice)
-    return text + fmt::format(" From {} to {} {}.", report.sides.front().label, report.sides.back().label,
+    return text + fmt::format(" {} {}: {}.", report.sides.back().label, VersusBaseline(report, comparison.sides - 1),
                               RegressionsText(report, comparison.sides - 1));
   if (comparison.rank_changes.empty()) return text;
   const RankChange& change = comparison.rank_changes.front();

@@ -18,6 +18,10 @@ std::string BoundPhrase(const ReportModel& report, const Bound& bound) {
   if (missing > kMuch)
     return fmt::format("{} of its work has no time yet, and what is known needs {} at least", PercentText(missing),
                        FormatLatency(bound.latency));
+  if (report.coverage.measured < 1 - kMuch)
+    return fmt::format("kernels measured for {} of its work, and the rest by the bytes that it moves, would need {}{}",
+                       PercentText(report.coverage.measured), missing > 0 ? "at least " : "",
+                       FormatLatency(bound.latency));
   const char* known =
       missing > 0 ? "the kernels measured so far would need at least " : "the best measured kernels would need ";
   return known + FormatLatency(bound.latency);

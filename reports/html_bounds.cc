@@ -150,7 +150,7 @@ std::string BoundsHtml(const ReportModel& report) {
   HtmlWriter html;
   html.Open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", "Table of bounds"}});
   html.Open("table", {{"id", "bounds-table"}});
-  AddHead({"Bound", "#Latency", "#Interval", "Assumes"}, html);
+  AddHead({"Bound", "#Latency", "#Typically", "Assumes"}, html);
   html.Open("tbody");
   AddBounds(report, html);
   html.Close().Close().Close();

@@ -203,9 +203,10 @@ std::string MissingHtml(const ReportModel& report) {
     return html.Take();
   }
   html.Element("p", {{"class", "lead"}},
-               fmt::format("{} without a time; the bound is too low by what {}. Each command fills its gap.",
+               fmt::format("{} without a time; the bound is too low by what {}.{}",
                            report.missing.size() == 1 ? "1 entry" : fmt::format("{} entries", report.missing.size()),
-                           report.missing.size() == 1 ? "it takes" : "they take"));
+                           report.missing.size() == 1 ? "it takes" : "they take",
+                           report.missing.front().command.empty() ? "" : " Each command fills its gap."));
   for (std::size_t i = 0; i < std::min(kMissingShown, report.missing.size()); ++i) AddMissing(report.missing[i], html);
   if (report.missing.size() > kMissingShown) {
     html.Open("details").Element("summary", fmt::format("The other {}", report.missing.size() - kMissingShown));

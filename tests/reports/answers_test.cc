@@ -20,6 +20,7 @@ ReportModel Known() {
   report.bench_options = "--db team.db";
   report.device_key = "cpu/x";
   report.contract = "strict-f32";
+  report.environment.threads = 2;
   report.coverage = {1, 0, 0, 0};
   report.floor = {Latency(10'000), "bandwidth memory", {}};
   const auto bound = [](BoundVariant variant, double ms, std::vector<std::string> tags = {}) {
@@ -71,8 +72,8 @@ TEST(Answers, OfAKnownModelAreThoseThatAreTrue) {
   ExpectSays(Of(answers, 2), {"At most 4.00 ms (5 %)", "longest chain", "engine 1.0 loses 3.00 ms (3 %)"});
   ExpectSays(Of(answers, 3), {"loses 9.00 ms (9 %)", "Conv_7 (6.00 ms)", "costs 4.00 ms over 5 layers"});
   ExpectSays(Of(answers, 4), {"host gaps 5.00 ms (5 %)", "reorders and copies 8.00 ms (8 %)", "unexplained 1.00 ms"});
-  ExpectSays(Of(answers, 5), {"win 10.0 ms (12.5 %)", "win 7.00 ms (10 %) more", "loses 4.00 ms (4 %)"});
-  ExpectSays(Of(answers, 6), {"bf16 35.0 ms (50 %)"});
+  ExpectSays(Of(answers, 5), {"win 10.0 ms (14.3 %)", "win 7.00 ms (10 %) more", "loses 4.00 ms (4 %)"});
+  ExpectSays(Of(answers, 6), {"bf16 wins 35.0 ms (50 %)"});
   ExpectSays(Of(answers, 7), {"3 rows, 1 of them", "80 % of the layers’ time"});
   ExpectSays(Of(answers, 10), {"118 of 216 layers compute in f32"});
   // These are of other reports; this one says which.
@@ -111,6 +112,22 @@ TEST(Answers, OfAnotherDeviceTakeWhatWasMeasuredThere) {
   report.waterfall.reset();
   report.bench_options.reset();
   EXPECT_EQ(Of(AnswersOf(report), 4).command, "infimum import PROFILE --model net.onnx --db team.db");
+}
+
+TEST(Answers, NoContractThatLacksLayersSeemsToWinThem) {
+  ReportModel report = Known();
+  report.what_ifs.front().coverage = Coverage{0.8, 0, 0, 0.2};
+  ExpectSays(Of(AnswersOf(report), 6), {"bf16 cannot be told, 20 % of its work has no time"});
+  report.what_ifs.front().coverage = Coverage{1, 0, 0, 0};
+  report.what_ifs.front().bounds.front().gain = Latency(-700);
+  ExpectSays(Of(AnswersOf(report), 6), {"bf16 costs 700 µs (1 %)"});
+}
+
+TEST(Answers, OneThreadRunsNothingBesideAnything) {
+  ReportModel report = Known();
+  report.environment.threads = 1;
+  ExpectSays(Of(AnswersOf(report), 2), {"Not with one thread"});
+  EXPECT_EQ(Of(AnswersOf(report), 2).command, "infimum analyze net.onnx --db team.db --threads 2");
 }
 
 // With most of a model unknown no sum of the rest passes for it.

@@ -62,6 +62,7 @@ TEST(Summary, ColoursAreOnlyThereWhenAskedFor) {
 TEST(Headline, SaysWhatCouldBeWon) {
   ReportModel report;
   report.model_name = "resnet50";
+  report.coverage = {1, 0, 0, 0};
   report.run = ReportRun();
   report.run->framework = "onnxruntime";
   report.run->version = "1.31.1";
@@ -81,6 +82,7 @@ TEST(Headline, SaysWhatCouldBeWon) {
 TEST(Headline, NeverPromisesMoreThanTheFloorAllows) {
   ReportModel report;
   report.model_name = "decoder";
+  report.coverage = {1, 0, 0, 0};
   report.run = ReportRun();
   report.run->framework = "onnxruntime";
   report.run->version = "1.31.1";
