@@ -175,8 +175,9 @@ std::string ComparisonPage(const ComparisonReport& report) {
        {"REMARKS", [&] { return RemarksHtml(report); }},
        {"FOOTER",
         [&] {
-          return EscapedHtml(fmt::format("Generated {} by infimum {}. This page is one file and fetches nothing.",
-                                         report.generated_at, report.infimum_version));
+          const std::string data = DataAsOf(report);
+          return EscapedHtml(fmt::format("{}Written by infimum {}. This page is one file and fetches nothing.",
+                                         data.empty() ? data : data + ". ", report.infimum_version));
         }},
        {"DATA",
         [&] {

@@ -59,7 +59,8 @@ std::string ComparisonMarkdown(const ComparisonReport& report) {
   }
   if (!report.remarks.empty()) out += "\n## What this rests on\n\n";
   for (const std::string& remark : report.remarks) out += fmt::format("- {}\n", MarkdownProse(remark));
-  return out + fmt::format("\nGenerated {} by infimum {}.\n", MarkdownProse(report.generated_at),
+  const std::string data = DataAsOf(report);
+  return out + fmt::format("\n{} infimum {}.\n", data.empty() ? "Written by" : MarkdownProse(data) + ", by",
                            MarkdownProse(report.infimum_version));
 }
 

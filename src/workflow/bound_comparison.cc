@@ -115,6 +115,9 @@ class Bounds {
     return *std::move(best);
   }
 
+  // When the newest of the rows was measured.
+  const std::string& newest() const { return source_.newest(); }
+
  private:
   Result<std::vector<BoundedModel>> Under(Selection selection, const std::optional<NumericContract>& contract) {
     std::vector<BoundedModel> models;
@@ -296,6 +299,7 @@ Status FillFromBounds(const SideReportOptions& options, ComparisonReport& report
       report.remarks.push_back(fmt::format("left out: {}: {}", side.shown.label, bounded.error().message));
     }
   }
+  report.data_as_of = bounds.newest();
   LeaveOut(sides, models, report);
   INFIMUM_ASSIGN_OR_RETURN(const auto known, store->Environments());
   for (std::size_t side = 0; side < sides.size(); ++side) {

@@ -90,6 +90,7 @@ class SideReport : public ::testing::Test {
       row.candidate.library = "cudnn";
       row.device = device.Key();
       row.environment = environment.Key();
+      row.measured_at = measured_at_;
       row.contract = under->selected.value_or(NativeContract(*layer.workload));
       rows.push_back(std::move(row));
     }
@@ -117,6 +118,7 @@ class SideReport : public ::testing::Test {
 
   std::optional<TemporaryFolder> folder_;
   SideReportOptions options_;
+  std::string measured_at_ = "2026-11-21T10:47:44Z";  // of rows that are added
 };
 
 // Question 9: which generation, by which layers, and where the order is another.
@@ -141,6 +143,17 @@ TEST_F(SideReport, DevicesStandByYearWithTheClassInWhichTheOrderIsAnother) {
   EXPECT_NEAR(change.lost.count(), 60, 1);
   EXPECT_THAT(report.gaps, IsEmpty());
   EXPECT_THAT(ComparisonHeadline(report), HasSubstr("of 3 devices Young is the fastest"));
+}
+
+TEST_F(SideReport, ItsDataAreAsOldAsTheNewestRow) {
+  const Device old = MakeDevice("Old", "Kepler"), young = MakeDevice("Young", "Volta");
+  measured_at_ = "2026-11-21T10:47:44Z";
+  Add(old, "7.6.4", {});
+  measured_at_ = "2026-11-20T23:59:59Z";
+  Add(young, "7.6.4", {.convolution = 0.5});
+  EXPECT_EQ(Make().data_as_of, "2026-11-21T10:47:44Z");
+  EXPECT_EQ(DataAsOf(Make()), "Data of 2026-11-21T10:47:44Z");
+  EXPECT_EQ(ComparisonJson(Make()), ComparisonJson(Make()));
 }
 
 // Question 8: what gets slower for my models with the newer library.
