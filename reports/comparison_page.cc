@@ -7,9 +7,11 @@
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "infimum/reports/comparison_report.h"
+#include "infimum/reports/quantity_text.h"
 #include "reports/assets.h"
 #include "reports/comparison_sections.h"
 #include "reports/html_page.h"
+#include "reports/html_sections.h"
 #include "reports/html_text.h"
 #include "reports/html_writer.h"
 
@@ -18,6 +20,7 @@ namespace {
 
 // Tables from so many rows on can be filtered.
 constexpr std::size_t kFilteredRows = 8;
+constexpr std::size_t kFoldedRows = 20;  // gains
 // A text that is longer wraps.
 constexpr std::size_t kProse = 48;
 
@@ -46,16 +49,20 @@ std::string ClassOf(const SectionCell& cell) {
 
 void WriteCell(const SectionCell& cell, const TableColumn& column, bool is_first, HtmlWriter& html) {
   if (is_first) {
-    html.Element("th", {{"scope", "row"}}, cell.text);
+    html.Open("th", {{"scope", "row"}}).Element("div", cell.text).Close();
     return;
   }
   std::string classes = ClassOf(cell);
   if (column.align == Align::kRight) classes += classes.empty() ? "number" : " number";
-  if (column.align == Align::kLeft && cell.text.size() > kProse) classes += classes.empty() ? "prose" : " prose";
   if (cell.number && std::isfinite(*cell.number)) {
     html.Element("td", {{"class", classes}, {"data-number", FormatNumber(*cell.number)}}, cell.text);
   } else {
-    html.Element("td", {{"class", classes}}, cell.text);
+    html.Open("td", {{"class", classes}});
+    if (column.align == Align::kLeft && cell.text.size() > kProse) {
+      html.Element("div", {{"class", "prose"}}, cell.text).Close();
+    } else {
+      html.Text(cell.text).Close();
+    }
   }
 }
 
@@ -115,7 +122,7 @@ void WriteBars(const ComparisonReport& report, HtmlWriter& html) {
     const Bar& bar = bars[side];
     const bool is_best = !comparison.order.empty() && comparison.order.front() == side;
     html.Open("li", {{"class", is_best ? "best" : ""}}).Element("span", {{"class", "label"}}, report.sides[side].label);
-    html.Open("svg", {{"width", "340"}, {"height", FormatNumber(kHeight)}});
+    html.Open("svg", {{"viewbox", "0 0 340 16"}, {"preserveaspectratio", "none"}, {"height", FormatNumber(kHeight)}});
     html.Element("rect", {{"x", "0"}, {"y", "2"}, {"width", at(bar.value)}, {"height", "12"}}, "");
     if (bar.high > bar.low)
       html.Element("line", {{"x1", at(bar.low)}, {"x2", at(bar.high)}, {"y1", "8"}, {"y2", "8"}}, "");
@@ -137,7 +144,11 @@ std::string SectionsHtml(const ComparisonReport& report, const std::vector<Secti
       html.Element("span", {{"class", "faster-3"}}, "faster").Element("span", {{"class", "slower-3"}}, "slower");
       html.Element("span", "= within noise").Element("span", "? undecided").Close();
     }
+    // What is faster than a baseline of long ago is nearly everything.
+    const bool is_long = section.id == "gains" && section.rows.size() > kFoldedRows;
+    if (is_long) html.Open("details").Element("summary", CountText(section.rows.size(), "row"));
     if (!section.rows.empty()) WriteTable(section, html);
+    if (is_long) html.Close();
     html.Close();
   }
   return html.Take();
@@ -169,7 +180,7 @@ std::string ComparisonPage(const ComparisonReport& report) {
       {{"POLICY", [&] { return EscapedHtml(PolicyFor({style}, {ComparisonScript()})); }},
        {"TITLE", [&] { return EscapedHtml(ComparisonTitle(report)); }},
        {"STYLE", [&] { return style; }},
-       {"HEADLINE", [&] { return EscapedHtml(ComparisonHeadline(report)); }},
+       {"HEADLINE", [&] { return SentenceHtml(ComparisonHeadline(report)); }},
        {"CONTENTS", [&] { return ContentsHtml(sections); }},
        {"SECTIONS", [&] { return SectionsHtml(report, sections); }},
        {"REMARKS", [&] { return RemarksHtml(report); }},

@@ -103,26 +103,38 @@ std::string NameOf(const SetLayer& layer) {
 
 const std::string& BaselineLabel(const ComparisonReport& report) { return report.sides.front().label; }
 
+bool HasNoSpread(const std::vector<std::optional<Difference>>& differences) {
+  return std::ranges::any_of(differences,
+                             [](const auto& difference) { return difference && !difference->is_spread_known; });
+}
+
 Section Ladder(const ComparisonReport& report) {
   const SideComparison& comparison = report.comparison;
   Section section{"ladder", "Totals", "", {{"side", Align::kLeft, true}}, {}};
   const bool has_generation = std::ranges::any_of(report.sides, [](const auto& s) { return !s.generation.empty(); });
   const bool is_of_runs = IsOfRuns(report.axis), is_one = comparison.models.size() == 1;
+  const bool has_intervals = is_one && std::ranges::any_of(comparison.models.front().times, [](const SideTime& time) {
+                               return time.interval.has_value();
+                             });
   if (has_generation) section.columns.push_back({"generation"});
   if (is_one) {
     section.columns.push_back({report.quantity, Align::kRight});
-    section.columns.push_back({"between"});
+    if (has_intervals) section.columns.push_back({"between"});
   } else {
-    section.note = fmt::format("geometric mean of the ratios of {}", CountText(comparison.models.size(), "model"));
+    section.note = fmt::format("Geometric mean of the ratios of {}.", CountText(comparison.models.size(), "model"));
   }
   section.columns.push_back({"against " + BaselineLabel(report)});
   section.columns.push_back({"verdict"});
   if (is_one && !is_of_runs) {
-    section.columns.push_back({"of what it knows", Align::kRight});
-    section.columns.push_back({"fused, its own", Align::kRight});
+    section.columns.push_back({"compared", Align::kRight});
+    section.columns.push_back({"own fused bound", Align::kRight});
+    section.note = "Compared: of what a side knows of the model, what every side knows.";
   }
   section.columns.push_back({"contract"});
   section.columns.push_back({is_of_runs ? "conditions" : "libraries", Align::kLeft, true});
+  if (HasNoSpread(comparison.means))
+    section.note += fmt::format("{}° no spread is known of a time: {:g} % stand for noise.",
+                                section.note.empty() ? "" : " ", 100 * comparison.threshold);
   for (std::size_t side = 0; side < report.sides.size(); ++side) {
     const ReportSide& shown = report.sides[side];
     std::vector<SectionCell>& row = section.rows.emplace_back();
@@ -130,7 +142,7 @@ Section Ladder(const ComparisonReport& report) {
     if (has_generation) row.emplace_back(GenerationText(shown));
     if (is_one) {
       row.push_back(TimeCell(comparison.models.front().times[side]));
-      row.emplace_back(IntervalOrNone(comparison.models.front().times[side]));
+      if (has_intervals) row.emplace_back(IntervalOrNone(comparison.models.front().times[side]));
     }
     row.push_back(DifferenceCell(comparison.means[side]));
     row.push_back(VerdictCell(comparison.means[side]));
@@ -198,8 +210,8 @@ Section Models(const ComparisonReport& report) {
 
 Section Families(const ComparisonReport& report) {
   Section section{"families", "Classes of layers", "", {{"class"}, {"layers", Align::kRight}}, {}};
-  section.note = "sums over the layers that every side knows; in brackets, how many times " + BaselineLabel(report) +
-                 " they take; = is within noise, ? undecided";
+  section.note = "Sums over the layers that every side knows; in brackets, how many times " + BaselineLabel(report) +
+                 " they take; = is within noise, ? undecided.";
   for (const ReportSide& side : report.sides) section.columns.push_back({side.label, Align::kRight});
   for (const SetTotal& family : report.comparison.families) {
     std::vector<SectionCell>& row = section.rows.emplace_back();
@@ -213,8 +225,8 @@ Section Families(const ComparisonReport& report) {
 
 Section Layers(const ComparisonReport& report, std::size_t most) {
   Section section{"layers", "Layers", "", {{"layer", Align::kLeft, true}, {"class"}, {"uses", Align::kRight}}, {}};
-  section.note = "one use; in brackets, how many times " + BaselineLabel(report) +
-                 " it takes; = is within noise, ? undecided, ~ estimated";
+  section.note = "One use; in brackets, how many times " + BaselineLabel(report) +
+                 " it takes; = is within noise, ? undecided, ~ estimated.";
   for (const ReportSide& side : report.sides) section.columns.push_back({side.label, Align::kRight});
   for (const SetLayer& layer : report.comparison.layers) {
     if (most > 0 && section.rows.size() == most) {
@@ -244,8 +256,8 @@ Section Differences(const ComparisonReport& report, bool is_slower, std::size_t 
         TableColumn{"candidate", Align::kLeft, true}})
     section.columns.push_back(column);
   const std::vector<LayerDifference>& list = is_slower ? comparison.regressions : comparison.gains;
-  section.note = list.empty() ? (is_slower ? "nothing, beyond noise" : "nothing, beyond noise")
-                              : fmt::format("against {}, beyond noise and {:g} %; over all uses in the set",
+  section.note = list.empty() ? "Nothing, beyond noise."
+                              : fmt::format("Against {}, beyond noise and {:g} %; over all uses in the set.",
                                             BaselineLabel(report), 100 * comparison.threshold);
   for (const LayerDifference& entry : list) {
     if (most > 0 && section.rows.size() == most) {
@@ -275,36 +287,37 @@ Section Differences(const ComparisonReport& report, bool is_slower, std::size_t 
 
 Section RankChanges(const ComparisonReport& report, std::size_t most) {
   Section section{"rank-changes",
-                  "Where the order is another",
+                  "Where the slower one is faster",
                   "",
                   {{"faster in all", Align::kLeft, true},
                    {"than", Align::kLeft, true},
-                   {"slower in"},
-                   {"there"},
-                   {"layers", Align::kRight},
-                   {"lost there", Align::kRight}},
+                   {"by"},
+                   {"yet slower in", Align::kLeft, true},
+                   {"and loses", Align::kRight},
+                   {"there in all"}},
                   {}};
   const std::vector<RankChange>& changes = report.comparison.rank_changes;
   section.note = changes.empty()
-                     ? "nowhere, beyond noise: who is faster in all is slower in no layer"
-                     : "layers in which the side that is faster in all is the slower one, beyond noise, and what it "
-                       "loses in them";
+                     ? "Nowhere, beyond noise: who is faster in all is slower in no layer."
+                     : "Layers in which the side that is faster in all is the slower one, beyond noise, and what it "
+                       "loses in them over all their uses.";
   for (const RankChange& change : changes) {
     if (most > 0 && section.rows.size() == most) {
       ++section.left_out;
       continue;
     }
     std::vector<SectionCell>& row = section.rows.emplace_back();
-    SectionCell faster(fmt::format("{} ({:.3g}x)", report.sides[change.faster].label, change.overall));
-    row.push_back(std::move(faster));
+    row.emplace_back(report.sides[change.faster].label);
     row.emplace_back(report.sides[change.slower].label);
-    std::string where = change.is_model ? "model " + change.name : change.name;
+    SectionCell by(fmt::format("{:.3g} times as fast", 1 / change.overall));
+    by.number = change.overall;
+    row.push_back(std::move(by));
+    std::string where = fmt::format("{} of {}", CountText(change.layers, "layer"), change.name);
+    if (change.is_whole) where = "all of " + change.name;
     if (!change.cause.empty()) where += ", most in " + change.cause;
-    if (!change.is_whole) where += ", in some layers";
     row.emplace_back(where);
-    row.push_back(DifferenceCell(change.here));
-    row.push_back(NumberCell(change.layers));
     row.push_back(LatencyCell(change.lost));
+    row.push_back(DifferenceCell(change.here));
   }
   return section;
 }
@@ -334,7 +347,7 @@ Section NoGains(const ComparisonReport& report, std::size_t most) {
       if (const auto& difference = layer.differences[side]; difference && difference->verdict != Verdict::kFaster)
         entries.push_back({&layer, side, static_cast<double>(layer.uses.size()) * *layer.times[side].latency});
   std::ranges::stable_sort(entries, std::ranges::greater{}, &Entry::time);
-  if (entries.empty()) section.note = "nothing: every layer that is known gets faster";
+  if (entries.empty()) section.note = "Nothing: every layer that is known gets faster.";
   for (const Entry& entry : entries) {
     if (most > 0 && section.rows.size() == most) {
       ++section.left_out;
@@ -373,7 +386,7 @@ Section Findings(const ComparisonReport& report) {
 Section Nodes(const ComparisonReport& report, std::size_t most) {
   const NodeTable& nodes = *report.nodes;
   Section section{"nodes", "Each node of the model", "", {{"node", Align::kLeft, true}, {"operator"}}, {}};
-  section.note = "what each engine took for the row that stands for the node; (name): it ran within that row";
+  section.note = "What each engine took for the row that stands for the node; (name): it ran within that row.";
   for (const NodeColumn& column : nodes.columns) section.columns.push_back({column.source, Align::kRight});
   for (const NodeRow& node : nodes.rows) {
     if (most > 0 && section.rows.size() == most) {

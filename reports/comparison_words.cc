@@ -72,6 +72,22 @@ std::string RegressionsText(const ComparisonReport& report, std::size_t side) {
                      FormatLatency(cost));
 }
 
+// In a sentence, where no sign is explained.
+std::string WithSpread(const Difference& difference) {
+  std::string text = DifferenceText(difference);
+  if (!difference.is_spread_known) text.replace(text.size() - kNoSpread.size(), kNoSpread.size(), " (no spread known)");
+  return text;
+}
+
+// "5.43 times as fast as", "10.3 % slower than", "within noise of": before the name of the other.
+std::string InWords(const Difference& difference) {
+  if (difference.verdict == Verdict::kSame) return "within noise of";
+  if (difference.ratio > kMostAsPercent) return fmt::format("{:.3g} times as long as", difference.ratio);
+  if (difference.ratio < kLeastAsPercent) return fmt::format("{:.3g} times as fast as", 1 / difference.ratio);
+  const double percent = std::abs(std::round(1000 * (difference.ratio - 1)) / 10);
+  return fmt::format("{:.1f} % {} time than", percent, difference.ratio < 1 ? "less" : "more");
+}
+
 // One side against the baseline.
 std::string PairText(const ComparisonReport& report, std::size_t side) {
   const std::string &label = report.sides[side].label, &baseline = report.sides.front().label;
@@ -94,10 +110,10 @@ std::string PairText(const ComparisonReport& report, std::size_t side) {
       how = "cannot be told from";
       break;
   }
-  std::string text = fmt::format("{}: {} {} {}: {}", ModelsText(report), label, how, baseline, DifferenceText(*mean));
+  std::string text = fmt::format("{}: {} {} {}: {}", ModelsText(report), label, how, baseline, WithSpread(*mean));
   if (const std::string now = TotalText(report, side); !now.empty())
     text += fmt::format(", {} against {}", now, TotalText(report, 0));
-  return text + "; " + RegressionsText(report, side);
+  return text + "; " + RegressionsText(report, side) + ".";
 }
 
 }  // namespace
@@ -132,18 +148,19 @@ std::string ComparisonHeadline(const ComparisonReport& report) {
                                  CountText(comparison.sides, NounOf(report.axis)), report.sides[best].label);
   if (const std::string total = TotalText(report, best); !total.empty()) text += " with " + total;
   const std::optional<Difference>& mean = comparison.means[best];
-  if (mean) text += fmt::format(", {} against {}", DifferenceText(*mean), report.sides.front().label);
+  if (mean) text += fmt::format(", {} {}", InWords(*mean), report.sides.front().label);
   const double ahead = next == 0 ? 1 : comparison.means[next]->ratio, own = best == 0 ? 1 : mean->ratio;
   text += ahead / own < kMostAsPercent
               ? fmt::format("; then {}, {:.1f} % behind", report.sides[next].label, 100 * (ahead / own - 1))
               : fmt::format("; then {}, {:.3g} times as long", report.sides[next].label, ahead / own);
   if (ahead / own <= 1 + comparison.threshold) text += ", which is within noise";
+  text += '.';
   if (report.axis != ComparisonAxis::kDevice)
-    return text + fmt::format("; from {} to {} {}", report.sides.front().label, report.sides.back().label,
+    return text + fmt::format(" From {} to {} {}.", report.sides.front().label, report.sides.back().label,
                               RegressionsText(report, comparison.sides - 1));
   if (comparison.rank_changes.empty()) return text;
   const RankChange& change = comparison.rank_changes.front();
-  return text + fmt::format("; {} is faster than {} in all, and loses {} to it in {} of {}",
+  return text + fmt::format(" {} is faster than {} in all, yet loses {} to it in {} of {}.",
                             report.sides[change.faster].label, report.sides[change.slower].label,
                             FormatLatency(change.lost), CountText(change.layers, "layer"), change.name);
 }
@@ -158,11 +175,14 @@ std::string DifferenceText(const Difference& difference) {
   if (difference.ratio >= kLeastAsPercent && difference.ratio <= kMostAsPercent) {
     text = PercentMore(difference.ratio) + " %";
     spread = fmt::format("{} to {} %", PercentMore(between.low), PercentMore(between.high));
-  } else {
-    text = fmt::format("{:.3g} times", difference.ratio);
+  } else if (difference.ratio > 1) {
+    text = fmt::format("{:.3g} times as long", difference.ratio);
     spread = fmt::format("{:.3g} to {:.3g}", between.low, between.high);
+  } else {
+    text = fmt::format("{:.3g} times as fast", 1 / difference.ratio);
+    spread = fmt::format("{:.3g} to {:.3g}", 1 / between.high, 1 / between.low);
   }
-  return text + (difference.is_spread_known ? " (" + spread + ")" : " (no spread known)");
+  return text + (difference.is_spread_known ? " (" + spread + ")" : std::string(kNoSpread));
 }
 
 std::string VerdictText(const Difference& difference) {

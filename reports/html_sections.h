@@ -33,6 +33,9 @@ std::string NoLossesHtml(const ReportModel& report);
 std::string NoTimesHtml(const ReportModel& report);
 std::string NoRooflineHtml(const ReportModel& report);
 
+// A sentence, its quantities in bold.
+std::string SentenceHtml(std::string_view sentence);
+
 // A command with its button for copying; nothing for an empty one.
 void AddCommand(std::string_view command, HtmlWriter& html);
 

@@ -43,7 +43,7 @@ std::size_t QuantityLength(std::string_view text) {
   const auto is_digit = [&](std::size_t i) { return i < text.size() && text[i] >= '0' && text[i] <= '9'; };
   if (!is_digit(at)) return 0;
   while (is_digit(at) || (at > digits && at < text.size() && text[at] == '.' && is_digit(at + 1))) ++at;
-  for (const std::string_view unit : {" ns", " µs", " ms", " s", " %"}) {
+  for (const std::string_view unit : {" ns", " µs", " ms", " s", " %", " times"}) {
     if (!text.substr(at).starts_with(unit)) continue;
     const std::size_t end = at + unit.size();
     const bool ends = end >= text.size() || std::isalnum(static_cast<unsigned char>(text[end])) == 0;
@@ -69,23 +69,24 @@ std::string FactsHtml(const ReportModel& report) {
   return html.Take();
 }
 
-std::string HeadlineHtml(const ReportModel& report) {
-  const std::string sentence = Headline(report);
+std::string HeadlineHtml(const ReportModel& report) { return SentenceHtml(Headline(report)); }
+
+std::string SentenceHtml(std::string_view sentence) {
   HtmlWriter html;
   std::size_t start = 0;
   for (std::size_t i = 0; i < sentence.size();) {
     // Digits inside a word are a name's.
     const bool begins = i == 0 || sentence[i - 1] == ' ' || sentence[i - 1] == '(';
-    const std::size_t length = begins ? QuantityLength(std::string_view(sentence).substr(i)) : 0;
+    const std::size_t length = begins ? QuantityLength(sentence.substr(i)) : 0;
     if (length == 0) {
       ++i;
       continue;
     }
-    html.Text(std::string_view(sentence).substr(start, i - start));
-    html.Element("strong", std::string_view(sentence).substr(i, length));
+    html.Text(sentence.substr(start, i - start));
+    html.Element("strong", sentence.substr(i, length));
     start = i += length;
   }
-  html.Text(std::string_view(sentence).substr(start));
+  html.Text(sentence.substr(start));
   return html.Take();
 }
 

@@ -14,7 +14,6 @@ Status FillReportOf(AnalysisReport asked, const Selection& selection, Store& sto
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store.Peaks(selection.device));
   INFIMUM_ASSIGN_OR_RETURN(CandidatesOfModel candidates, CandidatesOf(analysis.graph, store, selection));
   INFIMUM_ASSIGN_OR_RETURN(const auto environments, store.Environments());
-  Environment environment = CommonEnvironment(environments, analysis.bracket.environments);
   AlignedForGap aligned;
   bool is_alike = false;
   if (analysis.run) {
@@ -33,7 +32,7 @@ Status FillReportOf(AnalysisReport asked, const Selection& selection, Store& sto
                         .bracket = analysis.bracket,
                         .candidates = candidates,
                         .device = asked.device,
-                        .environment = environment,
+                        .environment = CommonEnvironment(environments, analysis.bracket.environments),
                         .peaks = peaks,
                         .warnings = {}};
   if (asked.anonymize) {
@@ -46,7 +45,7 @@ Status FillReportOf(AnalysisReport asked, const Selection& selection, Store& sto
     sources.name = "model";
     sources.database = "DB";
     sources.dims = anonymizer.Renamed(asked.dims);
-    environment.host.clear();
+    sources.environment.host.clear();
   }
   for (AnalysisWarning& warning : asked.warnings) {
     const bool is_left_out = asked.anonymize && warning.may_hold_names;

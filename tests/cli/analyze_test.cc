@@ -24,7 +24,7 @@ nlohmann::json Bound(const ProgramTest& program, const std::string& model) {
   return nlohmann::json::parse(ended.output, nullptr, false);
 }
 
-TEST(Report, KnowsWhichLayerReadsWhich) {
+TEST(ReportGraph, KnowsWhichLayerReadsWhich) {
   const ProgramTest program;
   ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
   const Ended ended =

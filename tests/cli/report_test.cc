@@ -49,7 +49,7 @@ TEST_F(Report, MadeTwiceFromTheSameDataIsTheSameBytes) {
     EXPECT_EQ(first, Write(std::string("second.") + ending)) << ending;
     EXPECT_GT(first.size(), 1000u) << ending;
   }
-  EXPECT_THAT(Write("report.html"), HasSubstr(">Data of " + newest + "<"));
+  EXPECT_THAT(Write("report.html"), HasSubstr(">Data of " + newest + ". Written"));
   EXPECT_THAT(Write("report.md"), HasSubstr("Data of " + newest));
 }
 
@@ -99,7 +99,7 @@ TEST_F(Report, FindingsSayWhatWasTriedAndWhyThereIsNoSource) {
       EXPECT_TRUE(one["interval_us"].is_array());
       const std::string command = one["command"];
       EXPECT_THAT(command, HasSubstr("infimum bench --layer '" + one["workload"].get<std::string>() + "'"));
-      EXPECT_THAT(command, HasSubstr("--candidate '" + one["candidate"].get<std::string>() + "'"));
+      EXPECT_THAT(command, HasSubstr("--candidate " + one["candidate"].get<std::string>()));
     }
   }
   EXPECT_GT(cases, 0u);

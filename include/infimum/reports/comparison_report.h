@@ -75,8 +75,10 @@ std::string DataAsOf(const ComparisonReport& report);
 // "resnet50 by device"
 std::string ComparisonTitle(const ComparisonReport& report);
 
-// "+10.3 % (+9.1 to +11.5 %)", "3.21 times (3.10 to 3.30)", "+7.0 % (no spread known)".
+// Of times: "+10.3 % (+9.1 to +11.5 %)", "3.21 times as long (3.1 to 3.3)", "5.43 times as fast (5.2 to 5.6)"; where no
+// spread is known "+7.0 %" and kNoSpread.
 std::string DifferenceText(const Difference& difference);
+inline constexpr std::string_view kNoSpread = " °";
 // "slower", "faster", "within noise", "undecided"
 std::string VerdictText(const Difference& difference);
 
