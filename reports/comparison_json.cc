@@ -164,7 +164,7 @@ std::string ComparisonJson(const ComparisonReport& report) {
   for (const std::size_t side : report.comparison.order) order.push_back(report.sides[side].label);
   const Json document = {{"schema", "infimum.comparison/1"},
                          {"infimum_version", report.infimum_version},
-                         {"generated_at", report.generated_at},
+                         {"data_as_of", TextOrNull(report.data_as_of)},
                          {"headline", ComparisonHeadline(report)},
                          {"axis", Name(report.axis)},
                          {"quantity", report.quantity},
@@ -180,6 +180,7 @@ std::string ComparisonJson(const ComparisonReport& report) {
                          {"layers", LayersJson(report)},
                          {"nodes", NodesJson(report)},
                          {"gaps", GapsJson(report)},
+                         {"cautions", report.cautions},
                          {"remarks", report.remarks}};
   return DumpJson(document, 1) + '\n';
 }

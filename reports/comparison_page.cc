@@ -160,6 +160,12 @@ std::string ContentsHtml(const std::vector<Section>& sections) {
   return html.Take();
 }
 
+std::string CautionsHtml(const ComparisonReport& report) {
+  HtmlWriter html;
+  for (const std::string& caution : report.cautions) html.Element("p", {{"class", "callout"}}, caution);
+  return html.Take();
+}
+
 std::string RemarksHtml(const ComparisonReport& report) {
   if (report.remarks.empty()) return "";
   HtmlWriter html;
@@ -181,13 +187,15 @@ std::string ComparisonPage(const ComparisonReport& report) {
        {"TITLE", [&] { return EscapedHtml(ComparisonTitle(report)); }},
        {"STYLE", [&] { return style; }},
        {"HEADLINE", [&] { return SentenceHtml(ComparisonHeadline(report)); }},
+       {"CAUTIONS", [&] { return CautionsHtml(report); }},
        {"CONTENTS", [&] { return ContentsHtml(sections); }},
        {"SECTIONS", [&] { return SectionsHtml(report, sections); }},
        {"REMARKS", [&] { return RemarksHtml(report); }},
        {"FOOTER",
         [&] {
-          return EscapedHtml(fmt::format("Generated {} by infimum {}. This page is one file and fetches nothing.",
-                                         report.generated_at, report.infimum_version));
+          const std::string data = DataAsOf(report);
+          return EscapedHtml(fmt::format("{}Written by infimum {}. This page is one file and fetches nothing.",
+                                         data.empty() ? data : data + ". ", report.infimum_version));
         }},
        {"DATA",
         [&] {

@@ -22,6 +22,7 @@ std::string LeftOutText(const Section& section) {
 
 std::string ComparisonText(const ComparisonReport& report, std::size_t width) {
   std::string out = IndentedText("", ComparisonHeadline(report), 0, width);
+  for (const std::string& caution : report.cautions) out += IndentedText("caution: ", caution, 2, width);
   for (const Section& section : ComparisonSections(report, kRowsOnScreen)) {
     out += '\n' + IndentedText("", section.title + (section.note.empty() ? "" : ": " + section.note), 2, width);
     Table table{section.columns, {}};
@@ -40,6 +41,7 @@ std::string ComparisonText(const ComparisonReport& report, std::size_t width) {
 std::string ComparisonMarkdown(const ComparisonReport& report) {
   std::string out =
       fmt::format("# {}\n\n{}\n", MarkdownProse(ComparisonTitle(report)), MarkdownProse(ComparisonHeadline(report)));
+  for (const std::string& caution : report.cautions) out += fmt::format("\n> {}\n", MarkdownProse(caution));
   for (const Section& section : ComparisonSections(report, kRowsInMarkdown)) {
     out += fmt::format("\n## {}\n", MarkdownProse(section.title));
     if (!section.note.empty()) out += fmt::format("\n{}\n", MarkdownProse(section.note));
@@ -59,7 +61,8 @@ std::string ComparisonMarkdown(const ComparisonReport& report) {
   }
   if (!report.remarks.empty()) out += "\n## What this rests on\n\n";
   for (const std::string& remark : report.remarks) out += fmt::format("- {}\n", MarkdownProse(remark));
-  return out + fmt::format("\nGenerated {} by infimum {}.\n", MarkdownProse(report.generated_at),
+  const std::string data = DataAsOf(report);
+  return out + fmt::format("\n{} infimum {}.\n", data.empty() ? "Written by" : MarkdownProse(data) + ", by",
                            MarkdownProse(report.infimum_version));
 }
 

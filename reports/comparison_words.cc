@@ -190,6 +190,10 @@ std::string ComparisonHeadline(const ComparisonReport& report) {
                             FormatLatency(change.lost), CountText(change.layers, "layer"), change.name);
 }
 
+std::string DataAsOf(const ComparisonReport& report) {
+  return report.data_as_of.empty() ? "" : "Data of " + report.data_as_of;
+}
+
 std::string DifferenceText(const Difference& difference) {
   const RatioInterval& between = difference.between;
   std::string text, spread;

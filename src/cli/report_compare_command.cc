@@ -84,7 +84,7 @@ Result<int> RunReportCompare(const ReportCompareOptions& options) {
   if (!options.output.empty() && options.output != "-") {
     Talk talk = options.talk.Make();
     talk.Say(ComparisonHeadline(report));
-    talk.Say(fmt::format("wrote {}", options.output));
+    talk.Say(sides.anonymize ? "wrote the report" : fmt::format("wrote {}", options.output));
   }
   return kDone;
 }
@@ -154,6 +154,7 @@ void AddReportCompareCommand(CLI::App& report, Invocation& invocation) {
   AddFormat(command, options->format);
   command->add_option("-o,--output", options->output, "file to write; - for the page on standard output")
       ->type_name("FILE");
+  AddAnonymize(command, options->sides.anonymize);
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunReportCompare(*options); });
 }

@@ -83,12 +83,24 @@ void Anonymizer::RenameBody(ModelGraph& graph) {
     for (std::size_t i = 0; i < pass.rewrites.size(); ++i) pass.rewrites[i] = "rewrite " + std::to_string(i + 1);
 }
 
-void Anonymizer::Rename(ModelGraph& graph) {
+void Anonymizer::Rename(ModelGraph& graph, const std::string& name) {
   for (const ValueId id : graph.inputs)
     known_values_.try_emplace(graph.value(id).name, inputs_.Of(graph.value(id).name));
   for (const ValueId id : graph.outputs)
     known_values_.try_emplace(graph.value(id).name, outputs_.Of(graph.value(id).name));
+  std::vector<std::string> own_names;
+  for (const Layer& layer : graph.layers) own_names.push_back(layer.name);
   RenameBody(graph);
+  graph.name = name;
+  LayerNames& known = models_[name];
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    const auto [entry, is_new] = known.names.try_emplace(own_names[i], graph.layers[i].name);
+    std::string& renamed = entry->second;
+    // A layer that only this graph has may stand where another one of the model did.
+    for (std::size_t number = known.names.size(); is_new && !known.taken.insert(renamed).second; ++number)
+      renamed = renamed.substr(0, renamed.rfind('-') + 1) + std::to_string(number);
+    graph.layers[i].name = renamed;
+  }
 }
 
 void Anonymizer::Rename(Candidate& candidate) {
@@ -141,7 +153,6 @@ void Anonymizer::Rename(RunProfile& run) {
     return !IsOneOf(setting.first, kSettings) || !IsOfLibraries(setting.second);
   });
   run.warnings.clear();
-  Names layers("engine");
   const auto rename_all = [&](std::vector<std::string>& names) {
     for (std::string& name : names) {
       const auto known = known_values_.find(name);
@@ -150,7 +161,7 @@ void Anonymizer::Rename(RunProfile& run) {
   };
   for (ProfiledLayer& layer : run.layers) {
     layer.op = OperatorOf(layer);
-    layer.name = DecoratedLike(layer.name, layers.Of(layer.name));
+    layer.name = DecoratedLike(layer.name, engine_layers_.Of(layer.name));
     if (!IsOfLibraries(layer.provider)) layer.provider.clear();
     for (std::string& node : layer.nodes) node = nodes_.Of(node);
     rename_all(layer.inputs);

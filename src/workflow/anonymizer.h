@@ -18,6 +18,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -30,10 +31,12 @@ namespace infimum {
 
 class Anonymizer {
  public:
-  // A model comes before its brackets and runs, so that it has the low numbers. Of its attributes nothing stays.
-  void Rename(ModelGraph& graph);
+  // A model comes before its brackets and runs, so that it has the low numbers. Of its attributes nothing stays. The
+  // graphs of one `name` are one model, under several contracts say: a layer is called the same in all of them.
+  void Rename(ModelGraph& graph, const std::string& name = "model");
   void Rename(Bracket& bracket);
-  // Any number of runs, of one engine or several. What kernels were called stays where they are libraries' own words.
+  // Any number of runs, of one engine or several: one name stays one in all of them. What kernels were called stays
+  // where they are libraries' own words.
   void Rename(RunProfile& run);
   // Why something failed may name files: that it failed stays.
   void Rename(CandidatesOfModel& candidates);
@@ -51,6 +54,12 @@ class Anonymizer {
     std::map<std::string, std::string> names_;
   };
 
+  // What layers of a model are called by now, by their true names.
+  struct LayerNames {
+    std::map<std::string, std::string> names;
+    std::set<std::string> taken;
+  };
+
   void RenameBody(ModelGraph& graph);
   void Rename(Layer& layer, const std::string& name);
   std::string Operator(const std::string& op);
@@ -58,7 +67,8 @@ class Anonymizer {
   void Rename(Candidate& candidate);
 
   Names inputs_{"input"}, outputs_{"output"}, values_{"value"}, nodes_{"node"}, operators_{"custom"}, dims_{"dim"},
-      candidates_{"candidate"}, what_ifs_{"what-if"};
+      candidates_{"candidate"}, what_ifs_{"what-if"}, engine_layers_{"engine"};
+  std::map<std::string, LayerNames> models_;
   std::map<std::string, std::string> known_values_;
 };
 

@@ -10,6 +10,7 @@
 #include "infimum/onnx/model_inputs.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/workflow/model_variant.h"
+#include "src/workflow/anonymizer.h"
 #include "src/workflow/bound_sides.h"
 #include "src/workflow/spread_source.h"
 
@@ -52,7 +53,18 @@ struct BoundedModel {
   std::vector<EnvironmentKey> environments;
 };
 
-SideLayer LayerOf(const Layer& layer, const LayerLatency& latency, const SpreadSource& source) {
+// Of which layers the spread of the best time is known: asked by the candidates' true names.
+std::vector<bool> SpreadsOf(const ModelGraph& graph, const Bracket& bracket, const SpreadSource& source) {
+  std::vector<bool> spreads;
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    const std::optional<Workload>& workload = graph.layers[i].workload;
+    const std::optional<Candidate>& candidate = bracket.layers[i].candidate;
+    spreads.push_back(!workload || !candidate || source.HasSpread(KeyOf(*workload), candidate->name()));
+  }
+  return spreads;
+}
+
+SideLayer LayerOf(const Layer& layer, const LayerLatency& latency, bool has_spread) {
   SideLayer side;
   side.name = layer.name;
   side.family = layer.workload ? std::string(FamilyOf(*layer.workload)) : layer.op;
@@ -63,17 +75,15 @@ SideLayer LayerOf(const Layer& layer, const LayerLatency& latency, const SpreadS
   if (latency.floor.count() > 0) time.floor = latency.floor;
   time.is_estimated = latency.status == LatencyStatus::kEstimated;
   if (latency.candidate) time.candidate = latency.candidate->name();
-  const bool has_spread =
-      !layer.workload || !latency.candidate || source.HasSpread(KeyOf(*layer.workload), latency.candidate->name());
   if (has_spread) time.interval = latency.interval;
   if (!time.latency && time.reason.empty()) time.reason = "not measured yet";
   return side;
 }
 
-BoundedModel ModelOf(const ModelGraph& graph, const Bracket& bracket, const SpreadSource& source) {
+BoundedModel ModelOf(const ModelGraph& graph, const Bracket& bracket, const std::vector<bool>& spreads) {
   BoundedModel model;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
-    SideLayer layer = LayerOf(graph.layers[i], bracket.layers[i], source);
+    SideLayer layer = LayerOf(graph.layers[i], bracket.layers[i], spreads[i]);
     const bool is_free = bracket.layers[i].status == LatencyStatus::kFree;
     (is_free ? model.free : model.known.layers).push_back(std::move(layer));
   }
@@ -89,10 +99,17 @@ std::size_t KnownLayers(const BoundedModel& model) {
       std::ranges::count_if(model.known.layers, [](const SideLayer& layer) { return layer.time.latency.has_value(); }));
 }
 
+std::string NameOf(const SideReportOptions& options, std::size_t model) {
+  if (options.anonymize) return options.models.size() == 1 ? "model" : fmt::format("model-{}", model + 1);
+  const std::string stem = options.models[model].stem().string();
+  const auto same = std::ranges::count(options.models, stem, [](const auto& path) { return path.stem().string(); });
+  return same > 1 ? options.models[model].string() : stem;
+}
+
 class Bounds {
  public:
-  Bounds(const SideReportOptions& options, std::vector<Dims> dims, Store& store)
-      : options_(options), dims_(std::move(dims)), source_(store) {}
+  Bounds(const SideReportOptions& options, std::vector<Dims> dims, Store& store, Anonymizer& anonymizer)
+      : options_(options), dims_(std::move(dims)), source_(store), anonymizer_(anonymizer) {}
 
   // Of each model; of several environments those of the one in which most layers were measured.
   Result<std::vector<BoundedModel>> Of(const BoundSide& side) {
@@ -115,42 +132,65 @@ class Bounds {
     return *std::move(best);
   }
 
+  // When the newest of the rows was measured.
+  const std::string& newest() const { return source_.newest(); }
+
  private:
   Result<std::vector<BoundedModel>> Under(Selection selection, const std::optional<NumericContract>& contract) {
     std::vector<BoundedModel> models;
     for (std::size_t index = 0; index < options_.models.size(); ++index) {
       const auto place = std::pair(index, contract);
       if (!graphs_.contains(place)) {
-        INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options_.models[index], dims_[index], contract));
-        graphs_.emplace(place, std::move(under));
+        INFIMUM_ASSIGN_OR_RETURN(Graphs graphs, Read(index, contract));
+        graphs_.emplace(place, std::move(graphs));
       }
-      const ModelUnder& under = graphs_.at(place);
-      selection.contract = under.selected;
-      INFIMUM_ASSIGN_OR_RETURN(const Bracket bracket, ComputeBracket(under.graph, source_, selection));
-      models.push_back(ModelOf(under.graph, bracket, source_));
+      const Graphs& graphs = graphs_.at(place);
+      selection.contract = graphs.as_it_is.selected;
+      INFIMUM_ASSIGN_OR_RETURN(Bracket bracket, ComputeBracket(graphs.as_it_is.graph, source_, selection));
+      const std::vector<bool> spreads = SpreadsOf(graphs.as_it_is.graph, bracket, source_);
+      if (graphs.anonymous) anonymizer_.Rename(bracket);
+      models.push_back(ModelOf(graphs.anonymous ? *graphs.anonymous : graphs.as_it_is.graph, bracket, spreads));
     }
     return models;
+  }
+
+  // A model under a contract, and where it is asked for the same without names: other sides need the true ones again.
+  struct Graphs {
+    ModelUnder as_it_is;
+    std::optional<ModelGraph> anonymous;
+  };
+
+  Result<Graphs> Read(std::size_t model, const std::optional<NumericContract>& contract) {
+    INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options_.models[model], dims_[model], contract));
+    if (!options_.anonymize) return Graphs{std::move(under), std::nullopt};
+    INFIMUM_ASSIGN_OR_RETURN(ModelUnder again, ReadModelUnder(options_.models[model], dims_[model], contract));
+    anonymizer_.Rename(again.graph, NameOf(options_, model));
+    return Graphs{std::move(under), std::move(again.graph)};
   }
 
   const SideReportOptions& options_;
   std::vector<Dims> dims_;
   SpreadSource source_;
-  std::map<std::pair<std::size_t, std::optional<NumericContract>>, ModelUnder> graphs_;
+  Anonymizer& anonymizer_;
+  std::map<std::pair<std::size_t, std::optional<NumericContract>>, Graphs> graphs_;
 };
 
 // A layer that takes time on one side and none on another (a cast that only one contract needs) takes nothing there,
 // which is known.
 void FillFree(std::vector<BoundedModel*>& sides) {
-  std::map<std::string, const SideLayer*> timed;
+  // In the model's order, whatever its layers are called.
+  std::vector<std::pair<std::string, std::string>> timed;  // with their families
+  std::set<std::string> seen;
   for (const BoundedModel* side : sides)
-    for (const SideLayer& layer : side->known.layers) timed.try_emplace(layer.name, &layer);
+    for (const SideLayer& layer : side->known.layers)
+      if (seen.insert(layer.name).second) timed.emplace_back(layer.name, layer.family);
   for (BoundedModel* side : sides) {
     std::set<std::string> known;
     for (const SideLayer& layer : side->known.layers) known.insert(layer.name);
-    for (const auto& [name, layer] : timed) {
+    for (const auto& [name, family] : timed) {
       if (known.contains(name)) continue;
       const auto free = std::ranges::find(side->free, name, &SideLayer::name);
-      SideLayer none{name, layer->family, free == side->free.end() ? "" : free->config, {}};
+      SideLayer none{name, family, free == side->free.end() ? "" : free->config, {}};
       none.time.latency = Latency(0);
       none.time.reason = free == side->free.end() ? "there is no such layer here" : free->time.reason;
       side->known.layers.push_back(std::move(none));
@@ -158,13 +198,7 @@ void FillFree(std::vector<BoundedModel*>& sides) {
   }
 }
 
-std::string NameOf(const SideReportOptions& options, std::size_t model) {
-  const std::string stem = options.models[model].stem().string();
-  const auto same = std::ranges::count(options.models, stem, [](const auto& path) { return path.stem().string(); });
-  return same > 1 ? options.models[model].string() : stem;
-}
-
-// What a side lacks of a model, with the command that plans it.
+// What a side lacks of a model, with the command that plans it; `dims` as they may be called.
 void AddGap(const SideReportOptions& options, const BoundSide& side, std::size_t index, std::size_t model,
             const BoundedModel& bounded, const Dims& dims, ComparisonReport& report) {
   SideGap gap{index, NameOf(options, model), 0, {}, "", ""};
@@ -179,10 +213,11 @@ void AddGap(const SideReportOptions& options, const BoundSide& side, std::size_t
   const std::vector<std::string> texts(reasons.begin(), reasons.end());
   gap.reason = Join(std::span(texts).first(std::min<std::size_t>(texts.size(), 2)), "; ");
   if (reasons.contains("not measured yet")) {
-    gap.command = "infimum plan " + ShellQuoted(options.models[model].string());
+    gap.command = "infimum plan " + (options.anonymize ? "MODEL" : ShellQuoted(options.models[model].string()));
     for (const auto& [name, extent] : dims) gap.command += fmt::format(" --dim {}={}", ShellQuoted(name), extent);
     gap.command +=
-        fmt::format(" --db {} --device {}", ShellQuoted(ShownAddress(options.database)), ShellQuoted(side.device.name));
+        fmt::format(" --db {} --device {}", options.anonymize ? "DB" : ShellQuoted(ShownAddress(options.database)),
+                    ShellQuoted(side.device.name));
     if (side.contract) gap.command += fmt::format(" --contract {}", Name(*side.contract));
     gap.command += " -o plan.txt";
   }
@@ -242,6 +277,21 @@ void LeaveOut(std::vector<BoundSide>& sides, std::vector<std::vector<BoundedMode
   models = std::move(kept_models);
 }
 
+// Devices, and contracts, whose rows come with different versions of libraries.
+void AddCautions(ComparisonReport& report) {
+  if (report.axis == ComparisonAxis::kLibrary) return;
+  std::map<std::string, std::vector<std::string>> sides;
+  for (const ReportSide& side : report.sides) sides[side.environment].push_back(side.label);
+  if (sides.size() < 2) return;
+  std::vector<std::string> groups;
+  for (const auto& [environment, labels] : sides)
+    groups.push_back(Join(labels, ", ") + " with " + (environment.empty() ? "libraries unknown" : environment));
+  report.cautions.push_back(
+      "The sides were measured with different versions of libraries, whose changes are in the "
+      "differences too: " +
+      Join(groups, "; "));
+}
+
 // Which shares of the compared time are estimated, or of one number.
 void AddRemarks(ComparisonReport& report) {
   const SideComparison& comparison = report.comparison;
@@ -282,7 +332,8 @@ Status FillFromBounds(const SideReportOptions& options, ComparisonReport& report
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
   INFIMUM_ASSIGN_OR_RETURN(std::vector<BoundSide> candidates, BoundSidesOf(options, installation, *store));
-  Bounds bounds(options, dims, *store);
+  Anonymizer anonymizer;
+  Bounds bounds(options, dims, *store, anonymizer);
   std::vector<BoundSide> sides;
   std::vector<std::vector<BoundedModel>> models;  // by side
   for (BoundSide& side : candidates) {
@@ -293,9 +344,12 @@ Status FillFromBounds(const SideReportOptions& options, ComparisonReport& report
     } else if (side.is_named) {
       return Within(side.shown.label, bounded.error());
     } else {  // a device without peaks and data sheet, say
-      report.remarks.push_back(fmt::format("left out: {}: {}", side.shown.label, bounded.error().message));
+      report.remarks.push_back(
+          fmt::format("left out: {}: {}", side.shown.label,
+                      options.anonymize ? "it has no bound; the reason may hold names" : bounded.error().message));
     }
   }
+  report.data_as_of = bounds.newest();
   LeaveOut(sides, models, report);
   INFIMUM_ASSIGN_OR_RETURN(const auto known, store->Environments());
   for (std::size_t side = 0; side < sides.size(); ++side) {
@@ -321,13 +375,15 @@ Status FillFromBounds(const SideReportOptions& options, ComparisonReport& report
     ModelSides& entry = table.emplace_back();
     entry.name = NameOf(options, model);
     for (std::size_t side = 0; side < sides.size(); ++side) {
-      AddGap(options, sides[side], side, model, *row[side], dims[model], report);
+      AddGap(options, sides[side], side, model, *row[side],
+             options.anonymize ? anonymizer.Renamed(dims[model]) : dims[model], report);
       entry.sides.push_back(std::move(row[side]->known));
     }
   }
   report.quantity = "sequential bound";
   report.comparison = CompareSides(table, options.threshold);
   for (BoundSide& side : sides) report.sides.push_back(std::move(side.shown));
+  AddCautions(report);
   AddRemarks(report);
   return {};
 }

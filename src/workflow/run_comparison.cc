@@ -10,11 +10,13 @@
 #include "infimum/reports/quantity_text.h"
 #include "infimum/workflow/device_choice.h"
 #include "infimum/workflow/profile_run.h"
+#include "src/workflow/anonymizer.h"
 #include "src/workflow/dims_of_run.h"
 #include "src/workflow/finding_commands.h"
 #include "src/workflow/report_filling.h"
 #include "src/workflow/run_conditions.h"
 #include "src/workflow/run_gap.h"
+#include "src/workflow/run_names.h"
 #include "src/workflow/run_remarks.h"
 #include "src/workflow/upper_limits.h"
 
@@ -35,11 +37,9 @@ Bracket WithoutTimes(const ModelGraph& graph, const Selection& selection) {
   return bracket;
 }
 
-// What a column is called: the file's own name, of a folder the folder's.
-std::string ColumnOf(const std::string& source) {
-  const std::filesystem::path path(source);
-  const std::filesystem::path name = path.filename().empty() ? path.parent_path().filename() : path.filename();
-  return name.empty() ? source : name.string();
+// Why something has no bound, where that may be said.
+std::string WithoutBound(const RunComparisonOptions& options, const Error& error) {
+  return "no floor and no bound: " + (options.anonymize ? "the reason may hold names" : error.message);
 }
 
 // What runs are held against, asked once for all of them.
@@ -69,7 +69,7 @@ std::optional<Device> DeviceOf(const Asked& asked, ComparedRun& compared) {
   }
   Result<Device> device = ChooseDevice(told, asked.installation, asked.options.campaign, asked.store);
   if (!device.ok()) {
-    compared.lacking = "no floor and no bound: " + device.error().message;
+    compared.lacking = WithoutBound(asked.options, device.error());
     compared.remarks.push_back(compared.lacking);
     return std::nullopt;
   }
@@ -91,14 +91,24 @@ std::vector<AlignmentOverride> OverridesOf(const std::vector<AlignmentOverride>&
   return some;
 }
 
-Status Compare(const Asked& asked, const ComparedModel& model, std::vector<AlignmentOverride> overrides,
-               ComparedRun& compared) {
+// What of a comparison takes the true names.
+struct AlignedRun {
+  bool has_device = false, has_bracket = false;
+  AlignedForGap aligned;
+};
+
+Result<AlignedRun> AlignWithBound(const Asked& asked, const ComparedModel& model,
+                                  const std::vector<AlignmentOverride>& overrides, ComparedRun& compared) {
+  AlignedRun known;
   const RunComparisonOptions& options = asked.options;
   if (!compared.run.threads) compared.run.threads = options.threads;  // a person tells what the profile does not
   compared.selection.threads = options.threads.value_or(compared.run.threads.value_or(1));
   compared.selection.cache = options.campaign.cache;
   compared.selection.contract = model.selected;
+  const std::string& sha256 = compared.run.model_sha256;
+  compared.is_of_another_file = !sha256.empty() && !model.graph.sha256.empty() && sha256 != model.graph.sha256;
   std::optional<Device> device = DeviceOf(asked, compared);
+  known.has_device = device.has_value();
   compared.bracket = WithoutTimes(model.graph, compared.selection);
   if (device) {
     compared.device = *std::move(device);
@@ -106,30 +116,36 @@ Status Compare(const Asked& asked, const ComparedModel& model, std::vector<Align
     if (compared.device.kind == DeviceKind::kGpu) compared.selection.threads = 1;  // it works as a whole
     Result<Bracket> bracket = ComputeBracket(model.graph, asked.store, compared.selection);
     // A device without peaks and data sheet has neither floor nor bound, and the rest can still be said.
+    known.has_bracket = bracket.ok();
     if (bracket.ok()) {
       compared.bracket = *std::move(bracket);
       INFIMUM_RETURN_IF_ERROR(
           HoldAgainstReplays(asked.store, model.graph.sha256, compared.selection, model.dims, compared.bracket));
-      TellWhatIsMissing(options, model, compared);
     } else {
-      compared.lacking = "no floor and no bound: " + bracket.error().message;
+      compared.lacking = WithoutBound(options, bracket.error());
       compared.remarks.push_back(compared.lacking);
     }
-    TellDifferences(model, compared);
   }
+  INFIMUM_ASSIGN_OR_RETURN(known.aligned,
+                           AlignForGap({options.model, model.dims, options.contract, model.graph, compared.bracket},
+                                       compared.run, asked.store, overrides));
+  return known;
+}
+
+// The other half, whose texts have the names that all of it has by now.
+void Account(const RunComparisonOptions& options, const ComparedModel& model, AlignedRun known, ComparedRun& compared) {
+  if (known.has_bracket) TellWhatIsMissing(options, model, compared);
+  if (known.has_device) TellDifferences(compared);
   const bool is_alike = compared.differences.empty() && !compared.threads_are_assumed;
   if (is_alike) compared.limit = LimitOf(compared.run, compared.bracket);
   if (compared.limit) HoldAgainst(*compared.limit, compared.bracket);
-  INFIMUM_ASSIGN_OR_RETURN(
-      RunGap gap, GapOf({options.model, model.dims, options.contract, model.graph, compared.bracket}, compared.run,
-                        is_alike, asked.store, overrides));
+  RunGap gap = MakeGap(model.graph, compared.bracket, compared.run, std::move(known.aligned), is_alike);
   compared.alignment = std::move(gap.alignment);
   compared.waterfall = std::move(gap.waterfall);
   compared.findings = std::move(gap.findings);
-  if (gap.is_narrower && device) TellNarrowerTypes(compared);
+  if (gap.is_narrower && known.has_device) TellNarrowerTypes(compared);
   TellPoorAlignment(model, compared);
   TellScatter(compared);
-  return {};
 }
 
 // Of each run that computes in a narrower type than another: where that does not pay, held against the widest.
@@ -174,8 +190,9 @@ Result<RunProfile> StoredRun(const Asked& asked, const ComparedModel& model) {
 // tells any has.
 class Bindings {
  public:
-  static Result<Bindings> Make(const RunComparisonOptions& options, const std::vector<ComparedRun>& runs) {
-    Bindings bindings(options);
+  static Result<Bindings> Make(const RunComparisonOptions& options, const std::vector<ComparedRun>& runs,
+                               Anonymizer& anonymizer) {
+    Bindings bindings(options, anonymizer);
     for (const ComparedRun& compared : runs)
       if (bindings.first_ == nullptr && !compared.run.dims.empty()) bindings.first_ = &compared;
     INFIMUM_ASSIGN_OR_RETURN(bindings.inputs_, ReadModelInputs(options.model));
@@ -192,20 +209,23 @@ class Bindings {
     }
     if (Dims shown = DimsOfRun(inputs_, compared.run, dims); !shown.empty()) {
       compared.remarks.push_back(fmt::format(
-          "the profile does not tell its dimensions: taken as {}, by the shapes of its layers", DimsText(shown)));
+          "the profile does not tell its dimensions: taken as {}, by the shapes of its layers", Text(shown)));
       dims.merge(std::move(shown));
     } else if (dims.empty() && first_ != nullptr) {
       dims = first_->run.dims;
       compared.remarks.push_back(fmt::format("the profile does not tell its dimensions: taken as {}, as {} had them",
-                                             DimsText(dims), first_->name));
+                                             Text(dims), first_->name));
     }
     return dims;
   }
 
  private:
-  explicit Bindings(const RunComparisonOptions& options) : options_(options) {}
+  Bindings(const RunComparisonOptions& options, Anonymizer& anonymizer) : options_(options), anonymizer_(anonymizer) {}
+
+  std::string Text(const Dims& dims) const { return DimsText(options_.anonymize ? anonymizer_.Renamed(dims) : dims); }
 
   const RunComparisonOptions& options_;
+  Anonymizer& anonymizer_;
   const ComparedRun* first_ = nullptr;
   std::vector<DeclaredInput> inputs_;
 };
@@ -228,15 +248,6 @@ Result<std::size_t> FindModel(const RunComparisonOptions& options, Dims dims, co
                     compared.source, DimsText(dims), DimsText(models.front().dims))};
   models.push_back({std::move(dims), std::move(under->graph), under->selected});
   return models.size() - 1;
-}
-
-// What each is called: by its file's own name where no other has the same.
-void NameRuns(std::vector<ComparedRun>& runs) {
-  for (ComparedRun& compared : runs) compared.name = ColumnOf(compared.source);
-  std::map<std::string, std::size_t> count;
-  for (const ComparedRun& compared : runs) ++count[compared.name];
-  for (ComparedRun& compared : runs)
-    if (count[compared.name] > 1) compared.name = compared.source;
 }
 
 // Of each run the overrides that are about it; an error where one is about none.
@@ -273,7 +284,7 @@ Result<RunComparison> CompareRuns(const RunComparisonOptions& options, std::vect
     if (compared.run.layers.empty())
       return Error{named.source + ": it shows no layers, operators or kernels to hold against a model"};
   }
-  NameRuns(comparison.runs);
+  NameRuns(options.anonymize, comparison.runs);
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(
       const std::unique_ptr<Store> store,
@@ -281,22 +292,37 @@ Result<RunComparison> CompareRuns(const RunComparisonOptions& options, std::vect
   const Asked asked{options, installation, *store};
   if (profiles.empty()) {
     ComparedRun compared;
-    compared.source = compared.name = ShownAddress(options.database);
+    compared.source = ShownAddress(options.database);
+    compared.name = options.anonymize ? "run-1" : compared.source;
     INFIMUM_ASSIGN_OR_RETURN(compared.model, FindModel(options, options.dims, compared, comparison.models));
     INFIMUM_ASSIGN_OR_RETURN(compared.run, StoredRun(asked, comparison.models.front()));
     if (compared.run.layers.empty())
       return Error{compared.source + ": its run of this model has no layers to hold against it"};
     comparison.runs.push_back(std::move(compared));
   }
-  INFIMUM_ASSIGN_OR_RETURN(const Bindings bindings, Bindings::Make(options, comparison.runs));
+  NumberFiles(comparison.runs);
+  Anonymizer anonymizer;
+  INFIMUM_ASSIGN_OR_RETURN(const Bindings bindings, Bindings::Make(options, comparison.runs, anonymizer));
   for (ComparedRun& compared : comparison.runs) {
     INFIMUM_ASSIGN_OR_RETURN(Dims dims, bindings.Of(compared));
     INFIMUM_ASSIGN_OR_RETURN(compared.model, FindModel(options, std::move(dims), compared, comparison.models));
   }
   INFIMUM_ASSIGN_OR_RETURN(auto overrides, ShareOverrides(options.overrides, comparison.runs));
+  std::vector<AlignedRun> aligned(comparison.runs.size());
   for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
     ComparedRun& compared = comparison.runs[i];
-    INFIMUM_RETURN_IF_ERROR(Compare(asked, comparison.models[compared.model], std::move(overrides[i]), compared));
+    INFIMUM_ASSIGN_OR_RETURN(aligned[i],
+                             AlignWithBound(asked, comparison.models[compared.model], overrides[i], compared));
+  }
+  RunComparisonOptions shown = options;  // what commands are made of
+  if (options.anonymize) {
+    RemoveNames(anonymizer, comparison);
+    shown.model = "MODEL";
+    shown.database = "DB";
+  }
+  for (std::size_t i = 0; i < comparison.runs.size(); ++i) {
+    ComparedRun& compared = comparison.runs[i];
+    Account(shown, comparison.models[compared.model], std::move(aligned[i]), compared);
   }
   ComparePrecisions(comparison.models, comparison.runs);
   return comparison;
@@ -304,7 +330,8 @@ Result<RunComparison> CompareRuns(const RunComparisonOptions& options, std::vect
 
 ModelAccount AccountOf(const RunComparison& comparison, const RunComparisonOptions& options) {
   ModelAccount account;
-  account.model = options.model.stem().string();
+  account.model = options.anonymize ? "model" : options.model.stem().string();
+  const std::string database = options.anonymize ? "DB" : ShownAddress(options.database);
   std::vector<NamedRun> columns;
   for (const ComparedRun& compared : comparison.runs) {
     const Selection& selection = compared.selection;
@@ -326,9 +353,7 @@ ModelAccount AccountOf(const RunComparison& comparison, const RunComparisonOptio
     run.remarks = compared.remarks;
     for (const std::string& warning : compared.run.warnings) run.remarks.push_back(warning);
     const bool is_here = options.device.empty() && compared.device.kind == DeviceKind::kCpu;
-    AddCommands(is_here
-                    ? std::optional(BenchOptions(selection, ShownAddress(options.database), options.campaign.backend))
-                    : std::nullopt,
+    AddCommands(is_here ? std::optional(BenchOptions(selection, database, options.campaign.backend)) : std::nullopt,
                 selection.contract, run.findings);
     account.runs.push_back(std::move(run));
     columns.push_back({compared.name, &compared.run, &compared.waterfall.rows});

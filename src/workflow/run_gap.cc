@@ -42,10 +42,4 @@ RunGap MakeGap(const ModelGraph& graph, const Bracket& bracket, const RunProfile
   return gap;
 }
 
-Result<RunGap> GapOf(const ModelAsItIs& model, const RunProfile& run, bool is_alike, MeasurementSource& source,
-                     std::span<const AlignmentOverride> overrides) {
-  INFIMUM_ASSIGN_OR_RETURN(AlignedForGap aligned, AlignForGap(model, run, source, overrides));
-  return MakeGap(model.graph, model.bracket, run, std::move(aligned), is_alike);
-}
-
 }  // namespace infimum

@@ -26,18 +26,14 @@ struct AlignedForGap {
   std::optional<Bracket> as_run;
 };
 
-// An error only where an override names what is not there.
+// Asks `source` once more where the run computes in wider arithmetic than the bracket's contract has it. An error only
+// where an override names what is not there.
 Result<AlignedForGap> AlignForGap(const ModelAsItIs& model, const RunProfile& run, MeasurementSource& source,
                                   std::span<const AlignmentOverride> overrides = {});
 
 // The other half, whose texts have the names that graph, bracket and run have by now: layers stand where they stood.
+// `is_alike`: as far as is known, the run is of what the bracket is of (RunFacts::is_alike).
 RunGap MakeGap(const ModelGraph& graph, const Bracket& bracket, const RunProfile& run, AlignedForGap aligned,
                bool is_alike);
-
-// Both. `is_alike`: as far as is known, the run is of what the bracket is of (RunFacts::is_alike).
-// Asks `source` once more where the run computes in wider arithmetic than the bracket's contract has it. An error only
-// where an override names what is not there.
-Result<RunGap> GapOf(const ModelAsItIs& model, const RunProfile& run, bool is_alike, MeasurementSource& source,
-                     std::span<const AlignmentOverride> overrides = {});
 
 }  // namespace infimum

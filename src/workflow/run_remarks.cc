@@ -76,9 +76,9 @@ double ConflictingShare(const ModelGraph& graph, const RunProfile& run, const Al
 
 }  // namespace
 
-void TellDifferences(const ComparedModel& model, ComparedRun& compared) {
+void TellDifferences(ComparedRun& compared) {
   const RunProfile& run = compared.run;
-  if (!run.model_sha256.empty() && !model.graph.sha256.empty() && run.model_sha256 != model.graph.sha256)
+  if (compared.is_of_another_file)
     AddDifference(
         "the run is of another file than this model, by its SHA-256: its layers are matched by their names and shapes",
         compared);
@@ -152,8 +152,8 @@ void TellPoorAlignment(const ComparedModel& model, ComparedRun& compared) {
   compared.remarks.insert(compared.remarks.end(), alignment.remarks.begin(), alignment.remarks.end());
   const Latency meant = alignment.measured - alignment.own;
   // Of another file it is said that its layers are matched as well as they can be.
-  const bool is_other = !compared.run.model_sha256.empty() && compared.run.model_sha256 != graph.sha256;
-  if (is_other || !alignment.remarks.empty() || meant.count() <= 0 || alignment.unmatched < meant * (1 - kLeastAligned))
+  if (compared.is_of_another_file || !alignment.remarks.empty() || meant.count() <= 0 ||
+      alignment.unmatched < meant * (1 - kLeastAligned))
     return;
   std::string text = fmt::format(
       "only {:.0f} % of the layers' time could be matched with this model: is it the one that ran, "

@@ -10,7 +10,7 @@ namespace infimum {
 
 // The bound's device, threads and contract are known by now, what the run took is not yet: fills
 // ComparedRun::differences.
-void TellDifferences(const ComparedModel& model, ComparedRun& compared);
+void TellDifferences(ComparedRun& compared);
 
 // What the bound lacks: fills ComparedRun::lacking.
 void TellWhatIsMissing(const RunComparisonOptions& options, const ComparedModel& model, ComparedRun& compared);

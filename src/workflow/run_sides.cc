@@ -189,6 +189,10 @@ void AddConditions(const RunComparison& comparison, ComparisonReport& report) {
   for (std::size_t run = 1; run < comparison.runs.size(); ++run) {
     const ComparedRun& compared = comparison.runs[run];
     std::vector<std::string> differences = DifferencesOf(compared.run, baseline.run);
+    // Without names it has no sums of files either.
+    const bool has_sums = !compared.run.model_sha256.empty() && !baseline.run.model_sha256.empty();
+    if (!has_sums && compared.file != 0 && baseline.file != 0 && compared.file != baseline.file)
+      differences.insert(differences.begin(), "is of another model file");
     if (compared.model != baseline.model)
       differences.push_back(fmt::format("has {} instead of {}", DimsText(comparison.models[compared.model].dims),
                                         DimsText(comparison.models[baseline.model].dims)));
@@ -244,6 +248,7 @@ Status FillFromRuns(const SideReportOptions& options, ComparisonReport& report) 
   if (!options.devices.empty()) asked.device = options.devices.front();
   asked.campaign = options.campaign;
   asked.contract = options.contract;
+  asked.anonymize = options.anonymize;
   const std::vector<std::filesystem::path> files(options.runs.begin(), options.runs.end());
   std::vector<NamedProfile> profiles;
   if (!files.empty()) {

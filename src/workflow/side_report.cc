@@ -1,6 +1,5 @@
 #include "infimum/workflow/side_report.h"
 
-#include "infimum/workflow/analysis.h"
 #include "infimum/workflow/installation.h"
 #include "src/workflow/bound_sides.h"
 #include "src/workflow/run_sides.h"
@@ -10,7 +9,6 @@ namespace infimum {
 Result<ComparisonReport> MakeSideReport(const SideReportOptions& options) {
   ComparisonReport report;
   report.axis = options.axis;
-  report.generated_at = UtcNow();
   report.infimum_version = std::string(InfimumVersion());
   if (IsOfRuns(options.axis)) {
     INFIMUM_RETURN_IF_ERROR(FillFromRuns(options, report));

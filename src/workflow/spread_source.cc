@@ -1,5 +1,7 @@
 #include "src/workflow/spread_source.h"
 
+#include <algorithm>
+
 #include "infimum/measurement/verdict.h"
 
 namespace infimum {
@@ -7,9 +9,11 @@ namespace infimum {
 Result<std::vector<Measurement>> SpreadSource::Find(std::span<const WorkloadKey> workloads,
                                                     const Selection& selection) {
   INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> rows, source_.Find(workloads, selection));
-  for (const Measurement& row : rows)
+  for (const Measurement& row : rows) {
+    newest_ = std::max(newest_, row.measured_at);
     if (row.outcome == Outcome::kMeasured && RatioOf(row.repetitions, row.repetitions))
       known_.insert({row.workload, row.candidate.name()});
+  }
   return rows;
 }
 

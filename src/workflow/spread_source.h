@@ -1,5 +1,6 @@
-// A source that remembers of which rows a spread is known: those of two repetitions, or of six samples in their only
-// one. Measurements of other programs are often one number, and an interval made of it says nothing about noise.
+// A source that remembers of what it hands out when the newest row was measured, and of which rows a spread is known:
+// those of two repetitions, or of six samples in their only one. Measurements of other programs are often one number,
+// and an interval made of it says nothing about noise.
 #pragma once
 
 #include <set>
@@ -23,9 +24,13 @@ class SpreadSource : public MeasurementSource {
     return known_.contains({workload, candidate});
   }
 
+  // UTC, of all rows that were handed out; empty where there were none.
+  const std::string& newest() const { return newest_; }
+
  private:
   MeasurementSource& source_;
   std::set<std::pair<WorkloadKey, std::string>> known_;
+  std::string newest_;
 };
 
 }  // namespace infimum

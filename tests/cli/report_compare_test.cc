@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "tests/cli/compare_with_bound.h"
 
@@ -143,6 +145,40 @@ TEST_F(ReportCompare, IsWrittenInEveryForm) {
   const Ended wrong = Report({"--run", before, "--run", after, "-o", "c.pdf"});
   EXPECT_EQ(wrong.exit_code, 1);
   EXPECT_THAT(wrong.errors, HasSubstr("a report is written as .html, .md, .json or .csv"));
+}
+
+// No clock is read: the same data make the same bytes a second later.
+TEST_F(ReportCompare, MadeTwiceItIsTheSameBytes) {
+  const Ended half =
+      program_.Infimum({"analyze", model_, "--backend", "fake", "--framework", "none", "--contract", "f16"});
+  ASSERT_EQ(half.exit_code, 0) << half.errors;
+  const std::string before = WriteRun("before.json", "", 0, 0), after = WriteRun("after.json", FirstLayer(), 50, 0);
+  const std::vector<std::vector<std::string>> asked = {
+      {"--by", "contract", "--contract", "strict-f32", "--contract", "f16"}, {"--run", before, "--run", after}};
+  const auto write_all = [&] {
+    std::vector<std::string> texts;
+    for (const std::vector<std::string>& sides : asked) {
+      for (const char* form : {"c.html", "c.md", "c.json", "c.csv"}) {
+        std::vector<std::string> arguments = sides;
+        arguments.insert(arguments.end(), {"-o", form});
+        const Ended ended = Report(arguments);
+        EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+        texts.push_back(program_.Read(form));
+      }
+    }
+    return texts;
+  };
+  const std::vector<std::string> texts = write_all();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  EXPECT_EQ(write_all(), texts);
+  const Json bounds = Json::parse(texts[2]), runs = Json::parse(texts[6]);
+  ASSERT_TRUE(bounds["data_as_of"].is_string());
+  const std::string data = "Data of " + bounds["data_as_of"].get<std::string>();
+  EXPECT_THAT(texts[0], HasSubstr(data + ". Written by infimum "));
+  EXPECT_THAT(texts[1], HasSubstr(data + ", by infimum "));
+  EXPECT_TRUE(runs["data_as_of"].is_null());  // files of runs do not tell
+  EXPECT_THAT(texts[4], Not(HasSubstr("Data of ")));
+  EXPECT_THAT(texts[5], HasSubstr("\nWritten by infimum "));
 }
 
 TEST_F(ReportCompare, OfTheStoreItTakesTheDevicesThatAreThere) {

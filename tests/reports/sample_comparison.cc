@@ -19,7 +19,7 @@ SideTime Time(double microseconds, bool has_spread = true) {
 ComparisonReport SampleComparison(ComparisonAxis axis, std::size_t more_layers) {
   ComparisonReport report;
   report.axis = axis;
-  report.generated_at = "2026-11-23T12:00:00Z";
+  if (!IsOfRuns(axis)) report.data_as_of = "2026-11-23T12:00:00Z";
   report.infimum_version = "0.0.0";
   report.quantity = IsOfRuns(axis) ? "end to end" : "sequential bound";
   struct Given {

@@ -46,6 +46,31 @@ TEST(Anonymizer, AModelKeepsItsShapesAndOperators) {
   for (const Value& value : graph.values) EXPECT_EQ(value.name.find("secret"), std::string::npos);
 }
 
+// What a contract adds stands between, and what several models call alike is not one layer.
+TEST(Anonymizer, ALayerKeepsItsNameInEveryGraphOfItsModel) {
+  const auto made = [](bool has_more) {
+    GraphBuilder model;
+    ValueId y = model.Input("x", {8, 10});
+    if (has_more) y = model.Unary("secret/more", PointwiseKind::kRelu, y);
+    for (const char* name : {"secret/first", "secret/second"}) y = model.Unary(name, PointwiseKind::kRelu, y);
+    model.Output(y);
+    return model.Take();
+  };
+  ModelGraph one = made(false), more = made(true), other = made(true);
+  Anonymizer anonymizer;
+  anonymizer.Rename(one, "model-1");
+  anonymizer.Rename(more, "model-1");
+  anonymizer.Rename(other, "model-2");
+  const std::string op = one.layers[0].op;
+  EXPECT_EQ(one.layers[0].name, op + "-1");
+  EXPECT_EQ(one.layers[1].name, op + "-2");
+  EXPECT_EQ(more.layers[0].name, op + "-3");
+  EXPECT_EQ(more.layers[1].name, op + "-1");
+  EXPECT_EQ(more.layers[2].name, op + "-2");
+  EXPECT_EQ(other.layers[0].name, op + "-1");
+  EXPECT_EQ(other.name, "model-2");
+}
+
 // A body captures values of the graph around it by their names.
 TEST(Anonymizer, WhatABodyCapturesIsStillWhatItCaptured) {
   GraphBuilder outer, inner;

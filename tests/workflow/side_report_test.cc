@@ -12,6 +12,7 @@
 #include "infimum/onnx/read_model.h"
 #include "infimum/workflow/model_variant.h"
 #include "src/workflow/temporary_folder.h"
+#include "tests/support/marker.h"
 #include "tests/support/random_graph.h"
 
 namespace infimum {
@@ -27,6 +28,22 @@ using ::testing::SizeIs;
 struct Times {
   double convolution = 1, pointwise = 1, matmul = 1;
 };
+
+// Of which every name has the marker.
+constexpr const char* kMarked = R"(<ir_version: 8, opset_import: ["" : 17, "xyzzyplugh.ops" : 1]>
+      Xyzzyplugh (float[Xyzzyplugh_batch, 8, 16, 16] Xyzzyplugh_x)
+        => (float[Xyzzyplugh_batch, 10] Xyzzyplugh_y, float[Xyzzyplugh_batch, 10] Xyzzyplugh_z)
+      <int64[4] Xyzzyplugh_ws = {8, 8, 3, 3}, int64[2] Xyzzyplugh_ms = {2048, 10}, int64[2] Xyzzyplugh_fs = {0, -1}> {
+        Xyzzyplugh_w = ConstantOfShape <value: tensor = float[1] {0.1}> (Xyzzyplugh_ws)
+        Xyzzyplugh_m = ConstantOfShape <value: tensor = float[1] {0.1}> (Xyzzyplugh_ms)
+        [z_Xyzzyplugh_conv] Xyzzyplugh_a = Conv <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (Xyzzyplugh_x, Xyzzyplugh_w)
+        [Xyzzyplugh_cast] Xyzzyplugh_h = Cast <to = 10> (Xyzzyplugh_a)
+        [Xyzzyplugh_back] Xyzzyplugh_b = Cast <to = 1> (Xyzzyplugh_h)
+        [a_Xyzzyplugh_relu] Xyzzyplugh_d = Relu (Xyzzyplugh_b)
+        [Xyzzyplugh_flat] Xyzzyplugh_e = Reshape (Xyzzyplugh_d, Xyzzyplugh_fs)
+        [Xyzzyplugh_fc] Xyzzyplugh_y = MatMul (Xyzzyplugh_e, Xyzzyplugh_m)
+        [Xyzzyplugh_blend] Xyzzyplugh_z = xyzzyplugh.ops.XyzzyplughBlend (Xyzzyplugh_y)
+      })";
 
 class SideReport : public ::testing::Test {
  protected:
@@ -71,7 +88,7 @@ class SideReport : public ::testing::Test {
   // Rows of every layer but those that take nothing here, each of three repetitions, or of one number.
   void Add(const Device& device, const std::string& cudnn, const Times& times, bool has_spread = true,
            std::optional<NumericContract> contract = {}) {
-    const Result<ModelUnder> under = ReadModelUnder(options_.models.front(), {}, contract);
+    const Result<ModelUnder> under = ReadModelUnder(options_.models.front(), options_.dims, contract);
     ASSERT_TRUE(under.ok()) << under.error().message;
     Environment environment;
     environment.libraries = {{"cudnn", cudnn}, {"cublas", "10.1"}};
@@ -87,9 +104,10 @@ class SideReport : public ::testing::Test {
       if (has_spread) medians = {Latency(time), Latency(time * 1.001), Latency(time * 1.002)};
       Measurement row = testing::MeasuredRow(KeyOf(*layer.workload), "best", medians);
       if (!has_spread) row.repetitions.front().samples.clear();
-      row.candidate.library = "cudnn";
+      row.candidate.library = library_;
       row.device = device.Key();
       row.environment = environment.Key();
+      row.measured_at = measured_at_;
       row.contract = under->selected.value_or(NativeContract(*layer.workload));
       rows.push_back(std::move(row));
     }
@@ -117,6 +135,8 @@ class SideReport : public ::testing::Test {
 
   std::optional<TemporaryFolder> folder_;
   SideReportOptions options_;
+  std::string library_ = "cudnn";                     // of the candidates of rows that are added
+  std::string measured_at_ = "2026-11-21T10:47:44Z";  // of rows that are added
 };
 
 // Question 9: which generation, by which layers, and where the order is another.
@@ -141,6 +161,17 @@ TEST_F(SideReport, DevicesStandByYearWithTheClassInWhichTheOrderIsAnother) {
   EXPECT_NEAR(change.lost.count(), 60, 1);
   EXPECT_THAT(report.gaps, IsEmpty());
   EXPECT_THAT(ComparisonHeadline(report), HasSubstr("of 3 devices Young is the fastest"));
+}
+
+TEST_F(SideReport, ItsDataAreAsOldAsTheNewestRow) {
+  const Device old = MakeDevice("Old", "Kepler"), young = MakeDevice("Young", "Volta");
+  measured_at_ = "2026-11-21T10:47:44Z";
+  Add(old, "7.6.4", {});
+  measured_at_ = "2026-11-20T23:59:59Z";
+  Add(young, "7.6.4", {.convolution = 0.5});
+  EXPECT_EQ(Make().data_as_of, "2026-11-21T10:47:44Z");
+  EXPECT_EQ(DataAsOf(Make()), "Data of 2026-11-21T10:47:44Z");
+  EXPECT_EQ(ComparisonJson(Make()), ComparisonJson(Make()));
 }
 
 // Question 8: what gets slower for my models with the newer library.
@@ -236,6 +267,44 @@ TEST_F(SideReport, ADimensionThatNoModelHasIsAnError) {
   options_.models.push_back(options_.models.front());
   options_.dims = {{"batch", 2}};
   EXPECT_THAT(ErrorOf(), HasSubstr("--dim batch=2: none of the models has such a dimension"));
+}
+
+// A cast that only one contract has moves the layers behind it: they keep their names.
+TEST_F(SideReport, WithoutNamesItsNumbersAreTheSameOnEveryAxisOfBounds) {
+  const Device old = MakeDevice("Old", "Kepler"), young = MakeDevice("Young", "Volta");
+  options_.models = {Write("Xyzzyplugh.onnx", kMarked), Write("Xyzzyplugh2.onnx", kMarked)};
+  options_.dims = {{"Xyzzyplugh_batch", 2}};
+  library_ = "Xyzzyplughlib";
+  Add(old, "7.6.4", {.convolution = 8, .pointwise = 4, .matmul = 0});
+  library_ = "cudnn";
+  Add(young, "7.6.4", {});
+  Add(young, "7.10.0", {.convolution = 0.5, .pointwise = 1.5, .matmul = 1.01});
+  Add(young, "7.6.4", {.convolution = 0.4, .pointwise = 1, .matmul = 2}, true, NumericContract::kF16);
+  for (const ComparisonAxis axis : {ComparisonAxis::kDevice, ComparisonAxis::kLibrary, ComparisonAxis::kContract}) {
+    SCOPED_TRACE(Name(axis));
+    options_.axis = axis;
+    options_.devices =
+        axis == ComparisonAxis::kDevice ? std::vector<std::string>{"Old", "Young"} : std::vector<std::string>{"Young"};
+    options_.libraries = {};
+    if (axis == ComparisonAxis::kLibrary) options_.libraries = {"cudnn"};
+    options_.anonymize = false;
+    const ComparisonReport plain = Make();
+    options_.anonymize = true;
+    const ComparisonReport report = Make();
+    EXPECT_EQ(testing::Numbers(ComparisonJson(report)), testing::Numbers(ComparisonJson(plain)));
+    EXPECT_EQ(Labels(report), Labels(plain));
+    const auto forms = [](const ComparisonReport& made) {
+      return std::vector{ComparisonJson(made),    ComparisonCsv(made),  ComparisonMarkdown(made),
+                         ComparisonText(made, 0), ComparisonPage(made), ComparisonHeadline(made)};
+    };
+    for (const std::string& text : forms(report)) EXPECT_THAT(testing::TracesOfTheMarker(text), IsEmpty());
+    EXPECT_FALSE(testing::TracesOfTheMarker(ComparisonCsv(plain)).empty()) << "nothing is tested";
+    EXPECT_EQ(report.comparison.models[1].name, "model-2");
+    if (axis != ComparisonAxis::kDevice) continue;
+    ASSERT_THAT(report.gaps, ::testing::Not(IsEmpty()));
+    EXPECT_THAT(ComparisonCsv(report), HasSubstr("other/candidate-1"));
+    EXPECT_EQ(report.gaps[0].command, "infimum plan MODEL --dim dim-1=2 --db DB --device Old -o plan.txt");
+  }
 }
 
 }  // namespace

@@ -56,18 +56,23 @@ struct SideGap {
 
 struct ComparisonReport {
   ComparisonAxis axis = ComparisonAxis::kDevice;
-  std::string generated_at;
+  // When the newest of the rows behind the sides was measured; empty of runs, which do not tell. No clock is read, so
+  // that a report made again of the same data is the same bytes.
+  std::string data_as_of;
   std::string infimum_version;
   std::string quantity;  // what the totals are: "sequential bound", "end to end"
   std::vector<ReportSide> sides;
   SideComparison comparison;
   std::optional<NodeTable> nodes;  // of runs
   std::vector<SideGap> gaps;
+  std::vector<std::string> cautions;  // what may be behind the differences beside what the sides are
   std::vector<std::string> remarks;
 };
 
 // The answer in one sentence.
 std::string ComparisonHeadline(const ComparisonReport& report);
+// "Data of 2026-11-21T10:47:44Z"; empty where that is not known.
+std::string DataAsOf(const ComparisonReport& report);
 // "resnet50 by device"
 std::string ComparisonTitle(const ComparisonReport& report);
 

@@ -32,6 +32,9 @@ struct RunComparisonOptions {
   // What a person says of the alignment: it holds for each run that has these layers, and one of them must.
   std::vector<AlignmentOverride> overrides;
   std::string framework = "onnxruntime";  // whose runs the store is asked for where none is given
+  // Nothing in the comparison, or in an account of it, names model, layers, values, dimensions, files or store; runs
+  // are run-1, run-2. Shapes, times, devices and known engines stay. Errors still say which file they are about.
+  bool anonymize = false;
 };
 
 // The model with its symbolic dimensions bound as a run had them.
@@ -46,6 +49,8 @@ struct ComparedRun {
   std::string name;       // its last part, where no other run has the same
   std::size_t model = 0;  // of RunComparison::models
   RunProfile run;
+  std::size_t file = 0;  // runs of one model file have the same number, 0 is of those that do not tell their file
+  bool is_of_another_file = false;  // than the model, by its SHA-256
   Device device;
   Selection selection;
   bool threads_are_assumed = false;  // nobody said on how many it ran, and that matters: selection.threads is a guess

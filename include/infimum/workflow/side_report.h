@@ -33,6 +33,7 @@ struct SideReportOptions {
   std::vector<std::string> frameworks;      // then of each of these the fastest run that the store has of the model
   CampaignOptions campaign;
   double threshold = 0.05;
+  bool anonymize = false;  // without a name that the owner of models and runs gave; errors still have them
 };
 
 // An error where there are not two sides to compare.
