@@ -168,6 +168,16 @@ class Maker {
     return std::max(Quantile(outside, 0.5), Latency(0));
   }
 
+  // Whether most of what a row takes at best was not measured but told from its bytes.
+  bool IsMostlyEstimated(const ComparedRow& row) const {
+    Latency estimated{0};
+    for (const LayerId layer : row.layers) {
+      const LayerLatency& latency = in_.bracket.layers[layer.index()];
+      if (latency.status == LatencyStatus::kEstimated) estimated += latency.latency.value_or(Latency(0));
+    }
+    return estimated > 0.5 * *row.best;
+  }
+
   // Row by row what the engine takes above the best that is known for the same layers.
   void AddRows() {
     const double in_context = waterfall_.in_context;
@@ -185,6 +195,10 @@ class Maker {
         matched_ += row.measured.value_or(Latency(0));
       } else if (!row.best) {
         steps_.Add(GapCause::kUnexplained, "without a bound: " + NameOf(row), row.measured.value_or(Latency(0)), {r});
+      } else if (row.measured && IsMostlyEstimated(row)) {
+        // An estimate by bytes shows no kernel that would be faster.
+        steps_.Add(GapCause::kUnexplained, "no kernel was measured for: " + NameOf(row),
+                   *row.measured - in_context * *row.best, {r});
       } else if (!row.measured) {
         steps_.Add(GapCause::kUnexplained, "not in the profile: " + NameOf(row), -in_context * *row.best, {r});
       } else if (!waterfall_.is_wider[r]) {

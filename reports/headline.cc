@@ -34,7 +34,10 @@ std::string FloorPhrase(Latency measured, Latency floor) {
                      PercentText((measured - floor) / measured), FormatLatency(measured - floor));
 }
 
-std::string GapPhrase(Latency measured, Latency bound, bool missing) {
+std::string GapPhrase(const ReportModel& report, Latency bound) {
+  const Latency measured = report.run->latency;
+  if (!PromisesGains(report)) return "how much could be won is not known before more of its layers are measured";
+  const bool missing = report.coverage.missing > 0;
   double share = (measured - bound) / measured;
   if (share < -0.005) {
     return fmt::format("the run is {} faster than that: a kernel is missing from our candidates", PercentText(-share));
@@ -51,12 +54,12 @@ std::string Headline(const ReportModel& report) {
   const Bound* bound = MainBound(report);
   std::string text;
   if (report.run && bound != nullptr) {
-    const bool below_floor = bound->latency < report.floor.latency && report.floor.latency < report.run->latency;
-    text =
-        fmt::format("{} runs in {} on {} {}; {}{}.", name, FormatLatency(report.run->latency),
-                    ValidUtf8(report.run->framework), ValidUtf8(report.run->version), BoundPhrase(report, *bound),
-                    below_floor ? " " + FloorPhrase(report.run->latency, report.floor.latency)
-                                : ": " + GapPhrase(report.run->latency, bound->latency, report.coverage.missing > 0));
+    const bool below_floor =
+        PromisesGains(report) && bound->latency < report.floor.latency && report.floor.latency < report.run->latency;
+    text = fmt::format("{} runs in {} on {} {}; {}{}.", name, FormatLatency(report.run->latency),
+                       ValidUtf8(report.run->framework), ValidUtf8(report.run->version), BoundPhrase(report, *bound),
+                       below_floor ? " " + FloorPhrase(report.run->latency, report.floor.latency)
+                                   : ": " + GapPhrase(report, bound->latency));
   } else if (report.run) {
     text = fmt::format("{} runs in {} on {} {}.", name, FormatLatency(report.run->latency),
                        ValidUtf8(report.run->framework), ValidUtf8(report.run->version));

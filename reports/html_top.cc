@@ -123,7 +123,7 @@ std::string TilesHtml(const ReportModel& report) {
                 (has_spread ? ", typically " + IntervalText(bound->interval) : std::string()),
             html);
   }
-  if (report.run && bound != nullptr) AddWinTile(report, *bound, html);
+  if (report.run && bound != nullptr && PromisesGains(report)) AddWinTile(report, *bound, html);
   if (report.floor.latency.count() > 0)
     AddTile("floor", "Floor", FormatLatency(report.floor.latency), "by " + report.floor.decided_by, html);
   AddTile(is_whole ? "bound" : "missing", "Coverage", PercentText(report.coverage.measured),

@@ -39,6 +39,8 @@ std::string DataAsOf(const ReportModel& report) {
   return report.data_as_of.empty() ? "No measurements" : "Data of " + report.data_as_of;
 }
 
+bool PromisesGains(const ReportModel& report) { return report.coverage.measured > 0.5; }
+
 std::string ReproductionCommand(std::string_view config, std::string_view options) {
   std::string command = "infimum bench --layer " + ShellQuoted(ValidUtf8(config));
   if (!options.empty()) command += " " + std::string(options);

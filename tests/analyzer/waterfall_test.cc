@@ -139,6 +139,21 @@ TEST_F(BuiltWaterfall, WorkThatNothingIsKnownOfIsUnexplainedAndNamed) {
   EXPECT_EQ(waterfall.Find(GapCause::kUnexplained)->parts.at(0).name, "matched with no layer: mystery");
 }
 
+// An estimate by bytes is no kernel that could run in its place.
+TEST_F(BuiltWaterfall, AgainstAnEstimateNoKernelIsSlower) {
+  run.layers[5].samples = {Latency(30 + 45)};
+  Result<Bracket> computed = ComputeBracket(graph, source, testing::TestSelection(2));
+  ASSERT_TRUE(computed.ok());
+  for (std::size_t i = 0; i < graph.layers.size(); ++i)
+    if (graph.layers[i].name == "fc2") computed->layers[i].status = LatencyStatus::kEstimated;
+  const Alignment alignment = AlignRun(graph, run);
+  const Waterfall waterfall = MakeWaterfall({graph, *computed, run, alignment});
+  EXPECT_EQ(waterfall.Find(GapCause::kAlgorithmRegret), nullptr);
+  ASSERT_NE(waterfall.Find(GapCause::kUnexplained), nullptr);
+  EXPECT_EQ(waterfall.Find(GapCause::kUnexplained)->parts.at(0).name, "no kernel was measured for: fc2");
+  EXPECT_NEAR(waterfall.Find(GapCause::kUnexplained)->parts.at(0).latency.count(), 45, 1e-6);
+}
+
 TEST_F(BuiltWaterfall, ALayerThatTheProfileDoesNotShowIsUnexplained) {
   run.layers.erase(run.layers.begin() + 5);
   const Waterfall waterfall = Account();

@@ -213,6 +213,9 @@ const Bound* MainBound(const ReportModel& report);
 // "Data of 2026-11-21T10:47:44Z", or that there are none.
 std::string DataAsOf(const ReportModel& report);
 
+// Whether enough of the bound was measured that a run above it could be said to lose time: most of the work.
+bool PromisesGains(const ReportModel& report);
+
 // "infimum bench --layer '<config>'", quoted for a POSIX shell.
 // `options` are those that lead to the report's own store and threads, each ready for the shell.
 std::string ReproductionCommand(std::string_view config, std::string_view options = "");
