@@ -12,6 +12,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using Json = nlohmann::json;
 
 class AnonymizeComparison : public MarkedModel {
@@ -22,7 +23,8 @@ class AnonymizeComparison : public MarkedModel {
     MeasureAndImport();
     Run({"analyze"}, {"--framework", "none", "--budget", "60s", "--report", "half.json", "--contract", "f16"});
     Json run = Json::parse(program_.Read("Xyzzyplugh/run.json"));
-    for (Json& layer : run["layers"]) layer["output_tensors"] = {{{"dtype", "f32"}, {"dims", {2, 32, 32, 32}}}};
+    for (std::size_t i = 0; i < run["layers"].size(); ++i)
+      run["layers"][i]["input_tensors"] = {{{"dtype", "f32"}, {"dims", {i + 2, 16}}}};
     run["model_sha256"] = std::string(64, 'a');
     before_ = program_.Write("Xyzzyplugh/Xyzzyplugh_before.json", run.dump());
     run["framework"] = "xyzzyplughrt";
@@ -31,6 +33,9 @@ class AnonymizeComparison : public MarkedModel {
     run["contract"] = "f16";
     run["layers"][0]["samples_us"] = {9000};
     run["layers"][1]["algorithm"] = "";
+    // Its layers do not stand where they stood: only by their names it is seen that they read the same shapes.
+    run["layers"].insert(run["layers"].begin(),
+                         Json{{"name", "reorder Xyzzyplugh_x"}, {"op", "ReorderInput"}, {"samples_us", {10}}});
     for (Json& repetition : run["end_to_end"])
       repetition["samples_us"][0] = repetition["samples_us"][0].get<double>() * 3;
     after_ = program_.Write("Xyzzyplugh/Xyzzyplugh_after.json", run.dump());
@@ -96,7 +101,9 @@ TEST_F(AnonymizeComparison, NoWriterSaysANameOfRunsBeforeAndAfter) {
   EXPECT_EQ(report["sides"][1]["framework"], "engine");
   EXPECT_EQ(report["sides"][1]["environment"], "1 thread, dim-1=2");
   EXPECT_EQ(report["sides"][1]["against_baseline"]["verdict"], "slower");
-  EXPECT_THAT(report["remarks"].get<std::vector<std::string>>(), Contains(HasSubstr("is of another model file")));
+  const std::vector<std::string> remarks = report["remarks"];
+  EXPECT_THAT(remarks, Contains(HasSubstr("is of another model file")));
+  EXPECT_THAT(remarks, Not(Contains(HasSubstr("read other shapes"))));
 }
 
 TEST_F(AnonymizeComparison, NoWriterSaysANameOfRunsOfSeveralPrecisions) {
