@@ -62,8 +62,10 @@ ComparisonRow RowOf(const ReportModel& report, const BestWays& ways, std::vector
   for (std::size_t index : row.layers) {
     const ReportLayer& layer = report.layers[index];
     if (Weakness(layer.status) > Weakness(row.status)) row.status = layer.status;
-    row.floor += layer.floor;
+    // In one piece what layers hand to each other need not be moved: of them only the longest is sure.
+    row.floor = std::max(row.floor, layer.floor);
     row.flops += layer.flops;
+    row.conventional += layer.conventional;
     row.bytes += layer.bytes;
     bool leads = main == nullptr || (main->status == RowStatus::kFree && layer.status != RowStatus::kFree) ||
                  (layer.status != RowStatus::kFree && layer.flops > main->flops);
@@ -77,6 +79,11 @@ ComparisonRow RowOf(const ReportModel& report, const BestWays& ways, std::vector
 }
 
 }  // namespace
+
+std::size_t ComparisonRow::busy(const ReportModel& report) const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      layers, [&](std::size_t layer) { return report.layers[layer].status != RowStatus::kFree; }));
+}
 
 std::vector<ComparisonRow> ComparisonRows(const ReportModel& report) {
   const BestWays ways = WaysOf(report);
@@ -135,7 +142,8 @@ std::vector<std::size_t> LargestRows(const std::vector<ComparisonRow>& rows, std
 std::string RowLabel(const ReportModel& report, const ComparisonRow& row) {
   if (row.layers.empty()) return Join(row.engine_layers, " + ");
   std::string label = report.layers[row.main].name;
-  if (row.fused()) label += " (+" + std::to_string(row.layers.size() - 1) + ")";
+  const std::size_t others = row.busy(report) - std::min<std::size_t>(row.busy(report), 1);
+  if (others > 0) label += " (+" + std::to_string(others) + ")";
   return label;
 }
 

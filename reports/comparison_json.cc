@@ -180,6 +180,7 @@ std::string ComparisonJson(const ComparisonReport& report) {
                          {"layers", LayersJson(report)},
                          {"nodes", NodesJson(report)},
                          {"gaps", GapsJson(report)},
+                         {"conditions", report.conditions},
                          {"cautions", report.cautions},
                          {"remarks", report.remarks}};
   return DumpJson(document, 1) + '\n';

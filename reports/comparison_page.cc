@@ -54,6 +54,7 @@ void WriteCell(const SectionCell& cell, const TableColumn& column, bool is_first
   }
   std::string classes = ClassOf(cell);
   if (column.align == Align::kRight) classes += classes.empty() ? "number" : " number";
+  if (cell.is_best) classes += " best";
   if (cell.number && std::isfinite(*cell.number)) {
     html.Element("td", {{"class", classes}, {"data-number", FormatNumber(*cell.number)}}, cell.text);
   } else {
@@ -142,7 +143,8 @@ std::string SectionsHtml(const ComparisonReport& report, const std::vector<Secti
     if (section.id == "layers" || section.id == "families") {
       html.Open("p", {{"class", "key-line"}});
       html.Element("span", {{"class", "faster-3"}}, "faster").Element("span", {{"class", "slower-3"}}, "slower");
-      html.Element("span", "= within noise").Element("span", "? undecided").Close();
+      html.Element("span", "= within noise").Element("span", "? undecided");
+      html.Element("span", {{"class", "best"}}, "the fastest").Close();
     }
     // What is faster than a baseline of long ago is nearly everything.
     const bool is_long = section.id == "gains" && section.rows.size() > kFoldedRows;
@@ -187,6 +189,7 @@ std::string ComparisonPage(const ComparisonReport& report) {
        {"TITLE", [&] { return EscapedHtml(ComparisonTitle(report)); }},
        {"STYLE", [&] { return style; }},
        {"HEADLINE", [&] { return SentenceHtml(ComparisonHeadline(report)); }},
+       {"FACTS", [&] { return EscapedHtml(Join(report.conditions, " · ")); }},
        {"CAUTIONS", [&] { return CautionsHtml(report); }},
        {"CONTENTS", [&] { return ContentsHtml(sections); }},
        {"SECTIONS", [&] { return SectionsHtml(report, sections); }},

@@ -13,6 +13,7 @@ namespace {
 
 // So many times its roofline a layer is decided by neither bytes nor arithmetic.
 constexpr double kFarFromRoofline = 4;
+constexpr double kNoRoofline = 100;
 // A kernel that is so much further from its roofline than another is a worse one.
 constexpr double kWorseKernel = 1.5;
 // A roofline that falls by less promises nothing.
@@ -56,6 +57,14 @@ SectionCell HeatCell(const SideTime& time, const std::optional<Difference>& diff
                                                                : "",
                            difference->ratio);
   return cell;
+}
+
+// Of the cells from `first` on the one with the least time.
+void MarkBest(std::size_t first, std::vector<SectionCell>& row) {
+  SectionCell* best = nullptr;
+  for (std::size_t i = first; i < row.size(); ++i)
+    if (row[i].number && *row[i].number > 0 && (best == nullptr || *row[i].number < *best->number)) best = &row[i];
+  if (best != nullptr) best->is_best = true;
 }
 
 SectionCell DifferenceCell(const std::optional<Difference>& difference) {
@@ -204,6 +213,7 @@ Section Models(const ComparisonReport& report) {
     row.push_back(NumberCell(model.common));
     for (std::size_t side = 0; side < report.sides.size(); ++side)
       row.push_back(HeatCell(model.times[side], model.differences[side]));
+    MarkBest(row.size() - report.sides.size(), row);
   }
   return section;
 }
@@ -219,6 +229,7 @@ Section Families(const ComparisonReport& report) {
     row.push_back(NumberCell(family.common));
     for (std::size_t side = 0; side < report.sides.size(); ++side)
       row.push_back(HeatCell(family.times[side], family.differences[side]));
+    MarkBest(row.size() - report.sides.size(), row);
   }
   return section;
 }
@@ -239,6 +250,7 @@ Section Layers(const ComparisonReport& report, std::size_t most) {
     row.push_back(NumberCell(layer.uses.size()));
     for (std::size_t side = 0; side < report.sides.size(); ++side)
       row.push_back(HeatCell(layer.times[side], layer.differences[side]));
+    MarkBest(row.size() - report.sides.size(), row);
   }
   return section;
 }
@@ -430,6 +442,9 @@ std::string ReasonOfNoGain(const SideTime& subject, const SideTime& baseline, co
   if (!subject.latency || !baseline.latency || !subject.floor || !baseline.floor) return "";
   if (!(subject.floor->count() > 0) || !(baseline.floor->count() > 0)) return "";
   const double after = *subject.latency / *subject.floor, before = *baseline.latency / *baseline.floor;
+  // A roofline so far below says that the caches hold all of it, and no more.
+  if (after > kNoRoofline || before > kNoRoofline)
+    return "so little work that what a kernel costs to start decides";
   if (difference.verdict == Verdict::kSlower && after > before * kWorseKernel)
     return fmt::format("no kernel as good: {} takes {} its roofline, {} {}", subject.candidate, TimesText(after),
                        baseline.candidate, TimesText(before));

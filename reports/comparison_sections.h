@@ -26,6 +26,7 @@ struct SectionCell {
   CellTone tone = CellTone::kPlain;
   std::optional<double> ratio;   // to the baseline: how strongly a page colours it
   std::optional<double> number;  // what its column is sorted by
+  bool is_best = false;          // of the sides in its row
 
   SectionCell(std::string shown = "") : text(std::move(shown)) {}
 };

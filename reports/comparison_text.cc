@@ -1,6 +1,7 @@
 // The sections of a comparison for a terminal and as Markdown.
 #include <fmt/format.h>
 
+#include "infimum/base/text.h"
 #include "infimum/reports/comparison_report.h"
 #include "infimum/reports/quantity_text.h"
 #include "reports/comparison_sections.h"
@@ -22,6 +23,7 @@ std::string LeftOutText(const Section& section) {
 
 std::string ComparisonText(const ComparisonReport& report, std::size_t width) {
   std::string out = IndentedText("", ComparisonHeadline(report), 0, width);
+  if (!report.conditions.empty()) out += IndentedText("", Join(report.conditions, ", "), 0, width);
   for (const std::string& caution : report.cautions) out += IndentedText("caution: ", caution, 2, width);
   for (const Section& section : ComparisonSections(report, kRowsOnScreen)) {
     out += '\n' + IndentedText("", section.title + (section.note.empty() ? "" : ": " + section.note), 2, width);
@@ -41,6 +43,7 @@ std::string ComparisonText(const ComparisonReport& report, std::size_t width) {
 std::string ComparisonMarkdown(const ComparisonReport& report) {
   std::string out =
       fmt::format("# {}\n\n{}\n", MarkdownProse(ComparisonTitle(report)), MarkdownProse(ComparisonHeadline(report)));
+  if (!report.conditions.empty()) out += fmt::format("\n{}\n", MarkdownProse(Join(report.conditions, ", ")));
   for (const std::string& caution : report.cautions) out += fmt::format("\n> {}\n", MarkdownProse(caution));
   for (const Section& section : ComparisonSections(report, kRowsInMarkdown)) {
     out += fmt::format("\n## {}\n", MarkdownProse(section.title));

@@ -120,6 +120,25 @@ void AddMissing(const MissingItem& item, HtmlWriter& html) {
   html.Close();
 }
 
+// What of the gap no finding is about, and what would show that the gains are real.
+void AddRest(const ReportModel& report, HtmlWriter& html) {
+  if (!report.waterfall || !report.waterfall->bound) return;
+  Latency told{0};
+  for (const Finding& finding : report.findings)
+    if (!finding.overlaps) told += finding.gain;
+  const Latency gap = report.waterfall->measured - *report.waterfall->bound;
+  if (gap.count() <= 0) return;
+  html.Open("p", {{"class", "quiet"}});
+  html.Text(fmt::format("Together these are {} of the {} between the run and the bound; the rest is in rows that are "
+                        "each too small to tell, and in the other steps below.",
+                        FormatLatency(std::min(told, gap)), FormatLatency(gap)));
+  if (!report.demonstrated)
+    html.Text(" The gains are of kernels that were timed alone: a demonstrated run, which is not there yet, shows what is "
+              "left of them in the model.");
+  html.Close();
+  if (!report.demonstrated) AddCommand(ReplayCommand(report), html);
+}
+
 }  // namespace
 
 void AddCommand(std::string_view command, HtmlWriter& html) {
@@ -154,6 +173,7 @@ std::string FindingsHtml(const ReportModel& report) {
   std::set<std::string> sources;
   for (const Finding& finding : report.findings) AddFinding(report, finding, sources, html);
   html.Close();
+  AddRest(report, html);
   return html.Take();
 }
 

@@ -1,7 +1,7 @@
 #include "infimum/reports/inspect_json.h"
 
 #include "infimum/graph/fusable_regions.h"
-#include "reports/inspect_totals.h"
+#include "infimum/reports/inspect_totals.h"
 #include "reports/json_values.h"
 
 namespace infimum {

@@ -10,7 +10,7 @@
 #include "infimum/reports/csv.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/table.h"
-#include "reports/inspect_totals.h"
+#include "infimum/reports/inspect_totals.h"
 #include "reports/utf8.h"
 
 namespace infimum {

@@ -1,4 +1,4 @@
-#include "reports/inspect_totals.h"
+#include "infimum/reports/inspect_totals.h"
 
 #include <algorithm>
 #include <limits>

@@ -82,11 +82,11 @@ void AddLargest(const ReportModel& report, std::string& out) {
 }
 
 void AddGap(const ReportModel& report, std::string& out) {
-  if (report.waterfall && report.waterfall->bound) {
+  if (report.waterfall) {
     out += "\n## Where the time goes\n\n| | time | largest part |\n| --- | ---: | --- |\n";
     out += fmt::format("| measured | {} | |\n", FormatLatency(report.waterfall->measured));
     for (const GapStep& step : report.waterfall->steps) {
-      if (step.cause == GapCause::kAboveFloor)
+      if (step.cause == GapCause::kAboveFloor && report.waterfall->bound)
         out += fmt::format("| bound, {} | {} | |\n", Name(report.waterfall->variant),
                            FormatLatency(*report.waterfall->bound));
       const bool has_part = !step.parts.empty() && step.cause != GapCause::kAboveFloor;

@@ -23,6 +23,8 @@ void AddWhatIfs(const ReportModel& report, const Bound& main, std::vector<Possib
     if (outcome.name.starts_with("cache:")) continue;
     for (const WhatIfBound& bound : outcome.bounds) {
       if (bound.variant != main.variant || !bound.gain) continue;
+      // What lacks layers that the bound has would seem to win them.
+      if (outcome.coverage && outcome.coverage->missing > report.coverage.missing) continue;
       gains.push_back({"what if " + outcome.name, *bound.gain,
                        fmt::format("{}, {} {}{}", CountText(outcome.layers, "layer"), Name(bound.variant),
                                    FormatLatency(bound.latency),

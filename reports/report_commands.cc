@@ -31,6 +31,10 @@ std::string RunCommand(const ReportModel& report) {
   return measure.empty() ? Command(report, "import PROFILE --model", {report.arguments.device}) : measure;
 }
 
+std::string ReplayCommand(const ReportModel& report) {
+  return report.bench_options ? Command(report, "replay", {report.arguments.contract}) : "";
+}
+
 std::string PlanCommand(const ReportModel& report, std::string_view contract) {
   return Command(report, "plan", {report.arguments.device, contract, "-o plan.txt"});
 }

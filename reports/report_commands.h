@@ -24,6 +24,9 @@ std::string MeasureCommand(const ReportModel& report);
 // A framework's run of the model on its device: measured, or where it cannot be measured from here, imported.
 std::string RunCommand(const ReportModel& report);
 
+// Runs the best kernels one after the other in the model.
+std::string ReplayCommand(const ReportModel& report);
+
 // A plan of what the device lacks, to be taken there.
 std::string PlanCommand(const ReportModel& report, std::string_view contract);
 

@@ -1,6 +1,7 @@
 #include "infimum/reports/report_csv.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "infimum/base/text.h"
 #include "infimum/reports/comparison.h"
@@ -15,6 +16,20 @@ std::string Number(const std::optional<Latency>& latency) {
 
 std::string Quotient(const std::optional<Latency>& a, const std::optional<Latency>& b) {
   return a && b && *b > Latency(0) ? FormatNumber(*a / *b) : std::string();
+}
+
+// The measured region that is just the row's layers, the fastest of several; null where there is none.
+const ReportRegion* RegionOf(const ReportModel& report, const ComparisonRow& row) {
+  const auto busy = [&report](std::size_t layer) { return report.layers[layer].status != RowStatus::kFree; };
+  std::vector<std::size_t> wanted;
+  std::ranges::copy_if(row.layers, std::back_inserter(wanted), busy);
+  const ReportRegion* fastest = nullptr;
+  for (const ReportRegion& region : report.regions) {
+    std::vector<std::size_t> layers;
+    std::ranges::copy_if(region.layers, std::back_inserter(layers), busy);
+    if (layers == wanted && (fastest == nullptr || region.latency < fastest->latency)) fastest = &region;
+  }
+  return wanted.empty() ? nullptr : fastest;
 }
 
 }  // namespace
@@ -46,13 +61,18 @@ std::string ReportCsv(const ReportModel& report) {
       if (layer.status != RowStatus::kFree) busy.push_back(&layer);
     }
     const ReportLayer* one = busy.size() == 1 ? busy.front() : nullptr;
+    const ReportRegion* region = one ? nullptr : RegionOf(report, row);
+    const std::optional<std::size_t> workload = one ? one->workload : region ? region->workload : std::nullopt;
     table.rows.push_back(
         {RowLabel(report, row), Join(operators, " + "), row.family,
          row.layers.empty() ? "engine only" : std::string(Name(row.status)), busy.size() > 1 ? "yes" : "no",
          row.candidate, Number(row.bound), Number(row.measured), Quotient(row.measured, row.bound), Number(row.floor),
          report.run ? Quotient(row.measured, report.run->latency) : "",
-         one && one->workload ? std::to_string(report.workloads[*one->workload].candidates.size()) : "",
-         one ? one->library_choice : "", one ? Number(one->regret) : "", one ? one->config : "",
+         workload ? std::to_string(report.workloads[*workload].candidates.size()) : "",
+         one ? one->library_choice : "", one ? Number(one->regret) : "",
+         one      ? one->config
+         : region ? region->config
+                  : "",
          Join(row.engine_layers, " + ")});
   }
   return FormatCsv(table);

@@ -56,6 +56,7 @@ Json RowJson(const ReportModel& report, const ComparisonRow& row) {
           {"measured_us", MicrosecondsOrNull(row.measured)},
           {"floor_us", row.floor.count()},
           {"flops", row.flops.value},
+          {"conventional_flops", row.conventional.value},
           {"bytes", row.bytes.value}};
 }
 

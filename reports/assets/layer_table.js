@@ -13,7 +13,7 @@ function tableColumns(data) {
   const gap = (row) => (row.bound_us !== null && row.measured_us !== null ? row.measured_us - row.bound_us : null);
   const ratio = (row) => (row.bound_us > 0 && row.measured_us !== null ? row.measured_us / row.bound_us : null);
   const share = (row) => (basis > 0 ? ((data.run ? row.measured_us : row.bound_us) ?? null) : null);
-  const rate = (row) => (row.flops > 0 && row.bound_us > 0 ? row.flops / row.bound_us * 1e6 : null);
+  const rate = (row) => (row.conventional_flops > 0 && row.bound_us > 0 ? row.conventional_flops / row.bound_us * 1e6 : null);
   const peak = (row) => {
     const attained = rate(row);
     const roof = attained === null ? null : roofOf(data, row);
@@ -66,7 +66,7 @@ function columnChoice(columns, shown, render) {
 
 // The badge beside it says how many layers are fused: the name need not.
 function nameOf(row) {
-  return (row.layers.length > 1 ? row.label.replace(/ \(\+\d+\)$/, '') : row.label) || '(no name)';
+  return (row.busy > 1 ? row.label.replace(/ \(\+\d+\)$/, '') : row.label) || '(no name)';
 }
 
 // One decimal for all, so that a column lines up.
@@ -93,6 +93,7 @@ function prepareRows(data) {
   data.rows.forEach((row, position) => {
     const layers = row.layers.map((index) => data.layers[index]);
     row.position = position;
+    row.busy = layers.filter((layer) => layer.status !== 'free').length;
     // The main layer speaks for a fused group; the details name all of them.
     const main = layers.length > 0 ? data.layers[row.main_layer] : null;
     row.op = main ? main.op : 'engine only';
@@ -216,7 +217,7 @@ function layerTable(data) {
       button.setAttribute('aria-expanded', String(state.open.has(row.position)));
     });
     const cell = element('th', { scope: 'row', class: 'name' }, button);
-    if (row.layers.length > 1) button.append(element('span', { class: 'badge fused-badge', text: `fused ${row.layers.length}` }));
+    if (row.busy > 1) button.append(element('span', { class: 'badge fused-badge', text: `fused ${row.busy}` }));
     return cell;
   }
 

@@ -5,8 +5,8 @@ function drawRoofline(data) {
   const points = [];
   const largest = d3.max(data.rows, (row) => Math.max(row.bound_us || 0, row.measured_us || 0)) || 1;
   for (const row of data.rows) {
-    if (!(row.flops > 0 && row.bytes > 0)) continue;
-    const add = (us, kind) => us > 0 && points.push({ row, kind, us, x: row.flops / row.bytes, y: row.flops / us * 1e6 });
+    if (!(row.conventional_flops > 0 && row.bytes > 0)) continue;
+    const add = (us, kind) => us > 0 && points.push({ row, kind, us, x: row.conventional_flops / row.bytes, y: row.conventional_flops / us * 1e6 });
     add(row.measured_us, 'measured');
     if (row.status === 'measured' || row.status === 'free') add(row.bound_us, 'bound');
   }

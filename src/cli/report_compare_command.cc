@@ -44,8 +44,8 @@ std::string ContradictionIn(const ReportCompareOptions& options, ComparisonAxis 
   if (!(options.sides.runs.empty() && options.sides.frameworks.empty()) && !is_of_runs)
     return fmt::format("--run and --framework are of --by framework, precision and change; --by {} compares bounds",
                        Name(axis));
-  if (!options.sides.libraries.empty() && axis != ComparisonAxis::kLibrary)
-    return fmt::format("--library is of --by library, not of --by {}", Name(axis));
+  if (!options.sides.libraries.empty() && axis != ComparisonAxis::kLibrary && axis != ComparisonAxis::kDevice)
+    return fmt::format("--library is of --by library and device, not of --by {}", Name(axis));
   if (options.contracts.size() > 1 && axis != ComparisonAxis::kContract)
     return fmt::format("several --contract are of --by contract, not of --by {}", Name(axis));
   return "";
@@ -126,7 +126,8 @@ void AddReportCompareCommand(CLI::App& report, Invocation& invocation) {
       ->allow_extra_args(false);
   command
       ->add_option("--library", options->sides.libraries,
-                   "of --by library: 'cudnn 7.6.4', one for each side; 'cudnn' for all of its versions")
+                   "of --by library: 'cudnn 7.6.4', one for each side; 'cudnn' for all of its versions. Of --by device the one "
+                   "version that all of them are compared with")
       ->type_name("NAME[ VERSION]")
       ->allow_extra_args(false);
   command

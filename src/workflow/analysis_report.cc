@@ -1,5 +1,8 @@
 #include "src/workflow/analysis_report.h"
 
+#include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "infimum/analyzer/workload_candidates.h"
@@ -9,6 +12,19 @@
 #include "src/workflow/run_gap.h"
 
 namespace infimum {
+
+namespace {
+
+// Of any library: of which devices they are, the comparison itself says.
+bool HaveSeveralVersions(const std::map<EnvironmentKey, Environment>& environments, std::int64_t threads) {
+  std::map<std::string, std::set<std::string>> versions;
+  for (const auto& [key, environment] : environments)
+    if (environment.threads == threads)
+      for (const auto& [library, version] : environment.libraries) versions[library].insert(version);
+  return std::ranges::any_of(versions, [](const auto& library) { return library.second.size() > 1; });
+}
+
+}  // namespace
 
 Status FillReportOf(AnalysisReport asked, const Selection& selection, Store& store, Analysis& analysis) {
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store.Peaks(selection.device));
@@ -59,7 +75,13 @@ Status FillReportOf(AnalysisReport asked, const Selection& selection, Store& sto
     sources.run = &*analysis.run;
     sources.gap = &*gap;
   }
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<Device> devices, store.Devices());
   analysis.report = FillReport(sources);
+  analysis.report.neighbours = {.devices = devices.size() > 1,
+                                .versions = HaveSeveralVersions(environments, selection.threads),
+                                .contracts = std::ranges::any_of(analysis.report.what_ifs, [](const WhatIfOutcome& one) {
+                                  return one.name.starts_with("contract:");
+                                })};
   return {};
 }
 

@@ -6,12 +6,14 @@
 #include <utility>
 
 #include "infimum/analyzer/bracket.h"
+#include "infimum/analyzer/common_offset.h"
 #include "infimum/base/text.h"
 #include "infimum/onnx/model_inputs.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/workflow/model_variant.h"
 #include "src/workflow/anonymizer.h"
 #include "src/workflow/bound_sides.h"
+#include "src/workflow/run_conditions.h"
 #include "src/workflow/spread_source.h"
 
 namespace infimum {
@@ -278,7 +280,17 @@ void LeaveOut(std::vector<BoundSide>& sides, std::vector<std::vector<BoundedMode
 }
 
 // Devices, and contracts, whose rows come with different versions of libraries.
-void AddCautions(ComparisonReport& report) {
+// `common` is a version that all of them have.
+void AddCautions(const std::string& common, ComparisonReport& report) {
+  for (std::size_t side = 1; side < report.sides.size(); ++side) {
+    const std::optional<CommonOffset> found = CommonOffsetOf(report.comparison, side);
+    if (!found) continue;
+    report.cautions.push_back(fmt::format(
+        "{}: {} of {} kinds of layers differ from {} by about {} each, however long they take; over all uses that is {}. "
+        "So much is what starting or timing a kernel costs there, and not its kernels",
+        report.sides[side].label, found->alike, found->layers, report.sides.front().label,
+        SignedLatencyText(found->offset), SignedLatencyText(found->over_all_uses)));
+  }
   if (report.axis == ComparisonAxis::kLibrary) return;
   std::map<std::string, std::vector<std::string>> sides;
   for (const ReportSide& side : report.sides) sides[side.environment].push_back(side.label);
@@ -289,7 +301,7 @@ void AddCautions(ComparisonReport& report) {
   report.cautions.push_back(
       "The sides were measured with different versions of libraries, whose changes are in the "
       "differences too: " +
-      Join(groups, "; "));
+      Join(groups, "; ") + (common.empty() ? "" : ". --library " + ShellQuoted(common) + " compares all with one"));
 }
 
 // Which shares of the compared time are estimated, or of one number.
@@ -381,9 +393,19 @@ Status FillFromBounds(const SideReportOptions& options, ComparisonReport& report
     }
   }
   report.quantity = "sequential bound";
+  const Dims shown = options.anonymize ? anonymizer.Renamed(options.dims) : options.dims;
+  if (!shown.empty()) report.conditions.push_back(DimsText(shown));
+  if (std::ranges::any_of(sides, [](const BoundSide& side) { return side.device.kind == DeviceKind::kCpu; }))
+    report.conditions.push_back(CountText(static_cast<std::size_t>(options.campaign.threads), "thread"));
+  report.conditions.push_back(fmt::format("{} caches", Name(options.campaign.cache)));
+  report.conditions.emplace_back("the best kernel known for each layer");
   report.comparison = CompareSides(table, options.threshold);
+  std::string common;
+  if (report.axis == ComparisonAxis::kDevice) {
+    INFIMUM_ASSIGN_OR_RETURN(common, VersionOnAll(options, sides, *store));
+  }
   for (BoundSide& side : sides) report.sides.push_back(std::move(side.shown));
-  AddCautions(report);
+  AddCautions(common, report);
   AddRemarks(report);
   return {};
 }

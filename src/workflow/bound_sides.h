@@ -24,6 +24,9 @@ struct BoundSide {
 Result<std::vector<BoundSide>> BoundSidesOf(const SideReportOptions& options, const Installation& installation,
                                             Store& store);
 
+// The newest version of a library that every side's device has rows of, "cudnn 7.6.3"; empty where there is none.
+Result<std::string> VersionOnAll(const SideReportOptions& options, const std::vector<BoundSide>& sides, Store& store);
+
 // "cublas 10.1, cudnn 7.6.4"
 std::string LibrariesText(const Environment& environment);
 

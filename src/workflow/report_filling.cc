@@ -9,6 +9,7 @@
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "infimum/reports/bound_table.h"
+#include "infimum/reports/inspect_totals.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/workflow/installation.h"
 #include "src/workflow/finding_commands.h"
@@ -73,6 +74,7 @@ std::vector<ReportLayer> FillLayers(const ModelGraph& graph, const Bracket& brac
       row.regret = latency.choice->regret;
     }
     row.flops = layer.work.direct;
+    row.conventional = layer.work.conventional;
     row.bytes = layer.work.read() + layer.work.written;
     if (row.status == RowStatus::kMissing && row.reason.empty()) row.reason = "not measured yet";
     layers.push_back(std::move(row));
@@ -192,6 +194,32 @@ void FillMissing(const ReportSources& sources, ReportModel& report) {
          fmt::format("infimum analyze {}{} --db {} --threads {} --budget 10m", ShellQuoted(sources.model),
                      DimArguments(sources), ShellQuoted(sources.database), sources.bracket.selection.threads)});
   }
+}
+
+// Layers that were timed with warm caches, of a model whose weights do not fit them: a part of the gap is no kernel's.
+void AdviseOnWeights(const ReportSources& sources, ReportModel& report) {
+  const Bytes weights = TotalsOf(sources.graph).parameter_bytes, cache = sources.device.last_level_cache;
+  const Bound* bound = MainBound(report);
+  if (!report.run || bound == nullptr || sources.bracket.selection.cache != CacheState::kWarm || cache.value <= 0 ||
+      weights <= cache)
+    return;
+  std::string text =
+      fmt::format("The model’s weights ({}) do not fit the caches ({}), and each layer was timed with its own in them: a "
+                  "part of what the run takes above the bound is fetching weights, and no kernel’s fault",
+                  BytesText(weights), BytesText(cache));
+  if (!report.bandwidth_roofs.empty() && report.bandwidth_roofs.front().per_second > 0)
+    text += fmt::format(", {} at the memory’s best rate",
+                        FormatLatency(Latency(static_cast<double>(weights.value) /
+                                              report.bandwidth_roofs.front().per_second * 1e6)));
+  const auto cold = std::ranges::find(report.what_ifs, "cache:cold-weights", &WhatIfOutcome::name);
+  if (cold != report.what_ifs.end())
+    for (const WhatIfBound& of : cold->bounds)
+      if (of.variant == bound->variant)
+        text += fmt::format("; with weights from memory the bound is {}", FormatLatency(of.latency));
+  report.advice.push_back(
+      {text, cold == report.what_ifs.end() && sources.here
+                 ? fmt::format("infimum analyze {} --cache cold-weights", report.arguments.model)
+                 : std::string()});
 }
 
 void FillAdvice(const ReportSources& sources, ReportModel& report) {
@@ -326,6 +354,7 @@ ReportModel FillReport(const ReportSources& sources) {
   }
   FillRoofs(sources.peaks, sources.bracket.selection.threads, report);
   FillMissing(sources, report);
+  AdviseOnWeights(sources, report);
   FillAdvice(sources, report);
   return report;
 }

@@ -190,7 +190,7 @@ TEST_F(ReportCompare, OfTheStoreItTakesTheDevicesThatAreThere) {
 TEST_F(ReportCompare, OptionsOfAnotherAxisAreUsageErrors) {
   for (const std::vector<std::string>& arguments :
        std::vector<std::vector<std::string>>{{"--by", "device", "--run", "a", "--run", "b"},
-                                             {"--by", "device", "--library", "cudnn"},
+                                             {"--by", "contract", "--library", "cudnn"},
                                              {"--by", "device", "--contract", "f16", "--contract", "bf16"},
                                              {"--by", "color"},
                                              {"--contract", "f17"},

@@ -18,6 +18,7 @@ ReportModel Known() {
   report.model_name = "net";
   report.arguments.model = "net.onnx --db team.db";
   report.bench_options = "--db team.db";
+  report.neighbours = {true, true, true};
   report.device_key = "cpu/x";
   report.contract = "strict-f32";
   report.environment.threads = 2;
@@ -83,6 +84,7 @@ TEST(Answers, OfAKnownModelAreThoseThatAreTrue) {
 
 TEST(Answers, WhatIsNotKnownSaysWhatWouldAnswerIt) {
   ReportModel report;
+  report.neighbours = {true, true, true};
   report.arguments.model = "net.onnx --db team.db";
   report.device_key = "cpu/x";
   for (const Answer& answer : AnswersOf(report)) {
@@ -103,6 +105,17 @@ TEST(Answers, CommandsKeepToWhatTheyCompare) {
   EXPECT_EQ(Of(answers, 9).command, command + "--by device --contract f16");
   report.findings.clear();
   EXPECT_EQ(Of(AnswersOf(report), 10).command, command + "--by contract --device V100");
+}
+
+// A comparison that would find one side alone is not proposed.
+TEST(Answers, WithoutOtherRowsProposeNoComparison) {
+  ReportModel report = Known();
+  report.neighbours = {};
+  report.findings.clear();
+  for (const int number : {8, 9, 10}) {
+    EXPECT_EQ(Of(AnswersOf(report), number).command, "");
+    EXPECT_FALSE(Of(AnswersOf(report), number).text.empty());
+  }
 }
 
 // On another device's store nothing can be measured here.

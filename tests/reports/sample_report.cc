@@ -90,6 +90,7 @@ class Builder {
     const std::size_t added = report_.layers.size();
     if (added > 0) report_.edges.push_back({last_, added});
     report_.layers.push_back(layer);
+    report_.layers.back().conventional = layer.flops;
     return last_ = added;
   }
 

@@ -204,6 +204,31 @@ TEST_F(SideReport, VersionsOfALibraryShowRegressionsWithTheirCostAndUses) {
 }
 
 // Question 10: why less precision is not faster here.
+// A ranking of devices with several versions of a library is of both: it says so, and can be put right.
+TEST_F(SideReport, DevicesThatWereMeasuredWithSeveralVersionsAreNamedAndCanBeHeldToOne) {
+  const Device slow = MakeDevice("Slow", "Pascal"), fast = MakeDevice("Fast", "Volta");
+  Add(slow, "7.6.3", {.convolution = 2, .pointwise = 2, .matmul = 2});
+  Add(fast, "7.6.3", {.convolution = 1, .pointwise = 1, .matmul = 1});
+  measured_at_ = "2026-11-22T10:47:44Z";
+  Add(fast, "7.6.4", {.convolution = 4, .pointwise = 4, .matmul = 4});
+  const ComparisonReport mixed = Make();
+  EXPECT_THAT(mixed.comparison.order, ElementsAre(0, 1));
+  ASSERT_THAT(mixed.cautions, SizeIs(1));
+  EXPECT_THAT(mixed.cautions.front(), HasSubstr("Fast with cublas 10.1, cudnn 7.6.4"));
+  EXPECT_THAT(mixed.cautions.front(), HasSubstr("--library 'cudnn 7.6.3' compares all with one"));
+
+  options_.libraries = {"cudnn 7.6.3"};
+  const ComparisonReport one = Make();
+  EXPECT_THAT(one.comparison.order, ElementsAre(1, 0));
+  EXPECT_THAT(one.cautions, IsEmpty());
+
+  options_.libraries = {"cudnn 7.6.4"};
+  options_.devices = {"Slow", "Fast"};
+  EXPECT_THAT(ErrorOf(), HasSubstr("nothing was measured with it on Slow"));
+  options_.libraries = {"cudnn"};
+  EXPECT_THAT(ErrorOf(), HasSubstr("--library 'cudnn 7.6.3'"));
+}
+
 TEST_F(SideReport, ContractsSayWhichLayersDoNotGainAndWhy) {
   const Device device = MakeDevice("Card", "Volta");
   Add(device, "7.6.4", {.convolution = 1, .pointwise = 1, .matmul = 1});

@@ -25,11 +25,12 @@ struct ComparisonRow {
   std::optional<Latency> bound;         // absent where a layer of it is missing or unknown
   std::string candidate;                // what runs it so fast: of several pieces "onednn/a + onednn/b"
   std::optional<Latency> measured;      // absent where the engine shows nothing
-  Latency floor{0};
-  Flops flops;
+  Latency floor{0};    // the longest of its layers': as one they need no less
+  Flops flops;         // by the textbook
+  Flops conventional;  // only what contributes: valid taps, unmasked positions
   Bytes bytes;
 
-  bool fused() const { return layers.size() > 1; }
+  std::size_t busy(const ReportModel& report) const;  // of its layers those that are not free
   std::optional<Latency> gap() const {
     if (!bound || !measured) return std::nullopt;
     return *measured - *bound;
@@ -43,8 +44,8 @@ std::vector<ComparisonRow> ComparisonRows(const ReportModel& report);
 // Indices of rows with the largest gap first (without a run: the largest bound first); at most `count`.
 std::vector<std::size_t> LargestRows(const std::vector<ComparisonRow>& rows, std::size_t count);
 
-// The main layer's name, "Conv_0", with how many others are fused into it, "Conv_0 (+2)"; the engine's names where
-// there is no layer.
+// The main layer's name, "Conv_0", with how many others that take time are fused into it, "Conv_0 (+2)"; the engine's
+// names where there is no layer.
 std::string RowLabel(const ReportModel& report, const ComparisonRow& row);
 
 }  // namespace infimum

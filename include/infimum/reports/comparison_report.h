@@ -60,6 +60,7 @@ struct ComparisonReport {
   // that a report made again of the same data is the same bytes.
   std::string data_as_of;
   std::string infimum_version;
+  std::vector<std::string> conditions;  // of all sides alike: "batch=1", "warm caches"
   std::string quantity;  // what the totals are: "sequential bound", "end to end"
   std::vector<ReportSide> sides;
   SideComparison comparison;

@@ -5,7 +5,8 @@
 //   Conv_0,Conv,convolution,measured,no,onednn/brgconv:avx2,1160,1240,1.07,980,0.023,convolution dtype=...,...
 //
 // `ratio` is measured / bound; `share` the part of the run that the row took; what is absent is empty. A row
-// of several layers that are not free has no configuration of its own; what runs it stands joined by " + ".
+// of several layers that are not free has the configuration of the region that was measured as one, where there is one;
+// what runs it stands joined by " + ".
 #pragma once
 
 #include <string>

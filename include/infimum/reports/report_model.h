@@ -82,6 +82,7 @@ struct ReportLayer {
   Latency floor{0};
   bool on_critical_path = false;
   Flops flops;                          // direct: what the literature counts
+  Flops conventional;                   // of them what contributes: valid taps, unmasked positions
   Bytes bytes;                          // compulsory, read and written
   std::optional<std::size_t> workload;  // index into ReportModel::workloads, where it has any candidates
 };
@@ -156,8 +157,16 @@ struct ReportArguments {
   std::string contract;  // "--contract f16" where it is not the model's own
 };
 
+// What else the store knows, that another report could set beside this one.
+struct ReportNeighbours {
+  bool devices = false;    // rows of other devices
+  bool versions = false;   // rows of this device with other versions of its libraries
+  bool contracts = false;  // rows of this model under other contracts
+};
+
 struct ReportModel {
   ReportArguments arguments;
+  ReportNeighbours neighbours;
   // Of the commands that measure a layer again; absent where this device is not the one to measure on.
   std::optional<std::string> bench_options = "";
   std::string title;
