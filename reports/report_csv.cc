@@ -62,13 +62,15 @@ std::string ReportCsv(const ReportModel& report) {
     }
     const ReportLayer* one = busy.size() == 1 ? busy.front() : nullptr;
     const ReportRegion* region = one ? nullptr : RegionOf(report, row);
-    const std::optional<std::size_t> workload = one ? one->workload : region ? region->workload : std::nullopt;
+    const ReportWorkload* workload = nullptr;
+    if (one && one->workload) workload = &report.workloads[*one->workload];
+    if (region && region->workload) workload = &report.workloads[*region->workload];
     table.rows.push_back(
         {RowLabel(report, row), Join(operators, " + "), row.family,
          row.layers.empty() ? "engine only" : std::string(Name(row.status)), busy.size() > 1 ? "yes" : "no",
          row.candidate, Number(row.bound), Number(row.measured), Quotient(row.measured, row.bound), Number(row.floor),
          report.run ? Quotient(row.measured, report.run->latency) : "",
-         workload ? std::to_string(report.workloads[*workload].candidates.size()) : "",
+         workload ? std::to_string(workload->candidates.size()) : "",
          one ? one->library_choice : "", one ? Number(one->regret) : "",
          one      ? one->config
          : region ? region->config

@@ -12,13 +12,19 @@ namespace {
 
 constexpr std::array kTimes = {8.0, 12.0, 14.0, 20.0, 31.0, 45.0, 60.0, 80.0, 120.0, 166.0};
 
+SideTime At(double us) {
+  SideTime time;
+  time.latency = Latency(us);
+  return time;
+}
+
 // Each layer once; what the other side takes is told by `after`.
 SideComparison Compared(const std::function<double(double)>& after) {
   ModelSides model{"net", std::vector<SideModel>(2)};
   for (std::size_t i = 0; i < kTimes.size(); ++i) {
     const std::string name = "layer" + std::to_string(i);
-    model.sides[0].layers.push_back({name, "pointwise", "", {.latency = Latency(kTimes[i])}});
-    model.sides[1].layers.push_back({name, "pointwise", "", {.latency = Latency(after(kTimes[i]))}});
+    model.sides[0].layers.push_back({name, "pointwise", "", At(kTimes[i])});
+    model.sides[1].layers.push_back({name, "pointwise", "", At(after(kTimes[i]))});
   }
   const std::vector<ModelSides> models{std::move(model)};
   return CompareSides(models, 0.05);
