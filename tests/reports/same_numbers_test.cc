@@ -79,9 +79,9 @@ TEST_F(SameNumbers, OfRunGapAndFindings) {
 TEST_F(SameNumbers, OfEveryRow) {
   const std::string csv = ReportCsv(report_);
   std::istringstream lines(csv);
-  std::string line;
-  std::getline(lines, line);
-  const std::vector<std::string_view> titles = Split(std::string_view(line).substr(0, line.size() - 1), ',');
+  std::string head, line;
+  std::getline(lines, head);
+  const std::vector<std::string_view> titles = Split(std::string_view(head).substr(0, head.size() - 1), ',');
   const auto column = [&](std::string_view title) {
     return static_cast<std::size_t>(std::ranges::find(titles, title) - titles.begin());
   };
