@@ -36,11 +36,11 @@ std::optional<CommonOffset> CommonOffsetOf(const SideComparison& comparison, std
   found.layers = differences.size();
   std::ranges::sort(differences);
   const std::size_t middle = differences.size() / 2;
-  found.offset = differences.size() % 2 == 1 ? differences[middle] : (differences[middle - 1] + differences[middle]) / 2;
+  found.offset =
+      differences.size() % 2 == 1 ? differences[middle] : (differences[middle - 1] + differences[middle]) / 2;
   const double width = kAlike * std::fabs(found.offset.count());
-  found.alike = static_cast<std::size_t>(std::ranges::count_if(differences, [&](Latency difference) {
-    return std::fabs((difference - found.offset).count()) <= width;
-  }));
+  found.alike = static_cast<std::size_t>(std::ranges::count_if(
+      differences, [&](Latency difference) { return std::fabs((difference - found.offset).count()) <= width; }));
   found.over_all_uses = static_cast<double>(uses) * found.offset;
   const bool is_common = static_cast<double>(found.alike) >= kMostAlike * static_cast<double>(found.layers);
   const bool is_much = found.offset.count() != 0 && whole / found.over_all_uses > 0 &&

@@ -58,10 +58,12 @@ Answer HowFast(const ReportModel& report) {
   const Bound* bound = MainBound(report);
   answer.is_known = bound != nullptr;
   if (bound != nullptr)
-    answer.text += bound->interval.high > bound->interval.low
-                       ? fmt::format(" The bound’s 95 % interval is {}; {} of the work was measured.",
-                                     IntervalText(bound->interval), PercentText(report.coverage.measured))
-                       : fmt::format(" {} of the work was measured.", PercentText(report.coverage.measured));
+    answer.text +=
+        bound->interval.high > bound->interval.low
+            ? fmt::format(
+                  " The bound is of the best repetition; typically it is {} (95 %). {} of the work was measured.",
+                  IntervalText(bound->interval), PercentText(report.coverage.measured))
+            : fmt::format(" {} of the work was measured.", PercentText(report.coverage.measured));
   if (bound == nullptr || report.coverage.missing > 0) answer.command = AnalyzeCommand(report);
   return answer;
 }
@@ -117,7 +119,8 @@ Answer Parallel(const ReportModel& report) {
 std::string LargestRegret(const ReportModel& report) {
   const ReportLayer* worst = nullptr;
   for (const ReportLayer& layer : report.layers)
-    if (layer.regret && layer.regret->count() > 0 && (worst == nullptr || *layer.regret > *worst->regret)) worst = &layer;
+    if (layer.regret && layer.regret->count() > 0 && (worst == nullptr || *layer.regret > *worst->regret))
+      worst = &layer;
   if (worst == nullptr || worst->library_choice == worst->candidate) return "";
   return fmt::format(" The most in {}: {}, where {} wins {}.", worst->name, worst->library_choice, worst->candidate,
                      FormatLatency(*worst->regret));
@@ -286,7 +289,8 @@ Answer OneTable(const ReportModel& report) {
   }
   answer.text = fmt::format(
       "Of {} in the table of layers: {} rows, {} of them of several layers that it fused; {} of the layers’ time "
-      "stands at nodes of the model. `infimum report compare MODEL --run FILE --run FILE` puts several side by side.",
+      "stands at nodes of the model. Several runs stand side by side in a comparison: infimum report compare MODEL "
+      "--run FILE --run FILE.",
       RunName(report), report.run->rows.size(), fused, PercentText(all.count() > 0 ? matched / all : 0));
   return answer;
 }
@@ -301,14 +305,16 @@ std::string MainLibrary(const ReportModel& report) {
 }
 
 Answer Upgrade(const ReportModel& report) {
-  Answer answer{8, "What gets slower for this model when a library goes from one version to another?", false, "", "", ""};
+  Answer answer{8, "What gets slower for this model when a library goes from one version to another?", false, "", "",
+                ""};
   if (report.neighbours.versions) {
     answer.text = "This report is of one set of libraries; the comparison over versions tells.";
-    answer.command = CompareCommand(report, {"--by library --library " + MainLibrary(report), report.arguments.device,
-                                             report.arguments.contract});
+    answer.command = CompareCommand(
+        report, {"--by library --library " + MainLibrary(report), report.arguments.device, report.arguments.contract});
   } else {
     answer.text =
-        "The store has rows of one set of libraries alone: the same layers measured with another version, and imported, "
+        "The store has rows of one set of libraries alone: the same layers measured with another version, and "
+        "imported, "
         "make a comparison.";
   }
   return answer;

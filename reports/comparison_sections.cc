@@ -443,8 +443,7 @@ std::string ReasonOfNoGain(const SideTime& subject, const SideTime& baseline, co
   if (!(subject.floor->count() > 0) || !(baseline.floor->count() > 0)) return "";
   const double after = *subject.latency / *subject.floor, before = *baseline.latency / *baseline.floor;
   // A roofline so far below says that the caches hold all of it, and no more.
-  if (after > kNoRoofline || before > kNoRoofline)
-    return "so little work that what a kernel costs to start decides";
+  if (after > kNoRoofline || before > kNoRoofline) return "so little work that what a kernel costs to start decides";
   if (difference.verdict == Verdict::kSlower && after > before * kWorseKernel)
     return fmt::format("no kernel as good: {} takes {} its roofline, {} {}", subject.candidate, TimesText(after),
                        baseline.candidate, TimesText(before));

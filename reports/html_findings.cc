@@ -129,12 +129,14 @@ void AddRest(const ReportModel& report, HtmlWriter& html) {
   const Latency gap = report.waterfall->measured - *report.waterfall->bound;
   if (gap.count() <= 0) return;
   html.Open("p", {{"class", "quiet"}});
-  html.Text(fmt::format("Together these are {} of the {} between the run and the bound; the rest is in rows that are "
-                        "each too small to tell, and in the other steps below.",
-                        FormatLatency(std::min(told, gap)), FormatLatency(gap)));
+  html.Text(
+      fmt::format("Together these are {} of the {} between the run and the bound; the rest is in rows that are "
+                  "each too small to tell, and in the other steps below.",
+                  FormatLatency(std::min(told, gap)), FormatLatency(gap)));
   if (!report.demonstrated)
-    html.Text(" The gains are of kernels that were timed alone: a demonstrated run, which is not there yet, shows what is "
-              "left of them in the model.");
+    html.Text(
+        " The gains are of kernels that were timed alone: a demonstrated run, which is not there yet, shows what is "
+        "left of them in the model.");
   html.Close();
   if (!report.demonstrated) AddCommand(ReplayCommand(report), html);
 }

@@ -8,9 +8,9 @@
 #include "infimum/base/text.h"
 #include "infimum/graph/fusable_regions.h"
 #include "infimum/reports/csv.h"
+#include "infimum/reports/inspect_totals.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/table.h"
-#include "infimum/reports/inspect_totals.h"
 #include "reports/utf8.h"
 
 namespace infimum {

@@ -65,17 +65,17 @@ std::string ReportCsv(const ReportModel& report) {
     const ReportWorkload* workload = nullptr;
     if (one && one->workload) workload = &report.workloads[*one->workload];
     if (region && region->workload) workload = &report.workloads[*region->workload];
-    table.rows.push_back(
-        {RowLabel(report, row), Join(operators, " + "), row.family,
-         row.layers.empty() ? "engine only" : std::string(Name(row.status)), busy.size() > 1 ? "yes" : "no",
-         row.candidate, Number(row.bound), Number(row.measured), Quotient(row.measured, row.bound), Number(row.floor),
-         report.run ? Quotient(row.measured, report.run->latency) : "",
-         workload ? std::to_string(workload->candidates.size()) : "",
-         one ? one->library_choice : "", one ? Number(one->regret) : "",
-         one      ? one->config
-         : region ? region->config
-                  : "",
-         Join(row.engine_layers, " + ")});
+    table.rows.push_back({RowLabel(report, row), Join(operators, " + "), row.family,
+                          row.layers.empty() ? "engine only" : std::string(Name(row.status)),
+                          busy.size() > 1 ? "yes" : "no", row.candidate, Number(row.bound), Number(row.measured),
+                          Quotient(row.measured, row.bound), Number(row.floor),
+                          report.run ? Quotient(row.measured, report.run->latency) : "",
+                          workload ? std::to_string(workload->candidates.size()) : "", one ? one->library_choice : "",
+                          one ? Number(one->regret) : "",
+                          one      ? one->config
+                          : region ? region->config
+                                   : "",
+                          Join(row.engine_layers, " + ")});
   }
   return FormatCsv(table);
 }

@@ -211,7 +211,7 @@ function drawLosses(data) {
         ['', step.count > 5 ? `and ${step.count - 5} more` : '']]],
     });
   }
-  legend('losses-chart', [{ color: 'total', text: 'above the bound' }, { color: 'measured', text: 'lost' }, { color: 'demonstrated', text: 'won back' }]);
+  legend('losses-chart', [{ color: 'floor', text: 'above the bound' }, { color: 'measured', text: 'lost' }, { color: 'demonstrated', text: 'won back' }]);
   drawBars('losses-chart', rows, {
     description: 'Steps from measured to bound: ' + rows.map((row) => `${row.label} ${row.note}`).join('; '),
     signed: true, rowHeight: 28, right: 84, labelShare: 0.42,

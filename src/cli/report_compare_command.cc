@@ -125,9 +125,10 @@ void AddReportCompareCommand(CLI::App& report, Invocation& invocation) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   command
-      ->add_option("--library", options->sides.libraries,
-                   "of --by library: 'cudnn 7.6.4', one for each side; 'cudnn' for all of its versions. Of --by device the one "
-                   "version that all of them are compared with")
+      ->add_option(
+          "--library", options->sides.libraries,
+          "of --by library: 'cudnn 7.6.4', one for each side; 'cudnn' for all of its versions. Of --by device the one "
+          "version that all of them are compared with")
       ->type_name("NAME[ VERSION]")
       ->allow_extra_args(false);
   command

@@ -77,11 +77,11 @@ Status FillReportOf(AnalysisReport asked, const Selection& selection, Store& sto
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Device> devices, store.Devices());
   analysis.report = FillReport(sources);
-  analysis.report.neighbours = {.devices = devices.size() > 1,
-                                .versions = HaveSeveralVersions(environments, selection.threads),
-                                .contracts = std::ranges::any_of(analysis.report.what_ifs, [](const WhatIfOutcome& one) {
-                                  return one.name.starts_with("contract:");
-                                })};
+  analysis.report.neighbours = {
+      .devices = devices.size() > 1,
+      .versions = HaveSeveralVersions(environments, selection.threads),
+      .contracts = std::ranges::any_of(analysis.report.what_ifs,
+                                       [](const WhatIfOutcome& one) { return one.name.starts_with("contract:"); })};
   return {};
 }
 

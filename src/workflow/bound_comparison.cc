@@ -285,11 +285,12 @@ void AddCautions(const std::string& common, ComparisonReport& report) {
   for (std::size_t side = 1; side < report.sides.size(); ++side) {
     const std::optional<CommonOffset> found = CommonOffsetOf(report.comparison, side);
     if (!found) continue;
-    report.cautions.push_back(fmt::format(
-        "{}: {} of {} kinds of layers differ from {} by about {} each, however long they take; over all uses that is {}. "
-        "So much is what starting or timing a kernel costs there, and not its kernels",
-        report.sides[side].label, found->alike, found->layers, report.sides.front().label,
-        SignedLatencyText(found->offset), SignedLatencyText(found->over_all_uses)));
+    report.cautions.push_back(
+        fmt::format("{}: {} of {} kinds of layers differ from {} by about {} each, however long they take; over all "
+                    "uses that is {}. "
+                    "So much is what starting or timing a kernel costs there, and not its kernels",
+                    report.sides[side].label, found->alike, found->layers, report.sides.front().label,
+                    SignedLatencyText(found->offset), SignedLatencyText(found->over_all_uses)));
   }
   if (report.axis == ComparisonAxis::kLibrary) return;
   std::map<std::string, std::vector<std::string>> sides;
@@ -401,7 +402,7 @@ Status FillFromBounds(const SideReportOptions& options, ComparisonReport& report
   report.conditions.emplace_back("the best kernel known for each layer");
   report.comparison = CompareSides(table, options.threshold);
   std::string common;
-  if (report.axis == ComparisonAxis::kDevice) {
+  if (report.axis == ComparisonAxis::kDevice && options.libraries.empty()) {
     INFIMUM_ASSIGN_OR_RETURN(common, VersionOnAll(options, sides, *store));
   }
   for (BoundSide& side : sides) report.sides.push_back(std::move(side.shown));

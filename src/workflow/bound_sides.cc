@@ -107,9 +107,10 @@ Status KeepOneVersion(const SideReportOptions& options, std::vector<BoundSide>& 
                              VersionsOf(library, side.device, ThreadsOn(side.device, options), store));
     const auto found = std::ranges::find(versions, wanted, &LibraryVersion::version);
     if (found == versions.end() && side.is_named)
-      return Error{fmt::format("--library {}: nothing was measured with it on {}; `infimum query environments` lists "
-                               "what there is",
-                               Quoted(options.libraries.front()), side.device.name)};
+      return Error{
+          fmt::format("--library {}: nothing was measured with it on {}; `infimum query environments` lists "
+                      "what there is",
+                      Quoted(options.libraries.front()), side.device.name)};
     if (found == versions.end()) continue;
     side.environments = found->environments;
     kept.push_back(std::move(side));
@@ -219,8 +220,7 @@ Result<std::vector<BoundSide>> BoundSidesOf(const SideReportOptions& options, co
   }
 }
 
-Result<std::string> VersionOnAll(const SideReportOptions& options, const std::vector<BoundSide>& sides,
-                                 Store& store) {
+Result<std::string> VersionOnAll(const SideReportOptions& options, const std::vector<BoundSide>& sides, Store& store) {
   for (const char* library : {"cudnn", "onednn"}) {
     std::vector<std::string> common;  // ascending
     for (const BoundSide& side : sides) {

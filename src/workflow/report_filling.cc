@@ -203,23 +203,22 @@ void AdviseOnWeights(const ReportSources& sources, ReportModel& report) {
   if (!report.run || bound == nullptr || sources.bracket.selection.cache != CacheState::kWarm || cache.value <= 0 ||
       weights <= cache)
     return;
-  std::string text =
-      fmt::format("The model’s weights ({}) do not fit the caches ({}), and each layer was timed with its own in them: a "
-                  "part of what the run takes above the bound is fetching weights, and no kernel’s fault",
-                  BytesText(weights), BytesText(cache));
+  std::string text = fmt::format(
+      "The model’s weights ({}) do not fit the caches ({}), and each layer was timed with its own in them: a "
+      "part of what the run takes above the bound is fetching weights, and no kernel’s fault",
+      BytesText(weights), BytesText(cache));
   if (!report.bandwidth_roofs.empty() && report.bandwidth_roofs.front().per_second > 0)
-    text += fmt::format(", {} at the memory’s best rate",
-                        FormatLatency(Latency(static_cast<double>(weights.value) /
-                                              report.bandwidth_roofs.front().per_second * 1e6)));
+    text += fmt::format(
+        ", {} at the memory’s best rate",
+        FormatLatency(Latency(static_cast<double>(weights.value) / report.bandwidth_roofs.front().per_second * 1e6)));
   const auto cold = std::ranges::find(report.what_ifs, "cache:cold-weights", &WhatIfOutcome::name);
   if (cold != report.what_ifs.end())
     for (const WhatIfBound& of : cold->bounds)
       if (of.variant == bound->variant)
         text += fmt::format("; with weights from memory the bound is {}", FormatLatency(of.latency));
-  report.advice.push_back(
-      {text, cold == report.what_ifs.end() && sources.here
-                 ? fmt::format("infimum analyze {} --cache cold-weights", report.arguments.model)
-                 : std::string()});
+  report.advice.push_back({text, cold == report.what_ifs.end() && sources.here
+                                     ? fmt::format("infimum analyze {} --cache cold-weights", report.arguments.model)
+                                     : std::string()});
 }
 
 void FillAdvice(const ReportSources& sources, ReportModel& report) {

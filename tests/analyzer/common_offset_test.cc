@@ -52,7 +52,9 @@ TEST(CommonOffset, WhereOneLayerLosesMostItIsNotTheReason) {
   EXPECT_FALSE(CommonOffsetOf(Compared([](double us) { return us > 100 ? us * 3 : us + 0.5; }), 1));
 }
 
-TEST(CommonOffset, EqualSidesHaveNone) { EXPECT_FALSE(CommonOffsetOf(Compared([](double us) { return us; }), 1)); }
+TEST(CommonOffset, EqualSidesHaveNone) {
+  EXPECT_FALSE(CommonOffsetOf(Compared([](double us) { return us; }), 1));
+}
 
 }  // namespace
 }  // namespace infimum

@@ -25,9 +25,9 @@ struct ComparisonRow {
   std::optional<Latency> bound;         // absent where a layer of it is missing or unknown
   std::string candidate;                // what runs it so fast: of several pieces "onednn/a + onednn/b"
   std::optional<Latency> measured;      // absent where the engine shows nothing
-  Latency floor{0};    // the longest of its layers': as one they need no less
-  Flops flops;         // by the textbook
-  Flops conventional;  // only what contributes: valid taps, unmasked positions
+  Latency floor{0};                     // the longest of its layers': as one they need no less
+  Flops flops;                          // by the textbook
+  Flops conventional;                   // only what contributes: valid taps, unmasked positions
   Bytes bytes;
 
   std::size_t busy(const ReportModel& report) const;  // of its layers those that are not free

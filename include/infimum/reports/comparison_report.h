@@ -61,7 +61,7 @@ struct ComparisonReport {
   std::string data_as_of;
   std::string infimum_version;
   std::vector<std::string> conditions;  // of all sides alike: "batch=1", "warm caches"
-  std::string quantity;  // what the totals are: "sequential bound", "end to end"
+  std::string quantity;                 // what the totals are: "sequential bound", "end to end"
   std::vector<ReportSide> sides;
   SideComparison comparison;
   std::optional<NodeTable> nodes;  // of runs
