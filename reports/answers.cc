@@ -36,10 +36,9 @@ std::string RunName(const ReportModel& report) {
 
 // A sentence where much has no time: an answer is then of the rest.
 std::string OfWhatIsKnown(const ReportModel& report) {
-  constexpr double kMuch = 0.1;
-  return report.coverage.missing > kMuch ? fmt::format(" This is of what is known: {} of the work has no time yet.",
-                                                       PercentText(report.coverage.missing))
-                                         : "";
+  return LacksMuch(report) ? fmt::format(" This is of what is known: {} of the work has no time yet.",
+                                         PercentText(report.coverage.missing))
+                           : "";
 }
 
 // The waterfall where it leads down to a bound: only then its steps say what could be won.

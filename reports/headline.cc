@@ -10,15 +10,12 @@
 namespace infimum {
 namespace {
 
-// Where more has no time, a sum of what is known says little about the model.
-constexpr double kMuch = 0.1;
-
 std::string BoundPhrase(const ReportModel& report, const Bound& bound) {
   const double missing = report.coverage.missing;
-  if (missing > kMuch)
+  if (LacksMuch(report))
     return fmt::format("{} of its work has no time yet, and what is known needs {} at least", PercentText(missing),
                        FormatLatency(bound.latency));
-  if (report.coverage.measured < 1 - kMuch)
+  if (!IsMeasured(report))
     return fmt::format("kernels measured for {} of its work, and the rest by the bytes that it moves, would need {}{}",
                        PercentText(report.coverage.measured), missing > 0 ? "at least " : "",
                        FormatLatency(bound.latency));

@@ -16,9 +16,6 @@
 namespace infimum {
 namespace {
 
-// From here on a bound is called measured.
-constexpr double kMostly = 0.9;
-
 void AddTile(std::string_view color, std::string_view name, std::string_view value, std::string_view note,
              HtmlWriter& html) {
   html.Open("div", {{"class", fmt::format("tile {}", color)}});
@@ -117,9 +114,9 @@ std::string TilesHtml(const ReportModel& report) {
   if (bound != nullptr) {
     const bool has_spread = bound->interval.high > bound->interval.low;
     AddTile("bound", is_whole ? "Bound" : "Bound so far", FormatLatency(bound->latency),
-            std::string(!is_whole                            ? "of what is known"
-                        : report.coverage.measured < kMostly ? "measured and estimated"
-                                                             : "best measured kernels") +
+            std::string(!is_whole             ? "of what is known"
+                        : !IsMeasured(report) ? "measured and estimated"
+                                              : "best measured kernels") +
                 (has_spread ? ", typically " + IntervalText(bound->interval) : std::string()),
             html);
   }

@@ -114,6 +114,7 @@ std::string ReportJson(const ReportModel& report) {
   json["composition_error"] = CompositionOrNull(report.composition);
   json["run"] = report.run ? RunJson(*report.run) : Json(nullptr);
   json["coverage"] = CoverageJson(report.coverage);
+  json["promises_gains"] = PromisesGains(report);
   Json& layers = json["layers"] = Json::array();
   for (const ReportLayer& layer : report.layers) layers.push_back(LayerJson(report, layer));
   Json& regions = json["regions"] = Json::array();

@@ -39,6 +39,10 @@ std::string DataAsOf(const ReportModel& report) {
   return report.data_as_of.empty() ? "No measurements" : "Data of " + report.data_as_of;
 }
 
+bool IsMeasured(const ReportModel& report) { return report.coverage.measured >= 0.9; }
+
+bool LacksMuch(const ReportModel& report) { return report.coverage.missing > 0.1; }
+
 bool PromisesGains(const ReportModel& report) { return report.coverage.measured > 0.5; }
 
 std::string ReproductionCommand(std::string_view config, std::string_view options) {

@@ -113,7 +113,7 @@ function drawBracket(data) {
   timeAxis(svg, x, top - 4, bottom);
 
   const bound = mainBound(data);
-  if (data.run && bound && data.run.latency_us > bound.latency_us && data.coverage.measured > 0.5) {
+  if (data.run && bound && data.run.latency_us > bound.latency_us && data.promises_gains) {
     const start = x(bound.latency_us);
     const end = x(data.run.latency_us);
     svg.append('rect').attr('class', 'win').attr('x', start).attr('width', Math.max(1, end - start))

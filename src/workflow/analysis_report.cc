@@ -1,27 +1,26 @@
 #include "src/workflow/analysis_report.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "infimum/analyzer/workload_candidates.h"
 #include "src/workflow/anonymizer.h"
+#include "src/workflow/library_versions.h"
 #include "src/workflow/report_filling.h"
 #include "src/workflow/run_conditions.h"
 #include "src/workflow/run_gap.h"
 
 namespace infimum {
-
 namespace {
 
-// Of any library: of which devices they are, the comparison itself says.
-bool HaveSeveralVersions(const std::map<EnvironmentKey, Environment>& environments, std::int64_t threads) {
-  std::map<std::string, std::set<std::string>> versions;
-  for (const auto& [key, environment] : environments)
-    if (environment.threads == threads)
-      for (const auto& [library, version] : environment.libraries) versions[library].insert(version);
-  return std::ranges::any_of(versions, [](const auto& library) { return library.second.size() > 1; });
+// Of a library whose versions are worth comparing.
+Result<bool> HasSeveralVersions(const Device& device, std::int64_t threads, Store& store) {
+  for (const char* library : {"cudnn", "onednn"}) {
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<LibraryVersion> versions, VersionsOf(library, device, threads, store));
+    if (versions.size() > 1) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -76,10 +75,11 @@ Status FillReportOf(AnalysisReport asked, const Selection& selection, Store& sto
     sources.gap = &*gap;
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Device> devices, store.Devices());
+  INFIMUM_ASSIGN_OR_RETURN(const bool has_versions, HasSeveralVersions(asked.device, selection.threads, store));
   analysis.report = FillReport(sources);
   analysis.report.neighbours = {
       .devices = devices.size() > 1,
-      .versions = HaveSeveralVersions(environments, selection.threads),
+      .versions = has_versions,
       .contracts = std::ranges::any_of(analysis.report.what_ifs,
                                        [](const WhatIfOutcome& one) { return one.name.starts_with("contract:"); })};
   return {};

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <set>
 #include <utility>
@@ -12,38 +11,13 @@
 #include "infimum/base/text.h"
 #include "infimum/db/data_sheets.h"
 #include "infimum/workflow/device_choice.h"
+#include "src/workflow/library_versions.h"
 
 namespace infimum {
 namespace {
 
 constexpr std::array kContracts = {NumericContract::kStrictF32, NumericContract::kTf32, NumericContract::kF16,
                                    NumericContract::kBf16,      NumericContract::kInt8, NumericContract::kFp8};
-
-// "7.10.2" after "7.9": runs of digits count as numbers.
-bool IsOlder(std::string_view a, std::string_view b) {
-  const auto digits = [](std::string_view text) {
-    std::size_t count = 0;
-    while (count < text.size() && std::isdigit(static_cast<unsigned char>(text[count])) != 0) ++count;
-    return count;
-  };
-  while (!a.empty() && !b.empty()) {
-    const std::size_t of_a = digits(a), of_b = digits(b);
-    if (of_a > 0 && of_b > 0) {
-      std::string_view x = a.substr(0, of_a), y = b.substr(0, of_b);
-      x.remove_prefix(std::min(x.find_first_not_of('0'), x.size()));
-      y.remove_prefix(std::min(y.find_first_not_of('0'), y.size()));
-      if (x.size() != y.size()) return x.size() < y.size();
-      if (x != y) return x < y;
-      a.remove_prefix(of_a);
-      b.remove_prefix(of_b);
-    } else {
-      if (a.front() != b.front()) return a.front() < b.front();
-      a.remove_prefix(1);
-      b.remove_prefix(1);
-    }
-  }
-  return a.size() < b.size();
-}
 
 ReportSide ShownOf(const Device& device) {
   ReportSide side;
@@ -59,31 +33,6 @@ void TellLabelsApart(std::vector<BoundSide>& sides) {
   for (const BoundSide& side : sides) ++count[side.shown.label];
   for (BoundSide& side : sides)
     if (count[side.shown.label] > 1) side.shown.label += " (" + side.device.Key().text + ")";
-}
-
-struct LibraryVersion {
-  std::string version;
-  std::vector<EnvironmentKey> environments;  // the newest first
-};
-
-Result<std::vector<LibraryVersion>> VersionsOf(const std::string& library, const Device& device, std::int64_t threads,
-                                               Store& store) {
-  INFIMUM_ASSIGN_OR_RETURN(const QueryTable table, store.Ask(*FindQuery("environments"),
-                                                             {{"device", device.Key().text}, {"library", library}}));
-  std::vector<LibraryVersion> versions;
-  for (const std::vector<QueryCell>& row : table.rows) {
-    const auto *key = std::get_if<std::string>(&row[1]), *version = std::get_if<std::string>(&row[3]);
-    const auto* of_threads = std::get_if<std::int64_t>(&row[4]);
-    if (key == nullptr || version == nullptr || of_threads == nullptr || *of_threads != threads) continue;
-    const auto known = std::ranges::find(versions, *version, &LibraryVersion::version);
-    if (known != versions.end()) {
-      known->environments.push_back({*key});
-    } else {
-      versions.push_back({*version, {{*key}}});
-    }
-  }
-  std::ranges::stable_sort(versions, IsOlder, &LibraryVersion::version);
-  return versions;
 }
 
 std::int64_t ThreadsOn(const Device& device, const SideReportOptions& options) {

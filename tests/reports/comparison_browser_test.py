@@ -15,8 +15,8 @@ import tempfile
 from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
+from browser import NARROW, WIDE, Failures, opened
 from playwright.sync_api import Browser, Page, sync_playwright
-from report_browser_test import NARROW, WIDE, Failures, opened
 
 SECTIONS = ("ladder", "models", "lead", "families", "rank-changes", "layers", "gaps")
 

@@ -12,76 +12,30 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from axe_playwright_python.sync_playwright import Axe
+from browser import (
+    HOSTILE_NAME,
+    NARROW,
+    WIDE,
+    Failures,
+    check_accessibility,
+    check_no_sideways_scrolling,
+    opened,
+)
+from graph_checks import check_graph_and_table, check_graph_marks, check_graph_zoom
+from layer_table_checks import (
+    check_candidates,
+    check_columns,
+    check_details,
+    check_download,
+    check_filters,
+    check_sorting,
+    check_texts_of_numbers,
+)
 from playwright.sync_api import Browser, Page, sync_playwright
 
-WIDE = (1280, 900)
-NARROW = (390, 844)
 CHARTS = ("bracket", "losses", "families", "gaps", "coverage", "roofline", "graph")
-HOSTILE_NAME = "<img src=x onerror=alert(1)>\"'&</script><!--"
-
-
-class Failures:
-    """Collects everything that is wrong, so that one run tells all."""
-
-    def __init__(self) -> None:
-        self.messages: list[str] = []
-
-    def check(self, holds: bool, message: str) -> None:
-        if not holds:
-            self.messages.append(message)
-            print(f"FAILED: {message}", flush=True)
-
-
-@contextmanager
-def opened(
-    browser: Browser,
-    report: Path,
-    size: tuple[int, int],
-    scheme: str,
-    failures: Failures,
-) -> Iterator[Page]:
-    """The report in a fresh offline context; errors, dialogs and requests count as failures."""
-    dark = scheme == "dark"
-    context = browser.new_context(
-        offline=True,
-        viewport={"width": size[0], "height": size[1]},
-        color_scheme="dark" if dark else "light",
-        accept_downloads=True,
-    )
-    page = context.new_page()
-    where = f"{report.name} at {size[0]} px, {scheme}"
-    page.on(
-        "console",
-        lambda message: failures.check(
-            message.type not in ("error", "warning"),
-            f"{where}: console: {message.text}",
-        ),
-    )
-    page.on(
-        "pageerror", lambda error: failures.check(False, f"{where}: exception: {error}")
-    )
-    page.on(
-        "dialog",
-        lambda dialog: failures.check(False, f"{where}: dialog: {dialog.message}"),
-    )
-    page.on(
-        "request",
-        lambda request: failures.check(
-            request.url == report.as_uri()
-            or request.url.startswith(("data:", "blob:")),
-            f"{where}: request: {request.url}",
-        ),
-    )
-    page.goto(report.as_uri())
-    try:
-        yield page
-    finally:
-        context.close()
 
 
 def check_charts(page: Page, failures: Failures) -> None:
@@ -206,50 +160,6 @@ def check_values(page: Page, failures: Failures) -> None:
     failures.check(dots == points, f"{dots} points on the roofline instead of {points}")
 
 
-def check_texts_of_numbers(page: Page, failures: Failures) -> None:
-    """The script writes a time as the page does where there are no scripts."""
-    different = page.evaluate(
-        """() => {
-          const plain = new DOMParser().parseFromString(document.querySelector('#layers noscript').textContent, 'text/html');
-          const data = JSON.parse(document.getElementById('report-data').textContent);
-          const rows = Array.from(plain.querySelectorAll('tbody tr'));
-          const found = rows.length === data.rows.length ? [] : [`${rows.length} rows of ${data.rows.length}`];
-          rows.forEach((row, i) => {
-            const text = (cell) => row.cells[cell].textContent;
-            const time = (us) => (us === null ? '' : timeText(us));
-            const {measured_us: measured, bound_us: bound, floor_us: roofline} = data.rows[i];
-            if (text(4) !== time(measured) || text(5) !== time(bound) || text(7) !== (roofline > 0 ? time(roofline) : '')) found.push(row.textContent);
-            if (measured && bound && text(6) !== ratioText(measured / bound)) found.push(row.textContent);
-          });
-          return found.slice(0, 3);
-        }"""
-    )
-    failures.check(not different, f"numbers differ between script and page: {different}")
-
-
-def check_columns(page: Page, failures: Failures) -> None:
-    """Columns come and go by the menu, and the keyboard closes it."""
-    headings = page.locator("#layer-table thead th")
-    before = headings.count()
-    menu = page.locator("#columns")
-    menu.locator("summary").click()
-    boxes = menu.locator("input")
-    failures.check(boxes.count() > before, "the menu does not offer every column")
-    menu.locator("input[value=bytes]").check()
-    failures.check(headings.count() == before + 1, "a column does not come")
-    failures.check(
-        any("Bytes" in title for title in headings.all_inner_texts()), "the column of bytes lacks"
-    )
-    cells = page.locator("#layer-table tbody tr.layer").first.locator("th, td").count()
-    failures.check(cells == before + 1, f"a row has {cells} cells under {before + 1} headings")
-    menu.locator("input[value=bytes]").uncheck()
-    failures.check(headings.count() == before, "a column does not go")
-    page.keyboard.press("Escape")
-    failures.check(menu.get_attribute("open") is None, "Escape leaves the menu open")
-    for box in range(boxes.count()):
-        menu.locator("input").nth(box).evaluate("(node) => { if (!node.checked) node.click(); }")
-
-
 def check_links(page: Page, failures: Failures) -> None:
     """Each link leads to a place of this page."""
     dangling = page.evaluate(
@@ -306,176 +216,6 @@ def check_labels_do_not_collide(page: Page, failures: Failures) -> None:
         )
 
 
-def column_texts(page: Page, index: int) -> list[str]:
-    texts: list[str] = page.evaluate(
-        "(i) => Array.from(document.querySelectorAll('#layer-table tbody tr.layer')).map((r) => r.cells[i].textContent)",
-        index,
-    )
-    return texts
-
-
-def check_sorting(page: Page, failures: Failures) -> None:
-    """Each heading sorts its column, by mouse and by keyboard, and says so."""
-    if page.locator("#layers-more").is_visible():
-        page.locator("#layers-more").click()
-    headings = page.locator("#layer-table thead th")
-    failures.check(headings.count() >= 12, "the table has too few columns")
-    for index in range(headings.count()):
-        heading = headings.nth(index)
-        title = heading.inner_text().strip()
-        button = heading.locator("button")
-        orders: dict[str, list[str]] = {}
-        button.click()
-        orders[heading.get_attribute("aria-sort") or "none"] = column_texts(page, index)
-        button.focus()
-        page.keyboard.press("Enter")
-        orders[heading.get_attribute("aria-sort") or "none"] = column_texts(page, index)
-        failures.check(
-            set(orders) == {"ascending", "descending"},
-            f"{title}: aria-sort says {list(orders)}",
-        )
-        sorted_count = page.locator("#layer-table thead th[aria-sort]").count()
-        failures.check(
-            sorted_count == 1,
-            f"{title}: {sorted_count} columns say that they are sorted",
-        )
-        first = {name: texts[0] for name, texts in orders.items() if texts}
-        values = {text for text in orders.get("ascending", []) if text}
-        if len(values) > 1:
-            failures.check(
-                len(set(first.values())) == 2,
-                f"{title}: both orders start with {first}",
-            )
-        for name, texts in orders.items():
-            if title.endswith((", ms", ", µs")):
-                numbers = [
-                    float(text.replace("\N{MINUS SIGN}", "-")) for text in texts if text
-                ]
-                expected = sorted(numbers, reverse=name == "descending")
-                failures.check(numbers == expected, f"{title}: not in {name} order")
-            blanks = [position for position, text in enumerate(texts) if not text]
-            failures.check(
-                not blanks or blanks[0] == len(texts) - len(blanks),
-                f"{title}: empty cells are not last",
-            )
-
-
-def check_filters(page: Page, failures: Failures) -> None:
-    everything = page.locator("#layer-table tbody tr.layer").count()
-    page.locator("#filter-text").fill("conv2 7x7")
-    some = page.locator("#layer-table tbody tr.layer").count()
-    failures.check(
-        0 < some < everything, f"the filter shows {some} of {everything} rows"
-    )
-    page.locator("#filter-text").fill("no such layer anywhere")
-    failures.check(
-        page.locator("#layer-table tbody tr.layer").count() == 0,
-        "a filter without a match shows rows",
-    )
-    page.locator("#filter-text").fill("")
-    page.locator("#filter-family").select_option("matmul")
-    failures.check(
-        page.locator("#layer-table tbody tr.layer").count() == 1,
-        "the family filter is wrong",
-    )
-    page.locator("#filter-family").select_option("")
-    page.locator("#filter-status").select_option("missing")
-    failures.check(
-        page.locator("#layer-table tbody tr.layer").count() == 1,
-        "the status filter is wrong",
-    )
-    page.locator("#filter-status").select_option("")
-    failures.check(
-        page.locator("#layer-table tbody tr.layer").count() == everything,
-        "filters do not come off",
-    )
-
-
-def check_details(page: Page, failures: Failures) -> None:
-    """A fused row opens to its layers, each with the command that reproduces its measurement."""
-    page.locator("#filter-text").fill("/layer3/layer3.1/conv2/Conv")
-    button = page.locator("#layer-table .disclosure").first
-    failures.check("fused" in button.inner_text(), "a fused group does not say so")
-    button.focus()
-    page.keyboard.press("Enter")
-    failures.check(
-        button.get_attribute("aria-expanded") == "true",
-        "the row does not say that it is open",
-    )
-    commands = page.locator("#layer-table tr.detail code").all_inner_texts()
-    failures.check(
-        bool(commands)
-        and commands[0].startswith("infimum bench --layer 'convolution dtype=f32"),
-        f"the row's details lack the command: {commands}",
-    )
-    page.locator("#layer-table tr.detail .copy").first.click()
-    button.click()
-    failures.check(
-        page.locator("#layer-table tr.detail").count() == 0, "the details do not close"
-    )
-    page.locator("#filter-text").fill("")
-
-
-def check_candidates(page: Page, failures: Failures) -> None:
-    """An opened layer shows each of its candidates: as a mark, as a line, and why the others did not run."""
-    data = page.evaluate("() => JSON.parse(document.getElementById('report-data').textContent)")
-    name = "/layer3/layer3.1/conv2/Conv"
-    layer = next(one for one in data["layers"] if one["name"] == name)
-    workload = data["workloads"][layer["workload"]]
-    ran = [one for one in workload["candidates"] if "latency_us" in one]
-    page.locator("#filter-text").fill(name)
-    page.locator("#layer-table .disclosure").first.click()
-    blocks = page.locator("#layer-table tr.detail .candidates")
-    regions = [region for region in data["regions"] if region["chosen"] and data["layers"][region["layers"][0]]["name"] == name]
-    row = next(row for row in data["rows"] if layer is data["layers"][row["main_layer"] or 0])
-    expected = sum(data["layers"][index]["workload"] is not None for index in row["layers"]) + len(regions)
-    failures.check(blocks.count() == expected, f"{blocks.count()} blocks of candidates instead of {expected}")
-    block = blocks.first
-    marks = block.locator("svg .mark").count()
-    failures.check(marks == len(ran), f"{marks} marks for {len(ran)} candidates")
-    for role in ("best", "choice"):
-        count = block.locator(f"svg .mark.{role}").count()
-        failures.check(count == 1, f"{count} marks are {role}")
-    failures.check("library's choice" in (block.locator("svg").text_content() or ""), "the choice has no label")
-    broken = block.locator("svg").evaluate(
-        "(svg) => Array.from(svg.querySelectorAll('*')).filter((n) => Array.from(n.attributes).some((a) => /NaN|undefined|Infinity/.test(a.value))).length"
-    )
-    failures.check(broken == 0, f"the plot of candidates has {broken} elements with broken numbers")
-    collisions = block.locator("svg").evaluate(
-        """(svg) => {
-          const texts = Array.from(svg.querySelectorAll('text')).map((t) => [t.textContent, t.getBoundingClientRect()]);
-          return texts.flatMap(([a, ra], i) => texts.slice(i + 1).filter(([b, rb]) =>
-            ra.left < rb.right - 1 && rb.left < ra.right - 1 && ra.top < rb.bottom - 3 && rb.top < ra.bottom - 3).map(([b]) => `'${a}' meets '${b}'`));
-        }"""
-    )
-    failures.check(not collisions, f"in the plot of candidates {collisions}")
-    # Of a fused row the run's time is that of the region that is the whole row, and each layer's roofline is its own.
-    failures.check(block.locator("svg .across.measured").count() == 0, "a part of a row has the time of the whole")
-    failures.check(block.locator("svg .across.floor").count() == 1, "the layer's roofline is not drawn")
-    if regions:
-        line = blocks.last.locator("svg").get_attribute("aria-label") or ""
-        measured = blocks.last.locator("svg .across.measured").count()
-        failures.check(measured == 1 and "onnxruntime" in line, f"the run's time is not drawn: {line}")
-    failures.check(block.locator("tbody tr").count() < len(ran), "the slowest candidates are not cut off")
-    block.locator("button.more").click()
-    cells: list[list[str]] = block.locator("tbody tr").evaluate_all(
-        "(rows) => rows.map((row) => Array.from(row.cells).map((cell) => cell.textContent))"
-    )
-    failures.check(len(cells) == len(ran), f"{len(cells)} lines for {len(ran)} candidates")
-    times = [float(line[1].removesuffix(" µs").replace(",", "")) for line in cells]
-    failures.check(times == [round(one["latency_us"], 3) for one in ran], f"the table shows {times}")
-    failures.check(
-        all(line[0].startswith(one["name"]) for line, one in zip(cells, ran, strict=True)), "names are not the data's"
-    )
-    rest = block.locator(".not-run").inner_text()
-    for one in workload["candidates"]:
-        if "outcome" in one:
-            line = f"{one['outcome']}: {one['reason']}"
-            failures.check(line in rest and one["name"] in rest, f"{line!r} is not shown in {rest!r}")
-    page.locator("#layer-table .disclosure").first.click()
-    page.locator("#filter-text").fill("")
-
-
 def check_sources(page: Page, failures: Failures) -> None:
     """A finding's evidence has its layer's command, and the source that it saves is the data's."""
     data = page.evaluate("() => JSON.parse(document.getElementById('report-data').textContent)")
@@ -518,199 +258,10 @@ def check_tooltip(page: Page, failures: Failures) -> None:
     failures.check(page.locator("#tooltip").is_hidden(), "the tooltip stays")
 
 
-def graph_transform(page: Page) -> str:
-    # What a transition leaves is exact; one lasts 350 ms at most.
-    page.wait_for_timeout(500)
-    return page.locator("#graph-view .graph-root").get_attribute("transform") or ""
-
-
-def check_graph_marks(page: Page, failures: Failures) -> None:
-    """Every layer and edge is drawn, the critical path is marked, and colours follow the numbers."""
-    data = page.evaluate("() => JSON.parse(document.getElementById('report-data').textContent)")
-    graph = data["graph"]
-    critical = sum(layer["on_critical_path"] for layer in data["layers"])
-    for selector, expected in (
-        (".node", len(data["layers"])),
-        (".edge", len(graph["edges"])),
-        (".node.critical", critical),
-        (".edge.critical", len(graph["path"])),
-        (".node.missing, .node.unknown", sum(layer["status"] in ("missing", "unknown") for layer in data["layers"])),
-    ):
-        count = page.locator(f"#graph-view {selector}").count()
-        failures.check(count == expected, f"the graph has {count} {selector}, not {expected}")
-    failures.check(len(graph["path"]) == critical - 1, "the critical path is not one path")
-    compared = data["run"] is not None
-    weights = {
-        row["main_layer"]: row["measured_us"] - row["bound_us"] if compared else row["bound_us"]
-        for row in data["rows"]
-        if row["layers"] and row["bound_us"] is not None and (not compared or row["measured_us"] is not None)
-    }
-    nodes = page.locator("#graph-view .node").evaluate_all(
-        "(nodes) => nodes.map((node) => [node.__data__.index, node.getAttribute('class')])"
-    )
-    classes = {index: names.split() for index, names in nodes}
-    largest = max(weights, key=lambda layer: weights[layer])
-    failures.check("heat-4" in classes[largest], f"the largest gap is drawn as {classes[largest]}")
-    for layer, weight in weights.items():
-        if "free" in classes[layer]:
-            continue
-        strongest = "heat-4" in classes[layer]
-        failures.check(
-            strongest == (weight >= weights[largest] / 2),
-            f"layer {layer} with {weight:.1f} of {weights[largest]:.1f} us is drawn as {classes[layer]}",
-        )
-    label = page.locator("#graph-view svg").get_attribute("aria-label") or ""
-    failures.check(
-        label.startswith(f"Graph of {len(data['layers']):,} layers") and f"{critical} on the critical path" in label,
-        f"the graph's description is {label!r}",
-    )
-    failures.check("from" in page.locator("#graph-chart .legend").inner_text(), "the graph's legend has no numbers")
-
-
-def check_graph_zoom(page: Page, failures: Failures) -> None:
-    """Buttons, keys and the wheel with Ctrl move the graph; the wheel alone scrolls the page."""
-    view = page.locator("#graph-view")
-    view.scroll_into_view_if_needed()
-    whole = graph_transform(page)
-    failures.check("scale" in whole, f"the graph starts with the transform {whole!r}")
-    seen = {whole}
-
-    def moved(what: str) -> None:
-        now = graph_transform(page)
-        failures.check(now not in seen, f"{what} does not move the graph")
-        seen.add(now)
-
-    page.locator("#graph-in").click()
-    moved("zooming in")
-    failures.check(page.locator("#graph-view .label text").count() > 0, "labels do not appear")
-    view.focus()
-    page.keyboard.press("+")
-    moved("+")
-    page.keyboard.press("ArrowDown")
-    moved("an arrow key")
-    page.locator("#graph-out").click()
-    moved("zooming out")
-    page.keyboard.press("0")
-    page.locator("#graph-fit").click()
-    failures.check(graph_transform(page) == whole, "'whole model' does not show what was shown first")
-    view.hover()
-    before = page.evaluate("scrollY")
-    page.mouse.wheel(0, -120)
-    failures.check(graph_transform(page) == whole, "the wheel alone zooms the graph")
-    failures.check(page.evaluate("scrollY") != before, "the wheel does not scroll the page over the graph")
-    view.scroll_into_view_if_needed()
-    view.hover()
-    page.keyboard.down("Control")
-    page.mouse.wheel(0, -240)
-    page.keyboard.up("Control")
-    moved("the wheel with Ctrl")
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    failures.check(graph_transform(page) == whole, "print does not get the whole graph")
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    page.locator("#graph-next").click()
-    moved("the next largest gap")
-    failures.check(page.locator("#graph-view .node.selected").count() > 0, "the largest gap is not selected")
-    page.locator("#graph-fit").click()
-
-
-def check_graph_and_table(page: Page, failures: Failures) -> None:
-    """A node leads to its row, the row leads back, and the filter shows in both; names stay names."""
-    data = page.evaluate("() => JSON.parse(document.getElementById('report-data').textContent)")
-    page.locator("#filter-text").fill("conv2 7x7")
-    matched = page.locator("#graph-view .node.match").count()
-    rows = page.locator("#layer-table tbody tr.layer").count()
-    failures.check(matched >= rows > 0, f"{matched} nodes match the filter of {rows} rows")
-    # The first layer is not among them: its row comes back for it.
-    position = next(i for i, row in enumerate(data["rows"]) if 0 in row["layers"])
-    page.locator("#graph-view .node").first.click()
-    opened_row = page.locator(f"#row-{position}")
-    opened_row.wait_for(state="attached")
-    button = opened_row.locator(".disclosure")
-    failures.check(button.get_attribute("aria-expanded") == "true", "a click on a node does not open its row")
-    failures.check(button.evaluate("(node) => node === document.activeElement"), "the opened row has no focus")
-    top = opened_row.evaluate("(node) => node.getBoundingClientRect().top")
-    failures.check(0 <= top < WIDE[1], f"the opened row is not on the screen: {top}")
-    failures.check(page.locator("#graph-view.filtered").count() == 0, "the graph stays filtered")
-    page.locator("#filter-text").fill("onerror=alert")
-    closed = page.locator("#layer-table .disclosure[aria-expanded=false]")
-    if closed.count() > 0:
-        closed.first.click()
-    page.locator("#layer-table .in-graph").first.click()
-    graph_transform(page)
-    selected = page.locator("#graph-view .node.selected").count()
-    failures.check(selected == 1, f"'show in the graph' selects {selected} nodes")
-    failures.check(
-        page.locator("#graph-view").evaluate("(node) => node === document.activeElement"), "the graph has no focus"
-    )
-    texts = page.locator("#graph-view .label text").all_text_contents()
-    failures.check(any(text.startswith("<img") for text in texts), f"the hostile name is not a label: {texts[:12]}")
-    page.locator("#graph-view .node.selected").hover()
-    tip = page.locator("#tooltip").inner_text()
-    failures.check(HOSTILE_NAME in tip and "Softmax" in tip, f"the node's tooltip is {tip!r}")
-    failures.check(page.locator("img").count() == 0, "a name in the graph became an element")
-    page.mouse.move(1, 1)
-    page.locator("#filter-text").fill("")
-    page.locator("#graph-fit").click()
-
-
-def check_graph_speed(browser: Browser, report: Path, failures: Failures) -> None:
-    """Two thousand layers with many edges: drawn at once, and zooming is no wait."""
+def check_large_graph(browser: Browser, report: Path, failures: Failures) -> None:
+    """Two thousand layers with many edges are all drawn."""
     with opened(browser, report, WIDE, "light", failures) as page:
         check_graph_marks(page, failures)
-        page.locator("#graph").scroll_into_view_if_needed()
-        # In the page, so that only the page's work counts; generous, for busy machines.
-        drawn, frame = page.evaluate(
-            """async () => {
-              const data = JSON.parse(document.getElementById('report-data').textContent);
-              prepareRows(data);
-              document.getElementById('graph-view').replaceChildren();
-              let begin = performance.now();
-              drawModelGraph(data);
-              document.body.offsetHeight;
-              const drawn = performance.now() - begin;
-              const { svg, zoom } = data.modelGraph;
-              begin = performance.now();
-              for (let i = 0; i < 60; ++i) {
-                svg.call(zoom.scaleBy, i < 30 ? 1.09 : 1 / 1.09);
-                await new Promise((done) => requestAnimationFrame(done));
-              }
-              return [drawn, (performance.now() - begin) / 60];
-            }"""
-        )
-        failures.check(drawn < 5000, f"{report.name}: the graph takes {drawn:.0f} ms to draw")
-        failures.check(frame < 1000, f"{report.name}: a step of zooming takes {frame:.0f} ms")
-        layers = page.locator("#graph-view .node").count()
-        edges = page.locator("#graph-view .edge").count()
-        print(f"{report.stem}: {layers} layers, {edges} edges, drawn in {drawn:.0f} ms, {frame:.0f} ms a step of zooming")
-
-
-def check_download(page: Page, failures: Failures) -> None:
-    with page.expect_download() as info:
-        page.locator("#download").click()
-    lines = Path(info.value.path()).read_bytes().decode().split("\r\n")
-    failures.check(
-        lines[0].startswith("label,op,family"), f"the CSV starts with {lines[0]!r}"
-    )
-    failures.check(len(lines) > 50, f"the CSV has {len(lines)} lines")
-
-
-def check_accessibility(page: Page, where: str, failures: Failures) -> None:
-    violations = Axe().run(page).response["violations"]
-    for violation in violations:
-        nodes = "; ".join(str(node["html"])[:160] for node in violation["nodes"][:3])
-        failures.check(
-            violation["impact"] not in ("serious", "critical", "moderate"),
-            f"{where}: axe: {violation['id']}: {violation['help']}: {nodes}",
-        )
-
-
-def check_no_sideways_scrolling(page: Page, failures: Failures) -> None:
-    excess = page.evaluate(
-        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    )
-    failures.check(
-        excess <= 0, f"the page is {excess} px too wide at {page.viewport_size}"
-    )
 
 
 def check_sample(
@@ -865,7 +416,7 @@ def main() -> int:
         check_extremes(browser, Path(folder), failures)
         check_large(browser, Path(folder) / "large.html", failures)
         for name in ("dense", "transformer"):
-            check_graph_speed(browser, Path(folder) / f"{name}.html", failures)
+            check_large_graph(browser, Path(folder) / f"{name}.html", failures)
         browser.close()
     print(
         f"{len(failures.messages)} failures"

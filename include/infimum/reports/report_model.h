@@ -222,7 +222,11 @@ const Bound* MainBound(const ReportModel& report);
 // "Data of 2026-11-21T10:47:44Z", or that there are none.
 std::string DataAsOf(const ReportModel& report);
 
-// Whether enough of the bound was measured that a run above it could be said to lose time: most of the work.
+// How far a bound speaks for the whole model, by the shares of its work: at least nine tenths measured, so that it is
+// called the best measured kernels'; over a tenth without a time, so that it is said to be of the rest; most of it
+// measured, so that a run above it could be said to lose time.
+bool IsMeasured(const ReportModel& report);
+bool LacksMuch(const ReportModel& report);
 bool PromisesGains(const ReportModel& report);
 
 // "infimum bench --layer '<config>'", quoted for a POSIX shell.
