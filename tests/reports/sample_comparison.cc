@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <vector>
+
 namespace infimum {
 namespace {
 
@@ -16,22 +19,30 @@ SideTime Time(double microseconds, bool has_spread = true) {
 
 }  // namespace
 
-ComparisonReport SampleComparison(ComparisonAxis axis, std::size_t more_layers) {
+ComparisonReport SampleComparison(ComparisonAxis axis, std::size_t more_layers, std::size_t more_sides) {
   ComparisonReport report;
   report.axis = axis;
   if (!IsOfRuns(axis)) report.data_as_of = "2026-11-23T12:00:00Z";
   report.infimum_version = "0.0.0";
   report.quantity = IsOfRuns(axis) ? "end to end" : "sequential bound";
   struct Given {
-    const char *label, *generation;
+    std::string label;
+    const char* generation;
     std::int64_t year;
     double conv, relu, softmax;
   };
-  const Given kGiven[] = {{"Old <b>", "Kepler", 2013, 1000, 50, 20},
-                          {"New", "Volta", 2017, 200, 10, -1},
-                          {"Small", "Turing", 2018, 300, 60, 20.2}};
+  std::vector<Given> all = {{"Old <b>", "Kepler", 2013, 1000, 50, 20},
+                            {"New", "Volta", 2017, 200, 10, -1},
+                            {"Small", "Turing", 2018, 300, 60, 20.2}};
+  for (std::size_t i = 0; i < more_sides; ++i) {
+    const double times = std::exp2(static_cast<double>(i) - static_cast<double>(more_sides) + 1);
+    all.push_back({fmt::format("More-{} SXM", i), "Hopper", 2022, 100 * times, 5 * times, 2 * times});
+  }
+  if (more_sides > 0)
+    for (Given& given : all)
+      given.label = fmt::format("resnet50 f32 batch 1 onnxruntime 1.31.1 {} 2 threads", given.label);
   ModelSides first{"resnet", {}}, second{kHostileName, {}};
-  for (const Given& given : kGiven) {
+  for (const Given& given : all) {
     ReportSide shown;
     shown.label = given.label;
     shown.device = given.label;
