@@ -8,24 +8,21 @@
 namespace infimum {
 namespace {
 
-constexpr double kWidths[] = {0.25, 0.5, 0.75, 1, 1.5, 2};  // octaves
+constexpr double kLeast = 0.25, kMost = 2, kGrain = 0.125;  // octaves that a step may be wide
 constexpr double kTold = 0.9;                               // so many of the ratios stand before the last step's end
 
 double OctavesOf(double ratio) { return ratio > 0 ? std::abs(std::log2(ratio)) : 0; }
 
 }  // namespace
 
-HeatScale::HeatScale(std::vector<double> ratios) : octaves_(kWidths[0]) {
+HeatScale::HeatScale(std::vector<double> ratios) : octaves_(kLeast) {
   std::erase_if(ratios, [](double ratio) { return !(ratio > 0) || !std::isfinite(ratio); });
   if (ratios.empty()) return;
   for (double& ratio : ratios) ratio = OctavesOf(ratio);
   const auto place = static_cast<std::ptrdiff_t>(std::ceil(kTold * static_cast<double>(ratios.size() - 1)));
   std::nth_element(ratios.begin(), ratios.begin() + place, ratios.end());
   const double farthest = ratios[static_cast<std::size_t>(place)];
-  for (const double width : kWidths) {
-    octaves_ = width;
-    if (farthest <= width * kSteps) return;
-  }
+  octaves_ = std::clamp(std::ceil(farthest / kSteps / kGrain) * kGrain, kLeast, kMost);
 }
 
 int HeatScale::StepOf(double ratio) const {

@@ -71,7 +71,7 @@ class ModelGraph {
     const [width, height] = this.model.size;
     const margin = 14;
     this.width = Math.max(260, this.view.clientWidth);
-    const tallest = this.width < NARROW ? 420 : 640;
+    const tallest = this.kept ? 860 : this.width < NARROW ? 420 : 640;
     const wanted = (height + 2 * margin) * Math.min(1.2, this.width / (width + 2 * margin));
     this.height = Math.round(Math.min(tallest, Math.max(this.width < NARROW ? 260 : 200, wanted)));
     this.svg.attr('viewBox', `0 0 ${this.width} ${this.height}`).attr('height', this.height);
@@ -160,6 +160,15 @@ class ModelGraph {
     }
   }
 
+  // On paper all of it, as large as a page is wide; afterwards what was shown before.
+  print(printed) {
+    const kept = this.kept;
+    this.kept = printed ? d3.zoomTransform(this.svg.node()) : null;
+    this.resize();
+    if (!printed && kept) this.svg.call(this.zoom.transform, kept);
+    this.placeLabels();
+  }
+
   // Centres these layers, large enough to be read.
   show(indices, duration) {
     if (indices.length === 0) return;
@@ -214,20 +223,10 @@ class ModelGraph {
     });
     let width = this.view.clientWidth;
     new ResizeObserver(() => {
-      if (this.view.clientWidth === width) return;
+      if (this.view.clientWidth === width || this.kept) return;
       width = this.view.clientWidth;
       this.resize();
     }).observe(this.view);
-    addEventListener('beforeprint', () => {
-      this.kept = d3.zoomTransform(this.svg.node());
-      this.fit(0);
-      this.placeLabels();
-    });
-    addEventListener('afterprint', () => {
-      if (!this.kept) return;
-      this.svg.call(this.zoom.transform, this.kept);
-      this.kept = null;
-    });
     this.data.onFilter = (rows) => this.highlight(rows);
     this.data.showInGraph = (indices) => {
       document.getElementById('graph').scrollIntoView({ block: 'start' });

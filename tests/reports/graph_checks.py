@@ -92,9 +92,18 @@ def check_graph_zoom(page: Page, failures: Failures) -> None:
     page.mouse.wheel(0, -240)
     page.keyboard.up("Control")
     moved("the wheel with Ctrl")
+    zoomed = graph_transform(page)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    failures.check(graph_transform(page) == whole, "print does not get the whole graph")
+    outside = page.evaluate(
+        """() => {
+          const frame = document.querySelector('#graph-view svg').getBoundingClientRect();
+          return Array.from(document.querySelectorAll('#graph-view .node'), (node) => node.getBoundingClientRect())
+            .filter((box) => box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom).length;
+        }"""
+    )
+    failures.check(outside == 0, f"print does not get the whole graph: {outside} nodes are outside")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
+    failures.check(graph_transform(page) == zoomed, "after printing the graph shows something else")
     page.locator("#graph-next").click()
     moved("the next largest gap")
     failures.check(page.locator("#graph-view .node.selected").count() > 0, "the largest gap is not selected")

@@ -12,7 +12,7 @@ TEST(HeatScale, IsAsWideAsItsRatios) {
   EXPECT_EQ(HeatScale({0.6, 1.8}).BeginOf(2), "1.2");
   EXPECT_EQ(HeatScale({0.15, 1.2}).BeginOf(2), "1.4");
   EXPECT_EQ(HeatScale({0.15, 1.2}).BeginOf(7), "8");
-  EXPECT_EQ(HeatScale({0.02}).BeginOf(7), "64");
+  EXPECT_EQ(HeatScale({0.02}).BeginOf(7), "38");
   EXPECT_EQ(HeatScale({1e-9}).BeginOf(7), "4096");
   EXPECT_EQ(HeatScale({}).BeginOf(1), "1");
 }
@@ -30,7 +30,7 @@ TEST(HeatScale, EightGenerationsHaveMoreThanTwoColours) {
   const HeatScale scale(generations);
   std::set<int> steps;
   for (const double ratio : generations) steps.insert(scale.StepOf(ratio));
-  EXPECT_EQ(steps, (std::set<int>{1, 4, 5}));
+  EXPECT_EQ(steps, (std::set<int>{1, 5, 7}));
 }
 
 TEST(HeatScale, IsAlikeForARatioAndItsInverse) {

@@ -21,6 +21,7 @@ from browser import (
     Failures,
     check_accessibility,
     check_no_sideways_scrolling,
+    check_print,
     opened,
 )
 from graph_checks import check_graph_and_table, check_graph_marks, check_graph_zoom
@@ -322,6 +323,16 @@ def check_sample(
                 format="A4",
                 print_background=True,
             )
+            page.emulate_media(media="null")
+    # Fresh, and with every column, row and detail that a reader can open.
+    with opened(browser, report, WIDE, "light", failures) as page:
+        check_print(page, f"{report.stem} on paper", failures)
+        page.locator("#columns summary").click()
+        for box in page.locator("#column-choice input").all():
+            box.check()
+        page.locator("#layer-table .disclosure").first.click()
+        page.locator("#layer-table .disclosure").nth(4).click()
+        check_print(page, f"{report.stem} with all columns on paper", failures)
 
 
 def check_bare(
