@@ -263,7 +263,7 @@ function detailRow(data, row, width) {
   }
   if (data.showInGraph && row.layers.length > 0) {
     const button = element('button', { type: 'button', class: 'in-graph', text: 'Show in the graph' });
-    button.addEventListener('click', () => data.showInGraph(row.layers));
+    button.addEventListener('click', () => data.showInGraph(row.layers, row.main_layer));
     cell.append(button);
   }
   for (const index of row.layers) {

@@ -25,6 +25,7 @@ from browser import (
     opened,
 )
 from graph_checks import check_graph_and_table, check_graph_marks, check_graph_zoom
+from graph_input_checks import check_graph_keys, check_graph_touch
 from layer_table_checks import (
     check_candidates,
     check_columns,
@@ -295,6 +296,7 @@ def check_sample(
         check_sources(page, failures)
         check_hostile_names(page, failures)
         check_graph_zoom(page, failures)
+        check_graph_keys(page, failures)
         check_graph_and_table(page, failures)
         check_download(page, failures)
         check_accessibility(page, "after use", failures)
@@ -324,6 +326,7 @@ def check_sample(
                 print_background=True,
             )
             page.emulate_media(media="null")
+    check_graph_touch(browser, report, failures)
     # Fresh, and with every column, row and detail that a reader can open.
     with opened(browser, report, WIDE, "light", failures) as page:
         check_print(page, f"{report.stem} on paper", failures)
