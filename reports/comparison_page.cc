@@ -182,11 +182,11 @@ void WriteKey(const std::vector<Section>& sections, const Look& look, HtmlWriter
     const std::string text = at == 1 ? "less" : look.scale.BeginOf(at) + (at == most ? " times and more" : "");
     html.Element("span", {{"class", fmt::format("{}-{}", direction, at)}}, text);
   };
-  if (fastest > 0) html.Element("b", "faster, from");
+  if (fastest > 0) html.Element("b", "faster by");
   for (int at = fastest; at > 0; --at) step("faster", at, fastest);
   html.Element("span", "= within noise").Element("span", "? undecided");
+  if (slowest > 0) html.Element("b", "slower by");
   for (int at = 1; at <= slowest; ++at) step("slower", at, slowest);
-  if (slowest > 0) html.Element("b", "slower, from");
   html.Element("span", {{"class", "best"}}, "bold: the fastest of its row").Close();
 }
 

@@ -31,7 +31,7 @@ function graphModel(data) {
   const chosen = data.regions.filter((region) => region.chosen && new Set(region.layers.map((index) => rowOf.get(index))).size > 1)
     .map((region) => ({ region, members: membersOf(nodes, region.layers) })).filter((one) => one.members.length > 1);
   for (const one of chosen) for (const node of one.members) node.chosen = one;
-  return { nodes, edges, size: graph.size, compared, weight, largest, chosen, byTop: nodes.slice().sort((a, b) => a.y - b.y) };
+  return { nodes, edges, size: graph.size, compared, weight, largest, chosen, byTop: nodes.slice().sort((a, b) => a.y - b.y), tallest: d3.max(nodes, (node) => node.height) };
 }
 
 // 0 (nothing to speak of) to 4, or 'faster' than the bound; null where nothing is known.
@@ -80,9 +80,8 @@ function membersOf(nodes, layers) {
 function frameOf(model, members, pad) {
   const [left, right] = [d3.min(members, (n) => n.x - n.width / 2) - pad, d3.max(members, (n) => n.x + n.width / 2) + pad];
   const [top, bottom] = [d3.min(members, (n) => n.y - n.height / 2) - pad, d3.max(members, (n) => n.y + n.height / 2) + pad];
-  const tallest = d3.max(model.nodes, (node) => node.height);
   const firstFrom = d3.bisector((node) => node.y).left;
-  const near = model.byTop.slice(firstFrom(model.byTop, top - tallest), firstFrom(model.byTop, bottom + tallest));
+  const near = model.byTop.slice(firstFrom(model.byTop, top - model.tallest), firstFrom(model.byTop, bottom + model.tallest));
   const meets = (n) => n.x + n.width / 2 > left && n.x - n.width / 2 < right && n.y + n.height / 2 > top && n.y - n.height / 2 < bottom;
   return near.some((n) => !members.includes(n) && meets(n)) ? null : { left, top, width: right - left, height: bottom - top };
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,7 @@ def check_graph_keys(page: Page, failures: Failures) -> None:
             break
         way.append(active_layer(page))
     failures.check(len(way) > 50, f"down the edges there are {len(way)} layers")
-    failures.check(set(zip(way, way[1:], strict=False)) <= edges, "down leads along no edge")
+    failures.check(set(pairwise(way)) <= edges, "down leads along no edge")
     failures.check(not any(edge[0] == way[-1] for edge in edges), f"down ends at {way[-1]}, which others read")
     page.keyboard.press("ArrowUp")
     failures.check((active_layer(page), way[-1]) in edges, "up leads along no edge")
