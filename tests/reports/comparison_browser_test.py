@@ -18,7 +18,7 @@ from axe_playwright_python.sync_playwright import Axe
 from browser import NARROW, WIDE, Failures, check_print, opened
 from playwright.sync_api import Browser, Page, sync_playwright
 
-HEAT_MAPS = ("models", "families", "layers")
+BY_SIDE = ("models", "families", "layers", "nodes")
 SECTIONS = ("ladder", "models", "lead", "families", "rank-changes", "layers", "gaps")
 
 
@@ -87,7 +87,7 @@ def check_accessibility(page: Page, failures: Failures, where: str) -> None:
 
 def check_many_sides(page: Page, failures: Failures, where: str) -> None:
     """Eight sides of long names fit a wide screen; a narrow one scrolls in the table's box, names and the fastest in view."""
-    for section in HEAT_MAPS:
+    for section in BY_SIDE:
         box = page.locator(f"#{section} .scroll")
         excess = box.evaluate("(box) => box.scrollWidth - box.clientWidth")
         if page.viewport_size == {"width": WIDE[0], "height": WIDE[1]}:

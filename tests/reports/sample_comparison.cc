@@ -17,6 +17,21 @@ SideTime Time(double microseconds, bool has_spread = true) {
   return time;
 }
 
+// What every second side ran within a node of a long name.
+NodeTable NodesOf(const std::vector<ReportSide>& sides) {
+  NodeTable nodes;
+  NodeRow& row = nodes.rows.emplace_back();
+  row.name = "/encoder/layer.0/attention/self/query/" + std::string(60, 'm') + "/MatMul";
+  row.op = "MatMul";
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    nodes.columns.push_back({sides[side].label});
+    NodeCell& cell = row.cells.emplace_back();
+    if (side % 2 == 0) cell.measured = Latency(100);
+    if (side % 2 == 1) cell.within = row.name;
+  }
+  return nodes;
+}
+
 }  // namespace
 
 ComparisonReport SampleComparison(ComparisonAxis axis, std::size_t more_layers, std::size_t more_sides) {
@@ -66,6 +81,7 @@ ComparisonReport SampleComparison(ComparisonAxis axis, std::size_t more_layers, 
   }
   const ModelSides models[] = {std::move(first), std::move(second)};
   report.comparison = CompareSides(models, 0.05);
+  if (more_sides > 0) report.nodes = NodesOf(report.sides);
   report.gaps.push_back({1, "resnet", 1, {"softmax"}, "not measured yet", "infimum plan 'resnet.onnx' -o plan.txt"});
   report.remarks = {std::string("left out: ") + kHostileName};
   return report;
