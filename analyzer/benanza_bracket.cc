@@ -154,12 +154,14 @@ class Timer {
   static void Resolve(const Layer& layer, const Parts& parts, TimedLayer& timed) {
     ResolvedLayer& resolved = timed.resolved;
     LayerLatency& known = resolved.known;
+    resolved.flops = static_cast<double>(layer.work.conventional.value);
     if (timed.forward) {
       resolved.times.best = resolved.measured = timed.forward->best;
     }
     if (!timed.forward || (timed.has_bias_row && !timed.bias)) {
       known.status = LatencyStatus::kMissing;
       resolved.missing = known.floor;
+      resolved.missing_flops = resolved.flops;
       if (parts.forward.empty()) {
         known.reason = "the rules of 2019 have no benchmark for it";
         if (!layer.reason.empty()) known.reason += " (" + layer.reason + ")";

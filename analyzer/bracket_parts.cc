@@ -11,6 +11,11 @@ std::string CacheTag(CacheState cache) {
 
 }  // namespace
 
+bool LacksScales(const Workload& workload) {
+  const std::string_view family = FamilyOf(workload);
+  return NativeContract(workload) == NumericContract::kInt8 && (family == "pointwise" || family == "pooling");
+}
+
 Result<DeviceModel> MakeDeviceModel(MeasurementSource& source, const Selection& selection, const MeasuredRows& rows) {
   INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, source.Peaks(selection.device));
   INFIMUM_ASSIGN_OR_RETURN(DeviceModel device,
@@ -25,13 +30,17 @@ Result<DeviceModel> MakeDeviceModel(MeasurementSource& source, const Selection& 
 
 Coverage CoverageOf(std::span<const ResolvedLayer> layers) {
   Latency measured{0}, estimated{0}, missing{0};
+  double flops = 0, missing_flops = 0;
   for (const ResolvedLayer& layer : layers) {
+    flops += layer.flops;
+    missing_flops += layer.missing_flops;
     measured += layer.measured;
     estimated += layer.estimated;
     missing += layer.missing;
   }
   const Latency all = measured + estimated + missing;
   Coverage coverage;
+  coverage.missing_flops = flops > 0 ? missing_flops / flops : 0;
   if (!(all > Latency(0))) {
     // Nothing takes time. A layer without even a floor may still be unknown: that is missing, not free.
     const bool any_missing = std::any_of(layers.begin(), layers.end(), [](const ResolvedLayer& layer) {
@@ -55,6 +64,8 @@ std::vector<std::string> CommonAssumptions(const Selection& selection, std::span
   if (any([](const ResolvedLayer& layer) { return layer.estimated > Latency(0); })) tags.push_back("estimated-layers");
   if (any([](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; }))
     tags.push_back("unmeasured-layers");
+  if (any([](const ResolvedLayer& layer) { return layer.rows != nullptr && LacksScales(*layer.rows->workload); }))
+    tags.push_back("integers-without-scales");
   const auto is_unconverged = [&](const ResolvedLayer& layer) {
     if (layer.rows == nullptr) return false;
     const std::span<const TimedRow> rows = layer.rows->On(selection.threads);

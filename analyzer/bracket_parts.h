@@ -18,7 +18,12 @@ Result<DeviceModel> MakeDeviceModel(MeasurementSource& source, const Selection& 
 
 Coverage CoverageOf(std::span<const ResolvedLayer> layers);
 
-// "free-layouts", "warm-caches", "one-thread"; "estimated-layers" and "unmeasured-layers" where there are such.
+// Whether a workload's benchmark does less than a model's layer: element-wise layers and poolings on 8 bits are
+// measured on plain integers, without the scales that a model's have.
+bool LacksScales(const Workload& workload);
+
+// "free-layouts", "warm-caches", "one-thread"; "estimated-layers", "unmeasured-layers" and "integers-without-scales"
+// where there are such.
 std::vector<std::string> CommonAssumptions(const Selection& selection, std::span<const ResolvedLayer> layers);
 
 }  // namespace infimum

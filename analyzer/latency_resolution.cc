@@ -108,6 +108,7 @@ ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer, const WorkloadRo
   ResolvedLayer resolved;
   LayerLatency& known = resolved.known;
   known.floor = FloorOfLayer(layer, device_);
+  resolved.flops = static_cast<double>(layer.work.conventional.value);
   if (const KnownTime* found = TimeOf(rows)) {
     const BestTime& time = found->time;
     resolved.rows = rows;
@@ -147,6 +148,7 @@ ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer, const WorkloadRo
   }
   known.status = LatencyStatus::kMissing;
   resolved.missing = known.floor;
+  resolved.missing_flops = resolved.flops;
   return resolved;
 }
 
@@ -167,6 +169,8 @@ ResolvedLayer LatencyResolver::ResolveBody(const ModelGraph& body, double execut
     sum.measured += layer.measured * executions;
     sum.estimated += layer.estimated * executions;
     sum.missing += layer.missing * executions;
+    sum.flops += layer.flops * executions;
+    sum.missing_flops += layer.missing_flops * executions;
     sum.known.floor += layer.known.floor * executions;
     any_missing |= layer.known.status == LatencyStatus::kMissing;
     any_estimated |= layer.known.status == LatencyStatus::kEstimated;
@@ -252,6 +256,7 @@ void LatencyResolver::Observe(const ModelGraph& graph, const std::vector<Observe
       layer.times = layer.fused = {unit.latency, std::move(occupancy), term};
       layer.measured = unit.latency;
       layer.estimated = layer.missing = Latency(0);
+      layer.missing_flops = 0;
       if (layer.known.status != LatencyStatus::kMeasured) {
         layer.heuristic = unit.latency;
         layer.heuristic_term = term;

@@ -35,6 +35,8 @@ struct ResolvedLayer {
   Latency measured{0};
   Latency estimated{0};
   Latency missing{0};                  // the floor of what is missing
+  double flops = 0;                    // conventional
+  double missing_flops = 0;            // of them what is missing
   const WorkloadRows* rows = nullptr;  // that its time is the best of; null where it has no rows, or a run was faster
   bool is_exact = true;                // whether `fused` is the best selection in its bodies, not a relaxation
 };

@@ -42,6 +42,7 @@ class LayerTable {
     std::string name, family;
     std::vector<std::string> configs;  // by side
     std::vector<SideTime> times;
+    bool is_of_model = true;
   };
 
   explicit LayerTable(const ModelSides& model) {
@@ -51,7 +52,7 @@ class LayerTable {
         const auto [place, is_new] = places_.try_emplace({layer.name, seen[layer.name]++}, rows_.size());
         if (is_new)
           rows_.push_back({layer.name, layer.family, std::vector<std::string>(model.sides.size()),
-                           std::vector<SideTime>(model.sides.size())});
+                           std::vector<SideTime>(model.sides.size()), layer.is_of_model});
         Row& row = rows_[place->second];
         row.configs[side] = layer.config;
         row.times[side] = layer.time;
@@ -84,6 +85,7 @@ void AddLayers(std::span<const ModelSides> models, SideComparison& comparison) {
       if (place == comparison.layers.size()) {
         SetLayer layer;
         layer.family = row.family;
+        layer.is_of_model = row.is_of_model;
         layer.config = row.configs.front();
         layer.times = row.times;
         layer.differences = AgainstBaseline(row.times, comparison.threshold);
@@ -132,8 +134,7 @@ void AddModel(const ModelSides& sides, std::size_t index, SideComparison& compar
     total.shares.push_back(IsTime(known) && time.latency ? *time.latency / *known.latency : 0);
     // A run has a time of its own, which is of more than its layers.
     if (!model.end_to_end.empty()) {
-      time = {PointValue(model.end_to_end), std::nullopt};
-      if (RatioOf(model.end_to_end, model.end_to_end)) time.interval = PointInterval(model.end_to_end);
+      time = {PointValue(model.end_to_end), TypicalInterval(model.end_to_end)};
     } else if (model.whole) {
       time = *model.whole;
     }
@@ -223,6 +224,16 @@ void AddMeans(SideComparison& comparison) {
   std::ranges::stable_sort(comparison.order, {}, [&ratios](std::size_t side) { return ratios[side]; });
 }
 
+// Of a layer that takes nothing on one of the two too, which has no ratio.
+std::optional<Verdict> VerdictOf(const SetLayer& layer, std::size_t side) {
+  const SideTime &subject = layer.times[side], &baseline = layer.times.front();
+  if (layer.differences[side]) return layer.differences[side]->verdict;
+  if (!subject.latency || !baseline.latency || subject.is_estimated || baseline.is_estimated) return std::nullopt;
+  if (!IsTime(baseline) && IsTime(subject)) return Verdict::kSlower;
+  if (IsTime(baseline) && !IsTime(subject)) return Verdict::kFaster;
+  return std::nullopt;
+}
+
 void AddLayerDifferences(SideComparison& comparison) {
   Latency whole{0};
   for (const SetLayer& layer : comparison.layers)
@@ -230,13 +241,13 @@ void AddLayerDifferences(SideComparison& comparison) {
   for (std::size_t index = 0; index < comparison.layers.size(); ++index) {
     const SetLayer& layer = comparison.layers[index];
     for (std::size_t side = 1; side < comparison.sides; ++side) {
-      const std::optional<Difference>& difference = layer.differences[side];
-      if (!difference) continue;
+      const std::optional<Verdict> verdict = VerdictOf(layer, side);
+      if (!verdict) continue;
       LayerDifference entry{index, side, Latency(0), 0};
       entry.cost = static_cast<double>(layer.uses.size()) * (*layer.times[side].latency - *layer.times.front().latency);
       entry.share = whole.count() > 0 ? entry.cost / whole : 0;
-      if (difference->verdict == Verdict::kSlower) comparison.regressions.push_back(entry);
-      if (difference->verdict == Verdict::kFaster) comparison.gains.push_back(entry);
+      if (*verdict == Verdict::kSlower) comparison.regressions.push_back(entry);
+      if (*verdict == Verdict::kFaster) comparison.gains.push_back(entry);
     }
   }
   std::ranges::stable_sort(comparison.regressions, std::ranges::greater{}, &LayerDifference::cost);

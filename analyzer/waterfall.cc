@@ -312,6 +312,11 @@ class Maker {
 std::string_view Name(GapCause cause) { return kCauseNames[static_cast<std::size_t>(cause)]; }
 std::string_view Name(MeasuredBy by) { return kMeasuredByNames[static_cast<std::size_t>(by)]; }
 
+bool Waterfall::DisagreesWithItself() const {
+  constexpr double kMost = 0.1;
+  return std::fabs(scatter.count()) > kMost * measured.count();
+}
+
 const GapStep* Waterfall::Find(GapCause cause) const {
   const auto step = std::ranges::find(steps, cause, &GapStep::cause);
   return step == steps.end() ? nullptr : &*step;

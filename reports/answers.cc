@@ -12,6 +12,7 @@
 #include "infimum/reports/possible_gains.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/summary.h"
+#include "reports/finding_writers.h"
 #include "reports/report_commands.h"
 
 namespace infimum {
@@ -36,8 +37,7 @@ std::string RunName(const ReportModel& report) {
 
 // A sentence where much has no time: an answer is then of the rest.
 std::string OfWhatIsKnown(const ReportModel& report) {
-  return LacksMuch(report) ? fmt::format(" This is of what is known: {} of the work has no time yet.",
-                                         PercentText(report.coverage.missing))
+  return LacksMuch(report) ? fmt::format(" This is of what is known: {} has no time yet.", LackingText(report.coverage))
                            : "";
 }
 
@@ -142,10 +142,8 @@ Answer Algorithms(const ReportModel& report) {
   if (report.regret) {
     answer.is_known = true;
     if (!answer.text.empty()) answer.text += " ";
-    answer.text += fmt::format("What the libraries would choose by themselves costs {} over {}{}.",
-                               FormatLatency(report.regret->sum), CountText(report.regret->layers, "layer"),
-                               report.regret->is_validated ? "" : ", not measured apart from noise");
-    answer.text += LargestRegret(report);
+    answer.text += fmt::format("What the libraries would choose by themselves costs {}.", RegretText(*report.regret));
+    if (report.regret->sum.count() > 0) answer.text += LargestRegret(report);
   }
   if (!answer.is_known) {
     answer.text = NeedsRun(report) + ", and no candidate is a library’s own choice.";
@@ -245,14 +243,31 @@ std::vector<std::string> ContractGains(const ReportModel& report) {
   return texts;
 }
 
+// Measures under the 16-bit contract whose arithmetic is the faster one here; empty where the contract is narrow
+// already.
+std::string NarrowCommand(const ReportModel& report) {
+  constexpr std::array<std::string_view, 4> kNarrow{"f16", "bf16", "int8", "fp8"};
+  if (std::ranges::find(kNarrow, report.contract) != kNarrow.end()) return "";
+  const auto rate_of = [&report](std::string_view type) {
+    const auto roof = std::ranges::find(report.arithmetic_roofs, fmt::format("{} arithmetic", type), &Roof::name);
+    return roof != report.arithmetic_roofs.end() ? roof->per_second : 0;
+  };
+  const double half = rate_of("f16"), brain = rate_of("bf16");
+  const bool is_half = half == brain ? !IsProcessor(report) : half > brain;
+  const std::string contract = fmt::format("--contract {}", is_half ? "f16" : "bf16");
+  return report.bench_options ? AnalyzeCommand(report, contract) : PlanCommand(report, contract);
+}
+
 Answer TensorCores(const ReportModel& report) {
   Answer answer{
       6, "Are Tensor Cores, or the narrow units of a processor, used, and what would they win?", false, "", "wins", ""};
   std::vector<std::string> parts;
-  if (const Finding* unused = FindFinding(report, "tensor-cores-unused")) {
+  for (const std::string_view kind :
+       {"tensor-cores-unused", "quantized-layers-in-float", "wider-precision", "half-precision-not-used"}) {
+    const Finding* unused = FindFinding(report, kind);
+    if (unused == nullptr) continue;
     answer.section = "findings";
-    parts.push_back(
-        fmt::format("Not used where they could be: up to {}; {}", FormatLatency(unused->gain), unused->evidence));
+    parts.push_back(fmt::format("Not used where they could be, {}: {}", GainText(*unused), unused->evidence));
   }
   if (const std::vector<std::string> gains = ContractGains(report); !gains.empty())
     parts.push_back("Against the bound of other arithmetic: " + Join(gains, ", "));
@@ -261,10 +276,7 @@ Answer TensorCores(const ReportModel& report) {
     answer.text = Join(parts, ". ") + ".";
   } else {
     answer.text = fmt::format("Nothing was measured under another numeric contract than {}.", report.contract);
-    constexpr std::array<std::string_view, 4> kNarrow{"f16", "bf16", "int8", "fp8"};
-    if (std::ranges::find(kNarrow, report.contract) == kNarrow.end())
-      answer.command = IsProcessor(report) && report.bench_options ? AnalyzeCommand(report, "--contract bf16")
-                                                                   : PlanCommand(report, "--contract f16");
+    answer.command = NarrowCommand(report);
   }
   return answer;
 }
@@ -303,6 +315,12 @@ std::string MainLibrary(const ReportModel& report) {
                            : ShellQuoted(libraries.begin()->first);
 }
 
+// Of all layers, whatever was measured here.
+std::string PlanOfAll(const ReportModel& report) {
+  const std::string& contract = report.arguments.contract;
+  return PlanCommand(report, contract.empty() ? "--all" : contract + " --all");
+}
+
 Answer Upgrade(const ReportModel& report) {
   Answer answer{8, "What gets slower for this model when a library goes from one version to another?", false, "", "",
                 ""};
@@ -312,9 +330,9 @@ Answer Upgrade(const ReportModel& report) {
         report, {"--by library --library " + MainLibrary(report), report.arguments.device, report.arguments.contract});
   } else {
     answer.text =
-        "The store has rows of one set of libraries alone: the same layers measured with another version, and "
-        "imported, "
-        "make a comparison.";
+        "The store has rows of one set of libraries alone. The plan below, measured where another version is "
+        "installed and imported into this store, makes a comparison.";
+    answer.command = PlanOfAll(report);
   }
   return answer;
 }
@@ -325,7 +343,10 @@ Answer Generations(const ReportModel& report) {
     answer.text = "This report is of one device; the comparison over devices tells.";
     answer.command = CompareCommand(report, {"--by device", report.arguments.contract});
   } else {
-    answer.text = "The store has rows of this device alone: those of another one, imported, make a comparison.";
+    answer.text =
+        "The store has rows of this device alone. The plan below, measured on another one and imported into this "
+        "store, makes a comparison.";
+    answer.command = PlanOfAll(report);
   }
   return answer;
 }
@@ -341,10 +362,18 @@ Answer NarrowTypes(const ReportModel& report) {
     return answer;
   }
   answer.section.clear();
-  if (report.neighbours.contracts) answer.command = CompareCommand(report, {"--by contract", report.arguments.device});
-  answer.text =
-      fmt::format("This run keeps to {}; the comparison over contracts, or of two runs, tells.", report.contract);
-  if (!report.run) answer.text = "The comparison over contracts, or of two runs, tells.";
+  const std::string so_far = report.run ? fmt::format("This run keeps to {}; ", report.contract) : std::string();
+  answer.text = so_far.empty() ? "The comparison over contracts, or of two runs, tells."
+                               : so_far + "the comparison over contracts, or of two runs, tells.";
+  if (report.neighbours.contracts) {
+    answer.command = CompareCommand(report, {"--by contract", report.arguments.device});
+  } else if (std::string command = NarrowCommand(report); !command.empty()) {
+    answer.text = fmt::format(
+        "{}{}othing was measured under a narrower contract yet; then the comparison over "
+        "contracts, or of two runs, tells.",
+        so_far, so_far.empty() ? "N" : "n");
+    answer.command = std::move(command);
+  }
   return answer;
 }
 

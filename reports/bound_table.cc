@@ -162,10 +162,8 @@ std::string SelectionText(const Selection& selection) {
 
 std::string BoundTable(const ModelGraph& graph, const Bracket& bracket, bool layers, std::size_t width) {
   INFIMUM_CHECK(graph.layers.size() == bracket.layers.size(), "a bracket with other layers than its graph");
-  const Coverage& coverage = bracket.coverage;
   std::string out = FormatTable(BracketTable(bracket), width);
-  out += fmt::format("\ncoverage   measured {}, estimated {}, missing {}\n", PercentText(coverage.measured),
-                     PercentText(coverage.estimated), PercentText(coverage.missing));
+  out += fmt::format("\ncoverage   {}\n", CoverageText(bracket.coverage));
   out += NotesText(bracket);
   out += fmt::format("contract   {}\n", Name(bracket.contract));
   out += fmt::format("selection  {}\n", Printable(SelectionText(bracket.selection)));

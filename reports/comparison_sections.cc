@@ -59,14 +59,11 @@ SectionCell HeatCell(const SideTime& time, const std::optional<Difference>& diff
   return cell;
 }
 
-// Of the cells from `first` on the one with the least time; none where one has nothing of it at all.
+// Of the cells from `first` on the one with the least time.
 void MarkBest(std::size_t first, std::vector<SectionCell>& row) {
   SectionCell* best = nullptr;
-  for (std::size_t i = first; i < row.size(); ++i) {
-    if (!row[i].number) continue;
-    if (!(*row[i].number > 0)) return;
-    if (best == nullptr || *row[i].number < *best->number) best = &row[i];
-  }
+  for (std::size_t i = first; i < row.size(); ++i)
+    if (row[i].number && *row[i].number >= 0 && (best == nullptr || *row[i].number < *best->number)) best = &row[i];
   if (best != nullptr) best->is_best = true;
 }
 
@@ -128,6 +125,9 @@ Section Ladder(const ComparisonReport& report) {
   const bool has_intervals = is_one && std::ranges::any_of(comparison.models.front().times, [](const SideTime& time) {
                                return time.interval.has_value();
                              });
+  // Where nothing was measured as one, the fused bound says nothing more.
+  const bool has_fused =
+      is_one && !is_of_runs && comparison.models.front().fused != comparison.models.front().sequential;
   if (has_generation) section.columns.push_back({"generation"});
   if (is_one) {
     section.columns.push_back({report.quantity, Align::kRight});
@@ -139,7 +139,7 @@ Section Ladder(const ComparisonReport& report) {
   section.columns.push_back({"verdict"});
   if (is_one && !is_of_runs) {
     section.columns.push_back({"compared", Align::kRight});
-    section.columns.push_back({"own fused bound", Align::kRight});
+    if (has_fused) section.columns.push_back({"own fused bound", Align::kRight});
     section.note = "Compared: of what a side knows of the model, what every side knows.";
   }
   section.columns.push_back({"contract"});
@@ -160,7 +160,7 @@ Section Ladder(const ComparisonReport& report) {
     row.push_back(VerdictCell(comparison.means[side]));
     if (is_one && !is_of_runs) {
       row.emplace_back(PercentText(comparison.models.front().shares[side]));
-      row.push_back(LatencyCell(comparison.models.front().fused[side]));
+      if (has_fused) row.push_back(LatencyCell(comparison.models.front().fused[side]));
     }
     row.emplace_back(shown.contract);
     const bool has_both = !shown.framework.empty() && !shown.environment.empty();
@@ -277,8 +277,8 @@ Section Differences(const ComparisonReport& report, bool is_slower, std::size_t 
     section.columns.push_back(column);
   const std::vector<LayerDifference>& list = is_slower ? comparison.regressions : comparison.gains;
   section.note = list.empty() ? "Nothing, beyond noise."
-                              : fmt::format("Against {}, beyond noise and {:g} %; over all uses in the set.",
-                                            BaselineLabel(report), 100 * comparison.threshold);
+                              : fmt::format("Against {}, beyond noise and a factor of {:g}; over all uses in the set.",
+                                            BaselineLabel(report), 1 + comparison.threshold);
   for (const LayerDifference& entry : list) {
     if (most > 0 && section.rows.size() == most) {
       ++section.left_out;
@@ -298,9 +298,10 @@ Section Differences(const ComparisonReport& report, bool is_slower, std::size_t 
     row.push_back(std::move(share));
     row.push_back(TimeCell(layer.times.front()));
     row.push_back(TimeCell(layer.times[entry.side]));
-    row.push_back(DifferenceCell(layer.differences[entry.side]));
+    row.push_back(layer.differences[entry.side] ? DifferenceCell(layer.differences[entry.side])
+                                                : SectionCell(is_slower ? "from nothing" : "to nothing"));
     const std::string &before = layer.times.front().candidate, &after = layer.times[entry.side].candidate;
-    row.emplace_back(before == after ? after : before + " -> " + after);
+    row.emplace_back(before == after || before.empty() ? after : before + " -> " + after);
   }
   return section;
 }
@@ -452,7 +453,8 @@ std::string ReasonOfNoGain(const SideTime& subject, const SideTime& baseline, co
   if (!(subject.floor->count() > 0) || !(baseline.floor->count() > 0)) return "";
   const double after = *subject.latency / *subject.floor, before = *baseline.latency / *baseline.floor;
   // A roofline so far below says that the caches hold all of it, and no more.
-  if (after > kNoRoofline || before > kNoRoofline) return "so little work that what a kernel costs to start decides";
+  if (after > kNoRoofline || before > kNoRoofline)
+    return "its values fit the caches, whose rates are not known: those, or what a kernel costs to start, decide";
   if (difference.verdict == Verdict::kSlower && after > before * kWorseKernel)
     return fmt::format("no kernel as good: {} takes {} its roofline, {} {}", subject.candidate, TimesText(after),
                        baseline.candidate, TimesText(before));

@@ -8,6 +8,7 @@
 #include "infimum/base/quantity_text.h"
 #include "infimum/reports/comparison_report.h"
 #include "infimum/reports/quantity_text.h"
+#include "reports/finding_writers.h"
 
 namespace infimum {
 namespace {
@@ -58,18 +59,22 @@ std::string TotalText(const ComparisonReport& report, std::size_t side) {
   return FormatLatency(*models.front().times[side].latency);
 }
 
-// "7 layers take 32.0 µs longer", of one side.
+// "7 layers take 32.0 µs longer in all, what is no layer of the model 1.99 ms", of one side.
 std::string RegressionsText(const ComparisonReport& report, std::size_t side) {
   std::size_t layers = 0;
-  Latency cost{0};
+  Latency cost{0}, beside{0};
   for (const LayerDifference& entry : report.comparison.regressions) {
     if (entry.side != side) continue;
-    layers += report.comparison.layers[entry.layer].uses.size();
-    cost += entry.cost;
+    const SetLayer& layer = report.comparison.layers[entry.layer];
+    (layer.is_of_model ? cost : beside) += entry.cost;
+    if (layer.is_of_model) layers += layer.uses.size();
   }
-  if (layers == 0) return "no layer takes longer beyond noise";
-  return fmt::format("{} {} {} longer in all", CountText(layers, "layer"), layers == 1 ? "takes" : "take",
-                     FormatLatency(cost));
+  std::string text = layers == 0 ? "no layer takes longer beyond noise"
+                                 : fmt::format("{} {} {} longer in all", CountText(layers, "layer"),
+                                               layers == 1 ? "takes" : "take", FormatLatency(cost));
+  if (beside.count() > 0)
+    text += fmt::format(", what is no layer of the model {}", FormatLatency(beside) + (layers == 0 ? " longer" : ""));
+  return text;
 }
 
 // In a sentence, where no sign is explained.
@@ -141,6 +146,35 @@ std::string OfWhatIsCommon(const ComparisonReport& report) {
                        : "";
 }
 
+// "118 of 216 layers compute in f32": what stands before the numbers of an evidence.
+std::string FirstClause(const std::string& evidence) {
+  return evidence.substr(0, std::min({evidence.find("; "), evidence.find(": "), evidence.size()}));
+}
+
+// Whether each of the other precisions pays, and what is behind it where one of its findings tells.
+std::string WhyPrecisions(const ComparisonReport& report) {
+  const SideComparison& comparison = report.comparison;
+  std::string text;
+  for (std::size_t side = 1; side < comparison.sides; ++side) {
+    const std::optional<Difference>& mean = comparison.means[side];
+    if (!mean) continue;
+    const bool pays = mean->verdict == Verdict::kFaster;
+    const bool is_open = !pays && mean->verdict == Verdict::kUndecided && mean->between.low < 1;
+    text += fmt::format(" {} {}: {}", report.sides[side].label,
+                        pays      ? "pays"
+                        : is_open ? "cannot be told from " + report.sides.front().label
+                                  : "does not pay",
+                        WithSpread(*mean));
+    const std::vector<Finding>& findings = report.sides[side].findings;
+    const auto cause = std::ranges::find_if(
+        findings, [](const Finding& finding) { return !finding.overlaps && finding.gain.count() > 0; });
+    if (cause != findings.end())
+      text += fmt::format("; {}, {}", FirstClause(cause->evidence), GainText(*cause) + " to win by changing that");
+    text += '.';
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string_view Name(ComparisonAxis axis) {
@@ -175,11 +209,17 @@ std::string ComparisonHeadline(const ComparisonReport& report) {
   const std::optional<Difference>& mean = comparison.means[best];
   if (mean) text += fmt::format(", {} {}", InWords(*mean), report.sides.front().label);
   const double ahead = next == 0 ? 1 : comparison.means[next]->ratio, own = best == 0 ? 1 : mean->ratio;
-  text += ahead / own < kMostAsPercent
-              ? fmt::format("; then {}, {:.1f} % behind", report.sides[next].label, 100 * (ahead / own - 1))
-              : fmt::format("; then {}, {:.3g} times as long", report.sides[next].label, ahead / own);
+  text += "; then " + report.sides[next].label;
+  // Of one model the time says it: a second ratio on another basis would be read as the first one's.
+  if (const std::string total = TotalText(report, next); !total.empty()) {
+    text += " with " + total;
+  } else {
+    text += ahead / own < kMostAsPercent ? fmt::format(", {:.1f} % behind", 100 * (ahead / own - 1))
+                                         : fmt::format(", {:.3g} times as long", ahead / own);
+  }
   if (ahead / own <= 1 + comparison.threshold) text += ", which is within noise";
   text += '.' + OfWhatIsCommon(report);
+  if (report.axis == ComparisonAxis::kPrecision) return text + WhyPrecisions(report);
   if (report.axis != ComparisonAxis::kDevice)
     return text + fmt::format(" {} {}: {}.", report.sides.back().label, VersusBaseline(report, comparison.sides - 1),
                               RegressionsText(report, comparison.sides - 1));

@@ -48,6 +48,10 @@ std::string TitleOf(const Finding& finding) {
   return title;
 }
 
+std::string GainText(const Finding& finding) {
+  return finding.is_part ? FormatLatency(finding.gain) + " and more" : "up to " + FormatLatency(finding.gain);
+}
+
 std::string FindingsText(const std::vector<Finding>& findings, const FindingStyle& style) {
   std::string text;
   std::size_t number = 0;
@@ -57,10 +61,9 @@ std::string FindingsText(const std::vector<Finding>& findings, const FindingStyl
       break;
     }
     ++number;
-    const std::string gain =
-        finding.gain.count() > 0
-            ? "up to " + FormatLatency(finding.gain) + (finding.overlaps ? ", gains of other findings among it" : "")
-            : "about the bound, not the run";
+    const std::string gain = finding.gain.count() > 0
+                                 ? GainText(finding) + (finding.overlaps ? ", gains of other findings among it" : "")
+                                 : "about the bound, not the run";
     text += fmt::format("\n{}. {}: {}\n", number, finding.kind, gain);
     text += IndentedText("   why: ", finding.evidence, kIndent + 5, style.width);
     if (finding.cases.empty() && !finding.layers.empty())
@@ -92,6 +95,7 @@ Json FindingsJson(const std::vector<Finding>& findings) {
     list.push_back({{"kind", finding.kind},
                     {"gain_us", finding.gain.count()},
                     {"gain_overlaps", finding.overlaps},
+                    {"gain_is_part", finding.is_part},
                     {"held_against", finding.held_against.empty() ? Json(nullptr) : Json(finding.held_against)},
                     {"layers", finding.layers},
                     {"evidence", finding.evidence},

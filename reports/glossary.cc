@@ -24,6 +24,9 @@ constexpr auto kTags = std::to_array<Explained>({
     {"one-thread", "Bound and measured run use this many threads."},
     {"*-threads", "Bound and measured run use this many threads."},
     {"estimated-layers", "Some layers are estimated by the bytes they must move and the measured copy rate."},
+    {"integers-without-scales",
+     "Element-wise layers and poolings on 8 bits were measured on plain integers: with the scales that a model’s have "
+     "they take somewhat longer."},
     {"unmeasured-layers", "Some layers have no time at all: the true bound is higher."},
     {"missing-layers", "Some layers have no time at all: the true bound is higher."},
     {"unknown-layers-omitted", "Layers of unknown kind count nothing: the true floor may be higher."},

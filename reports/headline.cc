@@ -11,9 +11,9 @@ namespace infimum {
 namespace {
 
 std::string BoundPhrase(const ReportModel& report, const Bound& bound) {
-  const double missing = report.coverage.missing;
+  const double missing = report.coverage.Lacking();
   if (LacksMuch(report))
-    return fmt::format("{} of its work has no time yet, and what is known needs {} at least", PercentText(missing),
+    return fmt::format("{} has no time yet, and what is known needs {} at least", LackingText(report.coverage),
                        FormatLatency(bound.latency));
   if (!IsMeasured(report))
     return fmt::format("kernels measured for {} of its work, and the rest by the bytes that it moves, would need {}{}",
@@ -24,24 +24,30 @@ std::string BoundPhrase(const ReportModel& report, const Bound& bound) {
   return known + FormatLatency(bound.latency);
 }
 
+// "5.83 ms, between 5.02 ms and 6.31 ms".
+std::string WithInterval(const ReportModel& report, Latency gap) {
+  const std::optional<PossibleGap> known = GapOf(report);
+  return FormatLatency(gap) + (known && known->interval ? ", between " + BetweenText(*known->interval) : std::string());
+}
+
 // Layers that were timed with warm caches may together need less than the floor, which reads all weights from
 // memory: then the floor says what is left to win.
-std::string FloorPhrase(Latency measured, Latency floor) {
+std::string FloorPhrase(const ReportModel& report, Latency measured, Latency floor) {
   return fmt::format("one by one with warm caches, which is below the floor; at most {} could be won ({})",
-                     PercentText((measured - floor) / measured), FormatLatency(measured - floor));
+                     PercentText((measured - floor) / measured), WithInterval(report, measured - floor));
 }
 
 std::string GapPhrase(const ReportModel& report, Latency bound) {
   const Latency measured = report.run->latency;
   if (!PromisesGains(report)) return "how much could be won is not known before more of its layers are measured";
-  const bool missing = report.coverage.missing > 0;
+  const bool missing = report.coverage.Lacking() > 0;
   double share = (measured - bound) / measured;
   if (share < -0.005) {
     return fmt::format("the run is {} faster than that: a kernel is missing from our candidates", PercentText(-share));
   }
   if (share < 0.005) return "nothing is left to win with them";
   return fmt::format("{}{} could be won ({})", missing ? "at most " : "", PercentText(share),
-                     FormatLatency(measured - bound));
+                     WithInterval(report, measured - bound));
 }
 
 }  // namespace
@@ -55,7 +61,7 @@ std::string Headline(const ReportModel& report) {
         PromisesGains(report) && bound->latency < report.floor.latency && report.floor.latency < report.run->latency;
     text = fmt::format("{} runs in {} on {} {}; {}{}.", name, FormatLatency(report.run->latency),
                        ValidUtf8(report.run->framework), ValidUtf8(report.run->version), BoundPhrase(report, *bound),
-                       below_floor ? " " + FloorPhrase(report.run->latency, report.floor.latency)
+                       below_floor ? " " + FloorPhrase(report, report.run->latency, report.floor.latency)
                                    : ": " + GapPhrase(report, bound->latency));
   } else if (report.run) {
     text = fmt::format("{} runs in {} on {} {}.", name, FormatLatency(report.run->latency),
@@ -65,6 +71,9 @@ std::string Headline(const ReportModel& report) {
   } else {
     text = fmt::format("{}: nothing was measured yet.", name);
   }
+  if (report.run && report.waterfall && report.waterfall->DisagreesWithItself() && bound != nullptr)
+    text += fmt::format(" Under the profiler its layers make {}: measure again before believing the gap.",
+                        FormatLatency(report.waterfall->measured - report.waterfall->scatter));
   if (report.floor.latency > Latency(0)) {
     // Without a data sheet the peaks are the best rates seen: strong evidence, not a proof.
     bool estimated = std::find(report.floor.assumptions.begin(), report.floor.assumptions.end(), "estimated") !=

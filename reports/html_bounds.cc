@@ -52,9 +52,8 @@ void AddBounds(const ReportModel& report, HtmlWriter& html) {
                 (report.composition ? "; " + CompositionText(*report.composition) : std::string()),
             html);
   if (report.run)
-    AddLine("measured T", report.run->latency, Interval{report.run->minimum, report.run->p95},
-            fmt::format("{} {}; interval: minimum to 95th percentile", report.run->framework, report.run->version),
-            html);
+    AddLine("measured T", report.run->latency, report.run->interval,
+            fmt::format("{} {}, smallest repetition median", report.run->framework, report.run->version), html);
 }
 
 void AddRegions(const ReportModel& report, const std::vector<const ReportRegion*>& regions, HtmlWriter& html) {

@@ -10,6 +10,7 @@
 #include "reports/finding_writers.h"
 #include "reports/html_page.h"
 #include "reports/html_sections.h"
+#include "reports/looked_for.h"
 #include "reports/report_commands.h"
 #include "reports/waterfall_writers.h"
 
@@ -80,7 +81,7 @@ void AddEvidence(const ReportModel& report, const Finding& finding, std::set<std
 void AddFinding(const ReportModel& report, const Finding& finding, std::set<std::string>& sources, HtmlWriter& html) {
   std::string gain = " · about the bound";
   if (finding.gain.count() > 0) {
-    gain = " · up to " + FormatLatency(finding.gain);
+    gain = " · " + GainText(finding);
     if (report.run) gain += " (" + PercentText(finding.gain / report.run->latency) + ")";
     if (finding.overlaps) gain += ", gains of others among it";
   }
@@ -115,7 +116,7 @@ void AddStep(std::string_view name, std::string_view time, std::string_view shar
 
 void AddMissing(const MissingItem& item, HtmlWriter& html) {
   html.Open("div", {{"class", "missing-item"}}).Open("div", {{"class", "what"}}).Element("strong", item.what);
-  html.Text(fmt::format(" · {} of the time · {}", PercentText(item.share), item.reason)).Close();
+  html.Text(fmt::format(" · {} · {}", ShareText(item.share, item.flops), item.reason)).Close();
   AddCommand(item.command, html);
   html.Close();
 }
@@ -130,8 +131,8 @@ void AddRest(const ReportModel& report, HtmlWriter& html) {
   if (gap.count() <= 0) return;
   html.Open("p", {{"class", "quiet"}});
   html.Text(
-      fmt::format("Together these are {} of the {} between the run and the bound; the rest is in rows that are "
-                  "each too small to tell, and in the other steps below.",
+      fmt::format("Together these are {} of the {} between the run and the bound; the rest is in kinds of layers "
+                  "that lose under a hundredth of the time each, and in the other steps below.",
                   FormatLatency(std::min(told, gap)), FormatLatency(gap)));
   if (!report.demonstrated)
     html.Text(
@@ -139,6 +140,17 @@ void AddRest(const ReportModel& report, HtmlWriter& html) {
         "left of them in the model.");
   html.Close();
   if (!report.demonstrated) AddCommand(ReplayCommand(report), html);
+}
+
+void AddLookedFor(const ReportModel& report, HtmlWriter& html) {
+  const std::vector<LookedFor> looked = LookedForInVain(report);
+  if (looked.empty()) return;
+  html.Open("details", {{"id", "looked-for"}});
+  html.Element("summary", fmt::format("Looked for and not found: {} more", CountText(looked.size(), "cause")));
+  html.Element("p", {{"class", "quiet"}}, "Each of these is less than a hundredth of the run’s time.");
+  html.Open("ul");
+  for (const LookedFor& one : looked) html.Element("li", one.what);
+  html.Close().Close();
 }
 
 }  // namespace
@@ -169,6 +181,7 @@ std::string FindingsHtml(const ReportModel& report) {
                             : "Nothing can be said without a framework’s run of this model: findings hold one against "
                               "the bound.");
     if (!report.run) AddCommand(RunCommand(report), html);
+    AddLookedFor(report, html);
     return html.Take();
   }
   html.Open("ol", {{"class", "findings"}, {"id", "findings-list"}});
@@ -176,6 +189,7 @@ std::string FindingsHtml(const ReportModel& report) {
   for (const Finding& finding : report.findings) AddFinding(report, finding, sources, html);
   html.Close();
   AddRest(report, html);
+  AddLookedFor(report, html);
   return html.Take();
 }
 
@@ -210,10 +224,8 @@ std::string WaterfallHtml(const ReportModel& report) {
 }
 
 std::string CoverageHtml(const ReportModel& report) {
-  const Coverage& coverage = report.coverage;
-  return EscapedHtml(fmt::format("Measured {}, estimated from bytes moved {}, missing {}.",
-                                 PercentText(coverage.measured), PercentText(coverage.estimated),
-                                 PercentText(coverage.missing)));
+  return EscapedHtml(fmt::format("Of the work {}; what is estimated is so by the bytes that it moves.",
+                                 CoverageText(report.coverage)));
 }
 
 std::string MissingHtml(const ReportModel& report) {

@@ -23,17 +23,16 @@ void AddTile(std::string_view color, std::string_view name, std::string_view val
   html.Element("div", {{"class", "note"}}, note).Close();
 }
 
-void AddWinTile(const ReportModel& report, const Bound& bound, HtmlWriter& html) {
+void AddWinTile(const ReportModel& report, const PossibleGap& gap, HtmlWriter& html) {
   const Latency measured = report.run->latency;
-  // Layers timed with warm caches may need less than the floor: then the floor says what is left.
-  const Latency least = std::max(bound.latency, std::min(report.floor.latency, measured));
-  const Latency gap = measured - least;
-  if (gap.count() >= 0) {
-    AddTile("measured", report.coverage.missing > 0 ? "Could be won, at most" : "Could be won",
-            PercentText(gap / measured), fmt::format("{}, {:.2f}× speed-up", FormatLatency(gap), measured / least),
-            html);
+  if (gap.latency.count() >= 0) {
+    std::string note =
+        fmt::format("{}, {:.2f}× speed-up", FormatLatency(gap.latency), measured / (measured - gap.latency));
+    if (gap.interval) note += ", between " + BetweenText(*gap.interval);
+    AddTile("measured", report.coverage.Lacking() > 0 ? "Could be won, at most" : "Could be won",
+            PercentText(gap.latency / measured), note, html);
   } else {
-    AddTile("missing", "Inversion", PercentText(-gap / measured), "the run beats our candidates", html);
+    AddTile("missing", "Inversion", PercentText(-gap.latency / measured), "the run beats our candidates", html);
   }
 }
 
@@ -96,7 +95,7 @@ std::string FirstChangeHtml(const ReportModel& report) {
   const Finding& first = report.findings.front();
   HtmlWriter html;
   html.Open("p", {{"class", "first-change"}}).Element("strong", "Change first: " + TitleOf(first)).Text(": ");
-  html.Text(first.action + ". ").Element("strong", "It wins up to " + FormatLatency(first.gain));
+  html.Text(first.action + ". ").Element("strong", "It wins " + GainText(first));
   if (report.run) html.Text(fmt::format(", {} of the time now", PercentText(first.gain / report.run->latency)));
   html.Text(". ").Element("a", {{"href", "#findings"}}, "Why, and what else").Close();
   return html.Take();
@@ -107,10 +106,12 @@ std::string TilesHtml(const ReportModel& report) {
   const Bound* bound = MainBound(report);
   if (report.run)
     AddTile("measured", "Measured", FormatLatency(report.run->latency),
-            report.run->framework + " " + report.run->version, html);
+            report.run->framework + " " + report.run->version +
+                (report.run->interval ? ", typically " + IntervalText(*report.run->interval) : std::string()),
+            html);
   if (report.demonstrated)
     AddTile("demonstrated", "Demonstrated", FormatLatency(*report.demonstrated), "best kernels, really run", html);
-  const bool is_whole = report.coverage.missing <= 0;
+  const bool is_whole = report.coverage.Lacking() <= 0;
   if (bound != nullptr) {
     const bool has_spread = bound->interval.high > bound->interval.low;
     AddTile("bound", is_whole ? "Bound" : "Bound so far", FormatLatency(bound->latency),
@@ -120,12 +121,12 @@ std::string TilesHtml(const ReportModel& report) {
                 (has_spread ? ", typically " + IntervalText(bound->interval) : std::string()),
             html);
   }
-  if (report.run && bound != nullptr && PromisesGains(report)) AddWinTile(report, *bound, html);
+  if (const std::optional<PossibleGap> gap = GapOf(report); gap && PromisesGains(report))
+    AddWinTile(report, *gap, html);
   if (report.floor.latency.count() > 0)
     AddTile("floor", "Floor", FormatLatency(report.floor.latency), "by " + report.floor.decided_by, html);
   AddTile(is_whole ? "bound" : "missing", "Coverage", PercentText(report.coverage.measured),
-          is_whole ? "measured, nothing missing"
-                   : fmt::format("measured; {} missing", PercentText(report.coverage.missing)),
+          is_whole ? "measured, nothing missing" : fmt::format("measured; {} missing", LackingText(report.coverage)),
           html);
   return html.Take();
 }

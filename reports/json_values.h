@@ -60,7 +60,8 @@ inline Json CoverageJson(const Coverage& coverage) {
   return {{"measured", coverage.measured},
           {"estimated", coverage.estimated},
           {"free", coverage.free},
-          {"missing", coverage.missing}};
+          {"missing", coverage.missing},
+          {"missing_flops", coverage.missing_flops}};
 }
 
 inline Json WhatIfsJson(const std::vector<WhatIfOutcome>& what_ifs) {

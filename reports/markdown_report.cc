@@ -10,6 +10,8 @@
 #include "infimum/reports/comparison.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/reports/summary.h"
+#include "reports/finding_writers.h"
+#include "reports/looked_for.h"
 #include "reports/markdown_text.h"
 #include "reports/waterfall_writers.h"
 
@@ -52,12 +54,9 @@ void AddBracket(const ReportModel& report, std::string& out) {
             out);
   }
   if (report.run)
-    AddLine(report.run->framework + " " + report.run->version, report.run->latency, std::nullopt,
+    AddLine(report.run->framework + " " + report.run->version, report.run->latency, report.run->interval,
             "measured, smallest repetition median", out);
-  if (report.regret)
-    out += fmt::format("\nWhat the libraries' own choices cost: {} over {}{}.\n", SignedLatencyText(report.regret->sum),
-                       CountText(report.regret->layers, "layer"),
-                       report.regret->is_validated ? "" : " (not told from noise)");
+  if (report.regret) out += fmt::format("\nWhat the libraries' own choices cost: {}.\n", RegretText(*report.regret));
   for (const Inversion& inversion : report.inversions)
     out += fmt::format("\nInversion: {} is {} above {}{}.\n", inversion.bound, FormatLatency(inversion.excess),
                        MarkdownProse(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");
@@ -102,7 +101,7 @@ void AddGap(const ReportModel& report, std::string& out) {
   std::size_t number = 0;
   for (const Finding& finding : report.findings) {
     out += fmt::format("{}. **{}**{}: {}. To do: {}.\n", ++number, MarkdownProse(finding.kind),
-                       finding.gain.count() > 0 ? ", up to " + FormatLatency(finding.gain) : std::string(),
+                       finding.gain.count() > 0 ? ", " + GainText(finding) : std::string(),
                        MarkdownProse(finding.evidence), MarkdownProse(finding.action));
     for (const FindingCommand& command : finding.commands)
       out += fmt::format("   - {}: {}\n", MarkdownProse(command.what), MarkdownCode(command.command));
@@ -112,6 +111,11 @@ void AddGap(const ReportModel& report, std::string& out) {
                        CountText(largest.candidates, "candidate"),
                        largest.interval ? ", the best one in " + IntervalText(*largest.interval) : std::string());
   }
+  std::vector<std::string> in_vain;
+  for (const LookedFor& one : LookedForInVain(report)) in_vain.emplace_back(one.what);
+  if (!in_vain.empty())
+    out +=
+        fmt::format("\nLooked for and not found, each less than a hundredth of the time: {}.\n", Join(in_vain, "; "));
 }
 
 void AddAnswers(const ReportModel& report, std::string& out) {
@@ -132,16 +136,14 @@ std::string MarkdownReport(const ReportModel& report) {
   AddGap(report, out);
   AddLargest(report, out);
   AddAnswers(report, out);
-  const Coverage& coverage = report.coverage;
-  out += fmt::format("\n## What this rests on\n\n- Coverage: measured {}, estimated {}, missing {}\n",
-                     PercentText(coverage.measured), PercentText(coverage.estimated), PercentText(coverage.missing));
+  out += fmt::format("\n## What this rests on\n\n- Coverage: {}\n", CoverageText(report.coverage));
   out += fmt::format("- Device: {} ({})\n", MarkdownProse(report.device_name), MarkdownCode(report.device_key));
   out += fmt::format("- Selection: {}; contract {}\n", MarkdownProse(report.selection), MarkdownProse(report.contract));
   for (const Advice& advice : report.advice) out += fmt::format("- {}\n", MarkdownProse(advice.text));
   if (!report.missing.empty()) {
     out += "\n## What is missing\n\n";
     for (const MissingItem& item : report.missing) {
-      out += fmt::format("- {}, {} of the time, {}", MarkdownCode(item.what), PercentText(item.share),
+      out += fmt::format("- {}, {}, {}", MarkdownCode(item.what), ShareText(item.share, item.flops),
                          MarkdownProse(item.reason));
       out += item.command.empty() ? "\n" : fmt::format(": {}\n", MarkdownCode(item.command));
     }

@@ -51,10 +51,12 @@ std::vector<PossibleGain> PossibleGains(const ReportModel& report) {
   if (const Bound* parallel = FindBound(report, BoundVariant::kParallel))
     gains.push_back({"run independent layers at once", sequential->latency - parallel->latency, DeciderOf(*parallel)});
   if (report.regret)
-    gains.push_back({"the best algorithm in place of the library’s choice", report.regret->sum,
-                     CountText(report.regret->layers, "layer") +
-                         (report.regret->is_validated ? ", measured on repetitions that did not choose the winner"
-                                                      : ", not told from noise")});
+    gains.push_back({"the best algorithm in place of the library’s choice", std::max(report.regret->sum, Latency(0)),
+                     !(report.regret->sum.count() > 0)
+                         ? RegretText(*report.regret)
+                         : CountText(report.regret->layers, "layer") +
+                               (report.regret->is_validated ? ", measured on repetitions that did not choose the winner"
+                                                            : ", not told from noise")});
   AddWhatIfs(report, *main, gains);
   return gains;
 }

@@ -53,8 +53,38 @@ std::string PercentText(double share) {
   return rounded == std::round(rounded) ? fmt::format("{:.0f} %", rounded) : fmt::format("{:.1f} %", rounded);
 }
 
+std::string CoverageText(const Coverage& coverage) {
+  std::string text = fmt::format("measured {}, estimated {}, missing {}", PercentText(coverage.measured),
+                                 PercentText(coverage.estimated), PercentText(coverage.missing));
+  // Where both shares read the same, one says it.
+  if (const std::string flops = PercentText(coverage.missing_flops);
+      coverage.missing_flops > 0 && flops != PercentText(coverage.missing))
+    text += fmt::format(" and with it {} of the FLOPs", flops);
+  return text;
+}
+
+std::string ShareText(double time, double flops) {
+  return PercentText(time) + " of the time" + (flops > 0 ? ", " + PercentText(flops) + " of the FLOPs" : "");
+}
+
+std::string LackingText(const Coverage& coverage) {
+  return coverage.missing_flops > coverage.missing ? PercentText(coverage.missing_flops) + " of its work by FLOPs"
+                                                   : PercentText(coverage.missing) + " of its work";
+}
+
+std::string BetweenText(const Interval& interval) {
+  return FormatLatency(interval.low) + " and " + FormatLatency(interval.high);
+}
+
 std::string IntervalText(const Interval& interval) {
   return FormatLatency(interval.low) + " to " + FormatLatency(interval.high);
+}
+
+std::string RegretText(const AlgorithmRegret& regret) {
+  const std::string over = " over " + CountText(regret.layers, "layer");
+  if (!(regret.sum.count() > 0))
+    return "nothing that could be told from noise (" + SignedLatencyText(regret.sum) + over + ")";
+  return FormatLatency(regret.sum) + over + (regret.is_validated ? "" : ", not measured apart from noise");
 }
 
 std::string CompositionText(const CompositionError& error) {

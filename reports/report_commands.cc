@@ -35,8 +35,8 @@ std::string ReplayCommand(const ReportModel& report) {
   return report.bench_options ? Command(report, "replay", {report.arguments.contract}) : "";
 }
 
-std::string PlanCommand(const ReportModel& report, std::string_view contract) {
-  return Command(report, "plan", {report.arguments.device, contract, "-o plan.txt"});
+std::string PlanCommand(const ReportModel& report, std::string_view options) {
+  return Command(report, "plan", {report.arguments.device, options, "-o plan.txt"});
 }
 
 std::string CompareCommand(const ReportModel& report, std::initializer_list<std::string_view> options) {

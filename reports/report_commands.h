@@ -27,8 +27,8 @@ std::string RunCommand(const ReportModel& report);
 // Runs the best kernels one after the other in the model.
 std::string ReplayCommand(const ReportModel& report);
 
-// A plan of what the device lacks, to be taken there.
-std::string PlanCommand(const ReportModel& report, std::string_view contract);
+// A plan to be taken to a device: of what it lacks, or as `options` say ("--contract f16", "--all").
+std::string PlanCommand(const ReportModel& report, std::string_view options);
 
 std::string CompareCommand(const ReportModel& report, std::initializer_list<std::string_view> options);
 

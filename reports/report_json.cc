@@ -6,6 +6,7 @@
 #include "reports/finding_writers.h"
 #include "reports/graph_json.h"
 #include "reports/json_values.h"
+#include "reports/looked_for.h"
 #include "reports/waterfall_writers.h"
 #include "reports/workload_json.h"
 
@@ -61,9 +62,16 @@ Json RowJson(const ReportModel& report, const ComparisonRow& row) {
 }
 
 Json RunJson(const ReportRun& run) {
-  return {{"framework", run.framework},        {"version", run.version},          {"latency_us", run.latency.count()},
-          {"minimum_us", run.minimum.count()}, {"median_us", run.median.count()}, {"p95_us", run.p95.count()},
-          {"repetitions", run.repetitions},    {"samples", run.samples},          {"settings", run.settings}};
+  return {{"framework", run.framework},
+          {"version", run.version},
+          {"latency_us", run.latency.count()},
+          {"minimum_us", run.minimum.count()},
+          {"median_us", run.median.count()},
+          {"p95_us", run.p95.count()},
+          {"interval_us", IntervalOrNull(run.interval)},
+          {"repetitions", run.repetitions},
+          {"samples", run.samples},
+          {"settings", run.settings}};
 }
 
 Json ModelJson(const ReportModel& report) {
@@ -113,6 +121,9 @@ std::string ReportJson(const ReportModel& report) {
   json["demonstrated_us"] = MicrosecondsOrNull(report.demonstrated);
   json["composition_error"] = CompositionOrNull(report.composition);
   json["run"] = report.run ? RunJson(*report.run) : Json(nullptr);
+  const std::optional<PossibleGap> gap = GapOf(report);
+  json["gap"] =
+      gap ? Json{{"latency_us", gap->latency.count()}, {"interval_us", IntervalOrNull(gap->interval)}} : Json(nullptr);
   json["coverage"] = CoverageJson(report.coverage);
   json["promises_gains"] = PromisesGains(report);
   Json& layers = json["layers"] = Json::array();
@@ -125,6 +136,8 @@ std::string ReportJson(const ReportModel& report) {
   json["graph"] = GraphJson(report, rows);
   json["waterfall"] = report.waterfall ? WaterfallJson(*report.waterfall) : Json::array();
   json["findings"] = FindingsJson(report.findings);
+  Json& looked_for = json["looked_for"] = Json::array();
+  for (const LookedFor& one : LookedForInVain(report)) looked_for.push_back({{"kind", one.kind}, {"what", one.what}});
   json["sources"] = SourcesJson(report.sources);
   json["roofs"] = {{"arithmetic", RoofsJson(report.arithmetic_roofs)},
                    {"bandwidth", RoofsJson(report.bandwidth_roofs)}};
@@ -142,7 +155,11 @@ std::string ReportJson(const ReportModel& report) {
   }
   Json& missing = json["missing"] = Json::array();
   for (const MissingItem& item : report.missing) {
-    missing.push_back({{"what", item.what}, {"reason", item.reason}, {"share", item.share}, {"command", item.command}});
+    missing.push_back({{"what", item.what},
+                       {"reason", item.reason},
+                       {"share", item.share},
+                       {"flops_share", item.flops},
+                       {"command", item.command}});
   }
   Json& advice = json["advice"] = Json::array();
   for (const Advice& item : report.advice) advice.push_back({{"text", item.text}, {"command", item.command}});

@@ -35,15 +35,30 @@ const Bound* MainBound(const ReportModel& report) {
   return report.bounds.empty() ? nullptr : &report.bounds.front();
 }
 
+std::optional<PossibleGap> GapOf(const ReportModel& report) {
+  const Bound* bound = MainBound(report);
+  if (!report.run || bound == nullptr) return std::nullopt;
+  const Latency measured = report.run->latency;
+  // Layers that were timed with warm caches may need less than the floor: then the floor says what is left.
+  const Latency floor = std::min(report.floor.latency, measured);
+  PossibleGap gap{measured - std::max(bound->latency, floor), std::nullopt};
+  if (report.run->interval && bound->interval.high > bound->interval.low)
+    gap.interval = Interval{std::min(gap.latency, report.run->interval->low - std::max(bound->interval.high, floor)),
+                            std::max(gap.latency, report.run->interval->high - std::max(bound->interval.low, floor))};
+  return gap;
+}
+
 std::string DataAsOf(const ReportModel& report) {
   return report.data_as_of.empty() ? "No measurements" : "Data of " + report.data_as_of;
 }
 
-bool IsMeasured(const ReportModel& report) { return report.coverage.measured >= 0.9; }
+bool IsMeasured(const ReportModel& report) { return report.coverage.measured >= 0.9 && !LacksMuch(report); }
 
-bool LacksMuch(const ReportModel& report) { return report.coverage.missing > 0.1; }
+bool LacksMuch(const ReportModel& report) { return report.coverage.Lacking() > 0.1; }
 
-bool PromisesGains(const ReportModel& report) { return report.coverage.measured > 0.5; }
+bool PromisesGains(const ReportModel& report) {
+  return report.coverage.measured > 0.5 && report.coverage.Lacking() < 0.5;
+}
 
 std::string ReproductionCommand(std::string_view config, std::string_view options) {
   std::string command = "infimum bench --layer " + ShellQuoted(ValidUtf8(config));

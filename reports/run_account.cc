@@ -16,12 +16,17 @@
 namespace infimum {
 namespace {
 
-std::string HeadlineOf(const ModelAccount& account, const RunAccount& run) {
+// `aligned` is the share of the layers' time that stands at layers of the model.
+std::string HeadlineOf(const ModelAccount& account, const RunAccount& run, double aligned) {
+  constexpr double kHardly = 0.5;
   const Waterfall& waterfall = run.waterfall;
   std::string text = fmt::format("{} on {}", account.model, run.framework.empty() ? "an engine" : run.framework);
   if (!run.device.empty()) text += ", " + run.device;
   text += fmt::format(" ({}): {}", run.conditions, FormatLatency(waterfall.measured));
-  if (run.gap()) {
+  if (aligned < kHardly) {
+    // Of another model, or other dimensions, no multiple of this one's bound means anything.
+    text += fmt::format("; only {} of its layers' time could be matched with this model", PercentText(aligned));
+  } else if (run.gap()) {
     text += fmt::format(", {:.2f} times the bound of {}", *run.gap(), FormatLatency(*waterfall.bound));
   } else if (waterfall.floor.count() > 0) {
     text += fmt::format(", {:.2f} times the floor of {}", waterfall.measured / waterfall.floor,
@@ -95,10 +100,12 @@ Json CellJson(const NodeCell& cell) {
 
 std::string AccountText(const ModelAccount& account, const AccountStyle& style) {
   std::string text;
-  for (const RunAccount& run : account.runs) {
+  for (std::size_t index = 0; index < account.runs.size(); ++index) {
+    const RunAccount& run = account.runs[index];
     if (!text.empty()) text += '\n';
     if (account.runs.size() > 1) text += Printable(run.source) + ":\n";
-    text += IndentedText("", HeadlineOf(account, run), 0, style.width) + '\n';
+    text +=
+        IndentedText("", HeadlineOf(account, run, account.nodes.columns[index].aligned_share()), 0, style.width) + '\n';
     text += WaterfallText(run.waterfall, style.width);
     const std::string notes = NotesOf(run, style.width);
     if (!notes.empty()) text += '\n' + notes;

@@ -180,9 +180,7 @@ std::string Summary(const ReportModel& report, const SummaryOptions& options) {
   if (room > 2) AddLargest(report, std::min(kGaps, room - 2), lines);
 
   lines.emplace_back();
-  const Coverage& coverage = report.coverage;
-  lines.push_back(fmt::format("  coverage  measured {}, estimated {}, missing {}", PercentText(coverage.measured),
-                              PercentText(coverage.estimated), PercentText(coverage.missing)));
+  lines.push_back("  coverage  " + CoverageText(report.coverage));
   for (std::size_t i = 0; i < steps.size(); ++i) {
     lines.push_back(std::string(i == 0 ? std::string_view("  next      ") : kIndent) + steps[i]);
   }

@@ -30,10 +30,17 @@ std::optional<Finding> ExposedCopies(const TimelineFacts& facts) {
                      FormatLatency(exposed) + " of them " +
                      (facts.activity.devices.size() > 1 ? "the device that copied the longest" : "the device") +
                      " computed nothing; the largest: " + finding.layers.front();
+  // Names tell which memory it is: "Memcpy HtoD (Pinned -> Device)".
+  const auto says = [&by_name](std::string_view memory) {
+    return std::ranges::any_of(by_name,
+                               [&](const auto& entry) { return entry.first.find(memory) != std::string::npos; });
+  };
+  const bool is_pinned = says("Pinned") && !says("Pageable");
   finding.action =
-      "copy on a stream of its own from pinned memory while the step before computes (non_blocking=True), keep what "
-      "every step "
-      "needs on the device, bind outputs instead of copying them (ONNX Runtime: IOBinding)";
+      std::string("copy on a stream of its own ") +
+      (is_pinned ? "(the memory is pinned already)" : "from pinned memory") +
+      " while the step before computes (non_blocking=True), keep what every step needs on the device, bind "
+      "outputs instead of copying them (ONNX Runtime: IOBinding)";
   return finding;
 }
 

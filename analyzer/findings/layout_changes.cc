@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include "analyzer/findings/engine_rules.h"
@@ -6,13 +7,37 @@
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {
+namespace {
+
+// ONNX Runtime computes convolutions on 8 bits channels last, and moves what stands around them there and back.
+bool AreAroundIntegers(const RunProfile& run, const TimeBy& operators) {
+  const bool any_on_integers =
+      std::ranges::any_of(run.layers, [](const ProfiledLayer& layer) { return layer.op.starts_with("QLinear"); });
+  return any_on_integers && operators.Largest(1).front() == "Transpose";
+}
+
+std::string ActionFor(const RunProfile& run, const TimeBy& operators) {
+  if (run.framework != "onnxruntime")
+    return "give inputs and outputs the layout that the engine computes in, and keep operators that force another one "
+           "out of chains of convolutions";
+  if (AreAroundIntegers(run, operators))
+    return "convolutions on 8 bits run channels last, and a Transpose stands wherever one meets a layer in another "
+           "layout: bring what stands between them to 8 bits too, so that whole chains stay channels last";
+  return "keep chains of convolutions free of operators without a kernel for the blocked layout (let the exporter "
+         "write "
+         "HardSwish, Clip or Relu in place of their formula)";
+}
+
+}  // namespace
+
 std::optional<Finding> LayoutChanges(const RunProfile& run, const std::vector<std::size_t>& own, LayerClaims& claims) {
-  TimeBy changes, kinds;
+  TimeBy changes, kinds, operators;
   std::vector<std::size_t> taken;
   for (const std::size_t i : own) {
     if (claims.Has(i)) continue;
     changes.Add(run.layers[i].name, TimeOf(run.layers[i]));
     kinds.Add(std::string(Name(OwnWorkOf(run.layers[i]))), TimeOf(run.layers[i]));
+    operators.Add(run.layers[i].op, TimeOf(run.layers[i]));
     taken.push_back(i);
   }
   const Latency all = TimeOf(run);
@@ -40,12 +65,7 @@ std::optional<Finding> LayoutChanges(const RunProfile& run, const std::vector<st
                      " of the engine's own, " + kinds.Frequencies(3) + ": " + FormatLatency(changes.total()) + " of " +
                      FormatLatency(all) + "; the largest is " + finding.layers.front();
   if (readers.count() > 0) finding.evidence += "; the plain layout is needed by " + readers.Frequencies(4);
-  finding.action = run.framework == "onnxruntime" ? "keep chains of convolutions free of operators without a kernel "
-                                                    "for the blocked layout (let the exporter write "
-                                                    "HardSwish, Clip or Relu in place of their formula)"
-                                                  : "give inputs and outputs the layout that the engine computes in, "
-                                                    "and keep operators that force another one out of "
-                                                    "chains of convolutions";
+  finding.action = ActionFor(run, operators);
   return finding;
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/bracket_parts.h"
 #include "analyzer/findings/engine_rules.h"
 #include "analyzer/findings/graph_optimization.h"
 #include "analyzer/findings/run_rules.h"
@@ -53,8 +54,8 @@ std::string OnProcessorOfOnnxRuntime(const RunFacts& facts, const std::string& f
            ": it makes element-wise layers part of the convolutions and products before them; what is left then needs "
            "a "
            "faster kernel";
-  return "no option of a session chooses another kernel for such a layer: build ONNX Runtime with the oneDNN provider "
-         "(--use_dnnl), or bring the kernel of MLAS to what the candidates below reach on the same shapes";
+  return "build ONNX Runtime with the oneDNN provider (--use_dnnl), or bring the kernel of MLAS to what the candidates "
+         "below reach on the same shapes; no option of a session chooses another kernel for such a layer";
 }
 
 std::string OnCudaOfOnnxRuntime(const RunFacts& facts) {
@@ -85,6 +86,13 @@ std::string ActionFor(const RunFacts& facts, const std::string& family, const st
     return "build the engine with --builderOptimizationLevel=5 and a larger workspace (--memPoolSize=workspace:...), "
            "so that more tactics are timed";
   return "let the engine time its kernels for these shapes, or call the candidates below";
+}
+
+bool AnyLacksScales(const RunFacts& facts, const std::vector<std::size_t>& rows) {
+  return std::ranges::any_of(rows, [&facts](std::size_t row) {
+    const Layer& layer = facts.graph.layer(MainLayer(facts.graph, facts.waterfall.rows[row].layers));
+    return layer.workload && LacksScales(*layer.workload);
+  });
 }
 
 }  // namespace
@@ -131,7 +139,9 @@ std::vector<Finding> SlowerAlgorithms(const RunFacts& facts, const LayerClaims& 
     finding.evidence = name + ": " + std::to_string(family.rows.size()) + " of " + std::to_string(family.all) +
                        (family.all == 1 ? " row" : " rows") + (family.rows.size() == 1 ? " takes " : " take ") +
                        FormatLatency(family.measured) + " where the best candidates known need " +
-                       FormatLatency(family.best) + "; " + CaseText(finding.cases.front());
+                       FormatLatency(family.best) +
+                       (AnyLacksScales(facts, family.rows) ? " on plain integers, which know no scales" : "") + "; " +
+                       CaseText(finding.cases.front());
     finding.action = ActionFor(facts, name, family.rows);
     found.push_back(std::move(finding));
   }

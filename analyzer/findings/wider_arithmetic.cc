@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <numeric>
 #include <set>
+#include <utility>
 
+#include "analyzer/findings/quantized_work.h"
 #include "analyzer/findings/run_rules.h"
 #include "infimum/base/quantity_text.h"
 
@@ -27,6 +30,34 @@ WiderRows Find(const RunFacts& facts) {
   return found;
 }
 
+bool IsOnEightBits(NumericContract contract) { return contract == NumericContract::kInt8; }
+
+// Of a quantized model it is the exporter who decides, not the engine alone.
+Finding OfQuantized(const RunFacts& facts, const std::vector<std::size_t>& rows, Latency measured, Finding finding) {
+  std::vector<std::size_t> of_rows, all(facts.run.layers.size());
+  for (const std::size_t r : rows) {
+    const std::vector<std::size_t>& layers = facts.waterfall.rows[r].engine_layers;
+    of_rows.insert(of_rows.end(), layers.begin(), layers.end());
+  }
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const QuantizedWork work = QuantizedWorkOf(facts.run, of_rows), whole = QuantizedWorkOf(facts.run, all);
+  finding.kind = "quantized-layers-in-float";
+  for (const FindingCase& one : finding.cases) finding.layers.push_back(one.layer);
+  finding.evidence = std::to_string(rows.size()) + (rows.size() == 1 ? " row computes" : " rows compute") +
+                     " in floating point on dequantized values";
+  if (whole.heavy() > 0)
+    finding.evidence += ", " + std::to_string(work.in_float.count()) + " of the " + std::to_string(whole.heavy()) +
+                        " convolutions and products among them";
+  finding.evidence += ": " + FormatLatency(measured) + ", " + FormatLatency(finding.gain) +
+                      " more than they would take with the best kernels on 8 bits";
+  if (work.conversions.total().count() > 0)
+    finding.evidence += ", of it " + FormatLatency(work.conversions.total()) + " to go to and fro (" +
+                        work.conversions.Frequencies(3) + ")";
+  finding.evidence += "; " + CaseText(finding.cases.front());
+  finding.action = ActionForFloatLayers(facts.run, whole);
+  return finding;
+}
+
 }  // namespace
 
 LayerClaims LayersInWiderArithmetic(const RunFacts& facts) {
@@ -50,6 +81,7 @@ std::optional<Finding> WiderArithmetic(const RunFacts& facts) {
         if (tensor.dtype.starts_with("f") || tensor.dtype.starts_with("bf")) types.insert(tensor.dtype);
   }
   finding.cases = LargestCases(facts, rows, 5);
+  if (IsOnEightBits(facts.bracket.contract)) return OfQuantized(facts, rows, measured, std::move(finding));
   for (const FindingCase& one : finding.cases) finding.layers.push_back(one.layer);
   finding.evidence =
       std::to_string(rows.size()) + (rows.size() == 1 ? " row computes" : " rows compute") + " in wider arithmetic";

@@ -81,7 +81,7 @@ function bracketRows(data) {
   if (data.demonstrated_us !== null) add('R', 'Demonstrated', data.demonstrated_us, 'demonstrated', { note: 'really run' });
   if (data.run) {
     add('T', `${data.run.framework} ${data.run.version}`, data.run.latency_us, 'measured',
-      { interval: data.run.p95_us > 0 ? [data.run.minimum_us, data.run.p95_us] : null, whiskers: 'minimum to 95th percentile',
+      { interval: data.run.interval_us,
         note: plural(data.run.samples, 'sample') + ' in ' + plural(data.run.repetitions, 'repetition') });
   }
   return rows;
@@ -142,7 +142,7 @@ function drawBracket(data) {
   withTooltip(groups.append('rect').attr('class', 'hit').attr('width', width).attr('height', rowHeight), (row) => [
     `${row.symbol}: ${row.name}`,
     [['value', exactTimeText(row.us)],
-      [row.whiskers || 'interval', row.interval ? row.interval.map(exactTimeText).join(' to ') : ''],
+      ['interval, 95 %', row.interval ? row.interval.map(exactTimeText).join(' to ') : ''],
       ['', row.note]]]);
 }
 

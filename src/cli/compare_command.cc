@@ -147,6 +147,11 @@ Result<int> CompareWithModel(const CompareOptions& options, std::vector<NamedPro
 }
 
 Result<int> RunCompare(const CompareOptions& options) {
+  if (options.output.ends_with(".html") || options.output.ends_with(".htm"))
+    return UsageError(
+        options.output +
+        ": compare writes text, JSON or CSV (--format); `infimum report MODEL` makes a page of a run that "
+        "the store has, `infimum report compare MODEL --run A --run B` one of several");
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
   if (options.model.empty() && options.runs.empty()) return UsageError("give a profile (--run FILE), a model, or both");
   if (options.model.empty() && !options.alignment.empty())

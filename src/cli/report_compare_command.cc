@@ -71,6 +71,7 @@ Status WriteComparison(const ReportCompareOptions& options, const ComparisonRepo
 Result<int> RunReportCompare(const ReportCompareOptions& options) {
   SideReportOptions sides = options.sides;
   sides.axis = FindComparisonAxis(AxisOf(options)).value_or(ComparisonAxis::kDevice);
+  sides.axis_by_runs = options.by.empty();
   if (const std::string wrong = ContradictionIn(options, sides.axis); !wrong.empty()) return UsageError(wrong);
   if (!options.output.empty()) INFIMUM_RETURN_IF_ERROR(CheckReportForm(options.output));
   sides.models.assign(options.models.begin(), options.models.end());

@@ -105,6 +105,13 @@ std::optional<RatioInterval> RatioOf(std::span<const Repetition> subject, std::s
   return RatioInterval{std::exp(ratio->low), std::exp(ratio->high)};
 }
 
+std::optional<Interval> TypicalInterval(std::span<const Repetition> repetitions) {
+  if (!HasPositiveMedians(repetitions)) return std::nullopt;
+  const std::optional<LogInterval> interval = IntervalOf(repetitions);
+  if (!interval) return std::nullopt;
+  return Interval{Latency(std::exp(interval->low)), Latency(std::exp(interval->high))};
+}
+
 Verdict Compare(std::span<const Repetition> subject, std::span<const Repetition> reference, double threshold) {
   const std::optional<LogInterval> ratio = IntervalOfRatio(subject, reference);
   if (!ratio) return Verdict::kUndecided;

@@ -335,9 +335,8 @@ void AddRemarks(ComparisonReport& report) {
       "regions win stands beside them as fused");
 }
 
-}  // namespace
-
-Status FillFromBounds(const SideReportOptions& options, ComparisonReport& report) {
+// Returns a version that all devices were measured with, where they were compared with several; else nothing.
+Result<std::string> FillOnce(const SideReportOptions& options, ComparisonReport& report) {
   if (!StoreExists(options.database))
     return Error{fmt::format("{}: no such store; `infimum import` and `infimum analyze` make one",
                              ShownAddress(options.database))};
@@ -402,12 +401,45 @@ Status FillFromBounds(const SideReportOptions& options, ComparisonReport& report
   report.conditions.emplace_back("the best kernel known for each layer");
   report.comparison = CompareSides(table, options.threshold);
   std::string common;
-  if (report.axis == ComparisonAxis::kDevice && options.libraries.empty()) {
+  const bool are_alike = std::ranges::all_of(
+      sides, [&](const BoundSide& side) { return side.shown.environment == sides.front().shown.environment; });
+  if (report.axis == ComparisonAxis::kDevice && options.libraries.empty() && !are_alike) {
     INFIMUM_ASSIGN_OR_RETURN(common, VersionOnAll(options, sides, *store));
   }
   for (BoundSide& side : sides) report.sides.push_back(std::move(side.shown));
   AddCautions(common, report);
   AddRemarks(report);
+  return common;
+}
+
+std::size_t ComparedLayers(const ComparisonReport& report) {
+  std::size_t layers = 0;
+  for (const ModelTotal& model : report.comparison.models) layers += model.common;
+  return layers;
+}
+
+}  // namespace
+
+Status FillFromBounds(const SideReportOptions& options, ComparisonReport& report) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::string common, FillOnce(options, report));
+  if (common.empty()) return {};
+  // Devices that were measured with several versions are held to one that all of them know, where that costs nothing:
+  // else a version's changes would pass for a device's.
+  SideReportOptions with_one = options;
+  with_one.libraries = {common};
+  ComparisonReport alike;
+  alike.axis = report.axis;
+  alike.infimum_version = report.infimum_version;
+  if (!FillOnce(with_one, alike).ok()) return {};
+  if (alike.sides.size() != report.sides.size() || ComparedLayers(alike) < ComparedLayers(report)) return {};
+  std::vector<std::string> others;
+  for (std::size_t side = 0; side < report.sides.size(); ++side)
+    if (report.sides[side].environment != alike.sides[side].environment)
+      others.push_back(report.sides[side].label + " with " + report.sides[side].environment);
+  alike.remarks.push_back(fmt::format(
+      "all are compared with {}, which each of them was measured with; the store has {} too: --library takes another",
+      common, Join(others, ", ")));
+  report = std::move(alike);
   return {};
 }
 

@@ -154,8 +154,9 @@ Result<WhatIfOutcome> SolveVariant(const ModelVariant& variant, const ModelAsItI
   INFIMUM_ASSIGN_OR_RETURN(const Bracket bracket, ComputeBracket(under.graph, one_layout, selection));
   outcome.coverage = bracket.coverage;
   // What is missing on one side only would pass for a gain, or a loss.
-  const double missing = bracket.coverage.missing, missing_as_it_is = as_it_is.bracket.coverage.missing;
-  const bool is_comparable = std::abs(missing - missing_as_it_is) <= kMostMissing;
+  const Coverage &now = bracket.coverage, &as_is = as_it_is.bracket.coverage;
+  const bool is_comparable = std::abs(now.missing - as_is.missing) <= kMostMissing &&
+                             std::abs(now.missing_flops - as_is.missing_flops) <= kMostMissing;
   for (const Bound& bound : bracket.bounds) {
     const Bound* before = as_it_is.bracket.Find(bound.variant);
     std::optional<Latency> gain;

@@ -8,12 +8,14 @@
 #include "infimum/analyzer/run_latency.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
+#include "infimum/measurement/verdict.h"
 #include "infimum/reports/bound_table.h"
 #include "infimum/reports/inspect_totals.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/workflow/installation.h"
 #include "src/workflow/finding_commands.h"
 #include "src/workflow/report_evidence.h"
+#include "src/workflow/run_remarks.h"
 
 namespace infimum {
 namespace {
@@ -25,6 +27,11 @@ std::string DimArguments(const ReportSources& sources) {
   std::string text;
   for (const auto& [name, extent] : sources.dims) text += fmt::format(" --dim {}={}", ShellQuoted(name), extent);
   return text;
+}
+
+std::string MeasureCommand(const ReportSources& sources) {
+  return fmt::format("infimum measure {}{} --db {} --threads {}", ShellQuoted(sources.model), DimArguments(sources),
+                     ShellQuoted(sources.database), sources.bracket.selection.threads);
 }
 
 ReportArguments ArgumentsOf(const ReportSources& sources) {
@@ -108,6 +115,7 @@ ReportRun FillRun(const RunProfile& run, const RunGap& gap) {
     filled.minimum = Quantile(all, 0);
     filled.median = Quantile(medians, 0.5);
     filled.p95 = Quantile(all, 0.95);
+    filled.interval = TypicalInterval(repetitions);
   }
   for (const AlignedRow& row : gap.alignment.rows) {
     // A body's layers are inside the time of their loop's row.
@@ -165,7 +173,11 @@ void FillRoofs(const DevicePeaks& peaks, std::int64_t threads, ReportModel& repo
 
 void FillMissing(const ReportSources& sources, ReportModel& report) {
   Latency whole{0};
-  for (const ReportLayer& layer : report.layers) whole += layer.latency.value_or(layer.floor);
+  double flops = 0;
+  for (const ReportLayer& layer : report.layers) {
+    whole += layer.latency.value_or(layer.floor);
+    flops += static_cast<double>(layer.conventional.value);
+  }
   std::map<std::string, std::pair<MissingItem, std::size_t>> by_config;
   for (const ReportLayer& layer : report.layers) {
     if (layer.status != RowStatus::kMissing) continue;
@@ -173,6 +185,7 @@ void FillMissing(const ReportSources& sources, ReportModel& report) {
     item.what = layer.config.empty() ? layer.name : layer.config;
     item.reason = layer.reason;
     item.share += whole.count() > 0 ? layer.floor / whole : 0;
+    item.flops += flops > 0 ? static_cast<double>(layer.conventional.value) / flops : 0;
     const bool here = report.bench_options.has_value() && !layer.config.empty();
     item.command = here ? ReproductionCommand(layer.config, *report.bench_options) : "";
     ++count;
@@ -181,8 +194,9 @@ void FillMissing(const ReportSources& sources, ReportModel& report) {
     if (entry.second > 1) entry.first.reason += fmt::format(" (used {} times)", entry.second);
     report.missing.push_back(std::move(entry.first));
   }
-  std::stable_sort(report.missing.begin(), report.missing.end(),
-                   [](const MissingItem& a, const MissingItem& b) { return a.share > b.share; });
+  std::stable_sort(report.missing.begin(), report.missing.end(), [](const MissingItem& a, const MissingItem& b) {
+    return std::max(a.share, a.flops) > std::max(b.share, b.flops);
+  });
   if (!report.missing.empty() && !report.bench_options) {
     report.advice.push_back(
         {"Some layers were never measured on this device: take this plan to it, run it there, and import the results",
@@ -264,11 +278,15 @@ void FillAdvice(const ReportSources& sources, ReportModel& report) {
              Name(bound->variant), report.run->framework),
          ""});
   }
+  if (report.waterfall) {
+    if (std::string text = ScatterText(*report.waterfall); !text.empty())
+      report.advice.push_back(
+          {"Times that do not fit together: " + text, sources.here ? MeasureCommand(sources) : std::string()});
+  }
   if (report.run->minimum.count() > 0 && report.run->median / report.run->minimum > 1.1) {
     report.advice.push_back(
         {"The framework's run was noisy (median over 10 % above the minimum): close other programs and measure again",
-         fmt::format("infimum measure {}{} --db {} --threads {}", ShellQuoted(sources.model), DimArguments(sources),
-                     ShellQuoted(sources.database), sources.bracket.selection.threads)});
+         MeasureCommand(sources)});
   }
 }
 

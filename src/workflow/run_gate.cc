@@ -19,7 +19,7 @@
 namespace infimum {
 namespace {
 
-// A bound that lacks more of a model's time says nothing about a gap.
+// A bound that lacks more of a model's time, or arithmetic, says nothing about a gap.
 constexpr double kMostMissing = 0.05;
 
 // More of the layers' time at no layer of the model, or of the bound at layers that the run does not show, and it is
@@ -79,10 +79,9 @@ std::optional<std::string> GapObstacle(const ComparedRun& compared) {
   const Waterfall& waterfall = compared.waterfall;
   if (!waterfall.bound || waterfall.bound->count() <= 0)
     return "--max-gap needs a bound, and there is none" + (compared.lacking.empty() ? "" : ": " + compared.lacking);
-  if (compared.bracket.coverage.missing > kMostMissing)
-    return fmt::format("--max-gap needs a bound of the whole model, and {} of its time was never measured{}",
-                       PercentText(compared.bracket.coverage.missing),
-                       compared.lacking.empty() ? "" : ": " + compared.lacking);
+  if (compared.bracket.coverage.Lacking() > kMostMissing)
+    return fmt::format("--max-gap needs a bound of the whole model, and {} was never measured{}",
+                       LackingText(compared.bracket.coverage), compared.lacking.empty() ? "" : ": " + compared.lacking);
   if (waterfall.measured_by == MeasuredBy::kLayers)
     return "--max-gap needs the time of a whole inference, and the profile has times of layers alone; `infimum measure "
            "-o` writes runs that have both";

@@ -18,9 +18,6 @@ namespace {
 // Below this the model is probably not the one that ran, or not in these shapes.
 constexpr double kLeastAligned = 0.9;
 
-// From here on the two runs behind a profile say different things.
-constexpr double kMostScatter = 0.1;
-
 void AddDifference(std::string text, ComparedRun& compared) {
   compared.remarks.push_back(text);
   compared.differences.push_back(std::move(text));
@@ -171,14 +168,16 @@ void TellPoorAlignment(const ComparedModel& model, ComparedRun& compared) {
   compared.remarks.push_back(std::move(text));
 }
 
+std::string ScatterText(const Waterfall& waterfall) {
+  if (!waterfall.DisagreesWithItself()) return "";
+  return fmt::format(
+      "the layers' medians and what stands between them make {}, the run took {}: other work seems to have disturbed "
+      "one of the two, and gains are of the former; measure again on a quiet machine",
+      FormatLatency(waterfall.measured - waterfall.scatter), FormatLatency(waterfall.measured));
+}
+
 void TellScatter(ComparedRun& compared) {
-  const Waterfall& waterfall = compared.waterfall;
-  if (std::abs(waterfall.scatter.count()) <= kMostScatter * waterfall.measured.count()) return;
-  compared.remarks.push_back(
-      fmt::format("the layers' medians and what stands between them make {}, the run took {}: other work seems to have "
-                  "disturbed one of "
-                  "the two; measure again on a quiet machine",
-                  FormatLatency(waterfall.measured - waterfall.scatter), FormatLatency(waterfall.measured)));
+  if (std::string text = ScatterText(compared.waterfall); !text.empty()) compared.remarks.push_back(std::move(text));
 }
 
 }  // namespace infimum

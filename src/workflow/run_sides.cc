@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "infimum/analyzer/run_latency.h"
@@ -21,7 +22,7 @@
 namespace infimum {
 namespace {
 
-constexpr std::string_view kEngineOnly = "only in the engine", kNotMatched = "not matched";
+constexpr std::string_view kEndToEnd = "end to end", kEngineOnly = "only in the engine", kNotMatched = "not matched";
 
 // What engine layers took in each inference under the profiler; of another number of samples than each other nothing.
 std::vector<Latency> Together(const RunProfile& run, const std::vector<std::size_t>& layers) {
@@ -85,7 +86,7 @@ SideLayer Beside(const ComparedRun& compared, bool is_unmatched) {
     if (row.layers.empty() && row.is_unmatched() == is_unmatched) rows.push_back(index);
   }
   SideLayer layer{std::string(is_unmatched ? kNotMatched : kEngineOnly),
-                  std::string(is_unmatched ? kNotMatched : kEngineOnly), "", TimeOf(compared, rows)};
+                  std::string(is_unmatched ? kNotMatched : kEngineOnly), "", TimeOf(compared, rows), false};
   if (rows.empty()) layer.time = {Latency(0), std::nullopt, "", "the run has none"};
   return layer;
 }
@@ -135,7 +136,7 @@ std::string AddTotals(const RunComparison& comparison, ModelSides& model) {
   if (all([](const ComparedRun& run) { return !RepetitionsOf(run.run).empty(); })) {
     for (std::size_t run = 0; run < comparison.runs.size(); ++run)
       model.sides[run].end_to_end = RepetitionsOf(comparison.runs[run].run);
-    return "end to end";
+    return std::string(kEndToEnd);
   }
   if (all([](const ComparedRun& run) { return !run.run.profiled.empty(); })) {
     for (std::size_t run = 0; run < comparison.runs.size(); ++run)
@@ -181,6 +182,35 @@ std::vector<std::string> LabelsOf(ComparisonAxis axis, const RunComparison& comp
     }
   }
   return labels;
+}
+
+// What tells all runs apart: their contracts, else their engines; else `otherwise`.
+ComparisonAxis AxisOf(const RunComparison& comparison, const std::vector<RunAccount>& accounts,
+                      ComparisonAxis otherwise) {
+  std::set<std::string> contracts, frameworks;
+  for (std::size_t run = 0; run < comparison.runs.size(); ++run) {
+    if (const std::string& contract = comparison.runs[run].run.contract; !contract.empty()) contracts.insert(contract);
+    if (const std::string& framework = accounts[run].framework; !framework.empty()) frameworks.insert(framework);
+  }
+  if (contracts.size() == comparison.runs.size()) return ComparisonAxis::kPrecision;
+  if (frameworks.size() == comparison.runs.size()) return ComparisonAxis::kFramework;
+  return otherwise;
+}
+
+// Sides that few repetitions leave undecided.
+void TellFewRepetitions(const RunComparison& comparison, ComparisonReport& report) {
+  constexpr std::size_t kFew = 3;
+  if (report.quantity != kEndToEnd) return;
+  const std::size_t before = RepetitionsOf(comparison.runs.front().run).size();
+  for (std::size_t run = 1; run < comparison.runs.size(); ++run) {
+    const std::optional<Difference>& mean = report.comparison.means[run];
+    const std::size_t now = RepetitionsOf(comparison.runs[run].run).size();
+    if (!mean || mean->verdict != Verdict::kUndecided || std::min(before, now) > kFew) continue;
+    report.cautions.push_back(
+        fmt::format("{} against {} stays undecided with {} and {} repetitions: `infimum measure --repetitions 10` of "
+                    "both narrows what lies between",
+                    report.sides[run].label, report.sides.front().label, now, before));
+  }
 }
 
 // What of two runs differs beside what the axis is about: then the difference is not of that alone.
@@ -259,7 +289,8 @@ Status FillFromRuns(const SideReportOptions& options, ComparisonReport& report) 
     return Error{fmt::format("{}: these files are one run; a comparison wants two", Join(options.runs, ", "))};
   INFIMUM_ASSIGN_OR_RETURN(const RunComparison comparison, CompareRuns(asked, std::move(profiles)));
   ModelAccount account = AccountOf(comparison, asked);
-  const std::vector<std::string> labels = LabelsOf(options.axis, comparison, account.runs);
+  if (options.axis_by_runs) report.axis = AxisOf(comparison, account.runs, options.axis);
+  const std::vector<std::string> labels = LabelsOf(report.axis, comparison, account.runs);
   for (std::size_t run = 0; run < comparison.runs.size(); ++run) {
     RunAccount& told = account.runs[run];
     ReportSide side;
@@ -278,6 +309,7 @@ Status FillFromRuns(const SideReportOptions& options, ComparisonReport& report) 
   ModelSides model = LayersOf(comparison, account.model);
   report.quantity = AddTotals(comparison, model);
   report.comparison = CompareSides({{std::move(model)}}, options.threshold);
+  TellFewRepetitions(comparison, report);
   AddConditions(comparison, report);
   return {};
 }

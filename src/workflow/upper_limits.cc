@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "infimum/analyzer/run_latency.h"
+#include "infimum/measurement/verdict.h"
 #include "infimum/workflow/replay.h"
 #include "src/workflow/run_conditions.h"
 
@@ -11,7 +12,8 @@ namespace infimum {
 std::optional<UpperLimit> LimitOf(const RunProfile& run, const Bracket& bracket) {
   const std::vector<Repetition> repetitions = RepetitionsOf(run);
   if (!Keeps(run.contract, bracket.contract) || repetitions.empty()) return std::nullopt;
-  return UpperLimit{run.framework + " " + run.framework_version, PointValue(repetitions), PointInterval(repetitions)};
+  return UpperLimit{run.framework + " " + run.framework_version, PointValue(repetitions),
+                    TypicalInterval(repetitions).value_or(PointInterval(repetitions))};
 }
 
 Result<std::optional<RunProfile>> FastestRun(Store& store, const std::string& model_sha256, const Selection& selection,

@@ -99,6 +99,20 @@ TEST(Bracket, AProductWithoutRowsIsMissingAndAnElementWiseLayerIsEstimated) {
   EXPECT_THAT(bracket.bounds[0].assumptions, Contains("estimated-layers"));
 }
 
+// By the floor, which reads the weights, the product is a part of the time; of the arithmetic it is nearly all.
+TEST(Bracket, TheCoverageTellsTheShareOfTheFlopsThatHaveNoTimeToo) {
+  const ModelGraph graph = SmallModel();
+  MemorySource source = SourceWithPeaks();
+  const double product = static_cast<double>(graph.layers[0].work.conventional.value);
+  const double relu = static_cast<double>(graph.layers[2].work.conventional.value);
+  ASSERT_GT(product, 0);
+  const Coverage coverage = Compute(graph, source, testing::TestSelection(1)).coverage;
+  EXPECT_DOUBLE_EQ(coverage.missing_flops, product / (product + relu));
+  EXPECT_DOUBLE_EQ(coverage.Lacking(), std::max(coverage.missing, coverage.missing_flops));
+  source.Add(MeasuredRow(KeyOfLayer(graph, 0), "gemm", {Latency(10)}), TestEnvironment(1));
+  EXPECT_EQ(Compute(graph, source, testing::TestSelection(1)).coverage.missing_flops, 0);
+}
+
 TEST(Bracket, ARegionWithoutItsOwnRowsIsMissing) {
   ModelGraph graph = SmallModel();
   Region region;
@@ -201,6 +215,8 @@ TEST(Bracket, ALoopWithAMissingPartIsMissingButItsKnownPartCounts) {
   const ValueId h = body.Unary("inner", PointwiseKind::kTanh, body.Input("state", {8, 10}));
   body.Output(body.MatMul("fc", h, body.Weight("w", {10, 10})));
   const WorkloadKey inner = KeyOfLayer(body.graph(), 0);
+  const double tanh = static_cast<double>(body.graph().layers[0].work.conventional.value);
+  const double product = static_cast<double>(body.graph().layers[1].work.conventional.value);
   GraphBuilder model;
   model.Output(model.Loop("loop", model.Input("x", {8, 10}), body.Take(), 2));
   MemorySource source = SourceWithPeaks();
@@ -211,6 +227,7 @@ TEST(Bracket, ALoopWithAMissingPartIsMissingButItsKnownPartCounts) {
   EXPECT_EQ(bracket.bounds[0].latency, Latency(4));
   EXPECT_GT(bracket.coverage.missing, 0);
   EXPECT_GT(bracket.coverage.measured, 0);
+  EXPECT_DOUBLE_EQ(bracket.coverage.missing_flops, product / (product + tanh));
 }
 
 TEST(Bracket, AnEmptyModelIsAllFree) {

@@ -66,6 +66,17 @@ TEST(QuantizedInFloatFinding, NamesTheLayersThatStayedInFloat) {
   EXPECT_EQ(finding->gain, Latency(47));
   EXPECT_THAT(finding->layers, ElementsAre("c2", "c3"));
   EXPECT_THAT(finding->evidence, HasSubstr("2 of 3 convolutions and products run in floating point"));
+  EXPECT_TRUE(finding->is_part) << "what the layers would win on 8 bits comes on top";
+  ASSERT_EQ(finding->cases.size(), 2u);
+  EXPECT_EQ(finding->cases[0].layer, "c2");
+  EXPECT_EQ(finding->cases[0].measured, Latency(400));
+  EXPECT_FALSE(finding->cases[0].best);
+}
+
+TEST(LayoutChangesFinding, AroundLayersOnEightBitsTheNeighboursAreToBlame) {
+  const RunProfile run = RunOf({Layer("c1", "QLinearConv", 100), Layer("Transpose_token_1", "Transpose", 30),
+                                Layer("c2", "QLinearConv", 100), Layer("ReorderOutput", "ReorderOutput", 2)});
+  EXPECT_THAT(FindingOf(run, "layout-changes")->action, HasSubstr("to 8 bits too"));
 }
 
 TEST(QuantizedInFloatFinding, BelowTheExtendedLevelThatIsTheCause) {

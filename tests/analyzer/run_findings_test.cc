@@ -230,7 +230,7 @@ struct OnGpu {
     source.SetPeaks(selection.device, testing::TestPeaks());
     Measurement row = MeasuredRow(KeyOf(*graph.layers[0].workload), "algo=66", {Latency(20)});
     row.device = selection.device;
-    row.contract = type == DataType::kF16 ? NumericContract::kF16 : NumericContract::kStrictF32;
+    row.contract = NativeContract(*graph.layers[0].workload);
     source.Add(row, TestEnvironment(1));
     run.framework = "pytorch";
     run.layers = {Ran("fc", "MatMul", {"x"}, {"fc_out"}, 100)};
@@ -298,6 +298,27 @@ TEST(WiderPrecisionFinding, NamesTheTypeThatItRanIn) {
   const std::vector<Finding> findings = FindingsOf(RunFacts{gpu.graph, gpu.bracket, gpu.run, gpu.waterfall});
   EXPECT_TRUE(Of(findings, "wider-precision"));
   EXPECT_FALSE(Of(findings, "tensor-cores-unused"));
+}
+
+// Which types a quantized model's layers have is the exporter's choice: no provider that lacks kernels is to blame.
+TEST(WiderPrecisionFinding, OfAQuantizedModelNamesWhatRunsOnDequantizedValues) {
+  OnGpu quantized(DataType::kS8, 128, "gemm_kernel", "6.1");
+  RunProfile& run = quantized.run;
+  run.framework = "onnxruntime";
+  run.layers[0].input_tensors = {{"f32", {8, 128}, ""}, {"f32", {128, 64}, ""}};
+  run.layers.push_back(Ran("other", "QLinearMatMul", {"z"}, {"other_out"}, 40));
+  quantized.waterfall = MakeWaterfall({quantized.graph, quantized.bracket, run, AlignRun(quantized.graph, run)});
+  const std::vector<Finding> findings =
+      FindingsOf(RunFacts{quantized.graph, quantized.bracket, run, quantized.waterfall});
+  EXPECT_FALSE(Of(findings, "wider-precision"));
+  const std::optional<Finding> finding = Of(findings, "quantized-layers-in-float");
+  ASSERT_TRUE(finding);
+  EXPECT_NEAR(finding->gain.count(), 80, 1e-9);
+  EXPECT_FALSE(finding->is_part) << "what 8 bits take was measured";
+  ASSERT_EQ(finding->cases.size(), 1u);
+  EXPECT_EQ(finding->cases[0].best, Latency(20));
+  EXPECT_THAT(finding->evidence, HasSubstr("1 of the 2 convolutions and products among them: 100 µs, 80.0 µs more"));
+  EXPECT_THAT(finding->action, HasSubstr("a quantized output of its own"));
 }
 
 // Two runs of Branches: each layer of the second as many times as long as the first's.

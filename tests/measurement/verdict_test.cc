@@ -78,6 +78,38 @@ TEST(StudentT, ProbabilityOfAQuantileGivesTheProbabilityBackAlsoForFractionalDeg
   }
 }
 
+TEST(TypicalInterval, IsStudentsOfTheMediansOnLogarithms) {
+  const std::optional<Interval> interval = TypicalInterval(WithMedians({10, 10.1, 10.2}));
+  ASSERT_TRUE(interval);
+  const double mean = (std::log(10) + std::log(10.1) + std::log(10.2)) / 3;
+  double squares = 0;
+  for (const double median : {10.0, 10.1, 10.2}) squares += std::pow(std::log(median) - mean, 2);
+  const double half = 4.302652729911275 * std::sqrt(squares / 2 / 3);  // t of two degrees of freedom at 97.5 %
+  EXPECT_NEAR(interval->low.count(), std::exp(mean - half), 1e-9);
+  EXPECT_NEAR(interval->high.count(), std::exp(mean + half), 1e-9);
+}
+
+TEST(TypicalInterval, IsAbsentWhereNoSpreadIsKnown) {
+  EXPECT_FALSE(TypicalInterval(WithMedians({10})));
+  EXPECT_FALSE(TypicalInterval({}));
+  EXPECT_FALSE(TypicalInterval(WithMedians({0, 10})));
+  const std::vector<Repetition> one = {Summarize(std::vector<Latency>(20, Latency(7)))};
+  ASSERT_TRUE(TypicalInterval(one));
+  EXPECT_NEAR(TypicalInterval(one)->low.count(), 7, 1e-9);
+}
+
+// The interval of the difference would be as wide: 95 of 100 hold the true median.
+TEST(TypicalInterval, HoldsTheTrueTimeAsOftenAsItSays) {
+  std::mt19937_64 random(5);
+  int held = 0;
+  constexpr int kTrials = 4000;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const std::optional<Interval> interval = TypicalInterval(Simulated(random, 10, 0.03, 3));
+    held += interval && interval->low.count() <= 10 && 10 <= interval->high.count() ? 1 : 0;
+  }
+  EXPECT_NEAR(held / static_cast<double>(kTrials), 0.95, 0.012);
+}
+
 TEST(Verdict, OfTheHeadersExampleIsFaster) {
   EXPECT_EQ(Compare(WithMedians({10, 10.1, 10.2}), WithMedians({12, 12.1, 12.2}), 0.05), Verdict::kFaster);
   EXPECT_EQ(Compare(WithMedians({12, 12.1, 12.2}), WithMedians({10, 10.1, 10.2}), 0.05), Verdict::kSlower);

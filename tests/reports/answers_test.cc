@@ -5,6 +5,7 @@
 
 #include "infimum/reports/html_report.h"
 #include "infimum/reports/markdown_report.h"
+#include "reports/looked_for.h"
 #include "tests/reports/sample_report.h"
 
 namespace infimum {
@@ -113,10 +114,54 @@ TEST(Answers, WithoutOtherRowsProposeNoComparison) {
   ReportModel report = Known();
   report.neighbours = {};
   report.findings.clear();
-  for (const int number : {8, 9, 10}) {
-    EXPECT_EQ(Of(AnswersOf(report), number).command, "");
-    EXPECT_FALSE(Of(AnswersOf(report), number).text.empty());
+  const std::vector<Answer> answers = AnswersOf(report);
+  for (const int number : {8, 9}) {
+    EXPECT_EQ(Of(answers, number).command, "infimum plan net.onnx --db team.db --all -o plan.txt");
+    EXPECT_FALSE(Of(answers, number).text.empty());
   }
+  EXPECT_EQ(Of(answers, 10).command, "infimum analyze net.onnx --db team.db --contract bf16");
+  report.contract = "int8";
+  EXPECT_EQ(Of(AnswersOf(report), 10).command, "") << "nothing is narrower";
+}
+
+TEST(Answers, ProposeTheNarrowTypeThatIsTheFasterOneHere) {
+  ReportModel report = Known();
+  report.neighbours = {};
+  report.findings.clear();
+  report.what_ifs.clear();
+  report.arithmetic_roofs = {{"f16 arithmetic", 200e9}, {"bf16 arithmetic", 100e9}};
+  for (const int number : {6, 10})
+    EXPECT_EQ(Of(AnswersOf(report), number).command, "infimum analyze net.onnx --db team.db --contract f16");
+  report.arithmetic_roofs[1].per_second = 300e9;
+  EXPECT_EQ(Of(AnswersOf(report), 6).command, "infimum analyze net.onnx --db team.db --contract bf16");
+  report.arithmetic_roofs.clear();
+  report.device_key = "gpu/x";
+  report.bench_options.reset();
+  report.arguments.device = "--device H100";
+  EXPECT_EQ(Of(AnswersOf(report), 6).command,
+            "infimum plan net.onnx --db team.db --device H100 --contract f16 -o plan.txt");
+}
+
+TEST(LookedFor, NamesWhatARuleWouldHaveFoundAndNothingThatCannotBeThere) {
+  ReportModel report = Known();
+  const auto kinds = [&report] {
+    std::vector<std::string_view> names;
+    for (const LookedFor& one : LookedForInVain(report)) names.push_back(one.kind);
+    return names;
+  };
+  EXPECT_EQ(kinds(),
+            (std::vector<std::string_view>{"slower-algorithm", "unfused-chain", "serial-branches", "under-bound",
+                                           "layout-changes", "needless-layers", "framework-overhead"}));
+  report.environment.threads = 1;
+  Finding launch;
+  launch.kind = "launch-bound";
+  report.findings.push_back(launch);
+  launch.kind = "slower-algorithm";
+  report.findings.push_back(launch);
+  report.waterfall->bound.reset();
+  EXPECT_EQ(kinds(), (std::vector<std::string_view>{"layout-changes", "needless-layers"}));
+  report.waterfall.reset();
+  EXPECT_TRUE(LookedForInVain(report).empty());
 }
 
 // On another device's store nothing can be measured here.
@@ -148,8 +193,58 @@ TEST(Answers, OneThreadRunsNothingBesideAnything) {
 TEST(Answers, SayWhereTheyAreOfAPart) {
   ReportModel report = Known();
   report.coverage = {0.3, 0, 0, 0.7};
-  for (const int number : {2, 5}) ExpectSays(Of(AnswersOf(report), number), {"70 % of the work has no time yet"});
+  for (const int number : {2, 5}) ExpectSays(Of(AnswersOf(report), number), {"70 % of its work has no time yet"});
   ExpectSays(Of(AnswersOf(report), 1), {"70 % of its work has no time yet, and what is known needs 70.0 ms at least"});
+}
+
+// A floor weighs a convolution by its bytes: what lacks a sixth of the arithmetic is no "best measured kernels".
+TEST(Answers, SayWhatIsMissingByItsArithmetic) {
+  ReportModel report = Known();
+  report.coverage = {0.99, 0, 0, 0.01, 0.16};
+  for (const int number : {1, 2, 5})
+    ExpectSays(Of(AnswersOf(report), number), {"16 % of its work by FLOPs has no time yet"});
+  EXPECT_FALSE(IsMeasured(report));
+  report.coverage.missing_flops = 0.6;
+  EXPECT_FALSE(PromisesGains(report));
+}
+
+TEST(Answers, TheGapHasAnIntervalThatHoldsIt) {
+  ReportModel report = Known();
+  EXPECT_FALSE(GapOf(report)->interval) << "the run tells no spread";
+  EXPECT_EQ(GapOf(report)->latency, Latency(30'000));
+  // Of the bound 70.0 ms to 70.7 ms.
+  report.run->interval = Interval{Latency(99'000), Latency(104'000)};
+  EXPECT_NEAR(GapOf(report)->interval->low.count(), 28'300, 1e-6);
+  EXPECT_NEAR(GapOf(report)->interval->high.count(), 34'000, 1e-6);
+  ExpectSays(Of(AnswersOf(report), 1), {"30 % could be won (30.0 ms, between 28.3 ms and 34.0 ms)"});
+  // Typical times may be far from the best ones that the headline is of.
+  report.bounds[2].interval = {Latency(85'000), Latency(90'000)};
+  EXPECT_NEAR(GapOf(report)->interval->low.count(), 9'000, 1e-6);
+  EXPECT_NEAR(GapOf(report)->interval->high.count(), 30'000, 1e-6);
+  // Where the floor is above the bound, nothing below the floor can be won.
+  report.floor.latency = Latency(80'000);
+  EXPECT_EQ(GapOf(report)->latency, Latency(20'000));
+}
+
+TEST(Answers, ARunThatDisagreesWithItsLayersIsNotBelieved) {
+  ReportModel report = Known();
+  report.waterfall->scatter = Latency(-9'000);
+  EXPECT_EQ(Of(AnswersOf(report), 1).text.find("measure again"), std::string::npos);
+  report.waterfall->scatter = Latency(-20'000);
+  ExpectSays(Of(AnswersOf(report), 1), {"Under the profiler its layers make 120 ms: measure again"});
+}
+
+// Not used may be what the exporter left in floating point, not Tensor Cores alone.
+TEST(Answers, NarrowUnitsAreUnusedWhereQuantizedLayersRunInFloat) {
+  ReportModel report = Known();
+  Finding finding;
+  finding.kind = "quantized-layers-in-float";
+  finding.gain = Latency(16'000);
+  finding.evidence = "37 rows compute in floating point";
+  report.findings = {finding};
+  ExpectSays(Of(AnswersOf(report), 6), {"Not used where they could be, up to 16.0 ms: 37 rows compute"});
+  report.findings.front().is_part = true;
+  ExpectSays(Of(AnswersOf(report), 6), {"16.0 ms and more"});
 }
 
 TEST(Answers, StandInThePageAndInMarkdown) {

@@ -53,5 +53,21 @@ TEST(QuantityText, ALittleIsNotNothingAndNearlyAllIsNotAll) {
   EXPECT_EQ(PercentText(1), "100 %");
 }
 
+TEST(QuantityText, WhatIsMissingIsToldByTheLargerShare) {
+  EXPECT_EQ(CoverageText({1, 0, 0, 0, 0}), "measured 100 %, estimated 0 %, missing 0 %");
+  const Coverage hidden{0.979, 0.012, 0, 0.009, 0.161};
+  EXPECT_EQ(CoverageText(hidden), "measured 97.9 %, estimated 1.2 %, missing 0.9 % and with it 16.1 % of the FLOPs");
+  EXPECT_EQ(LackingText(hidden), "16.1 % of its work by FLOPs");
+  EXPECT_EQ(LackingText({0.8, 0, 0, 0.2, 0.1}), "20 % of its work");
+  EXPECT_EQ(ShareText(0.009, 0.161), "0.9 % of the time, 16.1 % of the FLOPs");
+  EXPECT_EQ(ShareText(0.009, 0), "0.9 % of the time");
+}
+
+TEST(QuantityText, ARegretThatIsNoneIsNoise) {
+  EXPECT_EQ(RegretText({Latency(382), 70, true}), "382 µs over 70 layers");
+  EXPECT_EQ(RegretText({Latency(382), 1, false}), "382 µs over 1 layer, not measured apart from noise");
+  EXPECT_EQ(RegretText({Latency(-2100), 3, true}), "nothing that could be told from noise (-2.10 ms over 3 layers)");
+}
+
 }  // namespace
 }  // namespace infimum

@@ -407,6 +407,7 @@ ReportModel SampleReport(const SampleOptions& options) {
                            run * 0.991,
                            run * 1.004,
                            run * 1.037,
+                           Interval{run * 0.999, run * 1.009},
                            5,
                            640,
                            {{"graph_optimization_level", "all"}, {"intra_op_threads", "1"}},
@@ -447,9 +448,12 @@ ReportModel SampleReport(const SampleOptions& options) {
     report.advice = {{"The repetitions of the run differ by 3.7 %: another process may use this processor.", ""}};
   }
   AddCandidates(report);
+  double flops = 1;
+  for (const ReportLayer& layer : report.layers) flops += static_cast<double>(layer.conventional.value);
   for (const ReportLayer& layer : report.layers) {
     if (layer.latency) continue;
     report.missing.push_back({layer.config.empty() ? layer.name : layer.config, layer.reason, layer.floor / all,
+                              static_cast<double>(layer.conventional.value) / flops,
                               layer.config.empty() ? "" : ReproductionCommand(layer.config)});
   }
   return report;

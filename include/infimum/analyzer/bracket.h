@@ -5,6 +5,7 @@
 // Each bound is a value with its variant, its assumption tags, its interval and its coverage.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <span>
@@ -96,12 +97,17 @@ struct BracketOptions {
   std::vector<WhatIf> what_ifs;
 };
 
-// Shares of the sequential time (missing layers by their floor); they add up to 1.
+// Shares of the sequential time (missing layers by their floor); the first four add up to 1. A floor says little of
+// what a layer takes, so that the share of the arithmetic is told as well.
 struct Coverage {
   double measured = 0;
   double estimated = 0;
   double free = 0;  // share of layers' time: always 0; kept so that the four add up to 1
   double missing = 0;
+  double missing_flops = 0;  // share of the conventional FLOPs: those of layers without a time
+
+  // How much may be missing: the larger of both shares.
+  double Lacking() const { return std::max(missing, missing_flops); }
 };
 
 // How best times become one number; each is defined in analyzer/README.md.

@@ -53,6 +53,8 @@ struct Finding {
   // Its gain contains what other findings of the same run are about, as of a whole run against another. All others
   // share no microsecond.
   bool overlaps = false;
+  // The change wins more than `gain`, which counts what is known alone.
+  bool is_part = false;
 };
 
 // What the rules look at, made once.

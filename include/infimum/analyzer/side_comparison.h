@@ -44,6 +44,7 @@ struct SideLayer {
   std::string family;
   std::string config;  // canonical text; empty where none is: then layers of one name are one
   SideTime time;
+  bool is_of_model = true;  // else an engine's own work, or what could not be matched
 };
 
 // What a side knows of a model.
@@ -53,7 +54,6 @@ struct SideModel {
   std::optional<SideTime> whole;       // of a run without samples: its total
   std::optional<Latency> sequential;   // the side's own bounds, of all that it knows
   std::optional<Latency> fused;        // "fused-sequential"
-  double missing = 0;                  // share of its time, by the floor, as its coverage says
 };
 
 // What a side takes over what the reference takes.
@@ -79,6 +79,7 @@ struct SetLayer {
   std::vector<SideTime> times;                         // of one use, by side
   std::vector<std::optional<Difference>> differences;  // by side; none of the baseline
   bool is_common = false;                              // every side knows it
+  bool is_of_model = true;                             // else an engine's own work, or what could not be matched
 };
 
 // A sum on every side: of a model, or of a family over the set.
@@ -96,7 +97,8 @@ struct ModelTotal : SetTotal {
   std::vector<std::optional<Latency>> sequential, fused;  // by side: its own bounds, of all that it knows
 };
 
-// A layer that takes more, or less, than on the baseline, beyond what matters.
+// A layer that takes more, or less, than on the baseline, beyond what matters. One that takes nothing on either of the
+// two has no ratio, and no difference in SetLayer.
 struct LayerDifference {
   std::size_t layer = 0;  // of SideComparison::layers
   std::size_t side = 0;

@@ -79,6 +79,10 @@ struct Waterfall {
   // Of rows: what is computed in wider arithmetic than the bracket's contract has it.
   std::vector<bool> is_wider;
 
+  // Whether that is over a tenth: then the gap, and what its steps say, is not to be believed before it was measured
+  // again.
+  bool DisagreesWithItself() const;
+
   const GapStep* Find(GapCause cause) const;
   Latency Of(GapCause cause) const;  // 0 where there is none
 };

@@ -29,6 +29,11 @@ struct RatioInterval {
 // that is no time.
 std::optional<RatioInterval> RatioOf(std::span<const Repetition> subject, std::span<const Repetition> reference);
 
+// What the typical repetition takes, between these with 95 %: of the repetitions' medians (Student's t, on logarithms);
+// of a single one by the order statistics of its samples. The point value, which is the smallest median, may lie below.
+// Nothing where no spread is known, as above.
+std::optional<Interval> TypicalInterval(std::span<const Repetition> repetitions);
+
 // Compares `subject` with `reference`. `threshold` is a relative difference that matters, e.g. 0.05.
 // By the interval of the ratio of the repetitions' medians (Welch, on logarithms; with one repetition
 // on either side, by the order-statistics interval of its samples).

@@ -124,6 +124,7 @@ struct ReportRun {
   Latency minimum{0};
   Latency median{0};  // of the repetitions' medians
   Latency p95{0};
+  std::optional<Interval> interval;  // of the typical repetition, 95 %; absent where no spread is known
   std::int64_t repetitions = 0;
   std::int64_t samples = 0;
   std::map<std::string, std::string> settings;
@@ -141,6 +142,7 @@ struct MissingItem {
   std::string what;    // a layer or a configuration
   std::string reason;  // "not measured yet", "no candidate supports it"
   double share = 0;    // of the time, by the floor
+  double flops = 0;    // share of the conventional FLOPs
   std::string command;
 };
 
@@ -219,12 +221,21 @@ const Bound* FindBound(const ReportModel& report, BoundVariant variant);
 // none.
 const Bound* MainBound(const ReportModel& report);
 
+// What the run takes above the main bound, or above the floor where that is the higher one; negative: the run is
+// faster. `interval` reaches from what is between the near ends of run's and bound's intervals to what is between the
+// far ones, so that it is wider than 95 %, and holds the point value, which is of the best repetitions.
+struct PossibleGap {
+  Latency latency{0};
+  std::optional<Interval> interval;
+};
+std::optional<PossibleGap> GapOf(const ReportModel& report);
+
 // "Data of 2026-11-21T10:47:44Z", or that there are none.
 std::string DataAsOf(const ReportModel& report);
 
 // How far a bound speaks for the whole model, by the shares of its work: at least nine tenths measured, so that it is
-// called the best measured kernels'; over a tenth without a time, so that it is said to be of the rest; most of it
-// measured, so that a run above it could be said to lose time.
+// called the best measured kernels'; over a tenth of its work or FLOPs without a time, so that it is said to be of the
+// rest; most of it measured, so that a run above it could be said to lose time.
 bool IsMeasured(const ReportModel& report);
 bool LacksMuch(const ReportModel& report);
 bool PromisesGains(const ReportModel& report);

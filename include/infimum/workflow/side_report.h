@@ -23,6 +23,8 @@ struct SideReportOptions {
   std::map<std::string, std::int64_t> dims;
   std::string database = "infimum.db";
   ComparisonAxis axis = ComparisonAxis::kDevice;
+  // Of runs: what differs between them says what the axis is, `axis` where nothing does.
+  bool axis_by_runs = false;
   // Of kDevice the sides, in this order; empty: all of the store, by year. Of the others the one device; empty: this.
   std::vector<std::string> devices;
   // Of kLibrary: "cudnn" (all versions that the store has, ascending), or "cudnn 7.5.0" and "cudnn 7.6.4".
