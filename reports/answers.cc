@@ -353,8 +353,9 @@ Answer Generations(const ReportModel& report) {
 
 Answer NarrowTypes(const ReportModel& report) {
   Answer answer{10, "Why is a narrower type not faster here?", false, "", "findings", ""};
-  for (const std::string_view kind : {"low-precision-does-not-pay", "low-precision-losses", "wider-precision",
-                                      "half-precision-not-used", "quantized-layers-in-float"}) {
+  for (const std::string_view kind :
+       {"low-precision-does-not-pay", "low-precision-losses", "wider-precision", "half-precision-not-used",
+        "quantized-layers-in-float", "quantization-conversions"}) {
     const Finding* finding = FindFinding(report, kind);
     if (finding == nullptr) continue;
     answer.is_known = true;

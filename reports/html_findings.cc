@@ -85,7 +85,7 @@ void AddFinding(const ReportModel& report, const Finding& finding, std::set<std:
     if (report.run) gain += " (" + PercentText(finding.gain / report.run->latency) + ")";
     if (finding.overlaps) gain += ", gains of others among it";
   }
-  html.Open("li");
+  html.Open("li", {{"id", fmt::format("finding-{}", &finding - report.findings.data() + 1)}});
   if (&finding == &report.findings.front()) {
     html.Open("details", {{"open", ""}});
   } else {

@@ -97,7 +97,7 @@ std::string FirstChangeHtml(const ReportModel& report) {
   html.Open("p", {{"class", "first-change"}}).Element("strong", "Change first: " + TitleOf(first)).Text(": ");
   html.Text(first.action + ". ").Element("strong", "It wins " + GainText(first));
   if (report.run) html.Text(fmt::format(", {} of the time now", PercentText(first.gain / report.run->latency)));
-  html.Text(". ").Element("a", {{"href", "#findings"}}, "Why, and what else").Close();
+  html.Text(". ").Element("a", {{"href", "#finding-1"}}, "Why, and what else").Close();
   return html.Take();
 }
 

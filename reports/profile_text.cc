@@ -116,18 +116,20 @@ std::string TextOf(const TimelineView& view, std::size_t width) {
       "", fmt::format("{}: {}, {} events over {}", view.source, view.profiler, view.events, TimeText(view.span_ns)), 2,
       width);
   for (const DeviceActivity& device : view.activity) text += '\n' + ActivityText(view, device, width);
+  // What to change stands before what it was found in.
+  text += FindingsText(view.findings, {.width = width});
   if (view.path) text += '\n' + PathText(*view.path, width);
   if (!view.kernels.empty()) text += '\n' + OperatorsText(view, width) + '\n' + KernelsText(view, width);
   if (view.activity.empty()) text += "\nno device did anything in it\n";
   if (!view.host.empty()) text += '\n' + HostText(view, width);
-  return text + FindingsText(view.findings, {.width = width}) + RemarksText(view.remarks, width);
+  return text + RemarksText(view.remarks, width);
 }
 
 std::string TextOf(const LayersView& view, std::size_t width) {
   std::string text = fmt::format("{}: {}, {}, {} in layers", view.source, view.framework,
                                  CountText(view.layers.size(), "layer"), FormatLatency(view.layers_time));
   if (view.end_to_end) text += fmt::format(", {} end to end without a profiler", FormatLatency(*view.end_to_end));
-  text = IndentedText("", text, 2, width) + '\n';
+  text = IndentedText("", text, 2, width) + FindingsText(view.findings, {.width = width}) + '\n';
   const auto share = [&view](Latency time) {
     return view.layers_time.count() > 0 ? PercentText(time / view.layers_time) : std::string("-");
   };
@@ -155,7 +157,7 @@ std::string TextOf(const LayersView& view, std::size_t width) {
   text += '\n' + FormatTable(layers, width);
   if (order.size() > kShown)
     text += fmt::format("... and {} more; --format csv or json has all\n", order.size() - kShown);
-  return text + FindingsText(view.findings, {.width = width}) + RemarksText(view.remarks, width);
+  return text + RemarksText(view.remarks, width);
 }
 
 }  // namespace

@@ -6,6 +6,28 @@
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {
+namespace {
+
+// All computes on 8 bits, but some of it writes floating point, which is quantized again by layers of its own.
+Finding OfConversions(const RunProfile& run, const QuantizedWork& work, Latency all) {
+  Finding finding;
+  finding.kind = "quantization-conversions";
+  finding.gain = work.conversions.total();
+  TimeBy largest;
+  for (const std::size_t index : work.converting) largest.Add(run.layers[index].name, TimeOf(run.layers[index]));
+  finding.layers = largest.Largest(5);
+  finding.evidence = work.conversions.Frequencies(3) + ": " + std::to_string(work.conversions.count()) +
+                     " layers of their own take " + FormatLatency(work.conversions.total()) + " of " +
+                     FormatLatency(all) + "; " + std::to_string(work.writing_float.count()) + " of " +
+                     std::to_string(work.heavy()) +
+                     " convolutions and products compute on 8 bits and write floating point";
+  finding.action =
+      "let what is computed on 8 bits be written so: QuantizeLinear and DequantizeLinear on both inputs of every "
+      "residual sum, and behind the activation that reads it, so that no conversion is left between layers on 8 bits";
+  return finding;
+}
+
+}  // namespace
 
 std::optional<Finding> QuantizedInFloat(const RunProfile& run, LayerClaims& claims) {
   std::vector<std::size_t> free;
@@ -13,9 +35,10 @@ std::optional<Finding> QuantizedInFloat(const RunProfile& run, LayerClaims& clai
     if (!claims.Has(i)) free.push_back(i);
   const QuantizedWork work = QuantizedWorkOf(run, free);
   const Latency all = TimeOf(run);
-  if (!work.is_quantized || work.in_float.count() == 0 || work.conversions.total() < all * kLeastShare)
-    return std::nullopt;
+  if (!work.is_quantized || work.conversions.total() < all * kLeastShare) return std::nullopt;
+  if (work.in_float.count() == 0 && work.writing_float.count() == 0) return std::nullopt;
   claims.Take(work.converting);
+  if (work.in_float.count() == 0) return OfConversions(run, work, all);
 
   Finding finding;
   finding.kind = "quantized-layers-in-float";

@@ -13,6 +13,24 @@ bool IsQuantized(std::string_view op) {
   return op.starts_with("QLinear") || op == "QGemm" || op.find("Integer") != std::string_view::npos;
 }
 
+bool IsEightBits(const std::vector<ProfiledTensor>& tensors) {
+  return !tensors.empty() && (tensors.front().dtype == "s8" || tensors.front().dtype == "u8");
+}
+
+bool IsFloat(const std::vector<ProfiledTensor>& tensors) {
+  return !tensors.empty() && (tensors.front().dtype.starts_with("f") || tensors.front().dtype.starts_with("bf"));
+}
+
+// The operator, or the node that an engine's layer is: TensorRT runs "QuantizeLinear_2" as a Reformat.
+std::string ConversionOf(const ProfiledLayer& layer) {
+  for (const char* conversion : {"DequantizeLinear", "QuantizeLinear"}) {
+    if (layer.op == conversion) return conversion;
+    if (layer.op == "Reformat" && layer.nodes.size() == 1 && layer.nodes.front().find(conversion) != std::string::npos)
+      return conversion;
+  }
+  return "";
+}
+
 bool IsHeavy(const ProfiledLayer& layer) {
   const OperatorKind kind = KindOf(layer.op);
   return kind == OperatorKind::kConvolution || kind == OperatorKind::kProduct;
@@ -24,13 +42,15 @@ QuantizedWork QuantizedWorkOf(const RunProfile& run, const std::vector<std::size
   QuantizedWork work;
   for (const std::size_t index : layers) {
     const ProfiledLayer& layer = run.layers[index];
-    const bool quantizes = layer.op == "QuantizeLinear" || layer.op == "DequantizeLinear";
-    if (quantizes || (layer.op == "Transpose" && ChangesLayout(layer))) {
-      work.conversions.Add(layer.op, TimeOf(layer));
+    const std::string conversion = ConversionOf(layer);
+    if (!conversion.empty() || (layer.op == "Transpose" && ChangesLayout(layer))) {
+      work.conversions.Add(conversion.empty() ? layer.op : conversion, TimeOf(layer));
       work.converting.push_back(index);
-      work.is_quantized |= quantizes;
+      work.is_quantized |= !conversion.empty();
     } else if (IsHeavy(layer)) {
-      (IsQuantized(layer.op) ? work.in_integers : work.in_float).Add(layer.name, TimeOf(layer));
+      const bool is_on_integers = IsQuantized(layer.op) || IsEightBits(layer.input_tensors);
+      (is_on_integers ? work.in_integers : work.in_float).Add(layer.name, TimeOf(layer));
+      if (is_on_integers && IsFloat(layer.output_tensors)) work.writing_float.Add(layer.name, TimeOf(layer));
     }
   }
   work.is_quantized |= work.in_integers.count() > 0;

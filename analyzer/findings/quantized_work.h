@@ -14,6 +14,7 @@ namespace infimum::findings {
 
 struct QuantizedWork {
   TimeBy in_float, in_integers;         // convolutions and products, by their names
+  TimeBy writing_float;                 // of those on 8 bits what writes floating point
   TimeBy conversions;                   // by operator, the changes of layout between both among them
   std::vector<std::size_t> converting;  // indices into RunProfile::layers
   bool is_quantized = false;            // some of it is on 8 bits, or goes there

@@ -283,6 +283,13 @@ void FillAdvice(const ReportSources& sources, ReportModel& report) {
       report.advice.push_back(
           {"Times that do not fit together: " + text, sources.here ? MeasureCommand(sources) : std::string()});
   }
+  if (report.run->interval && sources.here && report.run->latency.count() > 0 &&
+      (report.run->interval->high - report.run->interval->low) / report.run->latency > kWideInterval)
+    report.advice.push_back(
+        {fmt::format("The run’s interval, {}, is wide for {} of it: more of them narrow what could be won",
+                     IntervalText(*report.run->interval),
+                     CountText(static_cast<std::size_t>(report.run->repetitions), "repetition")),
+         MeasureCommand(sources) + " --repetitions 10"});
   if (report.run->minimum.count() > 0 && report.run->median / report.run->minimum > 1.1) {
     report.advice.push_back(
         {"The framework's run was noisy (median over 10 % above the minimum): close other programs and measure again",

@@ -143,7 +143,8 @@ void Account(const RunComparisonOptions& options, const ComparedModel& model, Al
   compared.alignment = std::move(gap.alignment);
   compared.waterfall = std::move(gap.waterfall);
   compared.findings = std::move(gap.findings);
-  if (gap.is_narrower && known.has_device) TellNarrowerTypes(compared);
+  compared.is_narrower = gap.is_narrower && known.has_device;
+  if (compared.is_narrower) TellNarrowerTypes(compared);
   TellPoorAlignment(model, compared);
   TellScatter(compared);
 }
@@ -341,6 +342,7 @@ ModelAccount AccountOf(const RunComparison& comparison, const RunComparisonOptio
     if (!compared.run.framework_version.empty()) run.framework += " " + compared.run.framework_version;
     run.device = compared.device.name;
     run.conditions = std::string(Name(compared.bracket.contract));
+    if (compared.is_narrower) run.conditions += " asked, computed in narrower types";
     if (compared.device.kind == DeviceKind::kCpu)
       run.conditions = CountText(static_cast<std::size_t>(selection.threads), "thread") +
                        (compared.threads_are_assumed ? " assumed, " : ", ") + run.conditions;

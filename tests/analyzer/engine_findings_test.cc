@@ -73,6 +73,25 @@ TEST(QuantizedInFloatFinding, NamesTheLayersThatStayedInFloat) {
   EXPECT_FALSE(finding->cases[0].best);
 }
 
+// As TensorRT has it: the model's QuantizeLinear is a Reformat, and a convolution on 8 bits may write f16.
+TEST(QuantizedInFloatFinding, ConversionsBetweenLayersOnEightBitsAreTold) {
+  ProfiledLayer quantizes = Layer("QuantizeLinear_2", "Reformat", 30), convolution = Layer("c", "CaskConvolution", 100);
+  quantizes.nodes = {"QuantizeLinear_2"};
+  convolution.input_tensors = {{"s8", {1, 64, 8, 8}, ""}};
+  convolution.output_tensors = {{"s8", {1, 64, 8, 8}, ""}};
+  RunProfile run = RunOf({quantizes, convolution});
+  run.framework = "tensorrt";
+  EXPECT_FALSE(FindingOf(run, "quantization-conversions")) << "the input has to be quantized";
+  run.layers[1].output_tensors = {{"f16", {1, 64, 8, 8}, ""}};
+  const std::optional<Finding> finding = FindingOf(run, "quantization-conversions");
+  ASSERT_TRUE(finding);
+  EXPECT_EQ(finding->gain, Latency(30));
+  EXPECT_THAT(finding->evidence, HasSubstr("1 of 1 convolutions and products compute on 8 bits and write floating"));
+  EXPECT_FALSE(FindingOf(run, "quantized-layers-in-float"));
+  run.layers[1].input_tensors.front().dtype = "f16";
+  EXPECT_TRUE(FindingOf(run, "quantized-layers-in-float"));
+}
+
 TEST(LayoutChangesFinding, AroundLayersOnEightBitsTheNeighboursAreToBlame) {
   const RunProfile run = RunOf({Layer("c1", "QLinearConv", 100), Layer("Transpose_token_1", "Transpose", 30),
                                 Layer("c2", "QLinearConv", 100), Layer("ReorderOutput", "ReorderOutput", 2)});

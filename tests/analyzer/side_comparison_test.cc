@@ -99,6 +99,31 @@ TEST(SideComparison, RegressionsCostWhatTheyTakeLongerOverAllUses) {
   EXPECT_DOUBLE_EQ(comparison.gains.front().cost.count(), -1600);
 }
 
+// An engine's own work that only one run has is a cost like another, and no layer of the model.
+TEST(SideComparison, WhatTakesNothingOnOneSideIsACostOnTheOther) {
+  ModelSides model{"net", {}};
+  for (const double reorders : {0.0, 30.0}) {
+    SideModel side;
+    side.layers = {Layer("conv", "convolution", Time(100)),
+                   {"only in the engine", "only in the engine", "", OneNumber(reorders), false}};
+    model.sides.push_back(std::move(side));
+  }
+  SideComparison comparison = CompareSides({{model}}, kThreshold);
+  ASSERT_THAT(comparison.regressions, SizeIs(1));
+  const LayerDifference& entry = comparison.regressions.front();
+  EXPECT_DOUBLE_EQ(entry.cost.count(), 30);
+  EXPECT_FALSE(comparison.layers[entry.layer].differences[1]) << "there is no ratio to nothing";
+  EXPECT_FALSE(comparison.layers[entry.layer].is_of_model);
+  EXPECT_THAT(comparison.gains, IsEmpty());
+  std::swap(model.sides[0], model.sides[1]);
+  comparison = CompareSides({{model}}, kThreshold);
+  EXPECT_THAT(comparison.regressions, IsEmpty());
+  ASSERT_THAT(comparison.gains, SizeIs(1));
+  EXPECT_DOUBLE_EQ(comparison.gains.front().cost.count(), -30);
+  model.sides[1].layers[1].time.is_estimated = true;
+  EXPECT_THAT(CompareSides({{model}}, kThreshold).gains, IsEmpty());
+}
+
 TEST(SideComparison, ASideThatIsFasterInAllAndSlowerInAClassIsARankChange) {
   const SideComparison comparison = CompareSides({{Example()}}, kThreshold);
   ASSERT_THAT(comparison.rank_changes, SizeIs(1));

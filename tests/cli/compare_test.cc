@@ -90,6 +90,9 @@ TEST(Compare, LayersOfARunStandByTime) {
 TEST(Compare, MistakesAreOneClearLine) {
   const ProgramTest program;
   EXPECT_EQ(program.Infimum({"compare"}).exit_code, 2);
+  const Ended page = program.Infimum({"compare", "--run", program.Write("t0.json", kTrace), "-o", "x.html"});
+  EXPECT_EQ(page.exit_code, 2) << "a page that holds text";
+  EXPECT_THAT(page.errors, HasSubstr("infimum report compare"));
   const Ended absent = program.Infimum({"compare", "--run", "nowhere.json"});
   EXPECT_EQ(absent.exit_code, 1);
   EXPECT_THAT(absent.errors, HasSubstr("nowhere.json: cannot be read: No such file or directory"));

@@ -127,6 +127,28 @@ TEST_F(ReportCompare, RunsOfSeveralPrecisionsAreCalledByThem) {
   EXPECT_EQ(report["sides"][1]["against_baseline"]["verdict"], "slower");
   // Why it does not pay is a finding of the narrower run.
   EXPECT_THAT(report["sides"][1]["findings"].dump(), HasSubstr("low-precision-does-not-pay"));
+
+  // What differs says what the comparison is by.
+  EXPECT_EQ(JsonOf({"--run", wide, "--run", half})["axis"], "precision");
+  const std::string third = WriteRun("third.json", "", 0, 0, {0, 0, 0}, {{"contract", "bf16"}, {"framework", "other"}});
+  const Json of_three = JsonOf({"--run", wide, "--run", half, "--run", third});
+  EXPECT_EQ(of_three["axis"], "precision");
+  EXPECT_THAT(of_three["headline"].get<std::string>(), HasSubstr(" f16 does not pay: "));
+  EXPECT_EQ(JsonOf({"--run", wide, "--run", wide})["axis"], "change");
+  const std::string other = WriteRun("other.json", "", 0, 0, {0, 0, 0}, {{"framework", "other"}});
+  EXPECT_EQ(JsonOf({"--run", wide, "--run", other})["axis"], "framework");
+}
+
+TEST_F(ReportCompare, FewRepetitionsThatLeaveItOpenAreNamedWithTheWayOut) {
+  const std::string before = WriteRun("before.json", "", 0, 0, {0, 400});
+  const std::string after = WriteRun("after.json", FirstLayer(), 300, 0, {0, 500});
+  const Json open = JsonOf({"--run", before, "--run", after});
+  EXPECT_EQ(open["sides"][1]["against_baseline"]["verdict"], "undecided");
+  ASSERT_EQ(open["cautions"].size(), 1u);
+  EXPECT_THAT(open["cautions"][0].get<std::string>(), HasSubstr("with 2 and 2 repetitions: `infimum measure"));
+  const std::string far = WriteRun("far.json", FirstLayer(), 10 * layers_us_, 0, {0, 0});
+  const std::string same = WriteRun("same.json", "", 0, 0, {0, 0});
+  EXPECT_EQ(JsonOf({"--run", same, "--run", far})["cautions"].size(), 0u);
 }
 
 TEST_F(ReportCompare, IsWrittenInEveryForm) {

@@ -56,7 +56,10 @@ struct ComparedRun {
   bool threads_are_assumed = false;  // nobody said on how many it ran, and that matters: selection.threads is a guess
   // What the run is known to differ in from what the bound is of: "it is of another file than this model".
   std::vector<std::string> differences;
-  std::string lacking;              // why there is no bound, or what it lacks, with the command that would add it
+  std::string lacking;  // why there is no bound, or what it lacks, with the command that would add it
+  // Its layers compute in narrower types than the bound's contract has, by what the engine tells, and it says no
+  // contract.
+  bool is_narrower = false;
   std::optional<UpperLimit> limit;  // what the bracket was held against of this run
   Alignment alignment;
   Bracket bracket;  // without bounds where nothing was measured
