@@ -10,31 +10,56 @@
 #include "infimum/reports/quantity_text.h"
 #include "reports/assets.h"
 #include "reports/comparison_sections.h"
+#include "reports/heat_scale.h"
 #include "reports/html_page.h"
 #include "reports/html_sections.h"
 #include "reports/html_text.h"
 #include "reports/html_writer.h"
+#include "reports/side_labels.h"
 
 namespace infimum {
 namespace {
 
 // Tables from so many rows on can be filtered.
-constexpr std::size_t kFilteredRows = 8;
+constexpr std::size_t kFilteredRows = 12;
 constexpr std::size_t kFoldedRows = 20;  // gains
 // A text that is longer wraps.
-constexpr std::size_t kProse = 48;
+constexpr std::size_t kProse = 24;
 
-// Of a cell by what it says; the stronger the further from the baseline, in steps of a factor of 1.19, 2 and 4.
-std::string ClassOf(const SectionCell& cell) {
-  const auto strength = [&cell] {
-    const double octaves = cell.ratio && *cell.ratio > 0 ? std::abs(std::log2(*cell.ratio)) : 0;
-    return octaves < 0.25 ? 1 : octaves < 1 ? 2 : octaves < 2 ? 3 : 4;
-  };
+// From so many sides on what stands behind a time stands below it.
+constexpr std::size_t kStackedSides = 5;
+
+// What all tables of a page share.
+struct Look {
+  std::vector<std::string> labels;  // of the sides, the whole of them
+  HeatScale scale;
+  std::optional<std::size_t> winner;
+};
+
+std::vector<std::string> LabelsOf(const ComparisonReport& report) {
+  std::vector<std::string> labels;
+  for (const ReportSide& side : report.sides) labels.push_back(side.label);
+  return labels;
+}
+
+// The same with short names of the sides, for tables.
+ComparisonReport WithShortLabels(const ComparisonReport& report) {
+  ComparisonReport shown = report;
+  const std::vector<std::string> labels = ShortSideLabels(LabelsOf(report));
+  for (std::size_t side = 0; side < labels.size(); ++side) {
+    shown.sides[side].label = labels[side];
+    if (shown.nodes && side < shown.nodes->columns.size()) shown.nodes->columns[side].source = labels[side];
+  }
+  return shown;
+}
+
+// Of a cell by what it says; the stronger the further from the baseline.
+std::string ClassOf(const SectionCell& cell, const HeatScale& scale) {
   switch (cell.tone) {
     case CellTone::kFaster:
-      return fmt::format("faster-{}", strength());
+      return fmt::format("faster-{}", scale.StepOf(cell.ratio.value_or(1)));
     case CellTone::kSlower:
-      return fmt::format("slower-{}", strength());
+      return fmt::format("slower-{}", scale.StepOf(cell.ratio.value_or(1)));
     case CellTone::kSame:
       return "within-noise";
     case CellTone::kUndecided:
@@ -47,27 +72,76 @@ std::string ClassOf(const SectionCell& cell) {
   return "";
 }
 
-void WriteCell(const SectionCell& cell, const TableColumn& column, bool is_first, HtmlWriter& html) {
-  if (is_first) {
+// The ratios that are told apart by colour.
+std::vector<double> ColouredRatios(const std::vector<Section>& sections) {
+  std::vector<double> ratios;
+  for (const Section& section : sections)
+    for (const std::vector<SectionCell>& row : section.rows)
+      for (const SectionCell& cell : row)
+        if (cell.ratio && (cell.tone == CellTone::kFaster || cell.tone == CellTone::kSlower))
+          ratios.push_back(*cell.ratio);
+  return ratios;
+}
+
+Look LookOf(const ComparisonReport& report, const std::vector<Section>& sections) {
+  Look look{LabelsOf(report), HeatScale(ColouredRatios(sections)), std::nullopt};
+  if (report.comparison.order.size() > 1) look.winner = report.comparison.order.front();
+  return look;
+}
+
+// The side whose column it is.
+std::optional<std::size_t> SideOf(const Section& section, std::size_t column, const Look& look) {
+  if (!section.first_side || column < *section.first_side) return std::nullopt;
+  const std::size_t side = column - *section.first_side;
+  return side < look.labels.size() ? std::optional(side) : std::nullopt;
+}
+
+void WriteHeading(const Section& section, std::size_t column, const Look& look, HtmlWriter& html) {
+  const TableColumn& shown = section.columns[column];
+  const std::string_view align = shown.align == Align::kRight ? "number" : "";
+  const std::optional<std::size_t> side = SideOf(section, column, look);
+  if (!side) {
+    html.Element("th", {{"scope", "col"}, {"class", align}}, shown.title);
+    return;
+  }
+  const bool is_winner = side == look.winner;
+  html.Open(
+      "th",
+      {{"scope", "col"}, {"class", is_winner ? "number side winner" : "number side"}, {"title", look.labels[*side]}});
+  if (is_winner) html.Element("span", {{"class", "side-note"}}, "the fastest").Text(" ");
+  html.Text(shown.title).Close();
+}
+
+void WriteCell(const SectionCell& cell, const Section& section, std::size_t column, const Look& look,
+               HtmlWriter& html) {
+  if (column == 0) {
     html.Open("th", {{"scope", "row"}}).Element("div", cell.text).Close();
     return;
   }
-  std::string classes = ClassOf(cell);
-  if (column.align == Align::kRight) classes += classes.empty() ? "number" : " number";
-  if (cell.is_best) classes += " best";
+  const bool is_right = section.columns[column].align == Align::kRight;
+  const std::optional<std::size_t> side = SideOf(section, column, look);
+  std::string classes = ClassOf(cell, look.scale);
+  const auto add = [&classes](bool is_so, std::string_view name) {
+    if (is_so) classes.append(classes.empty() ? "" : " ").append(name);
+  };
+  add(is_right, "number");
+  add(cell.is_best, "best");
+  add(side && side == look.winner, "winner");
   if (cell.number && std::isfinite(*cell.number)) {
-    html.Element("td", {{"class", classes}, {"data-number", FormatNumber(*cell.number)}}, cell.text);
+    html.Open("td", {{"class", classes}, {"data-number", FormatNumber(*cell.number)}}).Text(cell.text);
   } else {
     html.Open("td", {{"class", classes}});
-    if (column.align == Align::kLeft && cell.text.size() > kProse) {
-      html.Element("div", {{"class", "prose"}}, cell.text).Close();
+    if (!is_right && cell.text.size() > kProse) {
+      html.Element("div", {{"class", "prose"}}, cell.text);
     } else {
-      html.Text(cell.text).Close();
+      html.Text(cell.text);
     }
   }
+  if (!cell.aside.empty()) html.Text(" ").Element("span", {{"class", "aside"}}, cell.aside);
+  html.Close();
 }
 
-void WriteTable(const Section& section, HtmlWriter& html) {
+void WriteTable(const Section& section, const Look& look, HtmlWriter& html) {
   const std::string table = section.id + "-table";
   if (section.rows.size() >= kFilteredRows) {
     html.Open("div", {{"class", "controls"}}).Open("label").Text("Filter ");
@@ -78,16 +152,51 @@ void WriteTable(const Section& section, HtmlWriter& html) {
                     {"tabindex", "0"},
                     {"role", "region"},
                     {"aria-label", section.title + ", scrolls sideways"}});
-  html.Open("table", {{"class", "comparison"}, {"id", table}}).Open("thead").Open("tr");
-  for (const TableColumn& column : section.columns)
-    html.Element("th", {{"scope", "col"}, {"class", column.align == Align::kRight ? "number" : ""}}, column.title);
+  const bool is_stacked = section.first_side && look.labels.size() >= kStackedSides;
+  html.Open("table", {{"class", is_stacked ? "comparison stacked" : "comparison"}, {"id", table}});
+  html.Open("thead").Open("tr");
+  for (std::size_t i = 0; i < section.columns.size(); ++i) WriteHeading(section, i, look, html);
   html.Close().Close().Open("tbody");
   for (const std::vector<SectionCell>& row : section.rows) {
     html.Open("tr");
-    for (std::size_t i = 0; i < row.size(); ++i) WriteCell(row[i], section.columns[i], i == 0, html);
+    for (std::size_t i = 0; i < row.size(); ++i) WriteCell(row[i], section, i, look, html);
     html.Close();
   }
   html.Close().Close().Close();
+}
+
+// Which colour is how much, as far as any cell of the page goes, and what the signs mean.
+void WriteKey(const std::vector<Section>& sections, const Look& look, HtmlWriter& html) {
+  int fastest = 0, slowest = 0;
+  for (const Section& section : sections)
+    for (const std::vector<SectionCell>& row : section.rows)
+      for (const SectionCell& cell : row) {
+        if (!cell.ratio) continue;
+        int* const most = cell.tone == CellTone::kFaster   ? &fastest
+                          : cell.tone == CellTone::kSlower ? &slowest
+                                                           : nullptr;
+        if (most != nullptr) *most = std::max(*most, look.scale.StepOf(*cell.ratio));
+      }
+  html.Open("p", {{"class", "key-line"}});
+  const auto step = [&](std::string_view direction, int at, int most) {
+    const std::string text = at == 1 ? "less" : look.scale.BeginOf(at) + (at == most ? " times and more" : "");
+    html.Element("span", {{"class", fmt::format("{}-{}", direction, at)}}, text);
+  };
+  if (fastest > 0) html.Element("b", "faster by");
+  for (int at = fastest; at > 0; --at) step("faster", at, fastest);
+  html.Element("span", "= within noise").Element("span", "? undecided");
+  if (slowest > 0) html.Element("b", "slower by");
+  for (int at = 1; at <= slowest; ++at) step("slower", at, slowest);
+  html.Element("span", {{"class", "best"}}, "bold: the fastest of its row").Close();
+}
+
+// What tables call the sides, where that is not all of their names.
+void WriteSideNames(const ComparisonReport& shown, const Look& look, HtmlWriter& html) {
+  if (LabelsOf(shown) == look.labels) return;
+  html.Open("dl", {{"class", "side-names"}, {"id", "side-names"}});
+  for (std::size_t side = 0; side < look.labels.size(); ++side)
+    html.Element("dt", shown.sides[side].label).Element("dd", look.labels[side]);
+  html.Close();
 }
 
 // The ladder as bars with their intervals: of one model its times, of several the mean ratios. Its numbers stand in
@@ -132,24 +241,24 @@ void WriteBars(const ComparisonReport& report, HtmlWriter& html) {
   html.Close();
 }
 
-std::string SectionsHtml(const ComparisonReport& report, const std::vector<Section>& sections) {
+std::string SectionsHtml(const ComparisonReport& report, const ComparisonReport& shown,
+                         const std::vector<Section>& sections) {
+  const Look look = LookOf(report, sections);
   HtmlWriter html;
   for (const Section& section : sections) {
     const std::string title = section.id + "-title";
     html.Open("section", {{"id", section.id}, {"aria-labelledby", title}});
     html.Element("h2", {{"id", title}}, section.title);
     if (!section.note.empty()) html.Element("p", {{"class", "lead"}}, section.note);
-    if (section.id == "ladder") WriteBars(report, html);
-    if (section.id == "layers" || section.id == "families") {
-      html.Open("p", {{"class", "key-line"}});
-      html.Element("span", {{"class", "faster-3"}}, "faster").Element("span", {{"class", "slower-3"}}, "slower");
-      html.Element("span", "= within noise").Element("span", "? undecided");
-      html.Element("span", {{"class", "best"}}, "the fastest").Close();
+    if (section.id == "ladder") {
+      WriteBars(shown, html);
+      WriteSideNames(shown, look, html);
     }
+    if (section.id == "layers" || section.id == "families") WriteKey(sections, look, html);
     // What is faster than a baseline of long ago is nearly everything.
     const bool is_long = section.id == "gains" && section.rows.size() > kFoldedRows;
     if (is_long) html.Open("details").Element("summary", CountText(section.rows.size(), "row"));
-    if (!section.rows.empty()) WriteTable(section, html);
+    if (!section.rows.empty()) WriteTable(section, look, html);
     if (is_long) html.Close();
     html.Close();
   }
@@ -180,7 +289,8 @@ std::string RemarksHtml(const ComparisonReport& report) {
 }  // namespace
 
 std::string ComparisonPage(const ComparisonReport& report) {
-  const std::vector<Section> sections = ComparisonSections(report, 0);
+  const ComparisonReport shown = WithShortLabels(report);
+  const std::vector<Section> sections = ComparisonSections(shown, 0);
   const std::string style = std::string(ReportStyle()) + std::string(ComparisonStyle());
   const std::string json = ComparisonJson(report);
   return FillPage(
@@ -192,7 +302,7 @@ std::string ComparisonPage(const ComparisonReport& report) {
        {"FACTS", [&] { return EscapedHtml(Join(report.conditions, " · ")); }},
        {"CAUTIONS", [&] { return CautionsHtml(report); }},
        {"CONTENTS", [&] { return ContentsHtml(sections); }},
-       {"SECTIONS", [&] { return SectionsHtml(report, sections); }},
+       {"SECTIONS", [&] { return SectionsHtml(report, shown, sections); }},
        {"REMARKS", [&] { return RemarksHtml(report); }},
        {"FOOTER",
         [&] {

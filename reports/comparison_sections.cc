@@ -51,7 +51,7 @@ SectionCell HeatCell(const SideTime& time, const std::optional<Difference>& diff
   if (!difference) return cell;
   cell.tone = ToneOf(*difference);
   cell.ratio = difference->ratio;
-  cell.text += fmt::format(" ({}{:.3g}x)",
+  cell.aside = fmt::format("({}{:.3g}x)",
                            cell.tone == CellTone::kSame        ? "="
                            : cell.tone == CellTone::kUndecided ? "?"
                                                                : "",
@@ -204,11 +204,16 @@ Section Lead(const ComparisonReport& report) {
   return section;
 }
 
+void AddSideColumns(const ComparisonReport& report, Section& section) {
+  section.first_side = section.columns.size();
+  for (const ReportSide& side : report.sides) section.columns.push_back({side.label, Align::kRight});
+}
+
 Section Models(const ComparisonReport& report) {
   const SideComparison& comparison = report.comparison;
   Section section{"models", "Each model", "", {{"model", Align::kLeft, true}, {"layers", Align::kRight}}, {}};
   section.columns.push_back({"compared", Align::kRight});
-  for (const ReportSide& side : report.sides) section.columns.push_back({side.label, Align::kRight});
+  AddSideColumns(report, section);
   for (const ModelTotal& model : comparison.models) {
     std::vector<SectionCell>& row = section.rows.emplace_back();
     row.emplace_back(model.name);
@@ -225,7 +230,7 @@ Section Families(const ComparisonReport& report) {
   Section section{"families", "Classes of layers", "", {{"class"}, {"layers", Align::kRight}}, {}};
   section.note = "Sums over the layers that every side knows; in brackets, how many times " + BaselineLabel(report) +
                  " they take; = is within noise, ? undecided.";
-  for (const ReportSide& side : report.sides) section.columns.push_back({side.label, Align::kRight});
+  AddSideColumns(report, section);
   for (const SetTotal& family : report.comparison.families) {
     std::vector<SectionCell>& row = section.rows.emplace_back();
     row.emplace_back(family.name);
@@ -241,7 +246,7 @@ Section Layers(const ComparisonReport& report, std::size_t most) {
   Section section{"layers", "Layers", "", {{"layer", Align::kLeft, true}, {"class"}, {"uses", Align::kRight}}, {}};
   section.note = "One use; in brackets, how many times " + BaselineLabel(report) +
                  " it takes; = is within noise, ? undecided, ~ estimated.";
-  for (const ReportSide& side : report.sides) section.columns.push_back({side.label, Align::kRight});
+  AddSideColumns(report, section);
   for (const SetLayer& layer : report.comparison.layers) {
     if (most > 0 && section.rows.size() == most) {
       ++section.left_out;
@@ -403,6 +408,7 @@ Section Nodes(const ComparisonReport& report, std::size_t most) {
   const NodeTable& nodes = *report.nodes;
   Section section{"nodes", "Each node of the model", "", {{"node", Align::kLeft, true}, {"operator"}}, {}};
   section.note = "What each engine took for the row that stands for the node; (name): it ran within that row.";
+  section.first_side = section.columns.size();
   for (const NodeColumn& column : nodes.columns) section.columns.push_back({column.source, Align::kRight});
   for (const NodeRow& node : nodes.rows) {
     if (most > 0 && section.rows.size() == most) {

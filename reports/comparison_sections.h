@@ -23,12 +23,15 @@ enum class CellTone {
 
 struct SectionCell {
   std::string text;
+  std::string aside;  // behind it, "(0.8x)"; may be empty
   CellTone tone = CellTone::kPlain;
   std::optional<double> ratio;   // to the baseline: how strongly a page colours it
   std::optional<double> number;  // what its column is sorted by
   bool is_best = false;          // of the sides in its row
 
   SectionCell(std::string shown = "") : text(std::move(shown)) {}
+
+  std::string Whole() const { return aside.empty() ? text : text + " " + aside; }
 };
 
 struct Section {
@@ -38,6 +41,8 @@ struct Section {
   std::vector<TableColumn> columns;
   std::vector<std::vector<SectionCell>> rows;
   std::size_t left_out = 0;  // rows that `most` cut
+  // From here on a column is a side's, one for each.
+  std::optional<std::size_t> first_side = std::nullopt;
 };
 
 // In the order in which they answer the axis' question. `most` rows of those tables that list layers; 0: all.

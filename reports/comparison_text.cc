@@ -30,7 +30,7 @@ std::string ComparisonText(const ComparisonReport& report, std::size_t width) {
     Table table{section.columns, {}};
     for (const std::vector<SectionCell>& row : section.rows) {
       std::vector<std::string>& cells = table.rows.emplace_back();
-      for (const SectionCell& cell : row) cells.push_back(cell.text);
+      for (const SectionCell& cell : row) cells.push_back(cell.Whole());
     }
     if (!table.rows.empty()) out += FormatTable(table, width);
     if (section.left_out > 0) out += IndentedText("", LeftOutText(section), 0, width);
@@ -57,7 +57,7 @@ std::string ComparisonMarkdown(const ComparisonReport& report) {
     out += fmt::format("\n{}\n{}\n", titles, lines);
     for (const std::vector<SectionCell>& row : section.rows) {
       out += '|';
-      for (const SectionCell& cell : row) out += fmt::format(" {} |", MarkdownProse(cell.text));
+      for (const SectionCell& cell : row) out += fmt::format(" {} |", MarkdownProse(cell.Whole()));
       out += '\n';
     }
     if (section.left_out > 0) out += fmt::format("\n{}\n", MarkdownProse(LeftOutText(section)));

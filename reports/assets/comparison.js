@@ -1,4 +1,4 @@
-// Sorting and filtering of a comparison's tables, which stand complete in the page without it. Nothing is made of text
+// Sorting, filtering and printing of a comparison's tables, which stand complete in the page without it. Nothing is made of text
 // but text: no element is built from what the page holds.
 'use strict';
 (() => {
@@ -30,18 +30,48 @@
       return order || a.place - b.place;
     });
     for (const entry of rows) body.append(entry.row);
-    announce.textContent = `Sorted by ${heading.textContent}, ${descending ? 'descending' : 'ascending'}`;
+    announce.textContent = `Sorted by ${heading.title || heading.textContent}, ${descending ? 'descending' : 'ascending'}`;
   };
 
   for (const table of document.querySelectorAll('table.comparison')) {
     Array.from(table.tHead.rows[0].cells, (heading, column) => {
       const button = document.createElement('button');
       button.type = 'button';
-      button.textContent = heading.textContent;
-      heading.replaceChildren(button);
+      button.append(...heading.childNodes);
+      heading.append(button);
       button.addEventListener('click', () => sortBy(table, column, heading));
     });
   }
+
+  // On paper a table of more sides than a page is wide goes on below itself: its first column, and the next sides.
+  const SIDES_ON_PAPER = 9;
+  const splitForPaper = (table) => {
+    const cells = Array.from(table.tHead.rows[0].cells);
+    const first = cells.findIndex((cell) => cell.classList.contains('side'));
+    if (first < 0 || cells.length - first <= SIDES_ON_PAPER) return;
+    const parts = Math.ceil((cells.length - first) / SIDES_ON_PAPER);
+    for (let part = 0; part < parts; ++part) {
+      const copy = table.cloneNode(true);
+      copy.removeAttribute('id');
+      copy.classList.add('part');
+      const begin = first + part * SIDES_ON_PAPER;
+      const stays = (column) => column === 0 || (part === 0 && column < first) || (column >= begin && column < begin + SIDES_ON_PAPER);
+      for (const row of copy.rows) Array.from(row.cells).forEach((cell, column) => { if (!stays(column)) cell.remove(); });
+      table.parentElement.append(copy);
+    }
+    table.classList.add('in-parts');
+  };
+  let opened = [];
+  addEventListener('beforeprint', () => {
+    opened = Array.from(document.querySelectorAll('main details:not([open])'));
+    for (const node of opened) node.open = true;
+    document.querySelectorAll('table.comparison').forEach(splitForPaper);
+  });
+  addEventListener('afterprint', () => {
+    for (const node of opened) node.open = false;
+    document.querySelectorAll('table.part').forEach((node) => node.remove());
+    document.querySelectorAll('table.in-parts').forEach((node) => node.classList.remove('in-parts'));
+  });
 
   for (const input of document.querySelectorAll('input[data-filters]')) {
     const table = document.getElementById(input.dataset.filters);

@@ -27,7 +27,11 @@ function graphModel(data) {
   const compared = data.rows.some((row) => row.bound_us !== null && row.measured_us !== null);
   const weight = (row) => (!compared ? row.bound_us : row.bound_us !== null && row.measured_us !== null ? row.measured_us - row.bound_us : null);
   const largest = d3.max(data.rows.filter((row) => row.layers.length > 0), weight) || 0;
-  return { nodes, edges, size: graph.size, compared, weight, largest };
+  // Regions of the bound whose layers the engine ran in several rows.
+  const chosen = data.regions.filter((region) => region.chosen && new Set(region.layers.map((index) => rowOf.get(index))).size > 1)
+    .map((region) => ({ region, members: membersOf(nodes, region.layers) })).filter((one) => one.members.length > 1);
+  for (const one of chosen) for (const node of one.members) node.chosen = one;
+  return { nodes, edges, size: graph.size, compared, weight, largest, chosen, byTop: nodes.slice().sort((a, b) => a.y - b.y), tallest: d3.max(nodes, (node) => node.height) };
 }
 
 // 0 (nothing to speak of) to 4, or 'faster' than the bound; null where nothing is known.
@@ -67,34 +71,66 @@ function routePath(edge) {
   return path;
 }
 
-// An outline around the layers of each row, constants that were folded left out: a box where nothing else stands in
-// it, else its layers and the edges between them, wide.
-function drawFused(layer, model, data) {
-  const isConstant = (node) => node.free && !node.edges.some((edge) => edge.to === node);
-  const membersOf = (row) => row.layers.map((index) => model.nodes[index]).filter((node) => !isConstant(node));
-  const rows = data.rows.filter((row) => membersOf(row).length > 1);
-  const pad = 7;
-  const byTop = model.nodes.slice().sort((a, b) => a.y - b.y);
-  const tallest = d3.max(model.nodes, (node) => node.height);
+// Constants that were folded stand beside who reads them, in no outline.
+function membersOf(nodes, layers) {
+  return layers.map((index) => nodes[index]).filter((node) => !node.free || node.edges.some((edge) => edge.to === node));
+}
+
+// The box around these layers, or null where another one stands in it.
+function frameOf(model, members, pad) {
+  const [left, right] = [d3.min(members, (n) => n.x - n.width / 2) - pad, d3.max(members, (n) => n.x + n.width / 2) + pad];
+  const [top, bottom] = [d3.min(members, (n) => n.y - n.height / 2) - pad, d3.max(members, (n) => n.y + n.height / 2) + pad];
   const firstFrom = d3.bisector((node) => node.y).left;
-  const box = (node, more) => `M${node.x - node.width / 2 - more},${node.y - node.height / 2 - more}h${node.width + 2 * more}v${node.height + 2 * more}h${-node.width - 2 * more}z`;
-  for (const row of rows) {
-    const members = membersOf(row);
-    const [left, right] = [d3.min(members, (n) => n.x - n.width / 2) - pad, d3.max(members, (n) => n.x + n.width / 2) + pad];
-    const [top, bottom] = [d3.min(members, (n) => n.y - n.height / 2) - pad, d3.max(members, (n) => n.y + n.height / 2) + pad];
-    const near = byTop.slice(firstFrom(byTop, top - tallest), firstFrom(byTop, bottom + tallest));
-    const intruder = near.some((n) => !members.includes(n) && n.x + n.width / 2 > left && n.x - n.width / 2 < right && n.y + n.height / 2 > top && n.y - n.height / 2 < bottom);
+  const near = model.byTop.slice(firstFrom(model.byTop, top - model.tallest), firstFrom(model.byTop, bottom + model.tallest));
+  const meets = (n) => n.x + n.width / 2 > left && n.x - n.width / 2 < right && n.y + n.height / 2 > top && n.y - n.height / 2 < bottom;
+  return near.some((n) => !members.includes(n) && meets(n)) ? null : { left, top, width: right - left, height: bottom - top };
+}
+
+// Boxes of these layers, and the edges between them.
+function partsOf(members, pad) {
+  const box = (node) => `M${node.x - node.width / 2 - pad},${node.y - node.height / 2 - pad}h${node.width + 2 * pad}v${node.height + 2 * pad}h${-node.width - 2 * pad}z`;
+  const inside = new Set(members);
+  const edges = Array.from(new Set(members.flatMap((node) => node.edges))).filter((edge) => inside.has(edge.from) && inside.has(edge.to));
+  return { boxes: members.map(box).join(''), lines: edges.map(routePath).join('') };
+}
+
+function appendFrame(group, name, frame) {
+  group.append('rect').attr('class', name).attr('x', frame.left).attr('y', frame.top).attr('width', frame.width).attr('height', frame.height).attr('rx', 9);
+}
+
+// An outline around the layers of each row: a box where nothing else stands in it, else its layers and the edges
+// between them, wide.
+function drawFused(layer, model, data) {
+  for (const row of data.rows) {
+    const members = membersOf(model.nodes, row.layers);
+    if (members.length < 2) continue;
+    const frame = frameOf(model, members, 7);
     const group = layer.append('g').attr('class', 'fused');
-    if (!intruder) {
-      group.append('rect').attr('class', 'box').attr('x', left).attr('y', top).attr('width', right - left).attr('height', bottom - top).attr('rx', 9);
+    if (frame) {
+      appendFrame(group, 'box', frame);
       continue;
     }
-    const inside = new Set(members);
-    const lines = Array.from(new Set(members.flatMap((node) => node.edges))).filter((edge) => inside.has(edge.from) && inside.has(edge.to)).map(routePath).join('');
+    const { boxes, lines } = partsOf(members, 2);
     for (const part of ['rim', 'inside']) {
-      group.append('path').attr('class', `${part} boxes`).attr('d', members.map((node) => box(node, 2)).join(''));
+      group.append('path').attr('class', `${part} boxes`).attr('d', boxes);
       if (lines) group.append('path').attr('class', `${part} lines`).attr('d', lines);
     }
+  }
+}
+
+// What the bound runs as one across the engine's rows: dashed, around its layers or, where others stand between, around
+// each of them with a band along their edges.
+function drawChosen(layer, model) {
+  for (const { members } of model.chosen) {
+    const frame = frameOf(model, members, 12);
+    const group = layer.append('g').attr('class', 'chosen');
+    if (frame) {
+      appendFrame(group, 'ring', frame);
+      continue;
+    }
+    const { boxes, lines } = partsOf(members, 5);
+    if (lines) group.append('path').attr('class', 'band').attr('d', lines);
+    group.append('path').attr('class', 'ring').attr('d', boxes);
   }
 }
 
@@ -104,7 +140,23 @@ function graphTip(model, data, node) {
   return [layer.name || '(no name)', [['operator', layer.op], ['row', row && row.layers.length > 1 ? row.label : ''],
     ['measured', row && row.measured_us !== null ? exactTimeText(row.measured_us) : ''], ['bound', row && row.bound_us !== null ? exactTimeText(row.bound_us) : ''],
     ['gap', model.compared && weight !== null ? exactTimeText(weight) : ''], ['layer alone', row && row.layers.length > 1 && layer.latency_us !== null ? exactTimeText(layer.latency_us) : ''],
-    ['bound is', layer.status], ['kernel', layer.candidate], ['critical path', layer.on_critical_path ? 'yes' : ''], ['', layer.reason]]];
+    ['bound is', layer.status], ['kernel', layer.candidate], ['in the bound one with', node.chosen ? chosenWith(node).join(', ') : ''], ['critical path', layer.on_critical_path ? 'yes' : ''], ['', layer.reason]]];
+}
+
+function chosenWith(node) {
+  return node.chosen.members.filter((one) => one !== node && !one.free).map((one) => one.layer.name || '(no name)');
+}
+
+// For those who hear it: what a glance tells, then what its colour says.
+function nodeName(model, node) {
+  const { layer, row } = node;
+  const weight = row ? model.weight(row) : null;
+  const others = row ? row.busy - 1 : 0;
+  return [layer.name || '(no name)', layer.op, row && row.measured_us !== null ? `measured ${timeText(row.measured_us)}` : '',
+    row && row.bound_us !== null ? `bound ${timeText(row.bound_us)}` : layer.status,
+    model.compared && weight !== null ? `gap ${signedTimeText(weight)}` : '', others > 0 && !node.free ? `run as one with ${plural(others, 'other')}` : '',
+    node.free ? 'free' : '', node.chosen ? `in the bound one with ${chosenWith(node).join(' and ')}` : '',
+    layer.on_critical_path ? 'on the critical path' : '', `layer ${node.index + 1} of ${model.nodes.length}`].filter((part) => part).join(', ');
 }
 
 // What is written on a node at one level of zoom: [{text, x, y, size, bold, anchor}].
@@ -143,6 +195,7 @@ function graphLegend(model, data) {
   if (model.nodes.some((node) => node.free)) items.push({ color: 'free', shape: 'small', text: 'free' });
   if (model.nodes.some((node) => node.layer.on_critical_path)) items.push({ color: 'text', shape: 'thick', text: 'critical path' });
   if (data.rows.some((row) => row.layers.length > 1)) items.push({ color: 'fused-rim', shape: 'outlined', text: 'run as one' });
+  if (model.chosen.length > 0) items.push({ color: 'chosen-rim', shape: 'outlined dashed', text: `one in the bound, several rows in the run: ${plural(model.chosen.length, 'region')}` });
   legend('graph-chart', items);
 }
 

@@ -175,6 +175,8 @@ function layerTable(data) {
     }
     more.hidden = shown.length === rows.length;
     more.textContent = `Show all ${rows.length.toLocaleString('en-US')} rows`;
+    document.getElementById('layers-on-paper').textContent = shown.length === data.rows.length ? ''
+      : `${shown.length.toLocaleString('en-US')} of ${plural(data.rows.length, 'row')}, ${shown.length < rows.length ? 'the first' : 'those that the filter left'}, by ${state.column.title}.`;
     if (data.onFilter) data.onFilter(rows.length === data.rows.length ? null : rows);
     document.getElementById('layer-count').textContent = rows.length === data.rows.length
       ? plural(rows.length, 'row') : `${rows.length.toLocaleString('en-US')} of ${plural(data.rows.length, 'row')}`;
@@ -263,7 +265,7 @@ function detailRow(data, row, width) {
   }
   if (data.showInGraph && row.layers.length > 0) {
     const button = element('button', { type: 'button', class: 'in-graph', text: 'Show in the graph' });
-    button.addEventListener('click', () => data.showInGraph(row.layers));
+    button.addEventListener('click', () => data.showInGraph(row.layers, row.main_layer));
     cell.append(button);
   }
   for (const index of row.layers) {

@@ -20,21 +20,24 @@ class ModelGraph {
     for (const node of this.model.nodes) node.heat = heatOf(this.model, node.row);
     graphLegend(this.model, data);
     this.draw();
-    this.zoom = d3.zoom().on('zoom', () => this.zoomed()).filter(() => this.takes(d3.event)).clickDistance(4);
-    this.svg.call(this.zoom).on('dblclick.zoom', null);
+    this.zoom = d3.zoom().on('start', () => { this.finger = null; }).on('zoom', () => this.zoomed()).filter(() => this.takes(d3.event)).clickDistance(4);
+    // D3 would take every touch; the style sheet says which are the graph's.
+    this.svg.call(this.zoom).on('dblclick.zoom', null).style('touch-action', null);
     this.resize();
+    this.keys = new GraphKeys(this);
     this.listen();
   }
 
   draw() {
     const { model, data } = this;
-    this.svg = d3.select(this.view).append('svg').attr('role', 'img').attr('aria-label', graphDescription(model, data));
+    this.svg = d3.select(this.view).append('svg').attr('role', 'group').attr('aria-label', graphDescription(model, data));
     const hatch = this.svg.append('defs').append('pattern').attr('id', 'graph-hatch').attr('width', 8).attr('height', 8)
       .attr('patternUnits', 'userSpaceOnUse').attr('patternTransform', 'rotate(45)');
     hatch.append('rect').attr('class', 'hatch-back').attr('width', 8).attr('height', 8);
     hatch.append('rect').attr('class', 'missing').attr('width', 3.5).attr('height', 8);
     this.root = this.svg.append('g').attr('class', 'graph-root');
     drawFused(this.root.append('g'), model, data);
+    drawChosen(this.root.append('g'), model);
     const edges = (critical) => this.root.append('g').attr('class', critical ? 'edges critical' : 'edges').selectAll('path')
       .data(model.edges.filter((edge) => edge.critical === critical)).enter().append('path')
       .attr('class', critical ? 'edge critical' : 'edge').attr('d', routePath).each(function keep(edge) { edge.element = this; });
@@ -71,7 +74,7 @@ class ModelGraph {
     const [width, height] = this.model.size;
     const margin = 14;
     this.width = Math.max(260, this.view.clientWidth);
-    const tallest = this.width < NARROW ? 420 : 640;
+    const tallest = this.kept ? 860 : this.width < NARROW ? 420 : 640;
     const wanted = (height + 2 * margin) * Math.min(1.2, this.width / (width + 2 * margin));
     this.height = Math.round(Math.min(tallest, Math.max(this.width < NARROW ? 260 : 200, wanted)));
     this.svg.attr('viewBox', `0 0 ${this.width} ${this.height}`).attr('height', this.height);
@@ -96,8 +99,10 @@ class ModelGraph {
     this.animated(duration).call(this.zoom.transform, this.fitTransform());
   }
 
-  zoomBy(factor) {
-    this.animated(200).call(this.zoom.scaleBy, factor);
+  // Around a layer, else around the middle of what is shown.
+  zoomBy(factor, node) {
+    const around = node ? d3.zoomTransform(this.svg.node()).apply([node.x, node.y]) : undefined;
+    this.animated(node ? 0 : 200).call(this.zoom.scaleBy, factor, around);
   }
 
   pan(dx, dy) {
@@ -105,8 +110,21 @@ class ModelGraph {
     this.svg.interrupt().call(this.zoom.translateBy, dx / k, dy / k);
   }
 
+  // What of one finger's way the picture cannot follow scrolls the page, so that it never holds a finger.
+  passOn(event, transform) {
+    if (!event || event.type !== 'touchmove' || event.touches.length !== 1) {
+      this.finger = null;
+      return;
+    }
+    const y = event.touches[0].clientY;
+    const rest = this.finger ? y - this.finger.y - (transform.y - this.finger.shown) : 0;
+    this.finger = { y, shown: transform.y };
+    if (Math.abs(rest) >= 0.5) scrollBy({ top: -rest, behavior: 'instant' });
+  }
+
   zoomed() {
     const transform = d3.event.transform;
+    this.passOn(d3.event.sourceEvent, transform);
     this.root.attr('transform', transform);
     this.view.classList.toggle('zoomed', this.isZoomedIn());
     // Far away lines stay as thick as can be seen; in steps, since each restyles them all.
@@ -160,6 +178,15 @@ class ModelGraph {
     }
   }
 
+  // On paper all of it, as large as a page is wide; afterwards what was shown before.
+  print(printed) {
+    const kept = this.kept;
+    this.kept = printed ? d3.zoomTransform(this.svg.node()) : null;
+    this.resize();
+    if (!printed && kept) this.svg.call(this.zoom.transform, kept);
+    this.placeLabels();
+  }
+
   // Centres these layers, large enough to be read.
   show(indices, duration) {
     if (indices.length === 0) return;
@@ -173,11 +200,12 @@ class ModelGraph {
       .translate(-(left + right) / 2, -(top + bottom) / 2));
   }
 
-  showNextLargest() {
+  showNextLargest(duration) {
     if (this.ranked.length === 0) return;
     const row = this.ranked[this.nextRank];
     this.nextRank = (this.nextRank + 1) % this.ranked.length;
-    this.show(row.layers, 350);
+    this.show(row.layers, duration);
+    if (document.activeElement === this.view) this.keys.activate(this.model.nodes[row.main_layer]);
     announce(`${row.label}: ${this.model.compared ? 'gap' : 'bound'} ${timeText(this.model.weight(row))}`);
   }
 
@@ -199,40 +227,21 @@ class ModelGraph {
     on('graph-in', () => this.zoomBy(1.6));
     on('graph-out', () => this.zoomBy(1 / 1.6));
     on('graph-fit', () => this.fit(250));
-    on('graph-next', () => this.showNextLargest());
+    on('graph-next', () => this.showNextLargest(350));
     document.getElementById('graph-next').textContent = `Next largest ${this.model.compared ? 'gap' : 'bound'}`;
     document.getElementById('graph-next').hidden = this.ranked.length === 0;
-    const keys = {
-      ArrowLeft: () => this.pan(60, 0), ArrowRight: () => this.pan(-60, 0), ArrowUp: () => this.pan(0, 60), ArrowDown: () => this.pan(0, -60),
-      '+': () => this.zoomBy(1.6), '=': () => this.zoomBy(1.6), '-': () => this.zoomBy(1 / 1.6), 0: () => this.fit(250), n: () => this.showNextLargest(),
-      Enter: () => { const [first] = this.selected; if (first) this.open(first); },
-    };
-    this.view.addEventListener('keydown', (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
-      event.preventDefault();
-      keys[event.key]();
-    });
     let width = this.view.clientWidth;
     new ResizeObserver(() => {
-      if (this.view.clientWidth === width) return;
+      if (this.view.clientWidth === width || this.kept) return;
       width = this.view.clientWidth;
       this.resize();
     }).observe(this.view);
-    addEventListener('beforeprint', () => {
-      this.kept = d3.zoomTransform(this.svg.node());
-      this.fit(0);
-      this.placeLabels();
-    });
-    addEventListener('afterprint', () => {
-      if (!this.kept) return;
-      this.svg.call(this.zoom.transform, this.kept);
-      this.kept = null;
-    });
     this.data.onFilter = (rows) => this.highlight(rows);
-    this.data.showInGraph = (indices) => {
+    this.data.showInGraph = (indices, main) => {
       document.getElementById('graph').scrollIntoView({ block: 'start' });
       this.view.focus({ preventScroll: true });
-      this.show(indices, 350);
+      this.show(indices, 0);
+      this.keys.activate(this.model.nodes[main]);
     };
   }
 }

@@ -21,14 +21,23 @@ function saveButtons() {
   });
 }
 
-// On paper nothing can be opened.
-function openForPrint() {
+// On paper nothing can be opened, but for sources, which are for machines; and charts are drawn at its width (report.css).
+function forPrint(data) {
   let opened = [];
+  const draw = (printed) => {
+    document.documentElement.classList.toggle('printed', printed);
+    drawCharts(data);
+    if (data.modelGraph) data.modelGraph.print(printed);
+  };
   addEventListener('beforeprint', () => {
-    opened = Array.from(document.querySelectorAll('main details:not(.menu):not([open])'));
+    opened = Array.from(document.querySelectorAll('main details:not(.menu):not(.source):not([open])'));
     opened.forEach((node) => { node.open = true; });
+    draw(true);
   });
-  addEventListener('afterprint', () => opened.forEach((node) => { node.open = false; }));
+  addEventListener('afterprint', () => {
+    opened.forEach((node) => { node.open = false; });
+    draw(false);
+  });
 }
 
 function drawCharts(data) {
@@ -45,16 +54,16 @@ function main() {
   const data = JSON.parse(document.getElementById('report-data').textContent, visible);
   copyButtons();
   saveButtons();
-  openForPrint();
   gapControls(data);
   drawCharts(data);
   layerTable(data);
   drawModelGraph(data);
+  forPrint(data);
   let width = document.querySelector('main').clientWidth;
   let timer = 0;
   new ResizeObserver(() => {
     const now = document.querySelector('main').clientWidth;
-    if (now === width) return;
+    if (now === width || document.documentElement.classList.contains('printed')) return;
     width = now;
     clearTimeout(timer);
     timer = setTimeout(() => drawCharts(data), 100);

@@ -15,9 +15,10 @@ import tempfile
 from pathlib import Path
 
 from axe_playwright_python.sync_playwright import Axe
-from browser import NARROW, WIDE, Failures, opened
+from browser import NARROW, WIDE, Failures, check_print, opened
 from playwright.sync_api import Browser, Page, sync_playwright
 
+BY_SIDE = ("models", "families", "layers", "nodes")
 SECTIONS = ("ladder", "models", "lead", "families", "rank-changes", "layers", "gaps")
 
 
@@ -84,6 +85,56 @@ def check_accessibility(page: Page, failures: Failures, where: str) -> None:
         failures.check(False, f"{where}: axe: {violation['id']}: {violation['help']}")
 
 
+def check_many_sides(page: Page, failures: Failures, where: str) -> None:
+    """Eight sides of long names fit a wide screen; a narrow one scrolls in the table's box, names and the fastest in view."""
+    for section in BY_SIDE:
+        box = page.locator(f"#{section} .scroll")
+        excess = box.evaluate("(box) => box.scrollWidth - box.clientWidth")
+        if page.viewport_size == {"width": WIDE[0], "height": WIDE[1]}:
+            failures.check(excess <= 0, f"{where}: {section} is {excess} px wider than its box")
+            continue
+        failures.check(excess > 0, f"{where}: eight sides fit {section}, so that nothing is shown to scroll")
+        for scrolled in (0, excess // 2, excess):
+            box.evaluate("(box, left) => { box.scrollLeft = left; }", scrolled)
+            for what in ("tbody th", "td.winner", "thead .winner"):
+                seen = box.evaluate(
+                    """(box, what) => {
+                      const [outer, inner] = [box, box.querySelector(what)].map((node) => node.getBoundingClientRect());
+                      return inner.left >= outer.left - 1 && inner.right <= outer.right + 1;
+                    }""",
+                    what,
+                )
+                failures.check(seen, f"{where}: scrolled by {scrolled} px {section} has {what} out of sight")
+            covered = box.evaluate(
+                """(box) => box.querySelector('tbody th').getBoundingClientRect().right
+                     > box.querySelector('td.winner').getBoundingClientRect().left + 1"""
+            )
+            failures.check(not covered, f"{where}: in {section} the names cover the fastest side")
+    heads = page.locator("#layers-table thead .side").all()
+    failures.check(len(heads) == 8, f"{where}: {len(heads)} sides have a column")
+    names = page.locator("#side-names dt").all_inner_texts()
+    wholes = page.locator("#side-names dd").all_inner_texts()
+    for head, name, whole in zip(heads, names, wholes, strict=True):
+        failures.check(name in head.inner_text(), f"{where}: {name!r} heads no column")
+        failures.check(head.get_attribute("title") == whole, f"{where}: the head of {name!r} does not say {whole!r}")
+        failures.check("onnxruntime" not in name and "onnxruntime" in whole, f"{where}: {whole!r} is {name!r}")
+
+
+def check_colours(page: Page, failures: Failures, where: str) -> None:
+    """What is twice as fast looks otherwise, and the key has each colour with its number."""
+    cells = page.locator("#layers-table tbody td[class*=faster-]")
+    colours: dict[str, str] = {}
+    for ratio, colour in cells.evaluate_all(
+        """(cells) => cells.map((cell) => [cell.querySelector('.aside').textContent, getComputedStyle(cell).backgroundColor])"""
+    ):
+        colours[ratio] = colour
+    failures.check(len(set(colours.values())) >= 5, f"{where}: {len(colours)} ratios have {len(set(colours.values()))} colours")
+    key = page.locator("#layers .key-line span[class*=faster-]")
+    shown = set(key.evaluate_all("(keys) => keys.map((one) => getComputedStyle(one).backgroundColor)"))
+    failures.check(set(colours.values()) <= shown, f"{where}: the key lacks {set(colours.values()) - shown}")
+    failures.check("times and more" in key.first.inner_text(), f"{where}: the key begins with {key.first.inner_text()!r}")
+
+
 def check_without_scripts(browser: Browser, report: Path, failures: Failures) -> None:
     context = browser.new_context(offline=True, java_script_enabled=False)
     page = context.new_page()
@@ -129,6 +180,23 @@ def main() -> int:
                 page.screenshot(
                     path=arguments.screenshots / f"comparison-{size[0]}-{scheme}.png"
                 )
+        with opened(browser, report, WIDE, "light", failures) as page:
+            check_print(page, "on paper", failures)
+        # Eight sides, and more than a page is wide.
+        many = Path(folder) / "many.html"
+        subprocess.run([arguments.writer, many, "40", "5"], check=True)
+        for size, scheme in ((WIDE, "light"), (WIDE, "dark"), (NARROW, "dark")):
+            with opened(browser, many, size, scheme, failures) as page:
+                where = f"many at {size[0]} px, {scheme}"
+                check_many_sides(page, failures, where)
+                check_colours(page, failures, where)
+                check_accessibility(page, failures, where)
+                page.screenshot(
+                    path=arguments.screenshots / f"many-{size[0]}-{scheme}.png"
+                )
+        subprocess.run([arguments.writer, many, "10", "20"], check=True)
+        with opened(browser, many, WIDE, "light", failures) as page:
+            check_print(page, "23 sides on paper", failures)
         check_without_scripts(browser, report, failures)
         browser.close()
     if failures.messages:

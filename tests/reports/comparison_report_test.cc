@@ -87,7 +87,10 @@ TEST(ComparisonReport, AllFormsHoldTheSameNumbers) {
     EXPECT_THAT(page, HasSubstr("<section id=\"" + section.id + "\""));
     EXPECT_THAT(markdown, HasSubstr("\n## "));
   }
-  for (const char* number : {"200 µs (0.2x)", "60.0 µs (1.2x)", "+20.0 % °"}) EXPECT_THAT(page, HasSubstr(number));
+  for (const char* number :
+       {"200 µs <span class=\"aside\">(0.2x)</span>", "60.0 µs <span class=\"aside\">(1.2x)</span>", "+20.0 % °"})
+    EXPECT_THAT(page, HasSubstr(number));
+  EXPECT_THAT(markdown, HasSubstr("| 200 µs (0.2x) |"));
   EXPECT_THAT(ComparisonCsv(report), HasSubstr("conv_1,resnet,convolution,2,New,200,198,202,0.2,"));
 }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from browser import HOSTILE_NAME, WIDE, Failures
 from playwright.sync_api import Page
 
@@ -47,12 +49,36 @@ def check_graph_marks(page: Page, failures: Failures) -> None:
             strongest == (weight >= weights[largest] / 2),
             f"layer {layer} with {weight:.1f} of {weights[largest]:.1f} us is drawn as {classes[layer]}",
         )
+    check_chosen_regions(page, data, failures)
     label = page.locator("#graph-view svg").get_attribute("aria-label") or ""
     failures.check(
         label.startswith(f"Graph of {len(data['layers']):,} layers") and f"{critical} on the critical path" in label,
         f"the graph's description is {label!r}",
     )
     failures.check("from" in page.locator("#graph-chart .legend").inner_text(), "the graph's legend has no numbers")
+
+
+def check_chosen_regions(page: Page, data: dict[str, Any], failures: Failures) -> None:
+    """What the bound runs as one and the engine in several rows has an outline of its own, which holds its layers."""
+    row_of = {layer: i for i, row in enumerate(data["rows"]) for layer in row["layers"]}
+    across = [
+        region["layers"]
+        for region in data["regions"]
+        if region["chosen"] and len({row_of.get(layer) for layer in region["layers"]}) > 1
+    ]
+    outlines = page.locator("#graph-view .chosen .ring")
+    failures.check(outlines.count() == len(across), f"{outlines.count()} regions are outlined, not {len(across)}")
+    boxes = """(marks) => marks.map((mark) => {
+      const box = mark.getBBox();
+      return [box.x, box.y, box.x + box.width, box.y + box.height];
+    })"""
+    nodes = page.locator("#graph-view .node").evaluate_all(boxes)
+    for outline, layers in zip(outlines.evaluate_all(boxes), across, strict=False):
+        for layer in layers:
+            inside = all(sign * outline[i] < sign * nodes[layer][i] for i, sign in enumerate((1, 1, -1, -1)))
+            failures.check(inside, f"layer {layer} stands outside of its region's outline")
+    legend = page.locator("#graph-chart .legend").inner_text()
+    failures.check(("one in the bound" in legend) == bool(across), f"of {len(across)} regions the legend says {legend!r}")
 
 
 def check_graph_zoom(page: Page, failures: Failures) -> None:
@@ -74,8 +100,11 @@ def check_graph_zoom(page: Page, failures: Failures) -> None:
     view.focus()
     page.keyboard.press("+")
     moved("+")
+    page.keyboard.press("Shift+ArrowDown")
+    moved("an arrow key with Shift")
+    page.keyboard.press("Escape")
     page.keyboard.press("ArrowDown")
-    moved("an arrow key")
+    moved("an arrow key where no layer is active")
     page.locator("#graph-out").click()
     moved("zooming out")
     page.keyboard.press("0")
@@ -92,9 +121,18 @@ def check_graph_zoom(page: Page, failures: Failures) -> None:
     page.mouse.wheel(0, -240)
     page.keyboard.up("Control")
     moved("the wheel with Ctrl")
+    zoomed = graph_transform(page)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    failures.check(graph_transform(page) == whole, "print does not get the whole graph")
+    outside = page.evaluate(
+        """() => {
+          const frame = document.querySelector('#graph-view svg').getBoundingClientRect();
+          return Array.from(document.querySelectorAll('#graph-view .node'), (node) => node.getBoundingClientRect())
+            .filter((box) => box.left < frame.left || box.right > frame.right || box.top < frame.top || box.bottom > frame.bottom).length;
+        }"""
+    )
+    failures.check(outside == 0, f"print does not get the whole graph: {outside} nodes are outside")
     page.evaluate("dispatchEvent(new Event('afterprint'))")
+    failures.check(graph_transform(page) == zoomed, "after printing the graph shows something else")
     page.locator("#graph-next").click()
     moved("the next largest gap")
     failures.check(page.locator("#graph-view .node.selected").count() > 0, "the largest gap is not selected")
@@ -110,7 +148,12 @@ def check_graph_and_table(page: Page, failures: Failures) -> None:
     failures.check(matched >= rows > 0, f"{matched} nodes match the filter of {rows} rows")
     # The first layer is not among them: its row comes back for it.
     position = next(i for i, row in enumerate(data["rows"]) if 0 in row["layers"])
-    page.locator("#graph-view .node").first.click()
+    # A selected node is drawn last: not by their order in the page.
+    node = page.evaluate_handle(
+        "() => Array.from(document.querySelectorAll('#graph-view .node')).find((node) => node.__data__.index === 0)"
+    ).as_element()
+    assert node is not None
+    node.click()
     opened_row = page.locator(f"#row-{position}")
     opened_row.wait_for(state="attached")
     button = opened_row.locator(".disclosure")

@@ -21,9 +21,11 @@ from browser import (
     Failures,
     check_accessibility,
     check_no_sideways_scrolling,
+    check_print,
     opened,
 )
 from graph_checks import check_graph_and_table, check_graph_marks, check_graph_zoom
+from graph_input_checks import check_graph_keys, check_graph_touch
 from layer_table_checks import (
     check_candidates,
     check_columns,
@@ -294,6 +296,7 @@ def check_sample(
         check_sources(page, failures)
         check_hostile_names(page, failures)
         check_graph_zoom(page, failures)
+        check_graph_keys(page, failures)
         check_graph_and_table(page, failures)
         check_download(page, failures)
         check_accessibility(page, "after use", failures)
@@ -322,6 +325,17 @@ def check_sample(
                 format="A4",
                 print_background=True,
             )
+            page.emulate_media(media="null")
+    check_graph_touch(browser, report, failures)
+    # Fresh, and with every column, row and detail that a reader can open.
+    with opened(browser, report, WIDE, "light", failures) as page:
+        check_print(page, f"{report.stem} on paper", failures)
+        page.locator("#columns summary").click()
+        for box in page.locator("#column-choice input").all():
+            box.check()
+        page.locator("#layer-table .disclosure").first.click()
+        page.locator("#layer-table .disclosure").nth(4).click()
+        check_print(page, f"{report.stem} with all columns on paper", failures)
 
 
 def check_bare(
@@ -371,6 +385,12 @@ def check_large(browser: Browser, report: Path, failures: Failures) -> None:
         failures.check(len(data["layers"]) >= 2900, f"only {len(data['layers'])} layers")
         shown = page.locator("#layer-table tbody tr.layer")
         failures.check(shown.count() == 100, "all rows are rendered at once")
+        on_paper = page.locator("#layers-on-paper")
+        failures.check(on_paper.is_hidden(), "what is for paper is on the screen")
+        page.emulate_media(media="print")
+        text = on_paper.inner_text()
+        failures.check(f"100 of {len(data['rows']):,} rows" in text, f"paper does not say what it lacks: {text!r}")
+        page.emulate_media(media="null")
         page.locator("#layers-more").click()
         shown.nth(len(data["rows"]) - 1).wait_for(state="attached")
         page.locator("#layer-table thead th button").nth(1).click()

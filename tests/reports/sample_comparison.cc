@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <vector>
+
 namespace infimum {
 namespace {
 
@@ -14,24 +17,47 @@ SideTime Time(double microseconds, bool has_spread = true) {
   return time;
 }
 
+// What every second side ran within a node of a long name.
+NodeTable NodesOf(const std::vector<ReportSide>& sides) {
+  NodeTable nodes;
+  NodeRow& row = nodes.rows.emplace_back();
+  row.name = "/encoder/layer.0/attention/self/query/" + std::string(60, 'm') + "/MatMul";
+  row.op = "MatMul";
+  for (std::size_t side = 0; side < sides.size(); ++side) {
+    nodes.columns.push_back({sides[side].label});
+    NodeCell& cell = row.cells.emplace_back();
+    if (side % 2 == 0) cell.measured = Latency(100);
+    if (side % 2 == 1) cell.within = row.name;
+  }
+  return nodes;
+}
+
 }  // namespace
 
-ComparisonReport SampleComparison(ComparisonAxis axis, std::size_t more_layers) {
+ComparisonReport SampleComparison(ComparisonAxis axis, std::size_t more_layers, std::size_t more_sides) {
   ComparisonReport report;
   report.axis = axis;
   if (!IsOfRuns(axis)) report.data_as_of = "2026-11-23T12:00:00Z";
   report.infimum_version = "0.0.0";
   report.quantity = IsOfRuns(axis) ? "end to end" : "sequential bound";
   struct Given {
-    const char *label, *generation;
+    std::string label;
+    const char* generation;
     std::int64_t year;
     double conv, relu, softmax;
   };
-  const Given kGiven[] = {{"Old <b>", "Kepler", 2013, 1000, 50, 20},
-                          {"New", "Volta", 2017, 200, 10, -1},
-                          {"Small", "Turing", 2018, 300, 60, 20.2}};
+  std::vector<Given> all = {{"Old <b>", "Kepler", 2013, 1000, 50, 20},
+                            {"New", "Volta", 2017, 200, 10, -1},
+                            {"Small", "Turing", 2018, 300, 60, 20.2}};
+  for (std::size_t i = 0; i < more_sides; ++i) {
+    const double times = std::exp2(static_cast<double>(i) - static_cast<double>(more_sides) + 1);
+    all.push_back({fmt::format("More-{} SXM", i), "Hopper", 2022, 100 * times, 5 * times, 2 * times});
+  }
+  if (more_sides > 0)
+    for (Given& given : all)
+      given.label = fmt::format("resnet50 f32 batch 1 onnxruntime 1.31.1 {} 2 threads", given.label);
   ModelSides first{"resnet", {}}, second{kHostileName, {}};
-  for (const Given& given : kGiven) {
+  for (const Given& given : all) {
     ReportSide shown;
     shown.label = given.label;
     shown.device = given.label;
@@ -55,6 +81,7 @@ ComparisonReport SampleComparison(ComparisonAxis axis, std::size_t more_layers) 
   }
   const ModelSides models[] = {std::move(first), std::move(second)};
   report.comparison = CompareSides(models, 0.05);
+  if (more_sides > 0) report.nodes = NodesOf(report.sides);
   report.gaps.push_back({1, "resnet", 1, {"softmax"}, "not measured yet", "infimum plan 'resnet.onnx' -o plan.txt"});
   report.remarks = {std::string("left out: ") + kHostileName};
   return report;
