@@ -99,6 +99,19 @@ void AddRun(const ReportRun& run, HtmlWriter& html) {
 
 }  // namespace
 
+std::string BracketHtml() {
+  HtmlWriter html;
+  html.Open("section", {{"id", "bracket"}, {"aria-labelledby", "bracket-title"}});
+  html.Element("h2", {{"id", "bracket-title"}}, "The bracket");
+  html.Element("p", {{"class", "lead"}},
+               "Every correct program needs at least the floor. The bound is what the best measured kernels need "
+               "together; the space between bound and measured run is what engineering can win. A bar is the best "
+               "repetition’s time; its whisker is where the typical time lies with 95 %, and may begin to the right of "
+               "it.");
+  html.Open("div", {{"class", "chart"}, {"id", "bracket-chart"}}).Close().Close();
+  return html.Take();
+}
+
 std::string GainsHtml(const ReportModel& report) {
   const Bound* main = MainBound(report);
   const std::vector<PossibleGain> gains = PossibleGains(report);

@@ -35,7 +35,10 @@ std::string HtmlReport(const ReportModel& report) {
                                    {"FIRST_CHANGE", place(FirstChangeHtml)},
                                    {"TILES", place(TilesHtml)},
                                    {"ADVICE", place(AdviceHtml)},
+                                   // What to change stands first where there is anything to say of it.
+                                   {"BRACKET_FIRST", [&] { return report.run ? std::string() : BracketHtml(); }},
                                    {"FINDINGS", place(FindingsHtml)},
+                                   {"BRACKET_NEXT", [&] { return report.run ? BracketHtml() : std::string(); }},
                                    {"WATERFALL", place(WaterfallHtml)},
                                    {"ANSWERS", place(AnswersHtml)},
                                    {"GAINS", place(GainsHtml)},

@@ -40,6 +40,27 @@ function forPrint(data) {
   });
 }
 
+// A finding has an address: its link opens it, and opening it makes the link.
+function findingLinks() {
+  const list = document.getElementById('findings-list');
+  if (!list) return;
+  const openLinked = () => {
+    const item = location.hash.startsWith('#finding-') && document.getElementById(location.hash.slice(1));
+    if (!item) return;
+    item.querySelector('details').open = true;
+    item.scrollIntoView();
+  };
+  addEventListener('hashchange', openLinked);
+  list.addEventListener('click', (event) => {
+    const summary = event.target.closest('summary');
+    const item = summary && summary.closest('li');
+    if (item && summary.parentElement.parentElement === item && !summary.parentElement.open) {
+      history.replaceState(null, '', '#' + item.id);
+    }
+  });
+  openLinked();
+}
+
 function drawCharts(data) {
   drawBracket(data);
   drawLosses(data);
@@ -59,6 +80,7 @@ function main() {
   layerTable(data);
   drawModelGraph(data);
   forPrint(data);
+  findingLinks();
   let width = document.querySelector('main').clientWidth;
   let timer = 0;
   new ResizeObserver(() => {

@@ -85,6 +85,24 @@ def check_findings(page: Page, failures: Failures) -> None:
     text = first.inner_text()
     for part in ("<script>alert('layer')</script>", "sgemm_128x64", "onednn/brgconv:avx512_core", "& <look> again"):
         failures.check(part in text, f"the first finding does not show {part!r}")
+    last = page.locator("#findings-list > li").last
+    last.locator("summary").first.click()
+    failures.check(
+        page.evaluate("() => location.hash") == f"#{last.get_attribute('id')}",
+        "opening a finding does not make its link",
+    )
+    last.locator("summary").first.click()
+    page.evaluate("id => { location.hash = ''; location.hash = id; }", last.get_attribute("id"))
+    page.wait_for_timeout(50)
+    failures.check(
+        last.locator("details").first.get_attribute("open") is not None,
+        "a link to a finding does not open it",
+    )
+    last.locator("summary").first.click()
+    order = page.evaluate("() => Array.from(document.querySelectorAll('main section')).map((one) => one.id)")
+    failures.check(
+        order.index("findings") < order.index("bracket"), "what to change stands behind the bracket"
+    )
     steps = page.locator("#losses-chart g.row").count()
     wanted = len([step for step in data["waterfall"] if step["step"] != "above-floor"]) + 1
     failures.check(steps == wanted, f"{steps} steps are drawn instead of {wanted}")
