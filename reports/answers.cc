@@ -43,7 +43,7 @@ std::string OfWhatIsKnown(const ReportModel& report) {
 
 // The waterfall where it leads down to a bound: only then its steps say what could be won.
 const Waterfall* Steps(const ReportModel& report) {
-  return report.waterfall && report.waterfall->bound ? &*report.waterfall : nullptr;
+  return report.waterfall && report.waterfall->bound && PromisesGains(report) ? &*report.waterfall : nullptr;
 }
 
 std::string NeedsRun(const ReportModel& report) {
@@ -85,6 +85,11 @@ Answer Parallel(const ReportModel& report) {
   const Bound* parallel = FindBound(report, BoundVariant::kParallel);
   if (sequential == nullptr || parallel == nullptr) {
     answer.text = "No layer has a time yet.";
+    answer.command = AnalyzeCommand(report);
+    return answer;
+  }
+  if (!PromisesGains(report)) {
+    answer.text = fmt::format("Too little is measured to tell: {} has no time yet.", LackingText(report.coverage));
     answer.command = AnalyzeCommand(report);
     return answer;
   }
@@ -267,7 +272,10 @@ Answer TensorCores(const ReportModel& report) {
     const Finding* unused = FindFinding(report, kind);
     if (unused == nullptr) continue;
     answer.section = "findings";
-    parts.push_back(fmt::format("Not used where they could be, {}: {}", GainText(*unused), unused->evidence));
+    // Half precision may stay unused for want of units: then nothing could use them.
+    parts.push_back(fmt::format(
+        "{}, {}: {}", kind == "half-precision-not-used" ? "The engine computes in f32" : "Not used where they could be",
+        GainText(*unused), unused->evidence));
   }
   if (const std::vector<std::string> gains = ContractGains(report); !gains.empty())
     parts.push_back("Against the bound of other arithmetic: " + Join(gains, ", "));

@@ -151,6 +151,13 @@ std::string FirstClause(const std::string& evidence) {
   return evidence.substr(0, std::min({evidence.find("; "), evidence.find(": "), evidence.size()}));
 }
 
+// What keeps a narrower type from paying: other findings are of every run.
+bool IsOfPrecision(std::string_view kind) {
+  constexpr std::array<std::string_view, 4> kKinds{"half-precision-not-used", "quantized-layers-in-float",
+                                                   "quantization-conversions", "wider-precision"};
+  return std::ranges::find(kKinds, kind) != kKinds.end();
+}
+
 // Whether each of the other precisions pays, and what is behind it where one of its findings tells.
 std::string WhyPrecisions(const ComparisonReport& report) {
   const SideComparison& comparison = report.comparison;
@@ -159,7 +166,7 @@ std::string WhyPrecisions(const ComparisonReport& report) {
     const std::optional<Difference>& mean = comparison.means[side];
     if (!mean) continue;
     const bool pays = mean->verdict == Verdict::kFaster;
-    const bool is_open = !pays && mean->verdict == Verdict::kUndecided && mean->between.low < 1;
+    const bool is_open = mean->verdict == Verdict::kUndecided;
     text += fmt::format(" {} {}: {}", report.sides[side].label,
                         pays      ? "pays"
                         : is_open ? "cannot be told from " + report.sides.front().label
@@ -167,7 +174,7 @@ std::string WhyPrecisions(const ComparisonReport& report) {
                         WithSpread(*mean));
     const std::vector<Finding>& findings = report.sides[side].findings;
     const auto cause = std::ranges::find_if(
-        findings, [](const Finding& finding) { return !finding.overlaps && finding.gain.count() > 0; });
+        findings, [](const Finding& finding) { return IsOfPrecision(finding.kind) && finding.gain.count() > 0; });
     if (cause != findings.end())
       text += fmt::format("; {}, {}", FirstClause(cause->evidence), GainText(*cause) + " to win by changing that");
     text += '.';

@@ -10,6 +10,14 @@
 namespace infimum {
 namespace {
 
+// Each kernel may have its own layout in the main bound: where changing them between layers takes much, it is said.
+std::string LayoutsPhrase(const ReportModel& report, const Bound& bound) {
+  constexpr double kMuch = 0.05;
+  const Bound* with_layouts = FindBound(report, BoundVariant::kWithLayouts);
+  if (with_layouts == nullptr || with_layouts->latency < bound.latency * (1 + kMuch)) return "";
+  return fmt::format(", {} with the changes of layout between them", FormatLatency(with_layouts->latency));
+}
+
 std::string BoundPhrase(const ReportModel& report, const Bound& bound) {
   const double missing = report.coverage.Lacking();
   if (LacksMuch(report))
@@ -21,20 +29,19 @@ std::string BoundPhrase(const ReportModel& report, const Bound& bound) {
                        FormatLatency(bound.latency));
   const char* known =
       missing > 0 ? "the kernels measured so far would need at least " : "the best measured kernels would need ";
-  return known + FormatLatency(bound.latency);
+  return known + FormatLatency(bound.latency) + LayoutsPhrase(report, bound);
 }
 
-// "5.83 ms, between 5.02 ms and 6.31 ms".
-std::string WithInterval(const ReportModel& report, Latency gap) {
+std::string GapText(const ReportModel& report, Latency gap) {
   const std::optional<PossibleGap> known = GapOf(report);
-  return FormatLatency(gap) + (known && known->interval ? ", between " + BetweenText(*known->interval) : std::string());
+  return WithInterval(gap, known ? known->interval : std::nullopt);
 }
 
 // Layers that were timed with warm caches may together need less than the floor, which reads all weights from
 // memory: then the floor says what is left to win.
 std::string FloorPhrase(const ReportModel& report, Latency measured, Latency floor) {
   return fmt::format("one by one with warm caches, which is below the floor; at most {} could be won ({})",
-                     PercentText((measured - floor) / measured), WithInterval(report, measured - floor));
+                     PercentText((measured - floor) / measured), GapText(report, measured - floor));
 }
 
 std::string GapPhrase(const ReportModel& report, Latency bound) {
@@ -47,7 +54,7 @@ std::string GapPhrase(const ReportModel& report, Latency bound) {
   }
   if (share < 0.005) return "nothing is left to win with them";
   return fmt::format("{}{} could be won ({})", missing ? "at most " : "", PercentText(share),
-                     WithInterval(report, measured - bound));
+                     GapText(report, measured - bound));
 }
 
 }  // namespace

@@ -130,10 +130,14 @@ void AddRest(const ReportModel& report, HtmlWriter& html) {
   const Latency gap = report.waterfall->measured - *report.waterfall->bound;
   if (gap.count() <= 0) return;
   html.Open("p", {{"class", "quiet"}});
-  html.Text(
-      fmt::format("Together these are {} of the {} between the run and the bound; the rest is in kinds of layers "
-                  "that lose under a hundredth of the time each, and in the other steps below.",
-                  FormatLatency(std::min(told, gap)), FormatLatency(gap)));
+  html.Text(told > gap
+                ? fmt::format("Together these are {}, more than the {} between the run and the bound: they are of the "
+                              "layers’ times under the profiler, and other steps below are won back.",
+                              FormatLatency(told), FormatLatency(gap))
+                : fmt::format("Together these are {} of the {} between the run and the bound; the rest is in "
+                              "kinds of layers that lose under a hundredth of the time each, and in the other "
+                              "steps below.",
+                              FormatLatency(told), FormatLatency(gap)));
   if (!report.demonstrated)
     html.Text(
         " The gains are of kernels that were timed alone: a demonstrated run, which is not there yet, shows what is "
@@ -176,12 +180,16 @@ void AddHead(std::initializer_list<std::string_view> titles, HtmlWriter& html) {
 std::string FindingsHtml(const ReportModel& report) {
   HtmlWriter html;
   if (report.findings.empty()) {
+    const bool is_little = report.run && !PromisesGains(report);
     html.Element("p", {{"class", "lead"}},
-                 report.run ? "Nothing: no rule found time of this run that a change would win."
-                            : "Nothing can be said without a framework’s run of this model: findings hold one against "
-                              "the bound.");
+                 is_little ? "Nothing can be said yet: too little of the model was measured to hold the run against."
+                 : report.run
+                     ? "Nothing: no rule found time of this run that a change would win."
+                     : "Nothing can be said without a framework’s run of this model: findings hold one against "
+                       "the bound.");
     if (!report.run) AddCommand(RunCommand(report), html);
-    AddLookedFor(report, html);
+    if (is_little) AddCommand(AnalyzeCommand(report), html);
+    if (!is_little) AddLookedFor(report, html);
     return html.Take();
   }
   html.Open("ol", {{"class", "findings"}, {"id", "findings-list"}});
@@ -251,8 +259,16 @@ std::string MissingHtml(const ReportModel& report) {
 }
 
 std::string NoLossesHtml(const ReportModel& report) {
-  if (report.run && report.waterfall) return "";
+  const bool has_steps = report.run && report.waterfall;
+  if (has_steps && PromisesGains(report)) return "";
   HtmlWriter html;
+  if (has_steps) {
+    html.Element(
+        "p", {{"class", "empty"}},
+        "Too little of the model was measured yet: what is known is no bound that a run could be led down to.");
+    AddCommand(AnalyzeCommand(report), html);
+    return html.Take();
+  }
   html.Element("p", {{"class", "empty"}},
                "No framework’s run of this model is known on this device. One that is measured, or imported, is led "
                "down to the bound here in steps.");

@@ -26,9 +26,8 @@ void AddTile(std::string_view color, std::string_view name, std::string_view val
 void AddWinTile(const ReportModel& report, const PossibleGap& gap, HtmlWriter& html) {
   const Latency measured = report.run->latency;
   if (gap.latency.count() >= 0) {
-    std::string note =
-        fmt::format("{}, {:.2f}× speed-up", FormatLatency(gap.latency), measured / (measured - gap.latency));
-    if (gap.interval) note += ", between " + BetweenText(*gap.interval);
+    const std::string note = fmt::format("{:.2f}× speed-up: {}", measured / (measured - gap.latency),
+                                         WithInterval(gap.latency, gap.interval));
     AddTile("measured", report.coverage.Lacking() > 0 ? "Could be won, at most" : "Could be won",
             PercentText(gap.latency / measured), note, html);
   } else {
@@ -149,7 +148,7 @@ std::string AnswersHtml(const ReportModel& report) {
     html.Element("span", {{"class", "number"}}, std::to_string(answer.number)).Text(answer.question).Close();
     html.Open("dd").Text(answer.text);
     if (answer.is_known && !answer.section.empty())
-      html.Text(" ").Element("a", {{"href", "#" + answer.section}}, "Shown below");
+      html.Text(" ").Element("a", {{"href", "#" + answer.section}}, "Details");
     AddCommand(answer.command, html);
     html.Close().Close();
   }

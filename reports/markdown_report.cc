@@ -31,7 +31,7 @@ void AddFloor(std::string_view name, const Floor& floor, std::string& out) {
 }
 
 void AddBracket(const ReportModel& report, std::string& out) {
-  out += "| | latency | 95 % interval | |\n| --- | ---: | --- | --- |\n";
+  out += "| | best repetition | typically (95 %) | |\n| --- | ---: | --- | --- |\n";
   AddFloor("floor", report.floor, out);
   AddFloor("conventional floor", report.conventional_floor, out);
   for (const Bound& bound : report.bounds) {

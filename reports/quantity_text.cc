@@ -72,8 +72,12 @@ std::string LackingText(const Coverage& coverage) {
                                                    : PercentText(coverage.missing) + " of its work";
 }
 
-std::string BetweenText(const Interval& interval) {
-  return FormatLatency(interval.low) + " and " + FormatLatency(interval.high);
+std::string WithInterval(Latency latency, const std::optional<Interval>& interval) {
+  const std::string text = FormatLatency(latency);
+  if (!interval) return text;
+  if (latency < interval->low || latency > interval->high)
+    return fmt::format("{} by the best repetitions, typically {}", text, IntervalText(*interval));
+  return fmt::format("{}, between {} and {}", text, FormatLatency(interval->low), FormatLatency(interval->high));
 }
 
 std::string IntervalText(const Interval& interval) {

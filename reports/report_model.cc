@@ -43,8 +43,8 @@ std::optional<PossibleGap> GapOf(const ReportModel& report) {
   const Latency floor = std::min(report.floor.latency, measured);
   PossibleGap gap{measured - std::max(bound->latency, floor), std::nullopt};
   if (report.run->interval && bound->interval.high > bound->interval.low)
-    gap.interval = Interval{std::min(gap.latency, report.run->interval->low - std::max(bound->interval.high, floor)),
-                            std::max(gap.latency, report.run->interval->high - std::max(bound->interval.low, floor))};
+    gap.interval = Interval{report.run->interval->low - std::max(bound->interval.high, floor),
+                            report.run->interval->high - std::max(bound->interval.low, floor)};
   return gap;
 }
 

@@ -35,7 +35,7 @@ std::optional<Finding> QuantizedInFloat(const RunProfile& run, LayerClaims& clai
     if (!claims.Has(i)) free.push_back(i);
   const QuantizedWork work = QuantizedWorkOf(run, free);
   const Latency all = TimeOf(run);
-  if (!work.is_quantized || work.conversions.total() < all * kLeastShare) return std::nullopt;
+  if (!work.is_quantized || work.conversions.total() < all * kLeastShare || !(all.count() > 0)) return std::nullopt;
   if (work.in_float.count() == 0 && work.writing_float.count() == 0) return std::nullopt;
   claims.Take(work.converting);
   if (work.in_float.count() == 0) return OfConversions(run, work, all);
@@ -59,7 +59,7 @@ std::optional<Finding> QuantizedInFloat(const RunProfile& run, LayerClaims& clai
                      FormatLatency(work.in_float.total()) + "), the others on 8 bits (" +
                      FormatLatency(work.in_integers.total()) + "); going to and fro takes " +
                      FormatLatency(work.conversions.total()) + " of " + FormatLatency(all) + ": " +
-                     work.conversions.Frequencies(3) +
+                     work.conversions.Frequencies(3) + (work.of_mixed_types > 0 ? "; " + MixedTypesText(work) : "") +
                      "; what those layers themselves would win on 8 bits comes on top, and is known once the model’s "
                      "layers are measured";
   finding.action = ActionForFloatLayers(run, work);

@@ -1,6 +1,8 @@
 #include "analyzer/findings/quantized_work.h"
 
+#include <map>
 #include <optional>
+#include <string_view>
 
 #include "analyzer/findings/graph_optimization.h"
 #include "analyzer/order_alignment.h"
@@ -36,20 +38,77 @@ bool IsHeavy(const ProfiledLayer& layer) {
   return kind == OperatorKind::kConvolution || kind == OperatorKind::kProduct;
 }
 
+// Who makes and who reads each value.
+class Values {
+ public:
+  explicit Values(const RunProfile& run) {
+    for (const ProfiledLayer& layer : run.layers) {
+      for (const std::string& output : layer.outputs) maker_[output] = &layer;
+      for (const std::string& input : layer.inputs) readers_[input].push_back(&layer);
+    }
+  }
+
+  // The 8-bit type that a layer's values were dequantized from; empty where its input is made otherwise.
+  std::string DequantizedFrom(const ProfiledLayer& layer) const {
+    if (layer.inputs.empty()) return "";
+    const auto maker = maker_.find(layer.inputs.front());
+    if (maker == maker_.end() || ConversionOf(*maker->second) != "DequantizeLinear") return "";
+    return maker->second->input_tensors.empty() ? "" : maker->second->input_tensors.front().dtype;
+  }
+
+  // Whether it reads an input of the model, which no layer makes.
+  bool IsOfModel(const ProfiledLayer& layer) const {
+    return !layer.inputs.empty() && !maker_.contains(layer.inputs.front());
+  }
+
+  // The 8-bit type that its values are quantized to by all who read them; empty where one of them is another layer.
+  std::string QuantizedTo(const ProfiledLayer& layer) const {
+    std::string type;
+    for (const std::string& output : layer.outputs) {
+      const auto readers = readers_.find(output);
+      if (readers == readers_.end()) continue;
+      for (const ProfiledLayer* reader : readers->second) {
+        if (ConversionOf(*reader) != "QuantizeLinear" || reader->output_tensors.empty()) return "";
+        type = reader->output_tensors.front().dtype;
+      }
+    }
+    return type;
+  }
+
+ private:
+  std::map<std::string_view, const ProfiledLayer*> maker_;
+  std::map<std::string_view, std::vector<const ProfiledLayer*>> readers_;
+};
+
 }  // namespace
+
+std::string MixedTypesText(const QuantizedWork& work) {
+  if (work.of_mixed_types == 0) return "";
+  return std::to_string(work.of_mixed_types) +
+         " of them stand between DequantizeLinear and QuantizeLinear, and read signed 8 bits where they write unsigned "
+         "ones, or the reverse";
+}
 
 QuantizedWork QuantizedWorkOf(const RunProfile& run, const std::vector<std::size_t>& layers) {
   QuantizedWork work;
+  const Values values(run);
   for (const std::size_t index : layers) {
     const ProfiledLayer& layer = run.layers[index];
     const std::string conversion = ConversionOf(layer);
-    if (!conversion.empty() || (layer.op == "Transpose" && ChangesLayout(layer))) {
+    if (conversion == "QuantizeLinear" && values.IsOfModel(layer)) {
+      work.is_quantized = true;  // what comes in as floating point has to be quantized
+    } else if (!conversion.empty() || (layer.op == "Transpose" && ChangesLayout(layer))) {
       work.conversions.Add(conversion.empty() ? layer.op : conversion, TimeOf(layer));
       work.converting.push_back(index);
       work.is_quantized |= !conversion.empty();
     } else if (IsHeavy(layer)) {
       const bool is_on_integers = IsQuantized(layer.op) || IsEightBits(layer.input_tensors);
       (is_on_integers ? work.in_integers : work.in_float).Add(layer.name, TimeOf(layer));
+      if (!is_on_integers) {
+        const std::string from = values.DequantizedFrom(layer), to = values.QuantizedTo(layer);
+        if (!from.empty() && !to.empty()) ++work.between_conversions;
+        if (!from.empty() && !to.empty() && from != to) ++work.of_mixed_types;
+      }
       if (is_on_integers && IsFloat(layer.output_tensors)) work.writing_float.Add(layer.name, TimeOf(layer));
     }
   }
@@ -64,6 +123,13 @@ std::string ActionForFloatLayers(const RunProfile& run, const QuantizedWork& wor
     return "set graph_optimization_level to ORT_ENABLE_ALL" +
            (told ? " (it was " + std::string(Name(*told)) + ")" : std::string(", unless it was so")) +
            ": from extended on a layer between DequantizeLinear and QuantizeLinear becomes one on 8 bits";
+  if (run.framework == "onnxruntime" && 2 * work.of_mixed_types > work.in_float.count())
+    return "quantize activations to unsigned 8 bits throughout (QuantType.QUInt8; weights stay signed): the provider "
+           "runs a layer on 8 bits only where it reads and writes one type, and of signed activations it turns only a "
+           "part into unsigned ones by itself";
+  if (2 * work.between_conversions > work.in_float.count())
+    return "these layers stand between DequantizeLinear and QuantizeLinear already: look which types, scales and zero "
+           "points the engine has kernels on 8 bits for, and export them so";
   return "give each of these layers a quantized output of its own (QuantizeLinear directly behind it, or behind its "
          "activation), so that the engine can run it on 8 bits; quantize residual sums too; a layer that must stay in "
          "float belongs at an end of the model, not between quantized ones";

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "analyzer/bracket_parts.h"
@@ -24,6 +25,17 @@ bool HasBlockedKernel(const Layer& layer) {
   const std::int64_t channels = convolution->input.dims[1];
   return convolution->output_channels % kBlock == 0 &&
          (channels % kBlock == 0 || (channels < kBlock && convolution->groups == 1));
+}
+
+// Whether the best candidates are oneDNN's, and of a kind that ONNX Runtime's provider of it takes: floating point, and
+// none of its LSTM, Resize and quantized operators (onnxruntime/core/providers/dnnl/dnnl_op_manager.cc).
+bool HasKernelOfOneDnn(const RunFacts& facts, const std::string& family, const std::vector<std::size_t>& rows) {
+  constexpr std::array<std::string_view, 6> kTaken{"convolution",  "matmul",  "pooling",
+                                                   "element-wise", "softmax", "reduction"};
+  if (std::ranges::find(kTaken, family) == kTaken.end() || facts.bracket.contract == NumericContract::kInt8)
+    return false;
+  const std::vector<FindingCase> cases = LargestCases(facts, rows, 1);
+  return !cases.empty() && cases.front().candidate.starts_with("onednn/");
 }
 
 // ONNX Runtime's provider for processors has one kernel for a layer; for convolutions another one in the blocked
@@ -54,8 +66,12 @@ std::string OnProcessorOfOnnxRuntime(const RunFacts& facts, const std::string& f
            ": it makes element-wise layers part of the convolutions and products before them; what is left then needs "
            "a "
            "faster kernel";
-  return "build ONNX Runtime with the oneDNN provider (--use_dnnl), or bring the kernel of MLAS to what the candidates "
-         "below reach on the same shapes; no option of a session chooses another kernel for such a layer";
+  return std::string(HasKernelOfOneDnn(facts, family, rows)
+                         ? "build ONNX Runtime with the oneDNN provider (--use_dnnl), "
+                           "or bring the provider's own kernel"
+                         : "bring the provider's kernel") +
+         " to what the candidates below reach on the same shapes; no option of a session chooses another kernel for "
+         "such a layer";
 }
 
 std::string OnCudaOfOnnxRuntime(const RunFacts& facts) {

@@ -59,6 +59,34 @@ Latency GainOf(const RunFacts& facts, const GapPart& part) {
   return gain;
 }
 
+// A chain's rows as they ran, and what the chosen regions need for the same layers.
+FindingCase CaseOf(const RunFacts& facts, const GapPart& part) {
+  FindingCase one;
+  one.layer = part.name;
+  one.engine = std::to_string(part.rows.size()) + " rows apart";
+  Latency apart{0};
+  std::vector<LayerId> layers;
+  for (const std::size_t r : part.rows) {
+    const ComparedRow& row = facts.waterfall.rows[r];
+    one.measured += row.measured.value_or(Latency(0));
+    apart += row.best.value_or(Latency(0)) * facts.waterfall.in_context;
+    layers.insert(layers.end(), row.layers.begin(), row.layers.end());
+  }
+  one.best = apart - part.latency;
+  std::ranges::sort(layers);
+  // The region that runs most of it.
+  const RegionLatency* largest = nullptr;
+  for (const RegionLatency& region : facts.bracket.regions) {
+    if (!region.is_chosen || !region.region || !std::ranges::binary_search(layers, region.layers.front())) continue;
+    if (largest == nullptr || region.latency > largest->latency) largest = &region;
+  }
+  if (largest != nullptr) {
+    one.candidate = largest->candidate.name();
+    one.workload = Format(largest->region->workload);
+  }
+  return one;
+}
+
 }  // namespace
 
 std::optional<Finding> UnfusedChains(const RunFacts& facts, const LayerClaims& claims) {
@@ -80,38 +108,9 @@ std::optional<Finding> UnfusedChains(const RunFacts& facts, const LayerClaims& c
       chains, [&facts](const GapPart* a, const GapPart* b) { return GainOf(facts, *a) > GainOf(facts, *b); });
   for (std::size_t i = 0; i < std::min<std::size_t>(chains.size(), 5); ++i) finding.layers.push_back(chains[i]->name);
   if (!IsWorthTelling(facts, finding.gain)) return std::nullopt;
-  // The regions that would run the largest groups.
   for (const GapPart* part : chains) {
     if (finding.cases.size() >= 5) break;
-    std::vector<LayerId> layers;
-    for (const std::size_t row : part->rows)
-      layers.insert(layers.end(), facts.waterfall.rows[row].layers.begin(), facts.waterfall.rows[row].layers.end());
-    std::ranges::sort(layers);
-    for (const RegionLatency& region : facts.bracket.regions) {
-      if (!region.is_chosen || !region.region || finding.cases.size() >= 5) continue;
-      if (!std::ranges::binary_search(layers, region.layers.front())) continue;
-      FindingCase one;
-      Latency apart{0};
-      std::vector<std::string> names;
-      bool is_one_row = false;
-      for (const std::size_t r : part->rows) {
-        const ComparedRow& row = facts.waterfall.rows[r];
-        const auto of_region = std::ranges::count_if(
-            row.layers, [&region](LayerId layer) { return std::ranges::binary_search(region.layers, layer); });
-        if (of_region == 0) continue;
-        is_one_row |= of_region == static_cast<std::ptrdiff_t>(region.layers.size());
-        apart += row.measured.value_or(Latency(0));
-        names.push_back(RowName(facts, row));
-      }
-      if (is_one_row || names.size() < 2) continue;
-      one.layer = Join(names, " + ");
-      one.engine = std::to_string(names.size()) + " layers apart";
-      one.measured = apart;
-      one.best = region.latency * facts.waterfall.in_context;
-      one.candidate = region.candidate.name();
-      one.workload = Format(region.region->workload);
-      finding.cases.push_back(std::move(one));
-    }
+    finding.cases.push_back(CaseOf(facts, *part));
   }
   finding.evidence = std::to_string(rows) + " rows in " + std::to_string(chains.size()) +
                      (chains.size() == 1 ? " chain would" : " chains would") + " be " + FormatLatency(finding.gain) +

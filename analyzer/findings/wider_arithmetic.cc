@@ -53,6 +53,7 @@ Finding OfQuantized(const RunFacts& facts, const std::vector<std::size_t>& rows,
   if (work.conversions.total().count() > 0)
     finding.evidence += ", of it " + FormatLatency(work.conversions.total()) + " to go to and fro (" +
                         work.conversions.Frequencies(3) + ")";
+  if (whole.of_mixed_types > 0) finding.evidence += "; " + MixedTypesText(whole);
   finding.evidence += "; " + CaseText(finding.cases.front());
   finding.action = ActionForFloatLayers(facts.run, whole);
   return finding;

@@ -191,7 +191,7 @@ function drawBars(id, rows, options) {
 function drawLosses(data) {
   const bound = mainBound(data);
   const steps = data.waterfall.filter((step) => step.step !== 'above-floor');
-  if (!data.run || steps.length === 0 || !bound) return;
+  if (!data.run || steps.length === 0 || !bound || !data.promises_gains) return;
   const total = d3.sum(steps, (step) => step.latency_us);
   let level = total;
   const rows = [{

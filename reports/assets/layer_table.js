@@ -119,6 +119,8 @@ function layerTable(data) {
   prepareRows(data);
   const every = tableColumns(data);
   const chosen = new Set(FIRST_COLUMNS);
+  // Where all is measured a column that says so takes the room of the kernels' names.
+  if (data.rows.every((row) => row.status === 'measured' || row.status === 'free')) chosen.delete('status');
   let columns = every.filter((column) => chosen.has(column.key));
   const state = { column: every[0], descending: false, showAll: false, open: new Set(), timer: 0 };
   if (data.run) {

@@ -180,6 +180,13 @@ std::vector<std::string> LabelsOf(ComparisonAxis axis, const RunComparison& comp
     } else if (count[labels[run]] > 1 && labels[run] != name) {
       labels[run] += " (" + name + ")";
     }
+    // One file twice, or two of one name.
+    const std::string alone = labels[run];
+    const auto is_there = [&](const std::string& label) {
+      return std::find(labels.begin(), labels.begin() + static_cast<std::ptrdiff_t>(run), label) !=
+             labels.begin() + static_cast<std::ptrdiff_t>(run);
+    };
+    for (std::size_t number = 2; is_there(labels[run]); ++number) labels[run] = fmt::format("{} #{}", alone, number);
   }
   return labels;
 }
@@ -213,6 +220,10 @@ void TellFewRepetitions(const RunComparison& comparison, ComparisonReport& repor
   }
 }
 
+bool IsOfPrecision(const std::string& difference) {
+  return difference.starts_with("is of another model file") || difference.starts_with("kept the contract");
+}
+
 // What of two runs differs beside what the axis is about: then the difference is not of that alone.
 void AddConditions(const RunComparison& comparison, ComparisonReport& report) {
   const ComparedRun& baseline = comparison.runs.front();
@@ -227,8 +238,11 @@ void AddConditions(const RunComparison& comparison, ComparisonReport& report) {
       differences.push_back(fmt::format("has {} instead of {}", DimsText(comparison.models[compared.model].dims),
                                         DimsText(comparison.models[baseline.model].dims)));
     if (differences.empty()) continue;
-    report.remarks.push_back(fmt::format("{} against {}: it {}", report.sides[run].label, report.sides.front().label,
-                                         fmt::join(differences, ", ")));
+    // Precisions are of other files, and that is what they are compared for.
+    const bool is_meant = report.axis == ComparisonAxis::kPrecision && std::ranges::all_of(differences, IsOfPrecision);
+    (is_meant ? report.remarks : report.cautions)
+        .push_back(fmt::format("{} against {}: it {}", report.sides[run].label, report.sides.front().label,
+                               fmt::join(differences, ", ")));
   }
 }
 

@@ -73,6 +73,37 @@ TEST(QuantizedInFloatFinding, NamesTheLayersThatStayedInFloat) {
   EXPECT_FALSE(finding->cases[0].best);
 }
 
+ProfiledTensor Of(const char* dtype) { return {dtype, {1, 64, 8, 8}, ""}; }
+
+// ONNX Runtime has no kernel that reads signed 8 bits and writes unsigned ones: the layer stays in float between them.
+TEST(QuantizedInFloatFinding, ActivationsOfTwoTypesAreTheCauseWhereTheyAre) {
+  const auto run_of = [](const char* from, const char* to) {
+    ProfiledLayer quantized = Layer("q0", "QLinearConv", 100, {"x"}, {"a"});
+    ProfiledLayer dequantizes = Layer("d", "DequantizeLinear", 30, {"a"}, {"b"});
+    dequantizes.input_tensors = {Of(from)};
+    ProfiledLayer convolution = Layer("c", "Conv", 400, {"b", "w"}, {"e"});
+    ProfiledLayer quantizes = Layer("q", "QuantizeLinear", 20, {"e"}, {"f"});
+    quantizes.output_tensors = {Of(to)};
+    return RunOf({quantized, dequantizes, convolution, quantizes});
+  };
+  const std::optional<Finding> mixed = FindingOf(run_of("s8", "u8"), "quantized-layers-in-float");
+  ASSERT_TRUE(mixed);
+  EXPECT_THAT(mixed->evidence, HasSubstr("1 of them stand between DequantizeLinear and QuantizeLinear"));
+  EXPECT_THAT(mixed->action, HasSubstr("unsigned 8 bits throughout"));
+  const std::optional<Finding> alike = FindingOf(run_of("u8", "u8"), "quantized-layers-in-float");
+  ASSERT_TRUE(alike);
+  EXPECT_THAT(alike->action, HasSubstr("stand between DequantizeLinear and QuantizeLinear already"));
+}
+
+// The model's input comes in as floating point, and has to be quantized whatever is changed.
+TEST(QuantizedInFloatFinding, QuantizingTheModelsInputIsNoLoss) {
+  ProfiledLayer input = Layer("q", "QuantizeLinear", 50, {"input"}, {"a"});
+  const RunProfile run =
+      RunOf({input, Layer("d", "DequantizeLinear", 30, {"a"}, {"b"}), Layer("c", "Conv", 400, {"b"}, {"e"}),
+             Layer("q2", "QuantizeLinear", 20, {"e"}, {"f"})});
+  EXPECT_EQ(FindingOf(run, "quantized-layers-in-float")->gain, Latency(50));
+}
+
 // As TensorRT has it: the model's QuantizeLinear is a Reformat, and a convolution on 8 bits may write f16.
 TEST(QuantizedInFloatFinding, ConversionsBetweenLayersOnEightBitsAreTold) {
   ProfiledLayer quantizes = Layer("QuantizeLinear_2", "Reformat", 30), convolution = Layer("c", "CaskConvolution", 100);

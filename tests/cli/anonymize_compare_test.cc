@@ -101,8 +101,8 @@ TEST_F(AnonymizeComparison, NoWriterSaysANameOfRunsBeforeAndAfter) {
   EXPECT_EQ(report["sides"][1]["framework"], "engine");
   EXPECT_EQ(report["sides"][1]["environment"], "1 thread, dim-1=2");
   EXPECT_EQ(report["sides"][1]["against_baseline"]["verdict"], "slower");
-  const std::vector<std::string> remarks = report["remarks"];
-  EXPECT_THAT(remarks, Contains(HasSubstr("is of another model file")));
+  const std::vector<std::string> cautions = report["cautions"], remarks = report["remarks"];
+  EXPECT_THAT(cautions, Contains(HasSubstr("is of another model file")));
   EXPECT_THAT(remarks, Not(Contains(HasSubstr("read other shapes"))));
 }
 

@@ -134,7 +134,10 @@ TEST_F(ReportCompare, RunsOfSeveralPrecisionsAreCalledByThem) {
   const Json of_three = JsonOf({"--run", wide, "--run", half, "--run", third});
   EXPECT_EQ(of_three["axis"], "precision");
   EXPECT_THAT(of_three["headline"].get<std::string>(), HasSubstr(" f16 does not pay: "));
-  EXPECT_EQ(JsonOf({"--run", wide, "--run", wide})["axis"], "change");
+  const Json twice = JsonOf({"--run", wide, "--run", wide});
+  EXPECT_EQ(twice["axis"], "change");
+  EXPECT_EQ(twice["sides"][0]["label"], wide);
+  EXPECT_EQ(twice["sides"][1]["label"], wide + " #2");
   const std::string other = WriteRun("other.json", "", 0, 0, {0, 0, 0}, {{"framework", "other"}});
   EXPECT_EQ(JsonOf({"--run", wide, "--run", other})["axis"], "framework");
 }

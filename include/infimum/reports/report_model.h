@@ -222,8 +222,9 @@ const Bound* FindBound(const ReportModel& report, BoundVariant variant);
 const Bound* MainBound(const ReportModel& report);
 
 // What the run takes above the main bound, or above the floor where that is the higher one; negative: the run is
-// faster. `interval` reaches from what is between the near ends of run's and bound's intervals to what is between the
-// far ones, so that it is wider than 95 %, and holds the point value, which is of the best repetitions.
+// faster. `interval` is of typical repetitions: from what is between the near ends of run's and bound's intervals to
+// what is between the far ones, so that it is wider than 95 %. `latency` is of the best repetitions, and may lie
+// outside.
 struct PossibleGap {
   Latency latency{0};
   std::optional<Interval> interval;
