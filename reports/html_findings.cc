@@ -82,7 +82,8 @@ void AddFinding(const ReportModel& report, const Finding& finding, std::set<std:
   std::string gain = " · about the bound";
   if (finding.gain.count() > 0) {
     gain = " · " + GainText(finding);
-    if (report.run) gain += " (" + PercentText(finding.gain / report.run->latency) + ")";
+    if (const Latency basis = FindingsBasis(report); basis.count() > 0)
+      gain += " (" + PercentText(finding.gain / basis) + ")";
     if (finding.overlaps) gain += ", gains of others among it";
   }
   html.Open("li", {{"id", fmt::format("finding-{}", &finding - report.findings.data() + 1)}});

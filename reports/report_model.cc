@@ -48,6 +48,12 @@ std::optional<PossibleGap> GapOf(const ReportModel& report) {
   return gap;
 }
 
+Latency FindingsBasis(const ReportModel& report) {
+  if (!report.run) return Latency(0);
+  const Latency profiled = report.waterfall ? report.waterfall->measured - report.waterfall->scatter : Latency(0);
+  return std::max(report.run->latency, profiled);
+}
+
 std::string DataAsOf(const ReportModel& report) {
   return report.data_as_of.empty() ? "No measurements" : "Data of " + report.data_as_of;
 }

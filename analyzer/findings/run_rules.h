@@ -24,6 +24,8 @@ std::optional<Finding> SerialBranches(const RunFacts& facts);
 std::optional<Finding> WiderArithmetic(const RunFacts& facts);
 // Those of its rows; none where it says nothing.
 LayerClaims LayersInWiderArithmetic(const RunFacts& facts);
+// Whether a row of a model on 8 bits was computed in wider arithmetic: that rule tells all that such a row loses.
+bool IsQuantizedInFloat(const RunFacts& facts, std::size_t row);
 // Products that Tensor Cores could run, and do not.
 std::optional<Finding> TensorCoresUnused(const RunFacts& facts);
 // The device idle between layers, or a framework's own time around them.

@@ -126,7 +126,7 @@ std::vector<Finding> SlowerAlgorithms(const RunFacts& facts, const LayerClaims& 
   std::map<std::string, Family> families;
   for (const GapPart& part : step->parts) {
     const std::size_t r = part.rows.front();
-    if (std::ranges::find(taken, r) != taken.end()) continue;
+    if (std::ranges::find(taken, r) != taken.end() || IsQuantizedInFloat(facts, r)) continue;
     const ComparedRow& row = facts.waterfall.rows[r];
     // What needs no work has no algorithm, nor have If, Loop and Scan.
     if (NeedsNoWork(facts, row) || !facts.graph.layer(MainLayer(facts.graph, row.layers)).bodies.empty()) continue;

@@ -26,11 +26,20 @@ WiderRows Find(const RunFacts& facts) {
     found.gain += part.latency;
     found.rows.push_back(r);
   }
+  // A quantized model's layers are computed wide between conversions, which no other kernel spares them: all that they
+  // take above their best on 8 bits has one cause.
+  if (const GapStep* slower = facts.waterfall.Find(GapCause::kAlgorithmRegret);
+      slower != nullptr && facts.bracket.contract == NumericContract::kInt8) {
+    for (const GapPart& part : slower->parts) {
+      const std::size_t r = part.rows.front();
+      if (!IsQuantizedInFloat(facts, r) || std::ranges::find(taken, r) != taken.end()) continue;
+      found.gain += part.latency;
+      if (std::ranges::find(found.rows, r) == found.rows.end()) found.rows.push_back(r);
+    }
+  }
   if (!IsWorthTelling(facts, found.gain)) found = {};
   return found;
 }
-
-bool IsOnEightBits(NumericContract contract) { return contract == NumericContract::kInt8; }
 
 // Of a quantized model it is the exporter who decides, not the engine alone.
 Finding OfQuantized(const RunFacts& facts, const std::vector<std::size_t>& rows, Latency measured, Finding finding) {
@@ -61,6 +70,11 @@ Finding OfQuantized(const RunFacts& facts, const std::vector<std::size_t>& rows,
 
 }  // namespace
 
+bool IsQuantizedInFloat(const RunFacts& facts, std::size_t row) {
+  return facts.bracket.contract == NumericContract::kInt8 && row < facts.waterfall.is_wider.size() &&
+         facts.waterfall.is_wider[row];
+}
+
 LayerClaims LayersInWiderArithmetic(const RunFacts& facts) {
   LayerClaims claims(facts.run.layers.size());
   for (const std::size_t r : Find(facts).rows) claims.Take(facts.waterfall.rows[r].engine_layers);
@@ -82,7 +96,7 @@ std::optional<Finding> WiderArithmetic(const RunFacts& facts) {
         if (tensor.dtype.starts_with("f") || tensor.dtype.starts_with("bf")) types.insert(tensor.dtype);
   }
   finding.cases = LargestCases(facts, rows, 5);
-  if (IsOnEightBits(facts.bracket.contract)) return OfQuantized(facts, rows, measured, std::move(finding));
+  if (facts.bracket.contract == NumericContract::kInt8) return OfQuantized(facts, rows, measured, std::move(finding));
   for (const FindingCase& one : finding.cases) finding.layers.push_back(one.layer);
   finding.evidence =
       std::to_string(rows.size()) + (rows.size() == 1 ? " row computes" : " rows compute") + " in wider arithmetic";

@@ -319,6 +319,17 @@ TEST(WiderPrecisionFinding, OfAQuantizedModelNamesWhatRunsOnDequantizedValues) {
   EXPECT_EQ(finding->cases[0].best, Latency(20));
   EXPECT_THAT(finding->evidence, HasSubstr("1 of the 2 convolutions and products among them: 100 µs, 80.0 µs more"));
   EXPECT_THAT(finding->action, HasSubstr("a quantized output of its own"));
+
+  // What the row loses to conversions shows as a slower kernel of wide arithmetic too: it is the same cause, told once.
+  ASSERT_EQ(quantized.waterfall.steps.front().cause, GapCause::kPrecision);
+  GapStep slower{GapCause::kAlgorithmRegret, Latency(30), quantized.waterfall.steps.front().parts};
+  slower.parts.front().latency = Latency(30);
+  quantized.waterfall.steps.front().latency -= Latency(30);
+  quantized.waterfall.steps.front().parts.front().latency -= Latency(30);
+  quantized.waterfall.steps.insert(quantized.waterfall.steps.begin(), slower);
+  const std::vector<Finding> split = FindingsOf(RunFacts{quantized.graph, quantized.bracket, run, quantized.waterfall});
+  EXPECT_NEAR(Of(split, "quantized-layers-in-float")->gain.count(), 80, 1e-9);
+  EXPECT_FALSE(Of(split, "slower-algorithm"));
 }
 
 // Two runs of Branches: each layer of the second as many times as long as the first's.

@@ -231,6 +231,10 @@ struct PossibleGap {
 };
 std::optional<PossibleGap> GapOf(const ReportModel& report);
 
+// What the findings' gains are of: the run, or its layers under the profiler where those took longer; none without a
+// run.
+Latency FindingsBasis(const ReportModel& report);
+
 // "Data of 2026-11-21T10:47:44Z", or that there are none.
 std::string DataAsOf(const ReportModel& report);
 
