@@ -96,8 +96,9 @@ std::string FirstChangeHtml(const ReportModel& report) {
   html.Open("p", {{"class", "first-change"}}).Element("strong", "Change first: " + TitleOf(first)).Text(": ");
   html.Text(first.action + ". ").Element("strong", "It wins " + GainText(first));
   if (const Latency basis = FindingsBasis(report); basis.count() > 0)
-    html.Text(fmt::format(", {} of the time {}", PercentText(first.gain / basis),
-                          basis > report.run->latency * 1.1 ? "under the profiler" : "now"));
+    html.Text(fmt::format(
+        ", {} of the time {}", PercentText(first.gain / basis),
+        basis > report.run->latency && report.waterfall->DisagreesWithItself() ? "under the profiler" : "now"));
   html.Text(". ").Element("a", {{"href", "#finding-1"}}, "Why, and what else").Close();
   return html.Take();
 }

@@ -123,7 +123,9 @@ std::string ActionForFloatLayers(const RunProfile& run, const QuantizedWork& wor
     return "set graph_optimization_level to ORT_ENABLE_ALL" +
            (told ? " (it was " + std::string(Name(*told)) + ")" : std::string(", unless it was so")) +
            ": from extended on a layer between DequantizeLinear and QuantizeLinear becomes one on 8 bits";
-  if (run.framework == "onnxruntime" && 2 * work.of_mixed_types > work.in_float.count())
+  // Of a provider that runs others on 8 bits: one without such kernels is helped by no type.
+  const bool has_kernels = work.in_integers.count() > 0;
+  if (run.framework == "onnxruntime" && has_kernels && 2 * work.of_mixed_types > work.in_float.count())
     return "quantize activations to unsigned 8 bits throughout (QuantType.QUInt8; weights stay signed): the provider "
            "runs a layer on 8 bits only where it reads and writes one type, and of signed activations it turns only a "
            "part into unsigned ones by itself";

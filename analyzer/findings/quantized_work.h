@@ -31,7 +31,7 @@ struct QuantizedWork {
 // Of these layers, indices into RunProfile::layers.
 QuantizedWork QuantizedWorkOf(const RunProfile& run, const std::vector<std::size_t>& layers);
 
-// "20 of them read s8 and write u8"; empty where none mixes types.
+// "20 of them stand between ... and read signed 8 bits where they write unsigned ones"; empty where none mixes types.
 std::string MixedTypesText(const QuantizedWork& work);
 
 // What brings layers from floating point to 8 bits.

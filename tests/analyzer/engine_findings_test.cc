@@ -10,6 +10,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 ProfiledLayer Layer(std::string name, std::string op, double microseconds, std::vector<std::string> inputs = {},
                     std::vector<std::string> outputs = {}) {
@@ -90,6 +91,11 @@ TEST(QuantizedInFloatFinding, ActivationsOfTwoTypesAreTheCauseWhereTheyAre) {
   ASSERT_TRUE(mixed);
   EXPECT_THAT(mixed->evidence, HasSubstr("1 of them stand between DequantizeLinear and QuantizeLinear"));
   EXPECT_THAT(mixed->action, HasSubstr("unsigned 8 bits throughout"));
+  RunProfile without = run_of("s8", "u8");
+  without.settings = {{"graph_optimization_level", "all"}};
+  without.layers.front().op = "Relu";
+  EXPECT_THAT(FindingOf(without, "quantized-layers-in-float")->action, Not(HasSubstr("unsigned 8 bits throughout")))
+      << "a provider without kernels on 8 bits";
   const std::optional<Finding> alike = FindingOf(run_of("u8", "u8"), "quantized-layers-in-float");
   ASSERT_TRUE(alike);
   EXPECT_THAT(alike->action, HasSubstr("stand between DequantizeLinear and QuantizeLinear already"));
