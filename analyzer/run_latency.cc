@@ -4,6 +4,7 @@ namespace infimum {
 
 std::vector<Repetition> RepetitionsOf(const RunProfile& run) {
   std::vector<Repetition> repetitions;
+  if (!run.noisy.empty()) return repetitions;
   for (const RunRepetition& repetition : run.end_to_end)
     if (!repetition.samples.empty()) repetitions.push_back(Summarize(repetition.samples));
   return repetitions;

@@ -76,6 +76,7 @@ std::string FormatRunDetails(const RunProfile& run) {
     if (!layer.algorithm.empty()) json["algorithm"] = layer.algorithm;
     if (!layer.serves.empty()) json["serves"] = layer.serves;
   }
+  if (!run.noisy.empty()) details["noisy"] = run.noisy;
   if (!run.profiled.empty()) details["profiled_us"] = Microseconds(run.profiled);
   if (run.idle) {
     details["idle_us"] = {run.idle->host.count(), run.idle->launch.count(), run.idle->queued.count(),
@@ -85,6 +86,7 @@ std::string FormatRunDetails(const RunProfile& run) {
 }
 
 std::optional<RunSummary> SummaryOf(const RunProfile& run) {
+  if (!run.noisy.empty()) return std::nullopt;
   std::vector<Repetition> repetitions;
   for (const RunRepetition& repetition : run.end_to_end)
     if (!repetition.samples.empty()) repetitions.push_back(Summarize(repetition.samples));
@@ -99,6 +101,7 @@ Status ParseRunDetails(std::string_view text, RunProfile& run) {
     run.settings = details.at("settings").get<std::map<std::string, std::string>>();
     run.warnings = details.at("warnings").get<std::vector<std::string>>();
     for (const Json& samples : details.at("end_to_end")) run.end_to_end.push_back({Latencies(samples)});
+    run.noisy = details.value("noisy", "");
     for (const Json& json : details.at("layers")) {
       ProfiledLayer layer;
       layer.name = json.at("name").get<std::string>();

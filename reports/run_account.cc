@@ -26,6 +26,8 @@ std::string HeadlineOf(const ModelAccount& account, const RunAccount& run, doubl
   if (aligned < kHardly) {
     // Of another model, or other dimensions, no multiple of this one's bound means anything.
     text += fmt::format("; only {} of its layers' time could be matched with this model", PercentText(aligned));
+  } else if (!run.noisy.empty()) {
+    text += fmt::format("; it is noisy, and no multiple of a bound: {}", run.noisy);
   } else if (run.gap()) {
     text += fmt::format(", {:.2f} times the bound of {}", *run.gap(), FormatLatency(*waterfall.bound));
   } else if (waterfall.floor.count() > 0) {
@@ -69,6 +71,7 @@ Json RunJson(const RunAccount& run, const NodeColumn& column) {
           {"framework", run.framework},
           {"device", run.device},
           {"conditions", run.conditions},
+          {"noisy", run.noisy.empty() ? Json(nullptr) : Json(run.noisy)},
           {"measured_us", run.waterfall.measured.count()},
           {"measured_by", Name(run.waterfall.measured_by)},
           {"bound_us", MicrosecondsOrNull(run.waterfall.bound)},

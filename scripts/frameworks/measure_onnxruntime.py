@@ -41,7 +41,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--device", choices=sorted(PROVIDERS), default="cpu")
     parser.add_argument("--contract", default="", help="tf32 allows it on a GPU; else the model's own types decide")
-    parser.add_argument("--cores", default="", help="cores to run on, such as 0 or 0,1 (default: the first ones)")
+    parser.add_argument("--cores", default="", help="cores to run on, such as 0 or 0,1 (default: quiet ones)")
     parser.add_argument("--repetitions", type=int, default=3, help="processes for the end-to-end samples")
     parser.add_argument("--seconds", type=float, default=4.0, help="sampling time of each process")
     parser.add_argument("--profiled-inferences", type=int, default=0, help="0: as many as fit into --seconds")
@@ -51,6 +51,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--work-directory", type=Path, help="for the profile (default: beside the output)")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--child", choices=["sample", "profile"], help=argparse.SUPPRESS)
+    parser.add_argument("--patience", type=float, default=0.0, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
@@ -115,18 +116,23 @@ def run_child(arguments: argparse.Namespace, work_directory: Path) -> dict[str, 
     session = make_session(arguments, prefix if profiles else None, str(optimized) if profiles else None)
     feeds = model_values.random_inputs(session.get_inputs(), arguments.model, dims, arguments.seed)
     timed = timed_inference(session, feeds, arguments.device)
+    # On a GPU the host's thread waits, in whatever way the provider likes.
+    core_time = sampling.CoreTime(arguments.threads if arguments.device == "cpu" else 2)
+    movable = None if arguments.cores else cores
     if not profiles:
         sampling.warm_up(timed, arguments.seconds)
-        return {"samples_us": sampling.sample(timed, arguments.seconds), "cores": cores}
+        return sampling.sample(timed, arguments.seconds, core_time, arguments.patience, cores=movable).answer()
     nodes = model_values.describe_nodes(optimized)
     optimized.unlink(missing_ok=True)
     most = arguments.profiled_inferences or MOST_PROFILED_INFERENCES
     most = max(sampling.LEAST_SAMPLES, min(most, MOST_PROFILED_NODES // max(len(nodes), 1)))
-    times = sampling.warm_up(timed, arguments.seconds, most) + sampling.sample(timed, arguments.seconds, most)
+    warm = sampling.warm_up(timed, arguments.seconds, most)
+    samples = sampling.sample(timed, arguments.seconds, core_time, most=most, cores=movable)
     profile = session.end_profiling()
-    # Those that the reader of the profile takes the layers' times from.
-    dropped = max(1, len(times) // 5) if len(times) > 2 else 0
-    return {"profile": str(Path(profile).resolve()), "engine_nodes": nodes, "profiled_us": times[dropped:]}
+    # Those that the reader of the profile takes the layers' times from, and of them those that count.
+    dropped = max(0, max(1, (len(warm) + len(samples.every)) // 5) - len(warm))
+    counted = [time for time, share in zip(samples.every[dropped:], samples.shares[dropped:]) if share >= sampling.COUNTS]
+    return {"profile": str(Path(profile).resolve()), "engine_nodes": nodes, "profiled_us": counted}
 
 
 def main() -> None:
@@ -150,12 +156,13 @@ def main() -> None:
             "pip install onnxruntime-gpu"
         )
 
-    end_to_end: list[dict[str, Any]] = []
     stages = arguments.repetitions + (arguments.device == "cpu")
-    for repetition in range(arguments.repetitions):
+
+    def call(repetition: int, patience: float) -> dict[str, Any]:
         sampling.progress(repetition, stages, f"process {repetition + 1} of {arguments.repetitions}, no profiler")
-        answer = sampling.call_child("ONNX Runtime", "sample", work_directory, 1)
-        end_to_end.append({"samples_us": answer["samples_us"]})
+        return sampling.call_child("ONNX Runtime", "sample", work_directory, 1, "--patience", str(patience))
+
+    end_to_end, noisy = sampling.in_processes(arguments.repetitions, arguments.seconds, call)
     profiled: dict[str, Any] = {}
     warnings: list[str] = []
     if arguments.device == "cpu":
@@ -182,6 +189,7 @@ def main() -> None:
             "warm_up": sampling.describe_warm_up(arguments.seconds),
         },
         "end_to_end": end_to_end,
+        "noisy": noisy,
         **profiled,
         "warnings": warnings,
     }

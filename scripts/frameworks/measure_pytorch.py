@@ -51,7 +51,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--contract", default="strict-f32", help="f16 and bf16 convert the module; tf32 allows it on a GPU")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--cores", default="", help="cores to run on, such as 0 or 0,1 (default: the first ones)")
+    parser.add_argument("--cores", default="", help="cores to run on, such as 0 or 0,1 (default: quiet ones)")
     parser.add_argument("--repetitions", type=int, default=3, help="processes for the end-to-end samples")
     parser.add_argument("--one-process", action="store_true", help="all repetitions in one process, and none with the profiler")
     parser.add_argument("--seconds", type=float, default=4.0, help="sampling time of each process")
@@ -61,6 +61,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--work-directory", type=Path, help="for the trace (default: beside the output)")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--child", choices=["sample", "profile"], help=argparse.SUPPRESS)
+    parser.add_argument("--patience", type=float, default=0.0, help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
@@ -306,8 +307,8 @@ def name_modules(module: Any) -> list[Any]:
 def run_child(arguments: argparse.Namespace, work_directory: Path) -> dict[str, Any]:
     import torch
 
-    if arguments.device == "cpu":
-        sampling.pin(arguments.cores, arguments.threads)
+    on_host = arguments.device == "cpu"  # else a GPU's events take the time, and the host does not matter
+    cores = sampling.pin(arguments.cores, arguments.threads) if on_host else []
     with torch.inference_mode():
         module, inputs, first = prepare(arguments)
         if arguments.child == "profile":
@@ -321,9 +322,11 @@ def run_child(arguments: argparse.Namespace, work_directory: Path) -> dict[str, 
         timed = timed_by_events(infer) if arguments.device == "cuda" else sampling.timed_on_host(infer)
         sampling.warm_up(timed, arguments.seconds)
         count = arguments.repetitions if arguments.one_process else 1
-        repetitions = [{"samples_us": sampling.sample(timed, arguments.seconds)} for _ in range(count)]
+        core_time = sampling.CoreTime(arguments.threads) if on_host else None
+        movable = cores if on_host and not arguments.cores else None
+        samples = [sampling.sample(timed, arguments.seconds, core_time, arguments.patience, cores=movable).answer() for _ in range(count)]
     gpu = torch.cuda.get_device_name() if arguments.device == "cuda" else ""
-    return {"end_to_end": repetitions, "warnings": warnings, "first_s": first, "gpu": gpu}
+    return {"samples": samples, "warnings": warnings, "first_s": first, "gpu": gpu}
 
 
 def main() -> None:
@@ -349,12 +352,17 @@ def main() -> None:
 
     processes = 1 if arguments.one_process else arguments.repetitions
     profiles = arguments.mode != "cuda-graph" and not arguments.one_process
-    end_to_end: list[dict[str, Any]] = []
     answer: dict[str, Any] = {}
-    for process in range(processes):
-        sampling.progress(process, processes + profiles, f"process {process + 1} of {processes}, no profiler")
-        answer = sampling.call_child("PyTorch", "sample", work_directory, arguments.threads)
-        end_to_end += answer["end_to_end"]
+
+    def call(repetition: int, patience: float) -> dict[str, Any]:
+        nonlocal answer
+        if not arguments.one_process or not answer:
+            sampling.progress(repetition, processes + profiles, f"process {repetition + 1} of {processes}, no profiler")
+            answer = sampling.call_child("PyTorch", "sample", work_directory, arguments.threads, "--patience", str(patience))
+        samples: dict[str, Any] = answer["samples"][repetition if arguments.one_process else 0]
+        return samples
+
+    end_to_end, noisy = sampling.in_processes(arguments.repetitions, arguments.seconds, call)
     settings = {
         "device": arguments.device,
         "mode": arguments.mode,
@@ -384,6 +392,7 @@ def main() -> None:
         "contract": arguments.contract,
         "settings": settings,
         "end_to_end": end_to_end,
+        "noisy": noisy,
         **profiled,
         "warnings": answer["warnings"] + profiled.get("warnings", []),
     }

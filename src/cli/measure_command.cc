@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "infimum/analyzer/bracket.h"
+#include "infimum/analyzer/run_latency.h"
 #include "infimum/base/utf8.h"
 #include "infimum/db/store.h"
 #include "infimum/ingest/run_file.h"
@@ -98,18 +99,25 @@ Result<int> RunMeasure(const MeasureOptions& options) {
       store->ImportModel(DescribeModel(std::filesystem::path(options.model).stem().string(), graph, framework.dims)));
   if (!options.output.empty()) INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, FormatRun(run)));
 
-  std::vector<Repetition> repetitions;
-  for (const RunRepetition& repetition : run.end_to_end) repetitions.push_back(Summarize(repetition.samples));
-  const Latency end_to_end = PointValue(repetitions);
+  const std::string kept =
+      fmt::format("{} kept in {}", count.added == 1 ? "run" : "known run", ShownAddress(options.database));
+  const std::optional<Latency> time = EndToEndOf(run);
+  if (!time) {
+    talk.Warn("the run is noisy, and no bound will be held against it: measure again while the machine is quiet");
+    if (options.output == "-") return kDone;
+    INFIMUM_RETURN_IF_ERROR(
+        WriteOutput("-", fmt::format("{} {}: noisy, {}; {}\n", Printable(run.framework),
+                                     Printable(run.framework_version), Printable(run.noisy), kept)));
+    return kDone;
+  }
+  const Latency end_to_end = *time;
   WarnOfNoise(run, end_to_end, talk);
   if (options.output != "-") {
     INFIMUM_RETURN_IF_ERROR(WriteOutput(
-        "-",
-        fmt::format(
-            "{} {}: {:.3f} ms (smallest of {} process medians, {} thread{}, {} layer{} profiled, {} kept in {}){}\n",
-            Printable(run.framework), Printable(run.framework_version), end_to_end.count() / 1000.0, repetitions.size(),
-            framework.threads, framework.threads == 1 ? "" : "s", run.layers.size(), run.layers.size() == 1 ? "" : "s",
-            count.added == 1 ? "run" : "known run", ShownAddress(options.database), ProfiledText(run, end_to_end))));
+        "-", fmt::format("{} {}: {:.3f} ms (smallest of {} process medians, {} thread{}, {} layer{} profiled, {}){}\n",
+                         Printable(run.framework), Printable(run.framework_version), end_to_end.count() / 1000.0,
+                         run.end_to_end.size(), framework.threads, framework.threads == 1 ? "" : "s", run.layers.size(),
+                         run.layers.size() == 1 ? "" : "s", kept, ProfiledText(run, end_to_end))));
   }
   return kDone;
 }

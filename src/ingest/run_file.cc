@@ -158,6 +158,7 @@ Result<RunProfile> ReadDocument(const Json& document) {
     INFIMUM_ASSIGN_OR_RETURN(repetition.samples, ingest::LatenciesField(json, "samples_us"));
     if (!repetition.samples.empty()) run.end_to_end.push_back(std::move(repetition));
   }
+  INFIMUM_ASSIGN_OR_RETURN(run.noisy, ingest::TextField(document, "noisy"));
   if (run.framework.empty()) return Error{"'framework' is missing"};
   if (run.end_to_end.empty()) return Error{"'end_to_end' has no samples"};
   INFIMUM_ASSIGN_OR_RETURN(const Json* const layers, ListField(document, "layers"));
@@ -198,6 +199,7 @@ std::string FormatRun(const RunProfile& run) {
   for (const RunRepetition& repetition : run.end_to_end) {
     document["end_to_end"].push_back({{"samples_us", Microseconds(repetition.samples)}});
   }
+  if (!run.noisy.empty()) document["noisy"] = run.noisy;
   if (!run.profiled.empty()) document["profiled_us"] = Microseconds(run.profiled);
   if (run.idle) {
     document["idle"] = {{"host_us", run.idle->host.count()},

@@ -348,6 +348,7 @@ ModelAccount AccountOf(const RunComparison& comparison, const RunComparisonOptio
                        (compared.threads_are_assumed ? " assumed, " : ", ") + run.conditions;
     const ComparedModel& model = comparison.models[compared.model];
     if (!model.dims.empty()) run.conditions += ", " + DimsText(model.dims);
+    run.noisy = compared.run.noisy;
     run.waterfall = compared.waterfall;
     run.findings = compared.findings;
     run.inversions = compared.bracket.inversions;

@@ -77,6 +77,7 @@ int NarrowestRead(const RunProfile& run) {
 // Why the gap cannot be judged; nothing where it can.
 std::optional<std::string> GapObstacle(const ComparedRun& compared) {
   const Waterfall& waterfall = compared.waterfall;
+  if (!compared.run.noisy.empty()) return "the run is noisy: " + compared.run.noisy;
   if (!waterfall.bound || waterfall.bound->count() <= 0)
     return "--max-gap needs a bound, and there is none" + (compared.lacking.empty() ? "" : ": " + compared.lacking);
   if (compared.bracket.coverage.Lacking() > kMostMissing)
@@ -150,6 +151,8 @@ Gate BaselineGate(const JudgedRun& judged, const JudgedRun& before, double thres
     return not_judged(
         fmt::format("--baseline needs a run of the same, and against {} it {}; measure that again like this",
                     before.name, fmt::join(differences, ", ")));
+  for (const JudgedRun* run : {&judged, &before})
+    if (!run->run.noisy.empty()) return not_judged(fmt::format("{} is noisy: {}", run->name, run->run.noisy));
   const Level levels[] = {{"end to end", RepetitionsOf(judged.run), RepetitionsOf(before.run)},
                           {"under the profiler", Profiled(judged.run), Profiled(before.run)}};
   // Whoever timed both runs end to end asks about that, and about nothing else.

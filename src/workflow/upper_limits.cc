@@ -20,6 +20,7 @@ Result<std::optional<RunProfile>> FastestRun(Store& store, const std::string& mo
                                              const Dims& dims, const std::string& framework) {
   INFIMUM_ASSIGN_OR_RETURN(std::vector<RunProfile> runs,
                            store.FindRuns(model_sha256, selection.device, dims, selection.threads, framework));
+  std::erase_if(runs, [](const RunProfile& run) { return !run.noisy.empty(); });
   if (runs.empty()) return std::optional<RunProfile>();
   std::size_t fastest = 0;
   std::optional<Latency> least = EndToEndOf(runs[0]);

@@ -62,6 +62,37 @@ TEST_F(CompareGates, EndWithThreeWhereOneDoesNotHold) {
   EXPECT_EQ(gate["held"], false);
 }
 
+TEST_F(CompareGates, ANoisyRunIsNoTimeAndNoBaseline) {
+  const std::string reason = "only 3 of 812 inferences had their cores";
+  const std::string noisy = WriteRun("noisy.json", "", 0, 9000, {0, 0, 0}, {{"noisy", reason}});
+  const std::string quiet = WriteRun("quiet.json", "", 0, 0);
+  ExpectNotJudged(Compare({"--run", noisy, "--max-gap", "100"}), "the run is noisy: " + reason);
+  ExpectNotJudged(Compare({"--run", noisy, "--baseline", quiet}), "noisy.json is noisy: " + reason);
+  ExpectNotJudged(Compare({"--run", quiet, "--baseline", noisy}), "noisy.json is noisy: " + reason);
+  const Ended shown = Compare({"--run", noisy});
+  EXPECT_EQ(shown.exit_code, 0) << shown.errors;
+  const std::string headline = shown.output.substr(0, shown.output.find("\n\n"));
+  EXPECT_THAT(headline, HasSubstr("it is noisy"));
+  EXPECT_THAT(headline, Not(HasSubstr("times the bound")));
+}
+
+TEST_F(CompareGates, ANoisyRunMakesNoHeadlineOfAReport) {
+  const std::string sha =
+      Json::parse(program_.Infimum({"inspect", model_, "--format", "json"}).output)["model"]["sha256"];
+  const Json patch = {{"model_sha256", sha}, {"framework", "onnxruntime"}, {"device", bound_["device"]}};
+  Json noisy = patch;
+  noisy["noisy"] = "other programs ran";
+  const auto headline = [&](const Json& told) -> std::string {
+    const Ended imported = program_.Infimum({"import", WriteRun("run.json", "", 0, 9e6, {0, 0, 0}, told)});
+    EXPECT_EQ(imported.exit_code, 0) << imported.errors;
+    const Ended report = program_.Infimum({"report", model_, "--backend", "fake", "-o", "r.json"});
+    EXPECT_EQ(report.exit_code, 0) << report.errors;
+    return Json::parse(program_.Read("r.json"))["headline"];
+  };
+  EXPECT_THAT(headline(noisy), Not(HasSubstr("onnxruntime")));
+  EXPECT_THAT(headline(patch), HasSubstr("onnxruntime")) << "the same run on a quiet machine";
+}
+
 TEST_F(CompareGates, WithoutABoundNothingIsJudgedAndTheReasonIsTheRightOne) {
   const std::string run = WriteRun("r.json", "", 0, 0, {0, 0, 0}, {{"model_sha256", std::string(64, '0')}});
   EXPECT_EQ(program_.Infimum({"compare", "--run", run, "--max-gap", "1.5"}).exit_code, 2);

@@ -284,6 +284,16 @@ TEST_P(StoreTest, WhatAProfileTellsOfItsLayersIsKept) {
   EXPECT_EQ((*found)->idle, run.idle);
 }
 
+TEST_P(StoreTest, ANoisyRunIsKeptWithItsReasonAndWithoutATime) {
+  RunProfile noisy = MakeRun();
+  noisy.noisy = "other programs ran on its cores";
+  ASSERT_TRUE(store_->ImportRun(noisy).ok());
+  const auto found = store_->FindRun("ab12", MakeDevice().Key(), MakeRun().dims, 1, "onnxruntime");
+  ASSERT_TRUE(found.ok() && found->has_value());
+  EXPECT_EQ((*found)->noisy, noisy.noisy);
+  EXPECT_EQ((*found)->end_to_end[0].samples, noisy.end_to_end[0].samples);
+}
+
 TEST_P(StoreTest, RunsOfOneModelAreAllFoundTheNewestFirst) {
   RunProfile faster = MakeRun();
   faster.end_to_end[0].samples = {Latency(7)};

@@ -36,6 +36,7 @@ RunProfile MakeRun() {
   run.layers[0].output_tensors = {{"f16", {}, ""}};
   run.layers[0].algorithm = "sm80_xmma";
   run.layers[0].serves = "conv2";
+  run.noisy = "other programs ran on its cores";
   run.profiled = {Latency(110), Latency(1.0 / 7)};
   run.idle = DeviceIdle{Latency(3), Latency(0.5), Latency(0), Latency(2.25)};
   run.warnings = {"first", "second"};
@@ -68,6 +69,7 @@ TEST(RunFile, ReadingAFormattedRunGivesItBack) {
   EXPECT_EQ(read->layers[0].output_tensors, run.layers[0].output_tensors);
   EXPECT_EQ(read->layers[0].algorithm, "sm80_xmma");
   EXPECT_EQ(read->layers[0].serves, "conv2");
+  EXPECT_EQ(read->noisy, run.noisy);
   EXPECT_EQ(read->profiled, run.profiled);
   EXPECT_EQ(read->idle, run.idle);
 }

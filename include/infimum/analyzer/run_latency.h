@@ -9,10 +9,10 @@
 
 namespace infimum {
 
-// Of the end-to-end samples, one for each process that has any.
+// Of the end-to-end samples, one for each process that has any; of a noisy run none.
 std::vector<Repetition> RepetitionsOf(const RunProfile& run);
 
-// T, the point value of those; absent without samples.
+// T, the point value of those; absent without.
 std::optional<Latency> EndToEndOf(const RunProfile& run);
 
 }  // namespace infimum

@@ -63,6 +63,8 @@ struct RunProfile {
   std::string device;                           // DeviceId text, of where it ran
   std::map<std::string, std::string> settings;  // "graph_optimization_level": "all"
   std::vector<RunRepetition> end_to_end;
+  // Why `end_to_end` is no time of the program, as where other programs ran on its cores; empty: it is one.
+  std::string noisy = {};
   std::vector<ProfiledLayer> layers;
   // Of the run under the profiler that the layers' times are from: end to end, one sample for each inference. Its
   // distance from `end_to_end` is what the profiler costs. Empty where it is not told.

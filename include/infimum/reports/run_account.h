@@ -20,6 +20,7 @@ struct RunAccount {
   std::string framework;   // "onnxruntime 1.31.1"
   std::string device;      // "AMD EPYC"
   std::string conditions;  // "1 thread, strict-f32, warm"
+  std::string noisy = {};  // why its end-to-end time is none
   Waterfall waterfall;
   std::vector<Finding> findings;  // the largest gain first
   std::vector<Inversion> inversions;
