@@ -14,7 +14,9 @@ namespace {
 
 constexpr std::size_t kShuffledBlock = 32;
 constexpr double kCandidatesGuess = 5;  // of a workload, until one is listed
-constexpr auto kPeaksTimeLimit = std::chrono::minutes(2);
+constexpr Clock::Duration kPeaksTimeLimit = std::chrono::minutes(2);
+// Preparing a candidate, compiling its kernels, may take so many times the time limit.
+constexpr int kMostPreparing = 10;
 // Past the end of the budget a trial may take so much longer before it is cut.
 constexpr auto kGrace = std::chrono::seconds(1);
 
@@ -66,18 +68,17 @@ class Campaign {
   Status StartWorker() { return tools_.worker.Start(processes_++); }
 
   // One answer. nullopt where the campaign ends (interrupted, or the budget cut the wait short).
-  std::optional<WorkerReply> Ask(const WorkerRequest& request, Clock::Duration time_limit) {
-    const std::optional<Clock::Duration> remaining = budget_.remaining();
-    const bool cut = remaining && *remaining + kGrace < time_limit;
-    WorkerReply reply =
-        tools_.worker.Ask(request, cut ? std::max(*remaining, Clock::Duration(0)) + kGrace : time_limit);
+  std::optional<WorkerReply> Ask(const WorkerRequest& request, TimeLimit limit) {
+    if (const std::optional<Clock::Duration> remaining = budget_.remaining())
+      limit = {limit.answer, std::min(limit.whole, std::max(*remaining, Clock::Duration(0)) + kGrace)};
+    WorkerReply reply = tools_.worker.Ask(request, limit);
     const auto* loss = std::get_if<WorkerLoss>(&reply);
     if (loss == nullptr) return reply;
     if (loss->cause == WorkerLoss::Cause::kInterrupted) {
       summary_.interrupted = true;
       return std::nullopt;
     }
-    if (loss->cause == WorkerLoss::Cause::kTimeLimit && cut) {
+    if (loss->cause == WorkerLoss::Cause::kTimeLimit && budget_.spent()) {
       summary_.budget_spent = true;
       return std::nullopt;
     }
@@ -269,7 +270,7 @@ class Campaign {
     }
     Report(workload);
     const Clock::Duration start = tools_.clock.Now();
-    const std::optional<WorkerReply> reply = Ask(request, options_.time_limit);
+    const std::optional<WorkerReply> reply = Ask(request, {options_.time_limit, kMostPreparing * options_.time_limit});
     if (!reply) return {};
     Trial trial;
     trial.outcome = Outcome::kFailed;

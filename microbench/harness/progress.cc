@@ -15,6 +15,7 @@ namespace {
 constexpr auto kTerminalEvery = std::chrono::milliseconds(200);
 constexpr auto kPlainEvery = std::chrono::seconds(5);
 constexpr auto kJsonEvery = std::chrono::milliseconds(200);
+constexpr auto kAliveEvery = std::chrono::seconds(1);
 constexpr std::size_t kLongestWorkload = 200;  // keeps a JSON line below PIPE_BUF, so that it is one piece
 
 double Seconds(Clock::Duration duration) { return std::chrono::duration<double>(duration).count(); }
@@ -78,7 +79,13 @@ void ProgressDisplay::Update(const CampaignProgress& progress) {
 }
 
 void ProgressDisplay::Tick() {
-  if (last_.expected_trials > 0) Show(clock_.Now());
+  const Clock::Duration now = clock_.Now();
+  if (last_.expected_trials > 0) {
+    Show(now);
+  } else if (options_.descriptor >= 0 && now - last_json_ >= kAliveEvery) {
+    last_json_ = now;
+    SendJson(R"({"event":"alive"})");
+  }
 }
 
 void ProgressDisplay::Show(Clock::Duration now) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "infimum/base/process.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "infimum/results/candidate_list.h"
@@ -270,6 +271,7 @@ class Runner {
 }  // namespace
 
 int RunnerMain(int argc, char** argv, std::string_view name, const BackendFactory& make_backend, RunnerTraits traits) {
+  EnsureStandardStreams();
   if (argc == 3 && argv[1] == kWorkerFlag) return WorkerMain(argv[2], make_backend);
   std::variant<RunnerOptions, EarlyExit> parsed = ParseRunnerOptions(argc, argv, name, traits);
   if (const auto* early = std::get_if<EarlyExit>(&parsed)) {

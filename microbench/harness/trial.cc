@@ -47,6 +47,7 @@ Trial RunPrepared(Backend& backend, const TrialRequest& request, TrialTools tool
   Result<std::unique_ptr<PreparedRun>> prepared = backend.Prepare(*workload, request.candidate, request.contract);
   if (!prepared.ok()) return FailedOrUnsupported(prepared.error());
   PreparedRun& run = **prepared;
+  tools.prepared();
 
   const Result<Latency> first = TimeFirstLaunch(run, backend.clock(), tools.interference);
   if (!first.ok()) return FailedOrUnsupported(first.error());

@@ -5,6 +5,7 @@
 //   // {kSkipped, "one run took 812 ms, more than 10 x the best candidate's 1.24 ms"}
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +44,7 @@ struct Trial {
 struct TrialTools {
   InterferenceProbe& interference;
   CacheFlusher& flusher;
+  std::function<void()> prepared = [] {};  // called before the first launch: what follows is bounded by time
 };
 
 // Never fails as a whole: whatever goes wrong is the trial's outcome and reason.

@@ -1,17 +1,22 @@
 #include "microbench/harness/worker_main.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <fstream>
+#include <mutex>
 #include <new>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "infimum/base/text.h"
@@ -66,10 +71,48 @@ void GuardTheMachine(Bytes most_memory, bool limits_address_space) {
 #endif
 }
 
+// The answers' pipe: two threads write whole lines into it.
+class AnswerPipe {
+ public:
+  Status Write(std::string_view line) {
+    const std::lock_guard lock(mutex_);
+    return WriteAll(kAnswerDescriptor, std::string(line) + '\n');
+  }
+
+ private:
+  std::mutex mutex_;
+};
+
+// Says every five seconds that this process lives, from a thread that keeps off the measured cores where there are
+// others. A hung library stops neither; what does is said in worker_process.h.
+class Heartbeat {
+ public:
+  Heartbeat(AnswerPipe& pipe, const std::vector<int>& measured)
+      : thread_([&pipe, measured](const std::stop_token& stop) { Beat(pipe, measured, stop); }) {}
+
+ private:
+  static void Beat(AnswerPipe& pipe, const std::vector<int>& measured, const std::stop_token& stop) {
+    cpu_set_t others;
+    CPU_ZERO(&others);
+    for (int core = 0; core < CPU_SETSIZE; ++core)
+      if (std::find(measured.begin(), measured.end(), core) == measured.end())
+        CPU_SET(static_cast<std::size_t>(core), &others);
+    sched_setaffinity(0, sizeof others, &others);  // a courtesy: where there is no other core it fails
+    std::mutex mutex;
+    std::condition_variable_any ended;
+    std::unique_lock lock(mutex);
+    while (!ended.wait_for(lock, stop, std::chrono::seconds(5), [&stop] { return stop.stop_requested(); }))
+      if (!pipe.Write(kAliveLine).ok()) return;
+  }
+
+  std::jthread thread_;
+};
+
 }  // namespace
 
-RequestHandler::RequestHandler(BackendOptions options, const BackendFactory& make_backend)
-    : options_(std::move(options)), make_backend_(make_backend) {}
+RequestHandler::RequestHandler(BackendOptions options, const BackendFactory& make_backend,
+                               std::function<void()> prepared)
+    : options_(std::move(options)), make_backend_(make_backend), prepared_(std::move(prepared)) {}
 
 WorkerAnswer RequestHandler::Handle(const WorkerRequest& request) {
   try {
@@ -119,7 +162,7 @@ WorkerAnswer RequestHandler::HandleAll(const WorkerRequest& request) {
     if (!result.ok()) return result.error();
     return *std::move(result);
   }
-  return RunTrial(*backend_, std::get<TrialRequest>(request), TrialTools{*interference_, *flusher_});
+  return RunTrial(*backend_, std::get<TrialRequest>(request), TrialTools{*interference_, *flusher_, prepared_});
 }
 
 int WorkerMain(std::string_view setup, const BackendFactory& make_backend) {
@@ -130,12 +173,15 @@ int WorkerMain(std::string_view setup, const BackendFactory& make_backend) {
     return 2;
   }
   GuardTheMachine(parsed->most_memory, parsed->limits_address_space);
-  RequestHandler handler(parsed->backend, make_backend);
+  AnswerPipe answers;
+  const Heartbeat heartbeat(answers, parsed->backend.cores);
+  RequestHandler handler(parsed->backend, make_backend,
+                         [&answers] { static_cast<void>(answers.Write(kPreparedLine).ok()); });
   std::string rest;
   while (std::optional<std::string> line = ReadLine(kRequestDescriptor, rest)) {
     const Result<WorkerRequest> request = ParseRequest(*line);
     const WorkerAnswer answer = request.ok() ? handler.Handle(*request) : WorkerAnswer(request.error());
-    if (!WriteAll(kAnswerDescriptor, FormatAnswer(answer) + '\n').ok()) return 1;
+    if (!answers.Write(FormatAnswer(answer)).ok()) return 1;
   }
   return 0;
 }

@@ -15,7 +15,9 @@ using BackendFactory = std::function<std::unique_ptr<Backend>(const BackendOptio
 // Answers requests by one backend, which it makes at the first. Also what tests use in one process.
 class RequestHandler {
  public:
-  RequestHandler(BackendOptions options, const BackendFactory& make_backend);
+  // `prepared` is told when a trial's candidate is.
+  RequestHandler(
+      BackendOptions options, const BackendFactory& make_backend, std::function<void()> prepared = [] {});
   WorkerAnswer Handle(const WorkerRequest& request);
 
  private:
@@ -23,6 +25,7 @@ class RequestHandler {
 
   BackendOptions options_;
   const BackendFactory& make_backend_;
+  std::function<void()> prepared_;
   std::unique_ptr<Backend> backend_;
   std::unique_ptr<InterferenceProbe> interference_;
   std::unique_ptr<CacheFlusher> flusher_;

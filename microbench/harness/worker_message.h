@@ -20,6 +20,10 @@
 
 namespace infimum {
 
+// What a worker says unasked, lines of their own: that it lives, and that what it is to run is prepared.
+inline constexpr std::string_view kAliveLine = R"({"sign":"alive"})";
+inline constexpr std::string_view kPreparedLine = R"({"sign":"prepared"})";
+
 struct DescribeRequest {
   friend bool operator==(const DescribeRequest&, const DescribeRequest&) = default;
 };

@@ -25,6 +25,7 @@ namespace infimum {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(100);
+constexpr auto kLongestSilence = std::chrono::seconds(30);
 constexpr std::size_t kKeptErrorText = 2000;
 constexpr std::size_t kLongestAnswer = std::size_t{256} << 20;
 
@@ -74,20 +75,6 @@ std::string_view LastLine(std::string_view text) {
 
 }  // namespace
 
-std::string DescribeExit(int status) {
-  if (WIFSIGNALED(status)) {
-    const int signal = WTERMSIG(status);
-    std::string name = strsignal(signal);
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-    std::string text = "killed by signal " + std::to_string(signal) + " (" + name + ")";
-    // Not by us: that is said elsewhere.
-    if (signal == SIGKILL) text += ", perhaps by the kernel for lack of memory, lower --max-memory";
-    return text;
-  }
-  return "exited with code " + std::to_string(WIFEXITED(status) ? WEXITSTATUS(status) : status);
-}
-
 Status WorkerProcess::Start(std::int64_t process) {
   Stop();
   options_.setup.backend.process = process;
@@ -106,6 +93,7 @@ Status WorkerProcess::Start(std::int64_t process) {
   for (int core : cores) CPU_SET(static_cast<std::size_t>(core), &affinity);
   const int no_input = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
+  memory_kills_.emplace();
   const pid_t supervisor = getpid();
   pid_ = fork();
   if (pid_ == 0) {
@@ -144,18 +132,28 @@ Status WorkerProcess::Start(std::int64_t process) {
   return {};
 }
 
-WorkerReply WorkerProcess::Ask(const WorkerRequest& request, Clock::Duration time_limit) {
+WorkerReply WorkerProcess::Ask(const WorkerRequest& request, TimeLimit limit) {
   if (pid_ < 0) return WorkerLoss{WorkerLoss::Cause::kDied, "no worker runs"};
-  return WaitForAnswer(FormatRequest(request) + '\n', time_limit);
+  return WaitForAnswer(FormatRequest(request) + '\n', limit);
 }
 
-WorkerReply WorkerProcess::WaitForAnswer(std::string_view request, Clock::Duration time_limit) {
+WorkerReply WorkerProcess::WaitForAnswer(std::string_view request, TimeLimit limit) {
   const Clock& clock = SteadyClock();
-  const Clock::Duration end = clock.Now() + time_limit;
-  Clock::Duration next_tick = clock.Now() + kTick;
+  const Clock::Duration start = clock.Now();
+  Clock::Duration next_tick = start + kTick;
+  std::optional<Clock::Duration> prepared;
+  if (limit.answer == limit.whole) prepared = start;
+  const auto processor_time = [this] { return ProcessorTimeOf(pid_); };
+  LifeSigns work(clock, processor_time), life(clock, processor_time);
   while (true) {
     const Clock::Duration now = clock.Now();
-    if (now >= end) return Kill(WorkerLoss::Cause::kTimeLimit, "no answer within " + FormatDuration(time_limit));
+    if (now - start >= limit.whole)
+      return Kill(WorkerLoss::Cause::kTimeLimit, "no answer within " + FormatDuration(limit.whole));
+    if (prepared ? now - *prepared >= limit.answer : work.Silence() >= limit.answer)
+      return Kill(WorkerLoss::Cause::kTimeLimit, "no answer within " + FormatDuration(limit.answer));
+    if (life.Silence() >= kLongestSilence)
+      return Kill(WorkerLoss::Cause::kTimeLimit, "no sign of life for " + FormatDuration(kLongestSilence));
+    const Clock::Duration end = prepared ? std::min(*prepared + limit.answer, start + limit.whole) : next_tick;
     if (now >= next_tick) {
       next_tick = now + kTick;
       options_.tick();
@@ -168,7 +166,8 @@ WorkerReply WorkerProcess::WaitForAnswer(std::string_view request, Clock::Durati
     std::array<pollfd, 4> watched{pollfd{answers_, POLLIN, 0}, pollfd{errors_, POLLIN, 0},
                                   pollfd{options_.interrupt_descriptor, POLLIN, 0},
                                   pollfd{request.empty() ? -1 : requests_, POLLOUT, 0}};
-    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(std::min(next_tick, end) - now);
+    const auto wait =
+        std::chrono::ceil<std::chrono::milliseconds>(std::max(std::min(next_tick, end) - now, Clock::Duration(0)));
     const int ready = poll(watched.data(), watched.size(), static_cast<int>(wait.count()));
     if (ready < 0 && errno != EINTR) return Kill(WorkerLoss::Cause::kDied, std::strerror(errno));
     if (ready <= 0) continue;
@@ -188,9 +187,16 @@ WorkerReply WorkerProcess::WaitForAnswer(std::string_view request, Clock::Durati
     }
     if (watched[0].revents != 0) {
       const bool open = Drain(answers_, answer_text_);
-      if (const std::size_t line_end = answer_text_.find('\n'); line_end != std::string::npos) {
+      std::size_t line_end;
+      while ((line_end = answer_text_.find('\n')) != std::string::npos) {
         const std::string line = answer_text_.substr(0, line_end);
         answer_text_.erase(0, line_end + 1);
+        life.Note();
+        if (line == kAliveLine) continue;
+        if (line == kPreparedLine) {
+          if (!prepared) prepared = clock.Now();
+          continue;
+        }
         Result<WorkerAnswer> answer = ParseAnswer(line);
         if (!answer.ok()) return Kill(WorkerLoss::Cause::kDied, answer.error().message);
         return *std::move(answer);
@@ -237,7 +243,9 @@ WorkerLoss WorkerProcess::Reap() {
   pid_ = -1;
   if (errors_ >= 0) Drain(errors_, error_text_);
   CloseDescriptors();
-  std::string reason = DescribeExit(status);
+  std::string reason = DescribeExit(status, *memory_kills_);
+  // Its own limit ends it in an orderly way, with words of what it was doing.
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) reason += "; a lower --max-memory says of what";
   if (const std::string_view line = LastLine(error_text_); !line.empty()) reason += "; it wrote " + Quoted(line);
   return {WorkerLoss::Cause::kDied, std::move(reason)};
 }

@@ -6,14 +6,17 @@
 //   // WorkerLoss{kDied, "killed by signal 11 (segmentation fault)"}; Start again and go on
 //
 // The child is this very program, started with --worker (worker_setup.h). Its affinity and OpenMP's
-// variables are set before it starts, since libraries read them while they load.
+// variables are set before it starts, since libraries read them while they load. A second thread of it says now and
+// then that it lives; one that does not say so, and uses no processor time, for 30 seconds is lost.
 #pragma once
 
 #include <sys/types.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 
+#include "infimum/base/process.h"
 #include "microbench/harness/worker.h"
 #include "microbench/harness/worker_setup.h"
 
@@ -36,14 +39,14 @@ class WorkerProcess : public Worker {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   Status Start(std::int64_t process) override;
-  WorkerReply Ask(const WorkerRequest& request, Clock::Duration time_limit) override;
+  WorkerReply Ask(const WorkerRequest& request, TimeLimit limit) override;
 
   // Ends the child: in an orderly way if it does so within a second.
   void Stop();
   pid_t pid() const { return pid_; }
 
  private:
-  WorkerReply WaitForAnswer(std::string_view request, Clock::Duration time_limit);
+  WorkerReply WaitForAnswer(std::string_view request, TimeLimit limit);
   bool Drain(int descriptor, std::string& into);
   bool OverMemoryLimit(Bytes* resident) const;
   WorkerLoss Kill(WorkerLoss::Cause cause, std::string reason);
@@ -56,10 +59,8 @@ class WorkerProcess : public Worker {
   int answers_ = -1;
   int errors_ = -1;
   std::string answer_text_;
-  std::string error_text_;  // the end of what the child wrote to stderr
+  std::string error_text_;                        // the end of what the child wrote to stderr
+  std::optional<OutOfMemoryKills> memory_kills_;  // since the child's start
 };
-
-// "killed by signal 11 (segmentation fault)", "exited with code 3", from waitpid's status.
-std::string DescribeExit(int status);
 
 }  // namespace infimum

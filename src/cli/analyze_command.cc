@@ -65,7 +65,7 @@ Result<int> RunAnalyze(const AnalyzeOptions& options) {
     if (!analysis.anonymize || options.report.empty()) summary.report_path = report_path;
     INFIMUM_RETURN_IF_ERROR(WriteOutput("-", Summary(result.report, summary)));
   }
-  return result.interrupted ? kFailed : kDone;
+  return result.interrupted || result.failed ? kFailed : kDone;
 }
 
 }  // namespace

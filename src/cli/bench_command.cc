@@ -13,6 +13,7 @@
 #include "infimum/reports/table.h"
 #include "infimum/workflow/analysis.h"
 #include "infimum/workflow/campaign.h"
+#include "infimum/workflow/interrupt.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
 #include "src/cli/plan_argument.h"
@@ -94,6 +95,7 @@ Result<int> RunBench(const BenchOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
   campaign.origin = {fmt::format("bench {} {}", UtcNow(), getpid()), "infimum bench"};
   campaign.hand_back = true;
+  const InterruptHold hold;  // what it found by then is shown
   INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end, RunCampaign(installation, plan, campaign, *store, talk));
   if (end.budget_spent) talk.Say("the budget is spent before all was measured; a larger --budget reaches the rest");
 
@@ -117,6 +119,7 @@ Result<int> RunBench(const BenchOptions& options) {
       break;
   }
   talk.Say(fmt::format("{} rows added to {}", rows.size(), ShownAddress(options.database)));
+  INFIMUM_RETURN_IF_ERROR(end.failure);
   return end.interrupted ? kFailed : kDone;
 }
 
@@ -133,7 +136,8 @@ void AddBenchCommand(CLI::App& app, Invocation& invocation) {
                                  "pad=1,1,1,1 groups=1 bias=no weights=const'");
   AddPlanArgument(command, options->plan, "what is measured");
   command->add_option("--candidate", options->campaign.candidates, "only this candidate, by name; may be given again")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   AddDatabase(command, options->database);
   AddThreads(command, options->campaign.threads);
   AddBudget(command, options->campaign.budget);

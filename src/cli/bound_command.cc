@@ -96,7 +96,8 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
       ->add_option("--what-if", options->stored.what_ifs,
                    "solve again under an assumption: free:LAYER, floor:op=Softmax, 0.5x:family=matmul, 12us:LAYER; "
                    "contract:bf16, dim:batch=8, cache:cold-weights, layout:channels-last")
-      ->type_name("WHAT");
+      ->type_name("WHAT")
+      ->allow_extra_args(false);
   command->add_flag("--observed", options->stored.observed,
                     "the framework's own layers, from its profiled run, as candidates too");
   AddFormat(command, options->format);

@@ -16,6 +16,7 @@
 #include "infimum/workflow/profile_run.h"
 #include "infimum/workflow/run_comparison.h"
 #include "infimum/workflow/run_gate.h"
+#include "infimum/workflow/talk.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
 
@@ -99,9 +100,9 @@ int ExitCode(const std::vector<Gate>& gates) {
 void SayGates(const CompareOptions& options, const std::vector<Gate>& gates) {
   for (const Gate& gate : gates) {
     if (gate.outcome == GateOutcome::kNotJudged) {
-      fmt::print(stderr, "infimum: error: {}\n", GateText(gate));
+      Complain(GateText(gate));
     } else if (gate.outcome == GateOutcome::kNotHeld && options.format != OutputFormat::kTable) {
-      fmt::print(stderr, "{}\n", GateText(gate));
+      WriteToStandardError(GateText(gate) + "\n");
     }
   }
 }
@@ -146,7 +147,23 @@ Result<int> CompareWithModel(const CompareOptions& options, std::vector<NamedPro
   return ExitCode(account.gates);
 }
 
-Result<int> RunCompare(const CompareOptions& options) {
+// --run takes all that follows, MODEL too where it stands last: a model is told from a profile by its name.
+Result<CompareOptions> WithModelApart(CompareOptions options) {
+  const auto is_model = [](const std::string& file) { return file.ends_with(".onnx"); };
+  const auto model = std::find_if(options.runs.begin(), options.runs.end(), is_model);
+  if (model == options.runs.end()) return options;
+  if (!options.model.empty() || std::find_if(model + 1, options.runs.end(), is_model) != options.runs.end())
+    return Error{fmt::format("--run {}: a model, not a profile; a comparison is about one model, here {}", *model,
+                             options.model.empty() ? "there are several" : options.model)};
+  options.model = *model;
+  options.runs.erase(model);
+  return options;
+}
+
+Result<int> RunCompare(const CompareOptions& given) {
+  const Result<CompareOptions> understood = WithModelApart(given);
+  if (!understood) return UsageError(understood.error().message);
+  const CompareOptions& options = *understood;
   if (options.output.ends_with(".html") || options.output.ends_with(".htm"))
     return UsageError(
         options.output +

@@ -64,7 +64,8 @@ void AddEmitCommand(CLI::App& app, Invocation& invocation) {
   command
       ->add_option("--candidate", options->emit.candidates,
                    "only this candidate, by name; may be given again (default: all that the library offers)")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   command->add_option("-o,--output", options->folder, "folder to make; it must not exist, or be empty")
       ->type_name("DIR")
       ->required();

@@ -3,11 +3,11 @@
 
 #include <memory>
 
-#include "infimum/base/utf8.h"
 #include "infimum/db/store.h"
 #include "infimum/reports/quantity_text.h"
 #include "infimum/workflow/profile_import.h"
 #include "infimum/workflow/store_transfer.h"
+#include "infimum/workflow/talk.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
 
@@ -49,7 +49,7 @@ Result<int> RunImport(const ImportOptions& options) {
     // A bad file is reported and does not stop the others.
     const Result<ImportCount> count = ImportFileOf(file, dims, *store, talk);
     if (!count) {
-      fmt::print(stderr, "infimum: error: {}\n", Printable(count.error().message));
+      Complain(count.error().message);
       failed = true;
       continue;
     }

@@ -1,15 +1,17 @@
 // The command line: parse, call, print. What the commands do stands in src/workflow.
 #include <fmt/format.h>
 
-#include <cstdio>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "infimum/base/process.h"
 #include "infimum/base/text.h"
-#include "infimum/base/utf8.h"
 #include "infimum/workflow/installation.h"
 #include "infimum/workflow/interrupt.h"
+#include "infimum/workflow/talk.h"
 #include "src/cli/command.h"
+#include "src/cli/options.h"
 
 namespace infimum::cli {
 
@@ -21,7 +23,7 @@ CLI::App* NewCommand(CLI::App& app, const std::string& name, const std::string& 
 }
 
 int UsageError(const std::string& message) {
-  fmt::print(stderr, "infimum: error: {}\n", Printable(message));
+  Complain(message);
   return kUsage;
 }
 
@@ -65,6 +67,11 @@ std::string DescribeParseError(const CLI::App& app, const CLI::ParseError& error
   return fmt::format("{}; see {}", message, help);
 }
 
+int Ended(const Status& status) {
+  if (!status) Complain(status.error().message);
+  return status ? kDone : kFailed;
+}
+
 int Main(int argc, char** argv) {
   CLI::App app{
       "infimum: how fast a model could run on a device, how far a framework's run is from that, and where the time is "
@@ -99,29 +106,27 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
-    return app.exit(success);
+    std::ostringstream text;
+    app.exit(success, text, text);
+    return Ended(WriteOutput("-", text.str()));
   } catch (const CLI::ParseError& error) {
-    fmt::print(stderr, "infimum: error: {}\n", Printable(DescribeParseError(app, error)));
-    return kUsage;
+    return UsageError(DescribeParseError(app, error));
   }
 
   WatchForInterrupt();
   const Result<int> code = invocation.run()();
-  if (!code) {
-    fmt::print(stderr, "infimum: error: {}\n", Printable(code.error().message));
-    return kFailed;
-  }
-  return *code;
+  return code ? *code : Ended(code.error());
 }
 
 }  // namespace
 }  // namespace infimum::cli
 
 int main(int argc, char** argv) {
+  infimum::EnsureStandardStreams();
   try {
     return infimum::cli::Main(argc, argv);
   } catch (const std::exception& error) {  // memory ran out, or a library threw where none should
-    fmt::print(stderr, "infimum: error: {}\n", error.what());
+    infimum::Complain(error.what());
     return infimum::cli::kFailed;
   }
 }

@@ -51,7 +51,10 @@ Talk TalkOptions::Make() const {
 }
 
 void AddModel(CLI::App* command, std::string& model) {
-  command->add_option("MODEL", model, "ONNX file; its weights are not loaded")->required();
+  command->add_option("MODEL", model, "ONNX file; its weights are not loaded")
+      ->required()
+      ->check(CLI::Validator(
+          [](const std::string& path) { return std::string(path.empty() ? "the name is empty" : ""); }, ""));
 }
 
 void AddDims(CLI::App* command, DimOptions& dims) {
@@ -63,7 +66,7 @@ void AddDims(CLI::App* command, DimOptions& dims) {
         const auto parsed = DimOptions{{text}}.Parse();
         return parsed ? std::string() : parsed.error().message;
       })
-      ->take_all();
+      ->allow_extra_args(false);  // one value each time: what follows may be MODEL
 }
 
 void AddDatabase(CLI::App* command, std::string& address) {
@@ -97,7 +100,7 @@ void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string
         const std::size_t at = text.find('=');
         return at == std::string::npos || at == 0 ? Quoted(text) + " is not NAME=VALUE" : std::string();
       })
-      ->take_all();
+      ->allow_extra_args(false);
 }
 
 void AddBudget(CLI::App* command, std::chrono::seconds& budget) {

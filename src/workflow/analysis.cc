@@ -126,6 +126,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   selection.contract = under.selected;
   INFIMUM_ASSIGN_OR_RETURN(DevicePeaks peaks, store->Peaks(selection.device));
   const bool new_peaks = !HasPeaks(peaks, selection.threads) && !Interrupted();
+  const InterruptHold hold;  // what is known by then is reported
   if (new_peaks) {
     talk.Say("measuring the device's peaks (bandwidth by cache level, arithmetic by type)");
     INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, *store, talk));
@@ -144,6 +145,13 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
   talk.Say(FirstAnswer(analysis.bracket, plan, options.campaign.budget, std::chrono::steady_clock::now() - start));
 
   std::vector<AnalysisWarning> warnings;
+  // A runner that had to be ended would have to be again.
+  const auto goes_on = [&] { return !analysis.failed && !Interrupted(); };
+  const auto fail = [&](const Error& error) {
+    analysis.failed = true;
+    warnings.push_back({error.message, true});
+    talk.Warn(error.message);
+  };
   if (options.framework != "none") {
     INFIMUM_ASSIGN_OR_RETURN(analysis.run,
                              FastestRun(*store, analysis.graph.sha256, selection, options.dims, options.framework));
@@ -162,21 +170,34 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
       framework.threads = selection.threads;
       framework.contract = MainContract(stored);
       framework.sampling = FrameworkSampling(options.campaign.budget);
+      framework.budget = options.campaign.budget;
       Result<RunProfile> run = MeasureFramework(installation, options.model, framework, talk);
       if (run) {
         run->device = selection.device.text;
         INFIMUM_RETURN_IF_ERROR(store->ImportRun(*run));
+        if (!run->noisy.empty()) {
+          warnings.push_back({fmt::format("The run of {} is noisy and not held against the bound: {}. Measure again "
+                                          "while the machine is quiet",
+                                          options.framework, run->noisy),
+                              true});
+          talk.Warn(warnings.back().text);
+        }
         INFIMUM_ASSIGN_OR_RETURN(analysis.run,
                                  FastestRun(*store, analysis.graph.sha256, selection, options.dims, options.framework));
       } else if (!Interrupted()) {
-        // A missing framework costs the comparison, not the bound.
-        warnings.push_back({run.error().message, true});
-        talk.Warn(run.error().message + "; going on without a framework's run");
+        // A missing framework costs the comparison, not the bound; one that was stuck until the budget was spent costs
+        // both.
+        if (std::chrono::steady_clock::now() - start >= options.campaign.budget) {
+          fail(run.error());
+        } else {
+          warnings.push_back({run.error().message, true});
+          talk.Warn(run.error().message + "; going on without a framework's run");
+        }
       }
     }
   }
 
-  if (!plan.entries.empty() && !Interrupted()) {
+  if (!plan.entries.empty() && goes_on()) {
     CampaignOptions campaign = options.campaign;
     campaign.budget = Left(start, options.campaign.budget - (new_peaks ? kPeaksTime : std::chrono::seconds(0)));
     talk.Say(fmt::format(
@@ -184,9 +205,9 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
         plan.entries.size(), campaign.budget.count()));
     const Result<CampaignEnd> end = RunCampaign(installation, plan, campaign, *store, talk);
     // What was measured before a runner failed is in the store and worth its report.
-    if (!end) {
-      warnings.push_back({end.error().message, true});
-      talk.Warn(end.error().message);
+    const Status measured = end ? end->failure : Status(end.error());
+    if (!measured) {
+      fail(measured.error());
     } else if (end->budget_spent) {
       warnings.push_back({fmt::format("The budget of {} s ended the measuring; the same command again goes on",
                                       options.campaign.budget.count()),
@@ -195,19 +216,16 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     }
   }
   // A few seconds' work beside the campaign's; what is left of a spent budget is one.
-  if (!Interrupted()) {
+  if (goes_on()) {
     CampaignOptions campaign = options.campaign;
     campaign.budget =
         std::max(Left(start, options.campaign.budget), std::min(options.campaign.budget / 8, kTransformsTime));
     const Result<Bracket> timed =
         WithTransformTimes(installation, analysis.graph, *store, selection, {}, campaign, talk);
-    if (!timed && !Interrupted()) {
-      warnings.push_back({timed.error().message, true});
-      talk.Warn(timed.error().message);
-    }
+    if (!timed && !Interrupted()) fail(timed.error());
   }
   // A second look minutes later: a clock that was low at first would make the floor too high.
-  if (new_peaks && !Interrupted()) {
+  if (new_peaks && goes_on()) {
     const Status again = MeasurePeaks(installation, options.campaign, *store, talk);
     if (!again && !Interrupted()) return again.error();
   }

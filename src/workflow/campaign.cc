@@ -9,12 +9,14 @@
 #include "infimum/base/text.h"
 #include "infimum/results/results_journal.h"
 #include "infimum/workflow/child_process.h"
+#include "infimum/workflow/interrupt.h"
 
 namespace infimum {
 namespace {
 
 constexpr std::size_t kRowsPerImport = 256;
 constexpr auto kImportPause = std::chrono::milliseconds(500);
+constexpr auto kLeastPeaksTime = std::chrono::seconds(10);
 
 // Gathers journal lines and puts them into the store in small transactions.
 class RowImporter {
@@ -103,16 +105,21 @@ Result<std::vector<std::string>> RunnerArguments(const Installation& installatio
   return arguments;
 }
 
-// The runner's last line of complaint as our error.
+// Why a runner failed: where it ended by itself, its last line of complaint.
 Error RunnerError(const ProcessEnd& end, const std::string& backend) {
-  std::string last = end.last_errors.empty() ? "ended without a word" : end.last_errors.back();
-  const std::string_view lead = "infimum: error: ";
-  if (const std::size_t at = last.find(lead); at != std::string::npos) last.erase(0, at + lead.size());
+  if (end.given_up || end.exit_code > 128) return Error{fmt::format("the {} runner {}", backend, end.how)};
+  constexpr std::string_view kLead = "infimum: error: ";
+  std::string last = "ended without a word";
+  for (const std::string& line : end.last_errors) {
+    const std::size_t at = line.find(kLead);
+    if (!line.starts_with("{\"event\"")) last = at == line.npos ? line : line.substr(at + kLead.size());
+  }
   return Error{fmt::format("the {} runner failed (exit code {}): {}", backend, end.exit_code, last)};
 }
 
 // What the runner says on standard error: {"event":"progress","done":12,"total":57,"left_s":90}, at last
-// {"event":"end","budget_spent":true}; warnings are passed on, anything else is shown only when verbose.
+// {"event":"end","budget_spent":true}, meanwhile {"event":"alive"}; warnings are passed on, anything else is shown only
+// when verbose.
 class RunnerEvents {
  public:
   explicit RunnerEvents(Talk& talk) : talk_(talk) {}
@@ -123,6 +130,7 @@ class RunnerEvents {
       constexpr std::string_view kWarning = "infimum: warning: ";
       return line.starts_with(kWarning) ? talk_.Warn(line.substr(kWarning.size())) : talk_.Detail(line);
     }
+    if (json["event"] == "alive") return;
     if (json["event"] == "end") {
       budget_spent_ = json.contains("budget_spent") && json["budget_spent"] == true;
       return;
@@ -178,8 +186,10 @@ Result<RunnerDescription> DescribeRunner(const Installation& installation, const
 Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, Store& store, Talk& talk) {
   ProcessRequest request;
   INFIMUM_ASSIGN_OR_RETURN(request.arguments, RunnerArguments(installation, options));
-  request.arguments.insert(request.arguments.end(), {"--peaks", "--quiet"});
+  request.arguments.insert(request.arguments.end(), {"--peaks", "--quiet", "--progress-fd", "2"});
   request.input = Format(Plan{});
+  request.budget = std::max(options.budget, kLeastPeaksTime);
+  const InterruptHold hold;  // rates that were found are kept
   RowImporter importer(store);
   RunnerEvents events(talk);
   INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end,
@@ -204,7 +214,9 @@ Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& pl
   for (const std::string& candidate : options.candidates)
     request.arguments.insert(request.arguments.end(), {"--candidate", candidate});
   request.input = Format(plan);
+  request.budget = options.budget;
 
+  const InterruptHold hold;
   RowImporter importer(store, options.origin, options.hand_back);
   RunnerEvents events(talk);
   Result<ProcessEnd> end = RunProcess(
@@ -215,8 +227,9 @@ Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& pl
   const Status flushed = importer.Flush();
   INFIMUM_RETURN_IF_ERROR(end);
   INFIMUM_RETURN_IF_ERROR(flushed);
-  if (end->exit_code != 0 && !end->interrupted) return RunnerError(*end, options.backend);
-  return CampaignEnd{importer.count(), importer.TakeLatest(), end->interrupted, events.budget_spent()};
+  CampaignEnd campaign{importer.count(), importer.TakeLatest(), end->interrupted, events.budget_spent(), {}};
+  if (end->exit_code != 0 && !end->interrupted) campaign.failure = RunnerError(*end, options.backend);
+  return campaign;
 }
 
 }  // namespace infimum

@@ -45,7 +45,7 @@ Result<CandidateList> AskForCandidates(const Installation& installation, const C
     return *std::move(list);
   }
   const std::string said = end.last_errors.empty() ? "" : ": " + end.last_errors.back();
-  if (end.exit_code > 128) return Error{fmt::format("{} was ended by signal {}{}", program, end.exit_code - 128, said)};
+  if (end.given_up || end.exit_code > 128) return Error{fmt::format("{} {}{}", program, end.how, said)};
   return Error{fmt::format("{} ended with {}{}", program, end.exit_code, said)};
 }
 

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +13,10 @@
 #include <cstring>
 #include <deque>
 
+#include "infimum/base/process.h"
+#include "infimum/base/quantity_text.h"
 #include "infimum/workflow/interrupt.h"
+#include "src/workflow/watched_child.h"
 
 namespace infimum {
 namespace {
@@ -22,6 +24,15 @@ namespace {
 constexpr std::size_t kMaxLine = std::size_t{64} << 20;
 constexpr std::size_t kKeptErrors = 20;
 constexpr auto kGrace = std::chrono::seconds(3);
+constexpr auto kTick = std::chrono::milliseconds(200);
+// A program without a sign of life for so long is stuck (a driver that hangs, SIGSTOP). One whose budget is over is
+// given less; and however lively, it has no more than so much beyond its budget.
+constexpr auto kLongestSilence = std::chrono::seconds(30);
+constexpr auto kLateAfter = std::chrono::seconds(5);
+constexpr auto kLongestLateSilence = std::chrono::seconds(3);
+constexpr auto kMostOverBudget = std::chrono::seconds(8);
+// One that is stuck in the kernel survives SIGKILL: it is waited for no longer.
+constexpr auto kLongestKill = std::chrono::seconds(4);
 
 class Pipe {
  public:
@@ -78,35 +89,37 @@ std::vector<std::string> MergedEnvironment(const ProcessRequest& request) {
   return merged;
 }
 
-std::vector<char*> Pointers(std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  for (std::string& text : texts) pointers.push_back(text.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-// Kills the child and collects it on every way out that has not done so.
-class ChildGuard {
+// Why a program has to be ended, if it has to.
+class Patience {
  public:
-  explicit ChildGuard(pid_t pid) : pid_(pid) {}
-  ChildGuard(const ChildGuard&) = delete;
-  ChildGuard& operator=(const ChildGuard&) = delete;
-  ~ChildGuard() {
-    if (pid_ <= 0) return;
-    kill(pid_, SIGKILL);
-    Wait();
+  Patience(const ProcessRequest& request, pid_t watcher)
+      : budget_(request.budget),
+        start_(SteadyClock().Now()),
+        signs_(SteadyClock(), [watcher] { return ProcessorTimeOf(DescendantsOf(watcher)); }) {}
+
+  // It printed something, to its output or its errors.
+  void Heard(bool output) {
+    signs_.Note();
+    if (output && !began_) began_ = SteadyClock().Now();
   }
-  pid_t pid() const { return pid_; }
-  int Wait() {
-    int state = 0;
-    while (waitpid(pid_, &state, 0) < 0 && errno == EINTR) {
-    }
-    pid_ = 0;
-    return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+
+  std::optional<std::string> AtItsEnd() {
+    const Clock::Duration now = SteadyClock().Now(), silence = signs_.Silence();
+    const bool late = budget_ && now - start_ >= *budget_ + kLateAfter;
+    if (silence >= kLongestSilence || (late && silence >= kLongestLateSilence))
+      return "gave no sign of life for " + FormatDuration(std::chrono::floor<std::chrono::seconds>(silence));
+    // Its first line says that it has begun: what a library takes to load is no part of the budget.
+    if (budget_ && began_ && now - *began_ >= *budget_ + kMostOverBudget)
+      return fmt::format("had not ended {} after its budget of {}", FormatDuration(kMostOverBudget),
+                         FormatDuration(*budget_));
+    return std::nullopt;
   }
 
  private:
-  pid_t pid_;
+  std::optional<std::chrono::seconds> budget_;
+  Clock::Duration start_;
+  std::optional<Clock::Duration> began_;
+  LifeSigns signs_;
 };
 
 }  // namespace
@@ -123,33 +136,9 @@ Result<ProcessEnd> RunProcess(const ProcessRequest& request, const TakeLine& tak
     return Error{fmt::format("{}: no pipe could be made: {}", program, std::strerror(errno))};
   }
 
-  std::vector<std::string> arguments = request.arguments;
-  std::vector<std::string> environment = MergedEnvironment(request);
-  std::vector<char*> argument_pointers = Pointers(arguments);
-  std::vector<char*> environment_pointers = Pointers(environment);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, input.end(0), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output.end(1), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, errors.end(1), STDERR_FILENO);
-  // Its own process group: a Ctrl-C reaches it only through us, once, and not a second time.
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  sigset_t defaults;
-  sigemptyset(&defaults);
-  sigaddset(&defaults, SIGPIPE);
-  sigaddset(&defaults, SIGINT);
-  sigaddset(&defaults, SIGTERM);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
-  pid_t pid = 0;
-  const int spawn_error =
-      posix_spawnp(&pid, program.c_str(), &actions, &attributes, argument_pointers.data(), environment_pointers.data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  if (spawn_error != 0) return Error{fmt::format("{}: cannot be started: {}", program, std::strerror(spawn_error))};
-  ChildGuard child(pid);
+  const OutOfMemoryKills memory;
+  INFIMUM_ASSIGN_OR_RETURN(WatchedChild child, WatchedChild::Start(request.arguments, MergedEnvironment(request),
+                                                                   {input.end(0), output.end(1), errors.end(1)}));
   input.Close(0);
   output.Close(1);
   errors.Close(1);
@@ -167,23 +156,34 @@ Result<ProcessEnd> RunProcess(const ProcessRequest& request, const TakeLine& tak
   LineBuffer output_lines, error_lines;
   std::size_t written = 0;
   bool output_open = true, errors_open = true;
-  std::optional<std::chrono::steady_clock::time_point> asked_to_end;
+  std::optional<std::chrono::steady_clock::time_point> asked_to_end, killed;
+  Patience patience(request, child.watcher());
+  // An interrupt, or patience at its end: what the child still prints is taken, too.
+  const auto end_if_due = [&] {
+    const auto now = std::chrono::steady_clock::now();
+    if (Interrupted() && !asked_to_end) {
+      child.Interrupt();
+      asked_to_end = now;
+      end.interrupted = true;
+    }
+    if (!end.interrupted && !end.given_up) end.given_up = patience.AtItsEnd();
+    const bool must_go = end.given_up || (asked_to_end && now - *asked_to_end > kGrace);
+    if (must_go && !killed) {
+      child.Kill();
+      killed = now;
+    }
+  };
+  const auto is_stuck = [&] { return killed && std::chrono::steady_clock::now() - *killed > kLongestKill; };
   std::array<char, 1 << 16> bytes;
   if (request.input.empty()) input.Close(1);
-  while (output_open || errors_open) {
+  while ((output_open || errors_open) && !is_stuck()) {
     std::array<pollfd, 3> descriptors{pollfd{output_open ? output.end(0) : -1, POLLIN, 0},
                                       pollfd{errors_open ? errors.end(0) : -1, POLLIN, 0},
                                       pollfd{input.end(1), POLLOUT, 0}};
-    if (poll(descriptors.data(), descriptors.size(), 200) < 0 && errno != EINTR) {
+    if (poll(descriptors.data(), descriptors.size(), kTick.count()) < 0 && errno != EINTR) {
       return Error{fmt::format("{}: waiting for it failed: {}", program, std::strerror(errno))};
     }
-    if (Interrupted() && !asked_to_end) {
-      kill(-child.pid(), SIGINT);
-      asked_to_end = std::chrono::steady_clock::now();
-      end.interrupted = true;
-    }
-    if (asked_to_end && std::chrono::steady_clock::now() - *asked_to_end > kGrace) kill(-child.pid(), SIGKILL);
-
+    end_if_due();
     if (descriptors[2].revents != 0) {
       const ssize_t count = write(input.end(1), request.input.data() + written, request.input.size() - written);
       if (count > 0) written += static_cast<std::size_t>(count);
@@ -197,6 +197,7 @@ Result<ProcessEnd> RunProcess(const ProcessRequest& request, const TakeLine& tak
         open = false;
         return {};
       }
+      patience.Heard(descriptor == output.end(0));
       return append(std::string_view(bytes.data(), static_cast<std::size_t>(count)));
     };
     if (descriptors[0].revents != 0) {
@@ -210,7 +211,16 @@ Result<ProcessEnd> RunProcess(const ProcessRequest& request, const TakeLine& tak
     if (on_idle) INFIMUM_RETURN_IF_ERROR(on_idle());
   }
   if (!error_lines.rest().empty()) INFIMUM_RETURN_IF_ERROR(keep_error(error_lines.rest()));
-  end.exit_code = child.Wait();
+  std::optional<int> status;
+  while (!(status = child.Wait(kTick)) && !is_stuck()) {
+    end_if_due();
+    if (on_idle) INFIMUM_RETURN_IF_ERROR(on_idle());
+    kill(child.watcher(), SIGCONT);  // whoever stopped it: nobody else can tell how the program ended
+  }
+  if (!status) status = SIGKILL;
+  end.exit_code = WIFEXITED(*status) ? WEXITSTATUS(*status) : 128 + WTERMSIG(*status);
+  const std::string by_itself = (WIFSIGNALED(*status) ? "was " : "") + DescribeExit(*status, memory);
+  end.how = end.given_up ? *end.given_up + " and was ended" : by_itself;
   end.last_errors.assign(last_errors.begin(), last_errors.end());
   return end;
 }

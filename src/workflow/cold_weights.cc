@@ -107,6 +107,7 @@ Status MeasureColdWeights(const Installation& installation, const RunnerDescript
     if (!stopped) {
       campaign.candidates = {candidate};
       INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd done, RunCampaign(installation, part, campaign, store, talk));
+      INFIMUM_RETURN_IF_ERROR(done.failure);
       if (done.interrupted) return {};
       stopped = done.budget_spent;
     }

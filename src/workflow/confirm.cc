@@ -111,6 +111,7 @@ Result<Confirmation> Confirm(const ConfirmOptions& options, Talk& talk) {
   selection.cache = options.campaign.cache;
   selection.contract = under.selected;
 
+  const InterruptHold hold;  // what it found by then is shown
   std::int64_t last = 0;
   std::set<std::pair<WorkloadKey, std::int64_t>> tried;
   for (;;) {
@@ -143,6 +144,7 @@ Result<Confirmation> Confirm(const ConfirmOptions& options, Talk& talk) {
                          100 * done.width, deciders.size(), done.bracket.deciders.size(), repetitions));
     INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end,
                              RunCampaign(installation, PlanOf(deciders), campaign, *store, talk));
+    INFIMUM_RETURN_IF_ERROR(end.failure);
     if (end.interrupted || end.budget_spent) {
       INFIMUM_ASSIGN_OR_RETURN(done.bracket, ComputeBracket(done.graph, *store, selection));
       done.width = IntervalWidth(done.bracket);

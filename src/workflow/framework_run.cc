@@ -113,6 +113,7 @@ Result<RunProfile> MeasureByScript(const Installation& installation, const std::
   request.arguments.insert(request.arguments.end(), given.begin(), given.end());
   request.arguments.insert(request.arguments.end(),
                            {"--work-directory", folder.path().string(), "--output", output.string()});
+  request.budget = options.budget;
   const std::string what = "measuring " + options.framework;
   std::string complaint;
   const auto take_error = [&](std::string_view line) {
@@ -124,6 +125,7 @@ Result<RunProfile> MeasureByScript(const Installation& installation, const std::
                                                      request, [](std::string_view) { return Status(); }, take_error));
   talk.EndProgress();
   if (end.interrupted) return Error{"interrupted while " + options.framework + " was measured"};
+  if (end.given_up || end.exit_code > 128) return Error{"its process " + end.how};
   if (end.exit_code != 0) {
     constexpr std::string_view kLead = "infimum: error: ";
     if (complaint.starts_with(kLead)) complaint.erase(0, kLead.size());

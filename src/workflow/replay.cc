@@ -53,6 +53,7 @@ Status RunChild(const std::vector<std::string>& arguments, std::string_view what
   INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(
                                                      request, [](std::string_view) { return Status(); }, take_error));
   if (end.interrupted) return Error{fmt::format("interrupted while {}", what)};
+  if (end.given_up || end.exit_code > 128) return Error{fmt::format("{}: the process {}", what, end.how)};
   if (end.exit_code == 0) return {};
   constexpr std::string_view kLead = "infimum: error: ";
   if (complaint.starts_with(kLead)) complaint.erase(0, kLead.size());

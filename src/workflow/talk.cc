@@ -22,11 +22,15 @@ std::string FormatLeft(std::chrono::seconds left) {
 Talk::Talk(Loudness loudness, bool terminal, std::function<void(std::string_view)> write)
     : loudness_(loudness), terminal_(terminal), write_(std::move(write)) {}
 
+void WriteToStandardError(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+void Complain(std::string_view what) { WriteToStandardError(fmt::format("infimum: error: {}\n", Printable(what))); }
+
 Talk Talk::ToStandardError(Loudness loudness) {
-  return Talk(loudness, isatty(STDERR_FILENO) == 1, [](std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stderr);
-    std::fflush(stderr);
-  });
+  return Talk(loudness, isatty(STDERR_FILENO) == 1, WriteToStandardError);
 }
 
 void Talk::Line(std::string_view text) {

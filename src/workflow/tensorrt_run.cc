@@ -172,6 +172,7 @@ class TensorRtRun {
     ProcessRequest request;
     request.arguments = std::move(arguments);
     request.arguments.insert(request.arguments.begin(), trtexec_.string());
+    request.budget = options_.budget;
     std::string complaint;
     const auto take = [&](std::string_view line) {
       talk_.Detail(line);
@@ -185,6 +186,7 @@ class TensorRtRun {
     };
     INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(request, take_output, take));
     if (end.interrupted) return Error{"interrupted while TensorRT was measured"};
+    if (end.given_up || end.exit_code > 128) return Error{fmt::format("trtexec, {}: it {}", stage, end.how)};
     if (end.exit_code == 0) return {};
     if (complaint.empty() && !end.last_errors.empty()) complaint = std::string(TrimSpace(end.last_errors.back()));
     if (complaint.empty()) complaint = fmt::format("exit code {}", end.exit_code);

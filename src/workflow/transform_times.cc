@@ -38,6 +38,7 @@ Result<Bracket> WithTransformTimes(const Installation& installation, const Model
     rest.budget = campaign.budget - spent;
     talk.Say(fmt::format("measuring {} change{} of layout", reorders.size(), reorders.size() == 1 ? "" : "s"));
     INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end, RunCampaign(installation, PlanOf(reorders), rest, store, talk));
+    INFIMUM_RETURN_IF_ERROR(end.failure);
     INFIMUM_ASSIGN_OR_RETURN(bracket, ComputeBracket(graph, store, selection, options));
     if (end.interrupted || end.budget_spent) break;
   }

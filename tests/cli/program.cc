@@ -31,43 +31,54 @@ ProgramTest::~ProgramTest() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-Ended ProgramTest::Infimum(const std::vector<std::string>& arguments, const Disturbance& disturbance) const {
+pid_t ProgramTest::Start(const std::vector<std::string>& arguments, long largest_file) const {
   const std::string program = std::string(INFIMUM_BINARY_DIR) + "/bin/infimum";
   const std::string out = (folder_ / ".stdout").string(), err = (folder_ / ".stderr").string();
   // What an earlier program said is not this one's.
   Write(".stdout", "");
   Write(".stderr", "");
   const pid_t pid = fork();
-  if (pid == 0) {
-    if (chdir(folder_.c_str()) != 0) _exit(126);
-    if (disturbance.largest_file > 0) {
-      signal(SIGXFSZ, SIG_IGN);
-      const auto largest = static_cast<rlim_t>(disturbance.largest_file);
-      const rlimit limit{largest, largest};
-      setrlimit(RLIMIT_FSIZE, &limit);
-    }
-    dup2(open(out.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), STDOUT_FILENO);
-    dup2(open(err.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), STDERR_FILENO);
-    std::vector<char*> pointers{const_cast<char*>(program.c_str())};
-    for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
-    pointers.push_back(nullptr);
-    execv(program.c_str(), pointers.data());
-    _exit(127);
+  if (pid != 0) return pid;
+  if (chdir(folder_.c_str()) != 0) _exit(126);
+  if (largest_file > 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const auto largest = static_cast<rlim_t>(largest_file);
+    const rlimit limit{largest, largest};
+    setrlimit(RLIMIT_FSIZE, &limit);
   }
+  dup2(open(out.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), STDOUT_FILENO);
+  dup2(open(err.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), STDERR_FILENO);
+  std::vector<char*> pointers{const_cast<char*>(program.c_str())};
+  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  pointers.push_back(nullptr);
+  execv(program.c_str(), pointers.data());
+  _exit(127);
+}
+
+Ended ProgramTest::Finish(pid_t program) const {
   int state = 0;
-  bool ended = false;
+  waitpid(program, &state, 0);
+  return {WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state), Read(".stdout"), Read(".stderr")};
+}
+
+Ended ProgramTest::Infimum(const std::vector<std::string>& arguments, const Disturbance& disturbance) const {
+  const pid_t program = Start(arguments, disturbance.largest_file);
+  const auto has_ended = [program] {
+    siginfo_t ended{};
+    return waitid(P_PID, static_cast<id_t>(program), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0;
+  };
   if (disturbance.interrupt_after_ms > 0) {
     usleep(static_cast<useconds_t>(disturbance.interrupt_after_ms) * 1000);
-    kill(pid, SIGINT);
+    kill(program, SIGINT);
   } else if (disturbance.interrupt_at != nullptr) {
+    bool ended = false;
     while (!ended && Read(".stderr").find(disturbance.interrupt_at) == std::string::npos) {
       usleep(2000);
-      ended = waitpid(pid, &state, WNOHANG) == pid;
+      ended = has_ended();
     }
-    if (!ended) kill(pid, SIGINT);
+    if (!ended) kill(program, SIGINT);
   }
-  if (!ended) waitpid(pid, &state, 0);
-  return {WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state), Read(".stdout"), Read(".stderr")};
+  return Finish(program);
 }
 
 std::string ProgramTest::Write(const std::string& name, const std::string& text) const {

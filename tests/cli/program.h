@@ -1,6 +1,8 @@
 // Runs the real program as a user would: a folder of its own, exit code, both outputs.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -32,6 +34,9 @@ class ProgramTest {
 
   // `infimum` with these arguments, in folder().
   Ended Infimum(const std::vector<std::string>& arguments, const Disturbance& disturbance = {}) const;
+  // The same in two steps: whoever starts it must finish it.
+  pid_t Start(const std::vector<std::string>& arguments, long largest_file = 0) const;
+  Ended Finish(pid_t program) const;
   const std::filesystem::path& folder() const { return folder_; }
   std::string Write(const std::string& name, const std::string& text) const;
   std::string Read(const std::string& name) const;

@@ -39,7 +39,7 @@ class InProcessWorker : public Worker {
     return {};
   }
 
-  WorkerReply Ask(const WorkerRequest& request, Clock::Duration time_limit) override {
+  WorkerReply Ask(const WorkerRequest& request, TimeLimit limit) override {
     clock_.Advance(cost_of_asking);
     if (const auto* trial = std::get_if<TrialRequest>(&request)) {
       trials.push_back(*trial);
@@ -47,7 +47,7 @@ class InProcessWorker : public Worker {
         if (std::optional<WorkerLoss> loss = lose(*trial)) return *loss;
       }
       if (hang_on == trial->candidate.algorithm) {
-        clock_.Advance(time_limit);
+        clock_.Advance(limit.answer);
         return WorkerLoss{WorkerLoss::Cause::kTimeLimit, "no answer within the limit"};
       }
     }

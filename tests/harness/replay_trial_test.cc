@@ -201,7 +201,7 @@ class OwnWorker : public Worker {
     ++starts;
     return {};
   }
-  WorkerReply Ask(const WorkerRequest& request, Clock::Duration) override {
+  WorkerReply Ask(const WorkerRequest& request, TimeLimit) override {
     const auto& replay = std::get<ReplayRequest>(request);
     checks += replay.check_numbers ? 1 : 0;
     const Result<ReplayResult> result = RunReplay(backend_, replay, {interference_, flusher_});

@@ -97,6 +97,21 @@ constexpr const char* kRun =
     R"({"schema":"infimum.run/1","framework":"onnxruntime","settings":{"gpu":"Tesla T4"},"end_to_end":[{"samples_us":[7]}],)"
     R"("profiled_us":[8,9]})";
 
+TEST_F(ScriptedFramework, AProcessThatIsKilledIsSaidToBe) {
+  const Result<RunProfile> run = Measure("kill -KILL $$\n");
+  ASSERT_FALSE(run.ok());
+  EXPECT_THAT(run.error().message,
+              HasSubstr("onnxruntime could not be measured: its process was killed by signal 9 (killed)"));
+}
+
+TEST_F(ScriptedFramework, ANoisyRunComesBackAsOne) {
+  const Result<RunProfile> run =
+      Measure(Writing(R"({"schema":"infimum.run/1","framework":"onnxruntime","noisy":"other programs ran",)"
+                      R"("end_to_end":[{"samples_us":[7]}]})"));
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  EXPECT_EQ(run->noisy, "other programs ran");
+}
+
 TEST_F(ScriptedFramework, TellsTheScriptAllOfItAndShowsEachStage) {
   const std::string log = (prefix_ / "log").string();
   FrameworkOptions options{.dims = {{"batch", 8}}, .threads = 2, .repetitions = 4, .profile = "p.json"};

@@ -42,6 +42,7 @@ struct Analysis {
   Bracket bracket;
   std::optional<RunProfile> run;
   ReportModel report;
+  bool failed = false;  // measuring did: a runner crashed, was killed, or was ended since it was stuck
   bool interrupted = false;
 };
 

@@ -37,6 +37,7 @@ struct CampaignEnd {
   std::vector<Measurement> measured;  // what this campaign itself found, each row as it came last; if asked for
   bool interrupted = false;
   bool budget_spent = false;  // candidates or repetitions are left that it did not reach
+  Status failure;             // of the runner: it crashed, was killed, or was ended since it was stuck
 };
 
 // The device and environment that a runner would measure on.
@@ -50,6 +51,7 @@ Result<RunnerDescription> DescribeRunner(const Installation& installation, const
 // The device's peaks, measured now (two seconds). The store keeps the best rates ever seen.
 Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, Store& store, Talk& talk);
 
+// What arrived before a failure is kept, too; an error where that cannot be.
 Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& plan, const CampaignOptions& options,
                                 Store& store, Talk& talk);
 

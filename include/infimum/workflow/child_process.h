@@ -4,10 +4,15 @@
 //   Result<ProcessEnd> end = RunProcess(request, [&](std::string_view line) { return Take(line); });
 //
 // An interrupt (interrupt.h) is passed on as SIGINT; a child that has not ended three seconds later is
-// killed. A child never outlives this call.
+// killed. Neither a child nor anything that it starts outlives this call, or this process, however it ends.
+//
+// A child that gives no sign of life (no output and no processor time, its descendants' included) for 30 seconds is
+// ended; behind the end of its budget much sooner, and 8 seconds behind it in any case.
 #pragma once
 
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,11 +26,14 @@ struct ProcessRequest {
   std::vector<std::string> arguments;                            // the program first
   std::string input;                                             // to its standard input
   std::vector<std::pair<std::string, std::string>> environment;  // added to ours
+  std::optional<std::chrono::seconds> budget = {};               // that it was told to keep
 };
 
 struct ProcessEnd {
   int exit_code = 0;                     // 128 + signal where a signal ended it
+  std::string how;                       // "exited with code 3", "was killed by signal 11 (segmentation fault)"
   bool interrupted = false;              // by us, on an interrupt
+  std::optional<std::string> given_up;   // by us, and why: "gave no sign of life for 30 s"
   std::vector<std::string> last_errors;  // the last lines of standard error, at most 20
 };
 

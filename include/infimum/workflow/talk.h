@@ -18,6 +18,11 @@ namespace infimum {
 
 enum class Loudness { kQuiet, kNormal, kVerbose };
 
+// "infimum: error: ..." on standard error, like every line of it printable. Where that cannot be written there is
+// nobody to tell, and nothing else changes by it.
+void Complain(std::string_view what);
+void WriteToStandardError(std::string_view text);
+
 class Talk {
  public:
   // `write` gets finished text; `terminal` says whether carriage returns rewrite a line there.
