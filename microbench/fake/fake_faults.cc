@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -15,7 +16,7 @@
 namespace infimum {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, FakeFault>, 10> kFaults{{{"crash", FakeFault::kCrash},
+constexpr std::array<std::pair<std::string_view, FakeFault>, 11> kFaults{{{"crash", FakeFault::kCrash},
                                                                           {"abort", FakeFault::kAbort},
                                                                           {"exit", FakeFault::kExit},
                                                                           {"hang", FakeFault::kHang},
@@ -23,6 +24,7 @@ constexpr std::array<std::pair<std::string_view, FakeFault>, 10> kFaults{{{"cras
                                                                           {"leak", FakeFault::kLeak},
                                                                           {"fail", FakeFault::kFail},
                                                                           {"wrong", FakeFault::kWrong},
+                                                                          {"compile", FakeFault::kCompile},
                                                                           {"crash-listing", FakeFault::kCrashListing},
                                                                           {"crash-peaks", FakeFault::kCrashPeaks}}};
 
@@ -36,6 +38,12 @@ void Crash(int signal) {
 
 void Hang() {
   while (true) pause();
+}
+
+void Compile() {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (std::chrono::steady_clock::now() < end) {
+  }
 }
 
 void AllocateWithoutEnd() {
@@ -79,6 +87,7 @@ Status FakeFaults::Strike(std::string_view workload, const Candidate& candidate)
   if (has(FakeFault::kAbort)) Crash(SIGABRT);
   if (has(FakeFault::kExit)) _exit(3);
   if (has(FakeFault::kHang)) Hang();
+  if (has(FakeFault::kCompile)) Compile();
   if (has(FakeFault::kOutOfMemory)) AllocateWithoutEnd();
   if (has(FakeFault::kLeak)) TouchSharedMemoryWithoutEnd();
   if (has(FakeFault::kFail)) return Error{"this candidate was told to fail"};

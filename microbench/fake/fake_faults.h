@@ -5,6 +5,7 @@
 //
 // Kinds: crash, abort, exit (code 3), hang, out-of-memory (allocates without end), leak (touches shared
 // memory without end, which no allocation limit counts), fail (an error), wrong (numeric error 0.3),
+// compile (works for five seconds before it is prepared, which is no fault),
 // crash-listing (while candidates are listed; its pattern is of the workload's text), crash-peaks (while peaks are
 // measured; its pattern is of the probe's name).
 #pragma once
@@ -19,7 +20,7 @@
 
 namespace infimum {
 
-enum class FakeFault { kCrash, kAbort, kExit, kHang, kOutOfMemory, kLeak, kFail, kWrong, kCrashListing, kCrashPeaks };
+enum class FakeFault { kCrash, kAbort, kExit, kHang, kOutOfMemory, kLeak, kFail, kWrong, kCompile, kCrashListing, kCrashPeaks };
 std::optional<FakeFault> FindFakeFault(std::string_view name);
 
 class FakeFaults {

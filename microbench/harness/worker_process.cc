@@ -25,7 +25,6 @@ namespace infimum {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(100);
-constexpr auto kLongestSilence = std::chrono::seconds(30);
 constexpr std::size_t kKeptErrorText = 2000;
 constexpr std::size_t kLongestAnswer = std::size_t{256} << 20;
 
@@ -151,8 +150,8 @@ WorkerReply WorkerProcess::WaitForAnswer(std::string_view request, TimeLimit lim
       return Kill(WorkerLoss::Cause::kTimeLimit, "no answer within " + FormatDuration(limit.whole));
     if (prepared ? now - *prepared >= limit.answer : work.Silence() >= limit.answer)
       return Kill(WorkerLoss::Cause::kTimeLimit, "no answer within " + FormatDuration(limit.answer));
-    if (life.Silence() >= kLongestSilence)
-      return Kill(WorkerLoss::Cause::kTimeLimit, "no sign of life for " + FormatDuration(kLongestSilence));
+    if (life.Silence() >= options_.longest_silence)
+      return Kill(WorkerLoss::Cause::kTimeLimit, "no sign of life for " + FormatDuration(options_.longest_silence));
     const Clock::Duration end = prepared ? std::min(*prepared + limit.answer, start + limit.whole) : next_tick;
     if (now >= next_tick) {
       next_tick = now + kTick;

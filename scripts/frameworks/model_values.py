@@ -7,6 +7,7 @@ finite, because infinities and denormals run slower.
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ import numpy
 
 import onnx
 from onnx import numpy_helper
+
+# Nothing is sent anywhere: ONNX Runtime 1.31 uploads events, from a thread of its own, unless this stands before it is loaded.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 # Operators whose output is a weight when their inputs are: the path from a ConstantOfShape to its reader.
 _PASSING = {"Transpose", "Reshape", "Cast", "Identity", "Unsqueeze", "Squeeze", "DequantizeLinear", "QuantizeLinear"}

@@ -85,6 +85,38 @@ TEST_F(ProcessOfFake, AHangEndsAtTheTimeLimitWhichTicks) {
   EXPECT_GE(ticks, 1);
 }
 
+TEST_F(ProcessOfFake, ACompilationMayTakeLongerThanTheTimeLimitAndAHangMayNot) {
+  options.setup.backend.settings["compile"] = "simd";
+  {
+    WorkerProcess worker(options);
+    ASSERT_TRUE(worker.Start(0).ok());
+    const WorkerReply reply = worker.Ask(Simd(), TimeLimit(seconds(3), seconds(60)));
+    ASSERT_TRUE(std::holds_alternative<WorkerAnswer>(reply)) << std::get<WorkerLoss>(reply).reason;
+    EXPECT_EQ(std::get<Trial>(std::get<WorkerAnswer>(reply)).outcome, Outcome::kMeasured);
+  }
+  options.setup.backend.settings = {{"hang", "simd"}};
+  WorkerProcess worker(options);
+  ASSERT_TRUE(worker.Start(0).ok());
+  const WorkerReply reply = worker.Ask(Simd(), TimeLimit(seconds(3), seconds(60)));
+  EXPECT_EQ(std::get<WorkerLoss>(reply).reason, "no answer within 3 s");
+}
+
+TEST_F(ProcessOfFake, AWorkerThatIsStoppedIsLostAndOneThatWaitsIsNot) {
+  options.setup.backend.settings["hang"] = "simd";
+  options.longest_silence = seconds(7);
+  {
+    // Its second thread goes on.
+    WorkerProcess worker(options);
+    ASSERT_TRUE(worker.Start(0).ok());
+    EXPECT_EQ(std::get<WorkerLoss>(worker.Ask(Simd(), seconds(9))).reason, "no answer within 9 s");
+  }
+  WorkerProcess worker(options);
+  ASSERT_TRUE(worker.Start(0).ok());
+  kill(worker.pid(), SIGSTOP);
+  const WorkerReply reply = worker.Ask(Simd(), seconds(60));
+  EXPECT_EQ(std::get<WorkerLoss>(reply).reason, "no sign of life for 7 s");
+}
+
 TEST_F(ProcessOfFake, AProgramThatCannotStartIsALoss) {
   options.executable = "/no/such/program";
   WorkerProcess worker(options);
