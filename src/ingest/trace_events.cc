@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -161,10 +162,12 @@ class Reader {
     return begin_;
   }
 
-  // The window as a document of its own: brackets around it.
+  // The window as a document of its own: brackets around it, and behind them a byte that is no JSON. simdjson looks at
+  // that byte: where it is a bracket (of what follows, or of a window before), it refuses a document that ends before
+  // all is closed, as a window may; and a brace would close an event that the window cuts.
   simdjson::error_code Index(std::size_t cut) {
     buffer_[begin_ - 1] = '[';
-    const char kept = std::exchange(buffer_[cut], ']');
+    kept_ = {std::exchange(buffer_[cut], ']'), std::exchange(buffer_[cut + 1], '\0')};
     simdjson::error_code code = Iterate(cut);
     if (code == simdjson::UNESCAPED_CHARS) {
       frame_.control_characters += BlankControlCharacters(cut);
@@ -178,9 +181,12 @@ class Reader {
         code = Iterate(cut);
       }
     }
-    if (code != simdjson::SUCCESS) buffer_[cut] = kept;
-    kept_ = kept;
+    if (code != simdjson::SUCCESS) Restore(cut);
     return code;
+  }
+
+  void Restore(std::size_t cut) {
+    std::copy(kept_.begin(), kept_.end(), buffer_.begin() + static_cast<std::ptrdiff_t>(cut));
   }
 
   simdjson::error_code Iterate(std::size_t cut) {
@@ -258,7 +264,7 @@ class Reader {
         }
       }
     }
-    buffer_[cut] = kept_;
+    Restore(cut);
     begin_ = read;
     return wrong;
   }
@@ -275,7 +281,7 @@ class Reader {
   std::size_t begin_ = 0, end_ = 0;  // what of the buffer is not read yet
   std::int64_t offset_ = 0;          // of buffer_[0] in the text
   std::size_t window_ = kWindow;
-  char kept_ = 0;  // what stood where the window's bracket stands
+  std::array<char, 2> kept_{};  // what stood where the window's bracket and the byte behind it stand
   bool at_end_ = false;
   bool need_comma_ = false;
   bool ended_ = false;
