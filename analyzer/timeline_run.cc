@@ -44,6 +44,7 @@ class RunBuilder {
   RunProfile Build() {
     run_.framework = timeline_.profiler == "kineto" ? "pytorch" : timeline_.profiler;
     run_.settings["profiler"] = timeline_.profiler;
+    run_.skipped_share = timeline_.skipped_share;
     std::size_t devices = 0;
     const std::optional<std::int64_t> device = MainDevice(timeline_, devices);
     device_ = device.value_or(0);

@@ -14,6 +14,7 @@ LayersView ViewOf(const RunProfile& run, std::string source) {
   view.source = std::move(source);
   view.framework = run.framework + (run.framework_version.empty() ? "" : " " + run.framework_version);
   view.findings = FindingsOf(run);
+  view.skipped_share = run.skipped_share;
   view.remarks = run.warnings;
   view.end_to_end = EndToEndOf(run);
   std::map<std::string, EngineOperatorRow> operators;

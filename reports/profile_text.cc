@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string_view>
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/reports/profile_view.h"
@@ -22,6 +23,13 @@ std::string TimeText(std::int64_t nanoseconds) { return FormatLatency(std::chron
 
 std::string ShareText(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? PercentText(static_cast<double>(part) / static_cast<double>(whole)) : "-";
+}
+
+// For the first line: what follows is about the rest.
+std::string SkippedText(double share, std::string_view whose) {
+  return share > kMostSkipped
+             ? fmt::format(", without about {} of the {} time, which could not be read", PercentText(share), whose)
+             : "";
 }
 
 std::string NameOf(const TimelineView& view, std::int64_t number) {
@@ -112,9 +120,10 @@ std::string RemarksText(const std::vector<std::string>& remarks, std::size_t wid
 }
 
 std::string TextOf(const TimelineView& view, std::size_t width) {
-  std::string text = IndentedText(
-      "", fmt::format("{}: {}, {} events over {}", view.source, view.profiler, view.events, TimeText(view.span_ns)), 2,
-      width);
+  std::string text = IndentedText("",
+                                  fmt::format("{}: {}, {} events over {}{}", view.source, view.profiler, view.events,
+                                              TimeText(view.span_ns), SkippedText(view.skipped_share, "devices'")),
+                                  2, width);
   for (const DeviceActivity& device : view.activity) text += '\n' + ActivityText(view, device, width);
   // What to change stands before what it was found in.
   text += FindingsText(view.findings, {.width = width});
@@ -129,6 +138,7 @@ std::string TextOf(const LayersView& view, std::size_t width) {
   std::string text = fmt::format("{}: {}, {}, {} in layers", view.source, view.framework,
                                  CountText(view.layers.size(), "layer"), FormatLatency(view.layers_time));
   if (view.end_to_end) text += fmt::format(", {} end to end without a profiler", FormatLatency(*view.end_to_end));
+  text += SkippedText(view.skipped_share, "layers'");
   text = IndentedText("", text, 2, width) + FindingsText(view.findings, {.width = width}) + '\n';
   const auto share = [&view](Latency time) {
     return view.layers_time.count() > 0 ? PercentText(time / view.layers_time) : std::string("-");

@@ -16,6 +16,7 @@ TimelineView ViewOf(const Timeline& timeline, std::string source) {
   view.profiler = timeline.profiler;
   view.events = timeline.events;
   view.span_ns = timeline.duration_ns();
+  view.skipped_share = timeline.skipped_share;
   view.remarks = timeline.remarks;
   view.findings = FindingsOf({timeline, origins, activity});
   view.path = PathViewOf(timeline, origins);

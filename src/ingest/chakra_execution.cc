@@ -4,26 +4,26 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "src/ingest/trace_values.h"
+
 namespace infimum::ingest {
 namespace {
 
 // "[[1,64],[]]" and "["Tensor(float)","Bool"]": the tensors among the operands.
-Result<std::vector<ProfiledTensor>> TensorsOf(std::string_view shapes_text, std::string_view types_text) {
+std::vector<ProfiledTensor> TensorsOf(std::string_view shapes_text, std::string_view types_text) {
   static const std::map<std::string, std::string, std::less<>> kTypes = {
       {"Tensor(float)", "f32"},      {"Tensor(double)", "f64"},
       {"Tensor(c10::Half)", "f16"},  {"Tensor(c10::BFloat16)", "bf16"},
       {"Tensor(signed char)", "s8"}, {"Tensor(unsigned char)", "u8"},
       {"Tensor(int)", "s32"},        {"Tensor(long int)", "s64"},
       {"Tensor(long)", "s64"},       {"Tensor(bool)", "bool"}};
-  INFIMUM_ASSIGN_OR_RETURN(const Json shapes, ParseList(shapes_text));
-  INFIMUM_ASSIGN_OR_RETURN(const Json types, ParseList(types_text));
+  const Json shapes = ParseList(shapes_text), types = ParseList(types_text);
   std::vector<ProfiledTensor> tensors;
   for (std::size_t i = 0; i < std::min(shapes.size(), types.size()); ++i) {
     const Json& shape = shapes[i];
@@ -44,32 +44,37 @@ Result<std::vector<ProfiledTensor>> TensorsOf(std::string_view shapes_text, std:
 
 }  // namespace
 
-Status ChakraExecution::Take(TraceEvent& event) {
-  for (const auto& fields : {std::span<EventField* const>(fields_), std::span<EventField* const>(inputs_),
-                             std::span<EventField* const>(outputs_)})
-    ClearFields(fields);
+simdjson::error_code ChakraExecution::Read(TraceEvent& event) {
+  for (const FieldSet* const fields : {&fields_, &inputs_, &outputs_}) fields->Clear();
   has_schema_.reset();
   attribute_thread_.reset();
-  INFIMUM_RETURN_IF_ERROR(
-      ReadFields(event.object, fields_, [this](std::string_view key, simdjson::ondemand::value& value) -> Status {
-        if (key == "inputs") return ReadFields(value, inputs_);
-        if (key == "outputs") return ReadFields(value, outputs_);
-        return key == "attrs" ? TakeAttributes(value) : Status();
-      }));
+  return ReadFields(event.object, fields_, [this](std::string_view key, simdjson::ondemand::value& value) {
+    if (key == "inputs") return ReadFields(value, inputs_);
+    if (key == "outputs") return ReadFields(value, outputs_);
+    return key == "attrs" ? ReadAttributes(value) : simdjson::SUCCESS;
+  });
+}
+
+Status ChakraExecution::Take() {
   ExecutionNode node;
-  INFIMUM_ASSIGN_OR_RETURN(node.id, id_.Integer(0, INT64_MAX, -1));
-  if (node.id < 0) return Error{"'id' is missing"};
-  INFIMUM_ASSIGN_OR_RETURN(const std::string_view name, name_.Text());
-  INFIMUM_ASSIGN_OR_RETURN(const std::string_view category, category_.Text());
+  INFIMUM_ASSIGN_OR_RETURN(node.id, id_.NeededInteger(0, INT64_MAX));
+  const std::string_view name = name_.Text();
+  const std::string_view category = category_.Text();
   // Until schema 1.0.1 it is called "parent".
-  INFIMUM_ASSIGN_OR_RETURN(node.caller, (caller_.absent() ? parent_ : caller_).Integer(0, INT64_MAX, -1));
-  INFIMUM_ASSIGN_OR_RETURN(node.stream, stream_.Integer(INT64_MIN, INT64_MAX, 0));
-  INFIMUM_ASSIGN_OR_RETURN(node.start_ns, start_.Nanoseconds());
-  INFIMUM_ASSIGN_OR_RETURN(const std::optional<std::int64_t> duration, duration_.Nanoseconds());
-  node.duration_ns = duration.value_or(0);
+  node.caller = (caller_.absent() ? parent_ : caller_).Integer(0).value_or(-1);
+  node.stream = stream_.Integer().value_or(0);
+  for (const EventField* const time : {&start_, &duration_}) {
+    if (time->absent()) continue;
+    const Result<std::int64_t> nanoseconds = time->NeededNanoseconds();
+    if (!nanoseconds.ok()) {
+      if (!category.empty()) oddities_.Lose(std::nullopt);
+      return nanoseconds.error();
+    }
+    if (time == &start_) node.start_ns = *nanoseconds;
+    if (time == &duration_) node.duration_ns = *nanoseconds;
+  }
   node.is_operator = has_schema_.value_or(schema_.is_text() && schema_.token() != "\"\"");
-  const Result<std::int64_t> thread = thread_.Integer(INT64_MIN, INT64_MAX, 0);
-  node.thread = attribute_thread_.value_or(thread.ok() ? *thread : 0);
+  node.thread = attribute_thread_ ? *attribute_thread_ : thread_.Integer().value_or(0);
   node.name = names_.Intern(name);
   if (!category.empty()) node.category = names_.Intern(category);
   if (node.is_operator && !node.start_ns) {
@@ -83,25 +88,24 @@ Status ChakraExecution::Take(TraceEvent& event) {
 }
 
 // [{"name":"tid","type":"uint64","value":1},...]
-Status ChakraExecution::TakeAttributes(simdjson::ondemand::value& list) {
+simdjson::error_code ChakraExecution::ReadAttributes(simdjson::ondemand::value& list) {
   simdjson::ondemand::array array;
   const auto code = list.get_array().get(array);
-  if (code == simdjson::INCORRECT_TYPE) return {};
-  if (code != simdjson::SUCCESS) return Broken(code);
+  if (code == simdjson::INCORRECT_TYPE) return simdjson::SUCCESS;
+  if (code != simdjson::SUCCESS) return code;
   for (auto element : array) {
     simdjson::ondemand::value value;
-    if (const auto error = std::move(element).get(value); error != simdjson::SUCCESS) return Broken(error);
-    ClearFields(attribute_);
-    INFIMUM_RETURN_IF_ERROR(ReadFields(value, attribute_));
+    if (const auto error = std::move(element).get(value); error != simdjson::SUCCESS) return error;
+    attribute_.Clear();
+    if (const auto error = ReadFields(value, attribute_); error != simdjson::SUCCESS) return error;
     const std::string_view name = attribute_name_.token();
     if (name == "\"op_schema\"" && !has_schema_) {
       has_schema_ = attribute_value_.is_text() && attribute_value_.token() != "\"\"";
     } else if (name == "\"tid\"" && !attribute_thread_) {
-      if (const auto number = attribute_value_.Integer(INT64_MIN, INT64_MAX, 0); number.ok())
-        attribute_thread_ = *number;
+      attribute_thread_ = IntegerOf(attribute_value_.token());
     }
   }
-  return {};
+  return simdjson::SUCCESS;
 }
 
 // Operators that no other operator called.
@@ -110,12 +114,10 @@ Result<RunProfile> ChakraExecution::Layers() const {
   for (const ExecutionNode& node : nodes_) is_operator[node.id] = node.is_operator;
   // Most operators' operands are the same few.
   std::unordered_map<std::uint64_t, std::vector<ProfiledTensor>> known;
-  const auto tensors_of = [&](NameId shapes, NameId types) -> Result<std::vector<ProfiledTensor>> {
+  const auto tensors_of = [&](NameId shapes, NameId types) -> const std::vector<ProfiledTensor>& {
     const auto [entry, is_new] =
         known.try_emplace(static_cast<std::uint64_t>(shapes) << 32 | static_cast<std::uint64_t>(types));
-    if (is_new) {
-      INFIMUM_ASSIGN_OR_RETURN(entry->second, TensorsOf(names_.text(shapes), names_.text(types)));
-    }
+    if (is_new) entry->second = TensorsOf(names_.text(shapes), names_.text(types));
     return entry->second;
   };
   RunProfile run;
@@ -126,8 +128,8 @@ Result<RunProfile> ChakraExecution::Layers() const {
     ProfiledLayer layer;
     layer.op = names_.text(node.name);
     layer.name = fmt::format("{}#{}", layer.op, node.id);
-    INFIMUM_ASSIGN_OR_RETURN(layer.input_tensors, tensors_of(node.input_shapes, node.input_types));
-    INFIMUM_ASSIGN_OR_RETURN(layer.output_tensors, tensors_of(node.output_shapes, node.output_types));
+    layer.input_tensors = tensors_of(node.input_shapes, node.input_types);
+    layer.output_tensors = tensors_of(node.output_shapes, node.output_types);
     run.layers.push_back(std::move(layer));
   }
   if (run.layers.empty()) return Error{"an execution trace without an operator"};
@@ -185,6 +187,9 @@ Timeline ChakraExecution::TakeTimeline() {
       "host");
   if (without_times > 0)
     timeline.remarks.push_back(fmt::format("{} operators without a time are left out", without_times));
+  double work_ns = 0;
+  for (const DeviceWork& work : timeline.device_work) work_ns += static_cast<double>(work.duration_ns);
+  timeline.skipped_share = oddities_.ShareLost(std::ssize(timeline.device_work), work_ns);
   timeline.names = std::move(names_);
   SortByStart(timeline);
   return timeline;

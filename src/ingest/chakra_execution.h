@@ -1,11 +1,10 @@
 // Chakra's traces of an execution: what PyTorch's ExecutionTraceObserver wrote, and chakra_trace_link added times to.
 //
-//   ChakraExecution execution;
-//   execution.Take(event);               // each of "nodes"
-//   std::move(execution).Finish();       // with times a timeline, else layers without samples
+//   ChakraExecution execution(oddities);
+//   execution.Read(event), execution.Take();   // each of "nodes"
+//   std::move(execution).Finish();             // with times a timeline, else layers without samples
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -37,23 +36,30 @@ struct ExecutionNode {
 
 class ChakraExecution {
  public:
-  Status Take(TraceEvent& event);
+  explicit ChakraExecution(Oddities& oddities) : oddities_(oddities) {}
+
+  simdjson::error_code Read(TraceEvent& event);
+  Status Take();
   Result<std::variant<RunProfile, Timeline>> Finish() &&;
 
  private:
-  Status TakeAttributes(simdjson::ondemand::value& list);
+  simdjson::error_code ReadAttributes(simdjson::ondemand::value& list);
   Result<RunProfile> Layers() const;
   Timeline TakeTimeline();
 
-  EventField id_{"id"}, name_{"name"}, category_{"cat"}, caller_{"ctrl_deps"}, parent_{"parent"}, stream_{"stream"},
-      start_{"ts"}, duration_{"inclusive_dur"}, schema_{"op_schema"}, thread_{"tid"};
-  EventField input_shapes_{"shapes"}, input_types_{"types"}, output_shapes_{"shapes"}, output_types_{"types"};
-  EventField attribute_name_{"name"}, attribute_value_{"value"};
-  const std::array<EventField*, 10> fields_ = {&id_,     &name_,  &category_, &caller_, &parent_,
-                                               &stream_, &start_, &duration_, &schema_, &thread_};
-  const std::array<EventField*, 2> inputs_ = {&input_shapes_, &input_types_};
-  const std::array<EventField*, 2> outputs_ = {&output_shapes_, &output_types_};
-  const std::array<EventField*, 2> attribute_ = {&attribute_name_, &attribute_value_};
+  Oddities& oddities_;
+  EventField id_{"id", oddities_}, name_{"name", oddities_}, category_{"cat", oddities_},
+      caller_{"ctrl_deps", oddities_}, parent_{"parent", oddities_}, stream_{"stream", oddities_},
+      start_{"ts", oddities_}, duration_{"inclusive_dur", oddities_}, schema_{"op_schema", oddities_},
+      thread_{"tid", oddities_};
+  EventField input_shapes_{"shapes", oddities_}, input_types_{"types", oddities_}, output_shapes_{"shapes", oddities_},
+      output_types_{"types", oddities_};
+  EventField attribute_name_{"name", oddities_}, attribute_value_{"value", oddities_};
+  const FieldSet fields_ = {&id_,     &name_,  &category_, &caller_, &parent_,
+                            &stream_, &start_, &duration_, &schema_, &thread_};
+  const FieldSet inputs_ = {&input_shapes_, &input_types_};
+  const FieldSet outputs_ = {&output_shapes_, &output_types_};
+  const FieldSet attribute_ = {&attribute_name_, &attribute_value_};
   // What an attribute says goes before a field of the node.
   std::optional<bool> has_schema_;
   std::optional<std::int64_t> attribute_thread_;

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "src/ingest/chakra_execution.h"
 #include "src/ingest/chakra_workload.h"
@@ -24,31 +25,31 @@ ingest::EventList Nodes() {
   return list;
 }
 
-void AddRemarks(const ingest::TraceFrame& frame, Trace& trace) {
-  auto* const run = std::get_if<RunProfile>(&trace);
-  std::vector<std::string>& into = run != nullptr ? run->warnings : std::get<Timeline>(trace).remarks;
-  for (std::string& remark : ingest::Remarks(frame)) into.push_back(std::move(remark));
-}
-
 }  // namespace
 
 Result<Trace> ReadChakraTrace(std::istream& input, std::string_view origin) {
-  ingest::ChakraWorkload workload;
-  ingest::ChakraExecution execution;
+  ingest::Oddities oddities;
+  ingest::ChakraWorkload workload(oddities);
+  ingest::ChakraExecution execution(oddities);
+  bool is_graph = false;
+  const auto read = [&](ingest::TraceEvent& event) {
+    is_graph = event.list == kGraph;
+    return is_graph ? workload.Read(event) : execution.Read(event);
+  };
   INFIMUM_ASSIGN_OR_RETURN(const ingest::TraceFrame frame,
-                           ingest::ReadTraceEvents(input, origin, Nodes(), [&](ingest::TraceEvent& event) {
-                             return event.list == kGraph ? workload.Take(event) : execution.Take(event);
-                           }));
-  if (frame.list != kGraph) {
-    Result<Trace> trace = std::move(execution).Finish();
-    if (!trace.ok()) return Within(std::string(origin), trace.error());
-    AddRemarks(frame, *trace);
-    return trace;
-  }
-  Result<RunProfile> run = std::move(workload).Finish(frame.top);
-  if (!run.ok()) return Within(std::string(origin), run.error());
-  Trace trace(*std::move(run));
-  AddRemarks(frame, trace);
+                           ingest::ReadTraceEvents(input, origin, Nodes(), oddities, read,
+                                                   [&] { return is_graph ? workload.Take() : execution.Take(); }));
+  const auto finish = [&]() -> Result<Trace> {
+    if (frame.list != kGraph) return std::move(execution).Finish();
+    INFIMUM_ASSIGN_OR_RETURN(RunProfile run, std::move(workload).Finish(frame.top));
+    return Trace(std::move(run));
+  };
+  Result<Trace> trace = finish();
+  if (!trace.ok()) return Within(std::string(origin), oddities.Explain(trace.error()));
+  auto* const run = std::get_if<RunProfile>(&*trace);
+  const double skipped = run != nullptr ? run->skipped_share : std::get<Timeline>(*trace).skipped_share;
+  std::vector<std::string>& into = run != nullptr ? run->warnings : std::get<Timeline>(*trace).remarks;
+  for (std::string& remark : oddities.Remarks(skipped)) into.push_back(std::move(remark));
   return trace;
 }
 

@@ -34,18 +34,24 @@ std::optional<std::int64_t> FirstOf(std::string_view list) {
 
 }  // namespace
 
-Status ChakraWorkload::Take(TraceEvent& event) {
-  ClearFields(fields_);
-  INFIMUM_RETURN_IF_ERROR(ReadFields(event.object, fields_));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id, id_.Integer(0, INT64_MAX, -1));
-  if (id < 0) return Error{"'Id' is missing"};
-  INFIMUM_ASSIGN_OR_RETURN(const std::string_view name, name_.Text());
-  constexpr std::int64_t kYear = 31'536'000'000'000;
-  // What took no microsecond has no "runtime".
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t duration, duration_.Integer(0, kYear, 0));
+simdjson::error_code ChakraWorkload::Read(TraceEvent& event) {
+  fields_.Clear();
+  return ReadFields(event.object, fields_);
+}
+
+Status ChakraWorkload::Take() {
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id, id_.NeededInteger(0, INT64_MAX));
+  const std::string_view name = name_.Text();
   if (on_host_.token() != "true" && on_host_.token() != "false") return Error{"'is_cpu_op' is not true or false"};
-  if (on_host_.token() == "true") return TakeOperator(id, name, static_cast<double>(duration));
-  return TakeKernel(name, static_cast<double>(duration));
+  const bool on_host = on_host_.token() == "true";
+  // What took no microsecond has no "runtime".
+  const Result<std::int64_t> nanoseconds = duration_.absent() ? Result(std::int64_t{0}) : duration_.NeededNanoseconds();
+  if (!nanoseconds.ok()) {
+    if (!on_host) oddities_.Lose(std::nullopt);
+    return nanoseconds.error();
+  }
+  const double duration = static_cast<double>(*nanoseconds) / 1000;
+  return on_host ? TakeOperator(id, name, duration) : TakeKernel(name, duration);
 }
 
 Status ChakraWorkload::TakeOperator(std::int64_t id, std::string_view name, double duration) {
@@ -73,8 +79,9 @@ Status ChakraWorkload::TakeOperator(std::int64_t id, std::string_view name, doub
 
 // A kernel's operator is the first node that it waits for.
 Status ChakraWorkload::TakeKernel(std::string_view name, double duration) {
-  if (!waits_for_.token().empty() && !waits_for_.is_list()) return Error{"'data_deps' is not a list"};
+  if (!waits_for_.absent() && !waits_for_.is_list()) oddities_.Note([] { return Error{"'data_deps' is not a list"}; });
   ++kernels_;
+  kernels_total_us_ += duration;
   const Kernel kernel{duration, names_.Intern(name)};
   const std::optional<std::int64_t> waits_for = FirstOf(waits_for_.token());
   if (!waits_for) {
@@ -134,6 +141,7 @@ Result<RunProfile> ChakraWorkload::Finish(const Json& top) && {
   kernels_us_ = {};
   operator_of_ = {};
   RunProfile run;
+  run.skipped_share = oddities_.ShareLost(static_cast<std::int64_t>(kernels_), 1000 * kernels_total_us_);
   run.layers.reserve(operators_.size());
   std::size_t without_kernels = 0;
   for (const Operator& one : operators_) {

@@ -2,12 +2,11 @@
 //
 //   aten::mm(0) -> kernel -> aten::mm(1)     one layer "aten::mm", its sample the kernel's time
 //
-//   ChakraWorkload workload;
-//   workload.Take(event);                    // each of "workload_graph"
+//   ChakraWorkload workload(oddities);
+//   workload.Read(event), workload.Take();   // each of "workload_graph"
 //   std::move(workload).Finish(frame.top);
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -25,7 +24,10 @@ namespace infimum::ingest {
 
 class ChakraWorkload {
  public:
-  Status Take(TraceEvent& event);
+  explicit ChakraWorkload(Oddities& oddities) : oddities_(oddities) {}
+
+  simdjson::error_code Read(TraceEvent& event);
+  Status Take();
   // With what stands beside the graph.
   Result<RunProfile> Finish(const Json& top) &&;
 
@@ -61,8 +63,10 @@ class ChakraWorkload {
   void FindLongestKernels();
   ProfiledLayer LayerOf(const Operator& one) const;
 
-  EventField id_{"Id"}, name_{"Name"}, duration_{"runtime"}, on_host_{"is_cpu_op"}, waits_for_{"data_deps"};
-  const std::array<EventField*, 5> fields_ = {&id_, &name_, &duration_, &on_host_, &waits_for_};
+  Oddities& oddities_;
+  EventField id_{"Id", oddities_}, name_{"Name", oddities_}, duration_{"runtime", oddities_},
+      on_host_{"is_cpu_op", oddities_}, waits_for_{"data_deps", oddities_};
+  const FieldSet fields_ = {&id_, &name_, &duration_, &on_host_, &waits_for_};
 
   NameTable names_;
   std::deque<Operator> operators_;
@@ -73,6 +77,7 @@ class ChakraWorkload {
   std::size_t kernels_ = 0;
   std::size_t strays_ = 0;
   double stray_us_ = 0;
+  double kernels_total_us_ = 0;
 };
 
 }  // namespace infimum::ingest

@@ -6,6 +6,7 @@
 
 #include "infimum/base/text.h"
 #include "src/ingest/sqlite_header.h"
+#include "src/ingest/trace_frame_scanner.h"
 
 namespace infimum {
 
@@ -37,6 +38,10 @@ std::string_view Name(FileKind kind) {
       return "metadata of a TensorRT engine";
     case FileKind::kArchive:
       return "archive of files";
+    case FileKind::kCompressed:
+      return "compressed file";
+    case FileKind::kEventLines:
+      return "JSON lines";
     case FileKind::kUnknown:
       return "unknown";
   }
@@ -72,27 +77,92 @@ std::string EndOf(std::istream& input, const std::string& start) {
   return end;
 }
 
-// Lists of events, in an object or bare. ONNX Runtime's begin with the loading of the model.
-FileKind TraceKind(const std::string& start) {
-  const auto has = [&start](const char* text) { return start.find(text) != std::string::npos; };
-  const std::size_t first = start.find_first_not_of(" \t\r\n");
-  const bool is_list = first != std::string::npos && start[first] == '[' && has("\"ph\"");
-  if (!is_list && !has("\"traceEvents\"") && !(has("\"schemaVersion\"") && has("\"deviceProperties\"")))
-    return FileKind::kUnknown;
+constexpr const char* kTraceEvents = "traceEvents";
+
+// ONNX Runtime's begin with the loading of the model.
+FileKind KindOfEvents(std::string_view events) {
+  const auto has = [&](std::string_view text) { return events.find(text) != std::string_view::npos; };
   const bool is_session = has("\"model_loading_uri\"") || has("\"session_initialization\"") || has("_kernel_time\"");
   return is_session ? FileKind::kOnnxRuntimeProfile : FileKind::kKinetoTrace;
+}
+
+// Lists of events, in an object or bare.
+FileKind TraceKind(const std::string& start) {
+  const auto has = [&start](const char* text) { return start.find(text) != std::string::npos; };
+  const bool is_list = start.starts_with('[') && has("\"ph\"");
+  if (!is_list && !has("\"traceEvents\"") && !(has("\"schemaVersion\"") && has("\"deviceProperties\"")))
+    return FileKind::kUnknown;
+  return KindOfEvents(start);
 }
 
 // A graph of nodes, called so by its schema or by the node of a process or thread that comes first.
 bool IsChakraTrace(std::string_view start) {
   const auto has = [&](std::string_view text) { return start.find(text) != std::string_view::npos; };
-  if (start.find_first_not_of(" \t\r\n") != start.find('{')) return false;
+  if (!start.starts_with('{')) return false;
   return has("\"workload_graph\"") || (has("\"nodes\"") && (has("-chakra.") || has("[pytorch|profiler|execution_")));
 }
 
-// tar has its name behind the first file's header, zip at its start.
-bool IsArchive(std::string_view start) {
-  return (start.size() >= 512 && start.substr(257, 5) == "ustar") || start.starts_with("PK\3\4");
+// What has to be unpacked before it is read. tar has its name behind the first file's header, the others at the start.
+struct Packing {
+  std::size_t at;
+  std::string_view name;
+  FileKind kind;
+  std::string_view advice;
+};
+constexpr Packing kPackings[] = {
+    {257, "ustar", FileKind::kArchive,
+     "an archive of files: unpack it first (tar -xf FILE) and name the files that are in it"},
+    {0, "PK\3\4", FileKind::kArchive, "an archive of files: unpack it first (unzip FILE) and name the files in it"},
+    {0, "\x28\xb5\x2f\xfd", FileKind::kCompressed, "compressed by Zstandard: unpack it first (zstd -d FILE)"},
+    {0, "\xfd\x37zXZ", FileKind::kCompressed, "compressed by xz: unpack it first (xz -d FILE)"},
+    {4, "1AY&SY", FileKind::kCompressed, "compressed by bzip2: unpack it first (bzip2 -d FILE)"},
+    {0, "\x1f\x8b", FileKind::kCompressed, "compressed by gzip twice: unpack it once (gunzip FILE)"},
+};
+
+const Packing* PackingOf(std::string_view start) {
+  for (const Packing& packing : kPackings)
+    if (start.size() > packing.at && start.substr(packing.at).starts_with(packing.name)) return &packing;
+  return nullptr;
+}
+
+// An event of a trace in each line, as databases export them.
+bool IsEventLines(std::string_view start) {
+  const std::size_t end = start.find('\n');
+  if (end == std::string_view::npos) return false;
+  const std::string_view first = TrimSpace(start.substr(0, end)), rest = TrimSpace(start.substr(end));
+  return first.starts_with("{") && first.ends_with("}") && rest.starts_with("{") &&
+         first.find("\"ph\"") != std::string_view::npos;
+}
+
+// To what may be told by: behind blanks of any length and a byte order mark, which say nothing.
+void SkipBlanks(std::istream& input) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  for (const char byte : kByteOrderMark) {
+    if (input.peek() != std::char_traits<char>::to_int_type(byte)) break;
+    input.get();
+  }
+  input >> std::ws;
+  input.clear();
+}
+
+std::string NextPart(std::istream& input) {
+  std::string part(kPart, '\0');
+  input.read(part.data(), static_cast<std::streamsize>(part.size()));
+  part.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, input.gcount())));
+  return part;
+}
+
+// The first events of a document in which they stand behind other long fields.
+std::string EventsOf(std::istream& input) {
+  input.clear();
+  input.seekg(0);
+  ingest::TraceFrameScanner scanner({kTraceEvents}, false);
+  for (std::string part = NextPart(input); !part.empty(); part = NextPart(input)) {
+    const Result<std::optional<std::size_t>> opened = scanner.Feed(part);
+    if (!opened.ok() || scanner.complete()) break;
+    if (*opened) return part.substr(**opened) + NextPart(input);
+  }
+  return {};
 }
 
 // What follows `token`, after space on both sides; nullopt where the text begins with something else.
@@ -124,45 +194,48 @@ FileKind TensorRtKind(std::string_view start) {
   return FileKind::kUnknown;
 }
 
-}  // namespace
-
-FileKind DetectFileKind(std::istream& input) {
-  std::string start(kPart, '\0');
-  input.read(start.data(), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<std::size_t>(input.gcount()));
-  if (ingest::IsSqlite(start)) {
-    input.clear();
-    input.seekg(0);
-    return ingest::IsStoreOfOurs(start) ? FileKind::kUnknown : FileKind::kNsysExport;
-  }
-  if (IsArchive(start)) {
-    input.clear();
-    input.seekg(0);
-    return FileKind::kArchive;
-  }
+FileKind Detect(std::istream& input) {
+  SkipBlanks(input);
+  const std::string start = NextPart(input);
+  if (ingest::IsSqlite(start)) return ingest::IsStoreOfOurs(start) ? FileKind::kUnknown : FileKind::kNsysExport;
+  if (const Packing* const packing = PackingOf(start)) return packing->kind;
   const std::string first_line = start.substr(0, start.find('\n'));
   const auto first_line_has = [&](const char* text) { return first_line.find(text) != std::string::npos; };
   // Google Benchmark JSON says it too, and may stand on one line.
-  const bool is_journal =
-      first_line_has("\"infimum.results/") && !first_line_has("\"context\"") && !first_line_has("\"benchmarks\"");
-  FileKind profile = is_journal ? FileKind::kUnknown : TensorRtKind(start);
-  if (!is_journal && profile == FileKind::kUnknown) profile = TraceKind(start);
-  if (!is_journal && profile == FileKind::kUnknown && IsChakraTrace(start)) profile = FileKind::kChakraTrace;
-  const bool is_known = is_journal || profile != FileKind::kUnknown;
-  const std::string end = is_known ? std::string() : EndOf(input, start);
-  input.clear();
-  input.seekg(0);
-  if (is_journal) return FileKind::kJournal;
-  if (is_known) return profile;
+  if (first_line_has("\"infimum.results/") && !first_line_has("\"context\"") && !first_line_has("\"benchmarks\""))
+    return FileKind::kJournal;
+  if (const FileKind kind = TensorRtKind(start); kind != FileKind::kUnknown) return kind;
+  if (const FileKind kind = TraceKind(start); kind != FileKind::kUnknown) return kind;
+  if (IsChakraTrace(start)) return FileKind::kChakraTrace;
   // Keys may stand in alphabetical order, and then "schema" is one of the last.
-  for (const std::string& part : {start, end})
+  for (const std::string& part : {start, EndOf(input, start)})
     if (part.find("\"infimum.run/") != std::string::npos) return FileKind::kRun;
   // Keys stand in alphabetical order or not: either of Google Benchmark's two may come first. Runners add a field of
   // ours to the context and to each entry.
   if (start.find("\"benchmarks\"") != std::string::npos || start.find("\"context\"") != std::string::npos) {
     return start.find("\"infimum\":") != std::string::npos ? FileKind::kGoogleBenchmark : FileKind::kScopeBenchmarks;
   }
-  return FileKind::kUnknown;
+  if (IsEventLines(start)) return FileKind::kEventLines;
+  if (!start.starts_with('{')) return FileKind::kUnknown;
+  const std::string events = EventsOf(input);
+  return events.empty() ? FileKind::kUnknown : KindOfEvents(events);
+}
+
+}  // namespace
+
+FileKind DetectFileKind(std::istream& input) {
+  const FileKind kind = Detect(input);
+  input.clear();
+  input.seekg(0);
+  return kind;
+}
+
+std::string UnpackAdvice(std::istream& input) {
+  const std::string start = NextPart(input);
+  input.clear();
+  input.seekg(0);
+  if (const Packing* const packing = PackingOf(start)) return std::string(packing->advice);
+  return "JSON lines, an event in each: make one list of them first (jq -s . FILE > LIST.json)";
 }
 
 }  // namespace infimum

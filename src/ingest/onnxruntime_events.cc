@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <map>
 #include <optional>
@@ -45,27 +44,31 @@ std::vector<ProfiledTensor> TensorsOf(const Json& list) {
 
 class EventReader {
  public:
-  Status Take(TraceEvent& event) {
-    ClearFields(fields_);
-    ClearFields(arguments_);
+  explicit EventReader(Oddities& oddities) : oddities_(oddities) {}
+
+  simdjson::error_code Read(TraceEvent& event) {
+    fields_.Clear();
+    arguments_.Clear();
     told_threads_.reset();
-    const auto take_threads = [this](std::string_view key, simdjson::ondemand::value& value) -> Status {
-      if (key != "thread_scheduling_stats") return {};
-      INFIMUM_ASSIGN_OR_RETURN(told_threads_, OnnxRuntimeThreads(value));
-      return {};
+    const auto take_threads = [this](std::string_view key, simdjson::ondemand::value& value) {
+      return key == "thread_scheduling_stats" ? OnnxRuntimeThreads(value, told_threads_) : simdjson::SUCCESS;
     };
-    INFIMUM_RETURN_IF_ERROR(ReadFields(
-        event.object, fields_, [this, &take_threads](std::string_view key, simdjson::ondemand::value& value) -> Status {
-          return key == "args" ? ReadFields(value, arguments_, take_threads) : Status();
-        }));
-    const std::string_view category = category_.token();
-    if (category == "\"Session\"") return TakeSession();
-    if (category == "\"Node\"") return TakeNode();
-    if (category == "\"Kernel\"") return TakeKernel();
-    return {};
+    return ReadFields(event.object, fields_,
+                      [this, &take_threads](std::string_view key, simdjson::ondemand::value& value) {
+                        return key == "args" ? ReadFields(value, arguments_, take_threads) : simdjson::SUCCESS;
+                      });
   }
 
-  OnnxRuntimeEvents Finish(const TraceFrame& frame) && {
+  Status Take() {
+    const std::string_view category = category_.token();
+    if (category == "\"Session\"") return TakeSession();
+    if (category != "\"Node\"" && category != "\"Kernel\"") return {};
+    Status taken = category == "\"Node\"" ? TakeNode() : TakeKernel();
+    if (!taken.ok()) oddities_.Lose(std::nullopt);
+    return taken;
+  }
+
+  OnnxRuntimeEvents Finish() && {
     for (const OnnxRuntimeKernel& kernel : JoinByCorrelation(events_.executions, correlated_, events_.kernels))
       AddStray(kernel);
     events_.shapes_vary = 2 * std::ranges::count(shapes_, true, &Shapes::vary) > std::ssize(shapes_);
@@ -76,7 +79,11 @@ class EventReader {
     if (std::ranges::any_of(events_.executions, ran_beside)) events_.threads.reset();
     for (const auto& [name, kernels] : awaited_)
       for (const OnnxRuntimeKernel& kernel : kernels) AddStray(kernel);
-    events_.remarks = Remarks(frame);
+    double executions_ns = 0;
+    for (const OnnxRuntimeExecution& one : events_.executions)
+      executions_ns += 1000 * static_cast<double>(one.duration);
+    events_.skipped_share = oddities_.ShareLost(std::ssize(events_.executions), executions_ns);
+    events_.remarks = oddities_.Remarks(events_.skipped_share);
     return std::move(events_);
   }
 
@@ -100,27 +107,27 @@ class EventReader {
   Status TakeSession() {
     if (name_.token() != "\"model_run\"") return {};
     OnnxRuntimeInference inference;
-    INFIMUM_ASSIGN_OR_RETURN(inference.start, start_.Integer(0, kYear, 0));
-    INFIMUM_ASSIGN_OR_RETURN(inference.duration, duration_.Integer(0, kYear, 0));
-    INFIMUM_ASSIGN_OR_RETURN(inference.thread, Thread());
+    INFIMUM_ASSIGN_OR_RETURN(inference.start, Microseconds(start_));
+    INFIMUM_ASSIGN_OR_RETURN(inference.duration, Microseconds(duration_));
     if (events_.inferences.size() >= kNone) return Error{"more than 4,294,967,295 inferences"};
+    inference.thread = Thread();
     events_.inferences.push_back(inference);
     return {};
   }
 
   Status TakeNode() {
-    INFIMUM_ASSIGN_OR_RETURN(const std::string_view name, name_.Text());
-    INFIMUM_ASSIGN_OR_RETURN(const std::string_view op, op_name_.Text());
+    INFIMUM_ASSIGN_OR_RETURN(const std::string_view name, NameOfEvent());
+    const std::string_view op = op_name_.Text();
     last_event_ = events_.names.Intern(name);
     last_op_ = op;
     if (!name.ends_with(kKernelTime)) return {};
     OnnxRuntimeExecution execution;
-    INFIMUM_ASSIGN_OR_RETURN(execution.start, start_.Integer(0, kYear, 0));
-    INFIMUM_ASSIGN_OR_RETURN(execution.duration, duration_.Integer(0, kYear, 0));
-    INFIMUM_ASSIGN_OR_RETURN(execution.thread, Thread());
-    INFIMUM_ASSIGN_OR_RETURN(execution.layer, Layer(last_event_, name, op));
-    events_.threads = std::max(events_.threads, told_threads_);
+    INFIMUM_ASSIGN_OR_RETURN(execution.start, Microseconds(start_));
+    INFIMUM_ASSIGN_OR_RETURN(execution.duration, Microseconds(duration_));
     if (events_.executions.size() >= kNone) return Error{"more than 4,294,967,295 executions of nodes"};
+    execution.thread = Thread();
+    execution.layer = Layer(last_event_, name, op);
+    events_.threads = std::max(events_.threads, told_threads_);
     const auto index = static_cast<std::uint32_t>(events_.executions.size());
     events_.executions.push_back(execution);
     EventOf(last_event_).last_execution = index;
@@ -137,18 +144,20 @@ class EventReader {
 
   Status TakeKernel() {
     OnnxRuntimeKernel kernel;
-    INFIMUM_ASSIGN_OR_RETURN(const std::string_view name, name_.Text());
-    INFIMUM_ASSIGN_OR_RETURN(kernel.duration, duration_.Integer(0, kYear, 0));
+    INFIMUM_ASSIGN_OR_RETURN(const std::string_view name, NameOfEvent());
+    INFIMUM_ASSIGN_OR_RETURN(kernel.duration, Microseconds(duration_));
     // What the first versions wrote in place of kernels.
     if (name == "not_available_due_to_cupti_error") return {};
     kernel.name = events_.names.Intern(name);
-    INFIMUM_ASSIGN_OR_RETURN(const std::string_view correlation, correlation_.Text());
-    if (!correlation.empty()) return TakeCorrelated(kernel, correlation);
-    INFIMUM_ASSIGN_OR_RETURN(const std::string_view parent_name, parent_name_.Text());
+    if (const std::string_view correlation = correlation_.Text(); !correlation.empty()) {
+      TakeCorrelated(kernel, correlation);
+      return {};
+    }
+    const std::string_view parent_name = parent_name_.Text();
     NameId parent = events_.names.Intern(parent_name);
     if (parent_name.empty()) {
       // Until 1.13 a kernel stood behind an event of its node, and had the node's operator.
-      INFIMUM_ASSIGN_OR_RETURN(const std::string_view op, op_name_.Text());
+      const std::string_view op = op_name_.Text();
       if (!op.empty() && op == last_op_) parent = last_event_;
     }
     if (const std::string_view text = events_.names.text(parent); text.ends_with(kFenceBefore)) {
@@ -166,69 +175,83 @@ class EventReader {
   }
 
   // A kernel of a provider that is a plug-in: those stand at the end of the file.
-  Status TakeCorrelated(const OnnxRuntimeKernel& kernel, std::string_view correlation) {
+  void TakeCorrelated(const OnnxRuntimeKernel& kernel, std::string_view correlation) {
     constexpr std::int64_t kMostCorrelation = std::int64_t{1} << 61;  // microseconds of 1970
-    INFIMUM_ASSIGN_OR_RETURN(const std::string_view started_by, started_by_.Text());
-    INFIMUM_ASSIGN_OR_RETURN(const std::string_view node_index, started_by_node_.Text());
     const std::optional<std::int64_t> number = ParseInteger(correlation);
-    if (!number) return Error{fmt::format("'ort_correlation_id' is {}, not a number", Quoted(correlation))};
-    const auto layer = layers_.find(LayerKey(events_.names.Intern(started_by), events_.names.Intern(node_index)));
-    if (layer == layers_.end() || *number < 0 || *number > kMostCorrelation) {
+    if (!number)
+      oddities_.Note(
+          [&] { return Error{fmt::format("'ort_correlation_id' is {}, not a number", Quoted(correlation))}; });
+    const auto layer =
+        layers_.find(LayerKey(events_.names.Intern(started_by_.Text()), events_.names.Intern(started_by_node_.Text())));
+    if (layer == layers_.end() || !number || *number < 0 || *number > kMostCorrelation) {
       AddStray(kernel);
     } else {
       correlated_.push_back({kernel, layer->second, *number});
     }
-    return {};
   }
 
-  Result<std::uint32_t> Thread() {
-    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t number, thread_.Integer(INT64_MIN, INT64_MAX, 0));
+  // What has none took its time, and is nobody's.
+  Result<std::string_view> NameOfEvent() const {
+    return name_.absent() ? Result(std::string_view()) : name_.NeededText();
+  }
+
+  // ONNX Runtime writes whole microseconds, other tools that write its profiles again may not.
+  Result<std::int64_t> Microseconds(const EventField& field) const {
+    if (field.absent()) return std::int64_t{0};
+    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t nanoseconds, field.NeededNanoseconds());
+    if (nanoseconds > 1000 * kYear)
+      return Error{fmt::format("'{}' is {}: longer than a year", field.name(), field.token())};
+    if (nanoseconds % 1000 != 0)
+      oddities_.Note([&] {
+        return Error{fmt::format("'{}' is {}, not whole microseconds, and is rounded", field.name(), field.token())};
+      });
+    return (nanoseconds + 500) / 1000;
+  }
+
+  std::uint32_t Thread() {
+    if (thread_.is_text())
+      oddities_.Note([this] { return Error{fmt::format("'tid' is the text {}", Quoted(thread_.token()))}; });
+    const std::int64_t number = thread_.absent() ? 0 : NumberOrName(thread_.token(), events_.names);
     if (threads_.empty() || number != last_thread_.first)
       last_thread_ = *threads_.emplace(number, static_cast<std::uint32_t>(threads_.size())).first;
     return last_thread_.second;
   }
 
   // By the event and the number of the node: names of nodes are not always different.
-  Result<std::uint32_t> Layer(NameId event, std::string_view name, std::string_view op) {
-    INFIMUM_ASSIGN_OR_RETURN(const std::string_view node_index, node_index_.Text());
-    INFIMUM_ASSIGN_OR_RETURN(const std::string_view provider, provider_.Text());
+  std::uint32_t Layer(NameId event, std::string_view name, std::string_view op) {
+    const std::string_view node_index = node_index_.Text();
     Event& known = EventOf(event);
     if (known.layer != kNone && events_.names.text(known.node_index) == node_index) {
-      INFIMUM_RETURN_IF_ERROR(ReadShapes(known.layer));
+      ReadShapes(known.layer);
       return known.layer;
     }
     const NameId node = events_.names.Intern(node_index);
     auto entry = layers_.find(LayerKey(event, node));
     if (entry == layers_.end()) {
-      INFIMUM_ASSIGN_OR_RETURN(const Json inputs, ParseList(inputs_.token()));
-      INFIMUM_ASSIGN_OR_RETURN(const Json outputs, ParseList(outputs_.token()));
       entry = layers_.emplace(LayerKey(event, node), static_cast<std::uint32_t>(events_.layers.size())).first;
       ProfiledLayer& layer = events_.layers.emplace_back();
       layer.name = name.substr(0, name.size() - kKernelTime.size());
       layer.op = op;
-      layer.provider = provider;
-      layer.input_tensors = TensorsOf(inputs);
-      layer.output_tensors = TensorsOf(outputs);
+      layer.provider = provider_.Text();
+      layer.input_tensors = TensorsOf(ParseList(inputs_.token()));
+      layer.output_tensors = TensorsOf(ParseList(outputs_.token()));
       shapes_.emplace_back();
     }
-    INFIMUM_RETURN_IF_ERROR(ReadShapes(entry->second));
+    ReadShapes(entry->second);
     known.node_index = node;
     known.layer = entry->second;
     return known.layer;
   }
 
-  Status ReadShapes(std::uint32_t index) {
+  void ReadShapes(std::uint32_t index) {
     Shapes& shapes = shapes_[index];
     const std::size_t hash = std::hash<std::string_view>()(inputs_.token());
     if (++shapes.executions > 1 && hash != shapes.last) {
       shapes.vary = shapes.vary || shapes.executions > 2;
-      INFIMUM_ASSIGN_OR_RETURN(const Json inputs, ParseList(inputs_.token()));
-      INFIMUM_ASSIGN_OR_RETURN(const Json outputs, ParseList(outputs_.token()));
-      events_.layers[index].input_tensors = TensorsOf(inputs);
-      events_.layers[index].output_tensors = TensorsOf(outputs);
+      events_.layers[index].input_tensors = TensorsOf(ParseList(inputs_.token()));
+      events_.layers[index].output_tensors = TensorsOf(ParseList(outputs_.token()));
     }
     shapes.last = hash;
-    return {};
   }
 
   static std::uint64_t LayerKey(NameId event, NameId node_index) {
@@ -246,13 +269,16 @@ class EventReader {
     events_.stray_time += Latency(static_cast<double>(kernel.duration));
   }
 
-  EventField category_{"cat"}, name_{"name"}, start_{"ts"}, duration_{"dur"}, thread_{"tid"};
-  EventField op_name_{"op_name"}, provider_{"provider"}, node_index_{"node_index"}, parent_name_{"parent_name"},
-      inputs_{"input_type_shape"}, outputs_{"output_type_shape"}, correlation_{"ort_correlation_id"},
-      started_by_{"ort_event_name"}, started_by_node_{"ort_node_index"};
-  const std::array<EventField*, 5> fields_ = {&category_, &name_, &start_, &duration_, &thread_};
-  const std::array<EventField*, 9> arguments_ = {&op_name_, &provider_,    &node_index_, &parent_name_,    &inputs_,
-                                                 &outputs_, &correlation_, &started_by_, &started_by_node_};
+  Oddities& oddities_;
+  EventField category_{"cat", oddities_}, name_{"name", oddities_}, start_{"ts", oddities_},
+      duration_{"dur", oddities_}, thread_{"tid", oddities_};
+  EventField op_name_{"op_name", oddities_}, provider_{"provider", oddities_}, node_index_{"node_index", oddities_},
+      parent_name_{"parent_name", oddities_}, inputs_{"input_type_shape", oddities_},
+      outputs_{"output_type_shape", oddities_}, correlation_{"ort_correlation_id", oddities_},
+      started_by_{"ort_event_name", oddities_}, started_by_node_{"ort_node_index", oddities_};
+  const FieldSet fields_ = {&category_, &name_, &start_, &duration_, &thread_};
+  const FieldSet arguments_ = {&op_name_, &provider_,    &node_index_, &parent_name_,    &inputs_,
+                               &outputs_, &correlation_, &started_by_, &started_by_node_};
 
   OnnxRuntimeEvents events_;
   std::vector<Event> by_name_;  // by NameId
@@ -270,13 +296,19 @@ class EventReader {
 }  // namespace
 
 Result<OnnxRuntimeEvents> ReadOnnxRuntimeEvents(std::istream& input, std::string_view origin) {
-  EventReader reader;
+  Oddities oddities;
+  EventReader reader(oddities);
   EventList list;
   list.document = "an ONNX Runtime profile";
   list.first_number = 1;
   INFIMUM_ASSIGN_OR_RETURN(const TraceFrame frame,
-                           ReadTraceEvents(input, origin, list, [&](TraceEvent& event) { return reader.Take(event); }));
-  return std::move(reader).Finish(frame);
+                           ReadTraceEvents(
+                               input, origin, list, oddities, [&](TraceEvent& event) { return reader.Read(event); },
+                               [&] { return reader.Take(); }));
+  OnnxRuntimeEvents events = std::move(reader).Finish();
+  if (events.executions.empty())
+    return Within(std::string(origin), oddities.Explain(Error{"not an ONNX Runtime profile: it has no node events"}));
+  return events;
 }
 
 }  // namespace infimum::ingest

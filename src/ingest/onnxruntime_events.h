@@ -49,9 +49,11 @@ struct OnnxRuntimeEvents {
   // Kernels and copies that no node started: mostly copies of inputs and outputs.
   std::int64_t stray_kernels = 0;
   Latency stray_time{0};
+  double skipped_share = 0;          // of the executions' time: of events that could not be read, about
   std::vector<std::string> remarks;  // what was forgiven
 };
 
+// An error where no node was executed.
 Result<OnnxRuntimeEvents> ReadOnnxRuntimeEvents(std::istream& input, std::string_view origin);
 
 }  // namespace infimum::ingest

@@ -205,13 +205,12 @@ std::string AlgorithmOf(const std::map<NameId, double>& kernels, const NameTable
 
 Result<RunProfile> ReadOnnxRuntimeProfile(std::istream& input, std::string_view origin) {
   INFIMUM_ASSIGN_OR_RETURN(OnnxRuntimeEvents events, ingest::ReadOnnxRuntimeEvents(input, origin));
-  if (events.executions.empty())
-    return Error{fmt::format("{}: not an ONNX Runtime profile: it has no node events", origin)};
   RunProfile run;
   run.framework = "onnxruntime";
   run.warnings = std::move(events.remarks);
   run.threads = events.threads;
   run.shapes_vary = events.shapes_vary;
+  run.skipped_share = events.skipped_share;
   if (run.shapes_vary)
     run.warnings.emplace_back(
         "nodes read other shapes in some inferences than in others: the times are medians over different work; profile "

@@ -10,12 +10,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "infimum/base/result.h"
-
 namespace infimum::ingest {
 
 // Nothing where it is neither of these. A pool is made for two threads or more, and lists also those that had nothing
-// to do (onnxruntime/core/common/threadpool.cc). An error where the text is no JSON.
-Result<std::optional<std::int64_t>> OnnxRuntimeThreads(simdjson::ondemand::value& statistics);
+// to do (onnxruntime/core/common/threadpool.cc).
+simdjson::error_code OnnxRuntimeThreads(simdjson::ondemand::value& statistics, std::optional<std::int64_t>& threads);
 
 }  // namespace infimum::ingest

@@ -48,8 +48,9 @@ Result<Profile> ReadText(FileKind kind, std::istream& text, const std::string& o
     case FileKind::kChakraTrace:
       return ReadChakraTrace(text, origin);
     case FileKind::kArchive:
-      return Error{
-          fmt::format("{}: an {}: unpack it first (tar -xf, unzip) and name the files in it", origin, Name(kind))};
+    case FileKind::kCompressed:
+    case FileKind::kEventLines:
+      return Error{fmt::format("{}: {}", origin, UnpackAdvice(text))};
     case FileKind::kNsysExport:
       return Error{fmt::format("{}: a compressed database: unpack it first (gunzip)", origin)};
     case FileKind::kJournal:

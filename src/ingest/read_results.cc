@@ -91,8 +91,9 @@ Status ReadKind(FileKind kind, std::istream& input, std::string_view origin, con
       return Error{fmt::format("{}: {}: infimum compare --run FILE --run FILE ... shows an engine's files together",
                                origin, Name(kind))};
     case FileKind::kArchive:
-      return Error{
-          fmt::format("{}: an {}: unpack it first (tar -xf, unzip) and name the files in it", origin, Name(kind))};
+    case FileKind::kCompressed:
+    case FileKind::kEventLines:
+      return Error{fmt::format("{}: {}", origin, UnpackAdvice(input))};
     case FileKind::kUnknown:
       break;
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -21,13 +22,21 @@ constexpr std::size_t kMostEvent = std::size_t{64} << 20;
 // Tries to end a window outside of a text, where lines do not tell.
 constexpr int kMostCuts = 16;
 
+Error Broken(simdjson::error_code code) { return Error{fmt::format("not JSON: {}", simdjson::error_message(code))}; }
+
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 class Reader {
  public:
-  Reader(std::istream& input, std::string_view origin, const EventList& list,
-         const std::function<Status(TraceEvent&)>& take)
-      : input_(input), origin_(origin), list_(list), take_(take), scanner_(list.keys, list.may_be_bare) {}
+  Reader(std::istream& input, std::string_view origin, const EventList& list, Oddities& oddities, const ReadEvent& read,
+         const TakeEvent& take)
+      : input_(input),
+        origin_(origin),
+        list_(list),
+        oddities_(oddities),
+        read_(read),
+        take_(take),
+        scanner_(list.keys, list.may_be_bare) {}
 
   Result<TraceFrame> Read() {
     INFIMUM_RETURN_IF_ERROR(FindEvents());
@@ -95,11 +104,14 @@ class Reader {
     for (;;) {
       while (begin_ < end_ && IsSpace(buffer_[begin_])) ++begin_;
       if (begin_ == end_) {
-        if (!Fill(kWindow)) return CutOff();
-        continue;
+        if (Fill(kWindow)) continue;
+        if (!is_bare() || frame_.events == 0) return CutOff();
+        oddities_.list_is_open = ended_ = true;
+        return false;
       }
       const char c = buffer_[begin_];
-      if (c == ']' && !need_comma_ && frame_.events > 0) return At(frame_.events, begin_, "nothing after a comma");
+      if (c == ']' && !need_comma_ && frame_.events > 0 && !is_bare())
+        return At(frame_.events, begin_, "nothing after a comma");
       if (c == ']') {
         ++begin_;
         ended_ = true;
@@ -112,10 +124,17 @@ class Reader {
     }
   }
 
-  Error At(std::int64_t number, std::size_t position, const std::string& what) const {
+  // In Chrome's format a bare list may end with a comma, or without its bracket.
+  bool is_bare() const { return scanner_.list().empty(); }
+
+  std::string PlaceOf(std::int64_t number, std::size_t position) const {
     const std::string of = list_.keys.size() > 1 ? fmt::format(" of '{}'", scanner_.list()) : std::string();
-    return Error{fmt::format("{}: {} {}{} (byte {}): {}", origin_, list_.event, number + list_.first_number, of,
-                             offset_ + static_cast<std::int64_t>(position), what)};
+    return fmt::format("{} {}{} (byte {})", list_.event, number + list_.first_number, of,
+                       offset_ + static_cast<std::int64_t>(position));
+  }
+
+  Error At(std::int64_t number, std::size_t position, const std::string& what) const {
+    return Error{fmt::format("{}: {}: {}", origin_, PlaceOf(number, position), what)};
   }
 
   // Reads the events that are whole in the buffer; where not one is, more of the file is read for the next call.
@@ -144,9 +163,33 @@ class Reader {
     if (begin_ == end_ || !wrong) return {};
     TraceFrameScanner rest = scanner_;
     if (const auto fed = rest.Feed(Rest()); at_end_ && fed.ok() && !rest.complete()) return CutOff();
+    if (window_ >= kMostEvent && !EventEnds())
+      return At(frame_.events, begin_,
+                fmt::format("no end within {} MiB, and no profiler writes longer ones: a closing quote or brace may be "
+                            "missing",
+                            kMostEvent >> 20));
     if (at_end_ || window_ >= kMostEvent) return At(frame_.events, begin_, wrong->message);
     window_ *= 2;
     return {};
+  }
+
+  // Whether what the buffer begins with ends in it.
+  bool EventEnds() const {
+    std::int64_t depth = 0;
+    bool in_text = false;
+    for (std::size_t i = begin_; i < end_; ++i) {
+      const char c = buffer_[i];
+      if (in_text && c == '\\') {
+        ++i;
+      } else if (c == '"') {
+        in_text = !in_text;
+      } else if (!in_text && (c == '{' || c == '[')) {
+        ++depth;
+      } else if (!in_text && (c == '}' || c == ']') && --depth <= 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   // Where a window may end before `limit`: behind a line, since no text has a raw newline in it; in files of few lines
@@ -161,26 +204,31 @@ class Reader {
     return begin_;
   }
 
-  // The window as a document of its own: brackets around it.
+  // The window as a document of its own: brackets around it, and behind them a byte that is no JSON. simdjson looks at
+  // that byte: where it is a bracket (of what follows, or of a window before), it refuses a document that ends before
+  // all is closed, as a window may; and a brace would close an event that the window cuts.
   simdjson::error_code Index(std::size_t cut) {
     buffer_[begin_ - 1] = '[';
-    const char kept = std::exchange(buffer_[cut], ']');
+    kept_ = {std::exchange(buffer_[cut], ']'), std::exchange(buffer_[cut + 1], '\0')};
     simdjson::error_code code = Iterate(cut);
     if (code == simdjson::UNESCAPED_CHARS) {
-      frame_.control_characters += BlankControlCharacters(cut);
+      oddities_.control_characters += BlankControlCharacters(cut);
       code = Iterate(cut);
     }
     if (code == simdjson::UTF8_ERROR) {
-      frame_.invalid_bytes += BlankInvalidBytes(cut);
+      oddities_.invalid_bytes += BlankInvalidBytes(cut);
       code = Iterate(cut);
       if (code == simdjson::UNESCAPED_CHARS) {
-        frame_.control_characters += BlankControlCharacters(cut);
+        oddities_.control_characters += BlankControlCharacters(cut);
         code = Iterate(cut);
       }
     }
-    if (code != simdjson::SUCCESS) buffer_[cut] = kept;
-    kept_ = kept;
+    if (code != simdjson::SUCCESS) Restore(cut);
     return code;
+  }
+
+  void Restore(std::size_t cut) {
+    std::copy(kept_.begin(), kept_.end(), buffer_.begin() + static_cast<std::ptrdiff_t>(cut));
   }
 
   simdjson::error_code Iterate(std::size_t cut) {
@@ -214,6 +262,26 @@ class Reader {
     return count;
   }
 
+  // Where an element ends, once all of it was gone through: what follows it.
+  simdjson::error_code ReadElement(simdjson::ondemand::value& value, bool is_event, const char*& next) {
+    if (is_event) {
+      simdjson::ondemand::object object;
+      if (const auto code = value.get_object().get(object); code != simdjson::SUCCESS) return code;
+      TraceEvent event{object, scanner_.list()};
+      if (const auto code = read_(event); code != simdjson::SUCCESS) return code;
+      return document_.current_location().get(next);
+    }
+    std::string_view text = value.raw_json_token();
+    if (text.find_first_of("\"[-0123456789tfn") != 0) return simdjson::TAPE_ERROR;
+    if (text.front() == '[') {
+      simdjson::ondemand::array list;
+      if (const auto code = value.get_array().get(list); code != simdjson::SUCCESS) return code;
+      if (const auto code = list.raw_json().get(text); code != simdjson::SUCCESS) return code;
+    }
+    next = text.data() + text.size();
+    return simdjson::SUCCESS;
+  }
+
   // Moves begin_ behind what was read. The error of the first event that could not be, which may only be cut off.
   std::optional<Error> ReadEvents(std::size_t cut) {
     const auto position = [this](const char* at) { return static_cast<std::size_t>(at - buffer_.data()); };
@@ -229,24 +297,19 @@ class Reader {
           wrong = Broken(code);
           break;
         }
-        read = position(value.raw_json_token().data());
+        const char* const start = value.raw_json_token().data();
+        read = position(start);
         need_comma_ = false;
-        if (read >= cut) break;  // the comma was the window's last
-        simdjson::ondemand::object object;
-        if (const auto code = value.get_object().get(object); code != simdjson::SUCCESS) {
-          wrong = code == simdjson::INCORRECT_TYPE ? Error{"not an object"} : Broken(code);
-          break;
-        }
-        TraceEvent event{object, scanner_.list()};
-        if (Status status = take_(event); !status.ok()) {
-          wrong = status.error();
-          break;
-        }
+        if (read >= cut || *start == ']') break;  // the comma was the window's last, or the list's
+        const bool is_event = *start == '{';
         const char* next = nullptr;
-        if (const auto code = document_.current_location().get(next); code != simdjson::SUCCESS) {
+        if (const auto code = ReadElement(value, is_event, next); code != simdjson::SUCCESS) {
           wrong = Broken(code);
           break;
         }
+        if (const Status taken = is_event ? take_() : Status(Error{"not an object"}); !taken.ok())
+          oddities_.Skip(taken.error());
+        if (oddities_.awaits_place()) oddities_.Place(PlaceOf(frame_.events, read));
         ++frame_.events;
         read = position(next);
         need_comma_ = true;
@@ -258,7 +321,7 @@ class Reader {
         }
       }
     }
-    buffer_[cut] = kept_;
+    Restore(cut);
     begin_ = read;
     return wrong;
   }
@@ -266,7 +329,9 @@ class Reader {
   std::istream& input_;
   std::string_view origin_;
   const EventList& list_;
-  const std::function<Status(TraceEvent&)>& take_;
+  Oddities& oddities_;
+  const ReadEvent& read_;
+  const TakeEvent& take_;
   TraceFrameScanner scanner_;
   TraceFrame frame_;
   simdjson::ondemand::parser parser_;
@@ -275,7 +340,7 @@ class Reader {
   std::size_t begin_ = 0, end_ = 0;  // what of the buffer is not read yet
   std::int64_t offset_ = 0;          // of buffer_[0] in the text
   std::size_t window_ = kWindow;
-  char kept_ = 0;  // what stood where the window's bracket stands
+  std::array<char, 2> kept_{};  // what stood where the window's bracket and the byte behind it stand
   bool at_end_ = false;
   bool need_comma_ = false;
   bool ended_ = false;
@@ -283,21 +348,9 @@ class Reader {
 
 }  // namespace
 
-Error Broken(simdjson::error_code code) { return Error{fmt::format("not JSON: {}", simdjson::error_message(code))}; }
-
 Result<TraceFrame> ReadTraceEvents(std::istream& input, std::string_view origin, const EventList& list,
-                                   const std::function<Status(TraceEvent&)>& take) {
-  return Reader(input, origin, list, take).Read();
-}
-
-std::vector<std::string> Remarks(const TraceFrame& frame) {
-  std::vector<std::string> remarks;
-  if (frame.control_characters > 0)
-    remarks.push_back(fmt::format("{} control characters within texts, which JSON forbids, count as spaces",
-                                  frame.control_characters));
-  if (frame.invalid_bytes > 0)
-    remarks.push_back(fmt::format("{} bytes that are not UTF-8 count as '?'", frame.invalid_bytes));
-  return remarks;
+                                   Oddities& oddities, const ReadEvent& read, const TakeEvent& take) {
+  return Reader(input, origin, list, oddities, read, take).Read();
 }
 
 }  // namespace infimum::ingest

@@ -2,13 +2,14 @@
 // Chrome's format, lists under other keys in others'. Memory is bounded by a window of the text; simdjson reads each
 // window (its documents end at 4 GiB).
 //
-//   Result<TraceFrame> frame = ReadTraceEvents(file, "trace.json", {}, [&](TraceEvent& event) -> Status {
-//     for (auto field : event.object) ...;     // in the order of the file, each at most once
-//     return {};
-//   });
+//   Oddities oddities;
+//   Result<TraceFrame> frame = ReadTraceEvents(file, "trace.json", {}, oddities,
+//       [&](TraceEvent& event) { return ReadFields(event.object, fields); },   // goes through it, without an effect
+//       [&]() -> Status { ...; });                                             // takes what was in it
 //
-// A window ends wherever it ends; the event that it cuts in two is given again, whole, with the next one. So `take`
-// must go through all fields of an event and have no effect before it has; what simdjson says it returns as Broken.
+// A window ends wherever it ends; the event that it cuts in two is given again, whole, with the next one. So an event
+// is taken only once all of it was gone through. What goes wrong then is the JSON's, and an error of the whole file;
+// what the second function finds wrong is the event's: it is skipped, and counted in the oddities.
 #pragma once
 
 #include <simdjson.h>
@@ -22,6 +23,7 @@
 
 #include "infimum/base/result.h"
 #include "src/ingest/json_fields.h"
+#include "src/ingest/oddities.h"
 
 namespace infimum::ingest {
 
@@ -39,26 +41,20 @@ struct TraceEvent {
   std::string_view list;  // its key, empty of a bare one
 };
 
-// What simdjson says of a text that is not JSON.
-Error Broken(simdjson::error_code code);
-
 // The document without its events.
 struct TraceFrame {
   Json top;          // an object whose list of events is empty; of a bare list an empty list
   std::string list;  // the key of the events
   std::int64_t events = 0;
   std::int64_t bytes = 0;  // of the text
-  // Forgiven: control characters inside texts, bytes that are not UTF-8.
-  std::int64_t control_characters = 0;
-  std::int64_t invalid_bytes = 0;
 };
 
-// Errors name `origin`, the event and its byte: "trace.json: event 17 (byte 4711): 'dur' is negative"; the list too
-// where it may be one of several.
-Result<TraceFrame> ReadTraceEvents(std::istream& input, std::string_view origin, const EventList& list,
-                                   const std::function<Status(TraceEvent&)>& take);
+using ReadEvent = std::function<simdjson::error_code(TraceEvent&)>;
+using TakeEvent = std::function<Status()>;
 
-// What was forgiven, for people.
-std::vector<std::string> Remarks(const TraceFrame& frame);
+// Errors name `origin`, the event and its byte: "trace.json: event 17 (byte 4711): not JSON: ..."; the list too where
+// it may be one of several.
+Result<TraceFrame> ReadTraceEvents(std::istream& input, std::string_view origin, const EventList& list,
+                                   Oddities& oddities, const ReadEvent& read, const TakeEvent& take);
 
 }  // namespace infimum::ingest

@@ -20,15 +20,21 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::string_view KeyOf(simdjson::ondemand::field& field) {
   const char* const start = field.key().raw();
-  // Within the padding, or up to the closing quote.
-  std::size_t size = 0;
-  while (size < 64 && start[size] != '"') ++size;
-  return {start, size};
+  // Up to the closing quote, or within the padding.
+  constexpr std::size_t kMost = 64;
+  const void* const end = std::memchr(start, '"', kMost);
+  return {start, end == nullptr ? kMost : static_cast<std::size_t>(static_cast<const char*>(end) - start)};
 }
 
 std::string_view TokenOf(simdjson::ondemand::value& value) { return WithoutBlanksAtTheEnd(value.raw_json_token()); }
 
+std::string_view Unquoted(std::string_view token) {
+  const bool has_quotes = token.size() >= 2 && token.front() == '"' && token.back() == '"';
+  return has_quotes ? token.substr(1, token.size() - 2) : token;
+}
+
 std::optional<std::int64_t> NanosecondsOf(std::string_view token) {
+  token = Unquoted(token);
   // Microseconds: 95 years, so that from the earliest start to the end of what begins the latest and takes the longest
   // is a number of 64 bits too.
   constexpr std::int64_t kMost = 3'000'000'000'000'000;
@@ -60,21 +66,22 @@ std::optional<std::int64_t> NanosecondsOf(std::string_view token) {
 }
 
 std::optional<std::int64_t> IntegerOf(std::string_view token) {
-  if (token.size() >= 2 && token.front() == '"' && token.back() == '"') token = token.substr(1, token.size() - 2);
+  token = Unquoted(token);
+  const bool is_hexadecimal = token.starts_with("0x") || token.starts_with("0X");
+  if (is_hexadecimal) token.remove_prefix(2);
   if (const std::size_t dot = token.find('.'); dot != std::string_view::npos) {
     if (token.find_first_not_of('0', dot + 1) != std::string_view::npos) return std::nullopt;
     token = token.substr(0, dot);
   }
   std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), number);
+  const auto [end, error] =
+      std::from_chars(token.data(), token.data() + token.size(), number, is_hexadecimal ? 16 : 10);
   if (error != std::errc() || end != token.data() + token.size() || token.empty()) return std::nullopt;
   return number;
 }
 
-std::optional<std::string_view> TextOf(simdjson::ondemand::value& value, std::string& scratch) {
-  const std::string_view token = TokenOf(value);
-  if (token.size() < 2 || token.front() != '"' || token.back() != '"') return std::nullopt;
-  const std::string_view inside = token.substr(1, token.size() - 2);
+std::optional<std::string_view> TextOf(simdjson::ondemand::value& value, std::string_view token, std::string& scratch) {
+  const std::string_view inside = Unquoted(token);
   if (std::memchr(inside.data(), '\\', inside.size()) == nullptr) return inside;
   std::string_view unescaped;
   if (value.get_string().get(unescaped) != simdjson::SUCCESS) return std::nullopt;

@@ -88,6 +88,10 @@ Result<ImportedProfiles> ImportProfiles(const std::vector<std::filesystem::path>
     RunProfile run = RunOfProfile(std::move(named.profile));
     if (run.layers.empty() && run.end_to_end.empty())
       return Error{named.source + ": it shows no layers, operators or kernels"};
+    if (run.skipped_share > kMostSkipped)
+      return Error{
+          fmt::format("{}: about {} of its time could not be read, too much for a run: write the profile again",
+                      named.source, PercentText(run.skipped_share))};
     INFIMUM_ASSIGN_OR_RETURN(std::string remark, CheckModel(run, named.source, about, graph));
     imported.remarks.push_back(std::move(remark));
     INFIMUM_ASSIGN_OR_RETURN(const Device device, DeviceOf(run, named.source, about, installation, store));

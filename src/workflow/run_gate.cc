@@ -88,6 +88,9 @@ std::optional<std::string> GapObstacle(const ComparedRun& compared) {
            "-o` writes runs that have both";
   if (!compared.differences.empty())
     return fmt::format("--max-gap needs a run of what the bound is of: {}", fmt::join(compared.differences, "; "));
+  if (compared.run.skipped_share > kMostSkipped)
+    return fmt::format("--max-gap needs all of a run's time, and about {} of it could not be read off the profile",
+                       PercentText(compared.run.skipped_share));
   if (compared.threads_are_assumed)
     return "--max-gap needs to know on how many threads it ran, which the profile does not tell: --threads N does";
   if (const double elsewhere = UnmatchedShare(compared.alignment); elsewhere > kMostElsewhere)
@@ -147,6 +150,11 @@ Gate GapGate(const ComparedRun& run, double most) {
 
 Gate BaselineGate(const JudgedRun& judged, const JudgedRun& before, double threshold) {
   const auto not_judged = [&judged](std::string why) { return NotJudged("baseline", judged.name, std::move(why)); };
+  for (const JudgedRun* const run : {&judged, &before})
+    if (run->run.skipped_share > kMostSkipped)
+      return not_judged(
+          fmt::format("--baseline needs all of both runs' time, and about {} of that of {} could not be read",
+                      PercentText(run->run.skipped_share), run->name));
   if (const std::vector<std::string> differences = DifferencesOf(judged.run, before.run); !differences.empty())
     return not_judged(
         fmt::format("--baseline needs a run of the same, and against {} it {}; measure that again like this",

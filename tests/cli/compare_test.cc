@@ -45,6 +45,22 @@ TEST(Compare, ShowsWhereADevicesTimeWentAndWhatToChange) {
   EXPECT_EQ(ended.output.find('\x1b'), std::string::npos);
 }
 
+TEST(Compare, WhatCouldNotBeReadStandsInTheFirstLineAndIsJudgedByNoGate) {
+  const ProgramTest program;
+  std::string odd = kTrace;
+  odd.replace(odd.find("\"dur\":25.5"), 10, "\"dur\":null");
+  const std::string trace = program.Write("t.json", odd);
+  const Ended ended = program.Infimum({"compare", "--run", trace});
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.output, HasSubstr("without about 33.3 % of the devices' time, which could not be read"));
+  EXPECT_THAT(ended.output, HasSubstr("events skipped"));
+  const Ended json = program.Infimum({"compare", "--run", trace, "--format", "json"});
+  EXPECT_NEAR(nlohmann::json::parse(json.output)["runs"][0]["skipped_share"].get<double>(), 1.0 / 3, 1e-9);
+  const Ended gate = program.Infimum({"compare", "--run", trace, "--baseline", trace});
+  EXPECT_EQ(gate.exit_code, 1);
+  EXPECT_THAT(gate.errors, HasSubstr("--baseline needs all of both runs' time, and about 33.3 % of that of"));
+}
+
 TEST(Compare, JsonAndCsvHaveTheSameNumbers) {
   const ProgramTest program;
   const std::string trace = program.Write("t.json", kTrace);

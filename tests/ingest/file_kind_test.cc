@@ -1,5 +1,6 @@
 #include "infimum/ingest/file_kind.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -67,6 +68,42 @@ TEST(FileKind, ArchivesAreKnownSoThatTheErrorCanSayWhatToDo) {
   tar.replace(257, 5, "ustar");
   EXPECT_EQ(KindOf(tar), FileKind::kArchive);
   EXPECT_EQ(KindOf("PK\3\4 and so on"), FileKind::kArchive);
+}
+
+std::string AdviceOn(const std::string& text) {
+  std::istringstream input(text);
+  return UnpackAdvice(input);
+}
+
+TEST(FileKind, WhatHasToBeUnpackedNamesTheCommand) {
+  const std::pair<std::string, const char*> kPacked[] = {{"\x28\xb5\x2f\xfd\x04", "zstd -d"},
+                                                         {std::string("\xfd\x37zXZ\0", 6), "xz -d"},
+                                                         {"BZh91AY&SY", "bzip2 -d"},
+                                                         {"\x1f\x8b\x08", "gunzip"}};
+  for (const auto& [text, command] : kPacked) {
+    EXPECT_EQ(KindOf(text), FileKind::kCompressed);
+    EXPECT_THAT(AdviceOn(text), ::testing::HasSubstr(command));
+  }
+  const std::string lines = "{\"ph\":\"X\",\"ts\":1}\n{\"ph\":\"X\",\"ts\":2}\n";
+  EXPECT_EQ(KindOf(lines), FileKind::kEventLines);
+  EXPECT_THAT(AdviceOn(lines), ::testing::HasSubstr("jq -s"));
+  EXPECT_EQ(KindOf("{\"a\":1}\n{\"a\":2}\n"), FileKind::kUnknown);
+}
+
+TEST(FileKind, WhatStandsBeforeTheFirstBraceSaysNothing) {
+  for (const std::string& front : {std::string("\xef\xbb\xbf"), std::string(100'000, ' '), std::string("\n\r\t ")}) {
+    EXPECT_EQ(KindOf(front + R"([{"ph":"X","cat":"kernel"}])"), FileKind::kKinetoTrace);
+    EXPECT_EQ(KindOf(front + R"({"traceEvents":[]})"), FileKind::kKinetoTrace);
+    EXPECT_EQ(KindOf(front + R"({"schema": "infimum.run/1"})"), FileKind::kRun);
+  }
+  EXPECT_EQ(KindOf("\xef\xbb"), FileKind::kUnknown);
+}
+
+TEST(FileKind, EventsMayStandBehindALongField) {
+  const std::string front = "{\"metadata\":\"" + std::string(200'000, 'x') + "\",\"traceEvents\":[";
+  EXPECT_EQ(KindOf(front + "{}]}"), FileKind::kKinetoTrace);
+  EXPECT_EQ(KindOf(front + std::string(30'000, ' ') + R"({"name":"a_kernel_time"}]})"), FileKind::kOnnxRuntimeProfile);
+  EXPECT_EQ(KindOf("{\"a\":{\"b\":\"" + std::string(200'000, 'x') + "\",\"traceEvents\":[]}}"), FileKind::kUnknown);
 }
 
 TEST(FileKind, AnythingElseIsUnknown) {

@@ -236,21 +236,66 @@ TEST(OnnxRuntimeProfile, NodesOutsideOfAllInferencesAreNoRun) {
               HasSubstr("profile.json: no node of the profile ran within an inference"));
 }
 
-TEST(OnnxRuntimeProfile, WrongTypesAndTimesAreErrorsThatSayWhichEvent) {
+TEST(OnnxRuntimeProfile, AnEventWithoutItsNameOrTimesIsSkippedAndCounted) {
   const char* const kBad[] = {
       R"({"cat":"Node","name":7})",
       R"({"cat":"Node","name":"a_kernel_time","dur":-1})",
       R"({"cat":"Node","name":"a_kernel_time","dur":1e300})",
+      R"({"cat":"Node","name":"a_kernel_time","dur":null,"ts":1})",
       R"({"cat":"Node","name":"a_kernel_time","dur":1,"ts":-5})",
-      R"({"cat":"Node","name":"a_kernel_time","dur":1,"args":{"op_name":[]}})",
+      R"({"cat":"Node","name":"a_kernel_time","dur":1,"ts":1700000000000000})",
       R"({"cat":"Session","name":"model_run","dur":"long"})",
       R"({"cat":"Kernel","name":"sgemm","dur":-1})",
       R"({"cat":"Kernel","name":[],"dur":1})",
-      R"({"cat":"Kernel","name":"sgemm","dur":1,"args":{"parent_name":{}}})",
-      R"({"cat":"Kernel","name":"sgemm","dur":1,"args":{"ort_correlation_id":"seven"}})",
+      "null",
   };
-  const std::string good = R"({"cat":"Node","name":"a_kernel_time","dur":1,"ts":1,"args":{}},)";
-  for (const char* bad : kBad) EXPECT_THAT(Parse("[" + good + bad + "]").error().message, HasSubstr("event 2")) << bad;
+  std::string good;
+  for (int i = 0; i < 40; ++i) good += R"({"cat":"Node","name":"a_kernel_time","dur":1,"ts":1,"args":{}},)";
+  for (const std::string bad : kBad) {
+    const Result<RunProfile> run = Parse("[" + good + bad + "]");
+    ASSERT_TRUE(run.ok()) << bad << run.error().message;
+    EXPECT_THAT(run->layers, SizeIs(1));
+    EXPECT_THAT(run->warnings, Contains(AllOf(HasSubstr("events skipped"), HasSubstr("event 41 (byte")))) << bad;
+    const bool is_work = bad.find("Node") != std::string::npos || bad.find("Kernel") != std::string::npos;
+    EXPECT_NEAR(run->skipped_share, is_work ? 1.0 / 41 : 0, 1e-9) << bad;
+  }
+  EXPECT_THAT(Parse(R"([{"cat":"Node","name":"a_kernel_time","dur":-1}])").error().message,
+              AllOf(HasSubstr("it has no node events"), HasSubstr("event 1 (byte 1): 'dur' is -1")));
+}
+
+TEST(OnnxRuntimeProfile, AnEventIsReadWithoutWhatIsOddInIt) {
+  const std::pair<const char*, double> kOdd[] = {
+      {R"("dur":7,"ts":1,"tid":"main","args":{})", 7},
+      {R"("dur":"7","ts":1,"args":{})", 7},
+      {R"("dur":7.6,"ts":1,"args":{})", 8},
+      {R"("dur":7,"ts":1.25,"args":{})", 7},
+      {R"("dur":7,"ts":1,"args":{"op_name":[]})", 7},
+      {R"("dur":7,"ts":1,"args":{"node_index":3})", 7},
+      {R"("dur":7,"ts":1,"args":{"op_name":"a\ud800"})", 7},
+  };
+  for (const auto& [fields, time] : kOdd) {
+    const Result<RunProfile> run = Parse(std::string(R"([{"cat":"Node","name":"a_kernel_time",)") + fields + "}]");
+    ASSERT_TRUE(run.ok()) << fields << run.error().message;
+    EXPECT_THAT(run->layers[0].samples, ElementsAre(Latency(time))) << fields;
+    EXPECT_THAT(run->warnings, Contains(AllOf(HasSubstr("fields left out or read as far as possible"),
+                                              HasSubstr("than they should: 1; the first: event 1 (byte 1)"))))
+        << fields;
+  }
+  for (const char* const arguments : {R"({"parent_name":{}})", R"({"ort_correlation_id":"seven"})"}) {
+    const Result<RunProfile> run = Parse(ProfileText().Node("a", 100).RunEnds().text().replace(
+        0, 1, std::string(R"([{"cat":"Kernel","name":"sgemm","dur":1,"args":)") + arguments + "},"));
+    ASSERT_TRUE(run.ok()) << run.error().message;
+    EXPECT_THAT(run->warnings, Contains(HasSubstr("than they should: 1;"))) << arguments;
+    EXPECT_THAT(run->warnings, Contains(HasSubstr("1 kernels and copies"))) << arguments;
+  }
+}
+
+TEST(OnnxRuntimeProfile, WhereTheProfilerWasStoppedTheListIsOpen) {
+  std::string text = ProfileText().Node("a", 9).RunEnds().text();
+  text.resize(text.rfind(",\n") + 2);
+  const Result<RunProfile> run = Parse(text);
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  EXPECT_THAT(run->warnings, ElementsAre(HasSubstr("the list of events has no closing bracket")));
 }
 
 TEST(OnnxRuntimeProfile, NoDamagedTextCrashesTheReader) {

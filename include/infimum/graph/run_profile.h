@@ -52,6 +52,9 @@ struct DeviceIdle {
   friend bool operator==(const DeviceIdle&, const DeviceIdle&) = default;
 };
 
+// Of a profile that lacks more of its time than this, its first line says so, and no gate judges it.
+inline constexpr double kMostSkipped = 0.05;
+
 struct RunProfile {
   std::string framework;  // "onnxruntime"
   std::string framework_version;
@@ -70,6 +73,7 @@ struct RunProfile {
   // distance from `end_to_end` is what the profiler costs. Empty where it is not told.
   std::vector<Latency> profiled = {};
   bool shapes_vary = false;             // its inferences had different shapes: no time of it is of one workload
+  double skipped_share = 0;             // of the layers' time: of events that could not be read, about
   std::optional<DeviceIdle> idle = {};  // of an accelerator, where the profile is a timeline
   std::vector<std::string> warnings;
 };

@@ -81,6 +81,7 @@ struct Timeline {
   std::int64_t first_ns = 0;
   std::int64_t last_ns = 0;
   std::int64_t events = 0;           // in the file
+  double skipped_share = 0;          // of the devices' time: of work that could not be read, about
   std::vector<std::string> remarks;  // what was passed over or forgiven, with numbers
 
   std::int64_t duration_ns() const { return last_ns - first_ns; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <istream>
+#include <string>
 #include <string_view>
 
 namespace infimum {
@@ -20,7 +21,10 @@ enum class FileKind {
   kTensorRtProfile,    // --exportProfile
   kTensorRtTimes,      // --exportTimes
   kTensorRtMetadata,   // the device and the options of trtexec, beside those
-  kArchive,            // of other files: tar or zip, which nothing here reads
+  // What nothing here reads as it is; UnpackAdvice() says what to do:
+  kArchive,     // of other files: tar or zip
+  kCompressed,  // by something else than gzip, or by gzip twice
+  kEventLines,  // events of a trace as JSON lines
   kUnknown,
 };
 std::string_view Name(FileKind kind);
@@ -28,8 +32,12 @@ std::string_view Name(FileKind kind);
 // SQLite's tables stand anywhere in its file, so kNsysExport says that ReadNsysExport() may be given the file, which
 // then tells whether it is one; a store of ours is known by its header, and kUnknown.
 //
-// Looks at the first and the last 64 KiB and puts the stream back to its start. A stream that knows no way to its end
-// but reading is read.
+// Looks at the first 64 KiB behind blanks and a byte order mark, and at the last, and puts the stream back to its
+// start. A stream that knows no way to its end but reading is read, and so is a document whose first keys tell nothing.
 FileKind DetectFileKind(std::istream& input);
+
+// What a file of kind kArchive, kCompressed or kEventLines is, and the command that makes a file of it that can be
+// read. The stream is put back to its start.
+std::string UnpackAdvice(std::istream& input);
 
 }  // namespace infimum

@@ -44,6 +44,7 @@ struct TimelineView {
   std::int64_t events = 0;
   std::int64_t calls = 0;  // of the runtime
   std::int64_t span_ns = 0;
+  double skipped_share = 0;  // of the devices' time: of work that could not be read, about
   std::int64_t work_ns = 0;  // sum over all device work; shares are of this
   std::vector<DeviceActivity> activity;
   std::vector<OperatorRow> operators;  // the most device time first
