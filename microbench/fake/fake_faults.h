@@ -20,7 +20,19 @@
 
 namespace infimum {
 
-enum class FakeFault { kCrash, kAbort, kExit, kHang, kOutOfMemory, kLeak, kFail, kWrong, kCompile, kCrashListing, kCrashPeaks };
+enum class FakeFault {
+  kCrash,
+  kAbort,
+  kExit,
+  kHang,
+  kOutOfMemory,
+  kLeak,
+  kFail,
+  kWrong,
+  kCompile,
+  kCrashListing,
+  kCrashPeaks
+};
 std::optional<FakeFault> FindFakeFault(std::string_view name);
 
 class FakeFaults {

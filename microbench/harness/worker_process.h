@@ -25,10 +25,10 @@ namespace infimum {
 struct WorkerProcessOptions {
   WorkerSetup setup;  // `backend.process` is set at each start
   std::string executable = "/proc/self/exe";
-  std::string name = "infimum-microbench-worker";  // what `ps` shows
+  std::string name = "infimum-microbench-worker";              // what `ps` shows
   Clock::Duration longest_silence = std::chrono::seconds(30);  // neither a heartbeat nor processor time
-  int interrupt_descriptor = -1;                   // readable once the user wants to end; -1: never
-  std::function<void()> tick = [] {};              // called some ten times a second while waiting
+  int interrupt_descriptor = -1;                               // readable once the user wants to end; -1: never
+  std::function<void()> tick = [] {};                          // called some ten times a second while waiting
   std::function<void(std::string_view)> talk = [](std::string_view) {};  // what the worker writes to stderr
 };
 

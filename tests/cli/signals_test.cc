@@ -57,7 +57,8 @@ class Signals : public ::testing::Test {
   }
 
   std::int64_t RowsInStore() const {
-    const Ended ended = program_.Infimum({"query", "--sql", "SELECT count(*) AS n FROM measurements", "--format", "csv"});
+    const Ended ended =
+        program_.Infimum({"query", "--sql", "SELECT count(*) AS n FROM measurements", "--format", "csv"});
     EXPECT_EQ(ended.exit_code, 0) << ended.errors;
     const std::vector<std::string_view> lines = Split(TrimSpace(ended.output), '\n');
     return lines.size() == 2 ? ParseInteger(lines[1]).value_or(-1) : -1;
@@ -177,9 +178,9 @@ TEST_F(Signals, TheFirstOneEndsACommandThatWaitsForever) {
   // A folder that takes for ever to read from would do as well.
   ASSERT_EQ(mkfifo((program_.folder() / "pipe.json").c_str(), 0600), 0);
   for (const int signal : {SIGTERM, SIGINT, SIGHUP}) {
-    const pid_t endless = program_.Start(
-        {"query", "--db", "infimum.db", "--sql",
-         "with recursive a(x) as (select 1 union all select x+1 from a) select count(*) from a"});
+    const pid_t endless =
+        program_.Start({"query", "--db", "infimum.db", "--sql",
+                        "with recursive a(x) as (select 1 union all select x+1 from a) select count(*) from a"});
     std::this_thread::sleep_for(milliseconds(300));
     kill(endless, signal);
     const auto killed = steady_clock::now();
@@ -190,8 +191,8 @@ TEST_F(Signals, TheFirstOneEndsACommandThatWaitsForever) {
 
 // A shell's redirections: what cannot be printed changes no exit code but that of data that was asked for.
 int Shell(const ProgramTest& program, const std::string& command) {
-  const std::string line = "cd '" + program.folder().string() + "' && B='" + std::string(INFIMUM_BINARY_DIR) +
-                           "/bin/infimum' && " + command;
+  const std::string line =
+      "cd '" + program.folder().string() + "' && B='" + std::string(INFIMUM_BINARY_DIR) + "/bin/infimum' && " + command;
   const int state = std::system(line.c_str());
   return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
 }

@@ -4,7 +4,8 @@
 //   const OutOfMemoryKills kills;                       // before the child starts
 //   ... waitpid(pid, &status, 0) ...
 //   DescribeExit(status, kills)     "killed by signal 11 (segmentation fault)"
-//                                   "killed by signal 9 (killed): the kernel ended a process for lack of memory meanwhile"
+//                                   "killed by signal 9 (killed): the kernel ended a process for lack of memory
+//                                   meanwhile"
 //
 //   LifeSigns signs(SteadyClock(), [pid] { return ProcessorTimeOf(pid); });
 //   signs.Note();                                       // it said something
@@ -26,8 +27,8 @@
 
 namespace infimum {
 
-// Opens /dev/null in place of standard streams that are closed (2>&-), so that no file, socket or pipe gets their number
-// and with it what is written to them. Writing to a closed output stays an error. Once, first in main.
+// Opens /dev/null in place of standard streams that are closed (2>&-), so that no file, socket or pipe gets their
+// number and with it what is written to them. Writing to a closed output stays an error. Once, first in main.
 void EnsureStandardStreams();
 
 // Children, their children and so on, in no order; of a moment that is over when it returns.
