@@ -270,9 +270,9 @@ Result<Bracket> ApplyBenanzaRules(Bracket bracket, const ModelGraph& model, Meas
     bracket.layers.push_back(resolved.back().known);
     bracket.roofline += resolved.back().known.floor;
   }
-  bracket.environments.assign(rows.environments().begin(), rows.environments().end());
+  TellOrigins(rows, bracket);
   bracket.coverage = CoverageOf(resolved);
-  AddBounds(model, timed, CommonAssumptions(bracket.selection, resolved), fused, bracket);
+  AddBounds(model, timed, CommonAssumptions(bracket, resolved), fused, bracket);
   return bracket;
 }
 

@@ -26,9 +26,9 @@ void FindControlFlow(const ModelGraph& graph, std::set<std::string>& tags) {
   }
 }
 
-std::vector<std::string> Assumptions(const ModelGraph& graph, const Selection& selection,
+std::vector<std::string> Assumptions(const ModelGraph& graph, const Bracket& bracket,
                                      const std::vector<ResolvedLayer>& layers) {
-  std::vector<std::string> tags = CommonAssumptions(selection, layers);
+  std::vector<std::string> tags = CommonAssumptions(bracket, layers);
   std::set<std::string> control_flow;
   FindControlFlow(graph, control_flow);
   tags.insert(tags.end(), control_flow.begin(), control_flow.end());
@@ -150,7 +150,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
 
   Bracket bracket;
   bracket.selection = selection;
-  bracket.environments.assign(rows.environments().begin(), rows.environments().end());
+  TellOrigins(rows, bracket);
   bracket.contract = selection.contract.value_or(MainContract(graph));
   Floors floors = ComputeFloors(graph, device);
   bracket.floor = std::move(floors.floor);
@@ -174,7 +174,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
                                     [](const ResolvedLayer& layer) { return layer.times.best > Latency(0); });
   const auto is_missing = [](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; };
   if (any_time || std::none_of(layers.begin(), layers.end(), is_missing)) {
-    std::vector<std::string> common = Assumptions(graph, selection, layers);
+    std::vector<std::string> common = Assumptions(graph, bracket, layers);
     if (!options.observed.empty()) common.push_back("observed-candidates");
     AddVariants(graph, device, layers, problem, combined, common, bracket);
   } else {

@@ -1,12 +1,49 @@
 #include "analyzer/bracket_parts.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace infimum {
 namespace {
 
+// Highest clocks that are nearer than this are taken for the same: readings are of single moments.
+constexpr double kSameClocks = 1.05;
+
 std::string CacheTag(CacheState cache) {
   return cache == CacheState::kColdWeights ? std::string(Name(cache)) : std::string(Name(cache)) + "-caches";
+}
+
+// What is known of one host.
+struct Host {
+  std::set<std::string> clock_policies;
+  double highest_mhz = 0;  // 0 where no clock was read
+};
+
+// Rows of versions that told no host stand for one host each system where nothing better is known: two kernels are two
+// machines or one before and after an update.
+std::optional<SeveralHosts> HostsOf(const MeasuredRows& rows) {
+  std::map<std::string, Host> named, by_system;
+  for (const auto& [told, clocks] : rows.evidence()) {
+    const Evidence facts = EvidenceOf(told);
+    const std::string& name = FactOf(facts, evidence::kHost);
+    Host& host = name.empty() ? by_system[FactOf(facts, evidence::kSystem)] : named[name];
+    const std::string& policy = FactOf(facts, evidence::kClocks);
+    if (!policy.empty()) host.clock_policies.insert(policy);
+    if (clocks) host.highest_mhz = std::max(host.highest_mhz, clocks->high_mhz);
+  }
+  const std::map<std::string, Host>& hosts = named.empty() ? by_system : named;
+  if (hosts.size() < 2) return std::nullopt;
+  SeveralHosts several{hosts.size(), {}, std::nullopt};
+  ClockRange highest{0, 0};
+  for (const auto& [name, host] : hosts) {
+    several.clock_policies.insert(host.clock_policies.begin(), host.clock_policies.end());
+    if (!(host.highest_mhz > 0)) continue;
+    highest.low_mhz = highest.low_mhz > 0 ? std::min(highest.low_mhz, host.highest_mhz) : host.highest_mhz;
+    highest.high_mhz = std::max(highest.high_mhz, host.highest_mhz);
+  }
+  if (highest.high_mhz > highest.low_mhz * kSameClocks) several.highest_clocks = highest;
+  return several;
 }
 
 }  // namespace
@@ -56,10 +93,19 @@ Coverage CoverageOf(std::span<const ResolvedLayer> layers) {
   return coverage;
 }
 
-std::vector<std::string> CommonAssumptions(const Selection& selection, std::span<const ResolvedLayer> layers) {
+void TellOrigins(const MeasuredRows& rows, Bracket& bracket) {
+  bracket.environments.assign(rows.environments().begin(), rows.environments().end());
+  bracket.evidence.clear();
+  for (const auto& [told, clocks] : rows.evidence()) bracket.evidence.push_back(told);
+  bracket.hosts = HostsOf(rows);
+}
+
+std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<const ResolvedLayer> layers) {
+  const Selection& selection = bracket.selection;
   std::vector<std::string> tags = {
       "free-layouts", CacheTag(selection.cache),
       selection.threads == 1 ? "one-thread" : std::to_string(selection.threads) + "-threads"};
+  if (bracket.hosts) tags.push_back("several-hosts");
   const auto any = [&](auto part) { return std::any_of(layers.begin(), layers.end(), part); };
   if (any([](const ResolvedLayer& layer) { return layer.estimated > Latency(0); })) tags.push_back("estimated-layers");
   if (any([](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; }))

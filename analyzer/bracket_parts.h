@@ -22,8 +22,11 @@ Coverage CoverageOf(std::span<const ResolvedLayer> layers);
 // measured on plain integers, without the scales that a model's have.
 bool LacksScales(const Workload& workload);
 
-// "free-layouts", "warm-caches", "one-thread"; "estimated-layers", "unmeasured-layers" and "integers-without-scales"
-// where there are such.
-std::vector<std::string> CommonAssumptions(const Selection& selection, std::span<const ResolvedLayer> layers);
+// Environments, evidence and hosts of the rows.
+void TellOrigins(const MeasuredRows& rows, Bracket& bracket);
+
+// "free-layouts", "warm-caches", "one-thread"; "several-hosts", "estimated-layers", "unmeasured-layers" and
+// "integers-without-scales" where there are such.
+std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<const ResolvedLayer> layers);
 
 }  // namespace infimum

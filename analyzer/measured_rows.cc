@@ -1,10 +1,21 @@
 #include "analyzer/measured_rows.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "infimum/base/check.h"
 
 namespace infimum {
+namespace {
+
+void Widen(std::optional<ClockRange>& range, const std::optional<ClockRange>& seen) {
+  if (!seen) return;
+  if (!range) range = seen;
+  range->low_mhz = std::min(range->low_mhz, seen->low_mhz);
+  range->high_mhz = std::max(range->high_mhz, seen->high_mhz);
+}
+
+}  // namespace
 
 KeyedWorkload Keyed(Workload workload) {
   WorkloadKey key = KeyOf(workload);
@@ -93,6 +104,7 @@ void MeasuredRows::Sort(const TimedRows& found, std::int64_t threads, const Sele
   // Rows of one workload mostly come together, and most are of one environment.
   auto entry = rows_.end();
   const EnvironmentKey* environment = nullptr;
+  auto told = evidence_.end();
   for (const TimedRow& timed : found.all()) {
     const Measurement& row = *timed.row;
     if (row.device != selection.device) continue;  // one device's times never enter another's bound
@@ -103,6 +115,8 @@ void MeasuredRows::Sort(const TimedRows& found, std::int64_t threads, const Sele
     entry->second.by_threads[threads].back().layouts = layouts_.Of(row.candidate);
     if (environment == nullptr || *environment != row.environment)
       environment = &*environments_.insert(row.environment).first;
+    if (told == evidence_.end() || told->first != row.evidence) told = evidence_.try_emplace(row.evidence).first;
+    for (const Repetition& repetition : row.repetitions) Widen(told->second, repetition.clocks);
   }
 }
 

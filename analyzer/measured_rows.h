@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -67,6 +68,8 @@ class MeasuredRows {
   const std::map<WorkloadKey, WorkloadRows>& all() const { return rows_; }
   // Those that the rows come from.
   const std::set<EnvironmentKey>& environments() const { return environments_; }
+  // What they tell of where they were measured, and the clocks seen there.
+  const std::map<EvidenceText, std::optional<ClockRange>>& evidence() const { return evidence_; }
   // What the source has for the selection's own threads, whatever became of it.
   std::span<const Measurement> asked() const { return found_.back().rows(); }
   // Whether a row is of the selected device, of a workload that was asked for and meets its contract.
@@ -88,6 +91,7 @@ class MeasuredRows {
   std::vector<TimedRows> found_;  // the source's answers, which all the rows point into
   LayoutTexts layouts_;           // of their candidates
   std::set<EnvironmentKey> environments_;
+  std::map<EvidenceText, std::optional<ClockRange>> evidence_;
   std::vector<std::int64_t> thread_counts_;
 };
 

@@ -3,18 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "db/device_joining.h"
 #include "db/postgresql_connection.h"
 #include "db/run_details.h"
 #include "db/schema_files.h"
 #include "infimum/db/data_sheets.h"
+#include "infimum/measurement/device.h"
 
 namespace infimum {
 namespace {
 
+constexpr std::int64_t kEvidenceSchema = 6;
 constexpr std::int64_t kApplicationId = 0x696e666d;  // "infm"
 
 // SQLite keeps the number in the file's header, beside a number that tells our files from other programs'.
@@ -74,6 +78,44 @@ Status DateGenerations(Connection& connection) {
   return {};
 }
 
+// What each environment becomes whose key held evidence too, for schema 6.
+Status ListOlderEnvironments(Connection& connection) {
+  const char* const text = connection.dialect() == Dialect::kSqlite ? "TEXT" : "TEXT COLLATE \"C\"";
+  INFIMUM_RETURN_IF_ERROR(connection.Execute(fmt::format(
+      "CREATE TEMP TABLE older_environments (id BIGINT PRIMARY KEY, kept BIGINT NOT NULL, key {0} NOT NULL, told {0} "
+      "NOT NULL, facts {0} NOT NULL)",
+      text)));
+  INFIMUM_ASSIGN_OR_RETURN(const auto find,
+                           connection.Prepare("SELECT id, key, libraries, threads, affinity, clock_policy, host, "
+                                              "infimum_version FROM environments ORDER BY id"));
+  INFIMUM_ASSIGN_OR_RETURN(const auto add,
+                           connection.Prepare("INSERT INTO older_environments (id, kept, key, told, facts) VALUES ($1, "
+                                              "$2, $3, $4, $5)"));
+  std::map<std::string, std::int64_t> kept;  // by its new key the first
+  while (true) {
+    INFIMUM_ASSIGN_OR_RETURN(const bool row, find->Step());
+    if (!row) return {};
+    Environment environment;
+    const Result<std::map<std::string, std::string>> libraries = ParseTexts(find->Text(2));
+    if (libraries.ok()) environment.libraries = *libraries;
+    environment.threads = find->Integer(3);
+    environment.evidence = {{evidence::kAffinity, find->Text(4)},
+                            {evidence::kClocks, find->Text(5)},
+                            {evidence::kSystem, find->Text(6)},
+                            {evidence::kInfimum, find->Text(7)}};
+    std::erase_if(environment.evidence, [](const auto& fact) { return fact.second.empty(); });
+    // One whose libraries cannot be read keeps its key; `infimum db check` tells.
+    const std::string key = libraries.ok() ? environment.Key().text : find->Text(1);
+    const std::string facts = FormatTexts(environment.evidence);
+    add->Bind(1, find->Integer(0));
+    add->Bind(2, kept.try_emplace(key, find->Integer(0)).first->second);
+    add->Bind(3, key);
+    add->Bind(4, environment.Told().text);
+    add->Bind(5, facts);
+    INFIMUM_RETURN_IF_ERROR(add->Run());
+  }
+}
+
 // And runs that came before it kept their point value.
 Status SummarizeRuns(Connection& connection) {
   INFIMUM_ASSIGN_OR_RETURN(const auto next,
@@ -118,13 +160,17 @@ Result<std::int64_t> SchemaOf(Connection& connection) {
   return version;
 }
 
-Status Migrate(Connection& connection) {
+Status Migrate(Connection& connection, const std::function<void(const std::string&)>& say) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t seen, SchemaOf(connection));
   if (seen == NewestSchema()) return {};
   INFIMUM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(connection));
   // Asked again inside: another program may have migrated it meanwhile.
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t version, SchemaOf(connection));
   if (version == NewestSchema()) return {};
+  std::string copy;
+  if (version > 0) {
+    INFIMUM_ASSIGN_OR_RETURN(copy, connection.BackUp(fmt::format("schema-{}", version)));
+  }
   if (version == 0 && connection.dialect() == Dialect::kPostgreSql) {
     INFIMUM_RETURN_IF_ERROR(connection.Execute(fmt::format(
         "CREATE SCHEMA IF NOT EXISTS {}; CREATE TABLE schema_versions (version BIGINT PRIMARY KEY, migrated_at "
@@ -133,14 +179,20 @@ Status Migrate(Connection& connection) {
   }
   for (const SchemaFile& file : SchemaFiles()) {
     if (file.dialect != connection.dialect() || file.version <= version) continue;
+    if (file.version == kEvidenceSchema && version > 0) INFIMUM_RETURN_IF_ERROR(ListOlderEnvironments(connection));
     INFIMUM_RETURN_IF_ERROR(connection.Execute(std::string(file.text)));
   }
   if (version < 3) {
     INFIMUM_RETURN_IF_ERROR(DateGenerations(connection));
     INFIMUM_RETURN_IF_ERROR(SummarizeRuns(connection));
   }
+  if (version > 0 && version < kEvidenceSchema) INFIMUM_RETURN_IF_ERROR(RenewDevices(connection));
   INFIMUM_RETURN_IF_ERROR(RecordVersion(connection));
-  return transaction.Commit();
+  INFIMUM_RETURN_IF_ERROR(transaction.Commit());
+  if (!copy.empty())
+    say(fmt::format("{}: brought from schema {} to {}; as it was, it is kept in {}", connection.name(), version,
+                    NewestSchema(), copy));
+  return {};
 }
 
 }  // namespace infimum

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <string>
 
 #include "db/sql_connection.h"
 
@@ -12,7 +14,7 @@ std::int64_t NewestSchema();
 // 0 for an empty database. An error for other programs' databases and for schemas newer than ours.
 Result<std::int64_t> SchemaOf(Connection& connection);
 
-// Brings the database to the newest schema in one transaction.
-Status Migrate(Connection& connection);
+// Brings the database to the newest schema in one transaction. `say` hears where the store as it was is kept.
+Status Migrate(Connection& connection, const std::function<void(const std::string&)>& say);
 
 }  // namespace infimum

@@ -58,6 +58,7 @@ const char* AdviceFor(const pqxx::sql_error& problem) {
     return "; the server's disk is full: free some of it there, what was saved before is safe";
   if (dynamic_cast<const pqxx::insufficient_resources*>(&problem) != nullptr)
     return "; free some of it on the server, what was saved before is safe";
+  if (state == "57014") return ": --timeout gives the query more, LIMIT asks for less";
   if (state == "54000") return "; a text of it is longer than the database's indexes hold";
   if (state == "25006") return "; it was opened for reading only";
   if (state.starts_with("57P")) return "; the server is stopping: try again when it is back";
@@ -270,13 +271,15 @@ class PostgreSqlStatement : public PostgreSqlRows {
 // A cursor takes nothing but a SELECT, in a transaction that the server holds to reading.
 class PostgreSqlCursor : public PostgreSqlRows {
  public:
-  PostgreSqlCursor(PostgreSqlConnection& connection, std::string_view sql) : connection_(connection), sql_(sql) {}
+  PostgreSqlCursor(PostgreSqlConnection& connection, std::string_view sql, const SqlLimits* limits)
+      : connection_(connection), sql_(sql), limits_(limits) {}
   ~PostgreSqlCursor() override { Reset(); }
 
   Result<bool> Step() override {
     const Status status = Guarded(connection_.name(), [&]() -> Status {
       if (!transaction_) {
         transaction_ = std::make_unique<pqxx::read_transaction>(connection_.server_->connection);
+        if (limits_ != nullptr) INFIMUM_RETURN_IF_ERROR(Confine());
         Ask(*transaction_, "DECLARE infimum_query NO SCROLL CURSOR FOR " + sql_);
         Fetch();
       } else if (++row_ == result_.size()) {
@@ -300,8 +303,26 @@ class PostgreSqlCursor : public PostgreSqlRows {
     row_ = 0;
   }
 
+  // Until the transaction ends: rights to read our tables alone, and so much time for each part of the answer.
+  Status Confine() {
+    const pqxx::result user = transaction_->exec(
+        "SELECT u.rolsuper, r.oid IS NOT NULL AND pg_has_role(current_user, r.oid, 'MEMBER') FROM "
+        "pg_catalog.pg_roles u LEFT JOIN pg_catalog.pg_roles r ON r.rolname = 'infimum_reader' "
+        "WHERE u.rolname = current_user");
+    const bool is_superuser = user[0][0].as<bool>(), may_be_reader = user[0][1].as<bool>();
+    if (is_superuser && !limits_->as_superuser)
+      return Error{connection_.name() +
+                   ": this user is a superuser of the server, who may read its files and end its sessions by a SELECT: "
+                   "connect as a user with the role infimum_reader (`infimum db roles` makes it), or give "
+                   "--as-superuser"};
+    transaction_->exec(fmt::format("SET LOCAL statement_timeout = {}", limits_->time.count()));
+    if (may_be_reader && !is_superuser) transaction_->exec("SET LOCAL ROLE infimum_reader");
+    return {};
+  }
+
   PostgreSqlConnection& connection_;
   std::string sql_;
+  const SqlLimits* limits_;
   std::unique_ptr<pqxx::read_transaction> transaction_;
 };
 
@@ -372,13 +393,14 @@ Result<std::unique_ptr<Statement>> PostgreSqlConnection::Prepare(std::string_vie
   return std::unique_ptr<Statement>(std::make_unique<PostgreSqlStatement>(*this, sql));
 }
 
-Result<std::unique_ptr<Statement>> PostgreSqlConnection::PrepareReadOnly(std::string_view sql) {
+Result<std::unique_ptr<Statement>> PostgreSqlConnection::PrepareReadOnly(std::string_view sql,
+                                                                         const SqlLimits* limits) {
   // libpq would end the statement there.
   if (sql.find('\0') != std::string_view::npos) return Error{name_ + ": a query holds no NUL"};
   // A semicolon at the end is as good as none.
   sql = TrimSpace(sql);
   while (sql.ends_with(';')) sql = TrimSpace(sql.substr(0, sql.size() - 1));
-  return std::unique_ptr<Statement>(std::make_unique<PostgreSqlCursor>(*this, sql));
+  return std::unique_ptr<Statement>(std::make_unique<PostgreSqlCursor>(*this, sql, limits));
 }
 
 Status PostgreSqlConnection::Execute(const std::string& script) {
@@ -420,6 +442,25 @@ Status PostgreSqlConnection::Commit() {
 void PostgreSqlConnection::Rollback() {
   // Destroyed uncommitted, a transaction is rolled back; where the connection is gone, the server does so by itself.
   if (server_) server_->transaction.reset();
+}
+
+Result<std::string> PostgreSqlConnection::BackUp(const std::string& label) {
+  std::string base = fmt::format("{}_{}", kPostgreSqlSchema, label);
+  std::replace(base.begin(), base.end(), '-', '_');
+  std::string name = base;
+  for (int number = 2;; ++number) {
+    INFIMUM_ASSIGN_OR_RETURN(
+        const std::int64_t there,
+        AskInteger(fmt::format("SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = '{}'", name)));
+    if (there == 0) break;
+    name = fmt::format("{}_{}", base, number);
+  }
+  INFIMUM_RETURN_IF_ERROR(Execute(fmt::format(
+      "CREATE SCHEMA {0}; DO $$ DECLARE name TEXT; BEGIN FOR name IN SELECT tablename FROM pg_catalog.pg_tables WHERE "
+      "schemaname = '{1}' ORDER BY tablename LOOP EXECUTE format('CREATE TABLE {0}.%I AS TABLE {1}.%I', name, name); "
+      "END LOOP; END $$",
+      name, kPostgreSqlSchema)));
+  return fmt::format("the schema {} of the database", name);
 }
 
 }  // namespace infimum

@@ -28,7 +28,7 @@ class PostgreSqlConnection : public Connection {
   Dialect dialect() const override { return Dialect::kPostgreSql; }
   const std::string& name() const override { return name_; }
   Result<std::unique_ptr<Statement>> Prepare(std::string_view sql) override;
-  Result<std::unique_ptr<Statement>> PrepareReadOnly(std::string_view sql) override;
+  Result<std::unique_ptr<Statement>> PrepareReadOnly(std::string_view sql, const SqlLimits* limits = nullptr) override;
   Status Execute(const std::string& script) override;
   std::int64_t Changes() const override { return changes_; }
   Result<std::unique_ptr<BulkInsert>> StartBulkInsert(const std::string& table,
@@ -36,6 +36,8 @@ class PostgreSqlConnection : public Connection {
   Status Begin(Purpose purpose) override;
   Status Commit() override;
   void Rollback() override;
+  // A schema of the database: "infimum_schema_5". The rows alone, without keys and indexes.
+  Result<std::string> BackUp(const std::string& label) override;
 
  private:
   friend class PostgreSqlStatement;

@@ -25,22 +25,33 @@ QueryCell CellOf(const Statement& row, int column) {
 
 }  // namespace
 
-Result<QueryTable> RunQuery(Connection& connection, const std::string& sql, const std::vector<std::string>& values) {
-  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Statement> statement, connection.PrepareReadOnly(sql));
+Result<QueryTable> RunQuery(Connection& connection, const std::string& sql, const std::vector<std::string>& values,
+                            const SqlLimits* limits) {
+  const QueryDeadline deadline(limits);
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Statement> statement, connection.PrepareReadOnly(sql, limits));
   for (std::size_t i = 0; i < values.size(); ++i) statement->Bind(static_cast<int>(i) + 1, std::string_view(values[i]));
   QueryTable table;
+  std::size_t bytes = 0;
   while (true) {
     INFIMUM_ASSIGN_OR_RETURN(const bool row, statement->Step());
     if (table.columns.empty())
       for (int column = 0; column < statement->Columns(); ++column)
         table.columns.push_back(statement->ColumnName(column));
     if (!row) return table;
+    if (deadline.is_over()) return Error{connection.name() + ": " + deadline.reason()};
     if (table.rows.size() == kMostQueryRows) {
       return Error{fmt::format("{}: the answer has more than {} rows; ask for fewer (LIMIT)", connection.name(),
                                kMostQueryRows)};
     }
     std::vector<QueryCell>& cells = table.rows.emplace_back();
-    for (int column = 0; column < statement->Columns(); ++column) cells.push_back(CellOf(*statement, column));
+    for (int column = 0; column < statement->Columns(); ++column) {
+      cells.push_back(CellOf(*statement, column));
+      if (const auto* text = std::get_if<std::string>(&cells.back())) bytes += text->size();
+    }
+    if (bytes > kMostQueryBytes) {
+      return Error{fmt::format("{}: the answer has more than {} MiB of text; ask for less of it (substr, LIMIT)",
+                               connection.name(), kMostQueryBytes >> 20)};
+    }
   }
 }
 

@@ -41,7 +41,7 @@ std::string StagingTables(Dialect dialect) {
       "minimum_us DOUBLE PRECISION, median_us DOUBLE PRECISION, p95_us DOUBLE PRECISION, samples_us {blob}, "
       "clock_low_mhz DOUBLE PRECISION, clock_high_mhz DOUBLE PRECISION{key});"
       "CREATE TEMP TABLE IF NOT EXISTS incoming_origins (origin {id}, device_id BIGINT, environment_id BIGINT, "
-      "campaign_id BIGINT);"
+      "evidence_id BIGINT, campaign_id BIGINT);"
       "CREATE TEMP TABLE IF NOT EXISTS incoming_accepted (place {id}, id BIGINT, origin BIGINT, workload_id BIGINT, "
       "candidate_id BIGINT)",
       fmt::arg("text", text), fmt::arg("blob", blob), fmt::arg("id", id),

@@ -8,7 +8,7 @@
 //
 // incoming_rows            one a measurement, in the order of their coming (`place`)
 // incoming_repetitions     by the same place
-// incoming_origins         device, environment and campaign of an origin, filled in by the transaction
+// incoming_origins         device, environment, evidence and campaign of an origin, filled in by the transaction
 // incoming_accepted        which rows say more than what is there, and the ids that they get
 #pragma once
 

@@ -6,6 +6,12 @@ namespace infimum {
 
 SqlValue OrNull(std::optional<double> value) { return value ? SqlValue(*value) : SqlValue(nullptr); }
 
+std::string QueryDeadline::reason() const {
+  if (is_interrupted()) return "the query was interrupted";
+  return fmt::format("the query was stopped after {:.3g} s: --timeout gives it more, LIMIT asks for less",
+                     std::chrono::duration<double>(limits_->time).count());
+}
+
 Status Statement::Run() {
   const Result<bool> row = Step();
   Reset();

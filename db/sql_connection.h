@@ -9,6 +9,7 @@
 // Values are bound, never pasted into SQL. Errors name the database, the cause and what to do.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "infimum/base/result.h"
+#include "infimum/db/queries.h"
 
 namespace infimum {
 
@@ -31,6 +33,22 @@ using SqlValue = std::variant<std::nullptr_t, std::int64_t, double, std::string_
 SqlValue OrNull(std::optional<double> value);
 
 enum class CellType { kNull, kInteger, kNumber, kText };
+
+// When a statement of the user's has run long enough.
+class QueryDeadline {
+ public:
+  explicit QueryDeadline(const SqlLimits* limits)  // null: never
+      : limits_(limits), begin_(std::chrono::steady_clock::now()) {}
+  bool is_over() const { return limits_ != nullptr && (is_interrupted() || is_late()); }
+  std::string reason() const;
+
+ private:
+  bool is_interrupted() const { return limits_->interrupted && limits_->interrupted(); }
+  bool is_late() const { return std::chrono::steady_clock::now() - begin_ >= limits_->time; }
+
+  const SqlLimits* limits_;
+  std::chrono::steady_clock::time_point begin_;
+};
 
 class Statement {
  public:
@@ -75,8 +93,10 @@ class Connection {
 
   virtual Result<std::unique_ptr<Statement>> Prepare(std::string_view sql) = 0;
   // For a statement that somebody else wrote: the database refuses whatever does more than read, or more than one.
-  // Rows come as they are asked for; one at a time for each connection.
-  virtual Result<std::unique_ptr<Statement>> PrepareReadOnly(std::string_view sql) = 0;
+  // Rows come as they are asked for; one at a time for each connection. `limits` outlive the statement; without them
+  // it is one of ours.
+  virtual Result<std::unique_ptr<Statement>> PrepareReadOnly(std::string_view sql,
+                                                             const SqlLimits* limits = nullptr) = 0;
   virtual Status Execute(const std::string& script) = 0;  // any number of statements, no rows
   // Rows that the last Run() added, changed or deleted.
   virtual std::int64_t Changes() const = 0;
@@ -91,6 +111,11 @@ class Connection {
   virtual Status Begin(Purpose purpose) = 0;
   virtual Status Commit() = 0;
   virtual void Rollback() = 0;
+
+  // Keeps what is saved as it is now beside the store, and says where; empty where there is nothing to keep it from (in
+  // memory). Within a transaction that has written nothing yet. `label` becomes a part of the copy's name; no copy
+  // replaces an earlier one.
+  virtual Result<std::string> BackUp(const std::string& label) = 0;
 
   Result<std::int64_t> AskInteger(std::string_view sql);
 };

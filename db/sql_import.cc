@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <map>
+#include <set>
 
+#include "db/device_joining.h"
 #include "db/run_details.h"
 #include "db/sql_models.h"
 #include "db/sql_store.h"
@@ -19,7 +22,7 @@ std::string NowUtc() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(s
 constexpr const char* kSameRow =
     "m.workload_id = n.workload_id AND m.device_id = n.device_id AND m.candidate_id = n.candidate_id AND "
     "m.contract = n.contract AND m.cache = n.cache AND m.environment_id = n.environment_id AND "
-    "m.campaign_id = n.campaign_id";
+    "m.evidence_id = n.evidence_id AND m.campaign_id = n.campaign_id";
 
 }  // namespace
 
@@ -35,8 +38,8 @@ SqlImport::~SqlImport() {
 }
 
 SqlImport::Origin& SqlImport::OriginOf(const Device& device, const Environment& environment) {
-  const auto [found, inserted] =
-      origin_index_.try_emplace({device.Key().text, environment.Key().text, campaign_.key}, origins_.size());
+  const auto [found, inserted] = origin_index_.try_emplace(
+      {device.Key().text, environment.Key().text, environment.Told().text, campaign_.key}, origins_.size());
   if (inserted) origins_.push_back({.device = device, .environment = environment, .campaign = campaign_});
   return origins_[found->second];
 }
@@ -125,14 +128,10 @@ Result<std::int64_t> SqlImport::SaveDevice(const Device& device) {
 }
 
 Result<std::int64_t> SqlImport::SaveEnvironment(const Environment& environment) {
-  const StorableText affinity(environment.affinity), clocks(environment.clock_policy), host(environment.host),
-      version(environment.infimum_version);
   const std::string libraries = FormatTexts(environment.libraries);
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id,
-                           IdOf("environments", "key", environment.Key().text,
-                                "libraries, threads, affinity, clock_policy, host, infimum_version",
-                                {std::string_view(libraries), environment.threads, affinity.text(), clocks.text(),
-                                 host.text(), version.text()}));
+                           IdOf("environments", "key", environment.Key().text, "libraries, threads",
+                                {std::string_view(libraries), environment.threads}));
   INFIMUM_ASSIGN_OR_RETURN(
       const auto add_library,
       connection_.Prepare("INSERT INTO environment_libraries (environment_id, library, version) VALUES ($1, $2, $3) "
@@ -146,6 +145,11 @@ Result<std::int64_t> SqlImport::SaveEnvironment(const Environment& environment) 
   return id;
 }
 
+Result<std::int64_t> SqlImport::SaveEvidence(const Environment& environment) {
+  const std::string facts = FormatTexts(environment.evidence);
+  return IdOf("evidence", "text", environment.Told().text, "facts", {std::string_view(facts)});
+}
+
 Result<std::int64_t> SqlImport::SaveCampaign(const CampaignOrigin& campaign) {
   // Rows that belong to no campaign may come from any file.
   const bool none = campaign.key.empty();
@@ -156,21 +160,29 @@ Result<std::int64_t> SqlImport::SaveCampaign(const CampaignOrigin& campaign) {
 }
 
 Status SqlImport::SaveOrigins() {
+  std::map<std::int64_t, std::set<std::int64_t>> threads;
+  for (Origin& origin : origins_) {
+    INFIMUM_ASSIGN_OR_RETURN(origin.device_id, SaveDevice(origin.device));
+    if (origin.has_rows) threads[origin.device_id].insert(origin.environment.threads);
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const JoinedDevices joined, JoinDevices(connection_, threads));
   INFIMUM_ASSIGN_OR_RETURN(
       const auto stage,
-      connection_.Prepare(
-          "INSERT INTO incoming_origins (origin, device_id, environment_id, campaign_id) VALUES ($1, $2, $3, $4)"));
+      connection_.Prepare("INSERT INTO incoming_origins (origin, device_id, environment_id, evidence_id, campaign_id) "
+                          "VALUES ($1, $2, $3, $4, $5)"));
   for (std::size_t i = 0; i < origins_.size(); ++i) {
     Origin& origin = origins_[i];
-    INFIMUM_ASSIGN_OR_RETURN(origin.device_id, SaveDevice(origin.device));
+    if (const auto other = joined.find(origin.device_id); other != joined.end()) origin.device_id = other->second;
     // Peaks belong to the device alone.
     if (!origin.has_rows) continue;
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t environment, SaveEnvironment(origin.environment));
+    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t evidence, SaveEvidence(origin.environment));
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t campaign, SaveCampaign(origin.campaign));
     stage->Bind(1, static_cast<std::int64_t>(i));
     stage->Bind(2, origin.device_id);
     stage->Bind(3, environment);
-    stage->Bind(4, campaign);
+    stage->Bind(4, evidence);
+    stage->Bind(5, campaign);
     INFIMUM_RETURN_IF_ERROR(stage->Run());
   }
   return {};
@@ -203,9 +215,10 @@ Result<std::int64_t> SqlImport::SaveRows() {
       "INSERT INTO incoming_accepted (place, id, origin, workload_id, candidate_id) "
       "SELECT n.place, {last} + row_number() OVER (ORDER BY n.place), n.origin, n.workload_id, n.candidate_id FROM ("
       "  SELECT i.place, i.origin, w.id AS workload_id, c.id AS candidate_id, o.device_id, o.environment_id, "
-      "i.contract,"
+      "o.evidence_id, i.contract,"
       "    i.cache, i.weight, o.campaign_id, row_number() OVER (PARTITION BY w.id, c.id, o.device_id, "
-      "    o.environment_id, o.campaign_id, i.contract, i.cache ORDER BY i.weight DESC, i.place) AS preference"
+      "    o.environment_id, o.evidence_id, o.campaign_id, i.contract, i.cache ORDER BY i.weight DESC, i.place) AS "
+      "preference"
       "  FROM incoming_rows i JOIN incoming_origins o ON o.origin = i.origin JOIN workloads w ON w.text = i.workload"
       "  JOIN candidates c ON c.library = i.library AND c.algorithm = i.algorithm AND c.input_layout = i.input_layout"
       "    AND c.output_layout = i.output_layout) n "
@@ -215,10 +228,12 @@ Result<std::int64_t> SqlImport::SaveRows() {
       const auto add,
       connection_.Prepare(
           "INSERT INTO measurements (id, workload_id, candidate_id, contract, cache, device_id, environment_id, "
-          "campaign_id, measured_at, outcome, reason, library_choice, numeric_error, flags, repetition_count, best_us, "
+          "evidence_id, campaign_id, measured_at, outcome, reason, library_choice, numeric_error, flags, "
+          "repetition_count, best_us, "
           "low_us, high_us, weight) "
           "SELECT a.id, a.workload_id, a.candidate_id, i.contract, i.cache, o.device_id, o.environment_id, "
-          "o.campaign_id, i.measured_at, i.outcome, i.reason, i.library_choice, i.numeric_error, i.flags, "
+          "o.evidence_id, o.campaign_id, i.measured_at, i.outcome, i.reason, i.library_choice, i.numeric_error, "
+          "i.flags, "
           "i.repetition_count, "
           "i.best_us, i.low_us, i.high_us, i.weight "
           "FROM incoming_accepted a JOIN incoming_rows i ON i.place = a.place "
@@ -290,7 +305,8 @@ Result<std::int64_t> SqlImport::SaveRuns() {
     add->Bind(2, StorableText(run.framework_version).text());
     add->Bind(3, StorableText(run.model_name).text());
     add->Bind(4, StorableText(run.model_sha256).text());
-    add->Bind(5, StorableText(run.device).text());
+    INFIMUM_ASSIGN_OR_RETURN(const std::string device, DeviceKeyOf(connection_, run));
+    add->Bind(5, StorableText(device).text());
     add->Bind(6, dims);
     add->Bind(7, *run.threads);
     add->Bind(8, StorableText(run.contract).text());

@@ -52,6 +52,7 @@ class SqlImport : public StoreImport {
   Status SaveOrigins();
   Result<std::int64_t> SaveDevice(const Device& device);
   Result<std::int64_t> SaveEnvironment(const Environment& environment);
+  Result<std::int64_t> SaveEvidence(const Environment& environment);
   Result<std::int64_t> SaveCampaign(const CampaignOrigin& campaign);
   Status SaveNames();
   Result<std::int64_t> SaveRows();
@@ -67,7 +68,7 @@ class SqlImport : public StoreImport {
   RowStage stage_;
   CampaignOrigin campaign_;  // of what is added now
   std::vector<Origin> origins_;
-  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> origin_index_;
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, std::size_t> origin_index_;
   std::vector<RunProfile> runs_;
   std::vector<StoredModel> models_;
   std::int64_t staged_peaks_ = 0;

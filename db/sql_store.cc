@@ -6,6 +6,7 @@
 #include <tuple>
 #include <utility>
 
+#include "db/device_joining.h"
 #include "db/query_run.h"
 #include "db/run_details.h"
 #include "db/sql_import.h"
@@ -191,6 +192,13 @@ Status SqlStore::VisitModels(const std::function<Status(const StoredModel&)>& ta
   return ReadModels(*connection_, take);
 }
 
+Result<std::string> SqlStore::MergeDevices(const DeviceKey& from, const DeviceKey& into) {
+  INFIMUM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(*connection_));
+  INFIMUM_ASSIGN_OR_RETURN(std::string copy, infimum::MergeDevices(*connection_, from, into));
+  INFIMUM_RETURN_IF_ERROR(transaction.Commit());
+  return copy;
+}
+
 Result<StoreFacts> SqlStore::Facts() { return ReadFacts(*connection_); }
 
 Status SqlStore::Check(const std::function<void(const std::string&)>& report) {
@@ -202,7 +210,9 @@ Result<QueryTable> SqlStore::Ask(const NamedQuery& query, const std::map<std::st
   return RunQuery(*connection_, query.sql, values);
 }
 
-Result<QueryTable> SqlStore::AskSql(const std::string& sql) { return RunQuery(*connection_, sql, {}); }
+Result<QueryTable> SqlStore::AskSql(const std::string& sql, const SqlLimits& limits) {
+  return RunQuery(*connection_, sql, {}, &limits);
+}
 
 Result<std::vector<StoredRow>> SqlStore::RowsOf(std::span<const WorkloadKey> workloads, const Selection& selection) {
   std::vector<std::string> texts;
@@ -217,7 +227,7 @@ Result<std::vector<StoredRow>> SqlStore::RowsOf(std::span<const WorkloadKey> wor
       connection_->Prepare(fmt::format(
           "SELECT {} FROM (SELECT id, key FROM devices WHERE key = $2) d CROSS JOIN {} CROSS JOIN workloads w "
           "CROSS JOIN measurements m JOIN candidates c ON c.id = m.candidate_id "
-          "JOIN environments e ON e.id = m.environment_id "
+          "JOIN environments e ON e.id = m.environment_id JOIN evidence v ON v.id = m.evidence_id "
           "WHERE w.text = wanted.value AND m.workload_id = w.id AND m.device_id = d.id AND m.cache IN ($3, $5) "
           "AND e.threads = $4 AND ($6 = '' OR m.contract = $6)",
           kRowColumns, ListTable(connection_->dialect(), "$1", "wanted"))));

@@ -30,10 +30,11 @@ class SqlStore : public Store {
   Status VisitRows(const RowSelection& selection, const std::function<Status(const RowBatch&)>& take) override;
   Status VisitRuns(const std::function<Status(const RunProfile&)>& take) override;
   Status VisitModels(const std::function<Status(const StoredModel&)>& take) override;
+  Result<std::string> MergeDevices(const DeviceKey& from, const DeviceKey& into) override;
   Result<StoreFacts> Facts() override;
   Status Check(const std::function<void(const std::string& problem)>& report) override;
   Result<QueryTable> Ask(const NamedQuery& query, const std::map<std::string, std::string>& given) override;
-  Result<QueryTable> AskSql(const std::string& sql) override;
+  Result<QueryTable> AskSql(const std::string& sql, const SqlLimits& limits) override;
   Result<std::vector<Measurement>> Find(std::span<const WorkloadKey> workloads, const Selection& selection) override;
   Result<DevicePeaks> Peaks(const DeviceKey& device) override;
 

@@ -18,9 +18,10 @@ constexpr int kRowsOfAPage = 500;
 
 // Where rows share everything but themselves.
 struct Group {
-  std::int64_t campaign = 0, device = 0, environment = 0;
+  std::int64_t campaign = 0, device = 0, environment = 0, evidence = 0;
   CampaignOrigin origin;
   std::string device_key, environment_key;
+  EvidenceText told;
 };
 
 // What of a selection is about single rows, as SQL over m, w, c, and the values of its parameters from $`first` on.
@@ -67,13 +68,15 @@ Result<std::vector<Group>> FindGroups(Connection& connection, const RowSelection
                                       const RowCondition& condition) {
   const char* const joins =
       "JOIN workloads w ON w.id = m.workload_id JOIN candidates c ON c.id = m.candidate_id WHERE m.id > 0";
-  INFIMUM_ASSIGN_OR_RETURN(
-      const auto find, connection.Prepare(fmt::format(
-                           "SELECT k.id, d.id, e.id, k.key, k.source, d.key, e.key FROM "
-                           "(SELECT DISTINCT m.campaign_id, m.device_id, m.environment_id FROM measurements m {}{}) g "
-                           "JOIN campaigns k ON k.id = g.campaign_id JOIN devices d ON d.id = g.device_id "
-                           "JOIN environments e ON e.id = g.environment_id WHERE {} ORDER BY d.key, e.key, k.id",
-                           condition.empty() ? "" : joins, condition.sql(), kGroupCondition)));
+  INFIMUM_ASSIGN_OR_RETURN(const auto find,
+                           connection.Prepare(fmt::format(
+                               "SELECT k.id, d.id, e.id, v.id, k.key, k.source, d.key, e.key, v.text FROM "
+                               "(SELECT DISTINCT m.campaign_id, m.device_id, m.environment_id, m.evidence_id "
+                               "FROM measurements m {}{}) g "
+                               "JOIN campaigns k ON k.id = g.campaign_id JOIN devices d ON d.id = g.device_id "
+                               "JOIN environments e ON e.id = g.environment_id JOIN evidence v ON v.id = g.evidence_id "
+                               "WHERE {} ORDER BY d.key, e.key, k.id, v.text",
+                               condition.empty() ? "" : joins, condition.sql(), kGroupCondition)));
   find->Bind(1, selection.device);
   find->Bind(2, selection.campaign);
   condition.BindTo(*find);
@@ -84,9 +87,11 @@ Result<std::vector<Group>> FindGroups(Connection& connection, const RowSelection
     groups.push_back({find->Integer(0),
                       find->Integer(1),
                       find->Integer(2),
-                      {find->Text(3), find->Text(4)},
-                      find->Text(5),
-                      find->Text(6)});
+                      find->Integer(3),
+                      {find->Text(4), find->Text(5)},
+                      find->Text(6),
+                      find->Text(7),
+                      {find->Text(8)}});
   }
 }
 
@@ -106,7 +111,7 @@ Result<std::map<std::string, Device>> ReadDevices(Connection& connection) {
 class GroupReader {
  public:
   GroupReader(Connection& connection, const RowSelection& selection)
-      : connection_(connection), condition_(selection, 5) {}
+      : connection_(connection), condition_(selection, 6) {}
 
   Status Prepare() {
     INFIMUM_ASSIGN_OR_RETURN(
@@ -114,11 +119,13 @@ class GroupReader {
         connection_.Prepare(fmt::format(
             "SELECT {} FROM measurements m JOIN workloads w ON w.id = m.workload_id "
             "JOIN candidates c ON c.id = m.candidate_id JOIN environments e ON e.id = m.environment_id "
-            "JOIN devices d ON d.id = m.device_id "
-            "WHERE m.campaign_id = $1 AND m.device_id = $2 AND m.environment_id = $3 AND m.id > $4 "
+            "JOIN evidence v ON v.id = m.evidence_id JOIN devices d ON d.id = m.device_id "
+            "WHERE m.campaign_id = $1 AND m.device_id = $2 AND m.environment_id = $3 AND m.evidence_id = $4 "
+            "AND m.id > $5 "
             "AND NOT EXISTS (SELECT 1 FROM measurements b WHERE b.workload_id = m.workload_id AND b.device_id = "
             "m.device_id AND b.candidate_id = m.candidate_id AND b.contract = m.contract AND b.cache = m.cache AND "
-            "b.environment_id = m.environment_id AND b.campaign_id = m.campaign_id AND b.weight > m.weight){} "
+            "b.environment_id = m.environment_id AND b.evidence_id = m.evidence_id AND b.campaign_id = m.campaign_id "
+            "AND b.weight > m.weight){} "
             "ORDER BY m.id LIMIT {}",
             kRowColumns, condition_.sql(), kRowsOfAPage)));
     return {};
@@ -130,7 +137,8 @@ class GroupReader {
     find_->Bind(1, group.campaign);
     find_->Bind(2, group.device);
     find_->Bind(3, group.environment);
-    find_->Bind(4, last);
+    find_->Bind(4, group.evidence);
+    find_->Bind(5, last);
     condition_.BindTo(*find_);
     std::vector<RowPlace> places;
     std::vector<Measurement> rows;
@@ -167,7 +175,7 @@ bool WantsAllOfDevices(const RowSelection& selection) {
 Status VisitStoredRows(Connection& connection, const RowSelection& selection,
                        const std::function<Status(const RowBatch&)>& take) {
   INFIMUM_ASSIGN_OR_RETURN(const auto devices, ReadDevices(connection));
-  INFIMUM_ASSIGN_OR_RETURN(const auto environments, ReadEnvironments(connection));
+  INFIMUM_ASSIGN_OR_RETURN(auto environments, ReadEnvironments(connection));
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Group> groups,
                            FindGroups(connection, selection, RowCondition(selection, 3)));
   GroupReader reader(connection, selection);
@@ -178,6 +186,7 @@ Status VisitStoredRows(Connection& connection, const RowSelection& selection,
     const auto environment = environments.find(EnvironmentKey{group.environment_key});
     // Whoever imports came after both lists were read.
     if (device == devices.end() || environment == environments.end()) continue;
+    environment->second.evidence = EvidenceOf(group.told);
     std::vector<PeakRate> peaks;
     if (seen.insert(group.device_key).second) {
       INFIMUM_ASSIGN_OR_RETURN(peaks, ReadPeaks(connection, group.device_key));

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <filesystem>
 #include <utility>
 
 #include "db/storable_text.h"
@@ -29,6 +30,8 @@ const char* AdviceFor(int code) {
       return "; it is damaged: restore a copy, or move it away and measure again";
     case SQLITE_NOTADB:
       return "; give --db a file that infimum made, or one that does not exist yet";
+    case SQLITE_TOOBIG:
+      return "; no value of a query may be that long";
     case SQLITE_CANTOPEN:
       return "; is its folder there and readable?";
     default:
@@ -58,10 +61,39 @@ int WaitForOthers(void* /*unused*/, int tries) {
   return 1;
 }
 
+// While a statement of the user's lives: it is stopped in time, and no value of it grows beyond what a store has.
+// SQLite asks once for so many steps of its machine, some hundred times a second.
+class SqliteWatch {
+ public:
+  SqliteWatch(sqlite3* database, const SqlLimits* limits)
+      : database_(database),
+        deadline_(limits),
+        usual_length_(sqlite3_limit(database, SQLITE_LIMIT_LENGTH, kMostQueryValue)) {
+    sqlite3_progress_handler(
+        database, 100'000, [](void* self) { return static_cast<SqliteWatch*>(self)->deadline_.is_over() ? 1 : 0; },
+        this);
+  }
+  SqliteWatch(const SqliteWatch&) = delete;
+  SqliteWatch& operator=(const SqliteWatch&) = delete;
+  ~SqliteWatch() {
+    sqlite3_progress_handler(database_, 0, nullptr, nullptr);
+    sqlite3_limit(database_, SQLITE_LIMIT_LENGTH, usual_length_);
+  }
+  std::string reason() const { return deadline_.reason(); }
+
+ private:
+  static constexpr int kMostQueryValue = 1 << 24;
+
+  sqlite3* database_;
+  QueryDeadline deadline_;
+  int usual_length_;
+};
+
 class SqliteStatement : public Statement {
  public:
-  SqliteStatement(sqlite3_stmt* statement, const SqliteConnection& connection)
-      : statement_(statement), connection_(connection) {
+  SqliteStatement(sqlite3_stmt* statement, const SqliteConnection& connection,
+                  std::unique_ptr<SqliteWatch> watch = nullptr)
+      : watch_(std::move(watch)), statement_(statement), connection_(connection) {
     // "$1" is a name to SQLite, with a place of its own choice.
     for (int place = 1; place <= sqlite3_bind_parameter_count(statement); ++place) {
       const char* name = sqlite3_bind_parameter_name(statement, place);
@@ -80,6 +112,7 @@ class SqliteStatement : public Statement {
     const int code = sqlite3_step(statement_.get());
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;
+    if ((code & 0xff) == SQLITE_INTERRUPT && watch_) return Error{connection_.name() + ": " + watch_->reason()};
     return connection_.LastError();
   }
   void Reset() override {
@@ -138,6 +171,7 @@ class SqliteStatement : public Statement {
     }
   };
 
+  std::unique_ptr<SqliteWatch> watch_;  // ends after the statement
   std::unique_ptr<sqlite3_stmt, Finalize> statement_;
   const SqliteConnection& connection_;
   std::vector<int> places_;  // by position
@@ -171,13 +205,14 @@ void SqliteConnection::Close::operator()(sqlite3* database) const { sqlite3_clos
 
 Result<std::unique_ptr<SqliteConnection>> SqliteConnection::Open(const std::string& path, Mode mode) {
   const bool reads_only = mode == Mode::kReadOnly || mode == Mode::kImmutable;
-  const int flags = (reads_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) |
-                    (mode == Mode::kImmutable ? SQLITE_OPEN_URI : 0);
+  const int flags = reads_only ? SQLITE_OPEN_READONLY | (mode == Mode::kImmutable ? SQLITE_OPEN_URI : 0)
+                               : SQLITE_OPEN_READWRITE | (mode == Mode::kReading ? 0 : SQLITE_OPEN_CREATE);
   const std::string name = mode == Mode::kMemory ? ":memory:" : mode == Mode::kImmutable ? ImmutableUri(path) : path;
   sqlite3* database = nullptr;
   const int code =
       sqlite3_open_v2(name.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nullptr);
-  std::unique_ptr<SqliteConnection> connection(new SqliteConnection(database, OneLine(path)));
+  std::unique_ptr<SqliteConnection> connection(
+      new SqliteConnection(database, OneLine(path), mode == Mode::kMemory ? "" : path));
   if (code != SQLITE_OK) {
     return Error{fmt::format("{}: {}{}", connection->path_,
                              database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code), AdviceFor(code))};
@@ -187,6 +222,7 @@ Result<std::unique_ptr<SqliteConnection>> SqliteConnection::Open(const std::stri
   sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   INFIMUM_RETURN_IF_ERROR(connection->Execute("PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON"));
+  if (mode == Mode::kReading) INFIMUM_RETURN_IF_ERROR(connection->Execute("PRAGMA query_only = ON"));
   return connection;
 }
 
@@ -197,7 +233,7 @@ Result<std::unique_ptr<Statement>> SqliteConnection::Prepare(std::string_view sq
   return std::unique_ptr<Statement>(std::make_unique<SqliteStatement>(statement, *this));
 }
 
-Result<std::unique_ptr<Statement>> SqliteConnection::PrepareReadOnly(std::string_view sql) {
+Result<std::unique_ptr<Statement>> SqliteConnection::PrepareReadOnly(std::string_view sql, const SqlLimits* limits) {
   sqlite3_stmt* statement = nullptr;
   const char* rest = nullptr;
   sqlite3_set_authorizer(database_.get(), OnlyReading, nullptr);
@@ -205,7 +241,8 @@ Result<std::unique_ptr<Statement>> SqliteConnection::PrepareReadOnly(std::string
   sqlite3_set_authorizer(database_.get(), nullptr, nullptr);
   if (code == SQLITE_AUTH) return Error{path_ + ": a query may only read (SELECT)"};
   if (code != SQLITE_OK) return LastError();
-  std::unique_ptr<Statement> prepared = std::make_unique<SqliteStatement>(statement, *this);
+  std::unique_ptr<Statement> prepared = std::make_unique<SqliteStatement>(
+      statement, *this, limits != nullptr ? std::make_unique<SqliteWatch>(database_.get(), limits) : nullptr);
   if (statement == nullptr) return Error{path_ + ": the query is empty"};
   // What needs no permission of its own (VACUUM) still writes.
   if (sqlite3_stmt_readonly(statement) == 0) return Error{path_ + ": a query may only read (SELECT)"};
@@ -247,6 +284,31 @@ Status SqliteConnection::CopyFrom(const SqliteConnection& source) {
   sqlite3_backup_step(backup, -1);
   if (sqlite3_backup_finish(backup) != SQLITE_OK) return LastError();
   return {};
+}
+
+Result<std::string> SqliteConnection::BackUp(const std::string& label) {
+  if (file_.empty()) return std::string();
+  std::error_code error;
+  std::string name = fmt::format("{}.{}.bak", file_, label);
+  for (int number = 2; std::filesystem::exists(name, error); ++number)
+    name = fmt::format("{}.{}-{}.bak", file_, label, number);
+  // Under another name until all of it is on the disk, so that what is called a copy is one. A second connection reads
+  // what is saved while this one holds the writer's lock.
+  const std::string part = name + ".part";
+  std::filesystem::remove(part, error);
+  const auto copy = [&]() -> Status {
+    INFIMUM_ASSIGN_OR_RETURN(const auto source, Open(file_, Mode::kReadOnly));
+    INFIMUM_ASSIGN_OR_RETURN(const auto target, Open(part, Mode::kReadWrite));
+    INFIMUM_RETURN_IF_ERROR(target->Execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = FULL"));
+    return target->CopyFrom(*source);
+  };
+  const Status copied = copy();
+  if (copied.ok()) std::filesystem::rename(part, name, error);
+  if (copied.ok() && !error) return OneLine(name);
+  const std::string reason = copied.ok() ? error.message() : copied.error().message;
+  std::filesystem::remove(part, error);
+  return Error{fmt::format("{}: a copy is kept before it is changed, and {} cannot be written: {}", path_,
+                           OneLine(name), reason)};
 }
 
 Error SqliteConnection::LastError() const {

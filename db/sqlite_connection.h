@@ -14,6 +14,7 @@ class SqliteConnection : public Connection {
  public:
   enum class Mode {
     kReadOnly,
+    kReading,    // changes nothing, and takes the log away that it made where it was the last to read
     kImmutable,  // read-only, without looking at a write-ahead log: for folders where nothing may be made
     kReadWrite,
     kMemory,
@@ -24,7 +25,7 @@ class SqliteConnection : public Connection {
   Dialect dialect() const override { return Dialect::kSqlite; }
   const std::string& name() const override { return path_; }
   Result<std::unique_ptr<Statement>> Prepare(std::string_view sql) override;
-  Result<std::unique_ptr<Statement>> PrepareReadOnly(std::string_view sql) override;
+  Result<std::unique_ptr<Statement>> PrepareReadOnly(std::string_view sql, const SqlLimits* limits = nullptr) override;
   Status Execute(const std::string& script) override;
   std::int64_t Changes() const override;
   Result<std::unique_ptr<BulkInsert>> StartBulkInsert(const std::string& table,
@@ -32,6 +33,9 @@ class SqliteConnection : public Connection {
   Status Begin(Purpose purpose) override;
   Status Commit() override;
   void Rollback() override;
+
+  // A file beside it: "infimum.db.schema-5.bak".
+  Result<std::string> BackUp(const std::string& label) override;
 
   // Copies everything of `source` into this one, page by page.
   Status CopyFrom(const SqliteConnection& source);
@@ -43,9 +47,11 @@ class SqliteConnection : public Connection {
   struct Close {
     void operator()(sqlite3* database) const;
   };
-  SqliteConnection(sqlite3* database, std::string path) : database_(database), path_(std::move(path)) {}
+  SqliteConnection(sqlite3* database, std::string path, std::string file)
+      : database_(database), path_(std::move(path)), file_(std::move(file)) {}
   std::unique_ptr<sqlite3, Close> database_;
-  std::string path_;
+  std::string path_;  // as messages show it
+  std::string file_;  // empty: in memory
 };
 
 }  // namespace infimum

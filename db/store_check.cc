@@ -124,7 +124,14 @@ Status CheckTexts(Connection& connection, const Report& report) {
   for (const auto& [key, environment] : *environments)
     if (environment.Key() != key)
       report(fmt::format("environments: the key {} is not that of its row", Quoted(key.text)));
-  return {};
+  return EachRow(connection, report, "evidence", "SELECT text, facts, id FROM evidence ORDER BY id",
+                 [](const Statement& row) {
+                   const Result<Evidence> facts = ParseTexts(row.Text(1));
+                   if (!facts) return std::optional(facts.error().message);
+                   if (TextOf(*facts).text != row.Text(0))
+                     return std::optional<std::string>("its text is not that of its facts");
+                   return std::optional<std::string>();
+                 });
 }
 
 // PostgreSQL sees to its pages (data_checksums, amcheck) and to foreign keys by itself; SQLite does when it is asked.

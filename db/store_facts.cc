@@ -8,9 +8,9 @@
 namespace infimum {
 namespace {
 
-constexpr const char* kTables[] = {"devices",    "generations", "environments", "workloads",
-                                   "candidates", "campaigns",   "measurements", "repetitions",
-                                   "peak_rates", "models",      "model_layers", "runs"};
+constexpr const char* kTables[] = {"devices",    "generations",  "environments", "evidence",    "workloads",
+                                   "candidates", "campaigns",    "measurements", "repetitions", "peak_rates",
+                                   "models",     "model_layers", "runs"};
 
 }  // namespace
 

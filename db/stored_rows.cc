@@ -35,6 +35,7 @@ Result<StoredRow> RowFrom(const Statement& statement, const Connection& connecti
   placed.place.best = statement.OptionalNumber(15).value_or(std::numeric_limits<double>::infinity());
   row.cache = *cache;
   row.device = {statement.Text(17)};
+  row.evidence = {statement.Text(18)};
   return placed;
 }
 
@@ -73,10 +74,7 @@ Status ReadRepetitions(Connection& connection, std::span<const RowPlace> places,
 }
 
 Result<std::map<EnvironmentKey, Environment>> ReadEnvironments(Connection& connection) {
-  INFIMUM_ASSIGN_OR_RETURN(
-      const auto find,
-      connection.Prepare(
-          "SELECT key, libraries, threads, affinity, clock_policy, host, infimum_version FROM environments"));
+  INFIMUM_ASSIGN_OR_RETURN(const auto find, connection.Prepare("SELECT key, libraries, threads FROM environments"));
   std::map<EnvironmentKey, Environment> environments;
   while (true) {
     INFIMUM_ASSIGN_OR_RETURN(const bool row, find->Step());
@@ -84,10 +82,6 @@ Result<std::map<EnvironmentKey, Environment>> ReadEnvironments(Connection& conne
     Environment environment;
     INFIMUM_ASSIGN_OR_RETURN(environment.libraries, ParseTexts(find->Text(1)));
     environment.threads = find->Integer(2);
-    environment.affinity = find->Text(3);
-    environment.clock_policy = find->Text(4);
-    environment.host = find->Text(5);
-    environment.infimum_version = find->Text(6);
     environments.emplace(EnvironmentKey{find->Text(0)}, std::move(environment));
   }
 }

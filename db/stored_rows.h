@@ -28,15 +28,16 @@ struct StoredRow {
   Measurement row;  // without its repetitions
 };
 
-// Over measurements m, workloads w, candidates c, environments e and devices d.
+// Over measurements m, workloads w, candidates c, environments e, evidence v and devices d.
 inline constexpr const char* kRowColumns =
     "m.id, w.text, c.library, c.algorithm, c.input_layout, c.output_layout, m.library_choice, m.contract, e.key, "
-    "m.measured_at, m.outcome, m.reason, m.numeric_error, m.flags, m.weight, m.best_us, m.cache, d.key";
+    "m.measured_at, m.outcome, m.reason, m.numeric_error, m.flags, m.weight, m.best_us, m.cache, d.key, v.text";
 Result<StoredRow> RowFrom(const Statement& statement, const Connection& connection);
 
 // Fills in `rows[i]`, which is that of `places[i]`.
 Status ReadRepetitions(Connection& connection, std::span<const RowPlace> places, std::span<Measurement> rows);
 
+// Without evidence.
 Result<std::map<EnvironmentKey, Environment>> ReadEnvironments(Connection& connection);
 
 // Of the columns that kDeviceColumns names, from `first` on; tables devices d, generations g.

@@ -1,6 +1,7 @@
 #include "infimum/reports/bound_json.h"
 
 #include "infimum/base/check.h"
+#include "infimum/reports/quantity_text.h"
 #include "reports/json_values.h"
 
 namespace infimum {
@@ -65,6 +66,11 @@ Json LayoutsJson(const ModelGraph& graph, const std::optional<LayoutPlan>& plan)
           {"transforms", std::move(transforms)}};
 }
 
+Json HostsJson(const std::optional<SeveralHosts>& hosts) {
+  if (!hosts) return nullptr;
+  return {{"count", hosts->count}, {"clocks_differ", hosts->clocks_differ()}, {"remark", HostsText(*hosts)}};
+}
+
 }  // namespace
 
 std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
@@ -76,6 +82,7 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
   json["selection"] = SelectionJson(bracket.selection);
   json["environments"] = Json::array();
   for (const EnvironmentKey& environment : bracket.environments) json["environments"].push_back(environment.text);
+  json["hosts"] = HostsJson(bracket.hosts);
   json["contract"] = Name(bracket.contract);
   json["floor_us"] = bracket.floor.latency.count();
   json["floor"] = FloorJson(bracket.floor);

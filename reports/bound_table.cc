@@ -53,6 +53,7 @@ std::string NotesText(const Bracket& bracket) {
                        CountText(plan.transforms.size(), "change"), FormatLatency(plan.transforming),
                        estimated > 0 ? fmt::format(" ({} not measured, counted as copies)", estimated) : "");
   }
+  if (bracket.hosts) out += fmt::format("hosts      {}\n", HostsText(*bracket.hosts));
   if (bracket.composition) out += fmt::format("R          {}\n", CompositionText(*bracket.composition));
   for (const Inversion& inversion : bracket.inversions) {
     out += fmt::format("inversion  {} is {} above {}{}\n", Printable(inversion.bound), FormatLatency(inversion.excess),

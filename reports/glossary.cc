@@ -23,6 +23,9 @@ constexpr auto kTags = std::to_array<Explained>({
      "exceed them."},
     {"one-thread", "Bound and measured run use this many threads."},
     {"*-threads", "Bound and measured run use this many threads."},
+    {"several-hosts",
+     "The measurements come from several machines with the same processor and libraries: no single one showed all of "
+     "them."},
     {"estimated-layers", "Some layers are estimated by the bytes they must move and the measured copy rate."},
     {"integers-without-scales",
      "Element-wise layers and poolings on 8 bits were measured on plain integers: with the scales that a model’s have "

@@ -202,12 +202,11 @@ std::string EnvironmentHtml(const ReportModel& report) {
   AddFact("Device", report.device_name + (report.generation.empty() ? "" : ", " + report.generation), html);
   AddFact("Device key", report.device_key, html);
   AddFact("Libraries", PairsText(report.environment.libraries), html);
-  AddFact("Threads",
-          std::to_string(report.environment.threads) +
-              (report.environment.affinity.empty() ? "" : ", " + report.environment.affinity),
-          html);
-  AddFact("Clocks", report.environment.clock_policy, html);
-  AddFact("System", report.environment.host, html);
+  const Evidence& facts = report.environment.evidence;
+  const std::string& affinity = FactOf(facts, evidence::kAffinity);
+  AddFact("Threads", std::to_string(report.environment.threads) + (affinity.empty() ? "" : ", " + affinity), html);
+  AddFact("Clocks", FactOf(facts, evidence::kClocks), html);
+  AddFact("System", FactOf(facts, evidence::kSystem), html);
   AddFact("Contract", report.contract, html);
   AddFact("Selection", report.selection, html);
   if (report.run) AddRun(*report.run, html);

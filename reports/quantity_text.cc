@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "infimum/base/text.h"
 #include "infimum/reports/quantity_text.h"
 
 namespace infimum {
@@ -89,6 +90,22 @@ std::string RegretText(const AlgorithmRegret& regret) {
   if (!(regret.sum.count() > 0))
     return "nothing that could be told from noise (" + SignedLatencyText(regret.sum) + over + ")";
   return FormatLatency(regret.sum) + over + (regret.is_validated ? "" : ", not measured apart from noise");
+}
+
+std::string HostsText(const SeveralHosts& hosts) {
+  std::string text = fmt::format(
+      "The measurements come from {} machines with the same processor and libraries; the fastest rows count",
+      hosts.count);
+  if (!hosts.clocks_differ()) return text;
+  std::vector<std::string> differences;
+  if (hosts.clock_policies.size() > 1)
+    differences.push_back(
+        Join(std::vector<std::string>(hosts.clock_policies.begin(), hosts.clock_policies.end()), " and "));
+  if (hosts.highest_clocks)
+    differences.push_back(fmt::format("up to {:.0f} MHz on one and {:.0f} MHz on another",
+                                      hosts.highest_clocks->low_mhz, hosts.highest_clocks->high_mhz));
+  return text + fmt::format(". Their clocks differ ({}): measure with the same clocks on all of them",
+                            Join(differences, ", "));
 }
 
 std::string CompositionText(const CompositionError& error) {

@@ -86,9 +86,13 @@ Json ModelJson(const ReportModel& report) {
 }
 
 Json EnvironmentJson(const Environment& environment) {
-  return {{"libraries", environment.libraries}, {"threads", environment.threads},
-          {"affinity", environment.affinity},   {"clock_policy", environment.clock_policy},
-          {"host", environment.host},           {"infimum_version", environment.infimum_version}};
+  const Evidence& facts = environment.evidence;
+  return {{"libraries", environment.libraries},
+          {"threads", environment.threads},
+          {"affinity", FactOf(facts, evidence::kAffinity)},
+          {"clock_policy", FactOf(facts, evidence::kClocks)},
+          {"host", FactOf(facts, evidence::kSystem)},
+          {"infimum_version", FactOf(facts, evidence::kInfimum)}};
 }
 
 Json RoofsJson(const std::vector<Roof>& roofs) {

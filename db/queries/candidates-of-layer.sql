@@ -12,5 +12,6 @@ WHERE w.text = :layer AND d.name = :device
   -- Where nobody may delete, rows that a better one replaced are still there.
   AND NOT EXISTS (SELECT 1 FROM measurements b WHERE b.workload_id = m.workload_id AND b.device_id = m.device_id
                   AND b.candidate_id = m.candidate_id AND b.contract = m.contract AND b.cache = m.cache
-                  AND b.environment_id = m.environment_id AND b.campaign_id = m.campaign_id AND b.weight > m.weight)
+                  AND b.environment_id = m.environment_id AND b.evidence_id = m.evidence_id
+                  AND b.campaign_id = m.campaign_id AND b.weight > m.weight)
 ORDER BY m.best_us IS NULL, m.best_us, candidate, m.id

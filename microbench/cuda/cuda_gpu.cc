@@ -281,8 +281,6 @@ class CudaGpu : public Gpu {
     int khz = 0;
     if (cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, options_.device) == cudaSuccess)
       facts_.clock_mhz = khz / 1e3;
-    if (cudaDeviceGetAttribute(&khz, cudaDevAttrMemoryClockRate, options_.device) == cudaSuccess)
-      facts_.memory_clock_mhz = khz / 1e3;
     int driver = 0, runtime = 0;
     INFIMUM_CUDA(cudaDriverGetVersion(&driver), "asking for the driver");
     INFIMUM_CUDA(cudaRuntimeGetVersion(&runtime), "asking for the runtime");
@@ -293,6 +291,8 @@ class CudaGpu : public Gpu {
       nvml_ = *std::move(nvml);
       if (const std::string version = nvml_->DriverVersion(); !version.empty()) facts_.driver = version;
       if (const std::optional<double> usual = nvml_->DefaultFrequencyMhz()) facts_.clock_mhz = *usual;
+      facts_.power_limit = nvml_->PowerLimit();
+      facts_.ecc = nvml_->Ecc();
     }
     return {};
   }

@@ -37,11 +37,12 @@ struct GpuFacts {
   std::int64_t multiprocessors = 0;
   Bytes memory;
   Bytes second_level_cache;
-  Bytes near_memory;     // registers and shared memory of all multiprocessors
-  double clock_mhz = 0;  // that multiprocessors may run at; 0 where unknown
-  double memory_clock_mhz = 0;
-  std::string driver;   // "580.65.06", or the CUDA version that it has
-  std::string runtime;  // "13.0"
+  Bytes near_memory;        // registers and shared memory of all multiprocessors
+  double clock_mhz = 0;     // that multiprocessors may run at; 0 where unknown
+  std::string power_limit;  // "700 W", what the driver holds it to; empty where it does not tell
+  std::string ecc;          // "on", "off"; empty where the driver does not tell
+  std::string driver;       // "580.65.06", or the CUDA version that it has
+  std::string runtime;      // "13.0"
   friend bool operator==(const GpuFacts&, const GpuFacts&) = default;
 };
 

@@ -34,8 +34,6 @@ std::string Generation(std::int64_t compute_capability) {
   }
 }
 
-std::string Megahertz(double mhz) { return std::to_string(static_cast<std::int64_t>(mhz + 0.5)) + "MHz"; }
-
 // "2 other processes use this GPU (12 GiB)"; empty where it is ours alone.
 std::string Company(const std::vector<GpuProcess>& others) {
   if (others.empty()) return "";
@@ -113,8 +111,6 @@ Result<Device> GpuBackend::DescribeDevice() {
   // what it read.
   device.identity["l1"] = std::to_string(facts.near_memory.value >> 10) + "K";
   device.identity["l2"] = std::to_string(facts.second_level_cache.value >> 20) + "M";
-  if (facts.clock_mhz > 0) device.identity["clock"] = Megahertz(facts.clock_mhz);
-  if (facts.memory_clock_mhz > 0) device.identity["memory_clock"] = Megahertz(facts.memory_clock_mhz);
   return device;
 }
 
@@ -124,7 +120,11 @@ Result<Environment> GpuBackend::DescribeEnvironment() {
   environment.libraries = libraries_->versions();
   environment.libraries["cuda-driver"] = gpu_->facts().driver;
   environment.libraries["cuda"] = gpu_->facts().runtime;
-  environment.clock_policy = gpu_->ClockPolicy();
+  const GpuFacts& facts = gpu_->facts();
+  environment.evidence = {{evidence::kClocks, gpu_->ClockPolicy()},
+                          {evidence::kUuid, facts.uuid},
+                          {evidence::kPowerLimit, facts.power_limit},
+                          {evidence::kEcc, facts.ecc}};
   for (const std::string& missing : libraries_->missing()) std::fprintf(stderr, "infimum: %s\n", missing.c_str());
   return environment;
 }

@@ -35,6 +35,8 @@ struct Nvml::Functions {
   int (*most_clock)(Device, unsigned, unsigned*) = nullptr;
   int (*default_clock)(Device, unsigned, unsigned*) = nullptr;
   int (*application_clock)(Device, unsigned, unsigned*) = nullptr;
+  int (*power_limit)(Device, unsigned*) = nullptr;
+  int (*ecc)(Device, int*, int*) = nullptr;
   int (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
 
   std::optional<double> Clock(int (*function)(Device, unsigned, unsigned*), Device device) const {
@@ -56,6 +58,8 @@ Result<std::unique_ptr<Nvml>> Nvml::Open(const std::string& uuid) {
   Find(library, "nvmlDeviceGetMaxClockInfo", functions->most_clock);
   Find(library, "nvmlDeviceGetDefaultApplicationsClock", functions->default_clock);
   Find(library, "nvmlDeviceGetApplicationsClock", functions->application_clock);
+  Find(library, "nvmlDeviceGetEnforcedPowerLimit", functions->power_limit);
+  Find(library, "nvmlDeviceGetEccMode", functions->ecc);
   Find(library, "nvmlDeviceGetComputeRunningProcesses_v3", functions->processes);
   if (functions->init == nullptr || functions->by_uuid == nullptr || functions->init() != 0)
     return Error{"NVIDIA's management library does not work here"};
@@ -87,6 +91,18 @@ bool Nvml::ClocksAreLocked() const {
   const auto usual = functions_->Clock(functions_->default_clock, device_);
   const auto set = functions_->Clock(functions_->application_clock, device_);
   return usual && set && *usual != *set;
+}
+
+std::string Nvml::PowerLimit() const {
+  unsigned milliwatts = 0;
+  if (functions_->power_limit == nullptr || functions_->power_limit(device_, &milliwatts) != 0) return "";
+  return std::to_string((milliwatts + 500) / 1000) + " W";
+}
+
+std::string Nvml::Ecc() const {
+  int now = 0, after_the_next_start = 0;
+  if (functions_->ecc == nullptr || functions_->ecc(device_, &now, &after_the_next_start) != 0) return "";
+  return now != 0 ? "on" : "off";
 }
 
 std::vector<GpuProcess> Nvml::OtherProcesses() const {

@@ -32,6 +32,9 @@ class Nvml {
   std::optional<double> DefaultFrequencyMhz() const;  // the default application clock, else the highest there is
   bool ClocksAreLocked() const;                       // application clocks that are not the default ones
 
+  std::string PowerLimit() const;  // that holds now: "700 W"; empty where it is not told
+  std::string Ecc() const;         // "on" or "off"; empty where it is not told
+
   // Processes that compute on it, this one left out; empty where they are not told (in containers).
   std::vector<GpuProcess> OtherProcesses() const;
 

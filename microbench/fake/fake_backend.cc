@@ -110,8 +110,7 @@ Result<Device> FakeBackend::DescribeDevice() {
 Result<Environment> FakeBackend::DescribeEnvironment() {
   Environment environment;
   environment.libraries = {{"fake", "1"}};
-  environment.clock_policy = "pretended";
-  environment.host = "pretended";
+  environment.evidence = {{evidence::kClocks, "pretended"}, {evidence::kSystem, "pretended"}};
   return environment;
 }
 

@@ -30,6 +30,7 @@ class Campaign {
       : header_(header),
         device_(header.device.Key()),
         environment_(header.environment.Key()),
+        evidence_(header.environment.Told()),
         earlier_(std::move(earlier)),
         options_(options),
         tools_(std::move(tools)),
@@ -239,6 +240,7 @@ class Campaign {
     row.cache = cache;
     row.device = device_;
     row.environment = environment_;
+    row.evidence = evidence_;
     return row;
   }
 
@@ -411,6 +413,7 @@ class Campaign {
   const ResultsHeader& header_;
   DeviceKey device_;
   EnvironmentKey environment_;
+  EvidenceText evidence_;
   EarlierResults earlier_;
   RowShelf shelf_;
   const CampaignOptions& options_;

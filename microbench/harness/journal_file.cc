@@ -72,7 +72,9 @@ Result<EarlierResults> JournalFile::Begin(const ResultsHeader& header) {
     bool same = false;
     INFIMUM_RETURN_IF_ERROR(ReadJournal(input, path_, [&](ResultsRecord record) -> Status {
       if (auto* found = std::get_if<ResultsHeader>(&record)) {
-        same = found->device.Key() == device && found->environment.Key() == environment;
+        // Repetitions of two hosts never become one row.
+        same = found->device.Key() == device && found->environment.Key() == environment &&
+               found->environment.evidence == header.environment.evidence;
         last_header = std::move(*found);
       } else if (auto* row = std::get_if<Measurement>(&record); row != nullptr && same) {
         return earlier.rows.Keep(*row);

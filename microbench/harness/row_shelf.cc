@@ -45,13 +45,15 @@ RowShelf::RowShelf(RowShelf&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       end_(std::exchange(other.end_, 0)),
       device_(std::move(other.device_)),
-      environment_(std::move(other.environment_)) {}
+      environment_(std::move(other.environment_)),
+      evidence_(std::move(other.evidence_)) {}
 
 RowShelf& RowShelf::operator=(RowShelf&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(end_, other.end_);
   std::swap(device_, other.device_);
   std::swap(environment_, other.environment_);
+  std::swap(evidence_, other.evidence_);
   return *this;
 }
 
@@ -69,6 +71,7 @@ Result<std::int64_t> RowShelf::Put(const Measurement& row) {
     INFIMUM_RETURN_IF_ERROR(Open());
     device_ = row.device;
     environment_ = row.environment;
+    evidence_ = row.evidence;
   }
   const std::string line = FormatRecord(row) + '\n';
   for (std::string_view rest = line; !rest.empty();) {
@@ -103,6 +106,7 @@ Result<Measurement> RowShelf::Get(std::int64_t place) const {
   }));
   found.device = device_;
   found.environment = environment_;
+  found.evidence = evidence_;
   return found;
 }
 

@@ -23,8 +23,8 @@ class RowShelf {
   RowShelf(RowShelf&& other) noexcept;
   RowShelf& operator=(RowShelf&& other) noexcept;
 
-  // All rows of one device and one environment. The place is valid as long as the shelf is. An error: no temporary
-  // file can be made (in TMPDIR, else /tmp), or there is no room left in it.
+  // All rows of one device, environment and evidence. The place is valid as long as the shelf is. An error: no
+  // temporary file can be made (in TMPDIR, else /tmp), or there is no room left in it.
   Result<std::int64_t> Put(const Measurement& row);
   Result<Measurement> Get(std::int64_t place) const;
 
@@ -35,10 +35,11 @@ class RowShelf {
   std::int64_t end_ = 0;
   DeviceKey device_;
   EnvironmentKey environment_;
+  EvidenceText evidence_;
 };
 
 // What makes two rows the same row, of which the one with more repetitions counts: workload, contract,
-// cache state and candidate with its layouts (device and environment are the header's).
+// cache state and candidate with its layouts (device, environment and evidence are the header's).
 std::string RowKey(const Measurement& row);
 
 // What an output holds of an earlier campaign on the same device in the same environment: of each row the version

@@ -151,7 +151,7 @@ class Runner {
     return process;
   }
 
-  // In a worker of its own that is free to run everywhere: a pinned one would see fewer cores than there are.
+  // In a worker of its own, not pinned.
   Result<ResultsHeader> Describe() {
     WorkerProcess worker(ProcessOptions(false));
     INFIMUM_RETURN_IF_ERROR(worker.Start(0));
@@ -163,7 +163,7 @@ class Runner {
     const auto* header = std::get_if<ResultsHeader>(&answer);
     if (header == nullptr) return Error{name_ + " could not describe this device: a wrong answer"};
     ResultsHeader complete = *header;
-    CompleteEnvironment(complete.environment, options_.worker.backend.threads, options_.affinity);
+    CompleteEnvironment(complete.environment, options_.worker.backend.threads, options_.affinity, usable_cores_);
     return complete;
   }
 
@@ -260,6 +260,7 @@ class Runner {
                 options_.output == "-" ? "standard output" : options_.output.c_str());
   }
 
+  const std::size_t usable_cores_ = VisibleCores().size();  // before the supervisor leaves some of them
   RunnerOptions options_;
   std::string name_;
   int interrupt_descriptor_;

@@ -7,17 +7,13 @@
 #include <algorithm>
 #include <fstream>
 
+#include "infimum/base/text.h"
 #include "microbench/onednn/cpu_features.h"
 
 namespace infimum::cpu {
 namespace {
 
-std::int64_t VisibleCores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) == 0) return CPU_COUNT(&set);
-  return std::max<std::int64_t>(1, sysconf(_SC_NPROCESSORS_ONLN));
-}
+constexpr std::int64_t kMostCores = 1 << 20;
 
 // "32K", "1280K", "32M": the largest unit that divides.
 std::string SizeText(std::int64_t bytes) {
@@ -27,6 +23,22 @@ std::string SizeText(std::int64_t bytes) {
 
 }  // namespace
 
+std::int64_t PresentCores(const std::string& root) {
+  std::ifstream file(root + "/present");
+  std::string list;
+  std::int64_t cores = 0;
+  if (std::getline(file, list)) {
+    for (const std::string_view piece : Split(TrimSpace(list), ',')) {
+      const std::size_t dash = piece.find('-');
+      const std::optional<std::int64_t> first = ParseInteger(piece.substr(0, dash));
+      const std::optional<std::int64_t> last =
+          dash == std::string_view::npos ? first : ParseInteger(piece.substr(dash + 1));
+      if (first && last && *first >= 0 && *first <= *last && *last < kMostCores) cores += *last - *first + 1;
+    }
+  }
+  return cores > 0 ? cores : std::max<std::int64_t>(1, sysconf(_SC_NPROCESSORS_CONF));
+}
+
 Result<Device> DescribeCpu() {
   const CpuFeatures& features = Features();
   Device device;
@@ -34,7 +46,7 @@ Result<Device> DescribeCpu() {
   device.name = features.brand.empty() ? features.vendor : features.brand;
   device.vendor = features.vendor;
   device.generation = MicroArchitecture(features);
-  device.cores = VisibleCores();
+  device.cores = PresentCores("/sys/devices/system/cpu");
   device.identity["family"] = std::to_string(features.family);
   device.identity["model"] = std::to_string(features.model);
   device.identity["stepping"] = std::to_string(features.stepping);

@@ -11,8 +11,14 @@
 
 namespace infimum::cpu {
 
-// Cores are those that this process may run on.
+// Cores are those present, whatever this process may run on.
 Result<Device> DescribeCpu();
+
+// Processors that the kernel lists as present: of affinity, cpusets and containers none changes that list, and taking a
+// core offline (no SMT) does not either. "possible" would count sockets that a hypervisor might add, "online" depends
+// on the day and is made up in some containers. `root` stands for /sys/devices/system/cpu, in tests; without it, what
+// the C library counts.
+std::int64_t PresentCores(const std::string& root);
 
 // What the core that this thread runs on is clocked at now, as the system's frequency driver says; nullopt where there
 // is none (most virtual machines). `root` stands for /sys/devices/system/cpu, in tests.

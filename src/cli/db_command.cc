@@ -1,4 +1,4 @@
-// infimum db init|migrate|check|stats|merge|roles: the care of a store.
+// infimum db init|migrate|check|stats|merge|merge-devices|roles: the care of a store.
 #include <fmt/format.h>
 
 #include <memory>
@@ -6,6 +6,7 @@
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/db/store.h"
+#include "infimum/measurement/older_identity.h"
 #include "infimum/reports/csv.h"
 #include "infimum/reports/table.h"
 #include "infimum/workflow/store_transfer.h"
@@ -18,6 +19,7 @@ namespace {
 struct DbOptions {
   std::string database = "infimum.db";
   std::vector<std::string> sources;
+  std::string from, into;
   OutputFormat format = OutputFormat::kTable;
   TalkOptions talk;
 };
@@ -51,6 +53,22 @@ Result<int> RunMigrate(const DbOptions& options) {
   return kDone;
 }
 
+// Nothing wrong, but worth a look: two machines, or one that an earlier version described as two.
+std::string RemarksOn(const std::vector<Device>& devices) {
+  std::string text;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    for (std::size_t j = i + 1; j < devices.size(); ++j) {
+      if (!DifferInCoresAlone(devices[i], devices[j])) continue;
+      text += fmt::format(
+          "remark: {} and {} differ in their number of cores alone; if they are one machine, `infimum db "
+          "merge-devices` "
+          "with these two keys, the right one last, makes them one\n",
+          devices[i].Key().text, devices[j].Key().text);
+    }
+  }
+  return text;
+}
+
 Result<int> RunCheck(const DbOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
   std::int64_t problems = 0;
@@ -59,6 +77,7 @@ Result<int> RunCheck(const DbOptions& options) {
     ++problems;
     text += problem + "\n";
   });
+  if (const Result<std::vector<Device>> devices = store->Devices(); devices.ok()) text += RemarksOn(*devices);
   INFIMUM_RETURN_IF_ERROR(WriteOutput("-", text));
   INFIMUM_RETURN_IF_ERROR(checked);
   if (problems == 0) {
@@ -125,6 +144,16 @@ Result<int> RunMerge(const DbOptions& options) {
   return kDone;
 }
 
+Result<int> RunMergeDevices(const DbOptions& options) {
+  // Opening to write would make a store where there is none.
+  if (!StoreExists(options.database)) return Error{ShownAddress(options.database) + ": no such store"};
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
+  INFIMUM_ASSIGN_OR_RETURN(const std::string copy, store->MergeDevices({options.from}, {options.into}));
+  options.talk.Make().Say(fmt::format("{}: {} is a part of {} now; as it was, the store is kept in {}",
+                                      ShownAddress(options.database), options.from, options.into, copy));
+  return kDone;
+}
+
 Result<int> RunRoles(const DbOptions& options) {
   INFIMUM_RETURN_IF_ERROR(MakeRoles(options.database));
   options.talk.Make().Say(
@@ -136,7 +165,7 @@ Result<int> RunRoles(const DbOptions& options) {
 }  // namespace
 
 void AddDbCommand(CLI::App& app, Invocation& invocation) {
-  CLI::App* db = NewCommand(app, "db", "the care of a store: init, migrate, check, stats, merge, roles",
+  CLI::App* db = NewCommand(app, "db", "the care of a store: init, migrate, check, stats, merge, merge-devices, roles",
                             "Stores are made and migrated by any command that writes; these do it alone, or tell and "
                             "move what is in them.",
                             "infimum db merge laptop.db workstation.db --db postgresql://me@db.example.org/infimum");
@@ -152,10 +181,13 @@ void AddDbCommand(CLI::App& app, Invocation& invocation) {
   };
   add("init", "makes an empty store", "An error where there is one already.", "infimum db init --db team.db", RunInit);
   add("migrate", "brings an older store to this version's schema",
-      "In one transaction: all of it or, on an error, nothing.", "infimum db migrate --db team.db", RunMigrate);
+      "In one transaction: all of it or, on an error, nothing. As it was, the store is kept beside it: as a file\n"
+      "(NAME.schema-5.bak) or, in PostgreSQL, as a schema (infimum_schema_5).",
+      "infimum db migrate --db team.db", RunMigrate);
   add("check", "whether a store is as it was written",
       "The database's own check, and that summaries agree with their samples and every text can be read. What is wrong "
-      "goes\nto standard output, one line each; exit code 1.",
+      "goes\nto standard output, one line each; exit code 1. Devices that differ in their number of cores alone are "
+      "remarked on.",
       "infimum db check --db team.db", RunCheck);
   add("roles", "makes the roles infimum_reader and infimum_writer (PostgreSQL)",
       "As the owner of the store. What they may do is written in db/roles.sql; may be run again.",
@@ -169,6 +201,16 @@ void AddDbCommand(CLI::App& app, Invocation& invocation) {
           "Merging\nagain adds nothing.",
           "infimum db merge laptop.db --db team.db", RunMerge);
   merge->add_option("FROM", merge_options->sources, "stores to take from")->required();
+  const auto [join, join_options] = add(
+      "merge-devices", "makes two devices of a store one",
+      "Processors that differ in nothing but their number of cores, as one machine did that an earlier version "
+      "described\n"
+      "on several numbers of threads. Everything that was measured on FROM belongs to INTO afterwards; as it was, the "
+      "store is\nkept beside it.",
+      "infimum db merge-devices cpu/AuthenticAMD/.../cores_seen=1 cpu/AuthenticAMD/.../cores=2 --db team.db",
+      RunMergeDevices);
+  join->add_option("FROM", join_options->from, "key of the device that is one no longer")->required();
+  join->add_option("INTO", join_options->into, "key of the device that it is")->required();
 }
 
 }  // namespace infimum::cli

@@ -9,6 +9,7 @@
 #include "infimum/db/store.h"
 #include "infimum/reports/csv.h"
 #include "infimum/reports/table.h"
+#include "infimum/workflow/interrupt.h"
 #include "src/cli/command.h"
 #include "src/cli/options.h"
 
@@ -19,6 +20,7 @@ struct QueryOptions {
   std::string name;
   std::vector<std::string> parameters;
   std::string sql;
+  SqlLimits limits;
   std::string database = "infimum.db";
   OutputFormat format = OutputFormat::kTable;
 };
@@ -86,7 +88,7 @@ Result<QueryTable> Ask(const QueryOptions& options) {
   }
   INFIMUM_ASSIGN_OR_RETURN(const auto given, ParsePairs(options.parameters, "query"));
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
-  return options.sql.empty() ? store->Ask(*query, given) : store->AskSql(options.sql);
+  return options.sql.empty() ? store->Ask(*query, given) : store->AskSql(options.sql, options.limits);
 }
 
 Result<int> RunQuery(const QueryOptions& options) {
@@ -109,14 +111,33 @@ Result<int> RunQuery(const QueryOptions& options) {
 
 void AddQueryCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<QueryOptions>();
-  CLI::App* command = NewCommand(
-      app, "query", "named questions to the store, and your own",
-      "Without a NAME it lists the questions and what may be given with each. --sql takes one SELECT of your own; the\n"
-      "database itself refuses everything that does more than read. The tables are described in db/README.md.",
-      "infimum query library-upgrade library=cudnn from=7.5.0 to=7.6.4 --db team.db");
+  CLI::App* command = NewCommand(app, "query", "named questions to the store, and your own",
+                                 "Without a NAME it lists the questions and what may be given with each. --sql takes "
+                                 "one SELECT of your own: SQLite\n"
+                                 "is asked for each thing that it would do and does no more than read; PostgreSQL runs "
+                                 "it in a read-only transaction,\n"
+                                 "as infimum_reader where the user may. The tables are described in db/README.md.",
+                                 "infimum query library-upgrade library=cudnn from=7.5.0 to=7.6.4 --db team.db");
   CLI::Option* const name = command->add_option("NAME", options->name, "which question");
   command->add_option("PARAMETER", options->parameters, "NAME=VALUE for each parameter that it has");
-  command->add_option("--sql", options->sql, "one SELECT in place of a named question")->excludes(name);
+  CLI::Option* const sql =
+      command->add_option("--sql", options->sql, "one SELECT in place of a named question")->excludes(name);
+  command
+      ->add_option_function<double>(
+          "--timeout",
+          [options](double seconds) {
+            options->limits.time = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds));
+          },
+          "how long it may run, in seconds")
+      ->type_name("SECONDS")
+      ->default_str("60")
+      ->check(CLI::Range(0.001, 1e6))
+      ->needs(sql);
+  command
+      ->add_flag("--as-superuser", options->limits.as_superuser,
+                 "run it as a superuser of a PostgreSQL server, who may read the server's files with it")
+      ->needs(sql);
+  options->limits.interrupted = Interrupted;
   AddDatabase(command, options->database);
   AddFormat(command, options->format);
   invocation.Bind(command, [options] { return RunQuery(*options); });

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "infimum/base/text.h"
+#include "infimum/measurement/older_identity.h"
 
 namespace infimum::ingest {
 namespace {
@@ -20,53 +21,6 @@ std::string CudaVersion(std::string version) {
   const std::size_t dot = version.find('.');
   if (dot != std::string::npos && version.size() == dot + 3 && version.back() == '0') version.pop_back();
   return version;
-}
-
-std::optional<char> HexDigit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<char>(c - '0');
-  if (c >= 'A' && c <= 'F') return static_cast<char>(c - 'A' + 10);
-  return std::nullopt;
-}
-
-std::optional<std::string> Unescaped(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      plain += text[i];
-      continue;
-    }
-    if (i + 2 >= text.size()) return std::nullopt;
-    const std::optional<char> high = HexDigit(text[i + 1]), low = HexDigit(text[i + 2]);
-    if (!high || !low) return std::nullopt;
-    plain += static_cast<char>(*high * 16 + *low);
-    i += 2;
-  }
-  return plain;
-}
-
-// The reverse of Device::Key(): what a key does not hold (name, generation, sizes) stays unknown.
-std::optional<Device> DeviceOfKey(std::string_view key) {
-  const std::vector<std::string_view> pieces = Split(key, '/');
-  if (pieces.size() < 3 || (pieces[0] != "cpu" && pieces[0] != "gpu")) return std::nullopt;
-  Device device;
-  device.kind = pieces[0] == "gpu" ? DeviceKind::kGpu : DeviceKind::kCpu;
-  const std::optional<std::string> vendor = Unescaped(pieces[1]);
-  if (!vendor) return std::nullopt;
-  device.vendor = *vendor;
-  for (std::size_t i = 2; i < pieces.size(); ++i) {
-    const std::size_t equals = pieces[i].find('=');
-    if (equals == std::string_view::npos) return std::nullopt;
-    const std::optional<std::string> name = Unescaped(pieces[i].substr(0, equals));
-    const std::optional<std::string> value = Unescaped(pieces[i].substr(equals + 1));
-    if (!name || !value) return std::nullopt;
-    device.identity[*name] = *value;
-  }
-  if (device.Key().text != key) return std::nullopt;
-  const auto name = device.identity.find("name");
-  device.name = name != device.identity.end() ? name->second : device.vendor;
-  if (const auto cores = device.identity.find("cores"); cores != device.identity.end())
-    device.cores = std::max<std::int64_t>(1, ParseInteger(cores->second).value_or(1));
-  return device;
 }
 
 Device UnnamedProcessor(const BenchmarkContext& context) {
@@ -160,7 +114,7 @@ Result<Device> DeviceOf(const Facts& facts, const BenchmarkContext& context) {
     return device;
   }
   if (!context.infimum_device.empty()) {
-    if (std::optional<Device> device = DeviceOfKey(context.infimum_device)) return *std::move(device);
+    if (const std::optional<Device> device = Device::OfKey(context.infimum_device)) return WithoutClocks(*device);
     return Error{fmt::format("context.infimum_device is {}, expected a key as 'infimum devices' lists it",
                              Quoted(context.infimum_device))};
   }

@@ -94,7 +94,8 @@ Result<Environment> EmittedEnvironment(const BenchmarkContext& context) {
         fmt::format("context.infimum_threads is {}, expected a number of threads", Quoted(context.infimum_threads))};
   }
   environment.threads = *threads;
-  environment.affinity = context.infimum_affinity.substr(0, 200);
+  if (!context.infimum_affinity.empty())
+    environment.evidence[evidence::kAffinity] = context.infimum_affinity.substr(0, 200);
   return environment;
 }
 

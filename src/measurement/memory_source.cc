@@ -10,6 +10,7 @@ namespace infimum {
 
 void MemorySource::Add(Measurement measurement, const Environment& environment) {
   measurement.environment = environment.Key();
+  measurement.evidence = environment.Told();
   environments_.emplace(measurement.environment, environment);
   std::vector<Measurement>& rows = rows_[measurement.workload];
   // Adding the same row again adds nothing, as in a store.

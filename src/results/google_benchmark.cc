@@ -131,7 +131,7 @@ class Reader {
     if (ours == nullptr) {
       return Error{"has no 'context.infimum': only Google Benchmark JSON that infimum wrote can be read"};
     }
-    INFIMUM_RETURN_IF_ERROR(CheckSchema(*ours));
+    INFIMUM_ASSIGN_OR_RETURN(version_, VersionOf(*ours));
     INFIMUM_ASSIGN_OR_RETURN(headers_, ArrayField(*ours, "headers"));
     INFIMUM_ASSIGN_OR_RETURN(const Json* benchmarks, ArrayField(document, "benchmarks"));
     for (std::size_t i = 0; i < benchmarks->size(); ++i) INFIMUM_RETURN_IF_ERROR(ReadEntry((*benchmarks)[i], i));
@@ -193,6 +193,7 @@ class Reader {
     if (const Status status = CheckRepetitions(*row_); !status.ok()) return At(first_index_, status.error());
     row_->device = device_;
     row_->environment = environment_;
+    row_->evidence = evidence_;
     Measurement row = std::move(*row_);
     row_.reset();
     return take_(std::move(row));
@@ -228,18 +229,21 @@ class Reader {
   }
 
   Status TakeHeader(const Json& json) {
-    INFIMUM_ASSIGN_OR_RETURN(ResultsHeader header, HeaderFrom(json));
+    INFIMUM_ASSIGN_OR_RETURN(ResultsHeader header, HeaderFrom(json, version_));
     device_ = header.device.Key();
     environment_ = header.environment.Key();
+    evidence_ = header.environment.Told();
     return take_(std::move(header));
   }
 
   const std::function<Status(ResultsRecord)>& take_;
+  std::int64_t version_ = kResultsVersion;
   const Json* headers_ = nullptr;
   std::size_t next_header_ = 0;
   std::optional<std::size_t> current_header_;
   DeviceKey device_;
   EnvironmentKey environment_;
+  EvidenceText evidence_;
 
   std::optional<Measurement> row_;  // being collected from its repetitions' entries
   Entry first_;                     // of that row

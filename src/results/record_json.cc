@@ -5,8 +5,10 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "infimum/base/text.h"
+#include "infimum/measurement/older_identity.h"
 
 namespace infimum {
 namespace {
@@ -28,6 +30,12 @@ Result<T> NamedField(const Json& json, std::string_view name, std::optional<T> (
 }
 
 constexpr std::array<std::string_view, 6> kPeakKinds = {"read", "write", "copy", "arithmetic", "tf32", "launch"};
+
+// An environment's evidence, which stood beside its libraries.
+constexpr std::pair<const char*, const char*> kFactsOfVersion1[] = {{"affinity", evidence::kAffinity},
+                                                                    {"clock_policy", evidence::kClocks},
+                                                                    {"host", evidence::kSystem},
+                                                                    {"infimum_version", evidence::kInfimum}};
 
 std::string_view PeakKindName(PeakRate::Kind kind) { return kPeakKinds.at(static_cast<std::size_t>(kind)); }
 
@@ -88,20 +96,21 @@ Result<Device> DeviceFrom(const Json& json) {
 Json ToJson(const Environment& environment) {
   return {{"libraries", Json(environment.libraries)},
           {"threads", environment.threads},
-          {"affinity", environment.affinity},
-          {"clock_policy", environment.clock_policy},
-          {"host", environment.host},
-          {"infimum_version", environment.infimum_version}};
+          {"evidence", Json(environment.evidence)}};
 }
 
-Result<Environment> EnvironmentFrom(const Json& json) {
+Result<Environment> EnvironmentFrom(const Json& json, std::int64_t version) {
   Environment environment;
   INFIMUM_ASSIGN_OR_RETURN(environment.libraries, TextMapField(json, "libraries"));
   INFIMUM_ASSIGN_OR_RETURN(environment.threads, IntegerField(json, "threads", 1));
-  INFIMUM_ASSIGN_OR_RETURN(environment.affinity, TextField(json, "affinity"));
-  INFIMUM_ASSIGN_OR_RETURN(environment.clock_policy, TextField(json, "clock_policy"));
-  INFIMUM_ASSIGN_OR_RETURN(environment.host, TextField(json, "host"));
-  INFIMUM_ASSIGN_OR_RETURN(environment.infimum_version, TextField(json, "infimum_version"));
+  if (version > 1) {
+    INFIMUM_ASSIGN_OR_RETURN(environment.evidence, TextMapField(json, "evidence"));
+  } else {
+    for (const auto& [field, fact] : kFactsOfVersion1) {
+      INFIMUM_ASSIGN_OR_RETURN(environment.evidence[fact], TextField(json, field));
+    }
+  }
+  std::erase_if(environment.evidence, [](const auto& fact) { return fact.second.empty(); });
   return environment;
 }
 
@@ -144,12 +153,13 @@ Json ToJson(const ResultsHeader& header) {
   return json;
 }
 
-Result<ResultsHeader> HeaderFrom(const Json& json) {
+Result<ResultsHeader> HeaderFrom(const Json& json, std::int64_t version) {
   ResultsHeader header;
   INFIMUM_ASSIGN_OR_RETURN(const Json* device, ObjectField(json, "device"));
   INFIMUM_ASSIGN_OR_RETURN(header.device, DeviceFrom(*device));
   INFIMUM_ASSIGN_OR_RETURN(const Json* environment, ObjectField(json, "environment"));
-  INFIMUM_ASSIGN_OR_RETURN(header.environment, EnvironmentFrom(*environment));
+  INFIMUM_ASSIGN_OR_RETURN(header.environment, EnvironmentFrom(*environment, version));
+  if (version == 1) header.device = DeviceOfToday(std::move(header.device), header.environment);
   INFIMUM_ASSIGN_OR_RETURN(header.backend, TextField(json, "backend"));
   if (FindMember(json, "campaign")) {
     INFIMUM_ASSIGN_OR_RETURN(const Json* campaign, ObjectField(json, "campaign"));
@@ -293,7 +303,7 @@ Status CheckRepetitions(const Measurement& row) {
 
 std::string SchemaName() { return std::string(kSchemaPrefix) + std::to_string(kResultsVersion); }
 
-Status CheckSchema(const Json& json) {
+Result<std::int64_t> VersionOf(const Json& json) {
   INFIMUM_ASSIGN_OR_RETURN(const std::string schema, TextField(json, "schema"));
   std::optional<std::int64_t> version;
   if (schema.starts_with(kSchemaPrefix)) version = ParseInteger(schema.substr(kSchemaPrefix.size()));
@@ -304,7 +314,7 @@ Status CheckSchema(const Json& json) {
     return Error{"these results have version " + std::to_string(*version) + ", this infimum reads up to " +
                  std::to_string(kResultsVersion) + "; use a newer infimum"};
   }
-  return {};
+  return *version;
 }
 
 }  // namespace infimum

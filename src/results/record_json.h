@@ -8,7 +8,8 @@
 namespace infimum {
 
 Json ToJson(const ResultsHeader& header);  // device, environment, backend; without schema and kind
-Result<ResultsHeader> HeaderFrom(const Json& json);
+// Written by this `version`: a device and environment of an earlier one are those of today.
+Result<ResultsHeader> HeaderFrom(const Json& json, std::int64_t version);
 
 Json ToJson(const PeakRate& rate);
 Result<PeakRate> PeakFrom(const Json& json);
@@ -23,8 +24,9 @@ Result<Measurement> FactsFrom(const Json& json);
 // That what was measured, and nothing else, has repetitions.
 Status CheckRepetitions(const Measurement& row);
 
-// "infimum.results/1"; an error for another schema or a newer version.
+// "infimum.results/2"
 std::string SchemaName();
-Status CheckSchema(const Json& json);
+// That the schema of `json` names; an error for another schema or a newer version.
+Result<std::int64_t> VersionOf(const Json& json);
 
 }  // namespace infimum

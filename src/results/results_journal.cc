@@ -62,10 +62,11 @@ class JournalReader {
 
  private:
   Status ReadHeader(const Json& json) {
-    INFIMUM_RETURN_IF_ERROR(CheckSchema(json));
-    INFIMUM_ASSIGN_OR_RETURN(ResultsHeader header, HeaderFrom(json));
+    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t version, VersionOf(json));
+    INFIMUM_ASSIGN_OR_RETURN(ResultsHeader header, HeaderFrom(json, version));
     device_ = header.device.Key();
     environment_ = header.environment.Key();
+    evidence_ = header.environment.Told();
     return take_(std::move(header));
   }
 
@@ -81,12 +82,14 @@ class JournalReader {
     INFIMUM_RETURN_IF_ERROR(CheckRepetitions(row));
     row.device = *device_;
     row.environment = environment_;
+    row.evidence = evidence_;
     return take_(std::move(row));
   }
 
   const std::function<Status(ResultsRecord)>& take_;
   std::optional<DeviceKey> device_;
   EnvironmentKey environment_;
+  EvidenceText evidence_;
 };
 
 struct RecordFormatter {

@@ -47,7 +47,7 @@ Status FillReportOf(AnalysisReport asked, const Selection& selection, Store& sto
                         .bracket = analysis.bracket,
                         .candidates = candidates,
                         .device = asked.device,
-                        .environment = CommonEnvironment(environments, analysis.bracket.environments),
+                        .environment = CommonEnvironment(environments, analysis.bracket),
                         .peaks = peaks,
                         .warnings = {}};
   if (asked.anonymize) {
@@ -60,7 +60,7 @@ Status FillReportOf(AnalysisReport asked, const Selection& selection, Store& sto
     sources.name = "model";
     sources.database = "DB";
     sources.dims = anonymizer.Renamed(asked.dims);
-    sources.environment.host.clear();
+    sources.environment.evidence.erase(evidence::kSystem);
   }
   for (AnalysisWarning& warning : asked.warnings) {
     const bool is_left_out = asked.anonymize && warning.may_hold_names;

@@ -237,6 +237,7 @@ void AdviseOnWeights(const ReportSources& sources, ReportModel& report) {
 
 void FillAdvice(const ReportSources& sources, ReportModel& report) {
   for (const std::string& warning : sources.warnings) report.advice.push_back({warning, ""});
+  if (sources.bracket.hosts) report.advice.push_back({HostsText(*sources.bracket.hosts), ""});
   const Bound* bound = MainBound(report);
   if (bound != nullptr && report.coverage.missing == 0 && report.coverage.measured > 0 &&
       bound->latency < report.floor.latency) {
@@ -308,28 +309,23 @@ std::string BenchOptions(const Selection& selection, const std::string& database
   return options;
 }
 
-Environment CommonEnvironment(const std::map<EnvironmentKey, Environment>& known,
-                              std::span<const EnvironmentKey> keys) {
+Environment CommonEnvironment(const std::map<EnvironmentKey, Environment>& known, const Bracket& bracket) {
   Environment common;
   std::map<std::string, std::set<std::string>> versions;
-  bool is_first = true;
-  const auto agree = [&](std::string& text, const std::string& other) {
-    if (is_first) text = other;
-    if (text != other) text.clear();
-  };
-  for (const EnvironmentKey& key : keys) {
+  for (const EnvironmentKey& key : bracket.environments) {
     const auto found = known.find(key);
     if (found == known.end()) continue;
-    const Environment& environment = found->second;
-    for (const auto& [library, version] : environment.libraries) versions[library].insert(version);
-    agree(common.affinity, environment.affinity);
-    agree(common.clock_policy, environment.clock_policy);
-    agree(common.host, environment.host);
-    agree(common.infimum_version, environment.infimum_version);
-    is_first = false;
+    for (const auto& [library, version] : found->second.libraries) versions[library].insert(version);
   }
   for (const auto& [library, all] : versions)
     common.libraries[library] = Join(std::vector<std::string>(all.begin(), all.end()), ", ");
+  for (const EvidenceText& told : bracket.evidence) {
+    const Evidence facts = EvidenceOf(told);
+    if (&told == &bracket.evidence.front()) common.evidence = facts;
+    std::erase_if(common.evidence, [&](const auto& fact) { return FactOf(facts, fact.first) != fact.second; });
+  }
+  common.evidence.erase(evidence::kHost);
+  common.evidence.erase(evidence::kUuid);
   return common;
 }
 

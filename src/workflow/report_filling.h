@@ -36,9 +36,10 @@ struct ReportSources {
 // Of the commands that measure a layer again as the selection has it, each ready for a POSIX shell.
 std::string BenchOptions(const Selection& selection, const std::string& database, const std::string& backend);
 
-// What the environments of some rows have in common: what differs is left empty, but libraries have every version of
-// theirs. Threads are left to the selection.
-Environment CommonEnvironment(const std::map<EnvironmentKey, Environment>& known, std::span<const EnvironmentKey> keys);
+// What the rows of a bracket have in common: facts that differ are left out, but libraries have every version of
+// theirs; so is what names a machine or a board, which is nobody's business who reads a report. Threads are left to the
+// selection.
+Environment CommonEnvironment(const std::map<EnvironmentKey, Environment>& known, const Bracket& bracket);
 
 ReportModel FillReport(const ReportSources& sources);
 

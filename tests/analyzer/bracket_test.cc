@@ -52,6 +52,53 @@ TEST(Bracket, TheBestCandidateIsTheOneWithTheSmallestRepetitionMedian) {
   EXPECT_THAT(bracket.bounds[0].assumptions, Not(Contains("unmeasured-layers")));
 }
 
+Environment OnHost(const std::string& host, const std::string& clocks) {
+  Environment environment = TestEnvironment(1);
+  environment.evidence = {{evidence::kHost, host}, {evidence::kClocks, clocks}};
+  return environment;
+}
+
+TEST(Bracket, ShardsOfEightHostsAreOneWholeThatSaysSo) {
+  GraphBuilder model;
+  ValueId last = model.Input("x", {8, 16});
+  for (int i = 0; i < 16; ++i)
+    last = model.MatMul("fc" + std::to_string(i), last, model.Weight("w" + std::to_string(i), {16 + i, 17 + i}));
+  model.Output(last);
+  const ModelGraph graph = model.Take();
+  MemorySource source = SourceWithPeaks(), uneven = SourceWithPeaks();
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    const std::string host = "host" + std::to_string(i % 8);
+    const Measurement row = MeasuredRow(KeyOfLayer(graph, i), "gemm", {Latency(10)});
+    source.Add(row, OnHost(host, "performance"));
+    uneven.Add(row, OnHost(host, i % 8 == 3 ? "powersave" : "performance"));
+  }
+  const Bracket bracket = Compute(graph, source, testing::TestSelection(1));
+  EXPECT_DOUBLE_EQ(bracket.coverage.measured, 1);
+  EXPECT_EQ(bracket.environments.size(), 1u);
+  ASSERT_TRUE(bracket.hosts.has_value());
+  EXPECT_EQ(bracket.hosts->count, 8u);
+  EXPECT_FALSE(bracket.hosts->clocks_differ());
+  EXPECT_THAT(bracket.bounds[0].assumptions, Contains("several-hosts"));
+  EXPECT_TRUE(Compute(graph, uneven, testing::TestSelection(1)).hosts->clocks_differ());
+  // Another version of a library is another matter.
+  Environment newer = OnHost("host1", "performance");
+  newer.libraries["onednn"] = "newer";
+  source.Add(MeasuredRow(KeyOfLayer(graph, 0), "gemm", {Latency(1)}), newer);
+  EXPECT_EQ(Compute(graph, source, testing::TestSelection(1)).bounds[0].latency, Latency(160));
+}
+
+TEST(Bracket, OfOneHostNothingIsSaid) {
+  const ModelGraph graph = SmallModel();
+  MemorySource source = SourceWithPeaks();
+  Environment updated = OnHost("a", "performance");
+  updated.evidence[evidence::kSystem] = "Linux 6.2";
+  source.Add(MeasuredRow(KeyOfLayer(graph, 0), "gemm", {Latency(10)}), OnHost("a", "performance"));
+  source.Add(MeasuredRow(KeyOfLayer(graph, 2), "relu", {Latency(2)}), updated);
+  const Bracket bracket = Compute(graph, source, testing::TestSelection(1));
+  EXPECT_FALSE(bracket.hosts.has_value());
+  EXPECT_THAT(bracket.bounds[0].assumptions, Not(Contains("several-hosts")));
+}
+
 TEST(Bracket, WithColdWeightsLayersThatHaveNoneAreWarmAndTheOthersAreNot) {
   const ModelGraph graph = SmallModel();
   MemorySource source = SourceWithPeaks();

@@ -36,7 +36,7 @@ TEST(WorkloadCandidates, TheBestOneIsTheOneThatTheBoundCounts) {
       testing::AddRandomRows(random, fused, count, source);
     }
     Environment newer = TestEnvironment(threads);
-    newer.infimum_version = "newer";
+    newer.libraries["another"] = "newer";
     Measurement failed = MeasuredRow(layers.front(), "crashes", {});
     failed.outcome = Outcome::kFailed;
     failed.reason = "signal 11";

@@ -162,14 +162,14 @@ TEST(GpuBackend, DescribesADeviceThatTwoGpusDoNotShare) {
   GpuBackend backend({}, PretendedParts());
   const Result<Device> device = backend.DescribeDevice();
   ASSERT_TRUE(device.ok());
-  EXPECT_EQ(device->Key().text,
-            "gpu/NVIDIA/compute_capability=9.0/multiprocessors=4/memory=0G/clock=1000MHz/memory_clock=2000MHz/l1=2048K/"
-            "l2=4M");
+  EXPECT_EQ(device->Key().text, "gpu/NVIDIA/compute_capability=9.0/multiprocessors=4/memory=0G/l1=2048K/l2=4M");
   EXPECT_EQ(device->generation, "Hopper");
   EXPECT_EQ(device->last_level_cache, Bytes{4 << 20});
   const Environment environment = *backend.DescribeEnvironment();
   EXPECT_EQ(environment.libraries.at("cuda"), "13.0");
   EXPECT_EQ(environment.libraries.at("cuda-driver"), "1.0");
+  EXPECT_EQ(FactOf(environment.evidence, evidence::kUuid), "GPU-00000000-0000-0000-0000-000000000000");
+  EXPECT_EQ(FactOf(environment.evidence, evidence::kPowerLimit), "700 W");
 }
 
 TEST(GpuBackend, OptionsAreItsOwn) {

@@ -38,7 +38,7 @@ PretendedGpu::PretendedGpu(const GpuOptions& options, FakeClock* clock)
   facts_.second_level_cache = Bytes{4 << 20};
   facts_.near_memory = Bytes{2 << 20};
   facts_.clock_mhz = 1000;
-  facts_.memory_clock_mhz = 2000;
+  facts_.power_limit = "700 W";
   facts_.driver = "1.0";
   facts_.runtime = "13.0";
 }

@@ -50,10 +50,14 @@ const std::map<std::string, Setter>& Fields() {
        [](Content& c, const std::string& text) {
          c.environment.libraries = {{"onednn", text}};
        }},
-      {"environment.affinity", [](Content& c, const std::string& text) { c.environment.affinity = text; }},
-      {"environment.clock_policy", [](Content& c, const std::string& text) { c.environment.clock_policy = text; }},
-      {"environment.host", [](Content& c, const std::string& text) { c.environment.host = text; }},
-      {"environment.version", [](Content& c, const std::string& text) { c.environment.infimum_version = text; }},
+      {"environment.affinity",
+       [](Content& c, const std::string& text) { c.environment.evidence[evidence::kAffinity] = text; }},
+      {"environment.clock_policy",
+       [](Content& c, const std::string& text) { c.environment.evidence[evidence::kClocks] = text; }},
+      {"environment.host",
+       [](Content& c, const std::string& text) { c.environment.evidence[evidence::kSystem] = text; }},
+      {"environment.version",
+       [](Content& c, const std::string& text) { c.environment.evidence[evidence::kInfimum] = text; }},
       {"row.workload", [](Content& c, const std::string& text) { c.row.workload.text = text; }},
       {"row.measured_at", [](Content& c, const std::string& text) { c.row.measured_at = text; }},
       {"row.reason",
@@ -142,7 +146,7 @@ std::vector<Columns> Dump(Store& store) {
         "SELECT * FROM measurements ORDER BY id",
         "SELECT measurement_id, position, count, minimum_us, median_us, p95_us FROM repetitions ORDER BY 1, 2",
         "SELECT * FROM peak_rates ORDER BY device_id, source", "SELECT * FROM runs ORDER BY id"}) {
-    const Result<QueryTable> table = store.AskSql(sql);
+    const Result<QueryTable> table = store.AskSql(sql, testing::AsAnyone());
     EXPECT_TRUE(table.ok()) << sql << ": " << (table.ok() ? "" : table.error().message);
     Columns& columns = tables.emplace_back();
     for (std::size_t column = 0; table.ok() && column < table->columns.size(); ++column)
@@ -228,7 +232,8 @@ TEST_P(HostileTexts, InAnyFieldAreKeptAndAreTheSameInEveryDatabase) {
   for (const auto& [field, set] : Fields()) {
     Content content;
     // All that a row is known by is this field's own, so that each table gets one row for it.
-    content.device.identity["stepping"] = content.environment.host = content.row.candidate.algorithm = field;
+    content.device.identity["stepping"] = content.environment.evidence[evidence::kSystem] =
+        content.row.candidate.algorithm = field;
     content.environment.libraries = {{field, "1"}};
     content.campaign = {field, "a file"};
     content.run.model_sha256 = field;
@@ -288,7 +293,7 @@ TEST_P(HostileTexts, AsWhatIsAskedForAreNothingButTexts) {
       answers[name][query.name] = table->rows;
       EXPECT_FALSE(store->Ask(query, {{text_, "x"}}).ok());
     }
-    const Result<QueryTable> own = store->AskSql(text_);
+    const Result<QueryTable> own = store->AskSql(text_, testing::AsAnyone());
     ASSERT_FALSE(own.ok());
     EXPECT_EQ(own.error().message.find_first_of("\n\r\x1b"), std::string::npos) << own.error().message.substr(0, 500);
     EXPECT_LT(own.error().message.size(), 1000u);

@@ -87,7 +87,7 @@ bool MeasurePostgreSql(std::int64_t rows) {
   Result<std::unique_ptr<PostgreSqlConnection>> from = PostgreSqlConnection::Open(full, false);
   Result<std::unique_ptr<PostgreSqlConnection>> to = PostgreSqlConnection::Open(empty, false);
   if (!from.ok() || !to.ok()) Stop("cannot connect again");
-  if (const Status made = Migrate(**to); !made.ok()) Stop(made.error().message);
+  if (const Status made = Migrate(**to, SayOnStandardError); !made.ok()) Stop(made.error().message);
   double theirs = 0;
   for (const char* table : kTables) {
     const std::string file = fmt::format("{}/{}.copy", server->folder(), table);

@@ -1,7 +1,9 @@
 // The user's own SQL reads, and by no means writes: it is tried by every means that we know.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 
@@ -48,14 +50,14 @@ class ReadOnlyQueries : public ::testing::TestWithParam<std::string> {
 
   void ExpectRefused(const std::vector<std::string>& statements) {
     for (const std::string& sql : statements) {
-      const Result<QueryTable> table = store_->AskSql(sql);
+      const Result<QueryTable> table = store_->AskSql(sql, testing::AsAnyone());
       const std::string error = table.ok() ? "it was answered\n" : table.error().message;
       EXPECT_EQ(error.find('\n'), std::string::npos) << sql << ": " << error;
     }
   }
 
   std::int64_t Ask(const std::string& sql) {
-    const Result<QueryTable> table = store_->AskSql(sql);
+    const Result<QueryTable> table = store_->AskSql(sql, testing::AsAnyone());
     EXPECT_TRUE(table.ok()) << sql << ": " << (table.ok() ? "" : table.error().message);
     const bool one = table.ok() && table->rows.size() == 1;
     return one ? std::get<std::int64_t>(table->rows[0][0]) : -1;
@@ -118,6 +120,29 @@ TEST_P(ReadOnlyQueries, NothingButASelectIsTaken) {
                  "SELECT * FROM (DELETE FROM measurements RETURNING id) AS gone",
                  "WITH a AS (SELECT 1) DELETE FROM measurements",
                  "WITH a AS (SELECT 1) INSERT INTO campaigns SELECT 9, '', '', ''"});
+  ExpectAsBefore();
+}
+
+TEST_P(ReadOnlyQueries, WhatRunsTooLongOrIsInterruptedIsStopped) {
+  SqlLimits limits = testing::AsAnyone();
+  limits.time = std::chrono::milliseconds(200);
+  constexpr const char* kEndless =
+      "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT (x + 1) % 1000 FROM a) SELECT count(*) FROM a";
+  const auto begin = std::chrono::steady_clock::now();
+  const Result<QueryTable> late = store_->AskSql(kEndless, limits);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  ASSERT_FALSE(late.ok());
+  EXPECT_THAT(late.error().message, ::testing::HasSubstr("--timeout gives"));
+  // The rows of an answer without end are counted, too.
+  limits.time = std::chrono::hours(1);
+  limits.interrupted = [] { return true; };
+  const Result<QueryTable> interrupted = store_->AskSql(
+      "WITH RECURSIVE a(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM a WHERE x < 100000000) SELECT x FROM a LIMIT "
+      "100000",
+      limits);
+  ASSERT_FALSE(interrupted.ok());
+  EXPECT_THAT(interrupted.error().message, ::testing::HasSubstr("interrupted"));
+  // Ours have no limit, and what comes afterwards is as before.
   ExpectAsBefore();
 }
 
@@ -184,11 +209,52 @@ TEST_P(ReadOnlyPostgreSql, WhatWritesWithoutSayingSoLeavesNothing) {
   for (const char* sql : {"SELECT lo_create(4242)", "SELECT lo_from_bytea(4243, 'x')",
                           "SELECT set_config('default_transaction_read_only', 'off', false)",
                           "SELECT set_config('search_path', 'public', false)"})
-    static_cast<void>(store_->AskSql(sql).ok());
+    static_cast<void>(store_->AskSql(sql, testing::AsAnyone()).ok());
   EXPECT_EQ(Ask("SELECT count(*) FROM pg_largeobject_metadata"), 0);
   EXPECT_EQ(Ask("SELECT last_value FROM infimum.counter"), 1);
   EXPECT_FALSE(std::filesystem::exists(file));
   ExpectAsBefore();
+}
+
+TEST_P(ReadOnlyPostgreSql, ASuperuserIsToldWhyAndWhoMayReadIsTheReader) {
+  const Result<QueryTable> refused = store_->AskSql("SELECT pg_read_file('/etc/hostname')");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().message, ::testing::HasSubstr("--as-superuser"));
+  ASSERT_TRUE(MakeRoles(address_).ok());
+  const std::string user = "asker_" + std::to_string(getpid());
+  {
+    const auto owner = PostgreSqlConnection::Open(address_, false);
+    ASSERT_TRUE(owner.ok());
+    const Status made =
+        (*owner)->Execute("CREATE ROLE " + user + " LOGIN; GRANT infimum_writer, infimum_reader TO " + user +
+                          "; CREATE TABLE infimum.secret (a INTEGER); GRANT SELECT ON "
+                          "infimum.secret TO " +
+                          user +
+                          "; REVOKE SELECT ON infimum.secret FROM "
+                          "infimum_reader, infimum_writer");
+    ASSERT_TRUE(made.ok()) << made.error().message;
+  }
+  const auto store = OpenStore(PostgreSqlServer::As(user, address_), OpenMode::kReadOnly);
+  ASSERT_TRUE(store.ok()) << store.error().message;
+  const Result<QueryTable> role = (*store)->AskSql("SELECT current_user || '' AS role");
+  ASSERT_TRUE(role.ok()) << role.error().message;
+  EXPECT_EQ(std::get<std::string>(role->rows[0][0]), "infimum_reader");
+  EXPECT_TRUE((*store)->AskSql("SELECT count(*) FROM measurements").ok());
+  EXPECT_FALSE((*store)->AskSql("SELECT * FROM secret").ok());
+  EXPECT_FALSE((*store)->AskSql("SELECT pg_read_file('/etc/hostname')").ok());
+}
+
+TEST_P(ReadOnlySqlite, NoValueGrowsBeyondWhatAStoreHolds) {
+  for (const char* sql : {"SELECT zeroblob(1000000000)", "SELECT length(hex(zeroblob(100000000)))"}) {
+    const Result<QueryTable> table = store_->AskSql(sql);
+    ASSERT_FALSE(table.ok()) << sql;
+    EXPECT_THAT(table.error().message, ::testing::HasSubstr("too big")) << sql;
+  }
+  // SQLite's printf gives NULL in place of an error.
+  const Result<QueryTable> printed = store_->AskSql("SELECT printf('%.*c', 100000000, 'x')");
+  ASSERT_TRUE(printed.ok());
+  EXPECT_TRUE(std::holds_alternative<std::nullptr_t>(printed->rows[0][0]));
+  EXPECT_TRUE(store_->AskSql("SELECT printf('%.*c', 1000000, 'x')").ok());
 }
 
 // A file of SQLite's own tables, as it is on the disk.

@@ -69,7 +69,7 @@ class StoreClock : public ::testing::TestWithParam<std::string> {
   }
 
   std::int64_t Ask(const std::string& sql) {
-    const Result<QueryTable> table = store_->AskSql(sql);
+    const Result<QueryTable> table = store_->AskSql(sql, testing::AsAnyone());
     EXPECT_TRUE(table.ok()) << (table.ok() ? "" : table.error().message);
     return table.ok() ? std::get<std::int64_t>(table->rows[0][0]) : -1;
   }

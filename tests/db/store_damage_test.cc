@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,6 +106,54 @@ TEST(StoreDamage, AnEmptyFileBecomesAStore) {
   const TemporaryFolder folder;
   Write(folder.File("empty.db"), "");
   EXPECT_EQ(ErrorOf(folder.File("empty.db"), OpenMode::kReadWrite), "opened");
+}
+
+TEST(StoreDamage, AnEmptyFileIsNoStoreToRead) {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.File("empty.db");
+  std::ofstream(path).close();
+  const Result<std::unique_ptr<Store>> store = OpenStore(path, OpenMode::kReadOnly);
+  ASSERT_FALSE(store.ok());
+  EXPECT_THAT(store.error().message, HasSubstr("an empty file, no store"));
+  EXPECT_EQ(*SchemaOfStore(path), 0);
+}
+
+// Nobody writes into the pipe: whoever opened it would wait for ever.
+TEST(StoreDamage, PipesAndDevicesAreNoStores) {
+  const testing::TemporaryFolder folder;
+  const std::string pipe = folder.File("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  for (const auto& [path, what] : {std::pair(pipe, "a pipe"), std::pair(std::string("/dev/null"), "a device"),
+                                   std::pair(std::string("/dev/zero"), "a device")}) {
+    for (const OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite}) {
+      const Result<std::unique_ptr<Store>> store = OpenStore(path, mode);
+      ASSERT_FALSE(store.ok()) << path;
+      EXPECT_THAT(store.error().message, HasSubstr(what));
+    }
+    EXPECT_FALSE(SchemaOfStore(path).ok());
+  }
+}
+
+TEST(StoreDamage, ReadingLeavesNothingBeside) {
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.File("infimum.db");
+  const auto files = [&] {
+    return std::distance(std::filesystem::directory_iterator(folder.path()), std::filesystem::directory_iterator());
+  };
+  const std::vector<Measurement> rows{testing::MakeRow(100, {2})};
+  ASSERT_TRUE((*OpenStore(path, OpenMode::kReadWrite))
+                  ->Import(testing::MakeDevice(), testing::MakeEnvironment(), rows, {})
+                  .ok());
+  ASSERT_EQ(files(), 1);
+  {
+    const Result<std::unique_ptr<Store>> one = OpenStore(path, OpenMode::kReadOnly);
+    ASSERT_TRUE(one.ok());
+    EXPECT_EQ(testing::FindRows(**one, 100, testing::MakeSelection(testing::MakeDevice())).size(), 1u);
+    const Result<std::unique_ptr<Store>> other = OpenStore(path, OpenMode::kReadOnly);
+    ASSERT_TRUE(other.ok());
+    EXPECT_FALSE((*other)->Import(testing::MakeDevice(), testing::MakeEnvironment(), rows, {}).ok());
+  }
+  EXPECT_EQ(files(), 1);
 }
 
 TEST(StoreDamage, AWritingCallOnAReadOnlyStoreIsAClearError) {

@@ -11,11 +11,11 @@ namespace {
 // What tells a measurement from all others.
 constexpr const char* kMeasurement =
     "w.text, c.library, c.algorithm, c.input_layout, c.output_layout, m.contract, m.cache, d.key AS device, e.key AS "
-    "environment, g.key AS campaign, m.weight";
+    "environment, v.text AS evidence, g.key AS campaign, m.weight";
 constexpr const char* kJoined =
     "measurements m JOIN workloads w ON w.id = m.workload_id JOIN candidates c ON c.id = m.candidate_id "
     "JOIN devices d ON d.id = m.device_id JOIN environments e ON e.id = m.environment_id "
-    "JOIN campaigns g ON g.id = m.campaign_id";
+    "JOIN evidence v ON v.id = m.evidence_id JOIN campaigns g ON g.id = m.campaign_id";
 
 std::vector<std::string> Questions(Dialect dialect) {
   const char* const samples = dialect == Dialect::kSqlite ? "hex(r.samples_us)" : "upper(encode(r.samples_us, 'hex'))";
@@ -23,7 +23,8 @@ std::vector<std::string> Questions(Dialect dialect) {
       "SELECT 'device', d.key, d.kind, d.name, d.vendor, g.name, g.year, d.identity, d.cores, "
       "d.last_level_cache_bytes, "
       "d.memory_bytes FROM devices d LEFT JOIN generations g ON g.id = d.generation_id",
-      "SELECT 'environment', key, libraries, threads, affinity, clock_policy, host, infimum_version FROM environments",
+      "SELECT 'environment', key, libraries, threads FROM environments",
+      "SELECT 'evidence', text, facts FROM evidence",
       "SELECT 'library', e.key, l.library, l.version FROM environment_libraries l "
       "JOIN environments e ON e.id = l.environment_id",
       "SELECT 'workload', text, family FROM workloads",

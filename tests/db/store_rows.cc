@@ -31,9 +31,8 @@ Environment MakeEnvironment(const std::string& library_version, std::int64_t thr
   Environment environment;
   environment.libraries = {{"onednn", library_version}};
   environment.threads = threads;
-  environment.affinity = "pinned:0";
-  environment.host = "Linux 6.1";
-  environment.infimum_version = "0.1.0";
+  environment.evidence = {
+      {evidence::kAffinity, "pinned:0"}, {evidence::kSystem, "Linux 6.1"}, {evidence::kInfimum, "0.1.0"}};
   return environment;
 }
 
@@ -47,6 +46,7 @@ Measurement MakeRow(std::int64_t elements, std::vector<double> medians_us) {
   row.candidate = {"onednn", "eltwise:avx2", "any", "nchw", true};
   row.device = MakeDevice().Key();
   row.environment = MakeEnvironment().Key();
+  row.evidence = MakeEnvironment().Told();
   row.measured_at = "2026-11-21T10:47:44Z";
   for (double median : medians_us)
     row.repetitions.push_back(

@@ -36,6 +36,13 @@ RunProfile MakeRun();
 
 Selection MakeSelection(const Device& device, std::int64_t threads = 1);
 
+// The tests' server knows its superuser alone.
+inline SqlLimits AsAnyone() {
+  SqlLimits limits;
+  limits.as_superuser = true;
+  return limits;
+}
+
 // What the store finds for one workload; fails the test on an error.
 std::vector<Measurement> FindRows(Store& store, std::int64_t elements, const Selection& selection);
 

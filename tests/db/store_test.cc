@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 
+#include "infimum/measurement/older_identity.h"
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_rows.h"
 
@@ -23,6 +24,7 @@ using testing::MakePeak;
 using testing::MakeRow;
 using testing::MakeRun;
 using testing::MakeSelection;
+using testing::MakeWorkload;
 using ::testing::SizeIs;
 
 class StoreTest : public ::testing::TestWithParam<std::string> {
@@ -194,9 +196,93 @@ TEST_P(StoreTest, EnvironmentsAreKnownByTheirKeys) {
   Import({newer}, {}, MakeDevice(), MakeEnvironment("3.5.0"));
   const auto environments = store_->Environments();
   ASSERT_TRUE(environments.ok());
-  const std::map<EnvironmentKey, Environment> expected{{MakeEnvironment().Key(), MakeEnvironment()},
-                                                       {newer.environment, MakeEnvironment("3.5.0")}};
+  Environment old_one = MakeEnvironment(), new_one = MakeEnvironment("3.5.0");
+  old_one.evidence.clear();
+  new_one.evidence.clear();
+  const std::map<EnvironmentKey, Environment> expected{{old_one.Key(), old_one}, {new_one.Key(), new_one}};
   EXPECT_EQ(*environments, expected);
+}
+
+Environment OnHost(const std::string& host, const std::string& library_version = "3.2.0") {
+  Environment environment = MakeEnvironment(library_version);
+  environment.evidence[evidence::kHost] = host;
+  return environment;
+}
+
+TEST_P(StoreTest, RowsOfSeveralHostsStandSideBySideAndTheFastestIsFoundInWhateverOrderTheyCame) {
+  Import({MakeRow(100, {5, 6})}, {}, MakeDevice(), OnHost("a"));
+  Import({MakeRow(100, {4, 4.5})}, {}, MakeDevice(), OnHost("b"));
+  Import({MakeRow(100, {4.5, 5})}, {}, MakeDevice(), OnHost("c"));
+  Import({MakeRow(200, {9})}, {}, MakeDevice(), OnHost("a"));
+  Import({MakeRow(300, {9})}, {}, MakeDevice(), OnHost("c"));
+  const std::vector<WorkloadKey> keys{MakeWorkload(100), MakeWorkload(200), MakeWorkload(300)};
+  const Result<std::vector<Measurement>> found = store_->Find(keys, MakeSelection(MakeDevice()));
+  ASSERT_TRUE(found.ok());
+  EXPECT_THAT(*found, SizeIs(3));  // no host hides what another has
+  EXPECT_EQ(FindRows(*store_, 100, MakeSelection(MakeDevice())).at(0).evidence, OnHost("b").Told());
+  EXPECT_EQ(store_->Environments()->size(), 1u);
+  // Each row is handed on with its own, and is known when it comes again.
+  std::map<std::string, std::size_t> rows;
+  ASSERT_TRUE(store_
+                  ->VisitRows({},
+                              [&](const RowBatch& batch) -> Status {
+                                rows[FactOf(batch.environment.evidence, evidence::kHost)] += batch.rows.size();
+                                for (const Measurement& row : batch.rows)
+                                  EXPECT_EQ(row.evidence, batch.environment.Told());
+                                return {};
+                              })
+                  .ok());
+  EXPECT_EQ(rows, (std::map<std::string, std::size_t>{{"a", 2}, {"b", 1}, {"c", 2}}));
+  const std::vector<Measurement> again{MakeRow(100, {4, 4.5})};
+  EXPECT_EQ(store_->Import(MakeDevice(), OnHost("b"), again, {})->added, 0);
+}
+
+TEST_P(StoreTest, LibrariesOfTwoVersionsAreNeverMixedHoweverManyHostsThereAre) {
+  for (const char* host : {"a", "b", "c"}) {
+    Import({MakeRow(100, {5})}, {}, MakeDevice(), OnHost(host));
+    Import({MakeRow(200, {5})}, {}, MakeDevice(), OnHost(host));
+    Import({MakeRow(100, {1})}, {}, MakeDevice(), OnHost(host, "3.3.0"));
+  }
+  const std::vector<WorkloadKey> keys{MakeWorkload(100), MakeWorkload(200)};
+  const Result<std::vector<Measurement>> found = store_->Find(keys, MakeSelection(MakeDevice()));
+  ASSERT_TRUE(found.ok());
+  ASSERT_THAT(*found, SizeIs(2));
+  for (const Measurement& row : *found) EXPECT_EQ(row.environment, MakeEnvironment("3.2.0").Key());
+}
+
+TEST_P(StoreTest, ProcessorsThatDifferInCoresAloneAreMergedWhenTheUserSaysSo) {
+  const Device one = WithCores(MakeDevice(), 1), two = WithCores(MakeDevice(), 2);
+  Measurement slow = MakeRow(100, {5, 6}), fast = MakeRow(100, {4, 4});
+  slow.device = one.Key();
+  fast.device = two.Key();
+  RunProfile run = testing::MakeRun();
+  run.device = one.Key().text;
+  Import({slow, MakeRow(200, {7})}, {testing::MakePeak(1e9)}, one);
+  Import({fast}, {testing::MakePeak(2e9), testing::MakePeak(1e9)}, two);
+  ASSERT_TRUE(store_->ImportRun(run).ok());
+  EXPECT_THAT(store_->MergeDevices({"cpu/x/a=b"}, two.Key()).error().message, HasSubstr("holds no device"));
+  const Result<std::string> merged = store_->MergeDevices(one.Key(), two.Key());
+  ASSERT_TRUE(merged.ok()) << merged.error().message;
+  ASSERT_THAT(*store_->Devices(), SizeIs(1));
+  EXPECT_EQ(store_->Devices()->front().Key(), two.Key());
+  EXPECT_EQ(store_->Devices()->front().cores, 2);
+  const std::vector<Measurement> rows = FindRows(*store_, 100, MakeSelection(two));
+  ASSERT_THAT(rows, SizeIs(1));
+  EXPECT_EQ(rows[0].repetitions[0].median, Latency(4));
+  EXPECT_THAT(FindRows(*store_, 200, MakeSelection(two)), SizeIs(1));
+  EXPECT_EQ(store_->Peaks(two.Key())->rates.front().per_second, 2e9);
+  EXPECT_TRUE(store_->FindRun(run.model_sha256, two.Key(), run.dims, 1, run.framework)->has_value());
+  std::string problems;
+  ASSERT_TRUE(store_->Check([&](const std::string& problem) { problems += problem + "; "; }).ok());
+  EXPECT_EQ(problems, "");
+}
+
+TEST_P(StoreTest, TwoProcessorsAreNotMerged) {
+  Import({MakeRow(100, {5})});
+  Device other = WithCores(MakeDevice("2"), 2);
+  Import({MakeRow(100, {5})}, {}, other);
+  EXPECT_THAT(store_->MergeDevices(MakeDevice().Key(), other.Key()).error().message, HasSubstr("two devices"));
+  EXPECT_THAT(*store_->Devices(), SizeIs(2));
 }
 
 TEST_P(StoreTest, DevicesAreListedWithTheirRows) {

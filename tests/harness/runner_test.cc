@@ -89,8 +89,8 @@ TEST_F(FakeRunner, AnEmptyPlanDescribesTheDevice) {
                 const auto& header = std::get<ResultsHeader>(record);
                 EXPECT_EQ(header.backend, "fake");
                 EXPECT_EQ(header.environment.threads, 1);
-                EXPECT_EQ(header.environment.affinity, "pinned");
-                EXPECT_FALSE(header.environment.infimum_version.empty());
+                EXPECT_EQ(FactOf(header.environment.evidence, evidence::kAffinity), "pinned");
+                EXPECT_FALSE(FactOf(header.environment.evidence, evidence::kInfimum).empty());
                 ++headers;
                 return {};
               }).ok());

@@ -67,7 +67,7 @@ TEST(EmittedLayers, AnEntryIsARepetitionOfItsCandidate) {
   EXPECT_THAT(row.flags, IsEmpty());
   EXPECT_THAT(row.repetitions, ElementsAre(Repetition{40, Latency(9.5), Latency(10), Latency(12), {}}));
   EXPECT_EQ(taken.environment.threads, 2);
-  EXPECT_EQ(taken.environment.affinity, "pinned:2,3");
+  EXPECT_EQ(FactOf(taken.environment.evidence, evidence::kAffinity), "pinned:2,3");
   EXPECT_EQ(taken.environment.libraries.at("onednn"), "3.2.0 omp");
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "tests/measurement/row_builder.h"
 
@@ -48,19 +49,42 @@ TEST(DeviceKey, DiffersWhereTheIdentityDoes) {
   }
 }
 
-TEST(EnvironmentKey, HoldsEverythingThatMayChangeATime) {
-  EXPECT_EQ(TestEnvironment().Key().text,
-            "threads=1/affinity=pinned:0/clocks=/host=Linux%206.1/infimum=0.1.0/library:onednn=3.2.0%20gomp");
-  std::vector<Environment> environments(7, TestEnvironment());
-  environments[1].threads = 2;
-  environments[2].affinity = "free";
-  environments[3].clock_policy = "performance";
-  environments[4].host = "Linux 6.2";
-  environments[5].infimum_version = "0.2.0";
-  environments[6].libraries["onednn"] = "3.3.0";
-  for (std::size_t i = 0; i < environments.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) EXPECT_NE(environments[i].Key(), environments[j].Key()) << i << " " << j;
+TEST(DeviceKey, IsReadBack) {
+  const Device device = TestDevice();
+  const std::optional<Device> read = Device::OfKey(device.Key().text);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(read->Key(), device.Key());
+  EXPECT_EQ(read->cores, 2);
+  for (const char* wrong : {"", "cpu", "cpu/x", "tpu/x/a=b", "cpu/x/a", "cpu/x/a=%2", "cpu/x/a=1/a=1"})
+    EXPECT_FALSE(Device::OfKey(wrong).has_value()) << wrong;
+}
+
+TEST(EnvironmentKey, HoldsWhatChangesResultsAndNothingElse) {
+  EXPECT_EQ(TestEnvironment().Key().text, "threads=1/library:onednn=3.2.0%20gomp");
+  Environment other = TestEnvironment();
+  other.threads = 2;
+  EXPECT_NE(other.Key(), TestEnvironment().Key());
+  other = TestEnvironment();
+  other.libraries["cuda-driver"] = "580.1";
+  EXPECT_NE(other.Key(), TestEnvironment().Key());
+  other = TestEnvironment("3.3.0");
+  EXPECT_NE(other.Key(), TestEnvironment().Key());
+  for (const char* fact : {evidence::kHost, evidence::kSystem, evidence::kCores, evidence::kAffinity, evidence::kClocks,
+                           evidence::kInfimum, evidence::kUuid, evidence::kPowerLimit, evidence::kEcc}) {
+    other = TestEnvironment();
+    other.evidence[fact] = "another";
+    EXPECT_EQ(other.Key(), TestEnvironment().Key()) << fact;
+    EXPECT_NE(other.Told(), TestEnvironment().Told()) << fact;
   }
+}
+
+TEST(Evidence, IsReadBackWhateverItHolds) {
+  const Evidence facts = {{"host", "3f9c"}, {"odd name/=", "tab\t / and = and %2F and \xc3\xa9"}, {"a", "1"}};
+  EXPECT_EQ(EvidenceOf(TextOf(facts)), facts);
+  EXPECT_EQ(TextOf({{"host", "3f9c"}, {"clocks", ""}}).text, "host=3f9c");
+  EXPECT_EQ(TextOf({}).text, "");
+  EXPECT_TRUE(EvidenceOf({}).empty());
+  EXPECT_TRUE(EvidenceOf({"no piece/x=%zz"}).empty());
 }
 
 }  // namespace

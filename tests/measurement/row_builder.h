@@ -28,9 +28,8 @@ inline Device TestDevice() {
 inline Environment TestEnvironment(std::string onednn = "3.2.0 gomp") {
   Environment environment;
   environment.libraries = {{"onednn", std::move(onednn)}};
-  environment.affinity = "pinned:0";
-  environment.host = "Linux 6.1";
-  environment.infimum_version = "0.1.0";
+  environment.evidence = {
+      {evidence::kAffinity, "pinned:0"}, {evidence::kSystem, "Linux 6.1"}, {evidence::kInfimum, "0.1.0"}};
   return environment;
 }
 
@@ -50,6 +49,7 @@ inline Measurement TestRow(std::string workload = kReluText, std::string algorit
   row.candidate = {"onednn", std::move(algorithm), "any", "any", true};
   row.device = TestDevice().Key();
   row.environment = TestEnvironment().Key();
+  row.evidence = TestEnvironment().Told();
   row.measured_at = "2026-05-01T10:00:00Z";
   row.repetitions = Repetitions({{10.5, 10.25, 11}, {10.1}, {12, 13}});
   row.numeric_error = 1.5e-7;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <filesystem>
 #include <fstream>
@@ -25,6 +26,38 @@ TEST(CpuDevice, ItsKeyDoesNotChangeBetweenCalls) {
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(first->Key(), second->Key());
   EXPECT_EQ(*first, *second);
+}
+
+TEST(CpuDevice, IsTheSameWhateverCoresThisProcessMayUse) {
+  const Result<Device> free = DescribeCpu();
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  for (int core = 0; core < CPU_SETSIZE; ++core) {
+    if (!CPU_ISSET(core, &before)) continue;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+    const Result<Device> pinned = DescribeCpu();
+    ASSERT_TRUE(free.ok() && pinned.ok());
+    EXPECT_EQ(pinned->Key(), free->Key());
+  }
+  sched_setaffinity(0, sizeof before, &before);
+}
+
+TEST(CpuDevice, CountsTheCoresThatArePresent) {
+  const std::filesystem::path root = std::filesystem::path(::testing::TempDir()) / "infimum_present";
+  std::filesystem::create_directories(root);
+  const auto count = [&](const char* list) {
+    std::ofstream(root / "present") << list;
+    return PresentCores(root.string());
+  };
+  EXPECT_EQ(count("0\n"), 1);
+  EXPECT_EQ(count("0-63\n"), 64);
+  EXPECT_EQ(count("0-3,8-11,15\n"), 9);
+  // What the C library counts stands for what cannot be read.
+  for (const char* wrong : {"", "x", "3-1", "0-99999999999999999999"}) EXPECT_GE(count(wrong), 1) << wrong;
+  std::filesystem::remove_all(root);
+  EXPECT_GE(PresentCores(root.string()), 1);
 }
 
 TEST(CpuDevice, ItsFrequencyIsThatOfTheCoreWhereTheSystemTells) {

@@ -118,9 +118,10 @@ TEST(HtmlReport, HostileNamesEverywhereLeaveThePageWhole) {
         spoil(*text);
       }
     }
-    for (std::string* text : {&report.title, &report.data_as_of, &report.infimum_version, &report.model_name,
-                              &report.device_name, &report.device_key, &report.selection, &report.contract,
-                              &report.run->framework, &report.run->version, &report.environment.host}) {
+    for (std::string* text :
+         {&report.title, &report.data_as_of, &report.infimum_version, &report.model_name, &report.device_name,
+          &report.device_key, &report.selection, &report.contract, &report.run->framework, &report.run->version,
+          &report.environment.evidence[evidence::kSystem]}) {
       spoil(*text);
     }
     report.run->settings[HostileText(random)] = HostileText(random);

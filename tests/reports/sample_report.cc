@@ -294,10 +294,10 @@ void AddAbout(ReportModel& report) {
   report.generation = "Zen 4";
   report.environment.libraries = {{"onednn", "3.2.0 gomp"}};
   report.environment.threads = 1;
-  report.environment.affinity = "pinned:0";
-  report.environment.clock_policy = "performance";
-  report.environment.host = "Debian GNU/Linux 12, Linux 6.1";
-  report.environment.infimum_version = "0.1.0";
+  report.environment.evidence = {{evidence::kAffinity, "pinned:0"},
+                                 {evidence::kClocks, "performance"},
+                                 {evidence::kSystem, "Debian GNU/Linux 12, Linux 6.1"},
+                                 {evidence::kInfimum, "0.1.0"}};
   report.selection = "1 thread, warm caches, min-of-medians, the model's own types, fullest, then newest libraries";
   report.contract = "strict-f32";
   report.passes = {{"fold-batch-normalization",

@@ -96,7 +96,7 @@ TEST(GoogleBenchmark, ErrorsNameThePlace) {
     return ErrorOf(document.dump());
   };
   EXPECT_EQ(changed([](auto& d) { d["context"]["infimum"]["schema"] = "infimum.results/9"; }),
-            "r.jsonl: these results have version 9, this infimum reads up to 1; use a newer infimum");
+            "r.jsonl: these results have version 9, this infimum reads up to 2; use a newer infimum");
   EXPECT_EQ(changed([](auto& d) { d["benchmarks"][2]["infimum"].erase("facts"); }),
             "r.jsonl: benchmarks[2]: 'facts' is missing");
   EXPECT_EQ(changed([](auto& d) { d["benchmarks"][2]["infimum"]["facts"]["cache"] = "cold"; }),

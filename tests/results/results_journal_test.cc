@@ -42,7 +42,7 @@ TEST(Journal, HasTheDocumentedText) {
             R"("outcome":"measured","numeric_error":1.5e-07,"flags":["noisy"],"repetitions":[{"count":3,)"
             R"("minimum_us":10.25,"median_us":10.5,"p95_us":10.95,"samples_us":[10.5,10.25,11.0]}]})");
   EXPECT_THAT(FormatRecord(TestHeader()),
-              StartsWith(R"({"schema":"infimum.results/1","kind":"header","device":{"kind":"cpu","name":)"));
+              StartsWith(R"({"schema":"infimum.results/2","kind":"header","device":{"kind":"cpu","name":)"));
   EXPECT_EQ(FormatRecord(TestPeaks()[0]),
             R"({"kind":"peak","rate":{"kind":"copy","working_set_bytes":1024,"bytes_per_second":12500000000.5,)"
             R"("threads":1,"source":"measured"}})");
@@ -100,6 +100,26 @@ TEST(Journal, GivesRowsTheDeviceAndEnvironmentOfTheLatestHeader) {
   EXPECT_EQ(std::get<Measurement>(read[3]).device, TestDevice().Key());
 }
 
+// What stood beside the libraries is evidence, and a processor's cores are those that there were.
+TEST(Journal, ReadsVersion1) {
+  const std::string header =
+      R"({"schema":"infimum.results/1","kind":"header","device":{"kind":"cpu","name":"Test","vendor":"AuthenticAMD",)"
+      R"("generation":"Zen 3","identity":{"cores":"63","family":"25"},"cores":63,"last_level_cache_bytes":33554432,)"
+      R"("memory_bytes":8589934592},"environment":{"libraries":{"onednn":"3.2.0 gomp"},"threads":1,)"
+      R"("affinity":"pinned","clock_policy":"","host":"Linux 6.1","infimum_version":"0.1.0"},"backend":"onednn"})";
+  const auto read = ReadAll(ReadJournal, header + "\n" + FormatRecord(TestRow()) + "\n");
+  ASSERT_EQ(read.size(), 2U);
+  const auto& found = std::get<ResultsHeader>(read[0]);
+  EXPECT_EQ(
+      found.environment.evidence,
+      (Evidence{{evidence::kAffinity, "pinned"}, {evidence::kSystem, "Linux 6.1"}, {evidence::kInfimum, "0.1.0"}}));
+  EXPECT_EQ(found.environment.Key().text, "threads=1/library:onednn=3.2.0%20gomp");
+  EXPECT_EQ(found.device.Key().text, "cpu/AuthenticAMD/family=25/cores=64");
+  EXPECT_EQ(found.device.cores, 64);
+  EXPECT_EQ(std::get<Measurement>(read[1]).device, found.device.Key());
+  EXPECT_EQ(std::get<Measurement>(read[1]).evidence, found.environment.Told());
+}
+
 TEST(Journal, BringsWorkloadsIntoTheirCanonicalText) {
   const std::string text = JournalOf({TestHeader(), TestRow("pointwise kind=relu dtype=f32:-:f32 in=0802816")});
   EXPECT_EQ(std::get<Measurement>(ReadAll(ReadJournal, text).at(1)).workload.text, kReluText);
@@ -133,14 +153,14 @@ TEST(Journal, PassesOverEmptyLinesAndUnknownFields) {
 TEST(Journal, RefusesNewerVersionsAndOtherSchemas) {
   const auto with_schema = [](const std::string& schema) {
     std::string header = FormatRecord(TestHeader());
-    header.replace(header.find("infimum.results/1"), 17, schema);
+    header.replace(header.find("infimum.results/2"), 17, schema);
     return ErrorOf(header + "\n");
   };
-  EXPECT_EQ(with_schema("infimum.results/2"),
-            "r.jsonl:1: these results have version 2, this infimum reads up to 1; use a newer infimum");
-  EXPECT_EQ(with_schema("infimum.bound/1"), "r.jsonl:1: the schema is 'infimum.bound/1', expected 'infimum.results/1'");
+  EXPECT_EQ(with_schema("infimum.results/3"),
+            "r.jsonl:1: these results have version 3, this infimum reads up to 2; use a newer infimum");
+  EXPECT_EQ(with_schema("infimum.bound/1"), "r.jsonl:1: the schema is 'infimum.bound/1', expected 'infimum.results/2'");
   EXPECT_EQ(with_schema("infimum.results/0"),
-            "r.jsonl:1: the schema is 'infimum.results/0', expected 'infimum.results/1'");
+            "r.jsonl:1: the schema is 'infimum.results/0', expected 'infimum.results/2'");
 }
 
 TEST(Journal, NamesWhatIsWrongWithARecord) {

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -225,6 +226,15 @@ struct Decider {
   Latency choice{0};
 };
 
+// Rows of one device and one set of libraries that were measured on several hosts: no single machine showed all of
+// them.
+struct SeveralHosts {
+  std::size_t count = 0;
+  std::set<std::string> clock_policies;      // those that are told; more than one: their clocks differ
+  std::optional<ClockRange> highest_clocks;  // of the slowest and the fastest host, where these are far apart
+  bool clocks_differ() const { return clock_policies.size() > 1 || highest_clocks.has_value(); }
+};
+
 struct Bracket {
   Selection selection;
   NumericContract contract = NumericContract::kStrictF32;
@@ -241,6 +251,8 @@ struct Bracket {
   std::optional<CompositionError> composition;  // of demonstrated
   Coverage coverage;
   std::vector<EnvironmentKey> environments;  // that its measurements come from, ascending
+  std::vector<EvidenceText> evidence;        // that they carry, ascending
+  std::optional<SeveralHosts> hosts;         // absent where one host is all that is known of
   std::vector<LayerLatency> layers;          // one for each layer of the graph, in its order
   std::vector<RegionLatency> regions;        // measured ones of the graph itself, by first layer
   std::vector<WhatIfOutcome> what_ifs;       // as asked for; and contracts and cache states that have rows

@@ -10,7 +10,9 @@
 //   Result<QueryTable> table = store->Ask(*query, {{"layer", "convolution ..."}});
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -42,6 +44,15 @@ const NamedQuery* FindQuery(std::string_view name);
 
 // A query out of a file's text. An error where its head and its SQL do not agree.
 Result<NamedQuery> ParseQuery(std::string_view name, std::string_view text);
+
+// What a statement that the user wrote may take.
+struct SqlLimits {
+  std::chrono::milliseconds time{60'000};
+  std::function<bool()> interrupted = {};  // asked now and then
+  // PostgreSQL: a superuser may read the server's files and end its sessions by a SELECT, which no read-only
+  // transaction keeps anyone from. Not unless that is wished.
+  bool as_superuser = false;
+};
 
 using QueryCell = std::variant<std::nullptr_t, std::int64_t, double, std::string>;
 

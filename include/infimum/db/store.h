@@ -115,6 +115,7 @@ class Store : public MeasurementSource {
                                                     std::int64_t threads, const std::string& framework) = 0;
 
   virtual Result<std::vector<Device>> Devices() = 0;
+  // Without evidence, which belongs to rows.
   virtual Result<std::map<EnvironmentKey, Environment>> Environments() = 0;
   // With what the store has of each, which means to go through all its rows.
   virtual Result<std::vector<DeviceRows>> CountRows() = 0;
@@ -125,6 +126,10 @@ class Store : public MeasurementSource {
   virtual Status VisitRuns(const std::function<Status(const RunProfile&)>& take) = 0;
   virtual Status VisitModels(const std::function<Status(const StoredModel&)>& take) = 0;
 
+  // Makes `from` a part of `into`: processors that differ in nothing but their number of cores. Where the store as it
+  // was is kept; empty where it is nowhere but in memory.
+  virtual Result<std::string> MergeDevices(const DeviceKey& from, const DeviceKey& into) = 0;
+
   virtual Result<StoreFacts> Facts() = 0;
   // Whether all of it is as it was written: what the database itself can tell, and what it cannot (summaries that
   // disagree with their repetitions, texts that nothing can read). Calls `report` with each thing that is wrong, one
@@ -133,15 +138,20 @@ class Store : public MeasurementSource {
 
   // `given` by the names of the query's parameters.
   virtual Result<QueryTable> Ask(const NamedQuery& query, const std::map<std::string, std::string>& given) = 0;
-  // One SELECT of the user's own. The database itself refuses anything else.
-  virtual Result<QueryTable> AskSql(const std::string& sql) = 0;
+  // One SELECT of the user's own. The database itself refuses anything else. On PostgreSQL it is asked as
+  // infimum_reader, where that role is there and the user may take it.
+  virtual Result<QueryTable> AskSql(const std::string& sql, const SqlLimits& limits = {}) = 0;
 };
+
+// "infimum: TEXT", on one line.
+void SayOnStandardError(const std::string& text);
 
 // `address` is a path of a SQLite file ("infimum.db", "sqlite:PATH"), ":memory:", or a PostgreSQL database
 // ("postgresql://user@host/name"; what it leaves out comes from libpq's environment variables and ~/.pgpass). An older
 // schema is migrated (kReadWrite) or, of a file, read through a migrated copy in memory (kReadOnly); a newer one is
-// refused. Errors and reports never show a password.
-Result<std::unique_ptr<Store>> OpenStore(const std::string& address, OpenMode mode);
+// refused. Errors and reports never show a password. `say` hears where a store that is migrated is kept as it was.
+Result<std::unique_ptr<Store>> OpenStore(const std::string& address, OpenMode mode,
+                                         const std::function<void(const std::string&)>& say = SayOnStandardError);
 
 // The schema of the store at `address`; 0 where there is none, or nothing yet. Changes nothing.
 Result<std::int64_t> SchemaOfStore(const std::string& address);

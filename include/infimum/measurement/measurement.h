@@ -44,6 +44,7 @@ struct Measurement {
   CacheState cache = CacheState::kWarm;
   DeviceKey device;
   EnvironmentKey environment;
+  EvidenceText evidence;    // of the environment's: where this row was measured
   std::string measured_at;  // UTC, "2026-11-21T10:47:44Z"
 
   Outcome outcome = Outcome::kMeasured;

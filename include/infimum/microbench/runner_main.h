@@ -50,8 +50,8 @@ struct RunnerTraits {
 
 // Returns the process's exit code: 0 done, 1 failed or interrupted, 2 usage.
 //
-// Of the backend's Environment the harness sets `threads` and `affinity`, and fills `clock_policy`,
-// `host` and `infimum_version` where the backend leaves them empty.
+// Of the backend's Environment the harness sets the threads, and completes the evidence: affinity and usable cores, and
+// where the backend does not tell them clocks, system, host and version.
 int RunnerMain(int argc, char** argv, std::string_view name,
                const std::function<std::unique_ptr<Backend>(const BackendOptions&)>& make_backend,
                RunnerTraits traits = {});

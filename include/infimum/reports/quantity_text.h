@@ -42,6 +42,9 @@ std::string RegretText(const AlgorithmRegret& regret);
 // from memory)"
 std::string CompositionText(const CompositionError& error);
 
+// "8 machines with the same processor and libraries; their clocks differ (performance, powersave; ...): ..."
+std::string HostsText(const SeveralHosts& hosts);
+
 // 1 for a singular and everything else in the plural: CountText(2, "layer") == "2 layers".
 std::string CountText(std::size_t count, const std::string& noun);
 

@@ -1,14 +1,14 @@
 // The results of a campaign as text: an append-only journal (`.jsonl`), one JSON object a line, and
 // Google Benchmark JSON made from it, so that Google Benchmark's own tools (compare.py) read it.
 //
-//   {"schema":"infimum.results/1","kind":"header","device":{...},"environment":{...},"backend":"onednn"}
+//   {"schema":"infimum.results/2","kind":"header","device":{...},"environment":{...},"backend":"onednn"}
 //   {"kind":"measurement","workload":"convolution ...","candidate":{...},"outcome":"measured","repetitions":[...]}
 //   {"kind":"peak","rate":{...}}
 //   {"kind":"end","rows":812}
 //
-// The fields are listed in src/results/README.md. Rows refer to the latest header before them. A torn last line (the
-// writer was killed) is ignored. Appending to a journal that exists continues it. A row that got more repetitions may
-// be written again, with all of them; readers hand on every row.
+// The fields are listed in src/results/README.md. Version 1 is read as well. Rows refer to the latest header before
+// them. A torn last line (the writer was killed) is ignored. Appending to a journal that exists continues it. A row
+// that got more repetitions may be written again, with all of them; readers hand on every row.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@
 
 namespace infimum {
 
-inline constexpr int kResultsVersion = 1;
+inline constexpr int kResultsVersion = 2;
 
 struct ResultsHeader {
   Device device;
@@ -37,7 +37,7 @@ struct ResultsHeader {
   friend bool operator==(const ResultsHeader&, const ResultsHeader&) = default;
 };
 
-// The journal's records, in file order. Measurement::device and ::environment are filled from the header.
+// The journal's records, in file order. Measurement::device, ::environment and ::evidence are filled from the header.
 using ResultsRecord = std::variant<ResultsHeader, Measurement, PeakRate>;
 
 // One record as one line of JSON, without the line's end. Text that is not UTF-8 is replaced; a
