@@ -74,9 +74,8 @@ bool Report(const char* what, std::int64_t rows, double ours, double theirs) {
   return ratio >= 0.5;
 }
 
-constexpr const char* kTables[] = {"generations", "devices",    "environments", "environment_libraries",
-                                   "workloads",   "candidates", "campaigns",    "measurements",
-                                   "repetitions"};
+constexpr const char* kTables[] = {"generations", "devices",   "environments", "environment_libraries", "workloads",
+                                   "candidates",  "campaigns", "evidence",     "measurements",          "repetitions"};
 
 // Out of a store that has the rows, and by COPY into an empty one.
 bool MeasurePostgreSql(std::int64_t rows) {

@@ -74,8 +74,9 @@ void Fill(const std::string& address, std::int64_t rows) {
                   "'NVIDIA', 1 + n % 8, '{{}}', 80, 0, 0 FROM generate_series(1, {}) n",
                   kDevices));
   run(fmt::format(
-      "INSERT INTO environments SELECT n, 'environment ' || n, '{{\"cudnn\":\"9.' || n || '\"}}', 1, '', '', "
-      "'', '' FROM generate_series(1, {0}) n; INSERT INTO environment_libraries SELECT n, 'cudnn', '9.' || n "
+      "INSERT INTO evidence VALUES (1, '', '{{}}'); INSERT INTO environments SELECT n, 'environment ' || n, "
+      "'{{\"cudnn\":\"9.' || n || '\"}}', 1 FROM generate_series(1, {0}) n; INSERT INTO environment_libraries SELECT "
+      "n, 'cudnn', '9.' || n "
       "FROM generate_series(1, {0}) n",
       kVersions));
   run(
@@ -97,11 +98,11 @@ void Fill(const std::string& address, std::int64_t rows) {
   // fast, is the same for all versions but for 3 %; what the library chooses is seldom far from the best.
   run(fmt::format(
       "INSERT INTO measurements (id, workload_id, candidate_id, contract, cache, device_id, environment_id, "
-      "campaign_id, "
+      "evidence_id, campaign_id, "
       "measured_at, outcome, reason, library_choice, numeric_error, flags, repetition_count, best_us, low_us, high_us, "
       "weight) "
       "SELECT id, workload, 1 + id % {candidates}, CASE (workload - 1) % 2 WHEN 0 THEN 'strict-f32' ELSE 'f16' END, "
-      "'warm', device, environment, device, '2026-01-01T00:00:00Z', "
+      "'warm', device, environment, 1, device, '2026-01-01T00:00:00Z', "
       "CASE WHEN luck < 22 THEN 'measured' WHEN luck < 83 THEN 'unsupported' ELSE 'failed' END, "
       "CASE WHEN luck < 22 THEN '' ELSE 'CUDNN_STATUS_NOT_SUPPORTED' END, "
       "CASE WHEN luck < 5 THEN 1 ELSE 0 END, NULL, '[]', CASE WHEN luck < 22 THEN 1 ELSE 0 END, "
@@ -121,7 +122,8 @@ void Fill(const std::string& address, std::int64_t rows) {
   run(fmt::format(
       "INSERT INTO measurements SELECT id + 100000000, workload_id, candidate_id, contract, cache, device_id, "
       "environment_id, campaign_id + {}, measured_at, outcome, reason, library_choice, numeric_error, flags, "
-      "repetition_count, best_us * f, low_us * f, high_us * f, weight FROM (SELECT *, 1 + (hashint8(id + 13) & 255) / "
+      "repetition_count, best_us * f, low_us * f, high_us * f, weight, evidence_id FROM (SELECT *, 1 + (hashint8(id + "
+      "13) & 255) / "
       "2000.0 AS f FROM measurements WHERE outcome = 'measured' AND hashint8(id) & 31 = 0) m",
       kDevices));
   run("INSERT INTO repetitions SELECT id, 0, 30, low_us, best_us, high_us, '\\x', NULL, NULL FROM measurements WHERE "
