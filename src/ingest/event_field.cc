@@ -8,7 +8,6 @@
 
 #include "infimum/base/check.h"
 #include "infimum/base/text.h"
-#include "src/ingest/trace_values.h"
 
 namespace infimum::ingest {
 namespace {
@@ -46,7 +45,7 @@ bool IsNumber(std::string_view token) {
 simdjson::error_code EventField::Set(simdjson::ondemand::value& value) {
   token_ = TokenOf(value);
   if (is_text()) {
-    text_ = TextOf(value, token_, scratch_);
+    escapes_ = ResolveEscapes(value, token_, scratch_);
     return simdjson::SUCCESS;
   }
   if (!is_list()) return simdjson::SUCCESS;
@@ -86,9 +85,10 @@ std::optional<std::int64_t> EventField::Integer(std::int64_t least, std::int64_t
 Result<std::string_view> EventField::NeededText() const {
   if (absent()) return Missing();
   if (!is_text()) return WrongType("a text");
-  if (text_) return *text_;
+  if (escapes_ == Escapes::kResolved) return std::string_view(scratch_);
+  if (escapes_ == Escapes::kNone) return Unquoted(token_);
   oddities_.Note([this] { return Error{fmt::format("'{}' is a text with an escape that is none", name_)}; });
-  return token_.substr(1, token_.size() - 2);
+  return Unquoted(token_);
 }
 
 Result<std::int64_t> EventField::NeededInteger(std::int64_t least, std::int64_t most) const {

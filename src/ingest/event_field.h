@@ -27,6 +27,7 @@
 #include "infimum/graph/name_table.h"
 #include "src/ingest/json_fields.h"
 #include "src/ingest/oddities.h"
+#include "src/ingest/trace_values.h"
 
 namespace infimum::ingest {
 
@@ -66,8 +67,8 @@ class EventField {
   std::string_view name_;
   Oddities& oddities_;
   std::string_view token_;
-  std::optional<std::string_view> text_;
-  std::string scratch_;
+  Escapes escapes_ = Escapes::kNone;  // of a text
+  std::string scratch_;               // the text with its escapes resolved
 };
 
 // The fields that a reader wants of an object. Most keys of a trace are of none of them, so they are told apart by

@@ -80,13 +80,12 @@ std::optional<std::int64_t> IntegerOf(std::string_view token) {
   return number;
 }
 
-std::optional<std::string_view> TextOf(simdjson::ondemand::value& value, std::string_view token, std::string& scratch) {
-  const std::string_view inside = Unquoted(token);
-  if (std::memchr(inside.data(), '\\', inside.size()) == nullptr) return inside;
-  std::string_view unescaped;
-  if (value.get_string().get(unescaped) != simdjson::SUCCESS) return std::nullopt;
-  scratch = unescaped;
-  return scratch;
+Escapes ResolveEscapes(simdjson::ondemand::value& value, std::string_view token, std::string& scratch) {
+  if (std::memchr(token.data(), '\\', token.size()) == nullptr) return Escapes::kNone;
+  std::string_view resolved;
+  if (value.get_string().get(resolved) != simdjson::SUCCESS) return Escapes::kWrong;
+  scratch = resolved;
+  return Escapes::kResolved;
 }
 
 simdjson::error_code WholeOf(simdjson::ondemand::value& value, std::optional<std::string_view>& text) {

@@ -26,8 +26,9 @@ std::optional<std::int64_t> NanosecondsOf(std::string_view token);
 // A whole number, also within quotes, there in hexadecimal too, or with a fraction of zeros ("25738", "0x1f", 7.0).
 std::optional<std::int64_t> IntegerOf(std::string_view token);
 
-// The content of a string, given its token too; escapes are resolved into `scratch`. nullopt: one of them is none.
-std::optional<std::string_view> TextOf(simdjson::ondemand::value& value, std::string_view token, std::string& scratch);
+// The escapes of a string, given its token too, resolved into `scratch` where it has any.
+enum class Escapes : std::uint8_t { kNone, kResolved, kWrong };
+Escapes ResolveEscapes(simdjson::ondemand::value& value, std::string_view token, std::string& scratch);
 
 // The whole text of a list, without blanks at its end; left as it was where it is none.
 simdjson::error_code WholeOf(simdjson::ondemand::value& value, std::optional<std::string_view>& text);

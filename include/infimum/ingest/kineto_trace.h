@@ -19,8 +19,10 @@
 
 namespace infimum {
 
-// Times are exact to the nanosecond; the trace's microseconds may have decimals. Read in windows, so memory is the
-// timeline's own. Errors name the event and its byte.
+// Times are exact to the nanosecond; the trace's microseconds may have decimals. Begin and end events become calls and
+// work as whole ones do. Read in windows, so memory is the timeline's own. An event that cannot be read is skipped, a
+// field of one left out; remarks count both. An error names the event and its byte: of a text that is no JSON or was
+// cut off, or of a trace in which nothing else is left.
 Result<Timeline> ReadKinetoTrace(std::istream& input, std::string_view origin);
 
 }  // namespace infimum
