@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t kRowsPerImport = 256;
 constexpr auto kImportPause = std::chrono::milliseconds(500);
-constexpr auto kLeastPeaksTime = std::chrono::seconds(10);
 
 // Gathers journal lines and puts them into the store in small transactions.
 class RowImporter {
@@ -188,7 +187,7 @@ Status MeasurePeaks(const Installation& installation, const CampaignOptions& opt
   INFIMUM_ASSIGN_OR_RETURN(request.arguments, RunnerArguments(installation, options));
   request.arguments.insert(request.arguments.end(), {"--peaks", "--quiet", "--progress-fd", "2"});
   request.input = Format(Plan{});
-  request.budget = std::max(options.budget, kLeastPeaksTime);
+  request.budget = options.budget;
   const InterruptHold hold;  // rates that were found are kept
   RowImporter importer(store);
   RunnerEvents events(talk);
@@ -215,6 +214,7 @@ Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& pl
     request.arguments.insert(request.arguments.end(), {"--candidate", candidate});
   request.input = Format(plan);
   request.budget = options.budget;
+  request.knows_budget = true;
 
   const InterruptHold hold;
   RowImporter importer(store, options.origin, options.hand_back);

@@ -94,6 +94,7 @@ class Patience {
  public:
   Patience(const ProcessRequest& request, pid_t watcher)
       : budget_(request.budget),
+        knows_budget_(request.knows_budget),
         start_(SteadyClock().Now()),
         signs_(SteadyClock(), [watcher] { return ProcessorTimeOf(DescendantsOf(watcher)); }) {}
 
@@ -109,7 +110,7 @@ class Patience {
     if (silence >= kLongestSilence || (late && silence >= kLongestLateSilence))
       return "gave no sign of life for " + FormatDuration(std::chrono::floor<std::chrono::seconds>(silence));
     // Its first line says that it has begun: what a library takes to load is no part of the budget.
-    if (budget_ && began_ && now - *began_ >= *budget_ + kMostOverBudget)
+    if (budget_ && knows_budget_ && began_ && now - *began_ >= *budget_ + kMostOverBudget)
       return fmt::format("had not ended {} after its budget of {}", FormatDuration(kMostOverBudget),
                          FormatDuration(*budget_));
     return std::nullopt;
@@ -117,6 +118,7 @@ class Patience {
 
  private:
   std::optional<std::chrono::seconds> budget_;
+  bool knows_budget_;
   Clock::Duration start_;
   std::optional<Clock::Duration> began_;
   LifeSigns signs_;

@@ -149,11 +149,21 @@ TEST(ChildProcess, AStoppedOneIsEndedSoonAfterItsBudget) {
 TEST(ChildProcess, OneThatIsBusyBeyondItsBudgetIsEnded) {
   ProcessRequest request = Shell("echo begun; while :; do :; done");
   request.budget = std::chrono::seconds(1);
+  request.knows_budget = true;
   const auto start = std::chrono::steady_clock::now();
   const Result<ProcessEnd> end = RunProcess(request, [](std::string_view) { return Status(); });
   ASSERT_TRUE(end.ok());
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(11));
   EXPECT_EQ(end->how, "had not ended 8 s after its budget of 1 s and was ended");
+}
+
+TEST(ChildProcess, OneThatWasNotToldOfABudgetMayBeBusyBeyondIt) {
+  ProcessRequest request =
+      Shell("echo begun; end=$(($(date +%s) + 11)); while [ $(date +%s) -lt $end ]; do :; done; exit 6");
+  request.budget = std::chrono::seconds(1);
+  const Result<ProcessEnd> end = RunProcess(request, [](std::string_view) { return Status(); });
+  ASSERT_TRUE(end.ok());
+  EXPECT_EQ(end->how, "exited with code 6");
 }
 
 TEST(ChildProcess, AStoppedWatcherIsSetGoing) {

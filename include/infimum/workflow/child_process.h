@@ -7,7 +7,7 @@
 // killed. Neither a child nor anything that it starts outlives this call, or this process, however it ends.
 //
 // A child that gives no sign of life (no output and no processor time, its descendants' included) for 30 seconds is
-// ended; behind the end of its budget much sooner, and 8 seconds behind it in any case.
+// ended; behind the end of its budget much sooner, and 8 seconds behind it in any case if it was told to keep it.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,8 @@ struct ProcessRequest {
   std::vector<std::string> arguments;                            // the program first
   std::string input;                                             // to its standard input
   std::vector<std::pair<std::string, std::string>> environment;  // added to ours
-  std::optional<std::chrono::seconds> budget = {};               // that it was told to keep
+  std::optional<std::chrono::seconds> budget = {};               // after which silence is not borne for long
+  bool knows_budget = false;                                     // it was told to keep it
 };
 
 struct ProcessEnd {
