@@ -56,6 +56,13 @@ class Signals : public ::testing::Test {
     program_.Write("p.plan", plan);
   }
 
+  // Until it says so, and then a little longer than rows wait to be saved.
+  void WaitUntilItMeasures(pid_t program) const {
+    while (IsAlive(program) && program_.Read(".stderr").find("measuring") == std::string::npos)
+      std::this_thread::sleep_for(milliseconds(5));
+    std::this_thread::sleep_for(milliseconds(700));
+  }
+
   std::int64_t RowsInStore() const {
     const Ended ended =
         program_.Infimum({"query", "--sql", "SELECT count(*) AS n FROM measurements", "--format", "csv"});
@@ -102,8 +109,7 @@ TEST_F(Signals, AtAnyMomentOfBenchLeaveNoProcessAndACleanStore) {
 
 TEST_F(Signals, WhatBenchReportedAsAddedIsThere) {
   const pid_t bench = program_.Start({"bench", "p.plan", "--backend", "fake", "--backend-option", "pace=1ms"});
-  while (program_.Read(".stderr").find("measuring") == std::string::npos) std::this_thread::sleep_for(milliseconds(5));
-  std::this_thread::sleep_for(milliseconds(300));
+  WaitUntilItMeasures(bench);
   kill(bench, SIGTERM);
   const Ended ended = program_.Finish(bench);
   EXPECT_EQ(ended.exit_code, 1) << ended.errors;
@@ -114,10 +120,10 @@ TEST_F(Signals, WhatBenchReportedAsAddedIsThere) {
 }
 
 TEST_F(Signals, AStoppedRunnerEndsWithinTenSecondsOfTheBudgetAndLosesNothing) {
-  const auto start = steady_clock::now();
   const pid_t bench =
       program_.Start({"bench", "p.plan", "--backend", "fake", "--backend-option", "pace=5ms", "--budget", "2s"});
-  std::this_thread::sleep_for(milliseconds(1200));
+  WaitUntilItMeasures(bench);
+  const auto start = steady_clock::now();
   // Of the watcher's children: the runner. Its worker is one step further down.
   pid_t runner = 0;
   for (const pid_t process : DescendantsOf(bench)) {
@@ -138,7 +144,7 @@ TEST_F(Signals, AStoppedRunnerEndsWithinTenSecondsOfTheBudgetAndLosesNothing) {
 
 TEST_F(Signals, AKilledRunnerIsSaidToBeKilled) {
   const pid_t bench = program_.Start({"bench", "p.plan", "--backend", "fake", "--backend-option", "pace=5ms"});
-  std::this_thread::sleep_for(milliseconds(1000));
+  WaitUntilItMeasures(bench);
   for (const pid_t process : DescendantsOf(bench)) {
     std::ifstream name("/proc/" + std::to_string(process) + "/comm");
     std::string text;
