@@ -129,10 +129,17 @@ def run_child(arguments: argparse.Namespace, work_directory: Path) -> dict[str, 
     warm = sampling.warm_up(timed, arguments.seconds, most)
     samples = sampling.sample(timed, arguments.seconds, core_time, most=most, cores=movable)
     profile = session.end_profiling()
-    # Those that the reader of the profile takes the layers' times from, and of them those that count.
+    # The reader takes the layers' times from the same inferences, and drops the disturbed ones from both.
     dropped = max(0, max(1, (len(warm) + len(samples.every)) // 5) - len(warm))
-    counted = [time for time, share in zip(samples.every[dropped:], samples.shares[dropped:]) if share >= sampling.COUNTS]
-    return {"profile": str(Path(profile).resolve()), "engine_nodes": nodes, "profiled_us": counted}
+    disturbed = [i for i, share in enumerate(samples.shares[dropped:]) if share < sampling.COUNTS]
+    if len(samples.every) - dropped - len(disturbed) < sampling.LEAST_SAMPLES:
+        disturbed = []
+    return {
+        "profile": str(Path(profile).resolve()),
+        "engine_nodes": nodes,
+        "profiled_us": samples.every[dropped:],
+        "disturbed": disturbed,
+    }
 
 
 def main() -> None:

@@ -127,6 +127,28 @@ Status ReadProfile(const Json& document, const std::string& path, RunProfile& ru
   return {};
 }
 
+// Takes out the inferences that other programs disturbed: they, and what the layers took in them, say nothing about
+// the model. A layer that has no sample for each inference keeps all of its samples.
+Status DropDisturbed(const Json& document, RunProfile& run) {
+  INFIMUM_ASSIGN_OR_RETURN(const Json* const disturbed, ListField(document, "disturbed"));
+  std::vector<bool> drops(run.profiled.size());
+  for (const Json& index : *disturbed) {
+    if (!index.is_number_unsigned() || index.get<std::uint64_t>() >= drops.size())
+      return Error{"'disturbed' must be a list of indices into 'profiled_us'"};
+    drops[index.get<std::size_t>()] = true;
+  }
+  const auto drop_from = [&drops](std::vector<Latency>& samples) {
+    if (samples.size() != drops.size()) return;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < samples.size(); ++i)
+      if (!drops[i]) samples[kept++] = samples[i];
+    samples.resize(kept);
+  };
+  for (ProfiledLayer& layer : run.layers) drop_from(layer.samples);
+  drop_from(run.profiled);
+  return {};
+}
+
 Result<RunProfile> ReadDocument(const Json& document) {
   if (!document.is_object()) return Error{"not a run: no JSON object"};
   RunProfile run;
@@ -170,6 +192,7 @@ Result<RunProfile> ReadDocument(const Json& document) {
   INFIMUM_RETURN_IF_ERROR(ReadIdle(document, run));
   INFIMUM_ASSIGN_OR_RETURN(const std::string profile, ingest::TextField(document, "profile"));
   if (!profile.empty() && run.layers.empty()) INFIMUM_RETURN_IF_ERROR(ReadProfile(document, profile, run));
+  INFIMUM_RETURN_IF_ERROR(DropDisturbed(document, run));
   return run;
 }
 

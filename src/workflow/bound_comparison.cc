@@ -53,6 +53,7 @@ struct BoundedModel {
   std::vector<SideLayer> free;  // layers that take nothing there
   NumericContract contract = NumericContract::kStrictF32;
   std::vector<EnvironmentKey> environments;
+  std::optional<SeveralHosts> hosts;
 };
 
 // Of which layers the spread of the best time is known: asked by the candidates' true names.
@@ -93,6 +94,7 @@ BoundedModel ModelOf(const ModelGraph& graph, const Bracket& bracket, const std:
   if (const Bound* bound = bracket.Find(BoundVariant::kFusedSequential)) model.known.fused = bound->latency;
   model.contract = bracket.contract;
   model.environments = bracket.environments;
+  model.hosts = bracket.hosts;
   return model;
 }
 
@@ -305,6 +307,18 @@ void AddCautions(const std::string& common, ComparisonReport& report) {
       Join(groups, "; ") + (common.empty() ? "" : ". --library " + ShellQuoted(common) + " compares all with one"));
 }
 
+// Sides whose measurements come from several machines, by the model with most of them.
+void AddHosts(const std::vector<std::vector<BoundedModel>>& models, ComparisonReport& report) {
+  for (std::size_t side = 0; side < models.size(); ++side) {
+    const SeveralHosts* most = nullptr;
+    for (const BoundedModel& model : models[side])
+      if (model.hosts && (most == nullptr || model.hosts->count > most->count)) most = &*model.hosts;
+    if (most == nullptr) continue;
+    std::vector<std::string>& texts = most->clocks_differ() ? report.cautions : report.remarks;
+    texts.push_back(report.sides[side].label + ": " + HostsText(*most));
+  }
+}
+
 // Which shares of the compared time are estimated, or of one number.
 void AddRemarks(ComparisonReport& report) {
   const SideComparison& comparison = report.comparison;
@@ -408,6 +422,7 @@ Result<std::string> FillOnce(const SideReportOptions& options, ComparisonReport&
   }
   for (BoundSide& side : sides) report.sides.push_back(std::move(side.shown));
   AddCautions(common, report);
+  AddHosts(models, report);
   AddRemarks(report);
   return common;
 }

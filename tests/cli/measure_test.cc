@@ -23,11 +23,13 @@ TEST(Measure, SaysWhatAnInferenceTakesWithAndWithoutTheProfiler) {
   if (LacksFramework(ended)) GTEST_SKIP() << "no Python with ONNX Runtime is known";
   ASSERT_EQ(ended.exit_code, 0) << ended.errors;
   EXPECT_THAT(ended.errors, HasSubstr("measuring onnxruntime, process 1 of 2, no profiler 0/3"));
-  EXPECT_THAT(ended.output, AllOf(HasSubstr("smallest of 2 process medians, 1 thread"),
-                                  HasSubstr("; under the profiler "), HasSubstr(" %), of which layers ")));
+  EXPECT_THAT(ended.output, AllOf(HasSubstr("; under the profiler "), HasSubstr(" %), of which layers ")));
 
   const nlohmann::json run = nlohmann::json::parse(program.Read("run.json"));
-  EXPECT_EQ(run.at("end_to_end").size(), 2u);
+  // Beside other tests one of the two processes may have had its core too rarely to count.
+  const std::size_t processes = run.at("end_to_end").size();
+  EXPECT_THAT(processes, ::testing::AnyOf(1u, 2u));
+  EXPECT_THAT(ended.output, HasSubstr("smallest of " + std::to_string(processes) + " process medians, 1 thread"));
   EXPECT_EQ(run.at("settings").at("provider"), "CPUExecutionProvider");
   EXPECT_EQ(run.at("settings").at("warm_up"), "0.02 s, at least 2 inferences");
   // Of the very inferences that the layers' samples are of.

@@ -108,7 +108,7 @@ TEST_F(Signals, AtAnyMomentOfBenchLeaveNoProcessAndACleanStore) {
 }
 
 TEST_F(Signals, WhatBenchReportedAsAddedIsThere) {
-  const pid_t bench = program_.Start({"bench", "p.plan", "--backend", "fake", "--backend-option", "pace=1ms"});
+  const pid_t bench = program_.Start({"bench", "p.plan", "--backend", "fake", "--backend-option", "pace=20ms"});
   WaitUntilItMeasures(bench);
   kill(bench, SIGTERM);
   const Ended ended = program_.Finish(bench);

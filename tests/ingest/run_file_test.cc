@@ -114,6 +114,19 @@ TEST(RunFile, AProfileAndTheEnginesNodesAreJoinedByName) {
   EXPECT_THAT(run->layers[0].samples, ElementsAre(Latency(5)));
 }
 
+TEST(RunFile, DisturbedInferencesLeaveTheRunAndItsLayersTogether) {
+  const std::string text =
+      R"({"schema":"infimum.run/1","framework":"f","end_to_end":[{"samples_us":[7]}],"profiled_us":[10,90,12],"layers":[)"
+      R"({"name":"a","samples_us":[8,80,9]},{"name":"sometimes","samples_us":[1,2]}],"disturbed":[1]})";
+  const Result<RunProfile> run = Parse(text);
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  EXPECT_THAT(run->profiled, ElementsAre(Latency(10), Latency(12)));
+  EXPECT_THAT(run->layers[0].samples, ElementsAre(Latency(8), Latency(9)));
+  EXPECT_THAT(run->layers[1].samples, ElementsAre(Latency(1), Latency(2)));
+  for (const char* wrong : {"[3]", "[-1]", "[0.5]", "[\"x\"]"})
+    EXPECT_FALSE(Parse(Replaced(text, "\"disturbed\":[1]", std::string("\"disturbed\":") + wrong)).ok()) << wrong;
+}
+
 TEST(RunFile, AMissingProfileIsNamed) {
   const Result<RunProfile> run = Parse(
       R"({"schema":"infimum.run/1","framework":"f","end_to_end":[{"samples_us":[9]}],"profile":"/no/such/file"})");

@@ -92,6 +92,7 @@ class SideReport : public ::testing::Test {
     ASSERT_TRUE(under.ok()) << under.error().message;
     Environment environment;
     environment.libraries = {{"cudnn", cudnn}, {"cublas", "10.1"}};
+    environment.evidence = evidence_;
     std::vector<Measurement> rows;
     for (const Layer& layer : under->graph.layers) {
       if (!layer.workload) continue;
@@ -137,6 +138,7 @@ class SideReport : public ::testing::Test {
   SideReportOptions options_;
   std::string library_ = "cudnn";                     // of the candidates of rows that are added
   std::string measured_at_ = "2026-11-21T10:47:44Z";  // of rows that are added
+  std::map<std::string, std::string> evidence_;       // of rows that are added
 };
 
 // Question 9: which generation, by which layers, and where the order is another.
@@ -161,6 +163,21 @@ TEST_F(SideReport, DevicesStandByYearWithTheClassInWhichTheOrderIsAnother) {
   EXPECT_NEAR(change.lost.count(), 60, 1);
   EXPECT_THAT(report.gaps, IsEmpty());
   EXPECT_THAT(ComparisonHeadline(report), HasSubstr("of 3 devices Young is the fastest"));
+}
+
+TEST_F(SideReport, ASideOfSeveralHostsWhoseClocksDifferIsACaution) {
+  const Device shared = MakeDevice("Shared", "Volta");
+  evidence_ = {{evidence::kHost, "a"}, {evidence::kClocks, "locked"}};
+  Add(shared, "7.6.4", {.convolution = 1, .pointwise = 0});
+  Add(MakeDevice("Single", "Kepler"), "7.6.4", {.convolution = 8});
+  evidence_ = {{evidence::kHost, "b"}, {evidence::kClocks, "locked"}};
+  Add(shared, "7.6.4", {.convolution = 0});
+  const auto says = HasSubstr("Shared: The measurements come from 2 machines");
+  EXPECT_THAT(Make().remarks, Contains(says));
+  EXPECT_THAT(Make().cautions, IsEmpty());
+  evidence_[evidence::kClocks] = "free";
+  Add(shared, "7.6.4", {.convolution = 0, .matmul = 0.9});
+  EXPECT_THAT(Make().cautions, ElementsAre(says));
 }
 
 TEST_F(SideReport, ItsDataAreAsOldAsTheNewestRow) {
