@@ -16,7 +16,7 @@ bool IsListed(const BenanzaLayer& layer) {
   return !IsZeroCostInBenanza(layer.op) && IsTime(layer.forward) && (!layer.has_bias_row || IsTime(layer.bias));
 }
 
-Latency WeightOf(const BenanzaLayer& layer) {
+Latency TimeOverUses(const BenanzaLayer& layer) {
   if (!IsListed(layer)) return Latency(0);
   return *layer.forward + (layer.has_bias_row ? *layer.bias : Latency(0));
 }
@@ -52,7 +52,7 @@ BenanzaTotals ComputeBenanzaTotals(std::span<const BenanzaLayer> layers, LastLay
   std::optional<std::size_t> first_listed, last_listed;
   for (std::size_t i = 0; i < layers.size(); ++i) {
     const BenanzaLayer& layer = layers[i];
-    weights.push_back(WeightOf(layer));
+    weights.push_back(TimeOverUses(layer));
     totals.serial += weights.back();
     if (IsListed(layer)) {
       if (!first_listed) first_listed = i;

@@ -42,9 +42,9 @@ Numbers NumbersOf(const BoundsProblem& problem) {
 }
 
 constexpr std::string_view kLongestPath = "longest-path";
-constexpr double kRounding = 1e-9;
+constexpr double kTieRounding = 1e-9;
 
-struct Value {
+struct PathValue {
   Latency latency{0};
   std::string decided_by;
   bool exact = true;
@@ -52,14 +52,14 @@ struct Value {
 
 struct Solution {
   Latency sequential{0};
-  Value parallel;
+  PathValue parallel;
   FusionChoice choice;
-  Value fused_parallel;
+  PathValue fused_parallel;
 };
 
-class Solver {
+class VariantSolver {
  public:
-  Solver(const BoundsProblem& problem, const DagView& dag, const Numbers& numbers)
+  VariantSolver(const BoundsProblem& problem, const DagView& dag, const Numbers& numbers)
       : problem_(problem), dag_(dag), numbers_(numbers) {}
 
   Solution Solve() const {
@@ -74,14 +74,14 @@ class Solver {
   }
 
  private:
-  Value Parallel(Latency path, const std::vector<Latency>& busy, Latency sequential) const {
-    Value value{path, std::string(kLongestPath), true};
+  PathValue Parallel(Latency path, const std::vector<Latency>& busy, Latency sequential) const {
+    PathValue value{path, std::string(kLongestPath), true};
     for (std::size_t k = 0; k < busy.size(); ++k) {
       // On one core, and wherever layers gain nothing by using fewer cores, this sum and the sequential one are the
       // same sum; rounding must not tell them apart.
       const Latency time = std::min(busy[k], sequential);
       // Nor what is said to decide: where path and cores take the same, it is the cores.
-      const bool is_tie = value.decided_by == kLongestPath && time >= value.latency * (1 - kRounding);
+      const bool is_tie = value.decided_by == kLongestPath && time >= value.latency * (1 - kTieRounding);
       if (time > value.latency || is_tie) value = {std::max(time, value.latency), problem_.resources[k], true};
     }
     value.latency = std::min(value.latency, sequential);
@@ -89,7 +89,7 @@ class Solver {
   }
 
   // The bound of one selection; nullopt where its regions wait for each other.
-  std::optional<Value> OfSelection(std::span<const std::size_t> chosen, Latency sequential) const {
+  std::optional<PathValue> OfSelection(std::span<const std::size_t> chosen, Latency sequential) const {
     const std::optional<Latency> path = FusedPath(problem_.predecessors, numbers_.layers, numbers_.regions, chosen);
     if (!path) return std::nullopt;
     std::vector<Latency> busy;
@@ -104,13 +104,13 @@ class Solver {
     return Parallel(*path, busy, sequential);
   }
 
-  Value FusedParallel(const Solution& solution) const {
+  PathValue FusedParallel(const Solution& solution) const {
     // A region that costs no less than its layers, of every resource too, never helps.
     std::vector<std::size_t> helpful;
     for (std::size_t i = 0; i < numbers_.regions.size(); ++i)
       if (Helps(i)) helpful.push_back(i);
     if (helpful.empty()) return solution.parallel;
-    Value relaxed = Relaxed(solution);
+    PathValue relaxed = Relaxed(solution);
     if (relaxed.exact) return relaxed;
     const bool is_small = helpful.size() < 16 && numbers_.layers.size() << helpful.size() <= kMostTriedWork;
     return is_small ? BestOfAll(helpful, solution) : relaxed;
@@ -129,8 +129,8 @@ class Solver {
   }
 
   // Every selection of regions that share no layer.
-  Value BestOfAll(const std::vector<std::size_t>& helpful, const Solution& solution) const {
-    Value best = solution.parallel;
+  PathValue BestOfAll(const std::vector<std::size_t>& helpful, const Solution& solution) const {
+    PathValue best = solution.parallel;
     std::vector<std::size_t> chosen;
     std::vector<bool> taken(numbers_.layers.size(), false);
     const std::function<void(std::size_t)> try_from = [&](std::size_t place) {
@@ -141,7 +141,7 @@ class Solver {
           sequential += numbers_.regions[region].cost;
           for (std::size_t layer : numbers_.regions[region].layers) sequential -= numbers_.layers[layer];
         }
-        const std::optional<Value> value = OfSelection(chosen, sequential);
+        const std::optional<PathValue> value = OfSelection(chosen, sequential);
         if (value && value->latency < best.latency) best = *value;
         return;
       }
@@ -160,14 +160,14 @@ class Solver {
 
   // No selection has a shorter path than the layers at their prices (fusion_choice.h), and none keeps a resource less
   // busy than the selection that is best for it alone.
-  Value Relaxed(const Solution& solution) const {
+  PathValue Relaxed(const Solution& solution) const {
     const std::vector<Latency> prices = LayerPrices(numbers_.layers, numbers_.regions);
     std::vector<Latency> busy;
     for (std::size_t k = 0; k < problem_.resources.size(); ++k)
       busy.push_back(ChooseRegions(numbers_.layer_occupancy[k], numbers_.region_occupancy[k]).lower);
-    Value lower = Parallel(dag_.FindLongestPath(prices).latency, busy, solution.choice.lower);
-    Value upper = solution.parallel;
-    const std::optional<Value> selected = OfSelection(solution.choice.chosen, solution.choice.cost);
+    PathValue lower = Parallel(dag_.FindLongestPath(prices).latency, busy, solution.choice.lower);
+    PathValue upper = solution.parallel;
+    const std::optional<PathValue> selected = OfSelection(solution.choice.chosen, solution.choice.cost);
     if (selected && selected->latency < upper.latency) upper = *selected;
     lower.latency = std::min(lower.latency, upper.latency);
     // Where a selection reaches the relaxation up to rounding, it is the answer.
@@ -180,14 +180,14 @@ class Solver {
   const Numbers& numbers_;
 };
 
-CombinedBound Combined(Value value) { return {value.latency, std::move(value.decided_by), value.exact}; }
+CombinedBound Combined(PathValue value) { return {value.latency, std::move(value.decided_by), value.exact}; }
 
 }  // namespace
 
 CombinedBounds CombineBounds(const BoundsProblem& problem) {
   const DagView dag(problem.predecessors);
   const Numbers numbers = NumbersOf(problem);
-  Solution solution = Solver(problem, dag, numbers).Solve();
+  Solution solution = VariantSolver(problem, dag, numbers).Solve();
   CombinedBounds bounds;
   bounds.sequential = {solution.sequential, "", true};
   bounds.parallel = Combined(solution.parallel);

@@ -23,21 +23,21 @@ struct Component {
 };
 
 // One way to have run the layers so far.
-struct Step {
+struct FusionStep {
   Latency cost{0};
   std::size_t before = 0;  // the step that it continues
-  std::size_t region = 0;  // chosen here; kNone where the layer runs alone or was taken
+  std::size_t region = 0;  // chosen here; kAlone where the layer runs alone or was taken
 };
-constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+constexpr std::size_t kAlone = static_cast<std::size_t>(-1);
 
-class Solver {
+class FusionSolver {
  public:
-  Solver(std::span<const Latency> costs, std::span<const FusionCandidate> candidates, std::size_t most_states)
+  FusionSolver(std::span<const Latency> costs, std::span<const FusionCandidate> candidates, std::size_t most_states)
       : costs_(costs), candidates_(candidates), most_states_(most_states) {}
 
   // The choice for one component; `exact` where no state was dropped.
   FusionChoice Solve(const Component& component) {
-    steps_.assign(1, Step{Latency(0), 0, kNone});
+    steps_.assign(1, FusionStep{Latency(0), 0, kAlone});
     exact_ = true;
     // States by the later layers that are taken already.
     std::map<std::vector<std::size_t>, std::size_t> states{{{}, 0}};
@@ -48,10 +48,10 @@ class Solver {
       while (end_region < component.regions.size() && First(component.regions[end_region]) == layer) ++end_region;
       for (const auto& [taken, step] : states) {
         if (!taken.empty() && taken.front() == layer) {
-          Offer(after, {taken.begin() + 1, taken.end()}, {steps_[step].cost, step, kNone});
+          Offer(after, {taken.begin() + 1, taken.end()}, {steps_[step].cost, step, kAlone});
           continue;
         }
-        Offer(after, taken, {steps_[step].cost + costs_[layer], step, kNone});
+        Offer(after, taken, {steps_[step].cost + costs_[layer], step, kAlone});
         for (std::size_t i = next_region; i < end_region; ++i) TryRegion(after, taken, step, component.regions[i]);
       }
       next_region = end_region;
@@ -63,7 +63,7 @@ class Solver {
     choice.exact = exact_;
     choice.cost = steps_[states.begin()->second].cost;
     for (std::size_t step = states.begin()->second; step != 0; step = steps_[step].before)
-      if (steps_[step].region != kNone) choice.chosen.push_back(steps_[step].region);
+      if (steps_[step].region != kAlone) choice.chosen.push_back(steps_[step].region);
     return choice;
   }
 
@@ -79,7 +79,7 @@ class Solver {
     Offer(after, std::move(both), {steps_[step].cost + candidates_[region].cost, step, region});
   }
 
-  void Offer(std::map<std::vector<std::size_t>, std::size_t>& states, std::vector<std::size_t> taken, Step step) {
+  void Offer(std::map<std::vector<std::size_t>, std::size_t>& states, std::vector<std::size_t> taken, FusionStep step) {
     const auto [state, is_new] = states.try_emplace(std::move(taken), steps_.size());
     if (is_new) {
       steps_.push_back(step);
@@ -107,7 +107,7 @@ class Solver {
   std::span<const Latency> costs_;
   std::span<const FusionCandidate> candidates_;
   std::size_t most_states_;
-  std::vector<Step> steps_;
+  std::vector<FusionStep> steps_;
   bool exact_ = true;
 };
 
@@ -134,11 +134,11 @@ std::vector<Component> Split(const std::vector<std::size_t>& regions, std::span<
       in_region[layer] = true;
     }
   }
-  std::vector<std::size_t> place(layers, kNone);
+  std::vector<std::size_t> place(layers, kAlone);
   std::vector<Component> components;
   const auto component_of = [&](std::size_t layer) -> Component& {
     std::size_t& number = place[joined.Find(layer)];
-    if (number == kNone) {
+    if (number == kAlone) {
       number = components.size();
       components.emplace_back();
     }
@@ -158,7 +158,7 @@ FusionChoice ChooseRegions(std::span<const Latency> layer_costs, std::span<const
   const std::vector<Component> components = Split(WorthWhile(layer_costs, candidates), candidates, layer_costs.size());
   std::vector<Latency> prices;
   Latency gain{0}, most_gain{0};
-  Solver solver(layer_costs, candidates, std::max<std::size_t>(most_states, 1));
+  FusionSolver solver(layer_costs, candidates, std::max<std::size_t>(most_states, 1));
   for (const Component& component : components) {
     Latency alone{0};
     for (std::size_t layer : component.layers) alone += layer_costs[layer];

@@ -39,14 +39,14 @@ bool IsAbsorbed(const Layer& layer) {
          (movement != nullptr && MovesWithinATensor(*movement));
 }
 
-double BytesOf(const Value& value) {
+double StoredBytesOf(const Value& value) {
   if (!value.shape || value.type == DataType::kNone) return 0;
   return static_cast<double>(SizeOf(value.type, ElementCount(*value.shape)).value);
 }
 
-class Groups {
+class FusedGroups {
  public:
-  explicit Groups(const ModelGraph& graph)
+  explicit FusedGroups(const ModelGraph& graph)
       : graph_(graph),
         parent_(graph.layers.size()),
         has_anchor_(graph.layers.size(), false),
@@ -78,7 +78,7 @@ class Groups {
     std::size_t writer = kNone;
     for (const std::optional<ValueId>& input : graph_.layers[layer].inputs) {
       if (!input || writer_[input->index()] == kNone) continue;
-      const double bytes = BytesOf(graph_.value(*input));
+      const double bytes = StoredBytesOf(graph_.value(*input));
       if (bytes <= most) continue;
       most = bytes;
       writer = writer_[input->index()];
@@ -86,7 +86,7 @@ class Groups {
     if (writer != kNone) parent_[layer] = Find(writer);
     if (HasAnchor(Find(layer))) Adopt(layer);
   }
-  // Groups without an anchor that this layer reads become part of its own.
+  // FusedGroups without an anchor that this layer reads become part of its own.
   void Adopt(std::size_t layer) {
     for (const std::optional<ValueId>& input : graph_.layers[layer].inputs) {
       if (!input || writer_[input->index()] == kNone) continue;
@@ -104,7 +104,7 @@ class Groups {
 }  // namespace
 
 Latency IdealFusion(const ModelGraph& graph, std::span<const Latency> times, const DeviceModel& device) {
-  Groups groups(graph);
+  FusedGroups fused(graph);
   struct Traffic {
     double read = 0, written = 0;
     Latency anchors{0};
@@ -114,7 +114,7 @@ Latency IdealFusion(const ModelGraph& graph, std::span<const Latency> times, con
   std::vector<bool> is_read_outside(graph.values.size(), false);
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Layer& layer = graph.layers[i];
-    const std::size_t group = groups.Find(i);
+    const std::size_t group = fused.Find(i);
     Traffic& own = traffic[group];
     if (!IsAbsorbed(layer)) own.anchors += times[i];
     if (layer.status != LayerStatus::kMeasurable || !layer.workload) continue;
@@ -122,8 +122,8 @@ Latency IdealFusion(const ModelGraph& graph, std::span<const Latency> times, con
       const std::size_t place = layer.operand_inputs[operand];
       if (place >= layer.inputs.size() || !layer.inputs[place] || operand >= layer.work.operand_reads.size()) continue;
       const ValueId value = *layer.inputs[place];
-      const std::size_t writer = groups.WriterOf(value);
-      if (writer != Groups::kNone && groups.Find(writer) == group) continue;
+      const std::size_t writer = fused.WriterOf(value);
+      if (writer != FusedGroups::kNone && fused.Find(writer) == group) continue;
       is_read_outside[value.index()] = true;
       double& bytes = own.inputs[value];
       bytes = std::max(bytes, static_cast<double>(layer.work.operand_reads[operand].value));
@@ -131,8 +131,8 @@ Latency IdealFusion(const ModelGraph& graph, std::span<const Latency> times, con
   }
   for (ValueId output : graph.outputs) is_read_outside[output.index()] = true;
   for (std::size_t i = 0; i < graph.values.size(); ++i) {
-    const std::size_t writer = groups.WriterOf(ValueId(i));
-    if (writer != Groups::kNone && is_read_outside[i]) traffic[groups.Find(writer)].written += BytesOf(graph.values[i]);
+    const std::size_t writer = fused.WriterOf(ValueId(i));
+    if (writer != FusedGroups::kNone && is_read_outside[i]) traffic[fused.Find(writer)].written += StoredBytesOf(graph.values[i]);
   }
   Latency sum{0};
   for (auto& [group, own] : traffic) {

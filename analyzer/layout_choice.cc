@@ -15,7 +15,6 @@
 namespace infimum {
 namespace {
 
-constexpr std::size_t kNone = LayoutFacts::kNone;
 // States that each one is compared with: the cheapest ones dominate the most.
 constexpr std::size_t kCompared = 4;
 // Of one unit: more are cut down to the cheapest.
@@ -30,15 +29,15 @@ Latency LeastChange(const LayoutTensor& tensor, std::uint8_t mask, std::size_t t
 }
 
 // One way to have run the layers so far.
-struct Step {
+struct LayoutStep {
   std::size_t before = 0;
   ChosenUnit chosen;
   std::uint32_t way = 0;  // of ForEachWay
 };
 
-class Solver {
+class LayoutSolver {
  public:
-  Solver(const LayoutFacts& facts, std::size_t most_states)
+  LayoutSolver(const LayoutFacts& facts, std::size_t most_states)
       : facts_(facts), problem_(facts.problem), most_states_(most_states), slots_(facts), routes_(facts.problem) {}
 
   // Appends the component's units to `choice`.
@@ -46,8 +45,8 @@ class Solver {
     slots_.Assign(component);
     pending_.Clear();
     exact_ = true;
-    steps_.assign(1, Step{0, {kNone, 0}, 0});
-    states_ = {{Latency(0), 0, 0, {kNone, 0}, 0}};
+    steps_.assign(1, LayoutStep{0, {LayoutFacts::kNone, 0}, 0});
+    states_ = {{Latency(0), 0, 0, {LayoutFacts::kNone, 0}, 0}};
     masks_.assign(slots_.count(), 0);
     SetGiven(component, masks_);
     std::size_t next_region = 0;
@@ -72,7 +71,7 @@ class Solver {
     Latency cost{0};
     std::uint32_t pending = 0;  // regions that have layers to come
     std::size_t step = 0;       // that it comes from
-    ChosenUnit chosen;          // at the last layer, not yet recorded; kNone: nothing
+    ChosenUnit chosen;          // at the last layer, not yet recorded; LayoutFacts::kNone: nothing
     std::uint32_t way = 0;
   };
 
@@ -112,7 +111,7 @@ class Solver {
   // A region's turn at one of its layers.
   void Take(std::size_t i, std::size_t region, std::size_t layer, std::uint32_t after) {
     if (facts_.runs_after[region] != layer) {
-      next_.push_back({states_[i].cost, after, states_[i].step, {kNone, 0}, 0});
+      next_.push_back({states_[i].cost, after, states_[i].step, {LayoutFacts::kNone, 0}, 0});
       next_masks_.insert(next_masks_.end(), masks_.begin() + Offset(i), masks_.begin() + Offset(i + 1));
       return;
     }
@@ -235,7 +234,7 @@ class Solver {
     for (std::size_t i : kept_) {
       State state = next_[i];
       state.pending = pending_.Keep(state.pending);
-      if (state.chosen.unit != kNone) {
+      if (state.chosen.unit != LayoutFacts::kNone) {
         steps_.push_back({state.step, state.chosen, state.way});
         state.step = steps_.size() - 1;
       }
@@ -258,13 +257,13 @@ class Solver {
     std::vector<std::size_t> outputs;
     for (std::size_t tensor : component.tensors)
       if (problem_.tensors[tensor].is_output) outputs.push_back(tensor);
-    std::size_t best = kNone;
+    std::size_t best = LayoutFacts::kNone;
     Latency least{0};
     for (std::size_t i = 0; i < states_.size(); ++i) {
       Latency cost = states_[i].cost;
       ForEachOutput(outputs, masks_.data() + i * slots_.count(),
                     [&](std::size_t, const LayoutRoute& route) { cost += route.cost; });
-      if (best != kNone && !(cost < least)) continue;
+      if (best != LayoutFacts::kNone && !(cost < least)) continue;
       best = i;
       least = cost;
     }
@@ -282,7 +281,7 @@ class Solver {
     choice.exact &= exact_;
   }
 
-  void Repeat(const Step& step, LayoutChoice& choice) {
+  void Repeat(const LayoutStep& step, LayoutChoice& choice) {
     const LayoutUnit& unit = problem_.units[step.chosen.unit];
     const std::vector<std::uint8_t> before = work_masks_;
     std::vector<std::uint8_t> after;
@@ -320,7 +319,7 @@ class Solver {
   std::size_t most_states_;
   LayoutSlots slots_;
   PendingRegions pending_;
-  std::vector<Step> steps_;
+  std::vector<LayoutStep> steps_;
   // States after the layers so far, and of each the orders in which the tensors in the slots exist.
   std::vector<State> states_, next_;
   std::vector<std::uint8_t> masks_, next_masks_;
@@ -337,7 +336,7 @@ LayoutChoice ChooseLayouts(const LayoutProblem& problem, std::size_t most_states
   const LayoutFacts facts(problem);
   LayoutChoice choice;
   choice.exact = facts.exact;
-  Solver solver(facts, std::max<std::size_t>(most_states, 1));
+  LayoutSolver solver(facts, std::max<std::size_t>(most_states, 1));
   for (const LayoutComponent& component : SplitLayouts(facts))
     if (!component.layers.empty()) solver.Solve(component, choice);
   // Components were solved one after the other; a program runs their units as their operands come.

@@ -4,14 +4,13 @@
 
 namespace infimum {
 
-constexpr std::size_t kNone = LayoutFacts::kNone;
 
 LayoutSlots::LayoutSlots(const LayoutFacts& facts)
-    : facts_(facts), made_(facts.problem.tensors.size(), kNone), slot_of_(facts.problem.tensors.size(), kNone) {}
+    : facts_(facts), made_(facts.problem.tensors.size(), LayoutFacts::kNone), slot_of_(facts.problem.tensors.size(), LayoutFacts::kNone) {}
 
 void LayoutSlots::Assign(const LayoutComponent& component) {
   const LayoutProblem& problem = facts_.problem;
-  for (std::size_t tensor : component.tensors) made_[tensor] = problem.tensors[tensor].is_given ? 0 : kNone;
+  for (std::size_t tensor : component.tensors) made_[tensor] = problem.tensors[tensor].is_given ? 0 : LayoutFacts::kNone;
   const auto note = [&](const LayoutUnit& unit) {
     for (std::size_t tensor : unit.writes) made_[tensor] = std::min(made_[tensor], unit.layers[0]);
   };
@@ -34,7 +33,7 @@ void LayoutSlots::Assign(const LayoutComponent& component) {
     ends_.push_back({end, slot_of_[tensor]});
   }
   std::ranges::stable_sort(ends_, {}, &Turn::layer);
-  tensor_in_.assign(free_after.size(), kNone);
+  tensor_in_.assign(free_after.size(), LayoutFacts::kNone);
 }
 
 void LayoutSlots::Enter(std::size_t layer) {

@@ -8,77 +8,77 @@
 namespace infimum {
 namespace {
 
-struct Word {
+struct KindWord {
   std::string_view part;  // of the operator's name in lower case
   OperatorKind kind;
 };
 
 // The first that is found decides: "avgpool" before "pool", "softmax" before "max".
-constexpr std::array kWords = {
-    Word{"dequantize", OperatorKind::kDequantization},
-    Word{"quantizelinear", OperatorKind::kQuantization},
-    Word{"attention", OperatorKind::kAttention},
-    Word{"flash_fwd", OperatorKind::kAttention},
-    Word{"attn_fwd", OperatorKind::kAttention},
-    Word{"fmha", OperatorKind::kAttention},
-    Word{"softmax", OperatorKind::kSoftmax},
-    Word{"conv", OperatorKind::kConvolution},
-    Word{"normaliz", OperatorKind::kNormalization},
-    Word{"layernorm", OperatorKind::kNormalization},
-    Word{"batchnorm", OperatorKind::kNormalization},
-    Word{"layer_norm", OperatorKind::kNormalization},
-    Word{"batch_norm", OperatorKind::kNormalization},
-    Word{"rms_norm", OperatorKind::kNormalization},
-    Word{"group_norm", OperatorKind::kNormalization},
-    Word{"instance_norm", OperatorKind::kNormalization},
-    Word{"lrn", OperatorKind::kNormalization},
-    Word{"pool", OperatorKind::kPooling},
-    Word{"gemm", OperatorKind::kProduct},
-    Word{"matmul", OperatorKind::kProduct},
-    Word{"matrixmultiply", OperatorKind::kProduct},
-    Word{"linear", OperatorKind::kProduct},
-    Word{"addmm", OperatorKind::kProduct},
-    Word{"lstm", OperatorKind::kRecurrent},
-    Word{"gru", OperatorKind::kRecurrent},
-    Word{"rnn", OperatorKind::kRecurrent},
-    Word{"reduce", OperatorKind::kReduction},
-    Word{"argmax", OperatorKind::kReduction},
-    Word{"resize", OperatorKind::kResample},
-    Word{"upsample", OperatorKind::kResample},
-    Word{"concat", OperatorKind::kConcatenation},
-    Word{"relu", OperatorKind::kElementwise},
-    Word{"sigmoid", OperatorKind::kElementwise},
-    Word{"swish", OperatorKind::kElementwise},
-    Word{"silu", OperatorKind::kElementwise},
-    Word{"gelu", OperatorKind::kElementwise},
-    Word{"tanh", OperatorKind::kElementwise},
-    Word{"hardswish", OperatorKind::kElementwise},
-    Word{"elu", OperatorKind::kElementwise},
-    Word{"clip", OperatorKind::kElementwise},
-    Word{"pointwise", OperatorKind::kElementwise},
-    Word{"elementwise", OperatorKind::kElementwise},
+constexpr std::array kKindWords = {
+    KindWord{"dequantize", OperatorKind::kDequantization},
+    KindWord{"quantizelinear", OperatorKind::kQuantization},
+    KindWord{"attention", OperatorKind::kAttention},
+    KindWord{"flash_fwd", OperatorKind::kAttention},
+    KindWord{"attn_fwd", OperatorKind::kAttention},
+    KindWord{"fmha", OperatorKind::kAttention},
+    KindWord{"softmax", OperatorKind::kSoftmax},
+    KindWord{"conv", OperatorKind::kConvolution},
+    KindWord{"normaliz", OperatorKind::kNormalization},
+    KindWord{"layernorm", OperatorKind::kNormalization},
+    KindWord{"batchnorm", OperatorKind::kNormalization},
+    KindWord{"layer_norm", OperatorKind::kNormalization},
+    KindWord{"batch_norm", OperatorKind::kNormalization},
+    KindWord{"rms_norm", OperatorKind::kNormalization},
+    KindWord{"group_norm", OperatorKind::kNormalization},
+    KindWord{"instance_norm", OperatorKind::kNormalization},
+    KindWord{"lrn", OperatorKind::kNormalization},
+    KindWord{"pool", OperatorKind::kPooling},
+    KindWord{"gemm", OperatorKind::kProduct},
+    KindWord{"matmul", OperatorKind::kProduct},
+    KindWord{"matrixmultiply", OperatorKind::kProduct},
+    KindWord{"linear", OperatorKind::kProduct},
+    KindWord{"addmm", OperatorKind::kProduct},
+    KindWord{"lstm", OperatorKind::kRecurrent},
+    KindWord{"gru", OperatorKind::kRecurrent},
+    KindWord{"rnn", OperatorKind::kRecurrent},
+    KindWord{"reduce", OperatorKind::kReduction},
+    KindWord{"argmax", OperatorKind::kReduction},
+    KindWord{"resize", OperatorKind::kResample},
+    KindWord{"upsample", OperatorKind::kResample},
+    KindWord{"concat", OperatorKind::kConcatenation},
+    KindWord{"relu", OperatorKind::kElementwise},
+    KindWord{"sigmoid", OperatorKind::kElementwise},
+    KindWord{"swish", OperatorKind::kElementwise},
+    KindWord{"silu", OperatorKind::kElementwise},
+    KindWord{"gelu", OperatorKind::kElementwise},
+    KindWord{"tanh", OperatorKind::kElementwise},
+    KindWord{"hardswish", OperatorKind::kElementwise},
+    KindWord{"elu", OperatorKind::kElementwise},
+    KindWord{"clip", OperatorKind::kElementwise},
+    KindWord{"pointwise", OperatorKind::kElementwise},
+    KindWord{"elementwise", OperatorKind::kElementwise},
 };
 // Too short to be looked for within a name.
 constexpr std::array kNames = {
-    Word{"add", OperatorKind::kElementwise}, Word{"sub", OperatorKind::kElementwise},
-    Word{"mul", OperatorKind::kElementwise}, Word{"div", OperatorKind::kElementwise},
-    Word{"sum", OperatorKind::kElementwise}, Word{"sqrt", OperatorKind::kElementwise},
-    Word{"pow", OperatorKind::kElementwise}, Word{"erf", OperatorKind::kElementwise},
-    Word{"exp", OperatorKind::kElementwise}, Word{"max", OperatorKind::kElementwise},
-    Word{"pad", OperatorKind::kPadding},     Word{"padding", OperatorKind::kPadding},
-    Word{"gather", OperatorKind::kGather},
+    KindWord{"add", OperatorKind::kElementwise}, KindWord{"sub", OperatorKind::kElementwise},
+    KindWord{"mul", OperatorKind::kElementwise}, KindWord{"div", OperatorKind::kElementwise},
+    KindWord{"sum", OperatorKind::kElementwise}, KindWord{"sqrt", OperatorKind::kElementwise},
+    KindWord{"pow", OperatorKind::kElementwise}, KindWord{"erf", OperatorKind::kElementwise},
+    KindWord{"exp", OperatorKind::kElementwise}, KindWord{"max", OperatorKind::kElementwise},
+    KindWord{"pad", OperatorKind::kPadding},     KindWord{"padding", OperatorKind::kPadding},
+    KindWord{"gather", OperatorKind::kGather},
 };
 
 // PyTorch's, without namespace and underscores.
 constexpr std::array kPyTorchNames = {
-    Word{"mm", OperatorKind::kProduct},           Word{"bmm", OperatorKind::kProduct},
-    Word{"baddbmm", OperatorKind::kProduct},      Word{"sum", OperatorKind::kReduction},
-    Word{"mean", OperatorKind::kReduction},       Word{"max", OperatorKind::kReduction},
-    Word{"cat", OperatorKind::kConcatenation},    Word{"embedding", OperatorKind::kGather},
-    Word{"index_select", OperatorKind::kGather},  Word{"constant_pad_nd", OperatorKind::kPadding},
-    Word{"rsqrt", OperatorKind::kElementwise},    Word{"neg", OperatorKind::kElementwise},
-    Word{"hardtanh", OperatorKind::kElementwise}, Word{"clamp", OperatorKind::kElementwise},
-    Word{"where", OperatorKind::kElementwise},    Word{"masked_fill", OperatorKind::kElementwise},
+    KindWord{"mm", OperatorKind::kProduct},           KindWord{"bmm", OperatorKind::kProduct},
+    KindWord{"baddbmm", OperatorKind::kProduct},      KindWord{"sum", OperatorKind::kReduction},
+    KindWord{"mean", OperatorKind::kReduction},       KindWord{"max", OperatorKind::kReduction},
+    KindWord{"cat", OperatorKind::kConcatenation},    KindWord{"embedding", OperatorKind::kGather},
+    KindWord{"index_select", OperatorKind::kGather},  KindWord{"constant_pad_nd", OperatorKind::kPadding},
+    KindWord{"rsqrt", OperatorKind::kElementwise},    KindWord{"neg", OperatorKind::kElementwise},
+    KindWord{"hardtanh", OperatorKind::kElementwise}, KindWord{"clamp", OperatorKind::kElementwise},
+    KindWord{"where", OperatorKind::kElementwise},    KindWord{"masked_fill", OperatorKind::kElementwise},
 };
 
 struct Function {
@@ -145,12 +145,12 @@ OperatorKind KindOf(std::string_view op) {
   if (name.starts_with("convert")) return OperatorKind::kOther;  // no convolution
   if (name.find("backward") != std::string::npos) return OperatorKind::kOther;
   if (is_pytorch) {
-    for (const Word& word : kPyTorchNames)
+    for (const KindWord& word : kPyTorchNames)
       if (name == word.part) return word.kind;
   }
-  for (const Word& word : kNames)
+  for (const KindWord& word : kNames)
     if (name == word.part) return word.kind;
-  for (const Word& word : kWords)
+  for (const KindWord& word : kKindWords)
     if (name.find(word.part) != std::string::npos) return word.kind;
   return OperatorKind::kOther;
 }

@@ -70,7 +70,7 @@ OperatorKind KindOfLayer(const ProfiledLayer& layer, const Shapes& shapes) {
   return PlainKind(KindOf(layer.op), shapes);
 }
 
-constexpr std::size_t kMostSteps = 32;  // from a recurrent layer to the next
+constexpr std::size_t kMostOperatorSteps = 32;  // from a recurrent layer to the next
 
 // Something of the model that an engine layer may be: a layer, or several that engines run as one.
 struct Item {
@@ -323,7 +323,7 @@ class Matcher {
   // The recurrent layer that reads what this one makes, with nothing between that computes.
   std::optional<std::size_t> RecurrenceBehind(std::size_t layer) const {
     std::vector<std::size_t> open = readers_[layer];
-    for (std::size_t steps = 0; !open.empty() && steps < kMostSteps; ++steps) {
+    for (std::size_t steps = 0; !open.empty() && steps < kMostOperatorSteps; ++steps) {
       const std::size_t next = open.back();
       open.pop_back();
       if (items_[next].kind == OperatorKind::kRecurrent) return next;

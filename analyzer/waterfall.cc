@@ -22,13 +22,13 @@ constexpr std::array kMeasuredByNames = {std::string_view("end-to-end"), std::st
                                          std::string_view("layers")};
 
 // Microseconds: what sums of some thousand times differ by.
-constexpr double kRounding = 1e-7;
+constexpr double kLeastStep = 1e-7;
 
 // The step of each cause while it is filled.
 class Steps {
  public:
   void Add(GapCause cause, std::string name, Latency latency, std::vector<std::size_t> rows = {}) {
-    if (std::fabs(latency.count()) < kRounding) return;
+    if (std::fabs(latency.count()) < kLeastStep) return;
     steps_[cause].push_back({std::move(name), latency, std::move(rows)});
   }
   std::vector<GapStep> Take() {

@@ -5,7 +5,7 @@
 namespace infimum {
 namespace {
 
-std::string Number(const std::optional<Latency>& latency) { return latency ? FormatNumber(latency->count()) : ""; }
+std::string NumberCell(const std::optional<Latency>& latency) { return latency ? FormatNumber(latency->count()) : ""; }
 
 }  // namespace
 
@@ -33,8 +33,8 @@ std::string ComparisonCsv(const ComparisonReport& report) {
       const std::optional<Difference>& difference = layer.differences[side];
       table.rows.push_back(
           {layer.uses.front().name, report.comparison.models[layer.uses.front().model].name, layer.family,
-           std::to_string(layer.uses.size()), report.sides[side].label, Number(time.latency),
-           time.interval ? Number(time.interval->low) : "", time.interval ? Number(time.interval->high) : "",
+           std::to_string(layer.uses.size()), report.sides[side].label, NumberCell(time.latency),
+           time.interval ? NumberCell(time.interval->low) : "", time.interval ? NumberCell(time.interval->high) : "",
            difference ? FormatNumber(difference->ratio) : "", difference ? FormatNumber(difference->between.low) : "",
            difference ? FormatNumber(difference->between.high) : "",
            difference ? std::string(Name(difference->verdict)) : "",

@@ -61,7 +61,7 @@ std::vector<std::size_t> TopologicalOrder(const Orientation& graph) {
   return order;
 }
 
-std::vector<std::size_t> Ranks(const Orientation& graph) {
+std::vector<std::size_t> RanksOf(const Orientation& graph) {
   const std::vector<std::size_t> order = TopologicalOrder(graph);
   std::vector<std::size_t> rank(graph.below.size(), 0);
   // A stalk is a path from a source that nothing else joins or leaves: it moves as a whole.
@@ -95,7 +95,7 @@ class Ranking {
       graph.above[Lower(i)].push_back(Upper(i));
       leaving_[Upper(i)].push_back(i);
     }
-    ranked_.rank = Ranks(graph);
+    ranked_.rank = RanksOf(graph);
     for (std::size_t node = 0; node < nodes; ++node)
       if (graph.below[node].empty() && graph.above[node].empty()) ranked_.rank[node] = kNoRank;
     Grow(nodes);

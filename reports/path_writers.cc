@@ -40,7 +40,7 @@ static_assert(std::size(kParts) == kPathParts);
 
 const char* TitleOf(PathPart part) { return std::ranges::find(kParts, part, &PartWords::part)->title; }
 
-std::string TimeText(std::int64_t nanoseconds) { return FormatLatency(std::chrono::nanoseconds(nanoseconds)); }
+std::string NanosecondsText(std::int64_t nanoseconds) { return FormatLatency(std::chrono::nanoseconds(nanoseconds)); }
 
 double Microseconds(std::int64_t nanoseconds) { return Latency(std::chrono::nanoseconds(nanoseconds)).count(); }
 
@@ -51,13 +51,13 @@ std::string PathText(const PathView& view, std::size_t width) {
     return PercentText(static_cast<double>(part) / static_cast<double>(view.length_ns));
   };
   Table parts{{{"critical path over the whole trace"},
-               {TimeText(view.length_ns), Align::kRight},
+               {NanosecondsText(view.length_ns), Align::kRight},
                {"share", Align::kRight},
                {"", Align::kLeft, true}},
               {}};
   for (const PartWords& words : kParts) {
     const std::int64_t time = view.by_part[static_cast<std::size_t>(words.part)];
-    if (time > 0) parts.rows.push_back({words.title, TimeText(time), share(time), words.note});
+    if (time > 0) parts.rows.push_back({words.title, NanosecondsText(time), share(time), words.note});
   }
   std::string text = FormatTable(parts, width);
   if (view.items.empty()) return text;
@@ -70,7 +70,7 @@ std::string PathText(const PathView& view, std::size_t width) {
   for (std::size_t i = 0; i < std::min(kShown, view.items.size()); ++i) {
     const PathItem& item = view.items[i];
     items.rows.push_back({ShortKernelName(item.name, kLongestName), TitleOf(item.part), std::to_string(item.count),
-                          TimeText(item.total_ns), share(item.total_ns)});
+                          NanosecondsText(item.total_ns), share(item.total_ns)});
   }
   return text + '\n' + FormatTable(items, width);
 }

@@ -11,22 +11,22 @@
 namespace infimum {
 namespace {
 
-double Microseconds(std::int64_t nanoseconds) { return Latency(std::chrono::nanoseconds(nanoseconds)).count(); }
+double ToMicroseconds(std::int64_t nanoseconds) { return Latency(std::chrono::nanoseconds(nanoseconds)).count(); }
 
 Json ActivityJson(const DeviceActivity& device) {
   return {{"device", device.device},
-          {"span_us", Microseconds(device.span_ns())},
-          {"busy_us", Microseconds(device.busy_ns())},
-          {"computation_us", Microseconds(device.computation_ns)},
-          {"exposed_communication_us", Microseconds(device.exposed_communication_ns)},
-          {"exposed_copy_us", Microseconds(device.exposed_copy_ns)},
-          {"communication_us", Microseconds(device.communication_ns)},
-          {"copy_us", Microseconds(device.copy_ns)},
+          {"span_us", ToMicroseconds(device.span_ns())},
+          {"busy_us", ToMicroseconds(device.busy_ns())},
+          {"computation_us", ToMicroseconds(device.computation_ns)},
+          {"exposed_communication_us", ToMicroseconds(device.exposed_communication_ns)},
+          {"exposed_copy_us", ToMicroseconds(device.exposed_copy_ns)},
+          {"communication_us", ToMicroseconds(device.communication_ns)},
+          {"copy_us", ToMicroseconds(device.copy_ns)},
           {"idle_us",
-           {{"host", Microseconds(device.host_ns)},
-            {"launch", Microseconds(device.launch_ns)},
-            {"queued", Microseconds(device.queued_ns)},
-            {"unknown", Microseconds(device.unknown_ns)}}},
+           {{"host", ToMicroseconds(device.host_ns)},
+            {"launch", ToMicroseconds(device.launch_ns)},
+            {"queued", ToMicroseconds(device.queued_ns)},
+            {"unknown", ToMicroseconds(device.unknown_ns)}}},
           {"kernels", device.kernels},
           {"copies", device.copies},
           {"sets", device.sets}};
@@ -38,25 +38,25 @@ Json JsonOf(const TimelineView& view) {
     devices.push_back({{"device", device.number}, {"name", device.name}, {"multiprocessors", device.multiprocessors}});
   for (const DeviceActivity& device : view.activity) activity.push_back(ActivityJson(device));
   for (const OperatorRow& row : view.operators)
-    operators.push_back({{"name", row.name}, {"started", row.started}, {"device_us", Microseconds(row.device_ns)}});
+    operators.push_back({{"name", row.name}, {"started", row.started}, {"device_us", ToMicroseconds(row.device_ns)}});
   Json host = Json::array();
   for (const HostRow& row : view.host)
     host.push_back({{"name", row.name},
                     {"count", row.count},
-                    {"total_us", Microseconds(row.total_ns)},
-                    {"own_us", Microseconds(row.own_ns)}});
+                    {"total_us", ToMicroseconds(row.total_ns)},
+                    {"own_us", ToMicroseconds(row.own_ns)}});
   for (const KernelRow& row : view.kernels)
     kernels.push_back({{"name", row.name},
                        {"operator", row.operation},
                        {"count", row.count},
-                       {"total_us", Microseconds(row.total_ns)},
-                       {"min_us", Microseconds(row.least_ns)},
-                       {"max_us", Microseconds(row.most_ns)}});
+                       {"total_us", ToMicroseconds(row.total_ns)},
+                       {"min_us", ToMicroseconds(row.least_ns)},
+                       {"max_us", ToMicroseconds(row.most_ns)}});
   return {{"kind", "timeline"},
           {"source", view.source},
           {"profiler", view.profiler},
           {"events", view.events},
-          {"span_us", Microseconds(view.span_ns)},
+          {"span_us", ToMicroseconds(view.span_ns)},
           {"skipped_share", view.skipped_share},
           {"runtime_calls", view.calls},
           {"devices", std::move(devices)},
@@ -101,8 +101,8 @@ std::string NumberText(double number) { return Json(number).dump(); }
 void AddRows(const TimelineView& view, Table& table) {
   for (const KernelRow& row : view.kernels)
     table.rows.push_back({view.source, row.name, row.operation, std::to_string(row.count),
-                          NumberText(Microseconds(row.total_ns)), NumberText(Microseconds(row.least_ns)),
-                          NumberText(Microseconds(row.most_ns))});
+                          NumberText(ToMicroseconds(row.total_ns)), NumberText(ToMicroseconds(row.least_ns)),
+                          NumberText(ToMicroseconds(row.most_ns))});
 }
 
 void AddRows(const LayersView& view, Table& table) {

@@ -16,8 +16,8 @@
 namespace infimum {
 namespace {
 
-constexpr std::size_t kShown = 10;
-constexpr std::size_t kLongestName = 72;  // of a kernel
+constexpr std::size_t kShownRows = 10;
+constexpr std::size_t kLongestRowName = 72;  // of a kernel
 
 std::string TimeText(std::int64_t nanoseconds) { return FormatLatency(std::chrono::nanoseconds(nanoseconds)); }
 
@@ -66,13 +66,13 @@ std::string OperatorsText(const TimelineView& view, std::size_t width) {
                {"device time", Align::kRight},
                {"share", Align::kRight}},
               {}};
-  for (std::size_t i = 0; i < std::min(kShown, view.operators.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kShownRows, view.operators.size()); ++i) {
     const OperatorRow& row = view.operators[i];
     table.rows.push_back({row.name.empty() ? "(no operator known)" : row.name, std::to_string(row.started),
                           TimeText(row.device_ns), ShareText(row.device_ns, view.work_ns)});
   }
   std::string text = FormatTable(table, width);
-  if (view.operators.size() > kShown) text += fmt::format("... and {} more\n", view.operators.size() - kShown);
+  if (view.operators.size() > kShownRows) text += fmt::format("... and {} more\n", view.operators.size() - kShownRows);
   return text;
 }
 
@@ -83,13 +83,13 @@ std::string HostText(const TimelineView& view, std::size_t width) {
                {"with calls", Align::kRight},
                {"share", Align::kRight}},
               {}};
-  for (std::size_t i = 0; i < std::min(kShown, view.host.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kShownRows, view.host.size()); ++i) {
     const HostRow& row = view.host[i];
     table.rows.push_back({row.name, std::to_string(row.count), TimeText(row.own_ns), TimeText(row.total_ns),
                           ShareText(row.own_ns, view.host_ns)});
   }
   std::string text = FormatTable(table, width);
-  if (view.host.size() > kShown) text += fmt::format("... and {} more\n", view.host.size() - kShown);
+  if (view.host.size() > kShownRows) text += fmt::format("... and {} more\n", view.host.size() - kShownRows);
   return text;
 }
 
@@ -101,15 +101,15 @@ std::string KernelsText(const TimelineView& view, std::size_t width) {
                {"in all", Align::kRight},
                {"share", Align::kRight}},
               {}};
-  for (std::size_t i = 0; i < std::min(kShown, view.kernels.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kShownRows, view.kernels.size()); ++i) {
     const KernelRow& row = view.kernels[i];
-    table.rows.push_back({ShortKernelName(row.name, kLongestName), row.operation, std::to_string(row.count),
+    table.rows.push_back({ShortKernelName(row.name, kLongestRowName), row.operation, std::to_string(row.count),
                           TimeText(row.total_ns / row.count), TimeText(row.total_ns),
                           ShareText(row.total_ns, view.work_ns)});
   }
   std::string text = FormatTable(table, width);
-  if (view.kernels.size() > kShown)
-    text += fmt::format("... and {} more; --format csv or json has all\n", view.kernels.size() - kShown);
+  if (view.kernels.size() > kShownRows)
+    text += fmt::format("... and {} more; --format csv or json has all\n", view.kernels.size() - kShownRows);
   return text;
 }
 
@@ -146,12 +146,12 @@ std::string TextOf(const LayersView& view, std::size_t width) {
   Table operators{
       {{"operator", Align::kLeft, true}, {"layers", Align::kRight}, {"time", Align::kRight}, {"share", Align::kRight}},
       {}};
-  for (std::size_t i = 0; i < std::min(kShown, view.operators.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kShownRows, view.operators.size()); ++i) {
     const EngineOperatorRow& row = view.operators[i];
     operators.rows.push_back({row.op, std::to_string(row.layers), FormatLatency(row.time), share(row.time)});
   }
   text += FormatTable(operators, width);
-  if (view.operators.size() > kShown) text += fmt::format("... and {} more\n", view.operators.size() - kShown);
+  if (view.operators.size() > kShownRows) text += fmt::format("... and {} more\n", view.operators.size() - kShownRows);
   std::vector<const LayerRow*> order;
   for (const LayerRow& row : view.layers)
     if (row.median) order.push_back(&row);
@@ -162,11 +162,11 @@ std::string TextOf(const LayersView& view, std::size_t width) {
                 {"time", Align::kRight},
                 {"share", Align::kRight}},
                {}};
-  for (std::size_t i = 0; i < std::min(kShown, order.size()); ++i)
+  for (std::size_t i = 0; i < std::min(kShownRows, order.size()); ++i)
     layers.rows.push_back({order[i]->name, order[i]->op, FormatLatency(*order[i]->median), share(*order[i]->median)});
   text += '\n' + FormatTable(layers, width);
-  if (order.size() > kShown)
-    text += fmt::format("... and {} more; --format csv or json has all\n", order.size() - kShown);
+  if (order.size() > kShownRows)
+    text += fmt::format("... and {} more; --format csv or json has all\n", order.size() - kShownRows);
   return text + RemarksText(view.remarks, width);
 }
 

@@ -23,7 +23,7 @@ constexpr std::size_t kNameWidth = 30;
 constexpr std::size_t kBarWidth = kWidth - kNameWidth - 13;
 constexpr std::size_t kGaps = 5;
 constexpr std::size_t kSteps = 5;
-constexpr std::string_view kIndent = "            ";  // as wide as "  next      "
+constexpr std::string_view kSummaryIndent = "            ";  // as wide as "  next      "
 
 enum class Tone { kPlain, kBound, kMeasured, kDemonstrated, kQuiet, kStrong };
 
@@ -137,8 +137,8 @@ void AddLargest(const ReportModel& report, std::size_t count, std::vector<std::s
 // A command that was cut would be copied and fail: it stands whole on a line of its own, or not at all.
 void AddStep(std::string_view text, std::string_view command, std::vector<std::string>& steps) {
   std::string shown = Printable(command);
-  bool fits = !command.empty() && shown == command && DisplayWidth(shown) + kIndent.size() + 2 <= kWidth;
-  steps.push_back(CutToWidth(Printable(text), kWidth - kIndent.size() - (fits ? 1 : 0)) + (fits ? ":" : ""));
+  bool fits = !command.empty() && shown == command && DisplayWidth(shown) + kSummaryIndent.size() + 2 <= kWidth;
+  steps.push_back(CutToWidth(Printable(text), kWidth - kSummaryIndent.size() - (fits ? 1 : 0)) + (fits ? ":" : ""));
   if (fits) steps.push_back("  " + shown);
 }
 
@@ -182,7 +182,7 @@ std::string Summary(const ReportModel& report, const SummaryOptions& options) {
   lines.emplace_back();
   lines.push_back("  coverage  " + CoverageText(report.coverage));
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    lines.push_back(std::string(i == 0 ? std::string_view("  next      ") : kIndent) + steps[i]);
+    lines.push_back(std::string(i == 0 ? std::string_view("  next      ") : kSummaryIndent) + steps[i]);
   }
   std::string out;
   for (const std::string& line : lines) out += line + "\n";

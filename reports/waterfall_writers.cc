@@ -12,7 +12,7 @@
 namespace infimum {
 namespace {
 
-constexpr std::size_t kNameWidth = 32, kValueWidth = 10, kLeastBar = 10;
+constexpr std::size_t kStepWidth = 32, kValueWidth = 10, kLeastBar = 10;
 constexpr std::size_t kMostParts = 20;
 constexpr double kNoLength = 1e-6;  // microseconds: rounding
 
@@ -31,7 +31,7 @@ std::string_view TitleOf(MeasuredBy by) {
 class Chart {
  public:
   Chart(Latency longest, std::size_t width) : longest_(longest) {
-    const std::size_t used = 2 + kNameWidth + kValueWidth + 2;
+    const std::size_t used = 2 + kStepWidth + kValueWidth + 2;
     bar_ = std::max(kLeastBar, (width == 0 ? 100 : width) - std::min(width == 0 ? 100 : width, used + 1));
   }
 
@@ -44,8 +44,8 @@ class Chart {
  private:
   // A bar between two times, whichever is larger.
   void Add(std::string_view name, std::string value, Latency from, Latency to, std::string_view block) {
-    std::string title = CutToWidth(Printable(name), kNameWidth);
-    title.append(kNameWidth - std::min(kNameWidth, DisplayWidth(title)), ' ');
+    std::string title = CutToWidth(Printable(name), kStepWidth);
+    title.append(kStepWidth - std::min(kStepWidth, DisplayWidth(title)), ' ');
     value.insert(0, kValueWidth - std::min(kValueWidth, DisplayWidth(value)), ' ');
     const auto column = [this](Latency at) {
       const double share = longest_.count() > 0 ? std::clamp(at / longest_, 0.0, 1.0) : 0;

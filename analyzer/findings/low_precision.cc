@@ -21,7 +21,7 @@ struct Group {
   bool seen_wide = false, seen_narrow = false;
 };
 
-std::vector<Group> Groups(const ModelGraph& graph, const std::vector<ComparedRow>& wide,
+std::vector<Group> GroupsOf(const ModelGraph& graph, const std::vector<ComparedRow>& wide,
                           const std::vector<ComparedRow>& narrow) {
   DisjointSets sets(graph.layers.size());
   for (const auto* rows : {&wide, &narrow})
@@ -83,7 +83,7 @@ std::optional<Finding> PrecisionThatDoesNotPay(const ModelGraph& graph, const Ru
   std::vector<Group> losing;
   Latency won{0}, lost{0};
   std::size_t winners = 0, even = 0;
-  for (Group& group : Groups(graph, wide_rows, narrow_rows)) {
+  for (Group& group : GroupsOf(graph, wide_rows, narrow_rows)) {
     if (group.narrow > group.wide * (1 + kNoise)) {
       lost += group.narrow - group.wide;
       losing.push_back(std::move(group));

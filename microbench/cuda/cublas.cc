@@ -11,7 +11,7 @@
 namespace infimum::cuda {
 namespace {
 
-struct Functions {
+struct CublasFunctions {
   decltype(&::cublasCreate_v2) create = nullptr;
   decltype(&::cublasDestroy_v2) destroy = nullptr;
   decltype(&::cublasSetStream_v2) set_stream = nullptr;
@@ -27,7 +27,7 @@ struct Functions {
 // What cuBLAS recommends for the newest devices; smaller ones need less.
 constexpr std::int64_t kWorkspace = 32 << 20;
 
-Status Check(const Functions& cublas, cublasStatus_t status) {
+Status Check(const CublasFunctions& cublas, cublasStatus_t status) {
   if (status == CUBLAS_STATUS_SUCCESS) return {};
   const bool is_refusal = status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE ||
                           status == CUBLAS_STATUS_ARCH_MISMATCH;
@@ -37,7 +37,7 @@ Status Check(const Functions& cublas, cublasStatus_t status) {
 
 class Call : public GemmCall {
  public:
-  Call(const Functions& cublas, cublasHandle_t handle, const GemmProblem& problem)
+  Call(const CublasFunctions& cublas, cublasHandle_t handle, const GemmProblem& problem)
       : cublas_(cublas),
         handle_(handle),
         problem_(problem),
@@ -61,7 +61,7 @@ class Call : public GemmCall {
   }
 
  private:
-  const Functions& cublas_;
+  const CublasFunctions& cublas_;
   cublasHandle_t handle_;
   GemmProblem problem_;
   ScaleValue alpha_, beta_;
@@ -115,7 +115,7 @@ class Cublas : public GemmLibrary {
   }
 
  private:
-  Functions cublas_;
+  CublasFunctions cublas_;
   cublasHandle_t handle_ = nullptr;
   std::string version_;
 };

@@ -14,7 +14,7 @@ namespace {
 constexpr int kMostHeuristics = 64;
 
 // The library's functions, by their own types.
-struct Functions {
+struct CublasLtFunctions {
 #define INFIMUM_FUNCTION(name) decltype(&::cublasLt##name) name = nullptr
   INFIMUM_FUNCTION(Create);
   INFIMUM_FUNCTION(Destroy);
@@ -73,7 +73,7 @@ struct Functions {
   }
 };
 
-Status Check(const Functions& lt, cublasStatus_t status, const char* what) {
+Status Check(const CublasLtFunctions& lt, cublasStatus_t status, const char* what) {
   if (status == CUBLAS_STATUS_SUCCESS) return {};
   const std::string words = std::string(what) + ": " + lt.GetStatusString(status);
   const bool is_refusal = status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE ||
@@ -84,7 +84,7 @@ Status Check(const Functions& lt, cublasStatus_t status, const char* what) {
 // A problem in the library's descriptors.
 class Descriptors {
  public:
-  static Result<std::unique_ptr<Descriptors>> Make(const Functions& lt, const GemmProblem& problem) {
+  static Result<std::unique_ptr<Descriptors>> Make(const CublasLtFunctions& lt, const GemmProblem& problem) {
     std::unique_ptr<Descriptors> made(new Descriptors(lt));
     INFIMUM_RETURN_IF_ERROR(made->Build(problem));
     return made;
@@ -108,7 +108,7 @@ class Descriptors {
   }
 
  private:
-  explicit Descriptors(const Functions& lt) : lt_(lt) {}
+  explicit Descriptors(const CublasLtFunctions& lt) : lt_(lt) {}
 
   Status Build(const GemmProblem& problem) {
     const auto a = CudaTypeOf(problem.b), b = CudaTypeOf(problem.a), c = CudaTypeOf(problem.output);
@@ -158,14 +158,14 @@ class Descriptors {
         "describing it");
   }
 
-  const Functions& lt_;
+  const CublasLtFunctions& lt_;
   cublasLtMatmulDesc_t product_ = nullptr;
   cublasLtMatrixLayout_t a_ = nullptr, b_ = nullptr, c_ = nullptr;
 };
 
 class LtCall : public GemmCall {
  public:
-  LtCall(const Functions& lt, cublasLtHandle_t handle, const GemmProblem& problem,
+  LtCall(const CublasLtFunctions& lt, cublasLtHandle_t handle, const GemmProblem& problem,
          std::unique_ptr<Descriptors> descriptors, const cublasLtMatmulHeuristicResult_t& choice)
       : lt_(lt),
         handle_(handle),
@@ -189,7 +189,7 @@ class LtCall : public GemmCall {
   }
 
  private:
-  const Functions& lt_;
+  const CublasLtFunctions& lt_;
   cublasLtHandle_t handle_;
   GemmProblem problem_;
   std::unique_ptr<Descriptors> descriptors_;
@@ -345,7 +345,7 @@ class CublasLt : public GemmLibrary {
     return value;
   }
 
-  Functions lt_;
+  CublasLtFunctions lt_;
   cublasLtHandle_t handle_ = nullptr;
   std::uint64_t most_workspace_;
   std::string version_;

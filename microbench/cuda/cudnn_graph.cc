@@ -45,13 +45,13 @@ bool ParseName(const std::string& name, std::int64_t& engine, std::unordered_map
   return true;
 }
 
+}  // namespace
+
 // Reaches what the frontend keeps for its own nodes: the descriptors of the graph, by which engines are asked.
 class OpenGraph : public fe::graph::Graph {
  public:
   cudnnBackendDescriptor_t descriptor() const { return get_operation_graph()->get_raw_desc(); }
 };
-
-}  // namespace
 
 std::string Format(const CudnnNotes& notes) {
   std::string text;

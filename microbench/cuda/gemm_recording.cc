@@ -8,9 +8,6 @@
 #include "infimum/base/text.h"
 
 namespace infimum::cuda {
-namespace {
-
-constexpr const char* kSchema = "infimum.gemm-recording/1";
 
 // What was answered about one problem.
 struct ProblemAnswers {
@@ -20,6 +17,10 @@ struct ProblemAnswers {
   std::set<GemmAlgorithm> accepted;
 };
 using AllAnswers = std::map<std::string, ProblemAnswers>;  // by the problem's text
+
+namespace {
+
+constexpr const char* kSchema = "infimum.gemm-recording/1";
 
 nlohmann::json Names(const auto& algorithms) {
   nlohmann::json names = nlohmann::json::array();

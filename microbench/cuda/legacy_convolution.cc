@@ -10,11 +10,11 @@
 namespace infimum::cuda {
 namespace {
 
-struct Algorithm {
+struct ConvolutionAlgorithm {
   cudnnConvolutionFwdAlgo_t number;
   const char* name;
 };
-constexpr Algorithm kAlgorithms[] = {{CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, "implicit_precomp_gemm"},
+constexpr ConvolutionAlgorithm kConvolutionAlgorithms[] = {{CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, "implicit_precomp_gemm"},
                                      {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, "implicit_gemm"},
                                      {CUDNN_CONVOLUTION_FWD_ALGO_GEMM, "gemm"},
                                      {CUDNN_CONVOLUTION_FWD_ALGO_DIRECT, "direct"},
@@ -24,7 +24,7 @@ constexpr Algorithm kAlgorithms[] = {{CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOM
                                      {CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED, "winograd_nonfused"}};
 
 struct Way {
-  Algorithm algorithm{};
+  ConvolutionAlgorithm algorithm{};
   cudnnMathType_t math = CUDNN_DEFAULT_MATH;
   bool half_sums = false;
   bool channels_last = false;
@@ -175,7 +175,7 @@ class ConvolutionProgram : public GpuProgram {
 std::vector<Way> WaysOf(const Fused& fused, NumericContract contract) {
   std::vector<Way> ways;
   const bool is_half = fused.config.types.input == DataType::kF16 || fused.config.types.input == DataType::kBF16;
-  for (const Algorithm& algorithm : kAlgorithms) {
+  for (const ConvolutionAlgorithm& algorithm : kConvolutionAlgorithms) {
     Way way{algorithm};
     // Of f32 the Tensor Cores are allowed by the default and by nothing under FMA.
     if (contract == NumericContract::kStrictF32) way.math = CUDNN_FMA_MATH;

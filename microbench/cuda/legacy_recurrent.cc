@@ -11,11 +11,11 @@
 namespace infimum::cuda {
 namespace {
 
-struct Algorithm {
+struct RecurrentAlgorithm {
   cudnnRNNAlgo_t number;
   const char* name;
 };
-constexpr Algorithm kAlgorithms[] = {{CUDNN_RNN_ALGO_STANDARD, "standard"},
+constexpr RecurrentAlgorithm kRecurrentAlgorithms[] = {{CUDNN_RNN_ALGO_STANDARD, "standard"},
                                      {CUDNN_RNN_ALGO_PERSIST_STATIC, "persist_static"},
                                      {CUDNN_RNN_ALGO_PERSIST_DYNAMIC, "persist_dynamic"},
                                      {CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H, "persist_static_small_h"}};
@@ -59,7 +59,7 @@ class RecurrentProgram : public GpuProgram {
                    const RecurrentConfig& config)
       : gpu_(gpu), handle_(std::move(handle)), config_(config), bindings_(BindingsOf(member, config)) {}
 
-  Status Describe(const Algorithm& algorithm, NumericContract contract) {
+  Status Describe(const RecurrentAlgorithm& algorithm, NumericContract contract) {
     INFIMUM_ASSIGN_OR_RETURN(const cudnnDataType_t type, LegacyTypeOf(config_.types.input));
     for (const GpuBinding& binding : bindings_)
       if (binding.type != config_.types.input)
@@ -188,7 +188,7 @@ std::vector<GpuOffer> LegacyRecurrent(const std::shared_ptr<CudnnHandle>& handle
   // The reset before the product is no cell of cuDNN's.
   if (config == nullptr || config->kind == RecurrentKind::kGru) return {};
   std::vector<GpuOffer> offers;
-  for (const Algorithm& algorithm : kAlgorithms) {
+  for (const RecurrentAlgorithm& algorithm : kRecurrentAlgorithms) {
     GpuOffer offer;
     const bool on_tensor_cores = MathOf(*config, contract) == CUDNN_TENSOR_OP_MATH;
     offer.candidate = {std::string(kCudnnLegacy),

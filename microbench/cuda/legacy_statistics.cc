@@ -59,7 +59,7 @@ GpuOffer OfferOf(std::string name, std::function<Result<std::unique_ptr<GpuProgr
   return offer;
 }
 
-std::vector<GpuOffer> Softmax(const std::shared_ptr<CudnnHandle>& handle, const RegionMember& member,
+std::vector<GpuOffer> SoftmaxOffers(const std::shared_ptr<CudnnHandle>& handle, const RegionMember& member,
                               const SoftmaxConfig& config) {
   struct Algorithm {
     cudnnSoftmaxAlgorithm_t number;
@@ -189,7 +189,7 @@ std::vector<GpuOffer> Pooling(const std::shared_ptr<CudnnHandle>& handle, const 
 std::vector<GpuOffer> LegacyStatistics(const std::shared_ptr<CudnnHandle>& handle, const cpu::ValuedRegion& problem) {
   if (problem.region.members.size() != 1) return {};
   const RegionMember& member = problem.region.members.front();
-  if (const auto* softmax = std::get_if<SoftmaxConfig>(&member.config)) return Softmax(handle, member, *softmax);
+  if (const auto* softmax = std::get_if<SoftmaxConfig>(&member.config)) return SoftmaxOffers(handle, member, *softmax);
   if (const auto* pooling = std::get_if<PoolingConfig>(&member.config)) return Pooling(handle, member, *pooling);
   if (const auto* normalization = std::get_if<NormalizationConfig>(&member.config))
     return Normalization(handle, member, *normalization, cpu::ValuesOfMember(problem.values, 0));

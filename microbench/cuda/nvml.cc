@@ -12,11 +12,6 @@ namespace {
 // Of nvml.h, which not every toolkit brings; NVML keeps these as they are for ever.
 using Device = void*;
 constexpr unsigned kSmClock = 1;
-struct ProcessInfo {  // nvmlProcessInfo_v2_t
-  unsigned process;
-  unsigned long long memory;
-  unsigned gpu_instance, compute_instance;
-};
 constexpr unsigned long long kNotAvailable = ~0ULL;
 
 template <class Function>
@@ -27,6 +22,12 @@ void Find(const SharedLibrary& library, const char* name, Function*& function) {
 }  // namespace
 
 struct Nvml::Functions {
+  struct ProcessInfo {  // nvmlProcessInfo_v2_t
+    unsigned process;
+    unsigned long long memory;
+    unsigned gpu_instance, compute_instance;
+  };
+
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;
   int (*by_uuid)(const char*, Device*) = nullptr;
@@ -106,7 +107,7 @@ std::string Nvml::Ecc() const {
 }
 
 std::vector<GpuProcess> Nvml::OtherProcesses() const {
-  std::array<ProcessInfo, 64> found{};
+  std::array<Functions::ProcessInfo, 64> found{};
   unsigned count = found.size();
   if (functions_->processes == nullptr || functions_->processes(device_, &count, found.data()) != 0) return {};
   std::vector<GpuProcess> others;

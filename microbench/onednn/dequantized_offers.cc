@@ -12,7 +12,7 @@
 namespace infimum::cpu {
 namespace {
 
-constexpr std::int64_t kLeastWork = 16384;
+constexpr std::int64_t kLeastDequantizedWork = 16384;
 
 class DequantizedProgram : public Program {
  public:
@@ -52,7 +52,7 @@ class DequantizedProgram : public Program {
   Status Run() override {
     for (const Input& input : inputs_) {
       const int bytes = BytesPerElement(input.from->type());
-      ParallelRanges(input.from->count(), kLeastWork, [&](std::int64_t begin, std::int64_t end) {
+      ParallelRanges(input.from->count(), kLeastDequantizedWork, [&](std::int64_t begin, std::int64_t end) {
         input.dequantize(static_cast<const char*>(input.from->data()) + begin * bytes, input.to->As<float>() + begin,
                          end - begin, input.values);
       });
@@ -60,7 +60,7 @@ class DequantizedProgram : public Program {
     INFIMUM_RETURN_IF_ERROR(RunRowMajor(*inner_));
     if (result_ == output_) return {};
     const int bytes = BytesPerElement(output_->type());
-    ParallelRanges(output_->count(), kLeastWork, [&](std::int64_t begin, std::int64_t end) {
+    ParallelRanges(output_->count(), kLeastDequantizedWork, [&](std::int64_t begin, std::int64_t end) {
       quantize_(result_->As<float>() + begin, static_cast<char*>(output_->data()) + begin * bytes, end - begin,
                 to_output_);
     });

@@ -35,7 +35,7 @@ memory::desc BiasDesc(const Product& product, const Shape& shape) {
   return PlainDesc(shape, LibraryBiasType(product.values, product.bias_type));
 }
 
-bool LibraryHas(const OperandTypes& types) {
+bool HasProduct(const OperandTypes& types) {
   return LibraryType(types.input) != memory::data_type::undef &&
          LibraryType(types.weights) != memory::data_type::undef &&
          LibraryType(types.output) != memory::data_type::undef;
@@ -289,7 +289,7 @@ Product MakeProduct(const MatMulConfig& config, const LayerValues& values) {
 }  // namespace
 
 std::vector<Offer> MatMulOffers(const MatMulConfig& config, const LayerValues& values, const Epilogue& epilogue) {
-  if (!LibraryHas(config.types)) return {};
+  if (!HasProduct(config.types)) return {};
   Product product = MakeProduct(config, values);
   if (!product.values.symmetric()) return {};
   if (product.bias != MatMulBias::kNone && LibraryType(product.bias_type) == memory::data_type::undef) return {};
@@ -312,7 +312,7 @@ std::vector<Offer> PointwiseConvolutionOffers(const ConvolutionConfig& config, c
     return std::all_of(numbers.begin(), numbers.end(), [=](std::int64_t number) { return number == wanted; });
   };
   if (config.transposed || config.groups != 1 || !all(config.kernel.dims, 1) || !all(config.stride.dims, 1) ||
-      !all(config.padding, 0) || !LibraryHas(config.types)) {
+      !all(config.padding, 0) || !HasProduct(config.types)) {
     return {};
   }
   Product product;

@@ -10,7 +10,7 @@ namespace {
 
 using dnnl::memory;
 
-constexpr std::size_t kMostDimensions = 12;  // of the library
+constexpr std::size_t kMostLibraryDimensions = 12;  // of the library
 
 bool IsBlocked(const memory::desc& desc) { return desc.get_format_kind() == memory::format_kind::blocked; }
 
@@ -45,7 +45,7 @@ std::optional<std::vector<ElementRun>> RunsOf(const memory::desc& described, con
 
 std::optional<CommonDimensions> Refined(const std::vector<ElementRun>& from, const std::vector<ElementRun>& to) {
   std::optional<CommonDimensions> common = OverCommonDimensions(from, to);
-  if (common && common->dims.size() > kMostDimensions) return std::nullopt;
+  if (common && common->dims.size() > kMostLibraryDimensions) return std::nullopt;
   return common;
 }
 

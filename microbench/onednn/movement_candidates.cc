@@ -14,7 +14,7 @@ using tag = memory::format_tag;
 
 // Elements are moved, not computed with: any type of their size will do, so that 64-bit integers and
 // bool are moved too. undef where there is none.
-DataType Carrier(DataType type) {
+DataType CarrierOf(DataType type) {
   switch (BytesPerElement(type)) {
     case 1:
       return DataType::kU8;
@@ -28,7 +28,7 @@ DataType Carrier(DataType type) {
 }
 
 std::vector<Offer> ConcatOffers(const MovementConfig& config) {
-  const DataType type = Carrier(config.types.input);
+  const DataType type = CarrierOf(config.types.input);
   const std::size_t rank = config.outputs[0].rank();
   if (type == DataType::kNone || rank == 0 || rank > 6 || config.inputs.size() > 64) return {};
   const auto described = [type](const Shape& shape, std::optional<tag> layout) {
@@ -74,7 +74,7 @@ std::vector<Offer> ConcatOffers(const MovementConfig& config) {
 }
 
 std::vector<Offer> TransposeOffers(const MovementConfig& config) {
-  const DataType type = Carrier(config.types.input);
+  const DataType type = CarrierOf(config.types.input);
   const Shape& shape = config.inputs[0];
   if (type == DataType::kNone || shape.rank() == 0 || shape.rank() > 6) return {};
   // The input seen with its dimensions in the output's order: the same memory, other strides.

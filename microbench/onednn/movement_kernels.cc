@@ -161,7 +161,7 @@ void CopyApart(const char* from, char* to, std::int64_t bytes, std::int64_t apar
 }
 
 // Slice, pad, tile, reverse and triangle: each output row is made of a run of one input row.
-MadeProgram MakeRows(const MovementConfig& config, const LayerValues& values, const Problem& problem) {
+MadeProgram MakeMovementRows(const MovementConfig& config, const LayerValues& values, const Problem& problem) {
   const Shape in = config.inputs[0], out = config.outputs[0];
   const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
   const std::size_t rank = out.rank();
@@ -449,7 +449,7 @@ std::vector<Offer> MovementKernelOffers(const MovementConfig& config, const Laye
   const auto offer = [&](const char* name, auto make) {
     return KernelOffer(name, [config, make](const Problem& problem) { return make(config, problem); });
   };
-  const auto rows = [values](const MovementConfig& c, const Problem& p) { return MakeRows(c, values, p); };
+  const auto rows = [values](const MovementConfig& c, const Problem& p) { return MakeMovementRows(c, values, p); };
   switch (config.kind) {
     case MovementKind::kCopy:
       return {offer("copy", [](const MovementConfig&, const Problem& p) { return MakeCopy(false, p); }),

@@ -14,7 +14,7 @@ using dnnl::memory;
 using dnnl::normalization_flags;
 using dnnl::prop_kind;
 
-bool LibraryHas(const OperandTypes& types) {
+bool HasNormalization(const OperandTypes& types) {
   return LibraryType(types.input) != memory::data_type::undef && LibraryType(types.output) != memory::data_type::undef;
 }
 
@@ -126,7 +126,7 @@ std::vector<Offer> ResponseOffers(const NormalizationConfig& config, const Layer
 }  // namespace
 
 std::vector<Offer> NormalizationLibraryOffers(const NormalizationConfig& config, const LayerValues& values) {
-  if (!LibraryHas(config.types)) return {};
+  if (!HasNormalization(config.types)) return {};
   switch (config.kind) {
     case NormalizationKind::kBatch:
       return BatchOffers(config, values);
@@ -140,7 +140,7 @@ std::vector<Offer> NormalizationLibraryOffers(const NormalizationConfig& config,
 }
 
 std::vector<Offer> SoftmaxLibraryOffers(const SoftmaxConfig& config) {
-  if (config.kind == SoftmaxKind::kHardmax || !LibraryHas(config.types)) return {};
+  if (config.kind == SoftmaxKind::kHardmax || !HasNormalization(config.types)) return {};
   ImplementationWalk walk(
       [config](const Problem& problem, const dnnl::primitive_desc_base& implementation) -> Result<PrimitiveCall> {
         PrimitiveCall call;

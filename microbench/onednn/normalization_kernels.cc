@@ -13,7 +13,7 @@
 namespace infimum::cpu {
 namespace {
 
-constexpr std::int64_t kLeastWork = 16384;
+constexpr std::int64_t kLeastNormalizationWork = 16384;
 // Columns that are normalised side by side where the axis is not innermost: a few lines of each row.
 constexpr std::int64_t kColumns = 256;
 using Columns = std::array<float, kColumns>;
@@ -65,14 +65,14 @@ Extents ExtentsOf(const NormalizationConfig& config) {
 }
 
 // Layer and RMS: one row after the other, which stays in the cache between its passes.
-Result<std::unique_ptr<Program>> MakeRows(const NormalizationConfig& config, const LayerValues& values,
+Result<std::unique_ptr<Program>> MakeNormalizationRows(const NormalizationConfig& config, const LayerValues& values,
                                           const Problem& problem) {
   const Extents extents = ExtentsOf(config);
   INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<ThreadScratch> scratch, ThreadScratch::Make(extents.inner));
   const auto run = [normalize = NormalizationRow(config, values, problem.operands), n = extents.inner,
                     rows = extents.outer, scratch, input = FloatRows(*problem.operands[0]),
                     output = FloatRows(*problem.outputs[0])] {
-    ParallelRanges(rows, std::max<std::int64_t>(1, kLeastWork / n), [&](std::int64_t begin, std::int64_t end) {
+    ParallelRanges(rows, std::max<std::int64_t>(1, kLeastNormalizationWork / n), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t row = begin; row < end; ++row) {
         float* y = output.Target(row * n, scratch->Row(1));
         normalize(input.Read(row * n, n, scratch->Row(0)), y);
@@ -146,7 +146,7 @@ Result<std::unique_ptr<Program>> MakeChannels(const NormalizationConfig& config,
       output.Store(y, row * n, n);
     };
     if (given) {
-      ParallelRanges(rows, std::max<std::int64_t>(1, kLeastWork / n), [&](std::int64_t begin, std::int64_t end) {
+      ParallelRanges(rows, std::max<std::int64_t>(1, kLeastNormalizationWork / n), [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t row = begin; row < end; ++row) {
           const auto channel = static_cast<std::size_t>(row % extents.channels);
           affine(row, scales[channel], shifts[channel]);
@@ -311,7 +311,7 @@ Result<std::unique_ptr<Program>> MakeSoftmax(SoftmaxKind kind, const Lines& line
   const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
     const std::int64_t parts = lines.outer * (lines.stride == 1 ? 1 : blocks);
     const std::int64_t work = lines.length * std::min(kColumns, lines.stride);
-    ParallelRanges(parts, std::max<std::int64_t>(1, kLeastWork / 4 / work), [&](std::int64_t first, std::int64_t last) {
+    ParallelRanges(parts, std::max<std::int64_t>(1, kLeastNormalizationWork / 4 / work), [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t i = first; i < last; ++i) {
         if (lines.stride == 1) {
           row(input, output, i * lines.length);
@@ -373,7 +373,7 @@ std::vector<Offer> NormalizationKernelOffers(const NormalizationConfig& config, 
   switch (config.kind) {
     case NormalizationKind::kLayer:
     case NormalizationKind::kRms:
-      return offer("normalize-rows", MakeRows);
+      return offer("normalize-rows", MakeNormalizationRows);
     case NormalizationKind::kInstance:
     case NormalizationKind::kGroup:
       return offer("normalize-groups", MakeGroups);

@@ -17,7 +17,7 @@ namespace {
 
 // Elements that are converted, computed and stored at a time, so that they stay in the first cache.
 constexpr std::int64_t kBlock = 1024;
-constexpr std::int64_t kLeastWork = 16384;
+constexpr std::int64_t kLeastPointwiseWork = 16384;
 
 DataType StorageOf(ComputeType type) {
   switch (type) {
@@ -131,7 +131,7 @@ using Block = std::array<double, kBlock>;  // room for any type, aligned
 template <class Function>
 void ForPieces(const BroadcastRows& rows, std::int64_t piece, const Function& function) {
   const std::int64_t pieces = (rows.length() + piece - 1) / piece;
-  const std::int64_t grain = std::max<std::int64_t>(1, kLeastWork / std::min(piece, rows.length()));
+  const std::int64_t grain = std::max<std::int64_t>(1, kLeastPointwiseWork / std::min(piece, rows.length()));
   ParallelRanges(rows.count() * pieces, grain, [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) {
       const std::int64_t row = i / pieces, begin = i % pieces * piece;
@@ -374,7 +374,7 @@ Result<std::unique_ptr<Program>> MakeDynamicQuantize(const Problem& problem) {
     const std::int64_t count = input->count();
     const float* x = input->As<float>();
     float low = 0, high = 0;
-#pragma omp parallel for reduction(min : low) reduction(max : high) if (count > kLeastWork)
+#pragma omp parallel for reduction(min : low) reduction(max : high) if (count > kLeastPointwiseWork)
     for (std::int64_t begin = 0; begin < count; begin += 16 * kBlock) {
       const std::int64_t length = std::min(16 * kBlock, count - begin);
       low = std::min(low, kernels.minimum_row(x + begin, length));
@@ -382,7 +382,7 @@ Result<std::unique_ptr<Program>> MakeDynamicQuantize(const Problem& problem) {
     }
     const float scale = high > low ? (high - low) / 255 : 1;
     const float zero = std::nearbyint(std::clamp(-low / scale, 0.0F, 255.0F));
-    ParallelRanges(count, kLeastWork, [&](std::int64_t begin, std::int64_t end) {
+    ParallelRanges(count, kLeastPointwiseWork, [&](std::int64_t begin, std::int64_t end) {
       kernels.find_quantize(DataType::kU8)(x + begin, output->As<std::uint8_t>() + begin, end - begin,
                                            {scale, zero, 0, 255});
     });

@@ -12,8 +12,8 @@
 namespace infimum::cpu {
 namespace {
 
-constexpr std::int64_t kLeastWork = 16384;
-constexpr std::int64_t kColumns = 512;
+constexpr std::int64_t kLeastReductionWork = 16384;
+constexpr std::int64_t kReducedColumns = 512;
 
 // A reduction's geometry: outputs are `outer` positions times `columns` neighbouring elements; each sums
 // over `reduced` positions times a run of `run` neighbouring elements. Either columns or run is one.
@@ -118,14 +118,14 @@ Result<std::unique_ptr<Program>> MakeFloatReduction(ReductionKind kind, const Ge
                                                     const FloatSteps& steps, const Problem& problem) {
   // A run is split only where it must be converted.
   constexpr std::int64_t kRun = 4096;
-  const std::int64_t blocks = (geometry.columns + kColumns - 1) / kColumns;
+  const std::int64_t blocks = (geometry.columns + kReducedColumns - 1) / kReducedColumns;
   const FloatRows whole_input(*problem.operands[0]), whole_output(*problem.outputs[0]);
   // Whole rows of f32: nothing but the rows themselves, which may be as short as a 7 x 7 image.
   if (geometry.columns == 1 && geometry.reduced_offsets.size() == 1 && whole_input.direct() && whole_output.direct()) {
     const auto rows = [=, x = problem.operands[0]->As<float>(), y = problem.outputs[0]->As<float>()] {
       const auto outputs = static_cast<std::int64_t>(geometry.outer_offsets.size());
       const auto length = static_cast<float>(geometry.run);
-      ParallelRanges(outputs, std::max<std::int64_t>(1, kLeastWork / std::max<std::int64_t>(1, geometry.run)),
+      ParallelRanges(outputs, std::max<std::int64_t>(1, kLeastReductionWork / std::max<std::int64_t>(1, geometry.run)),
                      [&](std::int64_t first, std::int64_t last) {
                        for (std::int64_t i = first; i < last; ++i) {
                          const float* row = x + geometry.outer_offsets[static_cast<std::size_t>(i)];
@@ -138,14 +138,14 @@ Result<std::unique_ptr<Program>> MakeFloatReduction(ReductionKind kind, const Ge
   const auto count = static_cast<float>(geometry.run * static_cast<std::int64_t>(geometry.reduced_offsets.size()));
   const auto run = [=, input = whole_input, output = whole_output] {
     const auto outputs = static_cast<std::int64_t>(geometry.outer_offsets.size()) * blocks;
-    const auto work = static_cast<std::int64_t>(count) * std::min(kColumns, geometry.columns);
-    ParallelRanges(outputs, std::max<std::int64_t>(1, kLeastWork / work), [&](std::int64_t first, std::int64_t last) {
+    const auto work = static_cast<std::int64_t>(count) * std::min(kReducedColumns, geometry.columns);
+    ParallelRanges(outputs, std::max<std::int64_t>(1, kLeastReductionWork / work), [&](std::int64_t first, std::int64_t last) {
       std::array<float, kRun> buffer;
-      std::array<float, kColumns> totals;
+      std::array<float, kReducedColumns> totals;
       for (std::int64_t i = first; i < last; ++i) {
-        const std::int64_t outer = i / blocks, begin = i % blocks * kColumns;
+        const std::int64_t outer = i / blocks, begin = i % blocks * kReducedColumns;
         const std::int64_t base = geometry.outer_offsets[static_cast<std::size_t>(outer)] + begin;
-        const std::int64_t n = std::min(kColumns, geometry.columns - begin);
+        const std::int64_t n = std::min(kReducedColumns, geometry.columns - begin);
         std::fill_n(totals.begin(), n, steps.start);
         for (const std::int64_t offset : geometry.reduced_offsets) {
           if (geometry.columns > 1) {
@@ -181,7 +181,7 @@ template <class T, class Function>
 void ForReduced(const Geometry& geometry, const HostTensor& input, Function function) {
   const auto outputs = static_cast<std::int64_t>(geometry.outer_offsets.size()) * geometry.columns;
   const auto count = geometry.run * static_cast<std::int64_t>(geometry.reduced_offsets.size());
-  ParallelRanges(outputs, std::max<std::int64_t>(1, kLeastWork / count), [&](std::int64_t first, std::int64_t last) {
+  ParallelRanges(outputs, std::max<std::int64_t>(1, kLeastReductionWork / count), [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t i = first; i < last; ++i) {
       const T* base =
           input.As<T>() + geometry.outer_offsets[static_cast<std::size_t>(i / geometry.columns)] + i % geometry.columns;
@@ -370,12 +370,12 @@ Result<std::unique_ptr<Program>> WithType(DataType type, Make make) {
   }
 }
 
-struct Lines {
+struct ReducedLines {
   std::int64_t outer = 1, length = 1, stride = 1;
 };
 
-Lines LinesOf(const Shape& shape, std::int64_t axis) {
-  Lines lines;
+ReducedLines LinesOf(const Shape& shape, std::int64_t axis) {
+  ReducedLines lines;
   for (std::size_t i = 0; i < shape.rank(); ++i) {
     const auto place = static_cast<std::int64_t>(i);
     (place < axis ? lines.outer : place == axis ? lines.length : lines.stride) *= shape.dims[i];
@@ -411,7 +411,7 @@ std::vector<Offer> ReductionKernelOffers(const ReductionConfig& config) {
 }
 
 std::vector<Offer> ScanKernelOffers(const ScanConfig& config) {
-  const Lines lines = LinesOf(config.input, config.axis);
+  const ReducedLines lines = LinesOf(config.input, config.axis);
   if (config.types.input != config.types.output) return {};
   return {KernelOffer("scan", [=](const Problem& problem) {
     return WithType(problem.operands[0]->type(), [&]<class T>(T) -> Result<std::unique_ptr<Program>> {
@@ -440,7 +440,7 @@ std::vector<Offer> ScanKernelOffers(const ScanConfig& config) {
 }
 
 std::vector<Offer> SortKernelOffers(const SortConfig& config) {
-  const Lines lines = LinesOf(config.input, config.axis);
+  const ReducedLines lines = LinesOf(config.input, config.axis);
   if (lines.length > (std::int64_t{1} << 30)) return {};
   return {KernelOffer("sort", [=](const Problem& problem) {
     return WithType(problem.operands[0]->type(), [&]<class T>(T) -> Result<std::unique_ptr<Program>> {

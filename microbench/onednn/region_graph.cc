@@ -100,7 +100,7 @@ Shape Without(const Shape& shape, std::size_t dropped) {
   return Shape{Dims(shape.dims.begin() + static_cast<std::ptrdiff_t>(dropped), shape.dims.end())};
 }
 
-std::int64_t Product(const Dims& dims, std::size_t begin, std::size_t end) {
+std::int64_t ExtentOf(const Dims& dims, std::size_t begin, std::size_t end) {
   std::int64_t product = 1;
   for (std::size_t i = begin; i < end; ++i) product *= dims[i];
   return product;
@@ -112,7 +112,7 @@ Shape OwnShape(const LayerConfig& config) {
   if (const auto* normalization = std::get_if<NormalizationConfig>(&config)) {
     const Dims& dims = normalization->input.dims;
     const auto axis = static_cast<std::size_t>(normalization->axis);
-    return Shape{{Product(dims, 0, axis), Product(dims, axis, dims.size())}};
+    return Shape{{ExtentOf(dims, 0, axis), ExtentOf(dims, axis, dims.size())}};
   }
   return OutputsOf(config)[0].shape;
 }
@@ -316,7 +316,7 @@ class RegionTranslation {
   // The one dimension of the common shape that `extent` elements, each `behind` apart, are.
   Result<std::int64_t> AxisOf(std::int64_t extent, std::int64_t behind) const {
     for (std::size_t i = 0; i < shape_.rank(); ++i) {
-      if (shape_.dims[i] == extent && Product(shape_.dims, i + 1, shape_.rank()) == behind)
+      if (shape_.dims[i] == extent && ExtentOf(shape_.dims, i + 1, shape_.rank()) == behind)
         return static_cast<std::int64_t>(i);
     }
     return Unsupported("one axis where a member has one");
@@ -326,7 +326,7 @@ class RegionTranslation {
     if (config.kind == SoftmaxKind::kHardmax) return Unsupported("operation for hardmax");
     const Dims& dims = config.input.dims;
     const auto place = static_cast<std::size_t>(config.axis);
-    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t axis, AxisOf(dims[place], Product(dims, place + 1, dims.size())));
+    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t axis, AxisOf(dims[place], ExtentOf(dims, place + 1, dims.size())));
     INFIMUM_ASSIGN_OR_RETURN(const std::size_t input, OperandAs(0, shape_));
     AddOperation(config.kind == SoftmaxKind::kSoftmax ? op::kind::SoftMax : op::kind::LogSoftmax, {input}, output(),
                  [axis](op& made) { made.set_attr<std::int64_t>(op::attr::axis, axis); });
@@ -337,7 +337,7 @@ class RegionTranslation {
     if (config.kind != NormalizationKind::kLayer || config.scale != config.bias)
       return Unsupported("operation for " + Format(LayerConfig(config)));
     const Dims& dims = config.input.dims;
-    const std::int64_t extent = Product(dims, static_cast<std::size_t>(config.axis), dims.size());
+    const std::int64_t extent = ExtentOf(dims, static_cast<std::size_t>(config.axis), dims.size());
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t axis, AxisOf(extent, 1));
     std::vector<std::size_t> inputs;
     INFIMUM_ASSIGN_OR_RETURN(inputs.emplace_back(), OperandAs(0, shape_));

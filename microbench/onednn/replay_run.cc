@@ -11,7 +11,7 @@
 namespace infimum::cpu {
 namespace {
 
-constexpr std::size_t kAlignment = 4096;  // no two tensors share a page, so none is moved within one by another's size
+constexpr std::size_t kBufferAlignment = 4096;  // no two tensors share a page, so none is moved within one by another's size
 
 class ReplayRun : public PreparedReplay {
  public:
@@ -119,7 +119,7 @@ class ReplayRun : public PreparedReplay {
       place[i] = planned.size();
       planned.push_back(lives[i]);
     }
-    const MemoryPlan plan = PlanMemory(planned, kAlignment);
+    const MemoryPlan plan = PlanMemory(planned, kBufferAlignment);
     INFIMUM_ASSIGN_OR_RETURN(arena_, AlignedBuffer::Make(plan.bytes));
     data_.resize(lives.size());
     for (std::size_t i = 0; i < lives.size(); ++i) {

@@ -12,7 +12,7 @@
 namespace infimum::cpu {
 namespace {
 
-constexpr std::int64_t kLeastWork = 16384;
+constexpr std::int64_t kLeastChainWork = 16384;
 
 // Short rows go through the chain together, as many as fill a block.
 std::int64_t RowsAtOnce(std::int64_t length) { return std::max<std::int64_t>(1, PointwiseChain::kBlock / length); }
@@ -72,7 +72,7 @@ class RowChainProgram : public Program {
   Status Run() override {
     const std::int64_t rows = bound_.chain().count / length_, batch = RowsAtOnce(length_);
     const std::int64_t batches = (rows + batch - 1) / batch;
-    ParallelRanges(batches, std::max<std::int64_t>(1, kLeastWork / (batch * length_)),
+    ParallelRanges(batches, std::max<std::int64_t>(1, kLeastChainWork / (batch * length_)),
                    [&](std::int64_t first, std::int64_t last) {
                      for (std::int64_t i = first; i < last; ++i) RunRows(i * batch, std::min(rows, (i + 1) * batch));
                    });

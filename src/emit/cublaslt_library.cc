@@ -7,16 +7,16 @@
 namespace infimum::emit {
 namespace {
 
-constexpr std::string_view kFindPackage = "find_package(CUDAToolkit REQUIRED)";
+constexpr std::string_view kFindCublaslt = "find_package(CUDAToolkit REQUIRED)";
 
-constexpr std::string_view kNotes =
+constexpr std::string_view kCublasltNotes =
     "The CUDA toolkit is needed to build, with cuBLASLt, which is part of it; where CMake does not find it:\n"
     "`-DCUDAToolkit_ROOT=...`. `CUBLASLT_LOG_LEVEL=5` before the program shows what cuBLASLt runs.\n";
 
-constexpr std::string_view kCommands =
+constexpr std::string_view kCublasltCommands =
     "build/cublaslt_benchmarks --tier exhaustive --benchmark_out=results.json --benchmark_out_format=json\n";
 
-std::span<const EmittedFile> SharedFiles() {
+std::span<const EmittedFile> CublasltSharedFiles() {
   static const std::vector<EmittedFile> files = [] {
     std::vector<EmittedFile> all = CudaFiles();
     all.push_back({"cublaslt_candidates.h", std::string(CublasLtCandidatesHeader())});
@@ -28,12 +28,12 @@ std::span<const EmittedFile> SharedFiles() {
   return files;
 }
 
-Result<std::string> WriteSource(const SourceRequest& request) {
+Result<std::string> WriteCublasltSource(const SourceRequest& request) {
   INFIMUM_ASSIGN_OR_RETURN(const CublasLtProduct product, DescribeProduct(request.workload));
   return WriteProduct(product, request);
 }
 
-std::string RefusalOf(std::string_view) { return ""; }
+std::string CublasltRefusalOf(std::string_view) { return ""; }
 
 }  // namespace
 
@@ -43,16 +43,16 @@ const Library& CublasLt() {
                                .candidates = "cublaslt",
                                .example = "algo=21_tile=20_stages=7_splitk=1_red=0_swz=0_custom=0_inner=0_cluster=0",
                                .cmake_version = "3.18",
-                               .find_package = kFindPackage,
+                               .find_package = kFindCublaslt,
                                .target = "CUDA::cublasLt CUDA::cudart",
                                .precompiled_header = "",
-                               .notes = kNotes,
-                               .commands = kCommands,
+                               .notes = kCublasltNotes,
+                               .commands = kCublasltCommands,
                                .running = CudaRunning(),
                                .beside = "cuDNN's graph has matrix products too, which `--library cudnn` writes.\n",
-                               .shared_files = SharedFiles,
-                               .write_source = WriteSource,
-                               .refusal_of = RefusalOf};
+                               .shared_files = CublasltSharedFiles,
+                               .write_source = WriteCublasltSource,
+                               .refusal_of = CublasltRefusalOf};
   return library;
 }
 

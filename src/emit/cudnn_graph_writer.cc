@@ -10,7 +10,7 @@
 namespace infimum::emit {
 namespace {
 
-std::string InputText(const std::string& name, const Range& range) {
+std::string TensorInputText(const std::string& name, const Range& range) {
   const Range usual;
   if (range.low == usual.low && range.high == usual.high) return "{" + name + "}";
   return fmt::format("{{{}, {}, {}}}", name, FormatNumber(range.low), FormatNumber(range.high));
@@ -109,7 +109,7 @@ Result<CudnnTensor> CudnnGraphWriter::Operand(std::size_t index, const Shape& sh
       {fmt::format(".set_name(\"{}\")", tensor.name), fmt::format(".set_dim({}_dims)", tensor.name),
        fmt::format(".set_stride({}({}_dims))", layout, tensor.name), fmt::format(".set_data_type({})", word)},
       ");");
-  inputs_.push_back(InputText(tensor.name, range.value_or(RangeOf(type))));
+  inputs_.push_back(TensorInputText(tensor.name, range.value_or(RangeOf(type))));
   return outside_.emplace(source, std::move(tensor)).first->second;
 }
 
@@ -121,7 +121,7 @@ CudnnTensor CudnnGraphWriter::Scale(std::size_t rank) {
       {fmt::format(".set_name(\"{}\")", scale.name), fmt::format(".set_dim({}_dims)", scale.name),
        fmt::format(".set_stride(RowMajor({}_dims))", scale.name), ".set_data_type(fe::DataType_t::FLOAT)"},
       ");");
-  inputs_.push_back(InputText(scale.name, {0.001, 0.001}));
+  inputs_.push_back(TensorInputText(scale.name, {0.001, 0.001}));
   return scale;
 }
 

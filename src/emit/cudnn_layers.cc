@@ -13,10 +13,6 @@
 namespace infimum::emit {
 namespace {
 
-std::string Setter(std::string_view name, const std::vector<std::int64_t>& numbers) {
-  return fmt::format(".set_{}({})", name, Braced(numbers));
-}
-
 // A number, which a kernel is given by value.
 CudnnTensor Constant(std::string_view number) { return {fmt::format("graph.tensor({})", number), {}, ""}; }
 

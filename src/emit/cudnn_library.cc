@@ -12,7 +12,7 @@
 namespace infimum::emit {
 namespace {
 
-constexpr std::string_view kFindPackage = R"(find_package(CUDAToolkit REQUIRED)
+constexpr std::string_view kFindCudnn = R"(find_package(CUDAToolkit REQUIRED)
 # NVIDIA's header-only frontend, https://github.com/NVIDIA/cudnn-frontend, and cuDNN 9 itself. Without its JSON, which
 # nothing here needs, the frontend compiles in half the time.
 find_path(CUDNN_FRONTEND_INCLUDE_DIR cudnn_frontend.h REQUIRED)
@@ -27,7 +27,7 @@ target_compile_definitions(cudnn_with_frontend INTERFACE
   CUDA_STUBS="${CUDAToolkit_LIBRARY_DIR}/stubs")
 target_link_libraries(cudnn_with_frontend INTERFACE "${CUDNN_LIBRARY}" CUDA::cudart ${CMAKE_DL_LIBS}))";
 
-constexpr std::string_view kNotes =
+constexpr std::string_view kCudnnNotes =
     "The CUDA toolkit, cuDNN 9 (PyPI's `nvidia-cudnn-cu13` has it too: `-DCUDNN_ROOT=.../site-packages/nvidia/cudnn`) "
     "and\n"
     "NVIDIA's header-only frontend (PyPI's `nvidia-cudnn-frontend`, its folder `include`) are needed to build; a "
@@ -36,13 +36,13 @@ constexpr std::string_view kNotes =
     "`-DCUDNN_FRONTEND_INCLUDE_DIR=...`, `-DCUDNN_INCLUDE_DIR=...`, `-DCUDNN_LIBRARY=...`, `-DCUDAToolkit_ROOT=...`.\n"
     "`CUDNN_LOGLEVEL_DBG=2 CUDNN_LOGDEST_DBG=stderr` before the program shows what cuDNN says.\n";
 
-constexpr std::string_view kCommands =
+constexpr std::string_view kCudnnCommands =
     "build/cudnn_benchmarks --tier exhaustive --benchmark_out=results.json --benchmark_out_format=json\n"
     "build/cudnn_benchmarks --list --device-properties h200.json   # names, without a GPU\n"
     "# h200.json: infimum has it and others in share/infimum/gpus; cuDNN writes it of a device here\n"
     "# (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION).\n";
 
-std::span<const EmittedFile> SharedFiles() {
+std::span<const EmittedFile> CudnnSharedFiles() {
   static const std::vector<EmittedFile> files = [] {
     std::vector<EmittedFile> all = CudaFiles();
     all.push_back({"cudnn_candidates.h", std::string(CudnnCandidatesHeader())});
@@ -60,7 +60,6 @@ Region AsRegion(const Workload& workload) {
   RegionMember member{std::get<LayerConfig>(workload), {}};
   std::int64_t inputs = 0, constants = 0;
   for (const Operand& operand : OperandsOf(member.config)) {
-    using Source = RegionOperand::Source;
     if (operand.constant) {
       member.operands.push_back({Source::kWeight, constants++});
     } else {
@@ -90,7 +89,7 @@ bool IsStrictMatrixProduct(const Region& region, const std::vector<NumericContra
          });
 }
 
-Result<std::string> WriteSource(const SourceRequest& request) {
+Result<std::string> WriteCudnnSource(const SourceRequest& request) {
   const Region region = AsRegion(request.workload);
   if (IsStrictMatrixProduct(region, request.contracts)) {
     return Error{
@@ -113,7 +112,7 @@ Result<std::string> WriteSource(const SourceRequest& request) {
   return text;
 }
 
-std::string RefusalOf(std::string_view) { return ""; }
+std::string CudnnRefusalOf(std::string_view) { return ""; }
 
 }  // namespace
 
@@ -123,18 +122,18 @@ const Library& Cudnn() {
                                .candidates = "cudnn-graph",
                                .example = "eng62_k2=5_k13=1",
                                .cmake_version = "3.18",
-                               .find_package = kFindPackage,
+                               .find_package = kFindCudnn,
                                .target = "cudnn_with_frontend",
                                .precompiled_header = "",
-                               .notes = kNotes,
-                               .commands = kCommands,
+                               .notes = kCudnnNotes,
+                               .commands = kCudnnCommands,
                                .running = CudaRunning(),
                                .beside =
                                    "cuDNN's calls that are no graph (softmax, LRN, recurrent layers) and cuBLASLt's "
                                    "products, which\n`--library cublaslt` writes.\n",
-                               .shared_files = SharedFiles,
-                               .write_source = WriteSource,
-                               .refusal_of = RefusalOf};
+                               .shared_files = CudnnSharedFiles,
+                               .write_source = WriteCudnnSource,
+                               .refusal_of = CudnnRefusalOf};
   return library;
 }
 

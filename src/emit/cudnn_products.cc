@@ -35,10 +35,6 @@ CudnnTensor Scaled(const CudnnTensor& sums, const OperandTypes& types, const std
   return Combined(sums, writer.Scale(sums.shape.rank()), "MUL", dims, writer);
 }
 
-std::string Setter(std::string_view name, const std::vector<std::int64_t>& numbers) {
-  return fmt::format(".set_{}({})", name, Braced(numbers));
-}
-
 }  // namespace
 
 Result<CudnnTensor> AddToGraph(const ConvolutionConfig& config, CudnnGraphWriter& writer) {

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "src/emit/source_text.h"
+
 namespace infimum::emit {
 namespace {
 
@@ -76,5 +78,9 @@ std::string CudnnSumType(DataType input) {
 
 std::optional<std::string> CudnnMode(PointwiseKind kind) { return Find(kPointwise, kind, "PointwiseMode_t"); }
 std::optional<std::string> CudnnMode(ReductionKind kind) { return Find(kReductions, kind, "ReductionMode_t"); }
+
+std::string Setter(std::string_view name, const std::vector<std::int64_t>& numbers) {
+  return fmt::format(".set_{}({})", name, Braced(numbers));
+}
 
 }  // namespace infimum::emit

@@ -4,8 +4,11 @@
 //   CudnnMode(PointwiseKind::kGeluErf)        "fe::PointwiseMode_t::GELU_FWD"
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "infimum/base/result.h"
 #include "infimum/layer/data_type.h"
@@ -23,5 +26,8 @@ std::string CudnnSumType(DataType input);
 // nullopt where cuDNN's graph has no such operation.
 std::optional<std::string> CudnnMode(PointwiseKind kind);
 std::optional<std::string> CudnnMode(ReductionKind kind);
+
+// ".set_stride({2, 2})"
+std::string Setter(std::string_view name, const std::vector<std::int64_t>& numbers);
 
 }  // namespace infimum::emit

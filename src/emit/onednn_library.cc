@@ -5,12 +5,12 @@
 namespace infimum::emit {
 namespace {
 
-constexpr std::string_view kNotes =
+constexpr std::string_view kOnednnNotes =
     "oneDNN 3 comes from your distribution, from <https://github.com/uxlfoundation/oneDNN>, or from PyPI's wheel\n"
     "`onednn-devel-cpu-gomp`; where CMake does not find it, `-DCMAKE_PREFIX_PATH=FOLDER` says where it is.\n"
     "`ONEDNN_VERBOSE=1` before the program shows what oneDNN runs.\n";
 
-constexpr std::string_view kCommands =
+constexpr std::string_view kOnednnCommands =
     "OMP_NUM_THREADS=4 build/onednn_benchmarks --benchmark_out=results.json --benchmark_out_format=json\n";
 
 constexpr std::string_view kRunning =
@@ -25,7 +25,7 @@ constexpr std::string_view kBeside =
     "Candidates named `infimum/...` are kernels of infimum's own, `onednn/graph/...` are partitions of a graph, and\n"
     "`as-f32/...`, `as-u8/...` convert tensors by kernels of infimum's own. They are not emitted yet.\n";
 
-std::span<const EmittedFile> SharedFiles() {
+std::span<const EmittedFile> OnednnSharedFiles() {
   static const EmittedFile files[] = {{"onednn_main.cc", std::string(OneDnnMain())},
                                       {"onednn_candidates.h", std::string(OneDnnCandidatesHeader())},
                                       {"onednn_candidates.cc", std::string(OneDnnCandidates())},
@@ -34,12 +34,12 @@ std::span<const EmittedFile> SharedFiles() {
   return files;
 }
 
-Result<std::string> WriteSource(const SourceRequest& request) {
+Result<std::string> WriteOnednnSource(const SourceRequest& request) {
   INFIMUM_ASSIGN_OR_RETURN(const OneDnnSource source, Describe(request.workload));
   return Render(source, Format(request.workload), request.only, request.version);
 }
 
-std::string RefusalOf(std::string_view algorithm) {
+std::string OnednnRefusalOf(std::string_view algorithm) {
   if (algorithm.starts_with("graph/")) return "a oneDNN Graph partition, which is not emitted yet";
   if (algorithm.starts_with("as-f32/") || algorithm.starts_with("as-u8/"))
     return "converts its tensors by kernels of infimum's own, which are not emitted";
@@ -59,13 +59,13 @@ const Library& OneDnn() {
                                .find_package = "find_package(dnnl 3 REQUIRED)",
                                .target = "DNNL::dnnl",
                                .precompiled_header = "onednn_candidates.h",
-                               .notes = kNotes,
-                               .commands = kCommands,
+                               .notes = kOnednnNotes,
+                               .commands = kOnednnCommands,
                                .running = kRunning,
                                .beside = kBeside,
-                               .shared_files = SharedFiles,
-                               .write_source = WriteSource,
-                               .refusal_of = RefusalOf};
+                               .shared_files = OnednnSharedFiles,
+                               .write_source = WriteOnednnSource,
+                               .refusal_of = OnednnRefusalOf};
   return library;
 }
 

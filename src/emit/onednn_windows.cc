@@ -9,12 +9,12 @@
 namespace infimum::emit {
 namespace {
 
-std::string Function(const std::string& primitive, const std::vector<std::string>& arguments) {
+std::string DescribeFunction(const std::string& primitive, const std::vector<std::string>& arguments) {
   return fmt::format("{0}::primitive_desc Describe(Layout input, Layout output) {{\n  return {1};\n}}\n", primitive,
                      BrokenCall(primitive + "::primitive_desc", arguments, 2, 8));
 }
 
-void AddOperands(const OperandTypes& types, OneDnnSource& source) {
+void AddWindowOperands(const OperandTypes& types, OneDnnSource& source) {
   source.arguments = {InputText("DNNL_ARG_SRC", RangeOf(types.input)), OutputText("DNNL_ARG_DST")};
 }
 
@@ -63,7 +63,7 @@ Result<OneDnnSource> DescribePooling(const PoolingConfig& config) {
   source.Dims("kPadEnd", end);
   AddPlainAttributes(source);
   source.functions.push_back(
-      Function("pooling_forward",
+      DescribeFunction("pooling_forward",
                {"Cpu()", "prop_kind::forward_inference", algorithm, Desc("input", "kInput", config.types.input),
                 Desc("output", "kOutput", config.types.output), "kStride", "kKernel", "kDilation", "kPadBegin",
                 "kPadEnd", "Attributes()", "/*allow_empty=*/true"}));
@@ -72,7 +72,7 @@ Result<OneDnnSource> DescribePooling(const PoolingConfig& config) {
                   {"*/nChw16c", "Describe(Blocked<16>, Any)"},
                   {"*/nhwc", "Describe(ChannelsLast, ChannelsLast)"},
                   {"*/nchw", "Describe(Plain, Plain)"}};
-  AddOperands(config.types, source);
+  AddWindowOperands(config.types, source);
   return source;
 }
 
@@ -91,13 +91,13 @@ Result<OneDnnSource> DescribeResample(const ResampleConfig& config) {
   const std::string algorithm =
       config.kind == ResampleKind::kNearest ? "algorithm::resampling_nearest" : "algorithm::resampling_linear";
   source.functions.push_back(
-      Function("resampling_forward",
+      DescribeFunction("resampling_forward",
                {"Cpu()", "prop_kind::forward_inference", algorithm, Desc("input", "kInput", config.types.input),
                 Desc("output", "kOutput", config.types.output), "Attributes()", "/*allow_empty=*/true"}));
   if (rank == 4) source.forms.push_back({"*", "Describe(Blocked<8>, Any)"});
   source.forms.push_back({"*/nhwc", "Describe(ChannelsLast, ChannelsLast)"});
   source.forms.push_back({"*/nchw", "Describe(Plain, Plain)"});
-  AddOperands(config.types, source);
+  AddWindowOperands(config.types, source);
   return source;
 }
 

@@ -20,9 +20,9 @@ const ReductionConfig* AsRowMean(const LayerConfig& layer) {
   return is_row_mean ? config : nullptr;
 }
 
-class Match {
+class NormalizationMatch {
  public:
-  explicit Match(const FusionSteps& steps) : steps_(steps) {}
+  explicit NormalizationMatch(const FusionSteps& steps) : steps_(steps) {}
 
   // From the mean of squares to both sides.
   std::optional<FusionPattern> From(const FusionStep& mean_of_squares) {
@@ -166,7 +166,7 @@ std::vector<FusionPattern> FindNormalizationPatterns(const FusionSteps& steps) {
   for (std::size_t i = 0; i < steps.graph().layers.size(); ++i) {
     const std::optional<FusionStep> step = steps.StepOf(LayerId(i));
     if (!step || !std::holds_alternative<ReductionConfig>(step->config)) continue;
-    if (std::optional<FusionPattern> pattern = Match(steps).From(*step)) patterns.push_back(*std::move(pattern));
+    if (std::optional<FusionPattern> pattern = NormalizationMatch(steps).From(*step)) patterns.push_back(*std::move(pattern));
   }
   return patterns;
 }

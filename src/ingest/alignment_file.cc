@@ -14,7 +14,7 @@ namespace {
 
 using ingest::Json;
 
-constexpr std::string_view kSchema = "infimum.alignment/1";
+constexpr std::string_view kAlignmentSchema = "infimum.alignment/1";
 
 // Every key of the object is one of these: what is misspelt would be passed over otherwise.
 Status CheckKeys(const Json& object, std::span<const std::string_view> known) {
@@ -40,7 +40,7 @@ Result<std::vector<AlignmentOverride>> ReadRows(const Json& document, std::strin
   constexpr std::array<std::string_view, 2> kKeys = {"schema", "rows"};
   if (!document.is_object()) return Error{"not a JSON object"};
   INFIMUM_ASSIGN_OR_RETURN(const std::string schema, ingest::TextField(document, "schema"));
-  if (schema != kSchema) return Error{fmt::format("'schema' is {}, not '{}'", Quoted(schema), kSchema)};
+  if (schema != kAlignmentSchema) return Error{fmt::format("'schema' is {}, not '{}'", Quoted(schema), kAlignmentSchema)};
   INFIMUM_RETURN_IF_ERROR(CheckKeys(document, kKeys));
   const auto rows = document.find("rows");
   if (rows == document.end() || !rows->is_array()) return Error{"'rows' is not a list"};

@@ -9,7 +9,7 @@
 namespace infimum::ingest {
 namespace {
 
-constexpr std::string_view kSchema = "infimum.emit/1";
+constexpr std::string_view kEmittedSchema = "infimum.emit/1";
 constexpr double kMaxMicroseconds = 1e15;  // as in journals
 constexpr std::string_view kContract = "contract=";
 constexpr std::string_view kUnsupported = "unsupported: ";
@@ -25,10 +25,10 @@ Result<double> CounterOf(const BenchmarkEntry& entry, std::string_view name) {
 }  // namespace
 
 Result<bool> IsEmitted(const BenchmarkContext& context) {
-  if (context.infimum_schema == kSchema) return true;
+  if (context.infimum_schema == kEmittedSchema) return true;
   if (!context.infimum_schema.starts_with("infimum.emit/")) return false;
   return Error{fmt::format("context.infimum_schema is {}, this infimum reads '{}': a newer one is needed",
-                           Quoted(context.infimum_schema), kSchema)};
+                           Quoted(context.infimum_schema), kEmittedSchema)};
 }
 
 std::optional<LabelledLayer> FindEmittedLayer(const BenchmarkEntry& entry) {

@@ -26,4 +26,9 @@ Result<std::ifstream> OpenFile(const std::filesystem::path& path, std::string_vi
   return file;
 }
 
+Result<FileKind> KindOfFile(const std::filesystem::path& path) {
+  INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, OpenFile(path));
+  return WithTextOf(file, path.string(), [](FileKind kind, std::istream&) -> Result<FileKind> { return kind; });
+}
+
 }  // namespace infimum::ingest

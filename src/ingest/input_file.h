@@ -45,4 +45,7 @@ auto WithTextOf(std::istream& file, std::string_view origin, const Use& use) -> 
   return result;
 }
 
+// The kind of a file, which may be compressed.
+Result<FileKind> KindOfFile(const std::filesystem::path& path);
+
 }  // namespace infimum::ingest

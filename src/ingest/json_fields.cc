@@ -59,9 +59,9 @@ class DocumentBuilder final : public nlohmann::json_sax<Json> {
     Json* const placed = Place(std::move(structure));
     if (placed == nullptr) return false;
     // Copying and freeing a deep document is recursive.
-    constexpr std::size_t kMaxDepth = 64;
-    if (open_.size() > kMaxDepth) {
-      error = fmt::format("nested more than {} deep", kMaxDepth);
+    constexpr std::size_t kDeepest = 64;
+    if (open_.size() > kDeepest) {
+      error = fmt::format("nested more than {} deep", kDeepest);
       return false;
     }
     open_.push_back(placed);

@@ -26,11 +26,6 @@ bool IsTensorRt(FileKind kind) {
          kind == FileKind::kTensorRtTimes || kind == FileKind::kTensorRtMetadata;
 }
 
-Result<FileKind> KindOf(const Path& path) {
-  INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, ingest::OpenFile(path));
-  return ingest::WithTextOf(file, path.string(), [](FileKind kind, std::istream&) -> Result<FileKind> { return kind; });
-}
-
 Result<Profile> ReadText(FileKind kind, std::istream& text, const std::string& origin) {
   switch (kind) {
     case FileKind::kRun: {
@@ -84,7 +79,7 @@ Result<std::vector<Path>> FilesOfEngine(const Path& folder) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
     if (!entry.is_regular_file(error)) continue;
-    const Result<FileKind> kind = KindOf(entry.path());
+    const Result<FileKind> kind = ingest::KindOfFile(entry.path());
     if (kind.ok() && IsTensorRt(*kind)) files.push_back(entry.path());
   }
   if (error) return Error{fmt::format("{}: cannot be read: {}", folder.string(), error.message())};
@@ -110,7 +105,7 @@ Result<std::vector<NamedProfile>> ReadProfiles(const std::vector<Path>& files) {
       groups.push_back({path.string(), std::move(inside), true});
       continue;
     }
-    INFIMUM_ASSIGN_OR_RETURN(const FileKind kind, KindOf(path));
+    INFIMUM_ASSIGN_OR_RETURN(const FileKind kind, ingest::KindOfFile(path));
     if (!IsTensorRt(kind)) {
       groups.push_back({path.string(), {path}, false});
       continue;

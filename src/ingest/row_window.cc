@@ -18,7 +18,7 @@ std::string KeyOfRow(const Measurement& row) {
   return key;
 }
 
-void Join(Measurement row, Measurement& into) {
+void MergeRow(Measurement row, Measurement& into) {
   const bool library_choice = into.candidate.library_choice || row.candidate.library_choice;
   if (row.outcome == Outcome::kMeasured) {
     if (into.outcome == Outcome::kMeasured) {
@@ -42,7 +42,7 @@ Status RowWindow::Take(Measurement row) {
     bytes_ += 2 * entry->first.size() + row.reason.size();
     rows_.push_back(std::move(row));
   } else {
-    Join(std::move(row), rows_[entry->second]);
+    MergeRow(std::move(row), rows_[entry->second]);
   }
   return taken_ >= kRowsOfAWindow || bytes_ >= kBytesOfAWindow ? Flush() : Status();
 }

@@ -14,7 +14,7 @@ namespace {
 
 using ingest::Json;
 
-constexpr std::string_view kSchema = "infimum.run/1";
+constexpr std::string_view kRunSchema = "infimum.run/1";
 
 constexpr std::size_t kMostDims = 64;
 constexpr std::int64_t kMostThreads = 1 << 20;
@@ -51,7 +51,7 @@ Json TensorsJson(const std::vector<ProfiledTensor>& tensors) {
   return list;
 }
 
-Result<ProfiledLayer> ReadLayer(const Json& json) {
+Result<ProfiledLayer> ReadProfiledLayer(const Json& json) {
   if (!json.is_object()) return Error{"a layer is not an object"};
   ProfiledLayer layer;
   INFIMUM_ASSIGN_OR_RETURN(layer.name, ingest::TextField(json, "name"));
@@ -114,7 +114,7 @@ Status ReadProfile(const Json& document, const std::string& path, RunProfile& ru
   std::map<std::string, ProfiledLayer> nodes;
   INFIMUM_ASSIGN_OR_RETURN(const Json* const engine_nodes, ListField(document, "engine_nodes"));
   for (const Json& json : *engine_nodes) {
-    INFIMUM_ASSIGN_OR_RETURN(ProfiledLayer node, ReadLayer(json));
+    INFIMUM_ASSIGN_OR_RETURN(ProfiledLayer node, ReadProfiledLayer(json));
     const std::string name = node.name;
     nodes.emplace(name, std::move(node));
   }
@@ -153,8 +153,8 @@ Result<RunProfile> ReadDocument(const Json& document) {
   if (!document.is_object()) return Error{"not a run: no JSON object"};
   RunProfile run;
   INFIMUM_ASSIGN_OR_RETURN(const std::string schema, ingest::TextField(document, "schema"));
-  if (schema != kSchema) {
-    return Error{fmt::format("schema {} is not {}; a newer one needs a newer infimum", Quoted(schema), kSchema)};
+  if (schema != kRunSchema) {
+    return Error{fmt::format("schema {} is not {}; a newer one needs a newer infimum", Quoted(schema), kRunSchema)};
   }
   INFIMUM_ASSIGN_OR_RETURN(run.framework, ingest::TextField(document, "framework"));
   INFIMUM_ASSIGN_OR_RETURN(run.framework_version, ingest::TextField(document, "framework_version"));
@@ -185,7 +185,7 @@ Result<RunProfile> ReadDocument(const Json& document) {
   if (run.end_to_end.empty()) return Error{"'end_to_end' has no samples"};
   INFIMUM_ASSIGN_OR_RETURN(const Json* const layers, ListField(document, "layers"));
   for (const Json& json : *layers) {
-    INFIMUM_ASSIGN_OR_RETURN(ProfiledLayer layer, ReadLayer(json));
+    INFIMUM_ASSIGN_OR_RETURN(ProfiledLayer layer, ReadProfiledLayer(json));
     run.layers.push_back(std::move(layer));
   }
   INFIMUM_ASSIGN_OR_RETURN(run.profiled, ingest::LatenciesField(document, "profiled_us"));
@@ -213,7 +213,7 @@ Result<RunProfile> ReadRun(std::istream& input, std::string_view origin) {
 
 std::string FormatRun(const RunProfile& run) {
   Json document = {
-      {"schema", kSchema},        {"framework", run.framework},       {"framework_version", run.framework_version},
+      {"schema", kRunSchema},        {"framework", run.framework},       {"framework_version", run.framework_version},
       {"model", run.model_name},  {"model_sha256", run.model_sha256}, {"dims", run.dims},
       {"threads", nullptr},       {"contract", run.contract},         {"device", run.device},
       {"settings", run.settings}, {"end_to_end", Json::array()},      {"layers", Json::array()},

@@ -238,9 +238,9 @@ class Leftovers {
   std::map<std::pair<std::string, std::string>, Kind> kinds_;  // by API, empty for other programs, and reason
 };
 
-class Reader {
+class ScopeReader {
  public:
-  Reader(std::istream& input, std::string_view origin, const ResultsTaker& taker)
+  ScopeReader(std::istream& input, std::string_view origin, const ResultsTaker& taker)
       : input_(input), origin_(origin), taker_(taker) {}
 
   Status Read() {
@@ -389,7 +389,7 @@ class Reader {
 }  // namespace
 
 Status ReadScopeBenchmarks(std::istream& input, std::string_view origin, const ResultsTaker& taker) {
-  return Reader(input, origin, taker).Read();
+  return ScopeReader(input, origin, taker).Read();
 }
 
 }  // namespace infimum

@@ -13,12 +13,12 @@ constexpr std::string_view kPrefix = "LAYER_";
 constexpr std::string_view kBatch = "__BatchSize_";
 constexpr std::size_t kMostArguments = 64;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+bool IsScopeDigit(char c) { return c >= '0' && c <= '9'; }
 
 // Capitals, digits and underscores: what C's macros and scope's types are made of.
 bool IsWord(std::string_view text) {
   return !text.empty() &&
-         std::ranges::all_of(text, [](char c) { return (c >= 'A' && c <= 'Z') || IsDigit(c) || c == '_'; });
+         std::ranges::all_of(text, [](char c) { return (c >= 'A' && c <= 'Z') || IsScopeDigit(c) || c == '_'; });
 }
 
 Error At(std::size_t offset, std::string_view expected) {
@@ -26,7 +26,7 @@ Error At(std::size_t offset, std::string_view expected) {
 }
 
 std::size_t SkipDigits(std::string_view name, std::size_t at) {
-  while (at < name.size() && IsDigit(name[at])) ++at;
+  while (at < name.size() && IsScopeDigit(name[at])) ++at;
   return at;
 }
 
@@ -37,7 +37,7 @@ Status ReadHead(std::string_view head, ScopeName& result) {
     return At(kPrefix.size(), "an API and an element type, such as CUDNN_CONV_FWD_FLOAT32");
   result.type = head.substr(last + 1);
   std::string_view api = head.substr(0, last);
-  if (api.size() > 2 && api[api.size() - 2] == '_' && IsDigit(api.back())) api.remove_suffix(2);
+  if (api.size() > 2 && api[api.size() - 2] == '_' && IsScopeDigit(api.back())) api.remove_suffix(2);
   result.api = api;
   return {};
 }

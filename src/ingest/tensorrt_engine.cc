@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <memory>
 #include <set>
@@ -13,7 +11,7 @@
 
 #include "infimum/base/text.h"
 #include "infimum/ingest/file_kind.h"
-#include "src/ingest/gzip_stream.h"
+#include "src/ingest/input_file.h"
 #include "src/ingest/tensorrt_layer_info.h"
 #include "src/ingest/tensorrt_layer_names.h"
 #include "src/ingest/tensorrt_metadata.h"
@@ -213,31 +211,12 @@ Status AddLayers(const TensorRtStreams& streams, RunProfile& run) {
   return {};
 }
 
-Result<std::ifstream> Open(const std::filesystem::path& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return Error{path.string() + ": a folder; name the files in it"};
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (file) return file;
-  return Error{
-      fmt::format("{}: cannot be read: {}", path.string(), errno != 0 ? std::strerror(errno) : "unknown cause")};
-}
-
-Result<FileKind> KindOf(const std::filesystem::path& path) {
-  INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, Open(path));
-  if (!ingest::IsGzip(file)) return DetectFileKind(file);
-  ingest::GzipStream text(file);
-  const FileKind kind = DetectFileKind(text);
-  if (text.error()) return Within(path.string(), *text.error());
-  return kind;
-}
-
 }  // namespace
 
 Result<TensorRtFiles> SortTensorRtFiles(std::span<const std::filesystem::path> files) {
   TensorRtFiles sorted;
   for (const std::filesystem::path& path : files) {
-    INFIMUM_ASSIGN_OR_RETURN(const FileKind kind, KindOf(path));
+    INFIMUM_ASSIGN_OR_RETURN(const FileKind kind, ingest::KindOfFile(path));
     std::optional<std::filesystem::path>* place = nullptr;
     if (kind == FileKind::kTensorRtLayerInfo) place = &sorted.layer_info;
     if (kind == FileKind::kTensorRtProfile) place = &sorted.profile;
@@ -283,7 +262,7 @@ Result<RunProfile> ReadTensorRtEngine(const TensorRtStreams& streams) {
 Result<RunProfile> ReadTensorRtEngine(const TensorRtFiles& files) {
   std::vector<std::unique_ptr<std::ifstream>> open;
   const auto stream_of = [&](const std::filesystem::path& path) -> Result<TensorRtStream> {
-    INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, Open(path));
+    INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, ingest::OpenFile(path));
     open.push_back(std::make_unique<std::ifstream>(std::move(file)));
     return TensorRtStream{open.back().get(), path.string()};
   };

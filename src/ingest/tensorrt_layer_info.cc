@@ -64,13 +64,13 @@ Result<Values> ReadValues(const Json& layer, const char* side) {
   return values;
 }
 
-struct ReadLayer {
+struct LayerInfo {
   ProfiledLayer layer;
   bool is_region = false;
 };
 
-Result<ReadLayer> ReadDetails(const Json& json) {
-  ReadLayer read;
+Result<LayerInfo> ReadDetails(const Json& json) {
+  LayerInfo read;
   INFIMUM_ASSIGN_OR_RETURN(std::string name, TextField(json, "Name"));
   INFIMUM_ASSIGN_OR_RETURN(std::string metadata, TextField(json, "Metadata"));
   if (name.empty()) return Error{"has no 'Name'"};
@@ -86,12 +86,12 @@ Result<ReadLayer> ReadDetails(const Json& json) {
   return read;
 }
 
-Result<ReadLayer> ReadOne(const Json& json) {
+Result<LayerInfo> ReadLayerInfo(const Json& json) {
   if (json.is_object()) return ReadDetails(json);
   if (!json.is_string()) {
     return Error{fmt::format("should be an object or a name, not {}", json.type_name())};
   }
-  ReadLayer read;
+  LayerInfo read;
   read.layer = NamedTensorRtLayer(json.get<std::string>(), "", &read.is_region);
   return read;
 }
@@ -119,7 +119,7 @@ Result<TensorRtLayers> ReadTensorRtLayers(std::istream& input, std::string_view 
   }
   TensorRtLayers layers;
   for (const Json& json : *list) {
-    Result<ReadLayer> read = ReadOne(json);
+    Result<LayerInfo> read = ReadLayerInfo(json);
     if (!read) return Within(fmt::format("{}: layer {}", origin, layers.layers.size() + 1), read.error());
     std::string_view name = read->layer.name;
     layers.profiles.push_back(CutOptimizationProfile(name));

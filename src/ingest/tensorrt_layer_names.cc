@@ -15,10 +15,10 @@ namespace {
 constexpr int kMaxNesting = 32;  // of PWN(PWN(...))
 constexpr std::string_view kOnnxLayer = "[ONNX Layer: ";
 
-bool IsDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
+bool IsAsciiDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
 
 std::string_view WithoutDigits(std::string_view text) {
-  while (!text.empty() && IsDigit(text.back())) text.remove_suffix(1);
+  while (!text.empty() && IsAsciiDigit(text.back())) text.remove_suffix(1);
   return text;
 }
 
@@ -101,8 +101,8 @@ std::string_view WithoutMyelinNumber(std::string_view piece) {
   const std::size_t at = piece.rfind("_myl");
   if (at == std::string_view::npos) return piece;
   const std::string_view number = piece.substr(at + 4);
-  const bool is_number = !number.empty() && IsDigit(number[0]) &&
-                         std::ranges::all_of(number, [](char c) { return IsDigit(c) || c == '_'; });
+  const bool is_number = !number.empty() && IsAsciiDigit(number[0]) &&
+                         std::ranges::all_of(number, [](char c) { return IsAsciiDigit(c) || c == '_'; });
   return is_number ? piece.substr(0, at) : piece;
 }
 

@@ -13,7 +13,7 @@
 namespace infimum::ingest {
 namespace {
 
-using Facts = std::vector<std::pair<std::string, std::string>>;  // setting, value
+using Settings = std::vector<std::pair<std::string, std::string>>;  // setting, value
 
 constexpr std::size_t kLongestValue = 1000;
 
@@ -56,7 +56,7 @@ const Json* Find(const Json& object, std::string_view name) {
   return found == object.end() ? nullptr : &*found;
 }
 
-void AddMegahertz(const Json* value, double scale, const char* setting, Facts& facts) {
+void AddMegahertz(const Json* value, double scale, const char* setting, Settings& facts) {
   if (value == nullptr || !value->is_number()) return;
   facts.emplace_back(setting, fmt::format("{:.0f}", value->get<double>() * scale));
 }
@@ -68,8 +68,8 @@ std::string CapabilityOf(const Json& value) {
   return Words(value[0]) + "." + Words(value[1]);
 }
 
-Facts FactsOfSections(const Json& document) {
-  Facts facts;
+Settings FactsOfSections(const Json& document) {
+  Settings facts;
   for (const Option& option : kOptions) {
     const Json* section = Find(document, option.section);
     const Json* value = section != nullptr ? Find(*section, option.key) : nullptr;
@@ -87,8 +87,8 @@ Facts FactsOfSections(const Json& document) {
 }
 
 // Of cuDeviceGetAttribute(), in kilohertz.
-Facts FactsOfDevice(const Json& device) {
-  Facts facts;
+Settings FactsOfDevice(const Json& device) {
+  Settings facts;
   if (const Json* name = Find(device, "Name")) facts.emplace_back("device_name", Words(*name));
   if (const Json* capability = Find(device, "ComputeCapability"))
     facts.emplace_back("compute_capability", CapabilityOf(*capability));
@@ -109,7 +109,7 @@ Status AddTensorRtMetadata(std::istream& input, std::string_view origin, RunProf
   INFIMUM_ASSIGN_OR_RETURN(const Json document, ParseTensorRtText(input, origin));
   // Of several devices the first is the one that ran, unless CUDA_VISIBLE_DEVICES says otherwise, which no file tells.
   const bool is_device = document.is_array() && !document.empty() && document[0].is_object();
-  const Facts facts = is_device ? FactsOfDevice(document[0]) : FactsOfSections(document);
+  const Settings facts = is_device ? FactsOfDevice(document[0]) : FactsOfSections(document);
   const Json* model_options = Find(document, "model_options");
   if (facts.empty() && model_options == nullptr) {
     return Error{fmt::format("{}: neither a device's properties nor trtexec's options, as TREx writes them", origin)};

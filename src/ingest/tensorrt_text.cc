@@ -12,7 +12,7 @@ namespace infimum::ingest {
 namespace {
 
 // It must be in memory as a whole. A layer takes about a kilobyte, and engines have thousands of them.
-constexpr std::size_t kMaxText = std::size_t{256} << 20;
+constexpr std::size_t kMaxTensorRtText = std::size_t{256} << 20;
 
 bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20; }
 bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
@@ -22,8 +22,8 @@ Result<std::string> ReadAll(std::istream& input, std::string_view origin) {
   std::string block(std::size_t{1} << 16, '\0');
   while (input.read(block.data(), static_cast<std::streamsize>(block.size())) || input.gcount() > 0) {
     text.append(block, 0, static_cast<std::size_t>(input.gcount()));
-    if (text.size() > kMaxText) {
-      return Error{fmt::format("{}: larger than {} MiB, which no engine's file is", origin, kMaxText >> 20)};
+    if (text.size() > kMaxTensorRtText) {
+      return Error{fmt::format("{}: larger than {} MiB, which no engine's file is", origin, kMaxTensorRtText >> 20)};
     }
   }
   return text;
@@ -67,7 +67,7 @@ Result<Json> ParseTensorRtText(std::istream& input, std::string_view origin) {
   std::string text;
   if (IsGzip(input)) {
     GzipStream unpacked(input);
-    unpacked.LimitTo(kMaxText);
+    unpacked.LimitTo(kMaxTensorRtText);
     Result<std::string> read = ReadAll(unpacked, origin);
     if (unpacked.error()) return Within(std::string(origin), *unpacked.error());
     INFIMUM_ASSIGN_OR_RETURN(text, std::move(read));

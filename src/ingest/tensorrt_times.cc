@@ -18,7 +18,7 @@ std::string PlaceOf(std::string_view origin, std::size_t number, const Json& lay
   return fmt::format("{}: layer {} ({})", origin, number, Quoted(name->get_ref<const std::string&>()));
 }
 
-Result<TensorRtProfile::Layer> ReadLayer(const Json& json, const TensorRtProfile& profile) {
+Result<TensorRtProfile::Layer> ReadLayerTimes(const Json& json, const TensorRtProfile& profile) {
   if (!json.is_object()) return Error{fmt::format("should be an object, not {}", json.type_name())};
   INFIMUM_ASSIGN_OR_RETURN(std::string name, TextField(json, "name"));
   if (name.empty()) return Error{"has no 'name'"};
@@ -64,7 +64,7 @@ Result<TensorRtProfile> ReadTensorRtProfile(std::istream& input, std::string_vie
       if (*count > 0) profile.inferences = *count;
       continue;
     }
-    Result<TensorRtProfile::Layer> layer = ReadLayer(json, profile);
+    Result<TensorRtProfile::Layer> layer = ReadLayerTimes(json, profile);
     if (!layer) return Within(PlaceOf(origin, profile.layers.size() + 1, json), layer.error());
     profile.layers.push_back(*std::move(layer));
   }

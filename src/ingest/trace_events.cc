@@ -20,15 +20,15 @@ namespace {
 constexpr std::size_t kWindow = std::size_t{512} << 10;
 constexpr std::size_t kMostEvent = std::size_t{64} << 20;
 // Tries to end a window outside of a text, where lines do not tell.
-constexpr int kMostCuts = 16;
+constexpr int kMostEventCuts = 16;
 
 Error Broken(simdjson::error_code code) { return Error{fmt::format("not JSON: {}", simdjson::error_message(code))}; }
 
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
-class Reader {
+class TraceEventReader {
  public:
-  Reader(std::istream& input, std::string_view origin, const EventList& list, Oddities& oddities, const ReadEvent& read,
+  TraceEventReader(std::istream& input, std::string_view origin, const EventList& list, Oddities& oddities, const ReadEvent& read,
          const TakeEvent& take)
       : input_(input),
         origin_(origin),
@@ -142,7 +142,7 @@ class Reader {
     if (end_ - begin_ < window_) Fill(window_ - (end_ - begin_));
     std::size_t cut = end_;
     simdjson::error_code code = simdjson::SUCCESS;
-    for (int i = 0; i < kMostCuts; ++i) {
+    for (int i = 0; i < kMostEventCuts; ++i) {
       cut = at_end_ && i == 0 ? end_ : CutBefore(cut);
       if (cut <= begin_) break;
       code = Index(cut);
@@ -350,7 +350,7 @@ class Reader {
 
 Result<TraceFrame> ReadTraceEvents(std::istream& input, std::string_view origin, const EventList& list,
                                    Oddities& oddities, const ReadEvent& read, const TakeEvent& take) {
-  return Reader(input, origin, list, oddities, read, take).Read();
+  return TraceEventReader(input, origin, list, oddities, read, take).Read();
 }
 
 }  // namespace infimum::ingest

@@ -12,7 +12,7 @@
 namespace infimum {
 namespace {
 
-constexpr std::array kKindNames = {
+constexpr std::array kMovementNames = {
     NamedValue<MovementKind>{MovementKind::kCopy, "copy"},
     NamedValue<MovementKind>{MovementKind::kTranspose, "transpose"},
     NamedValue<MovementKind>{MovementKind::kConcat, "concat"},
@@ -267,7 +267,7 @@ MovementConfig MergedGather(MovementConfig config) {
 
 }  // namespace
 
-std::span<const NamedValue<MovementKind>> NamesOf(MovementKind) { return kKindNames; }
+std::span<const NamedValue<MovementKind>> NamesOf(MovementKind) { return kMovementNames; }
 
 MovementConfig Canonicalize(MovementConfig config) {
   // What is not valid stays as it is, for Validate to refuse in its own words.

@@ -9,7 +9,7 @@
 namespace infimum {
 namespace {
 
-constexpr std::array kKindNames = {
+constexpr std::array kNormalizationNames = {
     NamedValue<NormalizationKind>{NormalizationKind::kBatch, "batch"},
     NamedValue<NormalizationKind>{NormalizationKind::kLayer, "layer"},
     NamedValue<NormalizationKind>{NormalizationKind::kInstance, "instance"},
@@ -101,7 +101,7 @@ Status CheckFields(const SoftmaxConfig& config) {
 
 }  // namespace
 
-std::span<const NamedValue<NormalizationKind>> NamesOf(NormalizationKind) { return kKindNames; }
+std::span<const NamedValue<NormalizationKind>> NamesOf(NormalizationKind) { return kNormalizationNames; }
 std::span<const NamedValue<SoftmaxKind>> NamesOf(SoftmaxKind) { return kSoftmaxNames; }
 
 Work WorkOf(const NormalizationConfig& config) { return ComputeWork(config).value(); }

@@ -107,14 +107,14 @@ constexpr std::array kKinds = {
     KindRow{PointwiseKind::kRequantize, "requantize", {1, 1}, 4, Provable::kNothing},
 };
 
-constexpr bool RowsStandAtTheirValue() {
+constexpr bool KindsStandAtTheirValue() {
   for (std::size_t i = 0; i < kKinds.size(); ++i)
     if (static_cast<std::size_t>(kKinds[i].kind) != i) return false;
   return static_cast<std::size_t>(PointwiseKind::kRequantize) + 1 == kKinds.size();
 }
-static_assert(RowsStandAtTheirValue());
+static_assert(KindsStandAtTheirValue());
 
-constexpr auto kKindNames = [] {
+constexpr auto kPointwiseNames = [] {
   std::array<NamedValue<PointwiseKind>, kKinds.size()> names{};
   for (std::size_t i = 0; i < kKinds.size(); ++i) names[i] = {kKinds[i].kind, kKinds[i].name};
   return names;
@@ -150,7 +150,7 @@ DataType OperandType(const PointwiseConfig& config, std::size_t i) {
 
 }  // namespace
 
-std::span<const NamedValue<PointwiseKind>> NamesOf(PointwiseKind) { return kKindNames; }
+std::span<const NamedValue<PointwiseKind>> NamesOf(PointwiseKind) { return kPointwiseNames; }
 
 OperandRange OperandsOf(PointwiseKind kind) { return RowOf(kind).operands; }
 

@@ -11,7 +11,7 @@
 namespace infimum {
 namespace {
 
-constexpr std::array kKindNames = {
+constexpr std::array kPoolingNames = {
     NamedValue<PoolingKind>{PoolingKind::kMax, "max"},
     NamedValue<PoolingKind>{PoolingKind::kMaxWithIndices, "max_with_indices"},
     NamedValue<PoolingKind>{PoolingKind::kAverageWithPad, "average_with_pad"},
@@ -88,7 +88,7 @@ Status CheckFields(const PoolingConfig& config) {
 
 }  // namespace
 
-std::span<const NamedValue<PoolingKind>> NamesOf(PoolingKind) { return kKindNames; }
+std::span<const NamedValue<PoolingKind>> NamesOf(PoolingKind) { return kPoolingNames; }
 
 Work WorkOf(const PoolingConfig& config) { return ComputeWork(config).value(); }
 

@@ -9,7 +9,7 @@
 namespace infimum {
 namespace {
 
-constexpr std::array kKindNames = {
+constexpr std::array kRecurrentNames = {
     NamedValue<RecurrentKind>{RecurrentKind::kLstm, "lstm"},
     NamedValue<RecurrentKind>{RecurrentKind::kGru, "gru"},
     NamedValue<RecurrentKind>{RecurrentKind::kGruLinearBeforeReset, "gru_linear_before_reset"},
@@ -49,7 +49,7 @@ Status CheckFields(const RecurrentConfig& config) {
 
 }  // namespace
 
-std::span<const NamedValue<RecurrentKind>> NamesOf(RecurrentKind) { return kKindNames; }
+std::span<const NamedValue<RecurrentKind>> NamesOf(RecurrentKind) { return kRecurrentNames; }
 
 std::int64_t GateCount(RecurrentKind kind) {
   switch (kind) {

@@ -9,7 +9,7 @@
 namespace infimum {
 namespace {
 
-constexpr std::size_t kMostDimensions = 64;
+constexpr std::size_t kMostTensorDimensions = 64;
 
 using onnx::TensorProto;
 
@@ -153,9 +153,9 @@ void SetTensorType(int onnx_type, const Shape& shape, onnx::TypeProto& type) {
 }
 
 Result<Shape> CheckedShapeOf(const TensorProto& tensor) {
-  if (static_cast<std::size_t>(tensor.dims_size()) > kMostDimensions)
+  if (static_cast<std::size_t>(tensor.dims_size()) > kMostTensorDimensions)
     return Error{"has " + std::to_string(tensor.dims_size()) + " dimensions, more than " +
-                 std::to_string(kMostDimensions)};
+                 std::to_string(kMostTensorDimensions)};
   Shape shape{ToVector(tensor.dims())};
   if (const Result<std::int64_t> count = CheckedElementCount(shape); !count.ok()) return count.error();
   return shape;

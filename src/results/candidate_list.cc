@@ -7,7 +7,7 @@
 namespace infimum {
 namespace {
 
-constexpr std::string_view kSchema = "infimum.candidates/1";
+constexpr std::string_view kListSchema = "infimum.candidates/1";
 
 std::string TextOf(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
@@ -27,7 +27,7 @@ std::string FormatCandidateList(const CandidateList& list) {
                           {"library_choice", candidate.library_choice},
                           {"notes", offered.notes}});
   }
-  const nlohmann::json document = {{"schema", kSchema},
+  const nlohmann::json document = {{"schema", kListSchema},
                                    {"workload", list.workload},
                                    {"contract", Name(list.contract)},
                                    {"tier", Name(list.tier)},
@@ -42,9 +42,9 @@ std::string FormatCandidateList(const CandidateList& list) {
 Result<CandidateList> ParseCandidateList(std::string_view line) {
   const nlohmann::json document = nlohmann::json::parse(line, nullptr, false);
   if (document.is_discarded() || !document.is_object()) return Error{"a list of candidates is no JSON object"};
-  if (TextOf(document, "schema") != kSchema)
+  if (TextOf(document, "schema") != kListSchema)
     return Error{"a list of candidates has the schema " + Quoted(TextOf(document, "schema")) + ", not " +
-                 Quoted(std::string(kSchema))};
+                 Quoted(std::string(kListSchema))};
   CandidateList list;
   list.workload = TextOf(document, "workload");
   const std::optional<NumericContract> contract = FindContract(TextOf(document, "contract"));

@@ -12,7 +12,7 @@
 namespace infimum {
 namespace {
 
-constexpr std::string_view kSchema = "infimum.replay/1";
+constexpr std::string_view kResultSchema = "infimum.replay/1";
 constexpr double kMostOfIt = 0.5;
 constexpr double kLongest = 1e15;  // microseconds
 constexpr double kLargest = std::numeric_limits<double>::max();
@@ -158,7 +158,7 @@ std::string FormatReplayResult(const ReplayResult& result) {
   for (const ReplayOutput& output : result.outputs) {
     outputs.push_back({{"name", output.name}, {"error", Finite(output.error)}, {"tolerance", output.tolerance}});
   }
-  Json document = {{"schema", kSchema},
+  Json document = {{"schema", kResultSchema},
                    {"repetitions", std::move(repetitions)},
                    {"parts", std::move(parts)},
                    {"outputs", std::move(outputs)},
@@ -172,7 +172,7 @@ std::string FormatReplayResult(const ReplayResult& result) {
 Result<ReplayResult> ParseReplayResult(std::string_view text) {
   INFIMUM_ASSIGN_OR_RETURN(const Json document, ParseJson(text));
   INFIMUM_ASSIGN_OR_RETURN(const std::string schema, TextField(document, "schema"));
-  if (schema != kSchema) return Error{"'schema' is " + Quoted(schema) + ", expected " + std::string(kSchema)};
+  if (schema != kResultSchema) return Error{"'schema' is " + Quoted(schema) + ", expected " + std::string(kResultSchema)};
   ReplayResult result;
   INFIMUM_ASSIGN_OR_RETURN(const Json* const repetitions, ArrayField(document, "repetitions"));
   for (const Json& repetition : *repetitions) {

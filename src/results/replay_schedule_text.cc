@@ -6,7 +6,7 @@
 namespace infimum {
 namespace {
 
-constexpr std::string_view kSchema = "infimum.replay-schedule/1";
+constexpr std::string_view kScheduleSchema = "infimum.replay-schedule/1";
 constexpr std::int64_t kLargestDimension = kMaxElements;
 constexpr double kLargestValue = 1e300;
 
@@ -143,7 +143,7 @@ std::string FormatReplaySchedule(const ReplaySchedule& schedule) {
     }
   }
   Json document{
-      {"schema", kSchema}, {"model", schedule.model}, {"tensors", std::move(tensors)}, {"steps", std::move(steps)}};
+      {"schema", kScheduleSchema}, {"model", schedule.model}, {"tensors", std::move(tensors)}, {"steps", std::move(steps)}};
   if (!schedule.contract.empty()) document["contract"] = schedule.contract;
   return DumpJson(document) + '\n';
 }
@@ -151,7 +151,7 @@ std::string FormatReplaySchedule(const ReplaySchedule& schedule) {
 Result<ReplaySchedule> ParseReplaySchedule(std::string_view text) {
   INFIMUM_ASSIGN_OR_RETURN(const Json document, ParseJson(text));
   INFIMUM_ASSIGN_OR_RETURN(const std::string schema, TextField(document, "schema"));
-  if (schema != kSchema) return Error{"'schema' is " + Quoted(schema) + ", expected " + std::string(kSchema)};
+  if (schema != kScheduleSchema) return Error{"'schema' is " + Quoted(schema) + ", expected " + std::string(kScheduleSchema)};
   ReplaySchedule schedule;
   INFIMUM_ASSIGN_OR_RETURN(schedule.model, TextField(document, "model"));
   INFIMUM_ASSIGN_OR_RETURN(const Json* const tensors, ArrayField(document, "tensors"));

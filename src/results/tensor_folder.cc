@@ -11,7 +11,7 @@
 namespace infimum {
 namespace {
 
-constexpr std::string_view kSchema = "infimum.tensors/1";
+constexpr std::string_view kFolderSchema = "infimum.tensors/1";
 
 // A plain name: nothing in an index can lead out of its folder.
 bool IsPlainName(const std::string& name) {
@@ -29,7 +29,7 @@ Result<TensorFolder> TensorFolder::Open(const std::filesystem::path& folder) {
   const auto parse = [&]() -> Result<TensorFolder> {
     INFIMUM_ASSIGN_OR_RETURN(const Json document, ParseJson(text));
     INFIMUM_ASSIGN_OR_RETURN(const std::string schema, TextField(document, "schema"));
-    if (schema != kSchema) return Error{"'schema' is " + Quoted(schema) + ", expected " + std::string(kSchema)};
+    if (schema != kFolderSchema) return Error{"'schema' is " + Quoted(schema) + ", expected " + std::string(kFolderSchema)};
     INFIMUM_ASSIGN_OR_RETURN(const Json* const tensors, ArrayField(document, "tensors"));
     TensorFolder result;
     result.folder_ = folder.string();

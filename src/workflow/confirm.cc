@@ -93,8 +93,8 @@ std::vector<Decider> WorthConfirming(const Bracket& bracket, double width) {
 }
 
 Result<Confirmation> Confirm(const ConfirmOptions& options, Talk& talk) {
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
+  using SteadyTime = std::chrono::steady_clock;
+  const auto start = SteadyTime::now();
   Confirmation done;
   INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract));
   done.graph = std::move(under.graph);
@@ -123,7 +123,7 @@ Result<Confirmation> Confirm(const ConfirmOptions& options, Talk& talk) {
                       ShownAddress(options.database), options.model.string())};
     done.converged = done.width <= options.width;
     done.interrupted = Interrupted();
-    const auto spent = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start);
+    const auto spent = std::chrono::duration_cast<std::chrono::seconds>(SteadyTime::now() - start);
     if (done.converged || done.interrupted || spent >= options.campaign.budget) return done;
     // None where all that is uncertain lies in bodies of control flow.
     std::vector<Decider> deciders = WorthConfirming(done.bracket, options.width);

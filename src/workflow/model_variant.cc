@@ -20,13 +20,13 @@ constexpr double kLeastMeasured = 0.5;
 // More may be missing than of the model as it is by this share of its time, and the two can still be compared.
 constexpr double kMostMissing = 0.02;
 
-constexpr std::array kContracts = {NumericContract::kStrictF32, NumericContract::kTf32, NumericContract::kF16,
+constexpr std::array kFloatContracts = {NumericContract::kStrictF32, NumericContract::kTf32, NumericContract::kF16,
                                    NumericContract::kBf16,      NumericContract::kInt8, NumericContract::kFp8};
 
 Result<NumericContract> ParseContract(std::string_view text) {
   if (const std::optional<NumericContract> contract = FindContract(text)) return *contract;
   std::vector<std::string> names;
-  for (const NumericContract contract : kContracts) names.emplace_back(Name(contract));
+  for (const NumericContract contract : kFloatContracts) names.emplace_back(Name(contract));
   const std::vector<std::string_view> known(names.begin(), names.end());
   const std::string guess = DidYouMean(text, known);
   return Error{"unknown contract " + Quoted(text) + (guess.empty() ? "; they are " + Join(names, ", ") : guess)};
@@ -168,7 +168,7 @@ Result<WhatIfOutcome> SolveVariant(const ModelVariant& variant, const ModelAsItI
 
 Result<std::vector<WhatIfOutcome>> SolveMeasuredVariants(const ModelAsItIs& as_it_is, MeasurementSource& source) {
   std::vector<ModelVariant> variants;
-  for (const NumericContract contract : kContracts) {
+  for (const NumericContract contract : kFloatContracts) {
     ModelVariant variant{fmt::format("{}{}", kContract, Name(contract)), {}, {}, {}, {}};
     variant.contract = contract;
     if (contract != as_it_is.bracket.contract) variants.push_back(std::move(variant));

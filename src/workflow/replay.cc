@@ -27,7 +27,7 @@ namespace infimum {
 namespace {
 
 // For changes of layout that have no time yet: a model has some ten different ones.
-constexpr std::chrono::seconds kTransformsTime{60};
+constexpr std::chrono::seconds kReplayTransformsTime{60};
 
 Status WriteFile(const std::filesystem::path& path, const std::string& text) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
@@ -223,7 +223,7 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
   BracketOptions taken;
   taken.takes = [&](const FusableRegion& region) { return options.regions && CanReplay(region); };
   CampaignOptions transforms = options.campaign;
-  transforms.budget = kTransformsTime;
+  transforms.budget = kReplayTransformsTime;
   INFIMUM_ASSIGN_OR_RETURN(const Bracket bracket,
                            WithTransformTimes(installation, replay.graph, *store, selection, taken, transforms, talk));
   const auto unmeasured = std::ranges::count_if(bracket.layers, [](const LayerLatency& layer) {

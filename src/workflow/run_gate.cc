@@ -20,7 +20,7 @@ namespace infimum {
 namespace {
 
 // A bound that lacks more of a model's time, or arithmetic, says nothing about a gap.
-constexpr double kMostMissing = 0.05;
+constexpr double kMostMissingOfRun = 0.05;
 
 // More of the layers' time at no layer of the model, or of the bound at layers that the run does not show, and it is
 // probably of something else.
@@ -80,7 +80,7 @@ std::optional<std::string> GapObstacle(const ComparedRun& compared) {
   if (!compared.run.noisy.empty()) return "the run is noisy: " + compared.run.noisy;
   if (!waterfall.bound || waterfall.bound->count() <= 0)
     return "--max-gap needs a bound, and there is none" + (compared.lacking.empty() ? "" : ": " + compared.lacking);
-  if (compared.bracket.coverage.Lacking() > kMostMissing)
+  if (compared.bracket.coverage.Lacking() > kMostMissingOfRun)
     return fmt::format("--max-gap needs a bound of the whole model, and {} was never measured{}",
                        LackingText(compared.bracket.coverage), compared.lacking.empty() ? "" : ": " + compared.lacking);
   if (waterfall.measured_by == MeasuredBy::kLayers)

@@ -16,7 +16,7 @@ namespace infimum {
 namespace {
 
 // Below this the model is probably not the one that ran, or not in these shapes.
-constexpr double kLeastAligned = 0.9;
+constexpr double kLeastAlignedShare = 0.9;
 
 void AddDifference(std::string text, ComparedRun& compared) {
   compared.remarks.push_back(text);
@@ -150,7 +150,7 @@ void TellPoorAlignment(const ComparedModel& model, ComparedRun& compared) {
   const Latency meant = alignment.measured - alignment.own;
   // Of another file it is said that its layers are matched as well as they can be.
   if (compared.is_of_another_file || !alignment.remarks.empty() || meant.count() <= 0 ||
-      alignment.unmatched < meant * (1 - kLeastAligned))
+      alignment.unmatched < meant * (1 - kLeastAlignedShare))
     return;
   std::string text = fmt::format(
       "only {:.0f} % of the layers' time could be matched with this model: is it the one that ran, "

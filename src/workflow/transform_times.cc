@@ -24,15 +24,15 @@ Plan PlanOf(const std::vector<Workload>& reorders) {
 Result<Bracket> WithTransformTimes(const Installation& installation, const ModelGraph& graph, Store& store,
                                    const Selection& selection, const BracketOptions& options,
                                    const CampaignOptions& campaign, Talk& talk) {
-  using Clock = std::chrono::steady_clock;
-  const auto start = Clock::now();
+  using SteadyTime = std::chrono::steady_clock;
+  const auto start = SteadyTime::now();
   INFIMUM_ASSIGN_OR_RETURN(Bracket bracket, ComputeBracket(graph, store, selection, options));
   std::set<WorkloadKey> tried;
   for (int round = 0; round < kMostRounds && bracket.layouts && !Interrupted(); ++round) {
     std::vector<Workload> reorders = TransformsToMeasure(*bracket.layouts);
     // What could not be measured is not asked for again.
     std::erase_if(reorders, [&](const Workload& reorder) { return !tried.insert(KeyOf(reorder)).second; });
-    const auto spent = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - start);
+    const auto spent = std::chrono::duration_cast<std::chrono::seconds>(SteadyTime::now() - start);
     if (reorders.empty() || spent >= campaign.budget) break;
     CampaignOptions rest = campaign;
     rest.budget = campaign.budget - spent;

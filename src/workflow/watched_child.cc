@@ -34,7 +34,7 @@ struct News {
 // How long descendants may take to end by themselves after a SIGTERM: a runner writes its journal's last row.
 constexpr auto kOrderly = milliseconds(1000);
 // One that is stuck in the kernel cannot be ended, and is not waited for.
-constexpr auto kLongestKill = milliseconds(3000);
+constexpr auto kLongestWait = milliseconds(3000);
 
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -136,7 +136,7 @@ class Watcher {
 
   void EndAll(milliseconds orderly = kOrderly) {
     const auto start = steady_clock::now();
-    for (bool asked = false; Reap() && steady_clock::now() - start < orderly + kLongestKill; poll(nullptr, 0, 5)) {
+    for (bool asked = false; Reap() && steady_clock::now() - start < orderly + kLongestWait; poll(nullptr, 0, 5)) {
       const bool patient = steady_clock::now() - start < orderly;
       if (patient && asked) continue;
       asked = true;
@@ -200,7 +200,7 @@ WatchedChild::~WatchedChild() {
   if (watcher_ > 0) {
     Kill();
     // A watcher that is stopped is ended, too: then the program dies with it.
-    if (!Wait(kLongestKill + milliseconds(500)) && watcher_ > 0) {
+    if (!Wait(kLongestWait + milliseconds(500)) && watcher_ > 0) {
       kill(watcher_, SIGKILL);
       Reap();
     }

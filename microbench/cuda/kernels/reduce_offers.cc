@@ -35,7 +35,7 @@ ReduceKind KindOf(ReductionKind kind) {
 }
 
 // Integers exactly, but products and roots as f64: a product saturates, as a sum of 64 bits cannot.
-std::optional<Arithmetic> ArithmeticOf(const ReductionConfig& config) {
+std::optional<Arithmetic> SumArithmetic(const ReductionConfig& config) {
   if (const std::optional<Arithmetic> real = RealArithmetic(config.types.input)) return real;
   if (ElementOf(config.types.input) == Element::kNone) return std::nullopt;
   const bool is_plain = config.kind != ReductionKind::kProduct && config.kind != ReductionKind::kL2 &&
@@ -97,7 +97,7 @@ KernelOffer OfferOf(const std::string& name, const ReduceCall& call, bool widens
 }  // namespace
 
 std::vector<KernelOffer> OffersFor(const ReductionConfig& config) {
-  const std::optional<Arithmetic> arithmetic = ArithmeticOf(config);
+  const std::optional<Arithmetic> arithmetic = SumArithmetic(config);
   if (!arithmetic || ElementOf(config.types.output) == Element::kNone) return {};
   Iteration kept{{}, {{}}}, reduced{{}, {{}}};
   const std::vector<std::int64_t> steps = PackedSteps(config.input.dims);

@@ -10,7 +10,7 @@ namespace {
 #define INFIMUM_LAMBDA __attribute__((always_inline))
 
 // How a row's results are written: through the caches, or past them (vector_kernels.h says when).
-enum class Write { kCached, kStreamed };
+enum class Store { kCached, kStreamed };
 
 // As many results as a few vectors hold, computed in registers and then streamed out; what is left over, and
 // a target that is not aligned for it, is written through the caches. `at(i)` is the i-th result.
@@ -33,11 +33,11 @@ INFIMUM_INLINE void StreamFloats(float* to, std::int64_t count, Function at) {
   for (; i < count; ++i) to[i] = at(i);
 }
 
-template <class T, Write write = Write::kCached, class Function>
+template <class T, Store write = Store::kCached, class Function>
 INFIMUM_INLINE void MapRow(const void* x, void* y, std::int64_t count, Function function) {
   const T* __restrict from = static_cast<const T*>(x);
   T* __restrict to = static_cast<T*>(y);
-  if constexpr (write == Write::kStreamed) {
+  if constexpr (write == Store::kStreamed) {
     return StreamFloats(to, count, [=](std::int64_t i) INFIMUM_LAMBDA { return function(from[i]); });
   }
 #pragma omp simd
@@ -59,14 +59,14 @@ INFIMUM_INLINE void CallRow(const void* x, void* y, std::int64_t count, Function
     };
 #define INFIMUM_F32_CALL(kind, expression)                                   \
   case PointwiseKind::kind:                                                  \
-    if (write == Write::kStreamed) return nullptr;                           \
+    if (write == Store::kStreamed) return nullptr;                           \
     return [](const void* from, void* to, std::int64_t count) {              \
       CallRow<float>(from, to, count, [](float x) { return (expression); }); \
     };
 
 constexpr float F(double value) { return static_cast<float>(value); }
 
-template <Write write>
+template <Store write>
 UnaryRow UnaryF32(PointwiseKind kind) {
   switch (kind) {
     INFIMUM_F32(kIdentity, x)
@@ -221,13 +221,13 @@ UnaryRow UnaryU8(PointwiseKind kind) {
 #undef INFIMUM_ANY
 
 // The three ways that steps can be: both whole rows, or one of them a single element.
-template <class In, class Out, Write write = Write::kCached, class Function>
+template <class In, class Out, Store write = Store::kCached, class Function>
 INFIMUM_INLINE void CombineRow(const void* a, int a_step, const void* b, int b_step, void* y, std::int64_t count,
                                Function function) {
   const In* __restrict x = static_cast<const In*>(a);
   const In* __restrict z = static_cast<const In*>(b);
   Out* __restrict to = static_cast<Out*>(y);
-  if constexpr (write == Write::kStreamed) {
+  if constexpr (write == Store::kStreamed) {
     if (a_step == 1 && b_step == 1) {
       return StreamFloats(to, count, [=](std::int64_t i) INFIMUM_LAMBDA { return function(x[i], z[i]); });
     }
@@ -301,7 +301,7 @@ void PowerRowF32(const void* a, int a_step, const void* b, int b_step, void* y, 
 #define INFIMUM_STREAMED(kind, expression)                                                                        \
   case PointwiseKind::kind:                                                                                       \
     return [](const void* left, int left_step, const void* right, int right_step, void* to, std::int64_t count) { \
-      CombineRow<float, float, Write::kStreamed>(left, left_step, right, right_step, to, count,                   \
+      CombineRow<float, float, Store::kStreamed>(left, left_step, right, right_step, to, count,                   \
                                                  [](float a, float b) INFIMUM_LAMBDA { return (expression); });   \
     };
 
@@ -461,7 +461,7 @@ void Where(const std::uint8_t* condition, int condition_step, const void* a, int
 UnaryRow FindUnary(PointwiseKind kind, ComputeType type) {
   switch (type) {
     case ComputeType::kF32:
-      return UnaryF32<Write::kCached>(kind);
+      return UnaryF32<Store::kCached>(kind);
     case ComputeType::kF64:
       return UnaryF64(kind);
     case ComputeType::kS32:
@@ -490,7 +490,7 @@ BinaryRow FindBinary(PointwiseKind kind, ComputeType type) {
   return nullptr;
 }
 
-UnaryRow FindUnaryStreamed(PointwiseKind kind) { return UnaryF32<Write::kStreamed>(kind); }
+UnaryRow FindUnaryStreamed(PointwiseKind kind) { return UnaryF32<Store::kStreamed>(kind); }
 BinaryRow FindBinaryStreamed(PointwiseKind kind) { return BinaryStreamed(kind); }
 
 WhereRow FindWhere(int bytes) {

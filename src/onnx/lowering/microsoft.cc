@@ -13,7 +13,7 @@ namespace {
 
 using Source = RegionBuilder::Source;
 
-OperandTypes Plain(DataType type) { return {type, DataType::kNone, type}; }
+OperandTypes UnbiasedTypes(DataType type) { return {type, DataType::kNone, type}; }
 
 // `value` of `shape` plus input `position` of the node.
 Result<Source> AddInput(RegionBuilder& region, const NodeView& node, DataType type, const Shape& shape, Source value,
@@ -36,7 +36,7 @@ Result<Source> AddNormalization(RegionBuilder& region, const NodeView& node, Nor
   if (shape.rank() == 0) return Error{"it normalises a scalar"};
   const bool constant = (!scale || ConstnessOf(node, *scale) == Constness::kConstant) &&
                         (!bias || ConstnessOf(node, *bias) == Constness::kConstant);
-  OperandTypes types = Plain(type);
+  OperandTypes types = UnbiasedTypes(type);
   std::vector<Source> operands{value};
   for (const auto& parameter : {scale, bias}) {
     if (!parameter) continue;
@@ -51,7 +51,7 @@ Result<Source> AddNormalization(RegionBuilder& region, const NodeView& node, Nor
     return region.Add(TrailingNormalization(kind, types, shape, shape.rank() - 1, scale.has_value(), bias.has_value()),
                       operands);
   const Shape row{{shape.dims.back()}};
-  Source result = region.Add(TrailingNormalization(kind, Plain(type), shape, shape.rank() - 1, false, false), {value});
+  Source result = region.Add(TrailingNormalization(kind, UnbiasedTypes(type), shape, shape.rank() - 1, false, false), {value});
   const OperandTypes pair{type, types.weights, type};
   if (scale) {
     INFIMUM_ASSIGN_OR_RETURN(
@@ -116,7 +116,7 @@ Result<Lowering> LowerBiasSplitGelu(const NodeView& node) {
   const Source left = region.Add(Move(MovementKind::kSlice, type, input, half), {sum});
   const Source right = region.Add(Move(MovementKind::kSlice, type, input, half), {sum});
   INFIMUM_ASSIGN_OR_RETURN(const Source gelu,
-                           region.AddPointwise(PointwiseKind::kGeluErf, Plain(type), {half}, {right}));
+                           region.AddPointwise(PointwiseKind::kGeluErf, UnbiasedTypes(type), {half}, {right}));
   INFIMUM_RETURN_IF_ERROR(
       region.AddPointwise(PointwiseKind::kMultiply, {type, type, type}, {half, half}, {left, gelu}));
   return region.Finish();
@@ -206,7 +206,7 @@ Result<Lowering> LowerEmbedding(const NodeView& node) {
     INFIMUM_ASSIGN_OR_RETURN(const Shape mask, InputShape(node, 7));
     INFIMUM_ASSIGN_OR_RETURN(const DataType mask_type, InputType(node, 7));
     if (mask.rank() == 2 && mask.dims[1] > 1)
-      leaving.push_back(region.Add(MakeReduction(ReductionKind::kSum, Plain(mask_type), mask, {1}), {region.Input(7)}));
+      leaving.push_back(region.Add(MakeReduction(ReductionKind::kSum, UnbiasedTypes(mask_type), mask, {1}), {region.Input(7)}));
   }
   INFIMUM_RETURN_IF_ERROR(
       AddNormalization(region, node, NormalizationKind::kLayer, type, shape, value, 5, IfGiven(node, 6)));
@@ -251,7 +251,7 @@ Result<Lowering> GroupNorm(const NodeView& node) {
   config.scale = config.bias = true;
   value = region.Add(config, {value, region.Input(1), region.Input(2)});
   if (activation == 1) {
-    INFIMUM_RETURN_IF_ERROR(region.AddPointwise(PointwiseKind::kSwish, Plain(type), {input}, {value}));
+    INFIMUM_RETURN_IF_ERROR(region.AddPointwise(PointwiseKind::kSwish, UnbiasedTypes(type), {input}, {value}));
   }
   return region.Finish(leaving);
 }
@@ -279,7 +279,7 @@ Result<Lowering> LowerGatedRms(const NodeView& node) {
                                                                  region.Input(0), 1, std::nullopt));
   Source gated = region.Input(2);
   if (activation) {
-    INFIMUM_ASSIGN_OR_RETURN(gated, region.AddPointwise(*activation, Plain(type), {gate}, {gated}));
+    INFIMUM_ASSIGN_OR_RETURN(gated, region.AddPointwise(*activation, UnbiasedTypes(type), {gate}, {gated}));
   }
   INFIMUM_RETURN_IF_ERROR(
       region.AddPointwise(PointwiseKind::kMultiply, {type, type, type}, {input, input}, {normal, gated}));

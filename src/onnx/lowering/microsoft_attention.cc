@@ -111,7 +111,7 @@ Result<Lowering> LowerProjected(const NodeView& node, const Projected& at) {
   return FinishAttention(region, view.node(), attention);
 }
 
-Result<Lowering> LowerAttention(const NodeView& node) { return LowerProjected(node, {.score_bias = 5}); }
+Result<Lowering> LowerMicrosoftAttention(const NodeView& node) { return LowerProjected(node, {.score_bias = 5}); }
 
 // inputs: x, weights, bias, two scales, mask, two zero points, past.
 Result<Lowering> LowerQAttention(const NodeView& node) {
@@ -296,9 +296,9 @@ Result<Lowering> LowerGroupQuery(const NodeView& node) {
 
 std::span<const OperatorEntry> MicrosoftAttentionOperators() {
   static constexpr OperatorEntry kEntries[] = {
-      {kMicrosoft, "Attention", LowerAttention},
+      {kMicrosoft, "Attention", LowerMicrosoftAttention},
       {kMicrosoft, "DecoderMaskedMultiHeadAttention", LowerDecoderMasked},
-      {kMicrosoft, "DecoderMaskedSelfAttention", LowerAttention},
+      {kMicrosoft, "DecoderMaskedSelfAttention", LowerMicrosoftAttention},
       {kMicrosoft, "GroupQueryAttention", LowerGroupQuery},
       {kMicrosoft, "MultiHeadAttention", LowerMultiHead},
       {kMicrosoft, "QAttention", LowerQAttention},

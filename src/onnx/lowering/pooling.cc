@@ -14,7 +14,7 @@
 namespace infimum::lowering {
 namespace {
 
-Shape SpatialOf(const Shape& shape) { return Shape{{shape.dims.begin() + 2, shape.dims.end()}}; }
+Shape SpatialExtents(const Shape& shape) { return Shape{{shape.dims.begin() + 2, shape.dims.end()}}; }
 
 Result<Lowering> Pool(const NodeView& node, PoolingKind kind) {
   INFIMUM_ASSIGN_OR_RETURN(const PoolingConfig config, ReadPooling(node, kind));
@@ -37,7 +37,7 @@ Result<Lowering> LowerGlobal(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
   if (input.rank() < 2) return Error{"an input of " + Format(input) + " has no channels"};
-  const Shape window = SpatialOf(input);
+  const Shape window = SpatialExtents(input);
   if (ProductOf(window, 0, window.rank()) == 1 && types.input == types.output && kKind != PoolingKind::kLp)
     return Free("a pool over one element returns it");  // but its norm is its absolute value
   const std::vector<std::int64_t> ones(window.rank(), 1);
@@ -81,7 +81,7 @@ Result<Lowering> LowerMasked(const NodeView& node) {
 }
 
 template <LowerFunction kLower>
-Result<Lowering> Nhwc(const NodeView& node) {
+Result<Lowering> NhwcPooling(const NodeView& node) {
   return LowerChannelsLast(node, kLower);
 }
 
@@ -97,7 +97,7 @@ Result<PoolingConfig> ReadPooling(const NodeView& node, PoolingKind kind) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
   if (input.rank() < 3) return Error{"a pool over " + Format(input) + " has no spatial dimensions"};
-  const Shape spatial = SpatialOf(input);
+  const Shape spatial = SpatialExtents(input);
   INFIMUM_ASSIGN_OR_RETURN(const Window window, ReadWindow(node, spatial, std::nullopt));
   INFIMUM_ASSIGN_OR_RETURN(const bool ceil, Flag(node, "ceil_mode", false));
   PoolingConfig config{kind, types, input, {}, window.kernel, window.stride, window.dilation, window.padding};
@@ -129,21 +129,21 @@ std::span<const OperatorEntry> PoolingOperators() {
       {kOnnx, "GlobalLpPool", LowerGlobal<PoolingKind::kLp>},
       {kOnnx, "MaxUnpool", LowerMaxUnpool},
       {kMicrosoft, "MaxpoolWithMask", LowerMasked},
-      {kMicrosoft, "NhwcMaxPool", Nhwc<LowerMaxPool>},
+      {kMicrosoft, "NhwcMaxPool", NhwcPooling<LowerMaxPool>},
       {kMicrosoft, "QLinearAveragePool", MaybeNhwc<LowerAveragePool>},
       {kMicrosoft, "QLinearGlobalAveragePool", MaybeNhwc<LowerGlobal<PoolingKind::kAverageWithoutPad>>},
       {kBlocked, "MaxPool", LowerMaxPool},
       {kBlocked, "AveragePool", LowerAveragePool},
       {kBlocked, "GlobalMaxPool", LowerGlobal<PoolingKind::kMax>},
       {kBlocked, "GlobalAveragePool", LowerGlobal<PoolingKind::kAverageWithoutPad>},
-      {kChannelsLast, "MaxPool", Nhwc<LowerMaxPool>},
-      {kChannelsLast, "AveragePool", Nhwc<LowerAveragePool>},
-      {kChannelsLast, "LpPool", Nhwc<LowerLpPool>},
-      {kChannelsLast, "GlobalMaxPool", Nhwc<LowerGlobal<PoolingKind::kMax>>},
-      {kChannelsLast, "GlobalAveragePool", Nhwc<LowerGlobal<PoolingKind::kAverageWithoutPad>>},
-      {kChannelsLast, "GlobalLpPool", Nhwc<LowerGlobal<PoolingKind::kLp>>},
-      {kChannelsLast, "MaxUnpool", Nhwc<LowerMaxUnpool>},
-      {kChannelsLast, "QLinearAveragePool", Nhwc<LowerAveragePool>},
+      {kChannelsLast, "MaxPool", NhwcPooling<LowerMaxPool>},
+      {kChannelsLast, "AveragePool", NhwcPooling<LowerAveragePool>},
+      {kChannelsLast, "LpPool", NhwcPooling<LowerLpPool>},
+      {kChannelsLast, "GlobalMaxPool", NhwcPooling<LowerGlobal<PoolingKind::kMax>>},
+      {kChannelsLast, "GlobalAveragePool", NhwcPooling<LowerGlobal<PoolingKind::kAverageWithoutPad>>},
+      {kChannelsLast, "GlobalLpPool", NhwcPooling<LowerGlobal<PoolingKind::kLp>>},
+      {kChannelsLast, "MaxUnpool", NhwcPooling<LowerMaxUnpool>},
+      {kChannelsLast, "QLinearAveragePool", NhwcPooling<LowerAveragePool>},
   };
   return kEntries;
 }

@@ -38,7 +38,7 @@ Result<Lowering> LowerGridSample(const NodeView& node) { return Resampled(node, 
 Result<Lowering> LowerRegions(const NodeView& node) { return Resampled(node, ResampleKind::kRoiAlign); }
 
 template <LowerFunction kLower>
-Result<Lowering> Nhwc(const NodeView& node) {
+Result<Lowering> NhwcResample(const NodeView& node) {
   return LowerChannelsLast(node, kLower);
 }
 
@@ -54,8 +54,8 @@ std::span<const OperatorEntry> ResampleOperators() {
       {kMicrosoft, "CropAndResize", LowerRegions},
       {kMicrosoft, "GridSample", LowerGridSample},
       {kBlocked, "Upsample", LowerResize},
-      {kChannelsLast, "GridSample", Nhwc<LowerGridSample>},
-      {kChannelsLast, "Resize", Nhwc<LowerResize>},
+      {kChannelsLast, "GridSample", NhwcResample<LowerGridSample>},
+      {kChannelsLast, "Resize", NhwcResample<LowerResize>},
   };
   return kEntries;
 }
