@@ -132,7 +132,8 @@ Latency IdealFusion(const ModelGraph& graph, std::span<const Latency> times, con
   for (ValueId output : graph.outputs) is_read_outside[output.index()] = true;
   for (std::size_t i = 0; i < graph.values.size(); ++i) {
     const std::size_t writer = fused.WriterOf(ValueId(i));
-    if (writer != FusedGroups::kNone && is_read_outside[i]) traffic[fused.Find(writer)].written += StoredBytesOf(graph.values[i]);
+    if (writer != FusedGroups::kNone && is_read_outside[i])
+      traffic[fused.Find(writer)].written += StoredBytesOf(graph.values[i]);
   }
   Latency sum{0};
   for (auto& [group, own] : traffic) {

@@ -4,13 +4,15 @@
 
 namespace infimum {
 
-
 LayoutSlots::LayoutSlots(const LayoutFacts& facts)
-    : facts_(facts), made_(facts.problem.tensors.size(), LayoutFacts::kNone), slot_of_(facts.problem.tensors.size(), LayoutFacts::kNone) {}
+    : facts_(facts),
+      made_(facts.problem.tensors.size(), LayoutFacts::kNone),
+      slot_of_(facts.problem.tensors.size(), LayoutFacts::kNone) {}
 
 void LayoutSlots::Assign(const LayoutComponent& component) {
   const LayoutProblem& problem = facts_.problem;
-  for (std::size_t tensor : component.tensors) made_[tensor] = problem.tensors[tensor].is_given ? 0 : LayoutFacts::kNone;
+  for (std::size_t tensor : component.tensors)
+    made_[tensor] = problem.tensors[tensor].is_given ? 0 : LayoutFacts::kNone;
   const auto note = [&](const LayoutUnit& unit) {
     for (std::size_t tensor : unit.writes) made_[tensor] = std::min(made_[tensor], unit.layers[0]);
   };

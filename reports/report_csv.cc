@@ -67,9 +67,9 @@ std::string ReportCsv(const ReportModel& report) {
     if (region && region->workload) workload = &report.workloads[*region->workload];
     table.rows.push_back({RowLabel(report, row), Join(operators, " + "), row.family,
                           row.layers.empty() ? "engine only" : std::string(Name(row.status)),
-                          busy.size() > 1 ? "yes" : "no", row.candidate, MicrosecondsCell(row.bound), MicrosecondsCell(row.measured),
-                          Quotient(row.measured, row.bound), MicrosecondsCell(row.floor),
-                          report.run ? Quotient(row.measured, report.run->latency) : "",
+                          busy.size() > 1 ? "yes" : "no", row.candidate, MicrosecondsCell(row.bound),
+                          MicrosecondsCell(row.measured), Quotient(row.measured, row.bound),
+                          MicrosecondsCell(row.floor), report.run ? Quotient(row.measured, report.run->latency) : "",
                           workload ? std::to_string(workload->candidates.size()) : "", one ? one->library_choice : "",
                           one ? MicrosecondsCell(one->regret) : "",
                           one      ? one->config

@@ -22,7 +22,7 @@ struct Group {
 };
 
 std::vector<Group> GroupsOf(const ModelGraph& graph, const std::vector<ComparedRow>& wide,
-                          const std::vector<ComparedRow>& narrow) {
+                            const std::vector<ComparedRow>& narrow) {
   DisjointSets sets(graph.layers.size());
   for (const auto* rows : {&wide, &narrow})
     for (const ComparedRow& row : *rows)

@@ -14,14 +14,15 @@ struct ConvolutionAlgorithm {
   cudnnConvolutionFwdAlgo_t number;
   const char* name;
 };
-constexpr ConvolutionAlgorithm kConvolutionAlgorithms[] = {{CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, "implicit_precomp_gemm"},
-                                     {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, "implicit_gemm"},
-                                     {CUDNN_CONVOLUTION_FWD_ALGO_GEMM, "gemm"},
-                                     {CUDNN_CONVOLUTION_FWD_ALGO_DIRECT, "direct"},
-                                     {CUDNN_CONVOLUTION_FWD_ALGO_FFT, "fft"},
-                                     {CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING, "fft_tiling"},
-                                     {CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD, "winograd"},
-                                     {CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED, "winograd_nonfused"}};
+constexpr ConvolutionAlgorithm kConvolutionAlgorithms[] = {
+    {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM, "implicit_precomp_gemm"},
+    {CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_GEMM, "implicit_gemm"},
+    {CUDNN_CONVOLUTION_FWD_ALGO_GEMM, "gemm"},
+    {CUDNN_CONVOLUTION_FWD_ALGO_DIRECT, "direct"},
+    {CUDNN_CONVOLUTION_FWD_ALGO_FFT, "fft"},
+    {CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING, "fft_tiling"},
+    {CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD, "winograd"},
+    {CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED, "winograd_nonfused"}};
 
 struct Way {
   ConvolutionAlgorithm algorithm{};

@@ -15,10 +15,11 @@ struct RecurrentAlgorithm {
   cudnnRNNAlgo_t number;
   const char* name;
 };
-constexpr RecurrentAlgorithm kRecurrentAlgorithms[] = {{CUDNN_RNN_ALGO_STANDARD, "standard"},
-                                     {CUDNN_RNN_ALGO_PERSIST_STATIC, "persist_static"},
-                                     {CUDNN_RNN_ALGO_PERSIST_DYNAMIC, "persist_dynamic"},
-                                     {CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H, "persist_static_small_h"}};
+constexpr RecurrentAlgorithm kRecurrentAlgorithms[] = {
+    {CUDNN_RNN_ALGO_STANDARD, "standard"},
+    {CUDNN_RNN_ALGO_PERSIST_STATIC, "persist_static"},
+    {CUDNN_RNN_ALGO_PERSIST_DYNAMIC, "persist_dynamic"},
+    {CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H, "persist_static_small_h"}};
 
 cudnnRNNMode_t CellOf(RecurrentKind kind) {
   switch (kind) {

@@ -60,7 +60,7 @@ GpuOffer OfferOf(std::string name, std::function<Result<std::unique_ptr<GpuProgr
 }
 
 std::vector<GpuOffer> SoftmaxOffers(const std::shared_ptr<CudnnHandle>& handle, const RegionMember& member,
-                              const SoftmaxConfig& config) {
+                                    const SoftmaxConfig& config) {
   struct Algorithm {
     cudnnSoftmaxAlgorithm_t number;
     const char* name;

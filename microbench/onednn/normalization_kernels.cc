@@ -66,19 +66,20 @@ Extents ExtentsOf(const NormalizationConfig& config) {
 
 // Layer and RMS: one row after the other, which stays in the cache between its passes.
 Result<std::unique_ptr<Program>> MakeNormalizationRows(const NormalizationConfig& config, const LayerValues& values,
-                                          const Problem& problem) {
+                                                       const Problem& problem) {
   const Extents extents = ExtentsOf(config);
   INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<ThreadScratch> scratch, ThreadScratch::Make(extents.inner));
   const auto run = [normalize = NormalizationRow(config, values, problem.operands), n = extents.inner,
                     rows = extents.outer, scratch, input = FloatRows(*problem.operands[0]),
                     output = FloatRows(*problem.outputs[0])] {
-    ParallelRanges(rows, std::max<std::int64_t>(1, kLeastNormalizationWork / n), [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t row = begin; row < end; ++row) {
-        float* y = output.Target(row * n, scratch->Row(1));
-        normalize(input.Read(row * n, n, scratch->Row(0)), y);
-        output.Store(y, row * n, n);
-      }
-    });
+    ParallelRanges(rows, std::max<std::int64_t>(1, kLeastNormalizationWork / n),
+                   [&](std::int64_t begin, std::int64_t end) {
+                     for (std::int64_t row = begin; row < end; ++row) {
+                       float* y = output.Target(row * n, scratch->Row(1));
+                       normalize(input.Read(row * n, n, scratch->Row(0)), y);
+                       output.Store(y, row * n, n);
+                     }
+                   });
   };
   return MakeProgram(run, FootprintOf(problem));
 }
@@ -146,12 +147,13 @@ Result<std::unique_ptr<Program>> MakeChannels(const NormalizationConfig& config,
       output.Store(y, row * n, n);
     };
     if (given) {
-      ParallelRanges(rows, std::max<std::int64_t>(1, kLeastNormalizationWork / n), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t row = begin; row < end; ++row) {
-          const auto channel = static_cast<std::size_t>(row % extents.channels);
-          affine(row, scales[channel], shifts[channel]);
-        }
-      });
+      ParallelRanges(rows, std::max<std::int64_t>(1, kLeastNormalizationWork / n),
+                     [&](std::int64_t begin, std::int64_t end) {
+                       for (std::int64_t row = begin; row < end; ++row) {
+                         const auto channel = static_cast<std::size_t>(row % extents.channels);
+                         affine(row, scales[channel], shifts[channel]);
+                       }
+                     });
       return;
     }
     ParallelRanges(extents.channels, 1, [&](std::int64_t begin, std::int64_t end) {
@@ -311,17 +313,18 @@ Result<std::unique_ptr<Program>> MakeSoftmax(SoftmaxKind kind, const Lines& line
   const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
     const std::int64_t parts = lines.outer * (lines.stride == 1 ? 1 : blocks);
     const std::int64_t work = lines.length * std::min(kColumns, lines.stride);
-    ParallelRanges(parts, std::max<std::int64_t>(1, kLeastNormalizationWork / 4 / work), [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t i = first; i < last; ++i) {
-        if (lines.stride == 1) {
-          row(input, output, i * lines.length);
-        } else {
-          const std::int64_t begin = i % blocks * kColumns;
-          columns(input, output, i / blocks * lines.length * lines.stride + begin,
-                  std::min(kColumns, lines.stride - begin));
-        }
-      }
-    });
+    ParallelRanges(parts, std::max<std::int64_t>(1, kLeastNormalizationWork / 4 / work),
+                   [&](std::int64_t first, std::int64_t last) {
+                     for (std::int64_t i = first; i < last; ++i) {
+                       if (lines.stride == 1) {
+                         row(input, output, i * lines.length);
+                       } else {
+                         const std::int64_t begin = i % blocks * kColumns;
+                         columns(input, output, i / blocks * lines.length * lines.stride + begin,
+                                 std::min(kColumns, lines.stride - begin));
+                       }
+                     }
+                   });
   };
   return MakeProgram(run, FootprintOf(problem));
 }

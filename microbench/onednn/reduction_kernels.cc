@@ -139,39 +139,40 @@ Result<std::unique_ptr<Program>> MakeFloatReduction(ReductionKind kind, const Ge
   const auto run = [=, input = whole_input, output = whole_output] {
     const auto outputs = static_cast<std::int64_t>(geometry.outer_offsets.size()) * blocks;
     const auto work = static_cast<std::int64_t>(count) * std::min(kReducedColumns, geometry.columns);
-    ParallelRanges(outputs, std::max<std::int64_t>(1, kLeastReductionWork / work), [&](std::int64_t first, std::int64_t last) {
-      std::array<float, kRun> buffer;
-      std::array<float, kReducedColumns> totals;
-      for (std::int64_t i = first; i < last; ++i) {
-        const std::int64_t outer = i / blocks, begin = i % blocks * kReducedColumns;
-        const std::int64_t base = geometry.outer_offsets[static_cast<std::size_t>(outer)] + begin;
-        const std::int64_t n = std::min(kReducedColumns, geometry.columns - begin);
-        std::fill_n(totals.begin(), n, steps.start);
-        for (const std::int64_t offset : geometry.reduced_offsets) {
-          if (geometry.columns > 1) {
-            steps.accumulate(totals.data(), input.Read(base + offset, n, buffer.data()), n);
-            continue;
-          }
-          for (std::int64_t at = 0; at < geometry.run;) {
-            const std::int64_t piece = input.direct() ? geometry.run : std::min(kRun, geometry.run - at);
-            const float part = steps.row(input.Read(base + offset + at, piece, buffer.data()), piece);
-            // Sums of squares and magnitudes are sums by now.
-            const bool extreme = kind == ReductionKind::kMax || kind == ReductionKind::kMin;
-            if (kind == ReductionKind::kProduct) {
-              totals[0] *= part;
-            } else if (extreme) {
-              totals[0] = kind == ReductionKind::kMax ? std::max(totals[0], part) : std::min(totals[0], part);
-            } else {
-              totals[0] += part;
+    ParallelRanges(
+        outputs, std::max<std::int64_t>(1, kLeastReductionWork / work), [&](std::int64_t first, std::int64_t last) {
+          std::array<float, kRun> buffer;
+          std::array<float, kReducedColumns> totals;
+          for (std::int64_t i = first; i < last; ++i) {
+            const std::int64_t outer = i / blocks, begin = i % blocks * kReducedColumns;
+            const std::int64_t base = geometry.outer_offsets[static_cast<std::size_t>(outer)] + begin;
+            const std::int64_t n = std::min(kReducedColumns, geometry.columns - begin);
+            std::fill_n(totals.begin(), n, steps.start);
+            for (const std::int64_t offset : geometry.reduced_offsets) {
+              if (geometry.columns > 1) {
+                steps.accumulate(totals.data(), input.Read(base + offset, n, buffer.data()), n);
+                continue;
+              }
+              for (std::int64_t at = 0; at < geometry.run;) {
+                const std::int64_t piece = input.direct() ? geometry.run : std::min(kRun, geometry.run - at);
+                const float part = steps.row(input.Read(base + offset + at, piece, buffer.data()), piece);
+                // Sums of squares and magnitudes are sums by now.
+                const bool extreme = kind == ReductionKind::kMax || kind == ReductionKind::kMin;
+                if (kind == ReductionKind::kProduct) {
+                  totals[0] *= part;
+                } else if (extreme) {
+                  totals[0] = kind == ReductionKind::kMax ? std::max(totals[0], part) : std::min(totals[0], part);
+                } else {
+                  totals[0] += part;
+                }
+                at += piece;
+              }
             }
-            at += piece;
+            float* y = output.Target(outer * geometry.columns + begin, buffer.data());
+            for (std::int64_t j = 0; j < n; ++j) y[j] = Finish(kind, totals[static_cast<std::size_t>(j)], count);
+            output.Store(y, outer * geometry.columns + begin, n);
           }
-        }
-        float* y = output.Target(outer * geometry.columns + begin, buffer.data());
-        for (std::int64_t j = 0; j < n; ++j) y[j] = Finish(kind, totals[static_cast<std::size_t>(j)], count);
-        output.Store(y, outer * geometry.columns + begin, n);
-      }
-    });
+        });
   };
   return MakeProgram(run, FootprintOf(problem));
 }
@@ -181,13 +182,14 @@ template <class T, class Function>
 void ForReduced(const Geometry& geometry, const HostTensor& input, Function function) {
   const auto outputs = static_cast<std::int64_t>(geometry.outer_offsets.size()) * geometry.columns;
   const auto count = geometry.run * static_cast<std::int64_t>(geometry.reduced_offsets.size());
-  ParallelRanges(outputs, std::max<std::int64_t>(1, kLeastReductionWork / count), [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) {
-      const T* base =
-          input.As<T>() + geometry.outer_offsets[static_cast<std::size_t>(i / geometry.columns)] + i % geometry.columns;
-      function(i, base, count);
-    }
-  });
+  ParallelRanges(
+      outputs, std::max<std::int64_t>(1, kLeastReductionWork / count), [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+          const T* base = input.As<T>() + geometry.outer_offsets[static_cast<std::size_t>(i / geometry.columns)] +
+                          i % geometry.columns;
+          function(i, base, count);
+        }
+      });
 }
 
 template <class T>

@@ -11,7 +11,8 @@
 namespace infimum::cpu {
 namespace {
 
-constexpr std::size_t kBufferAlignment = 4096;  // no two tensors share a page, so none is moved within one by another's size
+constexpr std::size_t kBufferAlignment =
+    4096;  // no two tensors share a page, so none is moved within one by another's size
 
 class ReplayRun : public PreparedReplay {
  public:

@@ -12,6 +12,10 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
+# Most of a source's compile time is its headers: a dozen sources of a library share one compilation.
+option(INFIMUM_UNITY "Compile libraries in batches of sources; OFF recompiles one source at a time" ON)
+set(INFIMUM_UNITY_BATCH 12)
+
 get_filename_component(INFIMUM_SOURCE_DIR "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
 
 add_library(infimum_flags INTERFACE)
@@ -49,29 +53,87 @@ function(infimum_library name)
   target_link_libraries(infimum_${name} PUBLIC infimum_flags ${arg_DEPENDS} PRIVATE ${arg_EXTERNAL})
   target_include_directories(infimum_${name} PRIVATE "${INFIMUM_SOURCE_DIR}")
   set_property(GLOBAL APPEND PROPERTY INFIMUM_MODULES ${name})
+  infimum_in_batches(infimum_${name})
+endfunction()
+
+# Sources with compile options of their own stay alone.
+function(infimum_in_batches target)
+  if(INFIMUM_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${INFIMUM_UNITY_BATCH})
+  endif()
 endfunction()
 
 # Code of tests runs for milliseconds and is compiled for minutes: linked last, since the last optimisation counts.
 add_library(infimum_test_flags INTERFACE)
+# Without it ccache cannot cache what uses a pre-compiled header.
+target_compile_options(infimum_test_flags INTERFACE "$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>")
 if(INFIMUM_SANITIZE)
   target_compile_options(infimum_test_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-O0>")
 else()
   target_compile_options(infimum_test_flags INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:-O1>")
 endif()
 
-# infimum_test(layer SOURCES layer_config_test.cc ... DEPENDS infimum::layer EXTERNAL ...)
-#   makes the program layer_tests; each TEST in it is a CTest test. OPTIMIZED: its own code computes for long.
-function(infimum_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "" "SOURCES;DEPENDS;EXTERNAL")
-  add_executable(${name}_tests ${arg_SOURCES})
-  set(flags infimum_test_flags)
-  if(arg_OPTIMIZED)
-    set(flags)
+# scripts/test runs every test once: under the sanitizers, and what those forbid, and what measures speed, without them.
+set(INFIMUM_TESTS_SANITIZED FALSE)
+if(INFIMUM_BUILD_TESTS STREQUAL unsanitized)
+  set(INFIMUM_TESTS_SANITIZED TRUE)  # in another build tree
+endif()
+
+# infimum_test_program(layer_tests SOURCES ... DEPENDS ... EXTERNAL ... [OPTIMIZED] [UNSANITIZED])
+#   makes a program of GoogleTest's. OPTIMIZED: its own code computes for long. UNSANITIZED: too slow under a sanitizer.
+function(infimum_test_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED;UNSANITIZED" "" "SOURCES;DEPENDS;EXTERNAL")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE infimum_flags ${arg_DEPENDS} ${arg_EXTERNAL} GTest::gmock GTest::gtest_main)
+  target_include_directories(${name} PRIVATE "${INFIMUM_SOURCE_DIR}")
+  target_compile_definitions(${name} PRIVATE INFIMUM_SOURCE_DIR="${INFIMUM_SOURCE_DIR}" INFIMUM_BINARY_DIR="${CMAKE_BINARY_DIR}")
+  if(arg_UNSANITIZED)
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ${INFIMUM_SANITIZE})
+  else()
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ${INFIMUM_TESTS_SANITIZED})
   endif()
-  target_link_libraries(${name}_tests PRIVATE infimum_flags ${arg_DEPENDS} ${arg_EXTERNAL} GTest::gmock GTest::gtest_main
-    ${flags})
-  target_include_directories(${name}_tests PRIVATE "${INFIMUM_SOURCE_DIR}")
-  target_compile_definitions(${name}_tests PRIVATE INFIMUM_SOURCE_DIR="${INFIMUM_SOURCE_DIR}" INFIMUM_BINARY_DIR="${CMAKE_BINARY_DIR}")
-  include(GoogleTest)
-  gtest_discover_tests(${name}_tests DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 300)
+  if(NOT arg_OPTIMIZED)
+    target_link_libraries(${name} PRIVATE infimum_test_flags)
+    target_precompile_headers(${name} REUSE_FROM infimum_test_headers)
+  endif()
+endfunction()
+
+# infimum_shards(NAME program COUNT n [FILTER pattern])
+#   runs a program of GoogleTest's as NAME.1 ... NAME.n: a process for each test would cost more than most tests.
+function(infimum_shards name program count)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "FILTER" "")
+  foreach(shard RANGE 1 ${count})
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${name}.${shard} COMMAND ${program})
+    set(environment GTEST_BRIEF=1 GTEST_TOTAL_SHARDS=${count} GTEST_SHARD_INDEX=${index})
+    if(arg_FILTER)
+      list(APPEND environment "GTEST_FILTER=${arg_FILTER}")
+    endif()
+    set_tests_properties(${name}.${shard} PROPERTIES ENVIRONMENT "${environment}" TIMEOUT 1200)
+  endforeach()
+endfunction()
+
+# infimum_test(layer SOURCES layer_config_test.cc ... DEPENDS infimum::layer EXTERNAL ... [SHARDS n] [OPTIMIZED])
+#   makes the program layer_tests and runs it in n parts.
+function(infimum_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "OPTIMIZED" "SHARDS" "SOURCES;DEPENDS;EXTERNAL")
+  set(optimized)
+  if(arg_OPTIMIZED)
+    set(optimized OPTIMIZED)
+  endif()
+  if(NOT arg_SHARDS)
+    set(arg_SHARDS 1)
+  endif()
+  infimum_test_program(${name}_tests ${optimized} SOURCES ${arg_SOURCES} DEPENDS ${arg_DEPENDS} EXTERNAL ${arg_EXTERNAL})
+  infimum_shards(${name} ${name}_tests ${arg_SHARDS})
+endfunction()
+
+# infimum_benchmark(bounds_benchmark SOURCES ... DEPENDS ... EXTERNAL ...)
+#   makes a program that measures speed, which says nothing under a sanitizer.
+function(infimum_benchmark name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;EXTERNAL")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE infimum_flags ${arg_DEPENDS} ${arg_EXTERNAL})
+  target_include_directories(${name} PRIVATE "${INFIMUM_SOURCE_DIR}")
+  set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ${INFIMUM_SANITIZE})
 endfunction()

@@ -64,9 +64,9 @@ Result<OneDnnSource> DescribePooling(const PoolingConfig& config) {
   AddPlainAttributes(source);
   source.functions.push_back(
       DescribeFunction("pooling_forward",
-               {"Cpu()", "prop_kind::forward_inference", algorithm, Desc("input", "kInput", config.types.input),
-                Desc("output", "kOutput", config.types.output), "kStride", "kKernel", "kDilation", "kPadBegin",
-                "kPadEnd", "Attributes()", "/*allow_empty=*/true"}));
+                       {"Cpu()", "prop_kind::forward_inference", algorithm, Desc("input", "kInput", config.types.input),
+                        Desc("output", "kOutput", config.types.output), "kStride", "kKernel", "kDilation", "kPadBegin",
+                        "kPadEnd", "Attributes()", "/*allow_empty=*/true"}));
   // The input's layout is never left to the library, which pools in the layout that it is given.
   source.forms = {{"*", "Describe(Blocked<8>, Any)"},
                   {"*/nChw16c", "Describe(Blocked<16>, Any)"},
@@ -92,8 +92,8 @@ Result<OneDnnSource> DescribeResample(const ResampleConfig& config) {
       config.kind == ResampleKind::kNearest ? "algorithm::resampling_nearest" : "algorithm::resampling_linear";
   source.functions.push_back(
       DescribeFunction("resampling_forward",
-               {"Cpu()", "prop_kind::forward_inference", algorithm, Desc("input", "kInput", config.types.input),
-                Desc("output", "kOutput", config.types.output), "Attributes()", "/*allow_empty=*/true"}));
+                       {"Cpu()", "prop_kind::forward_inference", algorithm, Desc("input", "kInput", config.types.input),
+                        Desc("output", "kOutput", config.types.output), "Attributes()", "/*allow_empty=*/true"}));
   if (rank == 4) source.forms.push_back({"*", "Describe(Blocked<8>, Any)"});
   source.forms.push_back({"*/nhwc", "Describe(ChannelsLast, ChannelsLast)"});
   source.forms.push_back({"*/nchw", "Describe(Plain, Plain)"});

@@ -166,7 +166,8 @@ std::vector<FusionPattern> FindNormalizationPatterns(const FusionSteps& steps) {
   for (std::size_t i = 0; i < steps.graph().layers.size(); ++i) {
     const std::optional<FusionStep> step = steps.StepOf(LayerId(i));
     if (!step || !std::holds_alternative<ReductionConfig>(step->config)) continue;
-    if (std::optional<FusionPattern> pattern = NormalizationMatch(steps).From(*step)) patterns.push_back(*std::move(pattern));
+    if (std::optional<FusionPattern> pattern = NormalizationMatch(steps).From(*step))
+      patterns.push_back(*std::move(pattern));
   }
   return patterns;
 }

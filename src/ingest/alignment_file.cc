@@ -40,7 +40,8 @@ Result<std::vector<AlignmentOverride>> ReadRows(const Json& document, std::strin
   constexpr std::array<std::string_view, 2> kKeys = {"schema", "rows"};
   if (!document.is_object()) return Error{"not a JSON object"};
   INFIMUM_ASSIGN_OR_RETURN(const std::string schema, ingest::TextField(document, "schema"));
-  if (schema != kAlignmentSchema) return Error{fmt::format("'schema' is {}, not '{}'", Quoted(schema), kAlignmentSchema)};
+  if (schema != kAlignmentSchema)
+    return Error{fmt::format("'schema' is {}, not '{}'", Quoted(schema), kAlignmentSchema)};
   INFIMUM_RETURN_IF_ERROR(CheckKeys(document, kKeys));
   const auto rows = document.find("rows");
   if (rows == document.end() || !rows->is_array()) return Error{"'rows' is not a list"};

@@ -213,7 +213,7 @@ Result<RunProfile> ReadRun(std::istream& input, std::string_view origin) {
 
 std::string FormatRun(const RunProfile& run) {
   Json document = {
-      {"schema", kRunSchema},        {"framework", run.framework},       {"framework_version", run.framework_version},
+      {"schema", kRunSchema},     {"framework", run.framework},       {"framework_version", run.framework_version},
       {"model", run.model_name},  {"model_sha256", run.model_sha256}, {"dims", run.dims},
       {"threads", nullptr},       {"contract", run.contract},         {"device", run.device},
       {"settings", run.settings}, {"end_to_end", Json::array()},      {"layers", Json::array()},

@@ -28,8 +28,8 @@ bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 class TraceEventReader {
  public:
-  TraceEventReader(std::istream& input, std::string_view origin, const EventList& list, Oddities& oddities, const ReadEvent& read,
-         const TakeEvent& take)
+  TraceEventReader(std::istream& input, std::string_view origin, const EventList& list, Oddities& oddities,
+                   const ReadEvent& read, const TakeEvent& take)
       : input_(input),
         origin_(origin),
         list_(list),

@@ -27,14 +27,10 @@ std::string FormatCandidateList(const CandidateList& list) {
                           {"library_choice", candidate.library_choice},
                           {"notes", offered.notes}});
   }
-  const nlohmann::json document = {{"schema", kListSchema},
-                                   {"workload", list.workload},
-                                   {"contract", Name(list.contract)},
-                                   {"tier", Name(list.tier)},
-                                   {"library", list.library},
-                                   {"version", list.version},
-                                   {"device", list.device},
-                                   {"candidates", std::move(candidates)},
+  const nlohmann::json document = {{"schema", kListSchema},           {"workload", list.workload},
+                                   {"contract", Name(list.contract)}, {"tier", Name(list.tier)},
+                                   {"library", list.library},         {"version", list.version},
+                                   {"device", list.device},           {"candidates", std::move(candidates)},
                                    {"refusal", list.refusal}};
   return document.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -172,7 +172,8 @@ std::string FormatReplayResult(const ReplayResult& result) {
 Result<ReplayResult> ParseReplayResult(std::string_view text) {
   INFIMUM_ASSIGN_OR_RETURN(const Json document, ParseJson(text));
   INFIMUM_ASSIGN_OR_RETURN(const std::string schema, TextField(document, "schema"));
-  if (schema != kResultSchema) return Error{"'schema' is " + Quoted(schema) + ", expected " + std::string(kResultSchema)};
+  if (schema != kResultSchema)
+    return Error{"'schema' is " + Quoted(schema) + ", expected " + std::string(kResultSchema)};
   ReplayResult result;
   INFIMUM_ASSIGN_OR_RETURN(const Json* const repetitions, ArrayField(document, "repetitions"));
   for (const Json& repetition : *repetitions) {

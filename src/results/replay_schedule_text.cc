@@ -142,8 +142,10 @@ std::string FormatReplaySchedule(const ReplaySchedule& schedule) {
       in_tensors.push_back(one.empty() ? Json::object() : Json(one));
     }
   }
-  Json document{
-      {"schema", kScheduleSchema}, {"model", schedule.model}, {"tensors", std::move(tensors)}, {"steps", std::move(steps)}};
+  Json document{{"schema", kScheduleSchema},
+                {"model", schedule.model},
+                {"tensors", std::move(tensors)},
+                {"steps", std::move(steps)}};
   if (!schedule.contract.empty()) document["contract"] = schedule.contract;
   return DumpJson(document) + '\n';
 }
@@ -151,7 +153,8 @@ std::string FormatReplaySchedule(const ReplaySchedule& schedule) {
 Result<ReplaySchedule> ParseReplaySchedule(std::string_view text) {
   INFIMUM_ASSIGN_OR_RETURN(const Json document, ParseJson(text));
   INFIMUM_ASSIGN_OR_RETURN(const std::string schema, TextField(document, "schema"));
-  if (schema != kScheduleSchema) return Error{"'schema' is " + Quoted(schema) + ", expected " + std::string(kScheduleSchema)};
+  if (schema != kScheduleSchema)
+    return Error{"'schema' is " + Quoted(schema) + ", expected " + std::string(kScheduleSchema)};
   ReplaySchedule schedule;
   INFIMUM_ASSIGN_OR_RETURN(schedule.model, TextField(document, "model"));
   INFIMUM_ASSIGN_OR_RETURN(const Json* const tensors, ArrayField(document, "tensors"));

@@ -29,7 +29,8 @@ Result<TensorFolder> TensorFolder::Open(const std::filesystem::path& folder) {
   const auto parse = [&]() -> Result<TensorFolder> {
     INFIMUM_ASSIGN_OR_RETURN(const Json document, ParseJson(text));
     INFIMUM_ASSIGN_OR_RETURN(const std::string schema, TextField(document, "schema"));
-    if (schema != kFolderSchema) return Error{"'schema' is " + Quoted(schema) + ", expected " + std::string(kFolderSchema)};
+    if (schema != kFolderSchema)
+      return Error{"'schema' is " + Quoted(schema) + ", expected " + std::string(kFolderSchema)};
     INFIMUM_ASSIGN_OR_RETURN(const Json* const tensors, ArrayField(document, "tensors"));
     TensorFolder result;
     result.folder_ = folder.string();

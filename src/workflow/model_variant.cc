@@ -21,7 +21,7 @@ constexpr double kLeastMeasured = 0.5;
 constexpr double kMostMissing = 0.02;
 
 constexpr std::array kFloatContracts = {NumericContract::kStrictF32, NumericContract::kTf32, NumericContract::kF16,
-                                   NumericContract::kBf16,      NumericContract::kInt8, NumericContract::kFp8};
+                                        NumericContract::kBf16,      NumericContract::kInt8, NumericContract::kFp8};
 
 Result<NumericContract> ParseContract(std::string_view text) {
   if (const std::optional<NumericContract> contract = FindContract(text)) return *contract;

@@ -51,7 +51,8 @@ Result<Source> AddNormalization(RegionBuilder& region, const NodeView& node, Nor
     return region.Add(TrailingNormalization(kind, types, shape, shape.rank() - 1, scale.has_value(), bias.has_value()),
                       operands);
   const Shape row{{shape.dims.back()}};
-  Source result = region.Add(TrailingNormalization(kind, UnbiasedTypes(type), shape, shape.rank() - 1, false, false), {value});
+  Source result =
+      region.Add(TrailingNormalization(kind, UnbiasedTypes(type), shape, shape.rank() - 1, false, false), {value});
   const OperandTypes pair{type, types.weights, type};
   if (scale) {
     INFIMUM_ASSIGN_OR_RETURN(
@@ -206,7 +207,8 @@ Result<Lowering> LowerEmbedding(const NodeView& node) {
     INFIMUM_ASSIGN_OR_RETURN(const Shape mask, InputShape(node, 7));
     INFIMUM_ASSIGN_OR_RETURN(const DataType mask_type, InputType(node, 7));
     if (mask.rank() == 2 && mask.dims[1] > 1)
-      leaving.push_back(region.Add(MakeReduction(ReductionKind::kSum, UnbiasedTypes(mask_type), mask, {1}), {region.Input(7)}));
+      leaving.push_back(
+          region.Add(MakeReduction(ReductionKind::kSum, UnbiasedTypes(mask_type), mask, {1}), {region.Input(7)}));
   }
   INFIMUM_RETURN_IF_ERROR(
       AddNormalization(region, node, NormalizationKind::kLayer, type, shape, value, 5, IfGiven(node, 6)));

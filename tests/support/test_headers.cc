@@ -1,0 +1,1 @@
+// Nothing: CMake compiles the headers that most tests include once, beside a source.
