@@ -4,8 +4,7 @@
 #include <map>
 #include <string_view>
 
-#include "analyzer/findings/engine_rules.h"
-#include "infimum/analyzer/finding.h"
+#include "infimum/measurement/statistics.h"
 
 namespace infimum {
 namespace {
@@ -18,7 +17,16 @@ std::size_t WidthOf(std::string_view dtype) {
   return 0;
 }
 
+Latency TimeOf(const ProfiledLayer& layer) { return layer.samples.empty() ? Latency(0) : Quantile(layer.samples, 0.5); }
+
 }  // namespace
+
+const ProfiledLayer* LongestLayer(const RunProfile& run, const std::vector<std::size_t>& engine_layers) {
+  const ProfiledLayer* longest = nullptr;
+  for (const std::size_t index : engine_layers)
+    if (longest == nullptr || TimeOf(run.layers[index]) > TimeOf(*longest)) longest = &run.layers[index];
+  return longest;
+}
 
 std::size_t WidthOf(NumericContract contract) {
   switch (contract) {
@@ -38,7 +46,7 @@ std::size_t WidthOf(NumericContract contract) {
 std::size_t ComputedWidth(const RunProfile& run, const std::vector<std::size_t>& engine_layers) {
   // The others of a row may be casts.
   std::size_t read = 0;
-  if (const ProfiledLayer* main = findings::LongestLayer(run, engine_layers)) {
+  if (const ProfiledLayer* main = LongestLayer(run, engine_layers)) {
     for (const ProfiledTensor& tensor : main->input_tensors) {
       const std::size_t width = WidthOf(tensor.dtype);
       if (width > 0) read = read == 0 ? width : std::min(read, width);

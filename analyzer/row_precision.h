@@ -15,6 +15,9 @@ namespace infimum {
 // Bytes of an element: 4 for strict-f32 and tf32.
 std::size_t WidthOf(NumericContract contract);
 
+// Of these engine layers, indices into RunProfile::layers, the one that takes most by its median; null of none.
+const ProfiledLayer* LongestLayer(const RunProfile& run, const std::vector<std::size_t>& engine_layers);
+
 // Bytes of the narrowest operand of the engine layer that takes most of these; 0 where the engine does not tell types.
 std::size_t ComputedWidth(const RunProfile& run, const std::vector<std::size_t>& engine_layers);
 

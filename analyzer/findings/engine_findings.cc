@@ -15,13 +15,6 @@ Latency TimeOf(const RunProfile& run) {
   return total;
 }
 
-const ProfiledLayer* LongestLayer(const RunProfile& run, const std::vector<std::size_t>& layers) {
-  const ProfiledLayer* longest = nullptr;
-  for (const std::size_t index : layers)
-    if (longest == nullptr || TimeOf(run.layers[index]) > TimeOf(*longest)) longest = &run.layers[index];
-  return longest;
-}
-
 std::string KernelOrName(const ProfiledLayer& layer) { return layer.algorithm.empty() ? layer.name : layer.algorithm; }
 
 bool ChangesLayout(const ProfiledLayer& layer) { return OwnWorkOf(layer) == EngineWork::kLayoutChange; }

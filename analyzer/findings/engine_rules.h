@@ -26,8 +26,6 @@ bool WasMovedToSingle(const ProfiledLayer& layer);
 // Median of a layer's samples; 0 without any.
 Latency TimeOf(const ProfiledLayer& layer);
 Latency TimeOf(const RunProfile& run);
-// The one of these, indices into RunProfile::layers, that takes most; null of none.
-const ProfiledLayer* LongestLayer(const RunProfile& run, const std::vector<std::size_t>& layers);
 // The engine's kernel where it tells it, else its layer.
 std::string KernelOrName(const ProfiledLayer& layer);
 // Whether it was added to change a layout: a reorder, reformat or transpose that is no node of the model.

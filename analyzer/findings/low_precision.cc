@@ -61,7 +61,7 @@ std::string EngineOf(const RunProfile& run, const std::vector<ComparedRow>& rows
   for (const ComparedRow& row : rows)
     if (!row.layers.empty() && std::ranges::find(layers, row.layers.front()) != layers.end())
       of_group.insert(of_group.end(), row.engine_layers.begin(), row.engine_layers.end());
-  const ProfiledLayer* longest = findings::LongestLayer(run, of_group);
+  const ProfiledLayer* longest = LongestLayer(run, of_group);
   return longest == nullptr ? "" : findings::KernelOrName(*longest);
 }
 

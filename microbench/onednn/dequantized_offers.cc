@@ -6,6 +6,7 @@
 #include "microbench/onednn/kernels/vector_kernels.h"
 #include "microbench/onednn/offers.h"
 #include "microbench/onednn/parallel.h"
+#include "microbench/onednn/pointwise_kernels.h"
 #include "microbench/onednn/row_major.h"
 #include "microbench/reference/dequantized_form.h"
 
@@ -107,12 +108,6 @@ std::vector<Offer> DequantizedOffers(const LayerConfig& config, CandidateTier ti
     };
   }
   return offers;
-}
-
-QuantizeValues KernelValues(DataType type, const Quantization& quantization) {
-  const IntegerRange range = RangeOf(type);
-  return {static_cast<float>(quantization.scale()), static_cast<float>(quantization.zero()),
-          static_cast<float>(range.least), static_cast<float>(range.most)};
 }
 
 }  // namespace infimum::cpu

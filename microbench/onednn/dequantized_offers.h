@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "microbench/onednn/kernels/pointwise_rows.h"
 #include "microbench/onednn/program.h"
 #include "microbench/reference/values.h"
 
@@ -14,8 +13,5 @@ namespace infimum::cpu {
 // kDequantized stands before the offer's name. Empty where the layer has no such form.
 inline constexpr std::string_view kDequantized = "dequantized/";
 std::vector<Offer> DequantizedOffers(const LayerConfig& config, CandidateTier tier, const LayerValues& values);
-
-// A quantization as the kernels that convert rows take it.
-QuantizeValues KernelValues(DataType type, const Quantization& quantization);
 
 }  // namespace infimum::cpu

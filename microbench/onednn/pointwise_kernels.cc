@@ -7,7 +7,6 @@
 
 #include "microbench/onednn/broadcast_rows.h"
 #include "microbench/onednn/cpu_features.h"
-#include "microbench/onednn/dequantized_offers.h"
 #include "microbench/onednn/kernels/vector_kernels.h"
 #include "microbench/onednn/parallel.h"
 #include "microbench/reference/values.h"
@@ -437,6 +436,12 @@ std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config, const La
         KernelOffer("pointwise-stream", [config](const Problem& problem) { return MakeStreamed(config, problem); }));
   }
   return offers;
+}
+
+QuantizeValues KernelValues(DataType type, const Quantization& quantization) {
+  const IntegerRange range = RangeOf(type);
+  return {static_cast<float>(quantization.scale()), static_cast<float>(quantization.zero()),
+          static_cast<float>(range.least), static_cast<float>(range.most)};
 }
 
 }  // namespace infimum::cpu

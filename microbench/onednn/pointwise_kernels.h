@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "infimum/layer/pointwise.h"
+#include "microbench/onednn/kernels/pointwise_rows.h"
 #include "microbench/onednn/program.h"
 #include "microbench/reference/values.h"
 
@@ -13,5 +14,8 @@ std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config, const La
 
 // A candidate of ours: infimum/<name>:<instruction set>, on row-major tensors.
 Offer KernelOffer(const std::string& name, std::function<Result<std::unique_ptr<Program>>(const Problem&)> make);
+
+// A quantization as the kernels that convert rows take it.
+QuantizeValues KernelValues(DataType type, const Quantization& quantization);
 
 }  // namespace infimum::cpu

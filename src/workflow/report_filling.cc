@@ -15,7 +15,7 @@
 #include "infimum/workflow/installation.h"
 #include "src/workflow/finding_commands.h"
 #include "src/workflow/report_evidence.h"
-#include "src/workflow/run_remarks.h"
+#include "src/workflow/run_gap.h"
 
 namespace infimum {
 namespace {

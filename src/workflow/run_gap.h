@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "infimum/analyzer/finding.h"
@@ -35,5 +36,8 @@ Result<AlignedForGap> AlignForGap(const ModelAsItIs& model, const RunProfile& ru
 // `is_alike`: as far as is known, the run is of what the bracket is of (RunFacts::is_alike).
 RunGap MakeGap(const ModelGraph& graph, const Bracket& bracket, const RunProfile& run, AlignedForGap aligned,
                bool is_alike);
+
+// Where the times of a run's layers and of the run itself do not fit together; else empty.
+std::string ScatterText(const Waterfall& waterfall);
 
 }  // namespace infimum

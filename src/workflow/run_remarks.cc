@@ -168,14 +168,6 @@ void TellPoorAlignment(const ComparedModel& model, ComparedRun& compared) {
   compared.remarks.push_back(std::move(text));
 }
 
-std::string ScatterText(const Waterfall& waterfall) {
-  if (!waterfall.DisagreesWithItself()) return "";
-  return fmt::format(
-      "the layers' medians and what stands between them make {}, the run took {}: other work seems to have disturbed "
-      "one of the two, and gains are of the former; measure again on a quiet machine",
-      FormatLatency(waterfall.measured - waterfall.scatter), FormatLatency(waterfall.measured));
-}
-
 void TellScatter(ComparedRun& compared) {
   if (std::string text = ScatterText(compared.waterfall); !text.empty()) compared.remarks.push_back(std::move(text));
 }

@@ -20,7 +20,4 @@ void TellNarrowerTypes(ComparedRun& compared);
 void TellPoorAlignment(const ComparedModel& model, ComparedRun& compared);
 void TellScatter(ComparedRun& compared);
 
-// Where the times of a run's layers and of the run itself do not fit together; else empty.
-std::string ScatterText(const Waterfall& waterfall);
-
 }  // namespace infimum
