@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/findings/layer_claims.h"
-#include "infimum/analyzer/finding.h"
+#include "analyzer/findings/finding.h"
 
 namespace infimum::findings {
 

@@ -3,7 +3,7 @@
 
 #include "analyzer/findings/engine_rules.h"
 #include "analyzer/findings/rules.h"
-#include "analyzer/order_alignment.h"
+#include "analyzer/alignment/match_by_shape.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {

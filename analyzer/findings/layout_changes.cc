@@ -3,7 +3,7 @@
 
 #include "analyzer/findings/engine_rules.h"
 #include "analyzer/findings/rules.h"
-#include "infimum/analyzer/engine_work.h"
+#include "analyzer/alignment/engine_work.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {

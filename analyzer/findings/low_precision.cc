@@ -2,10 +2,10 @@
 #include <cmath>
 #include <map>
 
-#include "analyzer/disjoint_sets.h"
+#include "analyzer/types/disjoint_sets.h"
 #include "analyzer/findings/engine_rules.h"
 #include "analyzer/findings/rules.h"
-#include "analyzer/row_precision.h"
+#include "analyzer/gap/precision.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum {

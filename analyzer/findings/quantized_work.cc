@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "analyzer/findings/graph_optimization.h"
-#include "analyzer/order_alignment.h"
+#include "analyzer/alignment/match_by_shape.h"
 
 namespace infimum::findings {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "infimum/analyzer/finding.h"
+#include "analyzer/findings/finding.h"
 
 namespace infimum::findings {
 

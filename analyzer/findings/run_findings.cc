@@ -3,7 +3,7 @@
 #include "analyzer/findings/engine_rules.h"
 #include "analyzer/findings/rules.h"
 #include "analyzer/findings/run_rules.h"
-#include "analyzer/row_precision.h"
+#include "analyzer/gap/precision.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum {

@@ -2,7 +2,7 @@
 #include <array>
 #include <map>
 
-#include "analyzer/bracket_parts.h"
+#include "analyzer/bracket/bracket_parts.h"
 #include "analyzer/findings/engine_rules.h"
 #include "analyzer/findings/graph_optimization.h"
 #include "analyzer/findings/run_rules.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "infimum/analyzer/finding.h"
+#include "analyzer/findings/finding.h"
 
 namespace infimum::findings {
 

@@ -8,7 +8,7 @@
 
 #include "infimum/base/text.h"
 #include "microbench/fake/fake_machine.h"
-#include "microbench/harness/shuffle.h"
+#include "microbench/harness/sampling/shuffle.h"
 
 namespace infimum {
 namespace {

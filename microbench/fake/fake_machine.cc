@@ -6,7 +6,7 @@
 #include <set>
 #include <string_view>
 
-#include "microbench/harness/shuffle.h"
+#include "microbench/harness/sampling/shuffle.h"
 
 namespace infimum {
 namespace {

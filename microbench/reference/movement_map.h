@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "infimum/layer/movement.h"
+#include "src/core/layer/movement.h"
 
 namespace infimum::cpu {
 

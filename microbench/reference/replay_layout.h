@@ -12,7 +12,7 @@
 
 #include <vector>
 
-#include "infimum/graph/memory_plan.h"
+#include "src/core/graph/memory_plan.h"
 #include "infimum/graph/replay_schedule.h"
 
 namespace infimum::cpu {

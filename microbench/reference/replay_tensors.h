@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "infimum/graph/replay_schedule.h"
-#include "infimum/results/replay_result.h"
-#include "infimum/results/tensor_folder.h"
+#include "src/core/results/replay_result.h"
+#include "src/core/results/tensor_folder.h"
 #include "microbench/reference/host_tensor.h"
 
 namespace infimum::cpu {

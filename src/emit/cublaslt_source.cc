@@ -6,7 +6,7 @@
 
 #include "infimum/base/text.h"
 #include "infimum/layer/merged_shape.h"
-#include "infimum/measurement/cudnn_form.h"
+#include "src/core/measurement/cudnn_form.h"
 #include "src/emit/library_texts.h"
 #include "src/emit/source_text.h"
 #include "src/emit/value_range.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "infimum/measurement/cudnn_form.h"
+#include "src/core/measurement/cudnn_form.h"
 #include "src/emit/source_text.h"
 
 namespace infimum::emit {

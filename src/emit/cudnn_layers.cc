@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "infimum/layer/merged_shape.h"
-#include "infimum/measurement/cudnn_form.h"
-#include "infimum/measurement/cudnn_shapes.h"
+#include "src/core/measurement/cudnn_form.h"
+#include "src/core/measurement/cudnn_shapes.h"
 #include "src/emit/cudnn_graph_writer.h"
 #include "src/emit/cudnn_words.h"
 #include "src/emit/source_text.h"

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "infimum/base/text.h"
-#include "infimum/measurement/cudnn_shapes.h"
+#include "src/core/measurement/cudnn_shapes.h"
 #include "src/emit/cudnn_graph_writer.h"
 #include "src/emit/cudnn_words.h"
 #include "src/emit/source_text.h"

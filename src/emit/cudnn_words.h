@@ -13,7 +13,7 @@
 #include "infimum/base/result.h"
 #include "infimum/layer/data_type.h"
 #include "infimum/layer/pointwise.h"
-#include "infimum/layer/reduction.h"
+#include "src/core/layer/reduction.h"
 
 namespace infimum::emit {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "infimum/emit/project.h"
+#include "src/emit/project.h"
 
 namespace infimum::emit {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "infimum/layer/matmul.h"
+#include "src/core/layer/matmul.h"
 #include "src/emit/onednn_attributes.h"
 
 namespace infimum::emit {

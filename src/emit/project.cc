@@ -1,4 +1,4 @@
-#include "infimum/emit/project.h"
+#include "src/emit/project.h"
 
 #include <fmt/format.h>
 

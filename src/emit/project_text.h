@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "infimum/emit/project.h"
+#include "src/emit/project.h"
 #include "src/emit/library.h"
 
 namespace infimum::emit {

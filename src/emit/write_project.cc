@@ -5,7 +5,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "infimum/emit/project.h"
+#include "src/emit/project.h"
 
 namespace infimum {
 

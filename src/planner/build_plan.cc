@@ -4,7 +4,7 @@
 
 #include "infimum/base/text.h"
 #include "infimum/graph/fusable_regions.h"
-#include "infimum/planner/planner.h"
+#include "src/planner/planner.h"
 
 namespace infimum {
 namespace {

@@ -3,7 +3,7 @@
 #include <set>
 #include <tuple>
 
-#include "infimum/planner/planner.h"
+#include "src/planner/planner.h"
 
 namespace infimum {
 namespace {

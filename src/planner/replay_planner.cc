@@ -1,11 +1,11 @@
-#include "infimum/planner/replay_planner.h"
+#include "src/planner/replay_planner.h"
 
 #include <algorithm>
 #include <set>
 #include <utility>
 
 #include "infimum/base/text.h"
-#include "infimum/graph/views.h"
+#include "src/core/graph/views.h"
 #include "src/planner/replay_weights.h"
 #include "src/planner/value_tensors.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "infimum/base/text.h"
-#include "infimum/planner/replay_planner.h"
+#include "src/planner/replay_planner.h"
 #include "src/planner/layer_facts.h"
 #include "src/planner/replay_forms.h"
 #include "src/planner/value_tensors.h"

@@ -10,10 +10,10 @@
 #include <set>
 #include <string>
 
-#include "infimum/analyzer/run_alignment.h"
-#include "infimum/ingest/onnxruntime_profile.h"
+#include "analyzer/alignment/align_run.h"
+#include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
 #include "infimum/measurement/statistics.h"
-#include "infimum/onnx/read_model.h"
+#include "src/readers/onnx/read_model.h"
 #include "tests/support/shared_data.h"
 
 namespace infimum {

@@ -1,4 +1,4 @@
-#include "infimum/analyzer/benanza_bracket.h"
+#include "analyzer/benanza2019/benanza_bracket.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

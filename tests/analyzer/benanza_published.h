@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "infimum/analyzer/benanza_rules.h"
+#include "analyzer/benanza2019/benanza_rules.h"
 #include "infimum/layer/shape.h"
 
 namespace infimum::testing {

@@ -1,4 +1,4 @@
-#include "infimum/analyzer/benanza_rules.h"
+#include "analyzer/benanza2019/benanza_rules.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

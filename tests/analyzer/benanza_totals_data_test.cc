@@ -15,13 +15,13 @@
 #include <string>
 #include <tuple>
 
-#include "infimum/analyzer/benanza_bracket.h"
-#include "infimum/analyzer/benanza_rules.h"
+#include "analyzer/benanza2019/benanza_bracket.h"
+#include "analyzer/benanza2019/benanza_rules.h"
 #include "infimum/base/text.h"
-#include "infimum/ingest/read_results.h"
+#include "src/readers/benchmarks/read_results.h"
 #include "tests/analyzer/benanza_published.h"
-#include "tests/ingest/benanza_archives.h"
-#include "tests/onnx/model_text.h"
+#include "tests/readers/benanza_archives.h"
+#include "tests/readers/onnx/model_text.h"
 #include "tests/support/random_graph.h"
 
 namespace infimum {

@@ -1,4 +1,4 @@
-#include "analyzer/best_time.h"
+#include "analyzer/rows/best_time.h"
 
 #include <gtest/gtest.h>
 

@@ -27,11 +27,11 @@
 #include <cstdlib>
 #include <limits>
 
-#include "analyzer/bounds.h"
-#include "analyzer/bracket_parts.h"
-#include "analyzer/layout_planner.h"
-#include "analyzer/marginal_gain.h"
-#include "infimum/analyzer/bracket.h"
+#include "analyzer/bounds/bounds.h"
+#include "analyzer/bracket/bracket_parts.h"
+#include "analyzer/layouts/layout_planner.h"
+#include "analyzer/bracket/marginal_gain.h"
+#include "analyzer/types/bracket.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 

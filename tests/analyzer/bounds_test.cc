@@ -1,9 +1,9 @@
-#include "analyzer/bounds.h"
+#include "analyzer/bounds/bounds.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyzer/fused_path.h"
+#include "analyzer/bounds/fused_path.h"
 
 namespace infimum {
 namespace {

@@ -1,4 +1,4 @@
-#include "infimum/analyzer/bracket.h"
+#include "analyzer/types/bracket.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "infimum/analyzer/waterfall.h"
+#include "analyzer/gap/waterfall.h"
 #include "infimum/graph/fusable_regions.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"

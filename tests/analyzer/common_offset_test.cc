@@ -1,4 +1,4 @@
-#include "infimum/analyzer/common_offset.h"
+#include "analyzer/sides/common_offset.h"
 
 #include <gtest/gtest.h>
 

@@ -19,9 +19,9 @@
 #include <utility>
 #include <vector>
 
-#include "infimum/analyzer/critical_path.h"
-#include "infimum/ingest/kineto_trace.h"
-#include "src/ingest/gzip_stream.h"
+#include "analyzer/trace/critical_path.h"
+#include "src/readers/profiles/kineto/kineto_trace.h"
+#include "src/readers/files/gzip_stream.h"
 #include "tests/analyzer/unpacked_trace.h"
 #include "tests/support/shared_data.h"
 

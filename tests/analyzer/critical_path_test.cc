@@ -1,4 +1,4 @@
-#include "infimum/analyzer/critical_path.h"
+#include "analyzer/trace/critical_path.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "analyzer/dag_view.h"
+#include "analyzer/bounds/dag_view.h"
 
 #include <gtest/gtest.h>
 

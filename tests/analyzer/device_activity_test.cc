@@ -1,4 +1,4 @@
-#include "infimum/analyzer/device_activity.h"
+#include "analyzer/trace/device_activity.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

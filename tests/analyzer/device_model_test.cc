@@ -1,4 +1,4 @@
-#include "analyzer/device_model.h"
+#include "analyzer/types/device_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "infimum/analyzer/finding.h"
+#include "analyzer/findings/finding.h"
 
 namespace infimum {
 namespace {

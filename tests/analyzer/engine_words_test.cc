@@ -1,9 +1,9 @@
-#include "infimum/analyzer/engine_words.h"
+#include "analyzer/alignment/engine_words.h"
 
 #include <gtest/gtest.h>
 
-#include "analyzer/operator_kinds.h"
-#include "infimum/analyzer/engine_work.h"
+#include "analyzer/alignment/operator_kinds.h"
+#include "analyzer/alignment/engine_work.h"
 
 namespace infimum {
 namespace {

@@ -1,4 +1,4 @@
-#include "infimum/analyzer/engine_work.h"
+#include "analyzer/alignment/engine_work.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <optional>
 
-#include "infimum/analyzer/finding.h"
+#include "analyzer/findings/finding.h"
 #include "tests/support/timeline_builder.h"
 
 namespace infimum {

@@ -1,11 +1,11 @@
-#include "analyzer/floor.h"
+#include "analyzer/floor/floor.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "analyzer/compulsory_traffic.h"
+#include "analyzer/floor/compulsory_traffic.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 

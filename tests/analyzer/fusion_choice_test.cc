@@ -1,4 +1,4 @@
-#include "infimum/analyzer/fusion_choice.h"
+#include "analyzer/bounds/fusion_choice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

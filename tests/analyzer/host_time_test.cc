@@ -1,4 +1,4 @@
-#include "infimum/analyzer/host_time.h"
+#include "analyzer/trace/host_time.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "infimum/analyzer/bracket.h"
+#include "analyzer/types/bracket.h"
 #include "tests/support/random_graph.h"
 
 namespace infimum {

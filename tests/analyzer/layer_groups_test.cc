@@ -1,4 +1,4 @@
-#include "analyzer/layer_groups.h"
+#include "analyzer/alignment/fused_groups.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "infimum/analyzer/layout_choice.h"
+#include "analyzer/layouts/solver.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <random>
 #include <set>
 
-#include "infimum/analyzer/fusion_choice.h"
+#include "analyzer/bounds/fusion_choice.h"
 
 namespace infimum {
 namespace {

@@ -1,9 +1,9 @@
-#include "infimum/analyzer/layout_plan.h"
+#include "analyzer/types/layout_plan.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "infimum/analyzer/bracket.h"
+#include "analyzer/types/bracket.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 

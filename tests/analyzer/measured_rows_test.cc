@@ -1,4 +1,4 @@
-#include "analyzer/measured_rows.h"
+#include "analyzer/rows/measured_rows.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "infimum/analyzer/observed.h"
+#include "analyzer/alignment/observed.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "analyzer/order_alignment.h"
+#include "analyzer/alignment/match_by_shape.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "infimum/analyzer/run_alignment.h"
+#include "analyzer/alignment/align_run.h"
 #include "tests/support/graph_builder.h"
 
 namespace infimum {

@@ -1,4 +1,4 @@
-#include "analyzer/order_table.h"
+#include "analyzer/layouts/layout_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "analyzer/pending_regions.h"
+#include "analyzer/layouts/pending_regions.h"
 
 #include <gtest/gtest.h>
 

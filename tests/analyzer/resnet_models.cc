@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/analyzer/onnx_text_builder.h"
-#include "tests/onnx/model_text.h"
+#include "tests/readers/onnx/model_text.h"
 
 namespace infimum {
 namespace {

@@ -1,9 +1,9 @@
-#include "infimum/analyzer/run_alignment.h"
+#include "analyzer/alignment/align_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyzer/engine_names.h"
+#include "analyzer/alignment/onnxruntime_names.h"
 #include "tests/support/graph_builder.h"
 
 namespace infimum {

@@ -1,5 +1,5 @@
 // Sides whose times are known, so that every total, verdict and rank change is too.
-#include "infimum/analyzer/side_comparison.h"
+#include "analyzer/sides/side_comparison.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

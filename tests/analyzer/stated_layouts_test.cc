@@ -1,4 +1,4 @@
-#include "analyzer/stated_layouts.h"
+#include "analyzer/rows/declared_layouts.h"
 
 #include <gtest/gtest.h>
 

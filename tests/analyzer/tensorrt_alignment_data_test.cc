@@ -11,12 +11,12 @@
 #include <set>
 #include <string>
 
-#include "infimum/analyzer/run_alignment.h"
-#include "infimum/ingest/tensorrt_engine.h"
+#include "analyzer/alignment/align_run.h"
+#include "src/readers/profiles/tensorrt/tensorrt_engine.h"
 #include "infimum/measurement/statistics.h"
-#include "infimum/onnx/read_model.h"
+#include "src/readers/onnx/read_model.h"
 #include "tests/analyzer/resnet_models.h"
-#include "tests/onnx/model_text.h"
+#include "tests/readers/onnx/model_text.h"
 #include "tests/support/shared_data.h"
 
 namespace infimum {

@@ -1,4 +1,4 @@
-#include "infimum/analyzer/timeline_run.h"
+#include "analyzer/trace/timeline_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

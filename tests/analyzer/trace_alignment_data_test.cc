@@ -14,13 +14,13 @@
 #include <string>
 #include <vector>
 
-#include "infimum/analyzer/run_alignment.h"
-#include "infimum/analyzer/timeline_run.h"
-#include "infimum/ingest/read_profile.h"
+#include "analyzer/alignment/align_run.h"
+#include "analyzer/trace/timeline_run.h"
+#include "src/readers/profiles/read_profile.h"
 #include "infimum/measurement/statistics.h"
-#include "infimum/onnx/read_model.h"
+#include "src/readers/onnx/read_model.h"
 #include "tests/analyzer/transformer_models.h"
-#include "tests/onnx/model_text.h"
+#include "tests/readers/onnx/model_text.h"
 #include "tests/support/shared_data.h"
 
 namespace infimum {

@@ -14,9 +14,9 @@
 #include <tuple>
 #include <vector>
 
-#include "infimum/analyzer/device_activity.h"
-#include "infimum/ingest/kineto_trace.h"
-#include "src/ingest/gzip_stream.h"
+#include "analyzer/trace/device_activity.h"
+#include "src/readers/profiles/kineto/kineto_trace.h"
+#include "src/readers/files/gzip_stream.h"
 #include "tests/analyzer/unpacked_trace.h"
 #include "tests/support/shared_data.h"
 

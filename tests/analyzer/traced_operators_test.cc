@@ -1,4 +1,4 @@
-#include "analyzer/traced_operators.h"
+#include "analyzer/trace/traced_operators.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

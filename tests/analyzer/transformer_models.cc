@@ -1,7 +1,7 @@
 #include "tests/analyzer/transformer_models.h"
 
 #include "tests/analyzer/onnx_text_builder.h"
-#include "tests/onnx/model_text.h"
+#include "tests/readers/onnx/model_text.h"
 
 namespace infimum {
 namespace {

@@ -1,4 +1,4 @@
-#include "analyzer/uncertainty.h"
+#include "analyzer/rows/uncertainty.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <map>
 #include <random>
 
-#include "infimum/analyzer/bracket.h"
-#include "infimum/measurement/student_t.h"
+#include "analyzer/types/bracket.h"
+#include "src/core/measurement/student_t.h"
 #include "microbench/fake/fake_backend.h"
 #include "microbench/fake/fake_machine.h"
 #include "tests/support/graph_builder.h"

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "src/ingest/gzip_stream.h"
+#include "src/readers/files/gzip_stream.h"
 
 namespace infimum {
 

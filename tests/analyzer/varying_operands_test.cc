@@ -1,4 +1,4 @@
-#include "analyzer/varying_operands.h"
+#include "analyzer/rows/varying_operands.h"
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
-#include "infimum/analyzer/waterfall.h"
+#include "analyzer/gap/waterfall.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "infimum/analyzer/finding.h"
+#include "analyzer/findings/finding.h"
 #include "tests/analyzer/built_run.h"
 
 namespace infimum {

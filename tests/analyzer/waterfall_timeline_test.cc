@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "infimum/analyzer/finding.h"
-#include "infimum/analyzer/timeline_run.h"
+#include "analyzer/findings/finding.h"
+#include "analyzer/trace/timeline_run.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 #include "tests/support/timeline_builder.h"

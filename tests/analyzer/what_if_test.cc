@@ -1,4 +1,4 @@
-#include "infimum/analyzer/what_if.h"
+#include "analyzer/bracket/what_if.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-#include "infimum/analyzer/workload_candidates.h"
+#include "analyzer/rows/workload_candidates.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "infimum/analyzer/bracket.h"
+#include "analyzer/types/bracket.h"
 #include "tests/support/random_graph.h"
 
 namespace infimum {

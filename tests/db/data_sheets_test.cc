@@ -1,11 +1,11 @@
-#include "infimum/db/data_sheets.h"
+#include "db/store/data_sheets.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "db/csv_rows.h"
+#include "db/store/csv_rows.h"
 #include "infimum/db/store.h"
 
 namespace infimum {

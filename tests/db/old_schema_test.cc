@@ -8,9 +8,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "db/migrations.h"
-#include "db/postgresql_connection.h"
-#include "db/schema_files.h"
+#include "db/store/migrations.h"
+#include "db/connection/postgresql_connection.h"
+#include "db/store/schema_files.h"
 #include "infimum/db/store.h"
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_rows.h"

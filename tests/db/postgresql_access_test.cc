@@ -10,7 +10,7 @@
 #include <fstream>
 #include <optional>
 
-#include "db/postgresql_connection.h"
+#include "db/connection/postgresql_connection.h"
 #include "infimum/db/store.h"
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_rows.h"

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "db/postgresql_connection.h"
+#include "db/connection/postgresql_connection.h"
 #include "infimum/db/store.h"
 #include "tests/db/postgresql_server.h"
 #include "tests/db/small_disk.h"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <functional>
 
-#include "db/postgresql_connection.h"
+#include "db/connection/postgresql_connection.h"
 #include "infimum/db/store.h"
 #include "tests/db/child_process.h"
 #include "tests/db/postgresql_server.h"

@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "db/postgresql_connection.h"
+#include "db/connection/postgresql_connection.h"
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
 #include "tests/db/postgresql_server.h"

@@ -1,4 +1,4 @@
-#include "db/sqlite_connection.h"
+#include "db/connection/sqlite_connection.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <memory>
 
-#include "db/postgresql_connection.h"
-#include "db/sqlite_connection.h"
+#include "db/connection/postgresql_connection.h"
+#include "db/connection/sqlite_connection.h"
 #include "infimum/db/store.h"
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_rows.h"

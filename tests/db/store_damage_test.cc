@@ -11,7 +11,7 @@
 #include <fstream>
 #include <random>
 
-#include "db/migrations.h"
+#include "db/store/migrations.h"
 #include "infimum/db/store.h"
 #include "tests/db/store_rows.h"
 

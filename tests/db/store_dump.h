@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "db/sql_connection.h"
+#include "db/connection/sql_connection.h"
 #include "infimum/base/result.h"
 
 namespace infimum::testing {

@@ -11,8 +11,8 @@
 #include <memory>
 #include <sstream>
 
-#include "db/postgresql_connection.h"
-#include "db/sqlite_connection.h"
+#include "db/connection/postgresql_connection.h"
+#include "db/connection/sqlite_connection.h"
 #include "infimum/db/store.h"
 #include "tests/db/child_process.h"
 #include "tests/db/postgresql_server.h"

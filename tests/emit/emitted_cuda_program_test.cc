@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "infimum/results/candidate_list.h"
+#include "src/core/results/candidate_list.h"
 #include "tests/emit/emitted_program.h"
 
 namespace infimum {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "infimum/emit/project.h"
+#include "src/emit/project.h"
 
 namespace infimum::testing {
 

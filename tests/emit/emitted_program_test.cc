@@ -10,8 +10,8 @@
 #include <set>
 #include <sstream>
 
-#include "infimum/ingest/read_results.h"
-#include "microbench/onednn/onednn_backend.h"
+#include "src/readers/benchmarks/read_results.h"
+#include "microbench/cpu/onednn_backend.h"
 
 namespace infimum {
 namespace {

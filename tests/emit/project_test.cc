@@ -1,5 +1,5 @@
 // What a project holds, what it leaves out and why, and that nothing in a plan reaches beyond its folder.
-#include "infimum/emit/project.h"
+#include "src/emit/project.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

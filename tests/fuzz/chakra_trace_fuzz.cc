@@ -1,5 +1,5 @@
 // Chakra's traces as JSON: executions and workloads.
-#include "infimum/ingest/chakra_trace.h"
+#include "src/readers/profiles/chakra/chakra_trace.h"
 #include "tests/fuzz/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
 // Chrome traces of PyTorch's profiler.
-#include "infimum/ingest/kineto_trace.h"
+#include "src/readers/profiles/kineto/kineto_trace.h"
 #include "tests/fuzz/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

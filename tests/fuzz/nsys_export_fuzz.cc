@@ -1,5 +1,5 @@
 // Nsight Systems' exports: SQLite files, whose pages are as hostile as what is in them.
-#include "infimum/ingest/nsys_export.h"
+#include "src/readers/profiles/nsys/nsys_export.h"
 #include "tests/fuzz/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
 // ONNX files.
-#include "infimum/onnx/read_model.h"
+#include "src/readers/onnx/read_model.h"
 #include "tests/fuzz/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

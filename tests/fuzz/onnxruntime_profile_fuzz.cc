@@ -1,5 +1,5 @@
 // Profiles of ONNX Runtime.
-#include "infimum/ingest/onnxruntime_profile.h"
+#include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
 #include "tests/fuzz/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

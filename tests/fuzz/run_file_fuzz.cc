@@ -1,5 +1,5 @@
 // Runs of a framework (infimum.run/1): what was read can be written, and is read back.
-#include "infimum/ingest/run_file.h"
+#include "src/readers/profiles/run_file.h"
 #include "tests/fuzz/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
 // Google Benchmark JSON of other programs: scope of 2019, programs that infimum emitted, labels with workloads.
-#include "infimum/ingest/scope_benchmarks.h"
+#include "src/readers/benchmarks/scope_benchmarks.h"
 #include "tests/fuzz/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

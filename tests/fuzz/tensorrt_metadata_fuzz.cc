@@ -1,5 +1,5 @@
 // Device and options of a TensorRT engine, beside layer information that is sound.
-#include "infimum/ingest/tensorrt_engine.h"
+#include "src/readers/profiles/tensorrt/tensorrt_engine.h"
 #include "tests/fuzz/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,9 +1,9 @@
-#include "infimum/planner/planner.h"
+#include "src/planner/planner.h"
 
 #include <gmock/gmock.h>
 
-#include "tests/graph/graph_builder.h"
-#include "tests/measurement/row_builder.h"
+#include "tests/core/graph/graph_builder.h"
+#include "tests/core/measurement/row_builder.h"
 
 namespace infimum {
 namespace {

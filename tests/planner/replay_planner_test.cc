@@ -1,11 +1,11 @@
-#include "infimum/planner/replay_planner.h"
+#include "src/planner/replay_planner.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "tests/graph/graph_builder.h"
+#include "tests/core/graph/graph_builder.h"
 
 namespace infimum {
 namespace {

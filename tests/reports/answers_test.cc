@@ -1,11 +1,11 @@
 // The ten questions, each asked of a report whose answer is known by construction.
-#include "infimum/reports/answers.h"
+#include "reports/model/answers.h"
 
 #include <gtest/gtest.h>
 
-#include "infimum/reports/html_report.h"
-#include "infimum/reports/markdown_report.h"
-#include "reports/looked_for.h"
+#include "reports/page/html_report.h"
+#include "reports/model/markdown_report.h"
+#include "reports/model/looked_for.h"
 #include "tests/reports/sample_report.h"
 
 namespace infimum {

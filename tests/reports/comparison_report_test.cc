@@ -1,11 +1,11 @@
-#include "infimum/reports/comparison_report.h"
+#include "reports/sides/comparison_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "reports/comparison_sections.h"
+#include "reports/sides/comparison_sections.h"
 #include "tests/reports/golden.h"
 #include "tests/reports/sample_comparison.h"
 

@@ -1,4 +1,4 @@
-#include "infimum/reports/comparison.h"
+#include "reports/model/model_rows.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
-#include "infimum/reports/csv.h"
+#include "reports/text/csv.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "reports/utf8.h"
+#include "reports/text/utf8.h"
 
 namespace infimum {
 namespace {

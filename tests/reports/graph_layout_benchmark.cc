@@ -26,9 +26,9 @@
 #include <cstdlib>
 #include <limits>
 
-#include "reports/graph_layout.h"
-#include "reports/graph_ordering.h"
-#include "reports/graph_ranks.h"
+#include "reports/graph_drawing/graph_layout.h"
+#include "reports/graph_drawing/graph_ordering.h"
+#include "reports/graph_drawing/graph_ranks.h"
 #include "tests/reports/layout_graphs.h"
 
 namespace infimum {

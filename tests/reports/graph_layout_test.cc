@@ -1,5 +1,5 @@
 // Laws of the picture of a graph, on chains, networks and random graphs.
-#include "reports/graph_layout.h"
+#include "reports/graph_drawing/graph_layout.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <random>
 
-#include "reports/graph_columns.h"
-#include "reports/graph_ordering.h"
-#include "reports/graph_ranks.h"
+#include "reports/graph_drawing/graph_columns.h"
+#include "reports/graph_drawing/graph_ordering.h"
+#include "reports/graph_drawing/graph_ranks.h"
 #include "tests/reports/layout_graphs.h"
 
 namespace infimum {

@@ -1,4 +1,4 @@
-#include "reports/heat_scale.h"
+#include "reports/page/heat_scale.h"
 
 #include <gtest/gtest.h>
 

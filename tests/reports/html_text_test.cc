@@ -1,4 +1,4 @@
-#include "reports/html_text.h"
+#include "reports/page/html_text.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <random>
 #include <vector>
 
-#include "infimum/reports/html_report.h"
-#include "infimum/reports/report_json.h"
-#include "reports/utf8.h"
+#include "reports/page/html_report.h"
+#include "reports/model/report_json.h"
+#include "reports/text/utf8.h"
 #include "tests/reports/sample_report.h"
 
 namespace infimum {

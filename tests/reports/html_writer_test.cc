@@ -1,8 +1,8 @@
-#include "reports/html_writer.h"
+#include "reports/page/html_writer.h"
 
 #include <gtest/gtest.h>
 
-#include "reports/html_page.h"
+#include "reports/page/html_page.h"
 
 namespace infimum {
 namespace {

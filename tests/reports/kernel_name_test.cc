@@ -1,4 +1,4 @@
-#include "reports/kernel_name.h"
+#include "reports/run/kernel_name.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "infimum/reports/report_model.h"
+#include "reports/model/report_model.h"
 
 namespace infimum {
 

@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "infimum/reports/bound_json.h"
-#include "infimum/reports/bound_table.h"
-#include "infimum/reports/inspect_json.h"
-#include "infimum/reports/inspect_table.h"
+#include "reports/bound/bound_json.h"
+#include "reports/bound/bound_table.h"
+#include "reports/inspect/inspect_json.h"
+#include "reports/inspect/inspect_table.h"
 #include "tests/reports/golden.h"
 
 namespace infimum {

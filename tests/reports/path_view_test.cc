@@ -1,4 +1,4 @@
-#include "infimum/reports/path_view.h"
+#include "reports/run/path_view.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <string>
 
-#include "infimum/reports/profile_view.h"
-#include "infimum/reports/run_account.h"
-#include "reports/path_writers.h"
+#include "reports/profile/profile_view.h"
+#include "reports/run/run_summary.h"
+#include "reports/run/path_writers.h"
 #include "tests/support/timeline_builder.h"
 
 namespace infimum {

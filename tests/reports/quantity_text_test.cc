@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "infimum/reports/quantity_text.h"
+#include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {

@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "infimum/reports/html_report.h"
-#include "infimum/reports/report_json.h"
+#include "reports/page/html_report.h"
+#include "reports/model/report_json.h"
 #include "tests/reports/sample_report.h"
 
 namespace infimum {

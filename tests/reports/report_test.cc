@@ -5,12 +5,12 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "infimum/reports/html_report.h"
-#include "infimum/reports/markdown_report.h"
-#include "infimum/reports/report_csv.h"
-#include "infimum/reports/report_json.h"
-#include "infimum/reports/summary.h"
-#include "reports/utf8.h"
+#include "reports/page/html_report.h"
+#include "reports/model/markdown_report.h"
+#include "reports/model/report_csv.h"
+#include "reports/model/report_json.h"
+#include "reports/model/summary.h"
+#include "reports/text/utf8.h"
 #include "tests/reports/golden.h"
 #include "tests/reports/sample_report.h"
 

@@ -1,15 +1,15 @@
 // What `infimum compare MODEL` prints: nothing wider than the terminal, and parts that add up.
-#include "infimum/reports/run_account.h"
+#include "reports/run/run_summary.h"
 
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "infimum/reports/report_model.h"
-#include "reports/utf8.h"
-#include "reports/waterfall_writers.h"
-#include "reports/wrapped_text.h"
+#include "reports/model/report_model.h"
+#include "reports/text/utf8.h"
+#include "reports/run/waterfall_writers.h"
+#include "reports/text/wrapped_text.h"
 
 namespace infimum {
 namespace {

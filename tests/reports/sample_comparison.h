@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "infimum/reports/comparison_report.h"
+#include "reports/sides/comparison_report.h"
 
 namespace infimum {
 

@@ -2,7 +2,7 @@
 // fused groups, free, estimated, missing and unknown layers, and one layer whose name is an attack.
 #pragma once
 
-#include "infimum/reports/report_model.h"
+#include "reports/model/report_model.h"
 
 namespace infimum {
 

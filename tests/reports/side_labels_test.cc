@@ -1,4 +1,4 @@
-#include "reports/side_labels.h"
+#include "reports/sides/side_labels.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
-#include "infimum/reports/table.h"
+#include "reports/text/table.h"
 
 #include <gtest/gtest.h>
 
-#include "reports/utf8.h"
+#include "reports/text/utf8.h"
 
 namespace infimum {
 namespace {

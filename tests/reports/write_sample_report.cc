@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "infimum/base/text.h"
-#include "infimum/reports/html_report.h"
+#include "reports/page/html_report.h"
 #include "tests/reports/layout_graphs.h"
 #include "tests/reports/sample_report.h"
 

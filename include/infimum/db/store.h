@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "infimum/db/queries.h"
-#include "infimum/db/stored_model.h"
+#include "db/store/stored_model.h"
 #include "infimum/graph/run_profile.h"
 #include "infimum/measurement/campaign_origin.h"
 #include "infimum/measurement/measurement_source.h"

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "infimum/base/id.h"
-#include "infimum/graph/tensor.h"
+#include "src/core/graph/tensor.h"
 #include "infimum/layer/workload.h"
 
 namespace infimum {

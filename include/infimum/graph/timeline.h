@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "infimum/graph/name_table.h"
+#include "src/core/graph/name_table.h"
 
 namespace infimum {
 

@@ -13,15 +13,15 @@
 #include <string_view>
 #include <variant>
 
-#include "infimum/layer/attention.h"
-#include "infimum/layer/convolution.h"
-#include "infimum/layer/matmul.h"
-#include "infimum/layer/movement.h"
-#include "infimum/layer/normalization.h"
+#include "src/core/layer/attention.h"
+#include "src/core/layer/convolution.h"
+#include "src/core/layer/matmul.h"
+#include "src/core/layer/movement.h"
+#include "src/core/layer/normalization.h"
 #include "infimum/layer/pointwise.h"
-#include "infimum/layer/pooling.h"
-#include "infimum/layer/recurrent.h"
-#include "infimum/layer/reduction.h"
+#include "src/core/layer/pooling.h"
+#include "src/core/layer/recurrent.h"
+#include "src/core/layer/reduction.h"
 
 namespace infimum {
 

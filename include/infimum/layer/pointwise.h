@@ -16,7 +16,7 @@
 
 #include "infimum/layer/data_type.h"
 #include "infimum/layer/shape.h"
-#include "infimum/layer/work.h"
+#include "src/core/layer/work.h"
 
 namespace infimum {
 

@@ -17,8 +17,8 @@
 #include "infimum/base/clock.h"
 #include "infimum/graph/replay_schedule.h"
 #include "infimum/measurement/measurement.h"
-#include "infimum/results/replay_result.h"
-#include "infimum/results/tensor_folder.h"
+#include "src/core/results/replay_result.h"
+#include "src/core/results/tensor_folder.h"
 
 namespace infimum {
 

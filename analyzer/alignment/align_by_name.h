@@ -1,0 +1,15 @@
+// Which layers of a model each layer of an engine covers, without their times: the rules of analyzer/README.md,
+// "Alignment", one after the other.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/alignment/overrides.h"
+#include "analyzer/alignment/align_run.h"
+
+namespace infimum {
+
+// In the engine's order of execution. `stated` comes before every rule.
+std::vector<AlignedRow> AlignRows(const ModelGraph& graph, const RunProfile& run, const std::vector<StatedRow>& stated);
+
+}  // namespace infimum

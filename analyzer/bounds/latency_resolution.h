@@ -1,0 +1,100 @@
+// From rows to times: for each layer and each fusable region of a graph its best time, and how it is known.
+//
+//   conv_1   three candidates measured      ->  measured, the least point value
+//   relu_1   never measured                 ->  estimated from its bytes and the measured copy curve
+//   conv_2   never measured                 ->  missing, weighted by its floor in the coverage
+//   {conv_1, relu_1}  never measured        ->  nothing: a bound does without it
+//
+// Layers are estimated only where they do little but move bytes: element-wise, normalization, softmax, reduction, scan,
+// resample, movement and reorder layers. A convolution, product, recurrent network or attention without rows is
+// missing, as is a layer that is a region without its own rows.
+//
+// A layer with bodies takes the time of its bodies: If of the branch that takes less, Loop and Scan of
+// `least_executions` iterations. It is missing where a part of that is; the known part still enters the
+// bounds. Where regions inside its bodies were measured it has a second, fused time.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "analyzer/rows/best_time.h"
+#include "analyzer/bounds/bounds.h"
+#include "analyzer/types/device_model.h"
+#include "analyzer/floor/resources.h"
+#include "analyzer/types/bracket.h"
+
+namespace infimum {
+
+struct ResolvedLayer {
+  LayerLatency known;    // what is shown
+  UnitTimes times;       // what the layer adds to a bound; 0 where free or missing
+  UnitTimes fused;       // the same with its bodies' layers fused; equals `times` without bodies
+  Latency heuristic{0};  // with the candidates that the libraries would choose
+  Term heuristic_term = {};
+  // The layer's weights in the coverage; a layer with bodies may have several.
+  Latency measured{0};
+  Latency estimated{0};
+  Latency missing{0};                  // the floor of what is missing
+  double flops = 0;                    // conventional
+  double missing_flops = 0;            // of them what is missing
+  const WorkloadRows* rows = nullptr;  // that its time is the best of; null where it has no rows, or a run was faster
+  bool is_exact = true;                // whether `fused` is the best selection in its bodies, not a relaxation
+};
+
+struct ResolvedRegion {
+  const KnownRegion* known = nullptr;  // null where only observed
+  std::vector<LayerId> layers;
+  Candidate candidate;
+  UnitTimes times;
+  const WorkloadRows* rows = nullptr;  // null where only observed
+};
+
+class LatencyResolver {
+ public:
+  // All of them live longer.
+  LatencyResolver(const MeasuredRows& rows, const RegionSet& regions, const Selection& selection,
+                  const DeviceModel& device);
+
+  // One for each layer, in the graph's order.
+  std::vector<ResolvedLayer> Layers(const ModelGraph& graph) const;
+  // Those of the graph itself that were measured, in the order of RegionSet.
+  std::vector<ResolvedRegion> Regions(const ModelGraph& graph) const;
+  // Adds what a run was seen to do: a single layer where it is faster than its best candidate or has none, several as a
+  // region of their own.
+  void Observe(const ModelGraph& graph, const std::vector<ObservedUnit>& units, std::vector<ResolvedLayer>& layers,
+               std::vector<ResolvedRegion>& regions) const;
+  // What the uncertainty of a selection is made of, most uncertain first.
+  std::vector<Decider> Deciders(const std::vector<Term>& terms) const;
+  // Both, ready to be combined; regions beyond those of `Regions` stand for fused bodies.
+  BoundsProblem Problem(const ModelGraph& graph, const std::vector<ResolvedLayer>& layers,
+                        const std::vector<ResolvedRegion>& regions) const;
+
+ private:
+  ResolvedLayer ResolveLayer(const Layer& layer, const WorkloadRows* rows) const;
+  ResolvedLayer ResolveBody(const ModelGraph& body, double executions) const;
+  ResolvedLayer ResolveBodies(const Layer& layer) const;
+
+  struct KnownTime {
+    BestTime time;
+    Interval interval;
+  };
+  // nullptr where no row counts.
+  const KnownTime* TimeOf(const WorkloadRows* rows) const;
+  UnitTimes TimesOf(const BestTime& time, const WorkloadRows& rows, const Workload& workload, const Work& work) const;
+
+  const MeasuredRows& rows_;
+  const RegionSet& regions_;
+  const DeviceModel& device_;
+  const Selection& selection_;
+  Resources resources_;
+  double threads_;
+  std::vector<std::optional<KnownTime>> times_;  // by the workload's number
+};
+
+// The terms of one selection: the chosen regions', and those of the layers in none.
+std::vector<Term> TermsOfSelection(const BoundsProblem& problem, const std::vector<std::size_t>& chosen);
+
+// Whether a layer may be estimated from the bytes that it moves.
+bool MovesBytesOnly(const Workload& workload);
+
+}  // namespace infimum

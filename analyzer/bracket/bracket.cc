@@ -1,0 +1,188 @@
+#include "analyzer/types/bracket.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+#include "analyzer/bounds/bounds.h"
+#include "analyzer/bracket/bracket_parts.h"
+#include "analyzer/floor/floor.h"
+#include "analyzer/bounds/latency_resolution.h"
+#include "analyzer/layouts/layout_planner.h"
+#include "analyzer/bracket/marginal_gain.h"
+#include "analyzer/rows/measured_rows.h"
+#include "analyzer/bounds/variants.h"
+#include "analyzer/bracket/what_if_solver.h"
+
+namespace infimum {
+namespace {
+
+void FindControlFlow(const ModelGraph& graph, std::set<std::string>& tags) {
+  for (const Layer& layer : graph.layers) {
+    if (!layer.bodies.empty()) tags.insert(layer.bodies.size() > 1 ? "if-cheaper-branch" : "least-loop-iterations");
+    for (const SubGraph& body : layer.bodies)
+      if (body.graph != nullptr) FindControlFlow(*body.graph, tags);
+  }
+}
+
+std::vector<std::string> Assumptions(const ModelGraph& graph, const Bracket& bracket,
+                                     const std::vector<ResolvedLayer>& layers) {
+  std::vector<std::string> tags = CommonAssumptions(bracket, layers);
+  std::set<std::string> control_flow;
+  FindControlFlow(graph, control_flow);
+  tags.insert(tags.end(), control_flow.begin(), control_flow.end());
+  return tags;
+}
+
+std::vector<RegionLatency> RegionsOf(const std::vector<ResolvedRegion>& regions, const std::vector<std::size_t>& chosen,
+                                     const std::vector<ResolvedLayer>& layers) {
+  std::vector<RegionLatency> result;
+  for (const ResolvedRegion& region : regions) {
+    RegionLatency known;
+    known.layers = region.layers;
+    known.rule = region.known != nullptr ? std::string(region.known->region.rule) : "observed";
+    if (region.known != nullptr) known.region = region.known->region;
+    known.latency = region.times.best;
+    known.interval = IntervalOf(region.times.term);
+    known.candidate = region.candidate;
+    for (LayerId layer : region.layers) {
+      known.unfused += layers[layer.index()].times.best;
+      known.has_missing |= layers[layer.index()].known.status == LatencyStatus::kMissing;
+    }
+    result.push_back(std::move(known));
+  }
+  // Choices beyond the regions are fused bodies of single layers.
+  for (std::size_t place : chosen)
+    if (place < result.size()) result[place].is_chosen = true;
+  return result;
+}
+
+std::optional<AlgorithmRegret> RegretOf(const std::vector<ResolvedLayer>& layers) {
+  AlgorithmRegret regret;
+  for (const ResolvedLayer& layer : layers) {
+    if (!layer.known.choice) continue;
+    ++regret.layers;
+    regret.sum += layer.known.choice->regret;
+    regret.is_validated &= layer.known.choice->is_validated;
+  }
+  return regret.layers > 0 ? std::optional<AlgorithmRegret>(regret) : std::nullopt;
+}
+
+}  // namespace
+
+NumericContract MainContract(const ModelGraph& graph) {
+  std::map<NumericContract, double> work;
+  for (const Layer& layer : graph.layers) {
+    for (const SubGraph& body : layer.bodies)
+      if (body.graph != nullptr) work[MainContract(*body.graph)] += 1;
+    if (layer.status != LayerStatus::kMeasurable || !layer.workload) continue;
+    work[NativeContract(*layer.workload)] += 1 + static_cast<double>(layer.work.direct.value);
+  }
+  NumericContract main = NumericContract::kStrictF32;
+  double most = 0;
+  for (const auto& [contract, amount] : work) {
+    if (amount <= most) continue;
+    most = amount;
+    main = contract;
+  }
+  return main;
+}
+
+std::string_view Name(LatencyStatus status) {
+  constexpr std::array<std::string_view, 4> kNames = {"measured", "estimated", "free", "missing"};
+  return kNames[static_cast<std::size_t>(status)];
+}
+
+std::string_view Name(BoundVariant variant) {
+  constexpr std::array<std::string_view, 11> kNames = {"sequential",
+                                                       "parallel",
+                                                       "fused-sequential",
+                                                       "fused-parallel",
+                                                       "with-layouts",
+                                                       "ideal-fusion",
+                                                       "heuristic",
+                                                       "benanza-2019-serial",
+                                                       "benanza-2019-parallel",
+                                                       "benanza-2019-fused-serial",
+                                                       "benanza-2019-fused-parallel"};
+  return kNames[static_cast<std::size_t>(variant)];
+}
+
+const Bound* Bracket::Find(BoundVariant variant) const {
+  const auto found = std::ranges::find(bounds, variant, &Bound::variant);
+  return found == bounds.end() ? nullptr : &*found;
+}
+
+namespace {
+
+// In the order of the enumeration.
+constexpr std::array<std::string_view, 3> kRules = {"bracket", "benanza-2019", "benanza-2019-fused"};
+
+}  // namespace
+
+std::string_view Name(BoundRules rules) { return kRules[static_cast<std::size_t>(rules)]; }
+
+std::optional<BoundRules> FindBoundRules(std::string_view name) {
+  const auto found = std::find(kRules.begin(), kRules.end(), name);
+  if (found == kRules.end()) return std::nullopt;
+  return static_cast<BoundRules>(found - kRules.begin());
+}
+
+std::span<const std::string_view> BoundRulesNames() { return kRules; }
+
+const std::string& ReasonOf(const Layer& layer, const LayerLatency& latency) {
+  return latency.reason.empty() ? layer.reason : latency.reason;
+}
+
+Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection,
+                               const BracketOptions& options) {
+  const RegionSet region_set(graph);
+  INFIMUM_ASSIGN_OR_RETURN(const MeasuredRows rows, MeasuredRows::Fetch(graph, region_set, source, selection));
+  INFIMUM_ASSIGN_OR_RETURN(const DeviceModel device, MakeDeviceModel(source, selection, rows));
+
+  const LatencyResolver resolver(rows, region_set, selection, device);
+  std::vector<ResolvedLayer> layers = resolver.Layers(graph);
+  std::vector<ResolvedRegion> regions = resolver.Regions(graph);
+  if (options.takes)
+    std::erase_if(regions, [&](const ResolvedRegion& region) { return !options.takes(region.known->region); });
+  resolver.Observe(graph, options.observed, layers, regions);
+
+  Bracket bracket;
+  bracket.selection = selection;
+  TellOrigins(rows, bracket);
+  bracket.contract = selection.contract.value_or(MainContract(graph));
+  Floors floors = ComputeFloors(graph, device);
+  bracket.floor = std::move(floors.floor);
+  bracket.conventional_floor = std::move(floors.conventional_floor);
+  bracket.coverage = CoverageOf(layers);
+  for (const ResolvedLayer& layer : layers) bracket.roofline += layer.known.floor;
+
+  const BoundsProblem problem = resolver.Problem(graph, layers, regions);
+  const CombinedBounds combined = CombineBounds(problem);
+  for (std::size_t layer : combined.longest_path.layers) layers[layer].known.on_critical_path = true;
+  SetMarginalGains(problem, combined.parallel.latency, layers);
+  for (const WhatIf& what_if : options.what_ifs)
+    bracket.what_ifs.push_back(SolveAgain(problem, combined, layers, what_if));
+  INFIMUM_ASSIGN_OR_RETURN(bracket.layouts,
+                           PlanLayouts(graph, source, selection, bracket.environments, device, layers, regions));
+  bracket.regions = RegionsOf(regions, combined.chosen, layers);
+  bracket.deciders = resolver.Deciders(TermsOfSelection(problem, combined.chosen));
+  bracket.regret = RegretOf(layers);
+  // A loop of which a part is missing has a time as well, if no latency: its known part's.
+  const bool any_time = std::any_of(layers.begin(), layers.end(),
+                                    [](const ResolvedLayer& layer) { return layer.times.best > Latency(0); });
+  const auto is_missing = [](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; };
+  if (any_time || std::none_of(layers.begin(), layers.end(), is_missing)) {
+    std::vector<std::string> common = Assumptions(graph, bracket, layers);
+    if (!options.observed.empty()) common.push_back("observed-candidates");
+    AddVariants(graph, device, layers, problem, combined, common, bracket);
+  } else {
+    for (WhatIfOutcome& outcome : bracket.what_ifs) outcome.bounds.clear();
+  }
+  bracket.layers.reserve(layers.size());
+  for (ResolvedLayer& layer : layers) bracket.layers.push_back(std::move(layer.known));
+  return bracket;
+}
+
+}  // namespace infimum

@@ -1,0 +1,125 @@
+#include "analyzer/bracket/bracket_parts.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace infimum {
+namespace {
+
+// Highest clocks that are nearer than this are taken for the same: readings are of single moments.
+constexpr double kSameClocks = 1.05;
+
+std::string CacheTag(CacheState cache) {
+  return cache == CacheState::kColdWeights ? std::string(Name(cache)) : std::string(Name(cache)) + "-caches";
+}
+
+// What is known of one host.
+struct Host {
+  std::set<std::string> clock_policies;
+  double highest_mhz = 0;  // 0 where no clock was read
+};
+
+// Rows of versions that told no host stand for one host each system where nothing better is known: two kernels are two
+// machines or one before and after an update.
+std::optional<SeveralHosts> HostsOf(const MeasuredRows& rows) {
+  std::map<std::string, Host> named, by_system;
+  for (const auto& [told, clocks] : rows.evidence()) {
+    const Evidence facts = EvidenceOf(told);
+    const std::string& name = FactOf(facts, evidence::kHost);
+    Host& host = name.empty() ? by_system[FactOf(facts, evidence::kSystem)] : named[name];
+    const std::string& policy = FactOf(facts, evidence::kClocks);
+    if (!policy.empty()) host.clock_policies.insert(policy);
+    if (clocks) host.highest_mhz = std::max(host.highest_mhz, clocks->high_mhz);
+  }
+  const std::map<std::string, Host>& hosts = named.empty() ? by_system : named;
+  if (hosts.size() < 2) return std::nullopt;
+  SeveralHosts several{hosts.size(), {}, std::nullopt};
+  ClockRange highest{0, 0};
+  for (const auto& [name, host] : hosts) {
+    several.clock_policies.insert(host.clock_policies.begin(), host.clock_policies.end());
+    if (!(host.highest_mhz > 0)) continue;
+    highest.low_mhz = highest.low_mhz > 0 ? std::min(highest.low_mhz, host.highest_mhz) : host.highest_mhz;
+    highest.high_mhz = std::max(highest.high_mhz, host.highest_mhz);
+  }
+  if (highest.high_mhz > highest.low_mhz * kSameClocks) several.highest_clocks = highest;
+  return several;
+}
+
+}  // namespace
+
+bool LacksScales(const Workload& workload) {
+  const std::string_view family = FamilyOf(workload);
+  return NativeContract(workload) == NumericContract::kInt8 && (family == "pointwise" || family == "pooling");
+}
+
+Result<DeviceModel> MakeDeviceModel(MeasurementSource& source, const Selection& selection, const MeasuredRows& rows) {
+  INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, source.Peaks(selection.device));
+  INFIMUM_ASSIGN_OR_RETURN(DeviceModel device,
+                           DeviceModel::Make(selection.device, peaks, selection.threads,
+                                             selection.contract.value_or(NumericContract::kStrictF32)));
+  for (const auto& [key, entry] : rows.all())
+    for (const auto& [threads, timed] : entry.by_threads)
+      for (const TimedRow& row : timed)
+        device.Observe(*entry.workload, entry.work, row.row->candidate.algorithm, row.point);
+  return device;
+}
+
+Coverage CoverageOf(std::span<const ResolvedLayer> layers) {
+  Latency measured{0}, estimated{0}, missing{0};
+  double flops = 0, missing_flops = 0;
+  for (const ResolvedLayer& layer : layers) {
+    flops += layer.flops;
+    missing_flops += layer.missing_flops;
+    measured += layer.measured;
+    estimated += layer.estimated;
+    missing += layer.missing;
+  }
+  const Latency all = measured + estimated + missing;
+  Coverage coverage;
+  coverage.missing_flops = flops > 0 ? missing_flops / flops : 0;
+  if (!(all > Latency(0))) {
+    // Nothing takes time. A layer without even a floor may still be unknown: that is missing, not free.
+    const bool any_missing = std::any_of(layers.begin(), layers.end(), [](const ResolvedLayer& layer) {
+      return layer.known.status == LatencyStatus::kMissing;
+    });
+    (any_missing ? coverage.missing : coverage.free) = 1;
+    return coverage;
+  }
+  coverage.estimated = estimated / all;
+  coverage.missing = missing / all;
+  coverage.measured = measured > Latency(0) ? 1 - coverage.estimated - coverage.missing : 0;
+  if (coverage.measured < 0) coverage.measured = 0;
+  return coverage;
+}
+
+void TellOrigins(const MeasuredRows& rows, Bracket& bracket) {
+  bracket.environments.assign(rows.environments().begin(), rows.environments().end());
+  bracket.evidence.clear();
+  for (const auto& [told, clocks] : rows.evidence()) bracket.evidence.push_back(told);
+  bracket.hosts = HostsOf(rows);
+}
+
+std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<const ResolvedLayer> layers) {
+  const Selection& selection = bracket.selection;
+  std::vector<std::string> tags = {
+      "free-layouts", CacheTag(selection.cache),
+      selection.threads == 1 ? "one-thread" : std::to_string(selection.threads) + "-threads"};
+  if (bracket.hosts) tags.push_back("several-hosts");
+  const auto any = [&](auto part) { return std::any_of(layers.begin(), layers.end(), part); };
+  if (any([](const ResolvedLayer& layer) { return layer.estimated > Latency(0); })) tags.push_back("estimated-layers");
+  if (any([](const ResolvedLayer& layer) { return layer.known.status == LatencyStatus::kMissing; }))
+    tags.push_back("unmeasured-layers");
+  if (any([](const ResolvedLayer& layer) { return layer.rows != nullptr && LacksScales(*layer.rows->workload); }))
+    tags.push_back("integers-without-scales");
+  const auto is_unconverged = [&](const ResolvedLayer& layer) {
+    if (layer.rows == nullptr) return false;
+    const std::span<const TimedRow> rows = layer.rows->On(selection.threads);
+    const auto best = std::ranges::find(rows, layer.times.best, &TimedRow::time);
+    return best != rows.end() && std::ranges::find(best->row->flags, "unconverged") != best->row->flags.end();
+  };
+  if (any(is_unconverged)) tags.push_back("unconverged-rows");
+  return tags;
+}
+
+}  // namespace infimum

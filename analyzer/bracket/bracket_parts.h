@@ -1,0 +1,32 @@
+// What every way of making bounds from rows has in common: the device as the rows show it, the coverage, and the
+// assumptions that the selection is.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/types/device_model.h"
+#include "analyzer/bounds/latency_resolution.h"
+#include "analyzer/rows/measured_rows.h"
+#include "analyzer/types/bracket.h"
+
+namespace infimum {
+
+// From the device's peaks, raised by whatever the rows show to be possible.
+Result<DeviceModel> MakeDeviceModel(MeasurementSource& source, const Selection& selection, const MeasuredRows& rows);
+
+Coverage CoverageOf(std::span<const ResolvedLayer> layers);
+
+// Whether a workload's benchmark does less than a model's layer: element-wise layers and poolings on 8 bits are
+// measured on plain integers, without the scales that a model's have.
+bool LacksScales(const Workload& workload);
+
+// Environments, evidence and hosts of the rows.
+void TellOrigins(const MeasuredRows& rows, Bracket& bracket);
+
+// "free-layouts", "warm-caches", "one-thread"; "several-hosts", "estimated-layers", "unmeasured-layers" and
+// "integers-without-scales" where there are such.
+std::vector<std::string> CommonAssumptions(const Bracket& bracket, std::span<const ResolvedLayer> layers);
+
+}  // namespace infimum

@@ -1,0 +1,22 @@
+// The cheapest way to run a graph with the layouts that candidates state: asks for the times of the changes, lets
+// ChooseLayouts decide, and says it in the graph's words.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "analyzer/types/device_model.h"
+#include "analyzer/bounds/latency_resolution.h"
+#include "analyzer/types/layout_plan.h"
+
+namespace infimum {
+
+// nullopt where every candidate reads and writes row-major, or says nothing: then `fused-sequential` has no layouts to
+// pay for. `environments`: those that the layers' times are of; changes of layout are taken from the same. Asks
+// `source` once for each.
+Result<std::optional<LayoutPlan>> PlanLayouts(const ModelGraph& graph, MeasurementSource& source,
+                                              const Selection& selection, std::span<const EnvironmentKey> environments,
+                                              const DeviceModel& device, const std::vector<ResolvedLayer>& layers,
+                                              const std::vector<ResolvedRegion>& regions);
+
+}  // namespace infimum

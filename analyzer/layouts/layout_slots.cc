@@ -1,0 +1,53 @@
+#include "analyzer/layouts/layout_slots.h"
+
+#include <algorithm>
+
+namespace infimum {
+
+LayoutSlots::LayoutSlots(const LayoutFacts& facts)
+    : facts_(facts),
+      made_(facts.problem.tensors.size(), LayoutFacts::kNone),
+      slot_of_(facts.problem.tensors.size(), LayoutFacts::kNone) {}
+
+void LayoutSlots::Assign(const LayoutComponent& component) {
+  const LayoutProblem& problem = facts_.problem;
+  for (std::size_t tensor : component.tensors)
+    made_[tensor] = problem.tensors[tensor].is_given ? 0 : LayoutFacts::kNone;
+  const auto note = [&](const LayoutUnit& unit) {
+    for (std::size_t tensor : unit.writes) made_[tensor] = std::min(made_[tensor], unit.layers[0]);
+  };
+  for (std::size_t layer : component.layers) note(problem.units[facts_.single[layer]]);
+  for (std::size_t region : component.regions) note(problem.units[region]);
+  by_making_ = component.tensors;
+  std::ranges::sort(by_making_, {}, [&](std::size_t tensor) { return made_[tensor]; });
+  next_made_ = next_end_ = 0;
+  ends_.clear();
+  std::vector<std::size_t> free_after;  // of each slot the last read of its tensor
+  for (std::size_t tensor : by_making_) {
+    const std::size_t end = facts_.last_use[tensor];
+    const auto found = std::ranges::find_if(free_after, [&](std::size_t after) { return after < made_[tensor]; });
+    slot_of_[tensor] = static_cast<std::size_t>(found - free_after.begin());
+    if (found == free_after.end()) {
+      free_after.push_back(end);
+    } else {
+      *found = end;
+    }
+    ends_.push_back({end, slot_of_[tensor]});
+  }
+  std::ranges::stable_sort(ends_, {}, &Turn::layer);
+  tensor_in_.assign(free_after.size(), LayoutFacts::kNone);
+}
+
+void LayoutSlots::Enter(std::size_t layer) {
+  for (; next_made_ < by_making_.size() && made_[by_making_[next_made_]] <= layer; ++next_made_)
+    tensor_in_[slot_of_[by_making_[next_made_]]] = by_making_[next_made_];
+}
+
+std::span<const LayoutSlots::Turn> LayoutSlots::Leave(std::size_t layer) {
+  while (next_end_ < ends_.size() && ends_[next_end_].layer < layer) ++next_end_;
+  const std::size_t begin = next_end_;
+  while (next_end_ < ends_.size() && ends_[next_end_].layer == layer) ++next_end_;
+  return std::span(ends_).subspan(begin, next_end_ - begin);
+}
+
+}  // namespace infimum

@@ -1,0 +1,45 @@
+// Where the states of a choice of layouts keep what they know of each tensor: one that has several layouts has a slot
+// from its first producer to its last reader, then another one may have it.
+//
+//   conv_1 -> a -> pool -> b -> conv_2 -> c      a: slot 0, b: slot 1, c: slot 0 again
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "analyzer/layouts/problem_index.h"
+
+namespace infimum {
+
+class LayoutSlots {
+ public:
+  // `facts` lives longer.
+  explicit LayoutSlots(const LayoutFacts& facts);
+
+  // Begins with a component, whose layers are entered and left in their order.
+  void Assign(const LayoutComponent& component);
+  std::size_t count() const { return tensor_in_.size(); }
+  std::size_t Of(std::size_t tensor) const { return slot_of_[tensor]; }
+  // At the layer that was entered last.
+  std::size_t TensorIn(std::size_t slot) const { return tensor_in_[slot]; }
+  void Enter(std::size_t layer);
+  struct Turn {
+    std::size_t layer = 0;
+    std::size_t slot = 0;
+  };
+  // The slots whose tensors nothing reads after this layer.
+  std::span<const Turn> Leave(std::size_t layer);
+
+ private:
+  const LayoutFacts& facts_;
+  std::vector<std::size_t> made_;     // of each tensor of the component by which layer; kNone: by none
+  std::vector<std::size_t> slot_of_;  // of each tensor of the component
+  std::vector<std::size_t> tensor_in_;
+  std::vector<std::size_t> by_making_;  // the tensors, in the order in which they are made
+  std::size_t next_made_ = 0;
+  std::vector<Turn> ends_;  // in the order of layers
+  std::size_t next_end_ = 0;
+};
+
+}  // namespace infimum

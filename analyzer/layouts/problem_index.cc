@@ -1,0 +1,144 @@
+#include "analyzer/layouts/problem_index.h"
+
+#include <algorithm>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "analyzer/types/disjoint_sets.h"
+#include "infimum/base/check.h"
+
+namespace infimum {
+namespace {
+
+Latency LargestChange(const LayoutTensor& tensor) {
+  return tensor.change.empty() ? Latency(0) : *std::ranges::max_element(tensor.change);
+}
+
+// Which layers read each tensor, in one list.
+class ReadersByTensor {
+ public:
+  explicit ReadersByTensor(std::size_t tensors) : first_(tensors + 1, 0) {}
+
+  void Add(std::size_t tensor, std::size_t layer) { uses_.emplace_back(tensor, layer); }
+  void Sort() {
+    for (const auto& [tensor, layer] : uses_) ++first_[tensor + 1];
+    std::partial_sum(first_.begin(), first_.end(), first_.begin());
+    std::ranges::stable_sort(uses_, {}, &Use::first);
+  }
+  std::span<const std::pair<std::size_t, std::size_t>> Of(std::size_t tensor) const {
+    return std::span(uses_).subspan(first_[tensor], first_[tensor + 1] - first_[tensor]);
+  }
+
+ private:
+  using Use = std::pair<std::size_t, std::size_t>;
+  std::vector<std::size_t> first_;  // by tensor
+  std::vector<Use> uses_;
+};
+
+}  // namespace
+
+Latency BestCost(const LayoutUnit& unit) {
+  Latency best = unit.options.front().cost;
+  for (const LayoutOption& option : unit.options) best = std::min(best, option.cost);
+  return best;
+}
+
+void LayoutFacts::NoteUse(std::size_t unit) {
+  for (const auto* tensors : {&problem.units[unit].reads, &problem.units[unit].writes})
+    for (std::size_t tensor : *tensors) last_use[tensor] = std::max(last_use[tensor], runs_after[unit]);
+}
+
+LayoutFacts::LayoutFacts(const LayoutProblem& given)
+    : problem(given),
+      single(given.layers, LayoutFacts::kNone),
+      runs_after(given.units.size(), 0),
+      last_use(given.tensors.size(), 0) {
+  const std::vector<LayoutUnit>& units = problem.units;
+  std::vector<std::size_t> writer(problem.tensors.size(), LayoutFacts::kNone);
+  ReadersByTensor readers(problem.tensors.size());
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    INFIMUM_CHECK(!units[i].layers.empty() && !units[i].options.empty(), "a unit has layers and a way to run");
+    if (units[i].layers.size() > 1 || single[units[i].layers[0]] != LayoutFacts::kNone) continue;
+    const std::size_t layer = units[i].layers[0];
+    single[layer] = i;
+    for (std::size_t tensor : units[i].writes) writer[tensor] = layer;
+    for (std::size_t tensor : units[i].reads) readers.Add(tensor, layer);
+  }
+  readers.Sort();
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    const std::vector<std::size_t>& layers = units[i].layers;
+    const bool is_region = single[layers[0]] != i;
+    const auto is_member = [&](std::size_t layer) { return std::ranges::binary_search(layers, layer); };
+    // A region runs when the last of its members that reads from outside has its turn.
+    runs_after[i] = layers[0];
+    for (std::size_t layer : layers) {
+      INFIMUM_CHECK(single[layer] != LayoutFacts::kNone, "a region is made of layers that can run alone");
+      for (std::size_t tensor : units[single[layer]].reads)
+        if (writer[tensor] == LayoutFacts::kNone || !is_member(writer[tensor]))
+          runs_after[i] = std::max(runs_after[i], layer);
+    }
+    if (!is_region) {
+      NoteUse(i);
+      continue;
+    }
+    Latency alone{0}, changes{0};
+    const auto add_changes = [&](const LayoutUnit& unit) {
+      for (std::size_t tensor : unit.reads) changes += LargestChange(problem.tensors[tensor]);
+      for (std::size_t tensor : unit.writes) changes += LargestChange(problem.tensors[tensor]);
+    };
+    for (std::size_t layer : layers) {
+      alone += BestCost(units[single[layer]]);
+      add_changes(units[single[layer]]);
+    }
+    add_changes(units[i]);
+    if (!(BestCost(units[i]) < alone + changes)) continue;
+    bool is_early = false;
+    for (std::size_t tensor : units[i].writes)
+      for (const auto& [read, reader] : readers.Of(tensor)) is_early |= !is_member(reader) && reader < runs_after[i];
+    if (is_early) {
+      exact = false;
+      continue;
+    }
+    regions.push_back(i);
+    NoteUse(i);
+  }
+  for (std::size_t i = 0; i < problem.tensors.size(); ++i)
+    if (problem.tensors[i].is_output) last_use[i] = problem.layers;
+  std::ranges::stable_sort(regions, {}, [&](std::size_t region) { return units[region].layers[0]; });
+}
+
+std::vector<LayoutComponent> SplitLayouts(const LayoutFacts& facts) {
+  const LayoutProblem& problem = facts.problem;
+  DisjointSets joined(problem.layers + problem.tensors.size());
+  const auto join_tensors = [&](const LayoutUnit& unit) {
+    for (const auto* tensors : {&unit.reads, &unit.writes})
+      for (std::size_t tensor : *tensors)
+        if (problem.tensors[tensor].layouts > 1) joined.Join(unit.layers[0], problem.layers + tensor);
+  };
+  for (std::size_t layer = 0; layer < problem.layers; ++layer)
+    if (facts.single[layer] != LayoutFacts::kNone) join_tensors(problem.units[facts.single[layer]]);
+  for (std::size_t region : facts.regions) {
+    const LayoutUnit& unit = problem.units[region];
+    for (std::size_t layer : unit.layers) joined.Join(unit.layers[0], layer);
+    join_tensors(unit);
+  }
+  std::vector<std::size_t> place(problem.layers + problem.tensors.size(), LayoutFacts::kNone);
+  std::vector<LayoutComponent> components;
+  const auto of = [&](std::size_t item) -> LayoutComponent& {
+    std::size_t& number = place[joined.Find(item)];
+    if (number == LayoutFacts::kNone) {
+      number = components.size();
+      components.emplace_back();
+    }
+    return components[number];
+  };
+  for (std::size_t layer = 0; layer < problem.layers; ++layer)
+    if (facts.single[layer] != LayoutFacts::kNone) of(layer).layers.push_back(layer);
+  for (std::size_t region : facts.regions) of(problem.units[region].layers[0]).regions.push_back(region);
+  for (std::size_t i = 0; i < problem.tensors.size(); ++i)
+    if (problem.tensors[i].layouts > 1) of(problem.layers + i).tensors.push_back(i);
+  return components;
+}
+
+}  // namespace infimum

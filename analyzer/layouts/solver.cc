@@ -1,0 +1,351 @@
+#include "analyzer/layouts/solver.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <span>
+
+#include "analyzer/layouts/problem_index.h"
+#include "analyzer/layouts/layout_routes.h"
+#include "analyzer/layouts/layout_slots.h"
+#include "analyzer/layouts/pending_regions.h"
+#include "infimum/base/check.h"
+
+namespace infimum {
+namespace {
+
+// States that each one is compared with: the cheapest ones dominate the most.
+constexpr std::size_t kCompared = 4;
+// Of one unit: more are cut down to the cheapest.
+constexpr std::size_t kMostWays = 64;
+
+// Straight to `to`, from the best of the orders in `mask`.
+Latency LeastChange(const LayoutTensor& tensor, std::uint8_t mask, std::size_t to) {
+  Latency least{std::numeric_limits<double>::infinity()};
+  for (std::size_t from = 0; from < tensor.layouts; ++from)
+    if ((mask >> from & 1) != 0) least = std::min(least, ChangeCost(tensor, from, to));
+  return least;
+}
+
+// One way to have run the layers so far.
+struct LayoutStep {
+  std::size_t before = 0;
+  ChosenUnit chosen;
+  std::uint32_t way = 0;  // of ForEachWay
+};
+
+class LayoutSolver {
+ public:
+  LayoutSolver(const LayoutFacts& facts, std::size_t most_states)
+      : facts_(facts), problem_(facts.problem), most_states_(most_states), slots_(facts), routes_(facts.problem) {}
+
+  // Appends the component's units to `choice`.
+  void Solve(const LayoutComponent& component, LayoutChoice& choice) {
+    slots_.Assign(component);
+    pending_.Clear();
+    exact_ = true;
+    steps_.assign(1, LayoutStep{0, {LayoutFacts::kNone, 0}, 0});
+    states_ = {{Latency(0), 0, 0, {LayoutFacts::kNone, 0}, 0}};
+    masks_.assign(slots_.count(), 0);
+    SetGiven(component, masks_);
+    std::size_t next_region = 0;
+    for (std::size_t layer : component.layers) {
+      std::size_t end_region = next_region;
+      while (end_region < component.regions.size() && First(component.regions[end_region]) == layer) ++end_region;
+      slots_.Enter(layer);
+      next_.clear();
+      next_masks_.clear();
+      for (std::size_t i = 0; i < states_.size(); ++i)
+        Continue(i, layer, std::span(component.regions).subspan(next_region, end_region - next_region));
+      next_region = end_region;
+      INFIMUM_CHECK(!next_.empty(), "running every layer alone is always possible");
+      Forget(layer);
+      Reduce(choice);
+    }
+    Finish(component, choice);
+  }
+
+ private:
+  struct State {
+    Latency cost{0};
+    std::uint32_t pending = 0;  // regions that have layers to come
+    std::size_t step = 0;       // that it comes from
+    ChosenUnit chosen;          // at the last layer, not yet recorded; LayoutFacts::kNone: nothing
+    std::uint32_t way = 0;
+  };
+
+  std::size_t First(std::size_t region) const { return problem_.units[region].layers.front(); }
+  std::size_t Last(std::size_t region) const { return problem_.units[region].layers.back(); }
+
+  void SetGiven(const LayoutComponent& component, std::vector<std::uint8_t>& masks) const {
+    for (std::size_t tensor : component.tensors)
+      if (problem_.tensors[tensor].is_given) masks[slots_.Of(tensor)] = 1;
+  }
+
+  bool Overlaps(std::size_t region, std::span<const std::size_t> pending) const {
+    const std::vector<std::size_t>& layers = problem_.units[region].layers;
+    return std::ranges::any_of(pending, [&](std::size_t other) {
+      return std::ranges::any_of(
+          layers, [&](std::size_t layer) { return std::ranges::binary_search(problem_.units[other].layers, layer); });
+    });
+  }
+
+  void Continue(std::size_t i, std::size_t layer, std::span<const std::size_t> starting) {
+    const std::uint32_t before = states_[i].pending;
+    const std::span<const std::size_t> pending = pending_[before];
+    const auto taken = std::ranges::find_if(
+        pending, [&](std::size_t region) { return std::ranges::binary_search(problem_.units[region].layers, layer); });
+    if (taken != pending.end()) {
+      Take(i, *taken, layer, Last(*taken) == layer ? pending_.Without(before, *taken) : before);
+      return;
+    }
+    const std::size_t alone = facts_.single[layer];
+    for (std::size_t option = 0; option < problem_.units[alone].options.size(); ++option)
+      Run(i, {alone, option}, before);
+    for (std::size_t region : starting)
+      if (!Overlaps(region, pending))
+        Take(i, region, layer, Last(region) == layer ? before : pending_.With(before, region));
+  }
+
+  // A region's turn at one of its layers.
+  void Take(std::size_t i, std::size_t region, std::size_t layer, std::uint32_t after) {
+    if (facts_.runs_after[region] != layer) {
+      next_.push_back({states_[i].cost, after, states_[i].step, {LayoutFacts::kNone, 0}, 0});
+      next_masks_.insert(next_masks_.end(), masks_.begin() + Offset(i), masks_.begin() + Offset(i + 1));
+      return;
+    }
+    for (std::size_t option = 0; option < problem_.units[region].options.size(); ++option)
+      Run(i, {region, option}, after);
+  }
+
+  std::ptrdiff_t Offset(std::size_t state) const { return static_cast<std::ptrdiff_t>(state * slots_.count()); }
+
+  // The routes that are worth a try for one operand: where nothing reads the tensor later, the cheapest.
+  std::span<const LayoutRoute> RoutesOf(std::size_t unit, std::size_t k, std::size_t layout, std::uint8_t mask) {
+    const std::size_t tensor = problem_.units[unit].reads[k];
+    const std::span<const LayoutRoute> routes = routes_.To(tensor, layout, mask);
+    const bool is_last = facts_.last_use[tensor] <= facts_.runs_after[unit];
+    return is_last && routes.size() > 1 ? routes.first(1) : routes;
+  }
+
+  // Calls `emit(cost)` for every way to run a unit on tensors that exist as `masks` say, with `masks` as it leaves
+  // them and `way_` the routes of its operands; puts `masks` back. What reads a tensor that is not made yet has none.
+  template <class Emit>
+  void ForEachWay(const ChosenUnit& chosen, std::size_t k, std::uint8_t* masks, Latency cost, bool only_cheapest,
+                  const Emit& emit) {
+    const LayoutUnit& unit = problem_.units[chosen.unit];
+    const LayoutOption& option = unit.options[chosen.option];
+    while (k < unit.reads.size() && problem_.tensors[unit.reads[k]].layouts == 1) ++k;
+    if (k == unit.reads.size()) {
+      kept_masks_.assign(masks, masks + slots_.count());
+      for (std::size_t i = 0; i < unit.writes.size(); ++i)
+        if (problem_.tensors[unit.writes[i]].layouts > 1)
+          masks[slots_.Of(unit.writes[i])] = static_cast<std::uint8_t>(1u << option.writes[i]);
+      emit(cost + option.cost);
+      std::ranges::copy(kept_masks_, masks);
+      return;
+    }
+    std::uint8_t& mask = masks[slots_.Of(unit.reads[k])];
+    const std::uint8_t before = mask;
+    std::span<const LayoutRoute> routes = RoutesOf(chosen.unit, k, option.reads[k], before);
+    if (only_cheapest && routes.size() > 1) routes = routes.first(1);
+    for (const LayoutRoute& route : routes) {
+      mask = route.mask;
+      way_.push_back(&route - routes.data());
+      ForEachWay(chosen, k + 1, masks, cost + route.cost, only_cheapest, emit);
+      way_.pop_back();
+    }
+    mask = before;
+  }
+
+  // Whether there are too many ways to go through all of them.
+  bool HasManyWays(const ChosenUnit& chosen, const std::uint8_t* masks) {
+    const LayoutUnit& unit = problem_.units[chosen.unit];
+    std::size_t ways = 1;
+    for (std::size_t k = 0; k < unit.reads.size() && ways <= kMostWays; ++k) {
+      if (problem_.tensors[unit.reads[k]].layouts == 1) continue;
+      const std::uint8_t layout = unit.options[chosen.option].reads[k];
+      ways *= std::max<std::size_t>(RoutesOf(chosen.unit, k, layout, masks[slots_.Of(unit.reads[k])]).size(), 1);
+    }
+    return ways > kMostWays;
+  }
+
+  void Run(std::size_t i, const ChosenUnit& chosen, std::uint32_t pending) {
+    work_masks_.assign(masks_.begin() + Offset(i), masks_.begin() + Offset(i + 1));
+    const bool only_cheapest = HasManyWays(chosen, work_masks_.data());
+    exact_ &= !only_cheapest;
+    std::uint32_t way = 0;
+    ForEachWay(chosen, 0, work_masks_.data(), states_[i].cost, only_cheapest, [&](Latency cost) {
+      next_masks_.insert(next_masks_.end(), work_masks_.begin(), work_masks_.end());
+      next_.push_back({cost, pending, states_[i].step, chosen, way++});
+    });
+  }
+
+  // Tensors that were read for the last time make no difference any more.
+  void Forget(std::size_t layer) {
+    for (const LayoutSlots::Turn& end : slots_.Leave(layer))
+      for (std::size_t i = 0; i < next_.size(); ++i) next_masks_[i * slots_.count() + end.slot] = 0;
+  }
+
+  // What it costs to have all that `wanted` has; nothing where it already does.
+  Latency Completion(const std::uint8_t* have, const std::uint8_t* wanted, Latency most) const {
+    Latency cost{0};
+    for (std::size_t slot = 0; slot < slots_.count() && !(cost > most); ++slot) {
+      const auto lacking = static_cast<std::uint8_t>(wanted[slot] & ~have[slot]);
+      if (lacking == 0) continue;
+      const LayoutTensor& tensor = problem_.tensors[slots_.TensorIn(slot)];
+      if (have[slot] == 0) return Latency(std::numeric_limits<double>::infinity());
+      for (std::size_t to = 0; to < tensor.layouts; ++to)
+        if ((lacking >> to & 1) != 0) cost += LeastChange(tensor, have[slot], to);
+    }
+    return cost;
+  }
+
+  // Of equal states the cheapest, without those that another one can become at no higher cost.
+  void Reduce(LayoutChoice& choice) {
+    order_.resize(next_.size());
+    std::iota(order_.begin(), order_.end(), 0u);
+    const auto masks = [&](std::size_t i) { return next_masks_.data() + i * slots_.count(); };
+    std::ranges::sort(order_, [&](std::size_t a, std::size_t b) {
+      if (next_[a].pending != next_[b].pending) return next_[a].pending < next_[b].pending;
+      if (next_[a].cost != next_[b].cost) return next_[a].cost < next_[b].cost;
+      return slots_.count() > 0 && std::memcmp(masks(a), masks(b), slots_.count()) < 0;
+    });
+    kept_.clear();
+    std::size_t group = 0;  // where the kept ones of the same pending regions begin
+    for (std::size_t i : order_) {
+      if (group < kept_.size() && next_[kept_[group]].pending != next_[i].pending) group = kept_.size();
+      bool is_dominated = false;
+      for (std::size_t k = group; k < std::min(kept_.size(), group + kCompared) && !is_dominated; ++k) {
+        const Latency room = next_[i].cost - next_[kept_[k]].cost;
+        is_dominated = !(Completion(masks(kept_[k]), masks(i), room) > room);
+      }
+      if (!is_dominated) kept_.push_back(i);
+    }
+    if (kept_.size() > most_states_) {
+      choice.exact = false;
+      std::ranges::nth_element(kept_, kept_.begin() + static_cast<std::ptrdiff_t>(most_states_), {},
+                               [&](std::size_t i) { return Outlook(next_[i]); });
+      kept_.resize(most_states_);
+    }
+    states_.clear();
+    masks_.clear();
+    for (std::size_t i : kept_) {
+      State state = next_[i];
+      state.pending = pending_.Keep(state.pending);
+      if (state.chosen.unit != LayoutFacts::kNone) {
+        steps_.push_back({state.step, state.chosen, state.way});
+        state.step = steps_.size() - 1;
+      }
+      states_.push_back(state);
+      masks_.insert(masks_.end(), masks(i), masks(i) + slots_.count());
+    }
+    pending_.ForgetOthers();
+  }
+
+  // To compare states with different regions under way: what of these is paid for is no loss.
+  Latency Outlook(const State& state) const {
+    Latency cost = state.cost;
+    for (std::size_t region : pending_[state.pending])
+      for (std::size_t layer : problem_.units[region].layers) cost -= BestCost(problem_.units[facts_.single[layer]]);
+    return cost;
+  }
+
+  // The cheapest way to the end, with row-major outputs.
+  void Finish(const LayoutComponent& component, LayoutChoice& choice) {
+    std::vector<std::size_t> outputs;
+    for (std::size_t tensor : component.tensors)
+      if (problem_.tensors[tensor].is_output) outputs.push_back(tensor);
+    std::size_t best = LayoutFacts::kNone;
+    Latency least{0};
+    for (std::size_t i = 0; i < states_.size(); ++i) {
+      Latency cost = states_[i].cost;
+      ForEachOutput(outputs, masks_.data() + i * slots_.count(),
+                    [&](std::size_t, const LayoutRoute& route) { cost += route.cost; });
+      if (best != LayoutFacts::kNone && !(cost < least)) continue;
+      best = i;
+      least = cost;
+    }
+    std::vector<std::size_t> steps;
+    for (std::size_t step = states_[best].step; step != 0; step = steps_[step].before) steps.push_back(step);
+    std::ranges::reverse(steps);
+    // Once more along it, to say what was changed where.
+    work_masks_.assign(slots_.count(), 0);
+    SetGiven(component, work_masks_);
+    for (std::size_t step : steps) Repeat(steps_[step], choice);
+    ForEachOutput(outputs, work_masks_.data(), [&](std::size_t tensor, const LayoutRoute& route) {
+      Record(tensor, problem_.units.size(), route, choice);
+    });
+    choice.cost += least;
+    choice.exact &= exact_;
+  }
+
+  void Repeat(const LayoutStep& step, LayoutChoice& choice) {
+    const LayoutUnit& unit = problem_.units[step.chosen.unit];
+    const std::vector<std::uint8_t> before = work_masks_;
+    std::vector<std::uint8_t> after;
+    std::uint32_t way = 0;
+    ForEachWay(step.chosen, 0, work_masks_.data(), Latency(0), HasManyWays(step.chosen, work_masks_.data()),
+               [&](Latency) {
+                 if (way++ != step.way) return;
+                 after = work_masks_;
+                 std::size_t place = 0;
+                 for (std::size_t k = 0; k < unit.reads.size(); ++k) {
+                   if (problem_.tensors[unit.reads[k]].layouts == 1) continue;
+                   const std::uint8_t layout = unit.options[step.chosen.option].reads[k];
+                   const auto routes = RoutesOf(step.chosen.unit, k, layout, before[slots_.Of(unit.reads[k])]);
+                   Record(unit.reads[k], step.chosen.unit, routes[way_[place++]], choice);
+                 }
+               });
+    work_masks_ = std::move(after);
+    choice.chosen.push_back(step.chosen);
+  }
+
+  void Record(std::size_t tensor, std::size_t unit, const LayoutRoute& route, LayoutChoice& choice) const {
+    for (const auto& [from, to] : route.changes()) choice.changes.push_back({tensor, from, to, unit});
+    choice.changing += route.cost;
+  }
+
+  template <class Visit>
+  void ForEachOutput(const std::vector<std::size_t>& outputs, const std::uint8_t* masks, const Visit& visit) {
+    for (std::size_t tensor : outputs)
+      if (const std::uint8_t mask = masks[slots_.Of(tensor)]; mask != 0)
+        visit(tensor, routes_.To(tensor, 0, mask).front());
+  }
+
+  const LayoutFacts& facts_;
+  const LayoutProblem& problem_;
+  std::size_t most_states_;
+  LayoutSlots slots_;
+  PendingRegions pending_;
+  std::vector<LayoutStep> steps_;
+  // States after the layers so far, and of each the orders in which the tensors in the slots exist.
+  std::vector<State> states_, next_;
+  std::vector<std::uint8_t> masks_, next_masks_;
+  std::vector<std::size_t> order_, kept_;
+  LayoutRoutes routes_;
+  std::vector<std::ptrdiff_t> way_;  // of the operands under way
+  std::vector<std::uint8_t> work_masks_, kept_masks_;
+  bool exact_ = true;
+};
+
+}  // namespace
+
+LayoutChoice ChooseLayouts(const LayoutProblem& problem, std::size_t most_states) {
+  const LayoutFacts facts(problem);
+  LayoutChoice choice;
+  choice.exact = facts.exact;
+  LayoutSolver solver(facts, std::max<std::size_t>(most_states, 1));
+  for (const LayoutComponent& component : SplitLayouts(facts))
+    if (!component.layers.empty()) solver.Solve(component, choice);
+  // Components were solved one after the other; a program runs their units as their operands come.
+  const auto turn = [&](std::size_t unit) {
+    return unit < problem.units.size() ? facts.runs_after[unit] : problem.layers;
+  };
+  std::ranges::stable_sort(choice.chosen, {}, [&](const ChosenUnit& chosen) { return turn(chosen.unit); });
+  std::ranges::stable_sort(choice.changes, {}, [&](const LayoutChange& change) { return turn(change.unit); });
+  return choice;
+}
+
+}  // namespace infimum

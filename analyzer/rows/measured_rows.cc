@@ -1,0 +1,140 @@
+#include "analyzer/rows/measured_rows.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "infimum/base/check.h"
+
+namespace infimum {
+namespace {
+
+void Widen(std::optional<ClockRange>& range, const std::optional<ClockRange>& seen) {
+  if (!seen) return;
+  if (!range) range = seen;
+  range->low_mhz = std::min(range->low_mhz, seen->low_mhz);
+  range->high_mhz = std::max(range->high_mhz, seen->high_mhz);
+}
+
+}  // namespace
+
+KeyedWorkload Keyed(Workload workload) {
+  WorkloadKey key = KeyOf(workload);
+  Work work = WorkOf(workload);
+  return {std::move(workload), std::move(key), std::move(work)};
+}
+
+std::span<const TimedRow> WorkloadRows::On(std::int64_t threads) const {
+  const auto own = by_threads.find(threads);
+  return own == by_threads.end() ? std::span<const TimedRow>() : std::span<const TimedRow>(own->second);
+}
+
+bool Meets(const Measurement& row, NumericContract wanted) {
+  return row.contract == wanted || row.contract == NumericContract::kStrictF32;
+}
+
+WorkloadRows* MeasuredRows::Add(const WorkloadKey& key, const Workload& workload, const Work& work) {
+  const auto [entry, is_new] = rows_.try_emplace(key);
+  if (is_new) entry->second = {&workload, work, NativeContract(workload), 0, {}, {}};
+  return &entry->second;
+}
+
+const WorkloadRows* MeasuredRows::AddOfGraph(const WorkloadKey& key, const Workload& workload, const Work& work) {
+  WorkloadRows* entry = Add(key, workload, work);
+  if (entry->workload == &workload) entry->operands = VaryingOperandsOf(workload);
+  return entry;
+}
+
+void MeasuredRows::Collect(const ModelGraph& graph, const RegionSet& regions) {
+  GraphRows own;
+  own.layers.assign(graph.layers.size(), nullptr);
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    const Layer& layer = graph.layers[i];
+    for (const SubGraph& body : layer.bodies)
+      if (body.graph != nullptr) Collect(*body.graph, regions);
+    if (layer.status == LayerStatus::kMeasurable && layer.workload)
+      own.layers[i] = AddOfGraph(KeyOf(*layer.workload), *layer.workload, layer.work);
+  }
+  for (const KnownRegion& known : regions.Of(graph))
+    own.regions.push_back(AddOfGraph(known.key, known.region.workload, known.work));
+  by_graph_.emplace(&graph, std::move(own));
+}
+
+Result<MeasuredRows> MeasuredRows::Fetch(const ModelGraph& graph, const RegionSet& regions, MeasurementSource& source,
+                                         const Selection& selection) {
+  MeasuredRows result;
+  result.Collect(graph, regions);
+  INFIMUM_RETURN_IF_ERROR(result.FetchRows(source, selection));
+  return result;
+}
+
+Result<MeasuredRows> MeasuredRows::Fetch(std::span<const KeyedWorkload> workloads, MeasurementSource& source,
+                                         const Selection& selection) {
+  MeasuredRows result;
+  for (const KeyedWorkload& asked : workloads) result.Add(asked.key, asked.workload, asked.work);
+  INFIMUM_RETURN_IF_ERROR(result.FetchRows(source, selection));
+  return result;
+}
+
+Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selection) {
+  std::vector<WorkloadKey> keys;
+  keys.reserve(rows_.size());
+  for (auto& [key, entry] : rows_) {
+    entry.number = keys.size();
+    keys.push_back(key);
+  }
+
+  // A layer on fewer cores than the bound may use leaves the others to its neighbours.
+  for (std::int64_t threads = 1; threads < selection.threads && threads <= (std::int64_t{1} << 20); threads *= 2)
+    thread_counts_.push_back(threads);
+  thread_counts_.push_back(selection.threads);
+
+  for (std::int64_t threads : thread_counts_) {
+    Selection asked = selection;
+    asked.threads = threads;
+    // An environment names its threads; a bound that is tied to one has no rows of another.
+    if (threads != selection.threads && selection.environment) continue;
+    INFIMUM_ASSIGN_OR_RETURN(std::vector<Measurement> found, source.Find(keys, asked));
+    found_.emplace_back(std::move(found), selection.statistic);
+    Sort(found_.back(), threads, selection);
+  }
+  return {};
+}
+
+void MeasuredRows::Sort(const TimedRows& found, std::int64_t threads, const Selection& selection) {
+  // Rows of one workload mostly come together, and most are of one environment.
+  auto entry = rows_.end();
+  const EnvironmentKey* environment = nullptr;
+  auto told = evidence_.end();
+  for (const TimedRow& timed : found.all()) {
+    const Measurement& row = *timed.row;
+    if (row.device != selection.device) continue;  // one device's times never enter another's bound
+    if (entry == rows_.end() || entry->first != row.workload) entry = rows_.find(row.workload);
+    if (entry == rows_.end()) continue;
+    if (!Meets(row, selection.contract.value_or(entry->second.native))) continue;
+    entry->second.by_threads[threads].push_back(timed);
+    entry->second.by_threads[threads].back().layouts = layouts_.Of(row.candidate);
+    if (environment == nullptr || *environment != row.environment)
+      environment = &*environments_.insert(row.environment).first;
+    if (told == evidence_.end() || told->first != row.evidence) told = evidence_.try_emplace(row.evidence).first;
+    for (const Repetition& repetition : row.repetitions) Widen(told->second, repetition.clocks);
+  }
+}
+
+const WorkloadRows* MeasuredRows::Find(const WorkloadKey& key) const {
+  const auto entry = rows_.find(key);
+  return entry == rows_.end() ? nullptr : &entry->second;
+}
+
+bool MeasuredRows::Counts(const Measurement& row, const Selection& selection) const {
+  if (row.device != selection.device) return false;
+  const WorkloadRows* workload = Find(row.workload);
+  return workload != nullptr && Meets(row, selection.contract.value_or(workload->native));
+}
+
+const GraphRows& MeasuredRows::Of(const ModelGraph& graph) const {
+  const auto found = by_graph_.find(&graph);
+  INFIMUM_CHECK(found != by_graph_.end(), "rows are asked of the model that they were fetched for");
+  return found->second;
+}
+
+}  // namespace infimum

@@ -1,0 +1,102 @@
+// The rows that may enter a bound, by workload: those of every measurable layer and fusable region of a model and of
+// its sub-graphs, or of workloads that a rule set names, fetched in one question, and on several threads one more for
+// each smaller number of them.
+//
+//   rows.Find(KeyOf(workload))->by_threads.at(1)  ->  the rows of this workload on one core that count
+//   rows.Of(graph).layers[7]                      ->  the same rows for a layer of the graph, without its key
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/rows/region_set.h"
+#include "analyzer/rows/timed_rows.h"
+#include "analyzer/rows/varying_operands.h"
+#include "infimum/measurement/measurement_source.h"
+
+namespace infimum {
+
+// A workload with what every question about it needs.
+struct KeyedWorkload {
+  Workload workload;
+  WorkloadKey key;
+  Work work;
+};
+KeyedWorkload Keyed(Workload workload);
+
+struct WorkloadRows {
+  const Workload* workload = nullptr;
+  Work work;
+  NumericContract native = NumericContract::kStrictF32;
+  std::size_t number = 0;    // its place in the order of keys
+  VaryingOperands operands;  // of rows of a graph
+  // Rows by how many threads they ran on; only measured ones that meet the contract.
+  std::map<std::int64_t, std::vector<TimedRow>> by_threads;
+
+  // Those on exactly so many threads.
+  std::span<const TimedRow> On(std::int64_t threads) const;
+};
+
+// The rows of a graph's own layers and regions, each in the graph's order (regions in that of RegionSet).
+struct GraphRows {
+  std::vector<const WorkloadRows*> layers;  // null where a layer was not asked for
+  std::vector<const WorkloadRows*> regions;
+};
+
+class MeasuredRows {
+ public:
+  // Graph, regions and workloads live longer.
+  static Result<MeasuredRows> Fetch(const ModelGraph& graph, const RegionSet& regions, MeasurementSource& source,
+                                    const Selection& selection);
+  static Result<MeasuredRows> Fetch(std::span<const KeyedWorkload> workloads, MeasurementSource& source,
+                                    const Selection& selection);
+
+  // Only moved, since pointers lead into it.
+  MeasuredRows(MeasuredRows&&) = default;
+  MeasuredRows& operator=(MeasuredRows&&) = default;
+
+  // nullptr where this workload was not asked for.
+  const WorkloadRows* Find(const WorkloadKey& key) const;
+  // Of the graph that was asked for, or a body of it.
+  const GraphRows& Of(const ModelGraph& graph) const;
+  // For all of them, in the order of their keys.
+  const std::map<WorkloadKey, WorkloadRows>& all() const { return rows_; }
+  // Those that the rows come from.
+  const std::set<EnvironmentKey>& environments() const { return environments_; }
+  // What they tell of where they were measured, and the clocks seen there.
+  const std::map<EvidenceText, std::optional<ClockRange>>& evidence() const { return evidence_; }
+  // What the source has for the selection's own threads, whatever became of it.
+  std::span<const Measurement> asked() const { return found_.back().rows(); }
+  // Whether a row is of the selected device, of a workload that was asked for and meets its contract.
+  bool Counts(const Measurement& row, const Selection& selection) const;
+  // 1, 2, 4 ... and last the selection's own.
+  const std::vector<std::int64_t>& thread_counts() const { return thread_counts_; }
+
+ private:
+  MeasuredRows() = default;
+
+  WorkloadRows* Add(const WorkloadKey& key, const Workload& workload, const Work& work);
+  const WorkloadRows* AddOfGraph(const WorkloadKey& key, const Workload& workload, const Work& work);
+  void Collect(const ModelGraph& graph, const RegionSet& regions);
+  Status FetchRows(MeasurementSource& source, const Selection& selection);
+  void Sort(const TimedRows& found, std::int64_t threads, const Selection& selection);
+
+  std::map<WorkloadKey, WorkloadRows> rows_;
+  std::unordered_map<const ModelGraph*, GraphRows> by_graph_;
+  std::vector<TimedRows> found_;  // the source's answers, which all the rows point into
+  LayoutTexts layouts_;           // of their candidates
+  std::set<EnvironmentKey> environments_;
+  std::map<EvidenceText, std::optional<ClockRange>> evidence_;
+  std::vector<std::int64_t> thread_counts_;
+};
+
+// Whether a row counts under the contract asked for: it was measured under it, or under strict-f32, which
+// keeps more of the numbers than any other contract for the same workload.
+bool Meets(const Measurement& row, NumericContract wanted);
+
+}  // namespace infimum

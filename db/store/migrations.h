@@ -1,0 +1,20 @@
+// Which schema a database has, and how it gets to the newest. A schema's number is that of its file in db/schema.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "db/connection/sql_connection.h"
+
+namespace infimum {
+
+std::int64_t NewestSchema();
+
+// 0 for an empty database. An error for other programs' databases and for schemas newer than ours.
+Result<std::int64_t> SchemaOf(Connection& connection);
+
+// Brings the database to the newest schema in one transaction. `say` hears where the store as it was is kept.
+Status Migrate(Connection& connection, const std::function<void(const std::string&)>& say);
+
+}  // namespace infimum

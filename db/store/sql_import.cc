@@ -1,0 +1,324 @@
+#include "db/store/sql_import.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <map>
+#include <set>
+
+#include "db/store/device_joining.h"
+#include "db/store/run_details.h"
+#include "db/store/sql_models.h"
+#include "db/store/sql_store.h"
+#include "db/connection/storable_text.h"
+#include "db/store/data_sheets.h"
+
+namespace infimum {
+namespace {
+
+std::string NowUtc() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+constexpr const char* kSameRow =
+    "m.workload_id = n.workload_id AND m.device_id = n.device_id AND m.candidate_id = n.candidate_id AND "
+    "m.contract = n.contract AND m.cache = n.cache AND m.environment_id = n.environment_id AND "
+    "m.evidence_id = n.evidence_id AND m.campaign_id = n.campaign_id";
+
+}  // namespace
+
+Result<std::unique_ptr<StoreImport>> SqlImport::Begin(Connection& connection, const CampaignOrigin& campaign) {
+  std::unique_ptr<SqlImport> import(new SqlImport(connection, campaign));
+  INFIMUM_RETURN_IF_ERROR(import->stage_.Clear());
+  return std::unique_ptr<StoreImport>(std::move(import));
+}
+
+SqlImport::~SqlImport() {
+  // The tables are gone with the connection; a failure to empty them costs the next Begin() another attempt.
+  if (stage_.size() > 0) static_cast<void>(stage_.Clear().ok());
+}
+
+SqlImport::Origin& SqlImport::OriginOf(const Device& device, const Environment& environment) {
+  const auto [found, inserted] = origin_index_.try_emplace(
+      {device.Key().text, environment.Key().text, environment.Told().text, campaign_.key}, origins_.size());
+  if (inserted) origins_.push_back({.device = device, .environment = environment, .campaign = campaign_});
+  return origins_[found->second];
+}
+
+Status SqlImport::Add(const Device& device, const Environment& environment, std::span<const Measurement> rows,
+                      std::span<const PeakRate> peaks) {
+  Origin& origin = OriginOf(device, environment);
+  origin.peaks.insert(origin.peaks.end(), peaks.begin(), peaks.end());
+  staged_peaks_ += static_cast<std::int64_t>(peaks.size());
+  if (rows.empty()) return {};
+  origin.has_rows = true;
+  return stage_.Add(&origin - origins_.data(), rows);
+}
+
+Status SqlImport::AddRun(const RunProfile& run) {
+  // Whoever asks for runs asks for those on so many threads.
+  if (!run.threads)
+    return Error{"the run does not say on how many threads: import it with --model MODEL --threads N, which do"};
+  runs_.push_back(run);
+  return {};
+}
+
+Status SqlImport::AddModel(const StoredModel& model) {
+  models_.push_back(model);
+  return {};
+}
+
+Result<ImportCount> SqlImport::Commit() {
+  ImportCount count;
+  INFIMUM_ASSIGN_OR_RETURN(Transaction transaction, Transaction::Begin(connection_));
+  INFIMUM_RETURN_IF_ERROR(SaveOrigins());
+  if (stage_.size() > 0) {
+    INFIMUM_RETURN_IF_ERROR(SaveNames());
+    INFIMUM_ASSIGN_OR_RETURN(count.added, SaveRows());
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t peaks, SavePeaks());
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t runs, SaveRuns());
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t models, SaveModels(connection_, models_));
+  INFIMUM_RETURN_IF_ERROR(transaction.Commit());
+  count.added += peaks + runs + models;
+  count.known = stage_.size() + staged_peaks_ + static_cast<std::int64_t>(runs_.size() + models_.size()) - count.added;
+  // All is saved; a failure to empty the tables costs the next Begin() another attempt.
+  static_cast<void>(stage_.Clear().ok());
+  origins_.clear();
+  origin_index_.clear();
+  runs_.clear();
+  models_.clear();
+  staged_peaks_ = 0;
+  return count;
+}
+
+Result<std::int64_t> SqlImport::IdOf(const std::string& table, const std::string& name, const std::string& value,
+                                     const std::string& columns, const std::vector<SqlValue>& values) {
+  INFIMUM_ASSIGN_OR_RETURN(const auto find,
+                           connection_.Prepare(fmt::format("SELECT id FROM {} WHERE {} = $1", table, name)));
+  find->Bind(1, value);
+  INFIMUM_ASSIGN_OR_RETURN(const bool found, find->Step());
+  if (found) return find->Integer(0);
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id,
+                           connection_.AskInteger(fmt::format("SELECT coalesce(max(id), 0) + 1 FROM {}", table)));
+  std::string places = "$1, $2";
+  for (std::size_t i = 0; i < values.size(); ++i) places += fmt::format(", ${}", i + 3);
+  INFIMUM_ASSIGN_OR_RETURN(const auto insert, connection_.Prepare(fmt::format("INSERT INTO {} (id, {}, {}) VALUES ({})",
+                                                                              table, name, columns, places)));
+  insert->Bind(1, id);
+  insert->Bind(2, value);
+  for (std::size_t i = 0; i < values.size(); ++i) insert->Bind(static_cast<int>(i) + 3, values[i]);
+  INFIMUM_RETURN_IF_ERROR(insert->Run());
+  return id;
+}
+
+Result<std::int64_t> SqlImport::SaveDevice(const Device& device) {
+  const StorableText name(device.name), vendor(device.vendor), generation(device.generation);
+  const std::string identity = FormatTexts(device.identity);
+  SqlValue generation_id = nullptr;
+  if (!generation.text().empty()) {
+    const std::optional<std::int64_t> year = YearOfGeneration(generation.text());
+    INFIMUM_ASSIGN_OR_RETURN(generation_id, IdOf("generations", "name", std::string(generation.text()), "year",
+                                                 {year ? SqlValue(*year) : SqlValue(nullptr)}));
+  }
+  return IdOf(
+      "devices", "key", device.Key().text,
+      "kind, name, vendor, generation_id, identity, cores, last_level_cache_bytes, memory_bytes",
+      {device.kind == DeviceKind::kCpu ? std::string_view("cpu") : std::string_view("gpu"), name.text(), vendor.text(),
+       generation_id, std::string_view(identity), device.cores, device.last_level_cache.value, device.memory.value});
+}
+
+Result<std::int64_t> SqlImport::SaveEnvironment(const Environment& environment) {
+  const std::string libraries = FormatTexts(environment.libraries);
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t id,
+                           IdOf("environments", "key", environment.Key().text, "libraries, threads",
+                                {std::string_view(libraries), environment.threads}));
+  INFIMUM_ASSIGN_OR_RETURN(
+      const auto add_library,
+      connection_.Prepare("INSERT INTO environment_libraries (environment_id, library, version) VALUES ($1, $2, $3) "
+                          "ON CONFLICT DO NOTHING"));
+  for (const auto& [library, library_version] : environment.libraries) {
+    add_library->Bind(1, id);
+    add_library->Bind(2, StorableText(library).text());
+    add_library->Bind(3, StorableText(library_version).text());
+    INFIMUM_RETURN_IF_ERROR(add_library->Run());
+  }
+  return id;
+}
+
+Result<std::int64_t> SqlImport::SaveEvidence(const Environment& environment) {
+  const std::string facts = FormatTexts(environment.evidence);
+  return IdOf("evidence", "text", environment.Told().text, "facts", {std::string_view(facts)});
+}
+
+Result<std::int64_t> SqlImport::SaveCampaign(const CampaignOrigin& campaign) {
+  // Rows that belong to no campaign may come from any file.
+  const bool none = campaign.key.empty();
+  const StorableText source(none ? std::string_view() : std::string_view(campaign.source)), key(campaign.key);
+  const std::string now = none ? "" : NowUtc();
+  return IdOf("campaigns", "key", std::string(key.text()), "source, imported_at",
+              {source.text(), std::string_view(now)});
+}
+
+Status SqlImport::SaveOrigins() {
+  std::map<std::int64_t, std::set<std::int64_t>> threads;
+  for (Origin& origin : origins_) {
+    INFIMUM_ASSIGN_OR_RETURN(origin.device_id, SaveDevice(origin.device));
+    if (origin.has_rows) threads[origin.device_id].insert(origin.environment.threads);
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const JoinedDevices joined, JoinDevices(connection_, threads));
+  INFIMUM_ASSIGN_OR_RETURN(
+      const auto stage,
+      connection_.Prepare("INSERT INTO incoming_origins (origin, device_id, environment_id, evidence_id, campaign_id) "
+                          "VALUES ($1, $2, $3, $4, $5)"));
+  for (std::size_t i = 0; i < origins_.size(); ++i) {
+    Origin& origin = origins_[i];
+    if (const auto other = joined.find(origin.device_id); other != joined.end()) origin.device_id = other->second;
+    // Peaks belong to the device alone.
+    if (!origin.has_rows) continue;
+    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t environment, SaveEnvironment(origin.environment));
+    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t evidence, SaveEvidence(origin.environment));
+    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t campaign, SaveCampaign(origin.campaign));
+    stage->Bind(1, static_cast<std::int64_t>(i));
+    stage->Bind(2, origin.device_id);
+    stage->Bind(3, environment);
+    stage->Bind(4, evidence);
+    stage->Bind(5, campaign);
+    INFIMUM_RETURN_IF_ERROR(stage->Run());
+  }
+  return {};
+}
+
+// Texts that are new, each once and in the order of the texts.
+Status SqlImport::SaveNames() {
+  if (connection_.dialect() == Dialect::kPostgreSql) {
+    // Nobody else looks at temporary tables, not even who keeps the planner's statistics.
+    INFIMUM_RETURN_IF_ERROR(connection_.Execute("ANALYZE incoming_rows; ANALYZE incoming_repetitions"));
+  }
+  INFIMUM_RETURN_IF_ERROR(connection_.Execute(
+      "INSERT INTO workloads (id, text, family) "
+      "SELECT (SELECT coalesce(max(id), 0) FROM workloads) + row_number() OVER (ORDER BY n.workload), n.workload, "
+      "n.family FROM (SELECT DISTINCT workload, family FROM incoming_rows) n "
+      "WHERE NOT EXISTS (SELECT 1 FROM workloads w WHERE w.text = n.workload)"));
+  return connection_.Execute(
+      "INSERT INTO candidates (id, library, algorithm, input_layout, output_layout) "
+      "SELECT (SELECT coalesce(max(id), 0) FROM candidates) + row_number() OVER (ORDER BY n.library, n.algorithm, "
+      "n.input_layout, n.output_layout), n.library, n.algorithm, n.input_layout, n.output_layout "
+      "FROM (SELECT DISTINCT library, algorithm, input_layout, output_layout FROM incoming_rows) n "
+      "WHERE NOT EXISTS (SELECT 1 FROM candidates c WHERE c.library = n.library AND c.algorithm = n.algorithm AND "
+      "c.input_layout = n.input_layout AND c.output_layout = n.output_layout)");
+}
+
+Result<std::int64_t> SqlImport::SaveRows() {
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t last,
+                           connection_.AskInteger("SELECT coalesce(max(id), 0) FROM measurements"));
+  INFIMUM_RETURN_IF_ERROR(connection_.Execute(fmt::format(
+      "INSERT INTO incoming_accepted (place, id, origin, workload_id, candidate_id) "
+      "SELECT n.place, {last} + row_number() OVER (ORDER BY n.place), n.origin, n.workload_id, n.candidate_id FROM ("
+      "  SELECT i.place, i.origin, w.id AS workload_id, c.id AS candidate_id, o.device_id, o.environment_id, "
+      "o.evidence_id, i.contract,"
+      "    i.cache, i.weight, o.campaign_id, row_number() OVER (PARTITION BY w.id, c.id, o.device_id, "
+      "    o.environment_id, o.evidence_id, o.campaign_id, i.contract, i.cache ORDER BY i.weight DESC, i.place) AS "
+      "preference"
+      "  FROM incoming_rows i JOIN incoming_origins o ON o.origin = i.origin JOIN workloads w ON w.text = i.workload"
+      "  JOIN candidates c ON c.library = i.library AND c.algorithm = i.algorithm AND c.input_layout = i.input_layout"
+      "    AND c.output_layout = i.output_layout) n "
+      "WHERE n.preference = 1 AND NOT EXISTS (SELECT 1 FROM measurements m WHERE {same} AND m.weight >= n.weight)",
+      fmt::arg("last", last), fmt::arg("same", kSameRow))));
+  INFIMUM_ASSIGN_OR_RETURN(
+      const auto add,
+      connection_.Prepare(
+          "INSERT INTO measurements (id, workload_id, candidate_id, contract, cache, device_id, environment_id, "
+          "evidence_id, campaign_id, measured_at, outcome, reason, library_choice, numeric_error, flags, "
+          "repetition_count, best_us, "
+          "low_us, high_us, weight) "
+          "SELECT a.id, a.workload_id, a.candidate_id, i.contract, i.cache, o.device_id, o.environment_id, "
+          "o.evidence_id, o.campaign_id, i.measured_at, i.outcome, i.reason, i.library_choice, i.numeric_error, "
+          "i.flags, "
+          "i.repetition_count, "
+          "i.best_us, i.low_us, i.high_us, i.weight "
+          "FROM incoming_accepted a JOIN incoming_rows i ON i.place = a.place "
+          "JOIN incoming_origins o ON o.origin = a.origin"));
+  INFIMUM_RETURN_IF_ERROR(add->Run());
+  const std::int64_t added = connection_.Changes();
+  INFIMUM_RETURN_IF_ERROR(connection_.Execute(
+      "INSERT INTO repetitions (measurement_id, position, count, minimum_us, median_us, p95_us, samples_us, "
+      "clock_low_mhz, clock_high_mhz) "
+      "SELECT a.id, r.position, r.count, r.minimum_us, r.median_us, r.p95_us, r.samples_us, r.clock_low_mhz, "
+      "r.clock_high_mhz "
+      "FROM incoming_accepted a JOIN incoming_repetitions r ON r.place = a.place"));
+  if (connection_.dialect() == Dialect::kPostgreSql) {
+    INFIMUM_ASSIGN_OR_RETURN(
+        const std::int64_t may_delete,
+        connection_.AskInteger("SELECT CASE WHEN has_table_privilege('measurements', 'DELETE') THEN 1 ELSE 0 END"));
+    if (may_delete == 0) return added;
+  }
+  INFIMUM_RETURN_IF_ERROR(connection_.Execute(
+      fmt::format("DELETE FROM measurements WHERE id IN (SELECT m.id FROM measurements n JOIN measurements m ON {} AND "
+                  "m.weight < n.weight WHERE n.id > {})",
+                  kSameRow, last)));
+  return added;
+}
+
+Result<std::int64_t> SqlImport::SavePeaks() {
+  std::int64_t added = 0;
+  INFIMUM_ASSIGN_OR_RETURN(
+      const auto add,
+      connection_.Prepare(
+          "INSERT INTO peak_rates (device_id, kind, working_set_bytes, dtype, threads, source, per_second) "
+          "SELECT CAST($1 AS BIGINT), CAST($2 AS TEXT), CAST($3 AS BIGINT), CAST($4 AS TEXT), CAST($5 AS BIGINT), "
+          "CAST($6 AS TEXT), CAST($7 AS DOUBLE PRECISION) WHERE NOT EXISTS (SELECT 1 FROM peak_rates p WHERE "
+          "p.device_id = $1 AND p.kind = $2 AND p.working_set_bytes = $3 AND p.dtype = $4 AND p.threads = $5 AND "
+          "p.source = $6 AND p.per_second >= $7)"));
+  for (const Origin& origin : origins_) {
+    for (const PeakRate& rate : origin.peaks) {
+      add->Bind(1, origin.device_id);
+      add->Bind(2, Name(rate.kind));
+      add->Bind(3, rate.working_set.value);
+      add->Bind(4, Name(rate.type));
+      add->Bind(5, rate.threads);
+      add->Bind(6, StorableText(rate.source).text());
+      add->Bind(7, rate.per_second);
+      INFIMUM_RETURN_IF_ERROR(add->Run());
+      added += connection_.Changes();
+    }
+  }
+  return added;
+}
+
+Result<std::int64_t> SqlImport::SaveRuns() {
+  std::int64_t added = 0;
+  INFIMUM_ASSIGN_OR_RETURN(
+      const auto add,
+      connection_.Prepare(
+          "INSERT INTO runs (id, framework, framework_version, model_name, model_sha256, device_key, dims, threads, "
+          "contract, details, best_us, low_us, high_us) "
+          "SELECT (SELECT coalesce(max(id), 0) + 1 FROM runs), CAST($1 AS TEXT), CAST($2 AS TEXT), CAST($3 AS TEXT), "
+          "CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT), CAST($7 AS BIGINT), CAST($8 AS TEXT), "
+          "CAST($9 AS TEXT), CAST($10 AS DOUBLE PRECISION), CAST($11 AS DOUBLE PRECISION), CAST($12 AS DOUBLE "
+          "PRECISION) "
+          "WHERE NOT EXISTS (SELECT 1 FROM runs WHERE model_sha256 = $4 AND device_key = $5 AND "
+          "threads = $7 AND framework = $1 AND framework_version = $2 AND dims = $6 AND contract = $8 AND "
+          "details = $9)"));
+  for (const RunProfile& run : runs_) {
+    const std::string dims = FormatDims(run.dims), details = FormatRunDetails(run);
+    add->Bind(1, StorableText(run.framework).text());
+    add->Bind(2, StorableText(run.framework_version).text());
+    add->Bind(3, StorableText(run.model_name).text());
+    add->Bind(4, StorableText(run.model_sha256).text());
+    INFIMUM_ASSIGN_OR_RETURN(const std::string device, DeviceKeyOf(connection_, run));
+    add->Bind(5, StorableText(device).text());
+    add->Bind(6, dims);
+    add->Bind(7, *run.threads);
+    add->Bind(8, StorableText(run.contract).text());
+    add->Bind(9, details);
+    const std::optional<RunSummary> summary = SummaryOf(run);
+    add->Bind(10, summary ? SqlValue(summary->best_us) : SqlValue(nullptr));
+    add->Bind(11, summary ? SqlValue(summary->low_us) : SqlValue(nullptr));
+    add->Bind(12, summary ? SqlValue(summary->high_us) : SqlValue(nullptr));
+    INFIMUM_RETURN_IF_ERROR(add->Run());
+    added += connection_.Changes();
+  }
+  return added;
+}
+
+}  // namespace infimum

@@ -1,0 +1,73 @@
+// Regions member by member with row-major buffers in between: what a framework without fusion does. Each
+// member runs as what was fastest when the program was made, changes of layout included.
+#include <algorithm>
+
+#include "microbench/cpu/offers.h"
+#include "microbench/libraries/onednn/program/region_problem.h"
+#include "microbench/cpu/row_major.h"
+
+namespace infimum::cpu {
+namespace {
+
+class ComposedProgram : public Program {
+ public:
+  Status Add(std::unique_ptr<Program> program, bool has_constants) {
+    footprint_ += program->footprint();
+    const std::vector<ConstantBlock> blocks = program->Constants();
+    constants_.insert(constants_.end(), blocks.begin(), blocks.end());
+    all_can_move_ = all_can_move_ && (!has_constants || !blocks.empty());
+    programs_.push_back(std::move(program));
+    return {};
+  }
+
+  Status Run() override {
+    for (const std::unique_ptr<Program>& program : programs_) INFIMUM_RETURN_IF_ERROR(RunRowMajor(*program));
+    return {};
+  }
+  Bytes footprint() const override { return footprint_; }
+  std::vector<ConstantBlock> Constants() override { return all_can_move_ ? constants_ : std::vector<ConstantBlock>(); }
+
+ private:
+  std::vector<std::unique_ptr<Program>> programs_;
+  std::vector<ConstantBlock> constants_;
+  bool all_can_move_ = true;
+  Bytes footprint_;
+};
+
+}  // namespace
+
+std::vector<RegionOffer> ComposedOffers(const Region& region, const RegionValues& values) {
+  for (std::size_t i = 0; i < region.members.size(); ++i) {
+    const RegionMember& member = region.members[i];
+    if (OffersFor(member.config, CandidateTier::kEngine, ValuesOfMember(values, i)).empty()) return {};
+    // What the configuration calls constant is packed once, so it must not be another member's output.
+    const std::vector<Operand> operands = OperandsOf(member.config);
+    for (std::size_t j = 0; j < operands.size() && j < member.operands.size(); ++j) {
+      if (operands[j].constant && member.operands[j].source == RegionOperand::Source::kMember) return {};
+    }
+  }
+  RegionOffer offer;
+  offer.candidate.library = "infimum";
+  offer.candidate.algorithm = "composed";
+  offer.candidate.input_layout = "plain";
+  offer.candidate.output_layout = "plain";
+  offer.make = [](const RegionProblem& problem) -> Result<std::unique_ptr<Program>> {
+    auto composed = std::make_unique<ComposedProgram>();
+    for (std::size_t i = 0; i < problem.region.members.size(); ++i) {
+      const RegionMember& member = problem.region.members[i];
+      Problem own{member.config, {}, problem.members[i]};
+      for (const RegionOperand& operand : member.operands) own.operands.push_back(problem.Find(operand));
+      INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program,
+                               FastestRowMajor(own, ValuesOfMember(problem.values, i)));
+      INFIMUM_RETURN_IF_ERROR(RunRowMajor(*program));
+      const bool has_constants =
+          std::any_of(member.operands.begin(), member.operands.end(),
+                      [](const RegionOperand& operand) { return operand.source == RegionOperand::Source::kWeight; });
+      INFIMUM_RETURN_IF_ERROR(composed->Add(std::move(program), has_constants));
+    }
+    return std::unique_ptr<Program>(std::move(composed));
+  };
+  return {offer};
+}
+
+}  // namespace infimum::cpu

@@ -1,0 +1,113 @@
+#include "microbench/cpu/dequantized_offers.h"
+
+#include <deque>
+#include <utility>
+
+#include "microbench/kernels/cpu/vector/vector_kernels.h"
+#include "microbench/cpu/offers.h"
+#include "microbench/libraries/onednn/program/parallel.h"
+#include "microbench/kernels/cpu/pointwise_kernels.h"
+#include "microbench/cpu/row_major.h"
+#include "microbench/reference/dequantized_form.h"
+
+namespace infimum::cpu {
+namespace {
+
+constexpr std::int64_t kLeastDequantizedWork = 16384;
+
+class DequantizedProgram : public Program {
+ public:
+  DequantizedProgram(const Problem& problem, const LayerValues& values) : output_(problem.outputs[0]) {
+    footprint_ = FootprintOf(problem);
+    if (values.output) {
+      to_output_ = KernelValues(output_->type(), *values.output);
+      quantize_ = Kernels().find_quantize(output_->type());
+    }
+  }
+
+  Status Prepare(const Problem& problem, const LayerConfig& form, const LayerValues& values, const Offer& inner) {
+    Problem plain{form, {}, {}};
+    for (std::size_t i = 0; i < problem.operands.size(); ++i) {
+      const HostTensor* const operand = problem.operands[i];
+      if (i >= values.operands.size() || !IsNarrow(operand->type())) {
+        plain.operands.push_back(operand);
+        continue;
+      }
+      const DequantizeRow dequantize = Kernels().find_dequantize(operand->type());
+      if (dequantize == nullptr) return Error{"unsupported: no kernel makes numbers of this type"};
+      INFIMUM_ASSIGN_OR_RETURN(HostTensor made, HostTensor::Make(operand->shape(), DataType::kF32));
+      plain.operands.push_back(&tensors_.emplace_back(std::move(made)));
+      inputs_.push_back({operand, &tensors_.back(), dequantize, KernelValues(operand->type(), values.operands[i])});
+    }
+    result_ = output_;
+    if (IsNarrow(output_->type())) {
+      if (quantize_ == nullptr) return Error{"unsupported: no kernel quantizes to this type"};
+      INFIMUM_ASSIGN_OR_RETURN(HostTensor made, HostTensor::Make(output_->shape(), DataType::kF32));
+      result_ = &tensors_.emplace_back(std::move(made));
+    }
+    plain.outputs = {result_};
+    INFIMUM_ASSIGN_OR_RETURN(inner_, inner.make(plain));
+    return {};
+  }
+
+  Status Run() override {
+    for (const Input& input : inputs_) {
+      const int bytes = BytesPerElement(input.from->type());
+      ParallelRanges(input.from->count(), kLeastDequantizedWork, [&](std::int64_t begin, std::int64_t end) {
+        input.dequantize(static_cast<const char*>(input.from->data()) + begin * bytes, input.to->As<float>() + begin,
+                         end - begin, input.values);
+      });
+    }
+    INFIMUM_RETURN_IF_ERROR(RunRowMajor(*inner_));
+    if (result_ == output_) return {};
+    const int bytes = BytesPerElement(output_->type());
+    ParallelRanges(output_->count(), kLeastDequantizedWork, [&](std::int64_t begin, std::int64_t end) {
+      quantize_(result_->As<float>() + begin, static_cast<char*>(output_->data()) + begin * bytes, end - begin,
+                to_output_);
+    });
+    return {};
+  }
+
+  Bytes footprint() const override { return footprint_; }
+
+ private:
+  struct Input {
+    const HostTensor* from;
+    const HostTensor* to;
+    DequantizeRow dequantize;
+    QuantizeValues values;
+  };
+
+  HostTensor* output_;
+  HostTensor* result_ = nullptr;
+  std::deque<HostTensor> tensors_;  // stable addresses: the inner program keeps them
+  std::vector<Input> inputs_;
+  QuantizeRow quantize_ = nullptr;
+  QuantizeValues to_output_{};
+  std::unique_ptr<Program> inner_;
+  Bytes footprint_;
+};
+
+}  // namespace
+
+std::vector<Offer> DequantizedOffers(const LayerConfig& config, CandidateTier tier, const LayerValues& values) {
+  const std::optional<LayerConfig> form = DequantizedForm(config, values);
+  if (!form) return {};
+  std::vector<Offer> offers = OffersFor(*form, tier, WithoutQuantization(values));
+  for (Offer& offer : offers) {
+    offer.candidate.algorithm = std::string(kDequantized) + offer.candidate.algorithm;
+    offer.candidate.library_choice = false;
+    offer.place = nullptr;
+    offer.input_orders.clear();
+    offer.output_order = nullptr;
+    offer.candidate.input_layout = offer.candidate.output_layout = "plain";
+    offer.make = [form = *form, values, inner = offer](const Problem& problem) -> Result<std::unique_ptr<Program>> {
+      auto program = std::make_unique<DequantizedProgram>(problem, values);
+      INFIMUM_RETURN_IF_ERROR(program->Prepare(problem, form, values, inner));
+      return std::unique_ptr<Program>(std::move(program));
+    };
+  }
+  return offers;
+}
+
+}  // namespace infimum::cpu

@@ -1,0 +1,191 @@
+#include "microbench/cpu/offers.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "microbench/kernels/cpu/attention_kernels.h"
+#include "microbench/libraries/onednn/convolution_candidates.h"
+#include "microbench/kernels/cpu/vector/cpu_features.h"
+#include "microbench/cpu/dequantized_offers.h"
+#include "microbench/libraries/onednn_graph/graph_partition_offers.h"
+#include "microbench/cpu/lstm_kernel.h"
+#include "microbench/libraries/onednn/matmul_candidates.h"
+#include "microbench/libraries/onednn/movement_candidates.h"
+#include "microbench/kernels/cpu/movement_kernels.h"
+#include "microbench/libraries/onednn/normalization_candidates.h"
+#include "microbench/kernels/cpu/normalization_kernels.h"
+#include "microbench/libraries/onednn/pointwise_candidates.h"
+#include "microbench/kernels/cpu/pointwise_kernels.h"
+#include "microbench/libraries/onednn/pooling_candidates.h"
+#include "microbench/libraries/onednn/recurrent_candidates.h"
+#include "microbench/kernels/cpu/reduction_kernels.h"
+#include "microbench/libraries/onednn/program/declared_layouts.h"
+#include "microbench/libraries/onednn/upsampling_product.h"
+#include "microbench/kernels/cpu/window_kernels.h"
+#include "microbench/reference/dequantized_form.h"
+
+namespace infimum::cpu {
+namespace {
+
+using Offers = std::vector<Offer>;
+
+Offers Joined(Offers first, Offers second) {
+  std::move(second.begin(), second.end(), std::back_inserter(first));
+  return first;
+}
+
+// The types as which products of a 16-bit type run where the processor has none of its own: f32, with
+// conversions of inputs and outputs at each run. Integer weights of a floating point product become f32 too,
+// once where they are constant.
+OperandTypes Widened(OperandTypes types) {
+  if (IsFloatingPoint(types.input) && IsInteger(types.weights)) types.weights = DataType::kF32;
+  for (DataType* type : {&types.input, &types.weights, &types.output}) {
+    if (*type == DataType::kF16 || *type == DataType::kBF16) *type = DataType::kF32;
+  }
+  return types;
+}
+
+// Products of signed bytes lose precision or speed where only unsigned times signed is fast: the input's
+// sign bit is flipped, which moves its zero point by 128.
+OperandTypes Unsigned(OperandTypes types) {
+  if (types.input == DataType::kS8) types.input = DataType::kU8;
+  return types;
+}
+LayerValues Unsigned(LayerValues values) {
+  if (!values.operands.empty()) values.operands[0].zeros = {values.operands[0].zero() + 128};
+  return values;
+}
+
+Epilogue Widened(Epilogue epilogue) {
+  for (Epilogue::Step& step : epilogue.steps) {
+    if (step.type == DataType::kF16 || step.type == DataType::kBF16) step.type = DataType::kF32;
+  }
+  return epilogue;
+}
+
+Offers DirectOffers(const ConvolutionConfig& config, const LayerValues& values, const Epilogue& epilogue) {
+  Offers offers = ConvolutionOffers(config, values, epilogue);
+  return epilogue.empty() ? Joined(std::move(offers), PointwiseConvolutionOffers(config, values)) : offers;
+}
+Offers DirectOffers(const MatMulConfig& config, const LayerValues& values, const Epilogue& epilogue) {
+  return MatMulOffers(config, values, epilogue);
+}
+Offers DirectOffers(const RecurrentConfig& config, const LayerValues&, const Epilogue&) {
+  return RecurrentOffers(config);
+}
+
+// Programs of ours that read the tensors in the types that the layer has, so that they are never rewritten.
+Offers OwnOffers(const ConvolutionConfig& config) { return UpsamplingProductOffers(config); }
+Offers OwnOffers(const MatMulConfig&) { return {}; }
+Offers OwnOffers(const RecurrentConfig& config) { return LstmKernelOffers(config); }
+
+template <class Config>
+Offers Rewritten(Config config, const OperandTypes& types, const LayerValues& values, const Epilogue& epilogue,
+                 const std::string& prefix) {
+  if (config.types == types) return {};
+  config.types = types;
+  Offers offers = DirectOffers(config, values, epilogue);
+  for (Offer& offer : offers) {
+    offer.candidate.algorithm = prefix + offer.candidate.algorithm;
+    offer.candidate.library_choice = false;
+  }
+  return offers;
+}
+
+// Convolutions of signed inputs by instruction sets without VNNI: oneDNN halves their weights lest sums of 16 bits
+// overflow, which costs the last bit, more than the contract allows. An implementation may be made for an older set
+// than the processor has, and then says so in its name; one without a set in it uses the processor's.
+bool HalvesSignedWeights(std::string_view algorithm) {
+  const std::size_t colon = algorithm.find(':');
+  const std::string_view set = colon == std::string_view::npos
+                                   ? std::string_view()
+                                   : algorithm.substr(colon + 1, algorithm.find('/', colon) - colon - 1);
+  constexpr std::string_view kOlder[] = {"sse41", "avx", "avx2", "avx512_core"};
+  if (std::find(std::begin(kOlder), std::end(kOlder), set) != std::end(kOlder)) return true;
+  return !Features().avx512_vnni && !Features().avx_vnni;
+}
+
+// What a product runs as: in its own types where the library has them, else in wider ones.
+template <class Config>
+Offers TypedOffers(const Config& config, const LayerValues& values, const Epilogue& epilogue) {
+  Offers offers = DirectOffers(config, values, epilogue);
+  if (epilogue.empty()) offers = Joined(std::move(offers), OwnOffers(config));
+  if (config.types.input == DataType::kS8) {
+    constexpr bool kConvolution = std::is_same_v<Config, ConvolutionConfig>;
+    std::erase_if(offers, [](const Offer& offer) {
+      const std::string& name = offer.candidate.algorithm;
+      return (kConvolution || name.starts_with("matmul-as-convolution/")) && HalvesSignedWeights(name);
+    });
+  }
+  const bool native = std::any_of(offers.begin(), offers.end(), [](const Offer& offer) { return !offer.reference; });
+  if (!native) {
+    offers = Joined(std::move(offers), Rewritten(config, Widened(config.types), values, Widened(epilogue), "as-f32/"));
+  }
+  return Joined(std::move(offers), Rewritten(config, Unsigned(config.types), Unsigned(values), epilogue, "as-u8/"));
+}
+
+struct Collector {
+  const LayerValues& values;
+
+  Offers operator()(const ConvolutionConfig& config) const { return TypedOffers(config, values, {}); }
+  Offers operator()(const MatMulConfig& config) const { return TypedOffers(config, values, {}); }
+  Offers operator()(const PoolingConfig& config) const {
+    return Joined(PoolingOffers(config), PoolingKernelOffers(config));
+  }
+  Offers operator()(const NormalizationConfig& config) const {
+    return Joined(NormalizationLibraryOffers(config, values), NormalizationKernelOffers(config, values));
+  }
+  Offers operator()(const SoftmaxConfig& config) const {
+    return Joined(SoftmaxLibraryOffers(config), SoftmaxKernelOffers(config));
+  }
+  Offers operator()(const PointwiseConfig& config) const {
+    return Joined(PointwiseLibraryOffers(config, values), PointwiseKernelOffers(config, values));
+  }
+  Offers operator()(const ReductionConfig& config) const {
+    return Joined(ReductionLibraryOffers(config), ReductionKernelOffers(config));
+  }
+  Offers operator()(const ScanConfig& config) const { return ScanKernelOffers(config); }
+  Offers operator()(const SortConfig& config) const { return SortKernelOffers(config); }
+  Offers operator()(const RecurrentConfig& config) const { return TypedOffers(config, values, {}); }
+  Offers operator()(const AttentionConfig& config) const {
+    return Joined(AttentionOffers(config, values), GraphPartitionOffers(config, values));
+  }
+  Offers operator()(const ResampleConfig& config) const {
+    return Joined(ResampleLibraryOffers(config), ResampleKernelOffers(config));
+  }
+  Offers operator()(const MovementConfig& config) const {
+    return Joined(MovementLibraryOffers(config), MovementKernelOffers(config, values));
+  }
+  Offers operator()(const ReorderConfig& config) const { return ReorderLibraryOffers(config); }
+};
+
+Offers WithoutFallbacks(Offers offers, CandidateTier tier) {
+  const bool others = std::any_of(offers.begin(), offers.end(), [](const Offer& offer) { return !offer.reference; });
+  if (others && tier != CandidateTier::kExhaustive) std::erase_if(offers, [](const Offer& o) { return o.reference; });
+  return offers;
+}
+
+}  // namespace
+
+Offers OffersFor(const LayerConfig& config, CandidateTier tier, const LayerValues& values) {
+  Offers offers;
+  // Element-wise layers have kernels that convert on the way.
+  const bool has_form = DequantizedForm(config, values).has_value();
+  if (!has_form || std::holds_alternative<PointwiseConfig>(config))
+    offers = WithoutFallbacks(std::visit(Collector{values}, config), tier);
+  if (has_form && offers.empty()) offers = DequantizedOffers(config, tier, values);
+  for (Offer& offer : offers) StateLayouts(config, offer);
+  return offers;
+}
+
+Offers FusedOffers(const LayerConfig& product, const Epilogue& epilogue, CandidateTier tier,
+                   const LayerValues& values) {
+  Offers offers;
+  if (const auto* convolution = std::get_if<ConvolutionConfig>(&product)) {
+    offers = TypedOffers(*convolution, values, epilogue);
+  }
+  if (const auto* matmul = std::get_if<MatMulConfig>(&product)) offers = TypedOffers(*matmul, values, epilogue);
+  return WithoutFallbacks(std::move(offers), tier);
+}
+
+}  // namespace infimum::cpu

@@ -1,0 +1,151 @@
+#include "microbench/cpu/step_offer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "microbench/cpu/dequantized_offers.h"
+#include "microbench/cpu/offers.h"
+#include "microbench/libraries/onednn/program/region_problem.h"
+#include "microbench/cpu/region_run.h"
+#include "microbench/cpu/row_major.h"
+#include "microbench/reference/reference.h"
+
+namespace infimum::cpu {
+namespace {
+
+// Pack, run and unpack as one: for programs that keep copies of their own.
+class PackedProgram : public Program {
+ public:
+  explicit PackedProgram(std::unique_ptr<Program> inner) : inner_(std::move(inner)) {}
+  Status Run() override { return RunRowMajor(*inner_); }
+  Bytes footprint() const override { return inner_->footprint(); }
+  std::vector<ConstantBlock> Constants() override { return inner_->Constants(); }
+
+ private:
+  std::unique_ptr<Program> inner_;
+};
+
+std::unique_ptr<Program> InPlace(std::unique_ptr<Program> program) {
+  if (program->in_place()) return program;
+  return std::make_unique<PackedProgram>(std::move(program));
+}
+
+// A region's program with the tensors between its members.
+class RegionProgram : public Program {
+ public:
+  Status Prepare(const Region& region, const RegionValues& values, const RegionOffer& offer, const Operands& operands,
+                 const Outputs& outputs) {
+    INFIMUM_RETURN_IF_ERROR(tensors_.Make(region, values, operands, outputs));
+    INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, offer.make(tensors_.problem()));
+    program_ = InPlace(std::move(program));
+    return {};
+  }
+  Status Run() override { return program_->Run(); }
+  Bytes footprint() const override { return program_->footprint(); }
+  std::vector<ConstantBlock> Constants() override { return program_->Constants(); }
+
+ private:
+  StepProblem tensors_;
+  std::unique_ptr<Program> program_;
+};
+
+// Every element as the reference says.
+class ReferenceProgram : public Program {
+ public:
+  ReferenceProgram(LayerConfig config, LayerValues values, Operands operands, Outputs outputs)
+      : config_(std::move(config)),
+        values_(std::move(values)),
+        operands_(std::move(operands)),
+        outputs_(std::move(outputs)) {}
+  Status Run() override {
+    ComputeReference(config_, values_, operands_, outputs_);
+    return {};
+  }
+  Bytes footprint() const override {
+    Bytes bytes;
+    for (const HostTensor* operand : operands_) bytes += Bytes{static_cast<std::int64_t>(operand->bytes())};
+    return bytes;
+  }
+
+ private:
+  LayerConfig config_;
+  LayerValues values_;
+  Operands operands_;
+  Outputs outputs_;
+};
+
+Result<std::vector<Placement>> AllRowMajor(const Operands&, const Outputs&) { return std::vector<Placement>(); }
+
+StepOffer FromLayer(const LayerConfig& config, const Offer& offer) {
+  StepOffer result{offer.candidate.name(), AllRowMajor, nullptr, IsElementwise(config)};
+  if (offer.place && !result.any_order) {
+    result.place = [config, place = offer.place](const Operands& operands, const Outputs& outputs) {
+      return place(Problem{config, operands, outputs});
+    };
+  }
+  result.make = [config, make = offer.make](const Operands& operands,
+                                            const Outputs& outputs) -> Result<std::unique_ptr<Program>> {
+    INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<Program> program, make(Problem{config, operands, outputs}));
+    return InPlace(std::move(program));
+  };
+  return result;
+}
+
+// A benchmark, which gives 8-bit layers no scales, knows the kernel by its plain name.
+bool IsCandidate(const Offer& offer, const std::string& name) {
+  std::string own = offer.candidate.name();
+  if (own == name) return true;
+  const std::size_t at = own.find(kDequantized);
+  return at != std::string::npos && own.erase(at, kDequantized.size()) == name;
+}
+
+Result<StepOffer> FindLayerOffer(const ReplayStep& step, const LayerConfig& config, const LayerValues& values) {
+  const std::vector<Offer> offers = OffersFor(config, CandidateTier::kExhaustive, values);
+  for (const Offer& offer : offers) {
+    if (IsCandidate(offer, step.candidate.name)) return FromLayer(config, offer);
+  }
+  if (!offers.empty()) {
+    const auto fallback = [](const Offer& offer) { return offer.reference; };
+    const auto first = std::find_if_not(offers.begin(), offers.end(), fallback);
+    return FromLayer(config, first != offers.end() ? *first : offers.front());
+  }
+  if (MakeReference(config, values) == nullptr) return Error{"unsupported: nothing here runs this layer"};
+  StepOffer result{"infimum/reference", AllRowMajor, nullptr, IsElementwise(config)};
+  result.make = [config, values](const Operands& operands, const Outputs& outputs) -> Result<std::unique_ptr<Program>> {
+    return std::unique_ptr<Program>(std::make_unique<ReferenceProgram>(config, values, operands, outputs));
+  };
+  return result;
+}
+
+Result<StepOffer> FindRegionOffer(const ReplayStep& step, const Region& region, const RegionValues& values) {
+  std::vector<RegionOffer> offers = RegionOffersFor(region, CandidateTier::kExhaustive, values);
+  if (offers.empty()) return Error{"unsupported: nothing here runs this region"};
+  const auto named = std::find_if(offers.begin(), offers.end(), [&](const RegionOffer& offer) {
+    return offer.candidate.name() == step.candidate.name;
+  });
+  const RegionOffer offer = named != offers.end() ? *named : offers.back();
+  StepOffer result{offer.candidate.name(), AllRowMajor, nullptr, IsElementwise(region)};
+  if (offer.place && !result.any_order) {
+    result.place = [=](const Operands& operands, const Outputs& outputs) -> Result<std::vector<Placement>> {
+      StepProblem tensors;
+      INFIMUM_RETURN_IF_ERROR(tensors.Make(region, values, operands, outputs));
+      return offer.place(tensors.problem());
+    };
+  }
+  result.make = [=](const Operands& operands, const Outputs& outputs) -> Result<std::unique_ptr<Program>> {
+    auto program = std::make_unique<RegionProgram>();
+    INFIMUM_RETURN_IF_ERROR(program->Prepare(region, values, offer, operands, outputs));
+    return std::unique_ptr<Program>(std::move(program));
+  };
+  return result;
+}
+
+}  // namespace
+
+Result<StepOffer> FindStepOffer(const ReplayStep& step) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<LayerValues> values, ValuesOf(step));
+  if (const auto* config = std::get_if<LayerConfig>(&step.workload)) return FindLayerOffer(step, *config, values[0]);
+  return FindRegionOffer(step, std::get<Region>(step.workload), values);
+}
+
+}  // namespace infimum::cpu

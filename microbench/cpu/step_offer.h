@@ -1,0 +1,31 @@
+// What runs one step of a replay: its candidate with the model's values, or what is put in its place.
+//
+//   Result<StepOffer> offer = FindStepOffer(step);
+//   (*offer).place(operands, outputs)   how they should lie in memory
+//   (*offer).make(operands, outputs)    the program on these very tensors
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "infimum/graph/replay_schedule.h"
+#include "microbench/libraries/onednn/program/program.h"
+#include "microbench/reference/step_reference.h"
+
+namespace infimum::cpu {
+
+struct StepOffer {
+  std::string candidate;
+  std::function<Result<std::vector<Placement>>(const Operands&, const Outputs&)> place;
+  std::function<Result<std::unique_ptr<Program>>(const Operands&, const Outputs&)> make;
+  // An element-wise layer whose operands have the shape of its output: any order serves, if it is that of all.
+  bool any_order = false;
+};
+
+// The step's candidate; where it names none, or one that is not offered with the step's values, the first that is;
+// where there is none at all, the f64 reference as a plain kernel (small layers take no harm, large ones take long).
+Result<StepOffer> FindStepOffer(const ReplayStep& step);
+
+}  // namespace infimum::cpu

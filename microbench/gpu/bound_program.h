@@ -1,0 +1,48 @@
+// A program on memory of its own, ready to be put into streams, that can be made to find its constants elsewhere each
+// time.
+//
+//   BoundProgram program(gpu, *std::move(made), addresses, workspace, {1});   // its second binding is constant
+//   program.Prepare();
+//   program.RotateConstants(5);        // four copies beside the first
+//   program.Enqueue(gpu.stream());     // with the next of the five
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "microbench/gpu/device/gpu_program.h"
+
+namespace infimum::cuda {
+
+class BoundProgram {
+ public:
+  // `gpu` and the memory at the addresses, which are in the order of the program's bindings, live longer.
+  BoundProgram(Gpu& gpu, std::unique_ptr<GpuProgram> program, std::vector<void*> addresses, void* workspace,
+               std::vector<std::size_t> constants);
+
+  // Once, when the constants are where they will stay.
+  Status Prepare();
+
+  Status Enqueue(Gpu::Stream stream);
+
+  const std::vector<GpuBinding>& bindings() const { return program_->bindings(); }
+  Bytes constants() const { return constant_bytes_; }
+
+  // Constants in so many places, of which each execution reads the next; 1 goes back to the first. What was captured
+  // before keeps the addresses that it had.
+  Status RotateConstants(std::size_t copies);
+
+ private:
+  Status BindCopy(std::size_t place);
+
+  Gpu& gpu_;
+  std::unique_ptr<GpuProgram> program_;
+  std::vector<void*> addresses_;
+  void* workspace_;
+  std::vector<std::size_t> constants_;  // bindings that are
+  Bytes constant_bytes_;
+  std::vector<std::vector<DeviceMemory>> copies_;  // beside the first
+  std::size_t place_ = 0;                          // 0: the first
+};
+
+}  // namespace infimum::cuda

@@ -1,0 +1,235 @@
+#include "microbench/gpu/checklist/nvidia_checks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <set>
+
+#include "infimum/measurement/statistics.h"
+#include "microbench/gpu/checklist/kernel_recorder.h"
+#include "microbench/libraries/cublaslt/cublaslt.h"
+#include "microbench/libraries/cudnn/cudnn_candidates.h"
+#include "microbench/libraries/cudnn/cudnn_library.h"
+#include "microbench/libraries/cublaslt/gemm_program.h"
+#include "microbench/libraries/cublaslt/gemm_recording.h"
+#include "microbench/libraries/cudnn_legacy/legacy_calls.h"
+#include "microbench/gpu/device/shared_library.h"
+
+namespace infimum::cuda {
+namespace {
+
+constexpr int kSamples = 21;
+constexpr Bytes kGemmWorkspace{std::int64_t{32} << 20};
+// Kernels of so many microseconds or more are long enough for both clocks to agree.
+constexpr double kLongEnough = 50, kMostApart = 0.02;
+
+Status WriteFile(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text << std::flush;
+  return file ? Status() : Status(Error{path.string() + ": cannot be written: " + std::strerror(errno)});
+}
+
+Result<std::vector<Workload>> LayersOf(const CheckTools& tools) {
+  std::vector<Workload> workloads;
+  for (const std::string& text : tools.layers) {
+    INFIMUM_ASSIGN_OR_RETURN(Workload workload, ParseWorkload(text));
+    workloads.push_back(std::move(workload));
+  }
+  return workloads;
+}
+
+// Where there is no device: what would be found once there is a driver.
+Finding LibrariesAlone(const Error& no_device) {
+  Finding finding;
+  finding.holds = false;
+  finding.details.push_back(no_device.message);
+  const auto add = [&](const char* name, const auto& library) {
+    finding.details.push_back(library.ok() ? fmt::format("{} {}", name, library->path().string())
+                                           : library.error().message);
+  };
+  add("cudnn", SharedLibrary::Open({"libcudnn.so.9"}, "cudnn", "cuDNN 9"));
+  add("cublaslt", SharedLibrary::Open({"libcublasLt.so.13", "libcublasLt.so.12"}, "cublas", "cuBLASLt"));
+  add("cublas", SharedLibrary::Open({"libcublas.so.13", "libcublas.so.12"}, "cublas", "cuBLAS"));
+  return finding;
+}
+
+Result<Finding> CheckLibraries(const CheckTools& tools) {
+  const Result<Device> described = tools.backend.DescribeDevice();
+  if (!described.ok()) return LibrariesAlone(described.error());
+  const Device& device = *described;
+  INFIMUM_ASSIGN_OR_RETURN(const Environment environment, tools.backend.DescribeEnvironment());
+  Finding finding;
+  finding.details.push_back(device.Key().text);
+  for (const auto& [name, version] : environment.libraries) finding.details.push_back(name + " " + version);
+  for (const char* needed : {"cudnn", "cublaslt", "cublas"}) {
+    if (environment.libraries.contains(needed)) continue;
+    finding.holds = false;
+    finding.details.push_back(std::string(needed) + " is missing");
+  }
+  if (const Result<CudnnLibrary> cudnn = CudnnLibrary::Load(); cudnn.ok()) finding.details.push_back(cudnn->path());
+  const std::optional<double> clock = tools.backend.FrequencyMhz();
+  finding.details.push_back(clock ? fmt::format("NVML tells the clock: {:.0f} MHz", *clock) : "NVML tells no clock");
+  return finding;
+}
+
+Result<Finding> CheckProperties(const CheckTools& tools) {
+  INFIMUM_ASSIGN_OR_RETURN(const Device device, tools.backend.DescribeDevice());
+  INFIMUM_RETURN_IF_ERROR(CudnnLibrary::Load());
+  INFIMUM_ASSIGN_OR_RETURN(const std::string json, PropertiesOfDevice(0));
+  const std::filesystem::path path = tools.folder / "device-properties.json";
+  INFIMUM_RETURN_IF_ERROR(WriteFile(path, json));
+  INFIMUM_ASSIGN_OR_RETURN(const GpuProperties properties, GpuProperties::Parse(json, path.string()));
+  return Finding{properties.name() == device.name, {path.string(), properties.name()}};
+}
+
+Result<Finding> CheckDeviceless(const CheckTools& tools) {
+  INFIMUM_ASSIGN_OR_RETURN(const Device device, tools.backend.DescribeDevice());
+  INFIMUM_RETURN_IF_ERROR(CudnnLibrary::Load());
+  INFIMUM_ASSIGN_OR_RETURN(const std::string json, PropertiesOfDevice(0));
+  INFIMUM_ASSIGN_OR_RETURN(const GpuProperties properties, GpuProperties::Parse(json, "the device"));
+  INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<CudnnHandle> handle, CudnnHandle::Create());
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<Workload> workloads, LayersOf(tools));
+  Finding finding;
+  for (const Workload& workload : workloads) {
+    const auto names = [&](const CudnnTarget& target) -> Result<std::vector<std::string>> {
+      INFIMUM_ASSIGN_OR_RETURN(const CandidateList list,
+                               CudnnCandidates(workload, NativeContract(workload), CandidateTier::kEngine, target));
+      std::vector<std::string> found;
+      for (const OfferedCandidate& offered : list.candidates)
+        found.push_back(offered.candidate.name() + " " + offered.candidate.input_layout);
+      return found;
+    };
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<std::string> here, names(CudnnTarget::Of(device.name, handle)));
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<std::string> told, names(CudnnTarget::Of(properties)));
+    const std::set<std::string> here_set(here.begin(), here.end()), told_set(told.begin(), told.end());
+    std::vector<std::string> differing;
+    std::set_symmetric_difference(here_set.begin(), here_set.end(), told_set.begin(), told_set.end(),
+                                  std::back_inserter(differing));
+    finding.holds = finding.holds && differing.empty();
+    finding.details.push_back(fmt::format("{}: {} on the device, {} by its properties, {} differ{}{}", Format(workload),
+                                          here.size(), told.size(), differing.size(),
+                                          here == told ? "" : ", not in the same order",
+                                          differing.empty() ? "" : ": " + differing.front()));
+  }
+  return finding;
+}
+
+Result<Finding> CheckLegacy(const CheckTools& tools) {
+  Finding finding;
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<Workload> workloads, LayersOf(tools));
+  for (const Workload& workload : workloads) {
+    const auto* layer = std::get_if<LayerConfig>(&workload);
+    if (layer == nullptr || !std::holds_alternative<ConvolutionConfig>(*layer)) continue;
+    const NumericContract contract = NativeContract(workload);
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<Candidate> candidates,
+                             tools.backend.Candidates(workload, contract, CandidateTier::kEngine));
+    for (const Candidate& candidate : candidates) {
+      if (candidate.library != kCudnnLegacy) continue;
+      std::string line = Format(workload) + ": " + candidate.name() + " " + candidate.input_layout + ": ";
+      Result<std::unique_ptr<PreparedRun>> run = tools.backend.Prepare(workload, candidate, contract);
+      if (!run.ok()) {
+        finding.details.push_back(line + run.error().message);
+        continue;
+      }
+      INFIMUM_ASSIGN_OR_RETURN(const std::optional<double> error, (*run)->NumericError());
+      INFIMUM_ASSIGN_OR_RETURN(const std::vector<Latency> times, WarmTimes(**run, kSamples));
+      const bool is_right = error && *error <= Tolerance(contract, workload);
+      finding.holds = finding.holds && is_right;
+      finding.details.push_back(line + fmt::format("{:.2f} us, error {:.2g}{}", Quantile(times, 0.5).count(),
+                                                   error.value_or(NAN), is_right ? "" : " WRONG"));
+    }
+  }
+  finding.holds = finding.holds && !finding.details.empty();
+  return finding;
+}
+
+Result<Finding> CheckCublasLt(const CheckTools& tools) {
+  // The device is opened, so that the library has one to answer for.
+  INFIMUM_RETURN_IF_ERROR(tools.backend.DescribeDevice());
+  INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<GemmLibrary> lt, OpenCublasLt(kGemmWorkspace));
+  const auto recorder = std::make_shared<RecordingGemmLibrary>(lt);
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<Workload> workloads, LayersOf(tools));
+  Finding finding;
+  for (const Workload& workload : workloads) {
+    for (const NumericContract contract : {NativeContract(workload), NumericContract::kTf32}) {
+      if (contract == NumericContract::kTf32 && NativeContract(workload) != NumericContract::kStrictF32) continue;
+      const std::size_t offers = GemmOffers(recorder, "cublaslt", workload, contract, CandidateTier::kEngine).size();
+      if (offers > 0)
+        finding.details.push_back(fmt::format("{} under {}: {}", Format(workload), Name(contract), offers));
+    }
+  }
+  finding.holds = !finding.details.empty();
+  const std::filesystem::path path = tools.folder / "cublaslt-recording.json";
+  INFIMUM_RETURN_IF_ERROR(WriteFile(path, recorder->Text()));
+  finding.details.push_back(path.string());
+  return finding;
+}
+
+// Of one launch: the sum of its kernels' durations, on the average over launches that are timed as ours are.
+Result<Latency> KernelTime(PreparedRun& run) {
+  const auto recorded = [&](const auto& launch) -> Result<std::vector<KernelRecord>> {
+    INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<KernelRecorder> recorder, KernelRecorder::Start());
+    INFIMUM_RETURN_IF_ERROR(launch());
+    return recorder->Stop();
+  };
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<KernelRecord> one, recorded([&] { return run.Run(); }));
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<KernelRecord> many, recorded([&]() -> Status {
+                             INFIMUM_RETURN_IF_ERROR(WarmTimes(run, kSamples));
+                             return {};
+                           }));
+  if (one.empty() || many.size() < one.size()) return Error{"CUPTI saw no kernel"};
+  Latency sum{0};
+  for (const KernelRecord& kernel : many) sum += kernel.duration;
+  return sum * (static_cast<double>(one.size()) / static_cast<double>(many.size()));
+}
+
+Result<Finding> CheckCupti(const CheckTools& tools) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<Workload> workloads, LayersOf(tools));
+  Finding finding;
+  struct Timed {
+    const Workload& workload;
+    PreparedCandidate prepared;
+    Latency ours;
+  };
+  // All of ours first: once CUPTI has looked it may slow down whatever follows.
+  std::vector<Timed> timed;
+  for (const Workload& workload : workloads) {
+    Result<PreparedCandidate> prepared = PrepareFirst(tools.backend, workload);
+    if (!prepared.ok()) {
+      finding.details.push_back(Format(workload) + ": " + prepared.error().message);
+      continue;
+    }
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<Latency> samples, WarmTimes(*prepared->run, kSamples));
+    timed.push_back({workload, *std::move(prepared), Quantile(samples, 0.5)});
+  }
+  bool any_long = false;
+  for (Timed& one : timed) {
+    INFIMUM_ASSIGN_OR_RETURN(const Latency kernels, KernelTime(*one.prepared.run));
+    const double ratio = one.ours / kernels;
+    const bool is_long = kernels.count() >= kLongEnough;
+    any_long |= is_long;
+    finding.holds = finding.holds && (!is_long || std::abs(ratio - 1) <= kMostApart);
+    finding.details.push_back(fmt::format("{}: {}: {:.2f} us, by CUPTI {:.2f} us, ratio {:.4f}{}", Format(one.workload),
+                                          one.prepared.candidate.name(), one.ours.count(), kernels.count(), ratio,
+                                          is_long ? "" : " (short)"));
+  }
+  finding.holds = finding.holds && any_long;
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Check> NvidiaChecks() {
+  return {{"libraries", "which of NVIDIA's libraries were found, and where", CheckLibraries},
+          {"properties", "the device's properties, kept as cuDNN reads them", CheckProperties},
+          {"deviceless", "cuDNN lists for the device what it lists for its properties", CheckDeviceless},
+          {"legacy", "the eight algorithms of a convolution", CheckLegacy},
+          {"cublaslt", "cuBLASLt's answers, kept as a recording", CheckCublasLt},
+          {"cupti", "times against those of kernels by CUPTI, within 2 % from 50 us on", CheckCupti}};
+}
+
+}  // namespace infimum::cuda

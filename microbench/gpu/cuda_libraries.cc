@@ -1,0 +1,149 @@
+#include <utility>
+
+#include "microbench/libraries/cublaslt/cublaslt.h"
+#include "microbench/libraries/cudnn/cudnn_library.h"
+#include "microbench/libraries/cudnn/cudnn_program.h"
+#include "microbench/libraries/cublaslt/gemm_program.h"
+#include "microbench/gpu/device/gpu_libraries.h"
+#include "microbench/gpu/kernel_program.h"
+#include "microbench/libraries/cudnn_legacy/legacy_calls.h"
+#include "microbench/gpu/device/symmetric_values.h"
+
+namespace infimum::cuda {
+namespace {
+
+// Scratch memory that a product may want; what cuBLAS recommends for Hopper.
+constexpr Bytes kGemmWorkspace{std::int64_t{32} << 20};
+
+class CudaLibraries : public GpuLibraries {
+ public:
+  explicit CudaLibraries(Gpu& gpu) : gpu_(gpu) {}
+
+  std::map<std::string, std::string> versions() override {
+    Load();
+    return versions_;
+  }
+  std::vector<std::string> missing() override {
+    Load();
+    return missing_;
+  }
+
+  Result<std::vector<GpuOffer>> Offers(const Workload& workload, NumericContract contract,
+                                       CandidateTier tier) override {
+    Load();
+    const cpu::ValuedRegion problem = BenchmarkedRegion(workload);
+    std::vector<GpuOffer> offers;
+    const auto add = [&](std::vector<GpuOffer> more) {
+      for (GpuOffer& offer : more) offers.push_back(std::move(offer));
+    };
+    if (handle_) {
+      INFIMUM_ASSIGN_OR_RETURN(std::vector<GpuOffer> graph, GraphOffers(workload, problem, contract, tier));
+      add(std::move(graph));
+    }
+    if (lt_) add(GemmOffers(lt_, kCublasLt, workload, contract, tier));
+    if (cublas_ && problem.region.members.size() == 1) add(GemmOffers(cublas_, kCublas, workload, contract, tier));
+    if (handle_) {
+      std::vector<GpuOffer> legacy = LegacyOffers(handle_, workload, contract);
+      if (tier == CandidateTier::kHeuristic && !legacy.empty()) legacy.resize(1);
+      add(std::move(legacy));
+    }
+    add(KernelOffers(problem));
+    return offers;
+  }
+
+  Result<std::optional<GpuOffer>> Find(const Workload& workload, NumericContract contract, const Candidate& candidate,
+                                       const cpu::RegionValues& values) override {
+    Load();
+    const cpu::ValuedRegion problem =
+        values.empty() ? BenchmarkedRegion(workload) : cpu::ValuedRegion{cpu::RegionOf(workload), values};
+    if (candidate.library == kCudnnGraph && handle_) {
+      const std::optional<CudnnChoice> choice = FindChoice(workload, contract, candidate);
+      return choice ? std::optional<GpuOffer>(GraphOffer(problem, candidate, *choice)) : std::nullopt;
+    }
+    if (candidate.library == kCublasLt && lt_)
+      return FindGemmOffer(lt_, kCublasLt, workload, contract, candidate, values);
+    if (candidate.library == kCublas && cublas_)
+      return FindGemmOffer(cublas_, kCublas, workload, contract, candidate, values);
+    std::vector<GpuOffer> offers;
+    if (candidate.library == kCudnnLegacy && handle_) offers = LegacyOffers(handle_, workload, contract, values);
+    if (candidate.library == kOurs) offers = KernelOffers(problem);
+    for (GpuOffer& offer : offers)
+      if (offer.candidate.name() == candidate.name() && offer.candidate.input_layout == candidate.input_layout)
+        return std::optional<GpuOffer>(std::move(offer));
+    return std::optional<GpuOffer>();
+  }
+
+  Result<std::unique_ptr<GpuProgram>> LargeProduct(DataType type, NumericContract contract, std::int64_t extent,
+                                                   bool half_sums) override {
+    Load();
+    if (!lt_) return std::unique_ptr<GpuProgram>();
+    MatMulConfig config;
+    config.types = {type, type, type};
+    if (type == DataType::kS8) config.types.output = DataType::kS32;
+    if (type == DataType::kF8E4M3 || type == DataType::kF8E5M2) config.types.output = DataType::kBF16;
+    config.a = config.b = Shape{{1, extent, extent}};
+    // Sums in f16 are a form beyond the library's usual one.
+    const CandidateTier tier = half_sums ? CandidateTier::kEngine : CandidateTier::kHeuristic;
+    for (const GpuOffer& offer : GemmOffers(lt_, kCublasLt, LayerConfig(config), contract, tier)) {
+      const bool has_half_sums = offer.candidate.algorithm.find("/acc=f16") != std::string::npos;
+      if (has_half_sums != half_sums) continue;
+      Result<std::unique_ptr<GpuProgram>> program = offer.make(gpu_);
+      if (program.ok()) return program;
+    }
+    return std::unique_ptr<GpuProgram>();
+  }
+
+ private:
+  void Load() {
+    if (std::exchange(is_loaded_, true)) return;
+    if (const Result<CudnnLibrary> cudnn = CudnnLibrary::Load(); !cudnn.ok()) {
+      missing_.push_back(cudnn.error().message);
+    } else if (Result<std::shared_ptr<CudnnHandle>> handle = CudnnHandle::Create(); !handle.ok()) {
+      missing_.push_back(handle.error().message);
+    } else {
+      handle_ = *std::move(handle);
+      versions_["cudnn"] = cudnn->version();
+    }
+    Take(OpenCublasLt(kGemmWorkspace), "cublaslt", lt_);
+    Take(OpenCublas(), "cublas", cublas_);
+  }
+
+  void Take(Result<std::shared_ptr<GemmLibrary>> opened, const char* name, std::shared_ptr<GemmLibrary>& library) {
+    if (!opened.ok()) {
+      missing_.push_back(opened.error().message);
+      return;
+    }
+    library = *std::move(opened);
+    versions_[name] = library->version();
+  }
+
+  GpuOffer GraphOffer(const cpu::ValuedRegion& problem, Candidate candidate, const CudnnChoice& choice) {
+    return {std::move(candidate),
+            [handle = handle_, problem, choice](Gpu& gpu) { return MakeCudnnProgram(gpu, handle, problem, choice); }};
+  }
+
+  Result<std::vector<GpuOffer>> GraphOffers(const Workload& workload, const cpu::ValuedRegion& problem,
+                                            NumericContract contract, CandidateTier tier) {
+    INFIMUM_ASSIGN_OR_RETURN(const CandidateList list,
+                             CudnnCandidates(workload, contract, tier, CudnnTarget::Of(gpu_.facts().name, handle_)));
+    std::vector<GpuOffer> offers;
+    for (const OfferedCandidate& offered : list.candidates) {
+      const std::optional<CudnnChoice> choice = FindChoice(workload, contract, offered.candidate);
+      if (choice) offers.push_back(GraphOffer(problem, offered.candidate, *choice));
+    }
+    return offers;
+  }
+
+  Gpu& gpu_;
+  bool is_loaded_ = false;
+  std::shared_ptr<CudnnHandle> handle_;
+  std::shared_ptr<GemmLibrary> lt_, cublas_;
+  std::map<std::string, std::string> versions_;
+  std::vector<std::string> missing_;
+};
+
+}  // namespace
+
+std::unique_ptr<GpuLibraries> MakeCudaLibraries(Gpu& gpu) { return std::make_unique<CudaLibraries>(gpu); }
+
+}  // namespace infimum::cuda

@@ -1,0 +1,55 @@
+// One candidate of a workload as something that a GPU can be given: what it wants of memory, and what it puts into a
+// stream.
+//
+//   INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<GpuProgram> program, offer.make(gpu));
+//   for (const GpuBinding& tensor : program->bindings()) ...   // in0 1x64x56x56 channels last, w0 ..., %0 ...
+//   program->Bind(addresses, workspace);
+//   program->Enqueue(gpu.stream());
+//
+// Every workload is seen as a region here (region_tensors.h, RegionOf): a layer's operands are in0, in1 ...
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "infimum/layer/region.h"
+#include "infimum/measurement/candidate.h"
+#include "microbench/gpu/device/gpu.h"
+#include "microbench/gpu/device/tensor_placement.h"
+
+namespace infimum::cuda {
+
+struct GpuBinding {
+  // An operand from outside, or a member's result (whose `output` is then written).
+  RegionOperand tensor;
+  std::size_t output = 0;  // of a member with several results
+  DataType type = DataType::kF32;
+  TensorPlacement placement;
+
+  bool is_written() const { return tensor.source == RegionOperand::Source::kMember; }
+};
+
+class GpuProgram {
+ public:
+  virtual ~GpuProgram() = default;
+
+  virtual const std::vector<GpuBinding>& bindings() const = 0;
+  virtual Bytes workspace() const { return {}; }  // scratch memory that Bind() wants
+
+  // Addresses in the order of bindings(); may be called again with others, and costs little then.
+  virtual Status Bind(const std::vector<void*>& addresses, void* workspace) = 0;
+
+  // Constants are as they will stay; called once after their first Bind(), outside of all timing.
+  virtual Status Prepare() { return {}; }
+
+  // One execution into the stream: never waits, never allocates.
+  virtual Status Enqueue(Gpu::Stream stream) = 0;
+};
+
+struct GpuOffer {
+  Candidate candidate;
+  std::function<Result<std::unique_ptr<GpuProgram>>(Gpu&)> make;
+};
+
+}  // namespace infimum::cuda

@@ -1,0 +1,71 @@
+#include "microbench/gpu/device/launch_timer.h"
+
+#include <algorithm>
+
+namespace infimum::cuda {
+
+LaunchTimer::~LaunchTimer() {
+  for (const auto& [launches, graph] : graphs_) device_.Drop(graph);
+}
+
+std::vector<std::string> LaunchTimer::flags() const {
+  std::vector<std::string> flags;
+  if (!is_captured_) flags.emplace_back("uncaptured");
+  if (is_throttled_) flags.emplace_back("throttled");
+  return flags;
+}
+
+Result<Latency> LaunchTimer::TimeAll(std::int64_t launches) {
+  if (is_captured_) {
+    auto known = graphs_.find(launches);
+    if (known == graphs_.end()) {
+      const Result<LaunchDevice::Graph> graph = device_.Capture(launches);
+      if (graph.ok()) known = graphs_.emplace(launches, *graph).first;
+    }
+    if (known != graphs_.end()) return device_.Replay(known->second);
+    // Both times of a difference are taken the same way.
+    is_captured_ = false;
+  }
+  return device_.LaunchInStream(launches);
+}
+
+template <class Take>
+Result<Latency> LaunchTimer::AtUsualFrequency(const Take& take) {
+  for (int attempt = 1;; ++attempt) {
+    INFIMUM_ASSIGN_OR_RETURN(const Latency time, take());
+    // An idle device wakes up under load: what counts is the frequency that it is at afterwards.
+    const std::optional<double> mhz = device_.FrequencyMhz();
+    if (!mhz || !options_.usual_mhz || *mhz >= options_.least_frequency * *options_.usual_mhz) return time;
+    if (attempt == options_.most_attempts) {
+      is_throttled_ = true;
+      return time;
+    }
+    ++slowed_;
+  }
+}
+
+Result<Clock::Duration> LaunchTimer::Time(std::int64_t launches) {
+  const std::int64_t multiple = options_.launch_multiple;
+  const std::int64_t few =
+      (std::clamp<std::int64_t>(launches, 1, options_.most_launches) + multiple - 1) / multiple * multiple;
+  for (int attempt = 1;; ++attempt) {
+    // Mode of one difference: graphs that cannot be captured change it, and then both are taken again.
+    const bool was_captured = is_captured_;
+    INFIMUM_ASSIGN_OR_RETURN(const Latency once, AtUsualFrequency([&] { return TimeAll(few); }));
+    INFIMUM_ASSIGN_OR_RETURN(const Latency twice, AtUsualFrequency([&] { return TimeAll(2 * few); }));
+    if (was_captured != is_captured_) continue;
+    const Latency slope = (twice - once) / static_cast<double>(few);
+    if (slope > Latency(0)) return std::chrono::duration_cast<Clock::Duration>(slope * static_cast<double>(launches));
+    ++without_slope_;
+    if (attempt >= options_.most_attempts)
+      return Error{"twice as many launches took no longer " + std::to_string(attempt) +
+                   " times in a row; the device is busy with something else, or the launch does nothing"};
+  }
+}
+
+Result<Clock::Duration> LaunchTimer::TimeCold() {
+  INFIMUM_ASSIGN_OR_RETURN(const Latency time, AtUsualFrequency([&] { return device_.LaunchCold(); }));
+  return std::chrono::duration_cast<Clock::Duration>(time);
+}
+
+}  // namespace infimum::cuda

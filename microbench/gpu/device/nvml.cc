@@ -1,0 +1,122 @@
+#include "microbench/gpu/device/nvml.h"
+
+#include <unistd.h>
+
+#include <array>
+
+#include "microbench/gpu/device/shared_library.h"
+
+namespace infimum::cuda {
+namespace {
+
+// Of nvml.h, which not every toolkit brings; NVML keeps these as they are for ever.
+using Device = void*;
+constexpr unsigned kSmClock = 1;
+constexpr unsigned long long kNotAvailable = ~0ULL;
+
+template <class Function>
+void Find(const SharedLibrary& library, const char* name, Function*& function) {
+  function = reinterpret_cast<Function*>(library.Find(name));
+}
+
+}  // namespace
+
+struct Nvml::Functions {
+  struct ProcessInfo {  // nvmlProcessInfo_v2_t
+    unsigned process;
+    unsigned long long memory;
+    unsigned gpu_instance, compute_instance;
+  };
+
+  int (*init)() = nullptr;
+  int (*shutdown)() = nullptr;
+  int (*by_uuid)(const char*, Device*) = nullptr;
+  int (*driver_version)(char*, unsigned) = nullptr;
+  int (*clock)(Device, unsigned, unsigned*) = nullptr;
+  int (*most_clock)(Device, unsigned, unsigned*) = nullptr;
+  int (*default_clock)(Device, unsigned, unsigned*) = nullptr;
+  int (*application_clock)(Device, unsigned, unsigned*) = nullptr;
+  int (*power_limit)(Device, unsigned*) = nullptr;
+  int (*ecc)(Device, int*, int*) = nullptr;
+  int (*processes)(Device, unsigned*, ProcessInfo*) = nullptr;
+
+  std::optional<double> Clock(int (*function)(Device, unsigned, unsigned*), Device device) const {
+    unsigned value = 0;
+    if (function == nullptr || function(device, kSmClock, &value) != 0 || value == 0) return std::nullopt;
+    return value;
+  }
+};
+
+Result<std::unique_ptr<Nvml>> Nvml::Open(const std::string& uuid) {
+  INFIMUM_ASSIGN_OR_RETURN(const SharedLibrary library,
+                           SharedLibrary::Open({"libnvidia-ml.so.1"}, "nvml", "NVIDIA's management library"));
+  auto functions = std::make_unique<Functions>();
+  Find(library, "nvmlInit_v2", functions->init);
+  Find(library, "nvmlShutdown", functions->shutdown);
+  Find(library, "nvmlDeviceGetHandleByUUID", functions->by_uuid);
+  Find(library, "nvmlSystemGetDriverVersion", functions->driver_version);
+  Find(library, "nvmlDeviceGetClockInfo", functions->clock);
+  Find(library, "nvmlDeviceGetMaxClockInfo", functions->most_clock);
+  Find(library, "nvmlDeviceGetDefaultApplicationsClock", functions->default_clock);
+  Find(library, "nvmlDeviceGetApplicationsClock", functions->application_clock);
+  Find(library, "nvmlDeviceGetEnforcedPowerLimit", functions->power_limit);
+  Find(library, "nvmlDeviceGetEccMode", functions->ecc);
+  Find(library, "nvmlDeviceGetComputeRunningProcesses_v3", functions->processes);
+  if (functions->init == nullptr || functions->by_uuid == nullptr || functions->init() != 0)
+    return Error{"NVIDIA's management library does not work here"};
+  Device device = nullptr;
+  if (functions->by_uuid(uuid.c_str(), &device) != 0) return Error{"NVIDIA's management library does not know " + uuid};
+  return std::unique_ptr<Nvml>(new Nvml(std::move(functions), device));
+}
+
+Nvml::Nvml(std::unique_ptr<Functions> functions, void* device) : functions_(std::move(functions)), device_(device) {}
+
+Nvml::~Nvml() {
+  if (functions_->shutdown != nullptr) functions_->shutdown();
+}
+
+std::string Nvml::DriverVersion() const {
+  std::array<char, 96> text{};
+  if (functions_->driver_version == nullptr || functions_->driver_version(text.data(), text.size() - 1) != 0) return "";
+  return text.data();
+}
+
+std::optional<double> Nvml::FrequencyMhz() const { return functions_->Clock(functions_->clock, device_); }
+
+std::optional<double> Nvml::DefaultFrequencyMhz() const {
+  const std::optional<double> usual = functions_->Clock(functions_->default_clock, device_);
+  return usual ? usual : functions_->Clock(functions_->most_clock, device_);
+}
+
+bool Nvml::ClocksAreLocked() const {
+  const auto usual = functions_->Clock(functions_->default_clock, device_);
+  const auto set = functions_->Clock(functions_->application_clock, device_);
+  return usual && set && *usual != *set;
+}
+
+std::string Nvml::PowerLimit() const {
+  unsigned milliwatts = 0;
+  if (functions_->power_limit == nullptr || functions_->power_limit(device_, &milliwatts) != 0) return "";
+  return std::to_string((milliwatts + 500) / 1000) + " W";
+}
+
+std::string Nvml::Ecc() const {
+  int now = 0, after_the_next_start = 0;
+  if (functions_->ecc == nullptr || functions_->ecc(device_, &now, &after_the_next_start) != 0) return "";
+  return now != 0 ? "on" : "off";
+}
+
+std::vector<GpuProcess> Nvml::OtherProcesses() const {
+  std::array<Functions::ProcessInfo, 64> found{};
+  unsigned count = found.size();
+  if (functions_->processes == nullptr || functions_->processes(device_, &count, found.data()) != 0) return {};
+  std::vector<GpuProcess> others;
+  for (unsigned i = 0; i < count && i < found.size(); ++i) {
+    if (found[i].process == static_cast<unsigned>(getpid())) continue;
+    const bool is_known = found[i].memory != kNotAvailable;
+    others.push_back({found[i].process, Bytes{is_known ? static_cast<std::int64_t>(found[i].memory) : 0}});
+  }
+  return others;
+}
+
+}  // namespace infimum::cuda

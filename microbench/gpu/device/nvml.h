@@ -1,0 +1,49 @@
+// What NVIDIA's management library tells of a GPU: clocks, and who else uses it. Opened when it is asked for; a machine
+// without it is none the worse.
+//
+//   Result<Nvml> nvml = Nvml::Open("GPU-1d3c...");
+//   nvml->FrequencyMhz();       // 1980
+//   nvml->OtherProcesses();     // {{4711, 12 GiB}}
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "infimum/base/result.h"
+#include "microbench/gpu/device/gpu.h"
+
+namespace infimum::cuda {
+
+class Nvml {
+ public:
+  // Of the board with this UUID ("GPU-..."), as the CUDA runtime tells it.
+  static Result<std::unique_ptr<Nvml>> Open(const std::string& uuid);
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+  ~Nvml();
+
+  std::string DriverVersion() const;  // "580.65.06"; empty where it is not told
+
+  // All nullopt where the driver does not tell.
+  std::optional<double> FrequencyMhz() const;         // of the multiprocessors, now
+  std::optional<double> DefaultFrequencyMhz() const;  // the default application clock, else the highest there is
+  bool ClocksAreLocked() const;                       // application clocks that are not the default ones
+
+  std::string PowerLimit() const;  // that holds now: "700 W"; empty where it is not told
+  std::string Ecc() const;         // "on" or "off"; empty where it is not told
+
+  // Processes that compute on it, this one left out; empty where they are not told (in containers).
+  std::vector<GpuProcess> OtherProcesses() const;
+
+ private:
+  struct Functions;
+  Nvml(std::unique_ptr<Functions> functions, void* device);
+
+  std::unique_ptr<Functions> functions_;
+  void* device_;
+};
+
+}  // namespace infimum::cuda

@@ -1,0 +1,104 @@
+#include "microbench/gpu/device/tensor_placement.h"
+
+#include <cstring>
+
+#include "infimum/base/check.h"
+#include "src/core/measurement/cudnn_shapes.h"
+
+namespace infimum::cuda {
+namespace {
+
+// visit(element, place) for all elements, in row-major order.
+template <class Visitor>
+void ForEachElement(const TensorPlacement& placement, const Visitor& visit) {
+  const std::vector<std::int64_t>& dims = placement.shape.dims;
+  const std::int64_t count = ElementCount(placement.shape);
+  std::vector<std::int64_t> position(dims.size(), 0);
+  std::int64_t place = 0;
+  for (std::int64_t element = 0; element < count; ++element) {
+    visit(element, place);
+    for (std::size_t i = dims.size(); i-- > 0;) {
+      place += placement.strides[i];
+      if (++position[i] < dims[i]) break;
+      place -= placement.strides[i] * dims[i];
+      position[i] = 0;
+    }
+  }
+}
+
+// Copies of a compile-time size are single instructions.
+template <class Copy>
+void WithElementSize(std::size_t size, const Copy& copy) {
+  switch (size) {
+    case 1:
+      return copy([](void* to, const void* from) { std::memcpy(to, from, 1); });
+    case 2:
+      return copy([](void* to, const void* from) { std::memcpy(to, from, 2); });
+    case 4:
+      return copy([](void* to, const void* from) { std::memcpy(to, from, 4); });
+    default:
+      return copy([](void* to, const void* from) { std::memcpy(to, from, 8); });
+  }
+}
+
+}  // namespace
+
+TensorPlacement TensorPlacement::RowMajor(const Shape& shape) { return {shape, shape, Strides(shape, false)}; }
+
+TensorPlacement TensorPlacement::WithChannels(const Shape& shape, bool channels_last, std::int64_t multiple) {
+  TensorPlacement placement{shape, shape, {}};
+  std::int64_t& channels = placement.room.dims[1];
+  channels = (channels + multiple - 1) / multiple * multiple;
+  placement.strides = Strides(placement.room, channels_last);
+  return placement;
+}
+
+std::int64_t TensorPlacement::elements() const { return ElementCount(room); }
+
+bool TensorPlacement::is_row_major() const {
+  if (shape != room) return false;
+  // Dimensions of one element lie anywhere.
+  std::int64_t stride = 1;
+  for (std::size_t i = shape.rank(); i-- > 0;) {
+    if (shape.dims[i] == 1) continue;
+    if (strides[i] != stride) return false;
+    stride *= shape.dims[i];
+  }
+  return true;
+}
+
+Bytes TensorPlacement::bytes(DataType type) const {
+  return Bytes{elements() * cpu::BytesPerElement(cpu::BufferType(type))};
+}
+
+std::vector<std::byte> Packed(const cpu::HostTensor& tensor, const TensorPlacement& placement) {
+  INFIMUM_CHECK(ElementCount(placement.shape) == tensor.count(), "a placement is of another tensor");
+  const auto size = static_cast<std::size_t>(cpu::BytesPerElement(tensor.type()));
+  std::vector<std::byte> packed(static_cast<std::size_t>(placement.elements()) * size);
+  const auto* from = static_cast<const std::byte*>(tensor.data());
+  if (placement.is_row_major()) {
+    std::memcpy(packed.data(), from, packed.size());
+    return packed;
+  }
+  WithElementSize(size, [&](auto copy) {
+    ForEachElement(placement, [&](std::int64_t element, std::int64_t place) {
+      copy(packed.data() + static_cast<std::size_t>(place) * size, from + static_cast<std::size_t>(element) * size);
+    });
+  });
+  return packed;
+}
+
+void Unpack(const std::vector<std::byte>& packed, const TensorPlacement& placement, cpu::HostTensor& tensor) {
+  INFIMUM_CHECK(ElementCount(placement.shape) == tensor.count(), "a placement is of another tensor");
+  const auto size = static_cast<std::size_t>(cpu::BytesPerElement(tensor.type()));
+  INFIMUM_CHECK(packed.size() == static_cast<std::size_t>(placement.elements()) * size,
+                "packed bytes are of another tensor");
+  auto* to = static_cast<std::byte*>(tensor.data());
+  WithElementSize(size, [&](auto copy) {
+    ForEachElement(placement, [&](std::int64_t element, std::int64_t place) {
+      copy(to + static_cast<std::size_t>(element) * size, packed.data() + static_cast<std::size_t>(place) * size);
+    });
+  });
+}
+
+}  // namespace infimum::cuda

@@ -1,0 +1,199 @@
+#include "microbench/gpu/gpu_peaks.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "infimum/base/text.h"
+#include "microbench/gpu/gpu_run.h"
+#include "microbench/reference/host_tensor.h"
+#include "microbench/reference/random_fill.h"
+
+namespace infimum::cuda {
+namespace {
+
+constexpr std::string_view kMemoryProbe = "memory";
+constexpr std::string_view kLaunchProbe = "launches";
+constexpr std::int64_t kLeastSet = std::int64_t{1} << 20;
+// What one launch moves at least, so that starting it weighs little.
+constexpr std::int64_t kBytesOfLaunch = std::int64_t{256} << 20;
+constexpr int kRuns = 10;
+// Large enough for every tile of every algorithm, small enough for 4 GiB of memory.
+constexpr std::int64_t kProductExtent = 8192;
+
+// At most 4 GiB, and a quarter of the device's memory.
+std::int64_t LargestSet(const Gpu& gpu) {
+  std::int64_t set = std::int64_t{4} << 30;
+  while (set > kLeastSet && set > gpu.facts().memory.value / 4) set /= 2;
+  return set;
+}
+
+struct VectorProbe {
+  std::string_view name;
+  ArithmeticPeak kind;
+  std::vector<DataType> types;
+};
+// Of types that Tensor Cores have too the plain units say nothing: where no product of them could be measured their
+// peak is not known, and a floor by the lower one would be too high.
+std::vector<VectorProbe> VectorProbes() {
+  return {{"f32 vectors", ArithmeticPeak::kF32, {DataType::kF32}},
+          {"f64 vectors", ArithmeticPeak::kF64, {DataType::kF64}}};
+}
+
+struct ProductProbe {
+  std::string_view name;
+  DataType type;
+  NumericContract contract;
+  bool half_sums = false;  // twice as fast on boards for games
+};
+constexpr ProductProbe kProducts[] = {{"f32 product", DataType::kF32, NumericContract::kStrictF32},
+                                      {"tf32 product", DataType::kF32, NumericContract::kTf32},
+                                      {"f64 product", DataType::kF64, NumericContract::kStrictF32},
+                                      {"f16 product", DataType::kF16, NumericContract::kF16},
+                                      {"f16 product, f16 sums", DataType::kF16, NumericContract::kF16, true},
+                                      {"bf16 product", DataType::kBF16, NumericContract::kBf16},
+                                      {"s8 product", DataType::kS8, NumericContract::kInt8},
+                                      {"f8 product", DataType::kF8E4M3, NumericContract::kFp8}};
+
+// The least time of several runs, after one that warms up.
+Result<Latency> LeastTime(Gpu& gpu, const std::function<Status()>& enqueue) {
+  Latency least = Latency::max();
+  for (int run = 0; run <= kRuns; ++run) {
+    INFIMUM_RETURN_IF_ERROR(gpu.Mark(0));
+    INFIMUM_RETURN_IF_ERROR(enqueue());
+    INFIMUM_RETURN_IF_ERROR(gpu.Mark(1));
+    INFIMUM_RETURN_IF_ERROR(gpu.Wait());
+    INFIMUM_ASSIGN_OR_RETURN(const Latency time, gpu.Between(0, 1));
+    if (run > 0) least = std::min(least, time);
+  }
+  if (least <= Latency(0)) return Error{"a probe of peaks took no time at all"};
+  return least;
+}
+
+double PerSecond(double amount, Latency time) { return amount / (time.count() * 1e-6); }
+
+// A rate of the memory at one working set, by the best number of loads in flight.
+// `sink`: 16 bytes that a read may write to.
+Result<double> BandwidthAt(Gpu& gpu, BandwidthKind kind, void* memory, void* sink, std::int64_t set) {
+  BandwidthCall call;
+  call.kind = kind;
+  auto* const base = static_cast<char*>(memory);
+  // A copy's working set is both of its halves.
+  call.bytes = kind == BandwidthKind::kCopy ? set / 2 : set;
+  call.from = base;
+  call.to = kind == BandwidthKind::kCopy ? base + set / 2 : kind == BandwidthKind::kRead ? sink : base;
+  call.passes = static_cast<int>(std::max<std::int64_t>(1, kBytesOfLaunch / set));
+  double best = 0;
+  for (const int units : {1, 2, 4, 8}) {
+    call.units_in_flight = units;
+    INFIMUM_ASSIGN_OR_RETURN(const Latency time, LeastTime(gpu, [&] { return gpu.LaunchPeak(call); }));
+    best = std::max(best, PerSecond(static_cast<double>(BytesMoved(call)), time));
+  }
+  return best;
+}
+
+Result<std::vector<PeakRate>> Bandwidth(Gpu& gpu) {
+  std::vector<PeakRate> rates;
+  const std::int64_t largest = LargestSet(gpu);
+  INFIMUM_ASSIGN_OR_RETURN(const DeviceMemory memory, DeviceMemory::Allocate(gpu, Bytes{largest}));
+  INFIMUM_ASSIGN_OR_RETURN(const DeviceMemory sink, DeviceMemory::Allocate(gpu, Bytes{16}));
+  INFIMUM_RETURN_IF_ERROR(gpu.Fill(memory.data(), 0x3c, memory.size()));
+  constexpr std::pair<BandwidthKind, PeakRate::Kind> kKinds[] = {{BandwidthKind::kRead, PeakRate::Kind::kRead},
+                                                                 {BandwidthKind::kWrite, PeakRate::Kind::kWrite},
+                                                                 {BandwidthKind::kCopy, PeakRate::Kind::kCopy}};
+  for (std::int64_t set = kLeastSet; set <= largest; set *= 2) {
+    for (const auto& [kind, peak] : kKinds) {
+      INFIMUM_ASSIGN_OR_RETURN(const double rate, BandwidthAt(gpu, kind, memory.data(), sink.data(), set));
+      rates.push_back({peak, Bytes{set}, DataType::kNone, 1, rate, "measured"});
+    }
+  }
+  return rates;
+}
+
+// As rows near it are told apart (gpu_run.h).
+Result<std::vector<PeakRate>> LaunchRate(Gpu& gpu) {
+  // The least that was ever seen, as of all peaks: a floor divides by it.
+  INFIMUM_ASSIGN_OR_RETURN(const Latency launch, MeasureLaunchFloor(gpu, 0));
+  return std::vector<PeakRate>{
+      {PeakRate::Kind::kLaunch, Bytes{0}, DataType::kF32, 1, PerSecond(1, launch), "measured"}};
+}
+
+std::vector<PeakRate> ArithmeticRates(const std::vector<DataType>& types, double per_second) {
+  std::vector<PeakRate> rates;
+  for (const DataType type : types)
+    rates.push_back({PeakRate::Kind::kArithmetic, Bytes{0}, type, 1, per_second, "measured"});
+  return rates;
+}
+
+Result<std::vector<PeakRate>> VectorRate(Gpu& gpu, const VectorProbe& probe) {
+  INFIMUM_ASSIGN_OR_RETURN(const DeviceMemory sink, DeviceMemory::Allocate(gpu, Bytes{16}));
+  ArithmeticCall call;
+  call.kind = probe.kind;
+  call.to = sink.data();
+  double operations = 0;
+  const Result<Latency> time = LeastTime(gpu, [&]() -> Status {
+    INFIMUM_ASSIGN_OR_RETURN(operations, gpu.LaunchPeak(call));
+    return {};
+  });
+  INFIMUM_RETURN_IF_ERROR(time);
+  return ArithmeticRates(probe.types, PerSecond(operations, *time));
+}
+
+// Random operands: zeros run faster on some hardware, by up to 13 %.
+Status FillRandom(Gpu& gpu, const GpuBinding& binding, const DeviceMemory& memory) {
+  const TensorPlacement& placement = binding.placement;
+  INFIMUM_ASSIGN_OR_RETURN(cpu::HostTensor tensor, cpu::HostTensor::Make(placement.room, binding.type));
+  for (std::int64_t i = 0; i < tensor.count(); ++i) {
+    const double unit = static_cast<double>(cpu::HashOf(7, static_cast<std::uint64_t>(i)) >> 11) * 0x1p-53;
+    tensor.Set(i, IsInteger(binding.type) ? unit * 200 - 100 : unit * 2 - 1);
+  }
+  return gpu.Upload(memory.data(), tensor.data(), memory.size());
+}
+
+Result<std::vector<PeakRate>> ProductRate(Gpu& gpu, GpuLibraries& libraries, const ProductProbe& probe) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<GpuProgram> program,
+                           libraries.LargeProduct(probe.type, probe.contract, kProductExtent, probe.half_sums));
+  if (program == nullptr) return std::vector<PeakRate>();
+  std::vector<DeviceMemory> memory;
+  std::vector<void*> addresses;
+  for (const GpuBinding& binding : program->bindings()) {
+    INFIMUM_ASSIGN_OR_RETURN(DeviceMemory tensor, DeviceMemory::Allocate(gpu, binding.placement.bytes(binding.type)));
+    if (!binding.is_written()) INFIMUM_RETURN_IF_ERROR(FillRandom(gpu, binding, tensor));
+    addresses.push_back(tensor.data());
+    memory.push_back(std::move(tensor));
+  }
+  DeviceMemory workspace;
+  if (program->workspace().value > 0) {
+    INFIMUM_ASSIGN_OR_RETURN(workspace, DeviceMemory::Allocate(gpu, program->workspace()));
+  }
+  INFIMUM_RETURN_IF_ERROR(program->Bind(addresses, workspace.data()));
+  INFIMUM_ASSIGN_OR_RETURN(const Latency time, LeastTime(gpu, [&] { return program->Enqueue(gpu.stream()); }));
+  const double extent = static_cast<double>(kProductExtent);
+  const double per_second = PerSecond(2 * extent * extent * extent, time);
+  if (probe.contract == NumericContract::kTf32)
+    return std::vector<PeakRate>{{PeakRate::Kind::kTf32, Bytes{0}, DataType::kF32, 1, per_second, "measured"}};
+  std::vector<DataType> types = {probe.type};
+  if (probe.type == DataType::kS8) types.push_back(DataType::kU8);
+  if (probe.type == DataType::kF8E4M3) types.push_back(DataType::kF8E5M2);
+  return ArithmeticRates(types, per_second);
+}
+
+}  // namespace
+
+std::vector<std::string> GpuPeakProbes() {
+  std::vector<std::string> names = {std::string(kMemoryProbe), std::string(kLaunchProbe)};
+  for (const VectorProbe& probe : VectorProbes()) names.emplace_back(probe.name);
+  for (const ProductProbe& probe : kProducts) names.emplace_back(probe.name);
+  return names;
+}
+
+Result<std::vector<PeakRate>> MeasureGpuPeaks(Gpu& gpu, GpuLibraries& libraries, std::string_view probe) {
+  if (probe == kMemoryProbe) return Bandwidth(gpu);
+  if (probe == kLaunchProbe) return LaunchRate(gpu);
+  for (const VectorProbe& vectors : VectorProbes())
+    if (vectors.name == probe) return VectorRate(gpu, vectors);
+  for (const ProductProbe& product : kProducts)
+    if (product.name == probe) return ProductRate(gpu, libraries, product);
+  return Error{"no probe of peaks is called " + Quoted(probe)};
+}
+
+}  // namespace infimum::cuda

@@ -1,0 +1,88 @@
+#include "microbench/gpu/kernel_program.h"
+
+#include <utility>
+
+#include "microbench/kernels/cuda/kernel_offers.h"
+
+namespace infimum::cuda {
+namespace {
+
+class KernelProgram : public GpuProgram {
+ public:
+  KernelProgram(Gpu& gpu, KernelOffer offer, std::vector<GpuBinding> bindings, std::size_t operands)
+      : gpu_(gpu), offer_(std::move(offer)), bindings_(std::move(bindings)), operands_(operands) {}
+
+  const std::vector<GpuBinding>& bindings() const override { return bindings_; }
+  Bytes workspace() const override { return Bytes{offer_.scratch_bytes}; }
+
+  Status Bind(const std::vector<void*>& addresses, void* workspace) override {
+    const auto first_output = addresses.begin() + static_cast<std::ptrdiff_t>(operands_);
+    KernelBuffers buffers;
+    buffers.operands.assign(addresses.begin(), first_output);
+    buffers.outputs.assign(first_output, addresses.end());
+    buffers.scratch = workspace;
+    calls_ = offer_.make(buffers);
+    return {};
+  }
+
+  Status Enqueue(Gpu::Stream stream) override {
+    for (const KernelCall& call : calls_) INFIMUM_RETURN_IF_ERROR(gpu_.Launch(call, stream));
+    return {};
+  }
+
+ private:
+  Gpu& gpu_;
+  KernelOffer offer_;
+  std::vector<GpuBinding> bindings_;
+  std::size_t operands_;
+  std::vector<KernelCall> calls_;
+};
+
+// Tensors from outside in the order in0, in1 ..., w0, w1 ..., each once, then the results. For a layer alone that is
+// the order of its operands.
+std::vector<GpuBinding> BindingsOf(const Region& region, std::size_t& operands) {
+  std::vector<GpuBinding> inputs, weights;
+  for (const RegionMember& member : region.members) {
+    const std::vector<Operand> of = OperandsOf(member.config);
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      const RegionOperand& operand = member.operands[i];
+      if (operand.source == RegionOperand::Source::kMember) continue;
+      std::vector<GpuBinding>& list = operand.source == RegionOperand::Source::kInput ? inputs : weights;
+      if (static_cast<std::size_t>(operand.index) < list.size()) continue;
+      list.push_back({operand, 0, of[i].type, TensorPlacement::RowMajor(of[i].shape)});
+    }
+  }
+  inputs.insert(inputs.end(), weights.begin(), weights.end());
+  operands = inputs.size();
+  for (const std::int64_t output : region.outputs) {
+    const std::vector<Operand> of = OutputsOf(region.members[static_cast<std::size_t>(output)].config);
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      inputs.push_back(
+          {{RegionOperand::Source::kMember, output}, i, of[i].type, TensorPlacement::RowMajor(of[i].shape)});
+    }
+  }
+  return inputs;
+}
+
+}  // namespace
+
+std::vector<GpuOffer> KernelOffers(const cpu::ValuedRegion& problem) {
+  const Region& region = problem.region;
+  const bool is_layer = region.members.size() == 1;
+  std::vector<GpuOffer> offers;
+  for (KernelOffer& kernel : is_layer
+                                 ? KernelsFor(region.members.front().config, cpu::ValuesOfMember(problem.values, 0))
+                                 : KernelsFor(region, problem.values)) {
+    GpuOffer offer;
+    offer.candidate = {std::string(kOurs), kernel.algorithm, "plain", "plain", false};
+    offer.make = [kernel = std::move(kernel), region](Gpu& gpu) -> Result<std::unique_ptr<GpuProgram>> {
+      std::size_t operands = 0;
+      std::vector<GpuBinding> bindings = BindingsOf(region, operands);
+      return std::unique_ptr<GpuProgram>(std::make_unique<KernelProgram>(gpu, kernel, std::move(bindings), operands));
+    };
+    offers.push_back(std::move(offer));
+  }
+  return offers;
+}
+
+}  // namespace infimum::cuda

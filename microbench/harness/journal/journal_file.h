@@ -1,0 +1,50 @@
+// The journal of a campaign as a file that survives its writer.
+//
+//   Each record is one write(2) of one line, so that a kill -9 at any moment loses at most the line that
+//   was being written; fdatasync follows within a second, so that a power cut loses no more than that.
+//
+// A file that exists is continued: its torn last line is cut, and its rows of the same device and
+// environment are handed back. A file that is no journal is refused and left as it is. Two runners never
+// write one file: it is locked.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "infimum/base/clock.h"
+#include "microbench/harness/journal/results_output.h"
+
+namespace infimum {
+
+class JournalFile : public ResultsOutput {
+ public:
+  // "-": standard output, which is never read back.
+  static Result<std::unique_ptr<JournalFile>> Open(const std::string& path, const Clock& clock);
+  ~JournalFile() override;
+  JournalFile(const JournalFile&) = delete;
+  JournalFile& operator=(const JournalFile&) = delete;
+
+  Result<EarlierResults> Begin(const ResultsHeader& header) override;
+  Status Write(const ResultsRecord& record) override;
+  Status Settle() override;
+  // Writes the end line and settles everything.
+  Status Finish() override;
+  void Abandon() override;
+
+ private:
+  JournalFile(std::string path, int descriptor, const Clock& clock)
+      : path_(std::move(path)), descriptor_(descriptor), clock_(clock) {}
+  Status WriteLine(std::string line);
+  Status Sync();
+  Status CutTornLine(const std::string& header_line);
+
+  std::string path_;
+  int descriptor_;
+  const Clock& clock_;
+  Clock::Duration last_sync_{0};
+  bool unsynced_ = false;
+  bool is_new_ = false;  // this runner made the file
+  std::int64_t rows_ = 0;
+};
+
+}  // namespace infimum

@@ -1,0 +1,151 @@
+#include "microbench/harness/sampling/replay_trial.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "infimum/measurement/statistics.h"
+#include "src/core/results/replay_schedule_text.h"
+#include "microbench/harness/sampling/candidate_choice.h"
+#include "microbench/harness/sampling/sampler.h"
+
+namespace infimum {
+namespace {
+
+constexpr std::int64_t kPartOfBudget = 10;
+constexpr std::int64_t kStretchBudgets = 4;
+// Of a part that is so long that its budget has no room for a median.
+constexpr int kLaunchesAlone = 12;
+constexpr std::size_t kLeastLoops = 5;
+constexpr std::size_t kMostLoops = 200;
+// The whole is sampled so many times, and its parts between: a clock that wanders is the same for both.
+constexpr std::size_t kStretches = 5;
+
+// Some parts in turn, as one run that the sampler can time.
+class PartsRun : public PreparedRun {
+ public:
+  PartsRun(PreparedReplay& replay, std::size_t first, std::size_t last) : replay_(replay), first_(first), last_(last) {}
+
+  Status Run() override {
+    for (std::size_t part = first_; part < last_; ++part) INFIMUM_RETURN_IF_ERROR(replay_.Run(part));
+    return {};
+  }
+  Result<std::optional<Clock::Duration>> TimeLaunches(std::int64_t launches) override {
+    return replay_.TimeParts(first_, last_, launches);
+  }
+  Result<std::optional<double>> NumericError() override { return std::optional<double>(); }
+  Bytes footprint() const override { return replay_.arena() + replay_.weights(); }
+  // Of one part alone: only that is sampled with cold weights.
+  Bytes constants() const override { return replay_.constants(first_); }
+  Status RotateConstants(std::size_t copies) override { return replay_.RotateConstants(first_, copies); }
+
+ private:
+  PreparedReplay& replay_;
+  std::size_t first_, last_;
+};
+
+// Parts between their neighbours, by the device's clock where it has one. Reading the host's costs each part some 25
+// ns.
+Status TimeInLoop(PreparedReplay& replay, Clock::Duration budget, const Clock& clock, std::vector<ReplayPart>& parts) {
+  std::vector<std::vector<Latency>> samples(parts.size());
+  const Clock::Duration start = clock.Now();
+  for (std::size_t loop = 0; loop < kMostLoops; ++loop) {
+    Clock::Duration before = clock.Now();
+    if (loop >= kLeastLoops && before - start >= budget) break;
+    INFIMUM_ASSIGN_OR_RETURN(const std::optional<std::vector<Latency>> times, replay.TimeEach());
+    if (times) {
+      for (std::size_t part = 0; part < parts.size(); ++part) samples[part].push_back((*times)[part]);
+      continue;
+    }
+    for (std::size_t part = 0; part < parts.size(); ++part) {
+      INFIMUM_RETURN_IF_ERROR(replay.Run(part));
+      const Clock::Duration after = clock.Now();
+      samples[part].emplace_back(after - before);
+      before = after;
+    }
+  }
+  for (std::size_t part = 0; part < parts.size(); ++part) parts[part].in_loop = Summarize(samples[part]).median;
+  return {};
+}
+
+// A part again and again on what its predecessors left.
+Status TimeAlone(Backend& backend, PreparedReplay& replay, std::size_t index, Clock::Duration budget, TrialTools tools,
+                 ReplayPart& part) {
+  SamplerOptions options;
+  const auto launch = std::chrono::duration_cast<Clock::Duration>(part.in_loop);
+  options.budget = std::max(budget, launch * kLaunchesAlone);
+  PartsRun run(replay, index, index + 1);
+  INFIMUM_ASSIGN_OR_RETURN(const SampleSet warm, TakeSamples(run, CacheState::kWarm, options, backend.clock(),
+                                                             tools.interference, tools.flusher));
+  part.alone = Summarize(warm.samples).median;
+  part.constants = replay.constants(index);
+  if (part.constants.value == 0) return {};
+  const Result<SampleSet> cold =
+      TakeSamples(run, CacheState::kColdWeights, options, backend.clock(), tools.interference, tools.flusher);
+  // Constants that cannot be had in enough copies are few bytes: the part counts as it is with warm ones.
+  if (!cold.ok() && cold.error().message.starts_with("unsupported")) return {};
+  INFIMUM_RETURN_IF_ERROR(cold);
+  part.alone_cold_weights = Summarize(cold->samples).median;
+  return {};
+}
+
+}  // namespace
+
+Result<ReplaySchedule> ReadSchedule(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error{path + ": cannot be read: " + std::strerror(errno)};
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  Result<ReplaySchedule> schedule = ParseReplaySchedule(text);
+  if (!schedule.ok()) return Within(path, schedule.error());
+  return schedule;
+}
+
+Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, TrialTools tools) {
+  INFIMUM_ASSIGN_OR_RETURN(ReplaySchedule schedule, ReadSchedule(request.schedule));
+  INFIMUM_RETURN_IF_ERROR(ChooseMeasured(request.results, schedule));
+  std::optional<TensorFolder> folder;
+  if (!request.tensors.empty()) {
+    INFIMUM_ASSIGN_OR_RETURN(folder, TensorFolder::Open(request.tensors));
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<PreparedReplay> replay,
+                           backend.PrepareReplay(schedule, folder ? &*folder : nullptr));
+  ReplayResult result;
+  if (request.check_numbers) {
+    INFIMUM_ASSIGN_OR_RETURN(result, replay->Check());
+  } else {
+    result.parts = replay->parts();
+  }
+  result.weights = replay->weights();
+  result.arena = replay->arena();
+
+  result.last_level_cache = tools.flusher.last_level_cache();
+  const std::size_t count = result.parts.size();
+  PartsRun whole(*replay, 0, count);
+  SamplerOptions options;
+  options.budget = request.budget * kStretchBudgets;
+  std::vector<Latency> samples;
+  const auto sample_whole = [&]() -> Status {
+    INFIMUM_ASSIGN_OR_RETURN(const SampleSet set, TakeSamples(whole, CacheState::kWarm, options, backend.clock(),
+                                                              tools.interference, tools.flusher));
+    samples.insert(samples.end(), set.samples.begin(), set.samples.end());
+    return {};
+  };
+  INFIMUM_RETURN_IF_ERROR(sample_whole());
+  INFIMUM_RETURN_IF_ERROR(TimeInLoop(*replay, request.budget * kPartOfBudget / 2, backend.clock(), result.parts));
+  std::size_t timed = 0;
+  for (std::size_t stretch = 1; stretch < kStretches; ++stretch) {
+    for (; timed < count * stretch / (kStretches - 1); ++timed) {
+      INFIMUM_RETURN_IF_ERROR(
+          TimeAlone(backend, *replay, timed, request.budget / kPartOfBudget, tools, result.parts[timed]));
+    }
+    INFIMUM_RETURN_IF_ERROR(sample_whole());
+  }
+  result.repetitions.push_back(std::move(samples));
+  // Last, since it leaves nothing of the model in the caches.
+  INFIMUM_ASSIGN_OR_RETURN(result.resident_share, backend.ResidentShare(result.constants() + result.arena));
+  return result;
+}
+
+}  // namespace infimum

@@ -1,0 +1,39 @@
+// One repetition of a replay, as a worker runs it: prepare, check the numbers, then time the whole, its parts between
+// their neighbours, and its parts alone.
+//
+//   whole     samples of whole inferences back to back, as any candidate is sampled (sampler.h), in five stretches:
+//             before, between and after the parts, so that a clock that wanders is the same for both
+//   in loop   the clock is read between parts; each part's median over the inferences
+//   alone     part by part: the same one again and again, on what its predecessors left; then once more with cold
+//   weights
+//
+// How much of what an inference goes through the caches still hold is asked of the backend, in each repetition anew.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "microbench/harness/sampling/trial.h"
+
+namespace infimum {
+
+struct ReplayRequest {
+  std::string schedule;  // the file's path
+  std::string tensors;   // the folder's; empty: random ones
+  // Journals whose fastest warm rows name what runs the steps, in place of the schedule's own candidates.
+  std::vector<std::string> results = {};
+  bool check_numbers = true;
+  // Sampling time of a candidate: each stretch of the whole gets four times as much, a part alone
+  // a tenth, or a dozen launches.
+  Clock::Duration budget = std::chrono::milliseconds(200);
+
+  friend bool operator==(const ReplayRequest&, const ReplayRequest&) = default;
+};
+
+// An error names the file, and the place in it where it is no schedule.
+Result<ReplaySchedule> ReadSchedule(const std::string& path);
+
+// One repetition in the result. Where the numbers were not asked for, parts have no errors and there are no outputs.
+Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, TrialTools tools);
+
+}  // namespace infimum

@@ -1,0 +1,76 @@
+#include "microbench/harness/supervisor/replay_session.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <optional>
+
+#include "infimum/base/quantity_text.h"
+
+namespace infimum {
+namespace {
+
+// Weights are read and packed, and every step is compared with a slow reference.
+constexpr auto kTimeLimit = std::chrono::minutes(20);
+
+Result<ReplayResult> RunOne(const ReplaySession& session, std::int64_t round, Worker& worker) {
+  INFIMUM_RETURN_IF_ERROR(worker.Start(round));
+  const WorkerReply reply = worker.Ask(
+      ReplayRequest{session.schedule, session.tensors, session.results, round == 0, session.budget}, kTimeLimit);
+  if (const auto* loss = std::get_if<WorkerLoss>(&reply)) return Error{"the replay was lost: " + loss->reason};
+  const auto& answer = std::get<WorkerAnswer>(reply);
+  if (const auto* error = std::get_if<Error>(&answer)) return *error;
+  if (const auto* result = std::get_if<ReplayResult>(&answer)) return *result;
+  return Error{"the replay was lost: a wrong answer"};
+}
+
+}  // namespace
+
+Result<ReplayResult> RunReplaySession(const ReplaySession& session, const ReplayTools& tools) {
+  std::optional<ReplayResult> all;
+  for (std::int64_t round = 0; round < session.rounds; ++round) {
+    tools.progress(round, session.rounds);
+    INFIMUM_ASSIGN_OR_RETURN(ReplayResult one, RunOne(session, round, tools.worker));
+    if (!all) {
+      all = std::move(one);
+      if (all->FirstFault()) break;
+      continue;
+    }
+    INFIMUM_ASSIGN_OR_RETURN(all, Joined(*std::move(all), one));
+  }
+  if (!all) return Error{"--rounds must be 1 or more"};
+  return *std::move(all);
+}
+
+Status WriteReplay(const ReplayResult& result, const std::string& path) {
+  const std::string text = FormatReplayResult(result);
+  if (path == "-") {
+    std::cout << text << std::flush;
+    return std::cout ? Status() : Status(Error{"standard output: writing failed"});
+  }
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text << std::flush;
+  return file ? Status() : Status(Error{path + ": cannot be written: " + std::strerror(errno)});
+}
+
+std::string DescribeReplay(const ReplayResult& result) {
+  std::size_t reorders = 0;
+  Latency reordering{0};
+  for (const ReplayPart& part : result.parts) {
+    if (!part.is_reorder) continue;
+    ++reorders;
+    reordering += part.alone;
+  }
+  char ratio[32];
+  std::snprintf(ratio, sizeof ratio, "%.3f", result.composition_error());
+  return "R " + FormatLatency(result.demonstrated()) + ", sum of its " + std::to_string(result.parts.size()) +
+         " parts alone " + FormatLatency(result.sum_alone(CacheState::kWarm)) + " warm, " +
+         FormatLatency(result.sum_alone(CacheState::kColdWeights)) + " with cold weights (in the loop " +
+         FormatLatency(result.sum_in_loop()) + "): composition error " + ratio + " (" +
+         std::string(Name(result.cache_of_weights())) + "); " + std::to_string(reorders) + " are changes of layout, " +
+         FormatLatency(reordering);
+}
+
+}  // namespace infimum

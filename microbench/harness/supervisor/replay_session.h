@@ -1,0 +1,37 @@
+// All repetitions of a replay, each in a fresh worker process, and what is said and written about them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "src/core/results/replay_result.h"
+#include "microbench/harness/worker/worker.h"
+
+namespace infimum {
+
+struct ReplaySession {
+  std::string schedule;
+  std::string tensors;               // empty: random ones
+  std::vector<std::string> results;  // journals that name what runs the steps
+  std::int64_t rounds = 3;
+  Clock::Duration budget = std::chrono::milliseconds(200);
+};
+
+struct ReplayTools {
+  Worker& worker;
+  std::function<void(std::int64_t done, std::int64_t rounds)> progress;
+};
+
+// The numbers are checked in the first repetition; where they are wrong, no other follows.
+Result<ReplayResult> RunReplaySession(const ReplaySession& session, const ReplayTools& tools);
+
+// "-" is standard output.
+Status WriteReplay(const ReplayResult& result, const std::string& path);
+
+// "R 41.2 ms, sum of its 130 parts alone 36.1 ms warm, 39.8 ms with cold weights (in the loop 40.9 ms): composition
+// error 1.035 (cold-weights); 8 are changes of layout, 0.4 ms"
+std::string DescribeReplay(const ReplayResult& result);
+
+}  // namespace infimum

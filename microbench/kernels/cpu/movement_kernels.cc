@@ -1,0 +1,491 @@
+#include "microbench/kernels/cpu/movement_kernels.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "microbench/kernels/cpu/broadcast_rows.h"
+#include "microbench/kernels/cpu/vector/cpu_features.h"
+#include "microbench/kernels/cpu/vector/vector_kernels.h"
+#include "microbench/libraries/onednn/program/parallel.h"
+#include "microbench/kernels/cpu/pointwise_kernels.h"
+#include "microbench/kernels/cpu/transpose_kernels.h"
+#include "microbench/reference/movement_map.h"
+
+namespace infimum::cpu {
+namespace {
+
+using MadeProgram = Result<std::unique_ptr<Program>>;
+
+constexpr std::int64_t kLeastBytes = 65536;
+constexpr std::int64_t kPage = 4096;
+
+std::size_t Size(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
+
+void CopyBytes(const char* from, char* to, std::int64_t bytes) {
+  ParallelRanges(bytes / 64 + 1, kLeastBytes / 64, [&](std::int64_t first, std::int64_t last) {
+    const std::int64_t begin = first * 64, end = std::min(last * 64, bytes);
+    if (begin < end) std::memcpy(to + begin, from + begin, Size(end - begin));
+  });
+}
+
+// Whole pages past the caches, the rest by the library.
+void StreamBytes(const char* from, char* to, std::int64_t bytes) {
+  const std::int64_t pages = bytes / kPage;
+  ParallelRanges(pages, kLeastBytes / kPage, [&](std::int64_t first, std::int64_t last) {
+    Kernels().copy_streaming(from + first * kPage, to + first * kPage, (last - first) * kPage);
+  });
+  std::memcpy(to + pages * kPage, from + pages * kPage, Size(bytes - pages * kPage));
+}
+
+MadeProgram MakeCopy(bool streaming, const Problem& problem) {
+  const auto bytes = static_cast<std::int64_t>(problem.outputs[0]->bytes());
+  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+    (streaming ? StreamBytes : CopyBytes)(input->As<char>(), output->As<char>(), bytes);
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+MadeProgram MakeFill(bool streaming, const Problem& problem) {
+  const auto bytes = static_cast<std::int64_t>(problem.outputs[0]->bytes());
+  const auto run = [=, output = problem.outputs[0]] {
+    ParallelRanges(bytes / kPage + 1, kLeastBytes / kPage, [&](std::int64_t first, std::int64_t last) {
+      const std::int64_t begin = first * kPage, end = std::min(last * kPage, bytes);
+      std::memset(output->As<char>() + begin, 0, Size(end - begin));
+    });
+  };
+  (void)streaming;
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+MadeProgram MakeTransposeProgram(const Shape& shape, const std::vector<std::int64_t>& permutation,
+                                 const Problem& problem) {
+  const auto transpose = MakeTranspose(shape, permutation, BytesPerElement(problem.outputs[0]->type()));
+  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+    transpose(input->data(), output->data());
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+MadeProgram MakeDepthToSpace(const MovementConfig& config, const Problem& problem) {
+  const std::int64_t block = DepthBlock(config);
+  if (block == 0) return MakeCopy(false, problem);
+  const std::vector<std::int64_t>& in = config.inputs[0].dims;
+  const std::vector<std::int64_t>& out = config.outputs[0].dims;
+  if (block > 0) {
+    return MakeTransposeProgram(Shape{{in[0], block, block, out[1], in[2], in[3]}}, {0, 3, 4, 1, 5, 2}, problem);
+  }
+  return MakeTransposeProgram(Shape{{in[0], in[1], out[2], -block, out[3], -block}}, {0, 3, 5, 1, 2, 4}, problem);
+}
+
+// Concat and split: runs of axis x inner elements, in turn.
+MadeProgram MakePieces(const MovementConfig& config, const Problem& problem) {
+  const bool concat = config.kind == MovementKind::kConcat;
+  const std::vector<Shape>& pieces = concat ? config.inputs : config.outputs;
+  const Shape& whole = concat ? config.outputs[0] : config.inputs[0];
+  const auto axis = static_cast<std::size_t>(config.axis);
+  const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
+  std::int64_t outer = 1, inner = bytes;
+  for (std::size_t i = 0; i < whole.rank(); ++i) {
+    if (i < axis) outer *= whole.dims[i];
+    if (i > axis) inner *= whole.dims[i];
+  }
+  struct Piece {
+    char* data;
+    std::int64_t run;
+    std::int64_t offset;
+  };
+  std::vector<Piece> parts;
+  std::int64_t offset = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const std::int64_t run = pieces[i].dims[axis] * inner;
+    parts.push_back({concat ? problem.operands[i]->As<char>() : problem.outputs[i]->As<char>(), run, offset});
+    offset += run;
+  }
+  char* const base = concat ? problem.outputs[0]->As<char>() : problem.operands[0]->As<char>();
+  const std::int64_t stride = offset;
+  const auto run = [=] {
+    const auto move = [&](std::int64_t row, const Piece& part, std::int64_t begin, std::int64_t count) {
+      char* const together = base + row * stride + part.offset + begin;
+      char* const apart = part.data + row * part.run + begin;
+      std::memcpy(concat ? together : apart, concat ? apart : together, Size(count));
+    };
+    if (outer == 1) {
+      for (const Piece& part : parts) {
+        ParallelRanges(part.run, kLeastBytes,
+                       [&](std::int64_t first, std::int64_t last) { move(0, part, first, last - first); });
+      }
+      return;
+    }
+    ParallelRanges(outer, std::max<std::int64_t>(1, kLeastBytes / stride), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t row = first; row < last; ++row) {
+        for (const Piece& part : parts) move(row, part, 0, part.run);
+      }
+    });
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+// Rows of the output's innermost dimension, each with its position in the dimensions above.
+template <class Function>
+void ForRows(const Shape& shape, std::int64_t row_bytes, const Function& function) {
+  const std::size_t above = shape.rank() == 0 ? 0 : shape.rank() - 1;
+  std::int64_t rows = 1;
+  for (std::size_t i = 0; i < above; ++i) rows *= shape.dims[i];
+  ParallelRanges(rows, std::max<std::int64_t>(1, kLeastBytes / std::max<std::int64_t>(1, row_bytes)),
+                 [&](std::int64_t first, std::int64_t last) {
+                   constexpr std::size_t kMostDimensions = 16;
+                   std::int64_t position[kMostDimensions] = {};
+                   std::int64_t rest = first;
+                   for (std::size_t i = above; i-- > 0;) {
+                     position[i] = rest % shape.dims[i];
+                     rest /= shape.dims[i];
+                   }
+                   for (std::int64_t row = first; row < last; ++row) {
+                     function(row, static_cast<const std::int64_t*>(position));
+                     for (std::size_t i = above; i-- > 0;) {
+                       if (++position[i] < shape.dims[i]) break;
+                       position[i] = 0;
+                     }
+                   }
+                 });
+}
+
+template <class T>
+void ReverseRow(const void* from, void* to, std::int64_t count) {
+  std::reverse_copy(static_cast<const T*>(from), static_cast<const T*>(from) + count, static_cast<T*>(to));
+}
+
+// Elements that lie `apart` bytes from each other, one after the other.
+void CopyApart(const char* from, char* to, std::int64_t bytes, std::int64_t apart, std::int64_t out_row) {
+  for (std::int64_t at = 0; at < out_row; at += bytes, from += apart) std::memcpy(to + at, from, Size(bytes));
+}
+
+// Slice, pad, tile, reverse and triangle: each output row is made of a run of one input row.
+MadeProgram MakeMovementRows(const MovementConfig& config, const LayerValues& values, const Problem& problem) {
+  const Shape in = config.inputs[0], out = config.outputs[0];
+  const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
+  const std::size_t rank = out.rank();
+  if (rank == 0) return MakeCopy(false, problem);
+  const std::int64_t in_row = in.dims[rank - 1] * bytes, out_row = out.dims[rank - 1] * bytes;
+  const MovementKind kind = config.kind;
+  // A slice's position in its input; the other kinds have none.
+  std::vector<std::int64_t> starts = values.starts, steps = values.steps;
+  starts.resize(rank, 0);
+  steps.resize(rank, 1);
+  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+    const char* const source = input->As<char>();
+    ForRows(out, out_row, [&](std::int64_t row, const std::int64_t* position) {
+      char* const to = output->As<char>() + row * out_row;
+      std::int64_t from_row = 0;
+      bool inside = true;
+      for (std::size_t i = 0; i + 1 < rank; ++i) {
+        std::int64_t at = position[i];
+        if (kind == MovementKind::kPad) {
+          at -= (out.dims[i] - in.dims[i]) / 2;
+          inside = inside && at >= 0 && at < in.dims[i];
+        } else if (kind == MovementKind::kTile) {
+          at %= in.dims[i];
+        } else {
+          at = at * steps[i] + starts[i];
+        }
+        from_row = from_row * in.dims[i] + at;
+      }
+      const char* const from = source + from_row * in_row + starts[rank - 1] * bytes;
+      switch (kind) {
+        case MovementKind::kSlice:
+          if (steps[rank - 1] == 1) {
+            std::memcpy(to, from, Size(out_row));
+          } else {
+            CopyApart(from, to, bytes, steps[rank - 1] * bytes, out_row);
+          }
+          break;
+        case MovementKind::kTile:
+          for (std::int64_t at = 0; at < out_row; at += in_row) std::memcpy(to + at, from, Size(in_row));
+          break;
+        case MovementKind::kPad: {
+          if (!inside) {
+            std::memset(to, 0, Size(out_row));
+            break;
+          }
+          const std::int64_t surplus = (out.dims[rank - 1] - in.dims[rank - 1]) / 2 * bytes;
+          if (out_row <= in_row) {
+            std::memcpy(to, from - surplus, Size(out_row));
+            break;
+          }
+          std::memset(to, 0, Size(surplus));
+          std::memcpy(to + surplus, from, Size(in_row));
+          std::memset(to + surplus + in_row, 0, Size(out_row - surplus - in_row));
+          break;
+        }
+        case MovementKind::kReverse:
+          switch (bytes) {
+            case 1:
+              ReverseRow<std::uint8_t>(from, to, out.dims[rank - 1]);
+              break;
+            case 2:
+              ReverseRow<std::uint16_t>(from, to, out.dims[rank - 1]);
+              break;
+            case 4:
+              ReverseRow<std::uint32_t>(from, to, out.dims[rank - 1]);
+              break;
+            default:
+              ReverseRow<std::uint64_t>(from, to, out.dims[rank - 1]);
+              break;
+          }
+          break;
+        default: {  // triangle
+          const std::int64_t kept = rank < 2 ? out_row : std::min(out_row, (position[rank - 2] + 1) * bytes);
+          std::memcpy(to, from, Size(kept));
+          std::memset(to + kept, 0, Size(out_row - kept));
+          break;
+        }
+      }
+    });
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+template <class T>
+void FillElements(const void* element, char* to, std::int64_t count) {
+  std::fill_n(reinterpret_cast<T*>(to), count, *static_cast<const T*>(element));
+}
+
+MadeProgram MakeExpand(const MovementConfig& config, const Problem& problem) {
+  const BroadcastRows rows(config.outputs[0], {config.inputs[0]});
+  const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
+  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+    const std::int64_t row_bytes = rows.length() * bytes;
+    ParallelRanges(rows.count(), std::max<std::int64_t>(1, kLeastBytes / row_bytes),
+                   [&](std::int64_t first, std::int64_t last) {
+                     for (std::int64_t row = first; row < last; ++row) {
+                       const char* from = input->As<char>() + rows.Offset(0, row) * bytes;
+                       char* to = output->As<char>() + row * row_bytes;
+                       if (rows.step(0) == 1) {
+                         std::memcpy(to, from, Size(row_bytes));
+                         continue;
+                       }
+                       switch (bytes) {
+                         case 1:
+                           FillElements<std::uint8_t>(from, to, rows.length());
+                           break;
+                         case 2:
+                           FillElements<std::uint16_t>(from, to, rows.length());
+                           break;
+                         case 4:
+                           FillElements<std::uint32_t>(from, to, rows.length());
+                           break;
+                         default:
+                           FillElements<std::uint64_t>(from, to, rows.length());
+                           break;
+                       }
+                     }
+                   });
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+// An index from the operand: negative ones count from the end, and none leaves the axis.
+template <class Index>
+std::int64_t IndexAt(const void* indices, std::int64_t at, std::int64_t length) {
+  auto index = static_cast<std::int64_t>(static_cast<const Index*>(indices)[at]);
+  if (index < 0) index += length;
+  return std::clamp<std::int64_t>(index, 0, length - 1);
+}
+
+using ReadIndex = std::int64_t (*)(const void*, std::int64_t, std::int64_t);
+
+ReadIndex IndexReader(DataType type) {
+  switch (type) {
+    case DataType::kS64:
+      return IndexAt<std::int64_t>;
+    case DataType::kS32:
+      return IndexAt<std::int32_t>;
+    case DataType::kU8:
+      return IndexAt<std::uint8_t>;
+    default:
+      return nullptr;
+  }
+}
+
+template <class Index, class Element>
+void GatherElements(const IndexedForm& form, const void* indices, const char* from, char* to, std::int64_t first,
+                    std::int64_t last) {
+  const auto* source = reinterpret_cast<const Element*>(from);
+  auto* target = reinterpret_cast<Element*>(to);
+  for (std::int64_t i = first; i < last; ++i) {
+    const std::int64_t place = i % form.picked, outer = i / form.picked;
+    target[i] = source[outer * form.axis_length + IndexAt<Index>(indices, place, form.axis_length)];
+  }
+}
+
+MadeProgram MakeGather(const MovementConfig& config, const Problem& problem) {
+  const IndexedForm form = FormOf(config, config.inputs[0], config.outputs[0]);
+  const HostTensor* indices = problem.operands[config.inputs.size()];
+  const ReadIndex read = IndexReader(indices->type());
+  if (read == nullptr) return Error{"unsupported: indices are s32 or s64"};
+  const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
+  if (form.kind != IndexedForm::Kind::kElements) {
+    const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+      const std::int64_t row = form.inner * bytes;
+      ParallelRanges(
+          form.outer * form.picked, std::max<std::int64_t>(1, kLeastBytes / row),
+          [&](std::int64_t first, std::int64_t last) {
+            const char* from = input->As<char>();
+            char* to = output->As<char>();
+            if (row == 4 && indices->type() == DataType::kS64) {
+              return GatherElements<std::int64_t, std::uint32_t>(form, indices->data(), from, to, first, last);
+            }
+            if (row == 8 && indices->type() == DataType::kS64) {
+              return GatherElements<std::int64_t, std::uint64_t>(form, indices->data(), from, to, first, last);
+            }
+            for (std::int64_t i = first; i < last; ++i) {
+              const std::int64_t outer = i / form.picked, place = i % form.picked;
+              // The next row is far away: ask for it now.
+              const std::int64_t ahead = std::min(place + 2, form.picked - 1);
+              __builtin_prefetch(from +
+                                 (outer * form.axis_length + read(indices->data(), ahead, form.axis_length)) * row);
+              const std::int64_t index = read(indices->data(), place, form.axis_length);
+              std::memcpy(to + i * row, from + (outer * form.axis_length + index) * row, Size(row));
+            }
+          });
+    };
+    return MakeProgram(run, FootprintOf(problem));
+  }
+  // One index for each element: rows of the output along its innermost dimension.
+  const Shape in = config.inputs[0], out = config.outputs[0];
+  const auto axis = static_cast<std::size_t>(std::max<std::int64_t>(0, config.axis));
+  const std::size_t rank = out.rank();
+  std::vector<std::int64_t> strides(rank, 1);
+  for (std::size_t i = rank; i-- > 1;) strides[i - 1] = strides[i] * in.dims[i];
+  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+    const std::int64_t width = out.dims[rank - 1];
+    ForRows(out, width * bytes, [&](std::int64_t row, const std::int64_t* position) {
+      std::int64_t base = 0;
+      for (std::size_t i = 0; i + 1 < rank; ++i) base += i == axis ? 0 : position[i] * strides[i];
+      for (std::int64_t x = 0; x < width; ++x) {
+        const std::int64_t element = row * width + x;
+        const std::int64_t from =
+            base + (axis == rank - 1 ? 0 : x) + read(indices->data(), element, form.axis_length) * strides[axis];
+        std::memcpy(output->As<char>() + element * bytes, input->As<char>() + from * bytes, Size(bytes));
+      }
+    });
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+// The data is copied, then the updates are put in their places, in order.
+MadeProgram MakeScatter(const MovementConfig& config, const Problem& problem) {
+  const Shape data = config.inputs[0], updates = config.inputs[1];
+  const IndexedForm form = FormOf(config, data, updates);
+  const HostTensor* indices = problem.operands[config.inputs.size()];
+  const ReadIndex read = IndexReader(indices->type());
+  if (read == nullptr) return Error{"unsupported: indices are s32 or s64"};
+  const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
+  const auto axis = static_cast<std::size_t>(std::max<std::int64_t>(0, config.axis));
+  std::vector<std::int64_t> strides(data.rank(), 1);
+  for (std::size_t i = data.rank(); i-- > 1;) strides[i - 1] = strides[i] * data.dims[i];
+  const auto run = [=, input = problem.operands[0], moved = problem.operands[1], output = problem.outputs[0]] {
+    CopyBytes(input->As<char>(), output->As<char>(), static_cast<std::int64_t>(output->bytes()));
+    char* const to = output->As<char>();
+    const char* const from = moved->As<char>();
+    if (form.kind != IndexedForm::Kind::kElements) {
+      const std::int64_t row = form.inner * bytes;
+      for (std::int64_t i = 0; i < form.outer * form.picked; ++i) {
+        const std::int64_t outer = i / form.picked;
+        const std::int64_t index = read(indices->data(), i % form.picked, form.axis_length);
+        std::memcpy(to + (outer * form.axis_length + index) * row, from + i * row, Size(row));
+      }
+      return;
+    }
+    const std::size_t rank = updates.rank();
+    const std::int64_t width = updates.dims[rank - 1];
+    std::int64_t position[16] = {};
+    for (std::int64_t row = 0; row < moved->count() / width; ++row) {
+      std::int64_t base = 0, rest = row;
+      for (std::size_t i = rank - 1; i-- > 0;) {
+        position[i] = rest % updates.dims[i];
+        rest /= updates.dims[i];
+        base += i == axis ? 0 : position[i] * strides[i];
+      }
+      for (std::int64_t x = 0; x < width; ++x) {
+        const std::int64_t element = row * width + x;
+        const std::int64_t target =
+            base + (axis == rank - 1 ? 0 : x) + read(indices->data(), element, form.axis_length) * strides[axis];
+        std::memcpy(to + target * bytes, from + element * bytes, Size(bytes));
+      }
+    }
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+MadeProgram MakeOneHot(const MovementConfig& config, const Problem& problem) {
+  const std::int64_t count = ElementCount(config.inputs[0]);
+  const std::int64_t depth = ElementCount(config.outputs[0]) / std::max<std::int64_t>(1, count);
+  // The element that means one in the output's type.
+  auto one = std::make_shared<std::uint64_t>(0);
+  HostTensor::SetElement(one.get(), problem.outputs[0]->type(), 0, 1);
+  const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
+  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+    ParallelRanges(count, std::max<std::int64_t>(1, kLeastBytes / (depth * bytes)),
+                   [&](std::int64_t first, std::int64_t last) {
+                     char* to = output->As<char>();
+                     std::memset(to + first * depth * bytes, 0, Size((last - first) * depth * bytes));
+                     for (std::int64_t i = first; i < last; ++i) {
+                       const auto index = static_cast<std::int64_t>(input->Get(i));
+                       if (index < 0 || index >= depth) continue;
+                       std::memcpy(to + (i * depth + index) * bytes, one.get(), Size(bytes));
+                     }
+                   });
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+}  // namespace
+
+std::vector<Offer> MovementKernelOffers(const MovementConfig& config, const LayerValues& values) {
+  for (const Shape& shape : config.outputs) {
+    if (shape.rank() > 16) return {};
+  }
+  const auto offer = [&](const char* name, auto make) {
+    return KernelOffer(name, [config, make](const Problem& problem) { return make(config, problem); });
+  };
+  const auto rows = [values](const MovementConfig& c, const Problem& p) { return MakeMovementRows(c, values, p); };
+  switch (config.kind) {
+    case MovementKind::kCopy:
+      return {offer("copy", [](const MovementConfig&, const Problem& p) { return MakeCopy(false, p); }),
+              offer("copy-stream", [](const MovementConfig&, const Problem& p) { return MakeCopy(true, p); })};
+    case MovementKind::kFill:
+      return {offer("fill", [](const MovementConfig&, const Problem& p) { return MakeFill(false, p); })};
+    case MovementKind::kTranspose:
+      return {offer("transpose", [](const MovementConfig& c, const Problem& p) {
+        return MakeTransposeProgram(c.inputs[0], c.permutation, p);
+      })};
+    case MovementKind::kDepthToSpace:
+      return {offer("depth-to-space", MakeDepthToSpace)};
+    case MovementKind::kConcat:
+      return {offer("concat", MakePieces)};
+    case MovementKind::kSplit:
+      return {offer("split", MakePieces)};
+    case MovementKind::kSlice:
+      return {offer("slice", rows)};
+    case MovementKind::kPad:
+      return {offer("pad", rows)};
+    case MovementKind::kTile:
+      return {offer("tile", rows)};
+    case MovementKind::kReverse:
+      return {offer("reverse", rows)};
+    case MovementKind::kTriangle:
+      return {offer("triangle", rows)};
+    case MovementKind::kExpand:
+      return {offer("expand", MakeExpand)};
+    case MovementKind::kGather:
+      return {offer("gather", MakeGather)};
+    case MovementKind::kScatter:
+      return {offer("scatter", MakeScatter)};
+    case MovementKind::kOneHot:
+      return {offer("one-hot", MakeOneHot)};
+  }
+  return {};
+}
+
+}  // namespace infimum::cpu

@@ -1,0 +1,14 @@
+// Operators that move elements, by kernels of ours: they see elements of 1, 2, 4 or 8 bytes and no types.
+#pragma once
+
+#include <vector>
+
+#include "src/core/layer/movement.h"
+#include "microbench/libraries/onednn/program/program.h"
+#include "microbench/reference/values.h"
+
+namespace infimum::cpu {
+
+std::vector<Offer> MovementKernelOffers(const MovementConfig& config, const LayerValues& values);
+
+}  // namespace infimum::cpu

@@ -1,0 +1,195 @@
+#include <algorithm>
+#include <cmath>
+
+#include "microbench/kernels/cpu/float_rows.h"
+#include "microbench/libraries/onednn/program/parallel.h"
+#include "microbench/kernels/cpu/pointwise_kernels.h"
+#include "microbench/kernels/cpu/window_kernels.h"
+#include "microbench/reference/values.h"
+
+namespace infimum::cpu {
+namespace {
+
+using MadeProgram = Result<std::unique_ptr<Program>>;
+
+// One spatial dimension of a pooling; absent ones are of extent one.
+struct Axis {
+  std::int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, begin = 0, end = 0;
+
+  // The first input position of a window, and how many of its taps fall on the input or on padding.
+  std::int64_t Start(std::int64_t at) const { return at * stride - begin; }
+  std::int64_t Taps(std::int64_t at, bool padding) const {
+    std::int64_t count = 0;
+    for (std::int64_t tap = 0; tap < kernel; ++tap) {
+      const std::int64_t x = Start(at) + tap * dilation;
+      count += padding ? (x < in + end ? 1 : 0) : (x >= 0 && x < in ? 1 : 0);
+    }
+    return count;
+  }
+};
+
+// Depth, height and width.
+std::vector<Axis> AxesOf(const PoolingConfig& config) {
+  std::vector<Axis> axes(3);
+  const std::size_t rank = config.kernel.rank();
+  for (std::size_t i = 0; i < rank; ++i) {
+    axes[3 - rank + i] = {config.input.dims[2 + i], config.output.dims[2 + i], config.kernel.dims[i],
+                          config.stride.dims[i],    config.dilation.dims[i],   config.padding[i],
+                          config.padding[rank + i]};
+  }
+  return axes;
+}
+
+// Rows of the window are combined first, in vectors over the whole width; then the columns of the result.
+MadeProgram MakeSeparable(const PoolingConfig& config, const Problem& problem) {
+  const std::vector<Axis> axes = AxesOf(config);
+  const Axis depth = axes[0], height = axes[1], width = axes[2];
+  const bool maximum = config.kind == PoolingKind::kMax;
+  const bool squares = config.kind == PoolingKind::kLp;
+  const bool with_padding = config.kind == PoolingKind::kAverageWithPad;
+  const bool average = with_padding || config.kind == PoolingKind::kAverageWithoutPad;
+  // The combined row has room for padding on both sides.
+  const std::int64_t left = std::max<std::int64_t>(0, width.begin);
+  const std::int64_t last = width.Start(width.out - 1) + (width.kernel - 1) * width.dilation;
+  const std::int64_t padded = left + std::max(width.in, last + 1);
+  const std::int64_t stride = (padded + width.in + 2 * width.out + 63) / 16 * 16;
+  INFIMUM_ASSIGN_OR_RETURN(AlignedBuffer made,
+                           AlignedBuffer::Make(static_cast<std::size_t>(omp_get_max_threads() * stride) * 4));
+  const auto scratch = std::make_shared<AlignedBuffer>(std::move(made));
+  std::vector<float> inverse;
+  for (std::int64_t x = 0; x < width.out; ++x) {
+    inverse.push_back(1.0F / static_cast<float>(std::max<std::int64_t>(1, width.Taps(x, with_padding))));
+  }
+  const std::int64_t planes = config.input.dims[0] * config.input.dims[1];
+  const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
+    const VectorKernels& kernels = Kernels();
+    const std::int64_t rows = planes * depth.out * height.out;
+    const std::int64_t grain = std::max<std::int64_t>(1, 16384 / (width.in * height.kernel));
+    ParallelRanges(rows, grain, [&](std::int64_t first, std::int64_t end) {
+      float* const combined = static_cast<float*>(scratch->data()) + omp_get_thread_num() * stride;
+      float* const loaded = combined + padded;
+      float* const computed = loaded + width.in;
+      const float neutral = maximum ? -INFINITY : 0;
+      const auto accumulate = maximum   ? kernels.accumulate_maximum
+                              : squares ? kernels.accumulate_sum_square
+                                        : kernels.accumulate_sum;
+      for (std::int64_t i = first; i < end; ++i) {
+        const std::int64_t plane = i / height.out / depth.out, z = i / height.out % depth.out, y = i % height.out;
+        std::fill_n(combined, padded, neutral);
+        for (std::int64_t kz = 0; kz < depth.kernel; ++kz) {
+          const std::int64_t from_z = depth.Start(z) + kz * depth.dilation;
+          if (from_z < 0 || from_z >= depth.in) continue;
+          for (std::int64_t ky = 0; ky < height.kernel; ++ky) {
+            const std::int64_t from_y = height.Start(y) + ky * height.dilation;
+            if (from_y < 0 || from_y >= height.in) continue;
+            const std::int64_t row = (plane * depth.in + from_z) * height.in + from_y;
+            accumulate(combined + left, input.Read(row * width.in, width.in, loaded), width.in);
+          }
+        }
+        float* to = output.Target(i * width.out, computed);
+        (maximum ? kernels.window_maximum_row : kernels.window_sum_row)(combined + left + width.Start(0), width.stride,
+                                                                        width.dilation, width.kernel, to, width.out);
+        if (average) {
+          const auto counted =
+              static_cast<float>(std::max<std::int64_t>(1, depth.Taps(z, with_padding) * height.Taps(y, with_padding)));
+          for (std::int64_t x = 0; x < width.out; ++x) to[x] *= inverse[static_cast<std::size_t>(x)] / counted;
+        }
+        if (squares) {
+          for (std::int64_t x = 0; x < width.out; ++x) to[x] = std::sqrt(to[x]);
+        }
+        output.Store(to, i * width.out, width.out);
+      }
+    });
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+// Over the whole plane, which is one row of memory.
+MadeProgram MakeGlobal(const PoolingConfig& config, const Problem& problem) {
+  const std::int64_t planes = config.input.dims[0] * config.input.dims[1];
+  const std::int64_t n = ElementCount(config.input) / planes;
+  const bool maximum = config.kind == PoolingKind::kMax;
+  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+    const VectorKernels& kernels = Kernels();
+    ParallelRanges(planes, std::max<std::int64_t>(1, 16384 / n), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t i = first; i < last; ++i) {
+        const float* x = input->As<float>() + i * n;
+        output->As<float>()[i] = maximum ? kernels.maximum_row(x, n) : kernels.sum_row(x, n) / static_cast<float>(n);
+      }
+    });
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+// Indices are flat in the whole input; the first of equal elements is chosen.
+MadeProgram MakeWithIndices(const PoolingConfig& config, const Problem& problem) {
+  const std::vector<Axis> axes = AxesOf(config);
+  const Axis depth = axes[0], height = axes[1], width = axes[2];
+  const std::int64_t planes = config.input.dims[0] * config.input.dims[1];
+  const FloatRows input(*problem.operands[0]), output(*problem.outputs[0]);
+  if (!input.direct() || !output.direct() || problem.outputs.size() < 2 ||
+      problem.outputs[1]->type() != DataType::kS64) {
+    return Error{"unsupported: pooling with indices is f32 with s64 indices"};
+  }
+  const auto run = [=, indices = problem.outputs[1]] {
+    ParallelRanges(planes * depth.out * height.out, 1, [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t i = first; i < last; ++i) {
+        const std::int64_t plane = i / height.out / depth.out, z = i / height.out % depth.out, y = i % height.out;
+        float* to = output.Target(i * width.out, nullptr);
+        std::int64_t* places = indices->As<std::int64_t>() + i * width.out;
+        const float* base = input.Read(0, 0, nullptr);
+        for (std::int64_t x = 0; x < width.out; ++x) {
+          float best = -INFINITY;
+          std::int64_t place = 0;
+          for (std::int64_t kz = 0; kz < depth.kernel; ++kz) {
+            const std::int64_t from_z = depth.Start(z) + kz * depth.dilation;
+            if (from_z < 0 || from_z >= depth.in) continue;
+            for (std::int64_t ky = 0; ky < height.kernel; ++ky) {
+              const std::int64_t from_y = height.Start(y) + ky * height.dilation;
+              if (from_y < 0 || from_y >= height.in) continue;
+              const std::int64_t row = ((plane * depth.in + from_z) * height.in + from_y) * width.in;
+              for (std::int64_t kx = 0; kx < width.kernel; ++kx) {
+                const std::int64_t from_x = width.Start(x) + kx * width.dilation;
+                if (from_x < 0 || from_x >= width.in) continue;
+                if (base[row + from_x] > best) {
+                  best = base[row + from_x];
+                  place = row + from_x;
+                }
+              }
+            }
+          }
+          to[x] = best;
+          places[x] = place;
+        }
+      }
+    });
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+}  // namespace
+
+std::vector<Offer> PoolingKernelOffers(const PoolingConfig& config) {
+  if (!FitsFloat(config.types.input) || !FitsFloat(config.types.output)) return {};
+  const std::size_t rank = config.kernel.rank();
+  if (rank == 0 || rank > 3 || config.input.rank() != rank + 2) return {};
+  for (const std::int64_t pad : config.padding) {
+    if (pad < 0) return {};
+  }
+  const auto offer = [&](const char* name, auto make) {
+    return KernelOffer(name, [config, make](const Problem& problem) { return make(config, problem); });
+  };
+  if (config.kind == PoolingKind::kMaxWithIndices) return {offer("pooling-indices", MakeWithIndices)};
+  std::vector<Offer> offers;
+  bool global =
+      config.types.input == DataType::kF32 && config.types.output == DataType::kF32 && config.kind != PoolingKind::kLp;
+  for (std::size_t i = 0; i < rank; ++i) {
+    global = global && config.kernel.dims[i] == config.input.dims[2 + i] && config.output.dims[2 + i] == 1 &&
+             config.dilation.dims[i] == 1 && config.padding[i] == 0 && config.padding[rank + i] == 0;
+  }
+  if (global) offers.push_back(offer("pooling-global", MakeGlobal));
+  offers.push_back(offer("pooling", MakeSeparable));
+  return offers;
+}
+
+}  // namespace infimum::cpu

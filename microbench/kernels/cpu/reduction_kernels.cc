@@ -1,0 +1,503 @@
+#include "microbench/kernels/cpu/reduction_kernels.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "infimum/layer/layer_config.h"
+#include "microbench/kernels/cpu/float_rows.h"
+#include "microbench/libraries/onednn/program/parallel.h"
+#include "microbench/kernels/cpu/pointwise_kernels.h"
+
+namespace infimum::cpu {
+namespace {
+
+constexpr std::int64_t kLeastReductionWork = 16384;
+constexpr std::int64_t kReducedColumns = 512;
+
+// A reduction's geometry: outputs are `outer` positions times `columns` neighbouring elements; each sums
+// over `reduced` positions times a run of `run` neighbouring elements. Either columns or run is one.
+struct Geometry {
+  std::vector<std::int64_t> outer_offsets;    // of the input, for each outer position
+  std::vector<std::int64_t> reduced_offsets;  // relative to it
+  std::int64_t columns = 1;
+  std::int64_t run = 1;
+};
+
+// Offsets of all positions of some dimensions, in row-major order.
+std::vector<std::int64_t> OffsetsOf(const std::vector<std::pair<std::int64_t, std::int64_t>>& dimensions) {
+  std::vector<std::int64_t> offsets{0};
+  for (const auto& [extent, stride] : dimensions) {
+    std::vector<std::int64_t> next;
+    next.reserve(offsets.size() * static_cast<std::size_t>(extent));
+    for (const std::int64_t offset : offsets) {
+      for (std::int64_t i = 0; i < extent; ++i) next.push_back(offset + i * stride);
+    }
+    offsets = std::move(next);
+  }
+  return offsets;
+}
+
+Geometry GeometryOf(const ReductionConfig& config) {
+  struct Dimension {
+    std::int64_t extent;
+    bool reduced;
+  };
+  std::vector<Dimension> merged;
+  for (std::size_t i = 0; i < config.input.rank(); ++i) {
+    const bool reduced =
+        std::find(config.axes.begin(), config.axes.end(), static_cast<std::int64_t>(i)) != config.axes.end();
+    if (config.input.dims[i] == 1) continue;
+    if (!merged.empty() && merged.back().reduced == reduced) {
+      merged.back().extent *= config.input.dims[i];
+    } else {
+      merged.push_back({config.input.dims[i], reduced});
+    }
+  }
+  Geometry geometry;
+  std::int64_t stride = 1;
+  if (!merged.empty()) {
+    (merged.back().reduced ? geometry.run : geometry.columns) = merged.back().extent;
+    stride = merged.back().extent;
+    merged.pop_back();
+  }
+  std::vector<std::pair<std::int64_t, std::int64_t>> outer, reduced;
+  for (auto at = merged.rbegin(); at != merged.rend(); ++at) {
+    auto& side = at->reduced ? reduced : outer;
+    side.insert(side.begin(), {at->extent, stride});
+    stride *= at->extent;
+  }
+  geometry.outer_offsets = OffsetsOf(outer);
+  geometry.reduced_offsets = OffsetsOf(reduced);
+  return geometry;
+}
+
+struct FloatSteps {
+  float (*row)(const float*, std::int64_t);
+  void (*accumulate)(float*, const float*, std::int64_t);
+  float start;
+};
+
+std::optional<FloatSteps> StepsOf(ReductionKind kind) {
+  const VectorKernels& k = Kernels();
+  switch (kind) {
+    case ReductionKind::kSum:
+    case ReductionKind::kMean:
+    case ReductionKind::kLogSum:
+      return FloatSteps{k.sum_row, k.accumulate_sum, 0};
+    case ReductionKind::kMax:
+      return FloatSteps{k.maximum_row, k.accumulate_maximum, -INFINITY};
+    case ReductionKind::kMin:
+      return FloatSteps{k.minimum_row, k.accumulate_minimum, INFINITY};
+    case ReductionKind::kProduct:
+      return FloatSteps{k.product_row, k.accumulate_product, 1};
+    case ReductionKind::kL1:
+      return FloatSteps{k.sum_absolute_row, k.accumulate_sum_absolute, 0};
+    case ReductionKind::kL2:
+    case ReductionKind::kSumSquare:
+      return FloatSteps{k.sum_square_row, k.accumulate_sum_square, 0};
+    default:
+      return std::nullopt;
+  }
+}
+
+float Finish(ReductionKind kind, float value, float count) {
+  switch (kind) {
+    case ReductionKind::kMean:
+      return value / count;
+    case ReductionKind::kL2:
+      return std::sqrt(value);
+    case ReductionKind::kLogSum:
+      return std::log(value);
+    default:
+      return value;
+  }
+}
+
+Result<std::unique_ptr<Program>> MakeFloatReduction(ReductionKind kind, const Geometry& geometry,
+                                                    const FloatSteps& steps, const Problem& problem) {
+  // A run is split only where it must be converted.
+  constexpr std::int64_t kRun = 4096;
+  const std::int64_t blocks = (geometry.columns + kReducedColumns - 1) / kReducedColumns;
+  const FloatRows whole_input(*problem.operands[0]), whole_output(*problem.outputs[0]);
+  // Whole rows of f32: nothing but the rows themselves, which may be as short as a 7 x 7 image.
+  if (geometry.columns == 1 && geometry.reduced_offsets.size() == 1 && whole_input.direct() && whole_output.direct()) {
+    const auto rows = [=, x = problem.operands[0]->As<float>(), y = problem.outputs[0]->As<float>()] {
+      const auto outputs = static_cast<std::int64_t>(geometry.outer_offsets.size());
+      const auto length = static_cast<float>(geometry.run);
+      ParallelRanges(outputs, std::max<std::int64_t>(1, kLeastReductionWork / std::max<std::int64_t>(1, geometry.run)),
+                     [&](std::int64_t first, std::int64_t last) {
+                       for (std::int64_t i = first; i < last; ++i) {
+                         const float* row = x + geometry.outer_offsets[static_cast<std::size_t>(i)];
+                         y[i] = Finish(kind, steps.row(row, geometry.run), length);
+                       }
+                     });
+    };
+    return MakeProgram(rows, FootprintOf(problem));
+  }
+  const auto count = static_cast<float>(geometry.run * static_cast<std::int64_t>(geometry.reduced_offsets.size()));
+  const auto run = [=, input = whole_input, output = whole_output] {
+    const auto outputs = static_cast<std::int64_t>(geometry.outer_offsets.size()) * blocks;
+    const auto work = static_cast<std::int64_t>(count) * std::min(kReducedColumns, geometry.columns);
+    ParallelRanges(
+        outputs, std::max<std::int64_t>(1, kLeastReductionWork / work), [&](std::int64_t first, std::int64_t last) {
+          std::array<float, kRun> buffer;
+          std::array<float, kReducedColumns> totals;
+          for (std::int64_t i = first; i < last; ++i) {
+            const std::int64_t outer = i / blocks, begin = i % blocks * kReducedColumns;
+            const std::int64_t base = geometry.outer_offsets[static_cast<std::size_t>(outer)] + begin;
+            const std::int64_t n = std::min(kReducedColumns, geometry.columns - begin);
+            std::fill_n(totals.begin(), n, steps.start);
+            for (const std::int64_t offset : geometry.reduced_offsets) {
+              if (geometry.columns > 1) {
+                steps.accumulate(totals.data(), input.Read(base + offset, n, buffer.data()), n);
+                continue;
+              }
+              for (std::int64_t at = 0; at < geometry.run;) {
+                const std::int64_t piece = input.direct() ? geometry.run : std::min(kRun, geometry.run - at);
+                const float part = steps.row(input.Read(base + offset + at, piece, buffer.data()), piece);
+                // Sums of squares and magnitudes are sums by now.
+                const bool extreme = kind == ReductionKind::kMax || kind == ReductionKind::kMin;
+                if (kind == ReductionKind::kProduct) {
+                  totals[0] *= part;
+                } else if (extreme) {
+                  totals[0] = kind == ReductionKind::kMax ? std::max(totals[0], part) : std::min(totals[0], part);
+                } else {
+                  totals[0] += part;
+                }
+                at += piece;
+              }
+            }
+            float* y = output.Target(outer * geometry.columns + begin, buffer.data());
+            for (std::int64_t j = 0; j < n; ++j) y[j] = Finish(kind, totals[static_cast<std::size_t>(j)], count);
+            output.Store(y, outer * geometry.columns + begin, n);
+          }
+        });
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+// Every other kind and type: one element after the other.
+template <class T, class Function>
+void ForReduced(const Geometry& geometry, const HostTensor& input, Function function) {
+  const auto outputs = static_cast<std::int64_t>(geometry.outer_offsets.size()) * geometry.columns;
+  const auto count = geometry.run * static_cast<std::int64_t>(geometry.reduced_offsets.size());
+  ParallelRanges(
+      outputs, std::max<std::int64_t>(1, kLeastReductionWork / count), [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t i = first; i < last; ++i) {
+          const T* base = input.As<T>() + geometry.outer_offsets[static_cast<std::size_t>(i / geometry.columns)] +
+                          i % geometry.columns;
+          function(i, base, count);
+        }
+      });
+}
+
+template <class T>
+Result<std::unique_ptr<Program>> MakeArgument(bool largest, const Geometry& geometry, const Problem& problem) {
+  if (problem.outputs[0]->type() != DataType::kS64) return Error{"unsupported: places are s64"};
+  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+    ForReduced<T>(geometry, *input, [&](std::int64_t i, const T* base, std::int64_t) {
+      std::int64_t best_at = 0, place = 0;
+      if (std::is_same_v<T, float> && geometry.columns == 1 && geometry.reduced_offsets.size() == 1) {
+        const float* row = reinterpret_cast<const float*>(base);
+        best_at = largest ? Kernels().arg_maximum_row(row, geometry.run) : Kernels().arg_minimum_row(row, geometry.run);
+      } else {
+        T best = base[geometry.reduced_offsets[0]];
+        for (const std::int64_t offset : geometry.reduced_offsets) {
+          for (std::int64_t r = 0; r < geometry.run; ++r, ++place) {
+            const T value = base[offset + r];
+            if (largest ? value > best : value < best) {
+              best = value;
+              best_at = place;
+            }
+          }
+        }
+      }
+      output->As<std::int64_t>()[i] = best_at;
+    });
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+// `columns` neighbouring lines at once where the reduced dimension is not innermost.
+Result<std::unique_ptr<Program>> MakeArgumentColumns(bool largest, const Geometry& geometry, const Problem& problem) {
+  if (problem.outputs[0]->type() != DataType::kS64) return Error{"unsupported: places are s64"};
+  constexpr std::int64_t kWide = 128;
+  const std::int64_t blocks = (geometry.columns + kWide - 1) / kWide;
+  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+    const auto parts = static_cast<std::int64_t>(geometry.outer_offsets.size()) * blocks;
+    ParallelRanges(parts, 1, [&](std::int64_t first, std::int64_t last) {
+      std::array<float, kWide> best;
+      std::array<std::int32_t, kWide> place;
+      for (std::int64_t i = first; i < last; ++i) {
+        const std::int64_t outer = i / blocks, begin = i % blocks * kWide;
+        const std::int64_t n = std::min(kWide, geometry.columns - begin);
+        const float* base = input->As<float>() + geometry.outer_offsets[static_cast<std::size_t>(outer)] + begin;
+        std::copy_n(base + geometry.reduced_offsets[0], n, best.begin());
+        place.fill(0);
+        std::int32_t at = 0;
+        for (const std::int64_t offset : geometry.reduced_offsets) {
+          const float* x = base + offset;
+          for (std::int64_t j = 0; j < n; ++j) {
+            const auto column = static_cast<std::size_t>(j);
+            const bool better = largest ? x[j] > best[column] : x[j] < best[column];
+            best[column] = better ? x[j] : best[column];
+            place[column] = better ? at : place[column];
+          }
+          ++at;
+        }
+        std::int64_t* y = output->As<std::int64_t>() + outer * geometry.columns + begin;
+        for (std::int64_t j = 0; j < n; ++j) y[j] = place[static_cast<std::size_t>(j)];
+      }
+    });
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+template <class T>
+Result<std::unique_ptr<Program>> MakeExact(ReductionKind kind, const Geometry& geometry, const Problem& problem) {
+  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+    ForReduced<T>(geometry, *input, [&](std::int64_t i, const T* base, std::int64_t count) {
+      // Integers wrap: sums of them are done without a sign.
+      using Sum = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
+      Sum sum = 0, product = 1, absolutes = 0, squares = 0;
+      T largest = std::numeric_limits<T>::lowest(), smallest = std::numeric_limits<T>::max();
+      double exponentials = 0, largest_seen = -INFINITY;
+      const bool needs_exponentials = kind == ReductionKind::kLogSumExp;
+      for (int pass = needs_exponentials ? 0 : 1; pass < 2; ++pass) {
+        for (const std::int64_t offset : geometry.reduced_offsets) {
+          for (std::int64_t r = 0; r < geometry.run; ++r) {
+            const T x = base[offset + r];
+            if (needs_exponentials) {
+              if (pass == 0) largest_seen = std::max(largest_seen, static_cast<double>(x));
+              if (pass == 1) exponentials += std::exp(static_cast<double>(x) - largest_seen);
+              continue;
+            }
+            const auto s = static_cast<Sum>(x);
+            sum += s;
+            product *= s;
+            absolutes += x < 0 ? Sum{0} - s : s;
+            squares += s * s;
+            largest = std::max(largest, x);
+            smallest = std::min(smallest, x);
+          }
+        }
+      }
+      const auto real = [](Sum value) { return static_cast<double>(static_cast<T>(value)); };
+      double value = 0;
+      switch (kind) {
+        case ReductionKind::kSum:
+          value = real(sum);
+          break;
+        case ReductionKind::kMean:
+          value = real(sum) / static_cast<double>(count);
+          if (std::is_integral_v<T>) value = std::trunc(value);
+          break;
+        case ReductionKind::kMax:
+          value = static_cast<double>(largest);
+          break;
+        case ReductionKind::kMin:
+          value = static_cast<double>(smallest);
+          break;
+        case ReductionKind::kProduct:
+          value = real(product);
+          break;
+        case ReductionKind::kL1:
+          value = real(absolutes);
+          break;
+        case ReductionKind::kL2:
+          value = std::sqrt(real(squares));
+          break;
+        case ReductionKind::kSumSquare:
+          value = real(squares);
+          break;
+        case ReductionKind::kLogSum:
+          value = std::log(real(sum));
+          break;
+        case ReductionKind::kLogSumExp:
+          value = largest_seen + std::log(exponentials);
+          break;
+        default:
+          break;
+      }
+      output->Set(i, value);
+    });
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+// f32 sums of exponentials over one run.
+Result<std::unique_ptr<Program>> MakeLogSumExp(const Geometry& geometry, const Problem& problem) {
+  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+    ForReduced<float>(geometry, *input, [&](std::int64_t i, const float* base, std::int64_t) {
+      float largest = -INFINITY, sum = 0;
+      for (const std::int64_t offset : geometry.reduced_offsets) {
+        largest = std::max(largest, Kernels().maximum_row(base + offset, geometry.run));
+      }
+      for (const std::int64_t offset : geometry.reduced_offsets) {
+        sum += Kernels().exponentials_row(base + offset, largest, nullptr, geometry.run);
+      }
+      output->As<float>()[i] = largest + std::log(sum);
+    });
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+template <class Make>
+Result<std::unique_ptr<Program>> WithType(DataType type, Make make) {
+  switch (type) {
+    case DataType::kF32:
+      return make(float{});
+    case DataType::kF64:
+      return make(double{});
+    case DataType::kS64:
+      return make(std::int64_t{});
+    case DataType::kU64:
+      return make(std::uint64_t{});
+    case DataType::kS32:
+      return make(std::int32_t{});
+    case DataType::kU32:
+      return make(std::uint32_t{});
+    case DataType::kS16:
+      return make(std::int16_t{});
+    case DataType::kU16:
+      return make(std::uint16_t{});
+    case DataType::kS8:
+      return make(std::int8_t{});
+    case DataType::kU8:
+    case DataType::kBool:
+      return make(std::uint8_t{});
+    default:
+      return Error{"unsupported: no reduction of type '" + std::string(Name(type)) + "'"};
+  }
+}
+
+struct ReducedLines {
+  std::int64_t outer = 1, length = 1, stride = 1;
+};
+
+ReducedLines LinesOf(const Shape& shape, std::int64_t axis) {
+  ReducedLines lines;
+  for (std::size_t i = 0; i < shape.rank(); ++i) {
+    const auto place = static_cast<std::int64_t>(i);
+    (place < axis ? lines.outer : place == axis ? lines.length : lines.stride) *= shape.dims[i];
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::vector<Offer> ReductionKernelOffers(const ReductionConfig& config) {
+  if (ElementCount(config.input) > (std::int64_t{1} << 31)) return {};
+  const bool floating = config.types.input == DataType::kF32 || config.types.input == DataType::kF16 ||
+                        config.types.input == DataType::kBF16;
+  const bool argument = config.kind == ReductionKind::kArgMax || config.kind == ReductionKind::kArgMin;
+  return {KernelOffer("reduction", [=](const Problem& problem) -> Result<std::unique_ptr<Program>> {
+    const Geometry geometry = GeometryOf(config);
+    const DataType type = problem.operands[0]->type();
+    if (argument) {
+      const bool largest = config.kind == ReductionKind::kArgMax;
+      if (type == DataType::kF32 && geometry.columns > 1 && geometry.run == 1) {
+        return MakeArgumentColumns(largest, geometry, problem);
+      }
+      return WithType(type, [&]<class T>(T) { return MakeArgument<T>(largest, geometry, problem); });
+    }
+    if (floating && FitsFloat(config.types.output)) {
+      if (const auto steps = StepsOf(config.kind)) return MakeFloatReduction(config.kind, geometry, *steps, problem);
+    }
+    if (type == DataType::kF32 && geometry.columns == 1 && config.types.output == DataType::kF32) {
+      return MakeLogSumExp(geometry, problem);
+    }
+    return WithType(type, [&]<class T>(T) { return MakeExact<T>(config.kind, geometry, problem); });
+  })};
+}
+
+std::vector<Offer> ScanKernelOffers(const ScanConfig& config) {
+  const ReducedLines lines = LinesOf(config.input, config.axis);
+  if (config.types.input != config.types.output) return {};
+  return {KernelOffer("scan", [=](const Problem& problem) {
+    return WithType(problem.operands[0]->type(), [&]<class T>(T) -> Result<std::unique_ptr<Program>> {
+      const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+        // A line's state is a row of `stride` elements: the row above in the output.
+        ParallelRanges(lines.outer, 1, [&](std::int64_t first, std::int64_t last) {
+          for (std::int64_t outer = first; outer < last; ++outer) {
+            const T* x = input->As<T>() + outer * lines.length * lines.stride;
+            T* y = output->As<T>() + outer * lines.length * lines.stride;
+            std::copy_n(x, lines.stride, y);
+            for (std::int64_t i = lines.stride; i < lines.length * lines.stride; ++i) {
+              const T before = y[i - lines.stride];
+              if constexpr (std::is_integral_v<T>) {
+                const auto a = static_cast<std::uint64_t>(before), b = static_cast<std::uint64_t>(x[i]);
+                y[i] = static_cast<T>(config.kind == ScanKind::kSum ? a + b : a * b);
+              } else {
+                y[i] = config.kind == ScanKind::kSum ? before + x[i] : before * x[i];
+              }
+            }
+          }
+        });
+      };
+      return MakeProgram(run, FootprintOf(problem));
+    });
+  })};
+}
+
+std::vector<Offer> SortKernelOffers(const SortConfig& config) {
+  const ReducedLines lines = LinesOf(config.input, config.axis);
+  if (lines.length > (std::int64_t{1} << 30)) return {};
+  return {KernelOffer("sort", [=](const Problem& problem) {
+    return WithType(problem.operands[0]->type(), [&]<class T>(T) -> Result<std::unique_ptr<Program>> {
+      struct Item {
+        T value;
+        std::int32_t place;
+      };
+      auto scratch = std::make_shared<std::vector<std::vector<Item>>>(static_cast<std::size_t>(omp_get_max_threads()));
+      for (auto& row : *scratch) row.resize(static_cast<std::size_t>(lines.length));
+      const bool top = config.kind == SortKind::kTopK;
+      const auto run = [=, input = problem.operands[0], values = problem.outputs[0], places = problem.outputs[1]] {
+        ParallelRanges(lines.outer * lines.stride, 1, [&](std::int64_t first, std::int64_t last) {
+          std::vector<Item>& items = (*scratch)[static_cast<std::size_t>(omp_get_thread_num())];
+          const auto better = [top](const Item& a, const Item& b) {
+            if (a.value != b.value) return top ? a.value > b.value : a.value < b.value;
+            return a.place < b.place;
+          };
+          const auto kept = static_cast<std::ptrdiff_t>(config.k);
+          for (std::int64_t line = first; line < last; ++line) {
+            const std::int64_t outer = line / lines.stride, column = line % lines.stride;
+            const T* x = input->As<T>() + outer * lines.length * lines.stride + column;
+            std::ptrdiff_t held = 0;
+            if (config.k * 16 < lines.length) {
+              // Few of many: a heap with the worst of the best on top, which most elements do not reach.
+              for (std::int64_t i = 0; i < lines.length; ++i) {
+                const Item item{x[i * lines.stride], static_cast<std::int32_t>(i)};
+                if (held < kept) {
+                  items[static_cast<std::size_t>(held++)] = item;
+                  std::push_heap(items.begin(), items.begin() + held, better);
+                } else if (better(item, items[0])) {
+                  std::pop_heap(items.begin(), items.begin() + held, better);
+                  items[static_cast<std::size_t>(held - 1)] = item;
+                  std::push_heap(items.begin(), items.begin() + held, better);
+                }
+              }
+            } else {
+              for (std::int64_t i = 0; i < lines.length; ++i) {
+                items[static_cast<std::size_t>(i)] = {x[i * lines.stride], static_cast<std::int32_t>(i)};
+              }
+              held = static_cast<std::ptrdiff_t>(lines.length);
+              if (kept < held)
+                std::nth_element(items.begin(), items.begin() + (kept - 1), items.begin() + held, better);
+            }
+            std::sort(items.begin(), items.begin() + kept, better);
+            for (std::ptrdiff_t i = 0; i < kept; ++i) {
+              const std::int64_t at = (outer * config.k + i) * lines.stride + column;
+              values->template As<T>()[at] = items[static_cast<std::size_t>(i)].value;
+              places->template As<std::int64_t>()[at] = items[static_cast<std::size_t>(i)].place;
+            }
+          }
+        });
+      };
+      return MakeProgram(run, FootprintOf(problem));
+    });
+  })};
+}
+
+}  // namespace infimum::cpu

@@ -1,0 +1,201 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "microbench/kernels/cpu/float_rows.h"
+#include "microbench/libraries/onednn/program/parallel.h"
+#include "microbench/kernels/cpu/pointwise_kernels.h"
+#include "microbench/kernels/cpu/window_kernels.h"
+#include "microbench/reference/values.h"
+
+namespace infimum::cpu {
+namespace {
+
+using MadeProgram = Result<std::unique_ptr<Program>>;
+
+// What a dimension that is resized reads for each of its outputs: some positions with weights.
+struct Taps {
+  std::int64_t in = 1, out = 1;
+  std::int64_t inner = 1;            // elements below the dimension in the output
+  std::size_t count = 1;             // taps an output
+  std::vector<std::int32_t> places;  // tap by tap, each for all outputs
+  std::vector<float> weights;
+};
+
+Taps TapsOf(ResampleKind kind, std::int64_t in, std::int64_t out) {
+  Taps taps{in, out, 1, kind == ResampleKind::kNearest ? 1U : kind == ResampleKind::kLinear ? 2U : 4U, {}, {}};
+  taps.places.resize(taps.count * static_cast<std::size_t>(out));
+  taps.weights.resize(taps.places.size());
+  for (std::int64_t i = 0; i < out; ++i) {
+    const double x = (static_cast<double>(i) + 0.5) * static_cast<double>(in) / static_cast<double>(out) - 0.5;
+    const double base = std::floor(x), t = x - base, a = kUsualValues.cubic_coefficient;
+    const auto near = [a](double s) { return ((a + 2) * s - (a + 3)) * s * s + 1; };
+    const auto far = [a](double s) { return ((a * s - 5 * a) * s + 8 * a) * s - 4 * a; };
+    const double linear[2] = {1 - t, t}, cubic[4] = {far(t + 1), near(t), near(1 - t), far(2 - t)};
+    for (std::size_t tap = 0; tap < taps.count; ++tap) {
+      const std::int64_t first = static_cast<std::int64_t>(base) - (taps.count == 4 ? 1 : 0);
+      const std::int64_t place = kind == ResampleKind::kNearest
+                                     ? (2 * i + 1) * in / (2 * out)
+                                     : std::clamp<std::int64_t>(first + static_cast<std::int64_t>(tap), 0, in - 1);
+      const std::size_t at = tap * static_cast<std::size_t>(out) + static_cast<std::size_t>(i);
+      taps.places[at] = static_cast<std::int32_t>(place);
+      taps.weights[at] = static_cast<float>(taps.count == 1 ? 1 : taps.count == 2 ? linear[tap] : cubic[tap]);
+    }
+  }
+  return taps;
+}
+
+template <class T>
+void PickRow(const char* from, char* to, const std::int32_t* places, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    reinterpret_cast<T*>(to)[i] = reinterpret_cast<const T*>(from)[places[i]];
+  }
+}
+
+// Nearest: rows that repeat are copied, others are picked element by element.
+MadeProgram MakeNearest(const ResampleConfig& config, const Problem& problem) {
+  const Shape in = config.input, out = config.output;
+  const std::size_t rank = out.rank();
+  const int bytes = BytesPerElement(problem.outputs[0]->type());
+  std::vector<Taps> taps;
+  for (std::size_t i = 0; i < rank; ++i) taps.push_back(TapsOf(ResampleKind::kNearest, in.dims[i], out.dims[i]));
+  const std::int64_t width = out.dims[rank - 1];
+  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+    ParallelRanges(output->count() / width, std::max<std::int64_t>(1, 16384 / width),
+                   [&](std::int64_t first, std::int64_t last) {
+                     std::int64_t before = -1;
+                     for (std::int64_t row = first; row < last; ++row) {
+                       std::int64_t from = 0, stride = 1, rest = row;
+                       for (std::size_t i = rank - 1; i-- > 0;) {
+                         from += taps[i].places[static_cast<std::size_t>(rest % out.dims[i])] * stride;
+                         stride *= in.dims[i];
+                         rest /= out.dims[i];
+                       }
+                       char* const to = output->As<char>() + row * width * bytes;
+                       const char* const source = input->As<char>() + from * in.dims[rank - 1] * bytes;
+                       const std::int32_t* places = taps[rank - 1].places.data();
+                       if (from == before && row > first) {
+                         std::memcpy(to, to - width * bytes, static_cast<std::size_t>(width * bytes));
+                       } else if (in.dims[rank - 1] == width) {
+                         std::memcpy(to, source, static_cast<std::size_t>(width * bytes));
+                       } else if (bytes == 4) {
+                         PickRow<std::uint32_t>(source, to, places, width);
+                       } else if (bytes == 2) {
+                         PickRow<std::uint16_t>(source, to, places, width);
+                       } else if (bytes == 1) {
+                         PickRow<std::uint8_t>(source, to, places, width);
+                       } else {
+                         PickRow<std::uint64_t>(source, to, places, width);
+                       }
+                       before = from;
+                     }
+                   });
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+// One dimension of a plane: `outer` x in x inner becomes outer x out x inner.
+void Resize(const Taps& taps, std::int64_t outer, std::int64_t inner, const float* from, float* to) {
+  const VectorKernels& kernels = Kernels();
+  const auto out = static_cast<std::size_t>(taps.out);
+  for (std::int64_t block = 0; block < outer; ++block) {
+    const float* x = from + block * taps.in * inner;
+    float* y = to + block * taps.out * inner;
+    if (inner == 1 && taps.count == 2) {
+      kernels.pick_two_row(x, taps.places.data(), taps.places.data() + out, taps.weights.data() + out, y, taps.out);
+      continue;
+    }
+    if (inner == 1) {
+      for (std::size_t i = 0; i < out; ++i) {
+        float sum = 0;
+        for (std::size_t tap = 0; tap < taps.count; ++tap) {
+          sum += taps.weights[tap * out + i] * x[taps.places[tap * out + i]];
+        }
+        y[i] = sum;
+      }
+      continue;
+    }
+    for (std::size_t i = 0; i < out; ++i) {
+      float* row = y + static_cast<std::int64_t>(i) * inner;
+      const auto source = [&](std::size_t tap) { return x + taps.places[tap * out + i] * inner; };
+      const auto weight = [&](std::size_t tap) { return taps.weights[tap * out + i]; };
+      kernels.blend_two(source(0), source(1), weight(0), weight(1), row, inner);
+      if (taps.count == 4) {
+        for (std::size_t tap = 2; tap < 4; ++tap) {
+          for (std::int64_t j = 0; j < inner; ++j) row[j] += weight(tap) * source(tap)[j];
+        }
+      }
+    }
+  }
+}
+
+// Linear and cubic: the resized dimensions one after the other, the outermost first, plane by plane.
+MadeProgram MakeSeparable(const ResampleConfig& config, const Problem& problem) {
+  const std::size_t rank = config.input.rank();
+  std::size_t first = 0;
+  while (first < rank && config.input.dims[first] == config.output.dims[first]) ++first;
+  std::int64_t planes = 1;
+  for (std::size_t i = 0; i < first; ++i) planes *= config.input.dims[i];
+  struct Pass {
+    Taps taps;
+    std::int64_t outer, inner;
+  };
+  std::vector<Pass> passes;
+  std::vector<std::int64_t> extents(config.input.dims.begin() + static_cast<std::ptrdiff_t>(first),
+                                    config.input.dims.end());
+  std::int64_t in_size = 1, largest = 1;
+  for (const std::int64_t extent : extents) in_size *= extent;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    const std::int64_t out = config.output.dims[first + i];
+    if (out == extents[i]) continue;
+    Pass pass{TapsOf(config.kind, extents[i], out), 1, 1};
+    for (std::size_t j = 0; j < i; ++j) pass.outer *= extents[j];
+    for (std::size_t j = i + 1; j < extents.size(); ++j) pass.inner *= extents[j];
+    extents[i] = out;
+    largest = std::max(largest, pass.outer * out * pass.inner);
+    passes.push_back(std::move(pass));
+  }
+  std::int64_t out_size = 1;
+  for (const std::int64_t extent : extents) out_size *= extent;
+  const std::int64_t stride = (std::max({largest, in_size, out_size}) + 31) / 16 * 16;
+  INFIMUM_ASSIGN_OR_RETURN(AlignedBuffer made,
+                           AlignedBuffer::Make(static_cast<std::size_t>(omp_get_max_threads() * 3 * stride) * 4));
+  const auto scratch = std::make_shared<AlignedBuffer>(std::move(made));
+  const auto run = [=, input = FloatRows(*problem.operands[0]), output = FloatRows(*problem.outputs[0])] {
+    ParallelRanges(planes, 1, [&](std::int64_t begin, std::int64_t end) {
+      float* const own = static_cast<float*>(scratch->data()) + omp_get_thread_num() * 3 * stride;
+      for (std::int64_t plane = begin; plane < end; ++plane) {
+        const float* from = input.Read(plane * in_size, in_size, own);
+        float* const result = output.Target(plane * out_size, own + 2 * stride);
+        if (passes.empty()) std::copy_n(from, out_size, result);
+        for (std::size_t i = 0; i < passes.size(); ++i) {
+          // Between the two spare buffers; the last pass writes the result.
+          float* to = i + 1 == passes.size() ? result : own + (i % 2 == 0 ? 1 : 0) * stride;
+          Resize(passes[i].taps, passes[i].outer, passes[i].inner, from, to);
+          from = to;
+        }
+        output.Store(result, plane * out_size, out_size);
+      }
+    });
+  };
+  return MakeProgram(run, FootprintOf(problem));
+}
+
+}  // namespace
+
+std::vector<Offer> ResampleKernelOffers(const ResampleConfig& config) {
+  if (config.input.rank() == 0 || config.input.rank() != config.output.rank()) return {};
+  for (const std::int64_t extent : config.input.dims) {
+    if (extent > (std::int64_t{1} << 30)) return {};
+  }
+  if (config.kind == ResampleKind::kNearest) {
+    if (config.types.input != config.types.output) return {};
+    return {KernelOffer("resample-nearest", [config](const Problem& problem) { return MakeNearest(config, problem); })};
+  }
+  if (config.kind != ResampleKind::kLinear && config.kind != ResampleKind::kCubic) return {};
+  if (!FitsFloat(config.types.input) || !FitsFloat(config.types.output)) return {};
+  return {KernelOffer(config.kind == ResampleKind::kLinear ? "resample-linear" : "resample-cubic",
+                      [config](const Problem& problem) { return MakeSeparable(config, problem); })};
+}
+
+}  // namespace infimum::cpu

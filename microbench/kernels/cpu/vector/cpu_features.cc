@@ -1,0 +1,231 @@
+#include "microbench/kernels/cpu/vector/cpu_features.h"
+
+#include <cpuid.h>
+
+#include <array>
+#include <cstring>
+
+namespace infimum::cpu {
+namespace {
+
+struct Registers {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+};
+
+Registers Cpuid(unsigned leaf, unsigned subleaf = 0) {
+  Registers r;
+  const unsigned highest = __get_cpuid_max(leaf & 0x80000000U, nullptr);
+  if (highest < leaf) return {};
+  __cpuid_count(leaf, subleaf, r.eax, r.ebx, r.ecx, r.edx);
+  return r;
+}
+
+bool Bit(unsigned value, int bit) { return ((value >> bit) & 1U) != 0; }
+
+// Which register states the operating system saves; 0 where it does not say.
+std::uint64_t EnabledStates() {
+  if (!Bit(Cpuid(1).ecx, 27)) return 0;
+  unsigned low = 0, high = 0;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return (static_cast<std::uint64_t>(high) << 32) | low;
+}
+
+std::string Brand() {
+  std::string brand;
+  for (unsigned leaf = 0x80000002; leaf <= 0x80000004; ++leaf) {
+    const Registers r = Cpuid(leaf);
+    for (unsigned part : {r.eax, r.ebx, r.ecx, r.edx}) {
+      std::array<char, 4> letters;
+      std::memcpy(letters.data(), &part, 4);
+      for (char letter : letters) {
+        if (letter != '\0') brand += letter;
+      }
+    }
+  }
+  const std::size_t first = brand.find_first_not_of(' '), last = brand.find_last_not_of(' ');
+  return first == std::string::npos ? "" : brand.substr(first, last - first + 1);
+}
+
+// Leaf 4 of Intel and leaf 0x8000001D of AMD describe one cache for each subleaf in the same way.
+void ReadCaches(CpuFeatures& features) {
+  const unsigned leaf = features.vendor == "AuthenticAMD" ? 0x8000001D : 4;
+  for (unsigned i = 0; i < 16; ++i) {
+    const Registers r = Cpuid(leaf, i);
+    const unsigned type = r.eax & 31U;
+    if (type == 0) break;
+    if (type == 2) continue;  // instructions
+    const std::int64_t ways = (r.ebx >> 22) + 1, partitions = ((r.ebx >> 12) & 1023U) + 1;
+    const std::int64_t line = (r.ebx & 4095U) + 1, sets = static_cast<std::int64_t>(r.ecx) + 1;
+    const std::int64_t size = ways * partitions * line * sets;
+    switch ((r.eax >> 5) & 7U) {
+      case 1:
+        features.l1 = size;
+        break;
+      case 2:
+        features.l2 = size;
+        break;
+      case 3:
+        features.l3 = size;
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+CpuFeatures Read() {
+  CpuFeatures features;
+  const Registers zero = Cpuid(0);
+  for (unsigned part : {zero.ebx, zero.edx, zero.ecx}) {
+    std::array<char, 4> letters;
+    std::memcpy(letters.data(), &part, 4);
+    features.vendor.append(letters.data(), 4);
+  }
+  features.brand = Brand();
+  const Registers one = Cpuid(1), seven = Cpuid(7), seven_one = Cpuid(7, 1);
+  const unsigned base_family = (one.eax >> 8) & 15U;
+  features.family = static_cast<int>(base_family == 15 ? base_family + ((one.eax >> 20) & 255U) : base_family);
+  const unsigned extended = base_family == 6 || base_family == 15 ? (one.eax >> 16) & 15U : 0;
+  features.model = static_cast<int>((extended << 4) | ((one.eax >> 4) & 15U));
+  features.stepping = static_cast<int>(one.eax & 15U);
+  const std::uint64_t states = EnabledStates();
+  const bool ymm = (states & 6) == 6, zmm = (states & 0xe6) == 0xe6, tiles = (states & 0x60000) == 0x60000;
+  features.avx2 =
+      ymm && Bit(seven.ebx, 5) && Bit(one.ecx, 12) && Bit(one.ecx, 29) && Bit(seven.ebx, 3) && Bit(seven.ebx, 8);
+  features.avx512 = zmm && features.avx2 && Bit(seven.ebx, 16) && Bit(seven.ebx, 30) && Bit(seven.ebx, 28) &&
+                    Bit(seven.ebx, 17) && Bit(seven.ebx, 31);
+  features.avx512_vnni = features.avx512 && Bit(seven.ecx, 11);
+  features.avx512_bf16 = features.avx512 && Bit(seven_one.eax, 5);
+  features.avx512_fp16 = features.avx512 && Bit(seven.edx, 23);
+  features.avx_vnni = features.avx2 && Bit(seven_one.eax, 4);
+  features.amx_tile = tiles && Bit(seven.edx, 24);
+  features.amx_int8 = features.amx_tile && Bit(seven.edx, 25);
+  features.amx_bf16 = features.amx_tile && Bit(seven.edx, 22);
+  ReadCaches(features);
+  return features;
+}
+
+std::string AmdGeneration(const CpuFeatures& features) {
+  const int model = features.model;
+  switch (features.family) {
+    case 0x17:
+      return model == 0x08 || model == 0x18 ? "Zen+" : model < 0x30 ? "Zen" : "Zen 2";
+    case 0x18:
+      return "Zen";
+    case 0x19:
+      // Genoa and its kin, and the desktop and mobile Zen 4, lie between those of Zen 3.
+      if ((model >= 0x10 && model <= 0x1f) || (model >= 0x60 && model <= 0x7f) || model >= 0xa0) return "Zen 4";
+      return "Zen 3";
+    case 0x1a:
+      return "Zen 5";
+    default:
+      return "";
+  }
+}
+
+std::string IntelGeneration(int model, int stepping) {
+  switch (model) {
+    case 0x2a:
+    case 0x2d:
+      return "Sandy Bridge";
+    case 0x3a:
+    case 0x3e:
+      return "Ivy Bridge";
+    case 0x3c:
+    case 0x3f:
+    case 0x45:
+    case 0x46:
+      return "Haswell";
+    case 0x3d:
+    case 0x47:
+    case 0x4f:
+    case 0x56:
+      return "Broadwell";
+    case 0x4e:
+    case 0x5e:
+      return "Skylake";
+    case 0x55:
+      return stepping >= 10 ? "Cooper Lake" : stepping >= 5 ? "Cascade Lake" : "Skylake-X";
+    case 0x8e:
+    case 0x9e:
+      return "Kaby Lake";
+    case 0xa5:
+    case 0xa6:
+      return "Comet Lake";
+    case 0x6a:
+    case 0x6c:
+    case 0x7d:
+    case 0x7e:
+      return "Ice Lake";
+    case 0xa7:
+      return "Rocket Lake";
+    case 0x8c:
+    case 0x8d:
+      return "Tiger Lake";
+    case 0x97:
+    case 0x9a:
+    case 0xbe:
+      return "Alder Lake";
+    case 0xb7:
+    case 0xba:
+    case 0xbf:
+      return "Raptor Lake";
+    case 0x8f:
+      return "Sapphire Rapids";
+    case 0xcf:
+      return "Emerald Rapids";
+    case 0xad:
+    case 0xae:
+      return "Granite Rapids";
+    case 0xaf:
+      return "Sierra Forest";
+    case 0xaa:
+    case 0xac:
+      return "Meteor Lake";
+    case 0xbd:
+      return "Lunar Lake";
+    case 0xc5:
+    case 0xc6:
+      return "Arrow Lake";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+std::string CpuFeatures::InstructionSets() const {
+  std::string text;
+  const auto add = [&](bool has, const char* name) {
+    if (!has) return;
+    if (!text.empty()) text += ',';
+    text += name;
+  };
+  add(avx2, "avx2,fma,f16c");
+  add(avx_vnni, "avx_vnni");
+  add(avx512, "avx512");
+  add(avx512_vnni, "avx512_vnni");
+  add(avx512_bf16, "avx512_bf16");
+  add(avx512_fp16, "avx512_fp16");
+  add(amx_tile, "amx_tile");
+  add(amx_int8, "amx_int8");
+  add(amx_bf16, "amx_bf16");
+  return text.empty() ? "sse2" : text;
+}
+
+const CpuFeatures& Features() {
+  static const CpuFeatures features = Read();
+  return features;
+}
+
+std::string MicroArchitecture(const CpuFeatures& features) {
+  if (features.vendor == "AuthenticAMD" || features.vendor == "HygonGenuine") return AmdGeneration(features);
+  if (features.vendor != "GenuineIntel" || features.family != 6) return "";
+  const std::string generation = IntelGeneration(features.model, features.stepping);
+  // A virtual machine may show a model number of its own choice, but not instructions that are not there.
+  const bool has_tiles =
+      generation == "Sapphire Rapids" || generation == "Emerald Rapids" || generation == "Granite Rapids";
+  return features.amx_tile && !has_tiles ? "Sapphire Rapids or newer" : generation;
+}
+
+}  // namespace infimum::cpu

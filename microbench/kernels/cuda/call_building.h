@@ -1,0 +1,64 @@
+// What all makers of calls need: element types, boxes and steps from dimensions that are counted from the outermost,
+// and whether addresses allow wide loads.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "infimum/layer/data_type.h"
+#include "infimum/layer/shape.h"
+#include "microbench/kernels/cuda/kernel_offers.h"
+
+namespace infimum::cuda {
+
+// kNone for what kernels do not compute with (4 bits, 8-bit floats).
+Element ElementOf(DataType type);
+
+// Whole bytes of one element; 0 where there are none.
+int ElementBytes(DataType type);
+
+// In what an element-wise layer or a reduction of this input computes; nullopt where it cannot be.
+std::optional<Arithmetic> RealArithmetic(DataType type);  // of floating point types alone
+
+// Dimensions with steps of several tensors, all outermost first. Tensors are numbered; `steps[tensor][dimension]`.
+struct Iteration {
+  std::vector<std::int64_t> dims;
+  std::vector<std::vector<std::int64_t>> steps;
+
+  std::int64_t count() const;
+  // Drops dimensions of one and joins neighbours whose steps agree in every tensor; those in `kept` stay apart. What
+  // `kept` says is moved along with the dimensions.
+  void Merge(std::vector<bool>* kept = nullptr);
+};
+
+// Row-major steps; 0 where an operand of fewer dimensions, or with ones, is repeated in `shape`.
+std::vector<std::int64_t> PackedSteps(const std::vector<std::int64_t>& dims);
+std::vector<std::int64_t> BroadcastSteps(const Shape& operand, const std::vector<std::int64_t>& dims);
+
+// As calls have them, innermost first. nullopt: too many dimensions, 2^31 elements or steps.
+std::optional<Box> BoxOf(const std::vector<std::int64_t>& dims);
+std::optional<Steps> StepsOf(const std::vector<std::int64_t>& steps);
+
+inline bool IsAligned(const void* address, std::int64_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(address) % static_cast<std::uintptr_t>(bytes) == 0;
+}
+// How a pack of `width` elements has to be aligned.
+inline std::int64_t PackAlignment(Element element, int width) {
+  return std::min<std::int64_t>(16, std::int64_t{BytesOf(element)} * width);
+}
+inline bool FitsCount(std::int64_t count) { return count < (std::int64_t{1} << 31); }
+
+// By family; KernelsFor chooses.
+std::vector<KernelOffer> OffersFor(const MovementConfig& config, const cpu::LayerValues& values);
+std::vector<KernelOffer> OffersFor(const ReorderConfig& config);
+std::vector<KernelOffer> OffersFor(const PointwiseConfig& config, const cpu::LayerValues& values);
+std::vector<KernelOffer> OffersFor(const ReductionConfig& config);
+std::vector<KernelOffer> OffersFor(const ScanConfig& config);
+std::vector<KernelOffer> OffersFor(const SoftmaxConfig& config);
+std::vector<KernelOffer> OffersFor(const NormalizationConfig& config, const cpu::LayerValues& values);
+std::vector<KernelOffer> OffersFor(const PoolingConfig& config, const cpu::LayerValues& values);
+std::vector<KernelOffer> OffersFor(const ResampleConfig& config);
+
+}  // namespace infimum::cuda

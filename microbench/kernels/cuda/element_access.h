@@ -1,0 +1,361 @@
+// Elements of every type read as numbers of the type that a kernel computes in, and stored from it: rounded to nearest
+// even, saturated where the type is an integer's, as HostTensor does it.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+#include "microbench/kernels/cuda/element.h"
+
+#if defined(__CUDACC__)
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#endif
+
+namespace infimum::cuda {
+
+// The same bits as another type of the same size.
+template <class To, class From>
+INFIMUM_HOST_DEVICE inline To BitsAs(From from) {
+  static_assert(sizeof(To) == sizeof(From));
+  To to;
+  memcpy(&to, &from, sizeof(to));
+  return to;
+}
+
+INFIMUM_HOST_DEVICE inline float FloatFromHalf(std::uint16_t bits) {
+#if INFIMUM_ON_DEVICE
+  return __half2float(__ushort_as_half(bits));
+#else
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000) << 16;
+  const std::uint32_t magnitude = bits & 0x7fff;
+  if (magnitude >= 0x7c00) return BitsAs<float>(sign | 0x7f800000 | ((magnitude & 0x3ff) << 13));
+  // Subnormal ones too: the product with 2^112 moves the exponent from one bias to the other.
+  return BitsAs<float>(sign | BitsAs<std::uint32_t>(BitsAs<float>(magnitude << 13) * 0x1p112F));
+#endif
+}
+
+INFIMUM_HOST_DEVICE inline std::uint16_t HalfFromFloat(float value) {
+#if INFIMUM_ON_DEVICE
+  return __half_as_ushort(__float2half_rn(value));
+#else
+  const std::uint32_t bits = BitsAs<std::uint32_t>(value);
+  const std::uint32_t sign = (bits >> 16) & 0x8000, magnitude = bits & 0x7fffffff;
+  if (magnitude > 0x7f800000) return static_cast<std::uint16_t>(sign | 0x7e00);
+  if (magnitude >= 0x477ff000) return static_cast<std::uint16_t>(sign | 0x7c00);  // 65520 and more
+  if (magnitude < 0x38800000) {                                                   // below 2^-14: steps of 2^-24
+    const float steps = std::rint(BitsAs<float>(magnitude) * 0x1p24F);
+    return static_cast<std::uint16_t>(sign | static_cast<std::uint32_t>(steps));
+  }
+  const std::uint32_t rounded = magnitude - 0x38000000 + 0xfff + ((magnitude >> 13) & 1);
+  return static_cast<std::uint16_t>(sign | (rounded >> 13));
+#endif
+}
+
+INFIMUM_HOST_DEVICE inline float FloatFromBrain(std::uint16_t bits) {
+  return BitsAs<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+INFIMUM_HOST_DEVICE inline std::uint16_t BrainFromFloat(float value) {
+#if INFIMUM_ON_DEVICE
+  return __bfloat16_as_ushort(__float2bfloat16_rn(value));
+#else
+  const std::uint32_t bits = BitsAs<std::uint32_t>(value);
+  if ((bits & 0x7fffffff) > 0x7f800000) return 0x7fc0;
+  return static_cast<std::uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+#endif
+}
+
+INFIMUM_HOST_DEVICE inline float RoundToEven(float value) { return ::rintf(value); }
+INFIMUM_HOST_DEVICE inline double RoundToEven(double value) { return ::rint(value); }
+
+// A number as an integer type stores it. int64_t becomes uint64_t bit by bit.
+template <class Integer, class T>
+INFIMUM_HOST_DEVICE inline Integer Saturated(T value) {
+  constexpr Integer kLeast = std::numeric_limits<Integer>::min(), kMost = std::numeric_limits<Integer>::max();
+  if constexpr (std::is_same_v<T, std::int64_t>) {
+    if constexpr (sizeof(Integer) == 8) {
+      return static_cast<Integer>(value);
+    } else {
+      return static_cast<Integer>(value < kLeast ? kLeast : value > kMost ? kMost : value);
+    }
+  } else {
+    const T rounded = RoundToEven(value);
+    // Bounds of 64 bits are no numbers of T: at or above them everything saturates. NaN becomes 0.
+    if (rounded >= static_cast<T>(kMost)) return kMost;
+    if (rounded <= static_cast<T>(kLeast)) return kLeast;
+    return rounded == rounded ? static_cast<Integer>(rounded) : Integer{0};
+  }
+}
+
+// How an element lies in memory, and what it means: Traits<Element::kF16>::Stored is uint16_t.
+template <Element kElement>
+struct ElementTraits;
+
+template <class StoredType>
+struct PlainTraits {
+  using Stored = StoredType;
+  template <class T>
+  INFIMUM_HOST_DEVICE static T Read(Stored stored) {
+    return static_cast<T>(stored);
+  }
+  template <class T>
+  INFIMUM_HOST_DEVICE static Stored Write(T value) {
+    if constexpr (std::is_integral_v<Stored>) {
+      return Saturated<Stored>(value);
+    } else {
+      return static_cast<Stored>(value);
+    }
+  }
+};
+template <>
+struct ElementTraits<Element::kF64> : PlainTraits<double> {};
+template <>
+struct ElementTraits<Element::kF32> : PlainTraits<float> {};
+template <>
+struct ElementTraits<Element::kS64> : PlainTraits<std::int64_t> {};
+template <>
+struct ElementTraits<Element::kS32> : PlainTraits<std::int32_t> {};
+template <>
+struct ElementTraits<Element::kS16> : PlainTraits<std::int16_t> {};
+template <>
+struct ElementTraits<Element::kS8> : PlainTraits<std::int8_t> {};
+template <>
+struct ElementTraits<Element::kU64> : PlainTraits<std::uint64_t> {};
+template <>
+struct ElementTraits<Element::kU32> : PlainTraits<std::uint32_t> {};
+template <>
+struct ElementTraits<Element::kU16> : PlainTraits<std::uint16_t> {};
+template <>
+struct ElementTraits<Element::kU8> : PlainTraits<std::uint8_t> {};
+template <>
+struct ElementTraits<Element::kF16> {
+  using Stored = std::uint16_t;
+  template <class T>
+  INFIMUM_HOST_DEVICE static T Read(Stored stored) {
+    return static_cast<T>(FloatFromHalf(stored));
+  }
+  template <class T>
+  INFIMUM_HOST_DEVICE static Stored Write(T value) {
+    return HalfFromFloat(static_cast<float>(value));
+  }
+};
+template <>
+struct ElementTraits<Element::kBF16> {
+  using Stored = std::uint16_t;
+  template <class T>
+  INFIMUM_HOST_DEVICE static T Read(Stored stored) {
+    return static_cast<T>(FloatFromBrain(stored));
+  }
+  template <class T>
+  INFIMUM_HOST_DEVICE static Stored Write(T value) {
+    return BrainFromFloat(static_cast<float>(value));
+  }
+};
+template <>
+struct ElementTraits<Element::kBool> {
+  using Stored = std::uint8_t;
+  template <class T>
+  INFIMUM_HOST_DEVICE static T Read(Stored stored) {
+    return stored != 0 ? T{1} : T{0};
+  }
+  template <class T>
+  INFIMUM_HOST_DEVICE static Stored Write(T value) {
+    return value != T{0} ? 1 : 0;
+  }
+};
+
+// Calls function(ElementTraits<element>()).
+template <class Function>
+INFIMUM_HOST_DEVICE inline void WithElement(Element element, const Function& function) {
+  switch (element) {
+    case Element::kF32:
+      return function(ElementTraits<Element::kF32>());
+    case Element::kF16:
+      return function(ElementTraits<Element::kF16>());
+    case Element::kBF16:
+      return function(ElementTraits<Element::kBF16>());
+    case Element::kF64:
+      return function(ElementTraits<Element::kF64>());
+    case Element::kS64:
+      return function(ElementTraits<Element::kS64>());
+    case Element::kS32:
+      return function(ElementTraits<Element::kS32>());
+    case Element::kS16:
+      return function(ElementTraits<Element::kS16>());
+    case Element::kS8:
+      return function(ElementTraits<Element::kS8>());
+    case Element::kU64:
+      return function(ElementTraits<Element::kU64>());
+    case Element::kU32:
+      return function(ElementTraits<Element::kU32>());
+    case Element::kU16:
+      return function(ElementTraits<Element::kU16>());
+    case Element::kU8:
+      return function(ElementTraits<Element::kU8>());
+    case Element::kBool:
+      return function(ElementTraits<Element::kBool>());
+    default:
+      return;
+  }
+}
+
+// The types that something is computed from in T: f32 has all but the longest, integers have no floats. Less code.
+template <class T, class Function>
+INFIMUM_HOST_DEVICE inline void WithSource(Element element, const Function& function) {
+  constexpr bool kF32 = std::is_same_v<T, float>, kS64 = std::is_same_v<T, std::int64_t>;
+  if constexpr (!kS64) {
+    if (element == Element::kF32) return function(ElementTraits<Element::kF32>());
+    if (element == Element::kF16) return function(ElementTraits<Element::kF16>());
+    if (element == Element::kBF16) return function(ElementTraits<Element::kBF16>());
+  }
+  if constexpr (!kS64 && !kF32) {
+    if (element == Element::kF64) return function(ElementTraits<Element::kF64>());
+  }
+  switch (element) {
+    case Element::kS64:
+      if constexpr (!kF32) function(ElementTraits<Element::kS64>());
+      return;
+    case Element::kU64:
+      if constexpr (!kF32) function(ElementTraits<Element::kU64>());
+      return;
+    case Element::kU32:
+      if constexpr (!kF32) function(ElementTraits<Element::kU32>());
+      return;
+    case Element::kS32:
+      return function(ElementTraits<Element::kS32>());
+    case Element::kS16:
+      return function(ElementTraits<Element::kS16>());
+    case Element::kS8:
+      return function(ElementTraits<Element::kS8>());
+    case Element::kU16:
+      return function(ElementTraits<Element::kU16>());
+    case Element::kU8:
+      return function(ElementTraits<Element::kU8>());
+    case Element::kBool:
+      return function(ElementTraits<Element::kBool>());
+    default:
+      return;
+  }
+}
+
+// Only the floating point types, where no others can be: a third of the code.
+template <class Function>
+INFIMUM_HOST_DEVICE inline void WithFloat(Element element, const Function& function) {
+  switch (element) {
+    case Element::kF32:
+      return function(ElementTraits<Element::kF32>());
+    case Element::kF16:
+      return function(ElementTraits<Element::kF16>());
+    case Element::kBF16:
+      return function(ElementTraits<Element::kBF16>());
+    default:
+      return function(ElementTraits<Element::kF64>());
+  }
+}
+
+// So many bytes as the device loads and stores them by one instruction. Left to itself the compiler splits a piece of
+// small elements into loads of at most four.
+template <int kBytes>
+struct RawBytes;
+template <>
+struct RawBytes<1> {
+  using Type = std::uint8_t;
+};
+template <>
+struct RawBytes<2> {
+  using Type = std::uint16_t;
+};
+template <>
+struct RawBytes<4> {
+  using Type = std::uint32_t;
+};
+#if defined(__CUDACC__)
+template <>
+struct RawBytes<8> {
+  using Type = uint2;
+};
+template <>
+struct RawBytes<16> {
+  using Type = uint4;
+};
+#endif
+
+template <class Piece>
+INFIMUM_HOST_DEVICE inline Piece LoadWhole(const void* from) {
+#if INFIMUM_ON_DEVICE
+  return BitsAs<Piece>(*static_cast<const typename RawBytes<sizeof(Piece)>::Type*>(from));
+#else
+  return *static_cast<const Piece*>(from);
+#endif
+}
+template <class Piece>
+INFIMUM_HOST_DEVICE inline void StoreWhole(void* to, const Piece& piece) {
+#if INFIMUM_ON_DEVICE
+  using Raw = typename RawBytes<sizeof(Piece)>::Type;
+  *static_cast<Raw*>(to) = BitsAs<Raw>(piece);
+#else
+  *static_cast<Piece*>(to) = piece;
+#endif
+}
+
+// `kCount` neighbouring elements; what the device loads or stores at a time are 16 bytes at most, for which the address
+// is aligned.
+template <class Stored, int kCount>
+struct Pack {
+  static constexpr int kBytes = static_cast<int>(sizeof(Stored)) * kCount;
+  static constexpr int kPieceBytes = kBytes < 16 ? kBytes : 16;
+  static constexpr int kPieces = kBytes / kPieceBytes;
+  static constexpr int kEach = kCount / kPieces;
+  struct alignas(kPieceBytes) Piece {
+    Stored element[kEach];
+  };
+  Piece piece[kPieces];
+
+  INFIMUM_HOST_DEVICE static Pack Load(const Stored* from) {
+    Pack pack;
+    INFIMUM_UNROLL
+    for (int i = 0; i < kPieces; ++i) pack.piece[i] = LoadWhole<Piece>(from + i * kEach);
+    return pack;
+  }
+  INFIMUM_HOST_DEVICE void Store(Stored* to) const {
+    INFIMUM_UNROLL
+    for (int i = 0; i < kPieces; ++i) StoreWhole(to + i * kEach, piece[i]);
+  }
+  INFIMUM_HOST_DEVICE Stored& operator[](int i) { return piece[i / kEach].element[i % kEach]; }
+  INFIMUM_HOST_DEVICE const Stored& operator[](int i) const { return piece[i / kEach].element[i % kEach]; }
+};
+
+template <class Traits, int kCount, class T>
+INFIMUM_HOST_DEVICE inline void LoadPack(const void* data, std::int64_t at, T (&values)[kCount]) {
+  using Stored = typename Traits::Stored;
+  const auto pack = Pack<Stored, kCount>::Load(static_cast<const Stored*>(data) + at);
+  INFIMUM_UNROLL
+  for (int i = 0; i < kCount; ++i) values[i] = Traits::template Read<T>(pack[i]);
+}
+
+template <class Traits, int kCount, class T>
+INFIMUM_HOST_DEVICE inline void StorePack(void* data, std::int64_t at, const T (&values)[kCount]) {
+  using Stored = typename Traits::Stored;
+  Pack<Stored, kCount> pack;
+  INFIMUM_UNROLL
+  for (int i = 0; i < kCount; ++i) pack[i] = Traits::template Write<T>(values[i]);
+  pack.Store(static_cast<Stored*>(data) + at);
+}
+
+template <class T>
+INFIMUM_HOST_DEVICE inline T LoadOne(const void* data, Element element, std::int64_t at) {
+  T value[1] = {};
+  WithSource<T>(element, [&](auto traits) { LoadPack<decltype(traits)>(data, at, value); });
+  return value[0];
+}
+
+template <class T>
+INFIMUM_HOST_DEVICE inline void StoreOne(void* data, Element element, std::int64_t at, T value) {
+  const T values[1] = {value};
+  WithElement(element, [&](auto traits) { StorePack<decltype(traits)>(data, at, values); });
+}
+
+}  // namespace infimum::cuda

@@ -1,0 +1,50 @@
+// Which kernels of ours can run a layer or a region, and the calls that do.
+//
+//   for (const KernelOffer& offer : KernelsFor(config)) {
+//     offer.algorithm == "transpose:tile32"            the candidate infimum/transpose:tile32
+//     KernelBuffers buffers{{x}, {y}, scratch};        scratch of offer.scratch_bytes
+//     for (const KernelCall& call : offer.make(buffers)) LaunchOnDevice(call, stream);
+//   }
+//
+// The calls are made once and launched many times; they hold the pointers. Which widths of loads are possible depends
+// on addresses: all buffers should be aligned to 256 bytes, as cudaMalloc's are. Where two variants are the same for a
+// layer one of them is offered. No CUDA headers and no device are needed.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "infimum/layer/element_order.h"
+#include "infimum/layer/layer_config.h"
+#include "infimum/layer/region.h"
+#include "microbench/kernels/cuda/kernel_call.h"
+#include "microbench/reference/values.h"
+
+namespace infimum::cuda {
+
+// Device memory of one layer or region, row-major and without gaps.
+struct KernelBuffers {
+  std::vector<const void*> operands;  // a layer's as OperandsOf(config); a region's in0, in1 ..., then w0, w1 ...
+  std::vector<void*> outputs;         // a layer's as OutputsOf(config); a region's as its `outputs`
+  void* scratch = nullptr;
+};
+
+struct KernelOffer {
+  std::string algorithm;
+  std::int64_t scratch_bytes = 0;
+  std::function<std::vector<KernelCall>(const KernelBuffers&)> make;
+};
+
+// Empty where no kernel has the layer's kind, types, values or size (2^31 elements where positions must be computed;
+// plain copies and element-wise layers without broadcasts have no limit). A reorder's tensors lie as its `from` and
+// `to` say.
+std::vector<KernelOffer> KernelsFor(const LayerConfig& config, const cpu::LayerValues& values = {});
+
+// Regions whose members are all element-wise, as one kernel. `values` are the members', or empty.
+std::vector<KernelOffer> KernelsFor(const Region& region, const std::vector<cpu::LayerValues>& values = {});
+
+// A copy from one order of a tensor's elements to another.
+std::vector<KernelOffer> KernelsForReorder(DataType type, const CommonDimensions& orders);
+
+}  // namespace infimum::cuda

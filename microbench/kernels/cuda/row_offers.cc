@@ -1,0 +1,244 @@
+// Softmax, normalizations and running sums: rows with one thread, a warp or a block each.
+#include "microbench/kernels/cuda/pointwise_steps.h"
+
+namespace infimum::cuda {
+namespace {
+
+// What every device here has for a block without asking: 48 KiB.
+constexpr std::int64_t kSharedBytes = 48 * 1024;
+
+std::int64_t CacheBytes(const RowCall& call) { return std::int64_t{call.space.length} * BytesOf(call.element); }
+
+// Whether threads may take `width` neighbours at a time.
+bool CanTake(const RowCall& call, int width) {
+  const auto divides = [width](std::int64_t number) { return number % width == 0; };
+  const RowSpace& space = call.space;
+  if (space.step != 1 || !divides(space.length) || !divides(space.row_step) || !divides(space.row_run_step))
+    return false;
+  if (space.run.divisor < space.length && (!divides(space.run.divisor) || !divides(space.segment_step))) return false;
+  if (!IsAligned(call.from, PackAlignment(call.element, width))) return false;
+  if (!IsAligned(call.to, PackAlignment(call.output_element, width))) return false;
+  const std::int64_t parameters = PackAlignment(call.parameter_element, width);
+  return (call.scale == nullptr || IsAligned(call.scale, parameters)) &&
+         (call.bias == nullptr || IsAligned(call.bias, parameters));
+}
+
+int WidthOf(const RowCall& call) {
+  const int whole = call.element == Element::kF16 || call.element == Element::kBF16 ? 8 : 4;
+  for (int width = whole; width >= 4; width /= 2) {
+    if (CanTake(call, width)) return width;
+  }
+  return 1;
+}
+
+struct Parameters {
+  std::size_t scale = 0, bias = 0;  // operands; 0: none
+};
+
+std::vector<KernelOffer> RowOffers(const std::string& name, const RowCall& call, Parameters parameters) {
+  const std::int64_t length = call.space.length;
+  if (length == 0 || call.space.rows == 0) return {};
+  std::vector<KernelOffer> offers;
+  const auto add = [&](std::string variant, int threads, bool caches) {
+    KernelOffer offer;
+    offer.algorithm = name + ":" + variant;
+    offer.make = [=](const KernelBuffers& buffers) {
+      RowCall own = call;
+      own.from = buffers.operands[0];
+      own.to = buffers.outputs[0];
+      if (parameters.scale > 0) own.scale = buffers.operands[parameters.scale];
+      if (parameters.bias > 0) own.bias = buffers.operands[parameters.bias];
+      own.threads = threads;
+      own.caches = caches;
+      own.width = threads == 1 ? 1 : WidthOf(own);
+      return std::vector<KernelCall>{own};
+    };
+    offers.push_back(std::move(offer));
+  };
+  const bool lies_together = call.space.step == 1;
+  // A warp whose lanes are rows reads neighbours where rows are neighbours.
+  if (!lies_together || length <= 64) add("thread", 1, false);
+  if (lies_together || length >= 32) {
+    const bool fits = CacheBytes(call) <= kSharedBytes / 8 - 16;
+    if (length <= 8192) add("warp", 32, false);
+    if (fits && length > 128) add("warp-cached", 32, true);
+  }
+  for (int threads : {128, 256, 512, 1024}) {
+    if (length < threads || (threads < 1024 && length > std::int64_t{threads} * 128)) continue;
+    if (CacheBytes(call) <= kSharedBytes - 1024) add("block" + std::to_string(threads) + "-cached", threads, true);
+    if (threads >= 256) add("block" + std::to_string(threads), threads, false);
+  }
+  return offers;
+}
+
+// Lines of `length` elements, `inner` apart, of which `inner` lie between each other.
+RowSpace LinesOf(std::int64_t outer, std::int64_t length, std::int64_t inner) {
+  RowSpace space;
+  space.rows = static_cast<std::uint32_t>(outer * inner);
+  space.length = static_cast<std::uint32_t>(length);
+  space.row_run = FastDivisor(inner);
+  space.row_step = length * inner;
+  space.row_run_step = 1;
+  space.run = FastDivisor(length);
+  space.step = inner;
+  if (inner == 1) space.row_run_step = length;  // unused, but a multiple of every width that rows have
+  return space;
+}
+
+struct Lines {
+  std::int64_t outer = 1, length = 1, inner = 1;
+  bool fits() const { return length > 0 && outer * inner > 0 && FitsCount(length) && FitsCount(outer * inner); }
+};
+Lines LinesOf(const Shape& shape, std::int64_t axis) {
+  Lines lines;
+  for (std::size_t d = 0; d < shape.rank(); ++d) {
+    const auto at = static_cast<std::int64_t>(d);
+    (at < axis ? lines.outer : at == axis ? lines.length : lines.inner) *= shape.dims[d];
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::vector<KernelOffer> OffersFor(const SoftmaxConfig& config) {
+  const std::optional<Arithmetic> arithmetic = RealArithmetic(config.types.input);
+  const Lines lines = LinesOf(config.input, config.axis);
+  if (!arithmetic || !RealArithmetic(config.types.output) || !lines.fits()) return {};
+  RowCall call;
+  call.kind = config.kind == SoftmaxKind::kSoftmax      ? RowKind::kSoftmax
+              : config.kind == SoftmaxKind::kLogSoftmax ? RowKind::kLogSoftmax
+                                                        : RowKind::kHardmax;
+  call.arithmetic = *arithmetic;
+  call.element = ElementOf(config.types.input);
+  call.output_element = ElementOf(config.types.output);
+  call.space = LinesOf(lines.outer, lines.length, lines.inner);
+  return RowOffers("softmax", call, {});
+}
+
+std::vector<KernelOffer> OffersFor(const NormalizationConfig& config, const cpu::LayerValues& values) {
+  if (values.quantized()) return {};
+  if (config.kind == NormalizationKind::kBatch) return BatchNormalizationOffers(config, values);
+  const std::optional<Arithmetic> arithmetic = RealArithmetic(config.types.input);
+  if (!arithmetic || !RealArithmetic(config.types.output)) return {};
+  const std::int64_t count = ElementCount(config.input);
+  const std::size_t rank = config.input.rank();
+  if (count == 0) return {};
+  std::int64_t images = rank > 0 ? config.input.dims[0] : 1, channels = rank > 1 ? config.input.dims[1] : 1;
+  const std::int64_t pixels = count / images / channels;
+
+  if (config.kind == NormalizationKind::kLocalResponse) {
+    if (!FitsCount(count) || config.types.input != config.types.output) return {};
+    ResponseCall call;
+    call.arithmetic = *arithmetic;
+    call.element = ElementOf(config.types.input);
+    call.count = static_cast<std::uint32_t>(count);
+    call.pixels = FastDivisor(pixels);
+    call.channels = FastDivisor(channels);
+    call.size = static_cast<std::int32_t>(config.size);
+    call.alpha = values.response_alpha;
+    call.beta = values.response_beta;
+    call.k = values.response_k;
+    KernelOffer offer;
+    offer.algorithm = "lrn:simple";
+    offer.make = [call](const KernelBuffers& buffers) {
+      ResponseCall own = call;
+      own.from = buffers.operands[0];
+      own.to = buffers.outputs[0];
+      return std::vector<KernelCall>{own};
+    };
+    return {offer};
+  }
+
+  RowCall call;
+  call.kind = RowKind::kNormalize;
+  call.arithmetic = *arithmetic;
+  call.element = ElementOf(config.types.input);
+  call.output_element = ElementOf(config.types.output);
+  call.epsilon = values.epsilon;
+  Parameters parameters;
+  std::size_t next = 1;
+  if (config.scale) parameters.scale = next++;
+  if (config.bias) parameters.bias = next++;
+  if (next > 1) call.parameter_element = ElementOf(config.types.weights);
+  if (next > 1 && !RealArithmetic(config.types.weights)) return {};
+  Lines lines = LinesOf(config.input, std::max<std::int64_t>(0, config.axis));
+  switch (config.kind) {
+    case NormalizationKind::kRms:
+      call.kind = RowKind::kRms;
+      [[fallthrough]];
+    case NormalizationKind::kLayer:
+      lines = {lines.outer, lines.length * lines.inner, 1};
+      break;
+    case NormalizationKind::kInstance:
+      lines = {images * channels, pixels, 1};
+      call.parameter_rows = FastDivisor(channels);
+      call.parameter_row_step = 1;
+      call.parameter_run = FastDivisor(pixels);
+      break;
+    case NormalizationKind::kGroup: {
+      const std::int64_t groups = std::max<std::int64_t>(1, config.groups), members = channels / groups;
+      lines = {images * groups, members * pixels, 1};
+      call.parameter_rows = FastDivisor(groups);
+      call.parameter_row_step = static_cast<std::uint32_t>(members);
+      call.parameter_run = FastDivisor(pixels);
+      break;
+    }
+    case NormalizationKind::kLp:
+      call.kind = RowKind::kLp;
+      break;
+    case NormalizationKind::kMeanVariance:
+      call.kind = RowKind::kMeanVariance;
+      call.epsilon = 1e-9;
+      lines = {channels, images * pixels, 1};
+      call.parameter_rows = FastDivisor(channels);
+      call.parameter_row_step = 1;
+      call.parameter_run = FastDivisor(images * pixels);
+      break;
+    default:
+      return {};
+  }
+  if (!lines.fits()) return {};
+  call.space = LinesOf(lines.outer, lines.length, lines.inner);
+  if (config.kind == NormalizationKind::kMeanVariance && images > 1) {
+    // A channel's row is in as many pieces as there are images.
+    call.space.row_run = FastDivisor(channels);
+    call.space.row_step = 0;
+    call.space.row_run_step = pixels;
+    call.space.run = FastDivisor(pixels);
+    call.space.segment_step = channels * pixels;
+  }
+  return RowOffers("normalization", call, parameters);
+}
+
+std::vector<KernelOffer> OffersFor(const ScanConfig& config) {
+  ScanCall call;
+  call.multiplies = config.kind == ScanKind::kProduct;
+  call.element = ElementOf(config.types.input);
+  call.output_element = ElementOf(config.types.output);
+  const std::optional<Arithmetic> real = RealArithmetic(config.types.input);
+  if (!real && !IsInteger(config.types.input)) return {};
+  call.arithmetic = real ? *real : Arithmetic::kS64;
+  const Lines lines = LinesOf(config.input, config.axis);
+  if (!lines.fits() || call.element == Element::kNone || call.output_element == Element::kNone) return {};
+  call.lines = static_cast<std::uint32_t>(lines.outer * lines.inner);
+  call.length = static_cast<std::uint32_t>(lines.length);
+  call.inner = FastDivisor(lines.inner);
+  std::vector<KernelOffer> offers;
+  const auto add = [&](const char* name, int threads) {
+    call.threads = threads;
+    KernelOffer offer;
+    offer.algorithm = name;
+    offer.make = [call](const KernelBuffers& buffers) {
+      ScanCall own = call;
+      own.from = buffers.operands[0];
+      own.to = buffers.outputs[0];
+      return std::vector<KernelCall>{own};
+    };
+    offers.push_back(std::move(offer));
+  };
+  if (lines.inner == 1) add("scan:block", 256);
+  add("scan:thread", 1);
+  return offers;
+}
+
+}  // namespace infimum::cuda

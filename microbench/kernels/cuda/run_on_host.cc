@@ -1,0 +1,246 @@
+// Kernels without a device: the same bodies, thread after thread. Where threads wait for each other, all go through
+// what is before the barrier, then all through what follows.
+#include <type_traits>
+#include <vector>
+
+#include "microbench/kernels/cuda/copy_body.h"
+#include "microbench/kernels/cuda/kernel_call.h"
+#include "microbench/kernels/cuda/pointwise_body.h"
+#include "microbench/kernels/cuda/reduce_body.h"
+#include "microbench/kernels/cuda/row_body.h"
+#include "microbench/kernels/cuda/scan_body.h"
+#include "microbench/kernels/cuda/window_body.h"
+
+namespace infimum::cuda {
+namespace {
+
+template <int kNumber>
+using Constant = std::integral_constant<int, kNumber>;
+
+// Calls function(block, thread) for all threads of `blocks` blocks.
+template <class Function>
+void ForThreads(std::int64_t blocks, int threads, const Function& function) {
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    for (int thread = 0; thread < threads; ++thread) function(block, thread);
+  }
+}
+
+void Run(const FlatCopyCall& call) {
+  const auto run = [&](auto unit, auto units) {
+    using Unit = decltype(unit);
+    const std::int64_t blocks =
+        CopyBlocks(call.bytes / static_cast<std::int64_t>(sizeof(Unit)), decltype(units)::value);
+    ForThreads(blocks, kCopyThreads, [&](std::int64_t block, int thread) {
+      FlatCopyThread<Unit, decltype(units)::value, false>(call, block, thread);
+    });
+  };
+  WithUnit(call.unit_bytes, [&](auto unit) {
+    if (UnitsPerThread(call) == 1) return run(unit, Constant<1>());
+    if (UnitsPerThread(call) == 8) return run(unit, Constant<8>());
+    return run(unit, Constant<4>());
+  });
+}
+
+void Run(const FillCall& call) {
+  WithUnit(call.unit_bytes, [&](auto unit) {
+    ForThreads(CopyBlocks(call.bytes / call.unit_bytes, kFillUnits), kCopyThreads,
+               [&](std::int64_t block, int thread) { FillThread<decltype(unit)>(call, block, thread); });
+  });
+}
+
+template <class Unit, int kUnits>
+void RunCopy(const CopyCall& call) {
+  ForThreads(CopyBlocks(call.count, kUnits), kCopyThreads, [&](std::int64_t block, int thread) {
+    switch (call.limit) {
+      case CopyCall::Limit::kNone:
+        return CopyThread<Unit, kUnits, CopyCall::Limit::kNone>(call, block, thread);
+      case CopyCall::Limit::kBox:
+        return CopyThread<Unit, kUnits, CopyCall::Limit::kBox>(call, block, thread);
+      case CopyCall::Limit::kLowerTriangle:
+        return CopyThread<Unit, kUnits, CopyCall::Limit::kLowerTriangle>(call, block, thread);
+    }
+  });
+}
+
+void Run(const CopyCall& call) {
+  WithUnit(call.unit_bytes, [&](auto unit) {
+    if (UnitsPerThread(call) == 1) return RunCopy<decltype(unit), 1>(call);
+    return RunCopy<decltype(unit), 4>(call);
+  });
+}
+
+template <class Unit, int kUnits>
+void RunGather(const GatherCall& call) {
+  ForThreads(CopyBlocks(call.count, kUnits), kCopyThreads, [&](std::int64_t block, int thread) {
+    if (call.scatters) return GatherThread<Unit, kUnits, true>(call, block, thread);
+    return GatherThread<Unit, kUnits, false>(call, block, thread);
+  });
+}
+
+void Run(const GatherCall& call) {
+  WithUnit(call.unit_bytes, [&](auto unit) {
+    if (UnitsPerThread(call) == 1) return RunGather<decltype(unit), 1>(call);
+    return RunGather<decltype(unit), 4>(call);
+  });
+}
+
+void Run(const OneHotCall& call) {
+  ForThreads(CopyBlocks(call.count, 1), kCopyThreads,
+             [&](std::int64_t block, int thread) { OneHotThread(call, block, thread); });
+}
+
+void Run(const TransposeCall& call) {
+  WithTile(call.element_bytes, call.merged, [&](auto tile) {
+    using Tile = decltype(tile);
+    std::vector<typename Tile::Word> shared(Tile::kWords);
+    for (std::int64_t block = 0; block < call.tiles(); ++block) {
+      ForThreads(Tile::kRows, Tile::kLanes, [&](std::int64_t row, int lane) {
+        Tile::Load(call, block, lane, static_cast<int>(row), shared.data());
+      });
+      ForThreads(Tile::kRows, Tile::kLanes, [&](std::int64_t row, int lane) {
+        Tile::Store(call, block, lane, static_cast<int>(row), shared.data());
+      });
+    }
+  });
+}
+
+void Run(const PointwiseCall& call) {
+  WithPointwiseThread(call, [&](auto thread) {
+    const std::int64_t threads = (call.count + call.width - 1) / call.width;
+    for (std::int64_t i = 0; i < threads; ++i) decltype(thread)::Run(call, i);
+  });
+}
+
+void Run(const RowCall& call) {
+  WithRowThread(call, [&](auto number, auto width) {
+    using T = decltype(number);
+    using Thread = RowThread<T, decltype(width)::value>;
+    std::vector<Bytes16> cache(static_cast<std::size_t>(RowCacheBytes(call) / 16));
+    void* const memory = call.caches ? cache.data() : nullptr;
+    for (std::uint32_t row = 0; row < call.space.rows; ++row) {
+      RowTotals<T> totals;
+      for (int pass = 0; pass < RowPasses(call.kind); ++pass) {
+        RowState<T> state = EmptyRowState<T>();
+        for (int thread = 0; thread < call.threads; ++thread) {
+          state = Combine(call.kind, state, Thread{call, row, thread, memory}.Pass(pass, totals));
+        }
+        Thread{call, row, 0, memory}.Conclude(pass, state, totals);
+      }
+      for (int thread = 0; thread < call.threads; ++thread) Thread{call, row, thread, memory}.Write(totals);
+    }
+  });
+}
+
+template <class T, int kWidth>
+void RunReduceRows(const ReduceCall& call, std::uint32_t part) {
+  for (std::uint32_t output = 0; output < call.kept_count; ++output) {
+    ReduceState<T> state = EmptyState<T>(call.kind);
+    for (int thread = 0; thread < call.threads; ++thread) {
+      state = Combine(call.kind, state, ReduceRow<T, kWidth>(call, output, part, thread));
+    }
+    Leave(call, output, part, state);
+  }
+}
+
+template <class T, int kWidth>
+void RunReduceColumns(const ReduceCall& call, std::uint32_t part) {
+  for (std::uint32_t output = 0; output < call.kept_count; output += kWidth) {
+    ReduceState<T> state[kWidth], other[kWidth];
+    ReduceColumn<T, kWidth>(call, output, part, 0, state);
+    for (int thread = 1; thread < call.threads; ++thread) {
+      ReduceColumn<T, kWidth>(call, output, part, thread, other);
+      for (int e = 0; e < kWidth; ++e) state[e] = Combine(call.kind, state[e], other[e]);
+    }
+    for (std::uint32_t e = 0; e < kWidth; ++e) {
+      if (output + e < call.kept_count) Leave(call, output + e, part, state[e]);
+    }
+  }
+}
+
+void Run(const ReduceCall& call) {
+  WithReduceThread(call, [&](auto number, auto width) {
+    using T = decltype(number);
+    for (std::uint32_t part = 0; part < (call.combines ? 1 : call.parts); ++part) {
+      if (call.form == ReduceCall::Form::kColumns) {
+        RunReduceColumns<T, decltype(width)::value>(call, part);
+      } else {
+        RunReduceRows<T, decltype(width)::value>(call, part);
+      }
+    }
+  });
+}
+
+template <class T>
+void RunScanPieces(const ScanCall& call, std::uint32_t line) {
+  T before = ScanEmpty<T>(call);
+  std::vector<ScanPiece<T>> own(kScanThreads);
+  std::vector<T> sums(kScanThreads);
+  for (std::uint32_t piece = 0; piece * std::uint64_t{kScanPiece} < call.length; ++piece) {
+    for (int thread = 0; thread < kScanThreads; ++thread) {
+      const auto at = static_cast<std::size_t>(thread);
+      sums[at] = own[at].Load(call, line, piece, thread);
+    }
+    for (int thread = 0; thread < kScanThreads; ++thread) {
+      const auto at = static_cast<std::size_t>(thread);
+      own[at].Store(call, line, piece, thread, before);
+      before = ScanCombine(call, before, sums[at]);
+    }
+  }
+}
+
+void Run(const ScanCall& call) {
+  WithArithmetic(call.arithmetic, [&](auto number) {
+    using T = decltype(number);
+    for (std::uint32_t line = 0; line < call.lines; ++line) {
+      if (call.threads == 1) {
+        ScanLine<T>(call, line);
+      } else {
+        RunScanPieces<T>(call, line);
+      }
+    }
+  });
+}
+
+// One thread for each of `count` elements.
+template <class Call, class OfFloat, class OfDouble>
+void RunWindows(const Call& call, const OfFloat& of_float, const OfDouble& of_double) {
+  for (std::int64_t i = 0; i < call.count; ++i) {
+    if (call.arithmetic == Arithmetic::kF32) {
+      of_float(i);
+    } else {
+      of_double(i);
+    }
+  }
+}
+
+void Run(const PoolCall& call) {
+  RunWindows(
+      call, [&](std::int64_t i) { PoolThread<float>(call, i); }, [&](std::int64_t i) { PoolThread<double>(call, i); });
+}
+
+template <int kTaps>
+void RunResample(const ResampleCall& call) {
+  RunWindows(
+      call, [&](std::int64_t i) { ResampleThread<float, kTaps>(call, i); },
+      [&](std::int64_t i) { ResampleThread<double, kTaps>(call, i); });
+}
+
+void Run(const ResampleCall& call) {
+  if (call.mode == ResampleMode::kNearest) return RunResample<1>(call);
+  if (call.mode == ResampleMode::kLinear) return RunResample<2>(call);
+  RunResample<4>(call);
+}
+
+void Run(const ResponseCall& call) {
+  RunWindows(
+      call, [&](std::int64_t i) { ResponseThread<float>(call, i); },
+      [&](std::int64_t i) { ResponseThread<double>(call, i); });
+}
+
+}  // namespace
+
+void RunOnHost(const KernelCall& call) {
+  std::visit([](const auto& own) { Run(own); }, call);
+}
+
+}  // namespace infimum::cuda

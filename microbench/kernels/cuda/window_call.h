@@ -1,0 +1,65 @@
+// Outputs that depend on a window of inputs: poolings, resampling, local response normalization.
+#pragma once
+
+#include "microbench/kernels/cuda/element.h"
+#include "microbench/kernels/cuda/index_math.h"
+#include "microbench/kernels/cuda/pointwise_call.h"
+
+namespace infimum::cuda {
+
+enum class PoolKind : std::uint8_t { kMax, kAverageWithPad, kAverageWithoutPad, kLp };
+
+// Of n * c planes with up to three dimensions, depth first; missing ones are of extent 1.
+struct PoolCall {
+  PoolKind kind = PoolKind::kMax;
+  Arithmetic arithmetic = Arithmetic::kF32;
+  Element element = Element::kF32;
+  Element output_element = Element::kF32;
+  const void* from = nullptr;
+  void* to = nullptr;
+  void* indices = nullptr;  // s64, of the largest among all input elements; null: not asked for
+  std::uint32_t count = 0;  // outputs
+  FastDivisor output[3];
+  std::int32_t input[3] = {1, 1, 1};
+  std::int32_t kernel[3] = {1, 1, 1};
+  std::int32_t stride[3] = {1, 1, 1};
+  std::int32_t dilation[3] = {1, 1, 1};
+  std::int32_t pad[3] = {};
+  std::int32_t end_pad[3] = {};
+  double power = 2;  // kLp
+};
+
+enum class ResampleMode : std::uint8_t { kNearest, kLinear, kCubic };
+
+// Half-pixel coordinates, clamped at the edges. Dimensions are innermost first; the first `resized` of them may change.
+struct ResampleCall {
+  ResampleMode mode = ResampleMode::kNearest;
+  Arithmetic arithmetic = Arithmetic::kF32;
+  Element element = Element::kF32;
+  Element output_element = Element::kF32;
+  const void* from = nullptr;
+  void* to = nullptr;
+  std::uint32_t count = 0;  // outputs
+  int rank = 0;             // at most 5; dimensions that stay are merged where they are neighbours
+  FastDivisor output[5];
+  std::int32_t input[5] = {1, 1, 1, 1, 1};
+  std::int64_t input_step[5] = {};
+  FastDivisor twice_output[5];  // for nearest: (2 p + 1) * input / (2 * output); unused where that passes 2^31
+  double ratio[5] = {};         // input / output
+  double cubic = -0.75;
+};
+
+// x / (k + alpha / size * sum of squares of `size` channels around)^beta
+struct ResponseCall {
+  Arithmetic arithmetic = Arithmetic::kF32;
+  Element element = Element::kF32;
+  const void* from = nullptr;
+  void* to = nullptr;
+  std::uint32_t count = 0;
+  FastDivisor pixels;
+  FastDivisor channels;
+  std::int32_t size = 1;
+  double alpha = 0, beta = 0, k = 1;
+};
+
+}  // namespace infimum::cuda

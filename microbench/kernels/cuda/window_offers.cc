@@ -1,0 +1,126 @@
+// Poolings and resampling.
+#include "microbench/kernels/cuda/call_building.h"
+
+namespace infimum::cuda {
+namespace {
+
+// f32 where it holds every element exactly.
+std::optional<Arithmetic> WindowArithmetic(DataType type) {
+  if (const std::optional<Arithmetic> real = RealArithmetic(type)) return real;
+  if (!IsInteger(type) || ElementOf(type) == Element::kNone || BitsPerElement(type) > 32) return std::nullopt;
+  return BitsPerElement(type) <= 16 ? Arithmetic::kF32 : Arithmetic::kF64;
+}
+
+bool CoversAll(const PoolingConfig& config) {
+  for (std::size_t d = 0; d < config.kernel.rank(); ++d) {
+    if (config.kernel.dims[d] != config.input.dims[2 + d] || config.output.dims[2 + d] != 1) return false;
+  }
+  return std::all_of(config.padding.begin(), config.padding.end(), [](std::int64_t pad) { return pad == 0; });
+}
+
+}  // namespace
+
+std::vector<KernelOffer> OffersFor(const PoolingConfig& config, const cpu::LayerValues& values) {
+  const std::size_t rank = config.kernel.rank();
+  const std::optional<Arithmetic> arithmetic = WindowArithmetic(config.types.input);
+  const std::int64_t count = ElementCount(config.output);
+  if (!arithmetic || values.quantized() || rank > 3 || config.output.rank() != rank + 2) return {};
+  if (ElementOf(config.types.output) == Element::kNone || count == 0 || !FitsCount(count)) return {};
+  PoolCall call;
+  call.kind = config.kind == PoolingKind::kAverageWithPad      ? PoolKind::kAverageWithPad
+              : config.kind == PoolingKind::kAverageWithoutPad ? PoolKind::kAverageWithoutPad
+              : config.kind == PoolingKind::kLp                ? PoolKind::kLp
+                                                               : PoolKind::kMax;
+  call.arithmetic = *arithmetic;
+  call.element = ElementOf(config.types.input);
+  call.output_element = ElementOf(config.types.output);
+  call.count = static_cast<std::uint32_t>(count);
+  call.power = values.lp_power;
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::size_t at = 3 - rank + d;
+    for (const std::int64_t number : {config.input.dims[2 + d], config.kernel.dims[d] * config.dilation.dims[d],
+                                      config.output.dims[2 + d] * config.stride.dims[d]}) {
+      if (!FitsCount(number + config.padding[d] + config.padding[rank + d])) return {};
+    }
+    call.output[at] = FastDivisor(config.output.dims[2 + d]);
+    call.input[at] = static_cast<std::int32_t>(config.input.dims[2 + d]);
+    call.kernel[at] = static_cast<std::int32_t>(config.kernel.dims[d]);
+    call.stride[at] = static_cast<std::int32_t>(config.stride.dims[d]);
+    call.dilation[at] = static_cast<std::int32_t>(config.dilation.dims[d]);
+    call.pad[at] = static_cast<std::int32_t>(config.padding[d]);
+    call.end_pad[at] = static_cast<std::int32_t>(config.padding[rank + d]);
+  }
+  const bool has_indices = config.kind == PoolingKind::kMaxWithIndices;
+  KernelOffer offer;
+  offer.algorithm = "pool:simple";
+  offer.make = [call, has_indices](const KernelBuffers& buffers) {
+    PoolCall own = call;
+    own.from = buffers.operands[0];
+    own.to = buffers.outputs[0];
+    if (has_indices) own.indices = buffers.outputs[1];
+    return std::vector<KernelCall>{own};
+  };
+  std::vector<KernelOffer> offers{offer};
+  // A window that is the whole plane is a reduction of rows. Means of integers are rounded here and cut off there.
+  const bool is_mean = config.kind == PoolingKind::kAverageWithPad || config.kind == PoolingKind::kAverageWithoutPad;
+  if (CoversAll(config) && (config.kind == PoolingKind::kMax || (is_mean && RealArithmetic(config.types.input)))) {
+    const ReductionConfig reduction{is_mean ? ReductionKind::kMean : ReductionKind::kMax,
+                                    config.types,
+                                    Shape{{count, ElementCount(config.input) / count}},
+                                    {1}};
+    for (KernelOffer& other : OffersFor(reduction)) {
+      other.algorithm = "pool:" + other.algorithm.substr(other.algorithm.find(':') + 1);
+      offers.push_back(std::move(other));
+    }
+  }
+  return offers;
+}
+
+std::vector<KernelOffer> OffersFor(const ResampleConfig& config) {
+  const std::optional<Arithmetic> arithmetic = WindowArithmetic(config.types.input);
+  const std::int64_t count = ElementCount(config.output);
+  if (config.kind == ResampleKind::kGridSample || config.kind == ResampleKind::kRoiAlign) return {};
+  if (!arithmetic || ElementOf(config.types.output) == Element::kNone || count == 0 || !FitsCount(count)) return {};
+  if (config.input.rank() != config.output.rank()) return {};
+  ResampleCall call;
+  call.mode = config.kind == ResampleKind::kNearest  ? ResampleMode::kNearest
+              : config.kind == ResampleKind::kLinear ? ResampleMode::kLinear
+                                                     : ResampleMode::kCubic;
+  call.arithmetic = *arithmetic;
+  call.element = ElementOf(config.types.input);
+  call.output_element = ElementOf(config.types.output);
+  call.count = static_cast<std::uint32_t>(count);
+  call.cubic = cpu::kUsualValues.cubic_coefficient;
+  std::int64_t step = 1;
+  bool previous_stays = false;
+  for (std::size_t d = config.input.rank(); d-- > 0;) {
+    const std::int64_t in = config.input.dims[d], out = config.output.dims[d];
+    if (!FitsCount(in) || !FitsCount(2 * out)) return {};
+    const bool stays = in == out;
+    if (stays && previous_stays) {
+      const int last = call.rank - 1;
+      call.output[last] = FastDivisor(call.output[last].divisor * out);
+      call.input[last] = static_cast<std::int32_t>(call.input[last] * in);
+    } else {
+      if (call.rank == 5) return {};
+      call.output[call.rank] = FastDivisor(out);
+      call.twice_output[call.rank] = FastDivisor(2 * out);
+      call.input[call.rank] = static_cast<std::int32_t>(in);
+      call.input_step[call.rank] = step;
+      call.ratio[call.rank++] = static_cast<double>(in) / static_cast<double>(out);
+    }
+    previous_stays = stays;
+    step *= in;
+  }
+  KernelOffer offer;
+  offer.algorithm = "resample:simple";
+  offer.make = [call](const KernelBuffers& buffers) {
+    ResampleCall own = call;
+    own.from = buffers.operands[0];
+    own.to = buffers.outputs[0];
+    return std::vector<KernelCall>{own};
+  };
+  return {offer};
+}
+
+}  // namespace infimum::cuda

@@ -1,0 +1,46 @@
+// Answers of a BLAS library about algorithms, kept as a text: written where a GPU is, read where none is, so that
+// candidates can be listed and tested there. Nothing in it runs.
+//
+//   RecordingGemmLibrary recorder(lt);             // asks `lt`, and remembers
+//   GemmAlgorithms(recorder, problem, tier, 1000);
+//   recorder.Text();                               // {"schema":"infimum.gemm-recording/1","library":"13.0.2",...}
+//
+//   Result<std::shared_ptr<GemmLibrary>> replayed = ReadGemmRecording(text, "h200-cublaslt.json");
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "microbench/libraries/cublaslt/gemm_library.h"
+
+namespace infimum::cuda {
+
+class RecordingGemmLibrary : public GemmLibrary {
+ public:
+  explicit RecordingGemmLibrary(std::shared_ptr<GemmLibrary> library);
+  ~RecordingGemmLibrary() override;
+
+  std::string version() const override { return library_->version(); }
+  Result<std::vector<GemmAlgorithm>> Heuristic(const GemmProblem& problem) override;
+  Result<std::vector<std::int32_t>> Ids(const GemmProblem& problem) override;
+  Result<GemmCapabilities> Capabilities(const GemmProblem& problem, std::int32_t id) override;
+  Result<bool> Accepts(const GemmProblem& problem, const GemmAlgorithm& algorithm) override;
+  Result<std::unique_ptr<GemmCall>> Make(const GemmProblem& problem, const GemmAlgorithm& algorithm) override {
+    return library_->Make(problem, algorithm);
+  }
+
+  // JSON: for each problem that was asked about what was answered; of settings those that were accepted.
+  std::string Text() const;
+
+ private:
+  class Answers;
+
+  std::shared_ptr<GemmLibrary> library_;
+  std::unique_ptr<Answers> answers_;
+};
+
+// A problem that was not asked about is an error; so is running. `source` stands in errors.
+Result<std::shared_ptr<GemmLibrary>> ReadGemmRecording(std::string_view text, const std::string& source);
+
+}  // namespace infimum::cuda

@@ -1,0 +1,109 @@
+// A region as a graph of cuDNN's operations, the engines that cuDNN has for it, and one of them made ready to run: the
+// way to every algorithm that it does not keep to itself.
+//
+//   INFIMUM_ASSIGN_OR_RETURN(CudnnGraph graph, CudnnGraph::Build(problem, form, gpu_properties));
+//   for (const CudnnPlan& plan : *graph.Heuristic()) ...   // {"eng62_k2=5_k13=1", 62, tensor_core}, ...
+//
+//   INFIMUM_ASSIGN_OR_RETURN(CudnnGraph graph, CudnnGraph::Build(problem, form, handle));
+//   graph.Choose("eng62_k2=5_k13=1");      // compiles it where it is compiled at run time
+//   graph.Enqueue({{1, x}, {2, w}, {3, y}}, workspace);
+//
+// Asking needs no GPU: cuDNN answers for the device whose properties it is given. Running needs a handle.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "infimum/measurement/contract.h"
+#include "src/core/measurement/cudnn_form.h"
+#include "microbench/libraries/cudnn/cudnn_tensor.h"
+#include "microbench/gpu/device/gpu_properties.h"
+#include "microbench/reference/region_tensors.h"
+
+namespace infimum::cuda {
+
+// What cuDNN says of an engine's arithmetic.
+struct CudnnNotes {
+  bool tensor_core = false;
+  bool down_converts_inputs = false;
+  bool reduced_precision_sums = false;
+  bool winograd = false;
+  bool fft = false;
+  bool nondeterministic = false;
+  bool compiles_at_run_time = false;
+
+  friend bool operator==(const CudnnNotes&, const CudnnNotes&) = default;
+};
+
+// "tensor-core winograd"
+std::string Format(const CudnnNotes& notes);
+
+struct CudnnPlan {
+  std::string name;  // "eng62_k2=5_k13=1": the engine and its settings, of this version of cuDNN
+  std::int64_t engine = 0;
+  CudnnNotes notes;
+};
+
+// cuDNN's handle on the current device; what is enqueued with it goes into the stream that it was given last.
+class CudnnHandle {
+ public:
+  // The library was loaded before (cudnn_library.h).
+  static Result<std::shared_ptr<CudnnHandle>> Create();
+  CudnnHandle(const CudnnHandle&) = delete;
+  CudnnHandle& operator=(const CudnnHandle&) = delete;
+  ~CudnnHandle();
+
+  Status Use(Gpu::Stream stream);
+  void* get() const { return handle_; }  // a cudnnHandle_t
+
+ private:
+  explicit CudnnHandle(void* handle) : handle_(handle) {}
+
+  void* handle_;
+  Gpu::Stream stream_ = nullptr;
+};
+
+// The properties of the device that the handle is of, as cuDNN writes them.
+Result<std::string> PropertiesOfDevice(int device);
+
+class CudnnGraph {
+ public:
+  // An error that starts with "unsupported: " where cuDNN's graph has no operation for the workload or refuses it; its
+  // own words stand in it. The library was loaded before (cudnn_library.h).
+  static Result<CudnnGraph> Build(const cpu::ValuedRegion& problem, const CudnnForm& form, const GpuProperties& gpu);
+  static Result<CudnnGraph> Build(const cpu::ValuedRegion& problem, const CudnnForm& form, const CudnnHandle& handle);
+  CudnnGraph(CudnnGraph&&) noexcept;
+  CudnnGraph& operator=(CudnnGraph&&) noexcept;
+  ~CudnnGraph();
+
+  // What cuDNN would choose, and its next best: the first is its choice. Those of mode A, then of the fallback list
+  // that are not among them.
+  Result<std::vector<CudnnPlan>> Heuristic();
+
+  // Engines that take this graph on this device, with their own settings where nothing is said.
+  Result<std::vector<CudnnPlan>> Engines();
+
+  // Every setting of every engine that cuDNN takes, at most `most`; in the order of engines, their own settings first.
+  Result<std::vector<CudnnPlan>> Exhaustive(std::size_t most);
+
+  // The graph's tensors that lie in memory.
+  const std::vector<CudnnTensor>& tensors() const;
+
+  // Makes the plan of this name ready to run; "unsupported: ..." with cuDNN's words where it does not take it here.
+  Status Choose(const std::string& plan);
+  // Of the chosen plan, in bytes.
+  Bytes workspace() const;
+  // Runs the chosen plan in the handle's stream; `tensors` by their uid.
+  Status Enqueue(std::unordered_map<std::int64_t, void*>& tensors, void* workspace);
+
+ private:
+  class Impl;
+  explicit CudnnGraph(std::unique_ptr<Impl> impl);
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace infimum::cuda

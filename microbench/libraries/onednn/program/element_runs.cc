@@ -1,0 +1,185 @@
+#include "microbench/libraries/onednn/program/element_runs.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "microbench/libraries/onednn/program/implementations.h"
+
+namespace infimum::cpu {
+namespace {
+
+using dnnl::memory;
+
+constexpr std::size_t kMostLibraryDimensions = 12;  // of the library
+
+bool IsBlocked(const memory::desc& desc) { return desc.get_format_kind() == memory::format_kind::blocked; }
+
+// nullopt where padding or an unknown format leave something unsaid.
+std::optional<std::vector<ElementRun>> RunsOf(const memory::desc& described, const memory::desc& wanted) {
+  if (!IsBlocked(described) || !IsBlocked(wanted) || described.get_inner_nblks() != 0) return std::nullopt;
+  const memory::dims dims = wanted.get_dims();
+  if (described.get_dims() != dims || wanted.get_padded_dims() != dims || wanted.get_submemory_offset() != 0) {
+    return std::nullopt;
+  }
+  // More than its elements: what a library keeps behind weights for its own use.
+  std::size_t bytes = memory::data_type_size(wanted.get_data_type());
+  for (const memory::dim extent : dims) bytes *= static_cast<std::size_t>(extent);
+  if (wanted.get_size() != bytes) return std::nullopt;
+  const memory::dims logical = described.get_strides(), physical = wanted.get_strides();
+  const memory::dims blocks = wanted.get_inner_blks(), indices = wanted.get_inner_idxs();
+  std::vector<ElementRun> runs;
+  memory::dims inside(dims.size(), 1);  // elements of each dimension within the blocks so far
+  std::int64_t step = 1;
+  for (std::size_t k = blocks.size(); k-- > 0;) {
+    const auto dim = static_cast<std::size_t>(indices[k]);
+    runs.push_back({blocks[k], logical[dim] * inside[dim], step});
+    inside[dim] *= blocks[k];
+    step *= blocks[k];
+  }
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] % inside[i] != 0) return std::nullopt;
+    runs.push_back({dims[i] / inside[i], logical[i] * inside[i], physical[i]});
+  }
+  return Normalized(std::move(runs));
+}
+
+std::optional<CommonDimensions> Refined(const std::vector<ElementRun>& from, const std::vector<ElementRun>& to) {
+  std::optional<CommonDimensions> common = OverCommonDimensions(from, to);
+  if (common && common->dims.size() > kMostLibraryDimensions) return std::nullopt;
+  return common;
+}
+
+std::vector<ElementRun> RowMajorRuns(std::int64_t count) {
+  if (count == 1) return {};
+  return {{count, 1, 1}};
+}
+
+memory::desc WithType(const memory::desc& desc, memory::data_type type) {
+  // Only blocked formats come here; the copy keeps strides, blocks and padding.
+  if (desc.get_data_type() == type) return desc;
+  return memory::desc();
+}
+
+class ReorderProgram : public Program {
+ public:
+  Status Prepare(const memory::desc& from, void* source, const memory::desc& to, void* target) {
+    const dnnl::reorder::primitive_desc description(CpuEngine(), from, CpuEngine(), to, DefaultAttributes());
+    reorder_ = dnnl::reorder(description);
+    stream_ = dnnl::stream(CpuEngine());
+    arguments_.emplace(DNNL_ARG_FROM, memory(from, CpuEngine(), source));
+    arguments_.emplace(DNNL_ARG_TO, memory(to, CpuEngine(), target));
+    const memory::desc scratch = description.scratchpad_desc();
+    if (!scratch.is_zero() && scratch.get_size() > 0) {
+      INFIMUM_ASSIGN_OR_RETURN(scratch_, AlignedBuffer::Make(scratch.get_size()));
+      arguments_.emplace(DNNL_ARG_SCRATCHPAD, memory(scratch, CpuEngine(), scratch_.data()));
+    }
+    footprint_ = Bytes{static_cast<std::int64_t>(from.get_size() + to.get_size())};
+    return {};
+  }
+
+  Status Run() override {
+    return Guarded([&]() -> Status {
+      reorder_.execute(stream_, arguments_);
+      stream_.wait();
+      return {};
+    });
+  }
+  Bytes footprint() const override { return footprint_; }
+
+ private:
+  dnnl::reorder reorder_;
+  dnnl::stream stream_;
+  std::unordered_map<int, memory> arguments_;
+  AlignedBuffer scratch_;
+  Bytes footprint_;
+};
+
+// A type of the library with elements of that size, to move bits as they are.
+memory::data_type Carrier(DataType type) {
+  switch (BytesPerElement(type)) {
+    case 1:
+      return memory::data_type::u8;
+    case 2:
+      return memory::data_type::f16;
+    case 4:
+      return memory::data_type::f32;
+    default:
+      return memory::data_type::undef;
+  }
+}
+
+}  // namespace
+
+MemoryOrder::MemoryOrder(memory::desc described_as, memory::desc wanted_as)
+    : described(std::move(described_as)), wanted(std::move(wanted_as)) {
+  if (std::optional<std::vector<ElementRun>> found = RunsOf(described, wanted)) {
+    runs = *std::move(found);
+    exact = true;
+  }
+}
+
+bool MemoryOrder::row_major() const {
+  if (!exact) return described == wanted;
+  return runs.empty() || (runs.size() == 1 && runs[0].logical == runs[0].physical);
+}
+
+std::size_t MemoryOrder::BytesOf(DataType type) const {
+  return wanted.get_size() / dnnl::memory::data_type_size(wanted.get_data_type()) *
+         static_cast<std::size_t>(BytesPerElement(type));
+}
+
+dnnl::memory::desc RowMajorLike(const dnnl::memory::desc& desc) {
+  const memory::dims dims = desc.get_dims();
+  memory::dims strides(dims.size(), 1);
+  for (std::size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
+  return memory::desc(dims, desc.get_data_type(), strides);
+}
+
+bool operator==(const MemoryOrder& a, const MemoryOrder& b) {
+  if (a.exact && b.exact) return a.runs == b.runs;
+  return !a.exact && !b.exact && a.described == b.described && a.wanted == b.wanted;
+}
+
+bool SameOrder(const OrderOf& a, const OrderOf& b) {
+  if (a == nullptr || b == nullptr) return a == b;
+  return *a == *b;
+}
+
+bool HasReorder(const OrderOf& from, const OrderOf& to) {
+  if (from == nullptr || to == nullptr) return true;
+  if (from->exact && to->exact) return Refined(from->runs, to->runs).has_value();
+  return from->described == to->described;
+}
+
+Result<std::unique_ptr<Program>> MakeReorder(const HostTensor& source, const HostTensor& target) {
+  const MemoryOrder* from = source.order();
+  const MemoryOrder* to = target.order();
+  return Guarded([&]() -> Result<std::unique_ptr<Program>> {
+    auto program = std::make_unique<ReorderProgram>();
+    const bool exact = (from == nullptr || from->exact) && (to == nullptr || to->exact);
+    const memory::data_type carrier = Carrier(source.type());
+    if (carrier == memory::data_type::undef) return Error{"unsupported: no change of layout for this type"};
+    if (exact) {
+      const std::vector<ElementRun> plain = RowMajorRuns(source.count());
+      const auto common = Refined(from == nullptr ? plain : from->runs, to == nullptr ? plain : to->runs);
+      if (!common) return Error{"unsupported: no direct change between these layouts"};
+      const memory::dims one{1};
+      const bool scalar = common->dims.empty();
+      INFIMUM_RETURN_IF_ERROR(program->Prepare(
+          memory::desc(scalar ? one : common->dims, carrier, scalar ? one : common->from), source.data(),
+          memory::desc(scalar ? one : common->dims, carrier, scalar ? one : common->to), target.data()));
+      return std::unique_ptr<Program>(std::move(program));
+    }
+    // With padding: in the library's own terms, and in its own type.
+    const MemoryOrder& known = from != nullptr ? *from : *to;
+    const memory::data_type type = known.wanted.get_data_type();
+    if (LibraryType(source.type()) != type) return Error{"unsupported: a padded layout of another type"};
+    const memory::desc source_desc = WithType(from != nullptr ? from->wanted : known.described, type);
+    const memory::desc target_desc = WithType(to != nullptr ? to->wanted : known.described, type);
+    if (source_desc.is_zero() || target_desc.is_zero()) return Error{"unsupported: two layouts of different types"};
+    INFIMUM_RETURN_IF_ERROR(program->Prepare(source_desc, source.data(), target_desc, target.data()));
+    return std::unique_ptr<Program>(std::move(program));
+  });
+}
+
+}  // namespace infimum::cpu

@@ -1,0 +1,20 @@
+// What `infimum bound` prints for people, and as CSV.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "analyzer/types/bracket.h"
+
+namespace infimum {
+
+// Bracket, coverage, selection; with `layers` also each layer. `width` 0: as wide as needed.
+std::string BoundTable(const ModelGraph& graph, const Bracket& bracket, bool layers, std::size_t width);
+
+// One line a quantity (floor, conventional-floor, each variant, demonstrated), or with `layers` one a layer.
+std::string BoundCsv(const ModelGraph& graph, const Bracket& bracket, bool layers);
+
+// "1 thread, warm, min-of-medians, the model's own types, fullest, then newest libraries": printed with every bound.
+std::string SelectionText(const Selection& selection);
+
+}  // namespace infimum

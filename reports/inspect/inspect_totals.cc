@@ -1,0 +1,132 @@
+#include "reports/inspect/inspect_totals.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "infimum/base/check.h"
+
+namespace infimum {
+namespace {
+
+std::vector<ValueId> WeightsOf(const ModelGraph& graph, const Layer& layer) {
+  std::vector<ValueId> weights;
+  auto add = [&](std::size_t input) {
+    if (input >= layer.inputs.size() || !layer.inputs[input]) return;
+    ValueId id = *layer.inputs[input];
+    if (graph.value(id).kind == ValueKind::kWeight) weights.push_back(id);
+  };
+  if (layer.status == LayerStatus::kFree) return weights;
+  if (layer.status == LayerStatus::kMeasurable) {
+    for (std::size_t input : layer.operand_inputs) add(input);
+  } else {
+    for (std::size_t input = 0; input < layer.inputs.size(); ++input) add(input);
+  }
+  return weights;
+}
+
+std::int64_t ElementsOf(const Value& value) {
+  if (!value.shape) return 0;
+  Result<std::int64_t> count = CheckedElementCount(*value.shape);
+  return count.ok() ? *count : 0;
+}
+
+// Of products alone: adding a bias is no multiply-add.
+std::int64_t MultiplyAdds(const LayerConfig& config) {
+  if (const auto* convolution = std::get_if<ConvolutionConfig>(&config)) {
+    ConvolutionConfig product = *convolution;
+    product.bias = false;
+    return WorkOf(product).direct.value / 2;
+  }
+  if (const auto* matmul = std::get_if<MatMulConfig>(&config)) {
+    MatMulConfig product = *matmul;
+    product.bias = MatMulBias::kNone;
+    return WorkOf(product).direct.value / 2;
+  }
+  return 0;
+}
+
+std::int64_t MultiplyAdds(const Workload& workload) {
+  if (const auto* config = std::get_if<LayerConfig>(&workload)) return MultiplyAdds(*config);
+  std::int64_t sum = 0;
+  for (const RegionMember& member : std::get<Region>(workload).members) sum += MultiplyAdds(member.config);
+  return sum;
+}
+
+// Hostile loops in loops may run more often than there are numbers.
+std::int64_t Times(std::int64_t value, std::int64_t executions) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(value, executions, &product) ? std::numeric_limits<std::int64_t>::max() : product;
+}
+
+std::int64_t Plus(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
+}
+
+// Layers of bodies count as often as an inference runs them at least, but at least once, as VisitLayers() has it.
+void AddGraph(const ModelGraph& graph, std::int64_t executions, std::set<std::string>& configurations,
+              InspectTotals& totals) {
+  std::set<ValueId> weights;
+  totals.layers += graph.layers.size();
+  for (const Layer& layer : graph.layers) {
+    if (layer.status == LayerStatus::kMeasurable) ++totals.measurable;
+    if (layer.status == LayerStatus::kFree) ++totals.free;
+    if (layer.status == LayerStatus::kUnknown) ++totals.unknown;
+    for (const SubGraph& body : layer.bodies) {
+      if (body.graph == nullptr) continue;
+      const std::int64_t inner = Times(executions, std::max<std::int64_t>(body.least_executions, 1));
+      AddGraph(*body.graph, std::min(inner, kMaxExecutions), configurations, totals);
+    }
+    // What holds bodies does nothing beside them.
+    if (!layer.bodies.empty()) continue;
+    const auto add = [&](std::int64_t& sum, std::int64_t value) { sum = Plus(sum, Times(value, executions)); };
+    add(totals.flops.value, layer.work.direct.value);
+    add(totals.conventional_flops.value, layer.work.conventional.value);
+    add(totals.read.value, layer.work.read().value);
+    add(totals.written.value, layer.work.written.value);
+    if (layer.workload) {
+      configurations.insert(Format(*layer.workload));
+      add(totals.multiply_adds, MultiplyAdds(*layer.workload));
+    }
+    for (ValueId id : WeightsOf(graph, layer)) {
+      if (!weights.insert(id).second) continue;
+      const Value& value = graph.value(id);
+      std::int64_t elements = ElementsOf(value);
+      totals.parameters += elements;
+      totals.parameter_bytes += SizeOf(value.type, elements);
+    }
+  }
+}
+
+}  // namespace
+
+std::int64_t ParametersOf(const ModelGraph& graph, const Layer& layer) {
+  std::int64_t sum = 0;
+  for (ValueId id : WeightsOf(graph, layer)) sum += ElementsOf(graph.value(id));
+  return sum;
+}
+
+InspectTotals TotalsOf(const ModelGraph& graph) {
+  InspectTotals totals;
+  std::set<std::string> configurations;
+  AddGraph(graph, 1, configurations, totals);
+  totals.configurations = configurations.size();
+  return totals;
+}
+
+std::string_view InspectStatus(const Layer& layer) {
+  switch (layer.status) {
+    case LayerStatus::kMeasurable:
+      return "measurable";
+    case LayerStatus::kFree:
+      return "free";
+    case LayerStatus::kUnknown:
+      return "unknown";
+  }
+  INFIMUM_CHECK(false, "a layer status without a name");
+}
+
+}  // namespace infimum

@@ -1,0 +1,90 @@
+#include "reports/model/glossary.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace infimum {
+namespace {
+
+struct Explained {
+  std::string_view tag;  // a * at its start or its end stands for anything
+  std::string_view meaning;
+};
+
+constexpr auto kTags = std::to_array<Explained>({
+    {"estimated", "No data sheet is known for this device: its peaks are the best rates ever measured on it."},
+    {"conventional-arithmetic", "Counts the direct arithmetic of each layer; Winograd, FFT or Strassen may beat it."},
+    {"free-layouts", "Each layer may use its best layout; changing layouts between layers costs nothing."},
+    {"warm-caches", "Inputs and weights of a layer may already be in the caches."},
+    {"cold-caches", "Each layer finds its inputs and weights in memory, not in the caches."},
+    {"cold-weights",
+     "Each layer finds its weights in memory and its inputs in the caches, as where the weights of all layers together "
+     "exceed them."},
+    {"one-thread", "Bound and measured run use this many threads."},
+    {"*-threads", "Bound and measured run use this many threads."},
+    {"several-hosts",
+     "The measurements come from several machines with the same processor and libraries: no single one showed all of "
+     "them."},
+    {"estimated-layers", "Some layers are estimated by the bytes they must move and the measured copy rate."},
+    {"integers-without-scales",
+     "Element-wise layers and poolings on 8 bits were measured on plain integers: with the scales that a model’s have "
+     "they take somewhat longer."},
+    {"unmeasured-layers", "Some layers have no time at all: the true bound is higher."},
+    {"missing-layers", "Some layers have no time at all: the true bound is higher."},
+    {"unknown-layers-omitted", "Layers of unknown kind count nothing: the true floor may be higher."},
+    {"if-cheaper-branch", "An If counts its cheaper branch."},
+    {"least-loop-iterations", "A loop counts the iterations that every inference runs at least."},
+    {"unconverged-rows",
+     "The best row of some layers did not settle within its time: the interval says how far that goes, and may lie "
+     "above "
+     "the bound."},
+    {"observed-candidates", "What a profiled run was seen to do counts as a candidate."},
+    {"changes-of-layout-paid", "A tensor lies as its producer writes it; who reads another order waits for a copy."},
+    {"estimated-changes-of-layout", "Some of these copies were not measured and count by their bytes."},
+    {"row-major-where-unstated", "Some candidates do not say how their tensors lie and count as row-major."},
+    {"unfolded-layers", "The layers of the file one by one, as the rules of 2019 count them."},
+    {"zero-cost-operators", "Operators that cost nothing by the rules of 2019, though they move bytes."},
+    {"convolutions-without-their-bias", "Convolutions whose bias has no row count alone."},
+    {"first-to-last-layer",
+     "The path that the rules of 2019 take: from the first listed layer to the last, which is left out."},
+    {"without-last-layer",
+     "The path that the rules of 2019 take: from the first listed layer to the last, which is left out."},
+    {"no-path-from-first-to-last-layer",
+     "The path that the rules of 2019 take: from the first listed layer to the last, which is left out."},
+    {"borrowed-peak-*",
+     "The peak for this type was not measured; the best of the types that are no wider stands in for it."},
+    {"unknown-peak-*", "No arithmetic peak is known for this type: its arithmetic counts nothing."},
+    {"longest-path-decides", "Even with every layer beside every other, the longest chain of layers takes this long."},
+    {"core-time-decides", "All cores are busy all the time: more overlap wins nothing."},
+    {"memory-decides", "The memory is busy all the time: more overlap wins nothing."},
+    {"arithmetic-*", "The arithmetic units of this type are busy all the time: more overlap wins nothing."},
+    {"no-measured-regions", "No region of several layers was measured as one, so nothing is fused."},
+    {"relaxed-selection",
+     "Which regions to fuse was not solved exactly: no selection is faster than this, and perhaps none is as fast."},
+    {"element-wise-layers-cost-their-bytes",
+     "Element-wise and layout layers run inside their neighbours, whatever libraries can fuse today."},
+    {"best-candidate-where-no-library-chooses", "Layers that no library has a choice for count their best candidate."},
+});
+
+bool Fits(std::string_view pattern, std::string_view tag) {
+  if (pattern.starts_with('*')) return tag.ends_with(pattern.substr(1));
+  if (pattern.ends_with('*')) return tag.starts_with(pattern.substr(0, pattern.size() - 1));
+  return tag == pattern;
+}
+
+}  // namespace
+
+std::vector<GlossaryEntry> GlossaryOf(const ReportModel& report) {
+  std::set<std::string> tags(report.floor.assumptions.begin(), report.floor.assumptions.end());
+  tags.insert(report.conventional_floor.assumptions.begin(), report.conventional_floor.assumptions.end());
+  for (const Bound& bound : report.bounds) tags.insert(bound.assumptions.begin(), bound.assumptions.end());
+  std::vector<GlossaryEntry> entries;
+  for (const std::string& tag : tags) {
+    const auto known = std::ranges::find_if(kTags, [&](const Explained& one) { return Fits(one.tag, tag); });
+    if (known != kTags.end()) entries.push_back({tag, known->meaning});
+  }
+  return entries;
+}
+
+}  // namespace infimum

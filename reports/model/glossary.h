@@ -1,0 +1,21 @@
+// What the tags of bounds and floors mean, for people: "warm-caches" is "Inputs and weights of a layer may already be
+// in the caches."
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reports/model/report_model.h"
+
+namespace infimum {
+
+struct GlossaryEntry {
+  std::string tag;
+  std::string_view meaning;
+};
+
+// Of the tags that the report's bounds and floors carry, those that are explained; each once, by name.
+std::vector<GlossaryEntry> GlossaryOf(const ReportModel& report);
+
+}  // namespace infimum

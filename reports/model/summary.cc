@@ -1,0 +1,192 @@
+#include "reports/model/summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "infimum/base/quantity_text.h"
+#include "reports/model/model_rows.h"
+#include "reports/text/quantity_text.h"
+#include "reports/text/table.h"
+#include "reports/text/utf8.h"
+#include "reports/text/wrapped_text.h"
+
+namespace infimum {
+namespace {
+
+constexpr std::size_t kWidth = 100;
+constexpr std::size_t kHeight = 24;
+constexpr std::size_t kNameWidth = 30;
+constexpr std::size_t kBarWidth = kWidth - kNameWidth - 13;
+constexpr std::size_t kGaps = 5;
+constexpr std::size_t kSteps = 5;
+constexpr std::string_view kSummaryIndent = "            ";  // as wide as "  next      "
+
+enum class Tone { kPlain, kBound, kMeasured, kDemonstrated, kQuiet, kStrong };
+
+std::string Colored(std::string_view text, Tone tone, bool color) {
+  if (!color) return std::string(text);
+  std::string_view code;
+  switch (tone) {
+    case Tone::kPlain:
+      return std::string(text);
+    case Tone::kBound:
+      code = "34";
+      break;
+    case Tone::kMeasured:
+      code = "33";
+      break;
+    case Tone::kDemonstrated:
+      code = "32";
+      break;
+    case Tone::kQuiet:
+      code = "2";
+      break;
+    case Tone::kStrong:
+      code = "1";
+      break;
+  }
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+struct Bar {
+  std::string name;
+  Latency latency{0};
+  Tone tone = Tone::kPlain;
+};
+
+std::vector<Bar> BarsOf(const ReportModel& report) {
+  std::vector<Bar> bars;
+  if (report.floor.latency > Latency(0)) bars.push_back({"floor", report.floor.latency, Tone::kQuiet});
+  if (report.conventional_floor.latency > Latency(0)) {
+    bars.push_back({"conventional floor", report.conventional_floor.latency, Tone::kQuiet});
+  }
+  std::vector<Bound> bounds;
+  // Where two variants say the same, the simpler one says it.
+  for (const Bound& bound : report.bounds) {
+    const bool is_said = std::ranges::any_of(bounds, [&](const Bound& other) {
+      return std::abs(other.latency.count() - bound.latency.count()) <= 1e-3 * other.latency.count();
+    });
+    if (!is_said) bounds.push_back(bound);
+  }
+  if (bounds.size() > 4) bounds.resize(4);
+  std::stable_sort(bounds.begin(), bounds.end(), [](const Bound& a, const Bound& b) { return a.latency < b.latency; });
+  for (const Bound& bound : bounds) {
+    bars.push_back({"bound, " + std::string(Name(bound.variant)), bound.latency, Tone::kBound});
+  }
+  if (report.demonstrated) bars.push_back({"demonstrated", *report.demonstrated, Tone::kDemonstrated});
+  if (report.run)
+    bars.push_back({report.run->framework + " " + report.run->version, report.run->latency, Tone::kMeasured});
+  return bars;
+}
+
+void AddBars(const ReportModel& report, bool color, std::vector<std::string>& lines) {
+  std::vector<Bar> bars = BarsOf(report);
+  Latency longest{0};
+  for (const Bar& bar : bars) longest = std::max(longest, bar.latency);
+  for (const Bar& bar : bars) {
+    std::string name = CutToWidth(Printable(bar.name), kNameWidth - 2);
+    name.append(kNameWidth - 2 - std::min(kNameWidth - 2, DisplayWidth(name)), ' ');
+    double share = longest > Latency(0) ? bar.latency / longest : 0;
+    auto size = static_cast<std::size_t>(std::lround(share * static_cast<double>(kBarWidth)));
+    std::string blocks;
+    for (std::size_t i = 0; i < std::clamp<std::size_t>(size, 1, kBarWidth); ++i) blocks += "█";
+    std::string value = FormatLatency(bar.latency);
+    value.insert(0, 9 - std::min<std::size_t>(9, DisplayWidth(value)), ' ');
+    lines.push_back(fmt::format("  {}{}  {}", name, value, Colored(blocks, bar.tone, color)));
+  }
+}
+
+void AddLargest(const ReportModel& report, std::size_t count, std::vector<std::string>& lines) {
+  std::vector<ComparisonRow> rows = ComparisonRows(report);
+  std::vector<std::size_t> largest = LargestRows(rows, count);
+  if (largest.empty()) return;
+  bool compared = rows[largest.front()].gap().has_value();
+  Table table{{{compared ? "  largest gaps" : "  most expensive layers", Align::kLeft, true},
+               {"family"},
+               {"bound", Align::kRight}},
+              {}};
+  if (compared) {
+    table.columns.push_back({"measured", Align::kRight});
+    table.columns.push_back({"gap", Align::kRight});
+    table.columns.push_back({"ratio", Align::kRight});
+  }
+  for (std::size_t index : largest) {
+    const ComparisonRow& row = rows[index];
+    std::vector<std::string> cells = {"  " + RowLabel(report, row), row.family,
+                                      FormatLatency(row.bound.value_or(Latency(0)))};
+    if (compared && row.gap()) {
+      cells.push_back(FormatLatency(*row.measured));
+      cells.push_back(SignedLatencyText(*row.gap()));
+      cells.push_back(*row.bound > Latency(0) ? fmt::format("{:.2f}x", *row.measured / *row.bound) : "");
+    }
+    table.rows.push_back(std::move(cells));
+  }
+  std::string text = FormatTable(table, kWidth);
+  lines.emplace_back();
+  while (!text.empty()) {
+    std::size_t end = text.find('\n');
+    lines.push_back(text.substr(0, end));
+    text.erase(0, end + 1);
+  }
+}
+
+// A command that was cut would be copied and fail: it stands whole on a line of its own, or not at all.
+void AddStep(std::string_view text, std::string_view command, std::vector<std::string>& steps) {
+  std::string shown = Printable(command);
+  bool fits = !command.empty() && shown == command && DisplayWidth(shown) + kSummaryIndent.size() + 2 <= kWidth;
+  steps.push_back(CutToWidth(Printable(text), kWidth - kSummaryIndent.size() - (fits ? 1 : 0)) + (fits ? ":" : ""));
+  if (fits) steps.push_back("  " + shown);
+}
+
+std::vector<std::string> NextSteps(const ReportModel& report, const SummaryOptions& options) {
+  std::vector<std::string> steps;
+  if (!options.report_path.empty()) AddStep("open " + options.report_path, "", steps);
+  for (const Advice& advice : report.advice) AddStep(advice.text, advice.command, steps);
+  if (!report.missing.empty()) {
+    AddStep(CountText(report.missing.size(), "workload") + " without a time", report.missing.front().command, steps);
+  }
+  return steps;
+}
+
+}  // namespace
+
+std::string Summary(const ReportModel& report, const SummaryOptions& options) {
+  std::vector<std::string> lines;
+  std::string about =
+      fmt::format("{} on {}, {}, {}", report.model_name, report.device_name,
+                  CountText(static_cast<std::size_t>(report.environment.threads), "thread"), report.contract);
+  lines.push_back(Colored(CutToWidth(Printable(about), kWidth), Tone::kStrong, options.color));
+  lines.emplace_back();
+  AddBars(report, options.color, lines);
+  lines.emplace_back();
+  std::vector<std::string> answer = Wrapped(Headline(report), kWidth);
+  if (answer.size() > 4) {  // a hostile name must not push the rest off the screen
+    answer.resize(4);
+    answer.back() = CutToWidth(answer.back() + " " + std::string(kWidth, ' '), kWidth);
+  }
+  for (const std::string& line : answer) lines.push_back(Colored(line, Tone::kStrong, options.color));
+
+  std::vector<std::string> steps = NextSteps(report, options);
+  if (steps.size() > kSteps) {
+    bool torn = steps[kSteps].starts_with(' ');  // a command whose text would stand alone
+    steps.resize(kSteps - (torn ? 1 : 0));
+  }
+  std::size_t tail = 2 + steps.size();
+  std::size_t room = kHeight - std::min(kHeight, lines.size() + tail);
+  if (room > 2) AddLargest(report, std::min(kGaps, room - 2), lines);
+
+  lines.emplace_back();
+  lines.push_back("  coverage  " + CoverageText(report.coverage));
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    lines.push_back(std::string(i == 0 ? std::string_view("  next      ") : kSummaryIndent) + steps[i]);
+  }
+  std::string out;
+  for (const std::string& line : lines) out += line + "\n";
+  return out;
+}
+
+}  // namespace infimum

@@ -1,0 +1,299 @@
+// What to change, and where the time goes: findings with their evidence, the steps of the gap, what is missing.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "infimum/base/quantity_text.h"
+#include "infimum/base/text.h"
+#include "reports/text/quantity_text.h"
+#include "reports/run/finding_writers.h"
+#include "reports/page/html_page.h"
+#include "reports/page/html_sections.h"
+#include "reports/model/looked_for.h"
+#include "reports/model/report_commands.h"
+#include "reports/run/waterfall_writers.h"
+
+namespace infimum {
+namespace {
+
+constexpr std::size_t kLayersShown = 3;  // in a finding's line
+constexpr std::size_t kPartsShown = 5;   // of a step
+constexpr std::size_t kMissingShown = 12;
+
+void AddCases(const Finding& finding, HtmlWriter& html) {
+  if (finding.cases.empty()) return;
+  html.Open("div",
+            {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", "Layers of " + finding.kind}});
+  html.Open("table");
+  AddHead({"Layer", "Ran", "#Took", finding.held_against.empty() ? "#At best" : "#" + finding.held_against, "With"},
+          html);
+  html.Open("tbody");
+  for (const FindingCase& one : finding.cases) {
+    html.Open("tr").Element("td", one.layer).Element("td", one.engine);
+    html.Element("td", {{"class", "number"}}, FormatLatency(one.measured));
+    html.Element("td", {{"class", "number"}}, one.best ? FormatLatency(*one.best) : "–");
+    html.Element("td", one.candidate).Close();
+  }
+  html.Close().Close().Close();
+}
+
+void AddSource(const EmittedSource& source, HtmlWriter& html) {
+  if (source.file_name.empty()) {
+    html.Element("p", {{"class", "quiet"}}, "No stand-alone source: " + source.reason);
+    return;
+  }
+  html.Open("details", {{"class", "source"}}).Element("summary", "Source: " + source.file_name);
+  html.Element("button", {{"type", "button"}, {"class", "save"}, {"data-file", source.file_name}}, "Download");
+  html.Element("p", {{"class", "quiet"}},
+               "This is the layer’s own file. What it includes, and how all of it is compiled, is written by");
+  AddCommand(source.command, html);
+  html.Element(
+      "pre",
+      {{"class", "mono scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", "Source " + source.file_name}},
+      source.text);
+  html.Close();
+}
+
+// For each of its layers what was tried, the command that measures it again, and the source of its candidates: each
+// source once in the page.
+void AddEvidence(const ReportModel& report, const Finding& finding, std::set<std::string>& shown, HtmlWriter& html) {
+  if (std::ranges::all_of(finding.cases, [](const FindingCase& one) { return one.workload.empty(); })) return;
+  html.Open("details", {{"class", "evidence"}}).Element("summary", "Evidence, commands and sources");
+  for (const FindingCase& one : finding.cases) {
+    if (one.workload.empty()) continue;
+    html.Open("p").Element("strong", one.layer);
+    if (one.candidates > 0)
+      html.Text(fmt::format(" · {} of {} measured", one.measured_candidates, CountText(one.candidates, "candidate")));
+    if (one.interval) html.Text(" · the best in " + IntervalText(*one.interval));
+    html.Close();
+    if (one.command.empty()) {
+      html.Element("p", {{"class", "mono"}}, one.workload);
+    } else {
+      AddCommand(one.command, html);
+    }
+    const auto source = std::ranges::find(report.sources, one.workload, &EmittedSource::config);
+    if (source != report.sources.end() && shown.insert(one.workload).second) AddSource(*source, html);
+  }
+  html.Close();
+}
+
+void AddFinding(const ReportModel& report, const Finding& finding, std::set<std::string>& sources, HtmlWriter& html) {
+  std::string gain = " · about the bound";
+  if (finding.gain.count() > 0) {
+    gain = " · " + GainText(finding);
+    if (const Latency basis = FindingsBasis(report); basis.count() > 0)
+      gain += " (" + PercentText(finding.gain / basis) + ")";
+    if (finding.overlaps) gain += ", gains of others among it";
+  }
+  html.Open("li", {{"id", fmt::format("finding-{}", &finding - report.findings.data() + 1)}});
+  if (&finding == &report.findings.front()) {
+    html.Open("details", {{"open", ""}});
+  } else {
+    html.Open("details");
+  }
+  html.Open("summary").Element("strong", TitleOf(finding)).Text(gain);
+  if (!finding.layers.empty()) {
+    const std::size_t shown = std::min(kLayersShown, finding.layers.size());
+    html.Element("span", {{"class", "where"}},
+                 Join(std::vector<std::string>(finding.layers.begin(),
+                                               finding.layers.begin() + static_cast<std::ptrdiff_t>(shown)),
+                      ", "));
+  }
+  html.Close().Element("p", finding.evidence);
+  html.Element("p", {{"class", "todo"}}, finding.action);
+  AddCases(finding, html);
+  for (const FindingCommand& command : finding.commands) AddCommand(command.command, html);
+  AddEvidence(report, finding, sources, html);
+  html.Close().Close();
+}
+
+void AddStep(std::string_view name, std::string_view time, std::string_view share, std::string_view parts,
+             bool is_level, HtmlWriter& html) {
+  html.Open("tr", {{"class", is_level ? "level" : "step"}}).Element("th", {{"scope", "row"}}, name);
+  html.Element("td", {{"class", "number"}}, time).Element("td", {{"class", "number"}}, share);
+  html.Element("td", parts).Close();
+}
+
+void AddMissing(const MissingItem& item, HtmlWriter& html) {
+  html.Open("div", {{"class", "missing-item"}}).Open("div", {{"class", "what"}}).Element("strong", item.what);
+  html.Text(fmt::format(" · {} · {}", ShareText(item.share, item.flops), item.reason)).Close();
+  AddCommand(item.command, html);
+  html.Close();
+}
+
+// What of the gap no finding is about, and what would show that the gains are real.
+void AddRest(const ReportModel& report, HtmlWriter& html) {
+  if (!report.waterfall || !report.waterfall->bound) return;
+  Latency told{0};
+  for (const Finding& finding : report.findings)
+    if (!finding.overlaps) told += finding.gain;
+  const Latency gap = report.waterfall->measured - *report.waterfall->bound;
+  if (gap.count() <= 0) return;
+  html.Open("p", {{"class", "quiet"}});
+  html.Text(told > gap
+                ? fmt::format("Together these are {}, more than the {} between the run and the bound: they are of the "
+                              "layers’ times under the profiler, and other steps below are won back.",
+                              FormatLatency(told), FormatLatency(gap))
+                : fmt::format("Together these are {} of the {} between the run and the bound; the rest is in "
+                              "kinds of layers that lose under a hundredth of the time each, and in the other "
+                              "steps below.",
+                              FormatLatency(told), FormatLatency(gap)));
+  if (!report.demonstrated)
+    html.Text(
+        " The gains are of kernels that were timed alone: a demonstrated run, which is not there yet, shows what is "
+        "left of them in the model.");
+  html.Close();
+  if (!report.demonstrated) AddCommand(ReplayCommand(report), html);
+}
+
+void AddLookedFor(const ReportModel& report, HtmlWriter& html) {
+  const std::vector<LookedFor> looked = LookedForInVain(report);
+  if (looked.empty()) return;
+  html.Open("details", {{"id", "looked-for"}});
+  html.Element("summary", fmt::format("Looked for and not found: {} more", CountText(looked.size(), "cause")));
+  html.Element("p", {{"class", "quiet"}}, "Each of these is less than a hundredth of the run’s time.");
+  html.Open("ul");
+  for (const LookedFor& one : looked) html.Element("li", one.what);
+  html.Close().Close();
+}
+
+}  // namespace
+
+void AddCommand(std::string_view command, HtmlWriter& html) {
+  if (command.empty()) return;
+  html.Open("div", {{"class", "command"}}).Element("code", command);
+  html.Element("button", {{"type", "button"}, {"class", "copy"}, {"aria-label", "Copy the command"}}, "Copy").Close();
+}
+
+void AddHead(std::initializer_list<std::string_view> titles, HtmlWriter& html) {
+  html.Open("thead").Open("tr");
+  for (const std::string_view title : titles) {
+    if (title.starts_with('#')) {
+      html.Element("th", {{"scope", "col"}, {"class", "number"}}, title.substr(1));
+    } else {
+      html.Element("th", {{"scope", "col"}}, title);
+    }
+  }
+  html.Close().Close();
+}
+
+std::string FindingsHtml(const ReportModel& report) {
+  HtmlWriter html;
+  if (report.findings.empty()) {
+    const bool is_little = report.run && !PromisesGains(report);
+    html.Element("p", {{"class", "lead"}},
+                 is_little ? "Nothing can be said yet: too little of the model was measured to hold the run against."
+                 : report.run
+                     ? "Nothing: no rule found time of this run that a change would win."
+                     : "Nothing can be said without a framework’s run of this model: findings hold one against "
+                       "the bound.");
+    if (!report.run) AddCommand(RunCommand(report), html);
+    if (is_little) AddCommand(AnalyzeCommand(report), html);
+    if (!is_little) AddLookedFor(report, html);
+    return html.Take();
+  }
+  html.Open("ol", {{"class", "findings"}, {"id", "findings-list"}});
+  std::set<std::string> sources;
+  for (const Finding& finding : report.findings) AddFinding(report, finding, sources, html);
+  html.Close();
+  AddRest(report, html);
+  AddLookedFor(report, html);
+  return html.Take();
+}
+
+std::string WaterfallHtml(const ReportModel& report) {
+  if (!report.waterfall) return "";
+  const Waterfall& waterfall = *report.waterfall;
+  const auto share = [&](Latency part) {
+    return waterfall.measured.count() > 0 ? PercentText(part / waterfall.measured) : std::string();
+  };
+  HtmlWriter html;
+  html.Open("details").Element("summary", "The steps as a table");
+  html.Open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", "Table of steps"}});
+  html.Open("table", {{"id", "waterfall-table"}});
+  AddHead({"Step", "#Time", "#Of the time", "The largest parts"}, html);
+  html.Open("tbody");
+  AddStep("measured", FormatLatency(waterfall.measured), share(waterfall.measured), "", true, html);
+  for (const GapStep& step : waterfall.steps) {
+    if (step.cause == GapCause::kAboveFloor && waterfall.bound)
+      AddStep("bound, " + std::string(Name(waterfall.variant)), FormatLatency(*waterfall.bound),
+              share(*waterfall.bound), "", true, html);
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < std::min(kPartsShown, step.parts.size()); ++i)
+      parts.push_back(step.parts[i].name + " " + SignedLatencyText(step.parts[i].latency));
+    if (step.parts.size() > kPartsShown) parts.push_back(fmt::format("and {} more", step.parts.size() - kPartsShown));
+    AddStep(TitleOf(step.cause), SignedLatencyText(step.latency), share(step.latency),
+            step.cause == GapCause::kAboveFloor ? "" : Join(parts, ", "), false, html);
+  }
+  if (waterfall.floor.count() > 0)
+    AddStep("floor", FormatLatency(waterfall.floor), share(waterfall.floor), "", true, html);
+  html.Close().Close().Close().Close();
+  return html.Take();
+}
+
+std::string CoverageHtml(const ReportModel& report) {
+  return EscapedHtml(fmt::format("Of the work {}; what is estimated is so by the bytes that it moves.",
+                                 CoverageText(report.coverage)));
+}
+
+std::string MissingHtml(const ReportModel& report) {
+  HtmlWriter html;
+  if (report.missing.empty()) {
+    html.Element("p", {{"class", "lead"}},
+                 report.coverage.missing > 0 ? "Layers without a time are marked in the table below."
+                                             : "Nothing: every layer is measured, estimated or free.");
+    return html.Take();
+  }
+  html.Element("p", {{"class", "lead"}},
+               fmt::format("{} without a time; the bound is too low by what {}.{}",
+                           report.missing.size() == 1 ? "1 entry" : fmt::format("{} entries", report.missing.size()),
+                           report.missing.size() == 1 ? "it takes" : "they take",
+                           report.missing.front().command.empty() ? "" : " Each command fills its gap."));
+  for (std::size_t i = 0; i < std::min(kMissingShown, report.missing.size()); ++i) AddMissing(report.missing[i], html);
+  if (report.missing.size() > kMissingShown) {
+    html.Open("details").Element("summary", fmt::format("The other {}", report.missing.size() - kMissingShown));
+    for (std::size_t i = kMissingShown; i < report.missing.size(); ++i) AddMissing(report.missing[i], html);
+    html.Close();
+  }
+  return html.Take();
+}
+
+std::string NoLossesHtml(const ReportModel& report) {
+  const bool has_steps = report.run && report.waterfall;
+  if (has_steps && PromisesGains(report)) return "";
+  HtmlWriter html;
+  if (has_steps) {
+    html.Element(
+        "p", {{"class", "empty"}},
+        "Too little of the model was measured yet: what is known is no bound that a run could be led down to.");
+    AddCommand(AnalyzeCommand(report), html);
+    return html.Take();
+  }
+  html.Element("p", {{"class", "empty"}},
+               "No framework’s run of this model is known on this device. One that is measured, or imported, is led "
+               "down to the bound here in steps.");
+  AddCommand(RunCommand(report), html);
+  return html.Take();
+}
+
+std::string NoTimesHtml(const ReportModel& report) {
+  const bool has_times = std::ranges::any_of(
+      report.layers, [](const ReportLayer& layer) { return layer.latency && layer.latency->count() > 0; });
+  if (has_times || (report.run && !report.run->rows.empty())) return "";
+  HtmlWriter html;
+  html.Element("p", {{"class", "empty"}}, "No layer has a time here yet: measuring, or importing rows, fills this.");
+  AddCommand(AnalyzeCommand(report), html);
+  return html.Take();
+}
+
+std::string NoRooflineHtml(const ReportModel& report) {
+  if (!report.arithmetic_roofs.empty() && !report.bandwidth_roofs.empty()) return "";
+  HtmlWriter html;
+  html.Element("p", {{"class", "empty"}},
+               "No peak of this device was measured with this many threads; measuring on it fills this.");
+  AddCommand(AnalyzeCommand(report), html);
+  return html.Take();
+}
+
+}  // namespace infimum

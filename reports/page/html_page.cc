@@ -1,0 +1,73 @@
+#include "reports/page/html_page.h"
+
+#include <array>
+#include <cstddef>
+#include <span>
+
+#include "infimum/base/check.h"
+#include "infimum/base/sha256.h"
+#include "reports/page/html_text.h"
+
+namespace infimum {
+namespace {
+
+constexpr std::string_view kMark = "@@";
+
+int HexDigit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
+
+// RFC 4648 of the bytes that `hex` names.
+std::string Base64OfHex(std::string_view hex) {
+  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  unsigned bits = 0;
+  int count = 0;
+  for (const char c : hex) {
+    bits = (bits << 4) | static_cast<unsigned>(HexDigit(c));
+    count += 4;
+    if (count < 6) continue;
+    count -= 6;
+    out += kDigits[(bits >> count) & 0x3F];
+    bits &= (1u << count) - 1;
+  }
+  if (count > 0) out += kDigits[(bits << (6 - count)) & 0x3F];
+  while (out.size() % 4 != 0) out += '=';
+  return out;
+}
+
+std::string Source(std::string_view text) {
+  return " 'sha256-" + Base64OfHex(Sha256(std::as_bytes(std::span(text.data(), text.size())))) + "'";
+}
+
+}  // namespace
+
+std::string FillPage(std::string_view page, const PageParts& parts) {
+  std::string out;
+  while (true) {
+    const std::size_t open = page.find(kMark);
+    if (open == std::string_view::npos) break;
+    const std::size_t close = page.find(kMark, open + kMark.size());
+    INFIMUM_CHECK(close != std::string_view::npos, "a place of a page without its end");
+    out += page.substr(0, open);
+    const auto part = parts.find(page.substr(open + kMark.size(), close - open - kMark.size()));
+    INFIMUM_CHECK(part != parts.end(), "a place of a page that nothing fills");
+    out += part->second();
+    page.remove_prefix(close + kMark.size());
+  }
+  return out += page;
+}
+
+std::string PolicyFor(const std::vector<std::string_view>& styles, const std::vector<std::string_view>& scripts) {
+  std::string policy = "default-src 'none'; style-src";
+  for (const std::string_view style : styles) policy += Source(style);
+  policy += "; script-src";
+  for (const std::string_view script : scripts) policy += Source(script);
+  return policy + "; img-src data:; base-uri 'none'; form-action 'none'";
+}
+
+std::string EscapedHtml(std::string_view text) {
+  std::string out;
+  AppendHtmlText(text, out);
+  return out;
+}
+
+}  // namespace infimum

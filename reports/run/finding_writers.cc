@@ -1,0 +1,109 @@
+#include "reports/run/finding_writers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "infimum/base/quantity_text.h"
+#include "infimum/base/text.h"
+#include "reports/text/quantity_text.h"
+#include "reports/text/table.h"
+#include "reports/text/utf8.h"
+#include "reports/text/wrapped_text.h"
+
+namespace infimum {
+namespace {
+
+constexpr std::size_t kIndent = 3;
+constexpr std::size_t kCases = 3;
+
+// The cases beside each other, below their finding.
+std::string CasesText(const Finding& finding, const FindingStyle& style) {
+  if (finding.cases.empty()) return "";
+  Table table{{{"   layer", Align::kLeft, true},
+               {"ran", Align::kLeft, true},
+               {"took", Align::kRight},
+               {finding.held_against.empty() ? "at best" : finding.held_against, Align::kRight},
+               {"with", Align::kLeft, true}},
+              {}};
+  for (std::size_t i = 0; i < std::min(kCases, finding.cases.size()); ++i) {
+    const FindingCase& one = finding.cases[i];
+    table.rows.push_back({"   " + one.layer, one.engine, FormatLatency(one.measured),
+                          one.best ? FormatLatency(*one.best) : "-", one.candidate});
+  }
+  std::string text = FormatTable(table, style.width);
+  for (const FindingCommand& command : finding.commands) {
+    const std::string lead = "   " + command.what + ":";
+    const bool is_short = style.width == 0 || lead.size() + 1 + DisplayWidth(command.command) <= style.width;
+    text += lead + (is_short ? ' ' : '\n') + ShellText(command.command, is_short ? 0 : style.width);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string TitleOf(const Finding& finding) {
+  std::string title = finding.kind;
+  std::ranges::replace(title, '-', ' ');
+  return title;
+}
+
+std::string GainText(const Finding& finding) {
+  return finding.is_part ? FormatLatency(finding.gain) + " and more" : "up to " + FormatLatency(finding.gain);
+}
+
+std::string FindingsText(const std::vector<Finding>& findings, const FindingStyle& style) {
+  std::string text;
+  std::size_t number = 0;
+  for (const Finding& finding : findings) {
+    if (number == style.most) {
+      text += fmt::format("\n... and {} more; --format json has all\n", findings.size() - number);
+      break;
+    }
+    ++number;
+    const std::string gain = finding.gain.count() > 0
+                                 ? GainText(finding) + (finding.overlaps ? ", gains of other findings among it" : "")
+                                 : "about the bound, not the run";
+    text += fmt::format("\n{}. {}: {}\n", number, finding.kind, gain);
+    text += IndentedText("   why: ", finding.evidence, kIndent + 5, style.width);
+    if (finding.cases.empty() && !finding.layers.empty())
+      text += IndentedText("   where: ", Join(finding.layers, ", "), kIndent + 7, style.width);
+    text += IndentedText("   do: ", finding.action, kIndent + 4, style.width);
+    text += CasesText(finding, style);
+  }
+  return text;
+}
+
+Json FindingsJson(const std::vector<Finding>& findings) {
+  Json list = Json::array();
+  for (const Finding& finding : findings) {
+    Json cases = Json::array();
+    for (const FindingCase& one : finding.cases)
+      cases.push_back({{"layer", one.layer},
+                       {"engine", one.engine},
+                       {"measured_us", one.measured.count()},
+                       {"best_us", MicrosecondsOrNull(one.best)},
+                       {"candidate", one.candidate.empty() ? Json(nullptr) : Json(one.candidate)},
+                       {"workload", one.workload.empty() ? Json(nullptr) : Json(one.workload)},
+                       {"candidates", one.candidates == 0 ? Json(nullptr) : Json(one.candidates)},
+                       {"measured_candidates", one.candidates == 0 ? Json(nullptr) : Json(one.measured_candidates)},
+                       {"interval_us", IntervalOrNull(one.interval)},
+                       {"command", one.command.empty() ? Json(nullptr) : Json(one.command)}});
+    Json commands = Json::array();
+    for (const FindingCommand& command : finding.commands)
+      commands.push_back({{"what", command.what}, {"command", command.command}});
+    list.push_back({{"kind", finding.kind},
+                    {"gain_us", finding.gain.count()},
+                    {"gain_overlaps", finding.overlaps},
+                    {"gain_is_part", finding.is_part},
+                    {"held_against", finding.held_against.empty() ? Json(nullptr) : Json(finding.held_against)},
+                    {"layers", finding.layers},
+                    {"evidence", finding.evidence},
+                    {"action", finding.action},
+                    {"cases", std::move(cases)},
+                    {"commands", std::move(commands)}});
+  }
+  return list;
+}
+
+}  // namespace infimum

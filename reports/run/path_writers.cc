@@ -1,0 +1,93 @@
+#include "reports/run/path_writers.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+#include "infimum/base/quantity_text.h"
+#include "reports/text/quantity_text.h"
+#include "reports/text/table.h"
+#include "reports/run/kernel_name.h"
+
+namespace infimum {
+namespace {
+
+constexpr std::size_t kShown = 5;
+constexpr std::size_t kWritten = 20;
+constexpr std::size_t kLongestName = 60;
+
+struct PartWords {
+  PathPart part;
+  const char* title;
+  const char* note;
+};
+
+// In the order in which they are shown.
+constexpr PartWords kParts[] = {
+    {PathPart::kOperator, "host: operators", "of the framework, without what they call"},
+    {PathPart::kRuntime, "host: calls of the runtime", ""},
+    {PathPart::kBetweenCalls, "host: between calls", "the program itself"},
+    {PathPart::kWaiting, "synchronisation", "a blocking call, no work being what it waited for"},
+    {PathPart::kLaunch, "launches", "asked for, the stream idle, and not begun"},
+    {PathPart::kQueue, "between queued work", "on one stream, one after the other"},
+    {PathPart::kKernel, "kernels", ""},
+    {PathPart::kCommunication, "communication", ""},
+    {PathPart::kCopy, "copies", ""},
+    {PathPart::kUnlinked, "not linked", "nothing tells what led there"},
+};
+static_assert(std::size(kParts) == kPathParts);
+
+const char* TitleOf(PathPart part) { return std::ranges::find(kParts, part, &PartWords::part)->title; }
+
+std::string NanosecondsText(std::int64_t nanoseconds) { return FormatLatency(std::chrono::nanoseconds(nanoseconds)); }
+
+double Microseconds(std::int64_t nanoseconds) { return Latency(std::chrono::nanoseconds(nanoseconds)).count(); }
+
+}  // namespace
+
+std::string PathText(const PathView& view, std::size_t width) {
+  const auto share = [&view](std::int64_t part) {
+    return PercentText(static_cast<double>(part) / static_cast<double>(view.length_ns));
+  };
+  Table parts{{{"critical path over the whole trace"},
+               {NanosecondsText(view.length_ns), Align::kRight},
+               {"share", Align::kRight},
+               {"", Align::kLeft, true}},
+              {}};
+  for (const PartWords& words : kParts) {
+    const std::int64_t time = view.by_part[static_cast<std::size_t>(words.part)];
+    if (time > 0) parts.rows.push_back({words.title, NanosecondsText(time), share(time), words.note});
+  }
+  std::string text = FormatTable(parts, width);
+  if (view.items.empty()) return text;
+  Table items{{{"the longest on it", Align::kLeft, true},
+               {"part"},
+               {"times", Align::kRight},
+               {"time", Align::kRight},
+               {"share", Align::kRight}},
+              {}};
+  for (std::size_t i = 0; i < std::min(kShown, view.items.size()); ++i) {
+    const PathItem& item = view.items[i];
+    items.rows.push_back({ShortKernelName(item.name, kLongestName), TitleOf(item.part), std::to_string(item.count),
+                          NanosecondsText(item.total_ns), share(item.total_ns)});
+  }
+  return text + '\n' + FormatTable(items, width);
+}
+
+Json PathJson(const PathView& view) {
+  Json parts = Json::array(), items = Json::array();
+  for (const PartWords& words : kParts)
+    parts.push_back({{"part", NameOf(words.part)},
+                     {"latency_us", Microseconds(view.by_part[static_cast<std::size_t>(words.part)])}});
+  for (std::size_t i = 0; i < std::min(kWritten, view.items.size()); ++i) {
+    const PathItem& item = view.items[i];
+    items.push_back({{"name", item.name},
+                     {"part", NameOf(item.part)},
+                     {"count", item.count},
+                     {"latency_us", Microseconds(item.total_ns)}});
+  }
+  return {{"length_us", Microseconds(view.length_ns)}, {"parts", std::move(parts)}, {"items", std::move(items)}};
+}
+
+}  // namespace infimum

@@ -1,0 +1,144 @@
+#include "reports/run/run_summary.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "infimum/base/quantity_text.h"
+#include "reports/text/quantity_text.h"
+#include "reports/run/finding_writers.h"
+#include "reports/run/gate_writers.h"
+#include "reports/run/path_writers.h"
+#include "reports/text/utf8.h"
+#include "reports/run/waterfall_writers.h"
+#include "reports/text/wrapped_text.h"
+
+namespace infimum {
+namespace {
+
+// `aligned` is the share of the layers' time that stands at layers of the model.
+std::string HeadlineOf(const ModelAccount& account, const RunAccount& run, double aligned) {
+  constexpr double kHardly = 0.5;
+  const Waterfall& waterfall = run.waterfall;
+  std::string text = fmt::format("{} on {}", account.model, run.framework.empty() ? "an engine" : run.framework);
+  if (!run.device.empty()) text += ", " + run.device;
+  text += fmt::format(" ({}): {}", run.conditions, FormatLatency(waterfall.measured));
+  if (aligned < kHardly) {
+    // Of another model, or other dimensions, no multiple of this one's bound means anything.
+    text += fmt::format("; only {} of its layers' time could be matched with this model", PercentText(aligned));
+  } else if (!run.noisy.empty()) {
+    text += fmt::format("; it is noisy, and no multiple of a bound: {}", run.noisy);
+  } else if (run.gap()) {
+    text += fmt::format(", {:.2f} times the bound of {}", *run.gap(), FormatLatency(*waterfall.bound));
+  } else if (waterfall.floor.count() > 0) {
+    text += fmt::format(", {:.2f} times the floor of {}", waterfall.measured / waterfall.floor,
+                        FormatLatency(waterfall.floor));
+  }
+  return text;
+}
+
+std::string NotesOf(const RunAccount& run, std::size_t width) {
+  std::string text;
+  const Waterfall& waterfall = run.waterfall;
+  if (waterfall.demonstrated) {
+    const Latency apart = waterfall.measured - *waterfall.demonstrated;
+    const std::string shown = fmt::format(
+        "demonstrated: the best candidates replayed in {}{}; kernels count {:.2f} times their time alone",
+        FormatLatency(*waterfall.demonstrated),
+        apart.count() < 0 ? ", which this run beats by " + FormatLatency(-apart) : "", waterfall.in_context);
+    text += IndentedText("  ", shown, 4, width);
+  }
+  if (const GapStep* step = waterfall.Find(GapCause::kUnexplained); step != nullptr && !step->parts.empty()) {
+    std::string shown = "unexplained:";
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, step->parts.size()); ++i)
+      shown +=
+          fmt::format("{} {} {}", i > 0 ? ";" : "", SignedLatencyText(step->parts[i].latency), step->parts[i].name);
+    if (step->parts.size() > 3) shown += fmt::format("; and {} more", step->parts.size() - 3);
+    text += IndentedText("  ", shown, 4, width);
+  }
+  for (const Inversion& inversion : run.inversions)
+    text +=
+        IndentedText("  ",
+                     fmt::format("inversion: {} lies {} above {}{}", inversion.bound, FormatLatency(inversion.excess),
+                                 inversion.name, inversion.is_beyond_noise ? "" : ", within the noise of both"),
+                     4, width);
+  for (const std::string& remark : run.remarks) text += IndentedText("  note: ", remark, 4, width);
+  return text;
+}
+
+Json RunJson(const RunAccount& run, const NodeColumn& column) {
+  return {{"source", run.source},
+          {"framework", run.framework},
+          {"device", run.device},
+          {"conditions", run.conditions},
+          {"noisy", run.noisy.empty() ? Json(nullptr) : Json(run.noisy)},
+          {"measured_us", run.waterfall.measured.count()},
+          {"measured_by", Name(run.waterfall.measured_by)},
+          {"bound_us", MicrosecondsOrNull(run.waterfall.bound)},
+          {"bound", run.waterfall.bound ? Json(Name(run.waterfall.variant)) : Json(nullptr)},
+          {"demonstrated_us", MicrosecondsOrNull(run.waterfall.demonstrated)},
+          {"floor_us", run.waterfall.floor.count() > 0 ? Json(run.waterfall.floor.count()) : Json(nullptr)},
+          {"gap", run.gap() ? Json(*run.gap()) : Json(nullptr)},
+          {"waterfall", WaterfallJson(run.waterfall)},
+          {"findings", FindingsJson(run.findings)},
+          {"inversions", InversionsJson(run.inversions)},
+          {"critical_path", run.path ? PathJson(*run.path) : Json(nullptr)},
+          {"layers_us", column.measured.count()},
+          {"engine_only_us", column.engine_only.count()},
+          {"aligned_share", column.aligned_share()},
+          {"unmatched_us", column.unmatched.count()},
+          {"unmatched_layers", column.not_found},
+          {"remarks", run.remarks}};
+}
+
+Json CellJson(const NodeCell& cell) {
+  return {{"bound_us", MicrosecondsOrNull(cell.best)},
+          {"measured_us", MicrosecondsOrNull(cell.measured)},
+          {"within", cell.within.empty() ? Json(nullptr) : Json(cell.within)},
+          {"engine_layers", cell.engine_layers},
+          {"aligned_by", Name(cell.clue)}};
+}
+
+}  // namespace
+
+std::string AccountText(const ModelAccount& account, const AccountStyle& style) {
+  std::string text;
+  for (std::size_t index = 0; index < account.runs.size(); ++index) {
+    const RunAccount& run = account.runs[index];
+    if (!text.empty()) text += '\n';
+    if (account.runs.size() > 1) text += Printable(run.source) + ":\n";
+    text +=
+        IndentedText("", HeadlineOf(account, run, account.nodes.columns[index].aligned_share()), 0, style.width) + '\n';
+    text += WaterfallText(run.waterfall, style.width);
+    const std::string notes = NotesOf(run, style.width);
+    if (!notes.empty()) text += '\n' + notes;
+    text += FindingsText(run.findings, {style.width, style.findings});
+    if (run.path) text += '\n' + PathText(*run.path, style.width);
+  }
+  text += '\n' + NodeTableText(account.nodes, style.width, style.rows);
+  return text + GatesText(account.gates, style.width);
+}
+
+std::string AccountJson(const ModelAccount& account) {
+  Json runs = Json::array(), layers = Json::array();
+  for (std::size_t i = 0; i < account.runs.size(); ++i)
+    runs.push_back(RunJson(account.runs[i], account.nodes.columns[i]));
+  for (const NodeRow& row : account.nodes.rows) {
+    Json layer = {{"name", row.name}, {"op", row.op}};
+    layer.update(CellJson(row.cells.front()));
+    Json cells = Json::array();
+    for (const NodeCell& cell : row.cells) cells.push_back(CellJson(cell));
+    layer["runs"] = std::move(cells);
+    layers.push_back(std::move(layer));
+  }
+  Json document = {{"schema", "infimum.compare/1"}, {"model", account.model}};
+  const Json& first = runs.front();
+  for (const char* key : {"measured_us", "bound_us", "floor_us", "gap", "waterfall", "findings"})
+    document[key] = first[key];
+  document["layers"] = std::move(layers);
+  document["runs"] = std::move(runs);
+  document["gates"] = GatesJson(account.gates);
+  return DumpJson(document, 1) + '\n';
+}
+
+}  // namespace infimum

@@ -1,0 +1,34 @@
+#include "reports/text/markdown_text.h"
+
+#include <algorithm>
+
+#include "reports/text/utf8.h"
+
+namespace infimum {
+
+std::string MarkdownCode(std::string_view text) {
+  std::string inner;
+  std::size_t longest = 0;
+  std::size_t run = 0;
+  for (char c : Printable(text)) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+    if (c == '|') inner += '\\';
+    inner += c;
+  }
+  if (inner.empty()) return "-";
+  std::string fence(longest + 1, '`');
+  bool pad = inner.front() == '`' || inner.back() == '`';
+  return fence + (pad ? " " : "") + inner + (pad ? " " : "") + fence;
+}
+
+std::string MarkdownProse(std::string_view text) {
+  std::string out;
+  for (char c : Printable(text)) {
+    if (std::string_view("\\`*_[]<>#+!|~&").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+}  // namespace infimum

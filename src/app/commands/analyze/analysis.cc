@@ -1,0 +1,322 @@
+#include "src/app/commands/analyze/analysis.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "analyzer/benanza2019/benanza_bracket.h"
+#include "analyzer/alignment/observed.h"
+#include "analyzer/bracket/what_if.h"
+#include "infimum/base/quantity_text.h"
+#include "db/store/data_sheets.h"
+#include "src/readers/onnx/read_model.h"
+#include "src/planner/planner.h"
+#include "reports/text/quantity_text.h"
+#include "src/app/runners/device_choice.h"
+#include "src/app/runners/framework_run.h"
+#include "src/app/processes/interrupt.h"
+#include "src/app/models/model_variant.h"
+#include "src/app/commands/replay/replay.h"
+#include "src/app/commands/analyze/analysis_report.h"
+#include "src/app/models/run_conditions.h"
+#include "src/app/runners/transform_times.h"
+#include "src/app/commands/replay/upper_limits.h"
+
+namespace infimum {
+namespace {
+
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+// What is left of the budget, never less than a second: a campaign that was asked for shall do something.
+std::chrono::seconds Left(SteadyTime start, std::chrono::seconds budget) {
+  const auto spent = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start);
+  return std::max(budget - spent, std::chrono::seconds(1));
+}
+
+constexpr std::chrono::seconds kPeaksTime{2};
+// For changes of layout, where the budget is spent.
+constexpr std::chrono::seconds kTransformsTime{30};
+
+// The framework's part of the budget: a fortieth for each of its four processes, so that a small budget
+// still leaves most of its time to the layers.
+std::chrono::milliseconds FrameworkSampling(std::chrono::seconds budget) {
+  return std::clamp(std::chrono::milliseconds(budget) / 40, std::chrono::milliseconds(200),
+                    std::chrono::milliseconds(4000));
+}
+
+bool HasPeaks(const DevicePeaks& peaks, std::int64_t threads) {
+  return std::any_of(peaks.rates.begin(), peaks.rates.end(),
+                     [&](const PeakRate& rate) { return rate.threads == threads; });
+}
+
+// What the candidates of one configuration take in all their repetitions, seen over ResNet-50, BERT and
+// MobileNetV2: a guess for the first answer, soon replaced by the campaign's own.
+constexpr std::chrono::duration<double> kGuessedForEach{3.5};
+
+std::string FirstAnswer(const Bracket& bracket, const Plan& plan, std::chrono::seconds budget,
+                        std::chrono::duration<double> after) {
+  std::string text = fmt::format(
+      "first answer after {:.1f} s: no program can take less than {} here (floor); with conventional arithmetic {}",
+      after.count(), FormatLatency(bracket.floor.latency), FormatLatency(bracket.conventional_floor.latency));
+  const std::size_t count = plan.entries.size();
+  if (count == 0) return text + "; nothing is left to be measured";
+  const auto guess = std::chrono::duration_cast<std::chrono::seconds>(kGuessedForEach * static_cast<double>(count));
+  return text + fmt::format("; {} configuration{} of layers and regions {} to be measured, about {} (the budget: {})",
+                            count, count == 1 ? "" : "s", count == 1 ? "is" : "are",
+                            FormatDuration(std::min(guess, budget)), FormatDuration(budget));
+}
+
+// The framework's runs, of each version the fastest, and our own where there is one.
+Status HoldAgainstRuns(Store& store, const Selection& selection, const std::map<std::string, std::int64_t>& dims,
+                       Analysis& analysis) {
+  if (analysis.run) {
+    INFIMUM_RETURN_IF_ERROR(
+        HoldAgainstFramework(store, analysis.graph.sha256, selection, dims, analysis.run->framework, analysis.bracket));
+  }
+  return HoldAgainstReplays(store, analysis.graph.sha256, selection, dims, analysis.bracket);
+}
+
+// What was asked for, and contracts and cache states that have rows.
+Status AddVariants(const StoredAnalysisOptions& options, const std::vector<ModelVariant>& variants, Store& store,
+                   Analysis& analysis) {
+  const ModelAsItIs as_it_is{options.model, options.dims, options.contract, analysis.graph, analysis.bracket};
+  std::vector<WhatIfOutcome> outcomes;
+  for (const ModelVariant& variant : variants) {
+    Result<WhatIfOutcome> outcome = SolveVariant(variant, as_it_is, store);
+    if (!outcome.ok()) return Within("--what-if " + variant.name, outcome.error());
+    outcomes.push_back(*std::move(outcome));
+  }
+  INFIMUM_ASSIGN_OR_RETURN(std::vector<WhatIfOutcome> contracts, SolveMeasuredVariants(as_it_is, store));
+  for (WhatIfOutcome& contract : contracts)
+    if (std::ranges::find(outcomes, contract.name, &WhatIfOutcome::name) == outcomes.end())
+      outcomes.push_back(std::move(contract));
+  for (WhatIfOutcome& outcome : outcomes) analysis.bracket.what_ifs.push_back(std::move(outcome));
+  return {};
+}
+
+}  // namespace
+
+std::string UtcNow() { return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))); }
+
+Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
+  const SteadyTime start = std::chrono::steady_clock::now();
+  Analysis analysis;
+  INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract));
+  INFIMUM_RETURN_IF_ERROR(under.CanBePlanned());
+  analysis.graph = std::move(under.graph);
+  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
+  INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, options.campaign));
+
+  // As it is in the file, whatever the contract makes of it.
+  std::optional<ModelGraph> read_again;
+  if (options.contract) {
+    INFIMUM_ASSIGN_OR_RETURN(read_again, ReadModel(options.model, ReadOptions{options.dims}));
+  }
+  const ModelGraph& stored = read_again ? *read_again : analysis.graph;
+  INFIMUM_RETURN_IF_ERROR(store->ImportModel(DescribeModel(options.model.stem().string(), stored, options.dims)));
+
+  Selection selection;
+  selection.device = here.device.Key();
+  selection.threads = options.campaign.threads;
+  selection.cache = options.campaign.cache;
+  selection.contract = under.selected;
+  INFIMUM_ASSIGN_OR_RETURN(DevicePeaks peaks, store->Peaks(selection.device));
+  const bool new_peaks = !HasPeaks(peaks, selection.threads) && !Interrupted();
+  const InterruptHold hold;  // what is known by then is reported
+  if (new_peaks) {
+    talk.Say("measuring the device's peaks (bandwidth by cache level, arithmetic by type)");
+    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, *store, talk));
+    INFIMUM_ASSIGN_OR_RETURN(peaks, store->Peaks(selection.device));
+  }
+
+  PlanOptions plan_options;
+  plan_options.contract = under.selected;
+  plan_options.regions = options.regions;
+  plan_options = WithRatesOf(peaks, selection.threads, plan_options);
+  const ModelGraph* graphs[] = {&analysis.graph};
+  Selection now = selection;
+  now.environment = here.environment.Key();
+  INFIMUM_ASSIGN_OR_RETURN(const Plan plan, LeaveOutKnown(BuildPlan(graphs, plan_options), *store, now, SettledRule{}));
+  INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
+  talk.Say(FirstAnswer(analysis.bracket, plan, options.campaign.budget, std::chrono::steady_clock::now() - start));
+
+  std::vector<AnalysisWarning> warnings;
+  // A runner that had to be ended would have to be again.
+  const auto goes_on = [&] { return !analysis.failed && !Interrupted(); };
+  const auto fail = [&](const Error& error) {
+    analysis.failed = true;
+    warnings.push_back({error.message, true});
+    talk.Warn(error.message);
+  };
+  if (options.framework != "none") {
+    INFIMUM_ASSIGN_OR_RETURN(analysis.run,
+                             FastestRun(*store, analysis.graph.sha256, selection, options.dims, options.framework));
+    // Of a run that says no contract nobody knows what it bounds.
+    const bool is_known = analysis.run && !analysis.run->contract.empty();
+    // It is measured on the processor: of another device such a run would be no run at all.
+    const bool runs_here = here.device.kind == DeviceKind::kCpu;
+    if (!is_known && !runs_here)
+      talk.Say(options.framework + " is measured on processors alone; `infimum import` takes runs on " +
+               here.device.name);
+    if ((!is_known || options.measure_again) && runs_here && !Interrupted()) {
+      FrameworkOptions framework;
+      framework.framework = options.framework;
+      framework.python = options.python;
+      framework.dims = options.dims;
+      framework.threads = selection.threads;
+      framework.contract = MainContract(stored);
+      framework.sampling = FrameworkSampling(options.campaign.budget);
+      framework.budget = options.campaign.budget;
+      Result<RunProfile> run = MeasureFramework(installation, options.model, framework, talk);
+      if (run) {
+        run->device = selection.device.text;
+        INFIMUM_RETURN_IF_ERROR(store->ImportRun(*run));
+        if (!run->noisy.empty()) {
+          warnings.push_back({fmt::format("The run of {} is noisy and not held against the bound: {}. Measure again "
+                                          "while the machine is quiet",
+                                          options.framework, run->noisy),
+                              true});
+          talk.Warn(warnings.back().text);
+        }
+        INFIMUM_ASSIGN_OR_RETURN(analysis.run,
+                                 FastestRun(*store, analysis.graph.sha256, selection, options.dims, options.framework));
+      } else if (!Interrupted()) {
+        // A missing framework costs the comparison, not the bound; one that was stuck until the budget was spent costs
+        // both.
+        if (std::chrono::steady_clock::now() - start >= options.campaign.budget) {
+          fail(run.error());
+        } else {
+          warnings.push_back({run.error().message, true});
+          talk.Warn(run.error().message + "; going on without a framework's run");
+        }
+      }
+    }
+  }
+
+  if (!plan.entries.empty() && goes_on()) {
+    CampaignOptions campaign = options.campaign;
+    campaign.budget = Left(start, options.campaign.budget - (new_peaks ? kPeaksTime : std::chrono::seconds(0)));
+    talk.Say(fmt::format(
+        "measuring {} configurations of layers and regions within {} s; Ctrl-C ends with what is known by then",
+        plan.entries.size(), campaign.budget.count()));
+    const Result<CampaignEnd> end = RunCampaign(installation, plan, campaign, *store, talk);
+    // What was measured before a runner failed is in the store and worth its report.
+    const Status measured = end ? end->failure : Status(end.error());
+    if (!measured) {
+      fail(measured.error());
+    } else if (end->budget_spent) {
+      warnings.push_back({fmt::format("The budget of {} s ended the measuring; the same command again goes on",
+                                      options.campaign.budget.count()),
+                          false});
+      talk.Say("the budget is spent; the same command again goes on where this one ended");
+    }
+  }
+  // A few seconds' work beside the campaign's; what is left of a spent budget is one.
+  if (goes_on()) {
+    CampaignOptions campaign = options.campaign;
+    campaign.budget =
+        std::max(Left(start, options.campaign.budget), std::min(options.campaign.budget / 8, kTransformsTime));
+    const Result<Bracket> timed =
+        WithTransformTimes(installation, analysis.graph, *store, selection, {}, campaign, talk);
+    if (!timed && !Interrupted()) fail(timed.error());
+  }
+  // A second look minutes later: a clock that was low at first would make the floor too high.
+  if (new_peaks && goes_on()) {
+    const Status again = MeasurePeaks(installation, options.campaign, *store, talk);
+    if (!again && !Interrupted()) return again.error();
+  }
+  analysis.interrupted = Interrupted();
+
+  INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection));
+  INFIMUM_ASSIGN_OR_RETURN(
+      analysis.bracket.what_ifs,
+      SolveMeasuredVariants({options.model, options.dims, options.contract, analysis.graph, analysis.bracket}, *store));
+  INFIMUM_RETURN_IF_ERROR(HoldAgainstRuns(*store, selection, options.dims, analysis));
+  INFIMUM_RETURN_IF_ERROR(FillReportOf({.model = options.model,
+                                        .dims = options.dims,
+                                        .contract = options.contract,
+                                        .database = options.database,
+                                        .backend = options.campaign.backend,
+                                        .anonymize = options.anonymize,
+                                        .device = here.device,
+                                        .warnings = std::move(warnings)},
+                                       selection, *store, analysis));
+  return analysis;
+}
+
+Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
+  Analysis analysis;
+  INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract));
+  analysis.graph = std::move(under.graph);
+  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+  // A data sheet's floor needs no store.
+  const bool stored = StoreExists(options.database);
+  if (!stored && FindDataSheet(options.device) == nullptr && FindDataSheetByKey(DeviceKey{options.device}) == nullptr) {
+    return Error{fmt::format("{}: no such store; `infimum analyze {}` measures and makes one",
+                             ShownAddress(options.database), options.model.string())};
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store,
+                           OpenStore(stored ? options.database : ":memory:", OpenMode::kReadOnly));
+  INFIMUM_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device, installation, options.campaign, *store));
+  if (device.kind == DeviceKind::kGpu && options.campaign.threads != 1)
+    return Error{fmt::format("--threads {}: is of processors; {} works as a whole, leave it out",
+                             options.campaign.threads, device.name)};
+  Selection selection;
+  selection.device = device.Key();
+  selection.threads = options.campaign.threads;
+  selection.cache = options.campaign.cache;
+  selection.contract = under.selected;
+  INFIMUM_ASSIGN_OR_RETURN(analysis.run,
+                           FastestRun(*store, analysis.graph.sha256, selection, options.dims, options.framework));
+  BracketOptions bracket_options;
+  std::vector<ModelVariant> variants;
+  for (const std::string& text : options.what_ifs) {
+    if (IsModelVariant(text)) {
+      INFIMUM_ASSIGN_OR_RETURN(ModelVariant variant, ParseModelVariant(text));
+      variants.push_back(std::move(variant));
+    } else {
+      INFIMUM_ASSIGN_OR_RETURN(WhatIf what_if, ParseWhatIf(text, analysis.graph));
+      bracket_options.what_ifs.push_back(std::move(what_if));
+    }
+  }
+  if (options.observed) {
+    if (!analysis.run)
+      return Error{
+          fmt::format("--observed: {} holds no run of this model by {} on this device; `infimum measure {}` "
+                      "makes one",
+                      ShownAddress(options.database), options.framework, options.model.string())};
+    bracket_options.observed = ObservedIn(analysis.graph, *analysis.run);
+  }
+  INFIMUM_ASSIGN_OR_RETURN(analysis.bracket, ComputeBracket(analysis.graph, *store, selection, bracket_options));
+  if (options.rules != BoundRules::kBracket) {
+    if (options.observed || !options.what_ifs.empty())
+      return Error{
+          fmt::format("--rules {}: takes neither --observed nor --what-if, which are of the bracket's own rules",
+                      Name(options.rules))};
+    INFIMUM_ASSIGN_OR_RETURN(under, ReadModelUnder(options.model, options.dims, options.contract, false));
+    analysis.graph = std::move(under.graph);
+    INFIMUM_ASSIGN_OR_RETURN(analysis.bracket,
+                             ApplyBenanzaRules(std::move(analysis.bracket), analysis.graph, *store, options.rules));
+  } else {
+    INFIMUM_RETURN_IF_ERROR(AddVariants(options, variants, *store, analysis));
+  }
+  INFIMUM_RETURN_IF_ERROR(HoldAgainstRuns(*store, selection, options.dims, analysis));
+  if (!options.fills_report) return analysis;
+  INFIMUM_RETURN_IF_ERROR(FillReportOf({.model = options.model,
+                                        .dims = options.dims,
+                                        .contract = options.contract,
+                                        .database = options.database,
+                                        .backend = options.campaign.backend,
+                                        .here = options.device.empty(),
+                                        .anonymize = options.anonymize,
+                                        .device = device,
+                                        .warnings = {}},
+                                       selection, *store, analysis));
+  return analysis;
+}
+
+}  // namespace infimum

@@ -1,0 +1,74 @@
+// The main job, step by step: model in; first answer in seconds; campaign; a framework's run; bracket; report.
+//
+//   AnalysisOptions options;
+//   options.model = "resnet50.onnx";
+//   Result<Analysis> analysis = Analyze(options, talk);
+//
+// Steps that the store can already answer are skipped: the second time nothing is measured. An interrupt ends the step
+// under way; what is known by then is reported, and what is missing is named.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/types/bracket.h"
+#include "infimum/db/store.h"
+#include "infimum/graph/model_graph.h"
+#include "infimum/graph/run_profile.h"
+#include "reports/model/report_model.h"
+#include "src/app/runners/campaign.h"
+#include "src/app/processes/progress_log.h"
+
+namespace infimum {
+
+struct AnalysisOptions {
+  std::filesystem::path model;
+  std::map<std::string, std::int64_t> dims;
+  std::string database = "infimum.db";
+  CampaignOptions campaign;
+  std::optional<NumericContract> contract;
+  std::string framework = "onnxruntime";  // "none": no framework is measured
+  std::string python;
+  bool measure_again = false;  // the framework's run, although the store has one
+  bool regions = true;         // measure what a library may run as one, too
+  bool anonymize = false;      // graph, bracket, run and report without the model's names, src/workflow/anonymizer.h
+};
+
+struct Analysis {
+  ModelGraph graph;
+  Bracket bracket;
+  std::optional<RunProfile> run;
+  ReportModel report;
+  bool failed = false;  // measuring did: a runner crashed, was killed, or was ended since it was stuck
+  bool interrupted = false;
+};
+
+Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk);
+
+// The report's part alone, from what the store has: nothing is measured, no child is started but to describe this
+// device when `device` is empty.
+struct StoredAnalysisOptions {
+  std::filesystem::path model;
+  std::map<std::string, std::int64_t> dims;
+  std::string database = "infimum.db";
+  std::string device;
+  CampaignOptions campaign;
+  std::optional<NumericContract> contract;
+  std::string framework = "onnxruntime";
+  bool observed = false;              // the framework's own layers as candidates too
+  std::vector<std::string> what_ifs;  // see infimum/analyzer/what_if.h
+  // With others than those of brackets the analysis' graph is the model as they see it, and its bracket has their
+  // bounds.
+  BoundRules rules = BoundRules::kBracket;
+  bool anonymize = false;    // as above; takes a report
+  bool fills_report = true;  // Analysis::report, which takes more than the bracket; else it stays empty
+};
+Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options);
+
+// UTC now as "2026-11-21T10:47:44Z".
+std::string UtcNow();
+
+}  // namespace infimum

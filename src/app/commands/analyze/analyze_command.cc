@@ -1,0 +1,116 @@
+// infimum analyze MODEL: the main job.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "reports/model/report_csv.h"
+#include "reports/model/report_json.h"
+#include "reports/model/summary.h"
+#include "src/app/commands/analyze/analysis.h"
+#include "src/app/command.h"
+#include "src/app/options.h"
+#include "src/app/model_report/report_output.h"
+
+namespace infimum::cli {
+namespace {
+
+struct AnalyzeOptions {
+  std::string model;
+  DimOptions dims;
+  AnalysisOptions analysis;
+  std::vector<std::string> backend_options;
+  std::string device;
+  std::string report;
+  OutputFormat format = OutputFormat::kTable;
+  TalkOptions talk;
+};
+
+// Here it measures; of another device the store or a data sheet is all there is.
+Result<Analysis> AnalyzeHereOrThere(const AnalysisOptions& analysis, const std::string& device, Talk& talk) {
+  if (device.empty()) return Analyze(analysis, talk);
+  talk.Say("of another device: from what the store and its data sheet say, nothing is measured");
+  StoredAnalysisOptions stored;
+  stored.model = analysis.model;
+  stored.dims = analysis.dims;
+  stored.database = analysis.database;
+  stored.device = device;
+  stored.campaign = analysis.campaign;
+  stored.contract = analysis.contract;
+  stored.framework = analysis.framework;
+  stored.anonymize = analysis.anonymize;
+  return AnalyzeStored(stored);
+}
+
+Result<int> RunAnalyze(const AnalyzeOptions& options) {
+  AnalysisOptions analysis = options.analysis;
+  analysis.model = options.model;
+  INFIMUM_ASSIGN_OR_RETURN(analysis.dims, options.dims.Parse());
+  INFIMUM_ASSIGN_OR_RETURN(analysis.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
+  const std::string report_path =
+      options.report.empty() ? DefaultReportPath(options.model, options.analysis.anonymize) : options.report;
+  INFIMUM_RETURN_IF_ERROR(CheckReportForm(report_path));
+
+  Talk talk = options.talk.Make();
+  INFIMUM_ASSIGN_OR_RETURN(const Analysis result, AnalyzeHereOrThere(analysis, options.device, talk));
+  INFIMUM_RETURN_IF_ERROR(WriteReport(report_path, result.report));
+  if (options.format == OutputFormat::kJson) {
+    INFIMUM_RETURN_IF_ERROR(WriteOutput("-", ReportJson(result.report)));
+  } else if (options.format == OutputFormat::kCsv) {
+    INFIMUM_RETURN_IF_ERROR(WriteOutput("-", ReportCsv(result.report)));
+  } else {
+    SummaryOptions summary;
+    summary.color = isatty(STDOUT_FILENO) == 1;
+    // A path that the user chose may hold names.
+    if (!analysis.anonymize || options.report.empty()) summary.report_path = report_path;
+    INFIMUM_RETURN_IF_ERROR(WriteOutput("-", Summary(result.report, summary)));
+  }
+  return result.interrupted || result.failed ? kFailed : kDone;
+}
+
+}  // namespace
+
+void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<AnalyzeOptions>();
+  CLI::App* command =
+      NewCommand(app, "analyze", "the main job: how fast could this model be here, and where is the time lost",
+                 "In seconds a first answer (the roofline, and how long measuring will take). Then a framework's run, "
+                 "then the layers\n"
+                 "that the store lacks, largest share first, within --budget; at the end a summary and an HTML report. "
+                 "Once the first\n"
+                 "answer is there, Ctrl-C still writes both, with what is missing. The second time nothing is measured "
+                 "again.",
+                 "infimum analyze resnet50.onnx --dim batch=8 --budget 10m --report resnet50.html");
+  AddModel(command, options->model);
+  AddDims(command, options->dims);
+  AddDatabase(command, options->analysis.database);
+  command
+      ->add_option("--device", options->device,
+                   "another device, of the store or of a data sheet: nothing is measured (default: this one)")
+      ->type_name("NAME");
+  AddThreads(command, options->analysis.campaign.threads);
+  AddBudget(command, options->analysis.campaign.budget);
+  AddContract(command, options->analysis.contract);
+  AddCache(command, options->analysis.campaign.cache, "what the caches hold when a layer is measured");
+  AddBackend(command, options->analysis.campaign.backend, options->backend_options);
+  command->add_option("--framework", options->analysis.framework, "whose run to measure: onnxruntime, or none")
+      ->type_name("F")
+      ->capture_default_str();
+  command->add_option("--python", options->analysis.python, "the Python whose framework build is measured")
+      ->type_name("PATH");
+  command->add_flag("!--no-regions", options->analysis.regions,
+                    "measure layers only, without what a library may run as one: shorter, and the bound does not fuse");
+  command->add_flag("--measure-again", options->analysis.measure_again,
+                    "measure the framework also where the store has its run");
+  command
+      ->add_option(
+          "--report", options->report,
+          "report to write; .html, .md, .json or .csv (default: MODEL's name, .html; with --anonymize model.html)")
+      ->type_name("FILE");
+  AddAnonymize(command, options->analysis.anonymize);
+  AddFormat(command, options->format);
+  AddTalk(command, options->talk);
+  invocation.Bind(command, [options] { return RunAnalyze(*options); });
+}
+
+}  // namespace infimum::cli

@@ -1,0 +1,108 @@
+// infimum candidates WORKLOAD: which algorithms a library has for it, here or on a GPU that is not here.
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "infimum/base/text.h"
+#include "reports/text/csv.h"
+#include "reports/text/table.h"
+#include "src/app/commands/bench/candidate_question.h"
+#include "src/app/command.h"
+#include "src/app/options.h"
+
+namespace infimum::cli {
+namespace {
+
+struct CandidatesOptions {
+  std::string workload;
+  CandidateQuestion question;
+  OutputFormat format = OutputFormat::kTable;
+  TalkOptions talk;
+};
+
+Table MakeTable(const CandidateList& list) {
+  Table table{{{"candidate", Align::kLeft, true}, {"reads"}, {"writes"}, {"choice"}, {"notes", Align::kLeft, true}},
+              {}};
+  for (const OfferedCandidate& offered : list.candidates) {
+    const Candidate& candidate = offered.candidate;
+    table.rows.push_back({candidate.name(), candidate.input_layout, candidate.output_layout,
+                          candidate.library_choice ? "library" : "", offered.notes});
+  }
+  return table;
+}
+
+Result<int> RunCandidates(const CandidatesOptions& options) {
+  CandidateQuestion question = options.question;
+  if (!question.gpu.empty() && !question.backend.empty() && question.backend != "cuda") {
+    return UsageError("--backend " + question.backend +
+                      " tells of this machine's device alone; --device-properties is for --backend cuda");
+  }
+  INFIMUM_ASSIGN_OR_RETURN(question.workload, ParseWorkload(options.workload));
+  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+  INFIMUM_ASSIGN_OR_RETURN(const CandidateList list, AskForCandidates(installation, question));
+  const Table table = MakeTable(list);
+  switch (options.format) {
+    case OutputFormat::kTable:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatTable(table, TerminalWidth())));
+      break;
+    case OutputFormat::kCsv:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatCsv(table)));
+      break;
+    case OutputFormat::kJson:
+      INFIMUM_RETURN_IF_ERROR(
+          WriteOutput("-", nlohmann::json::parse(FormatCandidateList(list)).dump(2, ' ', false) + "\n"));
+      break;
+  }
+  Talk talk = options.talk.Make();
+  const std::string asked = list.library + (list.version.empty() ? "" : " " + list.version);
+  talk.Say(fmt::format("{} candidate{} of {}{}, contract {}, tier {}", list.candidates.size(),
+                       list.candidates.size() == 1 ? "" : "s", asked, list.device.empty() ? "" : " on " + list.device,
+                       Name(list.contract), Name(list.tier)));
+  if (!list.refusal.empty()) talk.Say("not offered: " + list.refusal);
+  return kDone;
+}
+
+}  // namespace
+
+void AddCandidatesCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<CandidatesOptions>();
+  CLI::App* command = NewCommand(
+      app, "candidates", "list the algorithms that a library has for a workload",
+      "Of this machine's device, or with --device-properties of a GPU that is not here: cuDNN answers for the "
+      "properties "
+      "that it is given, and nothing is run. Names of engines belong to one version of cuDNN.\n"
+      "Shipped: tesla-t4, a100-sxm4-40gb, h100-sxm, h200, b200, also as `infimum devices` names them or by how they "
+      "begin (a100); a file has the JSON text that cuDNN writes of a device "
+      "(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION).",
+      "infimum candidates --device-properties h200 'matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x3072 "
+      "bias=no weights=const'");
+  command->add_option("WORKLOAD", options->workload, "a layer's or region's canonical text")
+      ->required()
+      ->check([](const std::string& text) {
+        const Result<Workload> workload = ParseWorkload(text);
+        return workload.ok() ? std::string() : workload.error().message;
+      });
+  command
+      ->add_option("--backend", options->question.backend,
+                   "whose library is asked: onednn or cuda; default: onednn, with --device-properties cuda")
+      ->type_name("NAME")
+      // cuDNN is asked about other GPUs without a runner.
+      ->check([](const std::string& name) { return name == "cuda" ? std::string() : IsBackend(name); });
+  command->add_option("--device-properties", options->question.gpu, "a GPU that need not be here, by name or file")
+      ->type_name("GPU")
+      ->check([](const std::string& given) {
+        const Result<Installation> installation = Installation::Find();
+        if (!installation) return installation.error().message;
+        const Result<std::filesystem::path> file = installation->GpuProperties(given);
+        return file ? std::string() : file.error().message;
+      });
+  AddTier(command, options->question.tier);
+  AddContract(command, options->question.contract);
+  AddThreads(command, options->question.threads);
+  AddFormat(command, options->format);
+  AddTalk(command, options->talk);
+  invocation.Bind(command, [options] { return RunCandidates(*options); });
+}
+
+}  // namespace infimum::cli

@@ -1,0 +1,108 @@
+// infimum bound MODEL: the bracket from what the store has; nothing is measured.
+#include <memory>
+
+#include "infimum/base/text.h"
+#include "reports/bound/bound_json.h"
+#include "reports/bound/bound_table.h"
+#include "src/app/commands/analyze/analysis.h"
+#include "src/app/command.h"
+#include "src/app/options.h"
+
+namespace infimum::cli {
+namespace {
+
+void AddRules(CLI::App* command, BoundRules& rules) {
+  command
+      ->add_option_function<std::string>(
+          "--rules",
+          [&rules](const std::string& text) {
+            const std::optional<BoundRules> found = FindBoundRules(text);
+            if (!found) {
+              const std::vector<std::string> names(BoundRulesNames().begin(), BoundRulesNames().end());
+              const std::string guess = DidYouMean(text, BoundRulesNames());
+              throw CLI::ValidationError("--rules", "unknown rules " + Quoted(text) +
+                                                        (guess.empty() ? "; they are " + Join(names, ", ") : guess));
+            }
+            rules = *found;
+          },
+          "how layers become bounds: bracket; benanza-2019 and benanza-2019-fused are the Benanza paper's")
+      ->type_name("R")
+      ->default_str(std::string(Name(rules)));
+}
+
+struct BoundOptions {
+  std::string model;
+  DimOptions dims;
+  StoredAnalysisOptions stored;
+  std::vector<std::string> backend_options;
+  bool layers = false;
+  OutputFormat format = OutputFormat::kTable;
+  std::string output = "-";
+};
+
+Result<int> RunBound(const BoundOptions& options) {
+  INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
+  StoredAnalysisOptions stored = options.stored;
+  stored.model = options.model;
+  stored.fills_report = false;
+  INFIMUM_ASSIGN_OR_RETURN(stored.dims, options.dims.Parse());
+  INFIMUM_ASSIGN_OR_RETURN(stored.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
+  INFIMUM_ASSIGN_OR_RETURN(const Analysis analysis, AnalyzeStored(stored));
+  std::string text;
+  switch (options.format) {
+    case OutputFormat::kTable:
+      text = BoundTable(analysis.graph, analysis.bracket, options.layers, TerminalWidth());
+      break;
+    case OutputFormat::kJson:
+      text = BoundJson(analysis.graph, analysis.bracket);
+      break;
+    case OutputFormat::kCsv:
+      text = BoundCsv(analysis.graph, analysis.bracket, options.layers);
+      break;
+  }
+  INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, text));
+  return kDone;
+}
+
+}  // namespace
+
+void AddBoundCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<BoundOptions>();
+  CLI::App* command =
+      NewCommand(app, "bound", "the bracket of a model on a device, from the store",
+                 "Floor, conventional floor and the bounds (sequential, parallel, fused, with changes of "
+                 "layout\n"
+                 "paid, with ideal fusion, with the libraries' own choices), each with its interval and assumptions; "
+                 "coverage says what of it was "
+                 "measured, estimated or missing.\n"
+                 "Nothing is measured: `infimum analyze` does that.\n"
+                 "--rules benanza-2019 combines the layers as the tool behind the Benanza paper did, "
+                 "to be set beside its results.",
+                 "infimum bound resnet50.onnx --dim batch=8 --layers --what-if floor:op=Softmax");
+  AddModel(command, options->model);
+  AddDims(command, options->dims);
+  AddDatabase(command, options->stored.database);
+  command
+      ->add_option("--device", options->stored.device,
+                   "a device of the store or of a data sheet (default: this one); see infimum devices")
+      ->type_name("NAME");
+  AddThreads(command, options->stored.campaign.threads);
+  AddContract(command, options->stored.contract);
+  AddCache(command, options->stored.campaign.cache, "rows of this cache state");
+  AddBackend(command, options->stored.campaign.backend, options->backend_options);
+  AddRules(command, options->stored.rules);
+  command->add_flag("--layers", options->layers, "also each layer and each measured region, with its best candidate");
+  command
+      ->add_option("--what-if", options->stored.what_ifs,
+                   "solve again under an assumption: free:LAYER, floor:op=Softmax, 0.5x:family=matmul, 12us:LAYER; "
+                   "contract:bf16, dim:batch=8, cache:cold-weights, layout:channels-last")
+      ->type_name("WHAT")
+      ->allow_extra_args(false);
+  command->add_flag("--observed", options->stored.observed,
+                    "the framework's own layers, from its profiled run, as candidates too");
+  AddFormat(command, options->format);
+  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  invocation.Bind(command, [options] { return RunBound(*options); });
+}
+
+}  // namespace infimum::cli

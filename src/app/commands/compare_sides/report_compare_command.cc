@@ -1,0 +1,165 @@
+// infimum report compare MODEL...: devices, library versions, contracts or runs side by side.
+#include "src/app/commands/compare_sides/report_compare_command.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "infimum/base/text.h"
+#include "src/app/commands/compare_sides/side_report.h"
+#include "src/app/options.h"
+#include "src/app/model_report/report_output.h"
+
+namespace infimum::cli {
+namespace {
+
+struct ReportCompareOptions {
+  SideReportOptions sides;
+  std::vector<std::string> models;
+  DimOptions dims;
+  std::string by;
+  std::vector<std::string> contracts;
+  std::vector<std::string> backend_options;
+  double threshold = 5;  // percent
+  OutputFormat format = OutputFormat::kTable;
+  std::string output;
+  TalkOptions talk;
+};
+
+const std::vector<std::string> kAxes = {"device", "library", "contract", "framework", "precision", "change"};
+
+// What the other options ask for, where --by does not say it.
+std::string AxisOf(const ReportCompareOptions& options) {
+  if (!options.by.empty()) return options.by;
+  if (!options.sides.frameworks.empty()) return "framework";
+  if (!options.sides.runs.empty()) return options.sides.runs.size() == 2 ? "change" : "framework";
+  if (!options.sides.libraries.empty()) return "library";
+  return options.contracts.size() > 1 ? "contract" : "device";
+}
+
+// An option that another axis is about would be passed over in silence: the message.
+std::string ContradictionIn(const ReportCompareOptions& options, ComparisonAxis axis) {
+  const bool is_of_runs = IsOfRuns(axis);
+  if (!(options.sides.runs.empty() && options.sides.frameworks.empty()) && !is_of_runs)
+    return fmt::format("--run and --framework are of --by framework, precision and change; --by {} compares bounds",
+                       Name(axis));
+  if (!options.sides.libraries.empty() && axis != ComparisonAxis::kLibrary && axis != ComparisonAxis::kDevice)
+    return fmt::format("--library is of --by library and device, not of --by {}", Name(axis));
+  if (options.contracts.size() > 1 && axis != ComparisonAxis::kContract)
+    return fmt::format("several --contract are of --by contract, not of --by {}", Name(axis));
+  return "";
+}
+
+Status WriteComparison(const ReportCompareOptions& options, const ComparisonReport& report) {
+  const std::string& path = options.output;
+  if (path.ends_with(".md")) return WriteOutput(path, ComparisonMarkdown(report));
+  if (path.ends_with(".json")) return WriteOutput(path, ComparisonJson(report));
+  if (path.ends_with(".csv")) return WriteOutput(path, ComparisonCsv(report));
+  if (!path.empty()) return WriteOutput(path, ComparisonPage(report));
+  switch (options.format) {
+    case OutputFormat::kJson:
+      return WriteOutput("-", ComparisonJson(report));
+    case OutputFormat::kCsv:
+      return WriteOutput("-", ComparisonCsv(report));
+    case OutputFormat::kTable:
+      break;
+  }
+  return WriteOutput("-", ComparisonText(report, TerminalWidth()));
+}
+
+Result<int> RunReportCompare(const ReportCompareOptions& options) {
+  SideReportOptions sides = options.sides;
+  sides.axis = FindComparisonAxis(AxisOf(options)).value_or(ComparisonAxis::kDevice);
+  sides.axis_by_runs = options.by.empty();
+  if (const std::string wrong = ContradictionIn(options, sides.axis); !wrong.empty()) return UsageError(wrong);
+  if (!options.output.empty()) INFIMUM_RETURN_IF_ERROR(CheckReportForm(options.output));
+  sides.models.assign(options.models.begin(), options.models.end());
+  INFIMUM_ASSIGN_OR_RETURN(sides.dims, options.dims.Parse());
+  INFIMUM_ASSIGN_OR_RETURN(sides.campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
+  for (const std::string& name : options.contracts) sides.contracts.push_back(*FindContract(name));
+  if (sides.axis != ComparisonAxis::kContract && !sides.contracts.empty()) sides.contract = sides.contracts.front();
+  sides.threshold = options.threshold / 100;
+  INFIMUM_ASSIGN_OR_RETURN(const ComparisonReport report, MakeSideReport(sides));
+  INFIMUM_RETURN_IF_ERROR(WriteComparison(options, report));
+  if (!options.output.empty() && options.output != "-") {
+    Talk talk = options.talk.Make();
+    talk.Say(ComparisonHeadline(report));
+    talk.Say(sides.anonymize ? "wrote the report" : fmt::format("wrote {}", options.output));
+  }
+  return kDone;
+}
+
+std::string IsContract(const std::string& name) {
+  if (FindContract(name)) return "";
+  const std::vector<std::string_view> known{"strict-f32", "tf32", "f16", "bf16", "int8", "fp8"};
+  return "unknown contract " + Quoted(name) + DidYouMean(name, known);
+}
+
+}  // namespace
+
+void AddReportCompareCommand(CLI::App& report, Invocation& invocation) {
+  auto options = std::make_shared<ReportCompareOptions>();
+  CLI::App* command = NewCommand(
+      report, "compare",
+      "devices, library versions, contracts or runs side by side, with what is noise and what is not",
+      std::string(
+          "--by device      bounds on the devices of a store, by year: which is best for these models, and why\n"
+          "--by library     bounds with versions of a library (--library): what gets slower with the newer one\n"
+          "--by contract    bounds under numeric contracts: whether less precision pays, and why not\n"
+          "--by framework, --by precision, --by change\n"
+          "                 runs (--run, --framework) of MODEL or of other files of it, aligned with its nodes\n"
+          "The first side is the baseline; sides are held against it on what all of them know.\n"
+          "Without -o it is shown here. ") +
+          kReportForms,
+      "infimum report compare resnet50.onnx --by library --library 'cudnn 7.5.0' --library 'cudnn 7.6.4' --device "
+      "V100");
+  command->add_option("MODEL", options->models, "ONNX files: the set that it is about")->required();
+  AddDims(command, options->dims);
+  command->add_option("--by", options->by, "what the sides are (default: what the other options ask for, else device)")
+      ->type_name("AXIS")
+      ->check(CLI::IsMember(kAxes));
+  AddDatabase(command, options->sides.database);
+  command
+      ->add_option("--device", options->sides.devices,
+                   "with --by device the sides, in this order (default: all that know half of each model); else where")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--library", options->sides.libraries,
+          "of --by library: 'cudnn 7.6.4', one for each side; 'cudnn' for all of its versions. Of --by device the one "
+          "version that all of them are compared with")
+      ->type_name("NAME[ VERSION]")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--contract", options->contracts,
+                   "of --by contract the sides (default: all with rows); else one: strict-f32, tf32, f16, bf16, int8, "
+                   "fp8 (default: the model's own types)")
+      ->type_name("C")
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(IsContract, ""));
+  command->add_option("--run", options->sides.runs, "a run's profile; the first is the baseline")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command->add_option("--framework", options->sides.frameworks, "after those, the store's fastest run by this one")
+      ->type_name("F")
+      ->allow_extra_args(false);
+  AddThreads(command, options->sides.campaign.threads);
+  AddCache(command, options->sides.campaign.cache, "rows of this cache state");
+  AddBackend(command, options->sides.campaign.backend, options->backend_options);
+  command
+      ->add_option("--threshold", options->threshold,
+                   "what matters of a difference, in percent; stands for the noise of rows without a spread")
+      ->type_name("PERCENT")
+      ->check(NumberBetween(0.1, 1000))
+      ->capture_default_str();
+  AddFormat(command, options->format);
+  command->add_option("-o,--output", options->output, "file to write; - for the page on standard output")
+      ->type_name("FILE");
+  AddAnonymize(command, options->sides.anonymize);
+  AddTalk(command, options->talk);
+  invocation.Bind(command, [options] { return RunReportCompare(*options); });
+}
+
+}  // namespace infimum::cli

@@ -1,0 +1,179 @@
+// infimum measure MODEL --framework F: a framework's run, with and without profiler.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "analyzer/types/bracket.h"
+#include "analyzer/gap/run_latency.h"
+#include "infimum/base/utf8.h"
+#include "infimum/db/store.h"
+#include "src/readers/profiles/run_file.h"
+#include "infimum/measurement/statistics.h"
+#include "src/readers/onnx/read_model.h"
+#include "src/app/runners/campaign.h"
+#include "src/app/runners/framework_run.h"
+#include "src/app/command.h"
+#include "src/app/options.h"
+
+namespace infimum::cli {
+namespace {
+
+struct MeasureOptions {
+  std::string model;
+  DimOptions dims;
+  std::string database = "infimum.db";
+  CampaignOptions campaign;
+  std::vector<std::string> backend_options;
+  FrameworkOptions framework;
+  std::string profile;
+  double seconds = 4;
+  std::string output;
+  TalkOptions talk;
+};
+
+Latency MedianOf(const std::vector<Latency>& samples) { return Summarize(samples).median; }
+
+// "; under the profiler 23.900 ms (+3.4 %), of which layers 23.400 ms"
+std::string ProfiledText(const RunProfile& run, Latency end_to_end) {
+  Latency layers{0};
+  for (const ProfiledLayer& layer : run.layers)
+    if (!layer.samples.empty()) layers += MedianOf(layer.samples);
+  if (run.layers.empty() && run.profiled.empty()) return "; without layers";
+  if (run.profiled.empty())
+    return fmt::format("; the layers {:.3f} ms together, under a profiler whose cost {} does not tell",
+                       layers.count() / 1000.0, run.framework);
+  const Latency profiled = MedianOf(run.profiled);
+  return fmt::format("; under the profiler {:.3f} ms ({:+.1f} %), of which layers {:.3f} ms", profiled.count() / 1000.0,
+                     100 * (profiled / end_to_end - 1), layers.count() / 1000.0);
+}
+
+// A profiler makes nothing faster.
+constexpr double kClearlyFaster = 0.97;
+
+void WarnOfNoise(const RunProfile& run, Latency end_to_end, Talk& talk) {
+  if (run.profiled.empty() || MedianOf(run.profiled) > kClearlyFaster * end_to_end) return;
+  talk.Warn(
+      "inferences under the profiler were faster than those without: something else ran beside the latter; measure "
+      "again on a quiet machine");
+}
+
+// A run is kept under its device's identity, which a runner knows.
+Result<Device> DescribeDevice(const Installation& installation, const CampaignOptions& campaign,
+                              const FrameworkOptions& framework) {
+  Result<RunnerDescription> here = DescribeRunner(installation, campaign);
+  if (here) return std::move(here->device);
+  return Error{fmt::format("{} is measured on the device that --backend {} describes, and it describes none: {}",
+                           framework.framework, campaign.backend, here.error().message)};
+}
+
+Result<int> RunMeasure(const MeasureOptions& options) {
+  INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
+  Talk talk = options.talk.Make();
+  FrameworkOptions framework = options.framework;
+  INFIMUM_ASSIGN_OR_RETURN(framework.dims, options.dims.Parse());
+  framework.threads = options.campaign.threads;
+  framework.sampling = std::chrono::milliseconds(static_cast<std::int64_t>(options.seconds * 1000));
+  framework.profile = options.profile;
+  if (framework.framework != "tensorrt") INFIMUM_RETURN_IF_ERROR(CheckWritable(options.profile));
+  CampaignOptions campaign = options.campaign;
+  INFIMUM_ASSIGN_OR_RETURN(campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
+  // The processor's runner describes the processor; TensorRT is on a GPU.
+  if (campaign.backend.empty()) campaign.backend = framework.framework == "tensorrt" ? "cuda" : "onednn";
+
+  // Read first: it refuses what ONNX Runtime would refuse less clearly, and names unbound dimensions.
+  ReadOptions read;
+  read.dims = framework.dims;
+  INFIMUM_ASSIGN_OR_RETURN(const ModelGraph graph, ReadModel(options.model, read));
+  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
+  INFIMUM_ASSIGN_OR_RETURN(const Device device, DescribeDevice(installation, campaign, framework));
+  framework.contract = MainContract(graph);
+  framework.input_shapes = InputShapesOf(graph);
+  framework.device = device.kind;
+  if (device.kind == DeviceKind::kGpu) framework.device_name = device.name;
+  INFIMUM_ASSIGN_OR_RETURN(RunProfile run, MeasureFramework(installation, options.model, framework, talk));
+  for (const std::string& warning : run.warnings) talk.Warn(warning);
+  run.device = device.Key().text;
+  INFIMUM_ASSIGN_OR_RETURN(const ImportCount count, store->ImportRun(run));
+  INFIMUM_RETURN_IF_ERROR(
+      store->ImportModel(DescribeModel(std::filesystem::path(options.model).stem().string(), graph, framework.dims)));
+  if (!options.output.empty()) INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, FormatRun(run)));
+
+  const std::string kept =
+      fmt::format("{} kept in {}", count.added == 1 ? "run" : "known run", ShownAddress(options.database));
+  const std::optional<Latency> time = EndToEndOf(run);
+  if (!time) {
+    talk.Warn("the run is noisy, and no bound will be held against it: measure again while the machine is quiet");
+    if (options.output == "-") return kDone;
+    INFIMUM_RETURN_IF_ERROR(
+        WriteOutput("-", fmt::format("{} {}: noisy, {}; {}\n", Printable(run.framework),
+                                     Printable(run.framework_version), Printable(run.noisy), kept)));
+    return kDone;
+  }
+  const Latency end_to_end = *time;
+  WarnOfNoise(run, end_to_end, talk);
+  if (options.output != "-") {
+    INFIMUM_RETURN_IF_ERROR(WriteOutput(
+        "-", fmt::format("{} {}: {:.3f} ms (smallest of {} process medians, {} thread{}, {} layer{} profiled, {}){}\n",
+                         Printable(run.framework), Printable(run.framework_version), end_to_end.count() / 1000.0,
+                         run.end_to_end.size(), framework.threads, framework.threads == 1 ? "" : "s", run.layers.size(),
+                         run.layers.size() == 1 ? "" : "s", kept, ProfiledText(run, end_to_end))));
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<MeasureOptions>();
+  CLI::App* command = NewCommand(
+      app, "measure", "how long a framework takes for a model: end to end, then layer by layer",
+      "End-to-end samples come from fresh processes without a profiler, pinned; then one process runs with "
+      "the framework's\n"
+      "profiler, and what that costs is said. Weights that the file lacks are random, seeded, of a scale that "
+      "keeps activations\n"
+      "finite. PyTorch runs the module that the file was exported from (--module), TensorRT an engine that "
+      "trtexec builds of it.",
+      "infimum measure resnet50.onnx --dim batch=8 --framework onnxruntime -o run.json");
+  AddModel(command, options->model);
+  AddDims(command, options->dims);
+  AddDatabase(command, options->database);
+  AddThreads(command, options->campaign.threads);
+  options->campaign.backend.clear();  // until the framework is known
+  AddBackend(command, options->campaign.backend, options->backend_options);
+  command->get_option("--backend")->default_str("onednn; of tensorrt cuda");
+  command->add_option("--framework", options->framework.framework, "onnxruntime, pytorch or tensorrt")
+      ->type_name("F")
+      ->capture_default_str();
+  command->add_option("--python", options->framework.python, "the Python whose framework build is measured")
+      ->type_name("PATH");
+  command
+      ->add_option("--module", options->framework.module,
+                   "of pytorch: FILE.py:NAME or PACKAGE.MODULE:NAME, a module or a function that makes it; FILE.pt2 "
+                   "(torch.export) or FILE.pt (torch.jit)")
+      ->type_name("M");
+  command
+      ->add_option("--mode", options->framework.mode,
+                   "of pytorch: eager, compiled (torch.compile) or cuda-graph; of tensorrt: cuda-graph")
+      ->type_name("NAME");
+  AddContract(command, options->framework.converted);
+  command->add_option("--repetitions", options->framework.repetitions, "processes")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str();
+  command->add_option("--seconds", options->seconds, "sampling time of each process")
+      ->type_name("S")
+      ->check(NumberBetween(0.01, 600))
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output, "also write the run as JSON; - for standard output")
+      ->type_name("FILE");
+  command
+      ->add_option(
+          "--keep-profile", options->profile,
+          "also keep what the framework's profiler wrote: a file, of tensorrt a folder (infimum compare reads it)")
+      ->type_name("PATH");
+  AddTalk(command, options->talk);
+  invocation.Bind(command, [options] { return RunMeasure(*options); });
+}
+
+}  // namespace infimum::cli

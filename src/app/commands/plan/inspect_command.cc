@@ -1,0 +1,58 @@
+// infimum inspect MODEL: layers, configurations, FLOPs and bytes; what is free and why; what is unknown.
+#include <memory>
+
+#include "src/readers/onnx/read_model.h"
+#include "reports/inspect/inspect_json.h"
+#include "reports/inspect/inspect_table.h"
+#include "src/app/command.h"
+#include "src/app/options.h"
+
+namespace infimum::cli {
+namespace {
+
+struct InspectOptions {
+  std::string model;
+  DimOptions dims;
+  bool regions = false;
+  OutputFormat format = OutputFormat::kTable;
+  std::string output = "-";
+};
+
+Result<int> RunInspect(const InspectOptions& options) {
+  INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
+  ReadOptions read;
+  INFIMUM_ASSIGN_OR_RETURN(read.dims, options.dims.Parse());
+  INFIMUM_ASSIGN_OR_RETURN(const ModelGraph graph, ReadModel(options.model, read));
+  switch (options.format) {
+    case OutputFormat::kTable:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, options.regions ? RegionsTable(graph, TerminalWidth())
+                                                                          : InspectTable(graph, TerminalWidth())));
+      break;
+    case OutputFormat::kJson:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, InspectJson(graph)));
+      break;
+    case OutputFormat::kCsv:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, InspectCsv(graph)));
+      break;
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddInspectCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<InspectOptions>();
+  CLI::App* command = NewCommand(
+      app, "inspect", "a model's layers, configurations, FLOPs and bytes",
+      "Each layer is measurable (it has a layer configuration), free (a view or folded, with the reason) or unknown\n"
+      "(listed with the reason). Multiply-adds count as two FLOPs; bytes are compulsory, each element once.",
+      "infimum inspect resnet50.onnx --dim batch=8 --format json");
+  AddModel(command, options->model);
+  AddDims(command, options->dims);
+  command->add_flag("--regions", options->regions, "as a table: the regions that may be fused, in place of the layers");
+  AddFormat(command, options->format);
+  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  invocation.Bind(command, [options] { return RunInspect(*options); });
+}
+
+}  // namespace infimum::cli

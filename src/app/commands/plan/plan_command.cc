@@ -1,0 +1,110 @@
+// infimum plan MODEL...: what is to be measured, as a text that runners take.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "infimum/db/store.h"
+#include "infimum/measurement/plan.h"
+#include "src/readers/onnx/read_model.h"
+#include "src/planner/planner.h"
+#include "src/app/runners/device_choice.h"
+#include "src/app/models/model_variant.h"
+#include "src/app/command.h"
+#include "src/app/options.h"
+
+namespace infimum::cli {
+namespace {
+
+struct PlanCommandOptions {
+  std::vector<std::string> models;
+  DimOptions dims;
+  std::string database = "infimum.db";
+  std::string device;
+  CampaignOptions campaign;
+  std::vector<std::string> backend_options;
+  std::optional<NumericContract> contract;
+  bool all = false;
+  bool no_regions = false;
+  std::string output = "-";
+  TalkOptions talk;
+};
+
+Result<int> RunPlan(const PlanCommandOptions& options) {
+  INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
+  INFIMUM_ASSIGN_OR_RETURN(const auto dims, options.dims.Parse());
+  std::vector<ModelGraph> graphs;
+  std::optional<NumericContract> selected;
+  for (const std::string& model : options.models) {
+    INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(model, dims, options.contract));
+    if (const Status planned = under.CanBePlanned(); !planned.ok())
+      return UsageError(fmt::format("{}: {}", model, planned.error().message));
+    if (!graphs.empty() && under.selected != selected)
+      return Error{model + ": keeps its own types under --contract, others do not; plan it by itself"};
+    selected = under.selected;
+    graphs.push_back(std::move(under.graph));
+  }
+  std::vector<const ModelGraph*> pointers;
+  for (const ModelGraph& graph : graphs) pointers.push_back(&graph);
+  PlanOptions plan_options;
+  plan_options.contract = selected;
+  plan_options.regions = !options.no_regions;
+  Plan plan = BuildPlan(pointers, plan_options);
+  const std::size_t whole = plan.entries.size();
+
+  if (!options.all && StoreExists(options.database)) {
+    CampaignOptions campaign = options.campaign;
+    INFIMUM_ASSIGN_OR_RETURN(campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
+    INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+    INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
+    Selection selection;
+    if (options.device.empty()) {
+      // Here a campaign would run with these libraries: rows of older ones leave their layers in the plan.
+      INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, campaign));
+      selection.device = here.device.Key();
+      selection.environment = here.environment.Key();
+    } else {
+      INFIMUM_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device, installation, campaign, *store));
+      selection.device = device.Key();
+    }
+    selection.threads = campaign.threads;
+    selection.cache = campaign.cache;
+    selection.contract = selected;
+    // Of another device one repetition is data; here a campaign would go on until there are enough.
+    SettledRule rule;
+    if (!options.device.empty()) rule.repetitions = 1;
+    INFIMUM_ASSIGN_OR_RETURN(plan, LeaveOutKnown(std::move(plan), *store, selection, rule));
+  }
+  INFIMUM_RETURN_IF_ERROR(WriteOutput(options.output, Format(plan)));
+  options.talk.Make().Say(fmt::format("{} configurations, {} of them already in {}", whole, whole - plan.entries.size(),
+                                      ShownAddress(options.database)));
+  return kDone;
+}
+
+}  // namespace
+
+void AddPlanCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<PlanCommandOptions>();
+  CLI::App* command =
+      NewCommand(app, "plan", "the unique layer configurations and fusable regions of models, as a benchmark plan",
+                 "One workload a line, layers before regions, largest expected share first; what the store already has "
+                 "for this device and "
+                 "environment is\n"
+                 "left out. Runners (infimum-microbench-*) and `infimum bench` take it, here or on another machine.",
+                 "infimum plan resnet50.onnx bert-base.onnx --dim batch=1 --dim sequence=128 -o plan.txt");
+  command->add_option("MODEL", options->models, "ONNX files")->required();
+  AddDims(command, options->dims);
+  AddDatabase(command, options->database);
+  command->add_option("--device", options->device, "a device of the store or of a data sheet (default: this one)")
+      ->type_name("NAME");
+  AddThreads(command, options->campaign.threads);
+  AddContract(command, options->contract);
+  AddCache(command, options->campaign.cache, "what the store has of this cache state is left out");
+  AddBackend(command, options->campaign.backend, options->backend_options);
+  command->add_flag("--no-regions", options->no_regions, "layers only, without what a library may run as one");
+  command->add_flag("--all", options->all, "also what the store already has");
+  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  AddTalk(command, options->talk);
+  invocation.Bind(command, [options] { return RunPlan(*options); });
+}
+
+}  // namespace infimum::cli

@@ -1,0 +1,313 @@
+#include "src/app/commands/replay/replay.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iterator>
+
+#include "analyzer/types/bracket.h"
+#include "infimum/base/text.h"
+#include "infimum/measurement/statistics.h"
+#include "src/readers/onnx/read_model.h"
+#include "src/planner/replay_planner.h"
+#include "src/core/results/replay_schedule_text.h"
+#include "src/app/processes/child_process.h"
+#include "src/app/runners/cold_weights.h"
+#include "src/app/runners/installation.h"
+#include "src/app/models/model_variant.h"
+#include "src/app/processes/temporary_folder.h"
+#include "src/app/runners/transform_times.h"
+
+namespace infimum {
+namespace {
+
+// For changes of layout that have no time yet: a model has some ten different ones.
+constexpr std::chrono::seconds kReplayTransformsTime{60};
+
+Status WriteFile(const std::filesystem::path& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << text << std::flush;
+  return file ? Status() : Status(Error{path.string() + ": cannot be written: " + std::strerror(errno)});
+}
+
+Result<std::string> ReadFile(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Error{path.string() + ": cannot be read: " + std::strerror(errno)};
+  return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Runs a child whose last word on standard error is its complaint. Exit codes other than 0 are errors.
+Status RunChild(const std::vector<std::string>& arguments, std::string_view what, Talk& talk) {
+  std::string complaint;
+  const auto take_error = [&](std::string_view line) {
+    talk.Detail(line);
+    if (!TrimSpace(line).empty()) complaint = std::string(TrimSpace(line));
+  };
+  ProcessRequest request;
+  request.arguments = arguments;
+  INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(
+                                                     request, [](std::string_view) { return Status(); }, take_error));
+  if (end.interrupted) return Error{fmt::format("interrupted while {}", what)};
+  if (end.given_up || end.exit_code > 128) return Error{fmt::format("{}: the process {}", what, end.how)};
+  if (end.exit_code == 0) return {};
+  constexpr std::string_view kLead = "infimum: error: ";
+  if (complaint.starts_with(kLead)) complaint.erase(0, kLead.size());
+  return Error{fmt::format("{}: {}", what, complaint.empty() ? fmt::format("exit code {}", end.exit_code) : complaint)};
+}
+
+void AddDims(const std::map<std::string, std::int64_t>& dims, std::vector<std::string>& arguments) {
+  for (const auto& [name, extent] : dims) {
+    arguments.insert(arguments.end(), {"--dim", fmt::format("{}={}", name, extent)});
+  }
+}
+
+Status WriteTensors(const Installation& installation, const ReplayOptions& options,
+                    const std::filesystem::path& schedule, const std::filesystem::path& folder, Talk& talk) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path script, installation.FrameworkScript("onnxruntime"));
+  std::vector<std::string> arguments{installation.Python(options.python),
+                                     (script.parent_path() / "write_replay_tensors.py").string(),
+                                     std::filesystem::absolute(options.model).string(),
+                                     "--schedule",
+                                     schedule.string(),
+                                     "--output",
+                                     folder.string()};
+  AddDims(options.dims, arguments);
+  return RunChild(arguments, "the model's tensors could not be made by ONNX Runtime", talk);
+}
+
+Result<ReplayResult> RunSchedule(const Installation& installation, const ReplayOptions& options,
+                                 const std::filesystem::path& schedule, const std::filesystem::path& folder,
+                                 const std::filesystem::path& output, Talk& talk) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path runner, installation.Runner(options.campaign.backend));
+  std::vector<std::string> arguments{runner.string(),
+                                     "--replay",
+                                     schedule.string(),
+                                     "--tensors",
+                                     folder.string(),
+                                     "-o",
+                                     output.string(),
+                                     "--threads",
+                                     std::to_string(options.campaign.threads),
+                                     "--rounds",
+                                     std::to_string(options.rounds)};
+  for (const auto& [name, value] : options.campaign.backend_options) {
+    arguments.insert(arguments.end(), {"--backend-option", name + "=" + value});
+  }
+  const Status ran = RunChild(arguments, "the replay failed", talk);
+  // A runner that found wrong numbers fails, and has written which.
+  Result<std::string> text = ReadFile(output);
+  if (!text.ok()) return ran.ok() ? text.error() : ran.error();
+  Result<ReplayResult> result = ParseReplayResult(*text);
+  if (!result.ok()) return ran.ok() ? Within(output.string(), result.error()) : ran.error();
+  return result;
+}
+
+Result<ReplaySchedule> ScheduleOf(const ModelGraph& graph, const std::vector<ReplayCandidate>& candidates,
+                                  const std::vector<ReplayRegion>& regions) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<ReplayUnit> units, UnitsOf(graph, candidates, regions));
+  return BuildReplaySchedule(graph, units);
+}
+
+// What the best plan runs: a candidate for each layer, empty where none is known, and the regions that it runs as one.
+struct Chosen {
+  std::vector<ReplayCandidate> candidates;
+  std::vector<ReplayRegion> regions;
+};
+
+ReplayCandidate ByName(const Candidate& candidate) {
+  return {candidate.name(), candidate.input_layout, candidate.output_layout};
+}
+
+Chosen ChosenBy(const Bracket& bracket) {
+  Chosen chosen;
+  for (const LayerLatency& layer : bracket.layers)
+    chosen.candidates.push_back(layer.candidate ? ByName(*layer.candidate) : ReplayCandidate());
+  const auto add_region = [&](std::size_t place, const Candidate& candidate) {
+    const RegionLatency& region = bracket.regions[place];
+    if (region.region) chosen.regions.push_back({*region.region, ByName(candidate)});
+  };
+  if (bracket.layouts) {
+    for (const PlannedUnit& unit : bracket.layouts->units) {
+      if (unit.region) {
+        add_region(*unit.region, unit.candidate);
+      } else if (!unit.candidate.algorithm.empty()) {
+        chosen.candidates[unit.layers[0].index()] = ByName(unit.candidate);
+      }
+    }
+  } else {
+    for (std::size_t i = 0; i < bracket.regions.size(); ++i)
+      if (bracket.regions[i].is_chosen) add_region(i, bracket.regions[i].candidate);
+  }
+  // In a bound a layer that was not measured costs nothing, so a region that has it is never chosen. Here nothing is
+  // known that would speak for its layers alone.
+  std::vector<bool> taken(bracket.layers.size(), false);
+  for (const ReplayRegion& region : chosen.regions)
+    for (LayerId layer : region.region.layers) taken[layer.index()] = true;
+  for (std::size_t i = 0; i < bracket.regions.size(); ++i) {
+    const RegionLatency& region = bracket.regions[i];
+    const auto is_taken = [&](LayerId layer) { return taken[layer.index()]; };
+    if (!region.region || !region.has_missing || std::ranges::any_of(region.layers, is_taken)) continue;
+    for (LayerId layer : region.layers) taken[layer.index()] = true;
+    add_region(i, region.candidate);
+  }
+  return chosen;
+}
+
+// What the stored run says of its composition; "sum_alone_us" is the warm one's name from before there were others.
+constexpr std::string_view kShareSetting = "resident_share";
+std::string SumSetting(CacheState cache) {
+  return cache == CacheState::kWarm ? "sum_alone_us" : fmt::format("sum_alone_{}_us", Name(cache));
+}
+std::string ErrorSetting(CacheState cache) { return fmt::format("composition_error_{}", Name(cache)); }
+
+RunProfile ProfileOf(const Replay& replay, const ReplayOptions& options, const DeviceKey& device,
+                     NumericContract contract) {
+  RunProfile run;
+  run.framework = std::string(kReplayFramework);
+  run.framework_version = std::string(InfimumVersion());
+  run.model_name = options.model.stem().string();
+  run.model_sha256 = replay.graph.sha256;
+  run.dims = options.dims;
+  run.threads = options.campaign.threads;
+  run.contract = std::string(Name(contract));
+  run.device = device.text;
+  run.settings["backend"] = options.campaign.backend;
+  for (const CacheState cache : {CacheState::kWarm, CacheState::kColdWeights}) {
+    run.settings[SumSetting(cache)] = fmt::format("{:.3f}", replay.result.sum_alone(cache).count());
+    run.settings[ErrorSetting(cache)] = fmt::format("{:.6f}", replay.result.composition_error(cache));
+  }
+  run.settings[std::string(kShareSetting)] = fmt::format("{:.3f}", replay.result.share_near());
+  for (const std::vector<Latency>& samples : replay.result.repetitions) run.end_to_end.push_back({samples});
+  for (const ReplayPart& part : replay.result.parts) {
+    ProfiledLayer layer;
+    layer.name = part.name;
+    layer.op = part.is_reorder ? "Reorder" : std::string(FamilyOf(replay.schedule.steps[part.step].workload));
+    layer.provider = part.candidate;
+    if (!part.is_reorder) layer.nodes = replay.schedule.steps[part.step].layers;
+    layer.samples = {part.in_loop};
+    run.layers.push_back(std::move(layer));
+  }
+  return run;
+}
+
+}  // namespace
+
+Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
+  Replay replay;
+  INFIMUM_ASSIGN_OR_RETURN(ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract));
+  replay.graph = std::move(under.graph);
+  // What cannot be replayed is said before anything is measured or made.
+  INFIMUM_ASSIGN_OR_RETURN(replay.schedule, ScheduleOf(replay.graph, {}, {}));
+  INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
+  INFIMUM_ASSIGN_OR_RETURN(const RunnerDescription here, DescribeRunner(installation, options.campaign));
+
+  Selection selection;
+  selection.device = here.device.Key();
+  selection.threads = options.campaign.threads;
+  selection.cache = options.campaign.cache;
+  selection.contract = under.selected;
+  // A bracket needs them for its floor, and so do the bounds that R will stand in.
+  INFIMUM_ASSIGN_OR_RETURN(const DevicePeaks peaks, store->Peaks(selection.device));
+  const bool has_peaks = std::any_of(peaks.rates.begin(), peaks.rates.end(),
+                                     [&](const PeakRate& rate) { return rate.threads == selection.threads; });
+  if (!has_peaks) {
+    talk.Say("measuring the device's peaks (bandwidth by cache level, arithmetic by type)");
+    INFIMUM_RETURN_IF_ERROR(MeasurePeaks(installation, options.campaign, *store, talk));
+  }
+  BracketOptions taken;
+  taken.takes = [&](const FusableRegion& region) { return options.regions && CanReplay(region); };
+  CampaignOptions transforms = options.campaign;
+  transforms.budget = kReplayTransformsTime;
+  INFIMUM_ASSIGN_OR_RETURN(const Bracket bracket,
+                           WithTransformTimes(installation, replay.graph, *store, selection, taken, transforms, talk));
+  const auto unmeasured = std::ranges::count_if(bracket.layers, [](const LayerLatency& layer) {
+    return !layer.candidate && layer.status != LatencyStatus::kFree;
+  });
+  if (unmeasured > 0) {
+    talk.Warn(
+        fmt::format("{} of {} layers are not measured and run with the library's choice; `infimum analyze {}` "
+                    "measures them",
+                    unmeasured, bracket.layers.size(), options.model.string()));
+  }
+  const Chosen chosen = ChosenBy(bracket);
+  INFIMUM_ASSIGN_OR_RETURN(replay.schedule, ScheduleOf(replay.graph, chosen.candidates, chosen.regions));
+  if (under.selected) replay.schedule.contract = Name(*under.selected);
+
+  INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder temporary, TemporaryFolder::Make());
+  const std::filesystem::path folder = options.keep.empty() ? temporary.path() : options.keep;
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return Error{folder.string() + ": cannot be made: " + error.message()};
+  const std::filesystem::path schedule = folder / "schedule.json";
+  INFIMUM_RETURN_IF_ERROR(WriteFile(schedule, FormatReplaySchedule(replay.schedule)));
+  talk.Say("making weights, inputs and expected outputs with ONNX Runtime");
+  INFIMUM_RETURN_IF_ERROR(WriteTensors(installation, options, schedule, folder / "tensors", talk));
+  talk.Say(fmt::format("replaying {} steps, {} repetitions; the first checks every step", replay.schedule.steps.size(),
+                       options.rounds));
+  INFIMUM_ASSIGN_OR_RETURN(
+      replay.result, RunSchedule(installation, options, schedule, folder / "tensors", folder / "replay.json", talk));
+  for (const ReplayPart& part : replay.result.parts) {
+    if (part.step >= replay.schedule.steps.size()) return Error{"the runner answered with a step that is not there"};
+  }
+  if (!replay.result.FirstFault()) {
+    const RunProfile run = ProfileOf(replay, options, selection.device, bracket.contract);
+    INFIMUM_RETURN_IF_ERROR(store->ImportRun(run));
+    // As it is in the file, whatever the contract makes of it.
+    std::optional<ModelGraph> read_again;
+    if (options.contract) {
+      INFIMUM_ASSIGN_OR_RETURN(read_again, ReadModel(options.model, ReadOptions{options.dims}));
+    }
+    const ModelGraph& stored = read_again ? *read_again : replay.graph;
+    INFIMUM_RETURN_IF_ERROR(store->ImportModel(DescribeModel(options.model.stem().string(), stored, options.dims)));
+    // R stands in a bound that finds the weights as R did.
+    if (replay.result.cache_of_weights() == CacheState::kColdWeights) {
+      CampaignOptions campaign = options.campaign;
+      campaign.rounds = options.rounds;
+      INFIMUM_RETURN_IF_ERROR(MeasureColdWeights(installation, here, replay.graph, bracket, campaign, *store, talk));
+    }
+  }
+  return replay;
+}
+
+Result<std::string> ScheduleText(const ReplayOptions& options) {
+  INFIMUM_ASSIGN_OR_RETURN(const ModelUnder under, ReadModelUnder(options.model, options.dims, options.contract));
+  std::vector<FusableRegion> found;
+  if (options.regions) found = FindFusableRegions(under.graph);
+  std::ranges::stable_sort(found, std::greater<>(), [](const FusableRegion& region) { return region.layers.size(); });
+  std::vector<ReplayRegion> regions;
+  std::vector<bool> taken(under.graph.layers.size(), false);
+  for (FusableRegion& region : found) {
+    const auto is_taken = [&](LayerId layer) { return taken[layer.index()]; };
+    if (!CanReplay(region) || std::ranges::any_of(region.layers, is_taken)) continue;
+    for (LayerId layer : region.layers) taken[layer.index()] = true;
+    regions.push_back({std::move(region), {}});
+  }
+  INFIMUM_ASSIGN_OR_RETURN(ReplaySchedule schedule, ScheduleOf(under.graph, {}, regions));
+  if (under.selected) schedule.contract = Name(*under.selected);
+  return FormatReplaySchedule(schedule);
+}
+
+std::optional<CompositionError> CompositionOf(const RunProfile& replay) {
+  const auto number = [&](const std::string& name) -> std::optional<double> {
+    const auto found = replay.settings.find(name);
+    return found == replay.settings.end() ? std::nullopt : ParseNumber(found->second);
+  };
+  const std::optional<double> warm = number(ErrorSetting(CacheState::kWarm)),
+                              cold = number(ErrorSetting(CacheState::kColdWeights)),
+                              share = number(std::string(kShareSetting));
+  const bool is_said = warm && cold && share && *warm > 0 && *cold > 0 && *share >= 0 && *share <= 1;
+  return is_said ? std::optional(CompositionError{*warm, *cold, *share}) : std::nullopt;
+}
+
+Result<std::vector<RunProfile>> StoredReplays(Store& store, const std::string& model_sha256, const DeviceKey& device,
+                                              const std::map<std::string, std::int64_t>& dims, std::int64_t threads) {
+  return store.FindRuns(model_sha256, device, dims, threads, std::string(kReplayFramework));
+}
+
+}  // namespace infimum

@@ -1,0 +1,65 @@
+// The demonstrated run R: the best candidates that the store knows of a model's layers, really run one after the other
+// on its weights, with the outputs compared.
+//
+//   ReplayOptions options{.model = "resnet50.onnx", .dims = {{"batch", 1}}};
+//   Result<Replay> replay = ReplayModel(options, talk);
+//   replay->result.demonstrated()   // R, when replay->result.FirstFault() is absent
+//
+// Weights that the file lacks are random, seeded; expected outputs come from ONNX Runtime in the user's Python. A run
+// whose numbers are right is kept in the store as a run of the framework "infimum-replay", where bounds find it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "analyzer/types/bracket.h"
+#include "infimum/db/store.h"
+#include "infimum/graph/model_graph.h"
+#include "infimum/graph/replay_schedule.h"
+#include "src/core/results/replay_result.h"
+#include "src/app/runners/campaign.h"
+#include "src/app/processes/progress_log.h"
+
+namespace infimum {
+
+inline constexpr std::string_view kReplayFramework = "infimum-replay";
+
+struct ReplayOptions {
+  std::filesystem::path model;
+  std::map<std::string, std::int64_t> dims;
+  std::string database = "infimum.db";
+  // Backend and threads; `cache`: whose rows name the best candidates; `budget`: of measuring with weights from memory
+  // what decides the bound, after a run that found them there.
+  CampaignOptions campaign;
+  std::optional<NumericContract> contract;
+  std::string python;
+  std::int64_t rounds = 3;
+  bool regions = true;         // run what the fused bound runs as one as one
+  std::filesystem::path keep;  // schedule and tensors are left in this folder; empty: nowhere
+};
+
+struct Replay {
+  ModelGraph graph;
+  ReplaySchedule schedule;
+  ReplayResult result;
+};
+
+Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk);
+
+// The schedule alone, as text, with no candidate named: for a machine that has a runner and its results and nothing
+// else (infimum-microbench-cuda --replay FILE --results JOURNAL). With regions, the largest that can be replayed come
+// first.
+Result<std::string> ScheduleText(const ReplayOptions& options);
+
+// What a stored replay says of itself; nullopt where it is of a version that did not.
+std::optional<CompositionError> CompositionOf(const RunProfile& replay);
+
+// Earlier replays of this model, on this device and with these threads. What each of them shows remains true, so a
+// bound takes the fastest.
+Result<std::vector<RunProfile>> StoredReplays(Store& store, const std::string& model_sha256, const DeviceKey& device,
+                                              const std::map<std::string, std::int64_t>& dims, std::int64_t threads);
+
+}  // namespace infimum

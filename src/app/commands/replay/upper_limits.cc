@@ -1,0 +1,73 @@
+#include "src/app/commands/replay/upper_limits.h"
+
+#include <utility>
+
+#include "analyzer/gap/run_latency.h"
+#include "infimum/measurement/verdict.h"
+#include "src/app/commands/replay/replay.h"
+#include "src/app/models/run_conditions.h"
+
+namespace infimum {
+
+std::optional<UpperLimit> LimitOf(const RunProfile& run, const Bracket& bracket) {
+  const std::vector<Repetition> repetitions = RepetitionsOf(run);
+  if (!Keeps(run.contract, bracket.contract) || repetitions.empty()) return std::nullopt;
+  return UpperLimit{run.framework + " " + run.framework_version, PointValue(repetitions),
+                    TypicalInterval(repetitions).value_or(PointInterval(repetitions))};
+}
+
+Result<std::optional<RunProfile>> FastestRun(Store& store, const std::string& model_sha256, const Selection& selection,
+                                             const Dims& dims, const std::string& framework) {
+  INFIMUM_ASSIGN_OR_RETURN(std::vector<RunProfile> runs,
+                           store.FindRuns(model_sha256, selection.device, dims, selection.threads, framework));
+  std::erase_if(runs, [](const RunProfile& run) { return !run.noisy.empty(); });
+  if (runs.empty()) return std::optional<RunProfile>();
+  std::size_t fastest = 0;
+  std::optional<Latency> least = EndToEndOf(runs[0]);
+  for (std::size_t i = 1; i < runs.size(); ++i) {
+    const bool is_like = runs[i].framework_version == runs[0].framework_version &&
+                         runs[i].settings == runs[0].settings && runs[i].contract == runs[0].contract;
+    const std::optional<Latency> time = is_like ? EndToEndOf(runs[i]) : std::nullopt;
+    if (!time || (least && *time >= *least)) continue;
+    least = time;
+    fastest = i;
+  }
+  return std::optional<RunProfile>(std::move(runs[fastest]));
+}
+
+Status HoldAgainstFramework(Store& store, const std::string& model_sha256, const Selection& selection, const Dims& dims,
+                            const std::string& framework, Bracket& bracket) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<RunProfile> runs,
+                           store.FindRuns(model_sha256, selection.device, dims, selection.threads, framework));
+  std::map<std::string, UpperLimit> limits;
+  for (const RunProfile& run : runs) {
+    std::optional<UpperLimit> limit = LimitOf(run, bracket);
+    if (!limit) continue;
+    const auto [known, is_new] = limits.try_emplace(limit->name, *limit);
+    if (!is_new && limit->latency < known->second.latency) known->second = *std::move(limit);
+  }
+  for (auto& [name, limit] : limits) HoldAgainst(std::move(limit), bracket);
+  return {};
+}
+
+Status HoldAgainstReplays(Store& store, const std::string& model_sha256, const Selection& selection, const Dims& dims,
+                          Bracket& bracket) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<RunProfile> replays,
+                           StoredReplays(store, model_sha256, selection.device, dims, selection.threads));
+  std::optional<UpperLimit> limit;
+  const RunProfile* fastest = nullptr;
+  for (const RunProfile& replay : replays) {
+    std::optional<UpperLimit> one = LimitOf(replay, bracket);
+    if (!one || (limit && !(one->latency < limit->latency))) continue;
+    limit = std::move(one);
+    fastest = &replay;
+  }
+  if (!limit) return {};
+  limit->name = "demonstrated";
+  bracket.demonstrated = limit->latency;
+  bracket.composition = CompositionOf(*fastest);
+  HoldAgainst(*std::move(limit), bracket);
+  return {};
+}
+
+}  // namespace infimum

@@ -1,0 +1,58 @@
+// infimum export: a selection of the store's rows as a file that imports again to the same rows.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "infimum/db/store.h"
+#include "src/app/commands/store/store_transfer.h"
+#include "src/app/command.h"
+#include "src/app/options.h"
+
+namespace infimum::cli {
+namespace {
+
+struct ExportOptions {
+  RowSelection selection;
+  std::string database = "infimum.db";
+  std::string output = "-";
+  TalkOptions talk;
+};
+
+Result<int> RunExport(const ExportOptions& options) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
+  INFIMUM_ASSIGN_OR_RETURN(const ExportCount count, ExportRows(*store, options.selection, options.output));
+  options.talk.Make().Say(fmt::format("{} row{} and {} peak{} written to {}", count.rows, count.rows == 1 ? "" : "s",
+                                      count.peaks, count.peaks == 1 ? "" : "s",
+                                      options.output == "-" ? "standard output" : options.output));
+  return kDone;
+}
+
+}  // namespace
+
+void AddExportCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<ExportOptions>();
+  CLI::App* command = NewCommand(
+      app, "export", "rows of the store as a file that imports again to the same rows",
+      "A results journal (.jsonl), or with -o NAME.json Google Benchmark JSON, which its tools read. Without a "
+      "selection\n"
+      "all rows are written; each keeps the campaign that it came from. Framework runs and models are not in "
+      "it:\n"
+      "`infimum db merge` takes everything.",
+      "infimum export --device \"Tesla V100-SXM2-16GB\" --family convolution -o v100.jsonl --db team.db");
+  RowSelection& selection = options->selection;
+  command->add_option("--device", selection.device, "only of this device, by name or key")->type_name("NAME");
+  command->add_option("--layer", selection.layer, "only this layer configuration or region")->type_name("TEXT");
+  command->add_option("--family", selection.family, "only this family: convolution, matmul, region, ...");
+  command->add_option("--model", selection.model, "only the layers of this model of the store")->type_name("NAME");
+  command->add_option("--library", selection.library, "only candidates of this library")->type_name("NAME");
+  command->add_option("--contract", selection.contract, "only under this numeric contract");
+  command->add_option("--outcome", selection.outcome, "only with this outcome")
+      ->check(CLI::IsMember({"measured", "unsupported", "skipped", "failed"}));
+  command->add_option("--campaign", selection.campaign, "only from this campaign, by its file's name or its key");
+  AddDatabase(command, options->database);
+  command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
+  AddTalk(command, options->talk);
+  invocation.Bind(command, [options] { return RunExport(*options); });
+}
+
+}  // namespace infimum::cli

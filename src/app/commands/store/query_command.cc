@@ -1,0 +1,146 @@
+// infimum query NAME: named questions to the store, and the user's own.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "infimum/base/text.h"
+#include "infimum/db/store.h"
+#include "reports/text/csv.h"
+#include "reports/text/table.h"
+#include "src/app/processes/interrupt.h"
+#include "src/app/command.h"
+#include "src/app/options.h"
+
+namespace infimum::cli {
+namespace {
+
+struct QueryOptions {
+  std::string name;
+  std::vector<std::string> parameters;
+  std::string sql;
+  SqlLimits limits;
+  std::string database = "infimum.db";
+  OutputFormat format = OutputFormat::kTable;
+};
+
+// What there is to ask, where nothing is asked.
+QueryTable ListOfQueries() {
+  QueryTable table{{"query", "parameters", "tells"}, {}};
+  for (const NamedQuery& query : NamedQueries()) {
+    std::string parameters;
+    for (const QueryParameter& parameter : query.parameters) {
+      parameters += parameters.empty() ? "" : " ";
+      parameters +=
+          parameter.otherwise ? fmt::format("[{}={}]", parameter.name, *parameter.otherwise) : parameter.name + "=...";
+    }
+    table.rows.push_back({query.name, parameters, query.what});
+  }
+  return table;
+}
+
+struct CellText {
+  bool rounded;
+  std::string operator()(std::nullptr_t) const { return ""; }
+  std::string operator()(std::int64_t value) const { return std::to_string(value); }
+  std::string operator()(double value) const {
+    if (!rounded) return fmt::format("{}", value);
+    return std::abs(value) < 1000 ? fmt::format("{:.4g}", value) : fmt::format("{:.0f}", value);
+  }
+  std::string operator()(const std::string& text) const { return text; }
+};
+
+// Numbers stand to the right; in a table for people they are rounded.
+Table TableOf(const QueryTable& answer, bool rounded) {
+  Table table;
+  for (std::size_t column = 0; column < answer.columns.size(); ++column) {
+    const bool numbers = !answer.rows.empty() && !std::holds_alternative<std::string>(answer.rows.front()[column]);
+    table.columns.push_back({answer.columns[column], numbers ? Align::kRight : Align::kLeft, !numbers});
+  }
+  for (const std::vector<QueryCell>& row : answer.rows) {
+    std::vector<std::string>& cells = table.rows.emplace_back();
+    for (const QueryCell& cell : row) cells.push_back(std::visit(CellText{rounded}, cell));
+  }
+  return table;
+}
+
+std::string JsonOf(const std::string& name, const QueryTable& answer) {
+  nlohmann::ordered_json document = {{"schema", "infimum.query/1"}, {"query", name}, {"columns", answer.columns}};
+  nlohmann::ordered_json& rows = document["rows"] = nlohmann::ordered_json::array();
+  for (const std::vector<QueryCell>& row : answer.rows) {
+    nlohmann::ordered_json cells = nlohmann::ordered_json::array();
+    for (const QueryCell& cell : row)
+      std::visit([&](const auto& value) { cells.push_back(nlohmann::ordered_json(value)); }, cell);
+    rows.push_back(std::move(cells));
+  }
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+Result<QueryTable> Ask(const QueryOptions& options) {
+  if (options.name.empty() && options.sql.empty()) return ListOfQueries();
+  const NamedQuery* const query = FindQuery(options.name);
+  if (options.sql.empty() && query == nullptr) {
+    std::vector<std::string_view> names;
+    for (const NamedQuery& known : NamedQueries()) names.push_back(known.name);
+    return Error{fmt::format("there is no query {}{}; `infimum query` lists them", Quoted(options.name),
+                             DidYouMean(options.name, names))};
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const auto given, ParsePairs(options.parameters, "query"));
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
+  return options.sql.empty() ? store->Ask(*query, given) : store->AskSql(options.sql, options.limits);
+}
+
+Result<int> RunQuery(const QueryOptions& options) {
+  INFIMUM_ASSIGN_OR_RETURN(const QueryTable answer, Ask(options));
+  switch (options.format) {
+    case OutputFormat::kTable:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatTable(TableOf(answer, true), TerminalWidth())));
+      break;
+    case OutputFormat::kJson:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", JsonOf(options.name, answer)));
+      break;
+    case OutputFormat::kCsv:
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatCsv(TableOf(answer, false))));
+      break;
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void AddQueryCommand(CLI::App& app, Invocation& invocation) {
+  auto options = std::make_shared<QueryOptions>();
+  CLI::App* command = NewCommand(app, "query", "named questions to the store, and your own",
+                                 "Without a NAME it lists the questions and what may be given with each. --sql takes "
+                                 "one SELECT of your own: SQLite\n"
+                                 "is asked for each thing that it would do and does no more than read; PostgreSQL runs "
+                                 "it in a read-only transaction,\n"
+                                 "as infimum_reader where the user may. The tables are described in db/README.md.",
+                                 "infimum query library-upgrade library=cudnn from=7.5.0 to=7.6.4 --db team.db");
+  CLI::Option* const name = command->add_option("NAME", options->name, "which question");
+  command->add_option("PARAMETER", options->parameters, "NAME=VALUE for each parameter that it has");
+  CLI::Option* const sql =
+      command->add_option("--sql", options->sql, "one SELECT in place of a named question")->excludes(name);
+  command
+      ->add_option_function<double>(
+          "--timeout",
+          [options](double seconds) {
+            options->limits.time = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds));
+          },
+          "how long it may run, in seconds")
+      ->type_name("SECONDS")
+      ->default_str("60")
+      ->check(CLI::Range(0.001, 1e6))
+      ->needs(sql);
+  command
+      ->add_flag("--as-superuser", options->limits.as_superuser,
+                 "run it as a superuser of a PostgreSQL server, who may read the server's files with it")
+      ->needs(sql);
+  options->limits.interrupted = Interrupted;
+  AddDatabase(command, options->database);
+  AddFormat(command, options->format);
+  invocation.Bind(command, [options] { return RunQuery(*options); });
+}
+
+}  // namespace infimum::cli

@@ -1,0 +1,46 @@
+// Fills the report's plain values from what the analysis knows: graph, bracket, run, device, peaks.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/types/bracket.h"
+#include "analyzer/rows/workload_candidates.h"
+#include "infimum/graph/run_profile.h"
+#include "infimum/measurement/device.h"
+#include "reports/model/report_model.h"
+#include "src/app/model_report/run_gap.h"
+
+namespace infimum {
+
+struct ReportSources {
+  std::string model;  // as the user named it, for commands
+  std::string name;   // of the model
+  std::map<std::string, std::int64_t> dims;
+  std::string database;  // its address without a password
+  std::string backend;   // that measured
+  bool here = true;      // the device is this one, so that commands can measure on it
+  const ModelGraph& graph;
+  const Bracket& bracket;
+  const CandidatesOfModel& candidates;
+  const RunProfile* run = nullptr;
+  const RunGap* gap = nullptr;  // of the run
+  const Device& device;
+  Environment environment;  // of the rows
+  const DevicePeaks& peaks;
+  std::vector<std::string> warnings;
+};
+
+// Of the commands that measure a layer again as the selection has it, each ready for a POSIX shell.
+std::string BenchOptions(const Selection& selection, const std::string& database, const std::string& backend);
+
+// What the rows of a bracket have in common: facts that differ are left out, but libraries have every version of
+// theirs; so is what names a machine or a board, which is nobody's business who reads a report. Threads are left to the
+// selection.
+Environment CommonEnvironment(const std::map<EnvironmentKey, Environment>& known, const Bracket& bracket);
+
+ReportModel FillReport(const ReportSources& sources);
+
+}  // namespace infimum

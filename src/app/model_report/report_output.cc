@@ -1,0 +1,32 @@
+#include "src/app/model_report/report_output.h"
+
+#include <filesystem>
+
+#include "reports/page/html_report.h"
+#include "reports/model/markdown_report.h"
+#include "reports/model/report_csv.h"
+#include "reports/model/report_json.h"
+#include "src/app/options.h"
+
+namespace infimum::cli {
+
+std::string DefaultReportPath(const std::string& model, bool anonymize) {
+  return (anonymize ? std::string("model") : std::filesystem::path(model).stem().string()) + ".html";
+}
+
+Status CheckReportForm(const std::string& path) {
+  const std::string ending = std::filesystem::path(path).extension().string();
+  for (const char* known : {"", ".html", ".htm", ".md", ".json", ".csv"}) {
+    if (ending == known) return CheckWritable(path);
+  }
+  return Error{path + ": a report is written as .html, .md, .json or .csv"};
+}
+
+Status WriteReport(const std::string& path, const ReportModel& report) {
+  if (path.ends_with(".md")) return WriteOutput(path, MarkdownReport(report));
+  if (path.ends_with(".json")) return WriteOutput(path, ReportJson(report));
+  if (path.ends_with(".csv")) return WriteOutput(path, ReportCsv(report));
+  return WriteOutput(path, HtmlReport(report));
+}
+
+}  // namespace infimum::cli

@@ -1,0 +1,22 @@
+// A report to a file, in the form that the file's ending asks for; the same for every command that writes one.
+#pragma once
+
+#include <string>
+
+#include "infimum/base/result.h"
+#include "reports/model/report_model.h"
+
+namespace infimum::cli {
+
+// What every command that writes a report says of it.
+inline constexpr const char* kReportForms =
+    "The file's ending chooses the form: .html (default), .md, .json or .csv. The page needs no network.";
+
+// In the working folder: the model's name and .html, or model.html where that name is not to be told.
+std::string DefaultReportPath(const std::string& model, bool anonymize);
+
+// An error where the ending is of none of them; before any work.
+Status CheckReportForm(const std::string& path);
+Status WriteReport(const std::string& path, const ReportModel& report);
+
+}  // namespace infimum::cli

@@ -1,0 +1,43 @@
+// A run's gap to its model's bound: aligned, accounted for, and what could be changed.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzer/findings/finding.h"
+#include "analyzer/gap/waterfall.h"
+#include "src/app/models/model_variant.h"
+
+namespace infimum {
+
+struct RunGap {
+  Alignment alignment;
+  Waterfall waterfall;
+  std::vector<Finding> findings;  // the largest gain first
+  bool is_narrower = false;  // its layers compute in narrower types than the contract has, by what the engine tells
+};
+
+// The half of it that needs the model's true names.
+struct AlignedForGap {
+  Alignment alignment;
+  // The bracket of the same layers in the arithmetic that the run's wider rows were computed in; absent where there are
+  // none, or it cannot be had.
+  std::optional<Bracket> as_run;
+};
+
+// Asks `source` once more where the run computes in wider arithmetic than the bracket's contract has it. An error only
+// where an override names what is not there.
+Result<AlignedForGap> AlignForGap(const ModelAsItIs& model, const RunProfile& run, MeasurementSource& source,
+                                  std::span<const AlignmentOverride> overrides = {});
+
+// The other half, whose texts have the names that graph, bracket and run have by now: layers stand where they stood.
+// `is_alike`: as far as is known, the run is of what the bracket is of (RunFacts::is_alike).
+RunGap MakeGap(const ModelGraph& graph, const Bracket& bracket, const RunProfile& run, AlignedForGap aligned,
+               bool is_alike);
+
+// Where the times of a run's layers and of the run itself do not fit together; else empty.
+std::string ScatterText(const Waterfall& waterfall);
+
+}  // namespace infimum

@@ -1,0 +1,301 @@
+#include "src/app/options.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "infimum/base/quantity_text.h"
+#include "infimum/base/text.h"
+#include "src/app/runners/installation.h"
+
+namespace infimum::cli {
+namespace {
+
+// As the runners read it; a number alone is of seconds.
+Result<std::chrono::seconds> ParseBudget(const std::string& text) {
+  const bool bare = ParseInteger(text).has_value();
+  INFIMUM_ASSIGN_OR_RETURN(const Clock::Duration duration, ParseDuration(bare ? text + "s" : text));
+  return std::max(std::chrono::seconds(1), std::chrono::ceil<std::chrono::seconds>(duration));
+}
+
+}  // namespace
+
+Result<std::map<std::string, std::int64_t>> DimOptions::Parse() const {
+  std::map<std::string, std::int64_t> dims;
+  for (const std::string& text : texts) {
+    const std::size_t at = text.rfind('=');
+    const std::optional<std::int64_t> extent =
+        at == std::string::npos ? std::nullopt : ParseInteger(std::string_view(text).substr(at + 1));
+    if (at == 0 || !extent || *extent < 1) {
+      return Error{fmt::format("--dim {}: not NAME=N with N of at least 1, such as --dim batch=8", Quoted(text))};
+    }
+    const auto [entry, added] = dims.emplace(text.substr(0, at), *extent);
+    if (!added && entry->second != *extent) {
+      return Error{fmt::format("--dim {}: {} was given as {} before; keep one of them", Quoted(text),
+                               Quoted(entry->first), entry->second)};
+    }
+  }
+  return dims;
+}
+
+Talk TalkOptions::Make() const {
+  return Talk::ToStandardError(quiet ? Loudness::kQuiet : verbose ? Loudness::kVerbose : Loudness::kNormal);
+}
+
+void AddModel(CLI::App* command, std::string& model) {
+  command->add_option("MODEL", model, "ONNX file; its weights are not loaded")
+      ->required()
+      ->check(CLI::Validator(
+          [](const std::string& path) { return std::string(path.empty() ? "the name is empty" : ""); }, ""));
+}
+
+void AddDims(CLI::App* command, DimOptions& dims) {
+  command
+      ->add_option("--dim", dims.texts,
+                   "bind a symbolic dimension, NAME=N; may be repeated. A dimension without a name is INPUT.AXIS=N")
+      ->type_name("NAME=N")
+      ->check([](const std::string& text) {
+        const auto parsed = DimOptions{{text}}.Parse();
+        return parsed ? std::string() : parsed.error().message;
+      })
+      ->allow_extra_args(false);  // one value each time: what follows may be MODEL
+}
+
+void AddDatabase(CLI::App* command, std::string& address) {
+  command->add_option("--db", address, "the store: a SQLite file, or postgresql://USER@HOST/NAME")
+      ->type_name("ADDRESS")
+      ->capture_default_str();
+}
+
+void AddThreads(CLI::App* command, std::int64_t& threads) {
+  command->add_option("--threads", threads, "threads of bound and run alike")
+      ->type_name("N")
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}))
+      ->capture_default_str();
+}
+
+std::string IsBackend(const std::string& name) {
+  const Result<Installation> installation = Installation::Find();
+  if (!installation) return installation.error().message;
+  const Result<std::filesystem::path> runner = installation->Runner(name);
+  return runner ? std::string() : runner.error().message;
+}
+
+void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string>& backend_options) {
+  command->add_option("--backend", backend, "whose runner measures: infimum-microbench-NAME")
+      ->type_name("NAME")
+      ->check(IsBackend)
+      ->capture_default_str();
+  command->add_option("--backend-option", backend_options, "passed on to that runner")
+      ->type_name("NAME=VALUE")
+      ->check([](const std::string& text) {
+        const std::size_t at = text.find('=');
+        return at == std::string::npos || at == 0 ? Quoted(text) + " is not NAME=VALUE" : std::string();
+      })
+      ->allow_extra_args(false);
+}
+
+void AddBudget(CLI::App* command, std::chrono::seconds& budget) {
+  command
+      ->add_option_function<std::string>(
+          "--budget",
+          [&budget](const std::string& text) {
+            const Result<std::chrono::seconds> parsed = ParseBudget(text);
+            if (!parsed) throw CLI::ValidationError("--budget", parsed.error().message);
+            budget = *parsed;
+          },
+          "how long measuring may take, such as 90s, 3m or 1h")
+      ->type_name("TIME")
+      ->default_str(fmt::format("{}s", budget.count()));
+}
+
+void AddTier(CLI::App* command, CandidateTier& tier) {
+  command
+      ->add_option_function<std::string>(
+          "--tier",
+          [&tier](const std::string& text) {
+            const std::optional<CandidateTier> found = FindTier(text);
+            if (!found)
+              throw CLI::ValidationError("--tier", Quoted(text) + " is none of heuristic, engine and exhaustive");
+            tier = *found;
+          },
+          "which candidates: heuristic, engine or exhaustive")
+      ->type_name("T")
+      ->default_str(std::string(Name(tier)));
+}
+
+void AddContract(CLI::App* command, std::optional<NumericContract>& contract) {
+  command
+      ->add_option_function<std::string>(
+          "--contract",
+          [&contract](const std::string& text) {
+            contract = FindContract(text);
+            if (!contract) {
+              const std::vector<std::string_view> known{"strict-f32", "tf32", "f16", "bf16", "int8", "fp8"};
+              throw CLI::ValidationError("--contract", "unknown contract " + Quoted(text) + DidYouMean(text, known));
+            }
+          },
+          "numeric contract: strict-f32, tf32, f16, bf16, int8, fp8 (default: the model's own types)")
+      ->type_name("C");
+}
+
+void AddCache(CLI::App* command, CacheState& cache, const std::string& means) {
+  command
+      ->add_option_function<std::string>(
+          "--cache",
+          [&cache](const std::string& text) {
+            const std::optional<CacheState> found = FindCacheState(text);
+            if (!found) {
+              const std::vector<std::string> names(CacheStateNames().begin(), CacheStateNames().end());
+              const std::string guess = DidYouMean(text, CacheStateNames());
+              throw CLI::ValidationError("--cache", "unknown cache state " + Quoted(text) +
+                                                        (guess.empty() ? "; they are " + Join(names, ", ") : guess));
+            }
+            cache = *found;
+          },
+          means + ": warm, cold or cold-weights (weights from memory, all else warm)")
+      ->type_name("C")
+      ->default_str(std::string(Name(cache)));
+}
+
+CLI::Validator NumberBetween(double least, double most) {
+  return {[least, most](const std::string& text) {
+            const std::optional<double> number = ParseNumber(text);
+            if (number && *number >= least && *number <= most) return std::string();
+            return fmt::format("{} is no number from {} to {}", Quoted(text), FormatNumber(least), FormatNumber(most));
+          },
+          fmt::format("FROM {} TO {}", FormatNumber(least), FormatNumber(most))};
+}
+
+CLI::Validator Count() {
+  return {[](const std::string& text) {
+            const std::optional<std::int64_t> count = ParseInteger(text);
+            return count && *count >= 0 ? std::string() : Quoted(text) + " is no count";
+          },
+          ""};
+}
+
+void AddFormat(CLI::App* command, OutputFormat& format) {
+  command
+      ->add_option_function<std::string>(
+          "--format",
+          [&format](const std::string& text) {
+            if (text == "table") {
+              format = OutputFormat::kTable;
+            } else if (text == "json") {
+              format = OutputFormat::kJson;
+            } else if (text == "csv") {
+              format = OutputFormat::kCsv;
+            } else {
+              const std::vector<std::string_view> known{"table", "json", "csv"};
+              throw CLI::ValidationError("--format", "unknown format " + Quoted(text) + DidYouMean(text, known));
+            }
+          },
+          "table, json or csv")
+      ->type_name("F")
+      ->default_str("table");
+}
+
+void AddAnonymize(CLI::App* command, bool& anonymize) {
+  command->add_flag("--anonymize", anonymize,
+                    "replace the names of model, layers, values, inputs, custom operators and files, and leave out the "
+                    "host, so that the report can be shared; what stays are shapes, known operators, times, device and "
+                    "versions of libraries");
+}
+
+void AddTalk(CLI::App* command, TalkOptions& talk) {
+  CLI::Option* quiet = command->add_flag("--quiet,-q", talk.quiet, "no progress, only warnings and errors");
+  command->add_flag("--verbose,-v", talk.verbose, "also what the runners say")->excludes(quiet);
+}
+
+Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::string>& texts, const char* option) {
+  std::map<std::string, std::string> pairs;
+  for (const std::string& text : texts) {
+    const std::size_t at = text.find('=');
+    if (at == std::string::npos || at == 0) return Error{fmt::format("{} {}: not NAME=VALUE", option, Quoted(text))};
+    pairs[text.substr(0, at)] = text.substr(at + 1);
+  }
+  return pairs;
+}
+
+namespace {
+
+// A device or a pipe, /dev/stdout: it is written to, never replaced by a file.
+bool IsSpecial(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::file_status status = std::filesystem::status(path, error);
+  return std::filesystem::exists(status) && !std::filesystem::is_regular_file(status);
+}
+
+Status WriteFile(const std::string& path, const std::string& text) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  if (file) return {};
+  return Error{std::string(errno != 0 ? std::strerror(errno) : "unknown cause")};
+}
+
+}  // namespace
+
+Status WriteOutput(const std::string& path, const std::string& text) {
+  if (path == "-") {
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+      const int cause = errno;
+      // `| head` has read enough: that is no failure, and ends us as it ends every other program.
+      if (cause == EPIPE) {
+        std::signal(SIGPIPE, SIG_DFL);
+        std::raise(SIGPIPE);
+      }
+      return Error{fmt::format("standard output: {}", std::strerror(cause))};
+    }
+    return {};
+  }
+  // Written beside and renamed: a full disk never leaves half a file in place of a whole one.
+  const bool special = IsSpecial(path);
+  const std::string part = special ? path : path + ".part";
+  if (const Status written = WriteFile(part, text); !written) {
+    if (!special) std::remove(part.c_str());
+    return Error{fmt::format("{}: cannot be written: {}", path, written.error().message)};
+  }
+  if (special) return {};
+  std::error_code error;
+  std::filesystem::rename(part, path, error);
+  if (error) {
+    std::remove(part.c_str());
+    return Error{fmt::format("{}: cannot be written: {}", path, error.message())};
+  }
+  return {};
+}
+
+Status CheckWritable(const std::string& path) {
+  if (path == "-" || path.empty()) return {};
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) return Error{fmt::format("{}: cannot be written: a folder", path)};
+  if (IsSpecial(path)) return {};
+  const std::string part = path + ".part";
+  errno = 0;
+  std::ofstream file(part, std::ios::binary | std::ios::app);
+  const bool writable = file.is_open();
+  const int cause = errno;
+  file.close();
+  if (writable) std::remove(part.c_str());
+  if (!writable) return Error{fmt::format("{}: cannot be written: {}", path, std::strerror(cause))};
+  return {};
+}
+
+std::size_t TerminalWidth() {
+  winsize size = {};
+  if (isatty(STDOUT_FILENO) != 1 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
+}
+
+}  // namespace infimum::cli

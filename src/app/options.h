@@ -1,0 +1,64 @@
+// Options that several commands share: named, explained and checked in one place.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "infimum/measurement/contract.h"
+#include "infimum/measurement/measurement.h"
+#include "src/app/processes/progress_log.h"
+
+namespace infimum::cli {
+
+enum class OutputFormat { kTable, kJson, kCsv };
+
+struct DimOptions {
+  std::vector<std::string> texts;
+  Result<std::map<std::string, std::int64_t>> Parse() const;
+};
+
+struct TalkOptions {
+  bool quiet = false;
+  bool verbose = false;
+  Talk Make() const;
+};
+
+void AddModel(CLI::App* command, std::string& model);
+void AddDims(CLI::App* command, DimOptions& dims);
+void AddDatabase(CLI::App* command, std::string& address);
+void AddThreads(CLI::App* command, std::int64_t& threads);
+// A check of an option: "" where there is a runner of this name, else which there are.
+std::string IsBackend(const std::string& name);
+void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string>& backend_options);
+void AddBudget(CLI::App* command, std::chrono::seconds& budget);
+void AddContract(CLI::App* command, std::optional<NumericContract>& contract);
+void AddTier(CLI::App* command, CandidateTier& tier);
+// --cache: `means` says what the state is of.
+void AddCache(CLI::App* command, CacheState& cache, const std::string& means);
+// A check of an option: a number of this range. CLI::Range lets through what is not a number.
+CLI::Validator NumberBetween(double least, double most);
+// Likewise, of a count that is read as unsigned: CLI11 would turn -1 around.
+CLI::Validator Count();
+void AddFormat(CLI::App* command, OutputFormat& format);
+// --anonymize of commands that write reports.
+void AddAnonymize(CLI::App* command, bool& anonymize);
+void AddTalk(CLI::App* command, TalkOptions& talk);
+
+// NAME=VALUE pairs of --backend-option.
+Result<std::map<std::string, std::string>> ParsePairs(const std::vector<std::string>& texts, const char* option);
+
+// Writes to `path`, "-" for standard output; an error names the path and the cause.
+Status WriteOutput(const std::string& path, const std::string& text);
+
+// Opens (and empties) the file before work begins, so that a path that cannot be written costs nothing.
+Status CheckWritable(const std::string& path);
+
+// Columns of the terminal on standard output; 0 where it is not a terminal.
+std::size_t TerminalWidth();
+
+}  // namespace infimum::cli

@@ -1,0 +1,58 @@
+// Runs a plan on a backend's runner, as a child process, and keeps every row in the store as it arrives.
+//
+//   CampaignOptions options{.backend = "onednn", .budget = std::chrono::minutes(3)};
+//   Result<CampaignEnd> end = RunCampaign(installation, plan, options, store, talk);
+//
+// Rows are imported in transactions at most half a second apart: what ends this process loses no more.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "infimum/db/store.h"
+#include "infimum/measurement/plan.h"
+#include "src/app/runners/installation.h"
+#include "src/app/processes/progress_log.h"
+
+namespace infimum {
+
+struct CampaignOptions {
+  std::string backend = "onednn";
+  std::int64_t threads = 1;
+  std::chrono::seconds budget{180};
+  CandidateTier tier = CandidateTier::kEngine;
+  CacheState cache = CacheState::kWarm;
+  std::vector<std::string> candidates;                 // only these, by name; empty: all
+  std::int64_t rounds = 3;                             // repetitions of each
+  std::map<std::string, std::string> backend_options;  // passed on as --backend-option NAME=VALUE
+  CampaignOrigin origin;                               // which campaign of the store the rows belong to
+  bool hand_back = false;                              // CampaignEnd::measured is wanted
+};
+
+struct CampaignEnd {
+  ImportCount rows;
+  std::vector<Measurement> measured;  // what this campaign itself found, each row as it came last; if asked for
+  bool interrupted = false;
+  bool budget_spent = false;  // candidates or repetitions are left that it did not reach
+  Status failure;             // of the runner: it crashed, was killed, or was ended since it was stuck
+};
+
+// The device and environment that a runner would measure on.
+struct RunnerDescription {
+  Device device;
+  Environment environment;
+};
+
+Result<RunnerDescription> DescribeRunner(const Installation& installation, const CampaignOptions& options);
+
+// The device's peaks, measured now (two seconds). The store keeps the best rates ever seen.
+Status MeasurePeaks(const Installation& installation, const CampaignOptions& options, Store& store, Talk& talk);
+
+// What arrived before a failure is kept, too; an error where that cannot be.
+Result<CampaignEnd> RunCampaign(const Installation& installation, const Plan& plan, const CampaignOptions& options,
+                                Store& store, Talk& talk);
+
+}  // namespace infimum

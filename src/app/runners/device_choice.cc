@@ -1,0 +1,55 @@
+#include "src/app/runners/device_choice.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "infimum/base/text.h"
+#include "db/store/data_sheets.h"
+
+namespace infimum {
+
+Result<Device> ChooseDevice(const std::string& name, const Installation& installation, const CampaignOptions& campaign,
+                            Store& store) {
+  if (name.empty() || name == "here") {
+    INFIMUM_ASSIGN_OR_RETURN(RunnerDescription here, DescribeRunner(installation, campaign));
+    return std::move(here.device);
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<Device> devices, store.Devices());
+  std::vector<const Device*> matches;
+  for (const Device& entry : devices) {
+    if (entry.Key().text == name) return entry;
+    if (entry.name == name) matches.push_back(&entry);
+  }
+  const DataSheet* sheet = FindDataSheet(name);
+  if (sheet == nullptr) sheet = FindDataSheetByKey(DeviceKey{name});
+  // Another common name of a device that was measured.
+  for (const Device& entry : devices)
+    if (matches.empty() && sheet != nullptr && FindDataSheet(entry) == sheet) matches.push_back(&entry);
+  if (matches.empty() && sheet == nullptr) {
+    for (const Device& entry : devices) {
+      if (entry.name.find(name) != std::string::npos) matches.push_back(&entry);
+    }
+  }
+  if (matches.size() == 1) return *matches.front();
+  if (matches.size() > 1) {
+    std::vector<std::string> keys;
+    for (const Device* device : matches) keys.push_back(device->Key().text);
+    return Error{fmt::format("device {} is not one but {}: {}; give one of these keys", Quoted(name), matches.size(),
+                             Join(keys, " | "))};
+  }
+  if (sheet != nullptr) return sheet->device;
+  std::vector<std::string> names;
+  for (const Device& entry : devices) names.push_back(entry.name);
+  std::vector<std::string_view> views(names.begin(), names.end());
+  for (const DataSheet& known : DataSheets()) {
+    views.push_back(known.device.name);
+    views.insert(views.end(), known.aliases.begin(), known.aliases.end());
+  }
+  return Error{
+      fmt::format("unknown device {}{}; {}; `infimum devices` lists those that data sheets are here of", Quoted(name),
+                  DidYouMean(name, views),
+                  names.empty() ? "the store has measurements of none" : "the store has: " + Join(names, ", "))};
+}
+
+}  // namespace infimum

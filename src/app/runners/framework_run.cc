@@ -1,0 +1,196 @@
+#include "src/app/runners/framework_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "infimum/base/text.h"
+#include "src/readers/profiles/run_file.h"
+#include "src/app/processes/child_process.h"
+#include "src/app/processes/temporary_folder.h"
+#include "src/app/runners/tensorrt_run.h"
+
+namespace infimum {
+namespace {
+
+struct Framework {
+  std::string_view name;
+  std::vector<std::string_view> modes;
+  bool on_processors = true;
+};
+
+const std::vector<Framework>& Frameworks() {
+  static const std::vector<Framework> frameworks = {
+      {"onnxruntime", {}}, {"pytorch", {"eager", "compiled", "cuda-graph"}}, {"tensorrt", {"cuda-graph"}, false}};
+  return frameworks;
+}
+
+std::string Listed(const std::vector<std::string_view>& names) {
+  return Join(std::vector<std::string>(names.begin(), names.end()), ", ");
+}
+
+Status CheckMode(const Framework& framework, const FrameworkOptions& options) {
+  if (options.mode.empty()) return {};
+  if (framework.modes.empty()) return Error{fmt::format("--mode {}: {} has none", options.mode, framework.name)};
+  if (std::ranges::find(framework.modes, options.mode) == framework.modes.end())
+    return Error{fmt::format("--mode {}: {} has no such mode{}; there {}: {}", Quoted(options.mode), framework.name,
+                             DidYouMean(options.mode, framework.modes), framework.modes.size() == 1 ? "is" : "are",
+                             Listed(framework.modes))};
+  if (options.mode == "cuda-graph" && options.device == DeviceKind::kCpu)
+    return Error{"--mode cuda-graph needs a GPU: --backend cuda"};
+  return {};
+}
+
+// Whether the framework can keep a contract that the model's own types do not ask for.
+bool Converts(const FrameworkOptions& options) {
+  if (options.contract != NumericContract::kStrictF32) return false;
+  switch (options.kept_contract()) {
+    case NumericContract::kTf32:
+      return options.device == DeviceKind::kGpu;
+    case NumericContract::kF16:
+    case NumericContract::kBf16:
+      return options.framework != "onnxruntime";
+    case NumericContract::kInt8:
+    case NumericContract::kFp8:
+      return options.framework == "tensorrt";
+    case NumericContract::kStrictF32:
+      break;
+  }
+  return true;
+}
+
+Status CheckContract(const FrameworkOptions& options) {
+  if (options.kept_contract() == options.contract || Converts(options)) return {};
+  return Error{fmt::format(
+      "--contract {}: {} computes on this device as the model's own types say, which is {}; give it a converted model",
+      Name(options.kept_contract()), options.framework, Name(options.contract))};
+}
+
+// "progress 2 4 process 3 of 3, no profiler": the third of four stages has begun.
+bool ShowProgress(std::string_view line, const std::string& what, Talk& talk) {
+  const std::vector<std::string_view> words = Split(line, ' ');
+  if (words.size() < 3 || words[0] != "progress") return false;
+  const auto done = ParseInteger(words[1]);
+  const auto total = ParseInteger(words[2]);
+  if (!done || !total) return false;
+  const std::size_t begin = words[0].size() + words[1].size() + words[2].size() + 3;
+  const std::string stage(begin < line.size() ? line.substr(begin) : "");
+  talk.Progress(stage.empty() ? what : what + ", " + stage, *done, *total, std::nullopt);
+  return true;
+}
+
+std::vector<std::string> ScriptArguments(const std::filesystem::path& model, const FrameworkOptions& options) {
+  std::vector<std::string> arguments{std::filesystem::absolute(model).string(),
+                                     "--device",
+                                     options.device == DeviceKind::kCpu ? "cpu" : "cuda",
+                                     "--contract",
+                                     std::string(Name(options.kept_contract())),
+                                     "--threads",
+                                     std::to_string(options.threads),
+                                     "--repetitions",
+                                     std::to_string(options.repetitions),
+                                     "--seconds",
+                                     fmt::format("{:.3f}", std::chrono::duration<double>(options.sampling).count())};
+  const auto add = [&arguments](const char* name, const std::string& value) {
+    if (!value.empty()) arguments.insert(arguments.end(), {name, value});
+  };
+  add("--module", options.module);
+  add("--mode", options.mode);
+  add("--keep-profile", options.profile.string());
+  for (const auto& [name, extent] : options.dims) add("--dim", fmt::format("{}={}", name, extent));
+  return arguments;
+}
+
+Result<RunProfile> MeasureByScript(const Installation& installation, const std::filesystem::path& model,
+                                   const FrameworkOptions& options, Talk& talk) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path script, installation.FrameworkScript(options.framework));
+  INFIMUM_ASSIGN_OR_RETURN(const TemporaryFolder folder, TemporaryFolder::Make());
+  const std::filesystem::path output = folder.path() / "run.json";
+  ProcessRequest request;
+  request.arguments = {installation.Python(options.python), script.string()};
+  const std::vector<std::string> given = ScriptArguments(model, options);
+  request.arguments.insert(request.arguments.end(), given.begin(), given.end());
+  request.arguments.insert(request.arguments.end(),
+                           {"--work-directory", folder.path().string(), "--output", output.string()});
+  request.budget = options.budget;
+  const std::string what = "measuring " + options.framework;
+  std::string complaint;
+  const auto take_error = [&](std::string_view line) {
+    if (ShowProgress(line, what, talk)) return;
+    talk.Detail(line);
+    if (!TrimSpace(line).empty()) complaint = std::string(TrimSpace(line));
+  };
+  INFIMUM_ASSIGN_OR_RETURN(const ProcessEnd end, RunProcess(
+                                                     request, [](std::string_view) { return Status(); }, take_error));
+  talk.EndProgress();
+  if (end.interrupted) return Error{"interrupted while " + options.framework + " was measured"};
+  if (end.given_up || end.exit_code > 128) return Error{"its process " + end.how};
+  if (end.exit_code != 0) {
+    constexpr std::string_view kLead = "infimum: error: ";
+    if (complaint.starts_with(kLead)) complaint.erase(0, kLead.size());
+    return Error{complaint.empty() ? fmt::format("exit code {}", end.exit_code) : complaint};
+  }
+  std::ifstream file(output, std::ios::binary);
+  return ReadRun(file, options.framework + " run");
+}
+
+// A run on another GPU than the one that it would be kept under is none.
+Status CheckDevice(const RunProfile& run, const FrameworkOptions& options) {
+  for (const char* setting : {"gpu", "device_name"}) {
+    const auto found = run.settings.find(setting);
+    if (found == run.settings.end() || options.device_name.empty() || found->second == options.device_name) continue;
+    return Error{"it ran on " + found->second};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<InputShape> InputShapesOf(const ModelGraph& graph) {
+  std::vector<InputShape> inputs;
+  for (const ValueId id : graph.inputs) {
+    const Value& value = graph.value(id);
+    if (value.shape) inputs.push_back({value.name, *value.shape});
+  }
+  return inputs;
+}
+
+Status CheckFramework(const FrameworkOptions& options) {
+  const auto found = std::ranges::find(Frameworks(), options.framework, &Framework::name);
+  if (found == Frameworks().end()) {
+    std::vector<std::string_view> known;
+    for (const Framework& framework : Frameworks()) known.push_back(framework.name);
+    return Error{fmt::format("unknown framework {}{}; there are: {}", Quoted(options.framework),
+                             DidYouMean(options.framework, known), Listed(known))};
+  }
+  if (!found->on_processors && options.device == DeviceKind::kCpu)
+    return Error{fmt::format("{} runs on GPUs alone: --backend cuda", options.framework)};
+  if (options.framework == "pytorch" && options.module.empty())
+    return Error{
+        "pytorch runs a module, not an ONNX file: --module names the one that the model was exported from, as "
+        "FILE.py:FUNCTION, PACKAGE.MODULE:FUNCTION, FILE.pt2 (torch.export) or FILE.pt (torch.jit)"};
+  if (options.framework != "pytorch" && !options.module.empty()) return Error{"--module is of pytorch alone"};
+  INFIMUM_RETURN_IF_ERROR(CheckMode(*found, options));
+  return CheckContract(options);
+}
+
+Result<RunProfile> MeasureFramework(const Installation& installation, const std::filesystem::path& model,
+                                    const FrameworkOptions& options, Talk& talk) {
+  INFIMUM_RETURN_IF_ERROR(CheckFramework(options));
+  talk.Say(fmt::format("measuring {}: {} process{} of {:.3g} s after a warm-up, then the layers under the profiler",
+                       options.framework, options.repetitions, options.repetitions == 1 ? "" : "es",
+                       std::chrono::duration<double>(options.sampling).count()));
+  Result<RunProfile> run = options.framework == "tensorrt" ? MeasureTensorRt(model, options, talk)
+                                                           : MeasureByScript(installation, model, options, talk);
+  const Status same = run ? CheckDevice(*run, options) : Status(run.error());
+  if (!same) {
+    if (same.error().message.starts_with("interrupted")) return same.error();
+    const std::string where = options.device_name.empty() ? "" : " on " + options.device_name;
+    return Error{fmt::format("{} could not be measured{}: {}", options.framework, where, same.error().message)};
+  }
+  if (run->contract.empty()) run->contract = Name(options.kept_contract());
+  return run;
+}
+
+}  // namespace infimum

@@ -1,0 +1,61 @@
+// A framework's run of a model, measured now: by the script of that framework in the user's Python, or by trtexec.
+//
+//   FrameworkOptions options{.framework = "onnxruntime", .dims = {{"batch", 8}}};
+//   Result<RunProfile> run = MeasureFramework(installation, "resnet50.onnx", options, talk);
+//
+// Each level's time is from the run with the least overhead that shows it: end to end from processes without a
+// profiler, the layers from one more with it, which also says what an inference took under it (RunProfile::profiled).
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "infimum/graph/model_graph.h"
+#include "infimum/graph/run_profile.h"
+#include "infimum/layer/shape.h"
+#include "infimum/measurement/contract.h"
+#include "infimum/measurement/device.h"
+#include "src/app/runners/installation.h"
+#include "src/app/processes/progress_log.h"
+
+namespace infimum {
+
+// An input of the model with every dimension bound.
+struct InputShape {
+  std::string name;
+  Shape shape;
+};
+std::vector<InputShape> InputShapesOf(const ModelGraph& graph);
+
+struct FrameworkOptions {
+  std::string framework = "onnxruntime";  // or "pytorch", "tensorrt"
+  std::string python = {};                // the user's own build; empty: Installation::Python
+  std::string module = {};                // of PyTorch: "models.py:resnet50", or a file of torch.export or torch.jit
+  std::string mode = {};                  // "compiled", "cuda-graph"; empty: as a program without further ado gets it
+  std::map<std::string, std::int64_t> dims = {};
+  std::vector<InputShape> input_shapes = {};  // for TensorRT, where `dims` has any
+  std::int64_t threads = 1;
+  std::int64_t repetitions = 3;
+  std::chrono::milliseconds sampling{4000};                // of each process
+  std::optional<std::chrono::seconds> budget = {};         // for all of it: what is stuck behind it is ended
+  NumericContract contract = NumericContract::kStrictF32;  // that the model's own types ask for
+  std::optional<NumericContract> converted = {};           // that the framework shall keep instead
+  DeviceKind device = DeviceKind::kCpu;
+  std::string device_name = {};        // of a GPU: where the framework says another, the run is refused
+  std::filesystem::path profile = {};  // where the framework's own profile is kept: a file, of TensorRT a folder
+
+  NumericContract kept_contract() const { return converted.value_or(contract); }
+};
+
+// Why these options make no run, before anything is measured.
+Status CheckFramework(const FrameworkOptions& options);
+
+// The error says what the framework said, in one line.
+Result<RunProfile> MeasureFramework(const Installation& installation, const std::filesystem::path& model,
+                                    const FrameworkOptions& options, Talk& talk);
+
+}  // namespace infimum

@@ -1,0 +1,127 @@
+#include "src/app/runners/installation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "infimum/base/text.h"
+#include "db/store/data_sheets.h"
+
+namespace infimum {
+namespace {
+
+// What follows `prefix` in the names of a folder's entries, sorted; `suffix` is cut off.
+std::vector<std::string> NamesIn(const std::filesystem::path& folder, std::string_view prefix,
+                                 std::string_view suffix) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(prefix) && name.ends_with(suffix) && name.size() > prefix.size() + suffix.size()) {
+      names.push_back(name.substr(prefix.size(), name.size() - prefix.size() - suffix.size()));
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<std::filesystem::path> Choose(const std::filesystem::path& folder, std::string_view kind,
+                                     std::string_view prefix, std::string_view name, std::string_view suffix) {
+  const std::filesystem::path path = folder / fmt::format("{}{}{}", prefix, name, suffix);
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) return path;
+  const std::vector<std::string> known = NamesIn(folder, prefix, suffix);
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  return Error{fmt::format("unknown {} {}{}; there {}: {}", kind, Quoted(name), DidYouMean(name, views),
+                           known.size() == 1 ? "is" : "are", known.empty() ? "none" : Join(known, ", "))};
+}
+
+// "NVIDIA H200" as "h200": names of files have small letters and no maker.
+std::string PlainName(std::string_view name) {
+  std::string plain;
+  for (const char c : name) plain += c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  constexpr std::string_view kMaker = "nvidia-";
+  return plain.starts_with(kMaker) ? plain.substr(kMaker.size()) : plain;
+}
+
+// As the properties in this file say, "" where they do not.
+std::string DeviceNameIn(const std::filesystem::path& file) {
+  std::ifstream input(file, std::ios::binary);
+  const nlohmann::json properties = nlohmann::json::parse(input, nullptr, false);
+  if (!properties.is_object()) return "";
+  const auto name = properties.find("deviceName");
+  return name != properties.end() && name->is_string() ? name->get<std::string>() : "";
+}
+
+}  // namespace
+
+Result<Installation> Installation::Find() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return Error{"the running program's own path cannot be read: " + error.message()};
+  return Installation(self.parent_path());
+}
+
+Result<std::filesystem::path> Installation::Runner(std::string_view backend) const {
+  return Choose(binaries_, "backend", "infimum-microbench-", backend, "");
+}
+
+Result<std::filesystem::path> Installation::Enumerator(std::string_view backend) const {
+  const std::filesystem::path path = binaries_ / fmt::format("infimum-candidates-{}", backend);
+  std::error_code error;
+  if (std::filesystem::is_regular_file(path, error)) return path;
+  return Error{
+      fmt::format("{} cannot be asked about a device that is not here: {} is missing; it is built where CMake finds "
+                  "the headers of the "
+                  "library (of cuDNN: cudnn.h, cuda_runtime_api.h and cudnn_frontend.h)",
+                  backend, path.filename().string())};
+}
+
+Result<std::filesystem::path> Installation::GpuProperties(const std::string& given) const {
+  if (given.empty()) return Error{"a GPU's name or a file of its properties is needed, not nothing"};
+  std::error_code error;
+  if (std::filesystem::is_regular_file(given, error)) return std::filesystem::path(given);
+  if (given.find('/') != std::string::npos || given.ends_with(".json"))
+    return Error{given + ": no such file of device properties"};
+  const std::filesystem::path folder = binaries_.parent_path() / "share/infimum/gpus";
+  const std::string wanted = PlainName(given);
+  const DataSheet* const sheet = FindDataSheet(given);
+  const std::vector<std::string> known = NamesIn(folder, "", ".json");
+  std::vector<std::string> begin_so;
+  for (const std::string& name : known) {
+    const std::filesystem::path path = folder / (name + ".json");
+    const std::string device = PlainName(DeviceNameIn(path));
+    if (name == wanted || device == wanted || (sheet != nullptr && device == PlainName(sheet->device.name)))
+      return path;
+    if (name.starts_with(wanted) || device.starts_with(wanted)) begin_so.push_back(name);
+  }
+  if (begin_so.size() == 1) return folder / (begin_so[0] + ".json");
+  if (!begin_so.empty())
+    return Error{fmt::format("GPU {} is not one but {}: {}", Quoted(given), begin_so.size(), Join(begin_so, ", "))};
+  const std::vector<std::string_view> views(known.begin(), known.end());
+  return Error{fmt::format("unknown GPU {}{}; there {}: {}; or a file of its properties", Quoted(given),
+                           DidYouMean(wanted, views), known.size() == 1 ? "is" : "are",
+                           known.empty() ? "none" : Join(known, ", "))};
+}
+
+Result<std::filesystem::path> Installation::FrameworkScript(std::string_view framework) const {
+  return Choose(binaries_.parent_path() / "share/infimum/frameworks", "framework", "measure_", framework, ".py");
+}
+
+std::string Installation::Python(const std::string& given) const {
+  if (!given.empty()) return given;
+  if (const char* named = std::getenv("INFIMUM_PYTHON"); named != nullptr && *named != '\0') return named;
+  std::ifstream file(binaries_.parent_path() / "share/infimum/python");
+  std::string recorded;
+  if (std::getline(file, recorded) && std::filesystem::exists(recorded)) return recorded;
+  return "python3";
+}
+
+std::string_view InfimumVersion() { return INFIMUM_VERSION; }
+
+}  // namespace infimum

@@ -1,0 +1,237 @@
+#include "infimum/graph/fusable_regions.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "src/core/graph/fusion_patterns.h"
+
+namespace infimum {
+namespace {
+
+// A region while it grows: steps in topological order, what they read from outside and what leaves.
+class Growth {
+ public:
+  Growth(const FusionSteps& steps, FusionStep anchor) : steps_(steps) { Add(std::move(anchor)); }
+
+  void Add(FusionStep step) {
+    layers_.insert(layers_.end(), step.layers.begin(), step.layers.end());
+    std::ranges::sort(layers_);
+    members_.push_back(std::move(step));
+  }
+
+  const std::vector<LayerId>& layers() const { return layers_; }
+  const std::vector<FusionStep>& members() const { return members_; }
+  bool Has(LayerId layer) const { return std::ranges::binary_search(layers_, layer); }
+
+  // Members whose value somebody outside reads, in order.
+  std::vector<std::size_t> Leaving() const {
+    std::vector<std::size_t> leaving;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const ValueId value = members_[i].output;
+      const auto outside = [&](LayerId reader) { return !Has(reader); };
+      if (steps_.Escapes(value) || std::ranges::any_of(steps_.ReadersOf(value), outside)) leaving.push_back(i);
+    }
+    return leaving;
+  }
+  // The first layer outside that reads a value from inside.
+  std::optional<LayerId> NextReader() const {
+    std::optional<LayerId> next;
+    for (const FusionStep& member : members_)
+      for (LayerId reader : steps_.ReadersOf(member.output))
+        if (!Has(reader) && (!next || reader < *next)) next = reader;
+    return next;
+  }
+
+  // The workload with operands numbered by first use; nullopt where two layers see an operand differently.
+  std::optional<FusableRegion> Finish(std::string_view rule, const std::vector<std::size_t>& outputs) const {
+    FusableRegion result;
+    result.rule = rule;
+    result.layers = steps_.WithInnerViews(layers_);
+    Region region;
+    std::map<ValueId, RegionOperand> places;
+    std::int64_t inputs = 0, weights = 0;
+    for (const FusionStep& step : members_) {
+      result.members.push_back(step.layers);
+      result.values.push_back(step.values);
+      RegionMember member{step.config, {}};
+      const std::vector<Operand> wanted = OperandsOf(step.config);
+      for (std::size_t i = 0; i < step.operands.size(); ++i) {
+        const auto [place, is_new] = places.try_emplace(step.operands[i]);
+        if (is_new) {
+          const bool constant = steps_.IsConstant(step.operands[i]);
+          place->second = constant ? RegionOperand{RegionOperand::Source::kWeight, weights++}
+                                   : RegionOperand{RegionOperand::Source::kInput, inputs++};
+          result.operands.push_back(step.operands[i]);
+        }
+        member.operands.push_back(place->second);
+      }
+      places[step.output] = {RegionOperand::Source::kMember, static_cast<std::int64_t>(region.members.size())};
+      region.members.push_back(std::move(member));
+    }
+    for (std::size_t output : outputs) {
+      region.outputs.push_back(static_cast<std::int64_t>(output));
+      result.outputs.push_back(members_[output].output);
+    }
+    if (!Validate(region).ok()) return std::nullopt;
+    result.workload = std::move(region);
+    return result;
+  }
+
+ private:
+  const FusionSteps& steps_;
+  std::vector<FusionStep> members_;
+  std::vector<LayerId> layers_;  // ascending
+};
+
+class Finder {
+ public:
+  explicit Finder(const ModelGraph& graph) : steps_(graph) {
+    for (auto find : {FindBiasPatterns, FindActivationPatterns, FindNormalizationPatterns, FindAttentionPatterns})
+      for (FusionPattern& pattern : find(steps_)) AddPattern(std::move(pattern));
+  }
+
+  std::vector<FusableRegion> Find() {
+    for (std::size_t i = 0; i < steps_.graph().layers.size(); ++i) {
+      const std::optional<FusionStep> step = StepAt(LayerId(i));
+      if (!step) continue;
+      const LayerConfig& config = step->config;
+      if (std::holds_alternative<ConvolutionConfig>(config) || std::holds_alternative<MatMulConfig>(config)) {
+        GrowProduct(*step);
+      } else if (std::holds_alternative<PointwiseConfig>(config)) {
+        GrowChain(*step);
+        GrowPrologue(*step);
+      }
+    }
+    std::ranges::stable_sort(regions_, [](const FusableRegion& a, const FusableRegion& b) {
+      return a.layers != b.layers ? a.layers < b.layers : Format(a.workload) < Format(b.workload);
+    });
+    // Not std::ranges::unique: Clang 14, which builds the fuzzers, does not compile libstdc++'s.
+    const auto is_same = [](const FusableRegion& a, const FusableRegion& b) {
+      return a.layers == b.layers && Format(a.workload) == Format(b.workload);
+    };
+    regions_.erase(std::unique(regions_.begin(), regions_.end(), is_same), regions_.end());
+    return std::move(regions_);
+  }
+
+ private:
+  void AddPattern(FusionPattern pattern) {
+    FusableRegion region{pattern.rule,          steps_.WithInnerViews(pattern.step.layers),
+                         pattern.step.config,   pattern.step.operands,
+                         {pattern.step.output}, {pattern.step.layers},
+                         {pattern.step.values}};
+    if (!steps_.IsConvex(pattern.step.layers)) return;
+    regions_.push_back(std::move(region));
+    // Regions grow over what several layers say together; attention stays what it is.
+    if (pattern.rule == "attention") return;
+    for (LayerId layer : pattern.step.layers) patterns_.try_emplace(layer, pattern_steps_.size());
+    pattern_steps_.push_back(std::move(pattern.step));
+  }
+
+  // The step that begins with this layer: what a pattern made of it, or the layer alone.
+  std::optional<FusionStep> StepAt(LayerId layer) const {
+    const auto pattern = patterns_.find(layer);
+    if (pattern == patterns_.end()) return steps_.StepOf(layer);
+    const FusionStep& step = pattern_steps_[pattern->second];
+    return step.layers[0] == layer ? std::optional<FusionStep>(step) : std::nullopt;
+  }
+
+  // The next step that can follow: element-wise, on all elements of what was grown so far.
+  std::optional<FusionStep> NextPointwise(const Growth& growth, std::int64_t elements) const {
+    const std::optional<LayerId> reader = growth.NextReader();
+    if (!reader || growth.layers().size() >= kMostFused) return std::nullopt;
+    std::optional<FusionStep> step = StepAt(*reader);
+    const auto* config = step ? std::get_if<PointwiseConfig>(&step->config) : nullptr;
+    if (config == nullptr || ElementCount(OutputShape(*config)) != elements) return std::nullopt;
+    std::vector<LayerId> with = growth.layers();
+    with.insert(with.end(), step->layers.begin(), step->layers.end());
+    return steps_.IsConvex(with) ? step : std::nullopt;
+  }
+
+  void Propose(std::string_view rule, const Growth& growth, const std::vector<std::size_t>& outputs) {
+    if (std::optional<FusableRegion> region = growth.Finish(rule, outputs)) regions_.push_back(*std::move(region));
+  }
+
+  // Every closed prefix: with how much of the epilogue a library is fastest is for the measurements to say.
+  void GrowProduct(const FusionStep& product) {
+    const std::int64_t elements = ElementCount(OutputsOf(product.config)[0].shape);
+    Growth growth(steps_, product);
+    while (std::optional<FusionStep> next = NextPointwise(growth, elements)) {
+      growth.Add(*std::move(next));
+      const std::vector<std::size_t> leaving = growth.Leaving();
+      if (leaving == std::vector<std::size_t>{growth.members().size() - 1})
+        Propose("product-epilogue", growth, leaving);
+    }
+  }
+
+  // The longest chain from each element-wise layer: of n in a row n - 1 regions, so that a product's epilogue may take
+  // the first ones.
+  void GrowChain(const FusionStep& first) {
+    const std::int64_t elements = ElementCount(OutputsOf(first.config)[0].shape);
+    Growth growth(steps_, first);
+    std::optional<FusableRegion> longest;
+    while (std::optional<FusionStep> next = NextPointwise(growth, elements)) {
+      growth.Add(*std::move(next));
+      const std::vector<std::size_t> leaving = growth.Leaving();
+      if (leaving == std::vector<std::size_t>{growth.members().size() - 1})
+        longest = growth.Finish("elementwise-chain", leaving);
+    }
+    if (longest) regions_.push_back(*std::move(longest));
+  }
+
+  // Element-wise layers and the normalization or softmax that reads what they make; a sum may go on as the residual.
+  void GrowPrologue(const FusionStep& first) {
+    const std::int64_t elements = ElementCount(OutputsOf(first.config)[0].shape);
+    Growth growth(steps_, first);
+    ProposePrologue(growth);
+    while (std::optional<FusionStep> next = NextPointwise(growth, elements)) {
+      growth.Add(*std::move(next));
+      ProposePrologue(growth);
+    }
+  }
+
+  void ProposePrologue(const Growth& prologue) {
+    const ValueId read = prologue.members().back().output;
+    for (LayerId reader : steps_.ReadersOf(read)) {
+      std::optional<FusionStep> step = StepAt(reader);
+      if (!step || step->operands[0] != read) continue;
+      const bool is_normalization = std::holds_alternative<NormalizationConfig>(step->config);
+      if (!is_normalization && !std::holds_alternative<SoftmaxConfig>(step->config)) continue;
+      Growth growth = prologue;
+      growth.Add(*std::move(step));
+      if (!steps_.IsConvex(growth.layers())) continue;
+      const std::size_t last = growth.members().size() - 1;
+      const std::vector<std::size_t> outputs = growth.Leaving();
+      if (outputs.empty() || outputs.back() != last) continue;
+      // What goes on beside the result is what was normalized.
+      const bool is_residual = is_normalization && outputs.size() == 2 && outputs[0] + 1 == last;
+      if (outputs.size() == 1 || is_residual)
+        Propose(is_normalization ? "normalization-prologue" : "softmax-prologue", growth, outputs);
+    }
+  }
+
+  FusionSteps steps_;
+  std::vector<FusionStep> pattern_steps_;
+  std::map<LayerId, std::size_t> patterns_;  // by layer, the place in pattern_steps_
+  std::vector<FusableRegion> regions_;
+};
+
+}  // namespace
+
+const std::vector<FusionRule>& FusionRules() {
+  static const std::vector<FusionRule> rules = {
+      {"product-bias", "a convolution or matrix product and the bias added to it"},
+      {"product-epilogue", "a convolution or matrix product and element-wise layers on its result, residuals included"},
+      {"elementwise-chain", "element-wise layers on the same elements"},
+      {"activation", "element-wise layers that are one activation, such as GELU"},
+      {"normalization", "a layer or RMS normalization written out in means, roots and quotients"},
+      {"normalization-prologue", "element-wise layers, such as a residual sum, and the normalization that reads them"},
+      {"softmax-prologue", "element-wise layers, such as scale and mask, and the softmax that reads them"},
+      {"attention", "queries times keys, scale, mask, softmax, times values"},
+  };
+  return rules;
+}
+
+std::vector<FusableRegion> FindFusableRegions(const ModelGraph& graph) { return Finder(graph).Find(); }
+
+}  // namespace infimum

@@ -1,0 +1,175 @@
+// normalization: layer and RMS normalization of rows, written out as exporters did before there were operators for
+// them: mean, difference, its square, mean of that, epsilon, root, quotient; scale and bias behind.
+#include <algorithm>
+
+#include "src/core/graph/fusion_patterns.h"
+
+namespace infimum {
+namespace {
+
+const PointwiseConfig* AsPointwise(const std::optional<FusionStep>& step, PointwiseKind kind) {
+  const auto* config = step ? std::get_if<PointwiseConfig>(&step->config) : nullptr;
+  return config != nullptr && config->kind == kind ? config : nullptr;
+}
+
+// Of the innermost of two dimensions.
+const ReductionConfig* AsRowMean(const LayerConfig& layer) {
+  const auto* config = std::get_if<ReductionConfig>(&layer);
+  const bool is_row_mean = config != nullptr && config->kind == ReductionKind::kMean && config->input.rank() == 2 &&
+                           config->axes == std::vector<std::int64_t>{1};
+  return is_row_mean ? config : nullptr;
+}
+
+class NormalizationMatch {
+ public:
+  explicit NormalizationMatch(const FusionSteps& steps) : steps_(steps) {}
+
+  // From the mean of squares to both sides.
+  std::optional<FusionPattern> From(const FusionStep& mean_of_squares) {
+    const ReductionConfig* reduction = AsRowMean(mean_of_squares.config);
+    if (reduction == nullptr) return std::nullopt;
+    rows_ = reduction->input.dims[0];
+    length_ = reduction->input.dims[1];
+    config_.input = reduction->input;
+    config_.types = {reduction->types.input, DataType::kNone, reduction->types.output};
+    layers_ = {mean_of_squares.layers[0]};
+    const std::optional<ValueId> deviation = SquaredIn(mean_of_squares.operands[0]);
+    if (!deviation || !FindInput(*deviation)) return std::nullopt;
+    std::optional<ValueId> result = Quotient(mean_of_squares.output, *deviation);
+    if (!result || !IsReadByPatternAlone(*deviation)) return std::nullopt;
+    std::vector<ValueId> operands = {input_};
+    if (const std::optional<FusionStep> scaled = WithRow(*result, PointwiseKind::kMultiply)) {
+      config_.scale = true;
+      operands.push_back(row_);
+      result = Take(*scaled);
+      if (const std::optional<FusionStep> shifted = WithRow(*result, PointwiseKind::kAdd)) {
+        config_.bias = true;
+        operands.push_back(row_);
+        result = Take(*shifted);
+      }
+      config_.types.weights = steps_.graph().value(operands[1]).type;
+    }
+    std::ranges::sort(layers_);
+    if (std::ranges::adjacent_find(layers_) != layers_.end() || !Validate(LayerConfig(config_)).ok())
+      return std::nullopt;
+    return FusionPattern{"normalization", {layers_, config_, std::move(operands), *result, {{"epsilon", {epsilon_}}}}};
+  }
+
+ private:
+  std::optional<FusionStep> WriterOf(ValueId value) const {
+    const std::optional<LayerId> writer = steps_.WriterOf(value);
+    return writer ? steps_.StepOf(*writer) : std::nullopt;
+  }
+
+  ValueId Take(const FusionStep& step) {
+    layers_.push_back(step.layers[0]);
+    return step.output;
+  }
+
+  bool IsWhole(const Shape& shape) const { return ElementCount(shape) == rows_ * length_; }
+  // One number for each row, whatever dimensions were merged.
+  bool IsPerRow(const Shape& shape) const {
+    return ElementCount(shape) == rows_ && (rows_ == 1 || (shape.rank() > 0 && shape.dims.back() == 1) || length_ == 1);
+  }
+
+  // What a square is of: square(d), power(d, 2), multiply(d, d).
+  std::optional<ValueId> SquaredIn(ValueId squares) {
+    const std::optional<FusionStep> step = WriterOf(squares);
+    if (!step || steps_.Escapes(squares) || steps_.ReadersOf(squares).size() != 1) return std::nullopt;
+    const bool is_square =
+        AsPointwise(step, PointwiseKind::kSquare) != nullptr ||
+        (AsPointwise(step, PointwiseKind::kPower) != nullptr && steps_.NumberOf(step->operands[1]) == 2.0) ||
+        (AsPointwise(step, PointwiseKind::kMultiply) != nullptr && step->operands[0] == step->operands[1]);
+    if (!is_square || !IsWhole(std::get<PointwiseConfig>(step->config).inputs[0])) return std::nullopt;
+    layers_.push_back(step->layers[0]);
+    return step->operands[0];
+  }
+
+  // A difference from the mean of what is normalized; anything else is normalized itself, by its root mean square.
+  bool FindInput(ValueId deviation) {
+    config_.kind = NormalizationKind::kRms;
+    input_ = deviation;
+    const std::optional<FusionStep> difference = WriterOf(deviation);
+    const PointwiseConfig* subtract = AsPointwise(difference, PointwiseKind::kSubtract);
+    if (subtract == nullptr || !IsWhole(subtract->inputs[0]) || !IsPerRow(subtract->inputs[1])) return true;
+    const std::optional<FusionStep> mean = WriterOf(difference->operands[1]);
+    const ReductionConfig* of = mean ? AsRowMean(mean->config) : nullptr;
+    if (of == nullptr || of->input != config_.input || mean->operands[0] != difference->operands[0]) return true;
+    if (!OnlyReader(steps_, mean->output)) return false;
+    config_.kind = NormalizationKind::kLayer;
+    input_ = difference->operands[0];
+    layers_.push_back(mean->layers[0]);
+    layers_.push_back(difference->layers[0]);
+    return true;
+  }
+
+  // Epsilon, root, and the deviation divided by it.
+  std::optional<ValueId> Quotient(ValueId variance, ValueId deviation) {
+    const std::optional<FusionStep> sum = OnlyReader(steps_, variance);
+    if (AsPointwise(sum, PointwiseKind::kAdd) == nullptr) return std::nullopt;
+    const std::optional<double> epsilon = steps_.NumberOf(sum->operands[sum->operands[0] == variance ? 1 : 0]);
+    if (!epsilon) return std::nullopt;
+    epsilon_ = *epsilon;
+    const std::optional<FusionStep> root = OnlyReader(steps_, Take(*sum));
+    if (AsPointwise(root, PointwiseKind::kSquareRoot) == nullptr) return std::nullopt;
+    std::optional<FusionStep> quotient = OnlyReader(steps_, Take(*root));
+    ValueId divisor = root->output;
+    PointwiseKind kind = PointwiseKind::kDivide;
+    if (AsPointwise(quotient, PointwiseKind::kReciprocal) != nullptr) {
+      divisor = Take(*quotient);
+      kind = PointwiseKind::kMultiply;
+      quotient = OnlyReader(steps_, divisor);
+    }
+    const PointwiseConfig* config = AsPointwise(quotient, kind);
+    if (config == nullptr) return std::nullopt;
+    const std::size_t whole = kind == PointwiseKind::kMultiply && quotient->operands[0] == divisor ? 1 : 0;
+    if (quotient->operands[whole] != deviation || quotient->operands[1 - whole] != divisor) return std::nullopt;
+    if (!IsWhole(config->inputs[whole]) || !IsPerRow(config->inputs[1 - whole])) return std::nullopt;
+    return Take(*quotient);
+  }
+
+  // Of a layer normalization nothing else may read the deviation; what an RMS normalization reads is its input.
+  bool IsReadByPatternAlone(ValueId deviation) const {
+    if (config_.kind == NormalizationKind::kRms) return true;
+    return !steps_.Escapes(deviation) && std::ranges::all_of(steps_.ReadersOf(deviation), [&](LayerId reader) {
+      return std::ranges::find(layers_, reader) != layers_.end();
+    });
+  }
+
+  // The only reader of `value`, where it multiplies by or adds a constant row, which `row_` then is.
+  std::optional<FusionStep> WithRow(ValueId value, PointwiseKind kind) {
+    std::optional<FusionStep> step = OnlyReader(steps_, value);
+    const PointwiseConfig* config = AsPointwise(step, kind);
+    if (config == nullptr || step->operands[0] == step->operands[1]) return std::nullopt;
+    const std::size_t place = step->operands[0] == value ? 1 : 0;
+    const Shape& row = config->inputs[place];
+    const bool is_row = ElementCount(row) == length_ && !row.dims.empty() && row.dims.back() == length_;
+    if (!is_row || !steps_.IsConstant(step->operands[place]) || !IsWhole(config->inputs[1 - place]))
+      return std::nullopt;
+    row_ = step->operands[place];
+    return step;
+  }
+
+  const FusionSteps& steps_;
+  std::vector<LayerId> layers_;
+  NormalizationConfig config_;
+  ValueId input_;
+  ValueId row_;
+  std::int64_t rows_ = 0, length_ = 0;
+  double epsilon_ = 0;
+};
+
+}  // namespace
+
+std::vector<FusionPattern> FindNormalizationPatterns(const FusionSteps& steps) {
+  std::vector<FusionPattern> patterns;
+  for (std::size_t i = 0; i < steps.graph().layers.size(); ++i) {
+    const std::optional<FusionStep> step = steps.StepOf(LayerId(i));
+    if (!step || !std::holds_alternative<ReductionConfig>(step->config)) continue;
+    if (std::optional<FusionPattern> pattern = NormalizationMatch(steps).From(*step))
+      patterns.push_back(*std::move(pattern));
+  }
+  return patterns;
+}
+
+}  // namespace infimum

@@ -1,0 +1,98 @@
+#include "src/core/layer/attention.h"
+
+#include <algorithm>
+#include <array>
+
+#include "src/core/layer/counting.h"
+#include "src/core/layer/family.h"
+#include "src/core/layer/field_text.h"
+
+namespace infimum {
+namespace {
+
+constexpr std::array kMaskNames = {
+    NamedValue<AttentionMask>{AttentionMask::kNone, "no"},
+    NamedValue<AttentionMask>{AttentionMask::kCausal, "causal"},
+    NamedValue<AttentionMask>{AttentionMask::kFull, "full"},
+};
+
+std::int64_t ValueHead(const AttentionConfig& config) {
+  return config.value_head == 0 ? config.head : config.value_head;
+}
+
+// Rows of q that see at least one position: with a causal mask and more queries than keys, the first see none.
+std::int64_t SeeingRows(const AttentionConfig& config) {
+  return config.mask == AttentionMask::kCausal ? std::min(config.q, config.kv) : config.q;
+}
+
+// (query, key) pairs that the mask leaves. The last of the seeing rows sees all kv, each one before it one less.
+ExactCount UnmaskedPairs(const AttentionConfig& config) {
+  if (config.mask != AttentionMask::kCausal) return ExactCount(config.q) * config.kv;
+  const std::int64_t rows = SeeingRows(config);
+  // rows (rows - 1) / 2 pairs are missing; one of the two factors is even.
+  const ExactCount missing = rows % 2 == 0 ? ExactCount(rows / 2) * (rows - 1) : ExactCount(rows) * ((rows - 1) / 2);
+  return ExactCount(rows) * config.kv - missing;
+}
+
+Result<Work> ComputeWork(const AttentionConfig& config) {
+  const ExactCount flops_of_a_pair = ExactCount(2) * config.head + ExactCount(2) * ValueHead(config) + 5;
+  const ExactCount heads = ExactCount(config.batch) * config.heads;
+  Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
+  INFIMUM_ASSIGN_OR_RETURN(work.direct, (heads * config.q * config.kv * flops_of_a_pair).AsFlops());
+  INFIMUM_ASSIGN_OR_RETURN(work.conventional, (heads * UnmaskedPairs(config) * flops_of_a_pair).AsFlops());
+  // At most the elements of q, so it cannot overflow.
+  const std::int64_t read_queries = (heads * SeeingRows(config) * config.head).ValueOr(0);
+  work.operand_reads[0] = SizeOf(config.types.input, read_queries);
+  return work;
+}
+
+Status CheckFields(const AttentionConfig& config) {
+  INFIMUM_RETURN_IF_ERROR(CheckTypes(config.types, config.types.weights != DataType::kNone));
+  if (config.mask != AttentionMask::kFull && config.types.weights != DataType::kNone)
+    return Error{"dtype has a type for a mask that is not an operand: write '-' between the ':', or mask=full"};
+  INFIMUM_RETURN_IF_ERROR(CheckRange("n", config.batch, 1, kMaxElements));
+  INFIMUM_RETURN_IF_ERROR(CheckRange("heads", config.heads, 1, kMaxElements));
+  INFIMUM_RETURN_IF_ERROR(CheckRange("kv_heads", config.kv_heads, 1, kMaxElements));
+  INFIMUM_RETURN_IF_ERROR(CheckRange("q", config.q, 1, kMaxElements));
+  INFIMUM_RETURN_IF_ERROR(CheckRange("kv", config.kv, 1, kMaxElements));
+  INFIMUM_RETURN_IF_ERROR(CheckRange("head", config.head, 1, kMaxElements));
+  INFIMUM_RETURN_IF_ERROR(CheckRange("value_head", config.value_head, 0, kMaxElements));
+  if (config.heads % config.kv_heads != 0)
+    return Error{"kv_heads=" + std::to_string(config.kv_heads) +
+                 " does not divide heads=" + std::to_string(config.heads)};
+  constexpr std::string_view kNames[] = {"q's shape", "k's shape", "v's shape", "the mask's shape"};
+  const std::vector<Operand> operands = OperandsOfFamily(config);
+  for (std::size_t i = 0; i < operands.size(); ++i) INFIMUM_RETURN_IF_ERROR(CheckTensor(kNames[i], operands[i].shape));
+  return CheckTensor("the output's shape", OutputsOfFamily(config)[0].shape);
+}
+
+}  // namespace
+
+std::span<const NamedValue<AttentionMask>> NamesOf(AttentionMask) { return kMaskNames; }
+
+Work WorkOf(const AttentionConfig& config) { return ComputeWork(config).value(); }
+
+Status Validate(const AttentionConfig& config) {
+  INFIMUM_RETURN_IF_ERROR(CheckFields(config));
+  INFIMUM_RETURN_IF_ERROR(ComputeWork(config));
+  return {};
+}
+
+std::vector<Operand> OperandsOfFamily(const AttentionConfig& config) {
+  const DataType type = config.types.input;
+  std::vector<Operand> operands = {
+      {Shape{{config.batch, config.heads, config.q, config.head}}, type, false},
+      {Shape{{config.batch, config.kv_heads, config.kv, config.head}}, type, false},
+      {Shape{{config.batch, config.kv_heads, config.kv, ValueHead(config)}}, type, false},
+  };
+  if (config.mask == AttentionMask::kFull)  // of q's type, unless dtype names another between the ':'
+    operands.push_back(
+        {Shape{{config.q, config.kv}}, config.types.weights == DataType::kNone ? type : config.types.weights, false});
+  return operands;
+}
+
+std::vector<Operand> OutputsOfFamily(const AttentionConfig& config) {
+  return {{Shape{{config.batch, config.heads, config.q, ValueHead(config)}}, config.types.output, false}};
+}
+
+}  // namespace infimum

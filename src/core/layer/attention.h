@@ -1,0 +1,53 @@
+// Scaled dot-product attention: softmax(q k^T / sqrt(head) + mask) v for each head.
+//
+//   attention dtype=f16:-:f16 n=1 heads=12 kv_heads=12 q=128 kv=128 head=64 mask=causal
+//
+// Operands: q, k, v, mask (when `mask=full`).
+#pragma once
+
+#include <cstdint>
+
+#include "infimum/layer/data_type.h"
+#include "src/core/layer/work.h"
+
+namespace infimum {
+
+enum class AttentionMask {
+  kNone,    // "no"
+  kCausal,  // "causal": position i sees kv - q + i and before
+  kFull,    // "full": a q x kv operand, added
+};
+
+struct AttentionConfig {
+  OperandTypes types;
+  std::int64_t batch = 1;
+  std::int64_t heads = 1;
+  std::int64_t kv_heads = 1;
+  std::int64_t q = 1;
+  std::int64_t kv = 1;
+  std::int64_t head = 64;       // head size of q and k
+  std::int64_t value_head = 0;  // of v where it differs; written only when not 0
+  AttentionMask mask = AttentionMask::kNone;
+
+  static constexpr std::string_view kName = "attention";
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("dtype", self.types);
+    visit("n", self.batch);
+    visit("heads", self.heads);
+    visit("kv_heads", self.kv_heads);
+    visit("q", self.q);
+    visit("kv", self.kv);
+    visit("head", self.head);
+    visit.Optional("value_head", self.value_head);
+    visit("mask", self.mask);
+  }
+  friend bool operator==(const AttentionConfig&, const AttentionConfig&) = default;
+};
+
+// direct = n * heads * q * kv * (2 head + 2 value_head + 5); conventional counts the positions that a
+// causal mask leaves; provable = 0.
+Work WorkOf(const AttentionConfig& config);
+Status Validate(const AttentionConfig& config);
+
+}  // namespace infimum

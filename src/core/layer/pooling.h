@@ -1,0 +1,55 @@
+// Max, average and Lp pooling; global pooling is a kernel of the input's spatial extent.
+//
+//   pooling kind=max dtype=f32:-:f32 in=1x64x112x112 out=1x64x56x56 kernel=3x3 stride=2x2 dilation=1x1 pad=1,1,1,1
+//
+// `out` is written out because ceil_mode and automatic padding make it more than a formula.
+// Operands: input.
+#pragma once
+
+#include <vector>
+
+#include "infimum/layer/data_type.h"
+#include "infimum/layer/shape.h"
+#include "src/core/layer/work.h"
+
+namespace infimum {
+
+enum class PoolingKind {
+  kMax,                // "max"
+  kMaxWithIndices,     // "max_with_indices"
+  kAverageWithPad,     // "average_with_pad": padding counts in the divisor
+  kAverageWithoutPad,  // "average"
+  kLp,                 // "lp"
+};
+
+struct PoolingConfig {
+  PoolingKind kind = PoolingKind::kMax;
+  OperandTypes types;
+  Shape input;
+  Shape output;
+  Shape kernel;
+  Shape stride;
+  Shape dilation;
+  std::vector<std::int64_t> padding;
+
+  static constexpr std::string_view kName = "pooling";
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("kind", self.kind);
+    visit("dtype", self.types);
+    visit("in", self.input);
+    visit("out", self.output);
+    visit("kernel", self.kernel);
+    visit("stride", self.stride);
+    visit("dilation", self.dilation);
+    visit("pad", self.padding);
+  }
+  friend bool operator==(const PoolingConfig&, const PoolingConfig&) = default;
+};
+
+// direct = output elements * prod(kernel); conventional counts valid taps only; provable = one
+// operation for each input element that is read, less one for each output (a window's combination).
+Work WorkOf(const PoolingConfig& config);
+Status Validate(const PoolingConfig& config);
+
+}  // namespace infimum

@@ -1,0 +1,110 @@
+// Operators that combine elements along axes: reductions, scans and sorts.
+//
+//   reduction kind=mean dtype=f32:-:f32 in=1280x49 axes=1
+//   scan kind=sum dtype=f32:-:f32 in=64x1000x1 axis=1
+//   sort kind=topk dtype=f32:-:f32 in=8x1000x1 axis=1 k=5
+//
+// Neighbouring dimensions that are all reduced or all kept are merged (MakeReduction); scans and sorts
+// are canonically outer x axis x inner. Operands: input.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "infimum/layer/data_type.h"
+#include "infimum/layer/shape.h"
+#include "src/core/layer/work.h"
+
+namespace infimum {
+
+enum class ReductionKind {
+  kSum,
+  kMean,
+  kMax,
+  kMin,
+  kProduct,
+  kL1,
+  kL2,
+  kSumSquare,
+  kLogSum,
+  kLogSumExp,
+  kArgMax,
+  kArgMin,
+};
+
+struct ReductionConfig {
+  ReductionKind kind = ReductionKind::kSum;
+  OperandTypes types;
+  Shape input;
+  std::vector<std::int64_t> axes;  // ascending, from the front
+
+  static constexpr std::string_view kName = "reduction";
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("kind", self.kind);
+    visit("dtype", self.types);
+    visit("in", self.input);
+    visit("axes", self.axes);
+  }
+  friend bool operator==(const ReductionConfig&, const ReductionConfig&) = default;
+};
+
+enum class ScanKind { kSum, kProduct };
+
+struct ScanConfig {
+  ScanKind kind = ScanKind::kSum;
+  OperandTypes types;
+  Shape input;
+  std::int64_t axis = 1;
+
+  static constexpr std::string_view kName = "scan";
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("kind", self.kind);
+    visit("dtype", self.types);
+    visit("in", self.input);
+    visit("axis", self.axis);
+  }
+  friend bool operator==(const ScanConfig&, const ScanConfig&) = default;
+};
+
+enum class SortKind { kTopK, kSort };
+
+struct SortConfig {
+  SortKind kind = SortKind::kTopK;
+  OperandTypes types;
+  Shape input;
+  std::int64_t axis = 1;
+  std::int64_t k = 1;
+
+  static constexpr std::string_view kName = "sort";
+  template <class Self, class Visitor>
+  static void VisitFields(Self& self, Visitor& visit) {
+    visit("kind", self.kind);
+    visit("dtype", self.types);
+    visit("in", self.input);
+    visit("axis", self.axis);
+    visit("k", self.k);
+  }
+  friend bool operator==(const SortConfig&, const SortConfig&) = default;
+};
+
+Shape OutputShape(const ReductionConfig& config);  // reduced dimensions are left out
+ReductionConfig MakeReduction(ReductionKind kind, OperandTypes types, const Shape& shape,
+                              const std::vector<std::int64_t>& axes);
+
+// direct = conventional = one operation for each input element (two for l2, sum_square and
+// log_sum_exp); provable = input elements - output elements.
+Work WorkOf(const ReductionConfig& config);
+Status Validate(const ReductionConfig& config);
+
+// direct = conventional = one for each element; provable = (axis - 1) * outer * inner.
+Work WorkOf(const ScanConfig& config);
+Status Validate(const ScanConfig& config);
+
+// direct = conventional = n log2(n) comparisons for a sort, n for a top-k, along each line;
+// provable = n - 1 comparisons a line. Writes k values and k 64-bit indices a line.
+Work WorkOf(const SortConfig& config);
+Status Validate(const SortConfig& config);
+
+}  // namespace infimum

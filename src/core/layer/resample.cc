@@ -1,0 +1,94 @@
+// Resample and reorder: the two families of movement.h that are no plain movement of elements.
+#include <algorithm>
+#include <array>
+
+#include "infimum/base/text.h"
+#include "src/core/layer/movement.h"
+#include "src/core/layer/counting.h"
+#include "src/core/layer/family.h"
+#include "src/core/layer/field_text.h"
+
+namespace infimum {
+namespace {
+
+constexpr std::array kResampleNames = {
+    NamedValue<ResampleKind>{ResampleKind::kNearest, "nearest"},
+    NamedValue<ResampleKind>{ResampleKind::kLinear, "linear"},
+    NamedValue<ResampleKind>{ResampleKind::kCubic, "cubic"},
+    NamedValue<ResampleKind>{ResampleKind::kGridSample, "grid_sample"},
+    NamedValue<ResampleKind>{ResampleKind::kRoiAlign, "roi_align"},
+};
+
+// Both sample the spatial dimensions linearly, wherever their second input points to.
+bool SamplesAnywhere(ResampleKind kind) { return kind == ResampleKind::kGridSample || kind == ResampleKind::kRoiAlign; }
+
+// Input elements that one output element combines: 1 nearest, 2 in each resized dimension linear, 4 cubic.
+ExactCount Taps(const ResampleConfig& config) {
+  ExactCount taps = 1;
+  const std::int64_t per_dim = config.kind == ResampleKind::kNearest ? 1 : config.kind == ResampleKind::kCubic ? 4 : 2;
+  for (std::size_t i = 0; i < config.input.rank(); ++i) {
+    const bool sampled = SamplesAnywhere(config.kind) ? i >= 2 : config.input.dims[i] != config.output.dims[i];
+    if (sampled) taps = taps * per_dim;
+  }
+  return taps;
+}
+
+Result<Work> ComputeWork(const ResampleConfig& config) {
+  const ExactCount taps = Taps(config);
+  const std::int64_t outputs = ElementCount(config.output);
+  const std::int64_t inputs = ElementCount(config.input);
+  Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
+  if (config.kind != ResampleKind::kNearest) {  // which only copies
+    INFIMUM_ASSIGN_OR_RETURN(work.direct, (ExactCount(2) * taps * outputs).AsFlops());
+  }
+  work.conventional = work.direct;
+  work.operand_reads = {SizeOf(config.types.input, std::min(inputs, (taps * outputs).ValueOr(inputs)))};
+  return work;
+}
+
+}  // namespace
+
+std::span<const NamedValue<ResampleKind>> NamesOf(ResampleKind) { return kResampleNames; }
+
+Work WorkOf(const ResampleConfig& config) { return ComputeWork(config).value(); }
+
+Status Validate(const ResampleConfig& config) {
+  INFIMUM_RETURN_IF_ERROR(CheckTypes(config.types, false));
+  INFIMUM_RETURN_IF_ERROR(CheckTensor("in", config.input));
+  INFIMUM_RETURN_IF_ERROR(CheckTensor("out", config.output));
+  const std::string shapes = "in=" + Format(config.input) + " and out=" + Format(config.output);
+  if (config.input.rank() != config.output.rank()) return Error{shapes + " differ in rank"};
+  if (SamplesAnywhere(config.kind) && config.input.rank() < 3)
+    return Error{shapes + " have no spatial dimensions, write batch x channels x spatial ones"};
+  INFIMUM_RETURN_IF_ERROR(ComputeWork(config));
+  return {};
+}
+
+std::vector<Operand> OperandsOfFamily(const ResampleConfig& config) {
+  return {{config.input, config.types.input, false}};
+}
+
+std::vector<Operand> OutputsOfFamily(const ResampleConfig& config) {
+  return {{config.output, config.types.output, false}};
+}
+
+Work WorkOf(const ReorderConfig& config) { return WholeWork(OperandsOfFamily(config), OutputsOfFamily(config)); }
+
+Status Validate(const ReorderConfig& config) {
+  INFIMUM_RETURN_IF_ERROR(CheckTypes(config.types, false));
+  INFIMUM_RETURN_IF_ERROR(CheckTensor("in", config.input));
+  for (const std::string& layout : {config.from, config.to})
+    if (!IsIdentifier(layout))
+      return Error{Quoted(layout) + " is not a name of 1 to 64 letters, digits and underscores"};
+  return {};
+}
+
+std::vector<Operand> OperandsOfFamily(const ReorderConfig& config) {
+  return {{config.input, config.types.input, false}};
+}
+
+std::vector<Operand> OutputsOfFamily(const ReorderConfig& config) {
+  return {{config.input, config.types.output, false}};
+}
+
+}  // namespace infimum

@@ -1,0 +1,100 @@
+#include "src/core/measurement/selection_filter.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace infimum {
+namespace {
+
+// Which rows of a workload a selection takes. Nothing of a text that is not valid, where it depends on the text.
+class WantedRows {
+ public:
+  struct Wanted {
+    NumericContract contract;
+    CacheState cache;
+  };
+
+  explicit WantedRows(const Selection& selection) : selection_(selection) {}
+
+  std::optional<Wanted> Of(const WorkloadKey& key) {
+    if (selection_.contract && selection_.cache != CacheState::kColdWeights)
+      return Wanted{*selection_.contract, selection_.cache};
+    const auto [known, is_new] = wanted_.try_emplace(key);  // parsed once a text
+    if (is_new) {
+      if (const Result<Workload> workload = ParseWorkload(key.text); workload.ok()) {
+        known->second = {selection_.contract ? *selection_.contract : NativeContract(*workload),
+                         StateOfRows(selection_.cache, *workload)};
+      }
+    }
+    return known->second;
+  }
+
+ private:
+  const Selection& selection_;
+  std::map<WorkloadKey, std::optional<Wanted>> wanted_;
+};
+
+// How much an environment knows of a library's rows.
+struct Standing {
+  std::set<std::string_view> tried;  // workloads
+  std::string_view newest;           // UTC times of one format compare as text
+};
+
+// For each library the environment that its rows are taken from.
+std::map<std::string_view, EnvironmentKey> ChooseEnvironments(std::span<const Measurement> rows,
+                                                              std::span<const std::size_t> places) {
+  std::map<std::string_view, std::map<EnvironmentKey, Standing>> standings;
+  for (const std::size_t place : places) {
+    const Measurement& row = rows[place];
+    Standing& standing = standings[row.candidate.library][row.environment];
+    if (row.outcome != Outcome::kSkipped) standing.tried.insert(row.workload.text);
+    standing.newest = std::max(standing.newest, std::string_view(row.measured_at));
+  }
+  std::map<std::string_view, EnvironmentKey> chosen;
+  for (const auto& [library, environments] : standings) {
+    const auto rank = [](const auto& entry) {
+      return std::tuple(entry.second.tried.size(), entry.second.newest, std::string_view(entry.first.text));
+    };
+    chosen[library] = std::max_element(environments.begin(), environments.end(), [&](const auto& a, const auto& b) {
+                        return rank(a) < rank(b);
+                      })->first;
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<std::size_t> AdmittedPlaces(std::span<const Measurement> rows,
+                                        const std::map<EnvironmentKey, Environment>& environments,
+                                        const Selection& selection) {
+  WantedRows wanted_rows(selection);
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const Measurement& row = rows[i];
+    if (row.device != selection.device) continue;
+    if (selection.environment && row.environment != *selection.environment) continue;
+    const auto environment = environments.find(row.environment);
+    if (environment == environments.end() || environment->second.threads != selection.threads) continue;
+    const std::optional<WantedRows::Wanted> wanted = wanted_rows.Of(row.workload);
+    if (wanted && row.cache == wanted->cache && row.contract == wanted->contract) places.push_back(i);
+  }
+  if (selection.environment) return places;
+  const auto chosen = ChooseEnvironments(rows, places);
+  std::erase_if(places,
+                [&](std::size_t place) { return chosen.at(rows[place].candidate.library) != rows[place].environment; });
+  return places;
+}
+
+std::vector<Measurement> Admitted(std::vector<Measurement> rows,
+                                  const std::map<EnvironmentKey, Environment>& environments,
+                                  const Selection& selection) {
+  std::vector<Measurement> admitted;
+  for (const std::size_t place : AdmittedPlaces(rows, environments, selection))
+    admitted.push_back(std::move(rows[place]));
+  return admitted;
+}
+
+}  // namespace infimum

@@ -1,0 +1,125 @@
+#include "infimum/measurement/verdict.h"
+
+#include <cmath>
+#include <optional>
+
+#include "src/core/measurement/student_t.h"
+
+namespace infimum {
+namespace {
+
+constexpr double kTwoSided95 = 0.975;
+
+// Below this a single repetition's order statistics do not reach 95 % (see MedianInterval).
+constexpr std::size_t kLeastSamples = 6;
+
+struct LogInterval {
+  double low = 0;
+  double high = 0;
+};
+
+// Mean and variance of that mean, of the repetitions' medians on a logarithmic scale, where a relative
+// difference is a distance and noise that multiplies is symmetric.
+struct LogMean {
+  double mean = 0;
+  double variance = 0;  // of the mean
+  double degrees = 0;
+};
+
+LogMean MeanOfLogMedians(std::span<const Repetition> repetitions) {
+  const double count = static_cast<double>(repetitions.size());
+  LogMean result;
+  for (const Repetition& repetition : repetitions) result.mean += std::log(repetition.median.count()) / count;
+  for (const Repetition& repetition : repetitions) {
+    const double distance = std::log(repetition.median.count()) - result.mean;
+    result.variance += distance * distance / ((count - 1) * count);
+  }
+  result.degrees = count - 1;
+  return result;
+}
+
+// One side alone, for the comparison in which a side has a single repetition.
+std::optional<LogInterval> IntervalOf(std::span<const Repetition> repetitions) {
+  if (repetitions.size() == 1) {
+    const std::vector<Latency>& samples = repetitions.front().samples;
+    if (samples.size() < kLeastSamples) return std::nullopt;
+    const Interval interval = MedianInterval(samples);
+    if (!(interval.low.count() > 0)) return std::nullopt;
+    return LogInterval{std::log(interval.low.count()), std::log(interval.high.count())};
+  }
+  const LogMean side = MeanOfLogMedians(repetitions);
+  const double half = StudentTQuantile(kTwoSided95, side.degrees) * std::sqrt(side.variance);
+  return LogInterval{side.mean - half, side.mean + half};
+}
+
+LogInterval WelchInterval(std::span<const Repetition> subject, std::span<const Repetition> reference) {
+  const LogMean a = MeanOfLogMedians(subject);
+  const LogMean b = MeanOfLogMedians(reference);
+  const double variance = a.variance + b.variance;
+  const double difference = a.mean - b.mean;
+  if (!(variance > 0)) return {difference, difference};  // exact times, as a fake backend has them
+  // Welch and Satterthwaite's degrees of freedom, by shares: squared variances could underflow.
+  const double share = a.variance / variance;
+  const double degrees = 1 / (share * share / a.degrees + (1 - share) * (1 - share) / b.degrees);
+  const double half = StudentTQuantile(kTwoSided95, degrees) * std::sqrt(variance);
+  return {difference - half, difference + half};
+}
+
+bool HasPositiveMedians(std::span<const Repetition> repetitions) {
+  for (const Repetition& repetition : repetitions) {
+    if (!(repetition.median.count() > 0) || !std::isfinite(repetition.median.count())) return false;
+  }
+  return !repetitions.empty();
+}
+
+// The 95 % interval of log(subject / reference); nullopt where there is too little to make one.
+std::optional<LogInterval> IntervalOfRatio(std::span<const Repetition> subject, std::span<const Repetition> reference) {
+  if (!HasPositiveMedians(subject) || !HasPositiveMedians(reference)) return std::nullopt;
+  if (subject.size() > 1 && reference.size() > 1) return WelchInterval(subject, reference);
+  const std::optional<LogInterval> a = IntervalOf(subject);
+  const std::optional<LogInterval> b = IntervalOf(reference);
+  if (!a || !b) return std::nullopt;
+  // Both at their worst: wider than 95 %, which suits samples that saw only one process.
+  return LogInterval{a->low - b->high, a->high - b->low};
+}
+
+}  // namespace
+
+std::string_view Name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kSame:
+      return "same";
+    case Verdict::kFaster:
+      return "faster";
+    case Verdict::kSlower:
+      return "slower";
+    case Verdict::kUndecided:
+      return "undecided";
+  }
+  return "";
+}
+
+std::optional<RatioInterval> RatioOf(std::span<const Repetition> subject, std::span<const Repetition> reference) {
+  const std::optional<LogInterval> ratio = IntervalOfRatio(subject, reference);
+  if (!ratio) return std::nullopt;
+  return RatioInterval{std::exp(ratio->low), std::exp(ratio->high)};
+}
+
+std::optional<Interval> TypicalInterval(std::span<const Repetition> repetitions) {
+  if (!HasPositiveMedians(repetitions)) return std::nullopt;
+  const std::optional<LogInterval> interval = IntervalOf(repetitions);
+  if (!interval) return std::nullopt;
+  return Interval{Latency(std::exp(interval->low)), Latency(std::exp(interval->high))};
+}
+
+Verdict Compare(std::span<const Repetition> subject, std::span<const Repetition> reference, double threshold) {
+  const std::optional<LogInterval> ratio = IntervalOfRatio(subject, reference);
+  if (!ratio) return Verdict::kUndecided;
+  const double margin = std::log1p(threshold);
+  if (ratio->high < -margin) return Verdict::kFaster;
+  if (ratio->low > margin) return Verdict::kSlower;
+  if (ratio->low >= -margin && ratio->high <= margin) return Verdict::kSame;
+  return Verdict::kUndecided;
+}
+
+}  // namespace infimum

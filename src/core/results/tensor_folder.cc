@@ -1,0 +1,81 @@
+#include "src/core/results/tensor_folder.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include "infimum/base/text.h"
+#include "src/core/results/json_fields.h"
+
+namespace infimum {
+namespace {
+
+constexpr std::string_view kFolderSchema = "infimum.tensors/1";
+
+// A plain name: nothing in an index can lead out of its folder.
+bool IsPlainName(const std::string& name) {
+  return !name.empty() && name != "." && name != ".." && name.find('/') == std::string::npos &&
+         name.find('\0') == std::string::npos;
+}
+
+}  // namespace
+
+Result<TensorFolder> TensorFolder::Open(const std::filesystem::path& folder) {
+  const std::filesystem::path index = folder / "index.json";
+  std::ifstream file(index, std::ios::binary);
+  if (!file) return Error{index.string() + ": cannot be read: " + std::strerror(errno)};
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const auto parse = [&]() -> Result<TensorFolder> {
+    INFIMUM_ASSIGN_OR_RETURN(const Json document, ParseJson(text));
+    INFIMUM_ASSIGN_OR_RETURN(const std::string schema, TextField(document, "schema"));
+    if (schema != kFolderSchema)
+      return Error{"'schema' is " + Quoted(schema) + ", expected " + std::string(kFolderSchema)};
+    INFIMUM_ASSIGN_OR_RETURN(const Json* const tensors, ArrayField(document, "tensors"));
+    TensorFolder result;
+    result.folder_ = folder.string();
+    for (const Json& tensor : *tensors) {
+      INFIMUM_ASSIGN_OR_RETURN(const std::string name, TextField(tensor, "name"));
+      INFIMUM_ASSIGN_OR_RETURN(const std::string type, TextField(tensor, "dtype"));
+      INFIMUM_ASSIGN_OR_RETURN(const std::string path, TextField(tensor, "file"));
+      INFIMUM_ASSIGN_OR_RETURN(const Json* const dims, ArrayField(tensor, "shape"));
+      const std::optional<DataType> found = FindDataType(type);
+      if (!found || *found == DataType::kNone || BitsPerElement(*found) % 8 != 0)
+        return Error{Quoted(name) + ": " + Quoted(type) + " is no type of whole bytes"};
+      if (!IsPlainName(path)) return Error{Quoted(name) + ": " + Quoted(path) + " is no file of this folder"};
+      Shape shape;
+      for (const Json& dim : *dims) {
+        INFIMUM_ASSIGN_OR_RETURN(const double extent, NumberOf(dim, "shape", 0, static_cast<double>(kMaxElements)));
+        shape.dims.push_back(static_cast<std::int64_t>(extent));
+      }
+      INFIMUM_ASSIGN_OR_RETURN(const std::int64_t count, CheckedElementCount(shape));
+      if (!result.entries_.emplace(name, Entry{*found, count, folder / path}).second)
+        return Error{Quoted(name) + " stands there twice"};
+    }
+    return result;
+  };
+  Result<TensorFolder> parsed = parse();
+  if (!parsed.ok()) return Within(index.string(), parsed.error());
+  return parsed;
+}
+
+Status TensorFolder::Read(const std::string& name, DataType type, const Shape& shape, void* data) const {
+  const auto found = entries_.find(name);
+  if (found == entries_.end()) return Error{folder_ + ": has no tensor " + Quoted(name)};
+  const Entry& entry = found->second;
+  const std::int64_t count = ElementCount(shape);
+  if (entry.type != type || entry.count != count) {
+    return Error{folder_ + ": " + Quoted(name) + " has " + std::to_string(entry.count) + " elements of " +
+                 std::string(Name(entry.type)) + ", the schedule says " + std::to_string(count) + " of " +
+                 std::string(Name(type))};
+  }
+  std::ifstream file(entry.file, std::ios::binary);
+  if (!file) return Error{entry.file.string() + ": cannot be read: " + std::strerror(errno)};
+  const std::int64_t bytes = SizeOf(type, count).value;
+  if (!file.read(static_cast<char*>(data), bytes) || file.peek() != std::ifstream::traits_type::eof()) {
+    return Error{entry.file.string() + ": is not of " + std::to_string(bytes) + " bytes"};
+  }
+  return {};
+}
+
+}  // namespace infimum

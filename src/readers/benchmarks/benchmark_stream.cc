@@ -1,0 +1,318 @@
+#include "src/readers/benchmarks/benchmark_stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <istream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "infimum/base/text.h"
+
+namespace infimum::ingest {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr int kMaxDepth = 64;
+constexpr std::size_t kMaxFactLength = 200;
+
+// Where the parser is in the file.
+struct Position {
+  std::streambuf* bytes = nullptr;
+  std::size_t line = 1;
+  std::size_t column = 0;  // in bytes
+  std::size_t since_event = 0;
+  ControlCharacters controls;
+
+  bool AtLimit() const { return since_event > kMaxBenchmarkToken; }
+  bool AtEnd() const {
+    return AtLimit() || std::streambuf::traits_type::eq_int_type(bytes->sgetc(), std::streambuf::traits_type::eof());
+  }
+};
+
+// Counts lines on the way, and ends where a token grows beyond all measure: the parser would collect it in memory.
+// Knows texts from the rest, to give spaces for the control characters in them: JSON has none there, but programs that
+// put another's message into a text without escaping it do.
+class ByteIterator {
+ public:
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = char;
+
+  ByteIterator() = default;
+  explicit ByteIterator(Position& position) : position_(&position) {}
+
+  char operator*() const { return in_text_ && IsControl(Raw()) ? ' ' : Raw(); }
+  ByteIterator& operator++() {
+    const bool line_ends = position_->column > 0 && last_ == '\n';
+    last_ = Raw();
+    position_->bytes->sbumpc();
+    ++position_->since_event;
+    position_->line += line_ends ? 1 : 0;
+    position_->column = line_ends ? 1 : position_->column + 1;
+    FollowText();
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  // Only asked of a position against the end.
+  friend bool operator==(const ByteIterator& a, const ByteIterator& b) { return a.AtEnd() == b.AtEnd(); }
+  friend bool operator!=(const ByteIterator& a, const ByteIterator& b) { return !(a == b); }
+
+ private:
+  static bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20; }
+  char Raw() const { return std::streambuf::traits_type::to_char_type(position_->bytes->sgetc()); }
+  bool AtEnd() const { return position_ == nullptr || position_->AtEnd(); }
+
+  // Whether what follows the last byte stands in a text.
+  void FollowText() {
+    if (!in_text_) {
+      in_text_ = last_ == '"';
+      return;
+    }
+    if (IsControl(last_)) {
+      ControlCharacters& controls = position_->controls;
+      if (controls.count++ == 0) controls.line = position_->line, controls.column = position_->column;
+    }
+    if (escaped_) {
+      escaped_ = false;
+    } else if (last_ == '\\') {
+      escaped_ = true;
+    } else {
+      in_text_ = last_ != '"';
+    }
+  }
+
+  Position* position_ = nullptr;
+  char last_ = 0;
+  bool in_text_ = false;
+  bool escaped_ = false;  // by the last byte
+};
+
+// The parser's own words without its place, which counts differently, and without what it read last, which may be long.
+std::string CauseOf(std::string_view words) {
+  if (const std::size_t place = words.find("column "); place != std::string_view::npos) {
+    if (const std::size_t colon = words.find(": ", place); colon != std::string_view::npos)
+      words.remove_prefix(colon + 2);
+  }
+  constexpr std::size_t kMostWords = 200;
+  return std::string(words.substr(0, std::min(words.find("; last read"), kMostWords)));
+}
+
+class Handler final : public nlohmann::json_sax<Json> {
+ public:
+  Handler(Position& position, const WantedFields& wanted, const std::function<Status(const BenchmarkEntry&)>& take)
+      : position_(position), wanted_(wanted), take_(take) {}
+
+  bool null() override {
+    return Value("null", [](std::string_view) { return false; });
+  }
+  bool boolean(bool value) override {
+    return Value("a truth value", [&](std::string_view name) {
+      if (!InEntry()) return false;
+      if (name == "error_occurred") return entry_.failed = value, true;
+      if (name == "skipped") return entry_.skipped = value, true;
+      return false;
+    });
+  }
+  bool number_integer(std::int64_t value) override { return Number(static_cast<double>(value)); }
+  bool number_unsigned(std::uint64_t value) override { return Number(static_cast<double>(value)); }
+  bool number_float(double value, const std::string&) override { return Number(value); }
+  bool string(std::string& value) override {
+    return Value("a text", [&](std::string_view name) {
+      std::string* field = InEntry() ? EntryText(name) : InContext() ? ContextText(name) : nullptr;
+      if (InCache() && name == "type") field = &cache_type_;
+      if (field == nullptr) return false;
+      *field = std::move(value);
+      return true;
+    });
+  }
+  bool binary(Json::binary_t&) override { return true; }  // JSON has none
+
+  bool start_object(std::size_t) override {
+    if (!Open()) return false;
+    if (depth_ == 2) section_ = key_ == "context" ? Section::kContext : Section::kOther;
+    if (section_ == Section::kBenchmarks && depth_ == 3) {
+      entry_ = BenchmarkEntry();
+      entry_.index = entries_++;
+      entry_.line = position_.line;
+    }
+    if (InCache()) {
+      cache_type_.clear();
+      cache_level_ = cache_size_ = 0;
+    }
+    key_.clear();
+    return true;
+  }
+  bool end_object() override {
+    position_.since_event = 0;
+    if (InCache()) KeepCache();
+    if (InEntry()) {
+      if (Status status = take_(entry_); !status.ok()) return error_ = status.error(), false;
+    }
+    return Close();
+  }
+  bool start_array(std::size_t) override {
+    if (depth_ == 0) return Fail("expected a JSON object with 'context' and 'benchmarks', not a list");
+    if (section_ == Section::kBenchmarks && depth_ == 2) return Fail(NoObject());
+    if (!Open()) return false;
+    if (depth_ == 2) {
+      section_ = key_ == "benchmarks" ? Section::kBenchmarks : Section::kOther;
+      has_benchmarks_ = has_benchmarks_ || section_ == Section::kBenchmarks;
+    }
+    if (depth_ == 3) in_caches_ = section_ == Section::kContext && key_ == "caches";
+    return true;
+  }
+  bool end_array() override {
+    position_.since_event = 0;
+    return Close();
+  }
+  bool key(std::string& name) override {
+    position_.since_event = 0;
+    key_ = std::move(name);
+    return true;
+  }
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) override {
+    if (position_.AtLimit()) return Fail(fmt::format("a text of more than {} bytes", kMaxBenchmarkToken));
+    const bool cut = position_.AtEnd();
+    return Fail(fmt::format("not valid JSON: {}{}", CauseOf(error.what()), cut ? "; is the file cut off?" : ""));
+  }
+
+  const std::optional<Error>& error() const { return error_; }
+  bool FailedInText() const { return failed_in_text_; }  // else in `take`
+  bool HasBenchmarks() const { return has_benchmarks_; }
+  BenchmarkContext TakeContext() { return std::move(context_); }
+
+ private:
+  enum class Section { kOther, kContext, kBenchmarks };
+
+  bool InEntry() const { return section_ == Section::kBenchmarks && depth_ == 3; }
+  bool InContext() const { return section_ == Section::kContext && depth_ == 2; }
+  bool InCache() const { return section_ == Section::kContext && depth_ == 4 && in_caches_; }
+
+  bool Fail(std::string message) {
+    failed_in_text_ = true;
+    error_ = Error{std::move(message)};
+    return false;
+  }
+  std::string NoObject() const { return fmt::format("benchmarks[{}] is not an object", entries_); }
+
+  bool Open() {
+    position_.since_event = 0;
+    if (++depth_ > kMaxDepth) return Fail(fmt::format("nested more than {} deep", kMaxDepth));
+    return true;
+  }
+  bool Close() {
+    --depth_;
+    if (depth_ == 1) section_ = Section::kOther;
+    if (depth_ == 2) in_caches_ = false;
+    return true;
+  }
+
+  // `keep` says whether it knows a field of this name and type.
+  template <class Keep>
+  bool Value(std::string_view type, const Keep& keep) {
+    position_.since_event = 0;
+    if (depth_ == 0) return Fail("expected a JSON object with 'context' and 'benchmarks'");
+    if (section_ == Section::kBenchmarks && depth_ == 2) return Fail(NoObject());
+    if (keep(key_)) return true;
+    if (InEntry() && type != "null" && IsNeeded(key_)) return Fail(fmt::format("'{}' is {}", key_, type));
+    return true;
+  }
+  // Fields whose wrong type would otherwise look like their absence.
+  static bool IsNeeded(std::string_view name) {
+    constexpr std::string_view kNeeded[] = {"name",    "label",     "run_type",   "time_unit", "error_message",
+                                            "skipped", "real_time", "iterations", "threads",   "error_occurred"};
+    return std::ranges::find(kNeeded, name) != std::end(kNeeded);
+  }
+
+  bool Number(double value) {
+    return Value("a number", [&](std::string_view name) {
+      if (InCache() && name == "level") return cache_level_ = value, true;
+      if (InCache() && name == "size") return cache_size_ = value, true;
+      if (InContext() && name == "num_cpus") return context_.cpus = value, true;
+      if (InContext() && name == "mhz_per_cpu") return context_.megahertz = value, true;
+      if (!InEntry()) return false;
+      if (name == "real_time") return entry_.real_time = value, true;
+      if (name == "iterations") return entry_.iterations = value, true;
+      if (name == "threads") return entry_.threads = value, true;
+      if (std::ranges::find(wanted_.counters, name) != wanted_.counters.end()) {
+        entry_.counters[std::string(name)] = value;
+      } else if (const std::size_t colon = name.find(':'); colon != std::string_view::npos) {
+        const std::string_view fact = name.substr(0, colon);
+        if (std::ranges::find(wanted_.facts, fact) != wanted_.facts.end() && name.size() <= kMaxFactLength)
+          entry_.facts[std::string(fact)] = name.substr(colon + 1);
+      }
+      return !IsNeeded(name);
+    });
+  }
+
+  std::string* EntryText(std::string_view name) {
+    if (name == "name") return &entry_.name;
+    if (name == "label") return &entry_.label;
+    if (name == "run_type") return &entry_.run_type;
+    if (name == "time_unit") return &entry_.time_unit;
+    if (name == "error_message" || name == "skip_message") return &entry_.message;
+    return nullptr;
+  }
+  std::string* ContextText(std::string_view name) {
+    if (name == "date") return &context_.date;
+    if (name == "executable") return &context_.executable;
+    if (name == "infimum_device") return &context_.infimum_device;
+    if (name == "infimum_schema") return &context_.infimum_schema;
+    if (name == "infimum_libraries") return &context_.infimum_libraries;
+    if (name == "infimum_threads") return &context_.infimum_threads;
+    if (name == "infimum_affinity") return &context_.infimum_affinity;
+    return nullptr;
+  }
+
+  void KeepCache() {
+    const bool is_cache = cache_type_ == "Data" || cache_type_ == "Unified";
+    if (!is_cache || !(cache_level_ >= 1 && cache_level_ <= 9) || !(cache_size_ > 0 && cache_size_ < 1e15)) return;
+    context_.caches[fmt::format("l{:.0f}", cache_level_)] = fmt::format("{:.0f}", cache_size_);
+  }
+
+  Position& position_;
+  const WantedFields& wanted_;
+  const std::function<Status(const BenchmarkEntry&)>& take_;
+
+  int depth_ = 0;
+  Section section_ = Section::kOther;
+  bool in_caches_ = false;
+  bool has_benchmarks_ = false;
+  std::string key_;  // of the value that comes next
+  std::size_t entries_ = 0;
+  BenchmarkEntry entry_;
+  BenchmarkContext context_;
+  std::string cache_type_;
+  double cache_level_ = 0, cache_size_ = 0;
+  std::optional<Error> error_;
+  bool failed_in_text_ = false;
+};
+
+}  // namespace
+
+Result<BenchmarkContext> StreamBenchmarks(std::istream& input, std::string_view origin, const WantedFields& wanted,
+                                          const std::function<Status(const BenchmarkEntry&)>& take) {
+  Position position;
+  position.bytes = input.rdbuf();
+  Handler handler(position, wanted, take);
+  try {
+    Json::sax_parse(ByteIterator(position), ByteIterator(), &handler);
+  } catch (const std::exception& error) {
+    return Error{fmt::format("{}: cannot be read: {}", origin, error.what())};
+  }
+  if (handler.error() && handler.FailedInText())
+    return Within(fmt::format("{}:{}:{}", origin, position.line, std::max<std::size_t>(position.column, 1)),
+                  *handler.error());
+  if (handler.error()) return *handler.error();
+  if (!handler.HasBenchmarks()) return Error{fmt::format("{}: has no list 'benchmarks'", origin)};
+  BenchmarkContext context = handler.TakeContext();
+  context.controls = position.controls;
+  return context;
+}
+
+}  // namespace infimum::ingest

@@ -1,0 +1,371 @@
+#include "src/readers/onnx/graph_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "infimum/base/text.h"
+#include "src/readers/onnx/folding/elements.h"
+#include "src/readers/onnx/folding/fold.h"
+#include "src/readers/onnx/parse/library_message.h"
+#include "src/readers/onnx/parse/model_file.h"
+#include "src/readers/onnx/shapes/node_order.h"
+#include "src/readers/onnx/parse/proto_conversion.h"
+
+namespace infimum {
+namespace {
+
+using google::protobuf::Arena;
+
+// Of a constant in the ModelGraph, and of one that is read from another file.
+constexpr std::int64_t kMostKeptIndices = 1024;
+
+std::int64_t MostKept(DataType type) { return IsFloatingPoint(type) ? kMostFoldedNumbers : kMostKeptIndices; }
+constexpr int kMostDimensions = 64;
+
+std::string DomainOf(const onnx::NodeProto& node) { return node.domain() == "ai.onnx" ? "" : node.domain(); }
+
+}  // namespace
+
+ValueId GraphBuilder::AddValue(std::string_view name, ValueKind kind, KnownValue known_value) {
+  const ValueId id(graph_.values.size());
+  Value& value = graph_.values.emplace_back();
+  value.name = name;
+  value.kind = kind;
+  if (known_value.type != nullptr) {
+    value.type = ElementTypeOf(*known_value.type);
+    value.shape = ShapeOf(*known_value.type);
+  }
+  known_.push_back(std::move(known_value));
+  return id;
+}
+
+Result<ValueId> GraphBuilder::Define(std::string_view name, ValueKind kind, KnownValue known_value) {
+  const ValueId id(graph_.values.size());
+  if (!scopes_.back().emplace(name, id).second) return Error{Quoted(name) + " is defined twice"};
+  return AddValue(name, kind, std::move(known_value));
+}
+
+std::optional<ValueId> GraphBuilder::Find(std::string_view name) {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
+    if (const auto found = scope->find(name); found != scope->end()) return found->second;
+  if (outer_ == nullptr) return std::nullopt;
+  const std::optional<ValueId> captured = outer_->Find(name);
+  if (!captured) return std::nullopt;
+  const KnownValue& there = outer_->known(*captured);
+  const ValueId id = AddValue(name, there.constant ? ValueKind::kWeight : ValueKind::kGraphInput, there);
+  scopes_.front().emplace(name, id);
+  if (!there.constant) graph_.inputs.push_back(id);
+  captured_.push_back(*captured);
+  return id;
+}
+
+Error GraphBuilder::UndefinedName(std::string_view name, std::string_view what) const {
+  constexpr std::size_t kMostCompared = 4096;
+  std::vector<std::string_view> names;
+  for (const Value& value : graph_.values)
+    if (names.size() < kMostCompared) names.push_back(value.name);
+  return Error{std::string(what) + " " + Quoted(name) + " is written by no node and is neither input nor initializer" +
+               DidYouMean(name, names)};
+}
+
+Result<KnownValue> GraphBuilder::KnownTensor(const onnx::TensorProto& tensor) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape shape, CheckedShapeOf(tensor));
+  INFIMUM_RETURN_IF_ERROR(CheckPayload(tensor, shape));
+  KnownValue value;
+  value.constant = true;
+  value.type = Arena::CreateMessage<onnx::TypeProto>(&context_.arena());
+  SetTensorType(tensor.data_type(), shape, *value.type);
+  if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
+    INFIMUM_ASSIGN_OR_RETURN(std::optional<Tensor> elements,
+                             context_.external_data().Check(tensor, shape, MostKept(DataTypeOf(tensor.data_type()))));
+    if (elements) SetElements(value, std::move(*elements));
+  } else if (ElementCount(shape) <= MostFolded(DataTypeOf(tensor.data_type())) && !ElidedBytes(tensor)) {
+    value.proto = &tensor;
+  }
+  return value;
+}
+
+Status GraphBuilder::AddInitializers(const onnx::GraphProto& graph) {
+  for (const onnx::TensorProto& tensor : graph.initializer()) {
+    Result<KnownValue> value = KnownTensor(tensor);
+    if (!value.ok()) return Within("initializer " + Quoted(tensor.name()), value.error());
+    if (Result<ValueId> id = Define(tensor.name(), ValueKind::kWeight, std::move(*value)); !id.ok())
+      return Within("initializer", id.error());
+  }
+  for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer()) {
+    // Counted as its dense form: what a library without sparse kernels reads.
+    KnownValue value;
+    value.constant = true;
+    value.type = Arena::CreateMessage<onnx::TypeProto>(&context_.arena());
+    const Shape shape{{tensor.dims().begin(), tensor.dims().end()}};
+    if (const Result<std::int64_t> count = CheckedElementCount(shape); !count.ok())
+      return Within("sparse initializer " + Quoted(tensor.values().name()), count.error());
+    SetTensorType(tensor.values().data_type(), shape, *value.type);
+    INFIMUM_RETURN_IF_ERROR(Define(tensor.values().name(), ValueKind::kWeight, std::move(value)));
+  }
+  return {};
+}
+
+Status GraphBuilder::Build(const onnx::GraphProto& graph, const std::vector<KnownValue>& arguments) {
+  graph_.name = graph.name();
+  graph_.opset = context_.OpsetOf("").value_or(0);
+  graph_.values.reserve(static_cast<std::size_t>(graph.initializer_size() + 2 * graph.node_size()));
+  graph_.layers.reserve(static_cast<std::size_t>(graph.node_size()));
+  scopes_.emplace_back();
+  scopes_.back().reserve(static_cast<std::size_t>(graph.initializer_size() + 2 * graph.node_size()));
+  INFIMUM_RETURN_IF_ERROR(AddInitializers(graph));
+  if (arguments.size() != static_cast<std::size_t>(graph.input_size()))
+    return Error{"the body has " + std::to_string(graph.input_size()) + " inputs where the node gives it " +
+                 std::to_string(arguments.size())};
+  for (int i = 0; i < graph.input_size(); ++i) {
+    const std::string& name = graph.input(i).name();
+    if (scopes_.back().contains(name) && known(scopes_.back().at(name)).constant) continue;  // has a default value
+    INFIMUM_ASSIGN_OR_RETURN(const ValueId id,
+                             Define(name, ValueKind::kGraphInput, arguments[static_cast<std::size_t>(i)]));
+    graph_.inputs.push_back(id);
+  }
+  INFIMUM_RETURN_IF_ERROR(AddNodes(graph));
+  for (const onnx::ValueInfoProto& output : graph.output()) {
+    const std::optional<ValueId> id = Find(output.name());
+    if (!id) return UndefinedName(output.name(), "graph output");
+    graph_.outputs.push_back(*id);
+    graph_.value(*id).is_graph_output = true;
+    output_values_.push_back(known(*id));
+  }
+  return {};
+}
+
+ModelGraph GraphBuilder::Take() {
+  for (std::size_t i = 0; i < known_.size(); ++i) {
+    Value& value = graph_.values[i];
+    if (value.kind != ValueKind::kWeight || !value.shape || value.type == DataType::kNone) continue;
+    if (ElementCount(*value.shape) > MostKept(value.type)) continue;
+    if (const Tensor* tensor = TensorOf(known_[i])) value.constant = *tensor;
+  }
+  return std::move(graph_);
+}
+
+Status GraphBuilder::AddNodes(const onnx::GraphProto& graph) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<int> order, OrderNodes(graph));
+  for (const int position : order) {
+    const onnx::NodeProto& node = graph.node(position);
+    if (Status status = AddNode(node, position); !status.ok()) return Within(Describe(node, position), status.error());
+  }
+  return {};
+}
+
+std::string GraphBuilder::UniqueName(std::string name) {
+  const int used = layer_names_[name]++;
+  if (used == 0) return name;
+  return UniqueName(name + "_" + std::to_string(used + 1));
+}
+
+Layer GraphBuilder::MakeLayer(const onnx::NodeProto& node, int position,
+                              const std::vector<std::optional<ValueId>>& inputs) {
+  Layer layer;
+  const std::string domain = DomainOf(node);
+  layer.op = domain.empty() ? node.op_type() : domain + "." + node.op_type();
+  layer.name = UniqueName(node.name().empty() ? node.op_type() + "_" + std::to_string(position) : node.name());
+  layer.origins.push_back(node.name().empty() ? layer.name : node.name());
+  layer.inputs = inputs;
+  layer.attributes = AttributesOf(node);
+  return layer;
+}
+
+Status GraphBuilder::AddNode(const onnx::NodeProto& node, int position) {
+  INFIMUM_RETURN_IF_ERROR(context_.CountNode());
+  std::vector<std::optional<ValueId>> inputs;
+  inputs.reserve(static_cast<std::size_t>(node.input_size()));
+  for (const std::string& name : node.input()) {
+    const std::optional<ValueId> id = name.empty() ? std::nullopt : Find(name);
+    if (!id && !name.empty()) return UndefinedName(name, "input");
+    inputs.push_back(id);
+  }
+  const std::string domain = DomainOf(node);
+  if (domain.empty() && !context_.OpsetOf(""))
+    return Error{"the model imports no operator set of ONNX, so the operator's version is not known"};
+  Layer layer = MakeLayer(node, position, inputs);
+  const OperatorInfo& info = context_.Find(domain, node.op_type());
+  if (info.schema != nullptr) {
+    try {
+      info.schema->Verify(node);
+    } catch (const std::exception& problem) {
+      return Error{MessageLine(problem.what())};
+    }
+  }
+  const bool has_bodies = std::any_of(node.attribute().begin(), node.attribute().end(), [](const auto& attribute) {
+    return attribute.has_g() || attribute.graphs_size() > 0;
+  });
+  if (has_bodies) {
+    if (layer.op == "If") return AddIf(node, std::move(layer));
+    if (layer.op == "Loop") return AddLoop(node, std::move(layer));
+    if (layer.op == "Scan" && context_.OpsetOf("").value_or(0) >= 9) return AddScan(node, std::move(layer));
+    return AddOtherBodies(node, std::move(layer));
+  }
+
+  INFIMUM_ASSIGN_OR_RETURN(std::vector<KnownValue> outputs, Infer(node, info, layer));
+  if (layer.op == "Constant" && outputs.size() == 1) {
+    INFIMUM_RETURN_IF_ERROR(SetConstantNode(node, outputs[0]));
+  }
+  if (info.foldable && !outputs.empty()) FoldLayer(node, layer, outputs);
+  if (!info.infer && layer.reason.empty() && info.schema == nullptr && domain.empty())
+    layer.reason = "ONNX has no operator " + node.op_type() + " in operator set " +
+                   std::to_string(context_.OpsetOf("").value_or(0));
+  INFIMUM_RETURN_IF_ERROR(AddOutputs(node, std::move(outputs), layer));
+  graph_.layers.push_back(std::move(layer));
+  return {};
+}
+
+Result<std::vector<KnownValue>> GraphBuilder::Infer(const onnx::NodeProto& node, const OperatorInfo& info,
+                                                    const Layer& layer) {
+  std::vector<KnownValue> outputs(static_cast<std::size_t>(node.output_size()));
+  if (!info.infer) {
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      outputs[i].type = context_.ClaimedType(node.output(static_cast<int>(i)));
+    return outputs;
+  }
+  std::vector<KnownValue*> inputs;
+  for (const std::optional<ValueId>& input : layer.inputs) inputs.push_back(input ? &known(*input) : nullptr);
+  const bool typed = std::all_of(inputs.begin(), inputs.end(),
+                                 [](const KnownValue* input) { return input == nullptr || input->type != nullptr; });
+  NodeInference inference(node, std::move(inputs), context_.arena());
+  try {
+    info.infer(inference);
+  } catch (const std::exception& problem) {
+    // Behind an operator that nobody knows, an inference function may stumble over a missing type.
+    if (typed) return Error{MessageLine(problem.what())};
+    return outputs;
+  }
+  for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i].type = inference.output_type(i);
+  // Before operator set 12, ONNX says nothing of the mask, which has the shape of the output.
+  if (layer.op == "Dropout" && outputs.size() == 2 && outputs[1].type == nullptr) outputs[1].type = outputs[0].type;
+  return outputs;
+}
+
+Status GraphBuilder::AddOutputs(const onnx::NodeProto& node, std::vector<KnownValue> outputs, Layer& layer) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const std::string& name = node.output(static_cast<int>(i));
+    if (name.empty()) {
+      layer.outputs.emplace_back();
+      continue;
+    }
+    const onnx::TypeProto* type = outputs[i].type;
+    if (type != nullptr && type->has_tensor_type() && type->tensor_type().shape().dim_size() > kMostDimensions)
+      return Error{"output " + Quoted(name) + " has more than " + std::to_string(kMostDimensions) + " dimensions"};
+    if (const std::optional<Shape> shape = type == nullptr ? std::nullopt : ShapeOf(*type))
+      if (const Result<std::int64_t> count = CheckedElementCount(*shape); !count.ok())
+        return Error{"output " + Quoted(name) + ": " + count.error().message};
+    const ValueKind kind = outputs[i].constant ? ValueKind::kWeight : ValueKind::kIntermediate;
+    Result<ValueId> id = Define(name, kind, std::move(outputs[i]));
+    if (!id.ok()) return Within("output", id.error());
+    layer.outputs.emplace_back(*id);
+  }
+  return {};
+}
+
+void GraphBuilder::SetElements(KnownValue& value, Tensor tensor) {
+  if (!context_.KeepElements(tensor.bytes.size())) return;
+  if (value.type == nullptr || !ShapeOf(*value.type)) {
+    value.type = Arena::CreateMessage<onnx::TypeProto>(&context_.arena());
+    SetTensorType(OnnxTypeOf(tensor.type), tensor.shape, *value.type);
+  }
+  // Inference and evaluation must agree; where they do not, the shape is believed.
+  if (ShapeOf(*value.type) != tensor.shape || ElementTypeOf(*value.type) != tensor.type) return;
+  value.tensor = std::make_shared<const Tensor>(std::move(tensor));
+}
+
+Status GraphBuilder::SetConstantNode(const onnx::NodeProto& node, KnownValue& output) {
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    if (attribute.name() == "value" && attribute.has_t()) {
+      INFIMUM_ASSIGN_OR_RETURN(output, KnownTensor(attribute.t()));
+    } else if (attribute.name() == "value_int" || attribute.name() == "value_ints") {
+      Elements elements;
+      elements.integers.assign(attribute.ints().begin(), attribute.ints().end());
+      Shape shape{{attribute.ints_size()}};
+      if (attribute.name() == "value_int") {
+        elements.integers = {attribute.i()};
+        shape = {};
+      }
+      if (std::optional<Tensor> tensor = Encode(elements, DataType::kS64, shape))
+        SetElements(output, std::move(*tensor));
+    } else if (attribute.name() == "value_float" || attribute.name() == "value_floats") {
+      Elements elements;
+      elements.floating = true;
+      elements.numbers.assign(attribute.floats().begin(), attribute.floats().end());
+      Shape shape{{attribute.floats_size()}};
+      if (attribute.name() == "value_float") {
+        elements.numbers = {attribute.f()};
+        shape = {};
+      }
+      if (std::optional<Tensor> tensor = Encode(elements, DataType::kF32, shape))
+        SetElements(output, std::move(*tensor));
+    }
+  }
+  return {};
+}
+
+// Shape and Size of a value whose shape is known are constants, whatever the value is.
+void GraphBuilder::FoldShape(Layer& layer, KnownValue& output) {
+  const Shape& shape = *graph_.value(*layer.inputs[0]).shape;
+  Elements elements;
+  Shape of_result;
+  if (layer.op == "Size") {
+    elements.integers = {ElementCount(shape)};
+  } else {
+    const auto rank = static_cast<std::int64_t>(shape.rank());
+    const auto bound = [&](const char* name, std::int64_t otherwise) {
+      const auto found = layer.attributes.find(name);
+      const auto* given = found == layer.attributes.end() ? nullptr : std::get_if<std::int64_t>(&found->second);
+      const std::int64_t at = given == nullptr ? otherwise : *given;
+      return std::clamp<std::int64_t>(at < 0 && at >= -rank ? at + rank : at, 0, rank);
+    };
+    const std::int64_t start = bound("start", 0);
+    const std::int64_t end = std::max(start, bound("end", rank));
+    elements.integers.assign(shape.dims.begin() + start, shape.dims.begin() + end);
+    of_result.dims = {end - start};
+  }
+  output.constant = true;
+  if (std::optional<Tensor> tensor = Encode(elements, DataType::kS64, of_result))
+    SetElements(output, std::move(*tensor));
+  layer.status = LayerStatus::kFree;
+  layer.reason = "folded: the shape of its input is known";
+}
+
+void GraphBuilder::FoldLayer(const onnx::NodeProto& node, Layer& layer, std::vector<KnownValue>& outputs) {
+  if ((layer.op == "Shape" || layer.op == "Size") && layer.inputs.size() == 1 && layer.inputs[0] &&
+      graph_.value(*layer.inputs[0]).shape)
+    return FoldShape(layer, outputs[0]);
+  for (const std::optional<ValueId>& input : layer.inputs)
+    if (input && !known(*input).constant) return;
+  for (KnownValue& output : outputs) output.constant = true;
+  layer.status = LayerStatus::kFree;
+  layer.reason = layer.inputs.empty() ? "a constant" : "folded: it depends on constants only";
+
+  // Elements only where all are there; to look first is cheaper than to make views.
+  for (const std::optional<ValueId>& input : layer.inputs)
+    if (input && known(*input).proto == nullptr && known(*input).tensor == nullptr) return;
+  const std::string domain = DomainOf(node);
+  NodeView view{node.op_type(), domain, context_.OpsetOf("").value_or(0), {}, {}, layer.attributes};
+  for (const std::optional<ValueId>& input : layer.inputs) {
+    if (!input) {
+      view.inputs.emplace_back();
+      continue;
+    }
+    const Value& value = graph_.value(*input);
+    const Tensor* tensor = TensorOf(known(*input));
+    if (tensor == nullptr) return;
+    view.inputs.push_back(OperandView{value.name, value.type, value.shape ? &*value.shape : nullptr, true, tensor});
+  }
+  std::vector<std::optional<Shape>> shapes;
+  for (const KnownValue& output : outputs)
+    shapes.push_back(output.type == nullptr ? std::nullopt : ShapeOf(*output.type));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const DataType type = outputs[i].type == nullptr ? DataType::kNone : ElementTypeOf(*outputs[i].type);
+    view.outputs.push_back(OperandView{"", type, shapes[i] ? &*shapes[i] : nullptr, true, nullptr});
+  }
+  std::vector<Tensor> tensors = Fold(view);
+  if (tensors.size() != outputs.size()) return;
+  for (std::size_t i = 0; i < outputs.size(); ++i) SetElements(outputs[i], std::move(tensors[i]));
+}
+
+}  // namespace infimum

@@ -1,0 +1,131 @@
+// Reads one ONNX graph, the main one or a body, into a ModelGraph whose layers are not lowered yet: a
+// single pass over the nodes in topological order that resolves names, infers types and shapes, folds
+// constants and reads the bodies of If, Loop and Scan.
+//
+//   ReadContext context(file, dims);
+//   GraphBuilder builder(context, nullptr);
+//   INFIMUM_RETURN_IF_ERROR(builder.Build(model.graph(), arguments));
+//   ModelGraph graph = builder.Take();
+//
+// What is decided here about a layer has its status and reason set: constants, folded layers, control
+// flow. Every other layer has an empty reason; classification.h lowers it after the rewrites.
+#pragma once
+
+#include <google/protobuf/arena.h>
+#include <onnx/defs/schema.h>
+#include <onnx/onnx_pb.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "infimum/base/result.h"
+#include "infimum/graph/model_graph.h"
+#include "src/readers/onnx/parse/external_data.h"
+#include "src/readers/onnx/shapes/node_inference.h"
+
+namespace infimum {
+
+// An operator as the model imports it.
+struct OperatorInfo {
+  const onnx::OpSchema* schema = nullptr;  // null: ONNX does not define it
+  onnx::InferenceFunction infer;           // empty: nobody knows its shapes
+  bool foldable = false;                   // a pure function of its inputs
+};
+
+// What the graphs of one model share.
+class ReadContext {
+ public:
+  ReadContext(const onnx::ModelProto& model, const std::filesystem::path& path,
+              const std::map<std::string, std::int64_t>& dims, google::protobuf::Arena& arena);
+
+  google::protobuf::Arena& arena() { return arena_; }
+  ExternalData& external_data() { return external_data_; }
+  // Version of a domain ("" is ONNX itself); nullopt where the model does not import it.
+  std::optional<std::int64_t> OpsetOf(std::string_view domain) const;
+  const std::map<std::string, std::int64_t, std::less<>>& opsets() const { return opsets_; }
+  const OperatorInfo& Find(const std::string& domain, const std::string& op);
+
+  // The type that the file claims for a value, where that does not depend on more than the bound
+  // symbols; else null. Asked only about results of operators whose shapes nobody can infer.
+  onnx::TypeProto* ClaimedType(const std::string& value);
+
+  // Bodies of loops are read again when their shapes change; hostile nesting must not take for ever.
+  Status CountNode();
+  // Elements of constants are kept up to a total; false when it is used up.
+  bool KeepElements(std::size_t bytes);
+
+ private:
+  const onnx::ModelProto& model_;
+  const std::map<std::string, std::int64_t>& dims_;
+  google::protobuf::Arena& arena_;
+  ExternalData external_data_;
+  std::map<std::string, std::int64_t, std::less<>> opsets_;
+  std::unordered_map<std::string, OperatorInfo> operators_;
+  std::optional<std::unordered_map<std::string_view, const onnx::TypeProto*>> claimed_;
+  std::int64_t nodes_left_;
+  std::size_t bytes_left_ = std::size_t{1} << 28;
+};
+
+class GraphBuilder {
+ public:
+  // `outer` is the graph around a body; null for the main graph.
+  GraphBuilder(ReadContext& context, GraphBuilder* outer) : context_(context), outer_(outer) {}
+
+  // One argument for each of the graph's inputs; its type may be null.
+  Status Build(const onnx::GraphProto& graph, const std::vector<KnownValue>& arguments);
+
+  // After Build: the graph, what is known of its outputs, and which values of the outer graph it reads.
+  ModelGraph Take();
+  const std::vector<KnownValue>& outputs() const { return output_values_; }
+  const std::vector<ValueId>& captured() const { return captured_; }
+
+ private:
+  using Names = std::unordered_map<std::string_view, ValueId>;
+
+  std::optional<ValueId> Find(std::string_view name);
+  ValueId AddValue(std::string_view name, ValueKind kind, KnownValue known);
+  Result<ValueId> Define(std::string_view name, ValueKind kind, KnownValue known);
+  Error UndefinedName(std::string_view name, std::string_view what) const;
+  KnownValue& known(ValueId id) { return known_[id.index()]; }
+
+  Status AddInitializers(const onnx::GraphProto& graph);
+  Result<KnownValue> KnownTensor(const onnx::TensorProto& tensor);
+  Status AddNodes(const onnx::GraphProto& graph);
+  Status AddNode(const onnx::NodeProto& node, int position);
+  Layer MakeLayer(const onnx::NodeProto& node, int position, const std::vector<std::optional<ValueId>>& inputs);
+  Status AddOutputs(const onnx::NodeProto& node, std::vector<KnownValue> outputs, Layer& layer);
+  Result<std::vector<KnownValue>> Infer(const onnx::NodeProto& node, const OperatorInfo& info, const Layer& layer);
+  // Marks what is known before the first inference, and evaluates it where it is small.
+  void FoldLayer(const onnx::NodeProto& node, Layer& layer, std::vector<KnownValue>& outputs);
+  Status SetConstantNode(const onnx::NodeProto& node, KnownValue& output);
+  void FoldShape(Layer& layer, KnownValue& output);
+  void SetElements(KnownValue& value, Tensor tensor);
+  std::string UniqueName(std::string name);
+
+  // control_flow.cc
+  struct Body;
+  Result<Body> BuildBody(const onnx::GraphProto& graph, const std::vector<KnownValue>& arguments);
+  void AddBody(Layer& layer, std::string name, Body body, std::int64_t least_executions);
+  Status AddIf(const onnx::NodeProto& node, Layer layer);
+  Status InlineBranch(const onnx::NodeProto& node, const onnx::GraphProto& branch, Layer layer);
+  Status AddLoop(const onnx::NodeProto& node, Layer layer);
+  Status AddScan(const onnx::NodeProto& node, Layer layer);
+  Status AddOtherBodies(const onnx::NodeProto& node, Layer layer);
+  bool IsConstantTrue(std::optional<ValueId> id);
+
+  ReadContext& context_;
+  GraphBuilder* outer_;
+  ModelGraph graph_;
+  std::vector<KnownValue> known_;  // beside graph_.values
+  std::vector<Names> scopes_;      // the graph's own names; on top of them those of inlined branches
+  std::unordered_map<std::string, int> layer_names_;
+  std::vector<KnownValue> output_values_;
+  std::vector<ValueId> captured_;
+};
+
+}  // namespace infimum

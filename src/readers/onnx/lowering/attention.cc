@@ -1,0 +1,307 @@
+// ONNX's Attention and RotaryEmbedding, and what com.microsoft's forms of them share.
+#include "src/readers/onnx/lowering/attention.h"
+
+#include <algorithm>
+
+#include "src/core/layer/matmul.h"
+#include "src/readers/onnx/lowering/attributes.h"
+#include "src/readers/onnx/lowering/movement.h"
+#include "src/readers/onnx/lowering/operands.h"
+
+namespace infimum::lowering {
+namespace {
+
+using Source = RegionBuilder::Source;
+
+OperandTypes Plain(DataType type) { return {type, DataType::kNone, type}; }
+
+// matmul ; add (or where, for a mask of bool) ; softmax ; matmul. Queries that share a head of k and v
+// are rows of one product.
+Result<Lowering> WithBroadcastMask(RegionBuilder& region, const AttentionParts& parts, const Shape& mask,
+                                   OperandTypes types) {
+  const HeadTensor &q = parts.q, &k = parts.k, &v = parts.v;
+  const DataType type = types.input;
+  const std::int64_t rows = q.heads / k.heads * q.length;
+  const OperandTypes inner{type, type, type};
+  INFIMUM_ASSIGN_OR_RETURN(const MatMulConfig scores, MakeMatMul(inner, Shape{{q.batch, k.heads, rows, q.size}},
+                                                                 Shape{{q.batch, k.heads, k.size, k.length}},
+                                                                 MatMulBias::kNone, Constness::kVariable));
+  const Shape shape{{q.batch, q.heads, q.length, k.length}};
+  Source value = region.Add(scores, {q.source, k.source});
+  if (types.weights == DataType::kBool) {
+    const Source hidden = region.Add(Fill(type, Shape{{1}}), {});
+    INFIMUM_ASSIGN_OR_RETURN(
+        value, region.AddPointwise(PointwiseKind::kWhere, {type, DataType::kBool, type}, {mask, shape, Shape{{1}}},
+                                   {region.Input(*parts.mask), value, hidden}));
+  } else {
+    INFIMUM_ASSIGN_OR_RETURN(value, region.AddPointwise(PointwiseKind::kAdd, {type, types.weights, type}, {shape, mask},
+                                                        {value, region.Input(*parts.mask)}));
+  }
+  value = region.Add(MakeSoftmax(SoftmaxKind::kSoftmax, Plain(type), shape, 3), {value});
+  INFIMUM_ASSIGN_OR_RETURN(
+      const MatMulConfig result,
+      MakeMatMul({type, type, types.output}, Shape{{q.batch, k.heads, rows, k.length}},
+                 Shape{{q.batch, k.heads, v.length, v.size}}, MatMulBias::kNone, Constness::kVariable));
+  region.Add(result, {value, v.source});
+  return region.Finish(parts.leaving);
+}
+
+// A cache that the node returns without having had one: a copy, transposed where the input is 3-D.
+Source CopyOut(RegionBuilder& region, DataType type, const HeadTensor& x) {
+  if (x.heads_first || x.heads == 1 || x.length == 1) {
+    const Shape flat{{x.elements()}};
+    return region.Add(Move(MovementKind::kCopy, type, flat, flat), {x.source});
+  }
+  return region.Add(Transpose(type, Shape{{x.batch, x.length, x.heads, x.size}}, {0, 2, 1, 3}), {x.source});
+}
+
+// inputs: Q, K, V, mask, past key, past value, number of valid positions; outputs: Y, present key and
+// value, the scores.
+Result<Lowering> LowerAttention(const NodeView& node) {
+  INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t q_heads, IntegerIn(node, "q_num_heads", 0, {0, kMaxAttribute}));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t kv_heads, IntegerIn(node, "kv_num_heads", 0, {0, kMaxAttribute}));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t left, IntegerIn(node, "left_window_size", -1));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t right, IntegerIn(node, "right_window_size", -1));
+  AttentionParts parts;
+  INFIMUM_ASSIGN_OR_RETURN(parts.causal, Flag(node, "is_causal", false));
+  if (HasOutput(node, 3)) return Unknown("it returns the scores too, which no attention here does");
+  if (HasInput(node, 6)) return Unknown("how many cached positions are valid is known only at run time");
+  if (right > 0 || (right == 0 && !parts.causal)) return Unknown("a window to the right has no workload");
+  RegionBuilder region(node);
+  INFIMUM_ASSIGN_OR_RETURN(parts.q, ReadHeads(node, 0, q_heads));
+  INFIMUM_ASSIGN_OR_RETURN(parts.k, ReadHeads(node, 1, kv_heads));
+  INFIMUM_ASSIGN_OR_RETURN(parts.v, ReadHeads(node, 2, kv_heads));
+  const std::int64_t added = parts.k.length;
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+    HeadTensor& tensor = i == 0 ? parts.k : parts.v;
+    if (HasInput(node, 4 + i)) {
+      INFIMUM_ASSIGN_OR_RETURN(const Shape past, InputShape(node, 4 + i));
+      if (past.rank() != 4) return Error{"a cache of " + Format(past) + " is not batch x heads x length x size"};
+      INFIMUM_ASSIGN_OR_RETURN(tensor, AppendToCache(region, type, region.Input(4 + i), past.dims[2], tensor));
+    }
+    if (!HasOutput(node, 1 + i)) continue;
+    parts.leaving.push_back(tensor.source.is_member ? tensor.source : CopyOut(region, type, tensor));
+  }
+  const std::int64_t offset = parts.k.length - added;
+  // Without a cache ONNX aligns the causal mask at the first position: later keys are seen by nobody.
+  if (parts.causal && !HasInput(node, 3) && parts.q.length + offset != parts.k.length) {
+    if (parts.q.length + offset > parts.k.length)
+      return Unknown("a causal mask over fewer keys than queries, aligned at the first, has no workload");
+    for (HeadTensor* tensor : {&parts.k, &parts.v}) {
+      HeadTensor seen = *tensor;
+      seen.length = parts.q.length + offset;
+      const Shape whole{{tensor->batch * tensor->heads, tensor->length, tensor->size}};
+      const Shape part{{tensor->batch * tensor->heads, seen.length, tensor->size}};
+      seen.source = region.Add(Move(MovementKind::kSlice, type, whole, part), {tensor->source});
+      *tensor = seen;
+    }
+  }
+  if (HasInput(node, 3)) parts.mask = 3;
+  INFIMUM_RETURN_IF_ERROR(ApplyWindow(left, parts, region, type));
+  return FinishAttention(region, node, parts);
+}
+
+// Heads of an embedding's input: 4-D, or 3-D with the number of heads (or their size, by the tables).
+Result<Lowering> Rotary(const NodeView& node, std::size_t cosine, std::size_t sine,
+                        std::optional<std::size_t> positions) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const Shape table, InputShape(node, cosine));
+  INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(std::int64_t heads, IntegerIn(node, "num_heads", 0, {0, kMaxAttribute}));
+  INFIMUM_ASSIGN_OR_RETURN(const bool interleaved, Flag(node, "interleaved", false));
+  if (table.rank() == 0 || table.dims.back() < 1) return Error{"its table of cosines is empty"};
+  if (heads == 0 && input.rank() == 3) heads = std::max<std::int64_t>(1, input.dims[2] / (2 * table.dims.back()));
+  INFIMUM_ASSIGN_OR_RETURN(HeadTensor x, ReadHeads(node, 0, heads));
+  RegionBuilder region(node);
+  RotaryTables tables;
+  if (table.rank() == 3) {  // already one row for each position
+    tables = {region.Input(cosine), region.Input(sine), table.dims[0], table.dims[2]};
+    if (table.dims[1] != x.length) return Error{"a table of " + Format(table) + " does not fit " + Format(input)};
+  } else {
+    INFIMUM_ASSIGN_OR_RETURN(tables, PickRotaryRows(region, node, cosine, sine, positions, x.batch, x.length));
+  }
+  INFIMUM_RETURN_IF_ERROR(AddRotary(region, type, x, tables, interleaved));
+  return region.Finish();
+}
+
+Result<Lowering> LowerRotary(const NodeView& node) {
+  return Rotary(node, 1, 2, HasInput(node, 3) ? std::optional<std::size_t>(3) : std::nullopt);
+}
+
+// inputs: x, positions, cosines, sines.
+Result<Lowering> LowerMicrosoftRotary(const NodeView& node) { return Rotary(node, 2, 3, 1); }
+
+}  // namespace
+
+Result<HeadTensor> ReadHeads(const NodeView& node, std::size_t position, std::int64_t heads) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape shape, InputShape(node, position));
+  const Source source = RegionBuilder::Input(position);
+  if (shape.rank() == 4) return HeadTensor{source, shape.dims[0], shape.dims[1], shape.dims[2], shape.dims[3], true};
+  if (shape.rank() != 3) return Error{"an input of " + Format(shape) + " is neither 3-D nor 4-D"};
+  if (heads < 1) return Error{"the number of heads of an input of " + Format(shape) + " is missing"};
+  if (shape.dims[2] % heads != 0)
+    return Error{std::to_string(heads) + " heads do not divide an input of " + Format(shape)};
+  return HeadTensor{source, shape.dims[0], heads, shape.dims[1], shape.dims[2] / heads, false};
+}
+
+HeadTensor TakeHeads(RegionBuilder& region, DataType type, Source packed, std::int64_t width, HeadTensor part) {
+  const std::int64_t rows = part.batch * part.length;
+  const Shape whole{{rows, width}};
+  const Shape taken{{rows, part.heads * part.size}};
+  part.source = region.Add(Move(MovementKind::kSlice, type, whole, taken), {packed});
+  part.heads_first = false;
+  return part;
+}
+
+Result<HeadTensor> AppendToCache(RegionBuilder& region, DataType type, Source cache, std::int64_t past,
+                                 const HeadTensor& added) {
+  if (past == 0) return added;
+  const std::int64_t lines = added.batch * added.heads;
+  HeadTensor result = added;
+  result.length += past;
+  INFIMUM_RETURN_IF_ERROR(CheckedElementCount(Shape{{lines, result.length, added.size}}));
+  result.heads_first = true;
+  result.source =
+      region.Add(Concat(type, {Shape{{lines, past, added.size}}, Shape{{lines, added.length, added.size}}}, 1),
+                 {cache, added.source});
+  return result;
+}
+
+Status ApplyWindow(std::int64_t left, AttentionParts& parts, RegionBuilder& region, DataType type) {
+  if (left < 0 || left + 1 >= parts.k.length) return Status();
+  if (parts.q.length != 1)
+    return Error{"a sliding window of " + std::to_string(left + 1) + " positions over several queries has no workload"};
+  for (HeadTensor* tensor : {&parts.k, &parts.v}) {
+    const std::int64_t lines = tensor->batch * tensor->heads;
+    tensor->source = region.Add(Move(MovementKind::kSlice, type, Shape{{lines, tensor->length, tensor->size}},
+                                     Shape{{lines, left + 1, tensor->size}}),
+                                {tensor->source});
+    tensor->length = left + 1;
+  }
+  parts.causal = false;  // the window ends at the query
+  return Status();
+}
+
+Result<Lowering> FinishAttention(RegionBuilder& region, const NodeView& node, const AttentionParts& parts) {
+  const HeadTensor &q = parts.q, &k = parts.k, &v = parts.v;
+  if (k.batch != q.batch || v.batch != q.batch || v.heads != k.heads || k.length != v.length || k.size != q.size)
+    return Error{"its queries, keys and values do not fit each other"};
+  if (k.heads < 1 || q.heads % k.heads != 0)
+    return Error{std::to_string(k.heads) + " heads of keys do not divide " + std::to_string(q.heads) + " of queries"};
+  AttentionConfig config;
+  INFIMUM_ASSIGN_OR_RETURN(config.types.input, InputType(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(config.types.output, OutputType(node, 0));
+  config.batch = q.batch;
+  config.heads = q.heads;
+  config.kv_heads = k.heads;
+  config.q = q.length;
+  config.kv = k.length;
+  config.head = q.size;
+  config.value_head = v.size == q.size ? 0 : v.size;
+  // One query is the last position and sees everything.
+  config.mask = parts.causal && q.length > 1 ? AttentionMask::kCausal : AttentionMask::kNone;
+  std::vector<Source> operands{q.source, k.source, v.source};
+  if (parts.mask) {
+    INFIMUM_ASSIGN_OR_RETURN(const Shape mask, InputShape(node, *parts.mask));
+    INFIMUM_ASSIGN_OR_RETURN(const DataType mask_type, InputType(node, *parts.mask));
+    const Shape scores{{q.batch, q.heads, q.length, k.length}};
+    INFIMUM_RETURN_IF_ERROR(CheckedElementCount(scores));
+    INFIMUM_ASSIGN_OR_RETURN(const Shape joined, Broadcast(mask, scores));
+    if (joined != scores) return Error{"a mask of " + Format(mask) + " does not fit scores of " + Format(scores)};
+    const bool over_queries = mask.rank() >= 2 && mask.dims[mask.rank() - 2] == q.length;
+    const bool over_keys = mask.rank() >= 1 && mask.dims.back() == k.length;
+    if (over_queries && over_keys) {
+      OperandTypes types = config.types;
+      types.weights = mask_type;
+      if (ElementCount(mask) != q.length * k.length) return WithBroadcastMask(region, parts, mask, types);
+      config.types = types;
+      config.mask = AttentionMask::kFull;
+      operands.push_back(region.Input(*parts.mask));
+    }
+  }
+  region.Add(config, operands);
+  return region.Finish(parts.leaving);
+}
+
+Result<RotaryTables> PickRotaryRows(RegionBuilder& region, const NodeView& node, std::size_t cosine, std::size_t sine,
+                                    std::optional<std::size_t> positions, std::int64_t batch, std::int64_t length) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape table, InputShape(node, cosine));
+  INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, cosine));
+  if (table.rank() != 2) return Error{"a table of " + Format(table) + " is not positions x half a head"};
+  INFIMUM_RETURN_IF_ERROR(InputShape(node, sine));
+  RotaryTables tables;
+  tables.half = table.dims[1];
+  std::int64_t picked = 0;
+  DataType index_type = DataType::kS64;
+  if (positions && HasInput(node, *positions)) {
+    INFIMUM_ASSIGN_OR_RETURN(const Shape indices, InputShape(node, *positions));
+    INFIMUM_ASSIGN_OR_RETURN(index_type, InputType(node, *positions));
+    const std::int64_t count = ElementCount(indices);
+    if (count == batch * length)
+      picked = count;
+    else if (count != 1)  // one number is where the rows start
+      return Error{"positions of " + Format(indices) + " do not fit " + std::to_string(batch) + " x " +
+                   std::to_string(length)};
+  }
+  tables.batch = picked > 0 ? batch : 1;
+  for (const std::size_t position : {cosine, sine}) {
+    Source rows = region.Input(position);
+    if (picked > 0) {
+      INFIMUM_RETURN_IF_ERROR(CheckedElementCount(Shape{{picked, tables.half}}));
+      rows = region.Add(GatherRows(type, index_type, table.dims[0], tables.half, picked),
+                        {rows, region.Input(*positions)});
+    } else if (table.dims[0] > length) {
+      rows = region.Add(Move(MovementKind::kSlice, type, table, Shape{{length, tables.half}}), {rows});
+    } else if (table.dims[0] < length) {
+      return Error{"a table of " + Format(table) + " has fewer rows than there are positions"};
+    }
+    (position == cosine ? tables.cosine : tables.sine) = rows;
+  }
+  return tables;
+}
+
+Result<Source> AddRotary(RegionBuilder& region, DataType type, const HeadTensor& x, const RotaryTables& tables,
+                         bool interleaved) {
+  const std::int64_t rotary = 2 * tables.half;
+  if (rotary > x.size)
+    return Error{"a table for " + std::to_string(rotary) + " elements does not fit heads of " + std::to_string(x.size)};
+  const std::int64_t rows = x.batch * x.heads * x.length;
+  Source whole = x.source;
+  Source rest;
+  if (rotary < x.size) {
+    const Shape shape{{rows, x.size}};
+    whole = region.Add(Move(MovementKind::kSlice, type, shape, Shape{{rows, rotary}}), {x.source});
+    rest = region.Add(Move(MovementKind::kSlice, type, shape, Shape{{rows, x.size - rotary}}), {x.source});
+  }
+  Shape elements{{x.batch, x.heads, x.length}};
+  Shape angles{{tables.batch, 1, x.length}};
+  if (!x.heads_first) {
+    std::swap(elements.dims[1], elements.dims[2]);
+    std::swap(angles.dims[1], angles.dims[2]);
+  }
+  const std::int64_t pair[] = {interleaved ? tables.half : 2, interleaved ? 2 : tables.half};
+  const std::int64_t angle[] = {interleaved ? tables.half : 1, interleaved ? 1 : tables.half};
+  elements.dims.insert(elements.dims.end(), std::begin(pair), std::end(pair));
+  angles.dims.insert(angles.dims.end(), std::begin(angle), std::end(angle));
+  const OperandTypes types{type, type, type};
+  INFIMUM_ASSIGN_OR_RETURN(const Source along, region.AddPointwise(PointwiseKind::kMultiply, types, {elements, angles},
+                                                                   {whole, tables.cosine}));
+  INFIMUM_ASSIGN_OR_RETURN(const Source across, region.AddPointwise(PointwiseKind::kMultiply, types, {elements, angles},
+                                                                    {whole, tables.sine}));
+  INFIMUM_ASSIGN_OR_RETURN(const Source rotated,
+                           region.AddPointwise(PointwiseKind::kAdd, types, {elements, elements}, {along, across}));
+  if (rotary == x.size) return rotated;
+  return region.Add(Concat(type, {Shape{{rows, rotary}}, Shape{{rows, x.size - rotary}}}, 1), {rotated, rest});
+}
+
+std::span<const OperatorEntry> AttentionOperators() {
+  static constexpr OperatorEntry kEntries[] = {
+      {kOnnx, "Attention", LowerAttention},
+      {kOnnx, "RotaryEmbedding", LowerRotary},
+      {kMicrosoft, "RotaryEmbedding", LowerMicrosoftRotary},
+  };
+  return kEntries;
+}
+
+}  // namespace infimum::lowering

@@ -1,0 +1,182 @@
+#include "src/readers/onnx/lowering/matmul.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "src/readers/onnx/lowering/attributes.h"
+#include "src/readers/onnx/lowering/convolution.h"
+#include "src/readers/onnx/lowering/operands.h"
+
+namespace infimum::lowering {
+namespace {
+
+// The shape of NumPy's product, vectors included.
+Result<Shape> ProductShape(Shape a, Shape b) {
+  if (a.rank() == 0 || b.rank() == 0) return Error{"a product of a scalar, which MatMul does not take"};
+  const bool row = a.rank() == 1;
+  const bool column = b.rank() == 1;
+  if (row) a.dims.insert(a.dims.begin(), 1);
+  if (column) b.dims.push_back(1);
+  const std::int64_t m = a.dims[a.rank() - 2];
+  const std::int64_t n = b.dims.back();
+  if (a.dims.back() != b.dims[b.rank() - 2])
+    return Error{"a product of " + Format(a) + " and " + Format(b) + ": the inner dimensions differ"};
+  a.dims.resize(a.rank() - 2);
+  b.dims.resize(b.rank() - 2);
+  INFIMUM_ASSIGN_OR_RETURN(Shape result, Broadcast(a, b));
+  if (!row) result.dims.push_back(m);
+  if (!column) result.dims.push_back(n);
+  INFIMUM_RETURN_IF_ERROR(CheckedElementCount(result));
+  return result;
+}
+
+// How a bias of this shape is added to a product of that shape; nullopt: by broadcasting of its own.
+std::optional<MatMulBias> BiasKind(const Shape& bias, const Shape& product) {
+  const Shape squeezed = Squeezed(bias);
+  const std::int64_t n = product.rank() == 0 ? 1 : product.dims.back();
+  if (bias.rank() > 0 && bias.dims.back() == n && ElementCount(bias) == n) return MatMulBias::kColumn;
+  if (squeezed == Squeezed(product)) return MatMulBias::kFull;
+  return std::nullopt;
+}
+
+Result<Lowering> Gemm(const NodeView& node, const Product& given, bool with_activation) {
+  INFIMUM_ASSIGN_OR_RETURN(Shape a, InputShape(node, given.a));
+  INFIMUM_ASSIGN_OR_RETURN(Shape b, InputShape(node, given.b));
+  INFIMUM_ASSIGN_OR_RETURN(const bool transposed_a, Flag(node, "transA", false));
+  INFIMUM_ASSIGN_OR_RETURN(const bool transposed_b, Flag(node, "transB", false));
+  INFIMUM_ASSIGN_OR_RETURN(const double beta, Number(node, "beta", 1));
+  if (a.rank() != 2 || b.rank() != 2) return Error{"Gemm multiplies matrices, here " + Format(a) + " and " + Format(b)};
+  if (transposed_a) a = Transposed(a);
+  if (transposed_b) b = Transposed(b);
+  Product product = given;
+  if (product.bias && (!HasInput(node, *product.bias) || beta == 0)) product.bias.reset();
+  RegionBuilder region(node);
+  Shape shape;
+  INFIMUM_ASSIGN_OR_RETURN(const auto value, AddProduct(region, node, product, a, b, &shape));
+  if (with_activation) INFIMUM_RETURN_IF_ERROR(AddActivation(region, node, shape, value));
+  return region.Finish();
+}
+
+Result<Lowering> LowerGemm(const NodeView& node) { return Gemm(node, ProductOf(0, 1, 2), false); }
+Result<Lowering> LowerFusedGemm(const NodeView& node) { return Gemm(node, ProductOf(0, 1, 2), true); }
+Result<Lowering> LowerQGemm(const NodeView& node) { return Gemm(node, ProductOf(0, 3, 6), false); }
+
+// `transBatch`: the first dimension is a row of every matrix, so batch dimensions move to the front.
+Result<Shape> Operand(const NodeView& node, std::size_t position, const std::string& transposed,
+                      const std::string& transposed_batch) {
+  INFIMUM_ASSIGN_OR_RETURN(Shape shape, InputShape(node, position));
+  INFIMUM_ASSIGN_OR_RETURN(const bool swap, Flag(node, transposed, false));
+  INFIMUM_ASSIGN_OR_RETURN(const bool batch, Flag(node, transposed_batch, false));
+  if (batch && shape.rank() > 2) std::rotate(shape.dims.begin(), shape.dims.begin() + 1, shape.dims.end() - 1);
+  return swap ? Transposed(shape) : shape;
+}
+
+Result<Lowering> LowerFusedMatMul(const NodeView& node) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape a, Operand(node, 0, "transA", "transBatchA"));
+  INFIMUM_ASSIGN_OR_RETURN(const Shape b, Operand(node, 1, "transB", "transBatchB"));
+  RegionBuilder region(node);
+  Shape shape;
+  INFIMUM_ASSIGN_OR_RETURN(const auto value, AddProduct(region, node, {}, a, b, &shape));
+  INFIMUM_RETURN_IF_ERROR(AddActivation(region, node, shape, value));
+  return region.Finish();
+}
+
+Result<Lowering> LowerGemmFastGelu(const NodeView& node) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape a, InputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const Shape b, InputShape(node, 1));
+  RegionBuilder region(node);
+  Product product;
+  if (HasInput(node, 2)) product.bias = 2;
+  Shape shape;
+  INFIMUM_ASSIGN_OR_RETURN(const auto value, AddProduct(region, node, product, a, b, &shape));
+  INFIMUM_ASSIGN_OR_RETURN(const DataType type, OutputType(node, 0));
+  INFIMUM_RETURN_IF_ERROR(
+      region.AddPointwise(PointwiseKind::kGeluTanh, {type, DataType::kNone, type}, {shape}, {value}));
+  return region.Finish();
+}
+
+}  // namespace
+
+Shape Transposed(Shape shape) {
+  if (shape.rank() >= 2) std::swap(shape.dims[shape.rank() - 1], shape.dims[shape.rank() - 2]);
+  return shape;
+}
+
+Result<RegionBuilder::Source> AddProduct(RegionBuilder& region, const NodeView& node, const Product& product,
+                                         const Shape& a, const Shape& b, Shape* shape) {
+  OperandTypes types;
+  if (product.a_type)
+    types.input = *product.a_type;
+  else {
+    INFIMUM_ASSIGN_OR_RETURN(types.input, InputType(node, product.a));
+  }
+  if (product.b_type)
+    types.weights = *product.b_type;
+  else {
+    INFIMUM_ASSIGN_OR_RETURN(types.weights, InputType(node, product.b));
+  }
+  INFIMUM_ASSIGN_OR_RETURN(types.output, OutputType(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const Shape result, ProductShape(a, b));
+  if (shape != nullptr) *shape = result;
+
+  MatMulBias kind = MatMulBias::kNone;
+  std::optional<Shape> added;  // a bias that the product itself cannot take
+  if (product.bias) {
+    INFIMUM_ASSIGN_OR_RETURN(const Shape bias, InputShape(node, *product.bias));
+    if (const auto found = BiasKind(bias, result))
+      kind = *found;
+    else
+      added = bias;
+  }
+  INFIMUM_ASSIGN_OR_RETURN(
+      const MatMulConfig config,
+      MakeMatMul(types, a, b, kind,
+                 ConstnessOf(node, product.b, kind == MatMulBias::kNone ? std::nullopt : product.bias)));
+  std::vector<RegionBuilder::Source> operands{product.a_source ? *product.a_source : region.Input(product.a),
+                                              region.Input(product.b)};
+  if (kind != MatMulBias::kNone) operands.push_back(region.Input(*product.bias));
+  const auto value = region.Add(config, operands);
+  if (!added) return value;
+  INFIMUM_ASSIGN_OR_RETURN(const DataType bias_type, InputType(node, *product.bias));
+  return region.AddPointwise(PointwiseKind::kAdd, {types.output, bias_type, types.output}, {result, *added},
+                             {value, region.Input(*product.bias)});
+}
+
+Status AddActivation(RegionBuilder& region, const NodeView& node, const Shape& shape, RegionBuilder::Source value) {
+  const Result<std::string> name = Text(node, "activation", "");
+  if (!name.ok()) return name.error();
+  const auto kind = ActivationKind(*name);
+  if (!kind.ok()) return kind.error();
+  if (!*kind) return Status();
+  const Result<DataType> type = OutputType(node, 0);
+  if (!type.ok()) return type.error();
+  const auto added = region.AddPointwise(**kind, {*type, DataType::kNone, *type}, {shape}, {value});
+  return added.ok() ? Status() : Status(added.error());
+}
+
+Result<Lowering> LowerMatMul(const NodeView& node) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape a, InputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const Shape b, InputShape(node, 1));
+  RegionBuilder region(node);
+  INFIMUM_RETURN_IF_ERROR(AddProduct(region, node, {}, a, b));
+  return region.Finish();
+}
+
+std::span<const OperatorEntry> MatMulOperators() {
+  static constexpr OperatorEntry kEntries[] = {
+      {kOnnx, "Gemm", LowerGemm},
+      {kOnnx, "MatMul", LowerMatMul},
+      {kOnnx, "MatMulInteger", LowerMatMul},
+      {kMicrosoft, "FusedGemm", LowerFusedGemm},
+      {kMicrosoft, "FusedMatMul", LowerFusedMatMul},
+      {kMicrosoft, "FusedMatMulActivation", LowerFusedMatMul},
+      {kMicrosoft, "GemmFastGelu", LowerGemmFastGelu},
+      {kMicrosoft, "GemmFloat8", LowerFusedGemm},
+      {kMicrosoft, "MatMulInteger16", LowerMatMul},
+      {kMicrosoft, "QGemm", LowerQGemm},
+      {kMicrosoft, "TransposeMatMul", LowerFusedMatMul},
+  };
+  return kEntries;
+}
+
+}  // namespace infimum::lowering

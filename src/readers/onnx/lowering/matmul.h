@@ -1,0 +1,42 @@
+// Matrix products from two inputs of a node, for Gemm, MatMul and the products of com.microsoft.
+#pragma once
+
+#include <optional>
+
+#include "src/core/layer/matmul.h"
+#include "src/readers/onnx/lowering/operator_table.h"
+#include "src/readers/onnx/lowering/region_builder.h"
+
+namespace infimum::lowering {
+
+// A region's first member: the product of inputs `a` and `b` of the node, whose shapes are given after
+// any transposition, plus input `bias` where there is one. A bias of columns or of the whole result
+// belongs to the product; one that broadcasts otherwise is a member of its own. `shape` receives the
+// product's m x n (with its batch before).
+struct Product {
+  std::size_t a = 0;
+  std::size_t b = 1;
+  std::optional<std::size_t> bias;
+  std::optional<DataType> a_type;  // where the product does not read the input as it is given
+  std::optional<DataType> b_type;
+  std::optional<RegionBuilder::Source> a_source;  // an earlier member instead of input `a`
+};
+inline Product ProductOf(std::size_t a, std::size_t b, std::optional<std::size_t> bias = std::nullopt) {
+  Product product;
+  product.a = a;
+  product.b = b;
+  product.bias = bias;
+  return product;
+}
+Result<RegionBuilder::Source> AddProduct(RegionBuilder& region, const NodeView& node, const Product& product,
+                                         const Shape& a, const Shape& b, Shape* shape = nullptr);
+
+// Swaps the last two dimensions; a vector stays.
+Shape Transposed(Shape shape);
+
+// Adds an activation over `shape` where one is named.
+Status AddActivation(RegionBuilder& region, const NodeView& node, const Shape& shape, RegionBuilder::Source value);
+
+Result<Lowering> LowerMatMul(const NodeView& node);
+
+}  // namespace infimum::lowering

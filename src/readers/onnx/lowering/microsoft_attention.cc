@@ -1,0 +1,309 @@
+// com.microsoft's attention operators: they take packed projections, add biases, rotate, and keep
+// their own caches, all of which become members of a region around the attention itself.
+#include <algorithm>
+#include <vector>
+
+#include "src/readers/onnx/lowering/attention.h"
+#include "src/readers/onnx/lowering/attributes.h"
+#include "src/readers/onnx/lowering/matmul.h"
+#include "src/readers/onnx/lowering/movement.h"
+#include "src/readers/onnx/lowering/operands.h"
+
+namespace infimum::lowering {
+namespace {
+
+using Source = RegionBuilder::Source;
+
+constexpr IntegerRange kHeads{1, kMaxAttribute};
+
+// A mask that differs from query to query; lengths and padding are values.
+std::optional<std::size_t> MaskOver(const NodeView& node, std::size_t position, std::int64_t queries) {
+  const OperandView* mask = node.input(position);
+  if (mask == nullptr || mask->shape == nullptr || mask->shape->rank() < 3) return std::nullopt;
+  return mask->shape->dims[mask->shape->rank() - 2] == queries ? std::optional(position) : std::nullopt;
+}
+
+// A batch x q x kv mask lacks the dimension of heads: the node as if it had one.
+class MaskView {
+ public:
+  MaskView(const NodeView& node, std::optional<std::size_t> mask)
+      : view_{node.op, node.domain, node.opset, node.inputs, node.outputs, node.attributes} {
+    if (!mask || !HasInput(node, *mask) || node.input(*mask)->shape == nullptr) return;
+    shape_ = *node.input(*mask)->shape;
+    if (shape_.rank() != 3) return;
+    shape_.dims.insert(shape_.dims.begin() + 1, 1);
+    view_.inputs[*mask]->shape = &shape_;
+  }
+  MaskView(const MaskView&) = delete;
+  MaskView& operator=(const MaskView&) = delete;
+
+  NodeView& node() { return view_; }
+
+ private:
+  Shape shape_;
+  NodeView view_;
+};
+
+// Attention over one projection of all of q, k and v. inputs: x, weights, bias; `mask` and `past` where given.
+struct Projected {
+  std::size_t bias = 2;
+  std::size_t mask = 3;
+  std::size_t past = 4;
+  std::optional<std::size_t> score_bias;
+};
+
+Result<Lowering> LowerProjected(const NodeView& node, const Projected& at) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape x, InputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const Shape weights, InputShape(node, 1));
+  INFIMUM_ASSIGN_OR_RETURN(const DataType type, OutputType(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t heads, RequiredInteger(node, "num_heads", kHeads));
+  INFIMUM_ASSIGN_OR_RETURN(const auto sizes, IntegersIn(node, "qkv_hidden_sizes", kHeads));
+  INFIMUM_ASSIGN_OR_RETURN(const bool rotates, Flag(node, "do_rotary", false));
+  INFIMUM_ASSIGN_OR_RETURN(const bool shared, Flag(node, "past_present_share_buffer", false));
+  if (rotates) return Unknown("it rotates by tables of its own, which are not among its inputs");
+  if (shared) return Unknown("how many positions of its shared cache are valid is known only at run time");
+  if (x.rank() != 3 || weights.rank() != 2)
+    return Error{"an input of " + Format(x) + " and weights of " + Format(weights)};
+  const std::int64_t width = weights.dims[1];
+  std::vector<std::int64_t> parts = sizes.value_or(std::vector<std::int64_t>{});
+  if (parts.empty()) parts.assign(3, width / 3);
+  if (parts.size() != 3 || parts[0] + parts[1] + parts[2] != width || parts[0] != parts[1] || parts[0] % heads != 0 ||
+      parts[2] % heads != 0)
+    return Error{"weights of " + Format(weights) + " are no projections to " + std::to_string(heads) + " heads"};
+
+  RegionBuilder region(node);
+  Product product;
+  if (HasInput(node, at.bias)) product.bias = at.bias;
+  INFIMUM_ASSIGN_OR_RETURN(const Source packed, AddProduct(region, node, product, x, weights));
+  AttentionParts attention;
+  INFIMUM_ASSIGN_OR_RETURN(attention.causal, Flag(node, "unidirectional", false));
+  const HeadTensor part{packed, x.dims[0], heads, x.dims[1], parts[0] / heads, false};
+  HeadTensor value_part = part;
+  value_part.size = parts[2] / heads;
+  attention.q = TakeHeads(region, type, packed, width, part);
+  attention.k = TakeHeads(region, type, packed, width, part);
+  attention.v = TakeHeads(region, type, packed, width, value_part);
+  if (HasInput(node, at.past)) {
+    INFIMUM_ASSIGN_OR_RETURN(const Shape past, InputShape(node, at.past));
+    if (past.rank() != 5 || past.dims[0] != 2 || part.size != value_part.size)
+      return Error{"a cache of " + Format(past) + " is not 2 x batch x heads x length x size"};
+    if (ElementCount(past) > 0) {
+      const Shape stacked{{2, ProductOf(past, 1, 5)}};
+      const Shape half{{1, ProductOf(past, 1, 5)}};
+      for (HeadTensor* tensor : {&attention.k, &attention.v}) {
+        const Source cache = region.Add(Move(MovementKind::kSlice, type, stacked, half), {region.Input(at.past)});
+        INFIMUM_ASSIGN_OR_RETURN(*tensor, AppendToCache(region, type, cache, past.dims[3], *tensor));
+      }
+    }
+  }
+  if (HasOutput(node, 1)) {  // keys, then values
+    const Shape flat{{1, attention.k.elements()}};
+    attention.leaving.push_back(region.Add(Concat(type, {flat, Shape{{1, attention.v.elements()}}}, 1),
+                                           {attention.k.source, attention.v.source}));
+  }
+  if (at.score_bias && HasInput(node, *at.score_bias))
+    attention.mask = at.score_bias;
+  else
+    attention.mask = MaskOver(node, at.mask, x.dims[1]);
+  // FinishAttention takes the element type from input 0, which a quantised projection changes.
+  MaskView view(node, attention.mask);
+  view.node().inputs[0]->type = type;
+  return FinishAttention(region, view.node(), attention);
+}
+
+Result<Lowering> LowerMicrosoftAttention(const NodeView& node) { return LowerProjected(node, {.score_bias = 5}); }
+
+// inputs: x, weights, bias, two scales, mask, two zero points, past.
+Result<Lowering> LowerQAttention(const NodeView& node) {
+  return LowerProjected(node, {.bias = 2, .mask = 5, .past = 8, .score_bias = std::nullopt});
+}
+
+// Where the inputs of attention over given projections stand.
+struct Given {
+  std::size_t mask;
+  std::size_t score_bias;
+  std::size_t past_key;
+  std::size_t past_length;
+  std::size_t bias;
+};
+
+// q, k and v from separate inputs, or packed in the first, or k and v packed in the second.
+Result<Lowering> LowerGiven(const NodeView& node, const Given& at) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape query, InputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t heads, RequiredInteger(node, "num_heads", kHeads));
+  INFIMUM_ASSIGN_OR_RETURN(const bool shared, Flag(node, "past_present_share_buffer", false));
+  if (HasOutput(node, 3)) return Unknown("it returns the scores too, which no attention here does");
+  RegionBuilder region(node);
+  AttentionParts parts;
+  INFIMUM_ASSIGN_OR_RETURN(parts.causal, Flag(node, "unidirectional", false));
+  if (query.rank() == 5) {  // batch x length x heads x 3 x size
+    if (query.dims[2] != heads || query.dims[3] != 3)
+      return Error{"an input of " + Format(query) + " packs no q, k, v"};
+    const HeadTensor part{region.Input(0), query.dims[0], heads, query.dims[1], query.dims[4], false};
+    const std::int64_t width = 3 * heads * query.dims[4];
+    for (HeadTensor* tensor : {&parts.q, &parts.k, &parts.v})
+      *tensor = TakeHeads(region, type, region.Input(0), width, part);
+  } else if (!HasInput(node, 1)) {
+    if (query.rank() != 3 || query.dims[2] % (3 * heads) != 0)
+      return Error{"an input of " + Format(query) + " packs no q, k, v"};
+    const HeadTensor part{region.Input(0), query.dims[0], heads, query.dims[1], query.dims[2] / (3 * heads), false};
+    for (HeadTensor* tensor : {&parts.q, &parts.k, &parts.v})
+      *tensor = TakeHeads(region, type, region.Input(0), query.dims[2], part);
+  } else {
+    INFIMUM_ASSIGN_OR_RETURN(parts.q, ReadHeads(node, 0, heads));
+    INFIMUM_ASSIGN_OR_RETURN(const Shape key, InputShape(node, 1));
+    if (key.rank() == 5) {  // batch x length x heads x 2 x size
+      if (key.dims[2] != heads || key.dims[3] != 2) return Error{"an input of " + Format(key) + " packs no k and v"};
+      const HeadTensor part{region.Input(1), key.dims[0], heads, key.dims[1], key.dims[4], false};
+      for (HeadTensor* tensor : {&parts.k, &parts.v})
+        *tensor = TakeHeads(region, type, region.Input(1), 2 * heads * key.dims[4], part);
+    } else {
+      INFIMUM_ASSIGN_OR_RETURN(parts.k, ReadHeads(node, 1, heads));
+      INFIMUM_ASSIGN_OR_RETURN(parts.v, ReadHeads(node, 2, heads));
+    }
+  }
+  if (HasInput(node, at.bias)) {  // of q, then k, then v
+    INFIMUM_ASSIGN_OR_RETURN(const Shape bias, InputShape(node, at.bias));
+    INFIMUM_ASSIGN_OR_RETURN(const DataType bias_type, InputType(node, at.bias));
+    if (parts.q.heads != heads || parts.k.heads != heads || parts.v.heads != heads)
+      return Error{"its inputs do not have " + std::to_string(heads) + " heads each"};
+    const std::int64_t total = heads * (parts.q.size + parts.k.size + parts.v.size);
+    if (ElementCount(bias) != total) return Error{"a bias of " + Format(bias) + " does not fit its projections"};
+    for (HeadTensor* tensor : {&parts.q, &parts.k, &parts.v}) {
+      const std::int64_t size = heads * tensor->size;
+      const Source piece =
+          region.Add(Move(MovementKind::kSlice, bias_type, Shape{{total}}, Shape{{size}}), {region.Input(at.bias)});
+      Shape whole{{tensor->batch, tensor->length, heads, tensor->size}};
+      Shape added{{heads, tensor->size}};
+      if (tensor->heads_first) {
+        std::swap(whole.dims[1], whole.dims[2]);
+        added = Shape{{heads, 1, tensor->size}};
+      }
+      INFIMUM_ASSIGN_OR_RETURN(tensor->source, region.AddPointwise(PointwiseKind::kAdd, {type, bias_type, type},
+                                                                   {whole, added}, {tensor->source, piece}));
+    }
+  }
+  if (HasInput(node, at.past_key)) {
+    if (shared || HasInput(node, at.past_length))
+      return Unknown("how many positions of its shared cache are valid is known only at run time");
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+      HeadTensor& tensor = i == 0 ? parts.k : parts.v;
+      INFIMUM_ASSIGN_OR_RETURN(const Shape past, InputShape(node, at.past_key + i));
+      if (past.rank() != 4) return Error{"a cache of " + Format(past) + " is not batch x heads x length x size"};
+      INFIMUM_ASSIGN_OR_RETURN(tensor,
+                               AppendToCache(region, type, region.Input(at.past_key + i), past.dims[2], tensor));
+    }
+  }
+  for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+    if (!HasOutput(node, 1 + i)) continue;
+    const HeadTensor& tensor = i == 0 ? parts.k : parts.v;
+    if (!tensor.heads_first && tensor.heads > 1 && tensor.length > 1) {
+      const Shape shape{{tensor.batch, tensor.length, tensor.heads, tensor.size}};
+      parts.leaving.push_back(region.Add(Transpose(type, shape, {0, 2, 1, 3}), {tensor.source}));
+    } else if (tensor.source.is_member) {
+      parts.leaving.push_back(tensor.source);
+    } else {
+      const Shape flat{{tensor.elements()}};
+      parts.leaving.push_back(region.Add(Move(MovementKind::kCopy, type, flat, flat), {tensor.source}));
+    }
+  }
+  parts.mask = HasInput(node, at.score_bias) ? std::optional(at.score_bias) : MaskOver(node, at.mask, parts.q.length);
+  return FinishAttention(region, MaskView(node, parts.mask).node(), parts);
+}
+
+// inputs: q, k, v, bias, padding, score bias, past key, past value, past length, ...
+Result<Lowering> LowerMultiHead(const NodeView& node) { return LowerGiven(node, {4, 5, 6, 8, 3}); }
+// inputs: q, k, v, mask, score bias, past key, past value, past length, ..., bias (10)
+Result<Lowering> LowerDecoderMasked(const NodeView& node) { return LowerGiven(node, {3, 4, 5, 7, 10}); }
+
+// inputs: q, k, v, past key, past value, lengths, total length, cosines, sines, positions, score bias ...
+Result<Lowering> LowerGroupQuery(const NodeView& node) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape query, InputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t heads, RequiredInteger(node, "num_heads", kHeads));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t kv_heads, RequiredInteger(node, "kv_num_heads", kHeads));
+  INFIMUM_ASSIGN_OR_RETURN(const bool rotates, Flag(node, "do_rotary", false));
+  INFIMUM_ASSIGN_OR_RETURN(const bool interleaved, Flag(node, "rotary_interleaved", false));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t window, IntegerIn(node, "local_window_size", -1));
+  INFIMUM_ASSIGN_OR_RETURN(const bool sliding, Flag(node, "sliding_window_cache", false));
+  if (sliding) return Unknown("its cache keeps a window whose fill is known only at run time");
+  if (HasOutput(node, 3)) return Unknown("it returns the scores too, which no attention here does");
+  if (HasInput(node, 14)) return Unknown("it normalises each head of q and k, which no workload here does");
+  if (query.rank() != 3) return Error{"an input of " + Format(query) + " is not batch x length x hidden"};
+  RegionBuilder region(node);
+  AttentionParts parts;
+  INFIMUM_ASSIGN_OR_RETURN(parts.causal, Flag(node, "causal", true));
+  if (HasInput(node, 1)) {
+    INFIMUM_ASSIGN_OR_RETURN(parts.q, ReadHeads(node, 0, heads));
+    INFIMUM_ASSIGN_OR_RETURN(parts.k, ReadHeads(node, 1, kv_heads));
+    INFIMUM_ASSIGN_OR_RETURN(parts.v, ReadHeads(node, 2, kv_heads));
+  } else {
+    const std::int64_t all = heads + 2 * kv_heads;
+    if (query.dims[2] % all != 0) return Error{"an input of " + Format(query) + " packs no q, k, v"};
+    HeadTensor part{region.Input(0), query.dims[0], heads, query.dims[1], query.dims[2] / all, false};
+    parts.q = TakeHeads(region, type, region.Input(0), query.dims[2], part);
+    part.heads = kv_heads;
+    parts.k = TakeHeads(region, type, region.Input(0), query.dims[2], part);
+    parts.v = TakeHeads(region, type, region.Input(0), query.dims[2], part);
+  }
+  if (rotates) {
+    const std::optional<std::size_t> positions = HasInput(node, 9) ? std::optional<std::size_t>(9) : std::nullopt;
+    INFIMUM_ASSIGN_OR_RETURN(const RotaryTables tables,
+                             PickRotaryRows(region, node, 7, 8, positions, parts.q.batch, parts.q.length));
+    for (HeadTensor* tensor : {&parts.q, &parts.k}) {
+      if (tensor->length != parts.q.length) return Error{"its queries and keys differ in length"};
+      INFIMUM_ASSIGN_OR_RETURN(tensor->source, AddRotary(region, type, *tensor, tables, interleaved));
+    }
+  }
+  if (HasInput(node, 3)) {
+    INFIMUM_ASSIGN_OR_RETURN(const Shape past, InputShape(node, 3));
+    INFIMUM_ASSIGN_OR_RETURN(const DataType cache_type, InputType(node, 3));
+    if (past.rank() != 4 || past.dims[1] != kv_heads || past.dims[3] != parts.k.size)
+      return Error{"a cache of " + Format(past) + " is not batch x heads x length x size"};
+    if (cache_type != type) return Unknown("its cache is quantised, which no attention here reads");
+    const OperandView* present = node.output(1);
+    const bool buffer = present != nullptr && present->shape != nullptr && *present->shape == past;
+    // A buffer of the longest length holds past and new positions; how many, the total length tells.
+    const auto total = InputValue(node, 6);
+    std::int64_t valid = past.dims[2];
+    if (buffer && past.dims[2] > 0) {
+      if (!total) return Unknown("how many positions of its shared cache are valid is known only at run time");
+      valid = *total - parts.k.length;
+      if (valid < 0 || *total > past.dims[2])
+        return Error{"a total length of " + std::to_string(*total) + " does not fit a cache of " + Format(past)};
+    }
+    const std::int64_t lines = past.dims[0] * past.dims[1];
+    for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
+      HeadTensor& tensor = i == 0 ? parts.k : parts.v;
+      INFIMUM_RETURN_IF_ERROR(InputShape(node, 3 + i));
+      Source cache = region.Input(3 + i);
+      if (valid == 0) continue;
+      if (valid < past.dims[2])
+        cache = region.Add(Move(MovementKind::kSlice, type, Shape{{lines, past.dims[2], past.dims[3]}},
+                                Shape{{lines, valid, past.dims[3]}}),
+                           {cache});
+      INFIMUM_ASSIGN_OR_RETURN(tensor, AppendToCache(region, type, cache, valid, tensor));
+      if (!buffer && HasOutput(node, 1 + i)) parts.leaving.push_back(tensor.source);
+    }
+  }
+  INFIMUM_RETURN_IF_ERROR(ApplyWindow(window > 0 ? window - 1 : -1, parts, region, type));
+  if (HasInput(node, 10)) parts.mask = 10;
+  return FinishAttention(region, node, parts);
+}
+
+}  // namespace
+
+std::span<const OperatorEntry> MicrosoftAttentionOperators() {
+  static constexpr OperatorEntry kEntries[] = {
+      {kMicrosoft, "Attention", LowerMicrosoftAttention},
+      {kMicrosoft, "DecoderMaskedMultiHeadAttention", LowerDecoderMasked},
+      {kMicrosoft, "DecoderMaskedSelfAttention", LowerMicrosoftAttention},
+      {kMicrosoft, "GroupQueryAttention", LowerGroupQuery},
+      {kMicrosoft, "MultiHeadAttention", LowerMultiHead},
+      {kMicrosoft, "QAttention", LowerQAttention},
+  };
+  return kEntries;
+}
+
+}  // namespace infimum::lowering

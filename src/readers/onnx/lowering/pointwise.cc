@@ -1,0 +1,273 @@
+// Activations, element-wise arithmetic, comparison and logic with broadcasting, Where, Clip, Cast.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "src/readers/onnx/lowering/attributes.h"
+#include "src/readers/onnx/lowering/movement.h"
+#include "src/readers/onnx/lowering/operands.h"
+#include "src/readers/onnx/lowering/operator_table.h"
+#include "src/readers/onnx/lowering/region_builder.h"
+
+namespace infimum::lowering {
+namespace {
+
+template <PointwiseKind kKind>
+Result<Lowering> Unary(const NodeView& node) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
+  return Measurable(Canonicalize(PointwiseConfig{kKind, types, {input}}), {0});
+}
+
+// Operands at the given inputs of the node, broadcast.
+Result<Lowering> Elementwise(const NodeView& node, PointwiseKind kind, const std::vector<std::size_t>& positions) {
+  INFIMUM_ASSIGN_OR_RETURN(OperandTypes types, UnaryTypes(node, positions[0]));
+  if (positions.size() > 1) {
+    INFIMUM_ASSIGN_OR_RETURN(types.weights, InputType(node, positions[1]));
+  }
+  RegionBuilder region(node);
+  std::vector<Shape> shapes;
+  std::vector<RegionBuilder::Source> operands;
+  for (const std::size_t position : positions) {
+    INFIMUM_ASSIGN_OR_RETURN(Shape shape, InputShape(node, position));
+    shapes.push_back(std::move(shape));
+    operands.push_back(region.Input(position));
+  }
+  INFIMUM_RETURN_IF_ERROR(region.AddPointwise(kind, types, shapes, operands));
+  return region.Finish();
+}
+
+template <PointwiseKind kKind>
+Result<Lowering> Binary(const NodeView& node) {
+  return Elementwise(node, kKind, {0, 1});
+}
+
+// Operators of com.microsoft with a scale and a zero point behind each operand.
+template <PointwiseKind kKind>
+Result<Lowering> QuantizedBinary(const NodeView& node) {
+  return Elementwise(node, kKind, {0, 3});
+}
+
+// inputs: a, its zero point, b, its zero point.
+Result<Lowering> LowerMulInteger(const NodeView& node) { return Elementwise(node, PointwiseKind::kMultiply, {0, 2}); }
+
+template <PointwiseKind kKind>
+Result<Lowering> Variadic(const NodeView& node) {
+  std::vector<std::size_t> positions(node.inputs.size());
+  for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = i;
+  if (positions.empty()) return Error{"it has no inputs"};
+  if (positions.size() == 1) return Free("over one operand it returns that operand");
+  return Elementwise(node, kKind, positions);
+}
+
+Result<Lowering> Select(const NodeView& node, std::size_t condition, std::size_t x, std::size_t y) {
+  INFIMUM_ASSIGN_OR_RETURN(const DataType condition_type, InputType(node, condition));
+  INFIMUM_ASSIGN_OR_RETURN(OperandTypes types, UnaryTypes(node, x));
+  types.weights = condition_type;
+  RegionBuilder region(node);
+  std::vector<Shape> shapes;
+  for (const std::size_t position : {condition, x, y}) {
+    INFIMUM_ASSIGN_OR_RETURN(Shape shape, InputShape(node, position));
+    shapes.push_back(std::move(shape));
+  }
+  INFIMUM_RETURN_IF_ERROR(region.AddPointwise(PointwiseKind::kWhere, types, shapes,
+                                              {region.Input(condition), region.Input(x), region.Input(y)}));
+  return region.Finish();
+}
+
+Result<Lowering> LowerWhere(const NodeView& node) { return Select(node, 0, 1, 2); }
+Result<Lowering> LowerQLinearWhere(const NodeView& node) { return Select(node, 0, 1, 4); }
+
+// The bounds are scalars, hence values; without any it changes nothing.
+Result<Lowering> LowerClip(const NodeView& node) {
+  const bool bounded = HasInput(node, 1) || HasInput(node, 2) || HasAttribute(node, "min") || HasAttribute(node, "max");
+  if (!bounded && node.opset >= 11) return Free("without bounds it returns its input");
+  return Unary<PointwiseKind::kClip>(node);
+}
+
+Result<Lowering> LowerCast(const NodeView& node) {
+  INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
+  if (types.input == types.output) return Free("the element type stays");
+  return Unary<PointwiseKind::kCast>(node);
+}
+
+Result<Lowering> LowerBitCast(const NodeView&) { return Free("reads the same bytes as another element type"); }
+
+Result<Lowering> LowerGelu(const NodeView& node) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::string approximation, Text(node, "approximate", "none"));
+  return approximation == "tanh" ? Unary<PointwiseKind::kGeluTanh>(node) : Unary<PointwiseKind::kGeluErf>(node);
+}
+
+Result<Lowering> LowerSwiGlu(const NodeView& node) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape gate, InputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const Shape value, InputShape(node, 1));
+  INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, BinaryTypes(node, 0, 1));
+  RegionBuilder region(node);
+  INFIMUM_ASSIGN_OR_RETURN(
+      const auto swish, region.AddPointwise(PointwiseKind::kSwish, {types.input, DataType::kNone, types.input}, {gate},
+                                            {region.Input(0)}));
+  INFIMUM_RETURN_IF_ERROR(
+      region.AddPointwise(PointwiseKind::kMultiply, types, {gate, value}, {swish, region.Input(1)}));
+  return region.Finish();
+}
+
+// By factors that are attributes: they appear as a constant that is filled in.
+Result<Lowering> WithFactors(const NodeView& node, PointwiseKind kind, const Shape& input, const Shape& factors) {
+  INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
+  RegionBuilder region(node);
+  const auto constant = region.Add(Fill(types.input, factors), {});
+  INFIMUM_RETURN_IF_ERROR(region.AddPointwise(kind, {types.input, types.input, types.output}, {input, factors},
+                                              {region.Input(0), constant}));
+  return region.Finish();
+}
+
+Result<Lowering> LowerScaled(const NodeView& node) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
+  return WithFactors(node, PointwiseKind::kMultiply, input, Shape{{1}});
+}
+
+// One bias for each channel.
+Result<Lowering> LowerImageScaler(const NodeView& node) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
+  if (input.rank() < 2) return Error{"an input of " + Format(input) + " has no channels"};
+  Shape bias{{input.dims[1]}};
+  bias.dims.resize(input.rank() - 1, 1);
+  return WithFactors(node, PointwiseKind::kAdd, input, bias);
+}
+
+// PRelu's slope broadcasts to the input only, which NumPy's rule covers; before opset 7 a slope of one
+// element a channel stood for C x 1 x 1.
+Result<Lowering> LowerPRelu(const NodeView& node) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(Shape slope, InputShape(node, 1));
+  INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, BinaryTypes(node, 0, 1));
+  if (node.opset < 7 && slope.rank() == 1 && input.rank() > 2 && slope.dims[0] == input.dims[1])
+    slope.dims.resize(input.rank() - 1, 1);
+  RegionBuilder region(node);
+  INFIMUM_RETURN_IF_ERROR(
+      region.AddPointwise(PointwiseKind::kPRelu, types, {input, slope}, {region.Input(0), region.Input(1)}));
+  return region.Finish();
+}
+
+// A power is exponential and logarithm, unless its exponent is known: then engines do with a product or a root.
+Result<Lowering> LowerPow(const NodeView& node) {
+  const std::optional<std::vector<double>> exponents =
+      HasInput(node, 1) ? NumbersOf(node.inputs[1]->value) : std::nullopt;
+  const auto all = [&](double wanted) {
+    return exponents && !exponents->empty() &&
+           std::all_of(exponents->begin(), exponents->end(), [=](double exponent) { return exponent == wanted; });
+  };
+  INFIMUM_ASSIGN_OR_RETURN(const Shape base, InputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const Shape output, OutputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
+  if (base == output && types.input == types.output) {
+    if (all(1)) return Free("to the power of one it returns its input");
+    if (all(2)) return Unary<PointwiseKind::kSquare>(node);
+    if (all(3)) return Unary<PointwiseKind::kCube>(node);
+    if (all(0.5) && IsFloatingPoint(types.input)) return Unary<PointwiseKind::kSquareRoot>(node);
+    if (all(-1) && IsFloatingPoint(types.input)) return Unary<PointwiseKind::kReciprocal>(node);
+  }
+  return Binary<PointwiseKind::kPower>(node);
+}
+
+}  // namespace
+
+std::span<const OperatorEntry> PointwiseOperators() {
+  using K = PointwiseKind;
+  static constexpr OperatorEntry kEntries[] = {
+      {kOnnx, "Abs", Unary<K::kAbsolute>},
+      {kOnnx, "Acos", Unary<K::kArcCosine>},
+      {kOnnx, "Acosh", Unary<K::kArcHyperbolicCosine>},
+      {kOnnx, "Asin", Unary<K::kArcSine>},
+      {kOnnx, "Asinh", Unary<K::kArcHyperbolicSine>},
+      {kOnnx, "Atan", Unary<K::kArcTangent>},
+      {kOnnx, "Atanh", Unary<K::kArcHyperbolicTangent>},
+      {kOnnx, "BitwiseNot", Unary<K::kBitwiseNot>},
+      {kOnnx, "Ceil", Unary<K::kCeil>},
+      {kOnnx, "Celu", Unary<K::kCelu>},
+      {kOnnx, "Cos", Unary<K::kCosine>},
+      {kOnnx, "Cosh", Unary<K::kHyperbolicCosine>},
+      {kOnnx, "Elu", Unary<K::kElu>},
+      {kOnnx, "Erf", Unary<K::kErrorFunction>},
+      {kOnnx, "Exp", Unary<K::kExponential>},
+      {kOnnx, "Floor", Unary<K::kFloor>},
+      {kOnnx, "HardSigmoid", Unary<K::kHardSigmoid>},
+      {kOnnx, "HardSwish", Unary<K::kHardSwish>},
+      {kOnnx, "IsInf", Unary<K::kIsInf>},
+      {kOnnx, "IsNaN", Unary<K::kIsNaN>},
+      {kOnnx, "LeakyRelu", Unary<K::kLeakyRelu>},
+      {kOnnx, "Log", Unary<K::kLogarithm>},
+      {kOnnx, "Mish", Unary<K::kMish>},
+      {kOnnx, "Neg", Unary<K::kNegative>},
+      {kOnnx, "Not", Unary<K::kNot>},
+      {kOnnx, "Reciprocal", Unary<K::kReciprocal>},
+      {kOnnx, "Relu", Unary<K::kRelu>},
+      {kOnnx, "Round", Unary<K::kRound>},
+      {kOnnx, "Selu", Unary<K::kSelu>},
+      {kOnnx, "Shrink", Unary<K::kShrink>},
+      {kOnnx, "Sigmoid", Unary<K::kSigmoid>},
+      {kOnnx, "Sign", Unary<K::kSign>},
+      {kOnnx, "Sin", Unary<K::kSine>},
+      {kOnnx, "Sinh", Unary<K::kHyperbolicSine>},
+      {kOnnx, "Softplus", Unary<K::kSoftplus>},
+      {kOnnx, "Softsign", Unary<K::kSoftsign>},
+      {kOnnx, "Sqrt", Unary<K::kSquareRoot>},
+      {kOnnx, "Swish", Unary<K::kSwish>},
+      {kOnnx, "Tan", Unary<K::kTangent>},
+      {kOnnx, "Tanh", Unary<K::kTanh>},
+      {kOnnx, "ThresholdedRelu", Unary<K::kThresholdedRelu>},
+
+      {kOnnx, "Add", Binary<K::kAdd>},
+      {kOnnx, "And", Binary<K::kAnd>},
+      {kOnnx, "BitShift", Binary<K::kBitShift>},
+      {kOnnx, "BitwiseAnd", Binary<K::kBitwiseAnd>},
+      {kOnnx, "BitwiseOr", Binary<K::kBitwiseOr>},
+      {kOnnx, "BitwiseXor", Binary<K::kBitwiseXor>},
+      {kOnnx, "Div", Binary<K::kDivide>},
+      {kOnnx, "Equal", Binary<K::kEqual>},
+      {kOnnx, "Greater", Binary<K::kGreater>},
+      {kOnnx, "GreaterOrEqual", Binary<K::kGreaterOrEqual>},
+      {kOnnx, "Less", Binary<K::kLess>},
+      {kOnnx, "LessOrEqual", Binary<K::kLessOrEqual>},
+      {kOnnx, "Mod", Binary<K::kModulo>},
+      {kOnnx, "Mul", Binary<K::kMultiply>},
+      {kOnnx, "Or", Binary<K::kOr>},
+      {kOnnx, "PRelu", LowerPRelu},
+      {kOnnx, "Pow", LowerPow},
+      {kOnnx, "Sub", Binary<K::kSubtract>},
+      {kOnnx, "Xor", Binary<K::kXor>},
+
+      {kOnnx, "Max", Variadic<K::kMaximum>},
+      {kOnnx, "Mean", Variadic<K::kMean>},
+      {kOnnx, "Min", Variadic<K::kMinimum>},
+      {kOnnx, "Sum", Variadic<K::kAdd>},
+
+      {kOnnx, "BitCast", LowerBitCast},
+      {kOnnx, "Cast", LowerCast},
+      {kOnnx, "CastLike", LowerCast},
+      {kOnnx, "Clip", LowerClip},
+      {kOnnx, "Gelu", LowerGelu},
+      {kOnnx, "SwiGLU", LowerSwiGlu},
+      {kOnnx, "Where", LowerWhere},
+
+      // Operators that ONNX removed and ONNX Runtime still knows; their factors are values.
+      {kOnnx, "Affine", LowerScaled},
+      {kOnnx, "ImageScaler", LowerImageScaler},
+      {kOnnx, "ParametricSoftplus", Unary<K::kSoftplus>},
+      {kOnnx, "Scale", LowerScaled},
+      {kOnnx, "ScaledTanh", Unary<K::kTanh>},
+
+      {kMicrosoft, "Gelu", Unary<K::kGeluErf>},
+      {kMicrosoft, "MulInteger", LowerMulInteger},
+      {kMicrosoft, "QLinearAdd", QuantizedBinary<K::kAdd>},
+      {kMicrosoft, "QLinearLeakyRelu", Unary<K::kLeakyRelu>},
+      {kMicrosoft, "QLinearMul", QuantizedBinary<K::kMultiply>},
+      {kMicrosoft, "QLinearSigmoid", Unary<K::kSigmoid>},
+      {kMicrosoft, "QLinearWhere", LowerQLinearWhere},
+      {kMicrosoft, "QuickGelu", Unary<K::kQuickGelu>},
+      {kMicrosoft, "ScaledSiLU", Unary<K::kSwish>},
+  };
+  return kEntries;
+}
+
+}  // namespace infimum::lowering

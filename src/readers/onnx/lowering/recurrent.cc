@@ -1,0 +1,83 @@
+// LSTM, GRU, RNN and the dynamically quantised LSTM.
+#include <vector>
+
+#include "infimum/base/text.h"
+#include "src/readers/onnx/lowering/attributes.h"
+#include "src/readers/onnx/lowering/operands.h"
+#include "src/readers/onnx/lowering/operator_table.h"
+
+namespace infimum::lowering {
+namespace {
+
+// X is sequence x batch x input, or batch x sequence x input with layout = 1. Initial states, sequence
+// lengths and peepholes are values: at most a few times `hidden` elements.
+Result<Lowering> Recurrent(const NodeView& node, RecurrentKind kind) {
+  INFIMUM_ASSIGN_OR_RETURN(const Shape x, InputShape(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const Shape w, InputShape(node, 1));
+  INFIMUM_ASSIGN_OR_RETURN(const Shape r, InputShape(node, 2));
+  INFIMUM_ASSIGN_OR_RETURN(const DataType input_type, InputType(node, 0));
+  INFIMUM_ASSIGN_OR_RETURN(const DataType weight_type, InputType(node, 1));
+  std::size_t given_output = 0;
+  while (given_output < node.outputs.size() && !HasOutput(node, given_output)) ++given_output;
+  INFIMUM_ASSIGN_OR_RETURN(const DataType output_type, OutputType(node, given_output));
+  INFIMUM_ASSIGN_OR_RETURN(const bool batch_first, Flag(node, "layout", false));
+  INFIMUM_ASSIGN_OR_RETURN(const std::string direction, Text(node, "direction", "forward"));
+  if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
+    return Error{"attribute 'direction' is " + Quoted(direction) + ", which no operator knows"};
+  if (x.rank() != 3 || w.rank() != 3 || r.rank() != 3)
+    return Error{"input " + Format(x) + " and weights " + Format(w) + " and " + Format(r) + " are no recurrent layer"};
+
+  RecurrentConfig config;
+  config.kind = kind;
+  config.types = {input_type, weight_type, output_type};
+  config.sequence = x.dims[batch_first ? 1 : 0];
+  config.batch = x.dims[batch_first ? 0 : 1];
+  config.input = x.dims[2];
+  config.directions = direction == "bidirectional" ? 2 : 1;
+  const std::int64_t gates = GateCount(kind);
+  // R is directions x gates hidden x hidden; the quantised form has it transposed.
+  const bool transposed = r.dims[2] != r.dims[1] / gates;
+  config.hidden = transposed ? r.dims[1] : r.dims[2];
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t hidden, IntegerIn(node, "hidden_size", config.hidden));
+  const Shape expected_w = transposed ? Shape{{config.directions, config.input, gates * hidden}}
+                                      : Shape{{config.directions, gates * hidden, config.input}};
+  const Shape expected_r = transposed ? Shape{{config.directions, hidden, gates * hidden}}
+                                      : Shape{{config.directions, gates * hidden, hidden}};
+  if (hidden != config.hidden || w != expected_w || r != expected_r)
+    return Error{"weights of " + Format(w) + " and " + Format(r) + " do not fit " + std::to_string(hidden) +
+                 " hidden elements over an input of " + Format(x)};
+  config.bias = HasInput(node, 3);
+  config.weights = ConstnessOf(node, 1, config.bias ? std::optional<std::size_t>(3) : std::nullopt);
+  std::vector<std::size_t> operands{0, 1, 2};
+  if (config.bias) operands.push_back(3);
+  return Measurable(config, std::move(operands));
+}
+
+Result<Lowering> LowerLstm(const NodeView& node) { return Recurrent(node, RecurrentKind::kLstm); }
+
+Result<Lowering> LowerGru(const NodeView& node) {
+  INFIMUM_ASSIGN_OR_RETURN(const bool before_reset, Flag(node, "linear_before_reset", false));
+  return Recurrent(node, before_reset ? RecurrentKind::kGruLinearBeforeReset : RecurrentKind::kGru);
+}
+
+Result<Lowering> LowerRnn(const NodeView& node) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<std::string> activations, Texts(node, "activations"));
+  const std::string activation = activations.empty() ? "Tanh" : activations[0];
+  if (activation == "Tanh") return Recurrent(node, RecurrentKind::kRnnTanh);
+  if (activation == "Relu") return Recurrent(node, RecurrentKind::kRnnRelu);
+  return Unknown("no recurrent layer here has the activation " + Quoted(activation));
+}
+
+}  // namespace
+
+std::span<const OperatorEntry> RecurrentOperators() {
+  static constexpr OperatorEntry kEntries[] = {
+      {kOnnx, "LSTM", LowerLstm},
+      {kOnnx, "GRU", LowerGru},
+      {kOnnx, "RNN", LowerRnn},
+      {kMicrosoft, "DynamicQuantizeLSTM", LowerLstm},
+  };
+  return kEntries;
+}
+
+}  // namespace infimum::lowering

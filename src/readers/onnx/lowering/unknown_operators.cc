@@ -1,0 +1,128 @@
+// Operators without a workload, each with the reason that its layers get. A test holds this list and the
+// table together against ONNX's own registry: an operator in neither is an error there.
+#include "src/readers/onnx/lowering/lower.h"
+
+namespace infimum {
+namespace {
+
+constexpr std::string_view kFourier = "no family of layers here has Fourier transforms";
+constexpr std::string_view kSequence = "a sequence of tensors, whose length and shapes depend on the data";
+constexpr std::string_view kOptional = "an optional value, whose presence depends on the data";
+constexpr std::string_view kStrings = "works on strings";
+constexpr std::string_view kCompaction = "how many elements it keeps depends on the data";
+constexpr std::string_view kTraining = "a training loss; export the model for inference";
+constexpr std::string_view kLinearAttention = "a recurrence over the positions that no family of layers here has";
+constexpr std::string_view kRagged = "the lengths of its packed sequences are known only at run time";
+constexpr std::string_view kSparse = "which positions it attends to is known only at run time";
+constexpr std::string_view kExperts = "which experts' weights it reads depends on the data";
+constexpr std::string_view kGeneration = "a whole generation loop, whose length depends on the data";
+constexpr std::string_view kOrdered = "its layouts are those of one library (cublasLt), not of the model";
+constexpr std::string_view kBlockFloat = "no element type here is block floating point";
+constexpr std::string_view kEngine = "a compiled piece of another engine, whose layers are not in the model";
+constexpr std::string_view kHash = "hashing of n-grams, which no family of layers here has";
+constexpr std::string_view kBranches = "mixes residual branches in a way that no family of layers here has";
+constexpr std::string_view kMatrix = "a factorisation of small matrices, which no family of layers here has";
+constexpr std::string_view kComplex = "arithmetic on complex numbers, which no element type here has";
+
+constexpr std::string_view kMs = "com.microsoft";
+
+constexpr UnknownOperator kUnknown[] = {
+    {"", "Col2Im", "adds overlapping blocks, which no family of layers here does"},
+    {"", "ConcatFromSequence", kSequence},
+    {"", "DFT", kFourier},
+    {"", "Det", kMatrix},
+    {"", "ImageDecoder", "decodes a compressed image, whose size depends on the data"},
+    {"", "LinearAttention", kLinearAttention},
+    {"", "Multinomial", "draws from distributions, which no family of layers here does"},
+    {"", "NegativeLogLikelihoodLoss", kTraining},
+    {"", "NonMaxSuppression", kCompaction},
+    {"", "NonZero", kCompaction},
+    {"", "Optional", kOptional},
+    {"", "OptionalGetElement", kOptional},
+    {"", "OptionalHasElement", kOptional},
+    {"", "RegexFullMatch", kStrings},
+    {"", "STFT", kFourier},
+    {"", "SequenceAt", kSequence},
+    {"", "SequenceConstruct", kSequence},
+    {"", "SequenceEmpty", kSequence},
+    {"", "SequenceErase", kSequence},
+    {"", "SequenceInsert", kSequence},
+    {"", "SequenceLength", kSequence},
+    {"", "SequenceMap", kSequence},
+    {"", "SoftmaxCrossEntropyLoss", kTraining},
+    {"", "SplitToSequence", kSequence},
+    {"", "StringConcat", kStrings},
+    {"", "StringNormalizer", kStrings},
+    {"", "StringSplit", kStrings},
+    {"", "TfIdfVectorizer", "counts n-grams, which no family of layers here does"},
+    {"", "Unique", kCompaction},
+
+    {kMs, "AttnLSTM", "an LSTM with attention in its recurrence, which no family of layers here has"},
+    {kMs, "BeamSearch", kGeneration},
+    {kMs, "BifurcationDetector", "compares token lists, whose lengths depend on the data"},
+    {kMs, "BranchwiseRMSNorm", kBranches},
+    {kMs, "CDist", "pairwise distances, which no family of layers here has"},
+    {kMs, "ComplexMul", kComplex},
+    {kMs, "ComplexMulConj", kComplex},
+    {kMs, "DecoderAttention", "which of its caches it uses is known only at run time"},
+    {kMs, "DequantizeBFP", kBlockFloat},
+    {kMs, "DequantizeWithOrder", kOrdered},
+    {kMs, "DynamicSparseAttention", kSparse},
+    {kMs, "DynamicTimeWarping", "a dynamic program along a path that depends on the data"},
+    {kMs, "EPContext", kEngine},
+    {kMs, "EngramGate", kBranches},
+    {kMs, "GatedDeltaNet", kLinearAttention},
+    {kMs, "GatedRelativePositionBias", "a gated position bias, which no family of layers here has"},
+    {kMs, "GemmaRotaryEmbedding", "a rotation by sines that it computes itself, which no family of layers here has"},
+    {kMs, "GreedySearch", kGeneration},
+    {kMs, "HyperConnectionPostMix", kBranches},
+    {kMs, "HyperConnectionPreMix", kBranches},
+    {kMs, "Inverse", kMatrix},
+    {kMs, "Irfft", kFourier},
+    {kMs, "IsAllFinite", "a check of gradients in training; export the model for inference"},
+    {kMs, "LinearAttention", kLinearAttention},
+    {kMs, "LinearAttentionGate", kLinearAttention},
+    {kMs, "LongformerAttention", kSparse},
+    {kMs, "MRotaryEmbedding", "a rotation by several kinds of positions, which no family of layers here has"},
+    {kMs, "MatMulBlockQuantizedFp4Weight", "no element type here is a floating point number of 4 bits"},
+    {kMs, "MatMulBlockQuantizedFp8Weight", "weights of block-scaled 8-bit floats have no workload here"},
+    {kMs, "MoE", kExperts},
+    {kMs, "MurmurHash3", kHash},
+    {kMs, "NGramHashMapping", kHash},
+    {kMs, "NGramRepeatBlock", "which scores it blocks depends on the data"},
+    {kMs, "PackedAttention", kRagged},
+    {kMs, "PackedMultiHeadAttention", kRagged},
+    {kMs, "PackedSparseAttentionIndexer", kSparse},
+    {kMs, "PagedAttention", kRagged},
+    {kMs, "QEmbedLayerNormalization", "gathers and dequantises several tables at once, which has no workload here"},
+    {kMs, "QMoE", kExperts},
+    {kMs, "QOrderedAttention", kOrdered},
+    {kMs, "QOrderedGelu", kOrdered},
+    {kMs, "QOrderedLayerNormalization", kOrdered},
+    {kMs, "QOrderedLongformerAttention", kOrdered},
+    {kMs, "QOrderedMatMul", kOrdered},
+    {kMs, "QuantizeBFP", kBlockFloat},
+    {kMs, "QuantizeWithOrder", kOrdered},
+    {kMs, "RemovePadding", kRagged},
+    {kMs, "RestorePadding", kRagged},
+    {kMs, "Rfft", kFourier},
+    {kMs, "Sampling", kGeneration},
+    {kMs, "Snpe", kEngine},
+    {kMs, "SparseAttention", kSparse},
+    {kMs, "SparseAttentionIndexer", kSparse},
+    {kMs, "SparsePagedAttention", kSparse},
+    {kMs, "SparseToDenseMatMul", "its sparse operand's non-zero elements are known only at run time"},
+    {kMs, "Tokenizer", kStrings},
+    {kMs, "UnfoldTensor", "copies overlapping slices, which no family of layers here does"},
+    {kMs, "Unique", kCompaction},
+    {kMs, "VarlenCausalConvWithState", kRagged},
+    {kMs, "VarlenNGramHashMapping", kRagged},
+    {kMs, "WhisperBeamSearch", kGeneration},
+    {kMs, "WordConvEmbedding", "a convolution over words of different lengths, which depend on the data"},
+};
+
+}  // namespace
+
+std::span<const UnknownOperator> DeliberatelyUnknown() { return kUnknown; }
+
+}  // namespace infimum

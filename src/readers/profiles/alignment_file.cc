@@ -1,0 +1,68 @@
+#include "src/readers/profiles/alignment_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "infimum/base/text.h"
+#include "src/readers/files/json_fields.h"
+
+namespace infimum {
+namespace {
+
+using ingest::Json;
+
+constexpr std::string_view kAlignmentSchema = "infimum.alignment/1";
+
+// Every key of the object is one of these: what is misspelt would be passed over otherwise.
+Status CheckKeys(const Json& object, std::span<const std::string_view> known) {
+  for (const auto& [key, value] : object.items())
+    if (std::ranges::find(known, key) == known.end())
+      return Error{"unknown field " + Quoted(key) + DidYouMean(key, known)};
+  return {};
+}
+
+Result<AlignmentOverride> ReadRow(const Json& json) {
+  constexpr std::array<std::string_view, 2> kKeys = {"engine_layers", "nodes"};
+  if (!json.is_object()) return Error{"not an object with 'engine_layers' and 'nodes'"};
+  INFIMUM_RETURN_IF_ERROR(CheckKeys(json, kKeys));
+  AlignmentOverride row;
+  INFIMUM_ASSIGN_OR_RETURN(row.engine_layers, ingest::TextsField(json, "engine_layers"));
+  if (row.engine_layers.empty()) return Error{"no 'engine_layers', name at least one"};
+  if (!json.contains("nodes")) return Error{"no 'nodes', an empty list says that the engine's layers are its own work"};
+  INFIMUM_ASSIGN_OR_RETURN(row.nodes, ingest::TextsField(json, "nodes"));
+  return row;
+}
+
+Result<std::vector<AlignmentOverride>> ReadRows(const Json& document, std::string_view origin) {
+  constexpr std::array<std::string_view, 2> kKeys = {"schema", "rows"};
+  if (!document.is_object()) return Error{"not a JSON object"};
+  INFIMUM_ASSIGN_OR_RETURN(const std::string schema, ingest::TextField(document, "schema"));
+  if (schema != kAlignmentSchema)
+    return Error{fmt::format("'schema' is {}, not '{}'", Quoted(schema), kAlignmentSchema)};
+  INFIMUM_RETURN_IF_ERROR(CheckKeys(document, kKeys));
+  const auto rows = document.find("rows");
+  if (rows == document.end() || !rows->is_array()) return Error{"'rows' is not a list"};
+  std::vector<AlignmentOverride> overrides;
+  for (std::size_t i = 0; i < rows->size(); ++i) {
+    const std::string place = fmt::format("row {}", i + 1);
+    Result<AlignmentOverride> row = ReadRow((*rows)[i]);
+    if (!row) return Within(place, row.error());
+    row->origin = fmt::format("{}: {}", origin, place);
+    overrides.push_back(*std::move(row));
+  }
+  return overrides;
+}
+
+}  // namespace
+
+Result<std::vector<AlignmentOverride>> ReadAlignmentFile(std::istream& input, std::string_view origin) {
+  INFIMUM_ASSIGN_OR_RETURN(const Json document, ingest::ParseJson(input, origin));
+  Result<std::vector<AlignmentOverride>> overrides = ReadRows(document, origin);
+  if (!overrides) return Within(std::string(origin), overrides.error());
+  return overrides;
+}
+
+}  // namespace infimum

@@ -1,0 +1,122 @@
+// A field that a reader wants of each event, as it stands in the window; its type is looked at when it is asked for, so
+// that fields of events that nobody reads may hold anything.
+//
+//   EventField name("name", oddities), start("ts", oddities), stream("stream", oddities);
+//   FieldSet wanted{&name, &start, &stream};
+//   wanted.Clear();
+//   ReadFields(event.object, wanted);                                            // goes through all of the event
+//   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t time, start.NeededNanoseconds());  // else the event is skipped
+//   const std::optional<std::int64_t> number = stream.Integer();                 // "0x1f": 31; [7]: none; both are odd
+//
+// A field that an event can do without is read as far as possible: what cannot be read is as if it were absent, and
+// counted in the oddities. A number within quotes is one, and counted too. null is a wrong type.
+#pragma once
+
+#include <simdjson.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "infimum/base/result.h"
+#include "src/core/graph/name_table.h"
+#include "src/readers/files/json_fields.h"
+#include "src/readers/files/oddities.h"
+#include "src/readers/profiles/events/trace_values.h"
+
+namespace infimum::ingest {
+
+class EventField {
+ public:
+  EventField(std::string_view name, Oddities& oddities) : name_(name), oddities_(oddities) {}
+  EventField(const EventField&) = delete;
+  EventField& operator=(const EventField&) = delete;
+
+  std::string_view name() const { return name_; }
+  void Clear() { token_ = {}; }
+  // Goes through lists, not through objects: those are whoever's who wants fields of them.
+  simdjson::error_code Set(simdjson::ondemand::value& value);
+
+  // What follows is valid until the next event.
+  bool absent() const { return token_.empty(); }
+  bool is_text() const { return token_.starts_with('"'); }
+  bool is_list() const { return token_.starts_with('['); }
+  // The text in the file, of a list all of it: "[[1, 64], []]", "\"a\"", "17".
+  std::string_view token() const { return token_; }
+
+  // Empty where it is absent. A text with an escape that is none ("\ud800") is as it stands in the file, and odd.
+  std::string_view Text() const;
+  std::optional<std::int64_t> Integer(std::int64_t least = INT64_MIN, std::int64_t most = INT64_MAX) const;
+
+  // What an event cannot do without: an error with the name where it is absent or something else.
+  Result<std::string_view> NeededText() const;
+  Result<std::int64_t> NeededInteger(std::int64_t least, std::int64_t most) const;
+  // Microseconds as nanoseconds.
+  Result<std::int64_t> NeededNanoseconds(std::int64_t least = 0) const;
+
+ private:
+  Error Missing() const;
+  Error WrongType(std::string_view wanted) const;
+  void NoteQuoted() const;
+
+  std::string_view name_;
+  Oddities& oddities_;
+  std::string_view token_;
+  Escapes escapes_ = Escapes::kNone;  // of a text
+  std::string scratch_;               // the text with its escapes resolved
+};
+
+// The fields that a reader wants of an object. Most keys of a trace are of none of them, so they are told apart by
+// their length first.
+class FieldSet {
+ public:
+  FieldSet() = default;
+  FieldSet(std::initializer_list<EventField*> fields);
+
+  void Clear() const {
+    for (EventField* const field : fields_) field->Clear();
+  }
+  // nullptr: not wanted.
+  EventField* Find(std::string_view key) const {
+    if (key.size() > kLongestName) return nullptr;
+    for (std::size_t i = first_[key.size()]; i < first_[key.size() + 1]; ++i)
+      if (IsSame(fields_[i]->name().data(), key.data(), key.size())) return fields_[i];
+    return nullptr;
+  }
+
+ private:
+  static constexpr std::size_t kLongestName = 31;
+
+  // Names are short and seldom end alike: a call of memcmp would take longer.
+  static bool IsSame(const char* a, const char* b, std::size_t size) {
+    while (size > 0 && a[size - 1] == b[size - 1]) --size;
+    return size == 0;
+  }
+
+  std::vector<EventField*> fields_;                     // by the length of their names
+  std::array<std::uint8_t, kLongestName + 2> first_{};  // of each length, and of the next
+};
+
+using TakeField = std::function<simdjson::error_code(std::string_view key, simdjson::ondemand::value& value)>;
+
+// Of all fields of an object those that are wanted; the others go to `other`, where there is one.
+simdjson::error_code ReadFields(simdjson::ondemand::object& object, const FieldSet& wanted,
+                                const TakeField& other = nullptr);
+
+// As above, of a value that may be no object: then nothing is there.
+simdjson::error_code ReadFields(simdjson::ondemand::value& value, const FieldSet& wanted,
+                                const TakeField& other = nullptr);
+
+// A process or thread: its number, or of one that has a name instead a negative number that is its own.
+std::int64_t NumberOrName(std::string_view token, NameTable& names);
+
+// The token of a list as a document of its own; of what is no list, or longer than any of types or shapes, or no JSON,
+// an empty one.
+Json ParseList(std::string_view token);
+
+}  // namespace infimum::ingest

@@ -1,0 +1,341 @@
+// The main job end to end on the fake backend, whose times are exact: every folder takes part.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/commands/program.h"
+
+namespace infimum::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::vector<std::string> Analyze(const std::string& model) {
+  return {"analyze", ProgramTest::Light(model), "--backend", "fake", "--framework", "none", "--report", "report.html"};
+}
+
+nlohmann::json Bound(const ProgramTest& program, const std::string& model) {
+  const Ended ended = program.Infimum({"bound", ProgramTest::Light(model), "--backend", "fake", "--format", "json"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+  return nlohmann::json::parse(ended.output, nullptr, false);
+}
+
+TEST(ReportGraph, KnowsWhichLayerReadsWhich) {
+  const ProgramTest program;
+  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
+  const Ended ended =
+      program.Infimum({"report", ProgramTest::Light("squeezenet"), "--backend", "fake", "-o", "report.json"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  const nlohmann::json report = nlohmann::json::parse(program.Read("report.json"), nullptr, false);
+  ASSERT_TRUE(report.is_object());
+  const nlohmann::json& layers = report.at("layers");
+  // The light models make their weights by nodes; what those feed is no business of this test.
+  const auto is_weight = [&layers](std::size_t layer) { return layers[layer].at("op") == "ConstantOfShape"; };
+  std::map<std::size_t, int> read;  // by layer: how many others it reads
+  for (const nlohmann::json& edge : report.at("graph").at("edges")) {
+    EXPECT_LT(edge.at(0), edge.at(1));
+    if (!is_weight(edge.at(0).get<std::size_t>())) ++read[edge.at(1).get<std::size_t>()];
+  }
+  int joins = 0, sources = 0;
+  for (std::size_t layer = 0; layer < layers.size(); ++layer) {
+    if (is_weight(layer)) continue;
+    const bool is_join = layers[layer].at("op") == "Concat";
+    joins += is_join;
+    sources += read[layer] == 0;
+    if (read[layer] == 0) continue;
+    EXPECT_EQ(read[layer], is_join ? 2 : 1) << layers[layer].at("name");
+  }
+  EXPECT_EQ(sources, 1);
+  EXPECT_EQ(joins, 8);
+}
+
+TEST(Analyze, MeasuresEveryLayerOfResNet50AndWritesTheReport) {
+  const ProgramTest program;
+  const Ended ended = program.Infimum(Analyze("resnet50"));
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("first answer after"));
+  EXPECT_THAT(program.Read("report.html"), HasSubstr("<!DOCTYPE html>"));
+
+  const nlohmann::json bound = Bound(program, "resnet50");
+  EXPECT_EQ(bound.at("schema"), "infimum.bound/1");
+  const auto& coverage = bound.at("coverage");
+  EXPECT_DOUBLE_EQ(coverage.at("missing"), 0.0);
+  EXPECT_NEAR(coverage.at("measured").get<double>() + coverage.at("estimated").get<double>() +
+                  coverage.at("free").get<double>() + coverage.at("missing").get<double>(),
+              1.0, 1e-9);
+  EXPECT_GT(bound.at("floor_us").get<double>(), 0.0);
+  ASSERT_FALSE(bound.at("bounds").empty());
+  EXPECT_LE(bound.at("floor_us").get<double>(), bound.at("bounds")[0].at("latency_us").get<double>());
+}
+
+// One of the fake machine's kernels wants the channels last.
+TEST(Analyze, MeasuresTheChangesOfLayoutThatItsPlanUses) {
+  const ProgramTest program;
+  const Ended ended = program.Infimum(Analyze("resnet50"));
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("of layout"));
+  const nlohmann::json layouts = Bound(program, "resnet50").at("layouts");
+  EXPECT_TRUE(layouts.at("exact"));
+  ASSERT_FALSE(layouts.at("transforms").empty());
+  for (const auto& transform : layouts.at("transforms")) EXPECT_TRUE(transform.at("measured")) << transform;
+}
+
+TEST(Analyze, TheSecondTimeNothingIsMeasuredAndTheBoundIsTheSame) {
+  const ProgramTest program;
+  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
+  const nlohmann::json first = Bound(program, "squeezenet");
+  const Ended again = program.Infimum(Analyze("squeezenet"));
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_THAT(again.errors, HasSubstr("nothing is left to be measured"));
+  EXPECT_THAT(again.errors, Not(HasSubstr("measuring ")));
+  EXPECT_EQ(Bound(program, "squeezenet").at("bounds"), first.at("bounds"));
+}
+
+TEST(Analyze, AnInterruptStillWritesTheReportAndKeepsWhatWasMeasured) {
+  const ProgramTest program;
+  std::vector<std::string> arguments = Analyze("inception_v2");
+  arguments.insert(arguments.end(), {"--backend-option", "pace=20ms"});
+  const Ended ended = program.Infimum(arguments, {.interrupt_at = "configurations of layers"});
+  EXPECT_EQ(ended.exit_code, 1) << ended.errors;
+  EXPECT_THAT(program.Read("report.html"), HasSubstr("<!DOCTYPE html>"));
+  const Ended again = program.Infimum(Analyze("inception_v2"));
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_DOUBLE_EQ(Bound(program, "inception_v2").at("coverage").at("missing"), 0.0);
+}
+
+TEST(Analyze, ASpentBudgetIsSaidAndGoneOnFrom) {
+  const ProgramTest program;
+  std::vector<std::string> arguments = Analyze("inception_v2");
+  arguments.insert(arguments.end(), {"--budget", "4s", "--backend-option", "pace=20ms"});
+  const Ended cut = program.Infimum(arguments);
+  ASSERT_EQ(cut.exit_code, 0) << cut.errors;
+  EXPECT_THAT(cut.errors, HasSubstr("the budget is spent"));
+  EXPECT_NE(program.Read("report.html").find("budget of 4 s ended the measuring"), std::string::npos);
+  ASSERT_EQ(program.Infimum(Analyze("inception_v2")).exit_code, 0);
+  EXPECT_DOUBLE_EQ(Bound(program, "inception_v2").at("coverage").at("missing"), 0.0);
+}
+
+// The real library, whose candidates have layouts: of a few layers, since more would take minutes under a sanitizer.
+TEST(Bound, PaysForTheLayoutsOfTheRealLibrary) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  const Ended inspected = program.Infimum({"inspect", model, "--format", "json"});
+  ASSERT_EQ(inspected.exit_code, 0) << inspected.errors;
+  const nlohmann::json layers = nlohmann::json::parse(inspected.output, nullptr, false).at("layers");
+  // For the device's peaks; how much more it gets done is not asked.
+  const Ended begun =
+      program.Infimum({"analyze", model, "--framework", "none", "--budget", "2s", "--report", "report.html"});
+  ASSERT_EQ(begun.exit_code, 0) << begun.errors;
+  int measured = 0;
+  for (const auto& layer : layers) {
+    if (layer.at("op") != "Conv" || measured == 3) continue;
+    const Ended bench = program.Infimum({"bench", "--layer", layer.at("config").get<std::string>(), "--budget", "60s"});
+    ASSERT_EQ(bench.exit_code, 0) << bench.errors;
+    ++measured;
+  }
+  const Ended bounded = program.Infimum({"bound", model, "--format", "json"});
+  ASSERT_EQ(bounded.exit_code, 0) << bounded.errors;
+  const nlohmann::json bound = nlohmann::json::parse(bounded.output, nullptr, false);
+  std::map<std::string, double> latency;
+  for (const auto& one : bound.at("bounds")) latency[one.at("variant")] = one.at("latency_us");
+  ASSERT_EQ(latency.count("with-layouts"), 1u);
+  EXPECT_GE(latency["with-layouts"], latency["fused-sequential"]);
+  const nlohmann::json& layouts = bound.at("layouts");
+  EXPECT_TRUE(layouts.at("exact"));
+  EXPECT_DOUBLE_EQ(layouts.at("latency_us"), latency["with-layouts"]);
+  double sum = 0;
+  for (const auto& unit : layouts.at("units")) sum += unit.at("latency_us").get<double>();
+  for (const auto& transform : layouts.at("transforms")) sum += transform.at("latency_us").get<double>();
+  EXPECT_NEAR(sum, latency["with-layouts"], 1e-6 * sum);
+}
+
+TEST(Analyze, PrintsTheComparisonAsCsv) {
+  const ProgramTest program;
+  std::vector<std::string> arguments = Analyze("squeezenet");
+  arguments.insert(arguments.end(), {"--format", "csv"});
+  const Ended ended = program.Infimum(arguments);
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.output, HasSubstr("label,operators,family,status"));
+  EXPECT_THAT(ended.output, HasSubstr("convolution dtype=f32:f32:f32"));
+}
+
+TEST(Analyze, AReadOnlyOrForeignStoreIsRefusedInOneLine) {
+  const ProgramTest program;
+  program.Write("notes.db", "these are no measurements");
+  std::vector<std::string> arguments = Analyze("squeezenet");
+  arguments.insert(arguments.end(), {"--db", "notes.db"});
+  const Ended ended = program.Infimum(arguments);
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.errors, HasSubstr("infimum: error: notes.db: "));
+  EXPECT_EQ(program.Read("notes.db"), "these are no measurements");
+}
+
+TEST(Plan, LeavesOutWhatTheStoreHas) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  const Ended before = program.Infimum({"plan", model, "--backend", "fake"});
+  ASSERT_EQ(before.exit_code, 0) << before.errors;
+  EXPECT_THAT(before.output, HasSubstr("convolution dtype=f32:f32:f32"));
+  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
+  const Ended after = program.Infimum({"plan", model, "--backend", "fake"});
+  EXPECT_THAT(after.output, Not(HasSubstr("convolution dtype")));
+}
+
+TEST(Bench, TheReproductionCommandOfALayerShowsItsCandidates) {
+  const ProgramTest program;
+  const Ended ended = program.Infimum(
+      {"bench", "--backend", "fake", "--layer", "pointwise kind=relu dtype=f32:-:f32 in=802816", "--format", "json"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.output, HasSubstr("measured"));
+  const Ended mistyped =
+      program.Infimum({"bench", "--backend", "fake", "--layer", "pointwise knd=relu dtype=f32:-:f32 in=8"});
+  EXPECT_EQ(mistyped.exit_code, 2);
+  EXPECT_THAT(mistyped.errors, HasSubstr("did you mean 'kind'?"));
+  EXPECT_EQ(program.Infimum({"bench", "--backend", "fake"}).exit_code, 2);
+  EXPECT_EQ(program.Infimum({"bench", "p.txt", "--layer", "pointwise kind=relu dtype=f32:-:f32 in=8"}).exit_code, 2);
+  EXPECT_EQ(program.Infimum({"bench", "p.txt", "--tier", "best"}).exit_code, 2);
+  EXPECT_EQ(program.Infimum({"bench", "p.txt", "--backend-option", "x"}).exit_code, 2);
+}
+
+TEST(Bench, ShowsWhatItMeasuredNotWhatTheStoreKnew) {
+  const ProgramTest program;
+  const std::vector<std::string> bench = {
+      "bench", "--backend", "fake", "--layer", "pointwise kind=relu dtype=f32:-:f32 in=802816", "--format", "csv"};
+  const Ended first = program.Infimum(bench);
+  ASSERT_EQ(first.exit_code, 0) << first.errors;
+  // Another pretended machine under the same name: other times, which the store does not have.
+  std::vector<std::string> other = bench;
+  other.insert(other.end(), {"--backend-option", "noise=0.5"});
+  const Ended second = program.Infimum(other);
+  ASSERT_EQ(second.exit_code, 0) << second.errors;
+  EXPECT_NE(first.output, second.output);
+  EXPECT_EQ(program.Infimum(bench).output, first.output);
+}
+
+TEST(Bench, WeightsFromMemoryAreABoundOfTheirOwn) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
+  const auto bound = [&](const std::string& cache) {
+    const Ended ended = program.Infimum({"bound", model, "--backend", "fake", "--format", "json", "--cache", cache});
+    EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+    return nlohmann::json::parse(ended.output, nullptr, false);
+  };
+  const nlohmann::json warm = bound("warm");
+  EXPECT_EQ(warm, Bound(program, "squeezenet"));
+  EXPECT_GT(bound("cold-weights").at("coverage").at("missing").get<double>(), 0.5);
+
+  // What has no weights is known already.
+  const std::vector<std::string> plan{"plan", model, "--backend", "fake", "--cache", "cold-weights", "-o", "plan.txt"};
+  ASSERT_EQ(program.Infimum(plan).exit_code, 0);
+  EXPECT_THAT(program.Read("plan.txt"), AllOf(HasSubstr("convolution dtype"), Not(HasSubstr("pooling"))));
+  const Ended bench = program.Infimum(
+      {"bench", "plan.txt", "--backend", "fake", "--cache", "cold-weights", "--budget", "10m", "--format", "csv"});
+  ASSERT_EQ(bench.exit_code, 0) << bench.errors;
+  EXPECT_THAT(bench.output, AllOf(HasSubstr(",cold-weights,measured"), Not(HasSubstr(",warm,"))));
+
+  const nlohmann::json cold = bound("cold-weights");
+  EXPECT_EQ(cold.at("selection").at("cache"), "cold-weights");
+  EXPECT_NEAR(cold.at("coverage").at("missing").get<double>(), 0, 1e-12);
+  for (std::size_t i = 0; i < cold.at("bounds").size(); ++i) {
+    const auto& each = cold.at("bounds")[i];
+    EXPECT_THAT(each.at("assumptions"), ::testing::Contains("cold-weights"));
+    // 1.2 million weights of four bytes take 0.5 ms at 10 GB/s, which every way to run the model pays.
+    EXPECT_GT(each.at("latency_us").get<double>(), warm.at("bounds")[i].at("latency_us").get<double>() + 400);
+  }
+  ASSERT_EQ(program.Infimum(plan).exit_code, 0);
+  EXPECT_THAT(program.Read("plan.txt"), Not(HasSubstr("convolution dtype")));
+  EXPECT_EQ(program.Infimum({"bound", model, "--cache", "cold-wieghts"}).exit_code, 2);
+}
+
+TEST(Query, ListsWhatThereIsAndAnswersFromTheStore) {
+  const ProgramTest program;
+  const Ended list = program.Infimum({"query"});
+  EXPECT_EQ(list.exit_code, 0) << list.errors;
+  EXPECT_THAT(list.output, HasSubstr("best-candidate"));
+  ASSERT_EQ(
+      program.Infimum({"bench", "--backend", "fake", "--layer", "pointwise kind=relu dtype=f32:-:f32 in=8"}).exit_code,
+      0);
+  const Ended answer = program.Infimum(
+      {"query", "best-candidate", "layer=pointwise kind=relu dtype=f32:-:f32 in=8", "--format", "json"});
+  EXPECT_EQ(answer.exit_code, 0) << answer.errors;
+  EXPECT_THAT(answer.output, HasSubstr("infimum.query/1"));
+  EXPECT_THAT(answer.output, HasSubstr("fake/"));
+  EXPECT_THAT(program.Infimum({"query", "best-candidat"}).errors, HasSubstr("did you mean 'best-candidate'?"));
+  EXPECT_THAT(program.Infimum({"query", "--sql", "DELETE FROM measurements"}).errors, HasSubstr("only read"));
+  EXPECT_THAT(program.Infimum({"query", "--sql", "SELECT count(*) AS rows_there FROM measurements"}).output,
+              HasSubstr("rows_there"));
+}
+
+nlohmann::json BoundByRules(const ProgramTest& program, const std::string& rules) {
+  const Ended ended = program.Infimum(
+      {"bound", ProgramTest::Light("squeezenet"), "--backend", "fake", "--rules", rules, "--format", "json"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+  return nlohmann::json::parse(ended.output, nullptr, false);
+}
+
+TEST(Bound, ByTheRulesOf2019HasTheirTwoBounds) {
+  const ProgramTest program;
+  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
+  const nlohmann::json fused = BoundByRules(program, "benanza-2019-fused");
+  ASSERT_EQ(fused.at("bounds").size(), 2u);
+  EXPECT_EQ(fused.at("bounds")[0].at("variant"), "benanza-2019-fused-serial");
+  EXPECT_EQ(fused.at("bounds")[1].at("variant"), "benanza-2019-fused-parallel");
+  EXPECT_LT(fused.at("bounds")[1].at("latency_us"), fused.at("bounds")[0].at("latency_us"));
+  double sum = 0;
+  std::map<std::string, int> seen;
+  for (const nlohmann::json& layer : fused.at("layers")) {
+    const std::string op = layer.at("op"), status = layer.at("status");
+    ++seen[op];
+    if (op == "Conv") {
+      EXPECT_EQ(status, "measured");
+    }
+    if (op == "Concat") {
+      EXPECT_EQ(layer.at("latency_us"), 0.0);
+    }
+    if (op == "Dropout") {
+      EXPECT_EQ(status, "missing");
+    }
+    if (!layer.at("latency_us").is_null()) sum += layer.at("latency_us").get<double>();
+  }
+  EXPECT_EQ(seen["Conv"], 26);
+  EXPECT_EQ(seen["Concat"], 8);
+  EXPECT_EQ(seen["Dropout"], 1);
+  EXPECT_NEAR(fused.at("bounds")[0].at("latency_us").get<double>(), sum, 1e-6);
+  EXPECT_EQ(fused.at("floor_us"), Bound(program, "squeezenet").at("floor_us"));
+}
+
+// The backend measured each convolution together with its bias, which these rules do not count.
+TEST(Bound, ByTheRulesOf2019NamesTheRowsThatItLacks) {
+  const ProgramTest program;
+  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
+  const nlohmann::json bound = BoundByRules(program, "benanza-2019");
+  EXPECT_GT(bound.at("coverage").at("missing").get<double>(), 0.0);
+  for (const nlohmann::json& layer : bound.at("layers")) {
+    if (layer.at("op") != "Conv") continue;
+    EXPECT_TRUE(layer.at("latency_us").is_null());
+    EXPECT_THAT(layer.at("reason").get<std::string>(), AllOf(HasSubstr("no row of conv"), HasSubstr("bias=no")));
+  }
+  for (const char* format : {"table", "csv"}) {
+    const Ended ended = program.Infimum({"bound", ProgramTest::Light("squeezenet"), "--backend", "fake", "--rules",
+                                         "benanza-2019", "--format", format});
+    EXPECT_THAT(ended.output, AllOf(HasSubstr("benanza-2019-serial"), HasSubstr("benanza-2019-parallel")));
+  }
+}
+
+TEST(Bound, OfADataSheetNeedsNoStoreAndClaimsNoBound) {
+  const ProgramTest program;
+  const Ended sheet = program.Infimum({"bound", ProgramTest::Light("squeezenet"), "--device", "L40S"});
+  EXPECT_EQ(sheet.exit_code, 0) << sheet.errors;
+  EXPECT_THAT(sheet.output, HasSubstr("roofline"));
+  EXPECT_THAT(sheet.output, Not(HasSubstr("sequential")));
+  EXPECT_THAT(program.Infimum({"bound", ProgramTest::Light("squeezenet"), "--device", "L40S", "--threads", "2"}).errors,
+              HasSubstr("is of processors"));
+}
+
+}  // namespace
+}  // namespace infimum::testing

@@ -1,0 +1,193 @@
+// infimum measure: frameworks' runs through the real program, with what their profilers cost.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "tests/app/commands/program.h"
+
+namespace infimum::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(Measure, SaysWhatAnInferenceTakesWithAndWithoutTheProfiler) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  const Ended ended = program.Infimum(
+      {"measure", model, "--repetitions", "2", "--seconds", "0.1", "-o", "run.json", "--keep-profile", "profile.json"});
+  if (LacksFramework(ended)) GTEST_SKIP() << "no Python with ONNX Runtime is known";
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("measuring onnxruntime, process 1 of 2, no profiler 0/3"));
+  EXPECT_THAT(ended.output, AllOf(HasSubstr("; under the profiler "), HasSubstr(" %), of which layers ")));
+
+  const nlohmann::json run = nlohmann::json::parse(program.Read("run.json"));
+  // Beside other tests one of the two processes may have had its core too rarely to count.
+  const std::size_t processes = run.at("end_to_end").size();
+  EXPECT_THAT(processes, ::testing::AnyOf(1u, 2u));
+  EXPECT_THAT(ended.output, HasSubstr("smallest of " + std::to_string(processes) + " process medians, 1 thread"));
+  EXPECT_EQ(run.at("settings").at("provider"), "CPUExecutionProvider");
+  EXPECT_EQ(run.at("settings").at("warm_up"), "0.02 s, at least 2 inferences");
+  // Of the very inferences that the layers' samples are of.
+  const nlohmann::json& profiled = run.at("profiled_us");
+  ASSERT_GE(profiled.size(), 5u);
+  double layers = 0;
+  for (const nlohmann::json& layer : run.at("layers")) {
+    EXPECT_EQ(layer.at("samples_us").size(), profiled.size()) << layer.at("name");
+    layers += layer.at("samples_us")[0].get<double>();
+  }
+  EXPECT_LT(layers, 1.05 * profiled[0].get<double>());
+
+  for (const char* file : {"run.json", "profile.json"}) {
+    const Ended compared = program.Infimum({"compare", "--run", file});
+    EXPECT_EQ(compared.exit_code, 0) << compared.errors;
+    EXPECT_THAT(compared.output, HasSubstr("Conv"));
+  }
+}
+
+TEST(Measure, WhatCannotBeMeasuredIsOneClearLine) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  const auto error = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"measure", model});
+    const Ended ended = program.Infimum(arguments);
+    EXPECT_EQ(ended.exit_code, 1);
+    EXPECT_EQ(ended.output, "");
+    return ended.errors;
+  };
+  EXPECT_THAT(error({"--framework", "tensorflow"}), HasSubstr("there are: onnxruntime, pytorch, tensorrt"));
+  EXPECT_THAT(error({"--framework", "pytorch"}), HasSubstr("--module names the one"));
+  EXPECT_THAT(error({"--framework", "tensorrt", "--backend", "onednn"}), HasSubstr("runs on GPUs alone"));
+  EXPECT_THAT(error({"--contract", "bf16"}), HasSubstr("--contract bf16: onnxruntime computes on this device"));
+  EXPECT_THAT(error({"--keep-profile", "nowhere/p.json"}), HasSubstr("nowhere/p.json: cannot be written"));
+}
+
+// A CUDA program's runner describes the GPU, so there is one; this machine's ONNX Runtime has no provider for it.
+TEST(Measure, OnAGpuTheFrameworkMustHaveItToo) {
+  const ProgramTest program;
+  const Ended ended = program.Infimum({"measure", ProgramTest::Light("squeezenet"), "--backend", "cuda-rehearsal"});
+  EXPECT_EQ(ended.exit_code, 1);
+  if (LacksFramework(ended)) GTEST_SKIP() << "no Python with ONNX Runtime is known";
+  EXPECT_THAT(ended.errors,
+              HasSubstr("onnxruntime could not be measured on Pretended GPU: this Python's onnxruntime has no "
+                        "CUDAExecutionProvider"));
+}
+
+// trtexec is an outside program: a stand-in writes what it writes.
+TEST(Measure, ATensorRtEngineIsKeptUnderTheGpuThatItRanOn) {
+  const ProgramTest program;
+  program.Write("trtexec", R"sh(#!/bin/sh
+[ "$1" = --help ] && echo '--noTF32' && exit
+echo '[I] Selected Device: Pretended GPU'
+echo '[I] TensorRT version: 10.9.0'
+for argument; do
+  case $argument in
+    --exportTimes=*) echo '[{"startComputeMs":300,"computeMs":1.5,"latencyMs":2}]' >"${argument#*=}" ;;
+    --exportLayerInfo=*) echo '{"Layers":["Conv_0"],"Bindings":["x"]}' >"${argument#*=}" ;;
+    --exportProfile=*) echo '[{"count":10},{"name":"Conv_0","averageMs":1.2,"medianMs":1.25}]' >"${argument#*=}" ;;
+  esac
+done
+)sh");
+  std::filesystem::permissions(program.folder() / "trtexec", std::filesystem::perms::owner_all);
+  const char* const inherited = std::getenv("PATH");
+  const std::string path = inherited == nullptr ? "" : inherited;
+  setenv("PATH", (program.folder().string() + ":" + path).c_str(), 1);
+  const std::vector<std::string> measure{
+      "measure", ProgramTest::Light("squeezenet"), "--framework", "tensorrt", "--backend", "cuda-rehearsal", "-o",
+      "run.json"};
+  const Ended ended = program.Infimum(measure);
+  setenv("PATH", path.c_str(), 1);
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_EQ(ended.output,
+            "tensorrt 10.9.0: 1.500 ms (smallest of 3 process medians, 1 thread, 1 layer profiled, run kept in "
+            "infimum.db); the layers 1.250 ms together, under a profiler whose cost tensorrt does not tell\n");
+  const nlohmann::json run = nlohmann::json::parse(program.Read("run.json"));
+  EXPECT_THAT(run.at("device").get<std::string>(), HasSubstr("gpu/"));
+  EXPECT_THAT(program.Infimum({"compare", "--run", "run.json"}).output, HasSubstr("Conv_0"));
+}
+
+// PyTorch is no dependency, and too large to become one for a test: INFIMUM_TORCH_PYTHON names a Python that has it.
+class MeasurePyTorch : public ::testing::Test {
+ protected:
+  // One layer of each kind that the file's model has at its end: its output is as large.
+  Ended Measure(const std::vector<std::string>& more) const {
+    program_.Write("network.py", R"py(
+import torch
+
+class Network(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.convolution = torch.nn.Conv2d(3, 1000, 7, stride=8)
+
+    def forward(self, x):
+        return torch.relu(self.convolution(x)).mean((2, 3), keepdim=True)
+
+def network():
+    return Network(), torch.rand(1, 3, 224, 224)
+
+def other():
+    return torch.nn.Flatten(), torch.rand(1, 3, 224, 224)
+)py");
+    const char* const named = std::getenv("INFIMUM_TORCH_PYTHON");
+    std::vector<std::string> arguments{"measure",
+                                       ProgramTest::Light("squeezenet"),
+                                       "--framework",
+                                       "pytorch",
+                                       "--repetitions",
+                                       "1",
+                                       "--seconds",
+                                       "0.1",
+                                       "-o",
+                                       "run.json"};
+    if (named != nullptr) arguments.insert(arguments.end(), {"--python", named});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return program_.Infimum(arguments);
+  }
+  static bool LacksTorch(const Ended& ended) {
+    return ended.exit_code != 0 && ended.errors.find("this Python has no torch") != std::string::npos;
+  }
+
+  const ProgramTest program_;
+};
+
+TEST_F(MeasurePyTorch, LayersAreTheOperatorsThatTheModuleCalled) {
+  const Ended ended = Measure({"--module", "network.py:network", "--keep-profile", "trace.json"});
+  if (LacksTorch(ended)) GTEST_SKIP() << "this Python has no PyTorch; INFIMUM_TORCH_PYTHON names one that has";
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.errors, Not(HasSubstr("warning")));
+  EXPECT_THAT(ended.output, AllOf(HasSubstr(", 3 layers profiled"), HasSubstr("; under the profiler ")));
+  const nlohmann::json run = nlohmann::json::parse(program_.Read("run.json"));
+  EXPECT_EQ(run.at("settings").at("mode"), "eager");
+  EXPECT_EQ(run.at("settings").at("module"), "network.py:network");
+  const nlohmann::json& layer = run.at("layers")[0];
+  EXPECT_EQ(layer.at("name"), "convolution:conv2d");
+  EXPECT_EQ(layer.at("op"), "aten::conv2d");
+  EXPECT_EQ(layer.at("input_tensors")[0].at("dtype"), "f32");
+  EXPECT_EQ(layer.at("input_tensors")[0].at("dims"), (std::vector<int>{1, 3, 224, 224}));
+  EXPECT_EQ(layer.at("samples_us").size(), run.at("profiled_us").size());
+  EXPECT_THAT(program_.Infimum({"compare", "--run", "run.json"}).output, HasSubstr("aten::conv2d"));
+  EXPECT_THAT(program_.Infimum({"compare", "--run", "trace.json"}).output, HasSubstr("aten::convolution"));
+}
+
+TEST_F(MeasurePyTorch, AModuleThatIsNotTheModelIsAWarning) {
+  const Ended ended = Measure({"--module", "network.py:other"});
+  if (LacksTorch(ended)) GTEST_SKIP() << "this Python has no PyTorch; INFIMUM_TORCH_PYTHON names one that has";
+  if (ended.exit_code == 0 && ended.errors.find("warning") == std::string::npos)
+    GTEST_SKIP() << "this Python has no onnx, which would tell the model's outputs";
+  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("are they one model?"));
+}
+
+TEST_F(MeasurePyTorch, AModuleThatIsNotThereIsAnError) {
+  const Ended ended = Measure({"--module", "absent.pt2"});
+  EXPECT_EQ(ended.exit_code, 1);
+  if (LacksTorch(ended)) GTEST_SKIP() << "this Python has no PyTorch; INFIMUM_TORCH_PYTHON names one that has";
+  EXPECT_THAT(ended.errors, HasSubstr("--module absent.pt2: no such file"));
+}
+
+}  // namespace
+}  // namespace infimum::testing

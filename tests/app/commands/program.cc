@@ -1,0 +1,98 @@
+#include "tests/app/commands/program.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace infimum::testing {
+
+ProgramTest::ProgramTest() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "infimum-cli-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
+  folder_ = pattern;
+}
+
+bool LacksFramework(const Ended& ended) {
+  if (ended.exit_code == 0 || ended.errors.find("No module named 'onnx") == std::string::npos) return false;
+  if (std::getenv("CI") != nullptr) ADD_FAILURE() << ended.errors;
+  return true;
+}
+
+ProgramTest::~ProgramTest() {
+  std::error_code ignored;
+  std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, ignored);
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+pid_t ProgramTest::Start(const std::vector<std::string>& arguments, long largest_file) const {
+  const std::string program = std::string(INFIMUM_BINARY_DIR) + "/bin/infimum";
+  const std::string out = (folder_ / ".stdout").string(), err = (folder_ / ".stderr").string();
+  // What an earlier program said is not this one's.
+  Write(".stdout", "");
+  Write(".stderr", "");
+  const pid_t pid = fork();
+  if (pid != 0) return pid;
+  if (chdir(folder_.c_str()) != 0) _exit(126);
+  if (largest_file > 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const auto largest = static_cast<rlim_t>(largest_file);
+    const rlimit limit{largest, largest};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  dup2(open(out.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), STDOUT_FILENO);
+  dup2(open(err.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600), STDERR_FILENO);
+  std::vector<char*> pointers{const_cast<char*>(program.c_str())};
+  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  pointers.push_back(nullptr);
+  execv(program.c_str(), pointers.data());
+  _exit(127);
+}
+
+Ended ProgramTest::Finish(pid_t program) const {
+  int state = 0;
+  waitpid(program, &state, 0);
+  return {WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state), Read(".stdout"), Read(".stderr")};
+}
+
+Ended ProgramTest::Infimum(const std::vector<std::string>& arguments, const Disturbance& disturbance) const {
+  const pid_t program = Start(arguments, disturbance.largest_file);
+  const auto has_ended = [program] {
+    siginfo_t ended{};
+    return waitid(P_PID, static_cast<id_t>(program), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid != 0;
+  };
+  if (disturbance.interrupt_after_ms > 0) {
+    usleep(static_cast<useconds_t>(disturbance.interrupt_after_ms) * 1000);
+    kill(program, SIGINT);
+  } else if (disturbance.interrupt_at != nullptr) {
+    bool ended = false;
+    while (!ended && Read(".stderr").find(disturbance.interrupt_at) == std::string::npos) {
+      usleep(2000);
+      ended = has_ended();
+    }
+    if (!ended) kill(program, SIGINT);
+  }
+  return Finish(program);
+}
+
+std::string ProgramTest::Write(const std::string& name, const std::string& text) const {
+  std::ofstream(folder_ / name, std::ios::binary) << text;
+  return (folder_ / name).string();
+}
+
+std::string ProgramTest::Read(const std::string& name) const {
+  std::ifstream file(folder_ / name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string ProgramTest::Light(const std::string& name) {
+  return std::string(INFIMUM_LIGHT_MODELS) + "/light_" + name + ".onnx";
+}
+
+}  // namespace infimum::testing

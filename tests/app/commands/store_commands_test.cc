@@ -1,0 +1,108 @@
+// The store's own commands, as a user types them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/app/commands/program.h"
+
+namespace infimum {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class StoreCommands : public ::testing::Test {
+ protected:
+  // A campaign of the pretended machine, which takes no time.
+  void Measure() {
+    const testing::Ended ended =
+        program_.Infimum({"bench", "--layer", "pointwise kind=relu dtype=f32:-:f32 in=4096", "--backend", "fake",
+                          "--backend-option", "frequency=1500", "--db", "a.db", "--quiet"});
+    ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  }
+  std::string Ask(const std::string& sql, const std::string& database) {
+    const testing::Ended ended = program_.Infimum({"query", "--sql", sql, "--db", database, "--format", "csv"});
+    EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+    return ended.output;
+  }
+
+  testing::ProgramTest program_;
+};
+
+TEST_F(StoreCommands, AStoreIsMadeOnceMigratedAndCounted) {
+  EXPECT_EQ(program_.Infimum({"db", "init", "--db", "new.db"}).exit_code, 0);
+  const testing::Ended again = program_.Infimum({"db", "init", "--db", "new.db"});
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_THAT(again.errors, HasSubstr("new.db: there is a store already"));
+  EXPECT_THAT(program_.Infimum({"db", "migrate", "--db", "new.db"}).errors, HasSubstr("already"));
+  const testing::Ended none = program_.Infimum({"db", "migrate", "--db", "none.db"});
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_THAT(none.errors, HasSubstr("none.db: there is no store; `infimum db init` makes one"));
+  const testing::Ended stats = program_.Infimum({"db", "stats", "--db", "new.db", "--format", "json"});
+  const nlohmann::json facts = nlohmann::json::parse(stats.output);
+  EXPECT_EQ(facts["schema"], "infimum.db-stats/1");
+  EXPECT_EQ(facts["tables"]["measurements"], 0);
+  EXPECT_EQ(program_.Infimum({"db"}).exit_code, 2);
+  EXPECT_EQ(program_.Infimum({"db", "roles", "--db", "new.db"}).exit_code, 1);
+}
+
+TEST_F(StoreCommands, WhatIsExportedOrMergedIsTheSameElsewhere) {
+  Measure();
+  const std::string all =
+      "SELECT w.text, c.algorithm, m.outcome, m.best_us, m.measured_at, k.source, r.clock_low_mhz FROM measurements m "
+      "JOIN "
+      "workloads w ON w.id = m.workload_id JOIN candidates c ON c.id = m.candidate_id JOIN campaigns k ON k.id = "
+      "m.campaign_id LEFT JOIN repetitions r ON r.measurement_id = m.id ORDER BY c.algorithm, r.position, r.median_us";
+  const std::string rows = Ask(all, "a.db");
+  EXPECT_THAT(rows, HasSubstr("1500"));
+  const testing::Ended exported = program_.Infimum({"export", "--db", "a.db", "-o", "a.jsonl"});
+  ASSERT_EQ(exported.exit_code, 0) << exported.errors;
+  ASSERT_EQ(program_.Infimum({"import", "a.jsonl", "--db", "b.db"}).exit_code, 0);
+  EXPECT_EQ(Ask(all, "b.db"), rows);
+  const testing::Ended merged = program_.Infimum({"db", "merge", "a.db", "b.db", "--db", "c.db"});
+  ASSERT_EQ(merged.exit_code, 0) << merged.errors;
+  EXPECT_THAT(merged.errors, HasSubstr("b.db: 0 rows added to c.db"));
+  EXPECT_EQ(Ask(all, "c.db"), rows);
+  EXPECT_EQ(program_.Infimum({"db", "check", "--db", "c.db"}).exit_code, 0);
+  EXPECT_EQ(program_.Infimum({"export", "--db", "a.db", "--outcome", "lost"}).exit_code, 2);
+  const testing::Ended missing = program_.Infimum({"db", "merge", "none.db", "--db", "d.db"});
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_FALSE(std::filesystem::exists(program_.folder() / "d.db"));
+}
+
+TEST_F(StoreCommands, AModelIsImportedAndAskedAbout) {
+  const std::string model = testing::ProgramTest::Light("squeezenet");
+  const testing::Ended imported = program_.Infimum({"import", model, "--db", "a.db"});
+  ASSERT_EQ(imported.exit_code, 0) << imported.errors;
+  EXPECT_THAT(imported.errors, HasSubstr("1 rows added"));
+  EXPECT_THAT(Ask("SELECT name FROM models", "a.db"), HasSubstr("light_squeezenet"));
+  EXPECT_EQ(program_.Infimum({"query", "coverage", "model=light_squeezenet", "--db", "a.db"}).exit_code, 0);
+}
+
+TEST_F(StoreCommands, AnotherDeviceIsAnalyzedWithoutMeasuring) {
+  const testing::Ended ended = program_.Infimum({"analyze", testing::ProgramTest::Light("squeezenet"), "--device",
+                                                 "L40S", "--db", "a.db", "--report", "there.md"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("nothing is measured"));
+  EXPECT_THAT(program_.Read("there.md"), HasSubstr("L40S"));
+  EXPECT_FALSE(std::filesystem::exists(program_.folder() / "a.db"));
+  const testing::Ended unknown =
+      program_.Infimum({"analyze", testing::ProgramTest::Light("squeezenet"), "--device", "L40Z", "--db", "a.db"});
+  EXPECT_EQ(unknown.exit_code, 1);
+}
+
+TEST_F(StoreCommands, ACheckSaysWhatIsWrongAndEndsWithOne) {
+  Measure();
+  const std::string file = program_.Read("a.db");
+  // A page of the file somewhere in its middle.
+  std::string damaged = file;
+  for (std::size_t i = file.size() / 2; i < file.size() / 2 + 3000 && i < file.size(); ++i) damaged[i] = '#';
+  program_.Write("a.db", damaged);
+  const testing::Ended checked = program_.Infimum({"db", "check", "--db", "a.db"});
+  EXPECT_EQ(checked.exit_code, 1);
+  EXPECT_THAT(checked.errors, StartsWith("infimum: error: a.db: "));
+}
+
+}  // namespace
+}  // namespace infimum

@@ -1,0 +1,77 @@
+#include "src/app/runners/installation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace infimum {
+namespace {
+
+using ::testing::HasSubstr;
+
+class InstallationTest : public ::testing::Test {
+ protected:
+  InstallationTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "infimum-installation-XXXXXX").string();
+    prefix_ = mkdtemp(pattern.data());
+    std::filesystem::create_directories(prefix_ / "bin");
+    std::filesystem::create_directories(prefix_ / "share/infimum/frameworks");
+    std::ofstream(prefix_ / "bin/infimum-microbench-onednn") << "";
+    std::ofstream(prefix_ / "share/infimum/frameworks/measure_onnxruntime.py") << "";
+  }
+  ~InstallationTest() override { std::filesystem::remove_all(prefix_); }
+
+  std::filesystem::path prefix_;
+};
+
+TEST_F(InstallationTest, FindsRunnersAndScriptsBesideTheProgram) {
+  const Installation installation(prefix_ / "bin");
+  EXPECT_EQ(installation.Runner("onednn").value(), prefix_ / "bin/infimum-microbench-onednn");
+  EXPECT_EQ(installation.FrameworkScript("onnxruntime").value(),
+            prefix_ / "share/infimum/frameworks/measure_onnxruntime.py");
+}
+
+TEST_F(InstallationTest, AnUnknownBackendIsAnErrorThatGuessesAndLists) {
+  const Installation installation(prefix_ / "bin");
+  EXPECT_EQ(installation.Runner("onednm").error().message,
+            "unknown backend 'onednm', did you mean 'onednn'?; there is: onednn");
+  EXPECT_FALSE(installation.Runner("../bin/infimum-microbench-onednn").ok());
+}
+
+TEST_F(InstallationTest, AGpuIsFoundByItsNamesAndByHowTheyBegin) {
+  const std::filesystem::path gpus = prefix_ / "share/infimum/gpus";
+  std::filesystem::create_directories(gpus);
+  const auto write = [&](const char* name, const char* device) {
+    std::ofstream(gpus / (std::string(name) + ".json")) << "{\"deviceName\": \"" << device << "\"}";
+  };
+  write("a100-sxm4-40gb", "NVIDIA A100-SXM4-40GB");
+  write("b200", "NVIDIA B200");
+  write("h100-sxm", "NVIDIA H100 80GB HBM3");
+  write("h200", "NVIDIA H200");
+  write("tesla-t4", "Tesla T4");
+  const Installation installation(prefix_ / "bin");
+  const auto found = [&](const char* name) {
+    const Result<std::filesystem::path> file = installation.GpuProperties(name);
+    return file.ok() ? file->stem().string() : file.error().message;
+  };
+  for (const char* name : {"h200", "H200", "NVIDIA H200", "nvidia h200"}) EXPECT_EQ(found(name), "h200") << name;
+  for (const char* name : {"a100", "A100", "NVIDIA A100-SXM4-40GB"}) EXPECT_EQ(found(name), "a100-sxm4-40gb") << name;
+  EXPECT_EQ(found("Tesla T4"), "tesla-t4");
+  EXPECT_EQ(found("T4"), "tesla-t4");  // as its data sheet is called too
+  EXPECT_EQ(found("NVIDIA H100 80GB HBM3"), "h100-sxm");
+  EXPECT_EQ(found("h"), "GPU 'h' is not one but 2: h100-sxm, h200");
+  EXPECT_EQ(found("H20O"),
+            "unknown GPU 'H20O', did you mean 'h200'?; there are: a100-sxm4-40gb, b200, h100-sxm, h200, tesla-t4; or a "
+            "file of its properties");
+  EXPECT_THAT(found(""), HasSubstr("is needed"));
+}
+
+TEST_F(InstallationTest, TheUsersPythonComesFirst) {
+  const Installation installation(prefix_ / "bin");
+  EXPECT_EQ(installation.Python("/opt/python"), "/opt/python");
+}
+
+}  // namespace
+}  // namespace infimum

@@ -1,0 +1,217 @@
+// A replay of a small network (tests/support/replay_network.h) against plain loops, on whatever layouts the candidates
+// of its convolutions like.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "microbench/libraries/onednn/program/element_runs.h"
+#include "microbench/cpu/onednn_backend.h"
+#include "microbench/cpu/step_offer.h"
+#include "tests/support/replay_network.h"
+
+namespace infimum {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr const char* kFirst = testing::ReplayNetwork::kFirst;
+constexpr const char* kSecond = testing::ReplayNetwork::kSecond;
+
+ReplaySchedule Network(const std::string& first = "", const std::string& second = "") {
+  return testing::ReplayNetwork::Schedule(first, second);
+}
+ReplayStep Step(const std::string& name, const std::string& workload, const std::string& candidate,
+                std::vector<std::size_t> operands, std::vector<std::size_t> outputs, ReplayValues values = {}) {
+  return testing::ReplayNetwork::Step(name, workload, candidate, std::move(operands), std::move(outputs),
+                                      std::move(values));
+}
+
+class Replay : public ::testing::Test {
+ protected:
+  Result<std::unique_ptr<PreparedReplay>> Prepared(const ReplaySchedule& schedule) {
+    INFIMUM_ASSIGN_OR_RETURN(const TensorFolder folder, TensorFolder::Open(network_.folder()));
+    return backend_.PrepareReplay(schedule, &folder);
+  }
+
+  ReplayResult Checked(const ReplaySchedule& schedule) {
+    Result<std::unique_ptr<PreparedReplay>> replay = Prepared(schedule);
+    EXPECT_TRUE(replay.ok()) << (replay.ok() ? "" : replay.error().message);
+    if (!replay.ok()) return {};
+    Result<ReplayResult> result = (*replay)->Check();
+    EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
+    return result.ok() ? *result : ReplayResult();
+  }
+
+  std::vector<std::string> CandidatesOf(const char* text) {
+    std::vector<std::string> names;
+    const auto candidates =
+        backend_.Candidates(*ParseWorkload(text), NumericContract::kStrictF32, CandidateTier::kEngine);
+    EXPECT_TRUE(candidates.ok());
+    for (const Candidate& candidate : *candidates) names.push_back(candidate.name());
+    return names;
+  }
+
+  OneDnnBackend backend_{BackendOptions{}};
+  testing::ReplayNetwork network_;
+};
+
+TEST_F(Replay, IsRightWithEveryPairOfCandidatesAndTheirLayouts) {
+  std::size_t most_reorders = 0, least_reorders = 100;
+  for (const std::string& first : CandidatesOf(kFirst)) {
+    for (const std::string& second : CandidatesOf(kSecond)) {
+      SCOPED_TRACE(first + " then " + second);
+      const ReplayResult result = Checked(Network(first, second));
+      EXPECT_EQ(result.FirstFault().value_or(""), "");
+      std::size_t reorders = 0;
+      for (const ReplayPart& part : result.parts) reorders += part.is_reorder ? 1 : 0;
+      EXPECT_EQ(result.parts.size(), 7 + reorders);
+      EXPECT_THAT(result.parts[reorders > 0 && result.parts[0].is_reorder ? 1 : 0].candidate, first);
+      most_reorders = std::max(most_reorders, reorders);
+      least_reorders = std::min(least_reorders, reorders);
+    }
+  }
+  // Where both like the same layout nothing lies between them; somewhere they do not.
+  EXPECT_LT(least_reorders, most_reorders);
+}
+
+TEST_F(Replay, IsRightWhereARegionRunsAsAPartitionOfOneDnnGraph) {
+  const std::string first =
+      std::string("region [") + kFirst + "](in0,w0,w1) ; [pointwise kind=relu dtype=f32:-:f32 " + "in=576](%0)";
+  for (const char* candidate : {"onednn/graph/partition", "onednn/graph/partition/nhwc"}) {
+    for (const char* second : {"onednn/jit:avx2/nhwc", "onednn/jit:avx2/nchw", ""}) {
+      SCOPED_TRACE(std::string(candidate) + " then " + second);
+      ReplaySchedule schedule = Network("", second);
+      // In place of the relu; what conv1 wrote is then read by nobody.
+      schedule.steps[1] = Step("conv1 + relu", first, candidate, {0, 1, 2}, {5});
+      schedule.steps[1].values.resize(2);
+      const ReplayResult result = Checked(schedule);
+      EXPECT_EQ(result.FirstFault().value_or(""), "");
+      const auto runs = [&](const ReplayPart& part) { return !part.is_reorder && part.candidate == candidate; };
+      EXPECT_EQ(std::count_if(result.parts.begin(), result.parts.end(), runs), 1);
+    }
+  }
+}
+
+TEST_F(Replay, RunsAgainWithTheSameResult) {
+  Result<std::unique_ptr<PreparedReplay>> replay = Prepared(Network());
+  ASSERT_TRUE(replay.ok()) << replay.error().message;
+  for (int inference = 0; inference < 3; ++inference) {
+    for (std::size_t part = 0; part < (*replay)->parts().size(); ++part) {
+      // Each part twice: none may overwrite what it reads.
+      ASSERT_TRUE((*replay)->Run(part).ok());
+      ASSERT_TRUE((*replay)->Run(part).ok());
+    }
+  }
+  const Result<ReplayResult> result = (*replay)->Check();
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->FirstFault().value_or(""), "");
+  EXPECT_GT((*replay)->weights().value, 16 * 16 * 9 * 4);
+  // All intermediates at once would need more.
+  EXPECT_LT((*replay)->arena().value, 9 * 4096 + 4096);
+}
+
+TEST_F(Replay, WithoutTensorsTheSecondInferenceIsHeldAgainstTheFirst) {
+  const auto replay = backend_.PrepareReplay(Network(), nullptr);
+  ASSERT_TRUE(replay.ok()) << replay.error().message;
+  const Result<ReplayResult> result = (*replay)->Check();
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result->FirstFault().value_or(""), "");
+  ASSERT_EQ(result->outputs.size(), 1u);
+  EXPECT_EQ(result->outputs[0].error, 0);
+}
+
+TEST_F(Replay, NoticesAWrongEpsilon) {
+  ReplaySchedule schedule = Network();
+  schedule.steps[6].values[0]["epsilon"] = {1e-5};
+  EXPECT_THAT(Checked(schedule).FirstFault().value_or(""), HasSubstr("output 'y'"));
+}
+
+TEST_F(Replay, NoticesAWrongStart) {
+  ReplaySchedule schedule = Network();
+  schedule.steps[5].values[0]["starts"] = {7, 0};
+  EXPECT_THAT(Checked(schedule).FirstFault().value_or(""), HasSubstr("output 'y'"));
+}
+
+TEST_F(Replay, NoticesSwappedOperands) {
+  ReplaySchedule schedule = Network();
+  schedule.steps[4].operands = {0, 7};
+  EXPECT_THAT(Checked(schedule).FirstFault().value_or(""), HasSubstr("output 'y'"));
+}
+
+TEST_F(Replay, NoticesOneCorruptedWeight) {
+  network_.given()["w1"][1000] += 0.25F;
+  network_.WriteTensors();
+  EXPECT_THAT(Checked(Network()).FirstFault().value_or(""), HasSubstr("output 'y'"));
+}
+
+TEST_F(Replay, ACandidateThatNobodyKnowsIsReplacedByOneThatRuns) {
+  const ReplayResult result = Checked(Network("onednn/quantum:annealed"));
+  EXPECT_EQ(result.FirstFault().value_or(""), "");
+  for (const ReplayPart& part : result.parts) EXPECT_THAT(part.candidate, ::testing::Not(HasSubstr("quantum")));
+}
+
+TEST_F(Replay, ALayerThatNoKernelRunsWithItsValuesIsRunByTheReference) {
+  // Bounds that the kernels of ours have not compiled in, in a type that the library has not.
+  ReplayStep step =
+      Step("clip", "pointwise kind=clip dtype=f64:-:f64 in=4", "", {0}, {1}, {{"clip_low", {-1}}, {"clip_high", {1}}});
+  const Result<cpu::StepOffer> offer = cpu::FindStepOffer(step);
+  ASSERT_TRUE(offer.ok()) << offer.error().message;
+  EXPECT_EQ(offer->candidate, "infimum/reference");
+  Result<cpu::HostTensor> from = cpu::HostTensor::Make(Shape{{4}}, DataType::kF64);
+  Result<cpu::HostTensor> to = cpu::HostTensor::Make(Shape{{4}}, DataType::kF64);
+  ASSERT_TRUE(from.ok() && to.ok());
+  for (std::int64_t i = 0; i < 4; ++i) from->Set(i, static_cast<double>(i) * 1.5 - 2);
+  const auto program = offer->make({&*from}, {&*to});
+  ASSERT_TRUE(program.ok());
+  ASSERT_TRUE((*program)->Run().ok());
+  EXPECT_EQ(to->Get(0), -1);
+  EXPECT_EQ(to->Get(1), -0.5);
+  EXPECT_EQ(to->Get(3), 1);
+}
+
+TEST_F(Replay, ValuesThatAreUnknownOrLeadOutsideAreRefused) {
+  for (const ReplayValues& values :
+       {ReplayValues{{"colour", {1}}}, ReplayValues{{"epsilon", {1, 2}}}, ReplayValues{{"starts", {8, 0}}}}) {
+    ReplaySchedule schedule = Network();
+    schedule.steps[6].values[0] = values;
+    EXPECT_FALSE(Prepared(schedule).ok());
+  }
+  ReplaySchedule schedule = Network();
+  schedule.steps[5].values[0]["starts"] = {17, 0};
+  const auto replay = Prepared(schedule);
+  ASSERT_FALSE(replay.ok());
+  EXPECT_THAT(replay.error().message, HasSubstr("leads out of"));
+}
+
+TEST_F(Replay, AMissingTensorIsNamed) {
+  fs::remove(network_.folder() / "w2.bin");
+  const auto replay = Prepared(Network());
+  ASSERT_FALSE(replay.ok());
+  EXPECT_THAT(replay.error().message, HasSubstr("w2.bin"));
+}
+
+TEST(MemoryOrder, IsTheSameInWhateverShapeATensorIsSeen) {
+  using cpu::ChannelsLastDesc, cpu::MemoryOrder, cpu::PlainDesc;
+  const Shape image{{1, 64, 7, 7}};
+  const MemoryOrder last(PlainDesc(image, DataType::kF32), ChannelsLastDesc(image, DataType::kF32));
+  // 49 rows of 64, of which row-major memory holds the transpose.
+  const dnnl::memory::desc rows({49, 64}, dnnl::memory::data_type::f32, dnnl::memory::dims{1, 49});
+  const MemoryOrder product(rows, PlainDesc(Shape{{49, 64}}, DataType::kF32));
+  EXPECT_TRUE(last == product);
+  EXPECT_FALSE(last.row_major());
+  EXPECT_TRUE(MemoryOrder(PlainDesc(image, DataType::kF32), PlainDesc(image, DataType::kF32)).row_major());
+  // One pixel: the channels are last and first.
+  const Shape pixel{{1, 64, 1, 1}};
+  EXPECT_TRUE(MemoryOrder(PlainDesc(pixel, DataType::kF32), ChannelsLastDesc(pixel, DataType::kF32)).row_major());
+  const dnnl::memory::desc blocked(image.dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nChw16c);
+  EXPECT_FALSE(last == MemoryOrder(PlainDesc(image, DataType::kF32), blocked));
+  const Shape odd{{1, 60, 7, 7}};
+  const dnnl::memory::desc padded(odd.dims, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nChw16c);
+  EXPECT_FALSE(MemoryOrder(PlainDesc(odd, DataType::kF32), padded).dense());
+}
+
+}  // namespace
+}  // namespace infimum

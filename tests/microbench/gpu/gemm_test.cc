@@ -1,0 +1,184 @@
+// Products as BLAS takes them, and its algorithms, from a recording of answers that was made up for this test.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "microbench/libraries/cublaslt/gemm_program.h"
+#include "microbench/libraries/cublaslt/gemm_recording.h"
+#include "microbench/gpu/device/symmetric_values.h"
+
+namespace infimum::cuda {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+Workload Parsed(const std::string& text) {
+  const Result<Workload> workload = ParseWorkload(text);
+  EXPECT_TRUE(workload.ok()) << text << ": " << (workload.ok() ? "" : workload.error().message);
+  return *workload;
+}
+
+Result<BoundGemm> Bound(const std::string& text, NumericContract contract = NumericContract::kF16,
+                        const GemmForm& form = {}) {
+  return GemmOf(BenchmarkedRegion(Parsed(text)), contract, form);
+}
+
+std::string Problem(const std::string& text, NumericContract contract = NumericContract::kF16,
+                    const GemmForm& form = {}) {
+  const Result<BoundGemm> gemm = Bound(text, contract, form);
+  return gemm.ok() ? Format(gemm->problem) : gemm.error().message;
+}
+
+constexpr const char* kPlain = "matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x3072 bias=no weights=const";
+
+TEST(GemmProblem, OfLayersAndRegions) {
+  EXPECT_EQ(Problem(kPlain), "1x128x3072x768 f16:f16:f16 sums=f32");
+  EXPECT_EQ(Problem(kPlain, NumericContract::kF16, {true, true}), "1x128x3072x768 f16:f16:f16 sums=f16 b=transposed");
+  EXPECT_EQ(Problem("matmul dtype=f32:f32:f32 a=1x128x768 b=1x768x3072 bias=column weights=const",
+                    NumericContract::kStrictF32),
+            "1x128x3072x768 f32:f32:f32 sums=f32 bias");
+  EXPECT_EQ(
+      Problem("matmul dtype=f32:f32:f32 a=1x128x768 b=1x768x3072 bias=full weights=const", NumericContract::kTf32),
+      "1x128x3072x768 f32:f32:f32 sums=tf32 addend");
+  EXPECT_EQ(Problem("matmul dtype=f16:f16:f16 a=12x128x64 b=12x64x128 bias=no weights=variable"),
+            "12x128x128x64 f16:f16:f16 sums=f32 strides=8192,8192");
+  EXPECT_EQ(Problem("matmul dtype=f16:f16:f16 a=1x128x64 b=12x64x128 bias=no weights=variable"),
+            "12x128x128x64 f16:f16:f16 sums=f32 strides=0,8192");
+  EXPECT_EQ(Problem("region [matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x3072 bias=column weights=const](in0,w0,w1) ; "
+                    "[pointwise kind=gelu_tanh dtype=f16:-:f16 in=393216](%0)"),
+            "1x128x3072x768 f16:f16:f16 sums=f32 bias gelu_tanh");
+  EXPECT_EQ(Problem("region [matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x768 bias=column weights=const](in0,w0,w1) ; "
+                    "[pointwise kind=add dtype=f16:f16:f16 in=98304,98304](%0,in1)"),
+            "1x128x768x768 f16:f16:f16 sums=f32 bias addend");
+}
+
+TEST(GemmProblem, TensorsInTheOrderInWhichTheyAreBound) {
+  const Result<BoundGemm> gemm = Bound(
+      "region [matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x768 bias=column weights=const](in0,w0,w1) ; "
+      "[pointwise kind=add dtype=f16:f16:f16 in=98304,98304](in1,%0) ; [pointwise kind=relu dtype=f16:-:f16 "
+      "in=98304](%1)",
+      NumericContract::kF16, {true, false});
+  ASSERT_TRUE(gemm.ok());
+  std::vector<RegionOperand> tensors;
+  for (const GpuBinding& binding : gemm->bindings) tensors.push_back(binding.tensor);
+  using Source = RegionOperand::Source;
+  EXPECT_THAT(tensors, ElementsAre(RegionOperand{Source::kInput, 0}, RegionOperand{Source::kWeight, 0},
+                                   RegionOperand{Source::kWeight, 1}, RegionOperand{Source::kInput, 1},
+                                   RegionOperand{Source::kMember, 2}));
+  // The second operand lies column by column.
+  EXPECT_EQ(gemm->bindings[1].placement.strides, (std::vector<std::int64_t>{589824, 1, 768}));
+}
+
+TEST(GemmProblem, WhatBlasCannot) {
+  for (const char* text : {
+           "convolution dtype=f16:f16:f16 in=1x64x56x56 out_channels=64 kernel=1x1 stride=1x1 dilation=1x1 pad=0,0,0,0 "
+           "groups=1 bias=no weights=const",
+           "matmul dtype=u8:s8:s32 a=1x128x768 b=1x768x768 bias=no weights=const",
+           "matmul dtype=f16:f16:f16 a=2x3x16x16 b=1x3x16x16 bias=no weights=variable",
+           "region [matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x768 bias=no weights=const](in0,w0) ; "
+           "[pointwise kind=tanh dtype=f16:-:f16 in=98304](%0)",
+           "region [matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x768 bias=no weights=const](in0,w0) ; "
+           "[pointwise kind=relu dtype=f16:-:f16 in=98304](%0) ; "
+           "[pointwise kind=add dtype=f16:f16:f16 in=98304,98304](%1,in1)",
+       })
+    EXPECT_THAT(Problem(text), HasSubstr("unsupported: ")) << text;
+}
+
+TEST(GemmForms, EightBitsAreTransposedAndOnlyConstantsMayBe) {
+  const auto forms = [](const std::string& text, NumericContract contract) {
+    return GemmFormsOf(cpu::RegionOf(Parsed(text)), contract, CandidateTier::kEngine);
+  };
+  EXPECT_THAT(forms(kPlain, NumericContract::kF16), SizeIs(4));
+  EXPECT_THAT(forms("matmul dtype=s8:s8:s32 a=1x128x768 b=1x768x768 bias=no weights=const", NumericContract::kInt8),
+              ElementsAre(GemmForm{true, false}));
+  EXPECT_THAT(
+      forms("matmul dtype=f32:f32:f32 a=12x128x64 b=12x64x128 bias=no weights=variable", NumericContract::kTf32),
+      ElementsAre(GemmForm{false, false}));
+}
+
+TEST(GemmAlgorithm, ItsNameSaysAllOfIt) {
+  const GemmAlgorithm algorithm{21, 20, 7, 3, 2, 1, 5, 4, 6};
+  EXPECT_EQ(Format(algorithm), "algo=21_tile=20_stages=7_splitk=3_red=2_swz=1_custom=5_inner=4_cluster=6");
+  EXPECT_EQ(ParseGemmAlgorithm(Format(algorithm)), algorithm);
+  for (const char* wrong : {"", "algo=", "algo=1", "algo=1_tile=x", "gemm"}) EXPECT_FALSE(ParseGemmAlgorithm(wrong));
+  EXPECT_FALSE(ParseGemmAlgorithm(Format(algorithm) + "_more=1"));
+}
+
+// Answers of a library with three algorithms, of which the heuristic knows two and the device refuses some settings.
+constexpr const char* kRecording = R"({"schema":"infimum.gemm-recording/1","library":"13.0.0","problems":{
+  "1x128x3072x768 f16:f16:f16 sums=f32":{
+    "heuristic":["algo=7_tile=20_stages=2_splitk=1_red=0_swz=0_custom=0_inner=0_cluster=0",
+                 "algo=7_tile=18_stages=2_splitk=1_red=0_swz=0_custom=0_inner=0_cluster=0",
+                 "algo=3_tile=5_stages=1_splitk=1_red=0_swz=0_custom=0_inner=0_cluster=0",
+                 "algo=7_tile=20_stages=2_splitk=1_red=0_swz=0_custom=0_inner=0_cluster=0"],
+    "ids":[3,7,9,11],
+    "capabilities":{
+      "3":{"tiles":[5],"stages":[1],"splits_k":false,"reductions":0,"swizzles":0,"custom":0},
+      "7":{"tiles":[18,20],"stages":[2,3],"splits_k":false,"reductions":0,"swizzles":1,"custom":0},
+      "9":{"tiles":[4],"stages":[0],"splits_k":true,"reductions":3,"swizzles":0,"custom":1}},
+    "accepted":["algo=9_tile=4_stages=0_splitk=2_red=1_swz=0_custom=0_inner=0_cluster=0",
+                "algo=9_tile=4_stages=0_splitk=2_red=2_swz=0_custom=1_inner=0_cluster=0",
+                "algo=7_tile=18_stages=3_splitk=1_red=0_swz=1_custom=0_inner=0_cluster=0"]}}})";
+
+TEST(GemmAlgorithms, Tiers) {
+  const std::shared_ptr<GemmLibrary> library = *ReadGemmRecording(kRecording, "made-up.json");
+  const GemmProblem problem = Bound(kPlain)->problem;
+  const auto names = [&](CandidateTier tier, std::size_t most = 1000) {
+    std::vector<std::string> texts;
+    const Result<std::vector<GemmAlgorithm>> algorithms = GemmAlgorithms(*library, problem, tier, most);
+    for (const GemmAlgorithm& algorithm : *algorithms)
+      texts.push_back(std::to_string(algorithm.id) + "/" + std::to_string(algorithm.tile) + "/" +
+                      std::to_string(algorithm.stages) + "/" + std::to_string(algorithm.split_k) + "/" +
+                      std::to_string(algorithm.reduction) + "/" + std::to_string(algorithm.custom));
+    return texts;
+  };
+  EXPECT_THAT(names(CandidateTier::kHeuristic), ElementsAre("7/20/2/1/0/0", "7/18/2/1/0/0", "3/5/1/1/0/0"));
+  // Of each algorithm its best; of 9, which the heuristic does not have, the first settings that are accepted.
+  EXPECT_THAT(names(CandidateTier::kEngine), ElementsAre("7/20/2/1/0/0", "3/5/1/1/0/0", "9/4/0/2/1/0"));
+  EXPECT_THAT(names(CandidateTier::kExhaustive),
+              ElementsAre("7/20/2/1/0/0", "7/18/2/1/0/0", "3/5/1/1/0/0", "7/18/3/1/0/0", "9/4/0/2/1/0", "9/4/0/2/2/1"));
+  EXPECT_THAT(names(CandidateTier::kExhaustive, 4), SizeIs(4));
+}
+
+TEST(GemmRecording, WhatIsRecordedAnswersTheSame) {
+  const GemmProblem problem = Bound(kPlain)->problem;
+  RecordingGemmLibrary recorder(*ReadGemmRecording(kRecording, "made-up.json"));
+  const auto asked = *GemmAlgorithms(recorder, problem, CandidateTier::kExhaustive, 1000);
+  const std::shared_ptr<GemmLibrary> again = *ReadGemmRecording(recorder.Text(), "again.json");
+  EXPECT_EQ(*GemmAlgorithms(*again, problem, CandidateTier::kExhaustive, 1000), asked);
+  EXPECT_EQ(again->version(), "13.0.0");
+}
+
+TEST(GemmRecording, AProblemThatWasNotAskedAboutAndFilesThatAreNone) {
+  const std::shared_ptr<GemmLibrary> library = *ReadGemmRecording(kRecording, "made-up.json");
+  GemmProblem other = Bound(kPlain)->problem;
+  other.rows = 5;
+  EXPECT_THAT(library->Heuristic(other).error().message, HasSubstr("no answers about 1x5x3072x768"));
+  for (const std::string text : {"", "{}", R"({"schema":"x"})", R"({"schema":"infimum.gemm-recording/1"})",
+                                 R"({"schema":"infimum.gemm-recording/1","library":"1","problems":{"a":{}}})"})
+    EXPECT_THAT(ReadGemmRecording(text, "wrong.json").error().message, HasSubstr("wrong.json"));
+}
+
+TEST(GemmOffers, CandidatesByNameAndBack) {
+  const std::shared_ptr<GemmLibrary> library = *ReadGemmRecording(kRecording, "made-up.json");
+  const Workload workload = Parsed(kPlain);
+  const std::vector<GpuOffer> offers =
+      GemmOffers(library, kCublasLt, workload, NumericContract::kF16, CandidateTier::kEngine);
+  ASSERT_THAT(offers, SizeIs(3));
+  EXPECT_TRUE(offers[0].candidate.library_choice);
+  EXPECT_EQ(offers[0].candidate.name(),
+            "cublaslt/algo=7_tile=20_stages=2_splitk=1_red=0_swz=0_custom=0_inner=0_cluster=0");
+  EXPECT_EQ(offers[0].candidate.input_layout, "abc");
+  for (const GpuOffer& offer : offers) {
+    const auto found = FindGemmOffer(library, kCublasLt, workload, NumericContract::kF16, offer.candidate);
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->candidate.name(), offer.candidate.name());
+  }
+  EXPECT_FALSE(FindGemmOffer(library, kCublasLt, workload, NumericContract::kF16, {"cublaslt", "gemm", "", "", false}));
+  EXPECT_TRUE(
+      FindGemmOffer(library, kCublas, workload, NumericContract::kF16, {"cublas", "gemm/b=transposed", "", "", false}));
+}
+
+}  // namespace
+}  // namespace infimum::cuda

@@ -1,0 +1,285 @@
+// Every variant of every kernel of ours against the f64 references, on the host: the arithmetic and the indices are
+// those of the device. The layers are those that the CPU's backend is tested with, and more of awkward sizes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <deque>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "microbench/kernels/cuda/kernel_offers.h"
+#include "microbench/reference/random_fill.h"
+#include "microbench/reference/reference.h"
+#include "microbench/reference/region_tensors.h"
+
+namespace infimum::cuda {
+namespace {
+
+using ::testing::Contains;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr std::uint64_t kSeed = 20240607;
+
+std::vector<std::string> LayersOf(const std::string& file) {
+  std::vector<std::string> layers;
+  std::ifstream stream(std::string(INFIMUM_SOURCE_DIR) + "/tests/" + file);
+  for (std::string line; std::getline(stream, line);) {
+    if (!line.empty() && line[0] != '#') layers.push_back(line);
+  }
+  return layers;
+}
+
+LayerConfig Layer(const std::string& text) {
+  const Result<LayerConfig> config = ParseLayerConfig(text);
+  EXPECT_TRUE(config.ok()) << text << ": " << (config.ok() ? "" : config.error().message);
+  return *config;
+}
+
+// A tensor that starts `shift` elements after an aligned address, with nonsense around it.
+class Buffer {
+ public:
+  Buffer(const Operand& operand, std::int64_t shift)
+      : tensor_(*cpu::HostTensor::Make(Widened(operand.shape, shift), operand.type)) {
+    bytes_ = cpu::BytesPerElement(tensor_.type());
+    shift_ = shift;
+    count_ = ElementCount(operand.shape);
+    std::memset(tensor_.data(), 0xcb, tensor_.bytes());
+    view_ = *cpu::HostTensor::Over(data(), operand.shape, operand.type);
+  }
+  void* data() const { return static_cast<char*>(tensor_.data()) + shift_ * bytes_; }
+  cpu::HostTensor& view() { return view_; }
+  // Whether what is around the tensor is as it was.
+  bool IsUntouchedAround() const {
+    const auto* bytes = static_cast<const unsigned char*>(tensor_.data());
+    const auto begin = static_cast<std::size_t>(shift_ * bytes_),
+               end = static_cast<std::size_t>((shift_ + count_) * bytes_);
+    for (std::size_t i = 0; i < tensor_.bytes(); ++i) {
+      if ((i < begin || i >= end) && bytes[i] != 0xcb) return false;
+    }
+    return true;
+  }
+
+ private:
+  static Shape Widened(const Shape& shape, std::int64_t shift) { return Shape{{ElementCount(shape) + shift + 16}}; }
+  cpu::HostTensor tensor_, view_;
+  std::int64_t bytes_ = 0, shift_ = 0, count_ = 0;
+};
+
+// The largest error of an offer, with buffers that start `shift` elements after aligned addresses.
+double ErrorOf(const LayerConfig& config, const KernelOffer& offer, std::int64_t shift,
+               const cpu::LayerValues& values = {}) {
+  std::deque<Buffer> buffers;
+  std::deque<cpu::TensorSource> sources;
+  cpu::Sources operands;
+  KernelBuffers memory;
+  for (const Operand& operand : OperandsOf(config)) {
+    Buffer& buffer = buffers.emplace_back(operand, shift);
+    cpu::FillOperand(config, memory.operands.size(), kSeed, buffer.view());
+    memory.operands.push_back(buffer.data());
+    operands.push_back(&sources.emplace_back(buffer.view()));
+  }
+  std::vector<cpu::HostTensor*> outputs;
+  for (const Operand& output : OutputsOf(config)) {
+    Buffer& buffer = buffers.emplace_back(output, shift);
+    memory.outputs.push_back(buffer.data());
+    outputs.push_back(&buffer.view());
+  }
+  std::vector<double> scratch(static_cast<std::size_t>(offer.scratch_bytes / 8 + 1));
+  memory.scratch = scratch.data();
+  for (const KernelCall& call : offer.make(memory)) RunOnHost(call);
+  for (const Buffer& buffer : buffers) EXPECT_TRUE(buffer.IsUntouchedAround());
+  const std::unique_ptr<cpu::Reference> reference = cpu::MakeReference(config, values);
+  return cpu::LargestError(*reference, MeasureOf(Workload(config)), operands, outputs, kSeed);
+}
+
+void ExpectAllMeetTheirContract(const std::string& text, bool may_be_none) {
+  SCOPED_TRACE(text);
+  const LayerConfig config = Layer(text);
+  const std::vector<KernelOffer> offers = KernelsFor(config);
+  if (!may_be_none) {
+    EXPECT_THAT(offers, Not(IsEmpty()));
+  }
+  const Workload workload(config);
+  std::set<std::string> names;
+  for (const KernelOffer& offer : offers) {
+    SCOPED_TRACE(offer.algorithm);
+    EXPECT_TRUE(names.insert(offer.algorithm).second);
+    for (const std::int64_t shift : {0, 1}) {
+      EXPECT_LE(ErrorOf(config, offer, shift), Tolerance(NativeContract(workload), workload)) << shift;
+    }
+  }
+}
+
+class EveryKernel : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EveryKernel, MeetsItsContract) {
+  const std::vector<std::string> layers = LayersOf(GetParam());
+  ASSERT_THAT(layers, Not(IsEmpty()));
+  for (const std::string& text : layers) {
+    if (text.starts_with("region") || text.starts_with("sort") || text.starts_with("reorder")) continue;
+    ExpectAllMeetTheirContract(text, false);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, EveryKernel,
+                         ::testing::Values("onednn/layers/movement.txt", "onednn/layers/normalization.txt",
+                                           "onednn/layers/pointwise_binary.txt",
+                                           "onednn/layers/pointwise_conversion.txt",
+                                           "onednn/layers/pointwise_unary.txt", "onednn/layers/pooling.txt",
+                                           "onednn/layers/reduction.txt", "onednn/layers/resample.txt",
+                                           "cuda/layers/kernels.txt"),
+                         [](const auto& file) {
+                           std::string name = file.param.substr(file.param.rfind('/') + 1);
+                           return file.param.substr(0, file.param.find('/')) + "_" + name.substr(0, name.find('.'));
+                         });
+
+std::vector<std::string> NamesFor(const std::string& text) {
+  std::vector<std::string> names;
+  for (const KernelOffer& offer : KernelsFor(Layer(text))) names.push_back(offer.algorithm);
+  return names;
+}
+
+TEST(KernelsFor, OffersEachVariantThatMayWin) {
+  EXPECT_THAT(NamesFor("movement kind=copy dtype=f32:-:f32 in=4096 out=4096"),
+              ::testing::ElementsAre("copy:vector", "copy:wide", "copy:vector8", "copy:stream", "copy:simple"));
+  EXPECT_THAT(
+      NamesFor("movement kind=transpose dtype=f16:-:f16 in=64x128 out=128x64 perm=1,0"),
+      ::testing::IsSupersetOf({"transpose:tile128", "transpose:tile64", "transpose:tile32", "transpose:simple"}));
+  EXPECT_THAT(NamesFor("pointwise kind=add dtype=f32:f32:f32 in=4096,4096"),
+              ::testing::ElementsAre("pointwise:vector8", "pointwise:vector4"));
+  EXPECT_THAT(NamesFor("pointwise kind=add dtype=f32:f32:f32 in=13x77,77"), ::testing::ElementsAre("pointwise:scalar"));
+  EXPECT_THAT(NamesFor("softmax kind=softmax dtype=f32:-:f32 in=64x1000x1 axis=1"),
+              ::testing::IsSupersetOf({"softmax:warp", "softmax:warp-cached", "softmax:block256-cached"}));
+  EXPECT_THAT(NamesFor("reduction kind=sum dtype=f32:-:f32 in=1000000 axes=0"), Contains("reduce:split"));
+}
+
+TEST(KernelsFor, TakesWideUnitsWhereNeighboursStayTogether) {
+  const auto offers = KernelsFor(Layer("movement kind=slice dtype=f32:-:f32 in=9x64 out=9x32"));
+  alignas(16) float from[9 * 64] = {}, to[9 * 32] = {};
+  const std::vector<KernelCall> calls = offers[0].make({{from}, {to}, nullptr});
+  ASSERT_EQ(calls.size(), 1U);
+  EXPECT_EQ(std::get<CopyCall>(calls[0]).unit_bytes, 16);
+  EXPECT_EQ(std::get<CopyCall>(calls[0]).count, 9U * 32 / 4);
+  const std::vector<KernelCall> odd = offers[0].make({{from + 1}, {to}, nullptr});
+  EXPECT_EQ(std::get<CopyCall>(odd[0]).unit_bytes, 4);
+}
+
+TEST(KernelsFor, ASliceStartsAndStepsWhereItsValuesSay) {
+  const LayerConfig config = Layer("movement kind=slice dtype=f32:-:f32 in=9x11x13 out=4x3x5");
+  cpu::LayerValues values;
+  values.starts = {1, 2, 3};
+  values.steps = {2, 3, 2};
+  for (const KernelOffer& offer : KernelsFor(config, values)) {
+    EXPECT_EQ(ErrorOf(config, offer, 0, values), 0) << offer.algorithm;
+  }
+}
+
+// With the usual epsilon it would hide in the contract's tolerance.
+TEST(KernelsFor, ANormalizationAddsItsEpsilonToTheVariance) {
+  cpu::LayerValues values;
+  values.epsilon = 0.5;
+  for (const std::string text : {"kind=layer dtype=f32:f32:f32 in=5x64 axis=1 scale=yes bias=yes",
+                                 "kind=rms dtype=f32:f32:f32 in=5x64 axis=1 scale=yes bias=no",
+                                 "kind=group dtype=f32:f32:f32 in=2x8x4x4 axis=1 groups=2 scale=yes bias=yes",
+                                 "kind=batch dtype=f32:f32:f32 in=2x8x4x4 axis=1 scale=yes bias=yes"}) {
+    const LayerConfig config = Layer("normalization " + text);
+    for (const KernelOffer& offer : KernelsFor(config, values)) {
+      EXPECT_LE(ErrorOf(config, offer, 0, values), 2e-5) << text << " " << offer.algorithm;
+    }
+  }
+}
+
+TEST(KernelsFor, WhatHasNoKernelHasNoOffers) {
+  EXPECT_THAT(NamesFor("sort kind=topk dtype=f32:-:f32 in=8x1000x1 axis=1 k=5"), IsEmpty());
+  EXPECT_THAT(NamesFor("matmul dtype=f32:f32:f32 a=1x37x64 b=1x64x96 bias=no weights=const"), IsEmpty());
+  EXPECT_THAT(NamesFor("reorder dtype=f32:-:f32 in=1x20x7x9 from=nchw to=nChw8c"), IsEmpty());
+}
+
+// Positions are 32 bits wide; plain copies and whole element-wise layers need none.
+TEST(KernelsFor, LayersOfMoreThan2To31ElementsHaveKernelsWithoutPositionsOnly) {
+  EXPECT_THAT(NamesFor("movement kind=copy dtype=f32:-:f32 in=5000000000 out=5000000000"), Contains("copy:vector"));
+  EXPECT_THAT(NamesFor("pointwise kind=relu dtype=f32:-:f32 in=5000000000"), Contains("pointwise:vector8"));
+  EXPECT_THAT(NamesFor("pointwise kind=add dtype=f32:f32:f32 in=50000x100000,100000"), IsEmpty());
+  EXPECT_THAT(NamesFor("movement kind=transpose dtype=u8:-:u8 in=50000x100000 out=100000x50000 perm=1,0"), IsEmpty());
+}
+
+// A reorder's elements are where the names of its layouts say.
+TEST(KernelsFor, AReorderPutsChannelsLast) {
+  const LayerConfig config = Layer("reorder dtype=f32:-:f32 in=2x20x7x9 from=nchw to=nhwc");
+  const std::vector<KernelOffer> offers = KernelsFor(config);
+  EXPECT_THAT(offers, Not(IsEmpty()));
+  std::vector<float> from(2 * 20 * 63), to(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) from[i] = static_cast<float>(i);
+  for (const KernelOffer& offer : offers) {
+    SCOPED_TRACE(offer.algorithm);
+    std::fill(to.begin(), to.end(), -1.0F);
+    for (const KernelCall& call : offer.make({{from.data()}, {to.data()}, nullptr})) RunOnHost(call);
+    for (std::size_t n = 0; n < 2; ++n) {
+      for (std::size_t c = 0; c < 20; ++c) {
+        for (std::size_t p = 0; p < 63; ++p) ASSERT_EQ(to[(n * 63 + p) * 20 + c], from[(n * 20 + c) * 63 + p]);
+      }
+    }
+  }
+}
+
+// Tensors of a region as KernelsFor wants them, and the error against the members' references.
+std::optional<double> RegionErrorOf(const Region& region, const KernelOffer& offer) {
+  std::deque<cpu::HostTensor> tensors;
+  cpu::RegionProblem problem;
+  problem.region = region;
+  for (const RegionMember& member : region.members) {
+    const std::vector<Operand> operands = OperandsOf(member.config);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const RegionOperand& operand = member.operands[i];
+      if (operand.source == RegionOperand::Source::kMember) continue;
+      auto& list = operand.source == RegionOperand::Source::kInput ? problem.inputs : problem.weights;
+      if (static_cast<std::size_t>(operand.index) < list.size()) continue;
+      tensors.push_back(*cpu::HostTensor::Make(operands[i].shape, operands[i].type));
+      cpu::FillOperand(member.config, i, cpu::HashOf(kSeed, tensors.size()), tensors.back());
+      list.push_back(&tensors.back());
+    }
+    const Operand output = OutputsOf(member.config)[0];
+    tensors.push_back(*cpu::HostTensor::Make(output.shape, output.type));
+    problem.members.push_back({&tensors.back()});
+  }
+  KernelBuffers buffers;
+  for (const auto& list : {problem.inputs, problem.weights}) {
+    for (const cpu::HostTensor* tensor : list) buffers.operands.push_back(tensor->data());
+  }
+  for (const std::int64_t output : region.outputs) {
+    buffers.outputs.push_back(problem.members[static_cast<std::size_t>(output)][0]->data());
+  }
+  for (const KernelCall& call : offer.make(buffers)) RunOnHost(call);
+  return *cpu::RegionError(problem, kSeed);
+}
+
+TEST(KernelsFor, AChainOfElementWiseMembersIsOneProgram) {
+  std::vector<std::string> texts = LayersOf("onednn/layers/region.txt");
+  for (const std::string& text : LayersOf("cuda/layers/kernels.txt")) texts.push_back(text);
+  int chains = 0;
+  for (const std::string& text : texts) {
+    if (!text.starts_with("region")) continue;
+    SCOPED_TRACE(text);
+    const Result<Region> region = ParseRegion(text);
+    ASSERT_TRUE(region.ok()) << region.error().message;
+    const bool elementwise =
+        std::all_of(region->members.begin(), region->members.end(),
+                    [](const RegionMember& member) { return std::holds_alternative<PointwiseConfig>(member.config); });
+    const std::vector<KernelOffer> offers = KernelsFor(*region);
+    EXPECT_EQ(offers.empty(), !elementwise);
+    for (const KernelOffer& offer : offers) {
+      SCOPED_TRACE(offer.algorithm);
+      ++chains;
+      const Workload workload(*region);
+      EXPECT_LE(RegionErrorOf(*region, offer).value_or(1e9), Tolerance(NativeContract(workload), workload));
+    }
+  }
+  EXPECT_GE(chains, 8);
+}
+
+}  // namespace
+}  // namespace infimum::cuda

@@ -1,0 +1,128 @@
+#include "microbench/gpu/device/launch_timer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+
+namespace infimum::cuda {
+namespace {
+
+using std::chrono::microseconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A kernel of 3 us on a device that needs 6 us for starting anything, and 2 us of the host for a launch in a stream.
+class PretendedDevice : public LaunchDevice {
+ public:
+  Result<Graph> Capture(std::int64_t launches) override {
+    if (!captures) return Error{"operation not permitted when stream is capturing"};
+    graphs.push_back(launches);
+    live.insert(graphs.size() - 1);
+    return graphs.size() - 1;
+  }
+  Result<Latency> Replay(Graph graph) override {
+    ++replays;
+    return Latency(6 + 3.0 * static_cast<double>(graphs[graph])) + disturbance(replays);
+  }
+  void Drop(Graph graph) override { live.erase(graph); }
+  Result<Latency> LaunchInStream(std::int64_t launches) override {
+    return Latency(6 + 5.0 * static_cast<double>(launches));
+  }
+  Result<Latency> LaunchCold() override { return Latency(9); }
+  std::optional<double> FrequencyMhz() override {
+    ++looks;
+    return frequency(looks);
+  }
+
+  bool captures = true;
+  std::vector<std::int64_t> graphs;
+  std::set<Graph> live;
+  int replays = 0, looks = 0;
+  std::function<Latency(int)> disturbance = [](int) { return Latency(0); };
+  std::function<std::optional<double>(int)> frequency = [](int) { return std::optional<double>(); };
+};
+
+TEST(LaunchTimer, TheMarginalLaunchIsTheKernelAlone) {
+  PretendedDevice device;
+  LaunchTimer timer(device, {});
+  EXPECT_EQ(*timer.Time(100), microseconds(300));
+  EXPECT_EQ(*timer.Time(1), microseconds(3));
+  EXPECT_THAT(timer.flags(), IsEmpty());
+}
+
+TEST(LaunchTimer, GraphsAreRecordedOnceAndDroppedAtTheEnd) {
+  PretendedDevice device;
+  {
+    LaunchTimer timer(device, {});
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(*timer.Time(64), microseconds(192));
+    EXPECT_THAT(device.graphs, ElementsAre(64, 128));
+    EXPECT_EQ(device.replays, 10);
+  }
+  EXPECT_THAT(device.live, IsEmpty());
+}
+
+TEST(LaunchTimer, ManyLaunchesAreCountedUpFromALargestGraph) {
+  PretendedDevice device;
+  LaunchTimer timer(device, {});
+  EXPECT_EQ(*timer.Time(10000), microseconds(30000));
+  EXPECT_THAT(device.graphs, ElementsAre(512, 1024));
+}
+
+TEST(LaunchTimer, WhatCannotBeCapturedIsLaunchedIntoAStreamAndSaysSo) {
+  PretendedDevice device;
+  device.captures = false;
+  LaunchTimer timer(device, {});
+  EXPECT_EQ(*timer.Time(10), microseconds(50));
+  EXPECT_THAT(timer.flags(), ElementsAre("uncaptured"));
+}
+
+TEST(LaunchTimer, ADifferenceWithoutASlopeIsTakenAgain) {
+  PretendedDevice device;
+  // Something else ran during the first graph.
+  device.disturbance = [](int replay) { return Latency(replay == 1 ? 10000 : 0); };
+  LaunchTimer timer(device, {});
+  EXPECT_EQ(*timer.Time(10), microseconds(30));
+  EXPECT_EQ(timer.without_slope(), 1u);
+  device.disturbance = [](int replay) { return Latency(replay % 2 == 1 ? 10000 : 0); };
+  const Result<Clock::Duration> never = timer.Time(10);
+  ASSERT_FALSE(never.ok());
+  EXPECT_THAT(never.error().message, HasSubstr("8 times in a row"));
+}
+
+TEST(LaunchTimer, TimesOfASlowedDeviceAreTakenAgain) {
+  PretendedDevice device;
+  device.frequency = [](int look) { return look <= 2 ? 1400.0 : 1980.0; };
+  LaunchTimerOptions options;
+  options.usual_mhz = 1980;
+  LaunchTimer timer(device, options);
+  EXPECT_EQ(*timer.Time(10), microseconds(30));
+  EXPECT_EQ(timer.slowed(), 2u);
+  EXPECT_THAT(timer.flags(), IsEmpty());
+}
+
+TEST(LaunchTimer, ADeviceThatStaysSlowIsSaidToBeThrottled) {
+  PretendedDevice device;
+  device.frequency = [](int) { return 345.0; };
+  LaunchTimerOptions options;
+  options.usual_mhz = 1980;
+  LaunchTimer timer(device, options);
+  EXPECT_EQ(*timer.TimeCold(), microseconds(9));
+  EXPECT_THAT(timer.flags(), ElementsAre("throttled"));
+  EXPECT_EQ(device.looks, options.most_attempts);
+}
+
+TEST(LaunchTimer, AnErrorOfTheDeviceIsHandedOn) {
+  class Broken : public PretendedDevice {
+    Result<Latency> Replay(Graph) override { return Error{"an illegal memory access was encountered"}; }
+  } device;
+  LaunchTimer timer(device, {});
+  const Result<Clock::Duration> time = timer.Time(1);
+  ASSERT_FALSE(time.ok());
+  EXPECT_EQ(time.error().message, "an illegal memory access was encountered");
+}
+
+}  // namespace
+}  // namespace infimum::cuda

@@ -1,0 +1,134 @@
+#include "tests/microbench/gpu/reference_library.h"
+
+#include <cstring>
+#include <deque>
+#include <utility>
+
+#include "src/core/measurement/cudnn_form.h"
+#include "microbench/reference/step_reference.h"
+
+namespace infimum::cuda {
+namespace {
+
+using cpu::HostTensor;
+
+class ReferenceProgram : public GpuProgram {
+ public:
+  ReferenceProgram(PretendedGpu& gpu, LayerConfig config, cpu::LayerValues values, const CudnnForm& form)
+      : gpu_(gpu), config_(std::move(config)), values_(std::move(values)) {
+    const Region region = cpu::RegionOf(config_);
+    const auto place = [&](const Operand& operand) {
+      // Vectors (a bias) have no channels to put last.
+      const bool has_channels = std::holds_alternative<ConvolutionConfig>(config_) && operand.shape.rank() > 2;
+      return has_channels ? TensorPlacement::WithChannels(operand.shape, form.channels_last, form.channel_multiple)
+                          : TensorPlacement::RowMajor(operand.shape);
+    };
+    const std::vector<Operand> reads = OperandsOf(config_), writes = OutputsOf(config_);
+    for (std::size_t i = 0; i < reads.size(); ++i)
+      bindings_.push_back({region.members[0].operands[i], 0, reads[i].type, place(reads[i])});
+    operands_ = reads.size();
+    for (std::size_t i = 0; i < writes.size(); ++i)
+      bindings_.push_back({{RegionOperand::Source::kMember, 0}, i, writes[i].type, place(writes[i])});
+  }
+
+  const std::vector<GpuBinding>& bindings() const override { return bindings_; }
+  Status Bind(const std::vector<void*>& addresses, void*) override {
+    addresses_ = addresses;
+    return {};
+  }
+  Status Enqueue(Gpu::Stream stream) override {
+    return gpu_.EnqueueHost([this, addresses = addresses_] { Compute(addresses); }, stream, this);
+  }
+
+ private:
+  void Compute(const std::vector<void*>& addresses) const {
+    std::deque<HostTensor> tensors;
+    cpu::Operands operands;
+    cpu::Outputs outputs;
+    for (std::size_t i = 0; i < bindings_.size(); ++i) {
+      const GpuBinding& binding = bindings_[i];
+      HostTensor& tensor = tensors.emplace_back(*HostTensor::Make(binding.placement.shape, binding.type));
+      if (i >= operands_) {
+        outputs.push_back(&tensor);
+        continue;
+      }
+      std::vector<std::byte> packed(static_cast<std::size_t>(binding.placement.bytes(binding.type).value));
+      std::memcpy(packed.data(), addresses[i], packed.size());
+      Unpack(packed, binding.placement, tensor);
+      operands.push_back(&tensor);
+    }
+    cpu::ComputeReference(config_, values_, operands, outputs);
+    for (std::size_t i = operands_; i < bindings_.size(); ++i) {
+      const std::vector<std::byte> packed = Packed(tensors[i], bindings_[i].placement);
+      std::memcpy(addresses[i], packed.data(), packed.size());
+    }
+  }
+
+  PretendedGpu& gpu_;
+  LayerConfig config_;
+  cpu::LayerValues values_;
+  std::vector<GpuBinding> bindings_;
+  std::size_t operands_ = 0;
+  std::vector<void*> addresses_;
+};
+
+class ReferenceLibrary : public GpuLibraries {
+ public:
+  explicit ReferenceLibrary(PretendedGpu& gpu) : gpu_(gpu), own_(MakeOwnLibrary()) {}
+
+  std::map<std::string, std::string> versions() override { return {{"pretended", "1.0"}}; }
+  std::vector<std::string> missing() override { return {}; }
+
+  Result<std::vector<GpuOffer>> Offers(const Workload& workload, NumericContract contract,
+                                       CandidateTier tier) override {
+    INFIMUM_ASSIGN_OR_RETURN(std::vector<GpuOffer> offers, own_->Offers(workload, contract, tier));
+    for (GpuOffer& offer : ProductOffers(workload, {})) offers.push_back(std::move(offer));
+    return offers;
+  }
+  Result<std::optional<GpuOffer>> Find(const Workload& workload, NumericContract contract, const Candidate& candidate,
+                                       const cpu::RegionValues& values) override {
+    for (GpuOffer& offer : ProductOffers(workload, values)) {
+      const Candidate& found = offer.candidate;
+      if (found.name() == candidate.name() && found.input_layout == candidate.input_layout)
+        return std::optional<GpuOffer>(std::move(offer));
+    }
+    return own_->Find(workload, contract, candidate, values);
+  }
+  Result<std::unique_ptr<GpuProgram>> LargeProduct(DataType, NumericContract, std::int64_t, bool) override {
+    return std::unique_ptr<GpuProgram>();
+  }
+
+ private:
+  std::vector<GpuOffer> ProductOffers(const Workload& workload, const cpu::RegionValues& values) {
+    const auto* config = std::get_if<LayerConfig>(&workload);
+    if (config == nullptr) return {};
+    const auto* convolution = std::get_if<ConvolutionConfig>(config);
+    std::vector<CudnnForm> forms;
+    if (convolution != nullptr) forms = {{true, false, 1}, {false, false, 1}};
+    if (convolution != nullptr && convolution->groups == 1) forms.push_back({true, false, 8});
+    if (std::holds_alternative<MatMulConfig>(*config)) forms = {{}};
+    std::vector<GpuOffer> offers;
+    for (const CudnnForm& form : forms) {
+      GpuOffer offer;
+      offer.candidate = {"pretended", "reference" + Suffix(workload, form), InputLayouts(workload, form),
+                         OutputLayout(workload, form), offers.empty()};
+      offer.make = [this, layer = *config, own = cpu::ValuesOfMember(values, 0),
+                    form](Gpu&) -> Result<std::unique_ptr<GpuProgram>> {
+        return std::unique_ptr<GpuProgram>(std::make_unique<ReferenceProgram>(gpu_, layer, own, form));
+      };
+      offers.push_back(std::move(offer));
+    }
+    return offers;
+  }
+
+  PretendedGpu& gpu_;
+  std::unique_ptr<GpuLibraries> own_;
+};
+
+}  // namespace
+
+std::unique_ptr<GpuLibraries> MakeReferenceLibrary(PretendedGpu& gpu) {
+  return std::make_unique<ReferenceLibrary>(gpu);
+}
+
+}  // namespace infimum::cuda

@@ -1,0 +1,19 @@
+// A library for the pretended GPU: kernels of ours, and layers that they lack computed by the f64 reference on the
+// host, with tensors in the layouts that cuDNN's candidates have.
+//
+//   pretended/reference, acdb -> acdb       a convolution on channels last
+//   pretended/reference, abcd -> abcd       the same by the same name, as cuDNN's plans are called alike in both
+//   pretended/reference/pad=8               channels last, filled up to multiples of 8
+//   pretended/reference, abc -> abc         a product
+#pragma once
+
+#include <memory>
+
+#include "microbench/gpu/device/gpu_libraries.h"
+#include "tests/microbench/gpu/pretended_gpu.h"
+
+namespace infimum::cuda {
+
+std::unique_ptr<GpuLibraries> MakeReferenceLibrary(PretendedGpu& gpu);
+
+}  // namespace infimum::cuda

@@ -1,0 +1,61 @@
+#include "microbench/gpu/device/shared_library.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+namespace infimum::cuda {
+namespace {
+
+using ::testing::HasSubstr;
+
+class SharedLibraryTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(::testing::TempDir()) / "shared_library_test";
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override {
+    unsetenv("INFIMUM_CUDA_LIBRARIES");
+    unsetenv("VIRTUAL_ENV");
+    std::filesystem::remove_all(folder_);
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(SharedLibraryTest, OneOfTheSystemIsFound) {
+  const Result<SharedLibrary> math = SharedLibrary::Open({"libm.so.6"}, "none", "the mathematical library");
+  ASSERT_TRUE(math.ok()) << math.error().message;
+  EXPECT_NE(math->Find("cos"), nullptr);
+  EXPECT_EQ(math->Find("no_such_function_of_anyone"), nullptr);
+  EXPECT_EQ(math->path().filename(), "libm.so.6");
+}
+
+TEST_F(SharedLibraryTest, WhatIsMissingIsNamedWithWhatToDo) {
+  const Result<SharedLibrary> missing = SharedLibrary::Open({"libnothing_of_the_kind.so.9"}, "nothing", "Nothing 9");
+  ASSERT_FALSE(missing.ok());
+  EXPECT_THAT(missing.error().message, HasSubstr("Nothing 9 (libnothing_of_the_kind.so.9) was not found"));
+  EXPECT_THAT(missing.error().message, HasSubstr("INFIMUM_CUDA_LIBRARIES"));
+}
+
+TEST_F(SharedLibraryTest, AFileThatIsNoLibrarySaysSo) {
+  std::ofstream(folder_ / "libbroken_thing.so.9") << "no library";
+  setenv("INFIMUM_CUDA_LIBRARIES", folder_.c_str(), 1);
+  const Result<SharedLibrary> broken = SharedLibrary::Open({"libbroken_thing.so.9"}, "broken", "Broken 9");
+  ASSERT_FALSE(broken.ok());
+  EXPECT_THAT(broken.error().message, HasSubstr("the loader says"));
+}
+
+TEST_F(SharedLibraryTest, PackagesOfThePythonEnvironmentComeBeforeTheSystems) {
+  const auto packages = folder_ / "lib/python3.11/site-packages/nvidia/cudnn/lib";
+  std::filesystem::create_directories(packages);
+  setenv("VIRTUAL_ENV", folder_.c_str(), 1);
+  const std::vector<std::filesystem::path> folders = LibraryFolders("cudnn");
+  EXPECT_THAT(folders, ::testing::Contains(packages));
+}
+
+}  // namespace
+}  // namespace infimum::cuda

@@ -1,0 +1,62 @@
+#include "microbench/gpu/device/tensor_placement.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <random>
+
+namespace infimum::cuda {
+namespace {
+
+cpu::HostTensor Counting(const Shape& shape, DataType type) {
+  cpu::HostTensor tensor = *cpu::HostTensor::Make(shape, type);
+  for (std::int64_t i = 0; i < tensor.count(); ++i) tensor.Set(i, static_cast<double>(i % 100 + 1));
+  return tensor;
+}
+
+TEST(TensorPlacement, ChannelsLastAndFilledUp) {
+  const Shape shape{{1, 3, 2, 2}};
+  const TensorPlacement placement = TensorPlacement::WithChannels(shape, true, 8);
+  EXPECT_EQ(placement.room, (Shape{{1, 8, 2, 2}}));
+  EXPECT_EQ(placement.strides, (std::vector<std::int64_t>{32, 1, 16, 8}));
+  EXPECT_EQ(placement.bytes(DataType::kF16), Bytes{64});
+  EXPECT_FALSE(placement.is_row_major());
+  const cpu::HostTensor tensor = Counting(shape, DataType::kF32);
+  const std::vector<std::byte> packed = Packed(tensor, placement);
+  std::vector<float> elements(32);
+  ASSERT_EQ(packed.size(), elements.size() * sizeof(float));
+  std::memcpy(elements.data(), packed.data(), packed.size());
+  // Pixel by pixel its three channels, which are 4 elements apart in the tensor, and five zeros.
+  EXPECT_EQ(elements, (std::vector<float>{1, 5, 9,  0, 0, 0, 0, 0, 2, 6, 10, 0, 0, 0, 0, 0,
+                                          3, 7, 11, 0, 0, 0, 0, 0, 4, 8, 12, 0, 0, 0, 0, 0}));
+}
+
+TEST(TensorPlacement, WhatIsPackedComesBack) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 200; ++round) {
+    Shape shape;
+    const int rank = 2 + static_cast<int>(random() % 4);
+    for (int i = 0; i < rank; ++i) shape.dims.push_back(1 + static_cast<std::int64_t>(random() % 5));
+    constexpr DataType kTypes[] = {DataType::kS8, DataType::kF16, DataType::kF32, DataType::kF64};
+    const DataType type = kTypes[random() % 4];
+    const std::int64_t multiple = std::int64_t{1} << (random() % 4);
+    const TensorPlacement placement = TensorPlacement::WithChannels(shape, random() % 2 == 0, multiple);
+    const cpu::HostTensor tensor = Counting(shape, type);
+    const std::vector<std::byte> packed = Packed(tensor, placement);
+    EXPECT_EQ(Bytes{static_cast<std::int64_t>(packed.size())}, placement.bytes(type));
+    cpu::HostTensor back = *cpu::HostTensor::Make(shape, type);
+    Unpack(packed, placement, back);
+    EXPECT_EQ(std::memcmp(back.data(), tensor.data(), tensor.bytes()), 0) << Format(shape);
+  }
+}
+
+TEST(TensorPlacement, RowMajorIsToldWhateverTheStridesOfSingleElements) {
+  EXPECT_TRUE(TensorPlacement::RowMajor(Shape{{2, 3, 4}}).is_row_major());
+  // Channels last with one pixel is the same order.
+  EXPECT_TRUE(TensorPlacement::WithChannels(Shape{{2, 64, 1, 1}}, true).is_row_major());
+  EXPECT_FALSE(TensorPlacement::WithChannels(Shape{{2, 64, 2, 1}}, true).is_row_major());
+  EXPECT_FALSE(TensorPlacement::WithChannels(Shape{{1, 3, 1, 1}}, true, 4).is_row_major());
+}
+
+}  // namespace
+}  // namespace infimum::cuda

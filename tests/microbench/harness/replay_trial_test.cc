@@ -1,0 +1,232 @@
+#include "microbench/harness/sampling/replay_trial.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "src/core/results/replay_schedule_text.h"
+#include "microbench/harness/supervisor/replay_session.h"
+#include "microbench/harness/worker/worker_message.h"
+#include "tests/core/graph/replay_example.h"
+
+namespace infimum {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::microseconds;
+using ::testing::HasSubstr;
+
+// Two parts of 300 and 500 us, of which the second takes 200 us more when the first ran before it, and 150 us more
+// with cold weights.
+class FakeReplay : public PreparedReplay {
+ public:
+  // `refusal`: what is answered where copies of constants are asked for; empty where they can be had.
+  FakeReplay(FakeClock& clock, std::string refusal) : clock_(clock), refusal_(std::move(refusal)) {
+    for (const char* const name : {"first", "second"}) {
+      ReplayPart part;
+      part.name = name;
+      part.candidate = "fake/part";
+      parts_.push_back(part);
+    }
+  }
+  const std::vector<ReplayPart>& parts() const override { return parts_; }
+  Status Run(std::size_t part) override {
+    clock_.Advance(part == 0 ? microseconds(300) : microseconds((last_ == 0 ? 700 : 500) + (copies_ > 1 ? 150 : 0)));
+    last_ = part;
+    return {};
+  }
+  Bytes constants(std::size_t part) const override { return Bytes{part == 0 ? 0 : 1 << 20}; }
+  Status RotateConstants(std::size_t part, std::size_t copies) override {
+    EXPECT_EQ(part, 1U);
+    if (!refusal_.empty()) return Error{refusal_};
+    copies_ = copies;
+    return {};
+  }
+  Result<ReplayResult> Check() override {
+    ReplayResult result;
+    result.parts = parts_;
+    result.outputs = {{"y", 0, 0}};
+    return result;
+  }
+  Bytes weights() const override { return Bytes{10}; }
+  Bytes arena() const override { return Bytes{20}; }
+
+ private:
+  FakeClock& clock_;
+  std::string refusal_;
+  std::vector<ReplayPart> parts_;
+  std::size_t last_ = 1;
+  std::size_t copies_ = 1;
+};
+
+class FakeReplayBackend : public Backend {
+ public:
+  std::string_view name() const override { return "fake"; }
+  Result<Device> DescribeDevice() override { return Error{"none"}; }
+  Result<Environment> DescribeEnvironment() override { return Error{"none"}; }
+  Result<std::vector<Candidate>> Candidates(const Workload&, NumericContract, CandidateTier) override {
+    return std::vector<Candidate>();
+  }
+  Result<std::unique_ptr<PreparedRun>> Prepare(const Workload&, const Candidate&, NumericContract) override {
+    return Error{"none"};
+  }
+  std::vector<std::string> PeakProbes() override { return {}; }
+  Result<std::vector<PeakRate>> MeasurePeaks(std::string_view) override { return std::vector<PeakRate>(); }
+  Result<std::unique_ptr<PreparedReplay>> PrepareReplay(const ReplaySchedule& schedule, const TensorFolder*) override {
+    if (refuses) return Error{"step 'fc': nothing runs it"};
+    EXPECT_EQ(schedule, ExampleSchedule());
+    return std::unique_ptr<PreparedReplay>(std::make_unique<FakeReplay>(fake_clock, refusal));
+  }
+  Result<std::optional<double>> ResidentShare(Bytes working_set) override {
+    EXPECT_EQ(working_set, (Bytes{(1 << 20) + 20}));
+    return resident;
+  }
+  const Clock& clock() const override { return fake_clock; }
+
+  FakeClock fake_clock;
+  std::optional<double> resident;
+  bool refuses = false;
+  std::string refusal;
+};
+
+class ReplayTrial : public ::testing::Test {
+ protected:
+  ReplayTrial() {
+    std::string pattern = (fs::temp_directory_path() / "infimum-trial-XXXXXX").string();
+    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+    request_.schedule = folder_ / "schedule.json";
+    request_.tensors = folder_;
+    std::ofstream(request_.schedule) << FormatReplaySchedule(ExampleSchedule());
+    std::ofstream(folder_ / "index.json") << R"({"schema":"infimum.tensors/1","tensors":[]})";
+  }
+  ~ReplayTrial() override { fs::remove_all(folder_); }
+
+  Result<ReplayResult> Run() { return RunReplay(backend_, request_, {interference_, flusher_}); }
+
+  FakeReplayBackend backend_;
+  NoInterference interference_;
+  CacheFlusher flusher_{Bytes{2 << 20}};
+  ReplayRequest request_;
+  fs::path folder_;
+};
+
+TEST_F(ReplayTrial, TimesTheWholeItsPartsInTheLoopAndItsPartsAlone) {
+  const Result<ReplayResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(result->demonstrated(), Latency(1000));
+  ASSERT_EQ(result->parts.size(), 2U);
+  EXPECT_EQ(result->parts[0].in_loop, Latency(300));
+  EXPECT_EQ(result->parts[1].in_loop, Latency(700));
+  EXPECT_EQ(result->parts[0].alone, Latency(300));
+  EXPECT_EQ(result->parts[1].alone, Latency(500));
+  EXPECT_EQ(result->parts[0].alone_cold_weights, std::nullopt);
+  EXPECT_EQ(result->parts[1].alone_cold_weights, Latency(650));
+  EXPECT_DOUBLE_EQ(result->composition_error(CacheState::kWarm), 1000.0 / 800.0);
+  EXPECT_DOUBLE_EQ(result->composition_error(CacheState::kColdWeights), 1000.0 / 950.0);
+  EXPECT_EQ(result->outputs.size(), 1U);
+  EXPECT_EQ(result->weights, Bytes{10});
+  EXPECT_EQ(result->constants(), Bytes{1 << 20});
+  EXPECT_EQ(result->last_level_cache, Bytes{2 << 20});
+}
+
+TEST_F(ReplayTrial, APartWhoseConstantsCannotBeCopiedCountsAsItIsWithWarmOnes) {
+  backend_.refusal = "unsupported: too many copies";
+  const Result<ReplayResult> result = Run();
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(result->parts[1].alone_cold_weights, std::nullopt);
+  EXPECT_DOUBLE_EQ(result->composition_error(CacheState::kColdWeights), 1000.0 / 800.0);
+  // Everything else that goes wrong there is an error.
+  backend_.refusal = "out of memory";
+  EXPECT_FALSE(Run().ok());
+}
+
+TEST_F(ReplayTrial, WeightsCountAsNearAsTheCachesKeepThem) {
+  EXPECT_DOUBLE_EQ(Run()->composition_error(), 1000.0 / 800.0);  // 1 MiB of weights, 2 MiB of cache
+  backend_.resident = 0.4;
+  EXPECT_EQ(Run()->cache_of_weights(), CacheState::kColdWeights);
+  EXPECT_DOUBLE_EQ(Run()->composition_error(), 1000.0 / (0.4 * 800 + 0.6 * 950));
+  backend_.resident = 0.5;
+  EXPECT_EQ(Run()->cache_of_weights(), CacheState::kWarm);
+  EXPECT_DOUBLE_EQ(Run()->composition_error(), 1000.0 / 875.0);
+  backend_.resident.reset();
+  flusher_ = CacheFlusher(Bytes{1000});
+  EXPECT_EQ(Run()->cache_of_weights(), CacheState::kColdWeights);
+  EXPECT_DOUBLE_EQ(Run()->composition_error(), Run()->composition_error(CacheState::kColdWeights));
+  flusher_ = CacheFlusher(Bytes{});
+  EXPECT_EQ(Run()->cache_of_weights(), CacheState::kWarm);
+}
+
+TEST_F(ReplayTrial, ChecksOnlyWhereItIsAskedTo) {
+  request_.check_numbers = false;
+  const Result<ReplayResult> result = Run();
+  ASSERT_TRUE(result.ok());
+  EXPECT_TRUE(result->outputs.empty());
+  EXPECT_EQ(result->demonstrated(), Latency(1000));
+}
+
+TEST_F(ReplayTrial, HandsOnWhatTheBackendRefuses) {
+  backend_.refuses = true;
+  const Result<ReplayResult> result = Run();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().message, "step 'fc': nothing runs it");
+}
+
+TEST_F(ReplayTrial, NamesTheFileThatIsNoSchedule) {
+  std::ofstream(request_.schedule) << "{}";
+  const Result<ReplayResult> result = Run();
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(result.error().message, HasSubstr("schedule.json"));
+}
+
+TEST_F(ReplayTrial, RequestAndAnswerComeBackAsTheyWere) {
+  request_.budget = microseconds(1234);
+  const Result<WorkerRequest> request = ParseRequest(FormatRequest(request_));
+  ASSERT_TRUE(request.ok());
+  EXPECT_EQ(std::get<ReplayRequest>(*request), request_);
+  const Result<ReplayResult> result = Run();
+  const Result<WorkerAnswer> answer = ParseAnswer(FormatAnswer(*result));
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(FormatReplayResult(std::get<ReplayResult>(*answer)), FormatReplayResult(*result));
+}
+
+// Answers each request by running it here.
+class OwnWorker : public Worker {
+ public:
+  explicit OwnWorker(Backend& backend) : backend_(backend) {}
+  Status Start(std::int64_t) override {
+    ++starts;
+    return {};
+  }
+  WorkerReply Ask(const WorkerRequest& request, TimeLimit) override {
+    const auto& replay = std::get<ReplayRequest>(request);
+    checks += replay.check_numbers ? 1 : 0;
+    const Result<ReplayResult> result = RunReplay(backend_, replay, {interference_, flusher_});
+    if (!result.ok()) return WorkerAnswer(result.error());
+    return WorkerAnswer(*result);
+  }
+  int starts = 0, checks = 0;
+
+ private:
+  Backend& backend_;
+  NoInterference interference_;
+  CacheFlusher flusher_{Bytes{2 << 20}};
+};
+
+TEST_F(ReplayTrial, ASessionTakesAFreshProcessForEachRepetitionAndChecksOnce) {
+  OwnWorker worker(backend_);
+  const Result<ReplayResult> result =
+      RunReplaySession({request_.schedule, request_.tensors, {}, 3, request_.budget}, {worker, [](auto, auto) {}});
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(worker.starts, 3);
+  EXPECT_EQ(worker.checks, 1);
+  EXPECT_EQ(result->repetitions.size(), 3U);
+  EXPECT_EQ(result->FirstFault(), std::nullopt);
+  EXPECT_THAT(DescribeReplay(*result), HasSubstr("composition error 1.250"));
+}
+
+}  // namespace
+}  // namespace infimum

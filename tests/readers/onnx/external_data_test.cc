@@ -1,0 +1,135 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include "tests/readers/onnx/model_text.h"
+
+namespace infimum {
+namespace {
+
+using ::testing::HasSubstr;
+
+// y = x w, with w of rows x 4 in f32 at `location`.
+onnx::ModelProto ModelWithWeightsAt(const std::string& location, std::int64_t rows, const std::string& offset = "") {
+  onnx::ModelProto model = ModelOf("g (float[2, 8] x) => (float[2, 4] y) <float[8, 4] w> { [m] y = MatMul (x, w) }");
+  onnx::TypeProto::Tensor& input = *model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type();
+  input.mutable_shape()->mutable_dim(1)->set_dim_value(rows);
+  model.mutable_graph()->clear_value_info();
+  model.mutable_graph()->clear_initializer();
+  onnx::TensorProto& w = *model.mutable_graph()->add_initializer();
+  w.set_name("w");
+  w.set_data_type(onnx::TensorProto::FLOAT);
+  w.add_dims(rows);
+  w.add_dims(4);
+  w.set_data_location(onnx::TensorProto::EXTERNAL);
+  const auto add = [&](const std::string& key, const std::string& value) {
+    onnx::StringStringEntryProto& entry = *w.add_external_data();
+    entry.set_key(key);
+    entry.set_value(value);
+  };
+  add("location", location);
+  if (!offset.empty()) add("offset", offset);
+  return model;
+}
+
+long PeakKilobytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+std::string ReadIn(const TemporaryFolder& folder, const onnx::ModelProto& model) {
+  const Result<ModelGraph> graph = ReadModel(folder.Write("model.onnx", model), {});
+  return graph.ok() ? "" : graph.error().message;
+}
+
+TEST(ExternalData, BesideTheModelIsFound) {
+  const TemporaryFolder folder;
+  folder.Write("w.bin", std::string(128, 'a'));
+  const Result<ModelGraph> graph = ReadModel(folder.Write("model.onnx", ModelWithWeightsAt("w.bin", 8)), {});
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_EQ(LayerCalled(*graph, "m").parameters.value, 128);
+  ASSERT_TRUE(ValueCalled(*graph, "w").constant);
+  EXPECT_EQ(ValueCalled(*graph, "w").constant->bytes[5], std::byte{'a'});
+}
+
+TEST(ExternalData, OutsideOfTheFolderIsRefused) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "model");
+  folder.Write("secret", std::string(128, 's'));
+  const auto error_of = [&](const std::string& location) {
+    const std::filesystem::path file = folder.Write("model/model.onnx", ModelWithWeightsAt(location, 8));
+    const Result<ModelGraph> graph = ReadModel(file, {});
+    return graph.ok() ? "" : graph.error().message;
+  };
+  EXPECT_THAT(error_of("../secret"),
+              HasSubstr("initializer 'w': external data '../secret' lies outside the model's folder"));
+  EXPECT_THAT(error_of("sub/../../secret"), HasSubstr("lies outside the model's folder"));
+  EXPECT_THAT(error_of((folder.path() / "secret").string()), HasSubstr("lies outside the model's folder"));
+  std::filesystem::create_symlink(folder.path() / "secret", folder.path() / "model/link");
+  EXPECT_THAT(error_of("link"), HasSubstr("is a link to a place outside the model's folder"));
+  std::filesystem::create_directory_symlink(folder.path(), folder.path() / "model/up");
+  EXPECT_THAT(error_of("up/secret"), HasSubstr("is a link to a place outside the model's folder"));
+  EXPECT_THAT(error_of(""), HasSubstr("names no file"));
+}
+
+TEST(ExternalData, OfAModelThatIsALinkMayLieWhereTheModelLies) {
+  // The way download caches keep files: links in a folder of the model, the files themselves in a store.
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "store");
+  std::filesystem::create_directory(folder.path() / "model");
+  folder.Write("store/1234", ModelWithWeightsAt("w.bin", 8));
+  folder.Write("store/5678", std::string(128, 'a'));
+  std::filesystem::create_symlink(folder.path() / "store/1234", folder.path() / "model/model.onnx");
+  std::filesystem::create_symlink(folder.path() / "store/5678", folder.path() / "model/w.bin");
+  const Result<ModelGraph> graph = ReadModel(folder.path() / "model/model.onnx", {});
+  EXPECT_TRUE(graph.ok()) << graph.error().message;
+}
+
+TEST(ExternalData, ThatIsMissingOrTooShortIsNamed) {
+  const TemporaryFolder folder;
+  EXPECT_THAT(ReadIn(folder, ModelWithWeightsAt("none.bin", 8)),
+              HasSubstr("external data 'none.bin' cannot be found beside the model"));
+  folder.Write("w.bin", std::string(127, 'a'));
+  EXPECT_THAT(ReadIn(folder, ModelWithWeightsAt("w.bin", 8)),
+              HasSubstr("ends at byte 127, before the 128 bytes at offset 0"));
+  folder.Write("w.bin", std::string(256, 'a'));
+  EXPECT_EQ(ReadIn(folder, ModelWithWeightsAt("w.bin", 8, "128")), "");
+  EXPECT_THAT(ReadIn(folder, ModelWithWeightsAt("w.bin", 8, "129")), HasSubstr("cut short"));
+  EXPECT_THAT(ReadIn(folder, ModelWithWeightsAt("w.bin", 8, "9223372036854775807")), HasSubstr("cut short"));
+  EXPECT_THAT(ReadIn(folder, ModelWithWeightsAt("w.bin", 8, "-1")), HasSubstr("not a number of bytes"));
+}
+
+TEST(ExternalData, OfManyGigabytesIsNotRead) {
+  const TemporaryFolder folder;
+  constexpr std::int64_t kRows = std::int64_t{1} << 30;                                              // 16 GiB
+  std::filesystem::resize_file(folder.Write("w.bin", ""), static_cast<std::uintmax_t>(kRows) * 16);  // sparse
+  const std::filesystem::path file = folder.Write("model.onnx", ModelWithWeightsAt("w.bin", kRows));
+  const long before = PeakKilobytes();
+  const Result<ModelGraph> graph = ReadModel(file, {});
+  EXPECT_LT(PeakKilobytes() - before, 256 * 1024);
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_EQ(LayerCalled(*graph, "m").parameters.value, kRows * 16);
+}
+
+TEST(EmbeddedWeights, OfALargeFileAreLeftOutWhenItIsParsed) {
+  onnx::ModelProto model =
+      ModelOf("g (float[2, 1024] x) => (float[2, 1024] y) <float[1024, 1024] w> { [m] y = MatMul (x, w) }");
+  model.mutable_graph()->clear_value_info();
+  model.mutable_graph()->clear_initializer();
+  onnx::TensorProto& w = *model.mutable_graph()->add_initializer();
+  w.set_name("w");
+  w.set_data_type(onnx::TensorProto::FLOAT);
+  w.add_dims(1024);
+  w.add_dims(1024);
+  w.set_raw_data(std::string(std::size_t{4} << 20, 'a'));
+  const Result<ModelGraph> graph = TryRead(model);
+  ASSERT_TRUE(graph.ok()) << graph.error().message;
+  EXPECT_EQ(LayerCalled(*graph, "m").parameters.value, 4 << 20);
+  w.set_dims(0, 64);  // more bytes than the shape takes cannot be told from another encoding
+  w.set_dims(1, 1 << 30);
+  EXPECT_THAT(ErrorOf(model), HasSubstr("initializer 'w': has fewer elements than its shape"));
+}
+
+}  // namespace
+}  // namespace infimum

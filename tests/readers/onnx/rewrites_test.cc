@@ -1,0 +1,205 @@
+#include "src/readers/onnx/rewrites.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/readers/onnx/model_text.h"
+
+namespace infimum {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<std::string> RewritesOf(const ModelGraph& graph, const std::string& name) {
+  for (const RewritePass& pass : graph.passes)
+    if (pass.name == name) return pass.rewrites;
+  return {};
+}
+
+constexpr const char* kBatchNormalization = R"(
+    g (float[1, 3, 8, 8] x, float[4, 3, 1, 1] v) => (float[1, 4, 8, 8] y)
+      <float[4, 3, 1, 1] w, float[4] a, float[4] b, float[4] m, float[4] s> {
+      [conv] h = Conv (x, WEIGHTS)
+      [bn] n = BatchNormalization (h, a, b, m, s)
+      [relu] y = Relu (n)
+    })";
+
+std::string BatchNormalizationWith(const std::string& weights) {
+  std::string text = kBatchNormalization;
+  return text.replace(text.find("WEIGHTS"), 7, weights);
+}
+
+TEST(FoldBatchNormalization, GivesTheConvolutionABias) {
+  const ModelGraph graph = ReadText(BatchNormalizationWith("w"));
+  EXPECT_THAT(RewritesOf(graph, "fold-batch-normalization"), ElementsAre("bn into conv"));
+  const Layer& conv = LayerCalled(graph, "conv");
+  EXPECT_THAT(conv.origins, ElementsAre("conv", "bn"));
+  EXPECT_THAT(Describe(conv), HasSubstr("bias=yes"));
+  EXPECT_EQ(graph.layers.size(), 2u);
+  EXPECT_EQ(conv.parameters.value, 4 * (12 + 4));
+  // What the weights must be changed by, for whoever runs it.
+  ASSERT_EQ(conv.folded.size(), 1u);
+  EXPECT_TRUE(conv.bias_is_folded);
+  EXPECT_EQ(conv.folded[0].epsilon, 1e-5);
+  const auto name = [&](ValueId id) { return graph.value(id).name; };
+  EXPECT_EQ(name(conv.folded[0].scale) + name(conv.folded[0].bias) + name(conv.folded[0].mean) +
+                name(conv.folded[0].variance),
+            "abms");
+}
+
+TEST(FoldBatchNormalization, LeavesComputedWeightsAlone) {
+  const ModelGraph graph = ReadText(BatchNormalizationWith("v"));
+  EXPECT_TRUE(RewritesOf(graph, "fold-batch-normalization").empty());
+  EXPECT_EQ(graph.layers.size(), 3u);
+}
+
+TEST(FoldBatchNormalization, LeavesAConvolutionWithOtherReadersAlone) {
+  std::string text = BatchNormalizationWith("w");
+  text.replace(text.find("y = Relu (n)"), 12, "y = Add (n, h)");
+  EXPECT_TRUE(RewritesOf(ReadText(text), "fold-batch-normalization").empty());
+}
+
+TEST(Rewrites, CanBeSwitchedOff) {
+  const ModelGraph graph = ReadText(BatchNormalizationWith("w"), {}, 21, false);
+  EXPECT_TRUE(graph.passes.empty());
+  EXPECT_EQ(graph.layers.size(), 3u);
+}
+
+TEST(FoldConstantPadding, AddsToTheConvolutionsOwn) {
+  const ModelGraph graph = ReadText(R"(
+      g (float[1, 3, 8, 8] x) => (float[1, 4, 9, 9] y)
+        <float[4, 3, 3, 3] w, int64[8] p = {0, 0, 1, 0, 0, 0, 0, 1}> {
+        [pad] h = Pad (x, p)
+        [conv] y = Conv <pads = [1, 1, 1, 1]> (h, w)
+      })");
+  EXPECT_THAT(RewritesOf(graph, "fold-constant-padding"), ElementsAre("pad into conv"));
+  EXPECT_THAT(Describe(LayerCalled(graph, "conv")), HasSubstr("pad=2,1,1,2"));
+  EXPECT_THAT(LayerCalled(graph, "conv").origins, ElementsAre("pad", "conv"));
+}
+
+TEST(FoldConstantPadding, LeavesOtherValuesAndMaximaAlone) {
+  const ModelGraph ones = ReadText(R"(
+      g (float[1, 3, 8, 8] x) => (float[1, 4, 8, 8] y)
+        <float[4, 3, 3, 3] w, int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}, float one = {1.0}> {
+        h = Pad (x, p, one)
+        y = Conv (h, w)
+      })");
+  EXPECT_TRUE(ones.passes.empty());
+  const ModelGraph maxima = ReadText(R"(
+      g (float[1, 3, 8, 8] x) => (float[1, 3, 8, 8] y) <int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}> {
+        h = Pad (x, p)
+        y = MaxPool <kernel_shape = [3, 3]> (h)
+      })");
+  EXPECT_TRUE(maxima.passes.empty());
+}
+
+TEST(DropIdentity, LetsReadersReadWhatItReads) {
+  const ModelGraph graph = ReadText(R"(
+      g (float[1, 3, 8, 8] x) => (float[1, 4, 8, 8] y)
+        <float[4, 3, 1, 1] w, float[4] a, float[4] b, float[4] m, float[4] s> {
+        [conv] h = Conv (x, w)
+        [same] i = Identity (h)
+        [drop] d = Dropout (i)
+        [bn] y = BatchNormalization (d, a, b, m, s)
+      })");
+  EXPECT_THAT(RewritesOf(graph, "drop-identity"), ElementsAre("same", "drop"));
+  EXPECT_THAT(LayerCalled(graph, "conv").origins, ElementsAre("conv"));
+}
+
+TEST(RemoveDeadLayers, KeepsWhatTheGraphReturns) {
+  const ModelGraph graph = ReadText(R"(
+      g (float[4] x) => (float[4] y) { [used] y = Relu (x) [dead] z = Exp (x) [behind] q = Tanh (z) })");
+  EXPECT_THAT(RewritesOf(graph, "remove-dead-layers"), ElementsAre("dead", "behind"));
+  EXPECT_EQ(graph.layers.size(), 1u);
+}
+
+// x and w on 8 bits around `op`, the result quantized with the zero point of q.
+std::string Quantized(const std::string& operators, const std::string& zero = "0") {
+  return R"(
+    g (uint8[1, 4, 8, 8] x) => (uint8[N] y)
+      <int8[4, 4, 1, 1] w, float sx = {0.1}, float[4] sw = {0.1, 0.2, 0.3, 0.4}, uint8 zx = {128}, int8[4] zw = {0, 0, 0, 0},
+       float sy = {0.05}, uint8 zy = {)" +
+         zero + R"(}, int32[4] b = {1, 2, 3, 4}, float sb = {0.01}> {
+      [dx] fx = DequantizeLinear (x, sx, zx)
+      [dw] fw = DequantizeLinear <axis = 0> (w, sw, zw)
+      [db] fb = DequantizeLinear (b, sb)
+      )" +
+         operators + R"(
+    })";
+}
+
+TEST(FuseQuantized, MakesAConvolutionOnEightBits) {
+  const ModelGraph graph = ReadText(Quantized(R"(
+      [conv] c = Conv (fx, fw, fb)
+      [relu] r = Relu (c)
+      [q] y = QuantizeLinear (r, sy, zy))"));
+  ASSERT_EQ(graph.layers.size(), 1u);
+  const Layer& conv = LayerCalled(graph, "conv");
+  EXPECT_EQ(conv.op, "QLinearConv");
+  EXPECT_THAT(Describe(conv), HasSubstr("convolution dtype=u8:s8:u8"));
+  EXPECT_THAT(Describe(conv), HasSubstr("bias=yes"));
+  EXPECT_THAT(conv.origins, ElementsAre("dx", "dw", "db", "conv", "relu", "q"));
+}
+
+// Folded into floating point, the weights would count four times their bytes.
+TEST(FuseQuantized, LetsAFloatProductReadItsWeightsAsTheyAreStored) {
+  const ModelGraph graph = ReadText(R"(
+    g (float[8, 64] x, float[1, 4, 8, 8] image) => (float[8, 32] y, float[1, 4, 8, 8] z)
+      <int8[64, 32] w, float s = {0.1}, uint8[4, 4, 1, 1] k, float sk = {0.1}, uint8 zk = {128}> {
+      [dw] fw = DequantizeLinear (w, s)
+      [product] y = MatMul (x, fw)
+      [dk] fk = DequantizeLinear (k, sk, zk)
+      [conv] z = Conv (image, fk)
+    })");
+  EXPECT_EQ(graph.layers.size(), 2u);
+  EXPECT_THAT(Describe(LayerCalled(graph, "product")), HasSubstr("matmul dtype=f32:s8:f32"));
+  EXPECT_EQ(LayerCalled(graph, "product").work.operand_reads.at(1).value, 64 * 32);
+  EXPECT_THAT(Describe(LayerCalled(graph, "conv")), HasSubstr("convolution dtype=f32:u8:f32"));
+  EXPECT_THAT(LayerCalled(graph, "conv").origins, ElementsAre("dk", "conv"));
+}
+
+TEST(FuseQuantized, KeepsAReluThatSaturationDoesNotDo) {
+  const ModelGraph graph = ReadText(Quantized(R"(
+      [conv] c = Conv (fx, fw)
+      [relu] r = Relu (c)
+      [q] y = QuantizeLinear (r, sy, zy))",
+                                              "7"));
+  EXPECT_EQ(LayerCalled(graph, "conv").op, "Conv");
+  EXPECT_EQ(LayerCalled(graph, "relu").status, LayerStatus::kMeasurable);
+}
+
+TEST(FuseQuantized, SharesADequantizedTensor) {
+  const ModelGraph graph = ReadText(Quantized(R"(
+      [conv] c = Conv (fx, fw)
+      [q] cq = QuantizeLinear (c, sy, zy)
+      [dc] fc = DequantizeLinear (cq, sy, zy)
+      [add] a = Add (fc, fx)
+      [qa] y = QuantizeLinear (a, sy, zy))"));
+  EXPECT_EQ(LayerCalled(graph, "conv").op, "QLinearConv");
+  EXPECT_EQ(LayerCalled(graph, "add").op, "com.microsoft.QLinearAdd");
+  EXPECT_THAT(Describe(LayerCalled(graph, "add")), HasSubstr("pointwise kind=add dtype=u8:u8:u8"));
+  EXPECT_EQ(graph.layers.size(), 3u);  // db is left, read by nobody and folded
+}
+
+TEST(FuseQuantized, PullsQuantizationBeforeAView) {
+  const ModelGraph graph = ReadText(Quantized(R"(
+      [pool] p = GlobalAveragePool (fx)
+      [flat] f = Flatten (p)
+      [q] y = QuantizeLinear (f, sy, zy))"));
+  EXPECT_EQ(LayerCalled(graph, "pool").op, "com.microsoft.QLinearGlobalAveragePool");
+  EXPECT_EQ(LayerCalled(graph, "flat").status, LayerStatus::kFree);
+  EXPECT_EQ(TypeOf(graph, "y"), "u8 1x4");
+}
+
+TEST(FuseQuantized, MovesElementsOnEightBitsWhereTheScaleStays) {
+  const ModelGraph same =
+      ReadText(Quantized("[pool] p = MaxPool <kernel_shape = [2, 2]> (fx) [q] y = QuantizeLinear (p, sx, zx)"));
+  EXPECT_THAT(Describe(LayerCalled(same, "pool")), HasSubstr("dtype=u8:-:u8"));
+  const ModelGraph other =
+      ReadText(Quantized("[pool] p = MaxPool <kernel_shape = [2, 2]> (fx) [q] y = QuantizeLinear (p, sy, zy)"));
+  EXPECT_THAT(Describe(LayerCalled(other, "pool")), HasSubstr("dtype=f32:-:f32"));
+}
+
+}  // namespace
+}  // namespace infimum
