@@ -34,7 +34,8 @@ if(INFIMUM_WARNINGS_AS_ERRORS)
 endif()
 if(INFIMUM_SANITIZE)
   # A report needs lines and frames; full optimisation only costs compile time here. So do checks of every pointer for
-  # null, which AddressSanitizer reports as well, and of objects' sizes and types: a seventh of the time, together.
+  # null, which AddressSanitizer reports as well, and of objects' sizes and types: a seventh of the time, together. Without
+  # those for alignment, too, GCC 12 takes an initializer_list in a loop for one that is used after its scope.
   target_compile_options(infimum_flags INTERFACE
     "$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined;-fno-sanitize=null,object-size,vptr;-fno-sanitize-recover=undefined;-fno-omit-frame-pointer;-O1;-g1>")
   target_link_options(infimum_flags INTERFACE -fsanitize=address,undefined)
@@ -60,11 +61,44 @@ function(infimum_library name)
   infimum_in_batches(infimum_${name})
 endfunction()
 
-# Sources with compile options of their own stay alone.
+# Replaces the sources of a target by batches that include them. Sources with compile options or definitions of their own,
+# which must be set before, and generated ones stay alone. (CMake's UNITY_BUILD writes absolute paths, so that ccache knows
+# nothing of another clone.)
 function(infimum_in_batches target)
-  if(INFIMUM_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${INFIMUM_UNITY_BATCH})
+  if(NOT INFIMUM_UNITY)
+    return()
   endif()
+  get_target_property(sources ${target} SOURCES)
+  set(batch 0)
+  set(count 0)
+  set(text "")
+  foreach(source IN LISTS sources)
+    get_source_file_property(options ${source} COMPILE_OPTIONS)
+    get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
+    if(NOT source MATCHES "[.]cc$" OR IS_ABSOLUTE "${source}" OR options OR definitions)
+      continue()
+    endif()
+    file(REAL_PATH "${source}" path BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+    file(RELATIVE_PATH path "${INFIMUM_SOURCE_DIR}" "${path}")
+    string(APPEND text "#include \"${path}\"\n")
+    set_source_files_properties(${source} PROPERTIES HEADER_FILE_ONLY TRUE)
+    math(EXPR count "${count} + 1")
+    if(count EQUAL INFIMUM_UNITY_BATCH)
+      infimum_add_batch(${target} ${batch} "${text}")
+      math(EXPR batch "${batch} + 1")
+      set(count 0)
+      set(text "")
+    endif()
+  endforeach()
+  if(text)
+    infimum_add_batch(${target} ${batch} "${text}")
+  endif()
+endfunction()
+
+function(infimum_add_batch target number text)
+  set(path "${CMAKE_CURRENT_BINARY_DIR}/${target}_${number}.cc")
+  file(CONFIGURE OUTPUT "${path}" CONTENT "${text}" @ONLY)
+  target_sources(${target} PRIVATE "${path}")
 endfunction()
 
 # Code of tests runs for milliseconds and is compiled for minutes: linked last, since the last optimisation counts.
