@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "analyzer/alignment/onnxruntime_names.h"
-#include "analyzer/alignment/match_by_shape.h"
 #include "analyzer/alignment/engine_work.h"
+#include "analyzer/alignment/match_by_shape.h"
+#include "analyzer/alignment/onnxruntime_names.h"
 
 namespace infimum {
 namespace {

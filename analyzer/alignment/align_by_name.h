@@ -1,11 +1,11 @@
-// Which layers of a model each layer of an engine covers, without their times: the rules of analyzer/README.md,
+// Which layers of a model each layer of an engine covers, without their times: the rules of README.md,
 // "Alignment", one after the other.
 #pragma once
 
 #include <vector>
 
-#include "analyzer/alignment/overrides.h"
 #include "analyzer/alignment/align_run.h"
+#include "analyzer/alignment/overrides.h"
 
 namespace infimum {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <optional>
 
-#include "analyzer/alignment/match_by_shape.h"
 #include "analyzer/alignment/align_by_name.h"
+#include "analyzer/alignment/match_by_shape.h"
 #include "analyzer/alignment/overrides.h"
 #include "infimum/base/text.h"
 

@@ -11,7 +11,7 @@
 // ("fused Conv_0", "r2_nchwc", "conv1_token_3"); it does the same on the same shapes, and its turn is the same. From
 // there an engine layer covers what lies between its outputs and the values that other engine layers make. What is left
 // over belongs to its neighbour: a dequantization or transposition to the layer that reads it, anything else to the
-// layer that makes its input. A model layer is in one row at most. See analyzer/README.md for the exact order.
+// layer that makes its input. A model layer is in one row at most. See README.md for the exact order.
 //
 // A row without layers is the engine's own work (engine_work.h), or it could not be matched: the two are told apart,
 // and the time of neither is spread over other rows.
@@ -21,8 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/types/bracket.h"
 #include "analyzer/alignment/engine_work.h"
+#include "analyzer/types/bracket.h"
 #include "infimum/graph/alignment_overrides.h"
 #include "infimum/graph/model_graph.h"
 #include "infimum/graph/run_profile.h"

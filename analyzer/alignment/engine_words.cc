@@ -4,8 +4,8 @@
 #include <array>
 #include <cctype>
 
-#include "analyzer/alignment/operator_kinds.h"
 #include "analyzer/alignment/engine_work.h"
+#include "analyzer/alignment/operator_kinds.h"
 
 namespace infimum {
 namespace {

@@ -12,7 +12,7 @@
 
 namespace infimum {
 
-// One for each aligned row (run_alignment.h) that covers layers which take time, that was seen in at least one sample
+// One for each aligned row (align_run.h) that covers layers which take time, that was seen in at least one sample
 // and whose clues are sure: rows that hold a layer only because nothing else covers it are left out.
 std::vector<ObservedUnit> ObservedIn(const ModelGraph& graph, const RunProfile& run);
 

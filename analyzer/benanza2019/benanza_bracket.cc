@@ -6,10 +6,10 @@
 #include <span>
 #include <utility>
 
-#include "analyzer/rows/best_time.h"
+#include "analyzer/benanza2019/benanza_rules.h"
 #include "analyzer/bracket/bracket_parts.h"
 #include "analyzer/floor/floor.h"
-#include "analyzer/benanza2019/benanza_rules.h"
+#include "analyzer/rows/best_time.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 

@@ -1,6 +1,6 @@
 // The rule set "benanza-2019": how the tool behind the Benanza paper (arXiv 1911.06922) made two totals of the times of
 // a model's layers, so that results of today can be set beside the published ones. It is reproduced as it was, with
-// what it gets wrong (analyzer/README.md); our own bounds are bracket.h's.
+// what it gets wrong (README.md); our own bounds are bracket.h's.
 //
 //   layer   op      forward  bias row  reads  makes
 //   conv_1  Conv    2.0      +0.5      x      a          serial   = 2.5 + 1 + 4 + 0.7 + 0.2 + 0.8 = 9.2

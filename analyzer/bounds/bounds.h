@@ -28,8 +28,8 @@
 #include <vector>
 
 #include "analyzer/bounds/dag_view.h"
-#include "analyzer/rows/uncertainty.h"
 #include "analyzer/bounds/fusion_choice.h"
+#include "analyzer/rows/uncertainty.h"
 
 namespace infimum {
 

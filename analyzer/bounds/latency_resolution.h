@@ -17,11 +17,11 @@
 #include <optional>
 #include <vector>
 
-#include "analyzer/rows/best_time.h"
 #include "analyzer/bounds/bounds.h"
-#include "analyzer/types/device_model.h"
 #include "analyzer/floor/resources.h"
+#include "analyzer/rows/best_time.h"
 #include "analyzer/types/bracket.h"
+#include "analyzer/types/device_model.h"
 
 namespace infimum {
 

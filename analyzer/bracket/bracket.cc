@@ -6,14 +6,14 @@
 #include <set>
 
 #include "analyzer/bounds/bounds.h"
-#include "analyzer/bracket/bracket_parts.h"
-#include "analyzer/floor/floor.h"
 #include "analyzer/bounds/latency_resolution.h"
-#include "analyzer/layouts/layout_planner.h"
-#include "analyzer/bracket/marginal_gain.h"
-#include "analyzer/rows/measured_rows.h"
 #include "analyzer/bounds/variants.h"
+#include "analyzer/bracket/bracket_parts.h"
+#include "analyzer/bracket/marginal_gain.h"
 #include "analyzer/bracket/what_if_solver.h"
+#include "analyzer/floor/floor.h"
+#include "analyzer/layouts/layout_planner.h"
+#include "analyzer/rows/measured_rows.h"
 
 namespace infimum {
 namespace {

@@ -20,19 +20,23 @@ struct Host {
   double highest_mhz = 0;  // 0 where no clock was read
 };
 
-// Rows of versions that told no host stand for one host each system where nothing better is known: two kernels are two
+// Rows of versions that recorded no host count as one host for each system that no named host has: two kernels are two
 // machines or one before and after an update.
 std::optional<SeveralHosts> HostsOf(const MeasuredRows& rows) {
-  std::map<std::string, Host> named, by_system;
+  std::map<std::string, Host> hosts, by_system;
+  std::set<std::string> systems;  // of named hosts
   for (const auto& [told, clocks] : rows.evidence()) {
     const Evidence facts = EvidenceOf(told);
     const std::string& name = FactOf(facts, evidence::kHost);
-    Host& host = name.empty() ? by_system[FactOf(facts, evidence::kSystem)] : named[name];
+    const std::string& system = FactOf(facts, evidence::kSystem);
+    Host& host = name.empty() ? by_system[system] : hosts[name];
+    if (!name.empty()) systems.insert(system);
     const std::string& policy = FactOf(facts, evidence::kClocks);
     if (!policy.empty()) host.clock_policies.insert(policy);
     if (clocks) host.highest_mhz = std::max(host.highest_mhz, clocks->high_mhz);
   }
-  const std::map<std::string, Host>& hosts = named.empty() ? by_system : named;
+  for (const auto& [system, host] : by_system)
+    if (!systems.contains(system)) hosts.emplace('\n' + system, host);  // no name has a line break
   if (hosts.size() < 2) return std::nullopt;
   SeveralHosts several{hosts.size(), {}, std::nullopt};
   ClockRange highest{0, 0};

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/types/device_model.h"
 #include "analyzer/bounds/latency_resolution.h"
 #include "analyzer/rows/measured_rows.h"
 #include "analyzer/types/bracket.h"
+#include "analyzer/types/device_model.h"
 
 namespace infimum {
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/findings/layer_claims.h"
 #include "analyzer/findings/finding.h"
+#include "analyzer/findings/layer_claims.h"
 
 namespace infimum::findings {
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/device_activity.h"
 #include "analyzer/gap/waterfall.h"
+#include "analyzer/trace/device_activity.h"
 #include "infimum/base/units.h"
 #include "infimum/graph/run_profile.h"
 #include "infimum/graph/timeline.h"

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <string>
 
+#include "analyzer/alignment/match_by_shape.h"
 #include "analyzer/findings/engine_rules.h"
 #include "analyzer/findings/rules.h"
-#include "analyzer/alignment/match_by_shape.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {

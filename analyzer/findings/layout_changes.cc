@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <map>
 
+#include "analyzer/alignment/engine_work.h"
 #include "analyzer/findings/engine_rules.h"
 #include "analyzer/findings/rules.h"
-#include "analyzer/alignment/engine_work.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {

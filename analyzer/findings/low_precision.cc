@@ -2,10 +2,10 @@
 #include <cmath>
 #include <map>
 
-#include "analyzer/types/disjoint_sets.h"
 #include "analyzer/findings/engine_rules.h"
 #include "analyzer/findings/rules.h"
 #include "analyzer/gap/precision.h"
+#include "analyzer/types/disjoint_sets.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string_view>
 
-#include "analyzer/findings/graph_optimization.h"
 #include "analyzer/alignment/match_by_shape.h"
+#include "analyzer/findings/graph_optimization.h"
 
 namespace infimum::findings {
 namespace {

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/findings/layer_claims.h"
 #include "analyzer/findings/finding.h"
+#include "analyzer/findings/layer_claims.h"
 
 namespace infimum::findings {
 

@@ -15,8 +15,8 @@
 
 #include <map>
 
-#include "analyzer/types/device_model.h"
 #include "analyzer/types/bracket.h"
+#include "analyzer/types/device_model.h"
 
 namespace infimum {
 

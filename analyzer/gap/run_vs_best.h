@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/types/bracket.h"
 #include "analyzer/alignment/align_run.h"
+#include "analyzer/types/bracket.h"
 
 namespace infimum {
 

@@ -6,9 +6,9 @@
 #include <map>
 #include <utility>
 
-#include "analyzer/types/disjoint_sets.h"
 #include "analyzer/gap/precision.h"
 #include "analyzer/gap/run_latency.h"
+#include "analyzer/types/disjoint_sets.h"
 #include "infimum/measurement/statistics.h"
 
 namespace infimum {

@@ -1,5 +1,5 @@
 // From a measured time down to the bound and the floor, in signed steps that add up exactly: where each microsecond of
-// the gap goes (analyzer/README.md, "Waterfall").
+// the gap goes (README.md).
 //
 //   measured                 23.10 ms   onnxruntime, end to end, without a profiler
 //     host-gaps               0.35        outside the layers

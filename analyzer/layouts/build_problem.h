@@ -15,9 +15,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/rows/measured_rows.h"
 #include "analyzer/layouts/layout_options.h"
 #include "analyzer/layouts/solver.h"
+#include "analyzer/rows/measured_rows.h"
 
 namespace infimum {
 

@@ -5,8 +5,8 @@
 #include <optional>
 #include <span>
 
-#include "analyzer/types/device_model.h"
 #include "analyzer/bounds/latency_resolution.h"
+#include "analyzer/types/device_model.h"
 #include "analyzer/types/layout_plan.h"
 
 namespace infimum {

@@ -6,10 +6,10 @@
 #include <numeric>
 #include <span>
 
-#include "analyzer/layouts/problem_index.h"
 #include "analyzer/layouts/layout_routes.h"
 #include "analyzer/layouts/layout_slots.h"
 #include "analyzer/layouts/pending_regions.h"
+#include "analyzer/layouts/problem_index.h"
 #include "infimum/base/check.h"
 
 namespace infimum {

@@ -5,10 +5,10 @@
 #include <map>
 #include <utility>
 
-#include "analyzer/types/disjoint_sets.h"
+#include "analyzer/gap/run_latency.h"
 #include "analyzer/sides/rank_changes.h"
 #include "analyzer/sides/side_sums.h"
-#include "analyzer/gap/run_latency.h"
+#include "analyzer/types/disjoint_sets.h"
 #include "infimum/base/check.h"
 
 namespace infimum {

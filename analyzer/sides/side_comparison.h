@@ -22,8 +22,8 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/types/bracket.h"
 #include "analyzer/gap/run_vs_best.h"
+#include "analyzer/types/bracket.h"
 #include "infimum/measurement/verdict.h"
 
 namespace infimum {

@@ -8,8 +8,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "analyzer/trace/path_events.h"
 #include "analyzer/trace/device_activity.h"
+#include "analyzer/trace/path_events.h"
 
 namespace infimum {
 namespace {

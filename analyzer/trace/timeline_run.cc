@@ -7,10 +7,10 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/trace/device_activity.h"
 #include "analyzer/trace/traced_inferences.h"
 #include "analyzer/trace/traced_layers.h"
 #include "analyzer/trace/traced_operators.h"
-#include "analyzer/trace/device_activity.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "infimum/measurement/statistics.h"

@@ -3,7 +3,7 @@
 //   aten::conv2d > aten::convolution > aten::_convolution > aten::cudnn_convolution > 3 kernels
 //     -> layer aten::conv2d with 3 pieces of work
 //
-// Of the operators around a piece of work the outermost is taken whose kind is known (order_alignment.h); where there
+// Of the operators around a piece of work the outermost is taken whose kind is known (match_by_shape.h); where there
 // is none, the outermost that is an operator with a namespace; else the innermost. In a backward pass it is the
 // outermost call of that pass, so that the products within are not taken for the model's. Work that no operator started
 // stands for itself: kernels of a CUDA graph. Without any device work operators take the host's time.
@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyzer/trace/traced_operators.h"
 #include "analyzer/alignment/work_origin.h"
+#include "analyzer/trace/traced_operators.h"
 #include "infimum/graph/timeline.h"
 
 namespace infimum {

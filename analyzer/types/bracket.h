@@ -111,7 +111,7 @@ struct Coverage {
   double Lacking() const { return std::max(missing, missing_flops); }
 };
 
-// How best times become one number; each is defined in analyzer/README.md.
+// How best times become one number; each is defined in analyzer/bounds/README.md.
 //
 //   layers conv 10 us (the library would choose one of 11), relu 2, conv 8, relu 2; one core; {conv, relu} 10.5 and 8.4
 //   sequential        22.0   every layer's best candidate, one after the other
@@ -265,7 +265,7 @@ struct Bracket {
 NumericContract MainContract(const ModelGraph& graph);
 
 // Needs a graph that Validate() accepts. Asks `source` once for all layers and regions (on several threads once more
-// for each smaller power of two, see analyzer/bounds.h), once for changes of layout and once for the peaks. An
+// for each smaller power of two, see analyzer/bounds/bounds.h), once for changes of layout and once for the peaks. An
 // error only where the source fails or the device has no peaks and no data sheet at all.
 Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection,
                                const BracketOptions& options = {});

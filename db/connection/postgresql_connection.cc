@@ -268,11 +268,13 @@ class PostgreSqlStatement : public PostgreSqlRows {
   bool ran_ = false;
 };
 
+constexpr std::size_t kSmallAnswer = std::size_t{1} << 20;
+
 // A cursor takes nothing but a SELECT, in a transaction that the server holds to reading.
 class PostgreSqlCursor : public PostgreSqlRows {
  public:
   PostgreSqlCursor(PostgreSqlConnection& connection, std::string_view sql, const SqlLimits* limits)
-      : connection_(connection), sql_(sql), limits_(limits) {}
+      : connection_(connection), sql_(sql), limits_(limits), rows_at_once_(limits != nullptr ? 1 : 1000) {}
   ~PostgreSqlCursor() override { Reset(); }
 
   Result<bool> Step() override {
@@ -299,20 +301,30 @@ class PostgreSqlCursor : public PostgreSqlRows {
 
  private:
   void Fetch() {
-    result_ = transaction_->exec("FETCH 1000 FROM infimum_query");
+    result_ = transaction_->exec(fmt::format("FETCH {} FROM infimum_query", rows_at_once_));
     row_ = 0;
+    // As many rows as are some MiB: nobody knows beforehand how long their values are.
+    std::size_t bytes = 0;
+    for (const pqxx::row row : result_)
+      for (const pqxx::field field : row) bytes += field.size();
+    rows_at_once_ = bytes < kSmallAnswer ? std::min<std::size_t>(2 * rows_at_once_, 1000)
+                                         : std::max<std::size_t>(rows_at_once_ / 4, 1);
   }
 
   // Until the transaction ends: rights to read our tables alone, and so much time for each part of the answer.
   Status Confine() {
     const pqxx::result user = transaction_->exec(
-        "SELECT u.rolsuper, r.oid IS NOT NULL AND pg_has_role(current_user, r.oid, 'MEMBER') FROM "
+        "SELECT EXISTS (SELECT FROM pg_catalog.pg_roles s WHERE s.rolsuper AND (pg_has_role(current_user, s.oid, "
+        "'MEMBER') "
+        "OR pg_has_role(session_user, s.oid, 'MEMBER'))), r.oid IS NOT NULL AND pg_has_role(current_user, r.oid, "
+        "'MEMBER') FROM "
         "pg_catalog.pg_roles u LEFT JOIN pg_catalog.pg_roles r ON r.rolname = 'infimum_reader' "
         "WHERE u.rolname = current_user");
     const bool is_superuser = user[0][0].as<bool>(), may_be_reader = user[0][1].as<bool>();
     if (is_superuser && !limits_->as_superuser)
       return Error{connection_.name() +
-                   ": this user is a superuser of the server, who may read its files and end its sessions by a SELECT: "
+                   ": this user is a superuser of the server, or may become one, who may read its files and end its "
+                   "sessions by a SELECT: "
                    "connect as a user with the role infimum_reader (`infimum db roles` makes it), or give "
                    "--as-superuser"};
     transaction_->exec(fmt::format("SET LOCAL statement_timeout = {}", limits_->time.count()));
@@ -323,6 +335,7 @@ class PostgreSqlCursor : public PostgreSqlRows {
   PostgreSqlConnection& connection_;
   std::string sql_;
   const SqlLimits* limits_;
+  std::size_t rows_at_once_;
   std::unique_ptr<pqxx::read_transaction> transaction_;
 };
 

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "db/store/run_details.h"
 #include "db/connection/storable_text.h"
+#include "db/store/run_details.h"
 #include "db/store/stored_rows.h"
 #include "infimum/base/text.h"
 #include "infimum/measurement/older_identity.h"

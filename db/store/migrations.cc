@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "db/store/device_joining.h"
 #include "db/connection/postgresql_connection.h"
+#include "db/store/data_sheets.h"
+#include "db/store/device_joining.h"
 #include "db/store/run_details.h"
 #include "db/store/schema_files.h"
-#include "db/store/data_sheets.h"
 #include "infimum/measurement/device.h"
 
 namespace infimum {

@@ -6,12 +6,12 @@
 #include <functional>
 #include <utility>
 
-#include "db/store/data_files.h"
-#include "db/store/migrations.h"
 #include "db/connection/postgresql_connection.h"
-#include "db/store/sql_store.h"
 #include "db/connection/sqlite_connection.h"
 #include "db/connection/storable_text.h"
+#include "db/store/data_files.h"
+#include "db/store/migrations.h"
+#include "db/store/sql_store.h"
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
 

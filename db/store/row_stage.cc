@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "db/store/run_details.h"
 #include "db/connection/storable_text.h"
+#include "db/store/run_details.h"
 
 namespace infimum {
 namespace {

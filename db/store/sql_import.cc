@@ -7,12 +7,12 @@
 #include <map>
 #include <set>
 
+#include "db/connection/storable_text.h"
+#include "db/store/data_sheets.h"
 #include "db/store/device_joining.h"
 #include "db/store/run_details.h"
 #include "db/store/sql_models.h"
 #include "db/store/sql_store.h"
-#include "db/connection/storable_text.h"
-#include "db/store/data_sheets.h"
 
 namespace infimum {
 namespace {

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "db/store/row_stage.h"
 #include "db/connection/sql_connection.h"
+#include "db/store/row_stage.h"
 #include "infimum/db/store.h"
 
 namespace infimum {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "db/store/run_details.h"
 #include "db/connection/storable_text.h"
+#include "db/store/run_details.h"
 #include "infimum/base/sha256.h"
 
 namespace infimum {

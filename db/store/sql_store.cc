@@ -6,8 +6,9 @@
 #include <tuple>
 #include <utility>
 
-#include "db/store/device_joining.h"
 #include "db/queries/query_run.h"
+#include "db/store/data_sheets.h"
+#include "db/store/device_joining.h"
 #include "db/store/run_details.h"
 #include "db/store/sql_import.h"
 #include "db/store/sql_models.h"
@@ -16,7 +17,6 @@
 #include "db/store/store_facts.h"
 #include "db/store/stored_rows.h"
 #include "infimum/base/text.h"
-#include "db/store/data_sheets.h"
 #include "src/core/measurement/selection_filter.h"
 
 namespace infimum {

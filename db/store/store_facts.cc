@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "db/store/migrations.h"
 #include "db/connection/postgresql_connection.h"
+#include "db/store/migrations.h"
 
 namespace infimum {
 namespace {

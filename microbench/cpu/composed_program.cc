@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "microbench/cpu/offers.h"
-#include "microbench/libraries/onednn/program/region_problem.h"
 #include "microbench/cpu/row_major.h"
+#include "microbench/libraries/onednn/program/region_problem.h"
 
 namespace infimum::cpu {
 namespace {

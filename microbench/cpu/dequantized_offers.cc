@@ -3,11 +3,11 @@
 #include <deque>
 #include <utility>
 
-#include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/cpu/offers.h"
-#include "microbench/libraries/onednn/program/parallel.h"
-#include "microbench/kernels/cpu/pointwise_kernels.h"
 #include "microbench/cpu/row_major.h"
+#include "microbench/kernels/cpu/pointwise_kernels.h"
+#include "microbench/kernels/cpu/vector/vector_kernels.h"
+#include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/reference/dequantized_form.h"
 
 namespace infimum::cpu {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "microbench/cpu/row_major.h"
+#include "microbench/kernels/cpu/pointwise_kernels.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
-#include "microbench/kernels/cpu/pointwise_kernels.h"
-#include "microbench/cpu/row_major.h"
 
 namespace infimum::cpu {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "src/core/layer/recurrent.h"
 #include "microbench/libraries/onednn/program/program.h"
+#include "src/core/layer/recurrent.h"
 
 namespace infimum::cpu {
 

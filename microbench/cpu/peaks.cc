@@ -9,10 +9,10 @@
 
 #include "infimum/base/clock.h"
 #include "infimum/base/text.h"
+#include "microbench/cpu/offers.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"
 #include "microbench/kernels/cpu/vector/matrix_peaks.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
-#include "microbench/cpu/offers.h"
 #include "microbench/reference/host_tensor.h"
 #include "microbench/reference/random_fill.h"
 

@@ -5,8 +5,8 @@
 #include "infimum/layer/merged_shape.h"
 #include "microbench/cpu/offers.h"
 #include "microbench/libraries/onednn/pointwise_candidates.h"
-#include "microbench/libraries/onednn/program/region_problem.h"
 #include "microbench/libraries/onednn/program/declared_layouts.h"
+#include "microbench/libraries/onednn/program/region_problem.h"
 
 namespace infimum::cpu {
 namespace {

@@ -4,9 +4,9 @@
 #include <deque>
 
 #include "infimum/base/text.h"
-#include "src/core/graph/memory_plan.h"
 #include "microbench/cpu/constant_copies.h"
 #include "microbench/cpu/step_orders.h"
+#include "src/core/graph/memory_plan.h"
 
 namespace infimum::cpu {
 namespace {

@@ -5,9 +5,9 @@
 
 #include "microbench/cpu/dequantized_offers.h"
 #include "microbench/cpu/offers.h"
-#include "microbench/libraries/onednn/program/region_problem.h"
 #include "microbench/cpu/region_run.h"
 #include "microbench/cpu/row_major.h"
+#include "microbench/libraries/onednn/program/region_problem.h"
 #include "microbench/reference/reference.h"
 
 namespace infimum::cpu {

@@ -8,8 +8,8 @@
 
 #include <vector>
 
-#include "microbench/libraries/onednn/program/element_runs.h"
 #include "microbench/cpu/step_offer.h"
+#include "microbench/libraries/onednn/program/element_runs.h"
 #include "microbench/reference/replay_layout.h"
 #include "microbench/reference/replay_tensors.h"
 

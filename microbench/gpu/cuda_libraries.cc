@@ -1,13 +1,13 @@
 #include <utility>
 
+#include "microbench/gpu/device/gpu_libraries.h"
+#include "microbench/gpu/device/symmetric_values.h"
+#include "microbench/gpu/kernel_program.h"
 #include "microbench/libraries/cublaslt/cublaslt.h"
+#include "microbench/libraries/cublaslt/gemm_program.h"
 #include "microbench/libraries/cudnn/cudnn_library.h"
 #include "microbench/libraries/cudnn/cudnn_program.h"
-#include "microbench/libraries/cublaslt/gemm_program.h"
-#include "microbench/gpu/device/gpu_libraries.h"
-#include "microbench/gpu/kernel_program.h"
 #include "microbench/libraries/cudnn_legacy/legacy_calls.h"
-#include "microbench/gpu/device/symmetric_values.h"
 
 namespace infimum::cuda {
 namespace {

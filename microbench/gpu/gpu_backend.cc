@@ -5,10 +5,10 @@
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
+#include "microbench/gpu/device/symmetric_values.h"
 #include "microbench/gpu/gpu_peaks.h"
 #include "microbench/gpu/gpu_replay.h"
 #include "microbench/gpu/gpu_run.h"
-#include "microbench/gpu/device/symmetric_values.h"
 
 namespace infimum::cuda {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "microbench/gpu/device/gpu_libraries.h"
-#include "microbench/gpu/kernel_program.h"
 #include "microbench/gpu/device/symmetric_values.h"
+#include "microbench/gpu/kernel_program.h"
 
 namespace infimum::cuda {
 namespace {

@@ -39,7 +39,7 @@ class HostTensor {
   HostTensor() = default;
   // An error for a shape too large, a type without elements or too little memory.
   static Result<HostTensor> Make(const Shape& shape, DataType type);
-  // Over memory that somebody else keeps, and whose elements may lie in an order of a library's (memory_order.h):
+  // Over memory that somebody else keeps, and whose elements may lie in an order of a library's (element_runs.h):
   // null is row-major. Get() and Set() are for row-major ones.
   static Result<HostTensor> Over(void* data, const Shape& shape, DataType type,
                                  std::shared_ptr<const MemoryOrder> order = nullptr);

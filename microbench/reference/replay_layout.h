@@ -12,8 +12,8 @@
 
 #include <vector>
 
-#include "src/core/graph/memory_plan.h"
 #include "infimum/graph/replay_schedule.h"
+#include "src/core/graph/memory_plan.h"
 
 namespace infimum::cpu {
 

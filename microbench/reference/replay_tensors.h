@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "infimum/graph/replay_schedule.h"
+#include "microbench/reference/host_tensor.h"
 #include "src/core/results/replay_result.h"
 #include "src/core/results/tensor_folder.h"
-#include "microbench/reference/host_tensor.h"
 
 namespace infimum::cpu {
 

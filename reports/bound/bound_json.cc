@@ -1,8 +1,8 @@
 #include "reports/bound/bound_json.h"
 
 #include "infimum/base/check.h"
-#include "reports/text/quantity_text.h"
 #include "reports/text/json_values.h"
+#include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {

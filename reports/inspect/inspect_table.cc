@@ -7,8 +7,8 @@
 
 #include "infimum/base/text.h"
 #include "infimum/graph/fusable_regions.h"
-#include "reports/text/csv.h"
 #include "reports/inspect/inspect_totals.h"
+#include "reports/text/csv.h"
 #include "reports/text/quantity_text.h"
 #include "reports/text/table.h"
 #include "reports/text/utf8.h"

@@ -10,10 +10,10 @@
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "reports/model/possible_gains.h"
-#include "reports/text/quantity_text.h"
+#include "reports/model/report_commands.h"
 #include "reports/model/summary.h"
 #include "reports/run/finding_writers.h"
-#include "reports/model/report_commands.h"
+#include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {

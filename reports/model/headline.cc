@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "infimum/base/quantity_text.h"
-#include "reports/text/quantity_text.h"
 #include "reports/model/summary.h"
+#include "reports/text/quantity_text.h"
 #include "reports/text/utf8.h"
 
 namespace infimum {

@@ -15,6 +15,7 @@ LayersView ViewOf(const RunProfile& run, std::string source) {
   view.framework = run.framework + (run.framework_version.empty() ? "" : " " + run.framework_version);
   view.findings = FindingsOf(run);
   view.skipped_share = run.skipped_share;
+  view.noisy = run.noisy;
   view.remarks = run.warnings;
   view.end_to_end = EndToEndOf(run);
   std::map<std::string, EngineOperatorRow> operators;

@@ -36,6 +36,7 @@ struct LayersView {
   std::string framework;                     // "onnxruntime 1.31.1"
   std::optional<Latency> end_to_end;         // the smallest repetition median, where the run has unprofiled samples
   Latency layers_time{0};                    // sum of the layers' medians
+  std::string noisy;                         // why its end-to-end time is none
   double skipped_share = 0;                  // of the layers' time: of events that could not be read, about
   std::vector<EngineOperatorRow> operators;  // the most time first
   std::vector<LayerRow> layers;              // in the engine's order

@@ -7,13 +7,13 @@
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "reports/model/answers.h"
+#include "reports/model/looked_for.h"
 #include "reports/model/model_rows.h"
-#include "reports/text/quantity_text.h"
 #include "reports/model/summary.h"
 #include "reports/run/finding_writers.h"
-#include "reports/model/looked_for.h"
-#include "reports/text/markdown_text.h"
 #include "reports/run/waterfall_writers.h"
+#include "reports/text/markdown_text.h"
+#include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {

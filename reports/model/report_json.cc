@@ -1,14 +1,14 @@
 #include "reports/model/report_json.h"
 
 #include "reports/model/answers.h"
+#include "reports/model/graph_json.h"
+#include "reports/model/looked_for.h"
 #include "reports/model/model_rows.h"
 #include "reports/model/summary.h"
-#include "reports/run/finding_writers.h"
-#include "reports/model/graph_json.h"
-#include "reports/text/json_values.h"
-#include "reports/model/looked_for.h"
-#include "reports/run/waterfall_writers.h"
 #include "reports/model/workload_json.h"
+#include "reports/run/finding_writers.h"
+#include "reports/run/waterfall_writers.h"
+#include "reports/text/json_values.h"
 
 namespace infimum {
 namespace {

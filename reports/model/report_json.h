@@ -1,5 +1,5 @@
 // The report as data: schema infimum.report/1, what the HTML page embeds. Keys are documented in
-// reports/README.md; times are *_us, counts plain integers, what is absent is null.
+// README.md; times are *_us, counts plain integers, what is absent is null.
 #pragma once
 
 #include <string>

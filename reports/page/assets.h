@@ -1,4 +1,4 @@
-// The texts of reports/assets and D3, embedded at build time (assets/embed.cmake writes the definitions).
+// The texts of reports/page/assets and D3, embedded at build time (assets/embed.cmake writes the definitions).
 #pragma once
 
 #include <string_view>

@@ -6,16 +6,16 @@
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
-#include "reports/sides/comparison_report.h"
-#include "reports/text/quantity_text.h"
 #include "reports/page/assets.h"
-#include "reports/sides/comparison_sections.h"
 #include "reports/page/heat_scale.h"
 #include "reports/page/html_page.h"
 #include "reports/page/html_sections.h"
 #include "reports/page/html_text.h"
 #include "reports/page/html_writer.h"
+#include "reports/sides/comparison_report.h"
+#include "reports/sides/comparison_sections.h"
 #include "reports/sides/side_labels.h"
+#include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
-#include "reports/model/possible_gains.h"
-#include "reports/text/quantity_text.h"
 #include "reports/model/glossary.h"
+#include "reports/model/possible_gains.h"
 #include "reports/page/html_sections.h"
+#include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {

@@ -6,13 +6,13 @@
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
-#include "reports/text/quantity_text.h"
-#include "reports/run/finding_writers.h"
-#include "reports/page/html_page.h"
-#include "reports/page/html_sections.h"
 #include "reports/model/looked_for.h"
 #include "reports/model/report_commands.h"
+#include "reports/page/html_page.h"
+#include "reports/page/html_sections.h"
+#include "reports/run/finding_writers.h"
 #include "reports/run/waterfall_writers.h"
+#include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "infimum/base/quantity_text.h"
 #include "reports/model/model_rows.h"
-#include "reports/text/quantity_text.h"
 #include "reports/page/html_sections.h"
+#include "reports/text/quantity_text.h"
 
 namespace infimum {
 

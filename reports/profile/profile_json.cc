@@ -1,12 +1,12 @@
 #include <chrono>
 #include <utility>
 
-#include "reports/text/csv.h"
 #include "reports/profile/profile_view.h"
 #include "reports/run/finding_writers.h"
 #include "reports/run/gate_writers.h"
-#include "reports/text/json_values.h"
 #include "reports/run/path_writers.h"
+#include "reports/text/csv.h"
+#include "reports/text/json_values.h"
 
 namespace infimum {
 namespace {
@@ -85,6 +85,7 @@ Json JsonOf(const LayersView& view) {
   return {{"kind", "layers"},
           {"source", view.source},
           {"framework", view.framework},
+          {"noisy", view.noisy.empty() ? Json(nullptr) : Json(view.noisy)},
           {"measured_us", MicrosecondsOrNull(view.end_to_end)},
           {"layers_us", view.layers_time.count()},
           {"skipped_share", view.skipped_share},

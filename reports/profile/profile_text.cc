@@ -6,11 +6,11 @@
 
 #include "infimum/base/quantity_text.h"
 #include "reports/profile/profile_view.h"
-#include "reports/text/quantity_text.h"
-#include "reports/text/table.h"
 #include "reports/run/finding_writers.h"
 #include "reports/run/kernel_name.h"
 #include "reports/run/path_writers.h"
+#include "reports/text/quantity_text.h"
+#include "reports/text/table.h"
 #include "reports/text/wrapped_text.h"
 
 namespace infimum {
@@ -23,13 +23,6 @@ std::string TimeText(std::int64_t nanoseconds) { return FormatLatency(std::chron
 
 std::string ShareText(std::int64_t part, std::int64_t whole) {
   return whole > 0 ? PercentText(static_cast<double>(part) / static_cast<double>(whole)) : "-";
-}
-
-// For the first line: what follows is about the rest.
-std::string SkippedText(double share, std::string_view whose) {
-  return share > kMostSkipped
-             ? fmt::format(", without about {} of the {} time, which could not be read", PercentText(share), whose)
-             : "";
 }
 
 std::string NameOf(const TimelineView& view, std::int64_t number) {
@@ -139,6 +132,7 @@ std::string TextOf(const LayersView& view, std::size_t width) {
                                  CountText(view.layers.size(), "layer"), FormatLatency(view.layers_time));
   if (view.end_to_end) text += fmt::format(", {} end to end without a profiler", FormatLatency(*view.end_to_end));
   text += SkippedText(view.skipped_share, "layers'");
+  if (!view.noisy.empty()) text += "; the run is noisy: " + view.noisy;
   text = IndentedText("", text, 2, width) + FindingsText(view.findings, {.width = width}) + '\n';
   const auto share = [&view](Latency time) {
     return view.layers_time.count() > 0 ? PercentText(time / view.layers_time) : std::string("-");

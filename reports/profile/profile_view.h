@@ -8,9 +8,9 @@
 #include <variant>
 #include <vector>
 
-#include "reports/run/gate.h"
 #include "reports/model/layers_view.h"
 #include "reports/profile/timeline_view.h"
+#include "reports/run/gate.h"
 
 namespace infimum {
 

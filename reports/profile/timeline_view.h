@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/trace/device_activity.h"
 #include "analyzer/findings/finding.h"
+#include "analyzer/trace/device_activity.h"
 #include "infimum/graph/timeline.h"
 #include "reports/run/path_view.h"
 

@@ -9,9 +9,9 @@
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/utf8.h"
 #include "reports/text/csv.h"
+#include "reports/text/json_values.h"
 #include "reports/text/quantity_text.h"
 #include "reports/text/table.h"
-#include "reports/text/json_values.h"
 #include "reports/text/wrapped_text.h"
 
 namespace infimum {

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "infimum/base/quantity_text.h"
+#include "reports/run/kernel_name.h"
 #include "reports/text/quantity_text.h"
 #include "reports/text/table.h"
-#include "reports/run/kernel_name.h"
 
 namespace infimum {
 namespace {

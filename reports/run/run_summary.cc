@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "infimum/base/quantity_text.h"
-#include "reports/text/quantity_text.h"
 #include "reports/run/finding_writers.h"
 #include "reports/run/gate_writers.h"
 #include "reports/run/path_writers.h"
-#include "reports/text/utf8.h"
 #include "reports/run/waterfall_writers.h"
+#include "reports/text/quantity_text.h"
+#include "reports/text/utf8.h"
 #include "reports/text/wrapped_text.h"
 
 namespace infimum {
@@ -23,6 +23,7 @@ std::string HeadlineOf(const ModelAccount& account, const RunAccount& run, doubl
   std::string text = fmt::format("{} on {}", account.model, run.framework.empty() ? "an engine" : run.framework);
   if (!run.device.empty()) text += ", " + run.device;
   text += fmt::format(" ({}): {}", run.conditions, FormatLatency(waterfall.measured));
+  text += SkippedText(run.skipped_share, "layers'");
   if (aligned < kHardly) {
     // Of another model, or other dimensions, no multiple of this one's bound means anything.
     text += fmt::format("; only {} of its layers' time could be matched with this model", PercentText(aligned));
@@ -72,6 +73,7 @@ Json RunJson(const RunAccount& run, const NodeColumn& column) {
           {"device", run.device},
           {"conditions", run.conditions},
           {"noisy", run.noisy.empty() ? Json(nullptr) : Json(run.noisy)},
+          {"skipped_share", run.skipped_share},
           {"measured_us", run.waterfall.measured.count()},
           {"measured_by", Name(run.waterfall.measured_by)},
           {"bound_us", MicrosecondsOrNull(run.waterfall.bound)},

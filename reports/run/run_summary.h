@@ -16,11 +16,12 @@
 namespace infimum {
 
 struct RunAccount {
-  std::string source;      // as its column is called
-  std::string framework;   // "onnxruntime 1.31.1"
-  std::string device;      // "AMD EPYC"
-  std::string conditions;  // "1 thread, strict-f32, warm"
-  std::string noisy = {};  // why its end-to-end time is none
+  std::string source;        // as its column is called
+  std::string framework;     // "onnxruntime 1.31.1"
+  std::string device;        // "AMD EPYC"
+  std::string conditions;    // "1 thread, strict-f32, warm"
+  std::string noisy = {};    // why its end-to-end time is none
+  double skipped_share = 0;  // of its layers' time: of events that could not be read, about
   Waterfall waterfall;
   std::vector<Finding> findings;  // the largest gain first
   std::vector<Inversion> inversions;

@@ -1,6 +1,6 @@
 // Sides of a set of models side by side, as a page, a text or data: devices, versions of a library, contracts, runs.
-// Filled once (infimum/workflow/side_report.h does it), then written; nothing in it is formatted or escaped, and every
-// text may be hostile.
+// Filled once (src/app/commands/compare_sides/side_report.h does it), then written; nothing in it is formatted or
+// escaped, and every text may be hostile.
 //
 //   infimum report compare resnet50.onnx --by device          the axis kDevice: bounds of a store's devices
 //   infimum report compare resnet50.onnx --run a --run b      the axis kChange: two runs, with a verdict
@@ -66,6 +66,7 @@ struct ComparisonReport {
   SideComparison comparison;
   std::optional<NodeTable> nodes;  // of runs
   std::vector<SideGap> gaps;
+  std::vector<std::string> untold;    // sides whose whole time is none, with the reason: there is no verdict then
   std::vector<std::string> cautions;  // what may be behind the differences beside what the sides are
   std::vector<std::string> remarks;
 };
@@ -84,7 +85,7 @@ inline constexpr std::string_view kNoSpread = " °";
 // "slower", "faster", "within noise", "undecided"
 std::string VerdictText(const Difference& difference);
 
-// {"schema": "infimum.comparison/1", ...}: reports/README.md.
+// {"schema": "infimum.comparison/1", ...}: README.md.
 std::string ComparisonJson(const ComparisonReport& report);
 // A line for each layer and side.
 std::string ComparisonCsv(const ComparisonReport& report);

@@ -3,9 +3,9 @@
 
 #include "infimum/base/text.h"
 #include "reports/sides/comparison_report.h"
-#include "reports/text/quantity_text.h"
 #include "reports/sides/comparison_sections.h"
 #include "reports/text/markdown_text.h"
+#include "reports/text/quantity_text.h"
 #include "reports/text/wrapped_text.h"
 
 namespace infimum {

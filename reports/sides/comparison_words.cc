@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "infimum/base/quantity_text.h"
+#include "reports/run/finding_writers.h"
 #include "reports/sides/comparison_report.h"
 #include "reports/text/quantity_text.h"
-#include "reports/run/finding_writers.h"
 
 namespace infimum {
 namespace {
@@ -205,6 +205,7 @@ std::string ComparisonTitle(const ComparisonReport& report) {
 
 std::string ComparisonHeadline(const ComparisonReport& report) {
   const SideComparison& comparison = report.comparison;
+  if (!report.untold.empty()) return fmt::format("{}: no verdict: {}", ModelsText(report), Join(report.untold, "; "));
   if (comparison.sides == 2) return PairText(report, 1) + OfWhatIsCommon(report);
   if (comparison.order.size() < 2)
     return fmt::format("{}: no two of {} know a layer in common", ModelsText(report),

@@ -119,4 +119,10 @@ std::string CountText(std::size_t count, const std::string& noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
+std::string SkippedText(double share, std::string_view whose) {
+  return share > kMostSkipped
+             ? fmt::format(", without about {} of the {} time, which could not be read", PercentText(share), whose)
+             : "";
+}
+
 }  // namespace infimum

@@ -48,4 +48,7 @@ std::string HostsText(const SeveralHosts& hosts);
 // 1 for a singular and everything else in the plural: CountText(2, "layer") == "2 layers".
 std::string CountText(std::size_t count, const std::string& noun);
 
+// ", without about 25 % of the layers' time, which could not be read"; empty where hardly anything is missing.
+std::string SkippedText(double share, std::string_view whose);
+
 }  // namespace infimum

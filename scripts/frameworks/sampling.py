@@ -132,7 +132,7 @@ class CoreTime:
 
     def share(self, microseconds: float) -> float:
         part = (self._read() - self._before) / (1000.0 * max(microseconds, 0.001))
-        return part if self._single else 1.0 - part
+        return part if self._single else max(0.0, 1.0 - part)
 
 
 @dataclasses.dataclass

@@ -1,4 +1,4 @@
-// The command line: parse, call, print. What the commands do stands in src/workflow.
+// The command line: parse, call, print. What the commands do stands in src/app.
 #include <fmt/format.h>
 
 #include <sstream>
@@ -7,11 +7,11 @@
 
 #include "infimum/base/process.h"
 #include "infimum/base/text.h"
-#include "src/app/runners/installation.h"
-#include "src/app/processes/interrupt.h"
-#include "src/app/processes/progress_log.h"
 #include "src/app/command.h"
 #include "src/app/options.h"
+#include "src/app/processes/interrupt.h"
+#include "src/app/processes/progress_log.h"
+#include "src/app/runners/installation.h"
 
 namespace infimum::cli {
 

@@ -1,4 +1,4 @@
-// The forms of cuDNN's graph (infimum/measurement/cudnn_form.h) as an emitted source writes them down.
+// The forms of cuDNN's graph (src/core/measurement/cudnn_form.h) as an emitted source writes them down.
 //
 //   convolution f16, 64 channels   channels last, first, and both with sums in f16
 //   convolution f16, 3 channels    also channels last, filled up to 8: Tensor Cores want multiples of 16 bytes

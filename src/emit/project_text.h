@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "src/emit/project.h"
 #include "src/emit/library.h"
+#include "src/emit/project.h"
 
 namespace infimum::emit {
 

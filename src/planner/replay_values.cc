@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "infimum/base/text.h"
-#include "src/planner/replay_planner.h"
 #include "src/planner/layer_facts.h"
 #include "src/planner/replay_forms.h"
+#include "src/planner/replay_planner.h"
 #include "src/planner/value_tensors.h"
 
 namespace infimum {

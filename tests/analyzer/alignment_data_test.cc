@@ -11,9 +11,9 @@
 #include <string>
 
 #include "analyzer/alignment/align_run.h"
-#include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
 #include "infimum/measurement/statistics.h"
 #include "src/readers/onnx/read_model.h"
+#include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
 #include "tests/support/shared_data.h"
 
 namespace infimum {

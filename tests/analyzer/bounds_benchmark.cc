@@ -29,8 +29,8 @@
 
 #include "analyzer/bounds/bounds.h"
 #include "analyzer/bracket/bracket_parts.h"
-#include "analyzer/layouts/layout_planner.h"
 #include "analyzer/bracket/marginal_gain.h"
+#include "analyzer/layouts/layout_planner.h"
 #include "analyzer/types/bracket.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"

@@ -87,6 +87,20 @@ TEST(Bracket, ShardsOfEightHostsAreOneWholeThatSaysSo) {
   EXPECT_EQ(Compute(graph, source, testing::TestSelection(1)).bounds[0].latency, Latency(160));
 }
 
+TEST(Bracket, RowsWithoutAHostAreOfAnotherOneWhereTheirSystemIs) {
+  const ModelGraph graph = SmallModel();
+  MemorySource source = SourceWithPeaks();
+  Environment older = OnHost("", "powersave");
+  older.evidence.erase(evidence::kHost);
+  older.evidence[evidence::kSystem] = "Linux 5.10";
+  source.Add(MeasuredRow(KeyOfLayer(graph, 0), "gemm", {Latency(10)}), OnHost("a", "performance"));
+  source.Add(MeasuredRow(KeyOfLayer(graph, 2), "relu", {Latency(2)}), older);
+  const std::optional<SeveralHosts> hosts = Compute(graph, source, testing::TestSelection(1)).hosts;
+  ASSERT_TRUE(hosts.has_value());
+  EXPECT_EQ(hosts->count, 2u);
+  EXPECT_TRUE(hosts->clocks_differ());
+}
+
 TEST(Bracket, OfOneHostNothingIsSaid) {
   const ModelGraph graph = SmallModel();
   MemorySource source = SourceWithPeaks();

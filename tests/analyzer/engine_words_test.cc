@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzer/alignment/operator_kinds.h"
 #include "analyzer/alignment/engine_work.h"
+#include "analyzer/alignment/operator_kinds.h"
 
 namespace infimum {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "analyzer/findings/graph_optimization.h"
 #include "analyzer/findings/finding.h"
+#include "analyzer/findings/graph_optimization.h"
 #include "tests/analyzer/built_run.h"
 
 namespace infimum {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "analyzer/findings/run_rules.h"
 #include "analyzer/findings/finding.h"
+#include "analyzer/findings/run_rules.h"
 #include "tests/analyzer/built_run.h"
 
 namespace infimum {

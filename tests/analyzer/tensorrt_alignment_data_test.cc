@@ -12,9 +12,9 @@
 #include <string>
 
 #include "analyzer/alignment/align_run.h"
-#include "src/readers/profiles/tensorrt/tensorrt_engine.h"
 #include "infimum/measurement/statistics.h"
 #include "src/readers/onnx/read_model.h"
+#include "src/readers/profiles/tensorrt/tensorrt_engine.h"
 #include "tests/analyzer/resnet_models.h"
 #include "tests/readers/onnx/model_text.h"
 #include "tests/support/shared_data.h"

@@ -16,9 +16,9 @@
 
 #include "analyzer/alignment/align_run.h"
 #include "analyzer/trace/timeline_run.h"
-#include "src/readers/profiles/read_profile.h"
 #include "infimum/measurement/statistics.h"
 #include "src/readers/onnx/read_model.h"
+#include "src/readers/profiles/read_profile.h"
 #include "tests/analyzer/transformer_models.h"
 #include "tests/readers/onnx/model_text.h"
 #include "tests/support/shared_data.h"

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "analyzer/trace/device_activity.h"
-#include "src/readers/profiles/kineto/kineto_trace.h"
 #include "src/readers/files/gzip_stream.h"
+#include "src/readers/profiles/kineto/kineto_trace.h"
 #include "tests/analyzer/unpacked_trace.h"
 #include "tests/support/shared_data.h"
 

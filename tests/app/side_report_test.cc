@@ -9,9 +9,9 @@
 #include <fstream>
 
 #include "infimum/db/store.h"
-#include "src/readers/onnx/read_model.h"
 #include "src/app/models/model_variant.h"
 #include "src/app/processes/temporary_folder.h"
+#include "src/readers/onnx/read_model.h"
 #include "tests/support/marker.h"
 #include "tests/support/random_graph.h"
 

@@ -9,8 +9,8 @@
 #include <iterator>
 #include <optional>
 
-#include "src/readers/profiles/read_profile.h"
 #include "src/app/runners/framework_run.h"
+#include "src/readers/profiles/read_profile.h"
 
 namespace infimum {
 namespace {

@@ -21,8 +21,8 @@
 
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
-#include "src/readers/benchmarks/read_results.h"
 #include "infimum/results/results_journal.h"
+#include "src/readers/benchmarks/read_results.h"
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_rows.h"
 

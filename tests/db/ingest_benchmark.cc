@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "db/store/migrations.h"
 #include "db/connection/postgresql_connection.h"
 #include "db/connection/sqlite_connection.h"
+#include "db/store/migrations.h"
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
 #include "tests/db/postgresql_server.h"

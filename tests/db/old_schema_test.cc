@@ -8,8 +8,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "db/store/migrations.h"
 #include "db/connection/postgresql_connection.h"
+#include "db/store/migrations.h"
 #include "db/store/schema_files.h"
 #include "infimum/db/store.h"
 #include "tests/db/postgresql_server.h"

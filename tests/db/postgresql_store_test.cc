@@ -4,8 +4,8 @@
 
 #include <cstdlib>
 
-#include "db/store/migrations.h"
 #include "db/connection/postgresql_connection.h"
+#include "db/store/migrations.h"
 #include "infimum/db/store.h"
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_rows.h"

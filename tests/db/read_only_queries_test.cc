@@ -234,8 +234,24 @@ TEST_P(ReadOnlyPostgreSql, ASuperuserIsToldWhyAndWhoMayReadIsTheReader) {
                           "infimum_reader, infimum_writer");
     ASSERT_TRUE(made.ok()) << made.error().message;
   }
+  // Who may become a superuser within the SELECT is one.
+  const std::string climber = "climber_" + std::to_string(getpid());
+  {
+    const auto owner = PostgreSqlConnection::Open(address_, false);
+    ASSERT_TRUE(owner.ok());
+    const Status made = (*owner)->Execute("CREATE ROLE " + climber + "_boss SUPERUSER; CREATE ROLE " + climber +
+                                          " LOGIN; GRANT infimum_reader, " + climber + "_boss TO " + climber);
+    ASSERT_TRUE(made.ok()) << made.error().message;
+  }
+  const auto climbing = OpenStore(PostgreSqlServer::As(climber, address_), OpenMode::kReadOnly);
+  ASSERT_TRUE(climbing.ok()) << climbing.error().message;
+  EXPECT_FALSE((*climbing)->AskSql("SELECT set_config('role', '" + climber + "_boss', true)").ok());
   const auto store = OpenStore(PostgreSqlServer::As(user, address_), OpenMode::kReadOnly);
   ASSERT_TRUE(store.ok()) << store.error().message;
+  // Longer than the first part of the answer.
+  const Result<QueryTable> many = (*store)->AskSql("SELECT i FROM generate_series(1, 3000) AS s(i)");
+  ASSERT_TRUE(many.ok()) << many.error().message;
+  EXPECT_EQ(many->rows.size(), 3000u);
   const Result<QueryTable> role = (*store)->AskSql("SELECT current_user || '' AS role");
   ASSERT_TRUE(role.ok()) << role.error().message;
   EXPECT_EQ(std::get<std::string>(role->rows[0][0]), "infimum_reader");

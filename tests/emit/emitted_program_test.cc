@@ -10,8 +10,8 @@
 #include <set>
 #include <sstream>
 
-#include "src/readers/benchmarks/read_results.h"
 #include "microbench/cpu/onednn_backend.h"
+#include "src/readers/benchmarks/read_results.h"
 
 namespace infimum {
 namespace {

@@ -1,5 +1,5 @@
 // Every file of the measurements of 2019, into a SQLite file and a PostgreSQL database at once, twice; and every number
-// that must come of it. How entries become rows stands in src/ingest/README.md.
+// that must come of it. How entries become rows stands in src/readers/README.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -10,10 +10,10 @@
 #include <sstream>
 
 #include "infimum/db/store.h"
-#include "src/readers/benchmarks/read_results.h"
-#include "src/readers/profiles/run_file.h"
 #include "infimum/results/results_journal.h"
+#include "src/readers/benchmarks/read_results.h"
 #include "src/readers/files/gzip_stream.h"
+#include "src/readers/profiles/run_file.h"
 
 namespace infimum {
 namespace {

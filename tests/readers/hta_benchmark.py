@@ -1,7 +1,7 @@
 """How much faster a trace is read here than by Holistic Trace Analysis, both in one run on one file.
 
     python3 -m venv hta && hta/bin/pip install HolisticTraceAnalysis
-    python3 tests/ingest/hta_benchmark.py --hta hta/bin/python --kineto-benchmark build/bin/kineto_benchmark
+    python3 tests/readers/hta_benchmark.py --hta hta/bin/python --kineto-benchmark build/bin/kineto_benchmark
 
 HTA is given what is nearest to a timeline: its parsed data frame. Whole processes are compared without their start: for
 HTA the parsing call alone is timed. Fails below 20 times.

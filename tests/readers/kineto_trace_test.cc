@@ -197,6 +197,10 @@ TEST(KinetoTrace, AnEventWithoutItsTimesOrKindIsSkippedAndCounted) {
       R"({"ph":"X","cat":"kernel","name":"k","tid":7,"dur":6.25})",
       R"({"ph":"X","cat":null,"name":"k","tid":7,"ts":1419247333291,"dur":6.25,"args":{"stream":7}})",
       R"({"ph":"B","cat":"kernel","name":"k","tid":7,"ts":{}})",
+      R"({"ph":"X","cat":"kernel","name":"k","tid":7,"ts":1419247333291})",
+      R"({"ph":null,"cat":"kernel","name":"k","tid":7,"ts":1419247333291,"dur":6.25})",
+      R"({"ph":"","cat":"kernel"})",
+      R"({"cat":"gpu_memcpy","name":"k","tid":7,"ts":1419247333291,"dur":6.25})",
   };
   for (const char* const odd : kOdd) {
     const Result<Timeline> read = ReadAmongOthers(odd);
@@ -208,7 +212,7 @@ TEST(KinetoTrace, AnEventWithoutItsTimesOrKindIsSkippedAndCounted) {
     EXPECT_NEAR(read->skipped_share, 1.0 / 41, 1e-9) << odd;
   }
   for (const char* const odd :
-       {R"({"ph":"","cat":"kernel"})", R"({"ph":null})", R"({"ph":"X","cat":["kernel"],"ts":1})", "null", "7",
+       {R"({"ph":"","cat":"cpu_op"})", R"({"ph":null})", R"({"ph":"X","cat":["kernel"],"ts":1})", "null", "7",
         "[[1],{}]", "\"},{\"", R"({"ph":"X","cat":"cpu_op","name":"a","ts":1,"dur":-1})", R"({"ph":"E","ts":1})"}) {
     const Result<Timeline> read = ReadAmongOthers(odd);
     ASSERT_TRUE(read.ok()) << odd << "\n" << read.error().message;
@@ -216,6 +220,11 @@ TEST(KinetoTrace, AnEventWithoutItsTimesOrKindIsSkippedAndCounted) {
     EXPECT_THAT(read->remarks, ElementsAre(HasSubstr("wrong: 1; the first: event 60 (byte "))) << odd;
     EXPECT_EQ(read->skipped_share, 0);
   }
+  // A kernel that never ends took its time, too.
+  const Result<Timeline> begun =
+      ReadAmongOthers(R"({"ph":"B","cat":"kernel","name":"k","pid":0,"tid":9,"ts":1419247333291})");
+  ASSERT_TRUE(begun.ok()) << begun.error().message;
+  EXPECT_NEAR(begun->skipped_share, 1.0 / 41, 1e-9);
 }
 
 TEST(KinetoTrace, FieldsOfEventsThatArePassedOverMayHoldAnything) {

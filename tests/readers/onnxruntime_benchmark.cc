@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
 #include "src/readers/profiles/onnxruntime/onnxruntime_events.h"
+#include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
 #include "tests/readers/reading_cost.h"
 
 namespace {

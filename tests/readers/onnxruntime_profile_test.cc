@@ -244,8 +244,10 @@ TEST(OnnxRuntimeProfile, AnEventWithoutItsNameOrTimesIsSkippedAndCounted) {
       R"({"cat":"Node","name":"a_kernel_time","dur":null,"ts":1})",
       R"({"cat":"Node","name":"a_kernel_time","dur":1,"ts":-5})",
       R"({"cat":"Node","name":"a_kernel_time","dur":1,"ts":1700000000000000})",
-      R"({"cat":"Session","name":"model_run","dur":"long"})",
       R"({"cat":"Kernel","name":"sgemm","dur":-1})",
+      R"({"cat":"Node","name":"a_kernel_time","ts":1})",
+      R"({"cat":null,"name":"Node_kernel_time","dur":1,"ts":1,"args":{"op_name":"Conv"}})",
+      R"({"name":"Node_kernel_time","dur":1,"ts":1,"args":{"op_name":"Conv"}})",
       R"({"cat":"Kernel","name":[],"dur":1})",
       "null",
   };
@@ -259,6 +261,9 @@ TEST(OnnxRuntimeProfile, AnEventWithoutItsNameOrTimesIsSkippedAndCounted) {
     const bool is_work = bad.find("Node") != std::string::npos || bad.find("Kernel") != std::string::npos;
     EXPECT_NEAR(run->skipped_share, is_work ? 1.0 / 41 : 0, 1e-9) << bad;
   }
+  // Without the end of one inference its layers' times would be sums over all of them.
+  EXPECT_THAT(Parse("[" + good + R"({"cat":"Session","name":"model_run","dur":"long"}])").error().message,
+              AllOf(HasSubstr("no event 'model_run' of it could be read"), HasSubstr("event 41 (byte")));
   EXPECT_THAT(Parse(R"([{"cat":"Node","name":"a_kernel_time","dur":-1}])").error().message,
               AllOf(HasSubstr("it has no node events"), HasSubstr("event 1 (byte 1): 'dur' is -1")));
 }

@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "infimum/db/store.h"
-#include "src/readers/profiles/run_file.h"
 #include "infimum/results/results_journal.h"
+#include "src/readers/profiles/run_file.h"
 
 namespace infimum {
 namespace {

@@ -5,8 +5,8 @@
 #include <random>
 #include <sstream>
 
-#include "src/readers/profiles/tensorrt/tensorrt_engine.h"
 #include "src/readers/files/json_fields.h"
+#include "src/readers/profiles/tensorrt/tensorrt_engine.h"
 
 namespace infimum {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "src/readers/profiles/kineto/kineto_trace.h"
-#include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
 #include "src/readers/profiles/onnxruntime/onnxruntime_events.h"
+#include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
 #include "tests/readers/generated_profiles.h"
 
 namespace infimum {

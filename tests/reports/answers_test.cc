@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "reports/page/html_report.h"
-#include "reports/model/markdown_report.h"
 #include "reports/model/looked_for.h"
+#include "reports/model/markdown_report.h"
+#include "reports/page/html_report.h"
 #include "tests/reports/sample_report.h"
 
 namespace infimum {

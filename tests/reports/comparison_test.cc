@@ -1,9 +1,8 @@
-#include "reports/model/model_rows.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 
+#include "reports/model/model_rows.h"
 #include "tests/reports/sample_report.h"
 
 namespace infimum {

@@ -7,8 +7,8 @@
 #include <random>
 #include <vector>
 
-#include "reports/page/html_report.h"
 #include "reports/model/report_json.h"
+#include "reports/page/html_report.h"
 #include "reports/text/utf8.h"
 #include "tests/reports/sample_report.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "reports/profile/profile_view.h"
-#include "reports/run/run_summary.h"
 #include "reports/run/path_writers.h"
+#include "reports/run/run_summary.h"
 #include "tests/support/timeline_builder.h"
 
 namespace infimum {

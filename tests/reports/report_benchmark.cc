@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "reports/page/html_report.h"
 #include "reports/model/report_json.h"
+#include "reports/page/html_report.h"
 #include "tests/reports/sample_report.h"
 
 namespace infimum {

@@ -22,8 +22,8 @@
 #include <utility>
 #include <vector>
 
-#include "infimum/db/queries.h"
 #include "db/store/stored_model.h"
+#include "infimum/db/queries.h"
 #include "infimum/graph/run_profile.h"
 #include "infimum/measurement/campaign_origin.h"
 #include "infimum/measurement/measurement_source.h"

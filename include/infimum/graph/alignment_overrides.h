@@ -1,5 +1,5 @@
 // What a person knows about an engine's layers: which of the model's they are. It wins over every rule of the alignment
-// (analyzer/run_alignment.h), and a row of it holds what it states and nothing else.
+// (analyzer/alignment/align_run.h), and a row of it holds what it states and nothing else.
 //
 //   {{"fused_17", "fused_18"}, {"Conv_5", "Relu_6"}, "rows.json: row 1"}   both engine layers are these two nodes, one
 //   row

@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "infimum/base/id.h"
-#include "src/core/graph/tensor.h"
 #include "infimum/layer/workload.h"
+#include "src/core/graph/tensor.h"
 
 namespace infimum {
 

@@ -13,12 +13,12 @@
 #include <string_view>
 #include <variant>
 
+#include "infimum/layer/pointwise.h"
 #include "src/core/layer/attention.h"
 #include "src/core/layer/convolution.h"
 #include "src/core/layer/matmul.h"
 #include "src/core/layer/movement.h"
 #include "src/core/layer/normalization.h"
-#include "infimum/layer/pointwise.h"
 #include "src/core/layer/pooling.h"
 #include "src/core/layer/recurrent.h"
 #include "src/core/layer/reduction.h"

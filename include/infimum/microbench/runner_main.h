@@ -8,7 +8,7 @@
 //
 // links infimum::microbench_harness and becomes `infimum-microbench-onednn`. The program starts itself
 // again as worker; only workers make a backend, so that a library which crashes, hangs or eats all memory
-// costs one row. microbench/README.md says how a time is made.
+// costs one row. microbench/harness/sampling/README.md says how a time is made.
 #pragma once
 
 #include <cstdint>

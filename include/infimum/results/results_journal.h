@@ -6,9 +6,9 @@
 //   {"kind":"peak","rate":{...}}
 //   {"kind":"end","rows":812}
 //
-// The fields are listed in src/results/README.md. Version 1 is read as well. Rows refer to the latest header before
-// them. A torn last line (the writer was killed) is ignored. Appending to a journal that exists continues it. A row
-// that got more repetitions may be written again, with all of them; readers hand on every row.
+// The fields are listed in src/core/results/README.md. Version 1 is read as well. Rows refer to the latest header
+// before them. A torn last line (the writer was killed) is ignored. Appending to a journal that exists continues it. A
+// row that got more repetitions may be written again, with all of them; readers hand on every row.
 #pragma once
 
 #include <cstdint>

@@ -11,13 +11,13 @@
 
 #include "infimum/measurement/statistics.h"
 #include "microbench/gpu/checklist/kernel_recorder.h"
+#include "microbench/gpu/device/shared_library.h"
 #include "microbench/libraries/cublaslt/cublaslt.h"
-#include "microbench/libraries/cudnn/cudnn_candidates.h"
-#include "microbench/libraries/cudnn/cudnn_library.h"
 #include "microbench/libraries/cublaslt/gemm_program.h"
 #include "microbench/libraries/cublaslt/gemm_recording.h"
+#include "microbench/libraries/cudnn/cudnn_candidates.h"
+#include "microbench/libraries/cudnn/cudnn_library.h"
 #include "microbench/libraries/cudnn_legacy/legacy_calls.h"
-#include "microbench/gpu/device/shared_library.h"
 
 namespace infimum::cuda {
 namespace {

@@ -7,9 +7,9 @@
 #include <iterator>
 
 #include "infimum/measurement/statistics.h"
-#include "src/core/results/replay_schedule_text.h"
 #include "microbench/harness/sampling/candidate_choice.h"
 #include "microbench/harness/sampling/sampler.h"
+#include "src/core/results/replay_schedule_text.h"
 
 namespace infimum {
 namespace {

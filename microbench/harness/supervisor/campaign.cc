@@ -79,6 +79,7 @@ class Campaign {
       summary_.interrupted = true;
       return std::nullopt;
     }
+    if (loss->cause == WorkerLoss::Cause::kStuck) ++summary_.stuck_workers;
     if (loss->cause == WorkerLoss::Cause::kTimeLimit && budget_.spent()) {
       summary_.budget_spent = true;
       return std::nullopt;

@@ -9,8 +9,8 @@
 //
 // So an early end leaves the most important measured, and a drifting clock hits all candidates alike.
 // The order follows from the seed alone. Each repetition writes the candidate's row again, with all of
-// its repetitions so far: a reader takes the one with the most. Between rounds rows are on disk (row_shelf.h), so that
-// memory grows with the plan's length alone.
+// its repetitions so far: a reader takes the one with the most. Between rounds rows are on disk (resumed_rows.h), so
+// that memory grows with the plan's length alone.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,9 @@
 #include <vector>
 
 #include "infimum/measurement/plan.h"
+#include "microbench/harness/journal/results_output.h"
 #include "microbench/harness/supervisor/campaign_tally.h"
 #include "microbench/harness/supervisor/contender.h"
-#include "microbench/harness/journal/results_output.h"
 #include "microbench/harness/worker/worker.h"
 
 namespace infimum {
@@ -65,6 +65,7 @@ struct CampaignSummary {
   std::int64_t peaks = 0;
   std::vector<std::string> warnings;
   Clock::Duration elapsed{0};
+  std::int64_t stuck_workers = 0;  // ended since they gave no sign of life
   bool budget_spent = false;
   bool interrupted = false;
 };

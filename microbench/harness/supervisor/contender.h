@@ -1,6 +1,6 @@
 // A candidate of a workload in one cache state, on its way through the rounds of a campaign; and the
-// workload that they contend for. Between rounds a contender is on the shelf (row_shelf.h), and what is left of it here
-// is what tells whether it gets another turn.
+// workload that they contend for. Between rounds a contender is on the shelf (resumed_rows.h), and what is left of it
+// here is what tells whether it gets another turn.
 #pragma once
 
 #include <array>

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "src/core/results/replay_result.h"
 #include "microbench/harness/worker/worker.h"
+#include "src/core/results/replay_result.h"
 
 namespace infimum {
 

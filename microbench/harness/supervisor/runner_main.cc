@@ -11,18 +11,18 @@
 #include "infimum/base/process.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
-#include "src/core/results/candidate_list.h"
+#include "microbench/harness/journal/journal_file.h"
+#include "microbench/harness/sampling/replay_trial.h"
 #include "microbench/harness/supervisor/campaign.h"
 #include "microbench/harness/supervisor/core_choice.h"
-#include "microbench/harness/journal/journal_file.h"
+#include "microbench/harness/supervisor/environment.h"
 #include "microbench/harness/supervisor/progress.h"
 #include "microbench/harness/supervisor/replay_session.h"
-#include "microbench/harness/sampling/replay_trial.h"
 #include "microbench/harness/supervisor/runner_options.h"
 #include "microbench/harness/supervisor/summary.h"
-#include "microbench/harness/supervisor/environment.h"
-#include "microbench/harness/worker/worker_main.h"
 #include "microbench/harness/supervisor/worker_process.h"
+#include "microbench/harness/worker/worker_main.h"
+#include "src/core/results/candidate_list.h"
 
 namespace infimum {
 namespace {
@@ -187,6 +187,10 @@ class Runner {
                         (options_.output == "-" ? "" : ", the same command continues")});
     }
     if (!options_.quiet) std::fputs(FormatSummary(*summary, options_.output).c_str(), stderr);
+    if (const std::int64_t stuck = summary->stuck_workers; stuck > 0)
+      return Fail(Error{std::to_string(stuck) + (stuck == 1 ? " worker" : " workers") +
+                        " gave no sign of life (stopped, or a driver that hangs) and had to be ended; " +
+                        std::to_string(summary->rows_written) + " rows are written"});
     const bool nothing_matched = !summary->warnings.empty() && !options_.campaign.candidates.empty() &&
                                  summary->rows_written == 0 && summary->earlier_rows == 0;
     return nothing_matched ? Fail(Error{summary->warnings.front()}) : 0;

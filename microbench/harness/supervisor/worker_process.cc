@@ -25,6 +25,7 @@ namespace infimum {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(100);
+constexpr auto kLateSilence = std::chrono::seconds(3);  // of a worker whose time is over: it is stuck, not slow
 constexpr std::size_t kKeptErrorText = 2000;
 constexpr std::size_t kLongestAnswer = std::size_t{256} << 20;
 
@@ -146,12 +147,15 @@ WorkerReply WorkerProcess::WaitForAnswer(std::string_view request, TimeLimit lim
   LifeSigns work(clock, processor_time), life(clock, processor_time);
   while (true) {
     const Clock::Duration now = clock.Now();
-    if (now - start >= limit.whole)
-      return Kill(WorkerLoss::Cause::kTimeLimit, "no answer within " + FormatDuration(limit.whole));
-    if (prepared ? now - *prepared >= limit.answer : work.Silence() >= limit.answer)
-      return Kill(WorkerLoss::Cause::kTimeLimit, "no answer within " + FormatDuration(limit.answer));
-    if (life.Silence() >= options_.longest_silence)
-      return Kill(WorkerLoss::Cause::kTimeLimit, "no sign of life for " + FormatDuration(options_.longest_silence));
+    const Clock::Duration silence = life.Silence();
+    const bool is_late = now - start >= limit.whole;
+    const bool is_slow = prepared ? now - *prepared >= limit.answer : work.Silence() >= limit.answer;
+    if (silence >= options_.longest_silence || ((is_late || is_slow) && silence >= kLateSilence))
+      return Kill(WorkerLoss::Cause::kStuck,
+                  "no sign of life for " + FormatDuration(std::chrono::floor<std::chrono::seconds>(silence)));
+    if (is_late || is_slow)
+      return Kill(WorkerLoss::Cause::kTimeLimit,
+                  "no answer within " + FormatDuration(is_late ? limit.whole : limit.answer));
     const Clock::Duration end = prepared ? std::min(*prepared + limit.answer, start + limit.whole) : next_tick;
     if (now >= next_tick) {
       next_tick = now + kTick;
@@ -244,7 +248,8 @@ WorkerLoss WorkerProcess::Reap() {
   CloseDescriptors();
   std::string reason = DescribeExit(status, *memory_kills_);
   // Its own limit ends it in an orderly way, with words of what it was doing.
-  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) reason += "; a lower --max-memory says of what";
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+    reason += "; with a lower --max-memory the runner itself says what needs too much";
   if (const std::string_view line = LastLine(error_text_); !line.empty()) reason += "; it wrote " + Quoted(line);
   return {WorkerLoss::Cause::kDied, std::move(reason)};
 }

@@ -13,7 +13,8 @@ namespace infimum {
 
 // The worker is gone, or was ended because it did not answer.
 struct WorkerLoss {
-  enum class Cause { kDied, kTimeLimit, kMemoryLimit, kInterrupted };
+  // kStuck: it gave no sign of life.
+  enum class Cause { kDied, kTimeLimit, kStuck, kMemoryLimit, kInterrupted };
   Cause cause = Cause::kDied;
   std::string reason;  // "killed by signal 11 (segmentation fault)"
 };

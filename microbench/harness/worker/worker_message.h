@@ -13,10 +13,10 @@
 #include <variant>
 #include <vector>
 
-#include "src/core/results/replay_result.h"
 #include "infimum/results/results_journal.h"
 #include "microbench/harness/sampling/replay_trial.h"
 #include "microbench/harness/sampling/trial.h"
+#include "src/core/results/replay_result.h"
 
 namespace infimum {
 

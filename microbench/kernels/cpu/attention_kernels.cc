@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "microbench/kernels/cpu/float_rows.h"
+#include "microbench/kernels/cpu/pointwise_kernels.h"
 #include "microbench/libraries/onednn/program/implementations.h"
 #include "microbench/libraries/onednn/program/onednn_types.h"
 #include "microbench/libraries/onednn/program/parallel.h"
-#include "microbench/kernels/cpu/pointwise_kernels.h"
 #include "oneapi/dnnl/dnnl.h"
 
 namespace infimum::cpu {

@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "src/core/layer/attention.h"
 #include "microbench/libraries/onednn/program/program.h"
 #include "microbench/reference/values.h"
+#include "src/core/layer/attention.h"
 
 namespace infimum::cpu {
 

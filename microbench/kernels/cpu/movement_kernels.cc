@@ -4,11 +4,11 @@
 #include <cstring>
 
 #include "microbench/kernels/cpu/broadcast_rows.h"
+#include "microbench/kernels/cpu/pointwise_kernels.h"
+#include "microbench/kernels/cpu/transpose_kernels.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
-#include "microbench/kernels/cpu/pointwise_kernels.h"
-#include "microbench/kernels/cpu/transpose_kernels.h"
 #include "microbench/reference/movement_map.h"
 
 namespace infimum::cpu {

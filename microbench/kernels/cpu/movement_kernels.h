@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "src/core/layer/movement.h"
 #include "microbench/libraries/onednn/program/program.h"
 #include "microbench/reference/values.h"
+#include "src/core/layer/movement.h"
 
 namespace infimum::cpu {
 

@@ -5,8 +5,8 @@
 
 #include "infimum/layer/layer_config.h"
 #include "microbench/kernels/cpu/float_rows.h"
-#include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/kernels/cpu/pointwise_kernels.h"
+#include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/libraries/onednn/program/thread_scratch.h"
 #include "microbench/reference/values.h"
 

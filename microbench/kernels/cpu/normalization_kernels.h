@@ -5,9 +5,9 @@
 #include <functional>
 #include <vector>
 
-#include "src/core/layer/normalization.h"
 #include "microbench/libraries/onednn/program/program.h"
 #include "microbench/reference/values.h"
+#include "src/core/layer/normalization.h"
 
 namespace infimum::cpu {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/kernels/cpu/pointwise_kernels.h"
+#include "microbench/libraries/onednn/program/parallel.h"
 
 namespace infimum::cpu {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "infimum/layer/layer_config.h"
 #include "microbench/kernels/cpu/float_rows.h"
-#include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/kernels/cpu/pointwise_kernels.h"
+#include "microbench/libraries/onednn/program/parallel.h"
 
 namespace infimum::cpu {
 namespace {

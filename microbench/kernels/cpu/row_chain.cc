@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "microbench/kernels/cpu/normalization_kernels.h"
-#include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/kernels/cpu/pointwise_chain.h"
 #include "microbench/kernels/cpu/pointwise_kernels.h"
+#include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/libraries/onednn/program/thread_scratch.h"
 
 namespace infimum::cpu {

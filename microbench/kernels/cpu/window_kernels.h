@@ -3,9 +3,9 @@
 
 #include <vector>
 
+#include "microbench/libraries/onednn/program/program.h"
 #include "src/core/layer/movement.h"
 #include "src/core/layer/pooling.h"
-#include "microbench/libraries/onednn/program/program.h"
 
 namespace infimum::cpu {
 

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "microbench/gpu/device/shared_library.h"
 #include "microbench/libraries/cublaslt/cublas_types.h"
 #include "microbench/libraries/cublaslt/cublaslt.h"
-#include "microbench/gpu/device/shared_library.h"
 
 namespace infimum::cuda {
 namespace {

@@ -5,8 +5,8 @@
 #include <array>
 #include <utility>
 
-#include "microbench/libraries/cublaslt/cublas_types.h"
 #include "microbench/gpu/device/shared_library.h"
+#include "microbench/libraries/cublaslt/cublas_types.h"
 
 namespace infimum::cuda {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "infimum/base/text.h"
-#include "src/core/measurement/cudnn_shapes.h"
 #include "microbench/gpu/device/symmetric_values.h"
+#include "src/core/measurement/cudnn_shapes.h"
 
 namespace infimum::cuda {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "src/core/measurement/cudnn_form.h"
 #include "microbench/gpu/device/symmetric_values.h"
+#include "src/core/measurement/cudnn_form.h"
 
 namespace infimum::cuda {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <set>
 
-#include "microbench/libraries/cudnn/cudnn_graph.h"
 #include "microbench/gpu/device/symmetric_values.h"
+#include "microbench/libraries/cudnn/cudnn_graph.h"
 
 namespace infimum::cuda {
 namespace {

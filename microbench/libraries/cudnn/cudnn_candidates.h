@@ -13,9 +13,9 @@
 
 #include <functional>
 
-#include "src/core/results/candidate_list.h"
-#include "microbench/libraries/cudnn/cudnn_graph.h"
 #include "microbench/gpu/device/gpu_properties.h"
+#include "microbench/libraries/cudnn/cudnn_graph.h"
+#include "src/core/results/candidate_list.h"
 
 namespace infimum::cuda {
 

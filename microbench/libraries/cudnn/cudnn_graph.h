@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "infimum/measurement/contract.h"
-#include "src/core/measurement/cudnn_form.h"
-#include "microbench/libraries/cudnn/cudnn_tensor.h"
 #include "microbench/gpu/device/gpu_properties.h"
+#include "microbench/libraries/cudnn/cudnn_tensor.h"
 #include "microbench/reference/region_tensors.h"
+#include "src/core/measurement/cudnn_form.h"
 
 namespace infimum::cuda {
 

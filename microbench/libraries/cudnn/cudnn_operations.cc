@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "infimum/layer/merged_shape.h"
-#include "src/core/measurement/cudnn_shapes.h"
-#include "microbench/libraries/cudnn/cudnn_modes.h"
 #include "microbench/gpu/device/symmetric_values.h"
+#include "microbench/libraries/cudnn/cudnn_modes.h"
 #include "microbench/reference/region_tensors.h"
 #include "microbench/reference/values.h"
+#include "src/core/measurement/cudnn_shapes.h"
 
 namespace infimum::cuda {
 namespace {

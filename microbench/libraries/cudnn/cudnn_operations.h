@@ -11,9 +11,9 @@
 
 #include <vector>
 
-#include "src/core/measurement/cudnn_form.h"
 #include "microbench/libraries/cudnn/cudnn_tensor.h"
 #include "microbench/reference/region_tensors.h"
+#include "src/core/measurement/cudnn_form.h"
 
 namespace infimum::cuda {
 

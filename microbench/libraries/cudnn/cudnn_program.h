@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "microbench/libraries/cudnn/cudnn_candidates.h"
 #include "microbench/gpu/device/gpu_program.h"
+#include "microbench/libraries/cudnn/cudnn_candidates.h"
 
 namespace infimum::cuda {
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "infimum/measurement/contract.h"
-#include "microbench/libraries/cudnn/cudnn_graph.h"
 #include "microbench/gpu/device/gpu_program.h"
+#include "microbench/libraries/cudnn/cudnn_graph.h"
 
 namespace infimum::cuda {
 

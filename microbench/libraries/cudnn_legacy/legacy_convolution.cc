@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "src/core/measurement/cudnn_form.h"
-#include "src/core/measurement/cudnn_shapes.h"
 #include "microbench/libraries/cudnn_legacy/legacy_calls.h"
 #include "microbench/libraries/cudnn_legacy/legacy_descriptors.h"
 #include "microbench/reference/region_tensors.h"
+#include "src/core/measurement/cudnn_form.h"
+#include "src/core/measurement/cudnn_shapes.h"
 
 namespace infimum::cuda {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "microbench/libraries/cudnn/cudnn_library.h"
 #include "microbench/gpu/device/tensor_placement.h"
+#include "microbench/libraries/cudnn/cudnn_library.h"
 
 namespace infimum::cuda {
 

@@ -1,10 +1,10 @@
 // Softmax, local response and batch normalization, and poolings by cuDNN's older calls.
 #include <algorithm>
 
-#include "src/core/measurement/cudnn_shapes.h"
 #include "microbench/libraries/cudnn_legacy/legacy_calls.h"
 #include "microbench/libraries/cudnn_legacy/legacy_descriptors.h"
 #include "microbench/reference/region_tensors.h"
+#include "src/core/measurement/cudnn_shapes.h"
 
 namespace infimum::cuda {
 namespace {

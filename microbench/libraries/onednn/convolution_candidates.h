@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "src/core/layer/convolution.h"
 #include "microbench/libraries/onednn/epilogue.h"
 #include "microbench/libraries/onednn/program/program.h"
 #include "microbench/reference/values.h"
+#include "src/core/layer/convolution.h"
 
 namespace infimum::cpu {
 

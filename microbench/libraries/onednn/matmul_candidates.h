@@ -9,11 +9,11 @@
 
 #include <vector>
 
-#include "src/core/layer/convolution.h"
-#include "src/core/layer/matmul.h"
 #include "microbench/libraries/onednn/epilogue.h"
 #include "microbench/libraries/onednn/program/program.h"
 #include "microbench/reference/values.h"
+#include "src/core/layer/convolution.h"
+#include "src/core/layer/matmul.h"
 
 namespace infimum::cpu {
 

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "src/core/layer/pooling.h"
 #include "microbench/libraries/onednn/program/program.h"
+#include "src/core/layer/pooling.h"
 
 namespace infimum::cpu {
 

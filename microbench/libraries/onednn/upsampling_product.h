@@ -9,8 +9,8 @@
 
 #include <vector>
 
-#include "src/core/layer/convolution.h"
 #include "microbench/libraries/onednn/program/program.h"
+#include "src/core/layer/convolution.h"
 
 namespace infimum::cpu {
 

@@ -1,7 +1,7 @@
 #include "microbench/libraries/onednn_graph/graph_partition_offers.h"
 
-#include "microbench/libraries/onednn_graph/region_graph.h"
 #include "microbench/libraries/onednn/program/declared_layouts.h"
+#include "microbench/libraries/onednn_graph/region_graph.h"
 
 namespace infimum::cpu {
 namespace {

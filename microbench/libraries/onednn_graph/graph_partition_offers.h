@@ -7,9 +7,9 @@
 
 #include <vector>
 
-#include "src/core/layer/attention.h"
 #include "microbench/libraries/onednn/program/program.h"
 #include "microbench/libraries/onednn/program/region_problem.h"
+#include "src/core/layer/attention.h"
 
 namespace infimum::cpu {
 

@@ -12,10 +12,10 @@
 
 #include <vector>
 
-#include "src/core/layer/attention.h"
 #include "infimum/layer/region.h"
-#include "microbench/libraries/onednn_graph/graph_partition.h"
 #include "microbench/libraries/onednn/program/region_problem.h"
+#include "microbench/libraries/onednn_graph/graph_partition.h"
+#include "src/core/layer/attention.h"
 
 namespace infimum::cpu {
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "infimum/base/text.h"
-#include "src/emit/project.h"
 #include "src/app/runners/installation.h"
+#include "src/emit/project.h"
 
 namespace infimum {
 namespace {

@@ -12,10 +12,10 @@
 #include "reports/bound/bound_table.h"
 #include "reports/inspect/inspect_totals.h"
 #include "reports/text/quantity_text.h"
-#include "src/app/runners/installation.h"
 #include "src/app/model_report/finding_commands.h"
 #include "src/app/model_report/report_evidence.h"
 #include "src/app/model_report/run_gap.h"
+#include "src/app/runners/installation.h"
 
 namespace infimum {
 namespace {

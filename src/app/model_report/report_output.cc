@@ -2,10 +2,10 @@
 
 #include <filesystem>
 
-#include "reports/page/html_report.h"
 #include "reports/model/markdown_report.h"
 #include "reports/model/report_csv.h"
 #include "reports/model/report_json.h"
+#include "reports/page/html_report.h"
 #include "src/app/options.h"
 
 namespace infimum::cli {

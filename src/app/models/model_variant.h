@@ -1,5 +1,5 @@
 // A model as it could be instead: with less precision, of other dimensions, with other caches, with every tensor in one
-// layout. The other half of the what-ifs: those of infimum/analyzer/what_if.h assume times of layers, these look at
+// layout. The other half of the what-ifs: those of analyzer/bracket/what_if.h assume times of layers, these look at
 // other rows.
 //
 //   contract:bf16         every f32 value stored as bf16, and candidates that keep that contract

@@ -107,11 +107,11 @@ Result<std::vector<std::string>> RunnerArguments(const Installation& installatio
 // Why a runner failed: where it ended by itself, its last line of complaint.
 Error RunnerError(const ProcessEnd& end, const std::string& backend) {
   if (end.given_up || end.exit_code > 128) return Error{fmt::format("the {} runner {}", backend, end.how)};
-  constexpr std::string_view kLead = "infimum: error: ";
+  constexpr std::string_view kErrorLead = "infimum: error: ";
   std::string last = "ended without a word";
   for (const std::string& line : end.last_errors) {
-    const std::size_t at = line.find(kLead);
-    if (!line.starts_with("{\"event\"")) last = at == line.npos ? line : line.substr(at + kLead.size());
+    const std::size_t at = line.find(kErrorLead);
+    if (!line.starts_with("{\"event\"")) last = at == line.npos ? line : line.substr(at + kErrorLead.size());
   }
   return Error{fmt::format("the {} runner failed (exit code {}): {}", backend, end.exit_code, last)};
 }

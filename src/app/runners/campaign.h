@@ -14,8 +14,8 @@
 
 #include "infimum/db/store.h"
 #include "infimum/measurement/plan.h"
-#include "src/app/runners/installation.h"
 #include "src/app/processes/progress_log.h"
+#include "src/app/runners/installation.h"
 
 namespace infimum {
 

@@ -13,8 +13,8 @@
 #include "analyzer/types/bracket.h"
 #include "infimum/graph/model_graph.h"
 #include "infimum/measurement/plan.h"
-#include "src/app/runners/campaign.h"
 #include "src/app/processes/progress_log.h"
+#include "src/app/runners/campaign.h"
 
 namespace infimum {
 

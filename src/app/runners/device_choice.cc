@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "infimum/base/text.h"
 #include "db/store/data_sheets.h"
+#include "infimum/base/text.h"
 
 namespace infimum {
 

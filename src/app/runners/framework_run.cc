@@ -6,10 +6,10 @@
 #include <fstream>
 
 #include "infimum/base/text.h"
-#include "src/readers/profiles/run_file.h"
 #include "src/app/processes/child_process.h"
 #include "src/app/processes/temporary_folder.h"
 #include "src/app/runners/tensorrt_run.h"
+#include "src/readers/profiles/run_file.h"
 
 namespace infimum {
 namespace {
@@ -127,8 +127,8 @@ Result<RunProfile> MeasureByScript(const Installation& installation, const std::
   if (end.interrupted) return Error{"interrupted while " + options.framework + " was measured"};
   if (end.given_up || end.exit_code > 128) return Error{"its process " + end.how};
   if (end.exit_code != 0) {
-    constexpr std::string_view kLead = "infimum: error: ";
-    if (complaint.starts_with(kLead)) complaint.erase(0, kLead.size());
+    constexpr std::string_view kErrorLead = "infimum: error: ";
+    if (complaint.starts_with(kErrorLead)) complaint.erase(0, kErrorLead.size());
     return Error{complaint.empty() ? fmt::format("exit code {}", end.exit_code) : complaint};
   }
   std::ifstream file(output, std::ios::binary);

@@ -19,8 +19,8 @@
 #include "infimum/layer/shape.h"
 #include "infimum/measurement/contract.h"
 #include "infimum/measurement/device.h"
-#include "src/app/runners/installation.h"
 #include "src/app/processes/progress_log.h"
+#include "src/app/runners/installation.h"
 
 namespace infimum {
 

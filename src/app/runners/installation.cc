@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "infimum/base/text.h"
 #include "db/store/data_sheets.h"
+#include "infimum/base/text.h"
 
 namespace infimum {
 namespace {

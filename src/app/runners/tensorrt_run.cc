@@ -13,9 +13,9 @@
 
 #include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
-#include "src/readers/profiles/tensorrt/tensorrt_engine.h"
 #include "src/app/processes/child_process.h"
 #include "src/app/processes/temporary_folder.h"
+#include "src/readers/profiles/tensorrt/tensorrt_engine.h"
 
 namespace infimum {
 namespace {

@@ -5,8 +5,8 @@
 #include <chrono>
 #include <set>
 
-#include "src/planner/planner.h"
 #include "src/app/processes/interrupt.h"
+#include "src/planner/planner.h"
 
 namespace infimum {
 namespace {

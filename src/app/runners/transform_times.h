@@ -2,14 +2,14 @@
 //
 // Each new time may make another plan the best one; what was never measured counts as a plain copy, which hardly any
 // change can beat, so the last plan stays the best whatever the others would have cost
-// (infimum/analyzer/layout_plan.h).
+// (analyzer/types/layout_plan.h).
 #pragma once
 
 #include "analyzer/types/bracket.h"
 #include "infimum/db/store.h"
+#include "src/app/processes/progress_log.h"
 #include "src/app/runners/campaign.h"
 #include "src/app/runners/installation.h"
-#include "src/app/processes/progress_log.h"
 
 namespace infimum {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "infimum/layer/data_type.h"
-#include "src/core/layer/operand.h"
 #include "infimum/layer/shape.h"
+#include "src/core/layer/operand.h"
 #include "src/core/layer/work.h"
 
 namespace infimum {

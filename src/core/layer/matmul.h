@@ -11,8 +11,8 @@
 #pragma once
 
 #include "infimum/layer/data_type.h"
-#include "src/core/layer/operand.h"
 #include "infimum/layer/shape.h"
+#include "src/core/layer/operand.h"
 #include "src/core/layer/work.h"
 
 namespace infimum {

@@ -46,6 +46,18 @@ struct Appearances {
   std::vector<std::size_t> uncertain;  // places among the seen ones
 };
 
+// Which of the cores that the uncertain device `i` may have another device of the processor has or may have.
+std::set<std::int64_t> Explained(const Appearances& processor, const std::vector<std::set<std::int64_t>>& possible,
+                                 std::size_t i) {
+  std::set<std::int64_t> explained;
+  for (const std::int64_t cores : possible[i]) {
+    const bool by_other = std::ranges::any_of(
+        processor.uncertain, [&](const std::size_t other) { return other != i && possible[other].contains(cores); });
+    if (by_other || processor.known.contains(cores)) explained.insert(cores);
+  }
+  return explained;
+}
+
 }  // namespace
 
 Device WithoutClocks(Device device) {
@@ -100,21 +112,20 @@ std::vector<std::optional<std::int64_t>> CoresOf(std::span<const SeenDevice> see
     }
   }
   for (const auto& [key, processor] : processors) {
-    // What all agree on that no known device explains.
-    std::optional<std::set<std::int64_t>> common;
-    std::vector<std::size_t> open;
+    // A count is explained by a known device, or by another uncertain one that can have it as well. One explanation is
+    // an answer; but what two uncertain devices say of each other holds only if both have no other.
+    std::map<std::size_t, std::int64_t> alone;
     for (const std::size_t i : processor.uncertain) {
-      std::set<std::int64_t> fitting;
-      std::ranges::set_intersection(possible[i], processor.known, std::inserter(fitting, fitting.end()));
-      if (fitting.size() == 1) cores[i] = *fitting.begin();
-      if (!fitting.empty()) continue;
-      open.push_back(i);
-      std::set<std::int64_t> both;
-      if (common) std::ranges::set_intersection(*common, possible[i], std::inserter(both, both.end()));
-      common = common ? both : possible[i];
+      const std::set<std::int64_t> explained = Explained(processor, possible, i);
+      if (explained.size() == 1) alone[i] = *explained.begin();
     }
-    if (common && common->size() == 1)
-      for (const std::size_t i : open) cores[i] = *common->begin();
+    for (const auto& [i, count] : alone) {
+      const bool agreed = std::ranges::all_of(processor.uncertain, [&](const std::size_t other) {
+        const auto answer = alone.find(other);
+        return !possible[other].contains(count) || (answer != alone.end() && answer->second == count);
+      });
+      if (processor.known.contains(count) || agreed) cores[i] = count;
+    }
   }
   return cores;
 }

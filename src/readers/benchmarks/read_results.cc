@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "infimum/base/sha256.h"
-#include "src/readers/files/file_kind.h"
-#include "src/readers/profiles/run_file.h"
-#include "src/readers/benchmarks/scope_benchmarks.h"
 #include "infimum/results/results_journal.h"
+#include "src/readers/benchmarks/scope_benchmarks.h"
+#include "src/readers/files/file_kind.h"
 #include "src/readers/files/input_file.h"
+#include "src/readers/profiles/run_file.h"
 
 namespace infimum {
 namespace {

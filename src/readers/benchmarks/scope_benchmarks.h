@@ -14,7 +14,7 @@
 //     {"name": "pointwise kind=relu dtype=f32:-:f32 in=200704/vectorised/real_time", ...} of "./my_bench" the candidate
 //   my_bench/vectorised.
 //
-// Which API became which layer and what could not be expressed stands in src/ingest/README.md; of the latter
+// Which API became which layer and what could not be expressed is in README.md; of the latter
 // ResultsTaker::remark is told.
 #pragma once
 

@@ -8,8 +8,8 @@
 #include "src/readers/onnx/folding/fold.h"
 #include "src/readers/onnx/parse/library_message.h"
 #include "src/readers/onnx/parse/model_file.h"
-#include "src/readers/onnx/shapes/node_order.h"
 #include "src/readers/onnx/parse/proto_conversion.h"
+#include "src/readers/onnx/shapes/node_order.h"
 
 namespace infimum {
 namespace {

@@ -5,13 +5,13 @@
 #include <utility>
 #include <vector>
 
-#include "src/readers/onnx/parse/model_inputs.h"
 #include "src/readers/onnx/classification.h"
 #include "src/readers/onnx/graph_builder.h"
 #include "src/readers/onnx/parse/input_dimensions.h"
-#include "src/readers/onnx/shapes/local_functions.h"
 #include "src/readers/onnx/parse/model_file.h"
+#include "src/readers/onnx/parse/model_inputs.h"
 #include "src/readers/onnx/rewrites.h"
+#include "src/readers/onnx/shapes/local_functions.h"
 
 namespace infimum {
 namespace {

@@ -8,13 +8,13 @@
 #include <system_error>
 #include <utility>
 
+#include "src/readers/files/input_file.h"
 #include "src/readers/profiles/chakra/chakra_trace.h"
 #include "src/readers/profiles/kineto/kineto_trace.h"
 #include "src/readers/profiles/nsys/nsys_export.h"
 #include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
 #include "src/readers/profiles/run_file.h"
 #include "src/readers/profiles/tensorrt/tensorrt_engine.h"
-#include "src/readers/files/input_file.h"
 
 namespace infimum {
 namespace {

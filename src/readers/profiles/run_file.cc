@@ -5,9 +5,9 @@
 #include <fstream>
 
 #include "infimum/base/text.h"
-#include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
 #include "src/readers/files/input_file.h"
 #include "src/readers/files/json_fields.h"
+#include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
 
 namespace infimum {
 namespace {

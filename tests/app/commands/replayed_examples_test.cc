@@ -245,7 +245,7 @@ TEST(ReplayedExample, RowsAreNormalizedAsOneWithTheirEpsilon) {
   EXPECT_THAT(workloads, ::testing::Not(Contains(HasSubstr("reduction"))));
 }
 
-// On a GPU that is not there (tests/cuda/pretended_gpu.h), whose graphs are computed.
+// On a GPU that is not there (tests/microbench/gpu/pretended_gpu.h), whose graphs are computed.
 class PretendedGpuReplay : public ::testing::Test {
  protected:
   PretendedGpuReplay() {

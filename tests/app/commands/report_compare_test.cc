@@ -67,6 +67,18 @@ TEST_F(ReportCompare, BeforeAndAfterIsAVerdictWithItsUncertainty) {
   EXPECT_EQ(undecided["sides"][1]["against_baseline"]["verdict"], "undecided");
 }
 
+TEST_F(ReportCompare, ANoisyRunMakesNoVerdict) {
+  const std::string quiet = WriteRun("quiet.json", "", 0, 0, {0, 1, 2});
+  const std::string noisy =
+      WriteRun("noisy.json", "", 0, 5000, {0, 1, 2}, {{"noisy", "only 3 of 812 inferences had their cores"}});
+  const Ended text = Report({"--run", quiet, "--run", noisy});
+  EXPECT_EQ(text.exit_code, 0) << text.errors;
+  EXPECT_THAT(text.output, HasSubstr("no verdict: noisy.json is noisy: only 3 of 812 inferences had their cores"));
+  EXPECT_THAT(text.output, Not(HasSubstr("is faster than")));
+  const Ended alone = program_.Infimum({"compare", "--run", noisy});
+  EXPECT_THAT(alone.output, HasSubstr("the run is noisy: only 3 of 812"));
+}
+
 TEST_F(ReportCompare, RunsOfTheStoreStandBesideFiles) {
   Json run = Json::parse(program_.Read(std::filesystem::path(WriteRun("stored.json", "", 0, 0)).filename()));
   run["model_sha256"] = bound_["model"]["sha256"];

@@ -142,6 +142,38 @@ TEST_F(Signals, AStoppedRunnerEndsWithinTenSecondsOfTheBudgetAndLosesNothing) {
   EXPECT_FALSE(IsAlive(runner));
 }
 
+TEST_F(Signals, AStoppedWorkerIsReportedAndLosesNothing) {
+  const pid_t bench =
+      program_.Start({"bench", "p.plan", "--backend", "fake", "--backend-option", "pace=20ms", "--budget", "3s"});
+  WaitUntilItMeasures(bench);
+  // The deepest of the runner's processes.
+  pid_t worker = 0;
+  for (const pid_t process : DescendantsOf(bench)) {
+    std::ifstream name("/proc/" + std::to_string(process) + "/comm");
+    std::string text;
+    if (std::getline(name, text) && text.starts_with("infimum-microbe")) worker = process;
+  }
+  ASSERT_NE(worker, 0);
+  kill(worker, SIGSTOP);
+  const Ended ended = program_.Finish(bench);
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.errors, HasSubstr("1 worker gave no sign of life"));
+  EXPECT_GT(RowsInStore(), 0);
+  EXPECT_FALSE(IsAlive(worker));
+}
+
+TEST_F(Signals, AFunctionThatComputesForLongEndsWithItsTimeLimit) {
+  ASSERT_EQ(program_.Infimum({"db", "init"}).exit_code, 0);
+  const auto start = steady_clock::now();
+  const Ended ended =
+      program_.Infimum({"query", "--timeout", "1", "--sql",
+                        "select instr(printf('%.*c', 16000000, 'a'), printf('%.*c', 8000000, 'a') || 'b')"});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.errors, HasSubstr("stopped after 1 s"));
+  EXPECT_LT(steady_clock::now() - start, seconds(6));
+  EXPECT_EQ(program_.Infimum({"query", "--timeout", "nan", "--sql", "select 1"}).exit_code, 2);
+}
+
 TEST_F(Signals, AKilledRunnerIsSaidToBeKilled) {
   const pid_t bench = program_.Start({"bench", "p.plan", "--backend", "fake", "--backend-option", "pace=5ms"});
   WaitUntilItMeasures(bench);

@@ -74,6 +74,15 @@ TEST(OlderIdentity, AKnownDeviceMakesItClear) {
   EXPECT_THAT(CoresOf(std::vector{Seen(1, {1})}, std::vector{another}), ElementsAre(std::nullopt));
 }
 
+TEST(OlderIdentity, WhatTwoMachinesExplainStaysAsItIs) {
+  const SeenDevice one = Seen(1, {1}), two = Seen(2, {2}), four = Seen(4, {4});
+  // Both counts are of a machine of 2 cores, or the second is of the one of 4.
+  EXPECT_THAT(CoresOf(std::vector{one, two}, std::vector{Counted(4)}), ElementsAre(std::nullopt, std::nullopt));
+  EXPECT_THAT(CoresOf(std::vector{four, one, two}, {}), ElementsAre(std::nullopt, std::nullopt, std::nullopt));
+  EXPECT_THAT(CoresOf(std::vector{two}, std::vector{Counted(4)}), ElementsAre(Optional(4)));
+  EXPECT_THAT(CoresOf(std::vector{one, two}, std::vector{Counted(2)}), ElementsAre(Optional(2), Optional(2)));
+}
+
 TEST(OlderIdentity, ThreadsThatContradictEachOtherLeaveADeviceAsItIs) {
   EXPECT_THAT(CoresOf(std::vector{Seen(2, {1, 2}), Seen(1, {1})}, std::vector{Counted(2)}),
               ElementsAre(std::nullopt, Optional(2)));

@@ -21,7 +21,7 @@ using ::testing::StartsWith;
 
 std::vector<std::string> LayersOf(const std::string& family) {
   std::vector<std::string> layers;
-  std::ifstream file(std::string(INFIMUM_SOURCE_DIR) + "/tests/onednn/layers/" + family + ".txt");
+  std::ifstream file(std::string(INFIMUM_SOURCE_DIR) + "/tests/microbench/cpu/layers/" + family + ".txt");
   for (std::string line; std::getline(file, line);) {
     if (!line.empty() && line[0] != '#') layers.push_back(line);
   }

@@ -9,9 +9,9 @@
 #include <map>
 #include <set>
 
-#include "microbench/kernels/cpu/vector/cpu_features.h"
 #include "microbench/cpu/onednn_backend.h"
 #include "microbench/cpu/peaks.h"
+#include "microbench/kernels/cpu/vector/cpu_features.h"
 
 namespace infimum::cpu {
 namespace {

@@ -13,11 +13,11 @@
 
 #include "infimum/graph/fusable_regions.h"
 #include "microbench/cpu/constant_copies.h"
-#include "microbench/libraries/onednn_graph/graph_engine.h"
 #include "microbench/cpu/offers.h"
-#include "microbench/libraries/onednn_graph/region_graph.h"
 #include "microbench/cpu/region_run.h"
 #include "microbench/cpu/step_offer.h"
+#include "microbench/libraries/onednn_graph/graph_engine.h"
+#include "microbench/libraries/onednn_graph/region_graph.h"
 #include "microbench/reference/random_fill.h"
 
 namespace infimum::cpu {
@@ -92,7 +92,7 @@ std::vector<Row> Rows() {
 
 std::vector<std::string> Lines(const std::string& family) {
   std::vector<std::string> lines;
-  std::ifstream file(std::string(INFIMUM_SOURCE_DIR) + "/tests/onednn/layers/" + family + ".txt");
+  std::ifstream file(std::string(INFIMUM_SOURCE_DIR) + "/tests/microbench/cpu/layers/" + family + ".txt");
   for (std::string line; std::getline(file, line);)
     if (!line.empty() && line[0] != '#') lines.push_back(line);
   return lines;

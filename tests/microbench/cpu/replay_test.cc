@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "microbench/libraries/onednn/program/element_runs.h"
 #include "microbench/cpu/onednn_backend.h"
 #include "microbench/cpu/step_offer.h"
+#include "microbench/libraries/onednn/program/element_runs.h"
 #include "tests/support/replay_network.h"
 
 namespace infimum {

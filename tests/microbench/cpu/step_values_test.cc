@@ -8,8 +8,8 @@
 #include <functional>
 
 #include "microbench/cpu/offers.h"
-#include "microbench/libraries/onednn/program/region_problem.h"
 #include "microbench/cpu/step_offer.h"
+#include "microbench/libraries/onednn/program/region_problem.h"
 #include "microbench/reference/random_fill.h"
 #include "microbench/reference/reference.h"
 

@@ -8,8 +8,8 @@
 #include <iterator>
 #include <set>
 
-#include "microbench/libraries/cudnn/cudnn_library.h"
 #include "microbench/gpu/device/symmetric_values.h"
+#include "microbench/libraries/cudnn/cudnn_library.h"
 
 namespace infimum::cuda {
 namespace {

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "microbench/gpu/device/symmetric_values.h"
 #include "microbench/libraries/cublaslt/gemm_program.h"
 #include "microbench/libraries/cublaslt/gemm_recording.h"
-#include "microbench/gpu/device/symmetric_values.h"
 
 namespace infimum::cuda {
 namespace {

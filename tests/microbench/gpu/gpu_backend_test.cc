@@ -6,10 +6,10 @@
 
 #include <cstdlib>
 
+#include "microbench/gpu/device/symmetric_values.h"
 #include "microbench/gpu/gpu_peaks.h"
 #include "microbench/gpu/gpu_run.h"
 #include "microbench/gpu/kernel_program.h"
-#include "microbench/gpu/device/symmetric_values.h"
 #include "microbench/harness/sampling/sampler.h"
 #include "tests/microbench/gpu/pretended_gpu.h"
 

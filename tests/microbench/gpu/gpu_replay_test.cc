@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "src/core/results/replay_schedule_text.h"
 #include "microbench/gpu/gpu_backend.h"
 #include "microbench/harness/sampling/replay_trial.h"
+#include "src/core/results/replay_schedule_text.h"
 #include "tests/microbench/gpu/pretended_gpu.h"
 #include "tests/microbench/gpu/reference_library.h"
 #include "tests/support/replay_network.h"

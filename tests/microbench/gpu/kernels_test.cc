@@ -126,12 +126,13 @@ TEST_P(EveryKernel, MeetsItsContract) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Layers, EveryKernel,
-                         ::testing::Values("onednn/layers/movement.txt", "onednn/layers/normalization.txt",
-                                           "onednn/layers/pointwise_binary.txt",
-                                           "onednn/layers/pointwise_conversion.txt",
-                                           "onednn/layers/pointwise_unary.txt", "onednn/layers/pooling.txt",
-                                           "onednn/layers/reduction.txt", "onednn/layers/resample.txt",
-                                           "cuda/layers/kernels.txt"),
+                         ::testing::Values("microbench/cpu/layers/movement.txt",
+                                           "microbench/cpu/layers/normalization.txt",
+                                           "microbench/cpu/layers/pointwise_binary.txt",
+                                           "microbench/cpu/layers/pointwise_conversion.txt",
+                                           "microbench/cpu/layers/pointwise_unary.txt",
+                                           "microbench/cpu/layers/pooling.txt", "microbench/cpu/layers/reduction.txt",
+                                           "microbench/cpu/layers/resample.txt", "microbench/gpu/layers/kernels.txt"),
                          [](const auto& file) {
                            std::string name = file.param.substr(file.param.rfind('/') + 1);
                            return file.param.substr(0, file.param.find('/')) + "_" + name.substr(0, name.find('.'));
@@ -258,8 +259,8 @@ std::optional<double> RegionErrorOf(const Region& region, const KernelOffer& off
 }
 
 TEST(KernelsFor, AChainOfElementWiseMembersIsOneProgram) {
-  std::vector<std::string> texts = LayersOf("onednn/layers/region.txt");
-  for (const std::string& text : LayersOf("cuda/layers/kernels.txt")) texts.push_back(text);
+  std::vector<std::string> texts = LayersOf("microbench/cpu/layers/region.txt");
+  for (const std::string& text : LayersOf("microbench/gpu/layers/kernels.txt")) texts.push_back(text);
   int chains = 0;
   for (const std::string& text : texts) {
     if (!text.starts_with("region")) continue;

@@ -4,8 +4,8 @@
 #include <deque>
 #include <utility>
 
-#include "src/core/measurement/cudnn_form.h"
 #include "microbench/reference/step_reference.h"
+#include "src/core/measurement/cudnn_form.h"
 
 namespace infimum::cuda {
 namespace {

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "src/core/results/replay_schedule_text.h"
 #include "microbench/harness/supervisor/replay_session.h"
 #include "microbench/harness/worker/worker_message.h"
+#include "src/core/results/replay_schedule_text.h"
 #include "tests/core/graph/replay_example.h"
 
 namespace infimum {

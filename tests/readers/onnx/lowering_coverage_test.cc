@@ -23,7 +23,7 @@ TEST(LoweringCoverage, EveryOnnxOperatorIsLoweredOrDeliberatelyUnknown) {
     ++seen;
     EXPECT_TRUE(HasLowering("", schema.Name()) || IsDeliberatelyUnknown("", schema.Name()))
         << schema.Name() << " of opset " << schema.since_version()
-        << ": add it to a family in src/onnx/lowering, or with its reason to unknown_operators.cc";
+        << ": add it to a family in src/readers/onnx/lowering, or with its reason to unknown_operators.cc";
   }
   EXPECT_GT(seen, 180u) << "the registry is not filled";
 }

@@ -78,7 +78,7 @@ struct Offer {
   // where all are row-major.
   std::function<Result<std::vector<Placement>>(const Problem&)> place = nullptr;
   // In which orders it reads the operands that vary, then those of its epilogue, as far as it says so, and writes its
-  // output: what becomes the candidate's layouts (stated_layouts.h). None where the candidate's own texts hold.
+  // output: what becomes the candidate's layouts (declared_layouts.h). None where the candidate's own texts hold.
   std::vector<std::shared_ptr<const MemoryOrder>> input_orders = {};
   std::shared_ptr<const MemoryOrder> output_order = nullptr;
   bool reference = false;  // a library's fallback, offered only where there is nothing else

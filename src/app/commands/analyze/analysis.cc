@@ -7,23 +7,23 @@
 #include <chrono>
 #include <ctime>
 
-#include "analyzer/benanza2019/benanza_bracket.h"
 #include "analyzer/alignment/observed.h"
+#include "analyzer/benanza2019/benanza_bracket.h"
 #include "analyzer/bracket/what_if.h"
-#include "infimum/base/quantity_text.h"
 #include "db/store/data_sheets.h"
-#include "src/readers/onnx/read_model.h"
-#include "src/planner/planner.h"
+#include "infimum/base/quantity_text.h"
 #include "reports/text/quantity_text.h"
+#include "src/app/commands/analyze/analysis_report.h"
+#include "src/app/commands/replay/replay.h"
+#include "src/app/commands/replay/upper_limits.h"
+#include "src/app/models/model_variant.h"
+#include "src/app/models/run_conditions.h"
+#include "src/app/processes/interrupt.h"
 #include "src/app/runners/device_choice.h"
 #include "src/app/runners/framework_run.h"
-#include "src/app/processes/interrupt.h"
-#include "src/app/models/model_variant.h"
-#include "src/app/commands/replay/replay.h"
-#include "src/app/commands/analyze/analysis_report.h"
-#include "src/app/models/run_conditions.h"
 #include "src/app/runners/transform_times.h"
-#include "src/app/commands/replay/upper_limits.h"
+#include "src/planner/planner.h"
+#include "src/readers/onnx/read_model.h"
 
 namespace infimum {
 namespace {

@@ -19,8 +19,8 @@
 #include "infimum/graph/model_graph.h"
 #include "infimum/graph/run_profile.h"
 #include "reports/model/report_model.h"
-#include "src/app/runners/campaign.h"
 #include "src/app/processes/progress_log.h"
+#include "src/app/runners/campaign.h"
 
 namespace infimum {
 
@@ -34,7 +34,7 @@ struct AnalysisOptions {
   std::string python;
   bool measure_again = false;  // the framework's run, although the store has one
   bool regions = true;         // measure what a library may run as one, too
-  bool anonymize = false;      // graph, bracket, run and report without the model's names, src/workflow/anonymizer.h
+  bool anonymize = false;      // graph, bracket, run and report without the model's names, src/app/models/anonymizer.h
 };
 
 struct Analysis {
@@ -59,7 +59,7 @@ struct StoredAnalysisOptions {
   std::optional<NumericContract> contract;
   std::string framework = "onnxruntime";
   bool observed = false;              // the framework's own layers as candidates too
-  std::vector<std::string> what_ifs;  // see infimum/analyzer/what_if.h
+  std::vector<std::string> what_ifs;  // see analyzer/bracket/what_if.h
   // With others than those of brackets the analysis' graph is the model as they see it, and its bracket has their
   // bounds.
   BoundRules rules = BoundRules::kBracket;

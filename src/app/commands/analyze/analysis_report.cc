@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "analyzer/rows/workload_candidates.h"
-#include "src/app/models/anonymizer.h"
-#include "src/app/runners/library_versions.h"
 #include "src/app/model_report/report_filling.h"
-#include "src/app/models/run_conditions.h"
 #include "src/app/model_report/run_gap.h"
+#include "src/app/models/anonymizer.h"
+#include "src/app/models/run_conditions.h"
+#include "src/app/runners/library_versions.h"
 
 namespace infimum {
 namespace {

@@ -7,10 +7,10 @@
 #include "reports/model/report_csv.h"
 #include "reports/model/report_json.h"
 #include "reports/model/summary.h"
-#include "src/app/commands/analyze/analysis.h"
 #include "src/app/command.h"
-#include "src/app/options.h"
+#include "src/app/commands/analyze/analysis.h"
 #include "src/app/model_report/report_output.h"
+#include "src/app/options.h"
 
 namespace infimum::cli {
 namespace {

@@ -11,12 +11,12 @@
 #include "infimum/measurement/plan.h"
 #include "reports/text/csv.h"
 #include "reports/text/table.h"
-#include "src/app/commands/analyze/analysis.h"
-#include "src/app/runners/campaign.h"
-#include "src/app/processes/interrupt.h"
 #include "src/app/command.h"
-#include "src/app/options.h"
+#include "src/app/commands/analyze/analysis.h"
 #include "src/app/commands/plan/plan_argument.h"
+#include "src/app/options.h"
+#include "src/app/processes/interrupt.h"
+#include "src/app/runners/campaign.h"
 
 namespace infimum::cli {
 namespace {

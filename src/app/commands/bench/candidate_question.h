@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "src/core/results/candidate_list.h"
 #include "src/app/runners/installation.h"
+#include "src/core/results/candidate_list.h"
 
 namespace infimum {
 

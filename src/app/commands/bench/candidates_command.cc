@@ -7,8 +7,8 @@
 #include "infimum/base/text.h"
 #include "reports/text/csv.h"
 #include "reports/text/table.h"
-#include "src/app/commands/bench/candidate_question.h"
 #include "src/app/command.h"
+#include "src/app/commands/bench/candidate_question.h"
 #include "src/app/options.h"
 
 namespace infimum::cli {

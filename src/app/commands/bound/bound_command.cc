@@ -4,8 +4,8 @@
 #include "infimum/base/text.h"
 #include "reports/bound/bound_json.h"
 #include "reports/bound/bound_table.h"
-#include "src/app/commands/analyze/analysis.h"
 #include "src/app/command.h"
+#include "src/app/commands/analyze/analysis.h"
 #include "src/app/options.h"
 
 namespace infimum::cli {

@@ -11,10 +11,10 @@
 #include <set>
 #include <utility>
 
-#include "src/readers/onnx/read_model.h"
-#include "src/planner/planner.h"
-#include "src/app/processes/interrupt.h"
 #include "src/app/models/model_variant.h"
+#include "src/app/processes/interrupt.h"
+#include "src/planner/planner.h"
+#include "src/readers/onnx/read_model.h"
 
 namespace infimum {
 namespace {

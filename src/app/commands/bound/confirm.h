@@ -16,8 +16,8 @@
 
 #include "analyzer/types/bracket.h"
 #include "infimum/graph/model_graph.h"
-#include "src/app/runners/campaign.h"
 #include "src/app/processes/progress_log.h"
+#include "src/app/runners/campaign.h"
 
 namespace infimum {
 

@@ -7,8 +7,8 @@
 #include "infimum/base/text.h"
 #include "reports/bound/bound_json.h"
 #include "reports/bound/bound_table.h"
-#include "src/app/commands/bound/confirm.h"
 #include "src/app/command.h"
+#include "src/app/commands/bound/confirm.h"
 #include "src/app/options.h"
 
 namespace infimum::cli {

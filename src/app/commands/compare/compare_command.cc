@@ -10,15 +10,15 @@
 #include <memory>
 #include <utility>
 
-#include "src/readers/profiles/alignment_file.h"
-#include "src/readers/profiles/read_profile.h"
 #include "reports/profile/profile_view.h"
-#include "src/app/commands/measure/profile_run.h"
+#include "src/app/command.h"
 #include "src/app/commands/compare/run_comparison.h"
 #include "src/app/commands/compare/run_gate.h"
-#include "src/app/processes/progress_log.h"
-#include "src/app/command.h"
+#include "src/app/commands/measure/profile_run.h"
 #include "src/app/options.h"
+#include "src/app/processes/progress_log.h"
+#include "src/readers/profiles/alignment_file.h"
+#include "src/readers/profiles/read_profile.h"
 
 namespace infimum::cli {
 namespace {
@@ -149,7 +149,11 @@ Result<int> CompareWithModel(const CompareOptions& options, std::vector<NamedPro
 
 // --run takes all that follows, MODEL too where it stands last: a model is told from a profile by its name.
 Result<CompareOptions> WithModelApart(CompareOptions options) {
-  const auto is_model = [](const std::string& file) { return file.ends_with(".onnx"); };
+  const auto is_model = [](const std::string& file) {
+    std::string extension = std::filesystem::path(file).extension().string();
+    std::ranges::transform(extension, extension.begin(), [](unsigned char c) { return std::tolower(c); });
+    return extension == ".onnx";
+  };
   const auto model = std::find_if(options.runs.begin(), options.runs.end(), is_model);
   if (model == options.runs.end()) return options;
   if (!options.model.empty() || std::find_if(model + 1, options.runs.end(), is_model) != options.runs.end())

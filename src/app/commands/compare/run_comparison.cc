@@ -8,17 +8,17 @@
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
 #include "reports/text/quantity_text.h"
-#include "src/app/runners/device_choice.h"
-#include "src/app/commands/measure/profile_run.h"
-#include "src/app/models/anonymizer.h"
 #include "src/app/commands/compare/dims_of_run.h"
-#include "src/app/model_report/finding_commands.h"
-#include "src/app/model_report/report_filling.h"
-#include "src/app/models/run_conditions.h"
-#include "src/app/model_report/run_gap.h"
 #include "src/app/commands/compare/run_names.h"
 #include "src/app/commands/compare/run_remarks.h"
+#include "src/app/commands/measure/profile_run.h"
 #include "src/app/commands/replay/upper_limits.h"
+#include "src/app/model_report/finding_commands.h"
+#include "src/app/model_report/report_filling.h"
+#include "src/app/model_report/run_gap.h"
+#include "src/app/models/anonymizer.h"
+#include "src/app/models/run_conditions.h"
+#include "src/app/runners/device_choice.h"
 
 namespace infimum {
 namespace {
@@ -349,6 +349,7 @@ ModelAccount AccountOf(const RunComparison& comparison, const RunComparisonOptio
     const ComparedModel& model = comparison.models[compared.model];
     if (!model.dims.empty()) run.conditions += ", " + DimsText(model.dims);
     run.noisy = compared.run.noisy;
+    run.skipped_share = compared.run.skipped_share;
     run.waterfall = compared.waterfall;
     run.findings = compared.findings;
     run.inversions = compared.bracket.inversions;

@@ -14,9 +14,9 @@
 
 #include "analyzer/findings/finding.h"
 #include "infimum/graph/alignment_overrides.h"
-#include "src/readers/profiles/read_profile.h"
 #include "reports/run/run_summary.h"
 #include "src/app/runners/campaign.h"
+#include "src/readers/profiles/read_profile.h"
 
 namespace infimum {
 

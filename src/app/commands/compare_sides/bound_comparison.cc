@@ -5,16 +5,16 @@
 #include <set>
 #include <utility>
 
-#include "analyzer/types/bracket.h"
 #include "analyzer/sides/common_offset.h"
+#include "analyzer/types/bracket.h"
 #include "infimum/base/text.h"
-#include "src/readers/onnx/parse/model_inputs.h"
 #include "reports/text/quantity_text.h"
-#include "src/app/models/model_variant.h"
-#include "src/app/models/anonymizer.h"
 #include "src/app/commands/compare_sides/bound_sides.h"
+#include "src/app/models/anonymizer.h"
+#include "src/app/models/model_variant.h"
 #include "src/app/models/run_conditions.h"
 #include "src/app/runners/repetition_tracking_source.h"
+#include "src/readers/onnx/parse/model_inputs.h"
 
 namespace infimum {
 namespace {

@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "infimum/base/text.h"
 #include "db/store/data_sheets.h"
+#include "infimum/base/text.h"
 #include "src/app/runners/device_choice.h"
 #include "src/app/runners/library_versions.h"
 

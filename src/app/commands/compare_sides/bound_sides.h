@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "infimum/db/store.h"
-#include "src/app/runners/installation.h"
 #include "src/app/commands/compare_sides/side_report.h"
+#include "src/app/runners/installation.h"
 
 namespace infimum {
 

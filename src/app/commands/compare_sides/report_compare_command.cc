@@ -8,8 +8,8 @@
 
 #include "infimum/base/text.h"
 #include "src/app/commands/compare_sides/side_report.h"
-#include "src/app/options.h"
 #include "src/app/model_report/report_output.h"
+#include "src/app/options.h"
 
 namespace infimum::cli {
 namespace {

@@ -11,13 +11,13 @@
 #include "analyzer/gap/run_latency.h"
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
-#include "src/readers/profiles/read_profile.h"
 #include "reports/text/quantity_text.h"
-#include "src/app/runners/device_choice.h"
-#include "src/app/models/model_variant.h"
 #include "src/app/commands/compare/run_comparison.h"
-#include "src/app/models/run_conditions.h"
 #include "src/app/commands/replay/upper_limits.h"
+#include "src/app/models/model_variant.h"
+#include "src/app/models/run_conditions.h"
+#include "src/app/runners/device_choice.h"
+#include "src/readers/profiles/read_profile.h"
 
 namespace infimum {
 namespace {
@@ -315,6 +315,10 @@ Status FillFromRuns(const SideReportOptions& options, ComparisonReport& report) 
     side.contract = comparison.runs[run].run.contract;
     side.framework = told.framework;
     side.findings = std::move(told.findings);
+    if (!told.noisy.empty()) report.untold.push_back(labels[run] + " is noisy: " + told.noisy);
+    if (told.skipped_share > kMostSkipped)
+      report.untold.push_back(fmt::format("{} lacks about {} of its layers' time, which could not be read", labels[run],
+                                          PercentText(told.skipped_share)));
     report.sides.push_back(std::move(side));
     for (const std::string& remark : told.remarks) report.remarks.push_back(labels[run] + ": " + remark);
   }

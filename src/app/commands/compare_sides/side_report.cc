@@ -1,8 +1,8 @@
 #include "src/app/commands/compare_sides/side_report.h"
 
-#include "src/app/runners/installation.h"
 #include "src/app/commands/compare_sides/bound_sides.h"
 #include "src/app/commands/compare_sides/run_sides.h"
+#include "src/app/runners/installation.h"
 
 namespace infimum {
 

@@ -3,17 +3,17 @@
 
 #include <memory>
 
-#include "analyzer/types/bracket.h"
 #include "analyzer/gap/run_latency.h"
+#include "analyzer/types/bracket.h"
 #include "infimum/base/utf8.h"
 #include "infimum/db/store.h"
-#include "src/readers/profiles/run_file.h"
 #include "infimum/measurement/statistics.h"
-#include "src/readers/onnx/read_model.h"
-#include "src/app/runners/campaign.h"
-#include "src/app/runners/framework_run.h"
 #include "src/app/command.h"
 #include "src/app/options.h"
+#include "src/app/runners/campaign.h"
+#include "src/app/runners/framework_run.h"
+#include "src/readers/onnx/read_model.h"
+#include "src/readers/profiles/run_file.h"
 
 namespace infimum::cli {
 namespace {

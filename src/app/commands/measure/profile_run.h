@@ -6,7 +6,7 @@
 
 namespace infimum {
 
-// A timeline by infimum/analyzer/timeline_run.h; it is large, and gone afterwards.
+// A timeline by analyzer/trace/timeline_run.h; it is large, and gone afterwards.
 RunProfile RunOfProfile(Profile profile);
 
 }  // namespace infimum

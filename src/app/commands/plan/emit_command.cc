@@ -5,11 +5,11 @@
 #include <optional>
 
 #include "infimum/base/text.h"
-#include "src/emit/project.h"
-#include "src/app/runners/installation.h"
 #include "src/app/command.h"
-#include "src/app/options.h"
 #include "src/app/commands/plan/plan_argument.h"
+#include "src/app/options.h"
+#include "src/app/runners/installation.h"
+#include "src/emit/project.h"
 
 namespace infimum::cli {
 namespace {

@@ -1,11 +1,11 @@
 // infimum inspect MODEL: layers, configurations, FLOPs and bytes; what is free and why; what is unknown.
 #include <memory>
 
-#include "src/readers/onnx/read_model.h"
 #include "reports/inspect/inspect_json.h"
 #include "reports/inspect/inspect_table.h"
 #include "src/app/command.h"
 #include "src/app/options.h"
+#include "src/readers/onnx/read_model.h"
 
 namespace infimum::cli {
 namespace {

@@ -5,12 +5,12 @@
 
 #include "infimum/db/store.h"
 #include "infimum/measurement/plan.h"
-#include "src/readers/onnx/read_model.h"
-#include "src/planner/planner.h"
-#include "src/app/runners/device_choice.h"
-#include "src/app/models/model_variant.h"
 #include "src/app/command.h"
+#include "src/app/models/model_variant.h"
 #include "src/app/options.h"
+#include "src/app/runners/device_choice.h"
+#include "src/planner/planner.h"
+#include "src/readers/onnx/read_model.h"
 
 namespace infimum::cli {
 namespace {

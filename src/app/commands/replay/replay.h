@@ -19,9 +19,9 @@
 #include "infimum/db/store.h"
 #include "infimum/graph/model_graph.h"
 #include "infimum/graph/replay_schedule.h"
-#include "src/core/results/replay_result.h"
-#include "src/app/runners/campaign.h"
 #include "src/app/processes/progress_log.h"
+#include "src/app/runners/campaign.h"
+#include "src/core/results/replay_result.h"
 
 namespace infimum {
 

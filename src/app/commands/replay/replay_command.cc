@@ -6,8 +6,8 @@
 
 #include "infimum/base/quantity_text.h"
 #include "reports/text/quantity_text.h"
-#include "src/app/commands/replay/replay.h"
 #include "src/app/command.h"
+#include "src/app/commands/replay/replay.h"
 #include "src/app/options.h"
 
 namespace infimum::cli {

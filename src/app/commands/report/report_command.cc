@@ -3,11 +3,11 @@
 
 #include <memory>
 
-#include "src/app/commands/analyze/analysis.h"
 #include "src/app/command.h"
-#include "src/app/options.h"
+#include "src/app/commands/analyze/analysis.h"
 #include "src/app/commands/compare_sides/report_compare_command.h"
 #include "src/app/model_report/report_output.h"
+#include "src/app/options.h"
 
 namespace infimum::cli {
 namespace {

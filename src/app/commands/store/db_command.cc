@@ -9,8 +9,8 @@
 #include "infimum/measurement/older_identity.h"
 #include "reports/text/csv.h"
 #include "reports/text/table.h"
-#include "src/app/commands/store/store_transfer.h"
 #include "src/app/command.h"
+#include "src/app/commands/store/store_transfer.h"
 #include "src/app/options.h"
 
 namespace infimum::cli {

@@ -8,9 +8,9 @@
 #include "infimum/db/store.h"
 #include "reports/text/csv.h"
 #include "reports/text/table.h"
-#include "src/app/runners/campaign.h"
 #include "src/app/command.h"
 #include "src/app/options.h"
+#include "src/app/runners/campaign.h"
 
 namespace infimum::cli {
 namespace {

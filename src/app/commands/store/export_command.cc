@@ -4,8 +4,8 @@
 #include <memory>
 
 #include "infimum/db/store.h"
-#include "src/app/commands/store/store_transfer.h"
 #include "src/app/command.h"
+#include "src/app/commands/store/store_transfer.h"
 #include "src/app/options.h"
 
 namespace infimum::cli {

@@ -5,11 +5,11 @@
 
 #include "infimum/db/store.h"
 #include "reports/text/quantity_text.h"
+#include "src/app/command.h"
 #include "src/app/commands/store/profile_import.h"
 #include "src/app/commands/store/store_transfer.h"
-#include "src/app/processes/progress_log.h"
-#include "src/app/command.h"
 #include "src/app/options.h"
+#include "src/app/processes/progress_log.h"
 
 namespace infimum::cli {
 namespace {

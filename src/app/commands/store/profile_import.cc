@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "analyzer/alignment/align_run.h"
-#include "src/readers/profiles/read_profile.h"
-#include "src/readers/onnx/read_model.h"
 #include "reports/text/quantity_text.h"
+#include "src/app/commands/measure/profile_run.h"
 #include "src/app/runners/campaign.h"
 #include "src/app/runners/device_choice.h"
-#include "src/app/commands/measure/profile_run.h"
+#include "src/readers/onnx/read_model.h"
+#include "src/readers/profiles/read_profile.h"
 
 namespace infimum {
 namespace {

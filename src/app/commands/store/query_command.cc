@@ -1,17 +1,22 @@
 // infimum query NAME: named questions to the store, and the user's own.
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
 #include "reports/text/csv.h"
 #include "reports/text/table.h"
-#include "src/app/processes/interrupt.h"
 #include "src/app/command.h"
 #include "src/app/options.h"
+#include "src/app/processes/interrupt.h"
 
 namespace infimum::cli {
 namespace {
@@ -77,6 +82,26 @@ std::string JsonOf(const std::string& name, const QueryTable& answer) {
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
+// A function that computes for long within one row answers no limit of the database's: then the process ends, which
+// holds nothing.
+class Watchdog {
+ public:
+  explicit Watchdog(std::chrono::milliseconds limit)
+      : thread_([limit](const std::stop_token& stop) {
+          std::mutex mutex;
+          std::unique_lock lock(mutex);
+          std::condition_variable_any().wait_for(lock, stop, limit + kGrace, [] { return false; });
+          if (stop.stop_requested()) return;
+          Complain(fmt::format("--sql: stopped after {:g} s; a longer --timeout lets it go on",
+                               std::chrono::duration<double>(limit).count()));
+          _exit(kFailed);
+        }) {}
+
+ private:
+  static constexpr auto kGrace = std::chrono::seconds(1);  // for the database to say so itself
+  std::jthread thread_;
+};
+
 Result<QueryTable> Ask(const QueryOptions& options) {
   if (options.name.empty() && options.sql.empty()) return ListOfQueries();
   const NamedQuery* const query = FindQuery(options.name);
@@ -88,7 +113,9 @@ Result<QueryTable> Ask(const QueryOptions& options) {
   }
   INFIMUM_ASSIGN_OR_RETURN(const auto given, ParsePairs(options.parameters, "query"));
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadOnly));
-  return options.sql.empty() ? store->Ask(*query, given) : store->AskSql(options.sql, options.limits);
+  if (options.sql.empty()) return store->Ask(*query, given);
+  const Watchdog watchdog(options.limits.time);
+  return store->AskSql(options.sql, options.limits);
 }
 
 Result<int> RunQuery(const QueryOptions& options) {
@@ -111,13 +138,14 @@ Result<int> RunQuery(const QueryOptions& options) {
 
 void AddQueryCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<QueryOptions>();
-  CLI::App* command = NewCommand(app, "query", "named questions to the store, and your own",
-                                 "Without a NAME it lists the questions and what may be given with each. --sql takes "
-                                 "one SELECT of your own: SQLite\n"
-                                 "is asked for each thing that it would do and does no more than read; PostgreSQL runs "
-                                 "it in a read-only transaction,\n"
-                                 "as infimum_reader where the user may. The tables are described in db/README.md.",
-                                 "infimum query library-upgrade library=cudnn from=7.5.0 to=7.6.4 --db team.db");
+  CLI::App* command =
+      NewCommand(app, "query", "named questions to the store, and your own",
+                 "Without a NAME it lists the questions and what may be given with each. --sql takes "
+                 "one SELECT of your own: SQLite\n"
+                 "is asked for each thing that it would do and does no more than read; PostgreSQL runs "
+                 "it in a read-only transaction,\n"
+                 "as infimum_reader where the user may. The tables are described in db/schema/README.md.",
+                 "infimum query library-upgrade library=cudnn from=7.5.0 to=7.6.4 --db team.db");
   CLI::Option* const name = command->add_option("NAME", options->name, "which question");
   command->add_option("PARAMETER", options->parameters, "NAME=VALUE for each parameter that it has");
   CLI::Option* const sql =
@@ -126,6 +154,7 @@ void AddQueryCommand(CLI::App& app, Invocation& invocation) {
       ->add_option_function<double>(
           "--timeout",
           [options](double seconds) {
+            if (!std::isfinite(seconds)) throw CLI::ValidationError("--timeout", "no number of seconds");
             options->limits.time = std::chrono::milliseconds(static_cast<std::int64_t>(1000 * seconds));
           },
           "how long it may run, in seconds")

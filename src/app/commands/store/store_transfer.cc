@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "infimum/base/text.h"
+#include "infimum/results/results_journal.h"
 #include "src/readers/benchmarks/read_results.h"
 #include "src/readers/onnx/read_model.h"
-#include "infimum/results/results_journal.h"
 
 namespace infimum {
 namespace {

@@ -11,9 +11,9 @@
 #include <variant>
 
 #include "infimum/base/result.h"
-#include "src/core/graph/name_table.h"
 #include "infimum/graph/run_profile.h"
 #include "infimum/graph/timeline.h"
+#include "src/core/graph/name_table.h"
 #include "src/readers/profiles/events/event_field.h"
 #include "src/readers/profiles/events/trace_events.h"
 

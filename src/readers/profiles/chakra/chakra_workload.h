@@ -14,10 +14,10 @@
 #include <unordered_map>
 
 #include "infimum/base/result.h"
-#include "src/core/graph/name_table.h"
 #include "infimum/graph/run_profile.h"
-#include "src/readers/profiles/events/event_field.h"
+#include "src/core/graph/name_table.h"
 #include "src/readers/files/json_fields.h"
+#include "src/readers/profiles/events/event_field.h"
 #include "src/readers/profiles/events/trace_events.h"
 
 namespace infimum::ingest {

@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "infimum/base/text.h"
-#include "src/readers/profiles/events/event_field.h"
 #include "src/readers/files/oddities.h"
+#include "src/readers/profiles/events/event_field.h"
 #include "src/readers/profiles/events/trace_events.h"
 #include "src/readers/profiles/events/trace_values.h"
 
@@ -104,8 +104,13 @@ class KinetoReader {
   }
 
   Status Take() {
-    if (!phase_.absent() && (!phase_.is_text() || phase_.token().size() != 3)) return Error{"'ph' is not a letter"};
-    const char phase = phase_.absent() ? '\0' : phase_.token()[1];
+    if (!phase_.is_text() || phase_.token().size() != 3) {
+      const bool is_work =
+          category_.is_text() ? KeptOf(Unquoted(category_.token())) >= Kept::kKernel : !stream_.absent();
+      if (is_work) oddities_.Lose(std::nullopt);
+      return Error{phase_.absent() ? "'ph' is missing" : "'ph' is not a letter"};
+    }
+    const char phase = phase_.token()[1];
     if (phase == 'E') return TakeEnd();
     if (phase != 'X' && phase != 'B') {
       ++Passed(PhaseName(phase));
@@ -119,7 +124,10 @@ class KinetoReader {
     timeline_.events = frame.events;
     for (const auto& [row, begun] : open_)
       for (const Begun& one : begun)
-        if (one.kept != Kept::kNothing) ++Passed("begin events without an end");
+        if (one.kept != Kept::kNothing) {
+          ++Passed("begin events without an end");
+          if (one.kept >= Kept::kKernel) oddities_.Lose(std::nullopt);
+        }
     if (timeline_.host_calls.empty() && timeline_.device_work.empty()) {
       timeline_.first_ns = timeline_.last_ns = 0;
       return oddities_.Explain(Error{
@@ -145,7 +153,7 @@ class KinetoReader {
     Begun begun;
     Status read = Begin(begun, category_.is_text() ? Unquoted(category_.token()) : std::string_view());
     if (read.ok() && begun.kept == Kept::kNothing) return {};
-    const Result<std::int64_t> duration = duration_.absent() ? Result(std::int64_t{0}) : duration_.NeededNanoseconds();
+    const Result<std::int64_t> duration = duration_.NeededNanoseconds();
     if (read.ok() && !duration.ok()) read = duration.error();
     if (read.ok()) {
       Add(begun, *duration);

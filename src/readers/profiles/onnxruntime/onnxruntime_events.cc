@@ -11,9 +11,9 @@
 
 #include "infimum/base/text.h"
 #include "src/readers/profiles/events/event_field.h"
+#include "src/readers/profiles/events/trace_events.h"
 #include "src/readers/profiles/onnxruntime/onnxruntime_correlation.h"
 #include "src/readers/profiles/onnxruntime/onnxruntime_threads.h"
-#include "src/readers/profiles/events/trace_events.h"
 
 namespace infimum::ingest {
 namespace {
@@ -60,6 +60,11 @@ class EventReader {
   }
 
   Status Take() {
+    if (!category_.is_text() && !op_name_.absent()) {
+      // What has an operator is a node's.
+      oddities_.Lose(std::nullopt);
+      return Error{category_.absent() ? "'cat' is missing" : "'cat' is not a text"};
+    }
     const std::string_view category = category_.token();
     if (category == "\"Session\"") return TakeSession();
     if (category != "\"Node\"" && category != "\"Kernel\"") return {};
@@ -107,8 +112,10 @@ class EventReader {
   Status TakeSession() {
     if (name_.token() != "\"model_run\"") return {};
     OnnxRuntimeInference inference;
+    ++events_.lost_inferences;  // until it was read
     INFIMUM_ASSIGN_OR_RETURN(inference.start, Microseconds(start_));
     INFIMUM_ASSIGN_OR_RETURN(inference.duration, Microseconds(duration_));
+    --events_.lost_inferences;
     if (events_.inferences.size() >= kNone) return Error{"more than 4,294,967,295 inferences"};
     inference.thread = Thread();
     events_.inferences.push_back(inference);
@@ -197,7 +204,6 @@ class EventReader {
 
   // ONNX Runtime writes whole microseconds, other tools that write its profiles again may not.
   Result<std::int64_t> Microseconds(const EventField& field) const {
-    if (field.absent()) return std::int64_t{0};
     INFIMUM_ASSIGN_OR_RETURN(const std::int64_t nanoseconds, field.NeededNanoseconds());
     if (nanoseconds > 1000 * kYear)
       return Error{fmt::format("'{}' is {}: longer than a year", field.name(), field.token())};
@@ -308,6 +314,9 @@ Result<OnnxRuntimeEvents> ReadOnnxRuntimeEvents(std::istream& input, std::string
   OnnxRuntimeEvents events = std::move(reader).Finish();
   if (events.executions.empty())
     return Within(std::string(origin), oddities.Explain(Error{"not an ONNX Runtime profile: it has no node events"}));
+  if (events.inferences.empty() && events.lost_inferences > 0)
+    return Within(std::string(origin),
+                  oddities.Explain(Error{"no event 'model_run' of it could be read, so that no inference has an end"}));
   return events;
 }
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "infimum/base/result.h"
-#include "src/core/graph/name_table.h"
 #include "infimum/graph/run_profile.h"
+#include "src/core/graph/name_table.h"
 
 namespace infimum::ingest {
 
@@ -49,6 +49,7 @@ struct OnnxRuntimeEvents {
   // Kernels and copies that no node started: mostly copies of inputs and outputs.
   std::int64_t stray_kernels = 0;
   Latency stray_time{0};
+  std::int64_t lost_inferences = 0;  // whose times could not be read
   double skipped_share = 0;          // of the executions' time: of events that could not be read, about
   std::vector<std::string> remarks;  // what was forgiven
 };

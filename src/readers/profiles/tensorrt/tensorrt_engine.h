@@ -10,7 +10,7 @@
 //         and the compute times as samples of the whole engine
 //
 // Any of the three is enough, except that there must be layers or times of inferences in them; each may be compressed
-// with gzip. What a layer's name says about the model's nodes is in src/ingest/README.md.
+// with gzip. What a layer's name says about the model's nodes is in README.md.
 #pragma once
 
 #include <filesystem>

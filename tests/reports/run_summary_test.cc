@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "reports/model/report_model.h"
-#include "reports/text/utf8.h"
 #include "reports/run/waterfall_writers.h"
+#include "reports/text/utf8.h"
 #include "reports/text/wrapped_text.h"
 
 namespace infimum {

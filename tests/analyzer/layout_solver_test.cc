@@ -1,5 +1,3 @@
-#include "analyzer/layouts/solver.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -10,6 +8,7 @@
 #include <set>
 
 #include "analyzer/bounds/fusion_choice.h"
+#include "analyzer/layouts/solver.h"
 
 namespace infimum {
 namespace {
