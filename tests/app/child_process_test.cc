@@ -175,7 +175,7 @@ TEST(ChildProcess, AStoppedWatcherIsSetGoing) {
 
 TEST(ChildProcess, WithoutItsWatcherItIsKilled) {
   const Result<ProcessEnd> end =
-      RunProcess(Shell("kill -KILL $PPID; sleep 600"), [](std::string_view) { return Status(); });
+      RunProcess(Shell("sleep 0.3; kill -KILL $PPID; sleep 600"), [](std::string_view) { return Status(); });
   ASSERT_TRUE(end.ok());
   EXPECT_EQ(end->exit_code, 128 + SIGKILL);
 }

@@ -83,7 +83,7 @@ class AnswerPipe {
   std::mutex mutex_;
 };
 
-// Says every five seconds that this process lives, from a thread that keeps off the measured cores where there are
+// Says every second that this process lives, from a thread that keeps off the measured cores where there are
 // others. A hung library stops neither; what does is said in worker_process.h.
 class Heartbeat {
  public:
@@ -101,7 +101,7 @@ class Heartbeat {
     std::mutex mutex;
     std::condition_variable_any ended;
     std::unique_lock lock(mutex);
-    while (!ended.wait_for(lock, stop, std::chrono::seconds(5), [&stop] { return stop.stop_requested(); }))
+    while (!ended.wait_for(lock, stop, std::chrono::seconds(1), [&stop] { return stop.stop_requested(); }))
       if (!pipe.Write(kAliveLine).ok()) return;
   }
 

@@ -41,8 +41,9 @@ std::vector<std::string> Oddities::Remarks(double share_lost) const {
                     "the first: {}",
                     fields_.count, fields_.first));
   if (events_.count > 0) {
-    const std::string share =
-        share_lost > 0 ? fmt::format(" (about {:.3g} % of the device's time)", 100 * share_lost) : "";
+    const std::string share = share_lost > 0 ? fmt::format(" (about {:.{}g} % of the device's time)", 100 * share_lost,
+                                                           share_lost < 0.995 ? 2 : 3)
+                                             : "";
     remarks.push_back(
         fmt::format("events skipped, since something that they need is missing or wrong: {}{}; the first: {}",
                     events_.count, share, events_.first));
