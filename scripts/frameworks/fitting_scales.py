@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy
-
 import onnx
 from onnx import numpy_helper
 

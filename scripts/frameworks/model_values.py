@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-
 import onnx
 from onnx import numpy_helper
 

@@ -20,9 +20,8 @@ from typing import Any
 import fitting_scales
 import model_values
 import numpy
-import onnxruntime
-
 import onnx
+import onnxruntime
 from onnx import numpy_helper
 
 SCHEMA = "infimum.tensors/1"

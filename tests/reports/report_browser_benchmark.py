@@ -107,6 +107,7 @@ def main() -> int:
     parser.add_argument(
         "--writer", type=Path, required=True, help="the program write_sample_report"
     )
+    parser.add_argument("--slack", type=float, default=1.0, help="times the limits, on a machine that does other work too")
     parser.add_argument("--stages", default="30", help="of the sample: 30 are about 5,000 layers")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
@@ -123,11 +124,11 @@ def main() -> int:
             subprocess.run([arguments.writer, graph, "12", kind], check=True)
             drawn = max(drawn, measure_graph(browser, graph))
         browser.close()
-    if took > MOST_MS:
-        print(f"opening and sorting take {took:.0f} ms, more than {MOST_MS}")
+    if took > arguments.slack * MOST_MS:
+        print(f"opening and sorting take {took:.0f} ms, more than {arguments.slack * MOST_MS:.0f}")
         return 1
-    if drawn > MOST_DRAWN_MS:
-        print(f"a graph takes {drawn:.0f} ms to draw, more than {MOST_DRAWN_MS}")
+    if drawn > arguments.slack * MOST_DRAWN_MS:
+        print(f"a graph takes {drawn:.0f} ms to draw, more than {arguments.slack * MOST_DRAWN_MS:.0f}")
         return 1
     return 0
 
