@@ -113,7 +113,7 @@ class EventReader {
     if (name_.token() != "\"model_run\"") return {};
     OnnxRuntimeInference inference;
     ++events_.lost_inferences;  // until it was read
-    INFIMUM_ASSIGN_OR_RETURN(inference.start, Microseconds(start_));
+    INFIMUM_ASSIGN_OR_RETURN(inference.start, Start());
     INFIMUM_ASSIGN_OR_RETURN(inference.duration, Microseconds(duration_));
     --events_.lost_inferences;
     if (events_.inferences.size() >= kNone) return Error{"more than 4,294,967,295 inferences"};
@@ -129,7 +129,7 @@ class EventReader {
     last_op_ = op;
     if (!name.ends_with(kKernelTime)) return {};
     OnnxRuntimeExecution execution;
-    INFIMUM_ASSIGN_OR_RETURN(execution.start, Microseconds(start_));
+    INFIMUM_ASSIGN_OR_RETURN(execution.start, Start());
     INFIMUM_ASSIGN_OR_RETURN(execution.duration, Microseconds(duration_));
     if (events_.executions.size() >= kNone) return Error{"more than 4,294,967,295 executions of nodes"};
     execution.thread = Thread();
@@ -201,6 +201,9 @@ class EventReader {
   Result<std::string_view> NameOfEvent() const {
     return name_.absent() ? Result(std::string_view()) : name_.NeededText();
   }
+
+  // What has no start began with the profile.
+  Result<std::int64_t> Start() const { return start_.absent() ? Result(std::int64_t{0}) : Microseconds(start_); }
 
   // ONNX Runtime writes whole microseconds, other tools that write its profiles again may not.
   Result<std::int64_t> Microseconds(const EventField& field) const {
