@@ -102,7 +102,7 @@ TEST(RunFile, AProfileAndTheEnginesNodesAreJoinedByName) {
   std::filesystem::create_directories(folder);
   const std::string profile = (folder / "profile.json").string();
   std::ofstream(profile) << R"([{"cat":"Node","name":"conv_kernel_time","dur":5,"args":{"op_name":"Conv"}},)"
-                            R"({"cat":"Session","name":"model_run"}])";
+                            R"({"cat":"Session","name":"model_run","dur":9}])";
   const Result<RunProfile> run = Parse(
       R"({"schema":"infimum.run/1","framework":"onnxruntime","end_to_end":[{"samples_us":[9]}],"profile":")" + profile +
       R"(","engine_nodes":[{"name":"conv","op":"Conv","domain":"","inputs":["x","w"],"outputs":["y"]}]})");
