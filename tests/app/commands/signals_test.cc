@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <set>
@@ -146,13 +147,17 @@ TEST_F(Signals, AStoppedWorkerIsReportedAndLosesNothing) {
   const pid_t bench =
       program_.Start({"bench", "p.plan", "--backend", "fake", "--backend-option", "pace=20ms", "--budget", "3s"});
   WaitUntilItMeasures(bench);
-  // The deepest of the runner's processes.
-  pid_t worker = 0;
+  // Of the runners' processes the one that another of them started.
+  std::map<pid_t, pid_t> parents;
   for (const pid_t process : DescendantsOf(bench)) {
-    std::ifstream name("/proc/" + std::to_string(process) + "/comm");
-    std::string text;
-    if (std::getline(name, text) && text.starts_with("infimum-microbe")) worker = process;
+    std::ifstream stat("/proc/" + std::to_string(process) + "/stat");
+    std::string pid, name, state;
+    pid_t parent = 0;
+    if (stat >> pid >> name >> state >> parent && name.starts_with("(infimum-microbe")) parents[process] = parent;
   }
+  pid_t worker = 0;
+  for (const auto& [process, parent] : parents)
+    if (parents.contains(parent)) worker = process;
   ASSERT_NE(worker, 0);
   kill(worker, SIGSTOP);
   const Ended ended = program_.Finish(bench);
