@@ -66,7 +66,8 @@ struct ComparisonReport {
   SideComparison comparison;
   std::optional<NodeTable> nodes;  // of runs
   std::vector<SideGap> gaps;
-  std::vector<std::string> untold;    // sides whose whole time is none, with the reason: there is no verdict then
+  // Why there is no verdict: "after.json is noisy: ..."; empty where there is one.
+  std::vector<std::string> no_verdict;
   std::vector<std::string> cautions;  // what may be behind the differences beside what the sides are
   std::vector<std::string> remarks;
 };

@@ -205,7 +205,8 @@ std::string ComparisonTitle(const ComparisonReport& report) {
 
 std::string ComparisonHeadline(const ComparisonReport& report) {
   const SideComparison& comparison = report.comparison;
-  if (!report.untold.empty()) return fmt::format("{}: no verdict: {}", ModelsText(report), Join(report.untold, "; "));
+  if (!report.no_verdict.empty())
+    return fmt::format("{}: no verdict: {}", ModelsText(report), Join(report.no_verdict, "; "));
   if (comparison.sides == 2) return PairText(report, 1) + OfWhatIsCommon(report);
   if (comparison.order.size() < 2)
     return fmt::format("{}: no two of {} know a layer in common", ModelsText(report),

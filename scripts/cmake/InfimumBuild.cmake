@@ -16,7 +16,7 @@ endif()
 option(INFIMUM_UNITY "Compile libraries in batches of sources; OFF recompiles one source at a time" ON)
 set(INFIMUM_UNITY_BATCH 12)
 if(INFIMUM_UNITY OR INFIMUM_SANITIZE)
-  # Where more is inlined GCC 12 takes what a std::variant does not hold for uninitialized (its bug 105562).
+  # Where more is inlined GCC 12 takes what a std::variant does not hold for uninitialized.
   add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-maybe-uninitialized>")
 endif()
 
@@ -112,9 +112,9 @@ else()
 endif()
 
 # scripts/test runs every test once: under the sanitizers, and what those forbid, and what measures speed, without them.
-set(INFIMUM_TESTS_SANITIZED FALSE)
+set(INFIMUM_TESTS_ELSEWHERE FALSE)
 if(INFIMUM_BUILD_TESTS STREQUAL unsanitized)
-  set(INFIMUM_TESTS_SANITIZED TRUE)  # in another build tree
+  set(INFIMUM_TESTS_ELSEWHERE TRUE)  # in another build tree
 endif()
 
 # infimum_test_program(layer_tests SOURCES ... DEPENDS ... EXTERNAL ... [OPTIMIZED] [UNSANITIZED])
@@ -128,7 +128,7 @@ function(infimum_test_program name)
   if(arg_UNSANITIZED)
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ${INFIMUM_SANITIZE})
   else()
-    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ${INFIMUM_TESTS_SANITIZED})
+    set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ${INFIMUM_TESTS_ELSEWHERE})
   endif()
   if(NOT arg_OPTIMIZED)
     target_link_libraries(${name} PRIVATE infimum_test_flags)
@@ -136,8 +136,8 @@ function(infimum_test_program name)
   endif()
 endfunction()
 
-# infimum_shards(NAME program COUNT n [FILTER pattern])
-#   runs a program of GoogleTest's as NAME.1 ... NAME.n: a process for each test would cost more than most tests.
+# infimum_shards(layer layer_tests 2 [FILTER pattern])
+#   runs a program of GoogleTest's as layer.1 and layer.2: a process for each test would cost more than most tests.
 function(infimum_shards name program count)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "FILTER" "")
   foreach(shard RANGE 1 ${count})
@@ -167,7 +167,7 @@ function(infimum_test name)
 endfunction()
 
 # infimum_benchmark(bounds_benchmark SOURCES ... DEPENDS ... EXTERNAL ...)
-#   makes a program that measures speed, which says nothing under a sanitizer.
+#   makes a program that measures speed, which says nothing under a sanitizer, or that only such tests run.
 function(infimum_benchmark name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;EXTERNAL")
   add_executable(${name} ${arg_SOURCES})

@@ -315,10 +315,10 @@ Status FillFromRuns(const SideReportOptions& options, ComparisonReport& report) 
     side.contract = comparison.runs[run].run.contract;
     side.framework = told.framework;
     side.findings = std::move(told.findings);
-    if (!told.noisy.empty()) report.untold.push_back(labels[run] + " is noisy: " + told.noisy);
+    if (!told.noisy.empty()) report.no_verdict.push_back(labels[run] + " is noisy: " + told.noisy);
     if (told.skipped_share > kMostSkipped)
-      report.untold.push_back(fmt::format("{} lacks about {} of its layers' time, which could not be read", labels[run],
-                                          PercentText(told.skipped_share)));
+      report.no_verdict.push_back(fmt::format("{} lacks about {} of its layers' time, which could not be read",
+                                              labels[run], PercentText(told.skipped_share)));
     report.sides.push_back(std::move(side));
     for (const std::string& remark : told.remarks) report.remarks.push_back(labels[run] + ": " + remark);
   }

@@ -92,7 +92,7 @@ class Watchdog {
           std::unique_lock lock(mutex);
           std::condition_variable_any().wait_for(lock, stop, limit + kGrace, [] { return false; });
           if (stop.stop_requested()) return;
-          Complain(fmt::format("--sql: stopped after {:g} s; a longer --timeout lets it go on",
+          Complain(fmt::format("--sql: the query was stopped after {:.3g} s: --timeout gives it more",
                                std::chrono::duration<double>(limit).count()));
           _exit(kFailed);
         }) {}
