@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "infimum/base/quantity_text.h"
+#include "infimum/base/text.h"
 #include "reports/run/finding_writers.h"
 #include "reports/sides/comparison_report.h"
 #include "reports/text/quantity_text.h"

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "infimum/base/text.h"
+#include "infimum/graph/run_profile.h"
 #include "reports/text/quantity_text.h"
 
 namespace infimum {
