@@ -25,3 +25,19 @@ JOBS=${INFIMUM_JOBS:-$(nproc)}
 
 say()  { printf 'infimum: %s\n' "$*" >&2; }
 fail() { printf 'infimum: error: %s\n' "$*" >&2; exit 1; }
+
+# Runs a command whose output goes to a log, and says every eight seconds that it still runs.
+run_quietly() {
+  local log=$1 start=$SECONDS said=0
+  shift
+  "$@" >"$log" 2>&1 &
+  local command=$!
+  while kill -0 "$command" 2>/dev/null; do
+    sleep 0.5
+    if ((SECONDS - start >= said + 8)); then
+      said=$((SECONDS - start))
+      say "... $said s"
+    fi
+  done
+  wait "$command"
+}

@@ -6,7 +6,7 @@
 #include "analyzer/alignment/onnxruntime_names.h"
 #include "tests/support/graph_builder.h"
 
-namespace infimum {
+namespace infimum::align_run_test {
 namespace {
 
 using ::testing::Contains;
@@ -294,4 +294,4 @@ TEST(RunAlignment, AnEmptyRunLeavesEveryLayerUnmatched) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::align_run_test

@@ -16,7 +16,7 @@
 #include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
 #include "tests/support/shared_data.h"
 
-namespace infimum {
+namespace infimum::alignment_data_test {
 namespace {
 
 const std::filesystem::path kTraces = SharedData("traces");
@@ -26,7 +26,7 @@ struct Case {
   const char* profile;
 };
 
-class AlignmentOfRealRuns : public testing::TestWithParam<Case> {};
+class AlignmentOfRealRuns : public ::testing::TestWithParam<Case> {};
 
 RunProfile WithoutNames(RunProfile run) {
   for (ProfiledLayer& layer : run.layers) {
@@ -98,8 +98,8 @@ TEST_P(AlignmentOfRealRuns, ByNameAndWithTheNamesHidden) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ort, AlignmentOfRealRuns,
-                         testing::Values(Case{"light_resnet50.onnx", "light_resnet50_cpu_opt_all.json"},
-                                         Case{"light_squeezenet.onnx", "light_squeezenet_cpu_opt_disabled.json"}));
+                         ::testing::Values(Case{"light_resnet50.onnx", "light_resnet50_cpu_opt_all.json"},
+                                           Case{"light_squeezenet.onnx", "light_squeezenet_cpu_opt_disabled.json"}));
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::alignment_data_test

@@ -6,7 +6,7 @@
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 
-namespace infimum {
+namespace infimum::benanza_bracket_test {
 namespace {
 
 using ::testing::Contains;
@@ -244,4 +244,4 @@ TEST(BoundRules, AreFoundByName) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::benanza_bracket_test

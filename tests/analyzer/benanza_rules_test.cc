@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-namespace infimum {
+namespace infimum::benanza_rules_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -215,4 +215,4 @@ TEST(BenanzaRules, AHundredThousandLayersWithFarReachingEdgesAreOneAfterAnother)
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::benanza_rules_test

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <tuple>
@@ -23,6 +24,7 @@
 #include "tests/readers/benanza_archives.h"
 #include "tests/readers/onnx/model_text.h"
 #include "tests/support/random_graph.h"
+#include "tests/support/temporary_folder.h"
 
 namespace infimum {
 namespace {
@@ -48,9 +50,8 @@ class BenanzaTotalsData : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     if (!fs::exists(testing::BenanzaFolder())) return;
-    std::string pattern = (fs::temp_directory_path() / "infimum-benanza-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
+    temporary_ = std::make_unique<testing::TemporaryFolder>();
+    folder_ = temporary_->path();
     for (const char* archive :
          {"layers/layer_stats", "layers/benchinfo_batch1", "layers/benchinfo_batch32", "csv/latency_csv_batch1_32",
           "csv/resnet50_fused_float16_csv_batch1_32", "raw/resnet50_float32"}) {
@@ -71,7 +72,7 @@ class BenanzaTotalsData : public ::testing::Test {
     }
   }
   static void TearDownTestSuite() {
-    if (!folder_.empty()) fs::remove_all(folder_);
+    temporary_.reset();
     layers_.clear();
     rows_.clear();
     bounds_.clear();
@@ -100,12 +101,14 @@ class BenanzaTotalsData : public ::testing::Test {
     return ParseNumber(digits).value_or(-1000) / 1000;
   }
 
+  static std::unique_ptr<testing::TemporaryFolder> temporary_;
   static fs::path folder_;
   static std::map<std::string, std::vector<PublishedLayer>> layers_;  // by model
   static std::map<std::tuple<std::string, std::string, std::string>, std::vector<PublishedRow>> rows_;
   static std::vector<Cells> bounds_;  // of lower_bounds_batch*.csv
 };
 
+std::unique_ptr<testing::TemporaryFolder> BenanzaTotalsData::temporary_;
 fs::path BenanzaTotalsData::folder_;
 std::map<std::string, std::vector<PublishedLayer>> BenanzaTotalsData::layers_;
 std::map<std::tuple<std::string, std::string, std::string>, std::vector<PublishedRow>> BenanzaTotalsData::rows_;

@@ -5,7 +5,7 @@
 
 #include "analyzer/bounds/fused_path.h"
 
-namespace infimum {
+namespace infimum::bounds_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -116,4 +116,4 @@ TEST(Bounds, WithoutRegionsTheFusedOnesEqualTheOthers) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::bounds_test

@@ -6,7 +6,7 @@
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 
-namespace infimum {
+namespace infimum::bracket_test {
 namespace {
 
 using ::testing::Contains;
@@ -308,4 +308,4 @@ TEST(Bracket, TheContractIsThatOfMostWork) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::bracket_test

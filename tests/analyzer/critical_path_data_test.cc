@@ -25,7 +25,7 @@
 #include "tests/analyzer/unpacked_trace.h"
 #include "tests/support/shared_data.h"
 
-namespace infimum {
+namespace infimum::critical_path_data_test {
 namespace {
 
 const std::filesystem::path kTraces = SharedData("traces/hta");
@@ -134,9 +134,9 @@ TEST(CriticalPathData, IsHolisticTraceAnalysissPathButForAWaitForWhatHadEnded) {
   EXPECT_EQ(TimeOf(theirs.launches), 1'572);
 
   // All of the host's that it marked is here, and all of the device's and all launches that are here it marked.
-  EXPECT_THAT(Without(theirs.host, ours.host), testing::IsEmpty());
-  EXPECT_THAT(Without(ours.device, theirs.device), testing::IsEmpty());
-  EXPECT_THAT(Without(ours.launches, theirs.launches), testing::IsEmpty());
+  EXPECT_THAT(Without(theirs.host, ours.host), ::testing::IsEmpty());
+  EXPECT_THAT(Without(ours.device, theirs.device), ::testing::IsEmpty());
+  EXPECT_THAT(Without(ours.launches, theirs.launches), ::testing::IsEmpty());
 
   // What is left is the one wait: a launch, and the six that were queued behind it.
   const std::set<Launch> skipped = Without(theirs.launches, ours.launches);
@@ -190,4 +190,4 @@ TEST(CriticalPathData, EveryMomentOfARealTraceIsOnItsPathOnce) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::critical_path_data_test

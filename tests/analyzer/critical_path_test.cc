@@ -11,10 +11,10 @@
 
 #include "tests/support/timeline_builder.h"
 
-namespace infimum {
+namespace infimum::critical_path_test {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 CriticalPath PathOf(const Timeline& timeline) { return CriticalPathOf(timeline, OriginsOfWork(timeline)); }
 
@@ -373,4 +373,4 @@ TEST(CriticalPath, JoinsUpInAnyTimeline) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::critical_path_test

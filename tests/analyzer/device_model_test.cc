@@ -7,7 +7,7 @@
 
 #include "tests/support/random_graph.h"
 
-namespace infimum {
+namespace infimum::device_model_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -177,4 +177,4 @@ TEST(DeviceModel, RatesThatAreNoNumbersAreLeftOut) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::device_model_test

@@ -5,12 +5,12 @@
 
 #include "analyzer/findings/finding.h"
 
-namespace infimum {
+namespace infimum::engine_findings_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 ProfiledLayer Layer(std::string name, std::string op, double microseconds, std::vector<std::string> inputs = {},
                     std::vector<std::string> outputs = {}) {
@@ -176,4 +176,4 @@ TEST(HalfInSingleFinding, ACastOfTheModelIsNone) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::engine_findings_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace infimum {
+namespace infimum::engine_work_test {
 namespace {
 
 ProfiledLayer Layer(std::string name, std::string op) {
@@ -42,4 +42,4 @@ TEST(EngineWork, WhatMayBeALayerOfTheModelIsNone) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::engine_work_test

@@ -8,11 +8,11 @@
 #include "analyzer/findings/finding.h"
 #include "tests/support/timeline_builder.h"
 
-namespace infimum {
+namespace infimum::findings_test {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<Finding> FindingsIn(const Timeline& timeline) {
   const std::vector<WorkOrigin> origins = OriginsOfWork(timeline);
@@ -157,4 +157,4 @@ TEST(Findings, NoneAreMadeOfNothingAndTheLargestComesFirst) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::findings_test

@@ -6,7 +6,7 @@
 #include <functional>
 #include <random>
 
-namespace infimum {
+namespace infimum::fusion_choice_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -183,4 +183,4 @@ TEST(FusionChoice, ALongChainOfOverlappingRegionsIsSolvedExactly) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::fusion_choice_test

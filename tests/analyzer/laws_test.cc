@@ -9,7 +9,7 @@
 #include "analyzer/types/bracket.h"
 #include "tests/support/random_graph.h"
 
-namespace infimum {
+namespace infimum::laws_test {
 namespace {
 
 constexpr double kRounding = 1e-9;
@@ -345,4 +345,4 @@ TEST(Laws, MarginalGainsEqualWhatIfs) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::laws_test

@@ -7,7 +7,7 @@
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 
-namespace infimum {
+namespace infimum::layout_plan_test {
 namespace {
 
 using ::testing::Contains;
@@ -221,4 +221,4 @@ TEST_F(LayoutPlanTest, RegionsThatAreNotTakenTakeNoPart) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::layout_plan_test

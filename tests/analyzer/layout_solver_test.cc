@@ -10,7 +10,7 @@
 #include "analyzer/bounds/fusion_choice.h"
 #include "analyzer/layouts/solver.h"
 
-namespace infimum {
+namespace infimum::layout_solver_test {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
@@ -388,4 +388,4 @@ TEST(LayoutChoice, CutOffIsStillASelection) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::layout_solver_test

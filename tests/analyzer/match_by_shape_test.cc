@@ -10,7 +10,7 @@
 #include "analyzer/alignment/align_run.h"
 #include "tests/support/graph_builder.h"
 
-namespace infimum {
+namespace infimum::match_by_shape_test {
 namespace {
 
 using testing::GraphBuilder;
@@ -303,4 +303,4 @@ TEST(OrderAlignment, AnotherShapeIsAnotherLayer) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::match_by_shape_test

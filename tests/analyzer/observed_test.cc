@@ -6,7 +6,7 @@
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 
-namespace infimum {
+namespace infimum::observed_test {
 namespace {
 
 using ::testing::SizeIs;
@@ -85,4 +85,4 @@ TEST(Observed, FillsALayerThatNobodyElseMeasured) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::observed_test

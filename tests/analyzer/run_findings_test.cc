@@ -9,7 +9,7 @@
 #include "analyzer/findings/run_rules.h"
 #include "tests/analyzer/built_run.h"
 
-namespace infimum {
+namespace infimum::run_findings_test {
 namespace {
 
 using testing::BuiltRun;
@@ -393,4 +393,4 @@ TEST_F(TwoPrecisions, WhereEveryLayerGainsThereIsNothingToSay) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::run_findings_test

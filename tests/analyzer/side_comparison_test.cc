@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-namespace infimum {
+namespace infimum::side_comparison_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -286,4 +286,4 @@ TEST(JoinRows, TakesTheFewestLayersThatEachRunTimesWhole) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::side_comparison_test

@@ -19,7 +19,7 @@
 #include "tests/readers/onnx/model_text.h"
 #include "tests/support/shared_data.h"
 
-namespace infimum {
+namespace infimum::tensorrt_alignment_data_test {
 namespace {
 
 const std::filesystem::path kData = SharedData("");
@@ -130,7 +130,7 @@ struct Case {
   std::function<onnx::ModelProto()> model;
 };
 
-class TensorRtAlignment : public testing::TestWithParam<Case> {};
+class TensorRtAlignment : public ::testing::TestWithParam<Case> {};
 
 TEST_P(TensorRtAlignment, ByNameAndWithTheNamesHidden) {
   INFIMUM_NEEDS_DATA(kData);
@@ -151,11 +151,11 @@ TEST_P(TensorRtAlignment, ByNameAndWithTheNamesHidden) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, TensorRtAlignment,
-                         testing::Values(Case{"resnet18_a100_fp16", [] { return ResNet18(false); }},
-                                         Case{"resnet18_a100_fp32", [] { return ResNet18(false); }},
-                                         Case{"resnet18_a100_int8_qat", [] { return ResNet18(true); }},
-                                         Case{"resnet50_rtx3090_fp16", KerasResNet50},
-                                         Case{"resnet50_rtx3090_fp32", KerasResNet50}),
+                         ::testing::Values(Case{"resnet18_a100_fp16", [] { return ResNet18(false); }},
+                                           Case{"resnet18_a100_fp32", [] { return ResNet18(false); }},
+                                           Case{"resnet18_a100_int8_qat", [] { return ResNet18(true); }},
+                                           Case{"resnet50_rtx3090_fp16", KerasResNet50},
+                                           Case{"resnet50_rtx3090_fp32", KerasResNet50}),
                          [](const auto& engine) { return std::string(engine.param.engine); });
 
 // "resnet50/conv3_block2_1_conv/Conv2D" is the convolution whose weights PyTorch calls layer2.1.conv1.weight.
@@ -203,4 +203,4 @@ TEST(TensorRtAlignmentData, AnotherExportersModelIsAlignedByShapesAndOrder) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::tensorrt_alignment_data_test

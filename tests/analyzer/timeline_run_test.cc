@@ -9,7 +9,7 @@
 
 #include "tests/support/timeline_builder.h"
 
-namespace infimum {
+namespace infimum::timeline_run_test {
 namespace {
 
 using ::testing::Contains;
@@ -244,4 +244,4 @@ TEST(TimelineRun, AnEmptyTimelineIsARunWithoutLayers) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::timeline_run_test

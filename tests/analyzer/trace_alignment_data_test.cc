@@ -23,7 +23,7 @@
 #include "tests/readers/onnx/model_text.h"
 #include "tests/support/shared_data.h"
 
-namespace infimum {
+namespace infimum::trace_alignment_data_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -77,7 +77,7 @@ Shares SharesOf(const ModelGraph& graph, const RunProfile& run,
     if (known == std::set<std::string>(nodes.begin(), nodes.end()))
       right += time;
     else
-      shares.wrong += "  " + run.layers[e].name + " -> " + testing::PrintToString(known) + "\n";
+      shares.wrong += "  " + run.layers[e].name + " -> " + ::testing::PrintToString(known) + "\n";
   }
   shares.right = right / asked;
   shares.expected = asked / all;
@@ -245,8 +245,8 @@ TEST(TraceAlignment, NvtxRangesOfPyTorchAreOperators) {
   std::map<std::string, std::size_t> ops;
   for (const ProfiledLayer& layer : run.layers) ++ops[layer.op];
   EXPECT_GT(ops["aten::linear"], 10u);
-  for (const auto& [op, count] : ops) EXPECT_THAT(op, testing::Not(HasSubstr("op_id"))) << count;
+  for (const auto& [op, count] : ops) EXPECT_THAT(op, ::testing::Not(HasSubstr("op_id"))) << count;
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::trace_alignment_data_test

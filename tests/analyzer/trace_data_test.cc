@@ -20,7 +20,7 @@
 #include "tests/analyzer/unpacked_trace.h"
 #include "tests/support/shared_data.h"
 
-namespace infimum {
+namespace infimum::trace_data_test {
 namespace {
 
 const std::filesystem::path kTraces = SharedData("traces");
@@ -62,7 +62,7 @@ std::vector<std::vector<std::string>> CsvOf(const std::filesystem::path& path) {
 // for each interval in it. Ours are exact.
 constexpr double kTheirRounding = 0.00025;
 
-class TraceLensOracle : public testing::TestWithParam<const char*> {};
+class TraceLensOracle : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(TraceLensOracle, BusyIdleAndCopyTimesAgree) {
   INFIMUM_NEEDS_DATA(kTraces);
@@ -116,7 +116,7 @@ TEST_P(TraceLensOracle, KernelsByOperatorAgree) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TraceLensOracle,
-                         testing::Values("bert_small_infer_h100", "vit_base_infer_h100", "vit_base_infer_mi300x"));
+                         ::testing::Values("bert_small_infer_h100", "vit_base_infer_h100", "vit_base_infer_mi300x"));
 
 // Every trace, old and new: counts, sums and the union of busy time from the document itself.
 TEST(TraceData, EveryTraceAgreesWithItsDocument) {
@@ -186,4 +186,4 @@ TEST(TraceData, EveryTraceAgreesWithItsDocument) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::trace_data_test

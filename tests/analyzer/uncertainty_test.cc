@@ -15,7 +15,7 @@
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 
-namespace infimum {
+namespace infimum::uncertainty_test {
 namespace {
 
 std::vector<Repetition> Repetitions(const std::vector<double>& medians) {
@@ -277,4 +277,4 @@ TEST(Uncertainty, EqualAndNearlyEqualCandidatesAreCoveredAtLeastAsOften) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::uncertainty_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace infimum {
+namespace infimum::varying_operands_test {
 namespace {
 
 ConvolutionConfig Convolution() {
@@ -49,4 +49,4 @@ TEST(VaryingOperands, OfARegionNameThePlaceOfTheirFirstUse) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::varying_operands_test

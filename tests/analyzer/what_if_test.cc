@@ -6,7 +6,7 @@
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 
-namespace infimum {
+namespace infimum::what_if_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -117,4 +117,4 @@ TEST(Inversions, AFloorAboveARunIsOneAndWhatLibrariesChooseIsNone) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::what_if_test

@@ -8,7 +8,7 @@
 #include "analyzer/types/bracket.h"
 #include "tests/support/random_graph.h"
 
-namespace infimum {
+namespace infimum::workload_candidates_test {
 namespace {
 
 using testing::MeasuredRow;
@@ -103,4 +103,4 @@ TEST(WorkloadCandidates, SayWhenTheNewestRowThatCountsWasMeasured) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::workload_candidates_test

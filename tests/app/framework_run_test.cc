@@ -9,6 +9,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/support/temporary_folder.h"
+
 namespace infimum {
 namespace {
 
@@ -71,12 +73,9 @@ TEST(FrameworkRun, AContractIsKeptByTheModelsTypesOrByAFrameworkThatConverts) {
 class ScriptedFramework : public ::testing::Test {
  protected:
   ScriptedFramework() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "infimum-framework-XXXXXX").string();
-    prefix_ = mkdtemp(pattern.data());
     std::filesystem::create_directories(prefix_ / "bin");
     std::filesystem::create_directories(prefix_ / "share/infimum/frameworks");
   }
-  ~ScriptedFramework() override { std::filesystem::remove_all(prefix_); }
 
   Result<RunProfile> Measure(const std::string& script, FrameworkOptions options = {}) {
     std::ofstream(prefix_ / "share/infimum/frameworks/measure_onnxruntime.py") << script;
@@ -89,7 +88,8 @@ class ScriptedFramework : public ::testing::Test {
     return "while [ $# -gt 1 ]; do [ \"$1\" = --output ] && printf '%s' '" + json + "' >\"$2\"; shift; done\n";
   }
 
-  std::filesystem::path prefix_;
+  const testing::TemporaryFolder folder_;
+  const std::filesystem::path prefix_ = folder_.path();
   std::string said_;
 };
 

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/temporary_folder.h"
+
 namespace infimum {
 namespace {
 
@@ -14,16 +16,14 @@ using ::testing::HasSubstr;
 class InstallationTest : public ::testing::Test {
  protected:
   InstallationTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "infimum-installation-XXXXXX").string();
-    prefix_ = mkdtemp(pattern.data());
     std::filesystem::create_directories(prefix_ / "bin");
     std::filesystem::create_directories(prefix_ / "share/infimum/frameworks");
     std::ofstream(prefix_ / "bin/infimum-microbench-onednn") << "";
     std::ofstream(prefix_ / "share/infimum/frameworks/measure_onnxruntime.py") << "";
   }
-  ~InstallationTest() override { std::filesystem::remove_all(prefix_); }
 
-  std::filesystem::path prefix_;
+  const testing::TemporaryFolder folder_;
+  const std::filesystem::path prefix_ = folder_.path();
 };
 
 TEST_F(InstallationTest, FindsRunnersAndScriptsBesideTheProgram) {

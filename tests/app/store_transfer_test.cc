@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "infimum/results/results_journal.h"
+#include "tests/support/temporary_folder.h"
 
 namespace infimum {
 namespace {
@@ -19,14 +20,11 @@ using ::testing::StartsWith;
 class StoreTransfer : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "infimum-transfer-XXXXXX").string();
-    folder_ = mkdtemp(name.data());
     store_ = *OpenStore(":memory:", OpenMode::kReadWrite);
     Add({"sha256:1", "1.json"}, {Row("gemm", {10.5, 10.25}), Row("fft", {})});
     Add({"sha256:2", "2.json"}, {Row("gemm", {11})});
     Add({"", ""}, {Row("direct", {12})});
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   static Device MakeDevice() {
     Device device;
@@ -74,7 +72,7 @@ class StoreTransfer : public ::testing::Test {
     ASSERT_TRUE((*import)->Commit().ok());
   }
 
-  std::string File(const std::string& name) const { return (folder_ / name).string(); }
+  std::string File(const std::string& name) const { return folder_.File(name); }
 
   // Everything that a store hands over, as text.
   static std::vector<std::string> ContentOf(Store& store) {
@@ -92,7 +90,7 @@ class StoreTransfer : public ::testing::Test {
     return content;
   }
 
-  fs::path folder_;
+  const testing::TemporaryFolder folder_;
   std::unique_ptr<Store> store_;
   Talk talk_{Loudness::kQuiet, false, [](std::string_view) {}};
 };

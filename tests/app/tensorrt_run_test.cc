@@ -11,6 +11,7 @@
 
 #include "src/app/runners/framework_run.h"
 #include "src/readers/profiles/read_profile.h"
+#include "tests/support/temporary_folder.h"
 
 namespace infimum {
 namespace {
@@ -41,8 +42,6 @@ done
 class TensorRt : public ::testing::Test {
  protected:
   TensorRt() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "infimum-tensorrt-XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
     if (const char* path = std::getenv("PATH"); path != nullptr) path_ = path;
     setenv("PATH", (folder_.string() + ":" + path_).c_str(), 1);
     std::ofstream(folder_ / "model.onnx") << "abc";
@@ -52,10 +51,7 @@ class TensorRt : public ::testing::Test {
     options_.repetitions = 2;
     options_.sampling = std::chrono::milliseconds(1500);
   }
-  ~TensorRt() override {
-    setenv("PATH", path_.c_str(), 1);
-    std::filesystem::remove_all(folder_);
-  }
+  ~TensorRt() override { setenv("PATH", path_.c_str(), 1); }
 
   // `help` is what it says of its options.
   void Install(const std::string& help = "--noTF32 --fp16 --bf16 --int8 --fp8") const {
@@ -75,7 +71,8 @@ class TensorRt : public ::testing::Test {
     return calls;
   }
 
-  std::filesystem::path folder_;
+  const testing::TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
   std::string path_;
   FrameworkOptions options_;
   std::string said_;

@@ -333,8 +333,7 @@ std::vector<std::string> Names() {
   for (const auto& [name, text] : Texts()) names.push_back(name);
   return names;
 }
-std::string NameOf(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
-INSTANTIATE_TEST_SUITE_P(PostgreSqlAndSqlite, HostileTexts, ::testing::ValuesIn(Names()), NameOf);
+INSTANTIATE_TEST_SUITE_P(PostgreSqlAndSqlite, HostileTexts, ::testing::ValuesIn(Names()), testing::ParamName);
 
 }  // namespace
 }  // namespace infimum

@@ -14,6 +14,7 @@
 #include "infimum/db/store.h"
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_rows.h"
+#include "tests/support/folders.h"
 
 namespace infimum {
 namespace {
@@ -21,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string StoreFile(std::int64_t schema) {
-  return std::string(INFIMUM_SOURCE_DIR) + "/tests/db/data/schema-" + std::to_string(schema) + ".db";
+  return testing::SourceFolder() + "/tests/db/data/schema-" + std::to_string(schema) + ".db";
 }
 
 void WriteStore(const std::string& path) {
@@ -90,8 +91,7 @@ TEST(OldSchema, PostgreSqlIsMigratedFromEachOfItsOwn) {
     for (const SchemaFile& file : SchemaFiles())
       if (file.dialect == Dialect::kPostgreSql && file.version <= schema) script += file.text;
     script += "INSERT INTO schema_versions (version) VALUES (" + std::to_string(schema) + ");";
-    std::ifstream rows(std::string(INFIMUM_SOURCE_DIR) + "/tests/db/data/schema-" + std::to_string(schema) +
-                       ".postgresql.sql");
+    std::ifstream rows(testing::SourceFolder() + "/tests/db/data/schema-" + std::to_string(schema) + ".postgresql.sql");
     ASSERT_TRUE(rows.good()) << "no rows are kept of schema " << schema;
     script += std::string(std::istreambuf_iterator<char>(rows), {});
     const Status made = (*connection)->Execute(script);

@@ -316,8 +316,7 @@ TEST_P(OlderIdentityTest, MigratingKeepsTheStoreAsItWas) {
   }
 }
 
-std::string NameOf(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
-INSTANTIATE_TEST_SUITE_P(Stores, OlderIdentityTest, ::testing::Values("Sqlite", "PostgreSql"), NameOf);
+INSTANTIATE_TEST_SUITE_P(Stores, OlderIdentityTest, ::testing::Values("Sqlite", "PostgreSql"), testing::ParamName);
 
 }  // namespace
 }  // namespace infimum

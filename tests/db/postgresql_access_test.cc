@@ -23,11 +23,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::PostgreSqlServer;
 
-std::string ErrorOf(const std::string& address, OpenMode mode = OpenMode::kReadWrite) {
-  const Result<std::unique_ptr<Store>> store = OpenStore(address, mode);
-  return store.ok() ? "opened" : store.error().message;
-}
-
 // One line, with where, and nothing that is secret.
 auto IsOneLineAbout(const std::string& where) {
   return AllOf(::testing::StartsWith("postgresql://"), HasSubstr(where), Not(HasSubstr("\n")),
@@ -113,27 +108,27 @@ class PostgreSqlAccess : public ::testing::Test {
 TEST_F(PostgreSqlAccess, AMissingPasswordIsAnErrorThatSaysWhereOneComesFrom) {
   const EnvironmentVariable nobodys("PGPASSFILE", "/dev/null");
   for (const std::string& address : {Address("locked"), PostgreSqlServer::As("locked", socket_)})
-    EXPECT_THAT(ErrorOf(address), AllOf(IsOneLineAbout("locked"), HasSubstr("no password supplied"),
-                                        HasSubstr("PGPASSWORD or ~/.pgpass")));
+    EXPECT_THAT(testing::ErrorOfOpening(address), AllOf(IsOneLineAbout("locked"), HasSubstr("no password supplied"),
+                                                        HasSubstr("PGPASSWORD or ~/.pgpass")));
 }
 
 TEST_F(PostgreSqlAccess, AWrongPasswordIsAnErrorWithoutIt) {
   const EnvironmentVariable password("PGPASSWORD", "secret2");
   const auto refused = AllOf(IsOneLineAbout("locked"), HasSubstr("password authentication failed"),
                              HasSubstr("PGPASSWORD or ~/.pgpass"));
-  EXPECT_THAT(ErrorOf(Address("locked")), refused);
-  EXPECT_THAT(ErrorOf(PostgreSqlServer::As("locked", socket_)), refused);
-  EXPECT_THAT(ErrorOf(Address("locked:secret3")), refused);
-  EXPECT_THAT(ErrorOf(Address("locked", "?password=secret4")), refused);
-  EXPECT_THAT(ErrorOf(Address("locked"), OpenMode::kReadOnly), refused);
+  EXPECT_THAT(testing::ErrorOfOpening(Address("locked")), refused);
+  EXPECT_THAT(testing::ErrorOfOpening(PostgreSqlServer::As("locked", socket_)), refused);
+  EXPECT_THAT(testing::ErrorOfOpening(Address("locked:secret3")), refused);
+  EXPECT_THAT(testing::ErrorOfOpening(Address("locked", "?password=secret4")), refused);
+  EXPECT_THAT(testing::ErrorOfOpening(Address("locked"), OpenMode::kReadOnly), refused);
 }
 
 TEST_F(PostgreSqlAccess, TheRightPasswordIsTakenFromTheAddressAndTheEnvironment) {
   const EnvironmentVariable nobodys("PGPASSFILE", "/dev/null");
-  EXPECT_EQ(ErrorOf(Address("locked:secret%3A%5C%401")), "opened");
+  EXPECT_EQ(testing::ErrorOfOpening(Address("locked:secret%3A%5C%401")), "opened");
   const EnvironmentVariable password("PGPASSWORD", "secret:\\@1");
-  EXPECT_EQ(ErrorOf(Address("locked")), "opened");
-  EXPECT_EQ(ErrorOf(PostgreSqlServer::As("locked", socket_)), "opened");
+  EXPECT_EQ(testing::ErrorOfOpening(Address("locked")), "opened");
+  EXPECT_EQ(testing::ErrorOfOpening(PostgreSqlServer::As("locked", socket_)), "opened");
 }
 
 TEST_F(PostgreSqlAccess, ThePasswordIsTakenFromTheFileThatPgpassfileNames) {
@@ -142,53 +137,60 @@ TEST_F(PostgreSqlAccess, ThePasswordIsTakenFromTheFileThatPgpassfileNames) {
   const EnvironmentVariable passwords("PGPASSFILE", file);
   std::ofstream(file) << "127.0.0.1:" + port_ + ":*:locked:secret\\:\\\\@1\n";
   std::filesystem::permissions(file, std::filesystem::perms(0600));
-  EXPECT_EQ(ErrorOf(Address("locked")), "opened");
+  EXPECT_EQ(testing::ErrorOfOpening(Address("locked")), "opened");
   std::ofstream(file) << "*:*:*:locked:secret5\n";
-  EXPECT_THAT(ErrorOf(Address("locked")), AllOf(IsOneLineAbout("locked"), HasSubstr("password authentication failed")));
+  EXPECT_THAT(testing::ErrorOfOpening(Address("locked")),
+              AllOf(IsOneLineAbout("locked"), HasSubstr("password authentication failed")));
 }
 
 TEST_F(PostgreSqlAccess, ARoleThatIsNotThereIsNotMistakenForADatabase) {
-  EXPECT_THAT(ErrorOf(PostgreSqlServer::As("nobody", socket_)),
+  EXPECT_THAT(testing::ErrorOfOpening(PostgreSqlServer::As("nobody", socket_)),
               AllOf(IsOneLineAbout("role \"nobody\" does not exist"), HasSubstr("name another user"),
                     Not(HasSubstr("createdb"))));
 }
 
 TEST_F(PostgreSqlAccess, AUserWhomTheServerDoesNotLetInIsToldWhoDecidesThat) {
-  EXPECT_THAT(ErrorOf(Address("stranger")), AllOf(IsOneLineAbout("pg_hba.conf"), HasSubstr("ask who runs the server")));
-  EXPECT_THAT(ErrorOf(Address("unknown")),
+  EXPECT_THAT(testing::ErrorOfOpening(Address("stranger")),
+              AllOf(IsOneLineAbout("pg_hba.conf"), HasSubstr("ask who runs the server")));
+  EXPECT_THAT(testing::ErrorOfOpening(Address("unknown")),
               AllOf(IsOneLineAbout("no pg_hba.conf entry"), HasSubstr("ask who runs the server")));
 }
 
 TEST_F(PostgreSqlAccess, AServerThatIsNotThereIsAClearErrorOnASocketAndOnAPort) {
   const testing::TemporaryFolder folder;
   const auto nobody = HasSubstr("is the server running, and are host, port and user right?");
-  EXPECT_THAT(ErrorOf("postgresql:///db?host=" + folder.path().string()),
+  EXPECT_THAT(testing::ErrorOfOpening("postgresql:///db?host=" + folder.path().string()),
               AllOf(IsOneLineAbout(folder.path().string()), HasSubstr("No such file"), nobody));
-  EXPECT_THAT(ErrorOf("postgresql://me:secret@127.0.0.1:" + std::to_string(FreePort()) + "/db"),
+  EXPECT_THAT(testing::ErrorOfOpening("postgresql://me:secret@127.0.0.1:" + std::to_string(FreePort()) + "/db"),
               AllOf(IsOneLineAbout("127.0.0.1"), HasSubstr("refused"), nobody));
-  EXPECT_THAT(ErrorOf("postgresql://me:secret@host.invalid/db"), AllOf(IsOneLineAbout("host.invalid"), nobody));
+  EXPECT_THAT(testing::ErrorOfOpening("postgresql://me:secret@host.invalid/db"),
+              AllOf(IsOneLineAbout("host.invalid"), nobody));
 }
 
 TEST_F(PostgreSqlAccess, AnAddressThatIsNoneIsAClearError) {
   for (const char* parameters : {"?sslmode=sometimes", "?nonsense=1", "?port=many", "?connect_timeout=x", "?user=%zz"})
-    EXPECT_THAT(ErrorOf(Address("infimum", parameters)), IsOneLineAbout("127.0.0.1")) << parameters;
+    EXPECT_THAT(testing::ErrorOfOpening(Address("infimum", parameters)), IsOneLineAbout("127.0.0.1")) << parameters;
 }
 
 // What libpq cannot take apart it quotes in its message.
 TEST_F(PostgreSqlAccess, APasswordWithLettersThatAnAddressCannotHoldIsNotShown) {
   for (const char* user :
        {"me:secret%", "me:%zzsecret", "me:secret/more", "me:secret/mo?re", "me:secret\"%zz", "me:x%00secret"})
-    EXPECT_THAT(ErrorOf(Address(user)), AllOf(IsOneLineAbout("postgresql://me"), HasSubstr("%XX"))) << user;
+    EXPECT_THAT(testing::ErrorOfOpening(Address(user)), AllOf(IsOneLineAbout("postgresql://me"), HasSubstr("%XX")))
+        << user;
   for (const char* user : {"me:more@secret", "me:a:@secret@b/c"})
-    EXPECT_THAT(ErrorOf(Address(user)), AllOf(IsOneLineAbout("postgresql://me"), HasSubstr("is the server"))) << user;
-  EXPECT_THAT(ErrorOf(Address("me", "?password=secret%zz")), AllOf(IsOneLineAbout("127.0.0.1"), HasSubstr("%XX")));
+    EXPECT_THAT(testing::ErrorOfOpening(Address(user)),
+                AllOf(IsOneLineAbout("postgresql://me"), HasSubstr("is the server")))
+        << user;
+  EXPECT_THAT(testing::ErrorOfOpening(Address("me", "?password=secret%zz")),
+              AllOf(IsOneLineAbout("127.0.0.1"), HasSubstr("%XX")));
 }
 
 // In the order of the file: the server has no certificate before the end of this test.
 TEST_F(PostgreSqlAccess, TlsIsAsTheAddressAsksForIt) {
-  EXPECT_THAT(ErrorOf(Address("infimum", "?sslmode=require")),
+  EXPECT_THAT(testing::ErrorOfOpening(Address("infimum", "?sslmode=require")),
               AllOf(IsOneLineAbout("does not support SSL"), HasSubstr("sslmode")));
-  EXPECT_EQ(ErrorOf(Address("infimum", "?sslmode=prefer")), "opened");
+  EXPECT_EQ(testing::ErrorOfOpening(Address("infimum", "?sslmode=prefer")), "opened");
 
   const std::string key = server_->folder() + "/server.key", certificate = server_->folder() + "/server.crt";
   const std::string make = "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -days 2 -keyout " + key +
@@ -208,7 +210,7 @@ TEST_F(PostgreSqlAccess, TlsIsAsTheAddressAsksForIt) {
   const testing::TemporaryFolder home;
   const EnvironmentVariable somewhere("HOME", home.path().string());
   for (const char* mode : {"require", "prefer", "disable"})
-    EXPECT_EQ(ErrorOf(Address("infimum", std::string("?sslmode=") + mode)), "opened") << mode;
+    EXPECT_EQ(testing::ErrorOfOpening(Address("infimum", std::string("?sslmode=") + mode)), "opened") << mode;
   Result<std::unique_ptr<PostgreSqlConnection>> encrypted =
       PostgreSqlConnection::Open(Address("infimum", "?sslmode=require"), true);
   ASSERT_TRUE(encrypted.ok()) << encrypted.error().message;
@@ -216,14 +218,14 @@ TEST_F(PostgreSqlAccess, TlsIsAsTheAddressAsksForIt) {
       *(*encrypted)->AskInteger("SELECT CASE WHEN ssl THEN 1 ELSE 0 END FROM pg_stat_ssl WHERE pid = pg_backend_pid()"),
       1);
   const EnvironmentVariable asked("PGSSLMODE", "require");
-  EXPECT_EQ(ErrorOf(Address("infimum")), "opened");
+  EXPECT_EQ(testing::ErrorOfOpening(Address("infimum")), "opened");
 
-  EXPECT_THAT(ErrorOf(Address("infimum", "?sslmode=verify-full")),
+  EXPECT_THAT(testing::ErrorOfOpening(Address("infimum", "?sslmode=verify-full")),
               AllOf(IsOneLineAbout("root certificate file"), HasSubstr("sslrootcert"), Not(HasSubstr("createdb"))));
   // The certificate is its own root, for another name than the one that was asked for.
   const EnvironmentVariable root("PGSSLROOTCERT", certificate);
-  EXPECT_EQ(ErrorOf(Address("infimum", "?sslmode=verify-ca")), "opened");
-  EXPECT_THAT(ErrorOf(Address("infimum", "?sslmode=verify-full")),
+  EXPECT_EQ(testing::ErrorOfOpening(Address("infimum", "?sslmode=verify-ca")), "opened");
+  EXPECT_THAT(testing::ErrorOfOpening(Address("infimum", "?sslmode=verify-full")),
               AllOf(IsOneLineAbout("certificate"), HasSubstr("sslrootcert")));
 }
 

@@ -10,7 +10,7 @@
 #include "tests/db/small_disk.h"
 #include "tests/db/store_rows.h"
 
-namespace infimum {
+namespace infimum::postgresql_disk_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -162,8 +162,7 @@ TEST_P(PostgreSqlDisk, ThatIsTooSmallForOneImportIsAClearErrorAndTheNextOneIsSav
   ExpectAllOf(1);
 }
 
-std::string NameOf(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
-INSTANTIATE_TEST_SUITE_P(Disks, PostgreSqlDisk, ::testing::Values("Tables", "Log", "FileSize"), NameOf);
+INSTANTIATE_TEST_SUITE_P(Disks, PostgreSqlDisk, ::testing::Values("Tables", "Log", "FileSize"), testing::ParamName);
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::postgresql_disk_test

@@ -14,7 +14,7 @@
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_rows.h"
 
-namespace infimum {
+namespace infimum::postgresql_faults_test {
 namespace {
 
 using ::testing::AllOf;
@@ -233,4 +233,4 @@ TEST_F(PostgreSqlFaults, AnImportThatAnAdministratorEndsLeavesNothingAndTheStore
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::postgresql_faults_test

@@ -29,11 +29,6 @@ using ::testing::Not;
 using testing::PostgreSqlServer;
 using ::testing::SizeIs;
 
-std::string ErrorOf(const std::string& address, OpenMode mode) {
-  const Result<std::unique_ptr<Store>> store = OpenStore(address, mode);
-  return store.ok() ? "opened" : store.error().message;
-}
-
 TEST(PostgreSqlAddress, ShowsNoPassword) {
   EXPECT_EQ(WithoutPassword("postgresql://me:secret@host:5432/db"), "postgresql://me@host:5432/db");
   EXPECT_EQ(WithoutPassword("postgresql://host/db?user=me&password=secret&sslmode=require"),
@@ -48,7 +43,7 @@ TEST(PostgreSqlAddress, ShowsNoPassword) {
 }
 
 TEST(PostgreSqlAddress, OfNobodyIsAClearError) {
-  const std::string error = ErrorOf("postgresql://me:secret@127.0.0.1:1/db", OpenMode::kReadWrite);
+  const std::string error = testing::ErrorOfOpening("postgresql://me:secret@127.0.0.1:1/db", OpenMode::kReadWrite);
   EXPECT_THAT(error, AllOf(HasSubstr("127.0.0.1"), HasSubstr("refused"), HasSubstr("is the server running"),
                            Not(HasSubstr("secret")), Not(HasSubstr("\n"))));
 }
@@ -82,7 +77,7 @@ class PostgreSqlStore : public ::testing::Test {
 };
 
 TEST_F(PostgreSqlStore, AnEmptyDatabaseIsSaidToBeOneByAReaderAndBecomesAStoreByAWriter) {
-  EXPECT_THAT(ErrorOf(address_, OpenMode::kReadOnly), HasSubstr("holds no store yet"));
+  EXPECT_THAT(testing::ErrorOfOpening(address_, OpenMode::kReadOnly), HasSubstr("holds no store yet"));
   EXPECT_NE(Open(), nullptr);
   EXPECT_NE(Open(OpenMode::kReadOnly), nullptr);
 }
@@ -91,18 +86,20 @@ TEST_F(PostgreSqlStore, ANewerSchemaIsRefused) {
   Open();
   Execute("INSERT INTO infimum.schema_versions (version) VALUES (70)");
   for (OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite})
-    EXPECT_THAT(ErrorOf(address_, mode), HasSubstr("made by a newer infimum (schema 70, this one knows"));
+    EXPECT_THAT(testing::ErrorOfOpening(address_, mode),
+                HasSubstr("made by a newer infimum (schema 70, this one knows"));
 }
 
 TEST_F(PostgreSqlStore, AnotherProgramsSchemaOfOurNameIsLeftAlone) {
   Execute("CREATE SCHEMA infimum; CREATE TABLE infimum.bookmarks (url TEXT)");
-  EXPECT_THAT(ErrorOf(address_, OpenMode::kReadWrite), HasSubstr("not made by infimum"));
+  EXPECT_THAT(testing::ErrorOfOpening(address_, OpenMode::kReadWrite), HasSubstr("not made by infimum"));
 }
 
 TEST_F(PostgreSqlStore, ADatabaseThatIsNotThereIsNamed) {
   const std::string other =
       address_.substr(0, address_.find("///") + 3) + "nowhere" + address_.substr(address_.find('?'));
-  EXPECT_THAT(ErrorOf(other, OpenMode::kReadWrite), AllOf(HasSubstr("nowhere"), HasSubstr("does not exist")));
+  EXPECT_THAT(testing::ErrorOfOpening(other, OpenMode::kReadWrite),
+              AllOf(HasSubstr("nowhere"), HasSubstr("does not exist")));
 }
 
 TEST_F(PostgreSqlStore, OurTablesDoNotMixWithOthers) {

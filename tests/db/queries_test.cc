@@ -315,9 +315,8 @@ TEST_P(Queries, TheUsersOwnSelectIsAnswered) {
   EXPECT_THAT(none->columns, ElementsAre("id"));
 }
 
-std::string NameOf(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
-INSTANTIATE_TEST_SUITE_P(Stores, ModelQueries, ::testing::Values("Memory", "PostgreSql"), NameOf);
-INSTANTIATE_TEST_SUITE_P(Stores, Queries, ::testing::Values("Memory", "PostgreSql"), NameOf);
+INSTANTIATE_TEST_SUITE_P(Stores, ModelQueries, ::testing::Values("Memory", "PostgreSql"), testing::ParamName);
+INSTANTIATE_TEST_SUITE_P(Stores, Queries, ::testing::Values("Memory", "PostgreSql"), testing::ParamName);
 
 }  // namespace
 }  // namespace infimum

@@ -13,7 +13,7 @@
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_rows.h"
 
-namespace infimum {
+namespace infimum::read_only_queries_test {
 namespace {
 
 using testing::MakeDevice;
@@ -337,10 +337,9 @@ TEST_P(ReadOnlySqlite, PragmasThatLookLikeTablesChangeNothing) {
   EXPECT_TRUE(Read(address_) == before) << "the file is another one now";
 }
 
-std::string NameOf(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
-INSTANTIATE_TEST_SUITE_P(Stores, ReadOnlyQueries, ::testing::Values("Sqlite", "PostgreSql"), NameOf);
-INSTANTIATE_TEST_SUITE_P(Stores, ReadOnlyPostgreSql, ::testing::Values("PostgreSql"), NameOf);
-INSTANTIATE_TEST_SUITE_P(Stores, ReadOnlySqlite, ::testing::Values("Sqlite"), NameOf);
+INSTANTIATE_TEST_SUITE_P(Stores, ReadOnlyQueries, ::testing::Values("Sqlite", "PostgreSql"), testing::ParamName);
+INSTANTIATE_TEST_SUITE_P(Stores, ReadOnlyPostgreSql, ::testing::Values("PostgreSql"), testing::ParamName);
+INSTANTIATE_TEST_SUITE_P(Stores, ReadOnlySqlite, ::testing::Values("Sqlite"), testing::ParamName);
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::read_only_queries_test

@@ -12,7 +12,7 @@
 #include "tests/db/small_disk.h"
 #include "tests/db/store_rows.h"
 
-namespace infimum {
+namespace infimum::sqlite_disk_test {
 namespace {
 
 using ::testing::AllOf;
@@ -127,4 +127,4 @@ TEST(SqliteDisk, FilesThatMayNotGrowAreAClearErrorAndNothingIsHalf) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::sqlite_disk_test

@@ -281,8 +281,7 @@ TEST(Roles, AreOfPostgreSqlAlone) {
   EXPECT_THAT(MakeRoles("team.db").error().message, HasSubstr("team.db: a SQLite file has no roles"));
 }
 
-std::string NameOf(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
-INSTANTIATE_TEST_SUITE_P(Stores, StoreCare, ::testing::Values("Sqlite", "PostgreSql"), NameOf);
+INSTANTIATE_TEST_SUITE_P(Stores, StoreCare, ::testing::Values("Sqlite", "PostgreSql"), testing::ParamName);
 
 }  // namespace
 }  // namespace infimum

@@ -157,8 +157,7 @@ TEST_P(StoreClock, PeaksAndRunsKnowNoTime) {
   EXPECT_EQ((**found).framework_version, "2.0.0");
 }
 
-std::string NameOf(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
-INSTANTIATE_TEST_SUITE_P(Stores, StoreClock, ::testing::Values("Sqlite", "PostgreSql"), NameOf);
+INSTANTIATE_TEST_SUITE_P(Stores, StoreClock, ::testing::Values("Sqlite", "PostgreSql"), testing::ParamName);
 
 }  // namespace
 }  // namespace infimum

@@ -15,7 +15,7 @@
 #include "infimum/db/store.h"
 #include "tests/db/store_rows.h"
 
-namespace infimum {
+namespace infimum::store_damage_test {
 namespace {
 
 using ::testing::AllOf;
@@ -27,11 +27,6 @@ using testing::MakeRow;
 using testing::MakeSelection;
 using ::testing::Not;
 using testing::TemporaryFolder;
-
-std::string ErrorOf(const std::string& address, OpenMode mode) {
-  const Result<std::unique_ptr<Store>> store = OpenStore(address, mode);
-  return store.ok() ? "opened" : store.error().message;
-}
 
 void Write(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
@@ -60,18 +55,20 @@ void Execute(const std::string& path, const std::string& sql) {
 
 TEST(StoreDamage, AMissingStoreIsNotMadeByReading) {
   const TemporaryFolder folder;
-  EXPECT_THAT(ErrorOf(folder.File("none.db"), OpenMode::kReadOnly), AllOf(HasSubstr("none.db"), HasSubstr("no such")));
+  EXPECT_THAT(testing::ErrorOfOpening(folder.File("none.db"), OpenMode::kReadOnly),
+              AllOf(HasSubstr("none.db"), HasSubstr("no such")));
   EXPECT_FALSE(std::filesystem::exists(folder.File("none.db")));
 }
 
 TEST(StoreDamage, AMissingFolderIsNamed) {
   const TemporaryFolder folder;
-  EXPECT_THAT(ErrorOf(folder.File("no/such/folder.db"), OpenMode::kReadWrite), HasSubstr("no/such/folder.db"));
+  EXPECT_THAT(testing::ErrorOfOpening(folder.File("no/such/folder.db"), OpenMode::kReadWrite),
+              HasSubstr("no/such/folder.db"));
 }
 
 TEST(StoreDamage, AFolderIsNoStore) {
   const TemporaryFolder folder;
-  EXPECT_THAT(ErrorOf(folder.path().string(), OpenMode::kReadWrite), HasSubstr(folder.path().string()));
+  EXPECT_THAT(testing::ErrorOfOpening(folder.path().string(), OpenMode::kReadWrite), HasSubstr(folder.path().string()));
 }
 
 TEST(StoreDamage, AFileThatIsNoDatabaseIsRefusedAndLeftAlone) {
@@ -79,7 +76,7 @@ TEST(StoreDamage, AFileThatIsNoDatabaseIsRefusedAndLeftAlone) {
   const std::string path = folder.File("notes.txt"), text(5000, 'x');
   Write(path, text);
   for (OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite})
-    EXPECT_THAT(ErrorOf(path, mode), AllOf(HasSubstr("notes.txt"), HasSubstr("not a database")));
+    EXPECT_THAT(testing::ErrorOfOpening(path, mode), AllOf(HasSubstr("notes.txt"), HasSubstr("not a database")));
   EXPECT_EQ(Read(path), text);
 }
 
@@ -88,7 +85,7 @@ TEST(StoreDamage, AnotherProgramsDatabaseIsRefusedAndLeftAlone) {
   const std::string path = folder.File("other.db");
   Execute(path, "CREATE TABLE bookmarks (url TEXT)");
   const std::string before = Read(path);
-  EXPECT_THAT(ErrorOf(path, OpenMode::kReadWrite), HasSubstr("not an infimum store"));
+  EXPECT_THAT(testing::ErrorOfOpening(path, OpenMode::kReadWrite), HasSubstr("not an infimum store"));
   EXPECT_EQ(Read(path).size(), before.size());
 }
 
@@ -98,14 +95,14 @@ TEST(StoreDamage, AStoreOfANewerSchemaIsRefusedWithWhatToDo) {
   MakeStore(path);
   Execute(path, "PRAGMA user_version = 70");
   for (OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite})
-    EXPECT_EQ(ErrorOf(path, mode), path + ": made by a newer infimum (schema 70, this one knows " +
-                                       std::to_string(NewestSchema()) + "): update infimum");
+    EXPECT_EQ(testing::ErrorOfOpening(path, mode), path + ": made by a newer infimum (schema 70, this one knows " +
+                                                       std::to_string(NewestSchema()) + "): update infimum");
 }
 
 TEST(StoreDamage, AnEmptyFileBecomesAStore) {
   const TemporaryFolder folder;
   Write(folder.File("empty.db"), "");
-  EXPECT_EQ(ErrorOf(folder.File("empty.db"), OpenMode::kReadWrite), "opened");
+  EXPECT_EQ(testing::ErrorOfOpening(folder.File("empty.db"), OpenMode::kReadWrite), "opened");
 }
 
 TEST(StoreDamage, AnEmptyFileIsNoStoreToRead) {
@@ -270,10 +267,10 @@ TEST(StoreDamage, AStoreInAFolderThatMayNotBeWrittenCanBeRead) {
 }
 
 TEST(StoreDamage, AnAddressOfAnotherKindOfStoreIsRefused) {
-  EXPECT_THAT(ErrorOf("mysql://me:secret@host/db", OpenMode::kReadWrite),
+  EXPECT_THAT(testing::ErrorOfOpening("mysql://me:secret@host/db", OpenMode::kReadWrite),
               AllOf(HasSubstr("SQLite"), HasSubstr("postgresql://"), Not(HasSubstr("secret"))));
-  EXPECT_THAT(ErrorOf("", OpenMode::kReadWrite), HasSubstr("--db"));
+  EXPECT_THAT(testing::ErrorOfOpening("", OpenMode::kReadWrite), HasSubstr("--db"));
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::store_damage_test

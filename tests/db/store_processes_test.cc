@@ -10,7 +10,7 @@
 #include "infimum/db/store.h"
 #include "tests/db/store_rows.h"
 
-namespace infimum {
+namespace infimum::store_processes_test {
 namespace {
 
 using testing::MakeDevice;
@@ -81,4 +81,4 @@ TEST(StoreProcesses, WhatWasSavedBeforeAKillIsThereAndNoBatchIsHalfThere) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::store_processes_test

@@ -1,18 +1,12 @@
 #include "tests/db/store_rows.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 namespace infimum::testing {
 
-TemporaryFolder::TemporaryFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "infimum-db-XXXXXX").string();
-  path_ = mkdtemp(name.data());
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
+std::string ErrorOfOpening(const std::string& address, OpenMode mode) {
+  const Result<std::unique_ptr<Store>> store = OpenStore(address, mode);
+  return store.ok() ? "opened" : store.error().message;
 }
 
 Device MakeDevice(const std::string& model) {

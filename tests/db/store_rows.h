@@ -1,25 +1,15 @@
 // Rows, devices and files that the store's tests share.
 #pragma once
 
-#include <filesystem>
+#include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
 
 #include "infimum/db/store.h"
+#include "tests/support/temporary_folder.h"
 
 namespace infimum::testing {
-
-// An empty folder of its own, removed with all that is in it.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  std::string File(const std::string& name) const { return (path_ / name).string(); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 Device MakeDevice(const std::string& model = "1");
 Environment MakeEnvironment(const std::string& library_version = "3.2.0", std::int64_t threads = 1);
@@ -42,6 +32,12 @@ inline SqlLimits AsAnyone() {
   limits.as_superuser = true;
   return limits;
 }
+
+// "opened", or why the store cannot be opened.
+std::string ErrorOfOpening(const std::string& address, OpenMode mode = OpenMode::kReadWrite);
+
+// Names the tests of a suite whose parameter is the kind of store.
+inline std::string ParamName(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
 
 // What the store finds for one workload; fails the test on an error.
 std::vector<Measurement> FindRows(Store& store, std::int64_t elements, const Selection& selection);

@@ -522,9 +522,8 @@ TEST(MemoryStore, KeepsNothingOnDisk) {
   EXPECT_FALSE(std::filesystem::exists(":memory:"));
 }
 
-std::string NameOf(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
-INSTANTIATE_TEST_SUITE_P(Stores, StoreTest, ::testing::Values("Memory", "Sqlite", "PostgreSql"), NameOf);
-INSTANTIATE_TEST_SUITE_P(Stores, LastingStoreTest, ::testing::Values("Sqlite", "PostgreSql"), NameOf);
+INSTANTIATE_TEST_SUITE_P(Stores, StoreTest, ::testing::Values("Memory", "Sqlite", "PostgreSql"), testing::ParamName);
+INSTANTIATE_TEST_SUITE_P(Stores, LastingStoreTest, ::testing::Values("Sqlite", "PostgreSql"), testing::ParamName);
 
 }  // namespace
 }  // namespace infimum

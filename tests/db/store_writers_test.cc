@@ -18,7 +18,7 @@
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_rows.h"
 
-namespace infimum {
+namespace infimum::store_writers_test {
 namespace {
 
 using testing::ChildProcess;
@@ -254,8 +254,7 @@ TEST_P(StoreWriters, AWriterThatIsKilledWhileItHoldsTheLockLetsTheNextOneIn) {
   EXPECT_EQ(Ask("SELECT count(*) FROM " + workloads), 2 * kRows);
 }
 
-std::string NameOf(const ::testing::TestParamInfo<std::string>& info) { return info.param; }
-INSTANTIATE_TEST_SUITE_P(Stores, StoreWriters, ::testing::Values("Sqlite", "PostgreSql"), NameOf);
+INSTANTIATE_TEST_SUITE_P(Stores, StoreWriters, ::testing::Values("Sqlite", "PostgreSql"), testing::ParamName);
 
 TEST(SqliteLock, ThatIsHeldForTooLongIsAClearErrorAndNothingIsChanged) {
   const testing::TemporaryFolder folder;
@@ -274,4 +273,4 @@ TEST(SqliteLock, ThatIsHeldForTooLongIsAClearErrorAndNothingIsChanged) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::store_writers_test

@@ -64,8 +64,8 @@ bool Collect(const std::string& text, Least& least) {
 std::string RunRunner(const std::string& workload, const std::filesystem::path& folder) {
   const std::string out = (folder / "runner.jsonl").string();
   std::filesystem::remove(out);
-  const std::string command = "'" INFIMUM_BINARY_DIR "/bin/infimum-microbench-onednn' --quiet --rounds 1 --layer '" +
-                              workload + "' -o '" + out + "'";
+  const std::string command =
+      "'" + Program("infimum-microbench-onednn") + "' --quiet --rounds 1 --layer '" + workload + "' -o '" + out + "'";
   if (std::system(command.c_str()) != 0) return "";
   std::ifstream file(out, std::ios::binary);
   return std::string(std::istreambuf_iterator<char>(file), {});

@@ -10,8 +10,9 @@
 
 #include "src/core/results/candidate_list.h"
 #include "tests/emit/emitted_program.h"
+#include "tests/support/folders.h"
 
-namespace infimum {
+namespace infimum::emitted_cuda_program_test {
 namespace {
 
 using ::testing::AllOf;
@@ -52,8 +53,8 @@ std::string OutputOf(const std::string& command) {
 
 // "cudnn-graph/eng1_k2=5/acc=f16 acdb->acdb contract=f16", as the program lists them.
 std::set<std::string> EnumeratorsLines(const std::string& layer, const std::string& properties) {
-  const std::string line = OutputOf(std::string("'") + INFIMUM_BINARY_DIR + "/bin/infimum-candidates-cuda' --layer '" +
-                                    layer + "' --device-properties '" + properties + "'");
+  const std::string line = OutputOf("'" + testing::Program("infimum-candidates-cuda") + "' --layer '" + layer +
+                                    "' --device-properties '" + properties + "'");
   const Result<CandidateList> list = ParseCandidateList(line);
   EXPECT_TRUE(list.ok()) << line;
   std::set<std::string> lines;
@@ -99,7 +100,7 @@ TEST(EmittedCudaProgram, OfCudnnNamesTheEnumeratorsCandidates) {
   const auto help = program.Say("--help");
   EXPECT_THAT(help.output,
               AllOf(HasSubstr("--tier"), HasSubstr("--device-properties"), HasSubstr("--benchmark_filter")));
-  const std::string properties = std::string(INFIMUM_SOURCE_DIR) + "/db/data/gpus/h200.json";
+  const std::string properties = testing::SourceFolder() + "/db/data/gpus/h200.json";
   const auto said = program.Say("--list --device-properties '" + properties + "'");
   ASSERT_EQ(said.status, 0) << said.error;
   std::map<std::string, std::set<std::string>> lines;
@@ -116,4 +117,4 @@ TEST(EmittedCudaProgram, OfCudnnNamesTheEnumeratorsCandidates) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::emitted_cuda_program_test

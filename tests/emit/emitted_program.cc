@@ -43,17 +43,9 @@ std::optional<std::string> WhyNoEmittedProgram([[maybe_unused]] const std::strin
 }
 
 EmittedProgram::EmittedProgram(const Plan& plan, const EmitOptions& options) : name_(options.library + "_benchmarks") {
-  std::string pattern = (std::filesystem::temp_directory_path() / "infimum-emitted-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) std::abort();
-  folder_ = pattern;
   const Result<EmittedProject> project = EmitProject(plan, options);
   const Status written = project.ok() ? WriteProject(*project, folder_ / "source") : Status(project.error());
   if (!written.ok()) std::fprintf(stderr, "%s\n", written.error().message.c_str());
-}
-
-EmittedProgram::~EmittedProgram() {
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
 }
 
 std::string EmittedProgram::Build(const std::string& flags) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "src/emit/project.h"
+#include "tests/support/temporary_folder.h"
 
 namespace infimum::testing {
 
@@ -18,9 +19,6 @@ std::optional<std::string> WhyNoEmittedProgram(const std::string& library = "one
 class EmittedProgram {
  public:
   EmittedProgram(const Plan& plan, const EmitOptions& options);
-  ~EmittedProgram();
-  EmittedProgram(const EmittedProgram&) = delete;
-  EmittedProgram& operator=(const EmittedProgram&) = delete;
 
   // What the tools said where they failed; `flags` of the compiler.
   std::string Build(const std::string& flags = "");
@@ -35,7 +33,8 @@ class EmittedProgram {
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder temporary_;
+  std::filesystem::path folder_ = temporary_.path();
   std::string name_;  // of the program
 };
 

@@ -13,7 +13,7 @@
 #include "microbench/cpu/onednn_backend.h"
 #include "src/readers/benchmarks/read_results.h"
 
-namespace infimum {
+namespace infimum::emitted_program_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -171,4 +171,4 @@ TEST(EmittedProgram, SkipsACandidateThatTheLibraryDoesNotHave) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::emitted_program_test

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <set>
 
+#include "tests/support/folders.h"
+
 namespace infimum::testing {
 
 namespace fs = std::filesystem;
@@ -19,13 +21,13 @@ std::string ReadText(const fs::path& path) {
 
 void ExpectGoldenFolder(const std::string& name, const std::string& library,
                         const std::vector<std::string>& candidates) {
-  const fs::path folder = fs::path(INFIMUM_SOURCE_DIR) / "tests/emit/golden" / name;
+  const fs::path folder = fs::path(testing::SourceFolder()) / "tests/emit/golden" / name;
   const Result<Plan> plan = ParsePlan(ReadText(folder / "plan.txt"), "plan.txt");
   ASSERT_TRUE(plan.ok()) << plan.error().message;
   const Result<EmittedProject> project = EmitProject(*plan, {library, candidates, "1.2.3"});
   ASSERT_TRUE(project.ok()) << project.error().message;
 
-  const fs::path as_they_are = fs::path(INFIMUM_SOURCE_DIR) / "src/emit/emitted";
+  const fs::path as_they_are = fs::path(testing::SourceFolder()) / "src/emit/emitted";
   const fs::path expected = folder / "expected";
   const char* const update = std::getenv("INFIMUM_UPDATE_GOLDEN");
   const bool updates = update != nullptr && std::string(update) == "1";

@@ -9,8 +9,9 @@
 
 #include "tests/emit/golden_folder.h"
 #include "tests/support/random_layer.h"
+#include "tests/support/temporary_folder.h"
 
-namespace infimum {
+namespace infimum::project_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -44,22 +45,6 @@ std::string SourceOf(const Plan& plan, const std::string& library) {
   EXPECT_TRUE(project.ok()) << (project.ok() ? "" : project.error().message);
   return project.ok() ? project->files.back().text : "";
 }
-
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "infimum-emit-XXXXXX").string();
-    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
-    path_ = pattern;
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() { fs::remove_all(path_); }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 TEST(EmittedProject, LooksAsItDid) {
   testing::ExpectGoldenFolder("layers", "onednn", {});
@@ -208,7 +193,7 @@ TEST(EmittedProject, HostileNamesStayInTheirPlaces) {
 }
 
 TEST(EmittedProject, IsWrittenIntoANewOrEmptyFolderAlone) {
-  const Folder folder;
+  const testing::TemporaryFolder folder;
   const Result<EmittedProject> project = EmitProject(PlanOf({kRelu}), {"onednn", {}, "1"});
   ASSERT_TRUE(project.ok());
   ASSERT_TRUE(WriteProject(*project, folder.path()).ok());
@@ -223,4 +208,4 @@ TEST(EmittedProject, IsWrittenIntoANewOrEmptyFolderAlone) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::project_test

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/fuzz/fuzz_input.h"
+#include "tests/support/folders.h"
 
 // INFIMUM_FUZZ_TARGETS: X(chakra_trace) X(gzip_stream) ..., each LLVMFuzzerTestOneInput renamed.
 #define X(name) extern "C" int Fuzz_##name(const std::uint8_t* data, std::size_t size);
@@ -30,7 +31,7 @@ class Corpus : public ::testing::TestWithParam<Target> {};
 
 TEST_P(Corpus, KeepsThePromisesOfItsReader) {
   const std::filesystem::path folder =
-      std::filesystem::path(INFIMUM_SOURCE_DIR) / "tests" / "fuzz" / "corpus" / GetParam().name;
+      std::filesystem::path(testing::SourceFolder()) / "tests" / "fuzz" / "corpus" / GetParam().name;
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) files.push_back(entry.path());
   ASSERT_FALSE(files.empty()) << folder;

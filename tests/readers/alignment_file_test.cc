@@ -5,7 +5,7 @@
 
 #include <sstream>
 
-namespace infimum {
+namespace infimum::alignment_file_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -54,4 +54,4 @@ TEST(AlignmentFile, AnErrorSaysWhatIsWrongAndWhere) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::alignment_file_test

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "infimum/base/text.h"
+#include "tests/support/folders.h"
 
 namespace infimum::testing {
 namespace {
@@ -38,7 +39,7 @@ std::string TextOf(const fs::path& file) {
 
 }  // namespace
 
-fs::path BenanzaFolder() { return fs::path(INFIMUM_SOURCE_DIR) / "../shared/data/benanza"; }
+fs::path BenanzaFolder() { return fs::path(testing::SourceFolder()) / "../shared/data/benanza"; }
 
 bool Unpack(const fs::path& archive, const fs::path& folder) {
   return Run({"tar", "-xJf", archive.string(), "-C", folder.string()});

@@ -20,6 +20,7 @@
 
 #include "src/readers/profiles/chakra/chakra_trace.h"
 #include "tests/readers/reading_cost.h"
+#include "tests/support/temporary_folder.h"
 
 namespace {
 
@@ -112,11 +113,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: chakra_benchmark TRACE | --generate MEGABYTES execution|untimed|workload\n");
     return 2;
   }
-  std::string path = argv[1], folder;
+  const infimum::testing::TemporaryFolder folder;
+  std::string path = argv[1];
   if (generates) {
-    folder = (std::filesystem::temp_directory_path() / "chakra_XXXXXX").string();
-    if (mkdtemp(folder.data()) == nullptr) return 1;
-    path = folder + "/trace.json";
+    path = folder.File("trace.json");
     Generate(path, std::atof(argv[2]), argv[3]);
   }
   const double size = static_cast<double>(std::filesystem::file_size(path)) / 1e6;
@@ -136,7 +136,6 @@ int main(int argc, char** argv) {
     }
     plain = std::min(plain, infimum::SecondsOfPlainPass(path));
   }
-  if (!folder.empty()) std::filesystem::remove_all(folder);
   std::printf(
       "%.1f MB in %.3f s: %.0f MB/s, %.2f times as long as a plain pass; %.1f MB kept, %.1f MB at the highest\n", size,
       reading, size / reading, plain == 0 ? 0.0 : reading / plain, kept, peak);

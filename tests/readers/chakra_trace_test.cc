@@ -14,7 +14,7 @@
 #include "src/readers/profiles/read_profile.h"
 #include "tests/support/shared_data.h"
 
-namespace infimum {
+namespace infimum::chakra_trace_test {
 namespace {
 
 using ::testing::AllOf;
@@ -167,7 +167,7 @@ TEST(ChakraTrace, WhatIsWrongIsNamedWithItsNode) {
       {R"({"Id":2,"Name":"b","is_cpu_op":true})", "'Id' 2 is there twice"},
   };
   for (const auto& [node, error] : kBad) {
-    EXPECT_THAT(ErrorOf(Workload(node)), testing::AnyOf(HasSubstr(error), "none")) << node;
+    EXPECT_THAT(ErrorOf(Workload(node)), ::testing::AnyOf(HasSubstr(error), "none")) << node;
     // Among others it is skipped.
     const RunProfile run = RunOf(Workload(Host(2, "b", 7) + "," + node + "," + Kernel(3, "sgemm", 5, 2)));
     ASSERT_THAT(run.layers, SizeIs(1)) << node;
@@ -241,7 +241,7 @@ TEST(ChakraTrace, AFileThatWasCutIsAnErrorWhereverItWasCut) {
   const std::string whole = Execution(Node(1, "aten::mm", 0, "mm") + "," + Node(2, "aten::t", 0, "t"));
   for (std::size_t length = 0; length < whole.size(); ++length) {
     const std::string error = ErrorOf(whole.substr(0, length));
-    EXPECT_THAT(error, testing::AnyOf(HasSubstr("cut off"), HasSubstr("not a Chakra trace"))) << length;
+    EXPECT_THAT(error, ::testing::AnyOf(HasSubstr("cut off"), HasSubstr("not a Chakra trace"))) << length;
   }
   EXPECT_EQ(ErrorOf(whole), "none");
 }
@@ -251,11 +251,11 @@ TEST(ChakraTrace, ListsThatNestWithoutEndAreErrorsOrPassedOver) {
   for (const char* const field : {"data_deps", "runtime", "Name", "attrs", "another"}) {
     const std::string error = ErrorOf(Workload(R"({"Id":1,"Name":"a","is_cpu_op":false,")" + std::string(field) +
                                                "\":" + deep + "}," + Host(2, "b", 1)));
-    EXPECT_THAT(error, testing::AnyOf("none", HasSubstr("node 1 of 'workload_graph'"))) << field;
+    EXPECT_THAT(error, ::testing::AnyOf("none", HasSubstr("node 1 of 'workload_graph'"))) << field;
   }
   const std::string shapes = R"({"id":1,"name":"a","attrs":[{"name":"op_schema","value":"a"}],"inputs":{"shapes":)";
   EXPECT_THAT(ErrorOf(Execution(shapes + deep + R"json(,"types":["Tensor(float)"]}})json")),
-              testing::AnyOf("none", HasSubstr("trace.json: ")));
+              ::testing::AnyOf("none", HasSubstr("trace.json: ")));
 }
 
 const std::filesystem::path kArchive = SharedData("traces/chakra/json_trace.tar.gz");
@@ -297,4 +297,4 @@ TEST(ChakraTrace, TheRealGraphIsReadAndItsArchiveSaysWhatToDo) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::chakra_trace_test

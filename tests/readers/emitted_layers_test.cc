@@ -6,7 +6,7 @@
 
 #include "src/readers/benchmarks/read_results.h"
 
-namespace infimum {
+namespace infimum::emitted_layers_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -125,4 +125,4 @@ TEST(EmittedLayers, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::emitted_layers_test

@@ -14,8 +14,9 @@
 #include "src/readers/benchmarks/read_results.h"
 #include "src/readers/files/gzip_stream.h"
 #include "src/readers/profiles/run_file.h"
+#include "tests/support/temporary_folder.h"
 
-namespace infimum {
+namespace infimum::gzip_test {
 namespace {
 
 using ::testing::AllOf;
@@ -225,8 +226,8 @@ TEST(Gzip, TheTextCanBeReadAgainFromItsStartAndToldWhere) {
 }
 
 TEST(Gzip, TheSameTextIsTheSameCampaignWhateverItsNameAndCompression) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "infimum-gzip-test";
-  std::filesystem::create_directories(folder);
+  const testing::TemporaryFolder temporary;
+  const std::filesystem::path folder = temporary.path();
   std::ofstream(folder / "a.json", std::ios::binary) << Benchmarks(50);
   std::ofstream(folder / "a.json.gz", std::ios::binary) << Gzip(Benchmarks(50));
   std::ofstream(folder / "b", std::ios::binary) << Gzip(Benchmarks(50), 1);
@@ -244,8 +245,7 @@ TEST(Gzip, TheSameTextIsTheSameCampaignWhateverItsNameAndCompression) {
   std::ofstream(folder / "cut.gz", std::ios::binary) << packed.substr(0, packed.size() - 4);
   EXPECT_THAT(ImportFile(folder / "cut.gz", **store).error().message, HasSubstr("cut off here"));
   EXPECT_EQ((*store)->CountRows()->at(0).measurements, 50);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::gzip_test

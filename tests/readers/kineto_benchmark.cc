@@ -17,6 +17,7 @@
 
 #include "src/readers/profiles/kineto/kineto_trace.h"
 #include "tests/readers/reading_cost.h"
+#include "tests/support/temporary_folder.h"
 
 namespace {
 
@@ -99,11 +100,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: kineto_benchmark TRACE | --generate MEGABYTES | --write TRACE MEGABYTES\n");
     return 2;
   }
-  std::string path = argv[1], folder;
+  const infimum::testing::TemporaryFolder folder;
+  std::string path = argv[1];
   if (argc == 3) {
-    folder = (std::filesystem::temp_directory_path() / "kineto_XXXXXX").string();
-    if (mkdtemp(folder.data()) == nullptr) return 1;
-    path = folder + "/trace.json";
+    path = folder.File("trace.json");
     Generate(path, std::atof(argv[2]));
   }
   const double size = static_cast<double>(std::filesystem::file_size(path)) / 1e6;
@@ -123,7 +123,6 @@ int main(int argc, char** argv) {
     kept = MegabytesOf(*timeline);
     entries = static_cast<long>(timeline->host_calls.size() + timeline->device_work.size());
   }
-  if (!folder.empty()) std::filesystem::remove_all(folder);
   std::printf(
       "%.1f MB in %.3f s: %.0f MB/s; %ld calls and pieces of work, %.1f MB of timeline, %.1f MB at the highest\n", size,
       least, size / least, entries, kept, peak);

@@ -11,13 +11,13 @@
 #include <tuple>
 #include <vector>
 
-namespace infimum {
+namespace infimum::kineto_trace_test {
 namespace {
 
-using testing::AllOf;
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr const char* kKernelEvent =
     R"({"ph":"X","cat":"kernel","name":"gemm<a, b>","pid":0,"tid":7,"ts":1490.100,"dur":6.25,)"
@@ -320,7 +320,7 @@ TEST(KinetoTrace, AFileThatWasCutSaysWhere) {
   for (std::size_t length = 0; length < whole.size(); ++length) {
     const std::string error = ErrorOf(whole.substr(0, length));
     if (length <= whole.find("\"traceEvents\":[") + 14) {
-      EXPECT_THAT(error, testing::AnyOf(HasSubstr("in the middle of the trace"), HasSubstr("not a trace"))) << length;
+      EXPECT_THAT(error, ::testing::AnyOf(HasSubstr("in the middle of the trace"), HasSubstr("not a trace"))) << length;
     } else {
       EXPECT_EQ(error,
                 fmt::format("t.json: the file ends at byte {}, in the middle of the trace: it was cut off", length));
@@ -350,7 +350,7 @@ TEST(KinetoTrace, DeepNestingIsAnErrorOrPassedOver) {
               HasSubstr("in the middle of the trace"));
   const std::string closed = deep + std::string(100000, ']');
   EXPECT_THAT(ErrorOf(TraceOf(fmt::format("{},{{\"ph\":\"X\",\"x\":{}}}", kKernelEvent, closed))),
-              testing::AnyOf(HasSubstr("event 1"), testing::Eq("none")));
+              ::testing::AnyOf(HasSubstr("event 1"), ::testing::Eq("none")));
   EXPECT_THAT(ErrorOf("{\"a\":" + deep), HasSubstr("in the middle of the trace"));
 }
 
@@ -411,7 +411,7 @@ TEST(KinetoTrace, WrongTypesInEveryField) {
     const Result<Timeline> read = Read(changed.dump());
     if (read.ok()) return;
     ++errors;
-    EXPECT_THAT(read.error().message, testing::StartsWith("t.json: "));
+    EXPECT_THAT(read.error().message, ::testing::StartsWith("t.json: "));
   };
   const nlohmann::json flat = document.flatten();
   for (const auto& pointer : flat.items()) {
@@ -438,4 +438,4 @@ TEST(KinetoTrace, AnyByteMayBeWrong) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::kineto_trace_test

@@ -27,16 +27,6 @@ INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '3.25.0');
 INSERT INTO StringIds VALUES (12, 'gemm<float>(float*)'), (13, 'gemm'), (30, 'cudaLaunchKernel_v7000');
 )sql";
 
-void NsysFiles::SetUp() {
-  std::string pattern = (fs::temp_directory_path() / "infimum-nsys-XXXXXX").string();
-  ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-  folder_ = pattern;
-}
-
-void NsysFiles::TearDown() {
-  if (!folder_.empty()) fs::remove_all(folder_);
-}
-
 fs::path NsysFiles::Make(const std::string& sql, const std::string& name) {
   const fs::path path = folder_ / name;
   fs::remove(path);

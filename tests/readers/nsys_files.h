@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "tests/support/temporary_folder.h"
+
 namespace infimum::testing {
 
 // Tables as Nsight Systems 2024 to 2026 has them, as far as they are read; no rows.
@@ -14,9 +16,6 @@ extern const char* const kNsysTables;
 
 class NsysFiles : public ::testing::Test {
  protected:
-  void SetUp() override;
-  void TearDown() override;
-
   // A database of these statements, in the test's folder.
   std::filesystem::path Make(const std::string& sql, const std::string& name = "trace.sqlite");
   std::filesystem::path Write(std::string_view bytes, const std::string& name);
@@ -25,7 +24,8 @@ class NsysFiles : public ::testing::Test {
   // Of kNsysTables and these statements.
   std::string ErrorOfRows(const std::string& sql) { return ErrorOf(Make(kNsysTables + sql)); }
 
-  std::filesystem::path folder_;
+  const TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
 };
 
 }  // namespace infimum::testing

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "src/readers/profiles/nsys/nsys_export.h"
+#include "tests/support/temporary_folder.h"
 
 namespace {
 
@@ -104,9 +105,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: nsys_reading_benchmark KERNELS\n");
     return 2;
   }
-  std::string folder = (std::filesystem::temp_directory_path() / "nsys_reading_XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) return 1;
-  const int code = Measure(folder + "/trace.sqlite", kernels);
-  std::filesystem::remove_all(folder);
-  return code;
+  const infimum::testing::TemporaryFolder folder;
+  return Measure(folder.File("trace.sqlite"), kernels);
 }

@@ -20,6 +20,7 @@
 #include "src/readers/profiles/onnxruntime/onnxruntime_events.h"
 #include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
 #include "tests/readers/reading_cost.h"
+#include "tests/support/temporary_folder.h"
 
 namespace {
 
@@ -104,11 +105,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: onnxruntime_benchmark PROFILE | --generate MEGABYTES [gpu]\n");
     return 2;
   }
-  std::string path = argv[1], folder;
+  const infimum::testing::TemporaryFolder folder;
+  std::string path = argv[1];
   if (generates) {
-    folder = (std::filesystem::temp_directory_path() / "onnxruntime_XXXXXX").string();
-    if (mkdtemp(folder.data()) == nullptr) return 1;
-    path = folder + "/profile.json";
+    path = folder.File("profile.json");
     Generate(path, std::atof(argv[2]), on_gpu);
   }
   const double size = static_cast<double>(std::filesystem::file_size(path)) / 1e6;
@@ -128,7 +128,6 @@ int main(int argc, char** argv) {
     }
     plain = std::min(plain, infimum::SecondsOfPlainPass(path));
   }
-  if (!folder.empty()) std::filesystem::remove_all(folder);
   std::printf(
       "%.1f MB in %.3f s: %.0f MB/s, %.2f times as long as a plain pass; %zu samples of layers, %.1f MB kept, %.1f MB "
       "at the highest\n",

@@ -11,7 +11,7 @@
 
 #include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
 
-namespace infimum {
+namespace infimum::onnxruntime_kernels_test {
 namespace {
 
 using ::testing::Contains;
@@ -171,4 +171,4 @@ TEST(OnnxRuntimeKernels, AKernelOfAnInferenceWithoutNodesAddsToNone) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::onnxruntime_kernels_test

@@ -12,7 +12,7 @@
 
 #include "tests/support/shared_data.h"
 
-namespace infimum {
+namespace infimum::onnxruntime_profile_test {
 namespace {
 
 using ::testing::AllOf;
@@ -401,4 +401,4 @@ TEST(OnnxRuntimeProfile, RealProfilesAreRead) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::onnxruntime_profile_test

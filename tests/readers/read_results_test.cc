@@ -10,8 +10,9 @@
 #include "infimum/db/store.h"
 #include "infimum/results/results_journal.h"
 #include "src/readers/profiles/run_file.h"
+#include "tests/support/temporary_folder.h"
 
-namespace infimum {
+namespace infimum::read_results_test {
 namespace {
 
 using ::testing::AllOf;
@@ -158,8 +159,8 @@ TEST(ReadResults, AnotherFileIsRefusedWithWhatCanBeRead) {
 }
 
 TEST(ImportFile, PutsAJournalIntoAStoreAndAddsNothingTheSecondTime) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "infimum-import-file-test";
-  std::filesystem::create_directories(folder);
+  const testing::TemporaryFolder temporary;
+  const std::filesystem::path folder = temporary.path();
   const std::filesystem::path path = folder / "results.jsonl";
   std::ofstream(path) << Journal(700);
   Result<std::unique_ptr<Store>> store = OpenStore(":memory:", OpenMode::kReadWrite);
@@ -172,8 +173,7 @@ TEST(ImportFile, PutsAJournalIntoAStoreAndAddsNothingTheSecondTime) {
   EXPECT_EQ(second->known, 701);
   EXPECT_THAT(ImportFile(folder, **store).error().message, HasSubstr("folder"));
   EXPECT_THAT(ImportFile(folder / "none", **store).error().message, HasSubstr("none"));
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::read_results_test

@@ -10,8 +10,9 @@
 #include <sstream>
 
 #include "src/readers/profiles/read_profile.h"
+#include "tests/support/temporary_folder.h"
 
-namespace infimum {
+namespace infimum::run_file_test {
 namespace {
 
 using ::testing::AllOf;
@@ -98,15 +99,14 @@ TEST(RunFile, TensorsOfAWrongFormAreRefused) {
 }
 
 TEST(RunFile, AProfileAndTheEnginesNodesAreJoinedByName) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "infimum-run-file-test";
-  std::filesystem::create_directories(folder);
+  const testing::TemporaryFolder temporary;
+  const std::filesystem::path folder = temporary.path();
   const std::string profile = (folder / "profile.json").string();
   std::ofstream(profile) << R"([{"cat":"Node","name":"conv_kernel_time","dur":5,"args":{"op_name":"Conv"}},)"
                             R"({"cat":"Session","name":"model_run","dur":9}])";
   const Result<RunProfile> run = Parse(
       R"({"schema":"infimum.run/1","framework":"onnxruntime","end_to_end":[{"samples_us":[9]}],"profile":")" + profile +
       R"(","engine_nodes":[{"name":"conv","op":"Conv","domain":"","inputs":["x","w"],"outputs":["y"]}]})");
-  std::filesystem::remove_all(folder);
   ASSERT_TRUE(run.ok()) << run.error().message;
   ASSERT_THAT(run->layers, SizeIs(1));
   EXPECT_THAT(run->layers[0].inputs, ElementsAre("x", "w"));
@@ -136,9 +136,8 @@ TEST(RunFile, AMissingProfileIsNamed) {
 
 // Opening a pipe without a writer waits for ever.
 TEST(RunFile, AProfileThatIsNoFileIsRefusedAndNotOpened) {
-  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "infimum-run-file-pipe-test";
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
+  const testing::TemporaryFolder temporary;
+  const std::filesystem::path folder = temporary.path();
   const std::string pipe = (folder / "profile.json").string();
   ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
   const auto error_of = [](const std::string& profile) {
@@ -153,7 +152,6 @@ TEST(RunFile, AProfileThatIsNoFileIsRefusedAndNotOpened) {
   const Result<std::vector<NamedProfile>> direct = ReadProfiles({pipe});
   ASSERT_FALSE(direct.ok());
   EXPECT_THAT(direct.error().message, HasSubstr("a pipe or a device"));
-  std::filesystem::remove_all(folder);
 }
 
 TEST(RunFile, ANewerSchemaIsRefusedWithWhatToDo) {
@@ -198,4 +196,4 @@ TEST(RunFile, NoDamagedTextCrashesTheReader) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::run_file_test

@@ -14,6 +14,7 @@
 #include "src/readers/benchmarks/read_results.h"
 #include "tests/readers/benanza_archives.h"
 #include "tests/support/shared_data.h"
+#include "tests/support/temporary_folder.h"
 
 namespace infimum {
 namespace {
@@ -38,12 +39,6 @@ class ScopeData : public ::testing::Test {
     const fs::path data = testing::BenanzaFolder() / "raw";
     INFIMUM_NEEDS_DATA(data);
     data_ = data;
-    std::string pattern = (fs::temp_directory_path() / "infimum-scope-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override {
-    if (!folder_.empty()) fs::remove_all(folder_);
   }
 
   void Read(const std::string& archive, Counted& counted) {
@@ -81,7 +76,9 @@ class ScopeData : public ::testing::Test {
     }
   }
 
-  fs::path data_, folder_;
+  fs::path data_;
+  const testing::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 // Each of the 5,415 entries is a repetition, a failure, or counted as left out.

@@ -9,7 +9,7 @@
 #include "infimum/db/store.h"
 #include "infimum/results/results_journal.h"
 
-namespace infimum {
+namespace infimum::scope_benchmarks_test {
 namespace {
 
 using ::testing::AllOf;
@@ -391,4 +391,4 @@ TEST(ScopeBenchmarks, NoDamagedTextCrashesTheReader) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::scope_benchmarks_test

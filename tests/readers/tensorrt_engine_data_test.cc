@@ -21,7 +21,7 @@
 #include "src/readers/profiles/tensorrt/tensorrt_engine.h"
 #include "tests/support/shared_data.h"
 
-namespace infimum {
+namespace infimum::tensorrt_engine_data_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -315,4 +315,4 @@ TEST_F(TrexEngines, EveryFileIsKnownByItsContent) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::tensorrt_engine_data_test

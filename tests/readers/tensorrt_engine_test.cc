@@ -9,7 +9,9 @@
 #include <fstream>
 #include <sstream>
 
-namespace infimum {
+#include "tests/support/temporary_folder.h"
+
+namespace infimum::tensorrt_engine_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -276,14 +278,6 @@ TEST(TensorRtEngine, NumbersThatAreNoneMatterOnlyWhereTheyAreRead) {
 
 class TensorRtFilesOnDisk : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "infimum-tensorrt-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-  void TearDown() override {
-    if (!folder_.empty()) fs::remove_all(folder_);
-  }
   fs::path Write(const std::string& name, const std::string& text, bool compressed = false) {
     const fs::path path = folder_ / name;
     if (compressed) {
@@ -295,7 +289,8 @@ class TensorRtFilesOnDisk : public ::testing::Test {
     }
     return path;
   }
-  fs::path folder_;
+  const testing::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(TensorRtFilesOnDisk, FilesAreSortedByContentAndMayBeCompressed) {
@@ -336,4 +331,4 @@ TEST_F(TensorRtFilesOnDisk, ACutCompressedFileSaysSo) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::tensorrt_engine_test

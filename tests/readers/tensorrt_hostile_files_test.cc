@@ -8,7 +8,7 @@
 #include "src/readers/files/json_fields.h"
 #include "src/readers/profiles/tensorrt/tensorrt_engine.h"
 
-namespace infimum {
+namespace infimum::tensorrt_hostile_files_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -167,4 +167,4 @@ TEST(TensorRtHostileFiles, AMillionLayersAreRead) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::tensorrt_hostile_files_test

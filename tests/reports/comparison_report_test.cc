@@ -9,7 +9,7 @@
 #include "tests/reports/golden.h"
 #include "tests/reports/sample_comparison.h"
 
-namespace infimum {
+namespace infimum::comparison_report_test {
 namespace {
 
 using ::testing::ContainsRegex;
@@ -136,4 +136,4 @@ TEST(ReasonOfNoGain, IsReadOffTheDistanceFromTheRoofline) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::comparison_report_test

@@ -5,7 +5,7 @@
 #include "reports/model/model_rows.h"
 #include "tests/reports/sample_report.h"
 
-namespace infimum {
+namespace infimum::comparison_test {
 namespace {
 
 ReportLayer MakeLayer(const std::string& name, const std::string& family, double us, std::int64_t flops) {
@@ -76,4 +76,4 @@ TEST(Comparison, TheReproductionCommandSurvivesTheShell) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::comparison_test

@@ -9,10 +9,12 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/folders.h"
+
 namespace infimum {
 
 inline void ExpectGolden(const std::string& name, const std::string& actual) {
-  const std::string path = std::string(INFIMUM_SOURCE_DIR) + "/tests/reports/golden/" + name;
+  const std::string path = testing::SourceFolder() + "/tests/reports/golden/" + name;
   if (const char* update = std::getenv("INFIMUM_UPDATE_GOLDEN"); update != nullptr && std::string(update) == "1") {
     std::ofstream out(path, std::ios::binary);
     out << actual;

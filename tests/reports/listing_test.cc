@@ -10,7 +10,7 @@
 #include "reports/inspect/inspect_table.h"
 #include "tests/reports/golden.h"
 
-namespace infimum {
+namespace infimum::listing_test {
 namespace {
 
 using ::testing::AllOf;
@@ -214,4 +214,4 @@ TEST(Bound, TheSelectionIsPrintedInWords) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::listing_test

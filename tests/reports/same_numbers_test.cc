@@ -14,7 +14,7 @@
 #include "reports/text/quantity_text.h"
 #include "tests/reports/sample_report.h"
 
-namespace infimum {
+namespace infimum::same_numbers_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -111,4 +111,4 @@ TEST_F(SameNumbers, ThePageCarriesTheDataAsItIs) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::same_numbers_test

@@ -56,7 +56,7 @@ ComparisonReport SampleComparison(ComparisonAxis axis, std::size_t more_layers, 
   if (more_sides > 0)
     for (Given& given : all)
       given.label = fmt::format("resnet50 f32 batch 1 onnxruntime 1.31.1 {} 2 threads", given.label);
-  ModelSides first{"resnet", {}}, second{kHostileName, {}};
+  ModelSides first{"resnet", {}}, second{kHostileModelName, {}};
   for (const Given& given : all) {
     ReportSide shown;
     shown.label = given.label;
@@ -69,7 +69,7 @@ ComparisonReport SampleComparison(ComparisonAxis axis, std::size_t more_layers, 
     SideModel one, two;
     one.layers.push_back({"conv_1", "convolution", "convolution in=1", Time(given.conv)});
     one.layers.push_back({"conv_2", "convolution", "convolution in=1", Time(given.conv)});
-    one.layers.push_back({kHostileName, "pointwise", "pointwise kind=relu", Time(given.relu, false)});
+    one.layers.push_back({kHostileModelName, "pointwise", "pointwise kind=relu", Time(given.relu, false)});
     one.layers.push_back({"softmax", "softmax", "softmax in=10", given.softmax < 0 ? SideTime{} : Time(given.softmax)});
     for (std::size_t i = 0; i < more_layers; ++i)
       one.layers.push_back({fmt::format("more_{}", i), "pooling", fmt::format("pooling in={}", i),
@@ -83,7 +83,7 @@ ComparisonReport SampleComparison(ComparisonAxis axis, std::size_t more_layers, 
   report.comparison = CompareSides(models, 0.05);
   if (more_sides > 0) report.nodes = NodesOf(report.sides);
   report.gaps.push_back({1, "resnet", 1, {"softmax"}, "not measured yet", "infimum plan 'resnet.onnx' -o plan.txt"});
-  report.remarks = {std::string("left out: ") + kHostileName};
+  report.remarks = {std::string("left out: ") + kHostileModelName};
   return report;
 }
 

@@ -7,7 +7,7 @@
 
 namespace infimum {
 
-inline constexpr const char* kHostileName = "<img src=x onerror=alert(1)>\"'&</script><!--|`\n\x1b[2J";
+inline constexpr const char* kHostileModelName = "<img src=x onerror=alert(1)>\"'&</script><!--|`\n\x1b[2J";
 
 // Three devices and two models; a layer that one device lacks, one of one number, a class in which the order is
 // another. With more sides all labels are long, and differ in their middle; each of those takes twice as long as the

@@ -70,15 +70,10 @@ Numbers Expected(const std::map<std::string, Numbers>& given) {
 }  // namespace
 
 ReplayNetwork::ReplayNetwork() {
-  std::string pattern = (fs::temp_directory_path() / "infimum-replay-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) std::abort();
-  folder_ = pattern;
   given_ = {{"x", Random(576, 1)}, {"w1", Random(16 * 16 * 9, 2)}, {"b1", Random(16, 3)}, {"w2", Random(256, 4)}};
   given_["y"] = Expected(given_);
   WriteTensors();
 }
-
-ReplayNetwork::~ReplayNetwork() { fs::remove_all(folder_); }
 
 void ReplayNetwork::WriteTensors() const {
   std::string index;

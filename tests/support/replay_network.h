@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "infimum/graph/replay_schedule.h"
+#include "tests/support/temporary_folder.h"
 
 namespace infimum::testing {
 
@@ -45,7 +46,8 @@ class ReplayNetwork {
                          std::vector<std::size_t> operands, std::vector<std::size_t> outputs, ReplayValues values = {});
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder temporary_;
+  std::filesystem::path folder_ = temporary_.path();
   std::map<std::string, Numbers> given_;
 };
 

@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "tests/support/folders.h"
+
 #define INFIMUM_NEEDS_DATA(path)                                        \
   if (!std::filesystem::exists(path)) {                                 \
     if (std::getenv("CI") != nullptr) FAIL() << (path) << " is absent"; \
@@ -22,7 +24,7 @@
 namespace infimum {
 
 inline std::filesystem::path SharedData(std::string_view path) {
-  return std::filesystem::path(INFIMUM_SOURCE_DIR).parent_path() / "shared" / "data" / path;
+  return std::filesystem::path(testing::SourceFolder()).parent_path() / "shared" / "data" / path;
 }
 
 }  // namespace infimum

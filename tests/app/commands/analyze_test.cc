@@ -7,7 +7,7 @@
 
 #include "tests/app/commands/program.h"
 
-namespace infimum::testing {
+namespace infimum::testing::analyze_test {
 namespace {
 
 using ::testing::AllOf;
@@ -338,4 +338,4 @@ TEST(Bound, OfADataSheetNeedsNoStoreAndClaimsNoBound) {
 }
 
 }  // namespace
-}  // namespace infimum::testing
+}  // namespace infimum::testing::analyze_test

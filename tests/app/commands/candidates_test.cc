@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/app/commands/program.h"
+#include "tests/support/folders.h"
 
 namespace infimum::testing {
 namespace {
@@ -62,7 +63,7 @@ TEST(Candidates, OfAContractThatTheWorkloadCannotMeetThereAreNone) {
 }
 
 TEST(Candidates, OfAGpuThatIsNotHere) {
-  if (!std::filesystem::exists(std::string(INFIMUM_BINARY_DIR) + "/bin/infimum-candidates-cuda"))
+  if (!std::filesystem::exists(testing::Program("infimum-candidates-cuda")))
     GTEST_SKIP() << "built without the headers of cuDNN and its frontend";
   const ProgramTest program;
   const Ended ended =

@@ -6,7 +6,7 @@
 
 #include "tests/app/commands/program.h"
 
-namespace infimum::testing {
+namespace infimum::testing::confirm_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -112,4 +112,4 @@ TEST(Confirm, NeedsMeasurementsToBeginWith) {
 }
 
 }  // namespace
-}  // namespace infimum::testing
+}  // namespace infimum::testing::confirm_test

@@ -9,7 +9,7 @@
 
 #include "tests/app/commands/program.h"
 
-namespace infimum::testing {
+namespace infimum::testing::hard_times_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -112,4 +112,4 @@ TEST(Interrupt, AtAnyMomentLosesNothing) {
 }
 
 }  // namespace
-}  // namespace infimum::testing
+}  // namespace infimum::testing::hard_times_test

@@ -11,13 +11,9 @@
 #include <fstream>
 #include <iterator>
 
-namespace infimum::testing {
+#include "tests/support/folders.h"
 
-ProgramTest::ProgramTest() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "infimum-cli-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) ADD_FAILURE() << "no temporary folder";
-  folder_ = pattern;
-}
+namespace infimum::testing {
 
 bool LacksFramework(const Ended& ended) {
   if (ended.exit_code == 0 || ended.errors.find("No module named 'onnx") == std::string::npos) return false;
@@ -25,21 +21,15 @@ bool LacksFramework(const Ended& ended) {
   return true;
 }
 
-ProgramTest::~ProgramTest() {
-  std::error_code ignored;
-  std::filesystem::permissions(folder_, std::filesystem::perms::owner_all, ignored);
-  std::filesystem::remove_all(folder_, ignored);
-}
-
 pid_t ProgramTest::Start(const std::vector<std::string>& arguments, long largest_file) const {
-  const std::string program = std::string(INFIMUM_BINARY_DIR) + "/bin/infimum";
-  const std::string out = (folder_ / ".stdout").string(), err = (folder_ / ".stderr").string();
+  const std::string program = testing::Program("infimum");
+  const std::string out = folder_.File(".stdout"), err = folder_.File(".stderr");
   // What an earlier program said is not this one's.
   Write(".stdout", "");
   Write(".stderr", "");
   const pid_t pid = fork();
   if (pid != 0) return pid;
-  if (chdir(folder_.c_str()) != 0) _exit(126);
+  if (chdir(folder().c_str()) != 0) _exit(126);
   if (largest_file > 0) {
     signal(SIGXFSZ, SIG_IGN);
     const auto largest = static_cast<rlim_t>(largest_file);
@@ -79,16 +69,6 @@ Ended ProgramTest::Infimum(const std::vector<std::string>& arguments, const Dist
     if (!ended) kill(program, SIGINT);
   }
   return Finish(program);
-}
-
-std::string ProgramTest::Write(const std::string& name, const std::string& text) const {
-  std::ofstream(folder_ / name, std::ios::binary) << text;
-  return (folder_ / name).string();
-}
-
-std::string ProgramTest::Read(const std::string& name) const {
-  std::ifstream file(folder_ / name, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::string ProgramTest::Light(const std::string& name) {

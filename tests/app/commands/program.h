@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/temporary_folder.h"
+
 namespace infimum::testing {
 
 struct Ended {
@@ -27,25 +29,20 @@ struct Disturbance {
 
 class ProgramTest {
  public:
-  ProgramTest();
-  ~ProgramTest();
-  ProgramTest(const ProgramTest&) = delete;
-  ProgramTest& operator=(const ProgramTest&) = delete;
-
   // `infimum` with these arguments, in folder().
   Ended Infimum(const std::vector<std::string>& arguments, const Disturbance& disturbance = {}) const;
   // The same in two steps: whoever starts it must finish it.
   pid_t Start(const std::vector<std::string>& arguments, long largest_file = 0) const;
   Ended Finish(pid_t program) const;
-  const std::filesystem::path& folder() const { return folder_; }
-  std::string Write(const std::string& name, const std::string& text) const;
-  std::string Read(const std::string& name) const;
+  const std::filesystem::path& folder() const { return folder_.path(); }
+  std::string Write(const std::string& name, const std::string& text) const { return folder_.Write(name, text); }
+  std::string Read(const std::string& name) const { return folder_.Read(name); }
 
   // A model of the onnx package.
   static std::string Light(const std::string& name);
 
  private:
-  std::filesystem::path folder_;
+  TemporaryFolder folder_;
 };
 
 }  // namespace infimum::testing

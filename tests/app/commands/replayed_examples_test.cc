@@ -12,6 +12,7 @@
 #include <regex>
 
 #include "tests/app/commands/program.h"
+#include "tests/support/folders.h"
 
 namespace infimum::testing {
 namespace {
@@ -284,8 +285,8 @@ TEST_F(PretendedGpuReplay, ARunnerAloneGetsFromItsResultsToR) {
   const Ended written = program_.Infimum({"replay", model_, "--no-regions", "--schedule", "s.json"});
   ASSERT_EQ(written.exit_code, 0) << written.errors;
   const auto run = [&](const std::string& arguments) {
-    return std::system(("cd '" + program_.folder().string() +
-                        "' && " INFIMUM_BINARY_DIR "/bin/infimum-microbench-cuda-rehearsal -q " + arguments)
+    return std::system(("cd '" + program_.folder().string() + "' && " +
+                        testing::Program("infimum-microbench-cuda-rehearsal") + " -q " + arguments)
                            .c_str());
   };
   ASSERT_EQ(run("m.plan -o m.jsonl --rounds 1 --budget 20s"), 0);

@@ -18,6 +18,7 @@
 #include "infimum/base/process.h"
 #include "infimum/base/text.h"
 #include "tests/app/commands/program.h"
+#include "tests/support/folders.h"
 
 namespace infimum::testing {
 namespace {
@@ -236,7 +237,7 @@ TEST_F(Signals, TheFirstOneEndsACommandThatWaitsForever) {
 // A shell's redirections: what cannot be printed changes no exit code but that of data that was asked for.
 int Shell(const ProgramTest& program, const std::string& command) {
   const std::string line =
-      "cd '" + program.folder().string() + "' && B='" + std::string(INFIMUM_BINARY_DIR) + "/bin/infimum' && " + command;
+      "cd '" + program.folder().string() + "' && B='" + testing::Program("infimum") + "' && " + command;
   const int state = std::system(line.c_str());
   return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
 }

@@ -83,7 +83,7 @@ TEST(ProcessorTime, GrowsWithWorkAndIsUnknownOfWhatIsGone) {
   EXPECT_FALSE(ProcessorTimeOf(child));
 }
 
-class Signs : public testing::Test {
+class Signs : public ::testing::Test {
  protected:
   // As a loop that looks five times a second.
   Clock::Duration After(Clock::Duration time) {

@@ -5,7 +5,7 @@
 #include "infimum/layer/layer_config.h"
 #include "tests/support/random_layer.h"
 
-namespace infimum {
+namespace infimum::layer_text_test {
 namespace {
 
 std::string ErrorOf(std::string_view text) {
@@ -107,4 +107,4 @@ TEST(LayerText, WhatDoesNotFitTogetherIsRefusedAtItsStart) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::layer_text_test

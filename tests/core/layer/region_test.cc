@@ -5,7 +5,7 @@
 #include "infimum/layer/workload.h"
 #include "tests/support/random_layer.h"
 
-namespace infimum {
+namespace infimum::region_test {
 namespace {
 
 constexpr std::string_view kAdd = "[pointwise kind=add dtype=f32:f32:f32 in=4x8,8]";
@@ -155,4 +155,4 @@ TEST(HasConstants, IsOfWeightsThatAreKnownBeforeTheFirstInference) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::region_test

@@ -7,15 +7,10 @@
 
 #include "infimum/measurement/candidate.h"
 #include "infimum/measurement/measurement.h"
+#include "tests/support/parsed_workload.h"
 
 namespace infimum {
 namespace {
-
-Workload Parsed(const std::string& text) {
-  Result<Workload> workload = ParseWorkload(text);
-  if (!workload.ok()) ADD_FAILURE() << text << ": " << workload.error().message;
-  return workload.ok() ? *workload : Workload{};
-}
 
 std::string MatMul(const std::string& types, int k) {
   const std::string size = std::to_string(k);
@@ -23,7 +18,7 @@ std::string MatMul(const std::string& types, int k) {
 }
 
 TEST(NativeContract, FollowsTheStorageTypes) {
-  const auto native = [](const std::string& text) { return NativeContract(Parsed(text)); };
+  const auto native = [](const std::string& text) { return NativeContract(testing::ParsedWorkload(text)); };
   EXPECT_EQ(native(MatMul("f32:f32:f32", 8)), NumericContract::kStrictF32);
   EXPECT_EQ(native(MatMul("f16:f16:f16", 8)), NumericContract::kF16);
   EXPECT_EQ(native(MatMul("bf16:bf16:f32", 8)), NumericContract::kBf16);
@@ -38,8 +33,8 @@ TEST(NativeContract, FollowsTheStorageTypes) {
 }
 
 TEST(NativeContract, OfARegionIsItsFirstProducts) {
-  EXPECT_EQ(NativeContract(Parsed("region [" + MatMul("bf16:bf16:bf16", 64) +
-                                  "](in0,w0) ; [pointwise kind=cast dtype=bf16:-:f32 in=64](%0)")),
+  EXPECT_EQ(NativeContract(testing::ParsedWorkload("region [" + MatMul("bf16:bf16:bf16", 64) +
+                                                   "](in0,w0) ; [pointwise kind=cast dtype=bf16:-:f32 in=64](%0)")),
             NumericContract::kBf16);
 }
 
@@ -62,7 +57,9 @@ TEST(ContractRefusal, IsForWhatIsStoredInOtherNarrowTypes) {
 }
 
 TEST(Tolerance, OfF32ProductsGrowsWithTheRootOfTheirLength) {
-  const auto tolerance = [](int k) { return Tolerance(NumericContract::kStrictF32, Parsed(MatMul("f32:f32:f32", k))); };
+  const auto tolerance = [](int k) {
+    return Tolerance(NumericContract::kStrictF32, testing::ParsedWorkload(MatMul("f32:f32:f32", k)));
+  };
   EXPECT_NEAR(tolerance(576), 7.7e-6, 2e-7);
   EXPECT_LT(tolerance(64), tolerance(4096));
   EXPECT_LT(tolerance(4096), 2e-5);
@@ -100,7 +97,7 @@ float ToMantissa(float value) {
 
 TEST(Tolerance, OfStrictF32AdmitsF32SumsAndRefusesTf32AndBf16) {
   for (int k : {27, 576, 2304}) {
-    const double tolerance = Tolerance(NumericContract::kStrictF32, Parsed(MatMul("f32:f32:f32", k)));
+    const double tolerance = Tolerance(NumericContract::kStrictF32, testing::ParsedWorkload(MatMul("f32:f32:f32", k)));
     EXPECT_LT(ErrorOfProducts(k, Exactly), tolerance) << k;
     EXPECT_GT(ErrorOfProducts(k, ToMantissa<11>), tolerance) << k;
     EXPECT_GT(ErrorOfProducts(k, ToMantissa<8>), tolerance) << k;
@@ -109,14 +106,14 @@ TEST(Tolerance, OfStrictF32AdmitsF32SumsAndRefusesTf32AndBf16) {
 
 TEST(Tolerance, OfACoarserContractAdmitsItsOwnArithmetic) {
   for (int k : {1, 27, 576}) {
-    const Workload workload = Parsed(MatMul("f32:f32:f32", k));
+    const Workload workload = testing::ParsedWorkload(MatMul("f32:f32:f32", k));
     EXPECT_LT(ErrorOfProducts(k, ToMantissa<11>), Tolerance(NumericContract::kTf32, workload)) << k;
     EXPECT_LT(ErrorOfProducts(k, ToMantissa<8>), Tolerance(NumericContract::kBf16, workload)) << k;
   }
 }
 
 TEST(Tolerance, RisesFromContractToCoarserContract) {
-  const Workload workload = Parsed(MatMul("f32:f32:f32", 512));
+  const Workload workload = testing::ParsedWorkload(MatMul("f32:f32:f32", 512));
   const double strict = Tolerance(NumericContract::kStrictF32, workload);
   const double tf32 = Tolerance(NumericContract::kTf32, workload);
   const double f16 = Tolerance(NumericContract::kF16, workload);
@@ -131,7 +128,7 @@ TEST(Tolerance, RisesFromContractToCoarserContract) {
 
 TEST(Tolerance, OfEightBitResultsIsOneStepAndOfExactOnesNothing) {
   const auto tolerance = [](NumericContract contract, const std::string& text) {
-    return Tolerance(contract, Parsed(text));
+    return Tolerance(contract, testing::ParsedWorkload(text));
   };
   EXPECT_EQ(tolerance(NumericContract::kInt8, MatMul("u8:s8:u8", 8)), 1);
   EXPECT_EQ(tolerance(NumericContract::kInt8, MatMul("u8:s8:s32", 8)), 0);
@@ -145,22 +142,24 @@ TEST(Tolerance, OfARegionAddsItsMembers) {
   const std::string product = MatMul("f32:f32:f32", 64);
   const std::string gelu = "pointwise kind=gelu_erf dtype=f32:-:f32 in=64";
   const NumericContract contract = NumericContract::kStrictF32;
-  EXPECT_DOUBLE_EQ(Tolerance(contract, Parsed("region [" + product + "](in0,w0) ; [" + gelu + "](%0)")),
-                   Tolerance(contract, Parsed(product)) + Tolerance(contract, Parsed(gelu)));
+  EXPECT_DOUBLE_EQ(
+      Tolerance(contract, testing::ParsedWorkload("region [" + product + "](in0,w0) ; [" + gelu + "](%0)")),
+      Tolerance(contract, testing::ParsedWorkload(product)) + Tolerance(contract, testing::ParsedWorkload(gelu)));
 }
 
 TEST(Tolerance, OfAFloatRegionWithAnEightBitMemberStaysBelowOne) {
-  const Workload workload = Parsed(
+  const Workload workload = testing::ParsedWorkload(
       "region [pointwise kind=quantize dtype=f32:-:u8 in=64](in0) ; "
       "[pointwise kind=dequantize dtype=u8:-:f32 in=64](%0)");
   EXPECT_LT(Tolerance(NativeContract(workload), workload), 0.1);
 }
 
 TEST(ErrorMeasure, FollowsTheFamilyAndTheOutputType) {
-  EXPECT_EQ(MeasureOf(Parsed(MatMul("f32:f32:f32", 8))), ErrorMeasure::kProduct);
-  EXPECT_EQ(MeasureOf(Parsed(MatMul("u8:s8:u8", 8))), ErrorMeasure::kSteps);
-  EXPECT_EQ(MeasureOf(Parsed("softmax kind=softmax dtype=f32:-:f32 in=1536x128x1 axis=1")), ErrorMeasure::kMaximum);
-  EXPECT_EQ(MeasureOf(Parsed("pointwise kind=relu dtype=f32:-:f32 in=64")), ErrorMeasure::kRelative);
+  EXPECT_EQ(MeasureOf(testing::ParsedWorkload(MatMul("f32:f32:f32", 8))), ErrorMeasure::kProduct);
+  EXPECT_EQ(MeasureOf(testing::ParsedWorkload(MatMul("u8:s8:u8", 8))), ErrorMeasure::kSteps);
+  EXPECT_EQ(MeasureOf(testing::ParsedWorkload("softmax kind=softmax dtype=f32:-:f32 in=1536x128x1 axis=1")),
+            ErrorMeasure::kMaximum);
+  EXPECT_EQ(MeasureOf(testing::ParsedWorkload("pointwise kind=relu dtype=f32:-:f32 in=64")), ErrorMeasure::kRelative);
 }
 
 TEST(Names, OfContractsTiersOutcomesAndCacheStatesAreFoundAgain) {
@@ -184,8 +183,8 @@ TEST(Names, OfContractsTiersOutcomesAndCacheStatesAreFoundAgain) {
 }
 
 TEST(CacheState, ColdWeightsAreWarmWhereThereAreNone) {
-  const Workload relu = Parsed("pointwise kind=relu dtype=f32:-:f32 in=64");
-  const Workload product = Parsed(MatMul("f32:f32:f32", 8));
+  const Workload relu = testing::ParsedWorkload("pointwise kind=relu dtype=f32:-:f32 in=64");
+  const Workload product = testing::ParsedWorkload(MatMul("f32:f32:f32", 8));
   EXPECT_EQ(StateOfRows(CacheState::kColdWeights, relu), CacheState::kWarm);
   EXPECT_EQ(StateOfRows(CacheState::kColdWeights, product), CacheState::kColdWeights);
   for (auto state : {CacheState::kWarm, CacheState::kCold}) {

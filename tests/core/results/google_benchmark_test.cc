@@ -6,7 +6,7 @@
 #include "tests/core/measurement/trials.h"
 #include "tests/core/results/records.h"
 
-namespace infimum {
+namespace infimum::google_benchmark_test {
 namespace {
 
 using ::testing::StartsWith;
@@ -123,4 +123,4 @@ TEST(GoogleBenchmark, SurvivesTruncationsAndMutations) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::google_benchmark_test

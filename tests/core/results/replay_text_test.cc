@@ -10,6 +10,7 @@
 #include "src/core/results/replay_schedule_text.h"
 #include "src/core/results/tensor_folder.h"
 #include "tests/core/graph/replay_example.h"
+#include "tests/support/temporary_folder.h"
 
 namespace infimum {
 namespace {
@@ -150,17 +151,12 @@ TEST(ReplayResult, JoinsRepetitionsOfTheSamePartsOnly) {
 
 class Folder : public ::testing::Test {
  protected:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "infimum-tensors-XXXXXX").string();
-    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
-    path = pattern;
-  }
-  ~Folder() override { fs::remove_all(path); }
   void Write(const std::string& name, const std::string& text) const { std::ofstream(path / name) << text; }
   void WriteIndex(const std::string& entries) const {
     Write("index.json", R"({"schema":"infimum.tensors/1","tensors":[)" + entries + "]}");
   }
-  fs::path path;
+  const testing::TemporaryFolder temporary;
+  const fs::path path = temporary.path();
 };
 
 TEST_F(Folder, ReadsWhatTheIndexNames) {

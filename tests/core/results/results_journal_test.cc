@@ -9,7 +9,7 @@
 #include "tests/core/measurement/trials.h"
 #include "tests/core/results/records.h"
 
-namespace infimum {
+namespace infimum::results_journal_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -277,4 +277,4 @@ TEST(Journal, SurvivesTruncationAtEveryByte) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::results_journal_test

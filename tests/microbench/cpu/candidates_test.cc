@@ -10,23 +10,15 @@
 
 #include "infimum/base/text.h"
 #include "microbench/cpu/onednn_backend.h"
+#include "tests/microbench/cpu/layer_texts.h"
 
-namespace infimum {
+namespace infimum::candidates_test {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-std::vector<std::string> LayersOf(const std::string& family) {
-  std::vector<std::string> layers;
-  std::ifstream file(std::string(INFIMUM_SOURCE_DIR) + "/tests/microbench/cpu/layers/" + family + ".txt");
-  for (std::string line; std::getline(file, line);) {
-    if (!line.empty() && line[0] != '#') layers.push_back(line);
-  }
-  return layers;
-}
 
 Workload Parsed(const std::string& text) {
   Result<Workload> workload = ParseWorkload(text);
@@ -47,7 +39,7 @@ class EveryCandidate : public ::testing::TestWithParam<std::string> {
 };
 
 TEST_P(EveryCandidate, RunsAndMeetsItsContract) {
-  const std::vector<std::string> layers = LayersOf(GetParam());
+  const std::vector<std::string> layers = testing::LayerTexts(GetParam());
   ASSERT_THAT(layers, Not(IsEmpty()));
   for (const std::string& text : layers) {
     SCOPED_TRACE(text);
@@ -71,7 +63,7 @@ TEST_P(EveryCandidate, RunsAndMeetsItsContract) {
 
 // Weights that lie elsewhere are as good: packed, converted and padded they are copied whole.
 TEST_P(EveryCandidate, MeetsItsContractWithEachCopyOfItsConstants) {
-  for (const std::string& text : LayersOf(GetParam())) {
+  for (const std::string& text : testing::LayerTexts(GetParam())) {
     SCOPED_TRACE(text);
     const Workload workload = Parsed(text);
     const NumericContract contract = NativeContract(workload);
@@ -99,7 +91,7 @@ TEST_P(EveryCandidate, MeetsItsContractWithEachCopyOfItsConstants) {
 }
 
 TEST_P(EveryCandidate, HasANameOfItsOwnThatStaysTheSame) {
-  for (const std::string& text : LayersOf(GetParam())) {
+  for (const std::string& text : testing::LayerTexts(GetParam())) {
     SCOPED_TRACE(text);
     const Workload workload = Parsed(text);
     const std::vector<Candidate> candidates = CandidatesOf(backend_, workload);
@@ -180,4 +172,4 @@ TEST(OneDnnBackend, AnOptionThatItDoesNotKnowIsNamed) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::candidates_test

@@ -12,6 +12,7 @@
 #include "microbench/cpu/onednn_backend.h"
 #include "microbench/cpu/peaks.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"
+#include "tests/support/temporary_folder.h"
 
 namespace infimum::cpu {
 namespace {
@@ -45,8 +46,8 @@ TEST(CpuDevice, IsTheSameWhateverCoresThisProcessMayUse) {
 }
 
 TEST(CpuDevice, CountsTheCoresThatArePresent) {
-  const std::filesystem::path root = std::filesystem::path(::testing::TempDir()) / "infimum_present";
-  std::filesystem::create_directories(root);
+  const testing::TemporaryFolder temporary;
+  const std::filesystem::path root = temporary.path();
   const auto count = [&](const char* list) {
     std::ofstream(root / "present") << list;
     return PresentCores(root.string());
@@ -56,12 +57,12 @@ TEST(CpuDevice, CountsTheCoresThatArePresent) {
   EXPECT_EQ(count("0-3,8-11,15\n"), 9);
   // What the C library counts stands for what cannot be read.
   for (const char* wrong : {"", "x", "3-1", "0-99999999999999999999"}) EXPECT_GE(count(wrong), 1) << wrong;
-  std::filesystem::remove_all(root);
   EXPECT_GE(PresentCores(root.string()), 1);
 }
 
 TEST(CpuDevice, ItsFrequencyIsThatOfTheCoreWhereTheSystemTells) {
-  const std::filesystem::path root = std::filesystem::path(::testing::TempDir()) / "infimum_frequency";
+  const testing::TemporaryFolder temporary;
+  const std::filesystem::path root = temporary.path();
   EXPECT_EQ(FrequencyMhz(root.string()), std::nullopt);
   for (int core = 0; core < 1024; ++core) {  // whichever this thread is on
     const std::filesystem::path folder = root / ("cpu" + std::to_string(core)) / "cpufreq";
@@ -69,7 +70,6 @@ TEST(CpuDevice, ItsFrequencyIsThatOfTheCoreWhereTheSystemTells) {
     std::ofstream(folder / "scaling_cur_freq") << "2399998\n";
   }
   EXPECT_EQ(FrequencyMhz(root.string()), 2399.998);
-  std::filesystem::remove_all(root);
 }
 
 TEST(CpuDevice, ItsIdentityHoldsFamilyModelSteppingInstructionsAndCores) {

@@ -12,17 +12,10 @@
 #include "infimum/layer/element_order.h"
 #include "microbench/cpu/onednn_backend.h"
 #include "microbench/cpu/step_offer.h"
+#include "tests/microbench/cpu/layer_texts.h"
 
-namespace infimum::cpu {
+namespace infimum::cpu::declared_layouts_test {
 namespace {
-
-std::vector<std::string> LayersOf(const std::string& family) {
-  std::vector<std::string> layers;
-  std::ifstream file(std::string(INFIMUM_SOURCE_DIR) + "/tests/microbench/cpu/layers/" + family + ".txt");
-  for (std::string line; std::getline(file, line);)
-    if (!line.empty() && line[0] != '#') layers.push_back(line);
-  return layers;
-}
 
 std::vector<std::string> Split(const std::string& names) {
   std::vector<std::string> list(1);
@@ -69,7 +62,7 @@ class StatedLayouts : public ::testing::TestWithParam<std::string> {};
 TEST_P(StatedLayouts, AreWhereTensorsLie) {
   OneDnnBackend backend{BackendOptions{}};
   int with_layouts = 0;
-  for (const std::string& text : LayersOf(GetParam())) {
+  for (const std::string& text : testing::LayerTexts(GetParam())) {
     SCOPED_TRACE(text);
     const Workload workload = *ParseWorkload(text);
     std::deque<HostTensor> tensors;
@@ -139,4 +132,4 @@ TEST(StatedLayouts, OfAResidualSumNameBothOperands) {
 }
 
 }  // namespace
-}  // namespace infimum::cpu
+}  // namespace infimum::cpu::declared_layouts_test

@@ -19,8 +19,9 @@
 #include "microbench/libraries/onednn_graph/graph_engine.h"
 #include "microbench/libraries/onednn_graph/region_graph.h"
 #include "microbench/reference/random_fill.h"
+#include "tests/microbench/cpu/layer_texts.h"
 
-namespace infimum::cpu {
+namespace infimum::cpu::graph_partition_test {
 namespace {
 
 using dnnl::graph::logical_tensor;
@@ -88,14 +89,6 @@ std::vector<Row> Rows() {
       {"attention", "attention in bf16",
        "attention dtype=bf16:-:bf16 n=2 heads=4 kv_heads=4 q=9 kv=13 head=16 mask=causal"},
   };
-}
-
-std::vector<std::string> Lines(const std::string& family) {
-  std::vector<std::string> lines;
-  std::ifstream file(std::string(INFIMUM_SOURCE_DIR) + "/tests/microbench/cpu/layers/" + family + ".txt");
-  for (std::string line; std::getline(file, line);)
-    if (!line.empty() && line[0] != '#') lines.push_back(line);
-  return lines;
 }
 
 std::vector<std::string> CandidatesOf(const Workload& workload) {
@@ -241,7 +234,7 @@ void RunPieces(LibraryGraph graph, const Operands& operands, HostTensor& result)
 }
 
 TEST(GraphPartition, IsOfferedExactlyWhereTheLibraryTakesAWorkloadAsOne) {
-  std::vector<std::string> texts = Lines("region"), attention = Lines("attention");
+  std::vector<std::string> texts = testing::LayerTexts("region"), attention = testing::LayerTexts("attention");
   texts.insert(texts.end(), attention.begin(), attention.end());
   for (const Row& row : Rows()) texts.push_back(row.text);
   int offered = 0, refused = 0;
@@ -278,7 +271,7 @@ TEST(GraphPartition, TakesTheseRegionsAsOne) {
 }
 
 TEST(GraphPartition, MeansWhatTheWorkloadMeansAlsoWhereTheLibrarySplitsIt) {
-  std::vector<std::string> texts = Lines("region"), attention = Lines("attention");
+  std::vector<std::string> texts = testing::LayerTexts("region"), attention = testing::LayerTexts("attention");
   texts.insert(texts.end(), attention.begin(), attention.end());
   int ran = 0;
   for (const std::string& text : texts) {
@@ -530,4 +523,4 @@ TEST(GraphPartition, WorksOnMemoryThatLiesAsItWasPlaced) {
 }
 
 }  // namespace
-}  // namespace infimum::cpu
+}  // namespace infimum::cpu::graph_partition_test

@@ -13,7 +13,7 @@
 #include "microbench/reference/random_fill.h"
 #include "microbench/reference/reference.h"
 
-namespace infimum {
+namespace infimum::step_values_test {
 namespace {
 
 using cpu::HostTensor;
@@ -319,4 +319,4 @@ TEST(RegionStep, HasTheValuesOfEachMember) {
 }
 
 }  // namespace
-}  // namespace infimum
+}  // namespace infimum::step_values_test

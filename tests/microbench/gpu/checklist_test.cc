@@ -11,6 +11,7 @@
 #include "microbench/gpu/gpu_backend.h"
 #include "tests/microbench/gpu/pretended_gpu.h"
 #include "tests/microbench/gpu/reference_library.h"
+#include "tests/support/temporary_folder.h"
 
 namespace infimum::cuda {
 namespace {
@@ -85,8 +86,8 @@ TEST(Checklist, ListsItsChecksAndWithoutADeviceEachSaysWhy) {
   const std::string program = INFIMUM_GPU_CHECKLIST;
   EXPECT_EQ(std::system((program + " --list | grep -q cupti").c_str()), 0);
   if (std::system("nvidia-smi -L >/dev/null 2>&1") == 0) GTEST_SKIP() << "there is a GPU";
-  std::string folder = ::testing::TempDir() + "checklist-XXXXXX";
-  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const testing::TemporaryFolder temporary;
+  const std::string folder = temporary.path();
   EXPECT_NE(std::system((program + " --check floor -o " + folder + " >/dev/null 2>&1").c_str()), 0);
   const std::string found = "grep -q '\"holds\":false' " + folder + "/checklist.jsonl";
   EXPECT_EQ(std::system(found.c_str()), 0);

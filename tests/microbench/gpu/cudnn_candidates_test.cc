@@ -10,6 +10,7 @@
 
 #include "microbench/gpu/device/symmetric_values.h"
 #include "microbench/libraries/cudnn/cudnn_library.h"
+#include "tests/support/folders.h"
 
 namespace infimum::cuda {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 
 GpuProperties PropertiesOf(const std::string& name) {
-  std::ifstream file(std::string(INFIMUM_SOURCE_DIR) + "/db/data/gpus/" + name + ".json");
+  std::ifstream file(testing::SourceFolder() + "/db/data/gpus/" + name + ".json");
   return *GpuProperties::Parse(std::string(std::istreambuf_iterator<char>(file), {}), name);
 }
 

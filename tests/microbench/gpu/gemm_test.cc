@@ -5,6 +5,7 @@
 #include "microbench/gpu/device/symmetric_values.h"
 #include "microbench/libraries/cublaslt/gemm_program.h"
 #include "microbench/libraries/cublaslt/gemm_recording.h"
+#include "tests/support/parsed_workload.h"
 
 namespace infimum::cuda {
 namespace {
@@ -13,15 +14,9 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-Workload Parsed(const std::string& text) {
-  const Result<Workload> workload = ParseWorkload(text);
-  EXPECT_TRUE(workload.ok()) << text << ": " << (workload.ok() ? "" : workload.error().message);
-  return *workload;
-}
-
 Result<BoundGemm> Bound(const std::string& text, NumericContract contract = NumericContract::kF16,
                         const GemmForm& form = {}) {
-  return GemmOf(BenchmarkedRegion(Parsed(text)), contract, form);
+  return GemmOf(BenchmarkedRegion(testing::ParsedWorkload(text)), contract, form);
 }
 
 std::string Problem(const std::string& text, NumericContract contract = NumericContract::kF16,
@@ -87,7 +82,7 @@ TEST(GemmProblem, WhatBlasCannot) {
 
 TEST(GemmForms, EightBitsAreTransposedAndOnlyConstantsMayBe) {
   const auto forms = [](const std::string& text, NumericContract contract) {
-    return GemmFormsOf(cpu::RegionOf(Parsed(text)), contract, CandidateTier::kEngine);
+    return GemmFormsOf(cpu::RegionOf(testing::ParsedWorkload(text)), contract, CandidateTier::kEngine);
   };
   EXPECT_THAT(forms(kPlain, NumericContract::kF16), SizeIs(4));
   EXPECT_THAT(forms("matmul dtype=s8:s8:s32 a=1x128x768 b=1x768x768 bias=no weights=const", NumericContract::kInt8),
@@ -162,7 +157,7 @@ TEST(GemmRecording, AProblemThatWasNotAskedAboutAndFilesThatAreNone) {
 
 TEST(GemmOffers, CandidatesByNameAndBack) {
   const std::shared_ptr<GemmLibrary> library = *ReadGemmRecording(kRecording, "made-up.json");
-  const Workload workload = Parsed(kPlain);
+  const Workload workload = testing::ParsedWorkload(kPlain);
   const std::vector<GpuOffer> offers =
       GemmOffers(library, kCublasLt, workload, NumericContract::kF16, CandidateTier::kEngine);
   ASSERT_THAT(offers, SizeIs(3));

@@ -13,7 +13,7 @@
 #include "microbench/harness/sampling/sampler.h"
 #include "tests/microbench/gpu/pretended_gpu.h"
 
-namespace infimum::cuda {
+namespace infimum::cuda::gpu_backend_test {
 namespace {
 
 using std::chrono::microseconds;
@@ -246,4 +246,4 @@ TEST(GpuPeaks, EachProbeMeasuresWhatItSays) {
 }
 
 }  // namespace
-}  // namespace infimum::cuda
+}  // namespace infimum::cuda::gpu_backend_test

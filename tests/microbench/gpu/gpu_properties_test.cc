@@ -8,19 +8,21 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "tests/support/folders.h"
+
 namespace infimum::cuda {
 namespace {
 
 using ::testing::HasSubstr;
 
 std::string Shipped(const std::string& name) {
-  std::ifstream file(std::string(INFIMUM_SOURCE_DIR) + "/db/data/gpus/" + name + ".json");
+  std::ifstream file(testing::SourceFolder() + "/db/data/gpus/" + name + ".json");
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
 TEST(GpuProperties, TheShippedOnesAreRead) {
   std::size_t count = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(std::string(INFIMUM_SOURCE_DIR) + "/db/data/gpus")) {
+  for (const auto& entry : std::filesystem::directory_iterator(testing::SourceFolder() + "/db/data/gpus")) {
     const std::string name = entry.path().stem().string();
     const Result<GpuProperties> gpu = GpuProperties::Parse(Shipped(name), name);
     ASSERT_TRUE(gpu.ok()) << gpu.error().message;

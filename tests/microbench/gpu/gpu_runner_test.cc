@@ -10,27 +10,21 @@
 #include <map>
 
 #include "infimum/results/results_journal.h"
+#include "tests/support/folders.h"
 #include "tests/support/runner_process.h"
+#include "tests/support/temporary_folder.h"
 
-namespace infimum::cuda {
+namespace infimum::cuda::gpu_runner_test {
 namespace {
 
 using ::testing::HasSubstr;
 
 class GpuRunner : public ::testing::Test {
  protected:
-  GpuRunner() {
-    std::string pattern = ::testing::TempDir() + "gpu_runner_XXXXXX";
-    folder = mkdtemp(pattern.data());
-    journal = folder + "/r.jsonl";
-  }
-  ~GpuRunner() override {
-    unsetenv("PRETENDED_GPU");
-    std::filesystem::remove_all(folder);
-  }
+  ~GpuRunner() override { unsetenv("PRETENDED_GPU"); }
   RunnerEnd Run(std::vector<std::string> arguments) {
     arguments.insert(arguments.end(), {"-o", journal, "--quiet"});
-    return RunRunner(INFIMUM_REHEARSAL_RUNNER, arguments, folder);
+    return RunRunner(testing::Program("infimum-microbench-cuda-rehearsal"), arguments, folder);
   }
   // Of each candidate and state its last row, which has all repetitions.
   std::vector<Measurement> Rows() {
@@ -47,7 +41,9 @@ class GpuRunner : public ::testing::Test {
     return rows;
   }
 
-  std::string folder, journal;
+  const testing::TemporaryFolder temporary;
+  const std::string folder = temporary.path();
+  const std::string journal = temporary.File("r.jsonl");
 };
 
 constexpr const char* kRelu = "pointwise kind=relu dtype=f32:-:f32 in=4096";
@@ -123,7 +119,7 @@ TEST_F(GpuRunner, ACampaignWithoutADriverEndsAtOnceInOneLine) {
   const std::filesystem::path plans = std::filesystem::path(folder) / "campaign/plans";
   std::filesystem::create_directories(plans);
   std::ofstream(plans / "m-b1-strict-f32.plan") << "# infimum plan 1\n" << kRelu << "\n";
-  const std::string campaign = "'" + std::string(INFIMUM_SOURCE_DIR) + "/scripts/gpu_campaign'";
+  const std::string campaign = "'" + testing::SourceFolder() + "/scripts/gpu_campaign'";
   const std::string said = std::string(folder) + "/said";
   const int status = std::system((campaign + " run '" + plans.parent_path().string() + "' --runner '" +
                                   INFIMUM_CUDA_RUNNER + "' --minutes 1 2>'" + said + "'")
@@ -140,4 +136,4 @@ TEST_F(GpuRunner, ACampaignWithoutADriverEndsAtOnceInOneLine) {
 #endif
 
 }  // namespace
-}  // namespace infimum::cuda
+}  // namespace infimum::cuda::gpu_runner_test

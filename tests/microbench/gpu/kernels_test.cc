@@ -14,6 +14,7 @@
 #include "microbench/reference/random_fill.h"
 #include "microbench/reference/reference.h"
 #include "microbench/reference/region_tensors.h"
+#include "tests/support/folders.h"
 
 namespace infimum::cuda {
 namespace {
@@ -26,7 +27,7 @@ constexpr std::uint64_t kSeed = 20240607;
 
 std::vector<std::string> LayersOf(const std::string& file) {
   std::vector<std::string> layers;
-  std::ifstream stream(std::string(INFIMUM_SOURCE_DIR) + "/tests/" + file);
+  std::ifstream stream(testing::SourceFolder() + "/tests/" + file);
   for (std::string line; std::getline(stream, line);) {
     if (!line.empty() && line[0] != '#') layers.push_back(line);
   }

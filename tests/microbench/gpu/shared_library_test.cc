@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "tests/support/temporary_folder.h"
+
 namespace infimum::cuda {
 namespace {
 
@@ -13,17 +15,13 @@ using ::testing::HasSubstr;
 
 class SharedLibraryTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::path(::testing::TempDir()) / "shared_library_test";
-    std::filesystem::create_directories(folder_);
-  }
   void TearDown() override {
     unsetenv("INFIMUM_CUDA_LIBRARIES");
     unsetenv("VIRTUAL_ENV");
-    std::filesystem::remove_all(folder_);
   }
 
-  std::filesystem::path folder_;
+  const testing::TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
 };
 
 TEST_F(SharedLibraryTest, OneOfTheSystemIsFound) {

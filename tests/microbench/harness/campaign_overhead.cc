@@ -15,14 +15,16 @@
 #include <fstream>
 #include <string>
 
+#include "tests/support/temporary_folder.h"
+
 int main(int argc, char** argv) {
   if (argc != 3) {
     std::fprintf(stderr, "usage: campaign_overhead RUNNER ROWS\n");
     return 2;
   }
   const long rows = std::atol(argv[2]);
-  std::string folder = (std::filesystem::temp_directory_path() / "overhead_XXXXXX").string();
-  if (mkdtemp(folder.data()) == nullptr) return 1;
+  const infimum::testing::TemporaryFolder temporary;
+  const std::string folder = temporary.path();
   std::ofstream plan(folder + "/p.plan");
   plan << "# infimum plan 1\n";
   for (long i = 1; i <= rows / 2; ++i)  // each has two candidates or more
@@ -41,7 +43,6 @@ int main(int argc, char** argv) {
   std::ifstream journal(folder + "/r.jsonl");
   for (std::string line; std::getline(journal, line);)
     written += line.find("\"kind\":\"measurement\"") != std::string::npos ? 1 : 0;
-  std::filesystem::remove_all(folder);
   rusage usage{};
   getrusage(RUSAGE_CHILDREN, &usage);
   const auto milliseconds = [](const timeval& time) {

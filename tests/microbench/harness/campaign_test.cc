@@ -12,7 +12,7 @@ namespace infimum {
 namespace {
 
 using std::chrono::milliseconds;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const char* const kPlan =
     "# infimum plan 1\n"
@@ -105,7 +105,7 @@ class MemoryOutput : public ResultsOutput {
 
 std::string UtcNow() { return "2026-11-21T10:47:44Z"; }
 
-class CampaignOnFake : public testing::Test {
+class CampaignOnFake : public ::testing::Test {
  protected:
   Result<CampaignSummary> TryRun(const std::string& plan = kPlan) {
     CampaignTools tools{.worker = worker, .output = output, .clock = clock, .utc_now = UtcNow};
@@ -163,7 +163,7 @@ TEST_F(CampaignOnFake, ContendersGetARepetitionFromEachOfThreeProcesses) {
   for (const Measurement& row : output.rows)
     if (row.candidate.algorithm == "direct" && row.workload.text.starts_with("matmul"))
       counts.push_back(row.repetitions.size());
-  EXPECT_THAT(counts, testing::ElementsAre(1, 2, 3));
+  EXPECT_THAT(counts, ::testing::ElementsAre(1, 2, 3));
 }
 
 TEST_F(CampaignOnFake, ASlowCandidateKeepsItsQuickLookAsItsOnlyRepetition) {
@@ -173,16 +173,16 @@ TEST_F(CampaignOnFake, ASlowCandidateKeepsItsQuickLookAsItsOnlyRepetition) {
   EXPECT_EQ(scalar.outcome, Outcome::kMeasured);
   ASSERT_EQ(scalar.repetitions.size(), 1u);
   EXPECT_EQ(scalar.repetitions[0].count, 5);
-  EXPECT_THAT(scalar.flags, testing::Contains("pruned"));
+  EXPECT_THAT(scalar.flags, ::testing::Contains("pruned"));
   EXPECT_EQ(Row("simd", "pointwise").repetitions.size(), 3u);
 }
 
 TEST_F(CampaignOnFake, TheLargestShareComesFirstAndInItTheLibrarysChoice) {
   Run();
   const std::vector<std::string> order = worker.Order();
-  EXPECT_THAT(order[0], testing::StartsWith("direct matmul"));
-  EXPECT_THAT(order[4], testing::StartsWith("direct convolution"));
-  EXPECT_THAT(order[9], testing::StartsWith("simd pointwise"));
+  EXPECT_THAT(order[0], ::testing::StartsWith("direct matmul"));
+  EXPECT_THAT(order[4], ::testing::StartsWith("direct convolution"));
+  EXPECT_THAT(order[9], ::testing::StartsWith("simd pointwise"));
 }
 
 TEST_F(CampaignOnFake, TheOrderFollowsFromTheSeedAlone) {
@@ -250,7 +250,7 @@ TEST_F(CampaignOnFake, ACandidateThatFailsLaterKeepsWhatWasMeasured) {
   const Measurement row = Row("gemm", "convolution");
   EXPECT_EQ(row.outcome, Outcome::kMeasured);
   EXPECT_EQ(row.repetitions.size(), 1u);
-  EXPECT_THAT(row.flags, testing::Contains("unstable"));
+  EXPECT_THAT(row.flags, ::testing::Contains("unstable"));
 }
 
 TEST_F(CampaignOnFake, ACampaignThatIsContinuedMeasuresOnlyWhatIsMissing) {
@@ -303,7 +303,7 @@ TEST_F(CampaignOnFake, ABudgetThatIsTooShortMeasuresTheLargestShare) {
   options.budget = milliseconds(100);
   const CampaignSummary summary = Run();
   EXPECT_TRUE(summary.workloads[0].Best(CacheState::kWarm));
-  EXPECT_THAT(summary.workloads[0].workload.text, testing::StartsWith("matmul"));
+  EXPECT_THAT(summary.workloads[0].workload.text, ::testing::StartsWith("matmul"));
   EXPECT_FALSE(summary.workloads[2].Best(CacheState::kWarm));
   EXPECT_THAT(FormatSummary(summary, "r.jsonl"), HasSubstr("the same command continues where this one ended"));
 }

@@ -6,7 +6,7 @@
 namespace infimum {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 // Four physical cores with two threads each, as Linux numbers them.
 const std::vector<Core> kEight{{0, 0}, {1, 1}, {2, 2}, {3, 3}, {4, 0}, {5, 1}, {6, 2}, {7, 3}};

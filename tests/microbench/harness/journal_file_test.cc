@@ -9,21 +9,15 @@
 #include <sstream>
 
 #include "microbench/fake/fake_machine.h"
+#include "tests/support/temporary_folder.h"
 
 namespace infimum {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class Journal : public testing::Test {
+class Journal : public ::testing::Test {
  protected:
-  Journal() {
-    std::string pattern = testing::TempDir() + "journal_XXXXXX";
-    folder = mkdtemp(pattern.data());
-    path = folder + "/r.jsonl";
-  }
-  ~Journal() override { std::filesystem::remove_all(folder); }
-
   std::string Text() const {
     std::ifstream input(path);
     return {std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};
@@ -43,8 +37,9 @@ class Journal : public testing::Test {
     return (*journal)->Begin(header);
   }
 
-  std::string folder;
-  std::string path;
+  const testing::TemporaryFolder temporary;
+  const std::string folder = temporary.path();
+  const std::string path = temporary.File("r.jsonl");
   ResultsHeader header{FakeDevice(0), Environment{}, "fake"};
 };
 
@@ -64,7 +59,7 @@ TEST_F(Journal, EachRowIsInTheFileAsSoonAsItIsWritten) {
     EXPECT_EQ(read, rows);
   }
   ASSERT_TRUE(journal->Finish().ok());
-  EXPECT_THAT(Text(), testing::EndsWith("{\"kind\":\"end\",\"rows\":2}\n"));
+  EXPECT_THAT(Text(), ::testing::EndsWith("{\"kind\":\"end\",\"rows\":2}\n"));
 }
 
 TEST_F(Journal, TheRowWithTheMostRepetitionsCounts) {
@@ -98,7 +93,7 @@ TEST_F(Journal, ATornLineIsCutAtEveryLength) {
         static_cast<std::size_t>(std::count(whole.begin(), whole.begin() + static_cast<long>(length), '\n'));
     EXPECT_EQ(earlier->rows.size(), lines == 0 ? 0 : lines - 1) << length;
     EXPECT_TRUE(whole.starts_with(Text()) || lines == 0) << length;
-    EXPECT_THAT(Text(), testing::EndsWith("\n"));
+    EXPECT_THAT(Text(), ::testing::EndsWith("\n"));
   }
 }
 
@@ -119,7 +114,7 @@ TEST_F(Journal, AFileThatIsNoJournalIsRefusedAndLeftAsItIs) {
     Put(text);
     const Result<EarlierResults> earlier = BeginAgain();
     ASSERT_FALSE(earlier.ok()) << text;
-    EXPECT_THAT(earlier.error().message, testing::StartsWith(path)) << text;
+    EXPECT_THAT(earlier.error().message, ::testing::StartsWith(path)) << text;
     EXPECT_THAT(earlier.error().message, HasSubstr("name another file"));
     EXPECT_EQ(Text(), text);
   }

@@ -72,7 +72,7 @@ TEST(Progress, JsonLinesAreSparseAndAParentThatDoesNotReadStopsNothing) {
   std::string text(1 << 20, '\0');
   text.resize(static_cast<std::size_t>(read(ends[0], text.data(), text.size())));
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 1000);
-  EXPECT_THAT(text, testing::EndsWith("\n"));
+  EXPECT_THAT(text, ::testing::EndsWith("\n"));
   display.End(summary);
   text.resize(1000);
   text.resize(static_cast<std::size_t>(read(ends[0], text.data(), text.size())));

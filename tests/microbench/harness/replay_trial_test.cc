@@ -11,6 +11,7 @@
 #include "microbench/harness/worker/worker_message.h"
 #include "src/core/results/replay_schedule_text.h"
 #include "tests/core/graph/replay_example.h"
+#include "tests/support/temporary_folder.h"
 
 namespace infimum {
 namespace {
@@ -95,15 +96,11 @@ class FakeReplayBackend : public Backend {
 class ReplayTrial : public ::testing::Test {
  protected:
   ReplayTrial() {
-    std::string pattern = (fs::temp_directory_path() / "infimum-trial-XXXXXX").string();
-    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
     request_.schedule = folder_ / "schedule.json";
     request_.tensors = folder_;
     std::ofstream(request_.schedule) << FormatReplaySchedule(ExampleSchedule());
     std::ofstream(folder_ / "index.json") << R"({"schema":"infimum.tensors/1","tensors":[]})";
   }
-  ~ReplayTrial() override { fs::remove_all(folder_); }
 
   Result<ReplayResult> Run() { return RunReplay(backend_, request_, {interference_, flusher_}); }
 
@@ -111,7 +108,8 @@ class ReplayTrial : public ::testing::Test {
   NoInterference interference_;
   CacheFlusher flusher_{Bytes{2 << 20}};
   ReplayRequest request_;
-  fs::path folder_;
+  const testing::TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path();
 };
 
 TEST_F(ReplayTrial, TimesTheWholeItsPartsInTheLoopAndItsPartsAlone) {

@@ -58,7 +58,7 @@ TEST(RunnerOptions, AreReadFromTheCommandLine) {
   EXPECT_EQ(options.campaign.budget, std::chrono::minutes(3));
   EXPECT_EQ(options.campaign.sampler.budget, std::chrono::milliseconds(50));
   EXPECT_EQ(options.campaign.rounds, 5);
-  EXPECT_THAT(options.campaign.caches, testing::ElementsAre(CacheState::kWarm, CacheState::kCold));
+  EXPECT_THAT(options.campaign.caches, ::testing::ElementsAre(CacheState::kWarm, CacheState::kCold));
   EXPECT_EQ(options.campaign.tier, CandidateTier::kHeuristic);
   EXPECT_EQ(options.worker.most_memory, Bytes{std::int64_t{8} << 30});
   EXPECT_EQ(options.worker.backend.seed, 7u);
@@ -72,9 +72,9 @@ TEST(RunnerOptions, AreReadFromTheCommandLine) {
 
 TEST(RunnerOptions, CacheStatesAreNamedOneByOne) {
   const auto caches = [](const char* text) { return Parsed({"p", "--cache", text}).campaign.caches; };
-  EXPECT_THAT(caches("cold-weights"), testing::ElementsAre(CacheState::kColdWeights));
-  EXPECT_THAT(caches("warm,cold-weights,warm"), testing::ElementsAre(CacheState::kWarm, CacheState::kColdWeights));
-  EXPECT_THAT(caches("both"), testing::ElementsAre(CacheState::kWarm, CacheState::kCold));
+  EXPECT_THAT(caches("cold-weights"), ::testing::ElementsAre(CacheState::kColdWeights));
+  EXPECT_THAT(caches("warm,cold-weights,warm"), ::testing::ElementsAre(CacheState::kWarm, CacheState::kColdWeights));
+  EXPECT_THAT(caches("both"), ::testing::ElementsAre(CacheState::kWarm, CacheState::kCold));
 }
 
 TEST(RunnerOptions, ABackendOptionDoesNotSwallowThePlan) {
@@ -92,17 +92,17 @@ TEST(RunnerOptions, WrongUsageIsOneLineThatHelps) {
             "infimum: error: --budget: '90' is no time, write it like 500ms, 90s, 3m or 1h30m\n");
   EXPECT_EQ(UsageError({}),
             "infimum: error: nothing to measure, give a PLAN, --layer or --peaks (--help shows examples)\n");
-  EXPECT_THAT(UsageError({"x.plan", "--results", "r.jsonl"}), testing::HasSubstr("--results belongs to --replay"));
-  EXPECT_THAT(UsageError({"x.plan", "--tensors", "d"}), testing::HasSubstr("--tensors belongs to --replay"));
-  EXPECT_THAT(UsageError({"x.plan", "--replay", "s.json", "--tensors", "d"}), testing::HasSubstr("leave out"));
+  EXPECT_THAT(UsageError({"x.plan", "--results", "r.jsonl"}), ::testing::HasSubstr("--results belongs to --replay"));
+  EXPECT_THAT(UsageError({"x.plan", "--tensors", "d"}), ::testing::HasSubstr("--tensors belongs to --replay"));
+  EXPECT_THAT(UsageError({"x.plan", "--replay", "s.json", "--tensors", "d"}), ::testing::HasSubstr("leave out"));
   EXPECT_EQ(UsageError({"a.plan", "b.plan"}), "infimum: error: one plan at a time, 'b.plan' is too much\n");
   EXPECT_EQ(UsageError({"x.plan", "--rounds", "0"}), "infimum: error: --rounds must be from 1 to 1000\n");
-  EXPECT_THAT(UsageError({"x.plan", "--threads", "100000"}), testing::HasSubstr("--threads: 100000 threads need"));
-  EXPECT_THAT(UsageError({"x.plan", "--cores", "0-99"}), testing::StartsWith("infimum: error: --cores: core "));
-  EXPECT_THAT(UsageError({"x.plan", "--backend-option", "noise"}), testing::HasSubstr("NAME=VALUE"));
-  EXPECT_THAT(UsageError({"x.plan", "--layer", "y"}), testing::HasSubstr("exclude each other"));
-  EXPECT_THAT(UsageError({"x.plan", "--max-memory", "lots"}), testing::HasSubstr("--max-memory: 'lots' is no size"));
-  EXPECT_THAT(UsageError({"x.plan", "--format", "xml"}), testing::HasSubstr("none of jsonl, google-benchmark"));
+  EXPECT_THAT(UsageError({"x.plan", "--threads", "100000"}), ::testing::HasSubstr("--threads: 100000 threads need"));
+  EXPECT_THAT(UsageError({"x.plan", "--cores", "0-99"}), ::testing::StartsWith("infimum: error: --cores: core "));
+  EXPECT_THAT(UsageError({"x.plan", "--backend-option", "noise"}), ::testing::HasSubstr("NAME=VALUE"));
+  EXPECT_THAT(UsageError({"x.plan", "--layer", "y"}), ::testing::HasSubstr("exclude each other"));
+  EXPECT_THAT(UsageError({"x.plan", "--max-memory", "lots"}), ::testing::HasSubstr("--max-memory: 'lots' is no size"));
+  EXPECT_THAT(UsageError({"x.plan", "--format", "xml"}), ::testing::HasSubstr("none of jsonl, google-benchmark"));
 }
 
 TEST(RunnerOptions, HelpShowsEveryOptionAndAnExample) {
@@ -110,7 +110,7 @@ TEST(RunnerOptions, HelpShowsEveryOptionAndAnExample) {
   const auto& help = std::get<EarlyExit>(parsed);
   EXPECT_EQ(help.code, 0);
   for (const char* text : {"--budget", "--cache", "--progress-fd", "Examples:", "Exit codes"})
-    EXPECT_THAT(help.output, testing::HasSubstr(text));
+    EXPECT_THAT(help.output, ::testing::HasSubstr(text));
 }
 
 TEST(RunnerOptions, ALayerIsAPlanOfOne) {
@@ -118,9 +118,9 @@ TEST(RunnerOptions, ALayerIsAPlanOfOne) {
   ASSERT_TRUE(plan.ok());
   ASSERT_EQ(plan->entries.size(), 1u);
   EXPECT_EQ(plan->entries[0].contract, NumericContract::kStrictF32);
-  EXPECT_THAT(ReadPlanOf(Parsed({"--layer", "poin"})).error().message, testing::StartsWith("--layer: "));
+  EXPECT_THAT(ReadPlanOf(Parsed({"--layer", "poin"})).error().message, ::testing::StartsWith("--layer: "));
   EXPECT_THAT(ReadPlanOf(Parsed({"/no/such.plan"})).error().message,
-              testing::HasSubstr("/no/such.plan: cannot be read: No such file"));
+              ::testing::HasSubstr("/no/such.plan: cannot be read: No such file"));
 }
 
 }  // namespace

@@ -14,28 +14,23 @@
 
 #include "infimum/results/results_journal.h"
 #include "microbench/harness/journal/results_output.h"
+#include "tests/support/folders.h"
 #include "tests/support/runner_process.h"
+#include "tests/support/temporary_folder.h"
 
 namespace infimum {
 
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 RunnerEnd RunFakeRunner(const std::vector<std::string>& arguments, const std::string& folder,
                         const std::string& input = "") {
-  return RunRunner(INFIMUM_FAKE_RUNNER, arguments, folder, input);
+  return RunRunner(testing::Program("infimum-microbench-fake"), arguments, folder, input);
 }
 
-class FakeRunner : public testing::Test {
+class FakeRunner : public ::testing::Test {
  protected:
-  FakeRunner() {
-    std::string pattern = testing::TempDir() + "runner_XXXXXX";
-    folder = mkdtemp(pattern.data());
-    journal = folder + "/r.jsonl";
-  }
-  ~FakeRunner() override { std::filesystem::remove_all(folder); }
-
   static std::string PlanOf(int workloads) {
     std::string plan = "# infimum plan 1\n";
     for (int i = 1; i <= workloads; ++i)
@@ -67,8 +62,9 @@ class FakeRunner : public testing::Test {
     return {};
   }
 
-  std::string folder;
-  std::string journal;
+  const testing::TemporaryFolder temporary;
+  const std::string folder = temporary.path();
+  const std::string journal = temporary.File("r.jsonl");
 };
 
 TEST_F(FakeRunner, MeasuresAPlanFromStandardInputToStandardOutput) {
@@ -140,7 +136,7 @@ TEST_F(FakeRunner, KilledAtAnyMomentItLosesAtMostOneRowAndGoesOn) {
   std::mt19937 random(7);
   std::string before;
   for (int kill = 0; kill < 8; ++kill) {
-    RunnerProcess runner(INFIMUM_FAKE_RUNNER, arguments, folder);
+    RunnerProcess runner(testing::Program("infimum-microbench-fake"), arguments, folder);
     std::this_thread::sleep_for(std::chrono::milliseconds(random() % 120));
     runner.Signal(SIGKILL);
     const RunnerEnd end = runner.Wait();
@@ -178,22 +174,22 @@ TEST_F(FakeRunner, ContinuingWhatIsCompleteMeasuresNothing) {
 TEST_F(FakeRunner, AnInterruptIsOneLineAndLosesNothing) {
   for (const int signal : {SIGINT, SIGTERM}) {
     std::filesystem::remove(journal);
-    RunnerProcess runner(INFIMUM_FAKE_RUNNER, {"-", "-o", journal, "--backend-option", "pace=20ms", "--quiet"}, folder,
-                         PlanOf(50));
+    RunnerProcess runner(testing::Program("infimum-microbench-fake"),
+                         {"-", "-o", journal, "--backend-option", "pace=20ms", "--quiet"}, folder, PlanOf(50));
     while (ReadFile(journal).find("measurement") == std::string::npos)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     runner.Signal(signal);
     const RunnerEnd end = runner.Wait();
     EXPECT_EQ(end.code, 1);
-    EXPECT_THAT(end.errors, testing::MatchesRegex(
+    EXPECT_THAT(end.errors, ::testing::MatchesRegex(
                                 "infimum: error: interrupted; [0-9]+ rows are written, the same command continues\n"));
     EXPECT_THAT(ReadFile(journal), HasSubstr("{\"kind\":\"end\",\"rows\":"));
   }
 }
 
 TEST_F(FakeRunner, AnInterruptReachesAHangingCandidateToo) {
-  RunnerProcess runner(INFIMUM_FAKE_RUNNER, {"-", "-o", journal, "--backend-option", "hang=gemm", "--quiet"}, folder,
-                       PlanOf(1));
+  RunnerProcess runner(testing::Program("infimum-microbench-fake"),
+                       {"-", "-o", journal, "--backend-option", "hang=gemm", "--quiet"}, folder, PlanOf(1));
   while (ReadFile(journal).find("direct") == std::string::npos)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -217,7 +213,7 @@ TEST_F(FakeRunner, ItsErrorsSayWhereAndWhatNext) {
   EXPECT_EQ(Run({"/no/such.plan"}).code, 1);
   const RunnerEnd bad_plan = Run({"-"}, "# infimum plan 1\nuses=1 convolushun\n");
   EXPECT_EQ(bad_plan.code, 1);
-  EXPECT_THAT(bad_plan.errors, testing::StartsWith("infimum: error: standard input:2:"));
+  EXPECT_THAT(bad_plan.errors, ::testing::StartsWith("infimum: error: standard input:2:"));
   const RunnerEnd full = Run({"-", "-o", "/dev/full"}, PlanOf(1));
   EXPECT_EQ(full.code, 1);
   EXPECT_THAT(full.errors, HasSubstr("No space left on device"));

@@ -14,7 +14,7 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-class Sampling : public testing::Test {
+class Sampling : public ::testing::Test {
  protected:
   SampleSet Take(PreparedRun& run, CacheState cache = CacheState::kWarm) {
     Result<SampleSet> set = TakeSamples(run, cache, options, clock, *interference, flusher);
@@ -56,8 +56,8 @@ TEST_F(Sampling, AShortKernelRunsInBatchesOfHalfAMillisecond) {
   EXPECT_EQ(set.launches_per_sample, 6);
   EXPECT_EQ(run.launches(), 1 + 17 * 6 + 10 * 6);
   EXPECT_EQ(set.spent, microseconds(100 + 17 * 600 + 10 * 600));
-  EXPECT_THAT(set.samples, testing::SizeIs(10));
-  EXPECT_THAT(set.samples, testing::Each(Latency(100)));
+  EXPECT_THAT(set.samples, ::testing::SizeIs(10));
+  EXPECT_THAT(set.samples, ::testing::Each(Latency(100)));
   EXPECT_FALSE(set.unconverged);
   EXPECT_FALSE(set.noisy);
 }
@@ -73,7 +73,7 @@ TEST_F(Sampling, AKernelLongerThanTheBudgetIsWarmedUpOnceAndMeasuredOnce) {
   FixedRun run(clock, seconds(1));
   const SampleSet set = Take(run);
   EXPECT_EQ(run.launches(), 2);
-  EXPECT_THAT(set.samples, testing::ElementsAre(Latency(1e6)));
+  EXPECT_THAT(set.samples, ::testing::ElementsAre(Latency(1e6)));
   EXPECT_TRUE(set.unconverged);
 }
 
@@ -99,7 +99,7 @@ TEST_F(Sampling, ASlowCandidateGetsOnlyTheQuickLook) {
   FixedRun run(clock, microseconds(150));
   const SampleSet set = Take(run);
   EXPECT_TRUE(set.gave_up);
-  EXPECT_THAT(set.samples, testing::SizeIs(options.quick_samples));
+  EXPECT_THAT(set.samples, ::testing::SizeIs(options.quick_samples));
   FixedRun good(clock, microseconds(100));
   EXPECT_FALSE(Take(good).gave_up);
 }
@@ -133,24 +133,24 @@ TEST_F(Sampling, ColdWeightsAreBatchesOverCopiesOfTheConstants) {
   RunWithConstants run(clock, Bytes{1000});  // 8192 bytes are twice the last-level cache here
   const SampleSet set = Take(run, CacheState::kColdWeights);
   EXPECT_EQ(set.launches_per_sample, 4);  // the warm-up goes through the copies too: 150 us each
-  EXPECT_THAT(set.samples, testing::SizeIs(10));
-  EXPECT_THAT(set.samples, testing::Each(Latency(150)));
-  EXPECT_THAT(run.asked, testing::ElementsAre(9, 1));  // and back to its own at the end
+  EXPECT_THAT(set.samples, ::testing::SizeIs(10));
+  EXPECT_THAT(set.samples, ::testing::Each(Latency(150)));
+  EXPECT_THAT(run.asked, ::testing::ElementsAre(9, 1));  // and back to its own at the end
 }
 
 TEST_F(Sampling, WeightsLargerThanTheCachesAreColdByThemselves) {
   RunWithConstants run(clock, Bytes{8192});
-  EXPECT_THAT(Take(run, CacheState::kColdWeights).samples, testing::Each(Latency(100)));
-  EXPECT_THAT(run.asked, testing::ElementsAre(1));
+  EXPECT_THAT(Take(run, CacheState::kColdWeights).samples, ::testing::Each(Latency(100)));
+  EXPECT_THAT(run.asked, ::testing::ElementsAre(1));
 }
 
 TEST_F(Sampling, FewConstantsAreFlushedAndEachLaunchOfASampleHasItsOwn) {
   flusher = CacheFlusher(Bytes{1 << 20});
   RunWithConstants run(clock, Bytes{64});  // 32,768 copies would be needed
   const SampleSet set = Take(run, CacheState::kColdWeights);
-  EXPECT_EQ(set.launches_per_sample, 6);               // found out warm
-  EXPECT_THAT(run.asked, testing::ElementsAre(7, 1));  // six and a spare one, which warms everything else
-  EXPECT_THAT(set.samples, testing::SizeIs(10));
+  EXPECT_EQ(set.launches_per_sample, 6);                 // found out warm
+  EXPECT_THAT(run.asked, ::testing::ElementsAre(7, 1));  // six and a spare one, which warms everything else
+  EXPECT_THAT(set.samples, ::testing::SizeIs(10));
   EXPECT_EQ(run.launches(), 1 + 17 * 6 + 10 * (1 + 6));
 }
 
@@ -158,7 +158,7 @@ TEST_F(Sampling, ColdWeightsOfARunWithoutConstantsAreRefused) {
   FixedRun run(clock, microseconds(100));
   const Result<SampleSet> set = TakeSamples(run, CacheState::kColdWeights, options, clock, none, flusher);
   ASSERT_FALSE(set.ok());
-  EXPECT_THAT(set.error().message, testing::StartsWith("unsupported: "));
+  EXPECT_THAT(set.error().message, ::testing::StartsWith("unsupported: "));
 }
 
 TEST_F(Sampling, ConstantsThatCannotBeMovedAreAnError) {
@@ -183,8 +183,8 @@ TEST_F(Sampling, ADisturbedSampleIsTakenAgain) {
   });
   const SampleSet set = Take(run);
   EXPECT_EQ(set.disturbed, 1u);
-  EXPECT_THAT(set.samples, testing::SizeIs(10));
-  EXPECT_THAT(set.samples, testing::Each(Latency(2000)));
+  EXPECT_THAT(set.samples, ::testing::SizeIs(10));
+  EXPECT_THAT(set.samples, ::testing::Each(Latency(2000)));
   EXPECT_FALSE(set.noisy);
 }
 
@@ -211,7 +211,7 @@ TEST_F(Sampling, TimeStolenByTheHypervisorIsNoise) {
 TEST_F(Sampling, ARunThatTakesNoTimeEndsAllTheSame) {
   FixedRun run(clock, Clock::Duration(0));
   const SampleSet set = Take(run);
-  EXPECT_THAT(set.samples, testing::Each(Latency(0)));
+  EXPECT_THAT(set.samples, ::testing::Each(Latency(0)));
 }
 
 TEST_F(Sampling, ARunThatFailsIsAnError) {
@@ -277,17 +277,17 @@ class DeviceRun : public PreparedRun {
 TEST_F(Sampling, ADeviceTellsItsOwnTime) {
   DeviceRun run(clock);
   const SampleSet warm = Take(run);
-  EXPECT_THAT(warm.samples, testing::Each(Latency(40)));
+  EXPECT_THAT(warm.samples, ::testing::Each(Latency(40)));
   EXPECT_GE(warm.launches_per_sample, 13);  // 0.5 ms of the device's time
   EXPECT_FALSE(warm.unconverged);
-  EXPECT_THAT(Take(run, CacheState::kCold).samples, testing::Each(Latency(70)));
+  EXPECT_THAT(Take(run, CacheState::kCold).samples, ::testing::Each(Latency(70)));
   EXPECT_EQ(*TimeFirstLaunch(run, clock, none), Latency(40));
 }
 
 TEST_F(Sampling, WhereADeviceDoesNotEmptyItsCachesTheHostsAreFlushed) {
   DeviceRun run(clock);
   run.empties_caches = false;
-  EXPECT_THAT(Take(run, CacheState::kCold).samples, testing::Each(Latency(40)));
+  EXPECT_THAT(Take(run, CacheState::kCold).samples, ::testing::Each(Latency(40)));
 }
 
 TEST_F(Sampling, WhatIsNearAnEmptyLaunchIsLaunchBound) {

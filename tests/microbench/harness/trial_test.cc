@@ -12,7 +12,7 @@ namespace {
 constexpr const char* kRelu = "pointwise kind=relu dtype=f32:-:f32 in=802816";
 constexpr const char* kMatMul = "matmul dtype=f32:f32:f32 a=1x128x768 b=1x768x768 bias=no weights=const";
 
-class TrialOfFake : public testing::Test {
+class TrialOfFake : public ::testing::Test {
  protected:
   Trial Run(const char* workload, const char* algorithm) {
     FakeBackend backend(backend_options);
@@ -34,7 +34,7 @@ TEST_F(TrialOfFake, MeasuresExactlyWhatTheMachinePretends) {
   EXPECT_EQ(trial.repetition->median, Latency(expected));
   EXPECT_EQ(trial.repetition->minimum, Latency(expected));
   EXPECT_EQ(trial.numeric_error, 0.0);
-  EXPECT_THAT(trial.flags, testing::IsEmpty());
+  EXPECT_THAT(trial.flags, ::testing::IsEmpty());
 }
 
 TEST_F(TrialOfFake, KeepsTheClocksThatTheBackendSaw) {
@@ -53,7 +53,7 @@ TEST_F(TrialOfFake, AWrongResultIsAFailureWithItsError) {
   backend_options.settings["wrong"] = "simd";
   const Trial trial = Run(kRelu, "simd");
   EXPECT_EQ(trial.outcome, Outcome::kFailed);
-  EXPECT_THAT(trial.reason, testing::StartsWith("numeric error 0.3 over tolerance "));
+  EXPECT_THAT(trial.reason, ::testing::StartsWith("numeric error 0.3 over tolerance "));
   EXPECT_EQ(trial.numeric_error, 0.3);
   EXPECT_FALSE(trial.repetition);
 }
@@ -71,7 +71,7 @@ TEST_F(TrialOfFake, ACandidateTenTimesSlowerThanTheBestIsSkipped) {
   request.skip_above = Latency(1000);
   const Trial trial = Run(kMatMul, "ref");
   EXPECT_EQ(trial.outcome, Outcome::kSkipped);
-  EXPECT_THAT(trial.reason, testing::MatchesRegex("one run took .* ms, more than 10 x the best candidate's 100 µs"));
+  EXPECT_THAT(trial.reason, ::testing::MatchesRegex("one run took .* ms, more than 10 x the best candidate's 100 µs"));
 }
 
 TEST_F(TrialOfFake, AnErrorOfTheBackendIsTheReason) {

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "microbench/harness/supervisor/core_choice.h"
+#include "tests/support/folders.h"
 
 namespace infimum {
 namespace {
@@ -15,11 +16,11 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-class ProcessOfFake : public testing::Test {
+class ProcessOfFake : public ::testing::Test {
  protected:
   ProcessOfFake() {
     std::signal(SIGPIPE, SIG_IGN);
-    options.executable = INFIMUM_FAKE_RUNNER;
+    options.executable = testing::Program("infimum-microbench-fake");
   }
   static TrialRequest Simd() {
     TrialRequest request;
@@ -55,8 +56,8 @@ TEST_F(ProcessOfFake, IsPinnedAndToldSoBeforeItStarts) {
   EXPECT_EQ(allowed, "Cpus_allowed_list:\t" + FormatCoreList(cores));
   std::ifstream environment(process + "/environ");
   const std::string text{std::istreambuf_iterator<char>(environment), std::istreambuf_iterator<char>()};
-  EXPECT_THAT(text, testing::HasSubstr(std::string("OMP_NUM_THREADS=1\0", 18)));
-  EXPECT_THAT(text, testing::HasSubstr("OMP_PLACES={" + FormatCoreList(cores) + "}"));
+  EXPECT_THAT(text, ::testing::HasSubstr(std::string("OMP_NUM_THREADS=1\0", 18)));
+  EXPECT_THAT(text, ::testing::HasSubstr("OMP_PLACES={" + FormatCoreList(cores) + "}"));
 }
 
 TEST_F(ProcessOfFake, ItsDeathIsALossAndItStartsAgain) {

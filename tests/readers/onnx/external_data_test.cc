@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include "tests/readers/onnx/model_text.h"
+#include "tests/support/temporary_folder.h"
 
 namespace infimum {
 namespace {
@@ -38,15 +39,16 @@ long PeakKilobytes() {
   return usage.ru_maxrss;
 }
 
-std::string ReadIn(const TemporaryFolder& folder, const onnx::ModelProto& model) {
-  const Result<ModelGraph> graph = ReadModel(folder.Write("model.onnx", model), {});
+std::string ReadIn(const testing::TemporaryFolder& folder, const onnx::ModelProto& model) {
+  const Result<ModelGraph> graph = ReadModel(folder.Write("model.onnx", model.SerializeAsString()), {});
   return graph.ok() ? "" : graph.error().message;
 }
 
 TEST(ExternalData, BesideTheModelIsFound) {
-  const TemporaryFolder folder;
+  const testing::TemporaryFolder folder;
   folder.Write("w.bin", std::string(128, 'a'));
-  const Result<ModelGraph> graph = ReadModel(folder.Write("model.onnx", ModelWithWeightsAt("w.bin", 8)), {});
+  const Result<ModelGraph> graph =
+      ReadModel(folder.Write("model.onnx", ModelWithWeightsAt("w.bin", 8).SerializeAsString()), {});
   ASSERT_TRUE(graph.ok()) << graph.error().message;
   EXPECT_EQ(LayerCalled(*graph, "m").parameters.value, 128);
   ASSERT_TRUE(ValueCalled(*graph, "w").constant);
@@ -54,11 +56,12 @@ TEST(ExternalData, BesideTheModelIsFound) {
 }
 
 TEST(ExternalData, OutsideOfTheFolderIsRefused) {
-  const TemporaryFolder folder;
+  const testing::TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() / "model");
   folder.Write("secret", std::string(128, 's'));
   const auto error_of = [&](const std::string& location) {
-    const std::filesystem::path file = folder.Write("model/model.onnx", ModelWithWeightsAt(location, 8));
+    const std::filesystem::path file =
+        folder.Write("model/model.onnx", ModelWithWeightsAt(location, 8).SerializeAsString());
     const Result<ModelGraph> graph = ReadModel(file, {});
     return graph.ok() ? "" : graph.error().message;
   };
@@ -75,10 +78,10 @@ TEST(ExternalData, OutsideOfTheFolderIsRefused) {
 
 TEST(ExternalData, OfAModelThatIsALinkMayLieWhereTheModelLies) {
   // The way download caches keep files: links in a folder of the model, the files themselves in a store.
-  const TemporaryFolder folder;
+  const testing::TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() / "store");
   std::filesystem::create_directory(folder.path() / "model");
-  folder.Write("store/1234", ModelWithWeightsAt("w.bin", 8));
+  folder.Write("store/1234", ModelWithWeightsAt("w.bin", 8).SerializeAsString());
   folder.Write("store/5678", std::string(128, 'a'));
   std::filesystem::create_symlink(folder.path() / "store/1234", folder.path() / "model/model.onnx");
   std::filesystem::create_symlink(folder.path() / "store/5678", folder.path() / "model/w.bin");
@@ -87,7 +90,7 @@ TEST(ExternalData, OfAModelThatIsALinkMayLieWhereTheModelLies) {
 }
 
 TEST(ExternalData, ThatIsMissingOrTooShortIsNamed) {
-  const TemporaryFolder folder;
+  const testing::TemporaryFolder folder;
   EXPECT_THAT(ReadIn(folder, ModelWithWeightsAt("none.bin", 8)),
               HasSubstr("external data 'none.bin' cannot be found beside the model"));
   folder.Write("w.bin", std::string(127, 'a'));
@@ -101,10 +104,10 @@ TEST(ExternalData, ThatIsMissingOrTooShortIsNamed) {
 }
 
 TEST(ExternalData, OfManyGigabytesIsNotRead) {
-  const TemporaryFolder folder;
+  const testing::TemporaryFolder folder;
   constexpr std::int64_t kRows = std::int64_t{1} << 30;                                              // 16 GiB
   std::filesystem::resize_file(folder.Write("w.bin", ""), static_cast<std::uintmax_t>(kRows) * 16);  // sparse
-  const std::filesystem::path file = folder.Write("model.onnx", ModelWithWeightsAt("w.bin", kRows));
+  const std::filesystem::path file = folder.Write("model.onnx", ModelWithWeightsAt("w.bin", kRows).SerializeAsString());
   const long before = PeakKilobytes();
   const Result<ModelGraph> graph = ReadModel(file, {});
   EXPECT_LT(PeakKilobytes() - before, 256 * 1024);

@@ -99,7 +99,7 @@ TEST(LoweringHostile, DimensionsThatNoTensorHasAreNamed) {
     node.inputs()[0]->shape = node.Keep(Shape{{0, dim}});
     const Lowering lowering = Lower(node.View());
     EXPECT_EQ(lowering.status, LayerStatus::kUnknown) << dim;
-    EXPECT_THAT(lowering.reason, testing::StartsWith("'x': ")) << dim;
+    EXPECT_THAT(lowering.reason, ::testing::StartsWith("'x': ")) << dim;
   }
 }
 

@@ -258,7 +258,7 @@ void ExpectLowerings(const std::vector<LoweringCase>& cases) {
       TestNode damaged(c.op, c.operands, c.attributes);
       for (int j = 0; j <= i % 3; ++j) Damage(damaged, random);
       ExpectSound(Lower(damaged.View()));
-      if (testing::Test::HasFailure()) return;  // one broken invariant would repeat a thousand times
+      if (::testing::Test::HasFailure()) return;  // one broken invariant would repeat a thousand times
     }
   }
 }

@@ -9,28 +9,9 @@
 #include <vector>
 
 #include "src/readers/onnx/parse/proto_conversion.h"
+#include "tests/support/temporary_folder.h"
 
 namespace infimum {
-
-TemporaryFolder::TemporaryFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "infimum-onnx-XXXXXX").string();
-  path_ = ::mkdtemp(pattern.data());
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
-}
-
-std::filesystem::path TemporaryFolder::Write(const std::string& name, const std::string& bytes) const {
-  const std::filesystem::path file = path_ / name;
-  std::ofstream(file, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  return file;
-}
-
-std::filesystem::path TemporaryFolder::Write(const std::string& name, const onnx::ModelProto& model) const {
-  return Write(name, model.SerializeAsString());
-}
 
 namespace {
 
@@ -63,11 +44,11 @@ onnx::ModelProto ModelOf(const std::string& text, int opset) {
 }
 
 Result<ModelGraph> TryRead(const onnx::ModelProto& model, const Dims& dims, bool apply_rewrites) {
-  const TemporaryFolder folder;
+  const testing::TemporaryFolder folder;
   ReadOptions options;
   options.dims = dims;
   options.apply_rewrites = apply_rewrites;
-  return ReadModel(folder.Write("model.onnx", model), options);
+  return ReadModel(folder.Write("model.onnx", model.SerializeAsString()), options);
 }
 
 ModelGraph ReadText(const std::string& text, const Dims& dims, int opset, bool apply_rewrites) {

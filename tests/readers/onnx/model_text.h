@@ -7,7 +7,6 @@
 #include <onnx/onnx_pb.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <string>
 
@@ -16,22 +15,6 @@
 namespace infimum {
 
 using Dims = std::map<std::string, std::int64_t>;
-
-// A folder of its own that is gone after the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path Write(const std::string& name, const std::string& bytes) const;
-  std::filesystem::path Write(const std::string& name, const onnx::ModelProto& model) const;
-
- private:
-  std::filesystem::path path_;
-};
 
 // A graph, and behind it functions; importing ONNX's operator set 21, com.microsoft and "custom". A value that
 // is declared (<float[4] w>) and written by no node is a weight of zeros. Fails the test and gives an empty

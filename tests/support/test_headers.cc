@@ -1,1 +1,0 @@
-// Nothing: CMake compiles the headers that most tests include once, beside a source.
