@@ -163,11 +163,38 @@ function(infimum_test name)
   infimum_shards(${name} ${name}_tests ${arg_SHARDS})
 endfunction()
 
-# infimum_benchmark(bounds_benchmark SOURCES ... DEPENDS ... EXTERNAL ...)
-#   makes a program that measures speed, which says nothing under a sanitizer, or that only such tests run.
-function(infimum_benchmark name)
+# infimum_helper(write_sample_report SOURCES ... DEPENDS ... EXTERNAL ...)
+#   makes a program that tests without sanitizers run.
+function(infimum_helper name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;DEPENDS;EXTERNAL")
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE infimum_flags infimum_test_folders ${arg_DEPENDS} ${arg_EXTERNAL})
   set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ${INFIMUM_SANITIZE})
+endfunction()
+
+# infimum_benchmark(SOURCES bounds_benchmark.cc DEPENDS ... EXTERNAL ... [DEFINITIONS ...] [PROGRAMS ...])
+#   adds to the program of all benchmarks (tests/support/benchmark.h). PROGRAMS are targets that it runs.
+function(infimum_benchmark)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "" "SOURCES;DEPENDS;EXTERNAL;DEFINITIONS;PROGRAMS")
+  list(TRANSFORM arg_SOURCES PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
+  foreach(kind IN ITEMS SOURCES DEPENDS EXTERNAL DEFINITIONS PROGRAMS)
+    set_property(GLOBAL APPEND PROPERTY INFIMUM_BENCHMARK_${kind} ${arg_${kind}})
+  endforeach()
+endfunction()
+
+# Once, behind all of them.
+function(infimum_benchmark_program)
+  foreach(kind IN ITEMS SOURCES DEPENDS EXTERNAL DEFINITIONS PROGRAMS)
+    get_property(${kind} GLOBAL PROPERTY INFIMUM_BENCHMARK_${kind})
+    list(REMOVE_DUPLICATES ${kind})
+  endforeach()
+  set(paths)
+  foreach(source IN LISTS SOURCES)
+    file(REAL_PATH "${source}" path)  # one source may be named from two folders
+    list(APPEND paths "${path}")
+  endforeach()
+  list(REMOVE_DUPLICATES paths)
+  infimum_helper(benchmarks SOURCES ${paths} DEPENDS ${DEPENDS} EXTERNAL ${EXTERNAL})
+  target_compile_definitions(benchmarks PRIVATE ${DEFINITIONS})
+  add_dependencies(benchmarks ${PROGRAMS})
 endfunction()

@@ -83,7 +83,7 @@ int Main(int argc, char** argv) {
   app.failure_message(CLI::FailureMessage::simple);
   app.footer(
       "Exit codes: 0 done, 1 failed, 2 usage, 3 a requested gate did not hold.\n"
-      "Data goes to standard output, talk to standard error. `infimum COMMAND --help` has an example of each.\n");
+      "Data goes to standard output, messages to standard error. `infimum COMMAND --help` has an example of each.\n");
   Invocation invocation;
   AddAnalyzeCommand(app, invocation);
   AddInspectCommand(app, invocation);

@@ -60,7 +60,7 @@ void AddModel(CLI::App* command, std::string& model) {
 void AddDims(CLI::App* command, DimOptions& dims) {
   command
       ->add_option("--dim", dims.texts,
-                   "bind a symbolic dimension, NAME=N; may be repeated. A dimension without a name is INPUT.AXIS=N")
+                   "bind a symbolic dimension, NAME=N; may be repeated. For a dimension without a name: INPUT.AXIS=N")
       ->type_name("NAME=N")
       ->check([](const std::string& text) {
         const auto parsed = DimOptions{{text}}.Parse();
@@ -76,7 +76,7 @@ void AddDatabase(CLI::App* command, std::string& address) {
 }
 
 void AddThreads(CLI::App* command, std::int64_t& threads) {
-  command->add_option("--threads", threads, "threads of bound and run alike")
+  command->add_option("--threads", threads, "threads, for bound and run")
       ->type_name("N")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}))
       ->capture_default_str();
@@ -90,11 +90,11 @@ std::string IsBackend(const std::string& name) {
 }
 
 void AddBackend(CLI::App* command, std::string& backend, std::vector<std::string>& backend_options) {
-  command->add_option("--backend", backend, "whose runner measures: infimum-microbench-NAME")
+  command->add_option("--backend", backend, "the runner to measure with: infimum-microbench-NAME")
       ->type_name("NAME")
       ->check(IsBackend)
       ->capture_default_str();
-  command->add_option("--backend-option", backend_options, "passed on to that runner")
+  command->add_option("--backend-option", backend_options, "passed to the runner")
       ->type_name("NAME=VALUE")
       ->check([](const std::string& text) {
         const std::size_t at = text.find('=');

@@ -1,6 +1,6 @@
 // How long the bounds of all variants take, and how that grows with the graph:
 //
-//   bounds_benchmark [largest]        (default 100,000 layers; 1,000,000 takes some minutes and 10 GB for its rows)
+//   benchmarks bounds [largest]        (default 100,000 layers; 1,000,000 takes some minutes and 10 GB for its rows)
 //
 //    layers  regions  candidates   bracket      find     fetch   resolve   combine   layouts       sum  walks  ns each
 //                                       ms        ms        ms        ms        ms        ms        ms
@@ -32,6 +32,7 @@
 #include "analyzer/bracket/marginal_gain.h"
 #include "analyzer/layouts/layout_planner.h"
 #include "analyzer/types/bracket.h"
+#include "tests/support/benchmark.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 
@@ -179,7 +180,7 @@ bool Measure(std::size_t layers) {
 }  // namespace
 }  // namespace infimum
 
-int main(int argc, char** argv) {
+INFIMUM_BENCHMARK(bounds, "[LARGEST]") {
   const std::size_t largest = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 100'000;
   fmt::print("{:>9}{:>9}{:>12}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>7}{:>9}\n", "layers", "regions",
              "candidates", "bracket", "find", "fetch", "resolve", "combine", "layouts", "sum", "walks", "ns each");

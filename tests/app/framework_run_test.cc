@@ -35,7 +35,7 @@ TEST(FrameworkRun, AnUnknownFrameworkOrModeIsAnErrorThatGuessesAndLists) {
 
 TEST(FrameworkRun, PyTorchNeedsAModuleAndTheOthersHaveNone) {
   EXPECT_THAT(Refusal({.framework = "pytorch"}), HasSubstr("--module names the one"));
-  EXPECT_EQ(Refusal({.module = "m.py:net"}), "--module is of pytorch alone");
+  EXPECT_EQ(Refusal({.module = "m.py:net"}), "--module applies to pytorch only");
 }
 
 TEST(FrameworkRun, TensorRtIsOnGpusAlone) {

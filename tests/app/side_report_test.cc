@@ -319,7 +319,7 @@ TEST_F(SideReport, ADimensionThatNoModelHasIsAnError) {
   Add(MakeDevice("Old", "Kepler"), "7.6.4", {});
   options_.models.push_back(options_.models.front());
   options_.dims = {{"batch", 2}};
-  EXPECT_THAT(ErrorOf(), HasSubstr("--dim batch=2: none of the models has such a dimension"));
+  EXPECT_THAT(ErrorOf(), HasSubstr("--dim batch=2: none of the models has this dimension"));
 }
 
 // A cast that only one contract has moves the layers behind it: they keep their names.

@@ -1,7 +1,7 @@
 // How much memory an import takes, whatever the size of the file: generated files of 2 GB, each imported by a process
 // of its own, whose peak of resident memory is held against the promised 200 MB.
 //
-//   import_memory_benchmark [--bytes 2000000000] [sqlite] [postgresql]     default: sqlite
+//   benchmarks import_memory [--bytes 2000000000] [sqlite] [postgresql]     default: sqlite
 //
 // The files: a results journal, Google Benchmark JSON of another program with workloads as labels, and the same
 // compressed with gzip. Needs three times their size in the folder for temporary files. Prints a table; ends with 1
@@ -25,6 +25,7 @@
 #include "src/readers/benchmarks/read_results.h"
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_rows.h"
+#include "tests/support/benchmark.h"
 
 namespace infimum {
 namespace {
@@ -33,7 +34,7 @@ constexpr double kPromisedMegabytes = 200;
 constexpr std::int64_t kRowsOfAWorkload = 20;  // candidates of each
 
 [[noreturn]] void Stop(const std::string& message) {
-  fmt::print(stderr, "import_memory_benchmark: {}\n", message);
+  fmt::print(stderr, "benchmarks import_memory: {}\n", message);
   std::exit(2);
 }
 
@@ -112,8 +113,9 @@ int Import(const std::string& file, const std::string& address) {
 bool Measure(const std::string& what, const std::string& file, const std::string& address, std::int64_t rows) {
   fmt::print("{:<40} {:>8.0f} ", what, static_cast<double>(std::filesystem::file_size(file)) / 1e6);
   std::fflush(stdout);
-  std::string arguments[] = {"import_memory_benchmark", "import", file, address};
-  char* argv[] = {arguments[0].data(), arguments[1].data(), arguments[2].data(), arguments[3].data(), nullptr};
+  std::string arguments[] = {"benchmarks", "import_memory", "import", file, address};
+  char* argv[] = {arguments[0].data(), arguments[1].data(), arguments[2].data(),
+                  arguments[3].data(), arguments[4].data(), nullptr};
   const auto start = std::chrono::steady_clock::now();
   pid_t child = 0;
   if (posix_spawn(&child, "/proc/self/exe", nullptr, nullptr, argv, environ) != 0) Stop("cannot start a process");
@@ -154,7 +156,7 @@ bool MeasureAll(const std::vector<std::string>& databases, std::int64_t bytes) {
 }  // namespace
 }  // namespace infimum
 
-int main(int argc, char** argv) {
+INFIMUM_BENCHMARK(import_memory, "[--bytes N] [sqlite] [postgresql]") {
   if (argc == 4 && std::string_view(argv[1]) == "import") return infimum::Import(argv[2], argv[3]);
   std::int64_t bytes = 2'000'000'000;
   std::vector<std::string> databases;

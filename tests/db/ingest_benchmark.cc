@@ -2,7 +2,7 @@
 // and the same tables: COPY for PostgreSQL, the sqlite3 program's .import for SQLite. As ratios in one run; the promise
 // is at least 0.5.
 //
-//   ingest_benchmark [--rows 1000000] [sqlite] [postgresql]     default: both; PostgreSQL in a server of its own
+//   benchmarks ingest [--rows 1000000] [sqlite] [postgresql]     default: both; PostgreSQL in a server of its own
 //
 // Prints a table; ends with 1 where a promise did not hold.
 #include <fmt/format.h>
@@ -21,6 +21,7 @@
 #include "infimum/db/store.h"
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_rows.h"
+#include "tests/support/benchmark.h"
 
 namespace infimum {
 namespace {
@@ -39,7 +40,7 @@ double Seconds(std::chrono::steady_clock::time_point start) {
 }
 
 [[noreturn]] void Stop(const std::string& message) {
-  fmt::print(stderr, "ingest_benchmark: {}\n", message);
+  fmt::print(stderr, "benchmarks ingest: {}\n", message);
   std::exit(2);
 }
 
@@ -137,7 +138,7 @@ bool MeasureSqlite(std::int64_t rows) {
 }  // namespace
 }  // namespace infimum
 
-int main(int argc, char** argv) {
+INFIMUM_BENCHMARK(ingest, "[--rows N] [sqlite] [postgresql]") {
   std::int64_t rows = 1'000'000;
   std::vector<std::string> which;
   for (int i = 1; i < argc; ++i) {

@@ -1,8 +1,8 @@
 // How fast the named queries answer over ten million measurements in PostgreSQL: those about one layer, one model or
 // one device in at most 100 ms, those about everything in at most 30 s, once the pages are in memory.
 //
-//   query_benchmark [--rows 10000000] [--plans] [--only NAME]     in a server of its own
-//   query_benchmark --db postgresql://...                         in this database, filled by the first such call
+//   benchmarks query [--rows 10000000] [--plans] [--only NAME]     in a server of its own
+//   benchmarks query --db postgresql://...                         in this database, filled by the first such call
 //
 // The rows are generated on the server after the pattern of the published measurements of 2019: of 100 rows 22
 // measured, 61 unsupported, 17 failed; several library versions on each device, twenty candidates of each layer, and
@@ -21,6 +21,7 @@
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
 #include "tests/db/postgresql_server.h"
+#include "tests/support/benchmark.h"
 
 namespace infimum {
 namespace {
@@ -34,7 +35,7 @@ constexpr double kSelectiveMs = 100;
 constexpr double kWholeMs = 30'000;
 
 [[noreturn]] void Stop(const std::string& message) {
-  fmt::print(stderr, "query_benchmark: {}\n", message);
+  fmt::print(stderr, "benchmarks query: {}\n", message);
   std::exit(2);
 }
 
@@ -242,7 +243,7 @@ int Main(const std::vector<std::string>& arguments) {
     } else if (arguments[i] == "--plans") {
       plans = true;
     } else {
-      Stop("usage: query_benchmark [--rows N] [--plans] [--only NAME] [--db ADDRESS]");
+      Stop("usage: benchmarks query [--rows N] [--plans] [--only NAME] [--db ADDRESS]");
     }
   }
   if (address.empty()) {
@@ -278,4 +279,6 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace infimum
 
-int main(int argc, char** argv) { return infimum::Main({argv + 1, argv + argc}); }
+INFIMUM_BENCHMARK(query, "[--rows N] [--plans] [--only NAME] [--db ADDRESS]") {
+  return infimum::Main({argv + 1, argv + argc});
+}

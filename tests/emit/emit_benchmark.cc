@@ -1,7 +1,7 @@
 // Runner and emitted source must time alike: both measure the same layers in turn, and the ratio of their times is
 // printed, candidate by candidate.
 //
-//   emit_benchmark [--rounds N] [WORKLOAD]...        default: five rounds of a 3x3 and a 1x1 convolution of ResNet-50,
+//   benchmarks emit [--rounds N] [WORKLOAD]...        default: five rounds of a 3x3 and a 1x1 convolution of ResNet-50,
 //   a
 //                                                    matrix product of BERT, and two regions
 //
@@ -18,6 +18,7 @@
 #include "infimum/base/text.h"
 #include "src/readers/benchmarks/read_results.h"
 #include "tests/emit/emitted_program.h"
+#include "tests/support/benchmark.h"
 
 namespace infimum::testing {
 namespace {
@@ -126,4 +127,4 @@ int Main(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace infimum::testing
 
-int main(int argc, char** argv) { return infimum::testing::Main({argv + 1, argv + argc}); }
+INFIMUM_BENCHMARK(emit, "[--rounds N] [WORKLOAD]...") { return infimum::testing::Main({argv + 1, argv + argc}); }

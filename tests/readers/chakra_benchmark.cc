@@ -1,9 +1,10 @@
 // How fast a trace of Chakra becomes a timeline or layers, and in how much memory.
 //
-//   chakra_benchmark trace.json                   the time of an existing trace, three times
-//   chakra_benchmark --generate 500 execution     500 MB of operators and kernels with times, made in the temporary
-//   folder chakra_benchmark --generate 500 untimed       the same operators as they were observed, without times
-//   chakra_benchmark --generate 500 workload      of a graph for simulators: each operator in two pieces, a kernel each
+//   benchmarks chakra trace.json                   the time of an existing trace, three times
+//   benchmarks chakra --generate 500 execution     500 MB of operators and kernels with times, made in the temporary
+//   folder benchmarks chakra --generate 500 untimed       the same operators as they were observed, without times
+//   benchmarks chakra --generate 500 workload      of a graph for simulators: each operator in two pieces, a kernel
+//   each
 //
 // Fails where the memory at its highest is more than twice what is kept and 16 MB; of a trace of 100 MB or more also
 // where reading takes over three times as long as a plain pass of simdjson over the same bytes in the same process.
@@ -20,6 +21,7 @@
 
 #include "src/readers/profiles/chakra/chakra_trace.h"
 #include "tests/readers/reading_cost.h"
+#include "tests/support/benchmark.h"
 #include "tests/support/temporary_folder.h"
 
 namespace {
@@ -107,10 +109,9 @@ double MegabytesOf(const Trace& trace) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+INFIMUM_BENCHMARK(chakra, "TRACE | --generate MEGABYTES execution|untimed|workload") {
   const bool generates = argc == 4 && std::strcmp(argv[1], "--generate") == 0;
   if (!generates && argc != 2) {
-    std::fprintf(stderr, "usage: chakra_benchmark TRACE | --generate MEGABYTES execution|untimed|workload\n");
     return 2;
   }
   const infimum::testing::TemporaryFolder folder;

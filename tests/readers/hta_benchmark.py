@@ -1,7 +1,7 @@
 """How much faster a trace is read here than by Holistic Trace Analysis, both in one run on one file.
 
     python3 -m venv hta && hta/bin/pip install HolisticTraceAnalysis
-    python3 tests/readers/hta_benchmark.py --hta hta/bin/python --kineto-benchmark build/bin/kineto_benchmark
+    python3 tests/readers/hta_benchmark.py --hta hta/bin/python --benchmarks build/bin/benchmarks
 
 HTA is given what is nearest to a timeline: its parsed data frame. Whole processes are compared without their start: for
 HTA the parsing call alone is timed. Fails below 20 times.
@@ -37,7 +37,7 @@ def number(pattern: str, text: str) -> float:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--hta", required=True, help="a Python that has HolisticTraceAnalysis")
-    parser.add_argument("--kineto-benchmark", required=True, type=pathlib.Path)
+    parser.add_argument("--benchmarks", required=True, type=pathlib.Path)
     parser.add_argument("--megabytes", type=int, default=200)
     parser.add_argument("--trace", type=pathlib.Path, help="a trace to read in place of a generated one")
     options = parser.parse_args()
@@ -46,9 +46,9 @@ def main() -> int:
         if trace is None:
             trace = pathlib.Path(folder) / "trace.json"
             subprocess.run(
-                [options.kineto_benchmark, "--write", str(trace), str(options.megabytes)], check=True
+                [options.benchmarks, "kineto", "--write", str(trace), str(options.megabytes)], check=True
             )
-        ours = subprocess.run([options.kineto_benchmark, str(trace)], check=False, capture_output=True, text=True).stdout
+        ours = subprocess.run([options.benchmarks, "kineto", str(trace)], check=False, capture_output=True, text=True).stdout
         theirs = subprocess.run(
             [options.hta, "-c", PARSE, str(trace.resolve())], check=False, capture_output=True, text=True
         )

@@ -1,8 +1,8 @@
 // How fast a trace of PyTorch's profiler becomes a timeline, and in how much memory.
 //
-//   kineto_benchmark trace.json          the time of an existing trace, three times
-//   kineto_benchmark --generate 5000     a trace of 5,000 MB made in the temporary folder
-//   kineto_benchmark --write t.json 200  a trace of 200 MB and nothing else, for hta_benchmark.py
+//   benchmarks kineto trace.json          the time of an existing trace, three times
+//   benchmarks kineto --generate 5000     a trace of 5,000 MB made in the temporary folder
+//   benchmarks kineto --write t.json 200  a trace of 200 MB and nothing else, for hta_benchmark.py
 //
 // Fails where the memory at its highest is more than twice the timeline's and 16 MB; of a trace of 1,000 MB or more
 // also below 500 MB/s on one core (of processor time; reading from the page cache is in it). Short traces are not
@@ -17,6 +17,7 @@
 
 #include "src/readers/profiles/kineto/kineto_trace.h"
 #include "tests/readers/reading_cost.h"
+#include "tests/support/benchmark.h"
 #include "tests/support/temporary_folder.h"
 
 namespace {
@@ -91,13 +92,12 @@ void Generate(const std::string& path, double megabytes) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+INFIMUM_BENCHMARK(kineto, "TRACE | --generate MEGABYTES | --write TRACE MEGABYTES") {
   if (argc == 4 && std::strcmp(argv[1], "--write") == 0) {
     Generate(argv[2], std::atof(argv[3]));
     return 0;
   }
   if (argc != 2 && !(argc == 3 && std::strcmp(argv[1], "--generate") == 0)) {
-    std::fprintf(stderr, "usage: kineto_benchmark TRACE | --generate MEGABYTES | --write TRACE MEGABYTES\n");
     return 2;
   }
   const infimum::testing::TemporaryFolder folder;

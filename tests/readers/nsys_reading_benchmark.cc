@@ -4,7 +4,7 @@
 // 1,000,000 kernels on also above 3 us of processor time for a kernel and its call, thus 9 s for 3,000,000. Fewer are
 // not judged by time, so that no test depends on the machine's.
 //
-//   nsys_reading_benchmark 3000000
+//   benchmarks nsys 3000000
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -15,6 +15,7 @@
 #include <string>
 
 #include "src/readers/profiles/nsys/nsys_export.h"
+#include "tests/support/benchmark.h"
 #include "tests/support/temporary_folder.h"
 
 namespace {
@@ -99,10 +100,9 @@ int Measure(const std::string& path, long kernels) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+INFIMUM_BENCHMARK(nsys, "KERNELS") {
   const long kernels = argc == 2 ? std::atol(argv[1]) : 0;
   if (kernels < 1) {
-    std::fprintf(stderr, "usage: nsys_reading_benchmark KERNELS\n");
     return 2;
   }
   const infimum::testing::TemporaryFolder folder;

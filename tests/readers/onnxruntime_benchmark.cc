@@ -1,8 +1,8 @@
 // How fast a profile of ONNX Runtime becomes a run, and in how much memory.
 //
-//   onnxruntime_benchmark profile.json        the time of an existing profile, three times
-//   onnxruntime_benchmark --generate 500      a profile of 500 MB made in the temporary folder
-//   onnxruntime_benchmark --generate 500 gpu  of a GPU: two kernels behind each node
+//   benchmarks onnxruntime profile.json        the time of an existing profile, three times
+//   benchmarks onnxruntime --generate 500      a profile of 500 MB made in the temporary folder
+//   benchmarks onnxruntime --generate 500 gpu  of a GPU: two kernels behind each node
 //
 // Fails where the memory at its highest is more than twice what is kept and 16 MB; of a profile of 100 MB or more also
 // where reading takes over three times as long as a plain pass of simdjson over the same bytes in the same process.
@@ -20,6 +20,7 @@
 #include "src/readers/profiles/onnxruntime/onnxruntime_events.h"
 #include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
 #include "tests/readers/reading_cost.h"
+#include "tests/support/benchmark.h"
 #include "tests/support/temporary_folder.h"
 
 namespace {
@@ -98,11 +99,10 @@ double MegabytesKept(const std::string& path, const infimum::RunProfile& run) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+INFIMUM_BENCHMARK(onnxruntime, "PROFILE | --generate MEGABYTES [gpu]") {
   const bool generates = argc >= 3 && std::strcmp(argv[1], "--generate") == 0;
   const bool on_gpu = generates && argc == 4 && std::strcmp(argv[3], "gpu") == 0;
   if (argc != (generates ? (on_gpu ? 4 : 3) : 2)) {
-    std::fprintf(stderr, "usage: onnxruntime_benchmark PROFILE | --generate MEGABYTES [gpu]\n");
     return 2;
   }
   const infimum::testing::TemporaryFolder folder;

@@ -15,8 +15,8 @@
 namespace infimum {
 namespace {
 
-using ::testing::GeneratedProfile;
-using ::testing::GenerateProfile;
+using testing::GeneratedProfile;
+using testing::GenerateProfile;
 using testing::LitteringStream;
 
 // What is wrong with what was read of it; empty where it is what was generated.

@@ -1,6 +1,6 @@
 // How long the layout of a report's graph takes, and how its time grows:
 //
-//   graph_layout_benchmark [largest]        (default 5,000 layers)
+//   benchmarks graph_layout [largest]        (default 5,000 layers)
 //
 //       graph  layers   edges   bends discovered  crossings  columns       ms
 //       chain     500     499       0          0          0       18      0.4
@@ -30,6 +30,7 @@
 #include "reports/graph_drawing/graph_ordering.h"
 #include "reports/graph_drawing/graph_ranks.h"
 #include "tests/reports/layout_graphs.h"
+#include "tests/support/benchmark.h"
 
 namespace infimum {
 namespace {
@@ -65,7 +66,7 @@ bool Measure(const char* name, std::size_t nodes, const std::vector<ReportEdge>&
 }  // namespace
 }  // namespace infimum
 
-int main(int argc, char** argv) {
+INFIMUM_BENCHMARK(graph_layout, "[LARGEST]") {
   const std::size_t largest = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 5000;
   fmt::print("{:>12}{:>8}{:>8}{:>8}{:>11}{:>11}{:>9}{:>9}\n", "graph", "layers", "edges", "bends", "discovered",
              "crossings", "columns", "ms");

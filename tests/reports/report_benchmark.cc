@@ -1,6 +1,6 @@
 // How long a report of a large model takes to write, and how large it is, beside a library's pass over the same data.
 //
-//   report_benchmark            500 layers and 5,000
+//   benchmarks report            500 layers and 5,000
 //     500 layers: HTML 8.1 ms, 0.78 MB (JSON 2.1 ms); 1.3 times reading its JSON (nlohmann/json)
 //
 // Exit code 1 where 500 layers take over 0.2 s or 3 MB, or where time grows faster than layers.
@@ -15,6 +15,7 @@
 #include "reports/model/report_json.h"
 #include "reports/page/html_report.h"
 #include "tests/reports/sample_report.h"
+#include "tests/support/benchmark.h"
 
 namespace infimum {
 namespace {
@@ -59,7 +60,7 @@ Cost MeasureReport(std::size_t stages) {
 }  // namespace
 }  // namespace infimum
 
-int main() {
+INFIMUM_BENCHMARK(report, "") {
   // About 163 layers a stage, and a few before and after.
   const infimum::Cost small = infimum::MeasureReport(3), large = infimum::MeasureReport(30);
   const double growth =

@@ -1,5 +1,5 @@
-// Where the sources and the programs of this build are. Apart from the tests themselves, so that no test's object depends on
-// the clone that it was compiled in.
+// Where the sources and the programs of this build are. Apart from the tests themselves, so that no test's object
+// depends on the clone that it was compiled in.
 #pragma once
 
 #include <string>

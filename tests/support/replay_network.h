@@ -32,9 +32,6 @@ class ReplayNetwork {
 
   // Tensors in a folder of their own, which is removed with it: y computed by plain loops.
   ReplayNetwork();
-  ~ReplayNetwork();
-  ReplayNetwork(const ReplayNetwork&) = delete;
-  ReplayNetwork& operator=(const ReplayNetwork&) = delete;
 
   const std::filesystem::path& folder() const { return folder_; }
   std::map<std::string, Numbers>& given() { return given_; }

@@ -72,7 +72,7 @@ struct RunProfile {
   // Of the run under the profiler that the layers' times are from: end to end, one sample for each inference. Its
   // distance from `end_to_end` is what the profiler costs. Empty where it is not told.
   std::vector<Latency> profiled = {};
-  bool shapes_vary = false;             // its inferences had different shapes: no time of it is of one workload
+  bool shapes_vary = false;             // the run mixes input shapes, so its times are of no single workload
   double skipped_share = 0;             // of the layers' time: of events that could not be read, about
   std::optional<DeviceIdle> idle = {};  // of an accelerator, where the profile is a timeline
   std::vector<std::string> warnings;

@@ -37,8 +37,8 @@ Result<EmittedLayer> EmitLayer(const std::string& workload, std::span<const std:
   for (const std::string& candidate : candidates)
     if (!library) library = EmittedLibraryOf(candidate);
   if (!library)
-    return Error{candidates.empty() ? std::string("no candidate of it was measured")
-                                    : candidates.front() + " is of no library that sources are written for"};
+    return Error{candidates.empty() ? std::string("none of its candidates was measured")
+                                    : candidates.front() + " is from a library that emit does not support"};
   INFIMUM_ASSIGN_OR_RETURN(Workload parsed, ParseWorkload(workload));
   PlanEntry entry;
   entry.contract = contract.value_or(NativeContract(parsed));

@@ -199,12 +199,12 @@ void FillMissing(const ReportSources& sources, ReportModel& report) {
   });
   if (!report.missing.empty() && !report.bench_options) {
     report.advice.push_back(
-        {"Some layers were never measured on this device: take this plan to it, run it there, and import the results",
+        {"Some layers were never measured on this device: run this plan there and import the results",
          fmt::format("infimum plan {}{} --db {} --device {} -o plan.txt", ShellQuoted(sources.model),
                      DimArguments(sources), ShellQuoted(sources.database), ShellQuoted(sources.device.name))});
   } else if (!report.missing.empty()) {
     report.advice.push_back(
-        {"Some layers are not measured yet; this measures them all",
+        {"Some layers are not measured yet; this command measures all of them",
          fmt::format("infimum analyze {}{} --db {} --threads {} --budget 10m", ShellQuoted(sources.model),
                      DimArguments(sources), ShellQuoted(sources.database), sources.bracket.selection.threads)});
   }
@@ -263,12 +263,10 @@ void FillAdvice(const ReportSources& sources, ReportModel& report) {
   }
   for (const Inversion& inversion : report.inversions) {
     if (inversion.bound != kFloorName) continue;
-    report.advice.push_back(
-        {fmt::format(
-             "The floor is {} above {}, which happened: it is wrong here. It was decided by {}; a rate that was "
-             "measured too low is measured again by `infimum analyze`, which keeps the best",
-             FormatLatency(inversion.excess), inversion.name, report.floor.decided_by),
-         ""});
+    report.advice.push_back({fmt::format("The floor is {} above {}, which happened: it is wrong here. It was decided "
+                                         "by {}; `infimum analyze` measures rates again and keeps the best",
+                                         FormatLatency(inversion.excess), inversion.name, report.floor.decided_by),
+                             ""});
   }
   if (!report.run) return;
   if (bound != nullptr && bound->latency > report.run->latency) {

@@ -49,8 +49,8 @@ RunGap MakeGap(const ModelGraph& graph, const Bracket& bracket, const RunProfile
 std::string ScatterText(const Waterfall& waterfall) {
   if (!waterfall.DisagreesWithItself()) return "";
   return fmt::format(
-      "the layers' medians and what stands between them make {}, the run took {}: other work seems to have disturbed "
-      "one of the two, and gains are of the former; measure again on a quiet machine",
+      "the layers' medians and the time between them add up to {}, but the run took {}: other work probably disturbed "
+      "one of the two; gains are relative to the former; measure again on a quiet machine",
       FormatLatency(waterfall.measured - waterfall.scatter), FormatLatency(waterfall.measured));
 }
 

@@ -61,7 +61,7 @@ void Anonymizer::Rename(Layer& layer, const std::string& name) {
   layer.attributes.clear();
   // Why a layer is free are words of ours; why it is unknown may quote the model.
   if (layer.status == LayerStatus::kUnknown)
-    layer.reason = is_known ? "no workload is known for this use of it" : "no workload is known for custom operators";
+    layer.reason = is_known ? "no workload is known for this use" : "no workload is known for custom operators";
   for (SubGraph& body : layer.bodies) {
     body.name = "body";
     if (body.graph != nullptr) RenameBody(*body.graph);

@@ -118,11 +118,11 @@ std::optional<DataType> StorageOf(NumericContract contract) {
 
 Status ModelUnder::CanBePlanned() const {
   if (!selected || StorageOf(*selected)) return {};
-  return Error{fmt::format(
-      "--contract {}: the model's layers are of {}, and it takes more than another type to make them {}; quantize the "
-      "model, and give that one without --contract",
-      Name(*selected), Name(MainContract(graph)),
-      *selected == NumericContract::kInt8 ? "8-bit integers" : "8-bit floats")};
+  return Error{
+      fmt::format("--contract {}: the model's layers are {}, and changing their type is not enough to make them {}; "
+                  "quantize the model and analyze it without --contract",
+                  Name(*selected), Name(MainContract(graph)),
+                  *selected == NumericContract::kInt8 ? "8-bit integers" : "8-bit floats")};
 }
 
 Result<ModelUnder> ReadModelUnder(const std::filesystem::path& model, const std::map<std::string, std::int64_t>& dims,

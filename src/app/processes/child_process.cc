@@ -66,7 +66,7 @@ class LineBuffer {
       INFIMUM_RETURN_IF_ERROR(take(std::string_view(pending_).substr(start, end - start)));
     }
     pending_.erase(0, start);
-    if (pending_.size() > kMaxLine) return Error{"a child printed a line of over 64 MiB"};
+    if (pending_.size() > kMaxLine) return Error{"a child process printed a line of over 64 MiB"};
     return {};
   }
   // A last line without its end is torn: dropped for data, kept for errors.
@@ -129,7 +129,7 @@ class Patience {
 Result<ProcessEnd> RunProcess(const ProcessRequest& request, const TakeLine& take_output,
                               const std::function<void(std::string_view)>& take_error,
                               const std::function<Status()>& on_idle) {
-  INFIMUM_CHECK(!request.arguments.empty(), "a process needs a program");
+  INFIMUM_CHECK(!request.arguments.empty(), "no program was given to run");
   const std::string& program = request.arguments.front();
   // A child that goes away without reading its input must be an error of the write, not the end of this process.
   std::signal(SIGPIPE, SIG_IGN);

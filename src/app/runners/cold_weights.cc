@@ -112,7 +112,7 @@ Status MeasureColdWeights(const Installation& installation, const RunnerDescript
       stopped = done.budget_spent;
     }
     if (stopped) {
-      talk.Say("the budget ended it; the same command again goes on");
+      talk.Say("the budget is spent; run the same command again to continue");
       return {};
     }
   }

@@ -35,8 +35,8 @@ Result<Device> ChooseDevice(const std::string& name, const Installation& install
   if (matches.size() > 1) {
     std::vector<std::string> keys;
     for (const Device* device : matches) keys.push_back(device->Key().text);
-    return Error{fmt::format("device {} is not one but {}: {}; give one of these keys", Quoted(name), matches.size(),
-                             Join(keys, " | "))};
+    return Error{fmt::format("device {} is ambiguous, it matches {}: {}; use one of these keys", Quoted(name),
+                             matches.size(), Join(keys, " | "))};
   }
   if (sheet != nullptr) return sheet->device;
   std::vector<std::string> names;
@@ -46,10 +46,9 @@ Result<Device> ChooseDevice(const std::string& name, const Installation& install
     views.push_back(known.device.name);
     views.insert(views.end(), known.aliases.begin(), known.aliases.end());
   }
-  return Error{
-      fmt::format("unknown device {}{}; {}; `infimum devices` lists those that data sheets are here of", Quoted(name),
-                  DidYouMean(name, views),
-                  names.empty() ? "the store has measurements of none" : "the store has: " + Join(names, ", "))};
+  return Error{fmt::format(
+      "unknown device {}{}; {}; `infimum devices` lists those with a data sheet", Quoted(name), DidYouMean(name, views),
+      names.empty() ? "the store has measurements of none" : "the store has: " + Join(names, ", "))};
 }
 
 }  // namespace infimum

@@ -62,9 +62,9 @@ bool Converts(const FrameworkOptions& options) {
 
 Status CheckContract(const FrameworkOptions& options) {
   if (options.kept_contract() == options.contract || Converts(options)) return {};
-  return Error{fmt::format(
-      "--contract {}: {} computes on this device as the model's own types say, which is {}; give it a converted model",
-      Name(options.kept_contract()), options.framework, Name(options.contract))};
+  return Error{
+      fmt::format("--contract {}: {} computes on this device in the model's own types, which are {}; convert the model",
+                  Name(options.kept_contract()), options.framework, Name(options.contract))};
 }
 
 // "progress 2 4 process 3 of 3, no profiler": the third of four stages has begun.
@@ -170,7 +170,7 @@ Status CheckFramework(const FrameworkOptions& options) {
     return Error{
         "pytorch runs a module, not an ONNX file: --module names the one that the model was exported from, as "
         "FILE.py:FUNCTION, PACKAGE.MODULE:FUNCTION, FILE.pt2 (torch.export) or FILE.pt (torch.jit)"};
-  if (options.framework != "pytorch" && !options.module.empty()) return Error{"--module is of pytorch alone"};
+  if (options.framework != "pytorch" && !options.module.empty()) return Error{"--module applies to pytorch only"};
   INFIMUM_RETURN_IF_ERROR(CheckMode(*found, options));
   return CheckContract(options);
 }

@@ -76,9 +76,8 @@ Result<std::filesystem::path> Installation::Enumerator(std::string_view backend)
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) return path;
   return Error{
-      fmt::format("{} cannot be asked about a device that is not here: {} is missing; it is built where CMake finds "
-                  "the headers of the "
-                  "library (of cuDNN: cudnn.h, cuda_runtime_api.h and cudnn_frontend.h)",
+      fmt::format("{} cannot be asked about a device that is not here: {} is missing; it is built if CMake finds the "
+                  "library's headers (for cuDNN: cudnn.h, cuda_runtime_api.h and cudnn_frontend.h)",
                   backend, path.filename().string())};
 }
 

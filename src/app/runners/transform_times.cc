@@ -36,7 +36,7 @@ Result<Bracket> WithTransformTimes(const Installation& installation, const Model
     if (reorders.empty() || spent >= campaign.budget) break;
     CampaignOptions rest = campaign;
     rest.budget = campaign.budget - spent;
-    talk.Say(fmt::format("measuring {} change{} of layout", reorders.size(), reorders.size() == 1 ? "" : "s"));
+    talk.Say(fmt::format("measuring {} reorder{}", reorders.size(), reorders.size() == 1 ? "" : "s"));
     INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end, RunCampaign(installation, PlanOf(reorders), rest, store, talk));
     INFIMUM_RETURN_IF_ERROR(end.failure);
     INFIMUM_ASSIGN_OR_RETURN(bracket, ComputeBracket(graph, store, selection, options));

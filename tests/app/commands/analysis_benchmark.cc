@@ -2,8 +2,8 @@
 // second time, coverage, a floor below the framework's run, and for each layer that the framework runs
 // unfused our best candidate against its time.
 //
-//   analysis_benchmark [--budget 3m] [--all] MODEL[:NAME=N,...]...
-//   analysis_benchmark --elementwise        a Relu of eight times the last-level cache: is the floor near?
+//   benchmarks analysis [--budget 3m] [--all] MODEL[:NAME=N,...]...
+//   benchmarks analysis --elementwise        a Relu of eight times the last-level cache: is the floor near?
 //
 // Each model starts from an empty store. Prints a table for each; exits with 1 where a promise did not hold.
 // By hand and on a machine that does nothing else: the times are real.
@@ -21,6 +21,7 @@
 
 #include "tests/app/commands/model_arguments.h"
 #include "tests/app/commands/program.h"
+#include "tests/support/benchmark.h"
 
 namespace infimum::testing {
 namespace {
@@ -217,10 +218,9 @@ Options Parse(int argc, char** argv) {
 }  // namespace
 }  // namespace infimum::testing
 
-int main(int argc, char** argv) {
+INFIMUM_BENCHMARK(analysis, "[--budget TIME] [--all] [--elementwise] MODEL[:NAME=N,...]...") {
   const infimum::testing::Options options = infimum::testing::Parse(argc, argv);
   if (options.models.empty() && !options.elementwise) {
-    std::fprintf(stderr, "usage: analysis_benchmark [--budget TIME] [--all] [--elementwise] MODEL[:NAME=N,...]...\n");
     return 2;
   }
   bool held = true;

@@ -1,6 +1,6 @@
 // Where a model's bounds, its demonstrated run and a framework's run stand on this machine, as a table in Markdown:
 //
-//   bracket_benchmark [--budget 5m] [--confirm 2m] [--rounds 3] [--folder DIR] MODEL[:NAME=N,...]...
+//   benchmarks bracket [--budget 5m] [--confirm 2m] [--rounds 3] [--folder DIR] MODEL[:NAME=N,...]...
 //
 // Every model is analyzed until nothing is missing; with --confirm what decides its bound is measured again for that
 // long. Then the framework and the demonstrated run are measured in turn, `rounds` times: the clock of a machine
@@ -28,6 +28,7 @@
 
 #include "tests/app/commands/model_arguments.h"
 #include "tests/app/commands/program.h"
+#include "tests/support/benchmark.h"
 
 namespace infimum::testing {
 namespace {
@@ -213,12 +214,9 @@ Options Parse(int argc, char** argv) {
 }  // namespace
 }  // namespace infimum::testing
 
-int main(int argc, char** argv) {
+INFIMUM_BENCHMARK(bracket, "[--budget TIME] [--confirm TIME] [--rounds N] [--folder DIR] MODEL[:NAME=N,...]...") {
   const infimum::testing::Options options = infimum::testing::Parse(argc, argv);
   if (options.models.empty()) {
-    std::fprintf(stderr,
-                 "usage: bracket_benchmark [--budget TIME] [--confirm TIME] [--rounds N] [--folder DIR] "
-                 "MODEL[:NAME=N,...]...\n");
     return 2;
   }
   bool held = true;

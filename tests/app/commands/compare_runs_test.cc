@@ -187,7 +187,7 @@ TEST_F(CompareWithBound, AStatedAlignmentOfSeveralRunsGoesToThoseThatHaveItsLaye
   const auto has = [](const Json& remarks, const std::string& text) {
     return std::find(remarks.begin(), remarks.end(), text) != remarks.end();
   };
-  EXPECT_TRUE(has(document["runs"][0]["remarks"], "--alignment says nothing of its layers"));
+  EXPECT_TRUE(has(document["runs"][0]["remarks"], "--alignment names none of its layers"));
   EXPECT_TRUE(has(document["runs"][1]["remarks"], "1 of the 1 row in --alignment is about its layers"));
   const Ended nobody = Compare({"--run", a, "--run", b, "--alignment", rows("zz")});
   EXPECT_EQ(nobody.exit_code, 1);

@@ -105,7 +105,7 @@ TEST_F(Report, FindingsSayWhatWasTriedAndWhyThereIsNoSource) {
   EXPECT_GT(cases, 0u);
   ASSERT_FALSE(report["sources"].empty());
   EXPECT_TRUE(report["sources"][0]["file_name"].is_null());
-  EXPECT_THAT(report["sources"][0]["reason"], HasSubstr("is of no library that sources are written for"));
+  EXPECT_THAT(report["sources"][0]["reason"], HasSubstr("is from a library that emit does not support"));
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 // time (of supervisor and worker together: time by the wall depends on who else is at work), or where supervisor or
 // worker take more than 8 MB beyond what listing the plan takes: rows must not stay in memory.
 //
-//   campaign_overhead build/bin/infimum-microbench-fake 100000
-//   campaign_overhead build/bin/infimum-microbench-cuda-rehearsal 100000    what it computes on the host is in it too
+//   benchmarks campaign build/bin/infimum-microbench-fake 100000
+//   benchmarks campaign build/bin/infimum-microbench-cuda-rehearsal 100000    what it computes on the host is in it too
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -15,11 +15,11 @@
 #include <fstream>
 #include <string>
 
+#include "tests/support/benchmark.h"
 #include "tests/support/temporary_folder.h"
 
-int main(int argc, char** argv) {
+INFIMUM_BENCHMARK(campaign, "RUNNER ROWS") {
   if (argc != 3) {
-    std::fprintf(stderr, "usage: campaign_overhead RUNNER ROWS\n");
     return 2;
   }
   const long rows = std::atol(argv[2]);

@@ -1,7 +1,7 @@
 // How long ReadModel takes against ONNX's own parse and strict shape inference of the same file, as a
 // ratio in one process: the promise is at most 1.5.
 //
-//   read_model_benchmark [--limit RATIO] MODEL[:NAME=N,...]...
+//   benchmarks read_model [--limit RATIO] MODEL[:NAME=N,...]...
 //
 // Prints a table; exits with 1 where a model is over the limit. Both are warmed up, run in turns, and the
 // smallest time of each counts.
@@ -19,6 +19,7 @@
 
 #include "infimum/base/text.h"
 #include "src/readers/onnx/read_model.h"
+#include "tests/support/benchmark.h"
 
 namespace {
 
@@ -53,7 +54,7 @@ Milliseconds Time(Function&& function) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+INFIMUM_BENCHMARK(read_model, "[--limit RATIO] MODEL[:NAME=N,...]...") {
   double limit = 1.5;
   bool held = true;
   std::printf("%-28s %12s %12s %8s\n", "model", "onnx (ms)", "ours (ms)", "ratio");
@@ -76,7 +77,7 @@ int main(int argc, char** argv) {
     }
     // Once, with the result looked at: a failure is fast, too.
     if (const auto graph = infimum::ReadModel(path, options); !graph.ok()) {
-      std::fprintf(stderr, "read_model_benchmark: %s\n", graph.error().message.c_str());
+      std::fprintf(stderr, "benchmarks read_model: %s\n", graph.error().message.c_str());
       return 2;
     }
     if (!ParseAndInfer(path, options.dims)) return 2;

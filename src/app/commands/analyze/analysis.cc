@@ -160,8 +160,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     // It is measured on the processor: of another device such a run would be no run at all.
     const bool runs_here = here.device.kind == DeviceKind::kCpu;
     if (!is_known && !runs_here)
-      talk.Say(options.framework + " is measured on processors alone; `infimum import` takes runs on " +
-               here.device.name);
+      talk.Say(options.framework + " is measured on CPUs only; `infimum import` takes runs on " + here.device.name);
     if ((!is_known || options.measure_again) && runs_here && !Interrupted()) {
       FrameworkOptions framework;
       framework.framework = options.framework;
@@ -176,7 +175,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
         run->device = selection.device.text;
         INFIMUM_RETURN_IF_ERROR(store->ImportRun(*run));
         if (!run->noisy.empty()) {
-          warnings.push_back({fmt::format("The run of {} is noisy and not held against the bound: {}. Measure again "
+          warnings.push_back({fmt::format("The run of {} is noisy and not compared with the bound: {}. Measure again "
                                           "while the machine is quiet",
                                           options.framework, run->noisy),
                               true});
@@ -191,7 +190,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
           fail(run.error());
         } else {
           warnings.push_back({run.error().message, true});
-          talk.Warn(run.error().message + "; going on without a framework's run");
+          talk.Warn(run.error().message + "; continuing without a framework run");
         }
       }
     }
@@ -201,7 +200,7 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     CampaignOptions campaign = options.campaign;
     campaign.budget = Left(start, options.campaign.budget - (new_peaks ? kPeaksTime : std::chrono::seconds(0)));
     talk.Say(fmt::format(
-        "measuring {} configurations of layers and regions within {} s; Ctrl-C ends with what is known by then",
+        "measuring {} configurations of layers and regions within {} s; Ctrl-C stops and reports what is known by then",
         plan.entries.size(), campaign.budget.count()));
     const Result<CampaignEnd> end = RunCampaign(installation, plan, campaign, *store, talk);
     // What was measured before a runner failed is in the store and worth its report.
@@ -209,10 +208,10 @@ Result<Analysis> Analyze(const AnalysisOptions& options, Talk& talk) {
     if (!measured) {
       fail(measured.error());
     } else if (end->budget_spent) {
-      warnings.push_back({fmt::format("The budget of {} s ended the measuring; the same command again goes on",
+      warnings.push_back({fmt::format("The budget of {} s is spent; run the same command again to continue",
                                       options.campaign.budget.count()),
                           false});
-      talk.Say("the budget is spent; the same command again goes on where this one ended");
+      talk.Say("the budget is spent; run the same command again to continue");
     }
   }
   // A few seconds' work beside the campaign's; what is left of a spent budget is one.
@@ -263,8 +262,8 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
                            OpenStore(stored ? options.database : ":memory:", OpenMode::kReadOnly));
   INFIMUM_ASSIGN_OR_RETURN(const Device device, ChooseDevice(options.device, installation, options.campaign, *store));
   if (device.kind == DeviceKind::kGpu && options.campaign.threads != 1)
-    return Error{fmt::format("--threads {}: is of processors; {} works as a whole, leave it out",
-                             options.campaign.threads, device.name)};
+    return Error{
+        fmt::format("--threads {} applies to CPUs only; remove it for {}", options.campaign.threads, device.name)};
   Selection selection;
   selection.device = device.Key();
   selection.threads = options.campaign.threads;
@@ -295,7 +294,7 @@ Result<Analysis> AnalyzeStored(const StoredAnalysisOptions& options) {
   if (options.rules != BoundRules::kBracket) {
     if (options.observed || !options.what_ifs.empty())
       return Error{
-          fmt::format("--rules {}: takes neither --observed nor --what-if, which are of the bracket's own rules",
+          fmt::format("--rules {}: cannot be combined with --observed or --what-if, which apply to the bracket only",
                       Name(options.rules))};
     INFIMUM_ASSIGN_OR_RETURN(under, ReadModelUnder(options.model, options.dims, options.contract, false));
     analysis.graph = std::move(under.graph);

@@ -65,7 +65,7 @@ Status FillReportOf(AnalysisReport asked, const Selection& selection, Store& sto
   for (AnalysisWarning& warning : asked.warnings) {
     const bool is_left_out = asked.anonymize && warning.may_hold_names;
     sources.warnings.push_back(is_left_out
-                                   ? "A step of the analysis failed; what it said may hold names, and is left out"
+                                   ? "A step of the analysis failed; its message may contain names and is left out"
                                    : std::move(warning.text));
   }
   std::optional<RunGap> gap;

@@ -29,7 +29,7 @@ struct AnalyzeOptions {
 // Here it measures; of another device the store or a data sheet is all there is.
 Result<Analysis> AnalyzeHereOrThere(const AnalysisOptions& analysis, const std::string& device, Talk& talk) {
   if (device.empty()) return Analyze(analysis, talk);
-  talk.Say("of another device: from what the store and its data sheet say, nothing is measured");
+  talk.Say("another device: uses the store and its data sheet; nothing is measured");
   StoredAnalysisOptions stored;
   stored.model = analysis.model;
   stored.dims = analysis.dims;
@@ -73,7 +73,7 @@ Result<int> RunAnalyze(const AnalyzeOptions& options) {
 void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<AnalyzeOptions>();
   CLI::App* command =
-      NewCommand(app, "analyze", "the main job: how fast could this model be here, and where is the time lost",
+      NewCommand(app, "analyze", "the main command: how fast this model could be here, and where time is lost",
                  "In seconds a first answer (the roofline, and how long measuring will take). Then a framework's run, "
                  "then the layers\n"
                  "that the store lacks, largest share first, within --budget; at the end a summary and an HTML report. "
@@ -86,7 +86,7 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
   AddDatabase(command, options->analysis.database);
   command
       ->add_option("--device", options->device,
-                   "another device, of the store or of a data sheet: nothing is measured (default: this one)")
+                   "another device, from the store or a data sheet; nothing is measured (default: this one)")
       ->type_name("NAME");
   AddThreads(command, options->analysis.campaign.threads);
   AddBudget(command, options->analysis.campaign.budget);
@@ -99,9 +99,9 @@ void AddAnalyzeCommand(CLI::App& app, Invocation& invocation) {
   command->add_option("--python", options->analysis.python, "the Python whose framework build is measured")
       ->type_name("PATH");
   command->add_flag("!--no-regions", options->analysis.regions,
-                    "measure layers only, without what a library may run as one: shorter, and the bound does not fuse");
+                    "measure single layers only, no fusable regions: shorter, and the bound does not fuse");
   command->add_flag("--measure-again", options->analysis.measure_again,
-                    "measure the framework also where the store has its run");
+                    "measure the framework even if the store has its run");
   command
       ->add_option(
           "--report", options->report,

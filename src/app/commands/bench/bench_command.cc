@@ -127,9 +127,9 @@ Result<int> RunBench(const BenchOptions& options) {
 
 void AddBenchCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App* command = NewCommand(app, "bench", "measure a plan, or one layer, and keep the rows",
-                                 "Every candidate of the backend's library is a row; what is not supported, failed or "
-                                 "was skipped too, with the reason.\n"
+  CLI::App* command = NewCommand(app, "bench", "measure a plan or one layer and store the rows",
+                                 "Every candidate of the backend's library becomes a row, including those that are not "
+                                 "supported, failed or were skipped, with the reason.\n"
                                  "With --layer it is the reproduction command that reports print.",
                                  "infimum bench --layer 'convolution dtype=f32:f32:f32 in=1x64x56x56 out_channels=64 "
                                  "kernel=3x3 stride=1x1 dilation=1x1 "

@@ -17,8 +17,7 @@ Result<CandidateList> AskForCandidates(const Installation& installation, const C
     request.arguments = {runner.string(), "--list-json", "--threads", std::to_string(question.threads)};
   } else {
     if (!question.backend.empty() && question.backend != "cuda")
-      return Error{question.backend +
-                   " tells of this machine's device alone; --device-properties is for --backend cuda"};
+      return Error{question.backend + " knows this machine's device only; --device-properties needs --backend cuda"};
     INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path enumerator, installation.Enumerator("cuda"));
     INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path properties, installation.GpuProperties(question.gpu));
     request.arguments = {enumerator.string(), "--device-properties", properties.string()};

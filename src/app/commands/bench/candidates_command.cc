@@ -36,7 +36,7 @@ Result<int> RunCandidates(const CandidatesOptions& options) {
   CandidateQuestion question = options.question;
   if (!question.gpu.empty() && !question.backend.empty() && question.backend != "cuda") {
     return UsageError("--backend " + question.backend +
-                      " tells of this machine's device alone; --device-properties is for --backend cuda");
+                      " knows this machine's device only; --device-properties needs --backend cuda");
   }
   INFIMUM_ASSIGN_OR_RETURN(question.workload, ParseWorkload(options.workload));
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
@@ -69,9 +69,8 @@ void AddCandidatesCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<CandidatesOptions>();
   CLI::App* command = NewCommand(
       app, "candidates", "list the algorithms that a library has for a workload",
-      "Of this machine's device, or with --device-properties of a GPU that is not here: cuDNN answers for the "
-      "properties "
-      "that it is given, and nothing is run. Names of engines belong to one version of cuDNN.\n"
+      "For this machine's device, or with --device-properties for a GPU that is not here: cuDNN answers from the given "
+      "properties, and nothing is run. Names of engines belong to one version of cuDNN.\n"
       "Shipped: tesla-t4, a100-sxm4-40gb, h100-sxm, h200, b200, also as `infimum devices` names them or by how they "
       "begin (a100); a file has the JSON text that cuDNN writes of a device "
       "(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION).",
@@ -84,12 +83,15 @@ void AddCandidatesCommand(CLI::App& app, Invocation& invocation) {
         return workload.ok() ? std::string() : workload.error().message;
       });
   command
-      ->add_option("--backend", options->question.backend,
-                   "whose library is asked: onednn or cuda; default: onednn, with --device-properties cuda")
+      ->add_option(
+          "--backend", options->question.backend,
+          "the backend whose library is asked: onednn or cuda (default: onednn, with --device-properties cuda)")
       ->type_name("NAME")
       // cuDNN is asked about other GPUs without a runner.
       ->check([](const std::string& name) { return name == "cuda" ? std::string() : IsBackend(name); });
-  command->add_option("--device-properties", options->question.gpu, "a GPU that need not be here, by name or file")
+  command
+      ->add_option("--device-properties", options->question.gpu,
+                   "a GPU that need not be here, by name or properties file")
       ->type_name("GPU")
       ->check([](const std::string& given) {
         const Result<Installation> installation = Installation::Find();

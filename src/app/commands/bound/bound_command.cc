@@ -84,11 +84,11 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
   AddDatabase(command, options->stored.database);
   command
       ->add_option("--device", options->stored.device,
-                   "a device of the store or of a data sheet (default: this one); see infimum devices")
+                   "a device from the store or a data sheet (default: this one); see infimum devices")
       ->type_name("NAME");
   AddThreads(command, options->stored.campaign.threads);
   AddContract(command, options->stored.contract);
-  AddCache(command, options->stored.campaign.cache, "rows of this cache state");
+  AddCache(command, options->stored.campaign.cache, "rows measured in this cache state");
   AddBackend(command, options->stored.campaign.backend, options->backend_options);
   AddRules(command, options->stored.rules);
   command->add_flag("--layers", options->layers, "also each layer and each measured region, with its best candidate");
@@ -99,7 +99,7 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("WHAT")
       ->allow_extra_args(false);
   command->add_flag("--observed", options->stored.observed,
-                    "the framework's own layers, from its profiled run, as candidates too");
+                    "also use the layers of the framework's profiled run as candidates");
   AddFormat(command, options->format);
   command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
   invocation.Bind(command, [options] { return RunBound(*options); });

@@ -140,8 +140,9 @@ Result<Confirmation> Confirm(const ConfirmOptions& options, Talk& talk) {
     campaign.budget = options.campaign.budget - spent;
     campaign.rounds = repetitions;
     campaign.candidates = CandidatesOf(deciders);
-    talk.Say(fmt::format("the interval is {:.1f} % of the bound: {} of {} configurations again, {} repetitions each",
-                         100 * done.width, deciders.size(), done.bracket.deciders.size(), repetitions));
+    talk.Say(fmt::format(
+        "the interval is {:.1f} % of the bound: measuring {} of {} configurations again, {} repetitions each",
+        100 * done.width, deciders.size(), done.bracket.deciders.size(), repetitions));
     INFIMUM_ASSIGN_OR_RETURN(const CampaignEnd end,
                              RunCampaign(installation, PlanOf(deciders), campaign, *store, talk));
     INFIMUM_RETURN_IF_ERROR(end.failure);

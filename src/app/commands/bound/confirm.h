@@ -28,7 +28,7 @@ struct ConfirmOptions {
   CampaignOptions campaign;  // its budget is that of all rounds together
   std::optional<NumericContract> contract;
   double width = 0.02;            // of the interval, as a share of the bound
-  std::int64_t repetitions = 64;  // at most, of one candidate
+  std::int64_t repetitions = 64;  // maximum for one candidate
 };
 
 struct Confirmation {

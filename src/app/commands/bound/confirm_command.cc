@@ -31,7 +31,7 @@ std::string Outcome(const Confirmation& done, const ConfirmOptions& options) {
   if (done.converged) return "confirmed  " + width;
   return fmt::format(
       "unconverged  {}, wanted {:.2f} %{}", width, 100 * options.width,
-      done.interrupted ? ", interrupted" : "; a larger --budget or --repetitions, or a quieter machine, may help");
+      done.interrupted ? ", interrupted" : "; try a larger --budget, more --repetitions or a quieter machine");
 }
 
 // The bound, and how its confirmation ended.
@@ -81,7 +81,7 @@ void AddConfirmCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ConfirmCommandOptions>();
   options->confirm.campaign.budget = std::chrono::minutes(10);
   CLI::App* command = NewCommand(
-      app, "confirm", "measure what decides a bound again until its interval is narrow",
+      app, "confirm", "measure the candidates that decide a bound again until its interval is narrow",
       "The candidates that the fused-sequential bound is made of, and those that cannot be told from them, "
       "are measured in\n"
       "more and more repetitions, most uncertain first, until the interval is as narrow as asked for, or the "
@@ -95,11 +95,11 @@ void AddConfirmCommand(CLI::App& app, Invocation& invocation) {
   AddBudget(command, options->confirm.campaign.budget);
   AddContract(command, options->confirm.contract);
   AddBackend(command, options->confirm.campaign.backend, options->backend_options);
-  command->add_option("--width", options->percent, "of the interval that is narrow enough, in percent of the bound")
+  command->add_option("--width", options->percent, "target width of the interval, in percent of the bound")
       ->type_name("PERCENT")
       ->check(NumberBetween(0.01, 100))
       ->capture_default_str();
-  command->add_option("--repetitions", options->confirm.repetitions, "at most, of one candidate")
+  command->add_option("--repetitions", options->confirm.repetitions, "maximum for one candidate")
       ->type_name("N")
       ->check(CLI::Range(8, 1000))
       ->capture_default_str();

@@ -169,16 +169,14 @@ Result<int> RunCompare(const CompareOptions& given) {
   if (!understood) return UsageError(understood.error().message);
   const CompareOptions& options = *understood;
   if (options.output.ends_with(".html") || options.output.ends_with(".htm"))
-    return UsageError(
-        options.output +
-        ": compare writes text, JSON or CSV (--format); `infimum report MODEL` makes a page of a run that "
-        "the store has, `infimum report compare MODEL --run A --run B` one of several");
+    return UsageError(options.output +
+                      ": compare writes text, JSON or CSV (--format); `infimum report MODEL` writes a page about a "
+                      "stored run, `infimum report compare MODEL --run A --run B` one about several runs");
   INFIMUM_RETURN_IF_ERROR(CheckWritable(options.output));
   if (options.model.empty() && options.runs.empty()) return UsageError("give a profile (--run FILE), a model, or both");
-  if (options.model.empty() && !options.alignment.empty())
-    return UsageError("--alignment is about a model's layers: give the model too");
+  if (options.model.empty() && !options.alignment.empty()) return UsageError("--alignment needs a model");
   if (options.model.empty() && options.max_gap > 0)
-    return UsageError("--max-gap is a multiple of a model's bound: give the model too");
+    return UsageError("--max-gap needs a model: it is a multiple of the model's bound");
   INFIMUM_ASSIGN_OR_RETURN(std::vector<NamedProfile> profiles,
                            ReadProfiles({options.runs.begin(), options.runs.end()}));
   if (!options.model.empty()) return CompareWithModel(options, std::move(profiles));
@@ -237,34 +235,37 @@ void AddCompareCommand(CLI::App& app, Invocation& invocation) {
       "infimum compare resnet50.onnx --run trace.json.gz --max-gap 1.3");
   command->add_option("MODEL", options->model, "ONNX file: align the run with its layers, account for its gap");
   AddDims(command, options->dims);
-  command->add_option("--run", options->runs, "a profile; several stand beside each other")->type_name("FILE");
+  command->add_option("--run", options->runs, "a profile; several are shown side by side")->type_name("FILE");
   command
-      ->add_option(
-          "--alignment", options->alignment,
-          "which engine layers are which of the model's, where you know better (infimum.alignment/1); of several runs "
-          "for those that have these layers")
+      ->add_option("--alignment", options->alignment,
+                   "which engine layers stand for which model layers (infimum.alignment/1), to override the alignment; "
+                   "applies to every run that has these layers")
       ->type_name("FILE");
   AddDatabase(command, options->comparison.database);
   command
-      ->add_option("--device", options->comparison.device,
-                   "where it ran, a device of the store or of a data sheet (default: as the run tells, else this one)")
+      ->add_option(
+          "--device", options->comparison.device,
+          "where it ran: a device from the store or a data sheet (default: as recorded in the run, else this one)")
       ->type_name("NAME");
   command
-      ->add_option("--threads", options->threads,
-                   "of the bound, and of a run that does not tell (default: as the run tells, else 1)")
+      ->add_option(
+          "--threads", options->threads,
+          "threads of the bound, and of a run that does not record them (default: as recorded in the run, else 1)")
       ->type_name("N")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}));
-  command->add_option("--framework", options->comparison.framework, "whose run of the store, where no --run is given")
+  command
+      ->add_option("--framework", options->comparison.framework,
+                   "the framework whose stored run is used if no --run is given")
       ->type_name("F")
       ->capture_default_str();
   AddContract(command, options->comparison.contract);
-  AddCache(command, options->comparison.campaign.cache, "rows of this cache state");
+  AddCache(command, options->comparison.campaign.cache, "rows measured in this cache state");
   AddBackend(command, options->comparison.campaign.backend, options->backend_options);
-  command->add_option("--max-gap", options->max_gap, "gate: each run may take so many times its bound")
+  command->add_option("--max-gap", options->max_gap, "gate: the largest allowed ratio of a run to its bound")
       ->type_name("X")
       ->check(NumberBetween(1, 1e6));
   command->add_option("--baseline", options->baseline, "gate: no run may be slower than this one")->type_name("FILE");
-  command->add_option("--threshold", options->threshold, "what matters of a difference to the baseline, in percent")
+  command->add_option("--threshold", options->threshold, "smallest relevant difference to the baseline, in percent")
       ->type_name("PERCENT")
       ->check(NumberBetween(0.1, 1000))
       ->capture_default_str();

@@ -39,7 +39,7 @@ Bracket WithoutTimes(const ModelGraph& graph, const Selection& selection) {
 
 // Why something has no bound, where that may be said.
 std::string WithoutBound(const RunComparisonOptions& options, const Error& error) {
-  return "no floor and no bound: " + (options.anonymize ? "the reason may hold names" : error.message);
+  return "no floor and no bound: " + (options.anonymize ? "the reason may contain names" : error.message);
 }
 
 // What runs are held against, asked once for all of them.
@@ -63,7 +63,7 @@ std::optional<Device> DeviceOf(const Asked& asked, ComparedRun& compared) {
   if (const auto name = compared.run.settings.find("device_name"); told.empty() && name != compared.run.settings.end())
     told = name->second;
   if (told.empty() && IsOfAccelerator(compared.run)) {
-    compared.lacking = "no floor and no bound: the profile does not say which device it ran on; --device NAME does";
+    compared.lacking = "no floor and no bound: the profile does not record its device; give --device NAME";
     compared.remarks.push_back(compared.lacking);
     return std::nullopt;
   }
@@ -74,8 +74,8 @@ std::optional<Device> DeviceOf(const Asked& asked, ComparedRun& compared) {
     return std::nullopt;
   }
   if (told.empty())
-    compared.remarks.push_back("the profile does not say where it ran: taken as " + device->name +
-                               " (this device); --device NAME says otherwise");
+    compared.remarks.push_back("the profile does not record its device: assuming " + device->name +
+                               " (this device); --device NAME overrides it");
   return *std::move(device);
 }
 
@@ -205,17 +205,17 @@ class Bindings {
     for (const auto& [name, extent] : compared.run.dims) {
       const auto [entry, is_new] = dims.emplace(name, extent);
       if (!is_new && entry->second != extent)
-        return Error{fmt::format("{}: it ran with {}={}, and --dim says {}: leave --dim out, or the run",
-                                 compared.source, name, extent, entry->second)};
+        return Error{fmt::format("{}: it ran with {}={}, but --dim says {}: drop --dim or this run", compared.source,
+                                 name, extent, entry->second)};
     }
     if (Dims shown = DimsOfRun(inputs_, compared.run, dims); !shown.empty()) {
       compared.remarks.push_back(fmt::format(
-          "the profile does not tell its dimensions: taken as {}, by the shapes of its layers", Text(shown)));
+          "the profile does not record its dimensions: assuming {}, from the shapes of its layers", Text(shown)));
       dims.merge(std::move(shown));
     } else if (dims.empty() && first_ != nullptr) {
       dims = first_->run.dims;
-      compared.remarks.push_back(fmt::format("the profile does not tell its dimensions: taken as {}, as {} had them",
-                                             Text(dims), first_->name));
+      compared.remarks.push_back(
+          fmt::format("the profile does not record its dimensions: assuming {}, as in {}", Text(dims), first_->name));
     }
     return dims;
   }
@@ -244,8 +244,8 @@ Result<std::size_t> FindModel(const RunComparisonOptions& options, Dims dims, co
   const auto name_of = [](const Layer& layer) { return std::pair(layer.name, layer.op); };
   if (!models.empty() && !std::ranges::equal(under->graph.layers, models.front().graph.layers, {}, name_of, name_of))
     return Error{
-        fmt::format("{}: with {} the model has other layers than with {}, which another run had: compare them "
-                    "one at a time",
+        fmt::format("{}: with {} the model has other layers than with {}, the dimensions of another run: compare the "
+                    "runs one at a time",
                     compared.source, DimsText(dims), DimsText(models.front().dims))};
   models.push_back({std::move(dims), std::move(under->graph), under->selected});
   return models.size() - 1;
@@ -258,7 +258,7 @@ Result<std::vector<std::vector<AlignmentOverride>>> ShareOverrides(const std::ve
   if (runs.size() == 1 || overrides.empty()) return shares;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     shares[i] = OverridesOf(overrides, runs[i].run);
-    runs[i].remarks.push_back(shares[i].empty() ? "--alignment says nothing of its layers"
+    runs[i].remarks.push_back(shares[i].empty() ? "--alignment names none of its layers"
                                                 : fmt::format("{} of the {} in --alignment {} about its layers",
                                                               shares[i].size(), CountText(overrides.size(), "row"),
                                                               shares[i].size() == 1 ? "is" : "are"));
@@ -283,7 +283,7 @@ Result<RunComparison> CompareRuns(const RunComparisonOptions& options, std::vect
       compared.path = PathViewOf(*timeline, OriginsOfWork(*timeline));
     compared.run = RunOfProfile(std::move(named.profile));
     if (compared.run.layers.empty())
-      return Error{named.source + ": it shows no layers, operators or kernels to hold against a model"};
+      return Error{named.source + ": it contains no layers, operators or kernels to compare with a model"};
   }
   NameRuns(options.anonymize, comparison.runs);
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
@@ -297,8 +297,7 @@ Result<RunComparison> CompareRuns(const RunComparisonOptions& options, std::vect
     compared.name = options.anonymize ? "run-1" : compared.source;
     INFIMUM_ASSIGN_OR_RETURN(compared.model, FindModel(options, options.dims, compared, comparison.models));
     INFIMUM_ASSIGN_OR_RETURN(compared.run, StoredRun(asked, comparison.models.front()));
-    if (compared.run.layers.empty())
-      return Error{compared.source + ": its run of this model has no layers to hold against it"};
+    if (compared.run.layers.empty()) return Error{compared.source + ": its run of this model has no layers to compare"};
     comparison.runs.push_back(std::move(compared));
   }
   NumberFiles(comparison.runs);

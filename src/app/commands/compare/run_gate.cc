@@ -84,15 +84,15 @@ std::optional<std::string> GapObstacle(const ComparedRun& compared) {
     return fmt::format("--max-gap needs a bound of the whole model, and {} was never measured{}",
                        LackingText(compared.bracket.coverage), compared.lacking.empty() ? "" : ": " + compared.lacking);
   if (waterfall.measured_by == MeasuredBy::kLayers)
-    return "--max-gap needs the time of a whole inference, and the profile has times of layers alone; `infimum measure "
-           "-o` writes runs that have both";
+    return "--max-gap needs the time of a whole inference, and the profile has layer times only; `infimum measure -o` "
+           "writes both";
   if (!compared.differences.empty())
     return fmt::format("--max-gap needs a run of what the bound is of: {}", fmt::join(compared.differences, "; "));
   if (compared.run.skipped_share > kMostSkipped)
-    return fmt::format("--max-gap needs all of a run's time, and about {} of it could not be read off the profile",
+    return fmt::format("--max-gap needs all of the run's time, and about {} of it could not be read from the profile",
                        PercentText(compared.run.skipped_share));
   if (compared.threads_are_assumed)
-    return "--max-gap needs to know on how many threads it ran, which the profile does not tell: --threads N does";
+    return "--max-gap needs the number of threads, which the profile does not record: give --threads N";
   if (const double elsewhere = UnmatchedShare(compared.alignment); elsewhere > kMostElsewhere)
     return fmt::format(
         "--max-gap needs a run of this model, and {} of its layers' time matched no layer of it: is it the model that "
@@ -105,13 +105,14 @@ std::optional<std::string> GapObstacle(const ComparedRun& compared) {
   const double gap = waterfall.measured / *waterfall.bound;
   if (waterfall.measured < waterfall.floor)
     return fmt::format(
-        "it takes {}, and no program can take less than {} here: a run of other dimensions, another device, or a time "
-        "of something else",
+        "it takes {}, and no program can take less than {} here: it may be of other dimensions, another device, or "
+        "something else than an inference",
         FormatLatency(waterfall.measured), FormatLatency(waterfall.floor));
   if (BeatsBound(compared, gap))
     return fmt::format(
-        "it takes {}, {:.3f} times the bound of {}, and a bound that a run beats is none to hold it against: "
-        "`infimum bound --observed` counts the engine's own kernels, `infimum confirm` measures again what decides it",
+        "it takes {}, {:.3f} times the bound of {}, and a run that beats the bound cannot be judged by it: "
+        "`infimum bound --observed` includes the engine's own kernels, `infimum confirm` measures again what decides "
+        "the bound",
         FormatLatency(waterfall.measured), gap, FormatLatency(*waterfall.bound));
   return std::nullopt;
 }
@@ -153,7 +154,7 @@ Gate BaselineGate(const JudgedRun& judged, const JudgedRun& before, double thres
   for (const JudgedRun* const run : {&judged, &before})
     if (run->run.skipped_share > kMostSkipped)
       return not_judged(
-          fmt::format("--baseline needs all of both runs' time, and about {} of that of {} could not be read",
+          fmt::format("--baseline needs all of both runs' time, and about {} of the time of {} could not be read",
                       PercentText(run->run.skipped_share), run->name));
   if (const std::vector<std::string> differences = DifferencesOf(judged.run, before.run); !differences.empty())
     return not_judged(
@@ -184,7 +185,7 @@ Gate BaselineGate(const JudgedRun& judged, const JudgedRun& before, double thres
         gate.verdict, FormatLatency(now), level.what, FormatLatency(then), before.name, 100 * (now / then - 1),
         100 * (ratio->low - 1), 100 * (ratio->high - 1), 100 * threshold);
     if (verdict == Verdict::kUndecided)
-      gate.text += fmt::format("; {} and {} do not tell, more would (infimum measure --repetitions)",
+      gate.text += fmt::format("; {} and {} cannot decide, more may (infimum measure --repetitions)",
                                SamplesText(level.subject), SamplesText(level.reference));
     return gate;
   }
@@ -208,7 +209,7 @@ Gate BaselineGate(const RunComparison& comparison, const ComparedRun& run, const
   const std::map<std::string, std::int64_t>& other = before.models[baseline.model].dims;
   if (dims != other) differences.push_back(fmt::format("has {} instead of {}", DimsText(dims), DimsText(other)));
   // Of the bound's dimensions one run may be, and the other not.
-  if (run.alignment.scale != baseline.alignment.scale) differences.emplace_back("ran in other dimensions");
+  if (run.alignment.scale != baseline.alignment.scale) differences.emplace_back("ran with other dimensions");
   const int narrowest = NarrowestRead(run.run), narrowest_before = NarrowestRead(baseline.run);
   if (narrowest > 0 && narrowest_before > 0 && narrowest != narrowest_before)
     differences.push_back(fmt::format("reads values of {} at the narrowest instead of {}",

@@ -57,7 +57,7 @@ void RemoveNames(Anonymizer& anonymizer, RunComparison& comparison) {
     KeepKnownDevice(compared.device, run.device);
     KeepKnownDevice(compared.device, device_name);
     if (!device_name.empty()) run.settings["device_name"] = device_name;
-    run.warnings.assign(warnings, "its profile has a warning, which may hold names and is left out");
+    run.warnings.assign(warnings, "its profile has a warning, which may contain names and is left out");
     compared.source = compared.name;
     compared.path.reset();
   }

@@ -85,7 +85,7 @@ void TellDifferences(ComparedRun& compared) {
     if (!run.threads) {
       compared.threads_are_assumed = true;
       compared.remarks.push_back(
-          fmt::format("the profile does not say on how many threads it ran: taken as {}; --threads N says otherwise",
+          fmt::format("the profile does not record its number of threads: assuming {}; --threads N overrides it",
                       CountText(static_cast<std::size_t>(threads), "thread")));
     } else if (*run.threads != threads) {
       AddDifference(fmt::format("the run had {}, and --threads asks for the bound of {}",
@@ -124,8 +124,8 @@ void TellWhatIsMissing(const RunComparisonOptions& options, const ComparedModel&
 }
 
 void TellNarrowerTypes(ComparedRun& compared) {
-  AddDifference(fmt::format("the run does not say which contract it kept, and its layers compute in narrower types "
-                            "than the bound's, which is under {}: --contract says another",
+  AddDifference(fmt::format("the run does not record its contract, and its layers compute in narrower types than the "
+                            "bound's ({}): --contract chooses another",
                             Name(compared.bracket.contract)),
                 compared);
 }
@@ -134,8 +134,8 @@ void TellPoorAlignment(const ComparedModel& model, ComparedRun& compared) {
   const Alignment& alignment = compared.alignment;
   const ModelGraph& graph = model.graph;
   if (compared.run.shapes_vary)
-    AddDifference("its inferences had different shapes: no time of it is of one workload", compared);
-  if (alignment.scale) compared.differences.emplace_back("it ran in other dimensions");
+    AddDifference("the run mixes input shapes, so its times are of no single workload", compared);
+  if (alignment.scale) compared.differences.emplace_back("it ran with other dimensions");
   if (const double share = ConflictingShare(graph, compared.run, alignment);
       !alignment.scale && share > kMostConflicting)
     AddDifference(fmt::format("layers with {} of the matched time make tensors of other sizes than this model's of the "

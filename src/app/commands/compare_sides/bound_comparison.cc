@@ -43,7 +43,7 @@ Result<std::vector<Dims>> DimsOfModels(const SideReportOptions& options) {
   }
   for (const auto& [name, extent] : options.dims)
     if (!used.contains(name))
-      return Error{fmt::format("--dim {}={}: none of the models has such a dimension", name, extent)};
+      return Error{fmt::format("--dim {}={}: none of the models has this dimension", name, extent)};
   return all;
 }
 
@@ -269,12 +269,12 @@ void LeaveOut(std::vector<BoundSide>& sides, std::vector<std::vector<BoundedMode
       kept.push_back(std::move(sides[side]));
       kept_models.push_back(std::move(models[side]));
     } else if (lacking[side] >= 1) {
-      report.remarks.push_back(fmt::format("left out: {}: no time of it is known", sides[side].shown.label));
+      report.remarks.push_back(fmt::format("left out: {}: it has no measurements", sides[side].shown.label));
     } else {
-      report.remarks.push_back(fmt::format(
-          "left out: {}: layers with {} of a model's time were not measured there; naming it takes it in, and compares "
-          "on what it knows",
-          sides[side].shown.label, PercentText(lacking[side])));
+      report.remarks.push_back(
+          fmt::format("left out: {}: layers with {} of a model's time were not measured there; name it to include it, "
+                      "compared on the layers it has",
+                      sides[side].shown.label, PercentText(lacking[side])));
     }
   }
   sides = std::move(kept);
@@ -288,9 +288,8 @@ void AddCautions(const std::string& common, ComparisonReport& report) {
     const std::optional<CommonOffset> found = CommonOffsetOf(report.comparison, side);
     if (!found) continue;
     report.cautions.push_back(
-        fmt::format("{}: {} of {} kinds of layers differ from {} by about {} each, however long they take; over all "
-                    "uses that is {}. "
-                    "So much is what starting or timing a kernel costs there, and not its kernels",
+        fmt::format("{}: {} of {} kinds of layers differ from {} by about {} each, whatever they take; over all uses "
+                    "that is {}. This is the cost of starting or timing a kernel there, not of the kernels themselves",
                     report.sides[side].label, found->alike, found->layers, report.sides.front().label,
                     SignedLatencyText(found->offset), SignedLatencyText(found->over_all_uses)));
   }
@@ -302,8 +301,7 @@ void AddCautions(const std::string& common, ComparisonReport& report) {
   for (const auto& [environment, labels] : sides)
     groups.push_back(Join(labels, ", ") + " with " + (environment.empty() ? "libraries unknown" : environment));
   report.cautions.push_back(
-      "The sides were measured with different versions of libraries, whose changes are in the "
-      "differences too: " +
+      "The sides were measured with different library versions, which contribute to the differences: " +
       Join(groups, "; ") + (common.empty() ? "" : ". --library " + ShellQuoted(common) + " compares all with one"));
 }
 
@@ -332,21 +330,21 @@ void AddRemarks(ComparisonReport& report) {
     }
   }
   if (without_spread > 0)
-    report.remarks.push_back(fmt::format(
-        "{} of {} times are of rows without a spread (one number each): there a difference counts from {:g} % on, "
-        "which stands for the noise",
-        without_spread, timed, 100 * comparison.threshold));
+    report.remarks.push_back(
+        fmt::format("{} of {} times come from rows without a spread (one number each): there a difference counts from "
+                    "{:g} %, the assumed noise",
+                    without_spread, timed, 100 * comparison.threshold));
   if (estimated > 0)
     report.remarks.push_back(fmt::format(
-        "{} of {} times are estimated from their bytes; no difference with one is decided", estimated, timed));
+        "{} of {} times are estimated from bytes; differences that involve one are not decided", estimated, timed));
   for (const ModelTotal& model : comparison.models) {
     if (model.common == model.layers) continue;
-    report.remarks.push_back(fmt::format("{}: compared on the {} of {} that every side knows", model.name, model.common,
+    report.remarks.push_back(fmt::format("{}: compared on the {} of {} that every side has", model.name, model.common,
                                          CountText(model.layers, "layer")));
   }
   report.remarks.emplace_back(
-      "totals are sums of the layers' best times (sequential bounds), which every side can be held to; what measured "
-      "regions win stands beside them as fused");
+      "totals are sums of the layers' best times (sequential bounds), which every side has; the gain of measured "
+      "regions is shown beside them as fused");
 }
 
 // Returns a version that all devices were measured with, where they were compared with several; else nothing.
@@ -372,7 +370,7 @@ Result<std::string> FillOnce(const SideReportOptions& options, ComparisonReport&
     } else {  // a device without peaks and data sheet, say
       report.remarks.push_back(
           fmt::format("left out: {}: {}", side.shown.label,
-                      options.anonymize ? "it has no bound; the reason may hold names" : bounded.error().message));
+                      options.anonymize ? "it has no bound; the reason may contain names" : bounded.error().message));
     }
   }
   report.data_as_of = bounds.newest();
@@ -388,8 +386,8 @@ Result<std::string> FillOnce(const SideReportOptions& options, ComparisonReport&
     sides[side].shown.contract = std::string(Name(sides[side].contract.value_or(models[side].front().contract)));
   }
   if (sides.size() < 2) {
-    std::string what = fmt::format("--by {} wants two sides, and {} {} there of what {} holds", Name(options.axis),
-                                   sides.size(), sides.size() == 1 ? "is" : "are", ShownAddress(options.database));
+    std::string what = fmt::format("--by {} needs two sides, and {} {} there in {}", Name(options.axis), sides.size(),
+                                   sides.size() == 1 ? "is" : "are", ShownAddress(options.database));
     for (const std::string& remark : report.remarks) what += "; " + remark;
     return Error{what};
   }
@@ -451,9 +449,10 @@ Status FillFromBounds(const SideReportOptions& options, ComparisonReport& report
   for (std::size_t side = 0; side < report.sides.size(); ++side)
     if (report.sides[side].environment != alike.sides[side].environment)
       others.push_back(report.sides[side].label + " with " + report.sides[side].environment);
-  alike.remarks.push_back(fmt::format(
-      "all are compared with {}, which each of them was measured with; the store has {} too: --library takes another",
-      common, Join(others, ", ")));
+  alike.remarks.push_back(
+      fmt::format("all are compared with {}, which each of them was measured with; the store also has {}: --library "
+                  "chooses another",
+                  common, Join(others, ", ")));
   report = std::move(alike);
   return {};
 }

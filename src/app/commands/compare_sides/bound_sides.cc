@@ -99,7 +99,7 @@ Result<std::vector<BoundSide>> Devices(const SideReportOptions& options, const I
 Result<Device> OneDevice(const SideReportOptions& options, const Installation& installation, Store& store) {
   if (options.devices.size() > 1)
     return Error{
-        fmt::format("--by {} is of one --device, and {} were given", Name(options.axis), options.devices.size())};
+        fmt::format("--by {} takes exactly one --device ({} given)", Name(options.axis), options.devices.size())};
   return ChooseDevice(options.devices.empty() ? "" : options.devices.front(), installation, options.campaign, store);
 }
 
@@ -109,7 +109,7 @@ Result<std::vector<BoundSide>> Libraries(const SideReportOptions& options, const
   const std::int64_t threads = ThreadsOn(device, options);
   if (options.libraries.empty())
     return Error{
-        "--by library wants to know which: --library cudnn, or --library 'cudnn 7.5.0' --library 'cudnn "
+        "--by library needs a library: --library cudnn, or --library 'cudnn 7.5.0' --library 'cudnn "
         "7.6.4'; `infimum query environments` lists what the store has"};
   std::vector<BoundSide> sides;
   for (const std::string& text : options.libraries) {
@@ -123,7 +123,7 @@ Result<std::vector<BoundSide>> Libraries(const SideReportOptions& options, const
       BoundSide side{ShownOf(device), device, known.environments, options.contract, !wanted.empty()};
       side.shown.label = library + " " + known.version;
       if (std::ranges::find(sides, side.shown.label, [](const BoundSide& s) { return s.shown.label; }) != sides.end())
-        return Error{fmt::format("--library {}: it is there already", Quoted(text))};
+        return Error{fmt::format("--library {}: given twice", Quoted(text))};
       sides.push_back(std::move(side));
     }
     if (sides.size() == before)
@@ -147,7 +147,7 @@ Result<std::vector<BoundSide>> Contracts(const SideReportOptions& options, const
   };
   for (const NumericContract contract : options.contracts) {
     if (std::ranges::find(sides, std::optional(contract), &BoundSide::contract) != sides.end())
-      return Error{fmt::format("--contract {}: it is there already", Name(contract))};
+      return Error{fmt::format("--contract {}: given twice", Name(contract))};
     add(contract, true);
   }
   if (options.contracts.empty())

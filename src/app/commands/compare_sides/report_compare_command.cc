@@ -42,7 +42,7 @@ std::string AxisOf(const ReportCompareOptions& options) {
 std::string ContradictionIn(const ReportCompareOptions& options, ComparisonAxis axis) {
   const bool is_of_runs = IsOfRuns(axis);
   if (!(options.sides.runs.empty() && options.sides.frameworks.empty()) && !is_of_runs)
-    return fmt::format("--run and --framework are of --by framework, precision and change; --by {} compares bounds",
+    return fmt::format("--run and --framework need --by framework, precision or change; --by {} compares bounds",
                        Name(axis));
   if (!options.sides.libraries.empty() && axis != ComparisonAxis::kLibrary && axis != ComparisonAxis::kDevice)
     return fmt::format("--library is of --by library and device, not of --by {}", Name(axis));
@@ -114,9 +114,9 @@ void AddReportCompareCommand(CLI::App& report, Invocation& invocation) {
           kReportForms,
       "infimum report compare resnet50.onnx --by library --library 'cudnn 7.5.0' --library 'cudnn 7.6.4' --device "
       "V100");
-  command->add_option("MODEL", options->models, "ONNX files: the set that it is about")->required();
+  command->add_option("MODEL", options->models, "ONNX files: the models to compare on")->required();
   AddDims(command, options->dims);
-  command->add_option("--by", options->by, "what the sides are (default: what the other options ask for, else device)")
+  command->add_option("--by", options->by, "what to compare (default: implied by the other options, else device)")
       ->type_name("AXIS")
       ->check(CLI::IsMember(kAxes));
   AddDatabase(command, options->sides.database);
@@ -146,11 +146,11 @@ void AddReportCompareCommand(CLI::App& report, Invocation& invocation) {
       ->type_name("F")
       ->allow_extra_args(false);
   AddThreads(command, options->sides.campaign.threads);
-  AddCache(command, options->sides.campaign.cache, "rows of this cache state");
+  AddCache(command, options->sides.campaign.cache, "rows measured in this cache state");
   AddBackend(command, options->sides.campaign.backend, options->backend_options);
   command
       ->add_option("--threshold", options->threshold,
-                   "what matters of a difference, in percent; stands for the noise of rows without a spread")
+                   "smallest relevant difference, in percent; also the assumed noise of rows without a spread")
       ->type_name("PERCENT")
       ->check(NumberBetween(0.1, 1000))
       ->capture_default_str();

@@ -214,8 +214,8 @@ void TellFewRepetitions(const RunComparison& comparison, ComparisonReport& repor
     const std::size_t now = RepetitionsOf(comparison.runs[run].run).size();
     if (!mean || mean->verdict != Verdict::kUndecided || std::min(before, now) > kFew) continue;
     report.cautions.push_back(
-        fmt::format("{} against {} stays undecided with {} and {} repetitions: `infimum measure --repetitions 10` of "
-                    "both narrows what lies between",
+        fmt::format("{} against {} is undecided with {} and {} repetitions: `infimum measure --repetitions 10` of both "
+                    "narrows the interval",
                     report.sides[run].label, report.sides.front().label, now, before));
   }
 }
@@ -281,10 +281,10 @@ Status FillFromRuns(const SideReportOptions& options, ComparisonReport& report) 
                     "too (resnet50-f16.onnx)",
                     Name(options.axis))};
   if (options.runs.size() + options.frameworks.size() < 2)
-    return Error{fmt::format(
-        "--by {} wants at least two runs to compare: --run BEFORE --run AFTER, or --framework F of the store's",
-        Name(options.axis))};
-  if (options.devices.size() > 1) return Error{"--device: one, where the runs do not tell theirs"};
+    return Error{
+        fmt::format("--by {} needs at least two runs: --run BEFORE --run AFTER, or --framework F of the store's",
+                    Name(options.axis))};
+  if (options.devices.size() > 1) return Error{"--device: exactly one, for runs that do not record theirs"};
   RunComparisonOptions asked;
   asked.model = options.models.front();
   asked.dims = options.dims;
@@ -300,7 +300,7 @@ Status FillFromRuns(const SideReportOptions& options, ComparisonReport& report) 
   }
   INFIMUM_RETURN_IF_ERROR(AddStoredRuns(options, profiles));
   if (profiles.size() < 2)
-    return Error{fmt::format("{}: these files are one run; a comparison wants two", Join(options.runs, ", "))};
+    return Error{fmt::format("{}: these files are one run; a comparison needs two", Join(options.runs, ", "))};
   INFIMUM_ASSIGN_OR_RETURN(const RunComparison comparison, CompareRuns(asked, std::move(profiles)));
   ModelAccount account = AccountOf(comparison, asked);
   if (options.axis_by_runs) report.axis = AxisOf(comparison, account.runs, options.axis);

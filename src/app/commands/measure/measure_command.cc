@@ -40,7 +40,7 @@ std::string ProfiledText(const RunProfile& run, Latency end_to_end) {
     if (!layer.samples.empty()) layers += MedianOf(layer.samples);
   if (run.layers.empty() && run.profiled.empty()) return "; without layers";
   if (run.profiled.empty())
-    return fmt::format("; the layers {:.3f} ms together, under a profiler whose cost {} does not tell",
+    return fmt::format("; the layers {:.3f} ms together, under a profiler whose cost {} does not report",
                        layers.count() / 1000.0, run.framework);
   const Latency profiled = MedianOf(run.profiled);
   return fmt::format("; under the profiler {:.3f} ms ({:+.1f} %), of which layers {:.3f} ms", profiled.count() / 1000.0,
@@ -53,7 +53,7 @@ constexpr double kClearlyFaster = 0.97;
 void WarnOfNoise(const RunProfile& run, Latency end_to_end, Talk& talk) {
   if (run.profiled.empty() || MedianOf(run.profiled) > kClearlyFaster * end_to_end) return;
   talk.Warn(
-      "inferences under the profiler were faster than those without: something else ran beside the latter; measure "
+      "inferences under the profiler were faster than those without: other programs disturbed the latter; measure "
       "again on a quiet machine");
 }
 
@@ -103,7 +103,7 @@ Result<int> RunMeasure(const MeasureOptions& options) {
       fmt::format("{} kept in {}", count.added == 1 ? "run" : "known run", ShownAddress(options.database));
   const std::optional<Latency> time = EndToEndOf(run);
   if (!time) {
-    talk.Warn("the run is noisy, and no bound will be held against it: measure again while the machine is quiet");
+    talk.Warn("the run is noisy and will not be compared with a bound: measure again while the machine is quiet");
     if (options.output == "-") return kDone;
     INFIMUM_RETURN_IF_ERROR(
         WriteOutput("-", fmt::format("{} {}: noisy, {}; {}\n", Printable(run.framework),
@@ -127,7 +127,7 @@ Result<int> RunMeasure(const MeasureOptions& options) {
 void AddMeasureCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<MeasureOptions>();
   CLI::App* command = NewCommand(
-      app, "measure", "how long a framework takes for a model: end to end, then layer by layer",
+      app, "measure", "measure a framework's run of a model: end to end, then layer by layer",
       "End-to-end samples come from fresh processes without a profiler, pinned; then one process runs with "
       "the framework's\n"
       "profiler, and what that costs is said. Weights that the file lacks are random, seeded, of a scale that "

@@ -35,7 +35,7 @@ Result<int> RunEmit(const EmitCommandOptions& options) {
   const auto counted = [](std::size_t count, const char* noun) {
     return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
   };
-  talk.Say(fmt::format("{} written to {}, {} left out; {}/README.md says how to build them",
+  talk.Say(fmt::format("{} written to {}, {} left out; see {}/README.md to build them",
                        counted(project.layers, "source"), options.folder, project.left_out.size(), options.folder));
   return kDone;
 }
@@ -47,8 +47,8 @@ void AddEmitCommand(CLI::App& app, Invocation& invocation) {
   CLI::App* command = NewCommand(
       app, "emit", "stand-alone C++ sources of a plan's layers, which call the library directly",
       "A new folder with CMakeLists.txt, README.md and a source for each layer that registers a Google Benchmark for\n"
-      "each candidate. Nothing in it needs infimum; `infimum import` reads the JSON that it writes. What cannot be\n"
-      "emitted is named, with the reason.",
+      "each candidate. Nothing in it needs infimum; `infimum import` reads the JSON that it writes. What cannot be "
+      "emitted is listed with the reason.",
       "infimum emit plan.txt -o benchmarks");
   AddPlanArgument(command, options->plan, "what is emitted");
   AddContract(command, options->contract);

@@ -39,7 +39,7 @@ Result<int> RunPlan(const PlanCommandOptions& options) {
     if (const Status planned = under.CanBePlanned(); !planned.ok())
       return UsageError(fmt::format("{}: {}", model, planned.error().message));
     if (!graphs.empty() && under.selected != selected)
-      return Error{model + ": keeps its own types under --contract, others do not; plan it by itself"};
+      return Error{model + ": keeps its own types under --contract, other models do not; plan it separately"};
     selected = under.selected;
     graphs.push_back(std::move(under.graph));
   }
@@ -94,14 +94,14 @@ void AddPlanCommand(CLI::App& app, Invocation& invocation) {
   command->add_option("MODEL", options->models, "ONNX files")->required();
   AddDims(command, options->dims);
   AddDatabase(command, options->database);
-  command->add_option("--device", options->device, "a device of the store or of a data sheet (default: this one)")
+  command->add_option("--device", options->device, "a device from the store or a data sheet (default: this one)")
       ->type_name("NAME");
   AddThreads(command, options->campaign.threads);
   AddContract(command, options->contract);
-  AddCache(command, options->campaign.cache, "what the store has of this cache state is left out");
+  AddCache(command, options->campaign.cache, "leave out what the store has in this cache state");
   AddBackend(command, options->campaign.backend, options->backend_options);
-  command->add_flag("--no-regions", options->no_regions, "layers only, without what a library may run as one");
-  command->add_flag("--all", options->all, "also what the store already has");
+  command->add_flag("--no-regions", options->no_regions, "single layers only, no fusable regions");
+  command->add_flag("--all", options->all, "include what the store already has");
   command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");
   AddTalk(command, options->talk);
   invocation.Bind(command, [options] { return RunPlan(*options); });

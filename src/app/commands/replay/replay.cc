@@ -77,7 +77,7 @@ Status WriteTensors(const Installation& installation, const ReplayOptions& optio
                                      "--output",
                                      folder.string()};
   AddDims(options.dims, arguments);
-  return RunChild(arguments, "the model's tensors could not be made by ONNX Runtime", talk);
+  return RunChild(arguments, "ONNX Runtime could not compute the model's tensors", talk);
 }
 
 Result<ReplayResult> RunSchedule(const Installation& installation, const ReplayOptions& options,
@@ -231,8 +231,8 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
   });
   if (unmeasured > 0) {
     talk.Warn(
-        fmt::format("{} of {} layers are not measured and run with the library's choice; `infimum analyze {}` "
-                    "measures them",
+        fmt::format("{} of {} layers are not measured and run with the library's default algorithm; `infimum analyze "
+                    "{}` measures them",
                     unmeasured, bracket.layers.size(), options.model.string()));
   }
   const Chosen chosen = ChosenBy(bracket);
@@ -253,7 +253,8 @@ Result<Replay> ReplayModel(const ReplayOptions& options, Talk& talk) {
   INFIMUM_ASSIGN_OR_RETURN(
       replay.result, RunSchedule(installation, options, schedule, folder / "tensors", folder / "replay.json", talk));
   for (const ReplayPart& part : replay.result.parts) {
-    if (part.step >= replay.schedule.steps.size()) return Error{"the runner answered with a step that is not there"};
+    if (part.step >= replay.schedule.steps.size())
+      return Error{"the runner reported a step that is not in the schedule"};
   }
   if (!replay.result.FirstFault()) {
     const RunProfile run = ProfileOf(replay, options, selection.device, bracket.contract);

@@ -110,7 +110,7 @@ void AddReplayCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ReplayCommandOptions>();
   options->replay.campaign.budget = std::chrono::minutes(1);
   CLI::App* command =
-      NewCommand(app, "replay", "the demonstrated run R: the best known candidates of a model really run in turn",
+      NewCommand(app, "replay", "the demonstrated run R: a model's best known candidates, executed in sequence",
                  "Takes each layer's best candidate from the store (`infimum analyze` measures them), runs the whole "
                  "model with real\n"
                  "weights and buffers, compares every step with a reference and the outputs with ONNX Runtime's, and "
@@ -124,7 +124,7 @@ void AddReplayCommand(CLI::App& app, Invocation& invocation) {
   AddDatabase(command, options->replay.database);
   AddThreads(command, options->replay.campaign.threads);
   AddContract(command, options->replay.contract);
-  AddCache(command, options->replay.campaign.cache, "the best candidates are those by rows of this cache state");
+  AddCache(command, options->replay.campaign.cache, "choose the best candidates by rows measured in this cache state");
   AddBudget(command, options->replay.campaign.budget);
   AddBackend(command, options->replay.campaign.backend, options->backend_options);
   command->add_option("--python", options->replay.python, "the Python with ONNX Runtime")->type_name("PATH");
@@ -132,11 +132,11 @@ void AddReplayCommand(CLI::App& app, Invocation& invocation) {
       ->type_name("N")
       ->check(CLI::Range(1, 100))
       ->capture_default_str();
-  command->add_flag("!--no-regions", options->replay.regions, "every layer alone, none of the measured fused regions");
-  command->add_option("--keep", options->keep, "leave schedule, tensors and result in this folder")->type_name("DIR");
+  command->add_flag("!--no-regions", options->replay.regions, "single layers only, no measured regions");
+  command->add_option("--keep", options->keep, "keep schedule, tensors and result in this folder")->type_name("DIR");
   command
       ->add_option("--schedule", options->schedule,
-                   "only write what is to be run, for a machine that has a runner and its results alone:\n"
+                   "only write the schedule, for a machine that has nothing but a runner:\n"
                    "infimum-microbench-NAME --replay FILE --results JOURNAL")
       ->type_name("FILE");
   command->add_option("-o,--output", options->output, "file to write; - for standard output")->type_name("FILE");

@@ -48,8 +48,7 @@ void AddReportCommand(CLI::App& app, Invocation& invocation) {
   command->get_option("MODEL")->required(false);
   AddDims(command, options->dims);
   AddDatabase(command, options->stored.database);
-  command
-      ->add_option("--device", options->stored.device, "a device of the store or of a data sheet (default: this one)")
+  command->add_option("--device", options->stored.device, "a device from the store or a data sheet (default: this one)")
       ->type_name("NAME");
   AddThreads(command, options->stored.campaign.threads);
   AddContract(command, options->stored.contract);

@@ -29,8 +29,8 @@ Result<int> RunInit(const DbOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t before, SchemaOfStore(options.database));
   if (before > 0) {
     return Error{
-        fmt::format("{}: there is a store already (schema {}); `infimum db migrate` brings an older one up to "
-                    "date, `infimum db stats` tells what it holds",
+        fmt::format("{}: there is already a store (schema {}); `infimum db migrate` updates an older one, `infimum db "
+                    "stats` shows what it contains",
                     ShownAddress(options.database), before)};
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<Store> store, OpenStore(options.database, OpenMode::kReadWrite));
@@ -48,7 +48,7 @@ Result<int> RunMigrate(const DbOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const StoreFacts facts, store->Facts());
   options.talk.Make().Say(
       before == facts.schema
-          ? fmt::format("{}: has schema {} already", ShownAddress(options.database), before)
+          ? fmt::format("{}: already has schema {}", ShownAddress(options.database), before)
           : fmt::format("{}: from schema {} to {}", ShownAddress(options.database), before, facts.schema));
   return kDone;
 }
@@ -60,9 +60,9 @@ std::string RemarksOn(const std::vector<Device>& devices) {
     for (std::size_t j = i + 1; j < devices.size(); ++j) {
       if (!DifferInCoresAlone(devices[i], devices[j])) continue;
       text += fmt::format(
-          "remark: {} and {} differ in their number of cores alone; if they are one machine, `infimum db "
+          "remark: {} and {} differ only in their number of cores; if they are one machine, `infimum db "
           "merge-devices` "
-          "with these two keys, the right one last, makes them one\n",
+          "with these two keys, the correct one last, merges them\n",
           devices[i].Key().text, devices[j].Key().text);
     }
   }
@@ -81,10 +81,10 @@ Result<int> RunCheck(const DbOptions& options) {
   INFIMUM_RETURN_IF_ERROR(WriteOutput("-", text));
   INFIMUM_RETURN_IF_ERROR(checked);
   if (problems == 0) {
-    options.talk.Make().Say(ShownAddress(options.database) + ": nothing wrong was found");
+    options.talk.Make().Say(ShownAddress(options.database) + ": no errors found");
     return kDone;
   }
-  return Error{fmt::format("{}: {} thing{} wrong; restore a copy of it, or import the files again into a new one",
+  return Error{fmt::format("{}: {} error{}; restore a backup, or import the files again into a new store",
                            ShownAddress(options.database), problems, problems == 1 ? " is" : "s are")};
 }
 
@@ -166,8 +166,8 @@ Result<int> RunRoles(const DbOptions& options) {
 
 void AddDbCommand(CLI::App& app, Invocation& invocation) {
   CLI::App* db = NewCommand(app, "db", "the care of a store: init, migrate, check, stats, merge, merge-devices, roles",
-                            "Stores are made and migrated by any command that writes; these do it alone, or tell and "
-                            "move what is in them.",
+                            "Any command that writes creates and migrates the store; these commands do only that, or "
+                            "show and move its contents.",
                             "infimum db merge laptop.db workstation.db --db postgresql://me@db.example.org/infimum");
   db->require_subcommand(1);
   const auto add = [&](const char* name, const char* what, const char* details, const std::string& example,
@@ -179,38 +179,38 @@ void AddDbCommand(CLI::App& app, Invocation& invocation) {
     invocation.Bind(command, [options, run] { return run(*options); });
     return std::pair(command, options);
   };
-  add("init", "makes an empty store", "An error where there is one already.", "infimum db init --db team.db", RunInit);
-  add("migrate", "brings an older store to this version's schema",
-      "In one transaction: all of it or, on an error, nothing. As it was, the store is kept beside it: as a file\n"
+  add("init", "create an empty store", "Fails if there is already one.", "infimum db init --db team.db", RunInit);
+  add("migrate", "migrate an older store to this version's schema",
+      "In one transaction: all of it or, on an error, nothing. The old store is kept beside it: as a file\n"
       "(NAME.schema-5.bak) or, in PostgreSQL, as a schema (infimum_schema_5).",
       "infimum db migrate --db team.db", RunMigrate);
-  add("check", "whether a store is as it was written",
+  add("check", "check a store's integrity",
       "The database's own check, and that summaries agree with their samples and every text can be read. What is wrong "
       "goes\nto standard output, one line each; exit code 1. Devices that differ in their number of cores alone are "
       "remarked on.",
       "infimum db check --db team.db", RunCheck);
-  add("roles", "makes the roles infimum_reader and infimum_writer (PostgreSQL)",
-      "As the owner of the store. What they may do is written in db/roles.sql; may be run again.",
+  add("roles", "create the roles infimum_reader and infimum_writer (PostgreSQL)",
+      "Run as the owner of the store. Their privileges are in db/roles.sql; running it again is safe.",
       "infimum db roles --db postgresql://owner@db.example.org/infimum", RunRoles);
-  const auto [stats, stats_options] =
-      add("stats", "what a store holds", "Rows of each table and of each device.", "infimum db stats", RunStats);
+  const auto [stats, stats_options] = add("stats", "show what a store contains",
+                                          "Rows of each table and of each device.", "infimum db stats", RunStats);
   AddFormat(stats, stats_options->format);
   const auto [merge, merge_options] =
-      add("merge", "everything of other stores into this one",
+      add("merge", "copy everything of other stores into this one",
           "SQLite files or PostgreSQL databases, each in one transaction; rows keep the campaign that they came from. "
           "Merging\nagain adds nothing.",
           "infimum db merge laptop.db --db team.db", RunMerge);
-  merge->add_option("FROM", merge_options->sources, "stores to take from")->required();
-  const auto [join, join_options] = add(
-      "merge-devices", "makes two devices of a store one",
-      "Processors that differ in nothing but their number of cores, as one machine did that an earlier version "
-      "described\n"
-      "on several numbers of threads. Everything that was measured on FROM belongs to INTO afterwards; as it was, the "
-      "store is\nkept beside it.",
-      "infimum db merge-devices cpu/AuthenticAMD/.../cores_seen=1 cpu/AuthenticAMD/.../cores=2 --db team.db",
-      RunMergeDevices);
-  join->add_option("FROM", join_options->from, "key of the device that is one no longer")->required();
-  join->add_option("INTO", join_options->into, "key of the device that it is")->required();
+  merge->add_option("FROM", merge_options->sources, "stores to copy from")->required();
+  const auto [join, join_options] =
+      add("merge-devices", "merge two devices of a store",
+          "Processors that differ in nothing but their number of cores, as one machine did that an earlier version "
+          "described\n"
+          "on several numbers of threads. Everything that was measured on FROM belongs to INTO afterwards; the old "
+          "store is\nkept beside it.",
+          "infimum db merge-devices cpu/AuthenticAMD/.../cores_seen=1 cpu/AuthenticAMD/.../cores=2 --db team.db",
+          RunMergeDevices);
+  join->add_option("FROM", join_options->from, "key of the device to remove")->required();
+  join->add_option("INTO", join_options->into, "key of the device to keep")->required();
 }
 
 }  // namespace infimum::cli

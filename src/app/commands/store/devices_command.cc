@@ -107,7 +107,7 @@ Result<int> RunDevices(const DevicesOptions& options) {
 void AddDevicesCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<DevicesOptions>();
   CLI::App* command = NewCommand(
-      app, "devices", "what is here, what the store has measurements of, and what data sheets are known of",
+      app, "devices", "list the devices: this machine's, those with measurements, those with a data sheet",
       "A device is its identity, not its name: vendor, family, model, stepping, instruction sets, caches and\n"
       "cores. One device's measurements never enter another's bound. Of a device that only a data sheet is known of "
       "there\n"

@@ -32,7 +32,7 @@ Result<int> RunExport(const ExportOptions& options) {
 void AddExportCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ExportOptions>();
   CLI::App* command = NewCommand(
-      app, "export", "rows of the store as a file that imports again to the same rows",
+      app, "export", "write rows of the store to a file that imports to the same rows",
       "A results journal (.jsonl), or with -o NAME.json Google Benchmark JSON, which its tools read. Without a "
       "selection\n"
       "all rows are written; each keeps the campaign that it came from. Framework runs and models are not in "

@@ -43,7 +43,7 @@ Result<int> RunImport(const ImportOptions& options) {
     return kDone;
   }
   if (!options.profiled.device.empty() || options.profiled.contract || options.threads > 0)
-    return UsageError("--device, --threads and --contract say something of profiles: give --model MODEL too");
+    return UsageError("--device, --threads and --contract apply to profiles: give --model MODEL too");
   bool failed = false;
   for (const std::string& file : options.files) {
     // A bad file is reported and does not stop the others.
@@ -63,7 +63,7 @@ Result<int> RunImport(const ImportOptions& options) {
 void AddImportCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<ImportOptions>();
   CLI::App* command = NewCommand(
-      app, "import", "results of runners and framework runs into the store",
+      app, "import", "import results of runners and framework runs into the store",
       "Takes results journals (.jsonl), Google Benchmark JSON of our runners and of other programs (the Benanza\n"
       "measurements of 2019 among them), and runs (infimum.run/1), each also compressed with gzip; and ONNX models "
       "(.onnx),\n"
@@ -79,9 +79,9 @@ void AddImportCommand(CLI::App& app, Invocation& invocation) {
   command->add_option("--model", options->model, "ONNX file: the files are profiles of this model")->type_name("FILE");
   command
       ->add_option("--device", options->profiled.device,
-                   "where the profiles are from; here: this device (default: as they tell)")
+                   "the profiles' device; here: this device (default: as recorded)")
       ->type_name("NAME");
-  command->add_option("--threads", options->threads, "that they ran on, of a processor (default: as they tell)")
+  command->add_option("--threads", options->threads, "threads of profiles on a CPU (default: as recorded)")
       ->type_name("N")
       ->check(CLI::Range(std::int64_t{1}, std::int64_t{1024}));
   AddContract(command, options->profiled.contract);

@@ -25,9 +25,9 @@ Result<Device> DeviceOf(const RunProfile& run, const std::string& source, const 
   if (const auto name = run.settings.find("device_name"); told.empty() && name != run.settings.end())
     told = name->second;
   if (told.empty())
-    return Error{
-        source +
-        ": the profile does not say where it ran: --device NAME does, --device here of this one (see infimum devices)"};
+    return Error{source +
+                 ": the profile does not record its device: give --device NAME, or --device here for this one (see "
+                 "infimum devices)"};
   Result<Device> device = ChooseDevice(told, installation, CampaignOptions(), store);
   if (!device.ok()) return Within(source, device.error());
   return device;
@@ -39,7 +39,7 @@ Result<std::int64_t> ThreadsOf(const RunProfile& run, const std::string& source,
   if (about.threads) return *about.threads;
   if (device.kind == DeviceKind::kGpu) return 1;  // it works as a whole
   if (run.threads) return *run.threads;
-  return Error{source + ": the profile does not say on how many threads it ran: --threads N does"};
+  return Error{source + ": the profile does not record its number of threads: give --threads N"};
 }
 
 // How much of a profile is at layers of the model, of its time, or of its layers where they have no times.
@@ -66,12 +66,13 @@ Result<std::string> CheckModel(const RunProfile& run, const std::string& source,
   const std::string model = about.model.string();
   if (!run.model_sha256.empty() && run.model_sha256 != graph.sha256)
     return Error{fmt::format("{}: a run of another file than {}, by its SHA-256", source, model)};
-  if (run.layers.empty()) return fmt::format("{}: it has no layers: that it is of {} is taken as told", source, model);
+  if (run.layers.empty())
+    return fmt::format("{}: it has no layers, so whether it is of {} was not checked", source, model);
   const Alignment alignment = AlignRun(graph, run);
   const AlignedShare aligned = AlignedShareOf(alignment);
   std::string text = fmt::format("{}: {} {} is at layers of {}", source, PercentText(aligned.share), aligned.of, model);
   if (aligned.share < kLeastAligned)
-    return Error{text + ", too little for a run of it: name the model that ran, with its dimensions (--dim)"};
+    return Error{text + ", too little for a run of this model: give the model that ran, with its dimensions (--dim)"};
   return text;
 }
 
@@ -87,10 +88,10 @@ Result<ImportedProfiles> ImportProfiles(const std::vector<std::filesystem::path>
   for (NamedProfile& named : profiles) {
     RunProfile run = RunOfProfile(std::move(named.profile));
     if (run.layers.empty() && run.end_to_end.empty())
-      return Error{named.source + ": it shows no layers, operators or kernels"};
+      return Error{named.source + ": it contains no layers, operators or kernels"};
     if (run.skipped_share > kMostSkipped)
       return Error{
-          fmt::format("{}: about {} of its time could not be read, too much for a run: write the profile again",
+          fmt::format("{}: about {} of its time could not be read, too much for a run: record the profile again",
                       named.source, PercentText(run.skipped_share))};
     INFIMUM_ASSIGN_OR_RETURN(std::string remark, CheckModel(run, named.source, about, graph));
     imported.remarks.push_back(std::move(remark));

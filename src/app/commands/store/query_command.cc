@@ -139,15 +139,15 @@ Result<int> RunQuery(const QueryOptions& options) {
 void AddQueryCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<QueryOptions>();
   CLI::App* command =
-      NewCommand(app, "query", "named questions to the store, and your own",
-                 "Without a NAME it lists the questions and what may be given with each. --sql takes "
+      NewCommand(app, "query", "ask the store a named question, or one of your own in SQL",
+                 "Without NAME, lists the questions and their parameters. --sql takes "
                  "one SELECT of your own: SQLite\n"
                  "is asked for each thing that it would do and does no more than read; PostgreSQL runs "
                  "it in a read-only transaction,\n"
                  "as infimum_reader where the user may. The tables are described in db/schema/README.md.",
                  "infimum query library-upgrade library=cudnn from=7.5.0 to=7.6.4 --db team.db");
-  CLI::Option* const name = command->add_option("NAME", options->name, "which question");
-  command->add_option("PARAMETER", options->parameters, "NAME=VALUE for each parameter that it has");
+  CLI::Option* const name = command->add_option("NAME", options->name, "name of the question");
+  command->add_option("PARAMETER", options->parameters, "the question's parameters, as NAME=VALUE");
   CLI::Option* const sql =
       command->add_option("--sql", options->sql, "one SELECT in place of a named question")->excludes(name);
   command
@@ -164,7 +164,7 @@ void AddQueryCommand(CLI::App& app, Invocation& invocation) {
       ->needs(sql);
   command
       ->add_flag("--as-superuser", options->limits.as_superuser,
-                 "run it as a superuser of a PostgreSQL server, who may read the server's files with it")
+                 "allow a PostgreSQL superuser, who can read the server's files through a query")
       ->needs(sql);
   options->limits.interrupted = Interrupted;
   AddDatabase(command, options->database);

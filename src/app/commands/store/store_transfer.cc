@@ -62,10 +62,9 @@ class RecordOutput {
     // What reads such a document refuses more.
     bytes_ += FormatRecord(records_.back()).size();
     if (bytes_ <= kMaxGoogleBenchmarkSize / 2) return {};
-    return Error{
-        fmt::format("{}: too many rows for one Google Benchmark document; select fewer, or give a name that "
-                    "ends with .jsonl",
-                    path_)};
+    return Error{fmt::format(
+        "{}: too many rows for one Google Benchmark document; select fewer, or use a name that ends with .jsonl",
+        path_)};
   }
 
   Status Finish(std::int64_t rows) {
@@ -132,7 +131,7 @@ Result<ExportCount> ExportRows(Store& store, const RowSelection& selection, cons
   });
   if (!visited) return visited.error();
   if (count.rows + count.peaks == 0)
-    return Error{"nothing in the store is selected; `infimum query outcomes` tells what is there"};
+    return Error{"nothing in the store matches the selection; `infimum query outcomes` lists what there is"};
   INFIMUM_RETURN_IF_ERROR(output.Finish(count.rows));
   return count;
 }
