@@ -66,8 +66,8 @@ TEST(FrameworkRun, AContractIsKeptByTheModelsTypesOrByAFrameworkThatConverts) {
   EXPECT_FALSE(refused(NumericContract::kStrictF32, NumericContract::kTf32));
   EXPECT_TRUE(refused(NumericContract::kStrictF32, NumericContract::kF16));
   EXPECT_EQ(Refusal(options),
-            "--contract f16: onnxruntime computes on this device as the model's own types say, which is strict-f32; "
-            "give it a converted model");
+            "--contract f16: onnxruntime computes on this device in the model's own types, which are strict-f32; "
+            "convert the model");
 }
 
 class ScriptedFramework : public ::testing::Test {

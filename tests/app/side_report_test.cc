@@ -217,7 +217,7 @@ TEST_F(SideReport, VersionsOfALibraryShowRegressionsWithTheirCostAndUses) {
   options_.libraries = {"cudnn 7.9.1", "cudnn 8"};
   EXPECT_THAT(ErrorOf(), HasSubstr("but with 7.9.1, 7.10.0"));
   options_.libraries = {};
-  EXPECT_THAT(ErrorOf(), HasSubstr("--by library wants to know which"));
+  EXPECT_THAT(ErrorOf(), HasSubstr("--by library needs a library"));
 }
 
 // Question 10: why less precision is not faster here.
@@ -288,7 +288,7 @@ TEST_F(SideReport, RowsOfOneNumberHaveNoSpreadAndTheThresholdStandsForIt) {
 TEST_F(SideReport, WhatASideLacksIsLeftOutOfAllAndNamedWithItsCommand) {
   Add(MakeDevice("Old", "Kepler"), "7.6.4", {});
   Add(MakeDevice("Young", "Volta"), "7.6.4", {.convolution = 0, .pointwise = 0.5, .matmul = 0.5});
-  EXPECT_THAT(ErrorOf(), HasSubstr("wants two sides"));
+  EXPECT_THAT(ErrorOf(), HasSubstr("needs two sides"));
   EXPECT_THAT(ErrorOf(), HasSubstr("left out: Young"));
   options_.devices = {"Old", "Young"};
   const ComparisonReport report = Make();

@@ -114,7 +114,7 @@ TEST_F(StoreTransfer, ASelectionIsExportedAlone) {
   EXPECT_EQ(ExportRows(*store_, {.campaign = "1.json"}, File("one.jsonl"))->rows, 2);
   EXPECT_EQ(ExportRows(*store_, {.outcome = "measured"}, File("measured.jsonl"))->rows, 3);
   EXPECT_THAT(ExportRows(*store_, {.device = "T4"}, File("none.jsonl")).error().message,
-              HasSubstr("nothing in the store is selected"));
+              HasSubstr("nothing in the store matches the selection"));
   EXPECT_FALSE(fs::exists(File("none.jsonl")));
   EXPECT_FALSE(fs::exists(File("none.jsonl.part")));
 }

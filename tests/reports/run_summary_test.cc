@@ -48,8 +48,7 @@ ModelAccount WideAccount() {
     run.device = "AMD EPYC 9654 96-Core Processor";
     run.conditions = "1 thread, strict-f32";
     run.waterfall = WaterfallOf(30);
-    run.remarks = {
-        "the profile does not say on how many threads it ran: taken as 1 thread; --threads N says otherwise"};
+    run.remarks = {"the profile does not record its number of threads: assuming 1 thread; --threads N overrides it"};
     run.findings = {
         {"slower-algorithm",
          Latency(600),

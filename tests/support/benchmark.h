@@ -1,5 +1,5 @@
-// One program for all benchmarks: `benchmarks` lists them, `benchmarks kineto --generate 500` runs one. They want a machine of
-// their own; where a benchmark has a limit, it ends with 1 beyond it. With 2 it asks for its usage.
+// One program for all benchmarks: `benchmarks` lists them, `benchmarks kineto --generate 500` runs one. They want a
+// machine of their own; where a benchmark has a limit, it ends with 1 beyond it. With 2 it asks for its usage.
 //
 //   INFIMUM_BENCHMARK(kineto, "TRACE | --generate MEGABYTES") {
 //     if (argc != 2) return 2;

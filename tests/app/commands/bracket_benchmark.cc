@@ -103,7 +103,7 @@ class Bench {
   bool IsUnfinished() const {
     const Json report = Json::parse(program_.Read("report.json"), nullptr, false);
     const std::string text = report.dump();
-    return text.find("ended the measuring") != std::string::npos;
+    return text.find(" s is spent") != std::string::npos;
   }
 
   void Fill(Standing& standing) {

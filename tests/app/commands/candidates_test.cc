@@ -41,7 +41,7 @@ TEST(Candidates, MistakesAreOneClearLine) {
   EXPECT_THAT(backend.errors, HasSubstr("unknown backend 'foo'"));
   const Ended mixed = program.Infimum({"candidates", "--backend", "onednn", "--device-properties", "h200", kRelu});
   EXPECT_EQ(mixed.exit_code, 2);
-  EXPECT_THAT(mixed.errors, HasSubstr("--device-properties is for --backend cuda"));
+  EXPECT_THAT(mixed.errors, HasSubstr("--device-properties needs --backend cuda"));
   EXPECT_EQ(program.Infimum({"candidates", "pointwise kind=rellu"}).exit_code, 2);
   EXPECT_EQ(program.Infimum({"candidates"}).exit_code, 2);
   const Ended tier = program.Infimum({"candidates", "--tier", "every", kRelu});

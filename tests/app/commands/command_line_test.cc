@@ -108,7 +108,7 @@ TEST(CommandLine, AModelThatIsNotQuantizedHasNoPlanUnderInt8) {
   for (const char* contract : {"int8", "fp8"}) {
     const Ended ended = program.Infimum({"plan", ProgramTest::Light("squeezenet"), "--contract", contract});
     EXPECT_EQ(ended.exit_code, 2) << ended.output;
-    ExpectOneError(ended, "quantize the model, and give that one without --contract");
+    ExpectOneError(ended, "quantize the model and analyze it without --contract");
   }
 }
 

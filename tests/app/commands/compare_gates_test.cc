@@ -51,7 +51,7 @@ TEST_F(CompareGates, EndWithThreeWhereOneDoesNotHold) {
   const Ended undecided = Compare({"--run", run, "--baseline", noisy, "--threshold", "1"});
   EXPECT_EQ(undecided.exit_code, 0);
   EXPECT_THAT(undecided.output, HasSubstr("held: now.json: undecided: "));
-  EXPECT_THAT(undecided.output, HasSubstr("do not tell, more would"));
+  EXPECT_THAT(undecided.output, HasSubstr("cannot decide, more may"));
   // Without a model too, and in every format.
   const Ended alone =
       program_.Infimum({"compare", "--run", run, "--baseline", faster, "--threshold", "1", "--format", "json"});
@@ -112,7 +112,7 @@ TEST_F(CompareGates, ARunOfSomethingElseDoesNotPass) {
   EXPECT_EQ(judged(nullptr).exit_code, 0);
   ExpectNotJudged(judged({{"model_sha256", std::string(64, '0')}}), "of another file than this model");
   ExpectNotJudged(judged({{"contract", "bf16"}}), "under the contract bf16, the bound is under strict-f32");
-  ExpectNotJudged(judged({{"threads", nullptr}}), "--threads N does");
+  ExpectNotJudged(judged({{"threads", nullptr}}), "give --threads N");
   EXPECT_EQ(judged({{"threads", nullptr}}, {"--threads", "1"}).exit_code, 0);
   ExpectNotJudged(judged({{"threads", 2}}, {"--threads", "1"}), "the run had 2 threads, and --threads asks for");
   // Its layers are nobody's, or only one of many.

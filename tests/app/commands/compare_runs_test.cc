@@ -91,7 +91,7 @@ TEST_F(CompareBatches, DimensionsThatARunDoesNotTellAreThoseOfItsShapes) {
                                          {{"dtype", "f32"}, {"dims", {64, 64}}}};
     const Ended ended = Compare({"--run", program_.Write("shapes.json", run.dump())});
     ASSERT_EQ(ended.exit_code, 0) << ended.errors;
-    EXPECT_THAT(ended.output, HasSubstr(fmt::format("taken as batch={}, by the shapes of its layers", batch)));
+    EXPECT_THAT(ended.output, HasSubstr(fmt::format("assuming batch={}, from the shapes of its layers", batch)));
     EXPECT_THAT(ended.output, HasSubstr("times the bound of"));
     program_.Write("batch" + std::to_string(batch) + ".json", run.dump());
   }
@@ -109,7 +109,7 @@ TEST_F(CompareBatches, DimensionsThatARunDoesNotTellAreThoseOfItsShapes) {
 TEST_F(CompareBatches, DimensionsThatDoNotFitNameTheRun) {
   const Ended contradicted = Compare({"--run", Run("one.json", {{"batch", 1}}, 500), "--dim", "batch=64"});
   EXPECT_EQ(contradicted.exit_code, 1);
-  EXPECT_THAT(contradicted.errors, HasSubstr("one.json: it ran with batch=1, and --dim says 64"));
+  EXPECT_THAT(contradicted.errors, HasSubstr("one.json: it ran with batch=1, but --dim says 64"));
   const Ended unknown = Compare({"--run", Run("other.json", {{"sequence", 8}}, 500)});
   EXPECT_EQ(unknown.exit_code, 1);
   EXPECT_THAT(unknown.errors, HasSubstr("other.json: its dimensions are sequence=8: "));

@@ -235,7 +235,7 @@ TEST_F(CompareWithBound, AnImportedProfileIsComparedFromTheStore) {
 {"cat":"Session","ph":"X","name":"model_run","dur":3100,"ts":2,"args":{}}])");
   const Ended no_device = program_.Infimum({"import", profile, "--model", model_});
   EXPECT_EQ(no_device.exit_code, 1);
-  EXPECT_THAT(no_device.errors, HasSubstr("--device NAME does"));
+  EXPECT_THAT(no_device.errors, HasSubstr("give --device NAME"));
   const std::string device = bound_["device"];
   const std::vector<std::string> arguments = {"import",   profile, "--model",    model_,
                                               "--device", device,  "--contract", "strict-f32"};
@@ -269,7 +269,7 @@ TEST_F(CompareWithBound, AProfileOfAnotherModelIsNotImported) {
 {"name":"n0","op":"Conv","nodes":["n0"],"samples_us":[2]})");
   EXPECT_EQ(other.exit_code, 1);
   EXPECT_THAT(other.errors, HasSubstr("r.json: 4.8 % of the layers' time is at layers of "));
-  EXPECT_THAT(other.errors, HasSubstr("too little for a run of it"));
+  EXPECT_THAT(other.errors, HasSubstr("too little for a run of this model"));
   // Without times its layers count.
   EXPECT_EQ(import(R"({"name":"encoder","op":"LSTM"})").exit_code, 1);
   EXPECT_EQ(import(R"({"name":"n0","op":"Conv","nodes":["n0"]})").exit_code, 0);
