@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/findings/engine_rules.h"
+#include "analyzer/findings/engine_layers.h"
 
 namespace infimum::findings {
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "analyzer/findings/finding.h"
-#include "analyzer/findings/run_rules.h"
+#include "analyzer/findings/run_rows.h"
 #include "tests/analyzer/built_run.h"
 
 namespace infimum {

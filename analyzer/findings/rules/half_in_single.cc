@@ -2,7 +2,7 @@
 #include <string>
 
 #include "analyzer/alignment/match_by_shape.h"
-#include "analyzer/findings/engine_rules.h"
+#include "analyzer/findings/engine_layers.h"
 #include "analyzer/findings/rules.h"
 #include "infimum/base/quantity_text.h"
 

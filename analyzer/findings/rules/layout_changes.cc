@@ -2,7 +2,7 @@
 #include <map>
 
 #include "analyzer/alignment/engine_work.h"
-#include "analyzer/findings/engine_rules.h"
+#include "analyzer/findings/engine_layers.h"
 #include "analyzer/findings/rules.h"
 #include "infimum/base/quantity_text.h"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "analyzer/findings/run_rules.h"
+#include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {

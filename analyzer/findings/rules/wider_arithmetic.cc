@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "analyzer/findings/quantized_work.h"
-#include "analyzer/findings/run_rules.h"
+#include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {

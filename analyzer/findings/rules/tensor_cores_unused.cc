@@ -5,7 +5,7 @@
 #include <map>
 #include <variant>
 
-#include "analyzer/findings/run_rules.h"
+#include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {

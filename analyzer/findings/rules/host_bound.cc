@@ -4,7 +4,7 @@
 #include <string>
 
 #include "analyzer/findings/rules.h"
-#include "analyzer/findings/waits.h"
+#include "analyzer/findings/timeline_facts.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {

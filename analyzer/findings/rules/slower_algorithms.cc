@@ -3,9 +3,9 @@
 #include <map>
 
 #include "analyzer/bracket/bracket_parts.h"
-#include "analyzer/findings/engine_rules.h"
+#include "analyzer/findings/engine_layers.h"
 #include "analyzer/findings/graph_optimization.h"
-#include "analyzer/findings/run_rules.h"
+#include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {

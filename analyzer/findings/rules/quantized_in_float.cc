@@ -1,6 +1,6 @@
 #include <string>
 
-#include "analyzer/findings/engine_rules.h"
+#include "analyzer/findings/engine_layers.h"
 #include "analyzer/findings/quantized_work.h"
 #include "analyzer/findings/rules.h"
 #include "infimum/base/quantity_text.h"

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "analyzer/findings/rules.h"
-#include "analyzer/findings/run_rules.h"
+#include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "analyzer/alignment/engine_work.h"
-#include "analyzer/findings/engine_rules.h"
+#include "analyzer/findings/engine_layers.h"
 #include "infimum/measurement/statistics.h"
 
 namespace infimum {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <map>
 
-#include "analyzer/findings/engine_rules.h"
+#include "analyzer/findings/engine_layers.h"
 #include "analyzer/findings/rules.h"
 #include "analyzer/gap/precision.h"
 #include "analyzer/types/disjoint_sets.h"

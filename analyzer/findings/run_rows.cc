@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "analyzer/findings/engine_rules.h"
+#include "analyzer/findings/engine_layers.h"
 #include "analyzer/findings/rules.h"
-#include "analyzer/findings/run_rules.h"
+#include "analyzer/findings/run_rows.h"
 #include "analyzer/gap/precision.h"
 #include "infimum/base/quantity_text.h"
 

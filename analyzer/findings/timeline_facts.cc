@@ -1,4 +1,4 @@
-#include "analyzer/findings/waits.h"
+#include "analyzer/findings/timeline_facts.h"
 
 #include <algorithm>
 
