@@ -1,11 +1,11 @@
+#include "analyzer/findings/engine_layers.h"
+
 #include <algorithm>
 
 #include "analyzer/alignment/engine_work.h"
-#include "analyzer/findings/engine_layers.h"
 #include "infimum/measurement/statistics.h"
 
-namespace infimum {
-namespace findings {
+namespace infimum::findings {
 
 Latency TimeOf(const ProfiledLayer& layer) { return layer.samples.empty() ? Latency(0) : Quantile(layer.samples, 0.5); }
 
@@ -47,22 +47,4 @@ std::string TimeBy::Frequencies(std::size_t count) const {
   return text;
 }
 
-}  // namespace findings
-
-std::vector<Finding> FindingsOf(const RunProfile& run) {
-  findings::LayerClaims claims(run.layers.size());
-  std::vector<Finding> found;
-  for (const auto rule : {findings::HalfInSingle, findings::QuantizedInFloat})
-    if (std::optional<Finding> finding = rule(run, claims)) found.push_back(*std::move(finding));
-  // Without the model an Identity of its own and a copy of the engine's look the same.
-  std::vector<std::size_t> own;
-  for (std::size_t i = 0; i < run.layers.size(); ++i)
-    if (const EngineWork work = OwnWorkOf(run.layers[i]);
-        work == EngineWork::kLayoutChange || work == EngineWork::kTypeChange)
-      own.push_back(i);
-  if (std::optional<Finding> finding = findings::LayoutChanges(run, own, claims)) found.push_back(*std::move(finding));
-  std::stable_sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) { return a.gain > b.gain; });
-  return found;
-}
-
-}  // namespace infimum
+}  // namespace infimum::findings

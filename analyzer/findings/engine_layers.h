@@ -1,34 +1,24 @@
-// The rules about an engine's layers. Each returns nothing where its cause is not there, or where it is less than a
-// hundredth of the layers' time; it leaves out the layers that another one has claimed, and claims those of its gain.
+// What the rules about an engine's layers ask.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analyzer/findings/finding.h"
-#include "analyzer/findings/layer_claims.h"
 
 namespace infimum::findings {
 
-// Layers that the engine added to change a layout or a type, or to copy: `own`, indices into RunProfile::layers.
-std::optional<Finding> LayoutChanges(const RunProfile& run, const std::vector<std::size_t>& own, LayerClaims& claims);
-// A quantized model of which convolutions or products run on dequantized values.
-std::optional<Finding> QuantizedInFloat(const RunProfile& run, LayerClaims& claims);
-// A model of half precision that the engine computes in single precision.
-std::optional<Finding> HalfInSingle(const RunProfile& run, LayerClaims& claims);
-
-// Whether ONNX Runtime moved it from half to single precision, since the provider has no kernel: as its name, or those
-// of its values, say.
+// Whether ONNX Runtime moved a layer from half to single precision, since the provider has no kernel: by its name, or
+// those of its values.
 bool WasMovedToSingle(const ProfiledLayer& layer);
 
 // Median of a layer's samples; 0 without any.
 Latency TimeOf(const ProfiledLayer& layer);
 Latency TimeOf(const RunProfile& run);
-// The engine's kernel where it tells it, else its layer.
+// The engine's kernel where it is reported, else its layer.
 std::string KernelOrName(const ProfiledLayer& layer);
-// Whether it was added to change a layout: a reorder, reformat or transpose that is no node of the model.
+// Whether the engine added a layer to change a layout: a reorder, reformat or transpose that is no node of the model.
 bool ChangesLayout(const ProfiledLayer& layer);
 
 // Times summed by a text, the largest first; at most `count` of the texts.

@@ -1,13 +1,13 @@
+#include "analyzer/findings/run_rows.h"
+
 #include <algorithm>
 
 #include "analyzer/findings/engine_layers.h"
 #include "analyzer/findings/rules.h"
-#include "analyzer/findings/run_rows.h"
 #include "analyzer/gap/precision.h"
 #include "infimum/base/quantity_text.h"
 
-namespace infimum {
-namespace findings {
+namespace infimum::findings {
 
 std::string RowName(const RunFacts& facts, const ComparedRow& row) {
   if (row.layers.empty()) return facts.run.layers[row.engine_layers.front()].name;
@@ -80,7 +80,7 @@ std::string CaseText(const FindingCase& one) {
   return text;
 }
 
-bool IsWorthTelling(const RunFacts& facts, Latency gain) {
+bool IsWorthReporting(const RunFacts& facts, Latency gain) {
   return gain.count() > 0 && gain >= facts.waterfall.measured * kLeastShare;
 }
 
@@ -92,34 +92,4 @@ std::string RowFamily(const RunFacts& facts, const ComparedRow& row) {
   return family == "pointwise" ? "element-wise" : family;
 }
 
-}  // namespace findings
-
-std::vector<Finding> FindingsOf(const RunFacts& facts) {
-  const findings::LayerClaims of_wider = findings::LayersInWiderArithmetic(facts);
-  findings::LayerClaims claims = of_wider;
-  std::vector<Finding> found;
-  if (std::optional<Finding> wider = findings::WiderArithmetic(facts)) {
-    found.push_back(*std::move(wider));
-  } else if (std::optional<Finding> half = findings::HalfInSingle(facts.run, claims)) {
-    found.push_back(*std::move(half));  // the same cause, without the numbers of a bound
-  }
-  if (std::optional<Finding> finding = findings::QuantizedInFloat(facts.run, claims))
-    found.push_back(*std::move(finding));
-  std::vector<std::size_t> own;
-  for (const ComparedRow& row : facts.waterfall.rows)
-    if (row.is_own()) own.insert(own.end(), row.engine_layers.begin(), row.engine_layers.end());
-  if (std::optional<Finding> finding = findings::LayoutChanges(facts.run, own, claims))
-    found.push_back(*std::move(finding));
-  // Of a row in wider arithmetic a part may be the algorithm's: the waterfall keeps those apart.
-  claims = claims.Without(of_wider);
-  for (const auto rule : {findings::NeedlessLayers, findings::UnfusedChains})
-    if (std::optional<Finding> finding = rule(facts, claims)) found.push_back(*std::move(finding));
-  for (const auto rule : {findings::SerialBranches, findings::TensorCoresUnused, findings::HostGapsOfRun,
-                          findings::LayersUnderTheirBound})
-    if (std::optional<Finding> finding = rule(facts)) found.push_back(*std::move(finding));
-  for (Finding& finding : findings::SlowerAlgorithms(facts, claims)) found.push_back(std::move(finding));
-  std::stable_sort(found.begin(), found.end(), [](const Finding& a, const Finding& b) { return a.gain > b.gain; });
-  return found;
-}
-
-}  // namespace infimum
+}  // namespace infimum::findings

@@ -5,8 +5,14 @@
 #include "analyzer/findings/rules.h"
 
 namespace infimum::findings {
-
 namespace {
+
+// Whether a runtime call waits for the device: cudaStreamSynchronize, hipDeviceSynchronize, cudaMemcpy (not Async).
+bool WaitsForDevice(std::string_view runtime_call) {
+  if (runtime_call.find("Synchronize") != std::string_view::npos) return true;
+  const bool copies = runtime_call.find("Memcpy") != std::string_view::npos;
+  return copies && runtime_call.find("Async") == std::string_view::npos;
+}
 
 struct Stretch {
   std::int64_t start_ns, end_ns;
@@ -41,6 +47,18 @@ std::int64_t Overlap(const std::vector<Stretch>& stretches, std::int64_t start_n
 }
 
 }  // namespace
+
+bool IsWorthReporting(std::int64_t part_ns, std::int64_t span_ns) {
+  return part_ns > 0 && static_cast<double>(part_ns) >= kLeastShare * static_cast<double>(span_ns);
+}
+
+std::vector<std::string> Largest(const std::vector<std::pair<std::string, std::int64_t>>& totals, std::size_t count) {
+  std::vector<std::pair<std::string, std::int64_t>> sorted = totals;
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(count, sorted.size()); ++i) names.push_back(sorted[i].first);
+  return names;
+}
 
 bool WaitsForInput(std::string_view host_call) { return host_call.starts_with("enumerate(DataLoader)"); }
 

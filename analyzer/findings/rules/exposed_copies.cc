@@ -4,6 +4,7 @@
 #include <string>
 
 #include "analyzer/findings/rules.h"
+#include "analyzer/findings/timeline_facts.h"
 #include "infimum/base/quantity_text.h"
 
 namespace infimum::findings {
@@ -16,14 +17,14 @@ std::optional<Finding> ExposedCopies(const TimelineFacts& facts) {
     span = std::max(span, device.span_ns());
     copies += device.copies;
   }
-  if (!IsWorthTelling(exposed_ns, span)) return std::nullopt;
+  if (!IsWorthReporting(exposed_ns, span)) return std::nullopt;
   const Latency exposed = std::chrono::nanoseconds(exposed_ns);
   std::map<std::string, std::int64_t> by_name;
   for (const DeviceWork& work : facts.timeline.device_work)
     if (work.kind == DeviceWorkKind::kCopy)
       by_name[std::string(facts.timeline.names.text(work.name))] += work.duration_ns;
   Finding finding;
-  finding.kind = "exposed-copies";
+  finding.kind = kExposedCopies;
   finding.gain = exposed;
   finding.layers = Largest({by_name.begin(), by_name.end()}, 3);
   finding.evidence = std::to_string(copies) + (copies == 1 ? " copy; during " : " copies; during ") +

@@ -17,7 +17,9 @@ bool WasMovedToSingle(const ProfiledLayer& layer) {
          std::any_of(layer.outputs.begin(), layer.outputs.end(), is_inserted);
 }
 
-std::optional<Finding> HalfInSingle(const RunProfile& run, LayerClaims& claims) {
+std::optional<Finding> HalfInSingle(const EngineFacts& facts, LayerClaims& claims) {
+  const RunProfile& run = facts.run;
+  if (claims.AnyPrecision()) return std::nullopt;  // the same cause was found with the numbers of a bound
   TimeBy moved, casts, between, layouts;
   // Without names that tell, what reads f32 beside such casts; a cast reads what it is to change.
   const bool any_moved = std::ranges::any_of(run.layers, WasMovedToSingle);
@@ -30,7 +32,7 @@ std::optional<Finding> HalfInSingle(const RunProfile& run, LayerClaims& claims) 
   std::vector<std::size_t> taken;
   for (std::size_t i = 0; i < run.layers.size(); ++i) {
     const ProfiledLayer& layer = run.layers[i];
-    if (claims.Has(i)) continue;
+    if (!claims.IsFree(i)) continue;
     const bool is_cast = layer.op == "Cast", is_layout = ChangesLayout(layer);
     const bool is_between = KindOf(layer.op) == OperatorKind::kElementwise;
     if (is_cast)
@@ -47,7 +49,7 @@ std::optional<Finding> HalfInSingle(const RunProfile& run, LayerClaims& claims) 
   if (moved.count() == 0 || moved.total() < all * kLeastShare) return std::nullopt;
   claims.Take(taken);
   Finding finding;
-  finding.kind = "half-precision-not-used";
+  finding.kind = kHalfPrecisionNotUsed;
   // The arithmetic is that of the f32 model. What that one need not do: casts, layers that it fuses, layouts that it
   // keeps.
   finding.gain = casts.total() + between.total() + layouts.total();

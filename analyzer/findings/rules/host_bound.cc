@@ -34,11 +34,11 @@ std::optional<Finding> HostBound(const TimelineFacts& facts) {
   // Devices wait at the same time: what one of them waits is the most that can be won.
   std::int64_t gain = 0;
   for (const auto& [device, duration] : by_device) gain = std::max(gain, duration);
-  if (!IsWorthTelling(gain, longest)) return std::nullopt;
+  if (!IsWorthReporting(gain, longest)) return std::nullopt;
   for (const HostCall& call : facts.timeline.host_calls) calls += call.kind == HostCallKind::kRuntime ? 1 : 0;
 
   Finding finding;
-  finding.kind = "host-bound";
+  finding.kind = kHostBound;
   finding.gain = std::chrono::nanoseconds(gain);
   const std::vector<std::pair<std::string, std::int64_t>> operators(by_operator.begin(), by_operator.end());
   finding.layers = Largest(operators, 5);

@@ -29,9 +29,9 @@ std::optional<Finding> HostSynchronization(const TimelineFacts& facts) {
   // Devices wait at the same time: what one of them waits is the most that can be won.
   std::int64_t waiting = 0;
   for (const auto& [device, duration] : by_device) waiting = std::max(waiting, duration);
-  if (!IsWorthTelling(waiting, longest)) return std::nullopt;
+  if (!IsWorthReporting(waiting, longest)) return std::nullopt;
   Finding finding;
-  finding.kind = "host-synchronization";
+  finding.kind = kHostSynchronization;
   finding.gain = std::chrono::nanoseconds(waiting);
   finding.layers = Largest({by_caller.begin(), by_caller.end()}, 5);
   finding.evidence = "the host waited for the device " + (gaps == 1 ? "once" : std::to_string(gaps) + " times") +

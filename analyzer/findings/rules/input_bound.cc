@@ -20,13 +20,13 @@ std::optional<Finding> InputBound(const TimelineFacts& facts) {
   std::int64_t gain = 0, longest = 0;
   for (const auto& [device, duration] : by_device) gain = std::max(gain, duration);
   for (const DeviceActivity& device : facts.activity.devices) longest = std::max(longest, device.span_ns());
-  if (!IsWorthTelling(gain, longest)) return std::nullopt;
+  if (!IsWorthReporting(gain, longest)) return std::nullopt;
   std::map<std::string, std::int64_t> by_call;
   for (const HostCall& call : facts.timeline.host_calls)
     if (const std::string_view name = facts.timeline.names.text(call.name); WaitsForInput(name))
       by_call[std::string(name)] += call.duration_ns;
   Finding finding;
-  finding.kind = "input-bound";
+  finding.kind = kInputBound;
   finding.gain = std::chrono::nanoseconds(gain);
   finding.layers = Largest({by_call.begin(), by_call.end()}, 3);
   finding.evidence = "the device had nothing to do for " + FormatLatency(finding.gain) + " of " +

@@ -30,11 +30,12 @@ std::string ActionFor(const RunProfile& run, const TimeBy& operators) {
 
 }  // namespace
 
-std::optional<Finding> LayoutChanges(const RunProfile& run, const std::vector<std::size_t>& own, LayerClaims& claims) {
+std::optional<Finding> LayoutChanges(const EngineFacts& facts, LayerClaims& claims) {
+  const RunProfile& run = facts.run;
   TimeBy changes, kinds, operators;
   std::vector<std::size_t> taken;
-  for (const std::size_t i : own) {
-    if (claims.Has(i)) continue;
+  for (const std::size_t i : facts.added) {
+    if (!claims.IsFree(i)) continue;
     changes.Add(run.layers[i].name, TimeOf(run.layers[i]));
     kinds.Add(std::string(Name(OwnWorkOf(run.layers[i]))), TimeOf(run.layers[i]));
     operators.Add(run.layers[i].op, TimeOf(run.layers[i]));
@@ -58,7 +59,7 @@ std::optional<Finding> LayoutChanges(const RunProfile& run, const std::vector<st
   }
 
   Finding finding;
-  finding.kind = "layout-changes";
+  finding.kind = kLayoutChanges;
   finding.gain = changes.total();
   finding.layers = changes.Largest(5);
   finding.evidence = std::to_string(changes.count()) + (changes.count() == 1 ? " layer" : " layers") +

@@ -103,7 +103,7 @@ std::optional<Finding> PrecisionThatDoesNotPay(const ModelGraph& graph, const Ru
   const std::string wide_name = wide.contract.empty() ? "the wider run" : wide.contract;
   const std::string narrow_name = narrow.contract.empty() ? "the narrower run" : narrow.contract;
   Finding finding;
-  finding.kind = net.count() > 0 ? "low-precision-losses" : "low-precision-does-not-pay";
+  finding.kind = net.count() > 0 ? findings::kLowPrecisionLosses : findings::kLowPrecisionDoesNotPay;
   finding.gain = cost;
   finding.overlaps = true;
   finding.held_against = "in " + wide_name;

@@ -2,6 +2,7 @@
 
 #include "analyzer/findings/engine_layers.h"
 #include "analyzer/findings/graph_optimization.h"
+#include "analyzer/findings/rules.h"
 #include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
 
@@ -28,20 +29,20 @@ std::string ActionFor(const RunProfile& run) {
 
 }  // namespace
 
-std::optional<Finding> NeedlessLayers(const RunFacts& facts, const LayerClaims& claims) {
+std::vector<Finding> NeedlessLayers(const RunFacts& facts, const LayerClaims& claims) {
   std::vector<std::size_t> rows;
   TimeBy operators;
   Finding finding;
-  finding.kind = "needless-layers";
+  finding.kind = kNeedlessLayers;
   for (std::size_t r = 0; r < facts.waterfall.rows.size(); ++r) {
     const ComparedRow& row = facts.waterfall.rows[r];
-    if (!row.measured || row.measured->count() <= 0 || !NeedsNoWork(facts, row) || claims.HasAny(row.engine_layers))
+    if (!row.measured || row.measured->count() <= 0 || !NeedsNoWork(facts, row) || claims.AnyTaken(row.engine_layers))
       continue;
     finding.gain += *row.measured;
     operators.Add(facts.graph.layer(MainLayer(facts.graph, row.layers)).op, *row.measured);
     rows.push_back(r);
   }
-  if (!IsWorthTelling(facts, finding.gain)) return std::nullopt;
+  if (!IsWorthReporting(facts, finding.gain)) return {};
   const auto longer = [&facts](std::size_t a, std::size_t b) {
     return *facts.waterfall.rows[a].measured > *facts.waterfall.rows[b].measured;
   };
@@ -56,7 +57,7 @@ std::optional<Finding> NeedlessLayers(const RunFacts& facts, const LayerClaims& 
                      "; " + finding.layers.front() + " takes " + FormatLatency(*largest.measured);
   if (!layer.reason.empty()) finding.evidence += " (" + layer.reason + ")";
   finding.action = ActionFor(facts.run);
-  return finding;
+  return {std::move(finding)};
 }
 
 }  // namespace infimum::findings

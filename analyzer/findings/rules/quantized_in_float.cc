@@ -11,7 +11,7 @@ namespace {
 // All computes on 8 bits, but some of it writes floating point, which is quantized again by layers of its own.
 Finding OfConversions(const RunProfile& run, const QuantizedWork& work, Latency all) {
   Finding finding;
-  finding.kind = "quantization-conversions";
+  finding.kind = kQuantizationConversions;
   finding.gain = work.conversions.total();
   TimeBy largest;
   for (const std::size_t index : work.converting) largest.Add(run.layers[index].name, TimeOf(run.layers[index]));
@@ -29,10 +29,11 @@ Finding OfConversions(const RunProfile& run, const QuantizedWork& work, Latency 
 
 }  // namespace
 
-std::optional<Finding> QuantizedInFloat(const RunProfile& run, LayerClaims& claims) {
+std::optional<Finding> QuantizedInFloat(const EngineFacts& facts, LayerClaims& claims) {
+  const RunProfile& run = facts.run;
   std::vector<std::size_t> free;
   for (std::size_t i = 0; i < run.layers.size(); ++i)
-    if (!claims.Has(i)) free.push_back(i);
+    if (claims.IsFree(i)) free.push_back(i);
   const QuantizedWork work = QuantizedWorkOf(run, free);
   const Latency all = TimeOf(run);
   if (!work.is_quantized || work.conversions.total() < all * kLeastShare || !(all.count() > 0)) return std::nullopt;
@@ -41,7 +42,7 @@ std::optional<Finding> QuantizedInFloat(const RunProfile& run, LayerClaims& clai
   if (work.in_float.count() == 0) return OfConversions(run, work, all);
 
   Finding finding;
-  finding.kind = "quantized-layers-in-float";
+  finding.kind = kQuantizedLayersInFloat;
   // What is surely lost; what the float layers would take on 8 bits is not known from this run.
   finding.gain = work.conversions.total();
   finding.is_part = true;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/findings/rules.h"
 #include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
 
@@ -22,9 +23,9 @@ std::string ActionFor(const RunFacts& facts) {
 
 }  // namespace
 
-std::optional<Finding> SerialBranches(const RunFacts& facts) {
+std::vector<Finding> SerialBranches(const RunFacts& facts, const LayerClaims&) {
   const GapStep* step = facts.waterfall.Find(GapCause::kMissedParallelism);
-  if (step == nullptr || !facts.waterfall.bound || !IsWorthTelling(facts, step->latency)) return std::nullopt;
+  if (step == nullptr || !facts.waterfall.bound || !IsWorthReporting(facts, step->latency)) return {};
   // Beside the longest path: what could run at the same time.
   std::vector<std::size_t> beside;
   for (std::size_t r = 0; r < facts.waterfall.rows.size(); ++r) {
@@ -33,13 +34,13 @@ std::optional<Finding> SerialBranches(const RunFacts& facts) {
         row.layers, [&facts](LayerId layer) { return facts.bracket.layers[layer.index()].on_critical_path; });
     if (!row.layers.empty() && row.measured && !on_path) beside.push_back(r);
   }
-  if (beside.empty()) return std::nullopt;
+  if (beside.empty()) return {};
   const auto longer = [&facts](std::size_t a, std::size_t b) {
     return *facts.waterfall.rows[a].measured > *facts.waterfall.rows[b].measured;
   };
   std::stable_sort(beside.begin(), beside.end(), longer);
   Finding finding;
-  finding.kind = "serial-branches";
+  finding.kind = kSerialBranches;
   Latency off_path{0}, hidden{0};
   for (const std::size_t row : beside) {
     const ComparedRow& one = facts.waterfall.rows[row];
@@ -49,14 +50,14 @@ std::optional<Finding> SerialBranches(const RunFacts& facts) {
     if (finding.layers.size() < 5) finding.layers.push_back(RowName(facts, facts.waterfall.rows[row]));
   }
   finding.gain = std::min(step->latency, hidden);
-  if (!IsWorthTelling(facts, finding.gain)) return std::nullopt;
+  if (!IsWorthReporting(facts, finding.gain)) return {};
   finding.evidence = std::to_string(beside.size()) + (beside.size() == 1 ? " row" : " rows") + " of " +
                      FormatLatency(off_path) +
                      " need not be waited for by the longest path; at once, sharing the device, "
                      "the layers' best would take " +
                      FormatLatency(finding.gain) + " less than one after the other";
   finding.action = ActionFor(facts);
-  return finding;
+  return {std::move(finding)};
 }
 
 }  // namespace infimum::findings

@@ -5,6 +5,7 @@
 #include "analyzer/bracket/bracket_parts.h"
 #include "analyzer/findings/engine_layers.h"
 #include "analyzer/findings/graph_optimization.h"
+#include "analyzer/findings/rules.h"
 #include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
 
@@ -134,7 +135,7 @@ std::vector<Finding> SlowerAlgorithms(const RunFacts& facts, const LayerClaims& 
     // What another finding is about is told there.
     Latency claimed{0};
     for (const std::size_t layer : row.engine_layers)
-      if (claims.Has(layer)) claimed += TimeOf(facts.run.layers[layer]);
+      if (claims.IsTaken(layer)) claimed += TimeOf(facts.run.layers[layer]);
     const Latency gain = part.latency - claimed;
     if (gain.count() <= 0) continue;
     family.gain += gain;
@@ -146,9 +147,9 @@ std::vector<Finding> SlowerAlgorithms(const RunFacts& facts, const LayerClaims& 
     if (!row.layers.empty() && row.measured && !NeedsNoWork(facts, row))
       if (const auto family = families.find(RowFamily(facts, row)); family != families.end()) ++family->second.all;
   for (const auto& [name, family] : families) {
-    if (!IsWorthTelling(facts, family.gain)) continue;
+    if (!IsWorthReporting(facts, family.gain)) continue;
     Finding finding;
-    finding.kind = "slower-algorithm";
+    finding.kind = kSlowerAlgorithm;
     finding.gain = family.gain;
     finding.cases = LargestCases(facts, family.rows, 5);
     for (const FindingCase& one : finding.cases) finding.layers.push_back(one.layer);

@@ -5,6 +5,7 @@
 #include <map>
 #include <variant>
 
+#include "analyzer/findings/rules.h"
 #include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
 
@@ -108,11 +109,11 @@ std::vector<std::size_t> RowsWithoutTensorCores(const RunFacts& facts) {
   return rows;
 }
 
-std::optional<Finding> TensorCoresUnused(const RunFacts& facts) {
+std::vector<Finding> TensorCoresUnused(const RunFacts& facts, const LayerClaims&) {
   const std::vector<std::size_t> rows = RowsWithoutTensorCores(facts);
-  if (rows.empty()) return std::nullopt;
+  if (rows.empty()) return {};
   Finding finding;
-  finding.kind = "tensor-cores-unused";
+  finding.kind = kTensorCoresUnused;
   Latency measured{0};
   std::map<std::int64_t, std::size_t> odd;  // sizes that are no multiple of what kernels want
   const std::int64_t wanted = MultipleWanted(facts.bracket.contract);
@@ -129,7 +130,7 @@ std::optional<Finding> TensorCoresUnused(const RunFacts& facts) {
     }
     eligible += is_eligible ? 1 : 0;
   }
-  if (!IsWorthTelling(facts, finding.gain)) return std::nullopt;
+  if (!IsWorthReporting(facts, finding.gain)) return {};
   finding.cases = LargestCases(facts, rows, 5);
   for (const FindingCase& one : finding.cases) finding.layers.push_back(one.layer);
   finding.evidence = std::to_string(rows.size()) +
@@ -156,7 +157,7 @@ std::optional<Finding> TensorCoresUnused(const RunFacts& facts) {
                      " up to these layers and in the channels-last layout";
   }
   if (!odd.empty()) finding.action += "; fill channels up to a multiple of " + std::to_string(wanted);
-  return finding;
+  return {std::move(finding)};
 }
 
 }  // namespace infimum::findings

@@ -12,8 +12,8 @@ constexpr double kNoise = 0.05;
 
 }  // namespace
 
-std::optional<Finding> LayersUnderTheirBound(const RunFacts& facts) {
-  if (!facts.waterfall.bound || !facts.is_alike) return std::nullopt;
+std::vector<Finding> UnderBound(const RunFacts& facts, const LayerClaims&) {
+  if (!facts.waterfall.bound || !facts.is_alike) return {};
   std::vector<std::size_t> rows;
   Latency below{0};
   for (std::size_t r = 0; r < facts.waterfall.rows.size(); ++r) {
@@ -27,7 +27,7 @@ std::optional<Finding> LayersUnderTheirBound(const RunFacts& facts) {
     below += *row.best - *row.measured;
     rows.push_back(r);
   }
-  if (below < facts.waterfall.measured * kLeastShare) return std::nullopt;
+  if (below < facts.waterfall.measured * kLeastShare) return {};
   std::stable_sort(rows.begin(), rows.end(), [&facts](std::size_t a, std::size_t b) {
     const auto gap = [&facts](std::size_t r) {
       return *facts.waterfall.rows[r].best - *facts.waterfall.rows[r].measured;
@@ -35,7 +35,7 @@ std::optional<Finding> LayersUnderTheirBound(const RunFacts& facts) {
     return gap(a) > gap(b);
   });
   Finding finding;
-  finding.kind = "under-bound";
+  finding.kind = kUnderBound;
   for (std::size_t i = 0; i < std::min<std::size_t>(rows.size(), 5); ++i) {
     finding.cases.push_back(CaseOf(facts, rows[i]));
     finding.layers.push_back(finding.cases.back().layer);
@@ -50,7 +50,7 @@ std::optional<Finding> LayersUnderTheirBound(const RunFacts& facts) {
   finding.action =
       "nothing to change in the run; `infimum bound --observed` counts the engine's own kernels as candidates, and "
       "`infimum confirm` measures again what decides the bound";
-  return finding;
+  return {std::move(finding)};
 }
 
 }  // namespace infimum::findings

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "analyzer/findings/graph_optimization.h"
+#include "analyzer/findings/rules.h"
 #include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
@@ -89,16 +90,16 @@ FindingCase CaseOf(const RunFacts& facts, const GapPart& part) {
 
 }  // namespace
 
-std::optional<Finding> UnfusedChains(const RunFacts& facts, const LayerClaims& claims) {
+std::vector<Finding> UnfusedChains(const RunFacts& facts, const LayerClaims& claims) {
   const GapStep* step = facts.waterfall.Find(GapCause::kMissedFusion);
-  if (step == nullptr) return std::nullopt;
+  if (step == nullptr) return {};
   Finding finding;
-  finding.kind = "unfused-chain";
+  finding.kind = kUnfusedChain;
   std::vector<const GapPart*> chains;
   std::size_t rows = 0;
   for (const GapPart& part : step->parts) {
     const bool is_claimed = std::ranges::any_of(
-        part.rows, [&](std::size_t r) { return claims.HasAny(facts.waterfall.rows[r].engine_layers); });
+        part.rows, [&](std::size_t r) { return claims.AnyTaken(facts.waterfall.rows[r].engine_layers); });
     if (is_claimed || GainOf(facts, part).count() <= 0) continue;
     finding.gain += GainOf(facts, part);
     chains.push_back(&part);
@@ -107,7 +108,7 @@ std::optional<Finding> UnfusedChains(const RunFacts& facts, const LayerClaims& c
   std::ranges::stable_sort(
       chains, [&facts](const GapPart* a, const GapPart* b) { return GainOf(facts, *a) > GainOf(facts, *b); });
   for (std::size_t i = 0; i < std::min<std::size_t>(chains.size(), 5); ++i) finding.layers.push_back(chains[i]->name);
-  if (!IsWorthTelling(facts, finding.gain)) return std::nullopt;
+  if (!IsWorthReporting(facts, finding.gain)) return {};
   for (const GapPart* part : chains) {
     if (finding.cases.size() >= 5) break;
     finding.cases.push_back(CaseOf(facts, *part));
@@ -117,7 +118,7 @@ std::optional<Finding> UnfusedChains(const RunFacts& facts, const LayerClaims& c
                      " faster as regions that were measured as one";
   if (!finding.cases.empty()) finding.evidence += "; " + CaseText(finding.cases.front());
   finding.action = ActionFor(facts, *chains.front());
-  return finding;
+  return {std::move(finding)};
 }
 
 }  // namespace infimum::findings

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzer/findings/quantized_work.h"
+#include "analyzer/findings/rules.h"
 #include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
 
@@ -15,7 +16,7 @@ struct WiderRows {
   std::vector<std::size_t> rows;
 };
 
-WiderRows Find(const RunFacts& facts) {
+WiderRows FindWiderRows(const RunFacts& facts) {
   WiderRows found;
   const GapStep* step = facts.waterfall.Find(GapCause::kPrecision);
   if (step == nullptr) return found;
@@ -37,7 +38,7 @@ WiderRows Find(const RunFacts& facts) {
       if (std::ranges::find(found.rows, r) == found.rows.end()) found.rows.push_back(r);
     }
   }
-  if (!IsWorthTelling(facts, found.gain)) found = {};
+  if (!IsWorthReporting(facts, found.gain)) found = {};
   return found;
 }
 
@@ -50,7 +51,7 @@ Finding OfQuantized(const RunFacts& facts, const std::vector<std::size_t>& rows,
   }
   std::iota(all.begin(), all.end(), std::size_t{0});
   const QuantizedWork work = QuantizedWorkOf(facts.run, of_rows), whole = QuantizedWorkOf(facts.run, all);
-  finding.kind = "quantized-layers-in-float";
+  finding.kind = kQuantizedLayersInFloat;
   for (const FindingCase& one : finding.cases) finding.layers.push_back(one.layer);
   finding.evidence = std::to_string(rows.size()) + (rows.size() == 1 ? " row computes" : " rows compute") +
                      " in floating point on dequantized values";
@@ -75,17 +76,12 @@ bool IsQuantizedInFloat(const RunFacts& facts, std::size_t row) {
          facts.waterfall.is_wider[row];
 }
 
-LayerClaims LayersInWiderArithmetic(const RunFacts& facts) {
-  LayerClaims claims(facts.run.layers.size());
-  for (const std::size_t r : Find(facts).rows) claims.Take(facts.waterfall.rows[r].engine_layers);
-  return claims;
-}
-
-std::optional<Finding> WiderArithmetic(const RunFacts& facts) {
-  const auto [gain, rows] = Find(facts);
+std::optional<Finding> WiderArithmetic(const RunFacts& facts, LayerClaims& claims) {
+  const auto [gain, rows] = FindWiderRows(facts);
   if (rows.empty()) return std::nullopt;
+  for (const std::size_t r : rows) claims.TakePrecision(facts.waterfall.rows[r].engine_layers);
   Finding finding;
-  finding.kind = "wider-precision";
+  finding.kind = kWiderPrecision;
   finding.gain = gain;
   Latency measured{0};
   std::set<std::string> types;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyzer/findings/rules.h"
 #include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
 
@@ -16,12 +17,12 @@ std::size_t LayersWithTimes(const RunProfile& run) {
 }
 
 // An accelerator's: told by its timeline.
-std::optional<Finding> LaunchBound(const RunFacts& facts, const DeviceIdle& idle) {
+std::vector<Finding> LaunchBound(const RunFacts& facts, const DeviceIdle& idle) {
   Finding finding;
-  finding.kind = "launch-bound";
+  finding.kind = kLaunchBound;
   // What waits for other work is no launch's fault.
   finding.gain = std::min(idle.host + idle.launch, facts.waterfall.measured);
-  if (!IsWorthTelling(facts, finding.gain)) return std::nullopt;
+  if (!IsWorthReporting(facts, finding.gain)) return {};
   finding.evidence = "the device was idle for " + FormatLatency(idle.total()) + " of " +
                      FormatLatency(facts.waterfall.measured) + ": " + FormatLatency(idle.host) +
                      " because the host had not asked yet, " + FormatLatency(idle.launch) +
@@ -37,7 +38,7 @@ std::optional<Finding> LaunchBound(const RunFacts& facts, const DeviceIdle& idle
       "launch more at a time: capture the inference as a CUDA graph (PyTorch: "
       "torch.compile(mode=\"reduce-overhead\"); ONNX Runtime: enable_cuda_graph=1; trtexec: --useCudaGraph), or raise "
       "the batch";
-  return finding;
+  return {std::move(finding)};
 }
 
 std::string ActionOfOnnxRuntime(const RunProfile& run) {
@@ -50,10 +51,10 @@ std::string ActionOfOnnxRuntime(const RunProfile& run) {
 
 }  // namespace
 
-std::optional<Finding> HostGapsOfRun(const RunFacts& facts) {
+std::vector<Finding> FrameworkOverhead(const RunFacts& facts, const LayerClaims&) {
   if (facts.waterfall.idle) return LaunchBound(facts, *facts.waterfall.idle);
   Finding finding;
-  finding.kind = "framework-overhead";
+  finding.kind = kFrameworkOverhead;
   finding.gain = facts.waterfall.Of(GapCause::kHostGaps);
   // Layers that the profile does not show ran outside those that it shows.
   Latency unseen{0};
@@ -64,7 +65,7 @@ std::optional<Finding> HostGapsOfRun(const RunFacts& facts) {
     ++unseen_rows;
   }
   finding.gain -= unseen;
-  if (!IsWorthTelling(facts, finding.gain)) return std::nullopt;
+  if (!IsWorthReporting(facts, finding.gain)) return {};
   const std::size_t layers = LayersWithTimes(facts.run);
   finding.evidence = FormatLatency(finding.gain) + " of " + FormatLatency(facts.waterfall.measured) +
                      " pass outside the " + CountText(layers, "layer") + ", " +
@@ -86,7 +87,7 @@ std::optional<Finding> HostGapsOfRun(const RunFacts& facts) {
   finding.action = facts.run.framework == "onnxruntime"
                        ? ActionOfOnnxRuntime(facts.run)
                        : "fewer and larger layers cost less of it: compile or fuse the model, or raise the batch";
-  return finding;
+  return {std::move(finding)};
 }
 
 }  // namespace infimum::findings
