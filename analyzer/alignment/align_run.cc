@@ -8,6 +8,7 @@
 #include "analyzer/alignment/match_by_shape.h"
 #include "analyzer/alignment/overrides.h"
 #include "infimum/base/text.h"
+#include "infimum/measurement/statistics.h"
 
 namespace infimum {
 namespace {

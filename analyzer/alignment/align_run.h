@@ -22,7 +22,6 @@
 #include <vector>
 
 #include "analyzer/alignment/engine_work.h"
-#include "analyzer/types/bracket.h"
 #include "infimum/graph/alignment_overrides.h"
 #include "infimum/graph/model_graph.h"
 #include "infimum/graph/run_profile.h"

@@ -7,7 +7,7 @@
 // such candidates are asked for (`infimum bound --observed`), never taken unasked.
 #pragma once
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/types/layer_time.h"
 #include "infimum/graph/run_profile.h"
 
 namespace infimum {

@@ -18,10 +18,11 @@
 #include <vector>
 
 #include "analyzer/bounds/bounds.h"
+#include "analyzer/bounds/variants.h"
 #include "analyzer/floor/resources.h"
 #include "analyzer/rows/best_time.h"
-#include "analyzer/types/bracket.h"
 #include "analyzer/types/device_model.h"
+#include "analyzer/types/layer_time.h"
 
 namespace infimum {
 

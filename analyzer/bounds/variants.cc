@@ -1,8 +1,10 @@
 #include "analyzer/bounds/variants.h"
 
 #include <algorithm>
+#include <array>
 
 #include "analyzer/bounds/ideal_fusion.h"
+#include "analyzer/bounds/latency_resolution.h"
 
 namespace infimum {
 namespace {
@@ -38,67 +40,151 @@ Interval LikeFused(Latency latency, const Bound& fused) {
   return fused.latency > Latency(0) ? Scaled(fused.interval, latency / fused.latency) : Interval{latency, latency};
 }
 
-Interval IntervalOfHeuristic(const std::vector<ResolvedLayer>& layers) {
-  std::vector<Term> terms;
-  for (const ResolvedLayer& layer : layers) terms.push_back(layer.heuristic_term);
-  return IntervalOfSum(terms);
+std::string RelaxedTag(const VariantInput& input, const CombinedBound& bound) {
+  // The selection in a body may be a relaxation too.
+  const bool exact_bodies = std::ranges::all_of(input.layers, &ResolvedLayer::is_exact);
+  return bound.exact && exact_bodies ? "" : "relaxed-selection";
 }
 
-Bound HeuristicBound(const std::vector<ResolvedLayer>& layers, const AlgorithmRegret& regret,
-                     const std::vector<std::string>& common) {
-  Latency sum{0};
-  std::size_t measured = 0;
-  for (const ResolvedLayer& layer : layers) {
-    sum += layer.heuristic;
-    measured += layer.known.status == LatencyStatus::kMeasured;
-  }
-  return {BoundVariant::kHeuristic, sum, IntervalOfHeuristic(layers),
-          With(common, {regret.layers == measured ? "" : "best-candidate-where-no-library-chooses"})};
+std::string UnfusedTag(const VariantInput& input) { return input.problem.regions.empty() ? "no-measured-regions" : ""; }
+
+// A variant's solver takes the bounds of the variants before it. Each leaves `variant` to the table.
+using Solve = std::optional<Bound> (*)(const VariantInput& input, const std::vector<Bound>& before);
+
+const Bound& FusedSequentialOf(const std::vector<Bound>& bounds) {
+  return *std::ranges::find(bounds, BoundVariant::kFusedSequential, &Bound::variant);
+}
+
+std::optional<Bound> Sequential(const VariantInput& input, const std::vector<Bound>&) {
+  return Bound{
+      {}, input.combined.sequential.latency, IntervalOfSum(TermsOfSelection(input.problem, {})), input.assumptions};
+}
+
+std::optional<Bound> Parallel(const VariantInput& input, const std::vector<Bound>&) {
+  const CombinedBound& parallel = input.combined.parallel;
+  return Bound{{},
+               parallel.latency,
+               IntervalOfParallel(input.problem, input.combined),
+               With(input.assumptions, {parallel.decided_by + "-decides"})};
+}
+
+std::optional<Bound> FusedSequential(const VariantInput& input, const std::vector<Bound>&) {
+  const CombinedBound& fused = input.combined.fused_sequential;
+  return Bound{{},
+               fused.latency,
+               IntervalOfSum(TermsOfSelection(input.problem, input.combined.chosen)),
+               With(input.assumptions, {UnfusedTag(input), RelaxedTag(input, fused)})};
+}
+
+std::optional<Bound> FusedParallel(const VariantInput& input, const std::vector<Bound>& before) {
+  const CombinedBound& fused = input.combined.fused_parallel;
+  return Bound{{},
+               fused.latency,
+               LikeFused(fused.latency, FusedSequentialOf(before)),
+               With(input.assumptions, {fused.decided_by + "-decides", UnfusedTag(input), RelaxedTag(input, fused)})};
 }
 
 // Where the best assignment was not found for certain, no more than the fused bound is known to be below it.
-Bound LayoutBound(const LayoutPlan& plan, const Bound& fused, std::vector<std::string> common) {
-  std::erase(common, "free-layouts");
+std::optional<Bound> WithLayouts(const VariantInput& input, const std::vector<Bound>& before) {
+  if (!input.layouts) return std::nullopt;
+  const LayoutPlan& plan = *input.layouts;
+  std::vector<std::string> assumptions = input.assumptions;
+  std::erase(assumptions, "free-layouts");
   const bool all_measured = std::ranges::all_of(plan.transforms, &PlannedTransform::is_measured);
+  const Bound& fused = FusedSequentialOf(before);
   const Latency latency = plan.is_exact ? plan.latency : fused.latency;
-  return {BoundVariant::kWithLayouts, latency, LikeFused(latency, fused),
-          With(std::move(common),
-               {"changes-of-layout-paid", all_measured ? "" : "estimated-changes-of-layout",
-                plan.unstated > 0 ? "row-major-where-unstated" : "", plan.is_exact ? "" : "relaxed-selection"})};
+  return Bound{{},
+               latency,
+               LikeFused(latency, fused),
+               With(std::move(assumptions),
+                    {"changes-of-layout-paid", all_measured ? "" : "estimated-changes-of-layout",
+                     plan.unstated > 0 ? "row-major-where-unstated" : "", plan.is_exact ? "" : "relaxed-selection"})};
 }
+
+std::optional<Bound> Ideal(const VariantInput& input, const std::vector<Bound>& before) {
+  std::vector<Latency> times;
+  for (const ResolvedLayer& layer : input.layers) times.push_back(layer.fused.best);
+  const Bound& fused = FusedSequentialOf(before);
+  const Latency ideal = std::min(IdealFusion(input.graph, times, input.device), fused.latency);
+  return Bound{{}, ideal, LikeFused(ideal, fused), With(input.assumptions, {"element-wise-layers-cost-their-bytes"})};
+}
+
+std::optional<Bound> Heuristic(const VariantInput& input, const std::vector<Bound>&) {
+  if (!input.regret) return std::nullopt;
+  Latency sum{0};
+  std::size_t measured = 0;
+  std::vector<Term> terms;
+  for (const ResolvedLayer& layer : input.layers) {
+    sum += layer.heuristic;
+    measured += layer.known.status == LatencyStatus::kMeasured;
+    terms.push_back(layer.heuristic_term);
+  }
+  return Bound{
+      {},
+      sum,
+      IntervalOfSum(terms),
+      With(input.assumptions, {input.regret->layers == measured ? "" : "best-candidate-where-no-library-chooses"})};
+}
+
+struct Variant {
+  BoundVariant variant;
+  std::string_view name;
+  Solve solve = nullptr;                              // null: another rule set has it
+  CombinedBound CombinedBounds::*combined = nullptr;  // where combining the layers' times is all
+  bool is_contradicted = true;                        // by a faster run
+};
+
+// In the order of the enumeration.
+constexpr std::array kVariants = {
+    Variant{BoundVariant::kSequential, "sequential", Sequential, &CombinedBounds::sequential},
+    Variant{BoundVariant::kParallel, "parallel", Parallel, &CombinedBounds::parallel},
+    Variant{BoundVariant::kFusedSequential, "fused-sequential", FusedSequential, &CombinedBounds::fused_sequential},
+    Variant{BoundVariant::kFusedParallel, "fused-parallel", FusedParallel, &CombinedBounds::fused_parallel},
+    Variant{BoundVariant::kWithLayouts, "with-layouts", WithLayouts},
+    Variant{BoundVariant::kIdealFusion, "ideal-fusion", Ideal},
+    Variant{BoundVariant::kHeuristic, "heuristic", Heuristic, nullptr, false},
+    Variant{BoundVariant::kBenanza2019Serial, "benanza-2019-serial"},
+    Variant{BoundVariant::kBenanza2019Parallel, "benanza-2019-parallel"},
+    Variant{BoundVariant::kBenanza2019FusedSerial, "benanza-2019-fused-serial"},
+    Variant{BoundVariant::kBenanza2019FusedParallel, "benanza-2019-fused-parallel"},
+};
+
+constexpr bool IsInOrder() {
+  for (std::size_t i = 0; i < kVariants.size(); ++i)
+    if (static_cast<std::size_t>(kVariants[i].variant) != i) return false;
+  return kVariants.back().variant == BoundVariant::kBenanza2019FusedParallel;
+}
+static_assert(IsInOrder());
+
+const Variant& RowOf(BoundVariant variant) { return kVariants[static_cast<std::size_t>(variant)]; }
 
 }  // namespace
 
-void AddVariants(const ModelGraph& graph, const DeviceModel& device, const std::vector<ResolvedLayer>& layers,
-                 const BoundsProblem& problem, const CombinedBounds& combined, const std::vector<std::string>& common,
-                 Bracket& bracket) {
-  std::vector<Bound>& bounds = bracket.bounds;
-  const std::string unfused = bracket.regions.empty() && problem.regions.empty() ? "no-measured-regions" : "";
-  // The selection in a body may be a relaxation too.
-  const bool exact_bodies = std::ranges::all_of(layers, &ResolvedLayer::is_exact);
-  const auto relaxed = [&](const CombinedBound& bound) {
-    return bound.exact && exact_bodies ? "" : "relaxed-selection";
-  };
-  const auto decided = [](const CombinedBound& bound) { return bound.decided_by + "-decides"; };
+std::string_view Name(BoundVariant variant) { return RowOf(variant).name; }
 
-  bounds.push_back(
-      {BoundVariant::kSequential, combined.sequential.latency, IntervalOfSum(TermsOfSelection(problem, {})), common});
-  bounds.push_back({BoundVariant::kParallel, combined.parallel.latency, IntervalOfParallel(problem, combined),
-                    With(common, {decided(combined.parallel)})});
-  const Bound fused{BoundVariant::kFusedSequential, combined.fused_sequential.latency,
-                    IntervalOfSum(TermsOfSelection(problem, combined.chosen)),
-                    With(common, {unfused, relaxed(combined.fused_sequential)})};
-  bounds.push_back(fused);
-  bounds.push_back({BoundVariant::kFusedParallel, combined.fused_parallel.latency,
-                    LikeFused(combined.fused_parallel.latency, fused),
-                    With(common, {decided(combined.fused_parallel), unfused, relaxed(combined.fused_parallel)})});
-  if (bracket.layouts) bounds.push_back(LayoutBound(*bracket.layouts, fused, common));
-  std::vector<Latency> times;
-  for (const ResolvedLayer& layer : layers) times.push_back(layer.fused.best);
-  const Latency ideal = std::min(IdealFusion(graph, times, device), fused.latency);
-  bounds.push_back({BoundVariant::kIdealFusion, ideal, LikeFused(ideal, fused),
-                    With(common, {"element-wise-layers-cost-their-bytes"})});
-  if (bracket.regret) bounds.push_back(HeuristicBound(layers, *bracket.regret, common));
+bool IsContradictedByFasterRun(BoundVariant variant) { return RowOf(variant).is_contradicted; }
+
+const CombinedBound& CombinedOf(BoundVariant variant, const CombinedBounds& combined) {
+  return combined.*RowOf(variant).combined;
+}
+
+std::vector<BoundVariant> CombinedVariants() {
+  std::vector<BoundVariant> variants;
+  for (const Variant& row : kVariants)
+    if (row.combined != nullptr) variants.push_back(row.variant);
+  return variants;
+}
+
+std::vector<Bound> SolveVariants(const VariantInput& input) {
+  std::vector<Bound> bounds;
+  for (const Variant& row : kVariants) {
+    if (row.solve == nullptr) continue;
+    std::optional<Bound> bound = row.solve(input, bounds);
+    if (!bound) continue;
+    bound->variant = row.variant;
+    bounds.push_back(*std::move(bound));
+  }
+  return bounds;
 }
 
 }  // namespace infimum

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "analyzer/bounds/latency_resolution.h"
+#include "analyzer/bracket/bracket.h"
 #include "analyzer/rows/measured_rows.h"
-#include "analyzer/types/bracket.h"
 #include "analyzer/types/device_model.h"
 
 namespace infimum {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "analyzer/alignment/align_run.h"
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 
 namespace infimum {
 

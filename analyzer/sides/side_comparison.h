@@ -23,7 +23,6 @@
 #include <vector>
 
 #include "analyzer/gap/run_vs_best.h"
-#include "analyzer/types/bracket.h"
 #include "infimum/measurement/verdict.h"
 
 namespace infimum {

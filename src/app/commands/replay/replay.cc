@@ -10,7 +10,7 @@
 #include <functional>
 #include <iterator>
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 #include "infimum/base/text.h"
 #include "infimum/measurement/statistics.h"
 #include "src/app/models/model_variant.h"
