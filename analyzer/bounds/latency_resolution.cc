@@ -60,15 +60,10 @@ LatencyResolver::LatencyResolver(const MeasuredRows& rows, const RegionSet& regi
       threads_(static_cast<double>(std::max<std::int64_t>(selection.threads, 1))),
       times_(rows.all().size()) {
   const NoiseModel noise = NoiseOf(rows);
-  for (const auto& [key, entry] : rows.all()) {
-    std::optional<BestTime> time = BestTimeOf(entry, selection.threads, noise);
-    if (!time) continue;
-    const Interval interval = IntervalOf({time->estimate, 1, TermNumber(entry)});
-    times_[entry.number] = KnownTime{*std::move(time), interval};
-  }
+  for (const auto& [key, entry] : rows.all()) times_[entry.number] = BestTimeOf(entry, selection.threads, noise);
 }
 
-const LatencyResolver::KnownTime* LatencyResolver::TimeOf(const WorkloadRows* rows) const {
+const BestTime* LatencyResolver::TimeOf(const WorkloadRows* rows) const {
   return rows != nullptr && times_[rows->number] ? &*times_[rows->number] : nullptr;
 }
 
@@ -109,8 +104,8 @@ ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer, const WorkloadRo
   LayerLatency& known = resolved.known;
   known.floor = FloorOfLayer(layer, device_);
   resolved.flops = static_cast<double>(layer.work.conventional.value);
-  if (const KnownTime* found = TimeOf(rows)) {
-    const BestTime& time = found->time;
+  if (const BestTime* found = TimeOf(rows)) {
+    const BestTime& time = *found;
     resolved.rows = rows;
     resolved.times = resolved.fused = TimesOf(time, *rows, *layer.workload, layer.work);
     resolved.measured = time.best;
@@ -118,7 +113,7 @@ ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer, const WorkloadRo
     resolved.heuristic_term = {time.choice ? time.choice->estimate : time.estimate, 1, TermNumber(*rows)};
     known.status = LatencyStatus::kMeasured;
     known.latency = time.best;
-    known.interval = found->interval;
+    known.interval = time.interval;
     known.candidate = time.row->candidate;
     if (time.choice) known.choice = ChoiceOf(*time.choice);
     return resolved;
@@ -228,10 +223,10 @@ std::vector<ResolvedRegion> LatencyResolver::Regions(const ModelGraph& graph) co
   resolved.reserve(regions.size());
   for (std::size_t i = 0; i < regions.size(); ++i) {
     const KnownRegion& known = regions[i];
-    const KnownTime* found = TimeOf(rows.regions[i]);
+    const BestTime* found = TimeOf(rows.regions[i]);
     if (found == nullptr) continue;
-    resolved.push_back({&known, known.region.layers, found->time.row->candidate,
-                        TimesOf(found->time, *rows.regions[i], known.region.workload, known.work), rows.regions[i]});
+    resolved.push_back({&known, known.region.layers, found->row->candidate,
+                        TimesOf(*found, *rows.regions[i], known.region.workload, known.work), rows.regions[i]});
   }
   return resolved;
 }
@@ -287,7 +282,7 @@ std::vector<Decider> LatencyResolver::Deciders(const std::vector<Term>& terms) c
                     {},
                     Latency(term.weight * std::sqrt(term.estimate.variance)),
                     Latency(term.weight * term.estimate.below)};
-    for (const Measurement* contender : times_[entry.number]->time.contenders)
+    for (const Measurement* contender : times_[entry.number]->contenders)
       decider.candidates.push_back(contender->candidate.name());
     deciders.push_back(std::move(decider));
   }

@@ -75,12 +75,8 @@ class LatencyResolver {
   ResolvedLayer ResolveBody(const ModelGraph& body, double executions) const;
   ResolvedLayer ResolveBodies(const Layer& layer) const;
 
-  struct KnownTime {
-    BestTime time;
-    Interval interval;
-  };
-  // nullptr where no row counts.
-  const KnownTime* TimeOf(const WorkloadRows* rows) const;
+  // Null where no row counts.
+  const BestTime* TimeOf(const WorkloadRows* rows) const;
   UnitTimes TimesOf(const BestTime& time, const WorkloadRows& rows, const Workload& workload, const Work& work) const;
 
   const MeasuredRows& rows_;
@@ -89,7 +85,7 @@ class LatencyResolver {
   const Selection& selection_;
   Resources resources_;
   double threads_;
-  std::vector<std::optional<KnownTime>> times_;  // by the workload's number
+  std::vector<std::optional<BestTime>> times_;  // by the workload's number
 };
 
 // The terms of one selection: the chosen regions', and those of the layers in none.
