@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "analyzer/alignment/engine_work.h"
+#include "analyzer/types/layer_time.h"
 #include "infimum/graph/alignment_overrides.h"
 #include "infimum/graph/model_graph.h"
 #include "infimum/graph/run_profile.h"
@@ -70,5 +71,17 @@ Alignment AlignRun(const ModelGraph& graph, const RunProfile& run);
 // The same with what a person stated; an error names the override whose names are unknown or contradict another.
 Result<Alignment> AlignRun(const ModelGraph& graph, const RunProfile& run,
                            std::span<const AlignmentOverride> overrides);
+
+// A framework's own layers as candidates: what it ran in one piece, it can run again.
+//
+//   profile of onnxruntime 1.31.1: "fused Conv_0" (Conv_0, Relu_1) 1.10 ms, "MaxPool_2" 0.20 ms
+//   ->  {Conv_0, Relu_1} 1.10 ms and {MaxPool_2} 0.20 ms, candidate "observed/onnxruntime-1.31.1"
+//
+// A profiler's times are no benchmark: it runs in the middle of a model, with its own overhead, caches as they come. So
+// such candidates are asked for (`infimum bound --observed`), never taken unasked.
+//
+// One for each aligned row (align_run.h) that covers layers which take time, that was seen in at least one sample
+// and whose clues are sure: rows that hold a layer only because nothing else covers it are left out.
+std::vector<ObservedUnit> ObservedIn(const ModelGraph& graph, const RunProfile& run);
 
 }  // namespace infimum

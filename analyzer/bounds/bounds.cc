@@ -4,7 +4,7 @@
 #include <functional>
 #include <numeric>
 
-#include "analyzer/bounds/fused_path.h"
+#include "analyzer/bounds/dag_view.h"
 #include "infimum/base/check.h"
 
 namespace infimum {

@@ -1,19 +1,131 @@
 #include "analyzer/layouts/solver.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <numeric>
 #include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
-#include "analyzer/layouts/layout_routes.h"
-#include "analyzer/layouts/layout_slots.h"
-#include "analyzer/layouts/pending_regions.h"
 #include "analyzer/layouts/problem_index.h"
+#include "analyzer/layouts/solver_state.h"
 #include "infimum/base/check.h"
 
 namespace infimum {
 namespace {
+
+// The ways to bring a tensor from the orders in which it exists into one more.
+//
+//   exists in {row-major}, wanted in channels last, changes: row-major -> last 3, row-major -> blocked 1, blocked ->
+//   last 1.5
+//   routes   row-major -> last             costs 3,    exists in {row-major, last}
+//            row-major -> blocked -> last  costs 2.5,  exists in {row-major, blocked, last}
+//
+// Of routes that end with the same orders only the cheapest is kept, and none that costs no less than one that ends
+// with all that it has.
+struct LayoutRoute {
+  using Change = std::array<std::uint8_t, 2>;  // from, to
+
+  std::span<const Change> changes() const { return std::span(list).first(length); }
+
+  std::uint8_t mask = 0;  // orders in which the tensor exists afterwards, a bit each
+  std::uint8_t length = 0;
+  std::array<Change, kMostLayouts - 1> list = {};  // it goes over no order twice
+  Latency cost{0};
+};
+
+class LayoutRoutes {
+ public:
+  // `problem` lives longer.
+  explicit LayoutRoutes(const LayoutProblem& problem) : problem_(problem), pairs_(2 * problem.tensors.size()) {}
+
+  // For one of the problem's tensors, the cheapest first. One that changes nothing where it exists so already; none
+  // where it does not exist at all.
+  std::span<const LayoutRoute> To(std::size_t tensor, std::size_t layout, std::uint8_t mask);
+
+ private:
+  void Find(const LayoutTensor& tensor, std::size_t layout, const LayoutRoute& so_far);
+  std::vector<LayoutRoute> Search(const LayoutTensor& tensor, std::size_t layout, std::uint8_t mask);
+
+  const LayoutProblem& problem_;
+  std::vector<LayoutRoute>
+      pairs_;  // of tensors with two layouts, to 0 and to 1; without a change where never asked for
+  std::unordered_map<std::size_t, std::vector<LayoutRoute>> searched_;  // by tensor, layout and mask
+  std::vector<LayoutRoute> found_;                                      // of the search at hand
+};
+
+inline Latency ChangeCost(const LayoutTensor& tensor, std::size_t from, std::size_t to) {
+  return tensor.change[from * tensor.layouts + to];
+}
+
+constexpr std::size_t kMasks = std::size_t{1} << kMostLayouts;
+
+// By what exists already.
+constexpr std::array<LayoutRoute, kMasks> kNothingToDo = [] {
+  std::array<LayoutRoute, kMasks> routes;
+  for (std::size_t mask = 0; mask < kMasks; ++mask) routes[mask].mask = static_cast<std::uint8_t>(mask);
+  return routes;
+}();
+
+// Every simple path to `layout` from what exists, made backwards: `so_far` starts at the order that is to be reached.
+void LayoutRoutes::Find(const LayoutTensor& tensor, std::size_t layout, const LayoutRoute& so_far) {
+  for (std::size_t from = 0; from < tensor.layouts; ++from) {
+    if (from == layout) continue;
+    const bool is_on_way = std::ranges::any_of(so_far.changes(), [&](const auto& change) { return change[1] == from; });
+    if (is_on_way) continue;
+    LayoutRoute route = so_far;
+    route.list[route.length++] = {static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(layout)};
+    route.cost += ChangeCost(tensor, from, layout);
+    if ((so_far.mask >> from & 1) == 0) {
+      Find(tensor, from, route);
+      continue;
+    }
+    LayoutRoute forwards{route.mask, 0, {}, route.cost};
+    for (std::size_t i = route.length; i-- > 0;) {
+      forwards.list[forwards.length++] = route.list[i];
+      forwards.mask = static_cast<std::uint8_t>(forwards.mask | 1u << route.list[i][1]);
+    }
+    found_.push_back(forwards);
+  }
+}
+
+// Without those that cost no less than one that ends with all that they have.
+std::vector<LayoutRoute> LayoutRoutes::Search(const LayoutTensor& tensor, std::size_t layout, std::uint8_t mask) {
+  LayoutRoute start;
+  start.mask = mask;
+  found_.clear();
+  Find(tensor, layout, start);
+  std::ranges::stable_sort(found_, {}, &LayoutRoute::cost);
+  std::vector<LayoutRoute> kept;
+  for (const LayoutRoute& route : found_) {
+    const auto has_all = [&](const LayoutRoute& cheaper) { return (route.mask & ~cheaper.mask) == 0; };
+    if (std::ranges::none_of(kept, has_all)) kept.push_back(route);
+  }
+  return kept;
+}
+
+std::span<const LayoutRoute> LayoutRoutes::To(std::size_t tensor, std::size_t layout, std::uint8_t mask) {
+  if (mask == 0) return {};
+  if ((mask >> layout & 1) != 0) return std::span(&kNothingToDo[mask], 1);
+  const LayoutTensor& described = problem_.tensors[tensor];
+  if (described.layouts == 2) {
+    // Which is what nearly all tensors have: there is one way.
+    LayoutRoute& route = pairs_[2 * tensor + layout];
+    if (route.length == 0) {
+      const auto from = static_cast<std::uint8_t>(1 - layout);
+      route = {std::uint8_t{3}, 1, {}, ChangeCost(described, from, layout)};
+      route.list[0] = {from, static_cast<std::uint8_t>(layout)};
+    }
+    return std::span(&route, 1);
+  }
+  const auto [entry, is_new] = searched_.try_emplace((tensor * kMostLayouts + layout) * kMasks + mask);
+  if (is_new) entry->second = Search(described, layout, mask);
+  return entry->second;
+}
 
 // States that each one is compared with: the cheapest ones dominate the most.
 constexpr std::size_t kCompared = 4;

@@ -7,7 +7,6 @@
 
 #include "analyzer/rows/best_time.h"
 #include "analyzer/rows/measured_rows.h"
-#include "analyzer/rows/region_set.h"
 
 namespace infimum {
 namespace {

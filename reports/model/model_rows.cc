@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/gap/cheapest_cover.h"
+#include "analyzer/gap/run_vs_best.h"
 #include "infimum/base/text.h"
 
 namespace infimum {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyzer/bounds/fused_path.h"
+#include "analyzer/bounds/dag_view.h"
 
 namespace infimum {
 namespace {

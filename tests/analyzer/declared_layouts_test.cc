@@ -1,6 +1,6 @@
-#include "analyzer/rows/declared_layouts.h"
-
 #include <gtest/gtest.h>
+
+#include "analyzer/rows/timed_rows.h"
 
 namespace infimum {
 namespace {

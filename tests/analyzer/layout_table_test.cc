@@ -1,8 +1,8 @@
-#include "analyzer/layouts/layout_table.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
+
+#include "analyzer/layouts/layout_options.h"
 
 namespace infimum {
 namespace {

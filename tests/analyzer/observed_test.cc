@@ -1,8 +1,7 @@
-#include "analyzer/alignment/observed.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analyzer/alignment/align_run.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 

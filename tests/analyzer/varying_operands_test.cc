@@ -1,6 +1,6 @@
-#include "analyzer/rows/varying_operands.h"
-
 #include <gtest/gtest.h>
+
+#include "analyzer/rows/measured_rows.h"
 
 namespace infimum {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "analyzer/alignment/engine_words.h"
+#include "analyzer/alignment/engine_work.h"
 #include "src/readers/onnx/shapes/known_operator.h"
 
 namespace infimum {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "analyzer/bracket/bracket.h"
-#include "analyzer/sides/common_offset.h"
+#include "analyzer/sides/side_comparison.h"
 #include "infimum/base/text.h"
 #include "reports/text/quantity_text.h"
 #include "src/app/commands/compare_sides/bound_sides.h"
