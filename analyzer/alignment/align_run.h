@@ -82,6 +82,6 @@ Result<Alignment> AlignRun(const ModelGraph& graph, const RunProfile& run,
 //
 // One for each aligned row (align_run.h) that covers layers which take time, that was seen in at least one sample
 // and whose clues are sure: rows that hold a layer only because nothing else covers it are left out.
-std::vector<ObservedUnit> ObservedIn(const ModelGraph& graph, const RunProfile& run);
+std::vector<ObservedNode> ObservedIn(const ModelGraph& graph, const RunProfile& run);
 
 }  // namespace infimum

@@ -284,7 +284,7 @@ Result<Bracket> ApplyBenanzaRules(Bracket bracket, const ModelGraph& model, Meas
     bracket.layers.push_back(resolved.back().known);
     bracket.roofline += resolved.back().known.floor;
   }
-  TellOrigins(rows, bracket);
+  SetOrigins(rows, bracket);
   bracket.coverage = CoverageOf(resolved);
   AddBounds(model, timed, CommonAssumptions(bracket, resolved), fused, bracket);
   return bracket;

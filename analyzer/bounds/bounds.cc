@@ -25,11 +25,11 @@ Numbers NumbersOf(const BoundsProblem& problem) {
   const std::size_t resources = problem.resources.size();
   numbers.layer_occupancy.resize(resources);
   numbers.region_occupancy.resize(resources);
-  const auto occupied = [&](const UnitTimes& unit, std::size_t resource) {
-    INFIMUM_CHECK(unit.occupancy.size() == resources, "one occupancy for each resource");
-    return std::min(unit.occupancy[resource], unit.best);
+  const auto occupied = [&](const NodeTimes& node, std::size_t resource) {
+    INFIMUM_CHECK(node.occupancy.size() == resources, "one occupancy for each resource");
+    return std::min(node.occupancy[resource], node.best);
   };
-  for (const UnitTimes& layer : problem.layers) {
+  for (const NodeTimes& layer : problem.layers) {
     numbers.layers.push_back(layer.best);
     for (std::size_t k = 0; k < resources; ++k) numbers.layer_occupancy[k].push_back(occupied(layer, k));
   }

@@ -47,9 +47,9 @@ Term Exactly(Latency time) {
   return term;
 }
 
-void Accumulate(UnitTimes& sum, const UnitTimes& unit, double times) {
-  sum.best += unit.best * times;
-  for (std::size_t k = 0; k < sum.occupancy.size(); ++k) sum.occupancy[k] += unit.occupancy[k] * times;
+void Accumulate(NodeTimes& sum, const NodeTimes& node, double times) {
+  sum.best += node.best * times;
+  for (std::size_t k = 0; k < sum.occupancy.size(); ++k) sum.occupancy[k] += node.occupancy[k] * times;
 }
 
 // The number of a workload's terms; 0 is that of all that is no workload.
@@ -98,7 +98,7 @@ const BestTime* LatencyResolver::TimeOf(const WorkloadRows* rows) const {
 }
 
 // `workload` and `work` as the layer or region has them, whose rows these are.
-UnitTimes LatencyResolver::TimesOf(const BestTime& time, const WorkloadRows& rows, const Workload& workload,
+NodeTimes LatencyResolver::TimesOf(const BestTime& time, const WorkloadRows& rows, const Workload& workload,
                                    const Work& work) const {
   return {time.best,
           resources_.OccupancyOf(workload, work, time.row->candidate.algorithm, time.best, time.core_time),
@@ -261,37 +261,37 @@ std::vector<ResolvedRegion> LatencyResolver::Regions(const ModelGraph& graph) co
   return resolved;
 }
 
-void LatencyResolver::Observe(const ModelGraph& graph, const std::vector<ObservedUnit>& units,
+void LatencyResolver::Observe(const ModelGraph& graph, const std::vector<ObservedNode>& nodes,
                               std::vector<ResolvedLayer>& layers, std::vector<ResolvedRegion>& regions) const {
-  for (const ObservedUnit& unit : units) {
+  for (const ObservedNode& node : nodes) {
     // Of what a run occupies nothing is known but that it ran on all the cores that it was given.
     std::vector<Latency> occupancy = resources_.Nothing();
-    if (resources_.of_cores()) occupancy[0] = unit.latency;
-    Term term = Exactly(unit.latency);
-    term.estimate.below = (unit.latency - unit.interval.low).count();
-    term.estimate.above = (unit.interval.high - unit.latency).count();
+    if (resources_.of_cores()) occupancy[0] = node.latency;
+    Term term = Exactly(node.latency);
+    term.estimate.below = (node.latency - node.interval.low).count();
+    term.estimate.above = (node.interval.high - node.latency).count();
     std::vector<LayerId> timed;
-    for (LayerId layer : unit.layers)
+    for (LayerId layer : node.layers)
       if (graph.layer(layer).status != LayerStatus::kFree) timed.push_back(layer);
     if (timed.size() == 1) {
       ResolvedLayer& layer = layers[timed[0].index()];
-      const bool is_better = layer.known.status != LatencyStatus::kMeasured || unit.latency < layer.times.best;
+      const bool is_better = layer.known.status != LatencyStatus::kMeasured || node.latency < layer.times.best;
       if (!is_better) continue;
       layer.rows = nullptr;
-      layer.times = layer.fused = {unit.latency, std::move(occupancy), term};
-      layer.measured = unit.latency;
+      layer.times = layer.fused = {node.latency, std::move(occupancy), term};
+      layer.measured = node.latency;
       layer.estimated = layer.missing = Latency(0);
       layer.missing_flops = 0;
       if (layer.known.status != LatencyStatus::kMeasured) {
-        layer.heuristic = unit.latency;
+        layer.heuristic = node.latency;
         layer.heuristic_term = term;
       }
       layer.known.status = LatencyStatus::kMeasured;
-      layer.known.latency = unit.latency;
-      layer.known.interval = unit.interval;
-      layer.known.candidate = unit.candidate;
+      layer.known.latency = node.latency;
+      layer.known.interval = node.interval;
+      layer.known.candidate = node.candidate;
     } else if (!timed.empty()) {
-      regions.push_back({nullptr, unit.layers, unit.candidate, {unit.latency, std::move(occupancy), term}, nullptr});
+      regions.push_back({nullptr, node.layers, node.candidate, {node.latency, std::move(occupancy), term}, nullptr});
     }
   }
 }

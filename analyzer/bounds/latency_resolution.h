@@ -57,8 +57,8 @@ class Resources {
 
 struct ResolvedLayer {
   LayerLatency known;    // what is shown
-  UnitTimes times;       // what the layer adds to a bound; 0 where free or missing
-  UnitTimes fused;       // the same with its bodies' layers fused; equals `times` without bodies
+  NodeTimes times;       // what the layer adds to a bound; 0 where free or missing
+  NodeTimes fused;       // the same with its bodies' layers fused; equals `times` without bodies
   Latency heuristic{0};  // with the candidates that the libraries would choose
   Term heuristic_term = {};
   // The layer's weights in the coverage; a layer with bodies may have several.
@@ -75,7 +75,7 @@ struct ResolvedRegion {
   const KnownRegion* known = nullptr;  // null where only observed
   std::vector<LayerId> layers;
   Candidate candidate;
-  UnitTimes times;
+  NodeTimes times;
   const WorkloadRows* rows = nullptr;  // null where only observed
 };
 
@@ -91,7 +91,7 @@ class LatencyResolver {
   std::vector<ResolvedRegion> Regions(const ModelGraph& graph) const;
   // Adds what a run was seen to do: a single layer where it is faster than its best candidate or has none, several as a
   // region of their own.
-  void Observe(const ModelGraph& graph, const std::vector<ObservedUnit>& units, std::vector<ResolvedLayer>& layers,
+  void Observe(const ModelGraph& graph, const std::vector<ObservedNode>& nodes, std::vector<ResolvedLayer>& layers,
                std::vector<ResolvedRegion>& regions) const;
   // What the uncertainty of a selection is made of, most uncertain first.
   std::vector<Decider> Deciders(const std::vector<Term>& terms) const;
@@ -106,7 +106,7 @@ class LatencyResolver {
 
   // Null where no row counts.
   const BestTime* TimeOf(const WorkloadRows* rows) const;
-  UnitTimes TimesOf(const BestTime& time, const WorkloadRows& rows, const Workload& workload, const Work& work) const;
+  NodeTimes TimesOf(const BestTime& time, const WorkloadRows& rows, const Workload& workload, const Work& work) const;
 
   const MeasuredRows& rows_;
   const RegionSet& regions_;

@@ -176,7 +176,7 @@ Interval IntervalOfParallel(const BoundsProblem& problem, const CombinedBounds& 
     return IntervalOfSum(terms);
   }
   const auto k = static_cast<std::size_t>(resource - problem.resources.begin());
-  for (const UnitTimes& layer : problem.layers) {
+  for (const NodeTimes& layer : problem.layers) {
     Term term = layer.term;
     term.weight = layer.best > Latency(0) ? std::min(layer.occupancy[k] / layer.best, 1.0) : 0;
     terms.push_back(term);
@@ -248,7 +248,7 @@ std::optional<Bound> WithLayouts(const VariantInput& input, const std::vector<Bo
                LikeFused(latency, fused),
                With(std::move(assumptions),
                     {"changes-of-layout-paid", all_measured ? "" : "estimated-changes-of-layout",
-                     plan.unstated > 0 ? "row-major-where-unstated" : "", plan.is_exact ? "" : "relaxed-selection"})};
+                     plan.undeclared > 0 ? "row-major-where-unstated" : "", plan.is_exact ? "" : "relaxed-selection"})};
 }
 
 std::optional<Bound> Ideal(const VariantInput& input, const std::vector<Bound>& before) {

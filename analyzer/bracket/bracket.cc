@@ -105,7 +105,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
 
   Bracket bracket;
   bracket.selection = selection;
-  TellOrigins(rows, bracket);
+  SetOrigins(rows, bracket);
   bracket.contract = selection.contract.value_or(MainContract(graph));
   Floors floors = ComputeFloors(graph, device);
   bracket.floor = std::move(floors.floor);
@@ -140,7 +140,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   return bracket;
 }
 
-void HoldAgainst(UpperLimit limit, Bracket& bracket) {
+void AddUpperLimit(UpperLimit limit, Bracket& bracket) {
   const auto hold = [&](std::string bound, Latency latency, Latency low) {
     if (latency > limit.latency)
       bracket.inversions.push_back({std::move(bound), limit.name, latency - limit.latency, low > limit.interval.high});

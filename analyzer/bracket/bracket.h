@@ -25,7 +25,7 @@ namespace infimum {
 struct BracketOptions {
   // Which fusable regions may take part; absent: all.
   std::function<bool(const FusableRegion&)> takes;
-  std::vector<ObservedUnit> observed;
+  std::vector<ObservedNode> observed;
   std::vector<WhatIf> what_ifs;
 };
 
@@ -90,7 +90,7 @@ struct Bracket {
   std::vector<RegionLatency> regions;        // measured ones of the graph itself, by first layer
   std::vector<WhatIfOutcome> what_ifs;       // as asked for; and contracts and cache states that have rows
   std::vector<Decider> deciders;             // of fused-sequential, most uncertain first
-  std::vector<UpperLimit> upper;             // see HoldAgainst
+  std::vector<UpperLimit> upper;             // see AddUpperLimit
   std::vector<Inversion> inversions;
 };
 
@@ -105,6 +105,6 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
 
 // Records an upper limit and every bound of the bracket that lies above it, F0 too; but not `heuristic`, which nothing
 // keeps from being slower than a run. Nothing is clipped: the bracket is as wide as both say.
-void HoldAgainst(UpperLimit limit, Bracket& bracket);
+void AddUpperLimit(UpperLimit limit, Bracket& bracket);
 
 }  // namespace infimum

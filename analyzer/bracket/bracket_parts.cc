@@ -97,7 +97,7 @@ Coverage CoverageOf(std::span<const ResolvedLayer> layers) {
   return coverage;
 }
 
-void TellOrigins(const MeasuredRows& rows, Bracket& bracket) {
+void SetOrigins(const MeasuredRows& rows, Bracket& bracket) {
   bracket.environments.assign(rows.environments().begin(), rows.environments().end());
   bracket.evidence.clear();
   for (const auto& [told, clocks] : rows.evidence()) bracket.evidence.push_back(told);

@@ -26,11 +26,11 @@ void SetMarginalGains(const BoundsProblem& problem, Latency parallel, std::vecto
   std::vector<Latency> times, floors, busy(problem.resources.size(), Latency(0));
   Latency sequential{0};
   for (std::size_t i = 0; i < layers.size(); ++i) {
-    const UnitTimes& unit = problem.layers[i];
-    times.push_back(unit.best);
-    floors.push_back(std::min(layers[i].known.floor, unit.best));
-    sequential += unit.best;
-    for (std::size_t k = 0; k < busy.size(); ++k) busy[k] += unit.occupancy[k];
+    const NodeTimes& node = problem.layers[i];
+    times.push_back(node.best);
+    floors.push_back(std::min(layers[i].known.floor, node.best));
+    sequential += node.best;
+    for (std::size_t k = 0; k < busy.size(); ++k) busy[k] += node.occupancy[k];
   }
   const std::vector<Latency> path_if_free = dag.LongestPathsIf(times, std::vector<Latency>(times.size(), Latency(0)));
   const std::vector<Latency> path_at_floor = dag.LongestPathsIf(times, floors);
@@ -53,15 +53,15 @@ WhatIfOutcome SolveAgain(const BoundsProblem& problem, const CombinedBounds& com
                          const std::vector<ResolvedLayer>& layers, const WhatIf& what_if) {
   BoundsProblem changed = problem;
   for (const LayerChange& change : what_if.changes) {
-    UnitTimes& unit = changed.layers[change.layer.index()];
-    const Latency time = Changed(change, unit.best, layers[change.layer.index()].known.floor);
+    NodeTimes& node = changed.layers[change.layer.index()];
+    const Latency time = Changed(change, node.best, layers[change.layer.index()].known.floor);
     // How busy the layer keeps each resource shrinks or grows with it; of a layer at its floor, which knows no
     // kernel, only that it is no longer busy than it takes.
-    const bool is_scaled = change.kind != LayerChange::Kind::kFloor && unit.best > Latency(0);
-    const double share = is_scaled ? time / unit.best : 1;
-    for (Latency& occupancy : unit.occupancy)
-      occupancy = unit.best > Latency(0) ? std::min(occupancy * share, time) : time;
-    unit.best = time;
+    const bool is_scaled = change.kind != LayerChange::Kind::kFloor && node.best > Latency(0);
+    const double share = is_scaled ? time / node.best : 1;
+    for (Latency& occupancy : node.occupancy)
+      occupancy = node.best > Latency(0) ? std::min(occupancy * share, time) : time;
+    node.best = time;
   }
   const CombinedBounds solved = CombineBounds(changed);
   WhatIfOutcome outcome{what_if.name, what_if.changes.size(), {}};

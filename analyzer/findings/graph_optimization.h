@@ -25,9 +25,9 @@ enum class GraphOptimization : std::uint8_t {
 std::string_view Name(GraphOptimization level);
 
 // As the run's settings tell; nullopt where they do not, or in words that we do not know.
-std::optional<GraphOptimization> ToldOptimization(const RunProfile& run);
+std::optional<GraphOptimization> ReportedOptimization(const RunProfile& run);
 // The least that makes such layers; nullopt where the run is of another framework, or nothing tells.
-std::optional<GraphOptimization> SeenOptimization(const RunProfile& run);
+std::optional<GraphOptimization> InferredOptimization(const RunProfile& run);
 // Told, else seen.
 std::optional<GraphOptimization> OptimizationOf(const RunProfile& run);
 

@@ -12,13 +12,13 @@ constexpr Latency kUnknown{1e18};
 
 }  // namespace
 
-BestWays::BestWays(std::vector<std::optional<Latency>> times, std::vector<FusionCandidate> regions)
+CheapestCovers::CheapestCovers(std::vector<std::optional<Latency>> times, std::vector<FusionCandidate> regions)
     : times_(std::move(times)), regions_(std::move(regions)), of_layer_(times_.size()) {
   for (std::size_t r = 0; r < regions_.size(); ++r)
     if (!regions_[r].layers.empty()) of_layer_[regions_[r].layers.front()].push_back(r);
 }
 
-std::optional<BestWay> BestWays::Of(std::span<const std::size_t> layers) const {
+std::optional<CheapestCover> CheapestCovers::Of(std::span<const std::size_t> layers) const {
   std::vector<Latency> costs;
   for (const std::size_t layer : layers) costs.push_back(times_[layer].value_or(kUnknown));
   std::vector<FusionCandidate> inside;
@@ -37,7 +37,7 @@ std::optional<BestWay> BestWays::Of(std::span<const std::size_t> layers) const {
       places.push_back(r);
     }
   }
-  BestWay way;
+  CheapestCover way;
   if (inside.empty()) {
     // In one piece the sum has no rounding that the layers' own times do not have.
     way.latency = std::accumulate(costs.begin(), costs.end(), Latency(0));
@@ -58,17 +58,17 @@ std::vector<std::size_t> Indices(std::span<const LayerId> layers) {
   return indices;
 }
 
-BestWays WaysOf(const Bracket& bracket) {
+CheapestCovers WaysOf(const Bracket& bracket) {
   std::vector<std::optional<Latency>> times;
   for (const LayerLatency& layer : bracket.layers)
     times.push_back(layer.status == LatencyStatus::kFree ? Latency(0) : layer.latency);
   std::vector<FusionCandidate> regions;
   for (const RegionLatency& region : bracket.regions) regions.push_back({Indices(region.layers), region.latency});
-  return BestWays(std::move(times), std::move(regions));
+  return CheapestCovers(std::move(times), std::move(regions));
 }
 
-std::optional<Latency> LeastTime(const BestWays& ways, std::span<const LayerId> layers) {
-  const std::optional<BestWay> way = ways.Of(Indices(layers));
+std::optional<Latency> LeastTime(const CheapestCovers& ways, std::span<const LayerId> layers) {
+  const std::optional<CheapestCover> way = ways.Of(Indices(layers));
   return way ? std::optional(way->latency) : std::nullopt;
 }
 
@@ -86,7 +86,7 @@ LayerId MainLayer(const ModelGraph& graph, std::span<const LayerId> layers) {
 }
 
 std::vector<ComparedRow> CompareRows(const ModelGraph& graph, const Bracket& bracket, const Alignment& alignment) {
-  const BestWays ways = WaysOf(bracket);
+  const CheapestCovers ways = WaysOf(bracket);
   std::vector<ComparedRow> rows;
   std::vector<bool> taken(graph.layers.size(), false);
   for (const AlignedRow& aligned : alignment.rows) {
@@ -113,7 +113,7 @@ std::vector<ComparedRow> CompareRows(const ModelGraph& graph, const Bracket& bra
 }
 
 std::vector<std::optional<Latency>> BestTimes(const std::vector<ComparedRow>& rows, const Bracket& bracket) {
-  const BestWays ways = WaysOf(bracket);
+  const CheapestCovers ways = WaysOf(bracket);
   std::vector<std::optional<Latency>> times;
   for (const ComparedRow& row : rows) times.push_back(row.layers.empty() ? std::nullopt : LeastTime(ways, row.layers));
   return times;

@@ -115,8 +115,8 @@ class Maker {
     }
     const Latency rest = waterfall_.measured - shown;
     if (idle) {
-      steps_.Add(GapCause::kHostGaps, "the host had not asked yet", idle->host);
-      steps_.Add(GapCause::kHostGaps, "asked, and not begun", idle->launch);
+      steps_.Add(GapCause::kHostGaps, "the host had not launched work yet", idle->host);
+      steps_.Add(GapCause::kHostGaps, "launched, not started", idle->launch);
       steps_.Add(GapCause::kHostGaps, "between work that was queued", idle->queued);
       steps_.Add(GapCause::kMissedParallelism, "layers that ran at once", -idle->overlapped);
       steps_.Add(GapCause::kUnexplained,
@@ -292,7 +292,7 @@ class Maker {
     steps_.Add(GapCause::kMissedParallelism, "independent layers, one after the other",
                in_context * (in_turn_ - at_once_));
     if (waterfall_.demonstrated) {
-      steps_.Add(GapCause::kLayoutChanges, "changes of layout that the demonstrated run needs too",
+      steps_.Add(GapCause::kLayoutChanges, "reorders that the demonstrated run needs too",
                  -in_context * (with_layouts_ - in_turn_));
       steps_.Add(GapCause::kComposition, "the demonstrated run against its parts",
                  *waterfall_.demonstrated - in_context * (in_turn_ - at_once_) - at_once_);

@@ -39,7 +39,7 @@ struct LayoutTensor {
   bool is_output = false;       // row-major at the end
 };
 
-// The layouts of a unit's tensors, a number for each. Nearly all units have few, which lie in place: of a graph's
+// The layouts of a node's tensors, a number for each. Nearly all nodes have few, which lie in place: of a graph's
 // options there are many times as many as layers.
 class LayoutList {
  public:
@@ -69,11 +69,11 @@ class LayoutList {
 // One candidate, or several that differ in nothing but their time: in which layouts it reads and writes.
 struct LayoutOption {
   Latency cost{0};
-  LayoutList reads, writes;  // one for each tensor of its unit
+  LayoutList reads, writes;  // one for each tensor of its node
 };
 
 // What runs as one: a layer, or a region in place of its layers.
-struct LayoutUnit {
+struct LayoutNode {
   std::vector<std::size_t> layers;         // that take part, ascending
   std::vector<std::size_t> reads, writes;  // tensors, none twice among the reads
   std::vector<LayoutOption> options;       // at least one
@@ -82,24 +82,24 @@ struct LayoutUnit {
 struct LayoutProblem {
   std::size_t layers = 0;
   std::vector<LayoutTensor> tensors;
-  // First one for each layer that takes part (others are free), in their order, each reading what units of earlier
+  // First one for each layer that takes part (others are free), in their order, each reading what nodes of earlier
   // layers write; then regions.
-  std::vector<LayoutUnit> units;
+  std::vector<LayoutNode> nodes;
 };
 
 struct LayoutChange {
   std::size_t tensor = 0;
   std::uint8_t from = 0, to = 0;
-  std::size_t unit = 0;  // that it is made for; the number of units where it is for the model's output
+  std::size_t node = 0;  // that it is made for; the number of nodes where it is for the model's output
 };
 
-struct ChosenUnit {
-  std::size_t unit = 0;
+struct ChosenNode {
+  std::size_t node = 0;
   std::size_t option = 0;
 };
 
 struct LayoutChoice {
-  std::vector<ChosenUnit> chosen;     // in an order in which they can run
+  std::vector<ChosenNode> chosen;     // in an order in which they can run
   std::vector<LayoutChange> changes;  // in the order in which they are made
   Latency cost{0};                    // of both
   Latency changing{0};                // of the changes alone

@@ -54,27 +54,27 @@ void PendingRegions::ForgetOthers() {
   kept_.clear();
 }
 
-LayoutSlots::LayoutSlots(const LayoutFacts& facts)
-    : facts_(facts),
-      made_(facts.problem.tensors.size(), LayoutFacts::kNone),
-      slot_of_(facts.problem.tensors.size(), LayoutFacts::kNone) {}
+LayoutSlots::LayoutSlots(const ProblemIndex& index)
+    : index_(index),
+      made_(index.problem.tensors.size(), ProblemIndex::kNone),
+      slot_of_(index.problem.tensors.size(), ProblemIndex::kNone) {}
 
 void LayoutSlots::Assign(const LayoutComponent& component) {
-  const LayoutProblem& problem = facts_.problem;
+  const LayoutProblem& problem = index_.problem;
   for (std::size_t tensor : component.tensors)
-    made_[tensor] = problem.tensors[tensor].is_given ? 0 : LayoutFacts::kNone;
-  const auto note = [&](const LayoutUnit& unit) {
-    for (std::size_t tensor : unit.writes) made_[tensor] = std::min(made_[tensor], unit.layers[0]);
+    made_[tensor] = problem.tensors[tensor].is_given ? 0 : ProblemIndex::kNone;
+  const auto note = [&](const LayoutNode& node) {
+    for (std::size_t tensor : node.writes) made_[tensor] = std::min(made_[tensor], node.layers[0]);
   };
-  for (std::size_t layer : component.layers) note(problem.units[facts_.single[layer]]);
-  for (std::size_t region : component.regions) note(problem.units[region]);
+  for (std::size_t layer : component.layers) note(problem.nodes[index_.single[layer]]);
+  for (std::size_t region : component.regions) note(problem.nodes[region]);
   by_making_ = component.tensors;
   std::ranges::sort(by_making_, {}, [&](std::size_t tensor) { return made_[tensor]; });
   next_made_ = next_end_ = 0;
   ends_.clear();
   std::vector<std::size_t> free_after;  // of each slot the last read of its tensor
   for (std::size_t tensor : by_making_) {
-    const std::size_t end = facts_.last_use[tensor];
+    const std::size_t end = index_.last_use[tensor];
     const auto found = std::ranges::find_if(free_after, [&](std::size_t after) { return after < made_[tensor]; });
     slot_of_[tensor] = static_cast<std::size_t>(found - free_after.begin());
     if (found == free_after.end()) {
@@ -85,7 +85,7 @@ void LayoutSlots::Assign(const LayoutComponent& component) {
     ends_.push_back({end, slot_of_[tensor]});
   }
   std::ranges::stable_sort(ends_, {}, &Turn::layer);
-  tensor_in_.assign(free_after.size(), LayoutFacts::kNone);
+  tensor_in_.assign(free_after.size(), ProblemIndex::kNone);
 }
 
 void LayoutSlots::Enter(std::size_t layer) {

@@ -48,8 +48,8 @@ class PendingRegions {
 
 class LayoutSlots {
  public:
-  // `facts` lives longer.
-  explicit LayoutSlots(const LayoutFacts& facts);
+  // `index` lives longer.
+  explicit LayoutSlots(const ProblemIndex& index);
 
   // Begins with a component, whose layers are entered and left in their order.
   void Assign(const LayoutComponent& component);
@@ -66,7 +66,7 @@ class LayoutSlots {
   std::span<const Turn> Leave(std::size_t layer);
 
  private:
-  const LayoutFacts& facts_;
+  const ProblemIndex& index_;
   std::vector<std::size_t> made_;     // of each tensor of the component by which layer; kNone: by none
   std::vector<std::size_t> slot_of_;  // of each tensor of the component
   std::vector<std::size_t> tensor_in_;

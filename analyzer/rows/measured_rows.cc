@@ -55,7 +55,7 @@ std::vector<std::size_t> ListedPlaces(const Workload& workload, std::size_t oper
 
 VaryingOperands VaryingOperandsOf(const Workload& workload) {
   VaryingOperands varying;
-  varying.keeps_order = IsElementwise(workload);
+  varying.keeps_layout = IsElementwise(workload);
   std::vector<Operand> operands = OperandsOf(workload);
   const std::vector<std::size_t> places = ListedPlaces(workload, operands.size());
   const std::size_t inputs = CountInputs(workload, operands.size());

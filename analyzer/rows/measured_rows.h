@@ -60,7 +60,7 @@ struct VaryingOperands {
   };
   std::vector<Read> reads;
   std::vector<Shape> writes;
-  bool keeps_order = false;  // element-wise: any order does that all its tensors have
+  bool keeps_layout = false;  // element-wise: any order does that all its tensors have
 };
 
 VaryingOperands VaryingOperandsOf(const Workload& workload);

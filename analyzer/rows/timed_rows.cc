@@ -26,16 +26,16 @@ std::vector<LayoutName> TakeApart(std::string_view names) {
 
 }  // namespace
 
-const StatedLayouts* LayoutTexts::Of(const Candidate& candidate) {
-  const auto is_asked = [&](const StatedLayouts* stated) {
+const DeclaredLayouts* LayoutTexts::Of(const Candidate& candidate) {
+  const auto is_asked = [&](const DeclaredLayouts* stated) {
     return stated != nullptr && stated->input == candidate.input_layout && stated->output == candidate.output_layout;
   };
   if (const auto known = std::ranges::find_if(recent_, is_asked); known != recent_.end()) return *known;
-  const StatedLayouts*& recent = recent_[oldest_];
+  const DeclaredLayouts*& recent = recent_[oldest_];
   oldest_ = (oldest_ + 1) % recent_.size();
   const auto known = known_.find({candidate.input_layout, candidate.output_layout});
   if (known != known_.end()) return recent = known->second;
-  StatedLayouts& added = all_.emplace_back(StatedLayouts{candidate.input_layout, candidate.output_layout, {}, {}});
+  DeclaredLayouts& added = all_.emplace_back(DeclaredLayouts{candidate.input_layout, candidate.output_layout, {}, {}});
   added.inputs = TakeApart(added.input);
   added.outputs = TakeApart(added.output);
   for (const auto* names : {&added.inputs, &added.outputs})

@@ -36,7 +36,7 @@ struct LayoutName {
   std::size_t row_major_rank = kNoRank;  // 4 of "abcd"
 };
 
-struct StatedLayouts {
+struct DeclaredLayouts {
   std::string input, output;                // as the candidate has them
   std::vector<LayoutName> inputs, outputs;  // at least one each
   bool is_opaque = false;
@@ -45,23 +45,23 @@ struct StatedLayouts {
 class LayoutTexts {
  public:
   // Lives as long as this, also where this is moved.
-  const StatedLayouts* Of(const Candidate& candidate);
+  const DeclaredLayouts* Of(const Candidate& candidate);
 
  private:
-  std::deque<StatedLayouts> all_;
-  std::map<std::pair<std::string_view, std::string_view>, const StatedLayouts*> known_;  // texts of `all_`
+  std::deque<DeclaredLayouts> all_;
+  std::map<std::pair<std::string_view, std::string_view>, const DeclaredLayouts*> known_;  // texts of `all_`
   // Of the last answers: a workload's candidates have few pairs, and so have its neighbours'.
-  std::array<const StatedLayouts*, 4> recent_ = {};
+  std::array<const DeclaredLayouts*, 4> recent_ = {};
   std::size_t oldest_ = 0;
 };
 
 struct TimedRow {
-  const Measurement* row = nullptr;        // measured, so it has repetitions
-  Latency point{0};                        // PointValue
-  Latency time{0};                         // by the selection's statistic
-  std::span<const double> logs;            // of its repetitions' medians
-  bool is_choice = false;                  // the library's own heuristic picks it first
-  const StatedLayouts* layouts = nullptr;  // of its candidate; of rows in MeasuredRows
+  const Measurement* row = nullptr;          // measured, so it has repetitions
+  Latency point{0};                          // PointValue
+  Latency time{0};                           // by the selection's statistic
+  std::span<const double> logs;              // of its repetitions' medians
+  bool is_choice = false;                    // the library's own heuristic picks it first
+  const DeclaredLayouts* layouts = nullptr;  // of its candidate; of rows in MeasuredRows
 };
 
 inline double LogOf(const Repetition& repetition) { return std::log(std::max(repetition.median.count(), 1e-12)); }

@@ -283,7 +283,7 @@ class RunBuilder {
     }
     if (backward.count() > 0)
       run_.warnings.push_back("a backward pass takes " + FormatLatency(backward) +
-                              " of the layers' time; no layer of a model stands for it");
+                              " of the layers' time; no layer of a model corresponds to it");
   }
 
   // Called by the range around them, the innermost that a person named; one that holds nearly all of an inference says
@@ -378,7 +378,7 @@ class RunBuilder {
       run_.warnings.push_back(
           "of " + FormatLatency(Nanoseconds(idle)) + " in which the device was idle, " +
           FormatLatency(Nanoseconds(unknown)) +
-          " came before work that no call is known to have started; what it waited for is not told");
+          " came before work that no call is known to have started; what it waited for is not recorded");
       return;
     }
     run_.idle =

@@ -65,7 +65,7 @@ struct RegionLatency {
 };
 
 // Layers that a framework's run really did in one piece, as a candidate beside the measured ones (observed.h).
-struct ObservedUnit {
+struct ObservedNode {
   std::vector<LayerId> layers;  // ascending; one or more
   Latency latency{0};
   Interval interval;

@@ -25,12 +25,11 @@ std::vector<Finding> LaunchBound(const RunFacts& facts, const DeviceIdle& idle) 
   if (!IsWorthReporting(facts, finding.gain)) return {};
   finding.evidence = "the device was idle for " + FormatLatency(idle.total()) + " of " +
                      FormatLatency(facts.waterfall.measured) + ": " + FormatLatency(idle.host) +
-                     " because the host had not asked yet, " + FormatLatency(idle.launch) +
-                     " between asking and beginning, " + FormatLatency(idle.queued) +
-                     " between work that was queued; " + CountText(LayersWithTimes(facts.run), "layer");
+                     " because the host had not launched work yet, " + FormatLatency(idle.launch) +
+                     " between launch and start, " + FormatLatency(idle.queued) + " between queued work; " +
+                     CountText(LayersWithTimes(facts.run), "layer");
   if (facts.waterfall.measured_by != MeasuredBy::kEndToEnd)
-    finding.evidence +=
-        "; a profiler slows the host, so that there is less of this without it: time the run without it too";
+    finding.evidence += "; a profiler slows the host, so there is less of this without it: time the run without it too";
   else if (idle != *facts.run.idle)
     finding.evidence += " (under the profiler " + FormatLatency(facts.run.idle->total()) +
                         ", which slows the host: counted as far as the run without it is longer than its layers)";
@@ -68,22 +67,23 @@ std::vector<Finding> FrameworkOverhead(const RunFacts& facts, const LayerClaims&
   if (!IsWorthReporting(facts, finding.gain)) return {};
   const std::size_t layers = LayersWithTimes(facts.run);
   finding.evidence = FormatLatency(finding.gain) + " of " + FormatLatency(facts.waterfall.measured) +
-                     " pass outside the " + CountText(layers, "layer") + ", " +
+                     " are spent outside the " + CountText(layers, "layer") + ", " +
                      FormatLatency(finding.gain / static_cast<double>(std::max<std::size_t>(layers, 1))) + " for each";
   if (unseen_rows > 0)
     finding.evidence += "; without " + FormatLatency(unseen) + " that " + CountText(unseen_rows, "row") +
                         " of the model that the profile does not show would take at best";
   if (layers < facts.run.layers.size())
     finding.evidence += "; " + CountText(facts.run.layers.size() - layers, "layer") +
-                        " of the profile without a time would stand here too";
+                        " of the profile have no time and would count here too";
   if (facts.waterfall.measured_by == MeasuredBy::kProfiled)
     finding.evidence +=
-        "; a profiler writes between the layers, so that most of it may be its own: time the run without it too "
+        "; a profiler writes between the layers, so most of this may be its own: time the run without it too "
         "(infimum measure)";
   if (facts.run.profiled.empty())
     finding.evidence +=
-        " (the profile does not tell how long its inferences took: if the run without the profiler shared the machine "
-        "with other work, that stands here too)";
+        " (the profile does not report how long its inferences took: if the run without the profiler shared the "
+        "machine "
+        "with other work, that counts here too)";
   finding.action = facts.run.framework == "onnxruntime"
                        ? ActionOfOnnxRuntime(facts.run)
                        : "fewer and larger layers cost less of it: compile or fuse the model, or raise the batch";

@@ -63,11 +63,12 @@ std::optional<Finding> HalfInSingle(const EngineFacts& facts, LayerClaims& claim
     finding.evidence += "; element-wise layers between them stay unfused, " + between.Frequencies(3) + ": " +
                         FormatLatency(between.total());
   if (layouts.count() > 0)
-    finding.evidence += "; " + std::to_string(layouts.count()) +
-                        " changes of layout stand around those: " + FormatLatency(layouts.total());
-  finding.evidence += "; casts that are left: " + FormatLatency(casts.total());
+    finding.evidence +=
+        "; " + std::to_string(layouts.count()) + " reorders around those: " + FormatLatency(layouts.total());
+  finding.evidence += "; remaining casts: " + FormatLatency(casts.total());
   finding.action =
-      "half precision cannot pay on this provider: run the f32 model (or int8) here, and f16 where it has kernels "
+      "half precision cannot be faster on this provider: run the f32 model (or int8) here, and f16 where it has "
+      "kernels "
       "(CUDA, TensorRT, CoreML, processors of 64-bit Arm with half-precision arithmetic)";
   return finding;
 }

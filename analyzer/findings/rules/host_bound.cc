@@ -47,14 +47,14 @@ std::optional<Finding> HostBound(const TimelineFacts& facts) {
                          static_cast<double>(std::max<std::int64_t>(1, work)));
   };
   finding.evidence =
-      "the device had nothing to do in " + std::to_string(gaps) + (gaps == 1 ? " gap" : " gaps") +
-      " because the host had not asked yet: " + FormatLatency(std::chrono::nanoseconds(waiting - launching)) +
-      ", and " + FormatLatency(std::chrono::nanoseconds(launching)) + " from asking to beginning, of " +
+      "the device was idle in " + std::to_string(gaps) + (gaps == 1 ? " gap" : " gaps") +
+      " because the host had not launched work yet: " + FormatLatency(std::chrono::nanoseconds(waiting - launching)) +
+      ", and " + FormatLatency(std::chrono::nanoseconds(launching)) + " from launch to start, of " +
       FormatLatency(std::chrono::nanoseconds(span)) + (by_device.size() > 1 ? " of all devices" : "") + "; " +
-      std::to_string(work) + " pieces of work of " + per_work(busy) + " each come every " + per_work(span) + " (" +
-      std::to_string(calls) + " calls of the runtime)";
+      std::to_string(work) + " kernels and copies of " + per_work(busy) + " each start every " + per_work(span) + " (" +
+      std::to_string(calls) + " runtime calls)";
   finding.action =
-      "ask for more at a time: capture the step as a CUDA graph (torch.cuda.graph, "
+      "launch more at a time: capture the step as a CUDA graph (torch.cuda.graph, "
       "torch.compile(mode=\"reduce-overhead\"); "
       "ONNX Runtime: enable_cuda_graph), fuse small operators, or raise the batch";
   return finding;

@@ -35,10 +35,10 @@ std::optional<Finding> HostSynchronization(const TimelineFacts& facts) {
   finding.gain = std::chrono::nanoseconds(waiting);
   finding.layers = Largest({by_caller.begin(), by_caller.end()}, 5);
   finding.evidence = "the host waited for the device " + (gaps == 1 ? "once" : std::to_string(gaps) + " times") +
-                     ", and the device then had nothing to do for " + FormatLatency(finding.gain) +
-                     " in all until it was asked again; most of it after " + finding.layers.front();
+                     ", and the device was then idle for " + FormatLatency(finding.gain) +
+                     " in all until the next launch; most of it after " + finding.layers.front();
   finding.action =
-      "take away what makes the host wait within a step: .item(), .cpu(), printing or comparing a tensor, copies from "
+      "remove what makes the host wait within a step: .item(), .cpu(), printing or comparing a tensor, copies from "
       "pageable "
       "memory; read results once, after the last launch";
   return finding;

@@ -29,7 +29,7 @@ std::optional<Finding> InputBound(const TimelineFacts& facts) {
   finding.kind = kInputBound;
   finding.gain = std::chrono::nanoseconds(gain);
   finding.layers = Largest({by_call.begin(), by_call.end()}, 3);
-  finding.evidence = "the device had nothing to do for " + FormatLatency(finding.gain) + " of " +
+  finding.evidence = "the device was idle for " + FormatLatency(finding.gain) + " of " +
                      FormatLatency(std::chrono::nanoseconds(longest)) + " in " + std::to_string(gaps) +
                      (gaps == 1 ? " gap" : " gaps") + " while the host got its next input from the DataLoader";
   finding.action =

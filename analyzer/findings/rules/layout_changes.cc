@@ -21,8 +21,8 @@ std::string ActionFor(const RunProfile& run, const TimeBy& operators) {
     return "give inputs and outputs the layout that the engine computes in, and keep operators that force another one "
            "out of chains of convolutions";
   if (AreAroundIntegers(run, operators))
-    return "convolutions on 8 bits run channels last, and a Transpose stands wherever one meets a layer in another "
-           "layout: bring what stands between them to 8 bits too, so that whole chains stay channels last";
+    return "convolutions on 8 bits run channels last, and a Transpose is inserted wherever one meets a layer in "
+           "another layout: quantize the layers between them too, so that whole chains stay channels last";
   return "keep chains of convolutions free of operators without a kernel for the blocked layout (let the exporter "
          "write "
          "HardSwish, Clip or Relu in place of their formula)";

@@ -124,17 +124,16 @@ std::optional<Finding> PrecisionThatDoesNotPay(const ModelGraph& graph, const Ru
                         " instead of " + FormatLatency(*finding.cases.front().best);
   const std::size_t computed = ComputedWidth(narrow, narrow_rows);
   if (net.count() <= 0 && computed > 0 && computed >= ComputedWidth(wide, wide_rows))
-    finding.action =
-        "the engine computes most of this model as wide as the other one, and converts on top of it: run " + wide_name +
-        " here, or an engine with kernels for " + narrow_name;
+    finding.action = "the engine computes most of this model in the wider type and adds conversions: run " + wide_name +
+                     " here, or an engine with kernels for " + narrow_name;
   else if (own > lost)
     finding.action =
         "keep the values in one precision and layout between the layers that gain, so that fewer are converted: "
-        "what is converted costs more than the layers that lose";
+        "the conversions cost more than the layers that lose";
   else
     finding.action =
-        "keep the layers named here in the wider precision, together with what stands between them, so that "
-        "conversions do not eat the gain";
+        "keep the layers named here in the wider precision, together with the layers between them, so that "
+        "conversions do not cost more than the gain";
   return finding;
 }
 

@@ -11,15 +11,15 @@ namespace {
 
 std::string ActionFor(const RunProfile& run) {
   if (run.framework == "onnxruntime") {
-    const std::optional<GraphOptimization> told = ToldOptimization(run);
-    if (told == GraphOptimization::kDisabled)
+    const std::optional<GraphOptimization> reported = ReportedOptimization(run);
+    if (reported == GraphOptimization::kDisabled)
       return "set graph_optimization_level to ORT_ENABLE_ALL (it was disabled): from basic on constants are computed "
              "once, and Identity, Dropout and what a convolution can absorb are taken out";
     const std::string level = OptimizationOf(run) ? "what graph_optimization_level left is "
                                                   : "graph_optimization_level basic or higher takes "
                                                     "out what it has a rule for; the rest is ";
     return level +
-           "for the model's author: constants that stand in the graph as operators (onnxsim folds them), and "
+           "for the model's author: constants computed by operators in the graph (onnxsim folds them), and "
            "Reshape, Transpose or Cast that change nothing";
   }
   if (run.framework == "pytorch")

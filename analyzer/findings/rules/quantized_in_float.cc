@@ -20,10 +20,10 @@ Finding OfConversions(const RunProfile& run, const QuantizedWork& work, Latency 
                      " layers of their own take " + FormatLatency(work.conversions.total()) + " of " +
                      FormatLatency(all) + "; " + std::to_string(work.writing_float.count()) + " of " +
                      std::to_string(work.heavy()) +
-                     " convolutions and products compute on 8 bits and write floating point";
+                     " convolutions and matmuls compute on 8 bits and write floating point";
   finding.action =
-      "let what is computed on 8 bits be written so: QuantizeLinear and DequantizeLinear on both inputs of every "
-      "residual sum, and behind the activation that reads it, so that no conversion is left between layers on 8 bits";
+      "write what is computed on 8 bits as 8 bits: QuantizeLinear and DequantizeLinear on both inputs of every "
+      "residual sum, and after the activation that reads it, so that no conversion is left between layers on 8 bits";
   return finding;
 }
 
@@ -56,12 +56,12 @@ std::optional<Finding> QuantizedInFloat(const EngineFacts& facts, LayerClaims& c
         break;
       }
   finding.evidence = std::to_string(work.in_float.count()) + " of " + std::to_string(work.heavy()) +
-                     " convolutions and products run in floating point on dequantized values (" +
+                     " convolutions and matmuls run in floating point on dequantized values (" +
                      FormatLatency(work.in_float.total()) + "), the others on 8 bits (" +
-                     FormatLatency(work.in_integers.total()) + "); going to and fro takes " +
+                     FormatLatency(work.in_integers.total()) + "); quantize/dequantize conversions take " +
                      FormatLatency(work.conversions.total()) + " of " + FormatLatency(all) + ": " +
                      work.conversions.Frequencies(3) + (work.of_mixed_types > 0 ? "; " + MixedTypesText(work) : "") +
-                     "; what those layers themselves would win on 8 bits comes on top, and is known once the model’s "
+                     "; what those layers themselves would gain on 8 bits is additional, and is known once the model’s "
                      "layers are measured";
   finding.action = ActionForFloatLayers(run, work);
   return finding;

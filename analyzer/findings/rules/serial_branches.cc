@@ -53,7 +53,7 @@ std::vector<Finding> SerialBranches(const RunFacts& facts, const LayerClaims&) {
   if (!IsWorthReporting(facts, finding.gain)) return {};
   finding.evidence = std::to_string(beside.size()) + (beside.size() == 1 ? " row" : " rows") + " of " +
                      FormatLatency(off_path) +
-                     " need not be waited for by the longest path; at once, sharing the device, "
+                     " are not on the longest path; run at once, sharing the device, "
                      "the layers' best would take " +
                      FormatLatency(finding.gain) + " less than one after the other";
   finding.action = ActionFor(facts);

@@ -43,30 +43,29 @@ bool HasKernelOfOneDnn(const RunFacts& facts, const std::string& family, const s
 // layout, which its highest level of optimization brings.
 std::string OnProcessorOfOnnxRuntime(const RunFacts& facts, const std::string& family,
                                      const std::vector<std::size_t>& rows) {
-  const std::optional<GraphOptimization> told = ToldOptimization(facts.run);
-  if (family == "convolution" && SeenOptimization(facts.run) != GraphOptimization::kAll) {
-    if (told && *told != GraphOptimization::kAll)
-      return "set graph_optimization_level to ORT_ENABLE_ALL (it was " + std::string(Name(*told)) +
+  const std::optional<GraphOptimization> reported = ReportedOptimization(facts.run);
+  if (family == "convolution" && InferredOptimization(facts.run) != GraphOptimization::kAll) {
+    if (reported && *reported != GraphOptimization::kAll)
+      return "set graph_optimization_level to ORT_ENABLE_ALL (it was " + std::string(Name(*reported)) +
              "): convolutions then run in the blocked layout (NCHWc), with faster kernels";
     const bool are_blocked = std::ranges::all_of(rows, [&facts](std::size_t row) {
       return HasBlockedKernel(facts.graph.layer(MainLayer(facts.graph, facts.waterfall.rows[row].layers)));
     });
-    if (!told && are_blocked)
+    if (!reported && are_blocked)
       return "set graph_optimization_level to ORT_ENABLE_ALL, its default: none of these f32 convolutions ran in the "
              "blocked layout (NCHWc; names that end in _nchwc), for which the provider has faster kernels";
     return "no convolution ran in the blocked layout (NCHWc; its layers' names end in _nchwc): set "
            "graph_optimization_level to ORT_ENABLE_ALL" +
-           std::string(told ? "" : ", unless it was so") +
-           "; where it was, these layers are of a kind that MLAS has no blocked kernel for (channels that are no "
+           std::string(reported ? "" : ", unless it was set already") +
+           "; if it was, these layers are of a kind that MLAS has no blocked kernel for (channels that are no "
            "multiple of the block of 8 or 16, values that are not f32), and need one";
   }
   if (family == "element-wise" &&
       OptimizationOf(facts.run).value_or(GraphOptimization::kBasic) != GraphOptimization::kAll)
     return "set graph_optimization_level to ORT_ENABLE_ALL" +
-           (told ? " (it was " + std::string(Name(*told)) + ")" : std::string(", unless it was so")) +
-           ": it makes element-wise layers part of the convolutions and products before them; what is left then needs "
-           "a "
-           "faster kernel";
+           (reported ? " (it was " + std::string(Name(*reported)) + ")" : std::string(", unless it was set already")) +
+           ": it makes element-wise layers part of the convolutions and matmuls before them; what is left then needs "
+           "a faster kernel";
   return std::string(HasKernelOfOneDnn(facts, family, rows)
                          ? "build ONNX Runtime with the oneDNN provider (--use_dnnl), "
                            "or bring the provider's own kernel"
@@ -80,7 +79,7 @@ std::string OnCudaOfOnnxRuntime(const RunFacts& facts) {
   if (search != facts.run.settings.end() && search->second != "EXHAUSTIVE")
     return "set cudnn_conv_algo_search=EXHAUSTIVE of the CUDA provider (it was " + search->second +
            "), so that it times cuDNN's algorithms";
-  return "see that cudnn_conv_algo_search of the CUDA provider is EXHAUSTIVE and cudnn_conv_use_max_workspace is 1, "
+  return "check that cudnn_conv_algo_search of the CUDA provider is EXHAUSTIVE and cudnn_conv_use_max_workspace is 1, "
          "their defaults: with HEURISTIC or DEFAULT cuDNN's algorithms are not timed; then try prefer_nhwc=1, and "
          "the TensorRT provider";
 }
@@ -157,7 +156,7 @@ std::vector<Finding> SlowerAlgorithms(const RunFacts& facts, const LayerClaims& 
                        (family.all == 1 ? " row" : " rows") + (family.rows.size() == 1 ? " takes " : " take ") +
                        FormatLatency(family.measured) + " where the best candidates known need " +
                        FormatLatency(family.best) +
-                       (AnyLacksScales(facts, family.rows) ? " on plain integers, which know no scales" : "") + "; " +
+                       (AnyLacksScales(facts, family.rows) ? " on plain integers, without scales" : "") + "; " +
                        CaseText(finding.cases.front());
     finding.action = ActionFor(facts, name, family.rows);
     found.push_back(std::move(finding));

@@ -134,7 +134,7 @@ std::vector<Finding> TensorCoresUnused(const RunFacts& facts, const LayerClaims&
   finding.cases = LargestCases(facts, rows, 5);
   for (const FindingCase& one : finding.cases) finding.layers.push_back(one.layer);
   finding.evidence = std::to_string(rows.size()) +
-                     (rows.size() == 1 ? " convolution or product runs" : " convolutions and products run") +
+                     (rows.size() == 1 ? " convolution or matmul runs" : " convolutions and matmuls run") +
                      " on kernels that do not use the Tensor Cores, in " + FormatLatency(measured) + "; " +
                      std::to_string(eligible) + " of them are eligible as they are (contract " +
                      std::string(Name(facts.bracket.contract)) + ", channels that are multiples of " +
@@ -156,7 +156,7 @@ std::vector<Finding> TensorCoresUnused(const RunFacts& facts, const LayerClaims&
     finding.action = "keep values in " + std::string(Name(facts.bracket.contract)) +
                      " up to these layers and in the channels-last layout";
   }
-  if (!odd.empty()) finding.action += "; fill channels up to a multiple of " + std::to_string(wanted);
+  if (!odd.empty()) finding.action += "; pad channels to a multiple of " + std::to_string(wanted);
   return {std::move(finding)};
 }
 

@@ -21,19 +21,21 @@ bool IsConvolutionWithFollowers(const RunFacts& facts, const GapPart& part) {
 }
 
 std::string ActionOfOnnxRuntime(const RunFacts& facts, const GapPart& largest) {
-  const std::optional<GraphOptimization> told = ToldOptimization(facts.run);
-  if (told && *told != GraphOptimization::kAll)
-    return "set graph_optimization_level to ORT_ENABLE_ALL (it was " + std::string(Name(*told)) + ")";
-  const std::string unless = told || OptimizationOf(facts.run) == GraphOptimization::kAll
-                                 ? ""
-                                 : "set graph_optimization_level to ORT_ENABLE_ALL, unless it was so; where it was, ";
+  const std::optional<GraphOptimization> reported = ReportedOptimization(facts.run);
+  if (reported && *reported != GraphOptimization::kAll)
+    return "set graph_optimization_level to ORT_ENABLE_ALL (it was " + std::string(Name(*reported)) + ")";
+  const std::string unless =
+      reported || OptimizationOf(facts.run) == GraphOptimization::kAll
+          ? ""
+          : "set graph_optimization_level to ORT_ENABLE_ALL, unless it was set already; if it was, ";
   if (IsConvolutionWithFollowers(facts, largest))
     return unless +
-           "look at what keeps the optimiser from it, which has rules for a convolution with an Add and an activation "
-           "behind it: a value between them that something else reads too or that is an output, an activation "
+           "check what prevents the fusion, since the optimizer has rules for a convolution with an Add and an "
+           "activation "
+           "after it: a value between them that another layer reads too or that is an output, an activation "
            "written as a formula, or a type for which the provider has no fused kernel";
   return unless +
-         "the graph optimiser has no rule for these chains as they are written: let the exporter write the operator "
+         "the graph optimizer has no rule for these chains as they are written: let the exporter write the operator "
          "in place of its formula, or add a fusion (transformers.optimizer for BERT-like models)";
 }
 
@@ -42,8 +44,7 @@ std::string ActionFor(const RunFacts& facts, const GapPart& largest) {
   if (framework == "onnxruntime") return ActionOfOnnxRuntime(facts, largest);
   if (framework == "pytorch") return "let torch.compile fuse them, or call the fused operator";
   if (framework == "tensorrt")
-    return "look for what keeps the builder from fusing: outputs marked on values inside, different types on both "
-           "sides, "
+    return "check what keeps the builder from fusing: outputs marked on inner values, different types on both sides, "
            "layers that are forced to a precision";
   return "run them as one kernel";
 }

@@ -57,12 +57,12 @@ Finding OfQuantized(const RunFacts& facts, const std::vector<std::size_t>& rows,
                      " in floating point on dequantized values";
   if (whole.heavy() > 0)
     finding.evidence += ", " + std::to_string(work.in_float.count()) + " of the " + std::to_string(whole.heavy()) +
-                        " convolutions and products among them";
+                        " convolutions and matmuls among them";
   finding.evidence += ": " + FormatLatency(measured) + ", " + FormatLatency(finding.gain) +
                       " more than they would take with the best kernels on 8 bits";
   if (work.conversions.total().count() > 0)
-    finding.evidence += ", of it " + FormatLatency(work.conversions.total()) + " to go to and fro (" +
-                        work.conversions.Frequencies(3) + ")";
+    finding.evidence += ", including " + FormatLatency(work.conversions.total()) +
+                        " of quantize/dequantize conversions (" + work.conversions.Frequencies(3) + ")";
   if (whole.of_mixed_types > 0) finding.evidence += "; " + MixedTypesText(whole);
   finding.evidence += "; " + CaseText(finding.cases.front());
   finding.action = ActionForFloatLayers(facts.run, whole);
@@ -107,9 +107,10 @@ std::optional<Finding> WiderArithmetic(const RunFacts& facts, LayerClaims& claim
       facts.run.framework == "onnxruntime" && !facts.bracket.selection.device.text.starts_with("gpu")
           ? "the processor's provider has no kernels in that precision: run the model in f32 (or int8) there, or a "
             "provider that has them"
-          : "let the engine compute in it (TensorRT: --fp16, --bf16, --int8; PyTorch: autocast or a model in that "
+          : "let the engine compute in that precision (TensorRT: --fp16, --bf16, --int8; PyTorch: autocast or a model "
+            "in that "
             "type), "
-            "and look which layers keep the wide type";
+            "and check which layers keep the wide type";
   return finding;
 }
 

@@ -132,7 +132,7 @@ Chosen ChosenBy(const Bracket& bracket) {
     if (region.region) chosen.regions.push_back({*region.region, ByName(candidate)});
   };
   if (bracket.layouts) {
-    for (const PlannedUnit& unit : bracket.layouts->units) {
+    for (const PlannedNode& unit : bracket.layouts->nodes) {
       if (unit.region) {
         add_region(*unit.region, unit.candidate);
       } else if (!unit.candidate.algorithm.empty()) {
