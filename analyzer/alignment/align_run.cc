@@ -30,9 +30,9 @@ void AddTimes(const RunProfile& run, const ModelGraph& graph, AlignedRow& row) {
 
 bool IsWhole(double factor) { return factor >= 1 && std::fabs(factor - std::round(factor)) < 1e-6 * factor; }
 
-Alignment AlignWithStated(const ModelGraph& graph, const RunProfile& run, const std::vector<StatedRow>& stated) {
+Alignment AlignWithDeclared(const ModelGraph& graph, const RunProfile& run, const std::vector<DeclaredRow>& declared) {
   Alignment alignment;
-  alignment.rows = AlignRows(graph, run, stated);
+  alignment.rows = AlignRows(graph, run, declared);
   std::vector<bool> matched(graph.layers.size(), false);
   for (AlignedRow& row : alignment.rows) {
     AddTimes(run, graph, row);
@@ -66,12 +66,12 @@ std::string_view Name(AlignmentClue clue) {
   return kNames[static_cast<std::size_t>(clue)];
 }
 
-Alignment AlignRun(const ModelGraph& graph, const RunProfile& run) { return AlignWithStated(graph, run, {}); }
+Alignment AlignRun(const ModelGraph& graph, const RunProfile& run) { return AlignWithDeclared(graph, run, {}); }
 
 Result<Alignment> AlignRun(const ModelGraph& graph, const RunProfile& run,
                            std::span<const AlignmentOverride> overrides) {
-  INFIMUM_ASSIGN_OR_RETURN(const std::vector<StatedRow> stated, FindStated(graph, run, overrides));
-  return AlignWithStated(graph, run, stated);
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<DeclaredRow> declared, FindDeclared(graph, run, overrides));
+  return AlignWithDeclared(graph, run, declared);
 }
 
 std::vector<ObservedNode> ObservedIn(const ModelGraph& graph, const RunProfile& run) {

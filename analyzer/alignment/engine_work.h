@@ -1,4 +1,4 @@
-// What an engine does of its own accord, beside the model's layers: told by the layer's operator and name.
+// What an engine does by itself, beside the model's layers: known by the layer's operator and name.
 //
 //   ReorderOutput                                              layout change
 //   "Reformatting CopyNode for Input Tensor 0 to Conv_0"       layout change (TensorRT's Reformat; the type may change

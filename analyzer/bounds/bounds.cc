@@ -68,7 +68,7 @@ class VariantSolver {
     CombinedBound value{path, std::string(kLongestPath), true};
     for (std::size_t k = 0; k < busy.size(); ++k) {
       // On one core, and wherever layers gain nothing by using fewer cores, this sum and the sequential one are the
-      // same sum; rounding must not tell them apart.
+      // same sum; rounding must not separate them.
       const Latency time = std::min(busy[k], sequential);
       // Nor what is said to decide: where path and cores take the same, it is the cores.
       const bool is_tie = value.decided_by == kLongestPath && time >= value.latency * (1 - kTieRounding);

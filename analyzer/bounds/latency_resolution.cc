@@ -158,7 +158,7 @@ ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer, const WorkloadRo
     if (MovesBytesOnly(*layer.workload)) {
       const double bytes = static_cast<double>(layer.work.read().value) + static_cast<double>(layer.work.written.value);
       if (std::optional<Latency> time = device_.CopyTime(bytes)) {
-        // The copy curve may lie above the rates that the floor has seen; an estimate below a floor is none.
+        // The copy curve may be above the rates that the floor has seen; an estimate below a floor is none.
         time = std::max(*time, known.floor);
         resolved.times = {*time, resources_.OccupancyOf(*layer.workload, layer.work, "", *time, *time * threads_),
                           Exactly(*time)};

@@ -6,7 +6,7 @@
 //   {conv_1, relu_1}  never measured        ->  nothing: a bound does without it
 //
 // Layers are estimated only where they do little but move bytes: element-wise, normalization, softmax, reduction, scan,
-// resample, movement and reorder layers. A convolution, product, recurrent network or attention without rows is
+// resample, movement and reorder layers. A convolution, matmul, recurrent network or attention without rows is
 // missing, as is a layer that is a region without its own rows.
 //
 // A layer with bodies takes the time of its bodies: If of the branch that takes less, Loop and Scan of

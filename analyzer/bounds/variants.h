@@ -27,7 +27,7 @@ struct ResolvedLayer;
 //   sequential        22.0   every layer's best candidate, one after the other
 //   parallel          22.0   layers that need not wait run at once; with one core that wins nothing
 //   fused-sequential  18.9   the best selection of measured regions
-//   fused-parallel    18.9   likewise, at once
+//   fused-parallel    18.9   the best selection, at once
 //   with-layouts      19.9   the same with every layout's change paid: conv_2 wants another than conv_1 leaves, 1.0
 //   ideal-fusion      18.0   element-wise and layout layers cost only their bytes, whatever libraries can fuse
 //   heuristic         23.0   what the libraries would choose by themselves; less sequential: the algorithm regret
@@ -66,7 +66,7 @@ struct AlgorithmRegret {
 struct Decider {
   WorkloadKey workload;
   NumericContract contract = NumericContract::kStrictF32;
-  std::vector<std::string> candidates;  // the best first, then those that cannot be told from it
+  std::vector<std::string> candidates;  // the best first, then those that cannot be distinguished from it
   // Of half the width of fused-sequential's interval: by noise (deviations add in squares) and by the choice among
   // candidates (adds as it is).
   Latency deviation{0};

@@ -37,7 +37,7 @@ struct UpperLimit {
 };
 
 // R over the sum of the parts that it ran, each of them alone: what of R no row explains. In a whole model weights are
-// where the inference before left them, so that sum lies between the one with all caches warm and the one with weights
+// where the inference before left them, so that sum is between the one with all caches warm and the one with weights
 // from memory, as far along as the caches keep what an inference goes through:
 //
 //   {1.39, 1.08, 0.55}.value()   // 1 / (0.55 / 1.39 + 0.45 / 1.08) = 1.23
@@ -63,7 +63,7 @@ struct Inversion {
 // them.
 struct SeveralHosts {
   std::size_t count = 0;
-  std::set<std::string> clock_policies;      // those that are told; more than one: their clocks differ
+  std::set<std::string> clock_policies;      // those that are known; more than one: their clocks differ
   std::optional<ClockRange> highest_clocks;  // of the slowest and the fastest host, where these are far apart
   bool clocks_differ() const { return clock_policies.size() > 1 || highest_clocks.has_value(); }
 };
@@ -98,12 +98,12 @@ struct Bracket {
 NumericContract MainContract(const ModelGraph& graph);
 
 // Needs a graph that Validate() accepts. Asks `source` once for all layers and regions (on several threads once more
-// for each smaller power of two, see analyzer/bounds/bounds.h), once for changes of layout and once for the peaks. An
+// for each smaller power of two, see analyzer/bounds/bounds.h), once for reorders and once for the peaks. An
 // error only where the source fails or the device has no peaks and no data sheet at all.
 Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection,
                                const BracketOptions& options = {});
 
-// Records an upper limit and every bound of the bracket that lies above it, F0 too; but not `heuristic`, which nothing
+// Records an upper limit and every bound of the bracket that is above it, F0 too; but not `heuristic`, which nothing
 // keeps from being slower than a run. Nothing is clipped: the bracket is as wide as both say.
 void AddUpperLimit(UpperLimit limit, Bracket& bracket);
 

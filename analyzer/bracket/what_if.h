@@ -3,7 +3,7 @@
 //   free:Softmax_12          this layer alone takes nothing
 //   free:op=Softmax          every Softmax takes nothing
 //   floor:family=convolution convolutions run at their roofline
-//   0.5x:family=matmul       products twice as fast
+//   0.5x:family=matmul       matmuls twice as fast
 //   12us:Conv_0              this layer takes 12 microseconds
 //   floor:all                every layer at its roofline
 //
@@ -55,7 +55,7 @@ struct WhatIfOutcome {
   double inferences = 1;                            // of the model as it is, that one of the changed model stands for
 };
 
-// An error says what is wrong and what could stand there; layers that take no time by themselves (views, folded ones)
+// An error says what is wrong and what is valid instead; layers that take no time by themselves (views, folded ones)
 // are never meant.
 Result<WhatIf> ParseWhatIf(std::string_view text, const ModelGraph& graph);
 

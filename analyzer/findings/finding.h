@@ -105,11 +105,11 @@ std::vector<AbsentCause> AbsentCauses(const std::vector<Finding>& findings, cons
                                       const RunConditions& conditions);
 
 // Whether the first of two runs of one model computes in a narrower type than the second: by the contracts that they
-// say they keep, else by the types that their engines tell.
+// say they keep, else by the types that their engines report.
 bool IsNarrower(const RunProfile& run, const std::vector<ComparedRow>& rows, const RunProfile& other,
                 const std::vector<ComparedRow>& other_rows);
 
-// Whether what its engine tells of types is narrower than the contract has; false of a run that tells its contract.
+// Whether the types that its engine reports are narrower than the contract; false for a run that reports its contract.
 bool IsNarrower(const RunProfile& run, const std::vector<ComparedRow>& rows, NumericContract contract);
 
 // Two runs of one model of which `narrow` computes in less precision: what of it is lost layer by layer, and to

@@ -65,6 +65,16 @@ std::vector<FindingCase> LargestCases(const RunFacts& facts, const std::vector<s
   return cases;
 }
 
+void SetCases(const RunFacts& facts, const std::vector<std::size_t>& rows, Finding& finding) {
+  finding.cases = LargestCases(facts, rows, 5);
+  for (const FindingCase& one : finding.cases) finding.layers.push_back(one.layer);
+}
+
+void SortByTime(const RunFacts& facts, std::vector<std::size_t>& rows) {
+  std::ranges::stable_sort(rows, std::ranges::greater(),
+                           [&facts](std::size_t row) { return *facts.waterfall.rows[row].measured; });
+}
+
 bool NeedsNoWork(const RunFacts& facts, const ComparedRow& row) {
   return !row.layers.empty() && std::ranges::all_of(row.layers, [&facts](LayerId id) {
     const Layer& layer = facts.graph.layer(id);

@@ -28,6 +28,10 @@ std::optional<bool> UsesTensorCores(std::string_view kernel);
 FindingCase CaseOf(const RunFacts& facts, std::size_t row);
 // The `count` largest by how much the measured time is above the best.
 std::vector<FindingCase> LargestCases(const RunFacts& facts, const std::vector<std::size_t>& rows, std::size_t count);
+// Five of them as the cases of a finding, whose layers are theirs.
+void SetCases(const RunFacts& facts, const std::vector<std::size_t>& rows, Finding& finding);
+// All of these were measured; the longest first.
+void SortByTime(const RunFacts& facts, std::vector<std::size_t>& rows);
 // "fc2 takes 75.0 us with sgemm, 30.0 us with onednn/brgemm"
 std::string CaseText(const FindingCase& one);
 bool IsWorthReporting(const RunFacts& facts, Latency gain);

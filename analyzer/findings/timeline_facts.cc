@@ -48,7 +48,9 @@ std::int64_t Overlap(const std::vector<Stretch>& stretches, std::int64_t start_n
 
 }  // namespace
 
-bool IsWorthReporting(std::int64_t part_ns, std::int64_t span_ns) {
+bool IsWorthReporting(std::int64_t part_ns, const ActivityReport& activity) {
+  std::int64_t span_ns = 0;
+  for (const DeviceActivity& device : activity.devices) span_ns = std::max(span_ns, device.span_ns());
   return part_ns > 0 && static_cast<double>(part_ns) >= kLeastShare * static_cast<double>(span_ns);
 }
 

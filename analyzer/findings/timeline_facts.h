@@ -2,7 +2,9 @@
 // that was busy with something else.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,7 +28,22 @@ bool WaitsForInput(std::string_view host_call);
 // Gaps in which the host had not launched the next work yet.
 std::vector<HostGap> HostGaps(const TimelineFacts& facts);
 
-bool IsWorthReporting(std::int64_t part_ns, std::int64_t span_ns);
+// Time that devices lose by one cause. They lose it side by side: the most that can be won is what one of them loses.
+class LostTime {
+ public:
+  void Add(std::int64_t device, std::int64_t duration_ns) {
+    most_ns_ = std::max(most_ns_, by_device_[device] += duration_ns);
+  }
+  std::int64_t most_ns() const { return most_ns_; }
+  std::size_t devices() const { return by_device_.size(); }
+
+ private:
+  std::map<std::int64_t, std::int64_t> by_device_;
+  std::int64_t most_ns_ = 0;
+};
+
+// Whether it is a hundredth of the longest span of a device, at least.
+bool IsWorthReporting(std::int64_t part_ns, const ActivityReport& activity);
 
 // Names of operators with their nanoseconds: the `count` largest, "a, b and 3 others" made by the caller.
 std::vector<std::string> Largest(const std::vector<std::pair<std::string, std::int64_t>>& totals, std::size_t count);

@@ -101,7 +101,7 @@ class Finder {
     places_.push_back(place);
   }
 
-  // `value_of` tells the values of the first `known` operands as its layer or region lists them.
+  // `value_of` gives the values of the first `known` operands as its layer or region lists them.
   template <class ValueOf>
   void ReadOperands(const VaryingOperands& operands, std::size_t known, const ValueOf& value_of, DeclaredNode& node) {
     node.keeps_layout = operands.keeps_layout;

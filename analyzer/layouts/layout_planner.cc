@@ -22,7 +22,7 @@ namespace {
 // and what its numbers mean.
 //
 //   LayoutGraph question(graph, selection, layers, regions);
-//   question.SetTimes(...)                 what the changes of layout cost
+//   question.SetTimes(...)                 what the reorders cost
 //   ChooseLayouts(question.problem())
 //
 // All tensors that element-wise layers connect share their layouts, since such a layer hands on what it is given. Of
@@ -38,7 +38,7 @@ class LayoutGraph {
   // No layout was given up.
   bool is_complete() const { return is_complete_; }
 
-  // Changes of layout as workloads, none twice.
+  // Reorders as workloads, none twice.
   const std::vector<KeyedWorkload>& reorders() const { return reorders_; }
   // Which of them a change consists of: one, or two over row-major where the layouts are named in different shapes.
   std::span<const std::size_t> ReordersOf(std::size_t tensor, std::size_t from, std::size_t to) const;
@@ -313,7 +313,7 @@ struct ReorderTimes {
 Result<ReorderTimes> TimesOf(const std::vector<KeyedWorkload>& reorders, MeasurementSource& source,
                              const Selection& selection, std::span<const EnvironmentKey> environments,
                              const DeviceModel& device) {
-  // A change of layout keeps every bit, whatever contract the layers around it meet.
+  // A reorder keeps every bit, whatever contract the layers around it meet.
   Selection asked = selection;
   asked.contract.reset();
   ReorderTimes result{std::vector<Latency>(reorders.size()), std::vector<bool>(reorders.size(), false)};

@@ -18,23 +18,23 @@
 namespace infimum {
 namespace {
 
-// The ways to bring a tensor from the orders in which it exists into one more.
+// The ways to bring a tensor from the layouts in which it exists into one more.
 //
 //   exists in {row-major}, wanted in channels last, changes: row-major -> last 3, row-major -> blocked 1, blocked ->
 //   last 1.5
 //   routes   row-major -> last             costs 3,    exists in {row-major, last}
 //            row-major -> blocked -> last  costs 2.5,  exists in {row-major, blocked, last}
 //
-// Of routes that end with the same orders only the cheapest is kept, and none that costs no less than one that ends
+// Of routes that end with the same layouts only the cheapest is kept, and none that costs no less than one that ends
 // with all that it has.
 struct LayoutRoute {
   using Change = std::array<std::uint8_t, 2>;  // from, to
 
   std::span<const Change> changes() const { return std::span(list).first(length); }
 
-  std::uint8_t mask = 0;  // orders in which the tensor exists afterwards, a bit each
+  std::uint8_t mask = 0;  // layouts in which the tensor exists afterwards, a bit each
   std::uint8_t length = 0;
-  std::array<Change, kMostLayouts - 1> list = {};  // it goes over no order twice
+  std::array<Change, kMostLayouts - 1> list = {};  // it goes over no layout twice
   Latency cost{0};
 };
 
@@ -71,7 +71,7 @@ constexpr std::array<LayoutRoute, kMasks> kNothingToDo = [] {
   return routes;
 }();
 
-// Every simple path to `layout` from what exists, made backwards: `so_far` starts at the order that is to be reached.
+// Every simple path to `layout` from what exists, made backwards: `so_far` starts at the layout that is to be reached.
 void LayoutRoutes::Find(const LayoutTensor& tensor, std::size_t layout, const LayoutRoute& so_far) {
   for (std::size_t from = 0; from < tensor.layouts; ++from) {
     if (from == layout) continue;
@@ -113,7 +113,7 @@ std::span<const LayoutRoute> LayoutRoutes::To(std::size_t tensor, std::size_t la
   if ((mask >> layout & 1) != 0) return std::span(&kNothingToDo[mask], 1);
   const LayoutTensor& described = problem_.tensors[tensor];
   if (described.layouts == 2) {
-    // Which is what nearly all tensors have: there is one way.
+    // Which is what nearly all tensors have: there is one route.
     LayoutRoute& route = pairs_[2 * tensor + layout];
     if (route.length == 0) {
       const auto from = static_cast<std::uint8_t>(1 - layout);

@@ -145,12 +145,13 @@ Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selec
     keys.push_back(key);
   }
 
+  std::vector<std::int64_t> thread_counts;  // 1, 2, 4 ... and last the selection's own
   // A layer on fewer cores than the bound may use leaves the others to its neighbours.
   for (std::int64_t threads = 1; threads < selection.threads && threads <= (std::int64_t{1} << 20); threads *= 2)
-    thread_counts_.push_back(threads);
-  thread_counts_.push_back(selection.threads);
+    thread_counts.push_back(threads);
+  thread_counts.push_back(selection.threads);
 
-  for (std::int64_t threads : thread_counts_) {
+  for (std::int64_t threads : thread_counts) {
     Selection asked = selection;
     asked.threads = threads;
     // An environment names its threads; a bound that is tied to one has no rows of another.
@@ -166,7 +167,7 @@ void MeasuredRows::Sort(const TimedRows& found, std::int64_t threads, const Sele
   // Rows of one workload mostly come together, and most are of one environment.
   auto entry = rows_.end();
   const EnvironmentKey* environment = nullptr;
-  auto told = evidence_.end();
+  auto evidence = evidence_.end();
   for (const TimedRow& timed : found.all()) {
     const Measurement& row = *timed.row;
     if (row.device != selection.device) continue;  // one device's times never enter another's bound
@@ -177,8 +178,9 @@ void MeasuredRows::Sort(const TimedRows& found, std::int64_t threads, const Sele
     entry->second.by_threads[threads].back().layouts = layouts_.Of(row.candidate);
     if (environment == nullptr || *environment != row.environment)
       environment = &*environments_.insert(row.environment).first;
-    if (told == evidence_.end() || told->first != row.evidence) told = evidence_.try_emplace(row.evidence).first;
-    for (const Repetition& repetition : row.repetitions) Widen(told->second, repetition.clocks);
+    if (evidence == evidence_.end() || evidence->first != row.evidence)
+      evidence = evidence_.try_emplace(row.evidence).first;
+    for (const Repetition& repetition : row.repetitions) Widen(evidence->second, repetition.clocks);
   }
 }
 

@@ -47,11 +47,11 @@ class RegionSet {
   std::unordered_map<const ModelGraph*, std::vector<KnownRegion>> regions_;
 };
 
-// The operands of a workload for which its candidates state layouts: those that vary from one inference to the next, in
-// the order in which the candidates name them.
+// The operands of a workload for which its candidates declare layouts: those that vary from one inference to the next,
+// in the order in which the candidates name them.
 //
 //   Conv 1x64x8x8 with weights, 32 channels out   reads {place 0: 1x64x8x8}, writes {1x32x8x8}
-//   region Conv + Add                             lists {input, weights, residual}, states {input, residual}:
+//   region Conv + Add                             lists {input, weights, residual}, declares {input, residual}:
 //                                                 reads {place 0: 1x64x8x8, place 2: 1x32x8x8}
 struct VaryingOperands {
   struct Read {
@@ -60,7 +60,7 @@ struct VaryingOperands {
   };
   std::vector<Read> reads;
   std::vector<Shape> writes;
-  bool keeps_layout = false;  // element-wise: any order does that all its tensors have
+  bool keeps_layout = false;  // element-wise: any layout does that all its tensors have
 };
 
 VaryingOperands VaryingOperandsOf(const Workload& workload);
@@ -112,14 +112,12 @@ class MeasuredRows {
   const std::map<WorkloadKey, WorkloadRows>& all() const { return rows_; }
   // Those that the rows come from.
   const std::set<EnvironmentKey>& environments() const { return environments_; }
-  // What they tell of where they were measured, and the clocks seen there.
+  // What they contain of where they were measured, and the clocks seen there.
   const std::map<EvidenceText, std::optional<ClockRange>>& evidence() const { return evidence_; }
   // What the source has for the selection's own threads, whatever became of it.
   std::span<const Measurement> asked() const { return found_.back().rows(); }
   // Whether a row is of the selected device, of a workload that was asked for and meets its contract.
   bool Counts(const Measurement& row, const Selection& selection) const;
-  // 1, 2, 4 ... and last the selection's own.
-  const std::vector<std::int64_t>& thread_counts() const { return thread_counts_; }
 
  private:
   MeasuredRows() = default;
@@ -136,7 +134,6 @@ class MeasuredRows {
   LayoutTexts layouts_;           // of their candidates
   std::set<EnvironmentKey> environments_;
   std::map<EvidenceText, std::optional<ClockRange>> evidence_;
-  std::vector<std::int64_t> thread_counts_;
 };
 
 // Whether a row counts under the contract asked for: it was measured under it, or under strict-f32, which

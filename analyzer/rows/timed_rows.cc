@@ -27,8 +27,9 @@ std::vector<LayoutName> TakeApart(std::string_view names) {
 }  // namespace
 
 const DeclaredLayouts* LayoutTexts::Of(const Candidate& candidate) {
-  const auto is_asked = [&](const DeclaredLayouts* stated) {
-    return stated != nullptr && stated->input == candidate.input_layout && stated->output == candidate.output_layout;
+  const auto is_asked = [&](const DeclaredLayouts* declared) {
+    return declared != nullptr && declared->input == candidate.input_layout &&
+           declared->output == candidate.output_layout;
   };
   if (const auto known = std::ranges::find_if(recent_, is_asked); known != recent_.end()) return *known;
   const DeclaredLayouts*& recent = recent_[oldest_];

@@ -21,11 +21,11 @@
 
 namespace infimum {
 
-// The texts in which candidates state their layouts, taken apart, each pair of texts once: a store's rows have few
+// The texts in which candidates declare their layouts, taken apart, each pair of texts once: a store's rows have few
 // dozens of pairs, so that a bound compares pointers where it would compare texts a hundred thousand times.
 //
 //   reads "acdb,plain", writes "acdb"  ->  inputs {acdb; plain, row-major in every rank}, outputs {acdb}
-//   reads "abcd", writes "opaque"      ->  is_opaque: the order has no name
+//   reads "abcd", writes "opaque"      ->  is_opaque: the layout has no name
 struct LayoutName {
   static constexpr std::size_t kEveryRank = std::numeric_limits<std::size_t>::max();
   static constexpr std::size_t kNoRank = kEveryRank - 1;

@@ -223,7 +223,7 @@ void Sweep::BeginCall(Node node) {
 }
 
 // The end of the work that held up the last stretch of a call; kNoNode where none did. Which stream or event a call
-// waits for no timeline tells, so it is the last work that ended before the call did.
+// waits for is in no timeline, so it is the last work that ended before the call did.
 Node Sweep::WaitedFor(const HostCall& call, std::uint32_t index, std::int64_t since) {
   Node waited = kNoNode;
   if (call.kind != HostCallKind::kRuntime) return waited;

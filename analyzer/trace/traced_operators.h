@@ -60,7 +60,7 @@ class TracedNames {
 //
 // Of the operators around a piece of work the outermost is taken whose kind is known (match_by_shape.h); where there
 // is none, the outermost that is an operator with a namespace; else the innermost. In a backward pass it is the
-// outermost call of that pass, so that the products within are not taken for the model's. Work that no operator started
+// outermost call of that pass, so that the matmuls within are not taken for the model's. Work that no operator started
 // stands for itself: kernels of a CUDA graph. Without any device work operators take the host's time.
 struct TracedLayer {
   std::uint32_t call = kNoCall;     // the operator; kNoCall: work that stands for itself

@@ -19,7 +19,7 @@ namespace infimum {
 enum class LatencyStatus {
   kMeasured,   // "measured": the best candidate of at least one that ran
   kEstimated,  // "estimated": bytes moved against the measured copy curve
-  kFree,       // "free": a view, folded, or absorbed; the reason stands in the layer
+  kFree,       // "free": a view, folded, or absorbed; the reason is in the layer
   kMissing,    // "missing": nothing known; weighted by its floor in the coverage
 };
 inline std::string_view Name(LatencyStatus status) {
@@ -60,11 +60,11 @@ struct RegionLatency {
   Interval interval;
   Candidate candidate;
   Latency unfused{0};        // its layers one by one, at best
-  bool has_missing = false;  // a layer of it has no time of its own, so that it cannot be told what fusing wins
+  bool has_missing = false;  // a layer of it has no time of its own, so that what fusing wins is unknown
   bool is_chosen = false;    // by `fused-sequential`
 };
 
-// Layers that a framework's run really did in one piece, as a candidate beside the measured ones (observed.h).
+// Layers that a framework's run really did in one piece, as a candidate beside the measured ones (ObservedIn).
 struct ObservedNode {
   std::vector<LayerId> layers;  // ascending; one or more
   Latency latency{0};
@@ -78,7 +78,7 @@ inline const std::string& ReasonOf(const Layer& layer, const LayerLatency& laten
 }
 
 // Shares of the sequential time (missing layers by their floor); the first four add up to 1. A floor says little of
-// what a layer takes, so that the share of the arithmetic is told as well.
+// what a layer takes, so that the share of the arithmetic is given as well.
 struct Coverage {
   double measured = 0;
   double estimated = 0;

@@ -1,4 +1,4 @@
-// A model run with layouts paid for: which candidate each layer or region runs with, and which changes of layout stand
+// A model run with layouts paid for: which candidate each layer or region runs with, and which reorders run
 // between them. `with-layouts` is its cost, and `infimum replay` runs it.
 //
 //   nodes       conv_1 with onednn/brgconv:avx512_core (reads abcd, writes acdb), 210 us

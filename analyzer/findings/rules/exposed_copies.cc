@@ -11,13 +11,12 @@ namespace infimum::findings {
 
 std::optional<Finding> ExposedCopies(const TimelineFacts& facts) {
   // Devices copy at the same time: what one of them waits is the most that can be won.
-  std::int64_t exposed_ns = 0, span = 0, copies = 0;
+  std::int64_t exposed_ns = 0, copies = 0;
   for (const DeviceActivity& device : facts.activity.devices) {
     exposed_ns = std::max(exposed_ns, device.exposed_copy_ns);
-    span = std::max(span, device.span_ns());
     copies += device.copies;
   }
-  if (!IsWorthReporting(exposed_ns, span)) return std::nullopt;
+  if (!IsWorthReporting(exposed_ns, facts.activity)) return std::nullopt;
   const Latency exposed = std::chrono::nanoseconds(exposed_ns);
   std::map<std::string, std::int64_t> by_name;
   for (const DeviceWork& work : facts.timeline.device_work)
@@ -31,7 +30,7 @@ std::optional<Finding> ExposedCopies(const TimelineFacts& facts) {
                      FormatLatency(exposed) + " of them " +
                      (facts.activity.devices.size() > 1 ? "the device that copied the longest" : "the device") +
                      " computed nothing; the largest: " + finding.layers.front();
-  // Names tell which memory it is: "Memcpy HtoD (Pinned -> Device)".
+  // Names show which memory it is: "Memcpy HtoD (Pinned -> Device)".
   const auto says = [&by_name](std::string_view memory) {
     return std::ranges::any_of(by_name,
                                [&](const auto& entry) { return entry.first.find(memory) != std::string::npos; });

@@ -16,7 +16,7 @@ std::size_t LayersWithTimes(const RunProfile& run) {
       std::ranges::count_if(run.layers, [](const ProfiledLayer& layer) { return !layer.samples.empty(); }));
 }
 
-// An accelerator's: told by its timeline.
+// An accelerator's, by its timeline.
 std::vector<Finding> LaunchBound(const RunFacts& facts, const DeviceIdle& idle) {
   Finding finding;
   finding.kind = kLaunchBound;

@@ -21,7 +21,7 @@ std::optional<Finding> HalfInSingle(const EngineFacts& facts, LayerClaims& claim
   const RunProfile& run = facts.run;
   if (claims.AnyPrecision()) return std::nullopt;  // the same cause was found with the numbers of a bound
   TimeBy moved, casts, between, layouts;
-  // Without names that tell, what reads f32 beside such casts; a cast reads what it is to change.
+  // Without such names, what reads f32 beside such casts; a cast reads what it is to change.
   const bool any_moved = std::ranges::any_of(run.layers, WasMovedToSingle);
   const auto reads_single = [any_moved](const ProfiledLayer& layer) {
     const auto is = [&layer](std::string_view type) {

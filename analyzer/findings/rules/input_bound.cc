@@ -10,24 +10,23 @@
 namespace infimum::findings {
 
 std::optional<Finding> InputBound(const TimelineFacts& facts) {
-  std::map<std::int64_t, std::int64_t> by_device;
+  LostTime waiting;
   std::int64_t gaps = 0;
   for (const HostGap& gap : HostGaps(facts)) {
     if (gap.waited_in != kNoCall || gap.input_ns == 0) continue;
     ++gaps;
-    by_device[facts.activity.gaps[gap.gap].device] += gap.input_ns;
+    waiting.Add(facts.activity.gaps[gap.gap].device, gap.input_ns);
   }
-  std::int64_t gain = 0, longest = 0;
-  for (const auto& [device, duration] : by_device) gain = std::max(gain, duration);
+  if (!IsWorthReporting(waiting.most_ns(), facts.activity)) return std::nullopt;
+  std::int64_t longest = 0;
   for (const DeviceActivity& device : facts.activity.devices) longest = std::max(longest, device.span_ns());
-  if (!IsWorthReporting(gain, longest)) return std::nullopt;
   std::map<std::string, std::int64_t> by_call;
   for (const HostCall& call : facts.timeline.host_calls)
     if (const std::string_view name = facts.timeline.names.text(call.name); WaitsForInput(name))
       by_call[std::string(name)] += call.duration_ns;
   Finding finding;
   finding.kind = kInputBound;
-  finding.gain = std::chrono::nanoseconds(gain);
+  finding.gain = std::chrono::nanoseconds(waiting.most_ns());
   finding.layers = Largest({by_call.begin(), by_call.end()}, 3);
   finding.evidence = "the device was idle for " + FormatLatency(finding.gain) + " of " +
                      FormatLatency(std::chrono::nanoseconds(longest)) + " in " + std::to_string(gaps) +

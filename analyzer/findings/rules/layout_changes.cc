@@ -9,7 +9,7 @@
 namespace infimum::findings {
 namespace {
 
-// ONNX Runtime computes convolutions on 8 bits channels last, and moves what stands around them there and back.
+// ONNX Runtime computes convolutions on 8 bits channels last, and reorders around them.
 bool AreAroundIntegers(const RunProfile& run, const TimeBy& operators) {
   const bool any_on_integers =
       std::ranges::any_of(run.layers, [](const ProfiledLayer& layer) { return layer.op.starts_with("QLinear"); });

@@ -43,10 +43,7 @@ std::vector<Finding> NeedlessLayers(const RunFacts& facts, const LayerClaims& cl
     rows.push_back(r);
   }
   if (!IsWorthReporting(facts, finding.gain)) return {};
-  const auto longer = [&facts](std::size_t a, std::size_t b) {
-    return *facts.waterfall.rows[a].measured > *facts.waterfall.rows[b].measured;
-  };
-  std::stable_sort(rows.begin(), rows.end(), longer);
+  SortByTime(facts, rows);
   for (std::size_t i = 0; i < std::min<std::size_t>(rows.size(), 5); ++i)
     finding.layers.push_back(RowName(facts, facts.waterfall.rows[rows[i]]));
   const ComparedRow& largest = facts.waterfall.rows[rows.front()];

@@ -35,17 +35,14 @@ std::vector<Finding> SerialBranches(const RunFacts& facts, const LayerClaims&) {
     if (!row.layers.empty() && row.measured && !on_path) beside.push_back(r);
   }
   if (beside.empty()) return {};
-  const auto longer = [&facts](std::size_t a, std::size_t b) {
-    return *facts.waterfall.rows[a].measured > *facts.waterfall.rows[b].measured;
-  };
-  std::stable_sort(beside.begin(), beside.end(), longer);
+  SortByTime(facts, beside);
   Finding finding;
   finding.kind = kSerialBranches;
   Latency off_path{0}, hidden{0};
   for (const std::size_t row : beside) {
     const ComparedRow& one = facts.waterfall.rows[row];
     off_path += *one.measured;
-    // What is slower than its best is told as such; what runs at once hides no more than the rest.
+    // What is slower than its best is another finding; what runs at once hides no more than the rest.
     hidden += std::min(*one.measured, one.best.value_or(Latency(0)) * facts.waterfall.in_context);
     if (finding.layers.size() < 5) finding.layers.push_back(RowName(facts, facts.waterfall.rows[row]));
   }

@@ -131,7 +131,7 @@ std::vector<Finding> SlowerAlgorithms(const RunFacts& facts, const LayerClaims& 
     // What needs no work has no algorithm, nor have If, Loop and Scan.
     if (NeedsNoWork(facts, row) || !facts.graph.layer(MainLayer(facts.graph, row.layers)).bodies.empty()) continue;
     Family& family = families[RowFamily(facts, row)];
-    // What another finding is about is told there.
+    // What another finding is about is reported there.
     Latency claimed{0};
     for (const std::size_t layer : row.engine_layers)
       if (claims.IsTaken(layer)) claimed += TimeOf(facts.run.layers[layer]);
@@ -150,8 +150,7 @@ std::vector<Finding> SlowerAlgorithms(const RunFacts& facts, const LayerClaims& 
     Finding finding;
     finding.kind = kSlowerAlgorithm;
     finding.gain = family.gain;
-    finding.cases = LargestCases(facts, family.rows, 5);
-    for (const FindingCase& one : finding.cases) finding.layers.push_back(one.layer);
+    SetCases(facts, family.rows, finding);
     finding.evidence = name + ": " + std::to_string(family.rows.size()) + " of " + std::to_string(family.all) +
                        (family.all == 1 ? " row" : " rows") + (family.rows.size() == 1 ? " takes " : " take ") +
                        FormatLatency(family.measured) + " where the best candidates known need " +

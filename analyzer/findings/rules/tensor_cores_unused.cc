@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kCapability = "compute_capability=";
 
-// 90 of ".../compute_capability=9.0/...", 0 where the device tells none.
+// 90 of ".../compute_capability=9.0/...", 0 where the device reports none.
 int CapabilityOf(std::string_view device) {
   const std::size_t at = device.find(kCapability);
   if (at == std::string_view::npos) return 0;
@@ -46,7 +46,7 @@ int LeastCapability(NumericContract contract) {
 }
 
 // Channels of what is multiplied, whose multiples libraries' kernels for Tensor Cores want (16 bytes: 8 of f16, 16 of
-// s8, 4 of tf32); empty where the workload is no product.
+// s8, 4 of tf32); empty where the workload is neither.
 std::vector<std::int64_t> ContractedSizes(const Layer& layer) {
   const auto* config = layer.workload ? std::get_if<LayerConfig>(&*layer.workload) : nullptr;
   if (config == nullptr) return {};
@@ -78,7 +78,7 @@ bool Contains(std::string_view text, std::string_view part) { return text.find(p
 }  // namespace
 
 std::optional<bool> UsesTensorCores(std::string_view kernel) {
-  // int8x4 are Volta's four products of bytes in one instruction (DP4A), on the plain cores. Tiles of the instructions
+  // int8x4 are Volta's four byte products in one instruction (DP4A), on the plain cores. Tiles of the instructions
   // (884, 1688, 8816, 16816, ...) and the words that cuDNN, cuBLAS, CUTLASS and TensorRT write.
   constexpr std::array kWith = {"884",     "1688",     "16816", "16832",     "8816",   "hmma",
                                 "imma",    "tensorop", "wgmma", "gmma",      "f16f16", "bf16bf16",
@@ -100,7 +100,7 @@ std::vector<std::size_t> RowsWithoutTensorCores(const RunFacts& facts) {
   for (std::size_t r = 0; r < facts.waterfall.rows.size(); ++r) {
     const ComparedRow& row = facts.waterfall.rows[r];
     if (row.layers.empty() || !row.measured || !row.best) continue;
-    // Values of a wider type are the cause then, and told as such. TF32 is in no type: it has to be allowed.
+    // Values of a wider type are the cause then, and reported as such. TF32 is in no type: it has to be allowed.
     if (facts.waterfall.is_wider[r] && facts.bracket.contract != NumericContract::kTf32) continue;
     const Layer& main = facts.graph.layer(MainLayer(facts.graph, row.layers));
     if (ContractedSizes(main).empty() || UsesTensorCores(EngineName(facts, row)) != false) continue;
@@ -131,8 +131,7 @@ std::vector<Finding> TensorCoresUnused(const RunFacts& facts, const LayerClaims&
     eligible += is_eligible ? 1 : 0;
   }
   if (!IsWorthReporting(facts, finding.gain)) return {};
-  finding.cases = LargestCases(facts, rows, 5);
-  for (const FindingCase& one : finding.cases) finding.layers.push_back(one.layer);
+  SetCases(facts, rows, finding);
   finding.evidence = std::to_string(rows.size()) +
                      (rows.size() == 1 ? " convolution or matmul runs" : " convolutions and matmuls run") +
                      " on kernels that do not use the Tensor Cores, in " + FormatLatency(measured) + "; " +

@@ -19,7 +19,7 @@ std::vector<Finding> UnderBound(const RunFacts& facts, const LayerClaims&) {
   for (std::size_t r = 0; r < facts.waterfall.rows.size(); ++r) {
     const ComparedRow& row = facts.waterfall.rows[r];
     if (row.layers.empty() || !row.measured || !row.best) continue;
-    // Alone with warm caches a layer takes no more than in a model: held against its time alone.
+    // Alone with warm caches a layer takes no more than in a model: compared with its time alone.
     Latency least = *row.best;
     if (row.layers.size() == 1 && facts.bracket.layers[row.layers.front().index()].interval)
       least = std::min(least, facts.bracket.layers[row.layers.front().index()].interval->low);

@@ -9,7 +9,7 @@
 namespace infimum::findings {
 namespace {
 
-// A convolution, or product, and what stands behind it: the optimiser of ONNX Runtime has rules for these.
+// A convolution and what follows it: the optimizer of ONNX Runtime has rules for these.
 bool IsConvolutionWithFollowers(const RunFacts& facts, const GapPart& part) {
   std::size_t convolutions = 0;
   for (const std::size_t row : part.rows) {

@@ -52,7 +52,6 @@ Finding OfQuantized(const RunFacts& facts, const std::vector<std::size_t>& rows,
   std::iota(all.begin(), all.end(), std::size_t{0});
   const QuantizedWork work = QuantizedWorkOf(facts.run, of_rows), whole = QuantizedWorkOf(facts.run, all);
   finding.kind = kQuantizedLayersInFloat;
-  for (const FindingCase& one : finding.cases) finding.layers.push_back(one.layer);
   finding.evidence = std::to_string(rows.size()) + (rows.size() == 1 ? " row computes" : " rows compute") +
                      " in floating point on dequantized values";
   if (whole.heavy() > 0)
@@ -91,9 +90,8 @@ std::optional<Finding> WiderArithmetic(const RunFacts& facts, LayerClaims& claim
       for (const ProfiledTensor& tensor : facts.run.layers[engine].input_tensors)
         if (tensor.dtype.starts_with("f") || tensor.dtype.starts_with("bf")) types.insert(tensor.dtype);
   }
-  finding.cases = LargestCases(facts, rows, 5);
+  SetCases(facts, rows, finding);
   if (facts.bracket.contract == NumericContract::kInt8) return OfQuantized(facts, rows, measured, std::move(finding));
-  for (const FindingCase& one : finding.cases) finding.layers.push_back(one.layer);
   finding.evidence =
       std::to_string(rows.size()) + (rows.size() == 1 ? " row computes" : " rows compute") + " in wider arithmetic";
   if (!types.empty()) {
