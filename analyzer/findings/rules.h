@@ -120,19 +120,16 @@ inline constexpr std::array kRules = {
     Rule{.kind = kHostSynchronization, .find = HostSynchronization},
     // Copies during which nothing is computed.
     Rule{.kind = kExposedCopies, .find = ExposedCopies},
-    // Families of layers whose kernels are slower than the best known ones.
     Rule{.kind = kSlowerAlgorithm,
          .looks_for = "kernels slower than the best known",
          .step = GapCause::kAlgorithmRegret,
          .applies = [](const RunConditions& run) { return run.has_bound; },
          .find = SlowerAlgorithms},
-    // Layers run one by one that a library runs faster as one.
     Rule{.kind = kUnfusedChain,
          .looks_for = "layers apart that run faster as one",
          .step = GapCause::kMissedFusion,
          .applies = [](const RunConditions& run) { return run.has_bound; },
          .find = UnfusedChains},
-    // Independent layers run one after the other.
     Rule{.kind = kSerialBranches,
          .looks_for = "independent layers one after the other",
          .step = GapCause::kMissedParallelism,
@@ -146,17 +143,14 @@ inline constexpr std::array kRules = {
          .applies =
              [](const RunConditions& run) { return run.has_bound && run.contract != NumericContract::kStrictF32; },
          .find = WiderArithmetic},
-    // Layers faster than their best candidate: there the bound is too high.
     Rule{.kind = kUnderBound,
          .looks_for = "layers faster than their bound",
          .applies = [](const RunConditions& run) { return run.has_bound; },
          .find = UnderBound},
-    // Convolutions and matmuls that Tensor Cores could run.
     Rule{.kind = kTensorCoresUnused,
          .looks_for = "matmuls that Tensor Cores could run",
          .applies = [](const RunConditions& run) { return !run.is_processor; },
          .find = TensorCoresUnused},
-    // A model of half precision that the engine computes in single precision.
     Rule{.kind = kHalfPrecisionNotUsed,
          .same_cause = {kWiderPrecision},
          .looks_for = "half precision computed in f32",
@@ -173,7 +167,6 @@ inline constexpr std::array kRules = {
          .step = GapCause::kPrecision,
          .applies = [](const RunConditions& run) { return run.contract == NumericContract::kInt8; },
          .find = QuantizedInFloat},
-    // Layers that the engine added to change a layout or a type, or to copy.
     Rule{.kind = kLayoutChanges,
          .looks_for = "reorders, reformats and copies of the engine’s own",
          .step = GapCause::kLayoutChanges,
