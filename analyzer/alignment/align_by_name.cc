@@ -18,10 +18,10 @@ constexpr std::size_t kNoRow = static_cast<std::size_t>(-1);
 
 class Aligner {
  public:
-  Aligner(const ModelGraph& graph, const RunProfile& run, const std::vector<StatedRow>& stated)
+  Aligner(const ModelGraph& graph, const RunProfile& run, const std::vector<DeclaredRow>& declared)
       : graph_(graph),
         run_(run),
-        stated_(stated),
+        declared_(declared),
         predecessors_(Predecessors(graph)),
         row_of_(graph.layers.size(), kNoRow) {
     for (std::size_t i = 0; i < graph.layers.size(); ++i) {
@@ -106,7 +106,7 @@ class Aligner {
       if (const auto layer = nodes_.find(node); layer != nodes_.end())
         add(layer->second, anchors.layers.empty() ? AlignmentClue::kNode : anchors.clue);
     if (!anchors.layers.empty()) return anchors;
-    // Decorations tell a value's name from a node's where both have the same: "_nchwc" follows a value.
+    // Decorations distinguish a value's name from a node's where both have the same: "_nchwc" follows a value.
     const std::vector<std::string> names = UndecoratedNames(engine.name);
     for (const std::string& name : names) {
       if (const auto layer = nodes_.find(name); layer != nodes_.end()) {
@@ -122,17 +122,17 @@ class Aligner {
     return anchors;
   }
 
-  // What is stated replaces what names say, and leaves the stated layers to nobody else.
+  // What is declared replaces what names say, and leaves the declared layers to nobody else.
   void AddStated(std::vector<Anchors>& anchors) const {
-    if (stated_.empty()) return;
-    std::vector<bool> is_stated(graph_.layers.size(), false);
-    for (const StatedRow& row : stated_)
-      for (const std::size_t layer : row.layers) is_stated[layer] = true;
+    if (declared_.empty()) return;
+    std::vector<bool> is_declared(graph_.layers.size(), false);
+    for (const DeclaredRow& row : declared_)
+      for (const std::size_t layer : row.layers) is_declared[layer] = true;
     for (Anchors& found : anchors) {
-      std::erase_if(found.layers, [&](std::size_t layer) { return is_stated[layer]; });
+      std::erase_if(found.layers, [&](std::size_t layer) { return is_declared[layer]; });
       if (found.layers.empty()) found.clue = AlignmentClue::kNone;
     }
-    for (const StatedRow& row : stated_)
+    for (const DeclaredRow& row : declared_)
       for (const std::size_t e : row.engine_layers) anchors[e] = {row.layers, AlignmentClue::kStated, false};
   }
 
@@ -153,7 +153,7 @@ class Aligner {
   }
 
   // Whether an engine layer makes a value of the model by rearranging what another engine layer computed: the
-  // Reshape behind a product that swallowed a sum, a Transpose that was moved behind a Slice. It is a step of
+  // Reshape behind a matmul that absorbed a sum, a Transpose that was moved behind a Slice. It is a step of
   // the layer that the value comes from, not that layer.
   bool OnlyFinishes(const ProfiledLayer& engine, const Anchors& anchors) const {
     const std::string_view core = CoreOf(engine.op);
@@ -249,7 +249,7 @@ class Aligner {
     return rows_[r].anchors.empty() && !rows_[r].row.inside_body && rows_[r].row.clue != AlignmentClue::kStated;
   }
 
-  // From the layers that make the engine layer's outputs back to what it was given: all that lies between
+  // From the layers that make the engine layer's outputs back to what it was given: all that is between
   // ran as part of it. A node's name alone does not say where the engine layer ends, so only values do.
   void CoverBackwards(std::size_t r) {
     Row& row = rows_[r];
@@ -258,7 +258,7 @@ class Aligner {
     while (!open.empty()) {
       const std::size_t layer = open.back();
       open.pop_back();
-      // Before its own operator lies only what feeds it, unless its inputs are known.
+      // Before its own operator is only what feeds it, unless its inputs are known.
       if (row.given_by.empty() && row.cores.count(std::string(CoreOf(graph_.layers[layer].op))) > 0) continue;
       for (LayerId before : predecessors_[layer]) {
         const std::size_t next = before.index();
@@ -340,7 +340,7 @@ class Aligner {
 
   const ModelGraph& graph_;
   const RunProfile& run_;
-  const std::vector<StatedRow>& stated_;
+  const std::vector<DeclaredRow>& declared_;
   const std::vector<std::vector<LayerId>> predecessors_;
   std::vector<std::vector<std::size_t>> successors_;
   std::unordered_map<std::string_view, std::size_t> nodes_;   // by name or origin
@@ -355,8 +355,8 @@ class Aligner {
 }  // namespace
 
 std::vector<AlignedRow> AlignRows(const ModelGraph& graph, const RunProfile& run,
-                                  const std::vector<StatedRow>& stated) {
-  return Aligner(graph, run, stated).Align();
+                                  const std::vector<DeclaredRow>& declared) {
+  return Aligner(graph, run, declared).Align();
 }
 
 }  // namespace infimum

@@ -9,7 +9,8 @@
 
 namespace infimum {
 
-// In the engine's order of execution. `stated` comes before every rule.
-std::vector<AlignedRow> AlignRows(const ModelGraph& graph, const RunProfile& run, const std::vector<StatedRow>& stated);
+// In the engine's order of execution. `declared` comes before every rule.
+std::vector<AlignedRow> AlignRows(const ModelGraph& graph, const RunProfile& run,
+                                  const std::vector<DeclaredRow>& declared);
 
 }  // namespace infimum

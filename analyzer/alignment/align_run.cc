@@ -1,5 +1,6 @@
 #include "analyzer/alignment/align_run.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -8,6 +9,7 @@
 #include "analyzer/alignment/match_by_shape.h"
 #include "analyzer/alignment/overrides.h"
 #include "infimum/base/text.h"
+#include "infimum/measurement/statistics.h"
 
 namespace infimum {
 namespace {
@@ -28,9 +30,9 @@ void AddTimes(const RunProfile& run, const ModelGraph& graph, AlignedRow& row) {
 
 bool IsWhole(double factor) { return factor >= 1 && std::fabs(factor - std::round(factor)) < 1e-6 * factor; }
 
-Alignment AlignWithStated(const ModelGraph& graph, const RunProfile& run, const std::vector<StatedRow>& stated) {
+Alignment AlignWithDeclared(const ModelGraph& graph, const RunProfile& run, const std::vector<DeclaredRow>& declared) {
   Alignment alignment;
-  alignment.rows = AlignRows(graph, run, stated);
+  alignment.rows = AlignRows(graph, run, declared);
   std::vector<bool> matched(graph.layers.size(), false);
   for (AlignedRow& row : alignment.rows) {
     AddTimes(run, graph, row);
@@ -64,12 +66,35 @@ std::string_view Name(AlignmentClue clue) {
   return kNames[static_cast<std::size_t>(clue)];
 }
 
-Alignment AlignRun(const ModelGraph& graph, const RunProfile& run) { return AlignWithStated(graph, run, {}); }
+Alignment AlignRun(const ModelGraph& graph, const RunProfile& run) { return AlignWithDeclared(graph, run, {}); }
 
 Result<Alignment> AlignRun(const ModelGraph& graph, const RunProfile& run,
                            std::span<const AlignmentOverride> overrides) {
-  INFIMUM_ASSIGN_OR_RETURN(const std::vector<StatedRow> stated, FindStated(graph, run, overrides));
-  return AlignWithStated(graph, run, stated);
+  INFIMUM_ASSIGN_OR_RETURN(const std::vector<DeclaredRow> declared, FindDeclared(graph, run, overrides));
+  return AlignWithDeclared(graph, run, declared);
+}
+
+std::vector<ObservedNode> ObservedIn(const ModelGraph& graph, const RunProfile& run) {
+  const Candidate candidate{"observed", run.framework + "-" + run.framework_version, "any", "any", false};
+  std::vector<ObservedNode> nodes;
+  for (const AlignedRow& row : AlignRun(graph, run).rows) {
+    const bool is_sure =
+        row.clue == AlignmentClue::kStated || row.clue == AlignmentClue::kValue || row.clue == AlignmentClue::kNode;
+    if (!row.measured || row.inside_body || !is_sure) continue;
+    const bool takes_time =
+        std::ranges::any_of(row.layers, [&](LayerId layer) { return graph.layer(layer).status != LayerStatus::kFree; });
+    if (!takes_time) continue;
+    ObservedNode node{row.layers, *row.measured, {Latency(0), Latency(0)}, candidate};
+    for (std::size_t layer : row.engine_layers) {
+      if (run.layers[layer].samples.empty()) continue;
+      const Interval interval = MedianInterval(run.layers[layer].samples);
+      node.interval.low += interval.low;
+      node.interval.high += interval.high;
+    }
+    node.interval = {std::min(node.interval.low, node.latency), std::max(node.interval.high, node.latency)};
+    nodes.push_back(std::move(node));
+  }
+  return nodes;
 }
 
 }  // namespace infimum

@@ -6,14 +6,14 @@
 //                                          pool_out_nchwc   (MaxPool)   {pool}          0.20 ms
 //                                          ReorderOutput                {}              0.05 ms, the engine's own
 //
-// The clues, the surest first: a person stated it; a value that the engine layer makes bears the name of a value of the
-// model; the engine says which nodes it covers; its name is a node's or a value's, possibly decorated
+// The clues, the surest first: a person declared it; a value that the engine layer makes bears the name of a value of
+// the model; the engine says which nodes it covers; its name is a node's or a value's, possibly decorated
 // ("fused Conv_0", "r2_nchwc", "conv1_token_3"); it does the same on the same shapes, and its turn is the same. From
-// there an engine layer covers what lies between its outputs and the values that other engine layers make. What is left
+// there an engine layer covers what is between its outputs and the values that other engine layers make. What is left
 // over belongs to its neighbour: a dequantization or transposition to the layer that reads it, anything else to the
 // layer that makes its input. A model layer is in one row at most. See README.md for the exact order.
 //
-// A row without layers is the engine's own work (engine_work.h), or it could not be matched: the two are told apart,
+// A row without layers is the engine's own work (engine_work.h), or it could not be matched: the two are distinguished,
 // and the time of neither is spread over other rows.
 #pragma once
 
@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "analyzer/alignment/engine_work.h"
-#include "analyzer/types/bracket.h"
+#include "analyzer/types/layer_time.h"
 #include "infimum/graph/alignment_overrides.h"
 #include "infimum/graph/model_graph.h"
 #include "infimum/graph/run_profile.h"
@@ -68,8 +68,20 @@ struct Alignment {
 
 Alignment AlignRun(const ModelGraph& graph, const RunProfile& run);
 
-// The same with what a person stated; an error names the override whose names are unknown or contradict another.
+// The same with what a person declared; an error names the override whose names are unknown or contradict another.
 Result<Alignment> AlignRun(const ModelGraph& graph, const RunProfile& run,
                            std::span<const AlignmentOverride> overrides);
+
+// A framework's own layers as candidates: what it ran in one piece, it can run again.
+//
+//   profile of onnxruntime 1.31.1: "fused Conv_0" (Conv_0, Relu_1) 1.10 ms, "MaxPool_2" 0.20 ms
+//   ->  {Conv_0, Relu_1} 1.10 ms and {MaxPool_2} 0.20 ms, candidate "observed/onnxruntime-1.31.1"
+//
+// A profiler's times are no benchmark: it runs in the middle of a model, with its own overhead, caches as they come. So
+// such candidates are asked for (`infimum bound --observed`), never taken unasked.
+//
+// One for each aligned row (align_run.h) that covers layers which take time, that was seen in at least one sample
+// and whose clues are sure: rows that hold a layer only because nothing else covers it are left out.
+std::vector<ObservedNode> ObservedIn(const ModelGraph& graph, const RunProfile& run);
 
 }  // namespace infimum

@@ -1,4 +1,4 @@
-// What an engine does of its own accord, beside the model's layers: told by the layer's operator and name.
+// What an engine does by itself, beside the model's layers: known by the layer's operator and name.
 //
 //   ReorderOutput                                              layout change
 //   "Reformatting CopyNode for Input Tensor 0 to Conv_0"       layout change (TensorRT's Reformat; the type may change
@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "infimum/graph/run_profile.h"
@@ -27,5 +28,22 @@ std::string_view Name(EngineWork work);
 
 // Of a layer that no node of the model bears the name of.
 EngineWork OwnWorkOf(const ProfiledLayer& layer);
+
+// What of an engine's names are its own words, and what may be the user's: a report that is to be shared keeps the ones
+// and loses the others, and rules that read names still find what they look for.
+//
+//   "FusedConv", "aten::addmm", "sm80_xmma_fprop_implicit_gemm_f16f16"   the engine's own: IsOfLibraries
+//   "AcmeSecretConv"                                                     not: as an operator it becomes "convolution"
+//   "acme/conv1_nchwc" with "engine-7" in its place                      "engine-7_nchwc"
+//
+// Whether every word in it, numbers and single letters apart, is one of libraries' kernels and operators.
+bool IsOfLibraries(std::string_view text);
+
+// An operator of the same kind, for which rules decide alike, without the layer's own words; empty where it is of no
+// kind.
+std::string PlainOperatorOf(const ProfiledLayer& layer);
+
+// `replacement` with what ONNX Runtime's optimizer had put around `name`.
+std::string DecoratedLike(std::string_view name, std::string_view replacement);
 
 }  // namespace infimum

@@ -7,7 +7,7 @@
 namespace infimum {
 namespace {
 
-constexpr int kMostSteps = 8;  // from a Softmax to its products, or back from the heart of an activation
+constexpr int kMostSteps = 8;  // from a Softmax to its matmuls, or back from the heart of an activation
 
 class GroupFinder {
  public:

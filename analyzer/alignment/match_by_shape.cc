@@ -50,7 +50,7 @@ bool IsOnePixel(const Dims& dims) {
   return dims.size() > 2 && std::all_of(dims.begin() + 2, dims.end(), [](std::int64_t dim) { return dim == 1; });
 }
 
-// Engines and exporters call one thing by several names: a convolution of a single pixel is a product, a pooling over
+// Engines and exporters call one thing by several names: a convolution of a single pixel is a matmul, a pooling over
 // everything is a mean.
 OperatorKind PlainKind(OperatorKind kind, const Shapes& shapes) {
   if (kind == OperatorKind::kConvolution && !shapes.inputs.empty() && IsOnePixel(shapes.inputs.front()))
@@ -84,7 +84,7 @@ struct EngineItem {
   OperatorKind kind = OperatorKind::kOther;
   std::string_view function;
   Shapes shapes;
-  std::int64_t bias = 0;  // elements; 0: none is told
+  std::int64_t bias = 0;  // elements; 0: none is known
 };
 
 // aten::addmm has what it adds in front of its factors.
@@ -106,7 +106,7 @@ EngineItem EngineItemOf(const ProfiledLayer& layer) {
   return item;
 }
 
-// The size of the second operand where it tells layers of a kind apart; -1 otherwise.
+// The size of the second operand where it distinguishes layers of a kind; -1 otherwise.
 std::int64_t SecondOf(OperatorKind kind, const Shapes& shapes) {
   switch (kind) {
     case OperatorKind::kConvolution:
@@ -121,8 +121,8 @@ std::int64_t SecondOf(OperatorKind kind, const Shapes& shapes) {
 }
 
 // What is the same of an engine's and the model's operands where nothing is laid out anew: of convolutions the extents;
-// of products the sizes and what they sum over, since weights stand as (in, out) or (out, in); of element-wise layers
-// the sizes in no order, and without numbers, which are no operand everywhere; of others sizes.
+// of matmuls the sizes and what they sum over, since weights are stored as (in, out) or (out, in); of element-wise
+// layers the sizes in no order, and without numbers, which are no operand everywhere; of others sizes.
 Dims OperandsOf(OperatorKind kind, const Shapes& shapes) {
   const Dims& first = shapes.inputs.front();
   if (kind == OperatorKind::kConvolution) {
@@ -140,7 +140,7 @@ Dims OperandsOf(OperatorKind kind, const Shapes& shapes) {
 }
 
 // What a layer is known by. Engines that fuse and lay out anew keep the first input and the output; weights are not
-// always told. Those that tell operands alone run one operator after the other.
+// always known. Those that report operands alone run one operator after the other.
 enum class Signature { kWithWeights, kWithOutput, kOperands };
 
 std::string SignatureOf(Signature signature, OperatorKind kind, std::string_view function, const Shapes& shapes) {
@@ -300,7 +300,7 @@ class Matcher {
     }
   }
 
-  // What an engine adds within a product or convolution, the model may add in a layer of its own.
+  // What an engine adds within a matmul or convolution, the model may add in a layer of its own.
   void AddBiases() {
     for (std::size_t e = 0; e < run_.layers.size(); ++e) {
       if (found_[e].size() != 1 || engine_[e].bias == 0 || readers_[found_[e].front()].size() != 1) continue;
@@ -358,7 +358,7 @@ class Matcher {
   std::vector<EngineItem> engine_;
 };
 
-// Of a convolution or product what does not change with the batch; empty where it is not told.
+// Of a convolution or matmul what does not change with the batch; empty where it is not known.
 std::string WeightsOf(OperatorKind kind, const Shapes& shapes) {
   const bool has_weights = kind == OperatorKind::kConvolution || kind == OperatorKind::kProduct;
   if (!has_weights || shapes.inputs.size() < 2 || shapes.inputs[0].empty() || shapes.inputs[1].empty()) return "";
@@ -378,7 +378,7 @@ std::optional<double> ScaleOf(const ModelGraph& graph, const RunProfile& run) {
     if (!weights.empty()) read[weights].insert(ElementsOf(shapes.inputs.front()));
   }
   std::optional<double> scale;
-  std::size_t told = 0;
+  std::size_t known = 0;
   for (const ProfiledLayer& layer : run.layers) {
     const EngineItem item = EngineItemOf(layer);
     const auto found = read.find(WeightsOf(item.kind, item.shapes));
@@ -387,9 +387,9 @@ std::optional<double> ScaleOf(const ModelGraph& graph, const RunProfile& run) {
         static_cast<double>(ElementsOf(item.shapes.inputs.front())) / static_cast<double>(*found->second.begin());
     if (scale && *scale != here) return std::nullopt;
     scale = here;
-    ++told;
+    ++known;
   }
-  return told > 1 ? scale : std::nullopt;
+  return known > 1 ? scale : std::nullopt;
 }
 
 std::vector<std::vector<std::size_t>> MatchByOrder(const ModelGraph& graph, const RunProfile& run,

@@ -1,7 +1,7 @@
 // What an operator is, whatever an engine, a framework or ONNX calls it.
 //
 //   Conv, CaskConvolution, com.microsoft.nchwc.Conv, aten::convolution     a convolution
-//   Gemm, MatMul, aten::linear, aten::addmm                                a product
+//   Gemm, MatMul, aten::linear, aten::addmm                                a matmul
 //   aten::mm of a backward pass (AddmmBackward0), Reformat, Transpose      other
 #pragma once
 

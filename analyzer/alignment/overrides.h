@@ -12,13 +12,13 @@
 
 namespace infimum {
 
-struct StatedRow {
+struct DeclaredRow {
   std::vector<std::size_t> engine_layers;  // indices into RunProfile::layers, ascending
-  std::vector<std::size_t> layers;         // of the model, as they were stated
+  std::vector<std::size_t> layers;         // of the model, as they were declared
 };
 
-// An error names the override, and what is wrong: a name that run or model lacks, or that was stated twice.
-Result<std::vector<StatedRow>> FindStated(const ModelGraph& graph, const RunProfile& run,
-                                          std::span<const AlignmentOverride> overrides);
+// An error names the override, and what is wrong: a name that run or model lacks, or that was declared twice.
+Result<std::vector<DeclaredRow>> FindDeclared(const ModelGraph& graph, const RunProfile& run,
+                                              std::span<const AlignmentOverride> overrides);
 
 }  // namespace infimum

@@ -1,6 +1,7 @@
 #include "analyzer/benanza2019/benanza_bracket.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <ranges>
 #include <span>
@@ -15,6 +16,9 @@
 
 namespace infimum {
 namespace {
+
+// In the order of the enumeration.
+constexpr std::array<std::string_view, 3> kRulesNames = {"bracket", "benanza-2019", "benanza-2019-fused"};
 
 // The workloads whose rows one layer's time is made of.
 struct Parts {
@@ -236,6 +240,16 @@ void AddBounds(const ModelGraph& model, const std::vector<TimedLayer>& timed, st
 
 }  // namespace
 
+std::string_view Name(BoundRules rules) { return kRulesNames[static_cast<std::size_t>(rules)]; }
+
+std::optional<BoundRules> FindBoundRules(std::string_view name) {
+  const auto found = std::ranges::find(kRulesNames, name);
+  if (found == kRulesNames.end()) return std::nullopt;
+  return static_cast<BoundRules>(found - kRulesNames.begin());
+}
+
+std::span<const std::string_view> BoundRulesNames() { return kRulesNames; }
+
 Result<Bracket> ApplyBenanzaRules(Bracket bracket, const ModelGraph& model, MeasurementSource& source,
                                   BoundRules rules) {
   INFIMUM_CHECK(rules != BoundRules::kBracket, "a bracket has its bounds by the rules of brackets already");
@@ -270,7 +284,7 @@ Result<Bracket> ApplyBenanzaRules(Bracket bracket, const ModelGraph& model, Meas
     bracket.layers.push_back(resolved.back().known);
     bracket.roofline += resolved.back().known.floor;
   }
-  TellOrigins(rows, bracket);
+  SetOrigins(rows, bracket);
   bracket.coverage = CoverageOf(resolved);
   AddBounds(model, timed, CommonAssumptions(bracket, resolved), fused, bracket);
   return bracket;

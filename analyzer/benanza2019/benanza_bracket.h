@@ -14,11 +14,25 @@
 // whose bias has no row is missing too, and its forward time in the serial bound alone.
 #pragma once
 
-#include "analyzer/types/bracket.h"
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "analyzer/bracket/bracket.h"
 #include "infimum/graph/model_graph.h"
 #include "infimum/measurement/measurement_source.h"
 
 namespace infimum {
+
+// How the layers' times become bounds.
+enum class BoundRules {
+  kBracket,           // "bracket": bounds/variants.h
+  kBenanza2019,       // "benanza-2019": this header
+  kBenanza2019Fused,  // "benanza-2019-fused"
+};
+std::string_view Name(BoundRules rules);
+std::optional<BoundRules> FindBoundRules(std::string_view name);
+std::span<const std::string_view> BoundRulesNames();
 
 // `bracket`, which is of the same model, with layers, coverage, roofline, environments and bounds by `rules` (not
 // kBracket): a serial bound, and a parallel one where there is a path from the first to the last layer that has a time.

@@ -4,7 +4,7 @@
 #include <functional>
 #include <numeric>
 
-#include "analyzer/bounds/fused_path.h"
+#include "analyzer/bounds/dag_view.h"
 #include "infimum/base/check.h"
 
 namespace infimum {
@@ -25,11 +25,11 @@ Numbers NumbersOf(const BoundsProblem& problem) {
   const std::size_t resources = problem.resources.size();
   numbers.layer_occupancy.resize(resources);
   numbers.region_occupancy.resize(resources);
-  const auto occupied = [&](const UnitTimes& unit, std::size_t resource) {
-    INFIMUM_CHECK(unit.occupancy.size() == resources, "one occupancy for each resource");
-    return std::min(unit.occupancy[resource], unit.best);
+  const auto occupied = [&](const NodeTimes& node, std::size_t resource) {
+    INFIMUM_CHECK(node.occupancy.size() == resources, "one occupancy for each resource");
+    return std::min(node.occupancy[resource], node.best);
   };
-  for (const UnitTimes& layer : problem.layers) {
+  for (const NodeTimes& layer : problem.layers) {
     numbers.layers.push_back(layer.best);
     for (std::size_t k = 0; k < resources; ++k) numbers.layer_occupancy[k].push_back(occupied(layer, k));
   }
@@ -44,41 +44,31 @@ Numbers NumbersOf(const BoundsProblem& problem) {
 constexpr std::string_view kLongestPath = "longest-path";
 constexpr double kTieRounding = 1e-9;
 
-struct PathValue {
-  Latency latency{0};
-  std::string decided_by;
-  bool exact = true;
-};
-
-struct Solution {
-  Latency sequential{0};
-  PathValue parallel;
-  FusionChoice choice;
-  PathValue fused_parallel;
-};
-
 class VariantSolver {
  public:
   VariantSolver(const BoundsProblem& problem, const DagView& dag, const Numbers& numbers)
       : problem_(problem), dag_(dag), numbers_(numbers) {}
 
-  Solution Solve() const {
-    Solution solution;
-    solution.sequential = Sum(numbers_.layers);
-    solution.choice = ChooseRegions(numbers_.layers, numbers_.regions);
+  CombinedBounds Solve() const {
+    CombinedBounds bounds;
+    bounds.sequential = {Sum(numbers_.layers), "", true};
+    const FusionChoice choice = ChooseRegions(numbers_.layers, numbers_.regions);
+    bounds.fused_sequential = {choice.lower, "", choice.exact};
+    bounds.chosen = choice.chosen;
     std::vector<Latency> busy;
     for (const std::vector<Latency>& occupancy : numbers_.layer_occupancy) busy.push_back(Sum(occupancy));
-    solution.parallel = Parallel(dag_.FindLongestPath(numbers_.layers).latency, busy, solution.sequential);
-    solution.fused_parallel = FusedParallel(solution);
-    return solution;
+    bounds.longest_path = dag_.FindLongestPath(numbers_.layers);
+    bounds.parallel = Parallel(bounds.longest_path.latency, busy, bounds.sequential.latency);
+    bounds.fused_parallel = FusedParallel(bounds, choice);
+    return bounds;
   }
 
  private:
-  PathValue Parallel(Latency path, const std::vector<Latency>& busy, Latency sequential) const {
-    PathValue value{path, std::string(kLongestPath), true};
+  CombinedBound Parallel(Latency path, const std::vector<Latency>& busy, Latency sequential) const {
+    CombinedBound value{path, std::string(kLongestPath), true};
     for (std::size_t k = 0; k < busy.size(); ++k) {
       // On one core, and wherever layers gain nothing by using fewer cores, this sum and the sequential one are the
-      // same sum; rounding must not tell them apart.
+      // same sum; rounding must not separate them.
       const Latency time = std::min(busy[k], sequential);
       // Nor what is said to decide: where path and cores take the same, it is the cores.
       const bool is_tie = value.decided_by == kLongestPath && time >= value.latency * (1 - kTieRounding);
@@ -89,7 +79,7 @@ class VariantSolver {
   }
 
   // The bound of one selection; nullopt where its regions wait for each other.
-  std::optional<PathValue> OfSelection(std::span<const std::size_t> chosen, Latency sequential) const {
+  std::optional<CombinedBound> OfSelection(std::span<const std::size_t> chosen, Latency sequential) const {
     const std::optional<Latency> path = FusedPath(problem_.predecessors, numbers_.layers, numbers_.regions, chosen);
     if (!path) return std::nullopt;
     std::vector<Latency> busy;
@@ -104,13 +94,13 @@ class VariantSolver {
     return Parallel(*path, busy, sequential);
   }
 
-  PathValue FusedParallel(const Solution& solution) const {
+  CombinedBound FusedParallel(const CombinedBounds& solution, const FusionChoice& choice) const {
     // A region that costs no less than its layers, of every resource too, never helps.
     std::vector<std::size_t> helpful;
     for (std::size_t i = 0; i < numbers_.regions.size(); ++i)
       if (Helps(i)) helpful.push_back(i);
     if (helpful.empty()) return solution.parallel;
-    PathValue relaxed = Relaxed(solution);
+    CombinedBound relaxed = Relaxed(solution, choice);
     if (relaxed.exact) return relaxed;
     const bool is_small = helpful.size() < 16 && numbers_.layers.size() << helpful.size() <= kMostTriedWork;
     return is_small ? BestOfAll(helpful, solution) : relaxed;
@@ -129,19 +119,19 @@ class VariantSolver {
   }
 
   // Every selection of regions that share no layer.
-  PathValue BestOfAll(const std::vector<std::size_t>& helpful, const Solution& solution) const {
-    PathValue best = solution.parallel;
+  CombinedBound BestOfAll(const std::vector<std::size_t>& helpful, const CombinedBounds& solution) const {
+    CombinedBound best = solution.parallel;
     std::vector<std::size_t> chosen;
     std::vector<bool> taken(numbers_.layers.size(), false);
     const std::function<void(std::size_t)> try_from = [&](std::size_t place) {
       if (place == helpful.size()) {
         // What the selection would take one after the other bounds it as well.
-        Latency sequential = solution.sequential;
+        Latency sequential = solution.sequential.latency;
         for (std::size_t region : chosen) {
           sequential += numbers_.regions[region].cost;
           for (std::size_t layer : numbers_.regions[region].layers) sequential -= numbers_.layers[layer];
         }
-        const std::optional<PathValue> value = OfSelection(chosen, sequential);
+        const std::optional<CombinedBound> value = OfSelection(chosen, sequential);
         if (value && value->latency < best.latency) best = *value;
         return;
       }
@@ -160,14 +150,14 @@ class VariantSolver {
 
   // No selection has a shorter path than the layers at their prices (fusion_choice.h), and none keeps a resource less
   // busy than the selection that is best for it alone.
-  PathValue Relaxed(const Solution& solution) const {
+  CombinedBound Relaxed(const CombinedBounds& solution, const FusionChoice& choice) const {
     const std::vector<Latency> prices = LayerPrices(numbers_.layers, numbers_.regions);
     std::vector<Latency> busy;
     for (std::size_t k = 0; k < problem_.resources.size(); ++k)
       busy.push_back(ChooseRegions(numbers_.layer_occupancy[k], numbers_.region_occupancy[k]).lower);
-    PathValue lower = Parallel(dag_.FindLongestPath(prices).latency, busy, solution.choice.lower);
-    PathValue upper = solution.parallel;
-    const std::optional<PathValue> selected = OfSelection(solution.choice.chosen, solution.choice.cost);
+    CombinedBound lower = Parallel(dag_.FindLongestPath(prices).latency, busy, choice.lower);
+    CombinedBound upper = solution.parallel;
+    const std::optional<CombinedBound> selected = OfSelection(choice.chosen, choice.cost);
     if (selected && selected->latency < upper.latency) upper = *selected;
     lower.latency = std::min(lower.latency, upper.latency);
     // Where a selection reaches the relaxation up to rounding, it is the answer.
@@ -180,22 +170,12 @@ class VariantSolver {
   const Numbers& numbers_;
 };
 
-CombinedBound Combined(PathValue value) { return {value.latency, std::move(value.decided_by), value.exact}; }
-
 }  // namespace
 
 CombinedBounds CombineBounds(const BoundsProblem& problem) {
   const DagView dag(problem.predecessors);
   const Numbers numbers = NumbersOf(problem);
-  Solution solution = VariantSolver(problem, dag, numbers).Solve();
-  CombinedBounds bounds;
-  bounds.sequential = {solution.sequential, "", true};
-  bounds.parallel = Combined(solution.parallel);
-  bounds.fused_sequential = {solution.choice.lower, "", solution.choice.exact};
-  bounds.fused_parallel = Combined(solution.fused_parallel);
-  bounds.longest_path = dag.FindLongestPath(numbers.layers);
-  bounds.chosen = std::move(solution.choice.chosen);
-  return bounds;
+  return VariantSolver(problem, dag, numbers).Solve();
 }
 
 }  // namespace infimum

@@ -34,7 +34,7 @@
 namespace infimum {
 
 // Times of what runs as one: a layer, or a region in place of its layers.
-struct UnitTimes {
+struct NodeTimes {
   Latency best{0};
   // Of each of the device's resources how long all of it is taken, at most `best`.
   std::vector<Latency> occupancy;
@@ -43,14 +43,14 @@ struct UnitTimes {
 
 struct RegionTimes {
   std::vector<std::size_t> layers;  // ascending, views included
-  UnitTimes times;
+  NodeTimes times;
 };
 
 struct BoundsProblem {
   std::vector<std::vector<LayerId>> predecessors;
-  std::vector<UnitTimes> layers;
+  std::vector<NodeTimes> layers;
   std::vector<RegionTimes> regions;
-  std::vector<std::string> resources;  // names, as many as each unit has occupancies
+  std::vector<std::string> resources;  // names, as many as each node has occupancies
 };
 
 struct CombinedBound {

@@ -11,7 +11,7 @@
 //
 // The relaxation: any prices p >= 0 of layers with p_i <= cost_i and, for each region, sum of p_i <= its cost (the dual
 // of the linear program) add up to no more than any selection costs. The same prices bound every longest path from
-// below (fused_path.h), so they are worth having where the choice is exact as well.
+// below (FusedPath), so they are worth having where the choice is exact as well.
 #pragma once
 
 #include <cstddef>

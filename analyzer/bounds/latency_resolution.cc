@@ -8,6 +8,36 @@
 #include "analyzer/floor/floor.h"
 
 namespace infimum {
+
+Resources::Resources(const DeviceModel& device, const Selection& selection) : device_(device) {
+  if (!selection.device.text.starts_with("gpu")) {
+    cores_ = static_cast<double>(std::max<std::int64_t>(selection.threads, 1));
+    names_ = {"core-time"};
+    return;
+  }
+  names_ = {"memory"};
+  for (DataType type : {DataType::kF64, DataType::kF32, DataType::kF16, DataType::kBF16, DataType::kF8E4M3,
+                        DataType::kF8E5M2, DataType::kS8, DataType::kU8}) {
+    if (!device.HasArithmetic(type)) continue;
+    types_.push_back(type);
+    names_.push_back("arithmetic-" + std::string(Name(type)));
+  }
+}
+
+std::vector<Latency> Resources::OccupancyOf(const Workload& workload, const Work& work, std::string_view algorithm,
+                                            Latency best, Latency core_time) const {
+  if (cores_ > 0) return {std::min(best, core_time / cores_)};
+  std::vector<Latency> occupancy = {std::min(
+      best, device_.Memory(static_cast<double>(work.read().value), static_cast<double>(work.written.value)).latency)};
+  std::map<DataType, double> flops;
+  if (IsDirect(algorithm)) flops = ConventionalFlopsOf(workload, work);
+  for (DataType type : types_) {
+    const Latency busy = std::chrono::duration<double>(flops[type] / device_.Arithmetic(type)->value);
+    occupancy.push_back(std::min(best, busy));
+  }
+  return occupancy;
+}
+
 namespace {
 
 // What has no noise, or none that is known.
@@ -17,9 +47,9 @@ Term Exactly(Latency time) {
   return term;
 }
 
-void Accumulate(UnitTimes& sum, const UnitTimes& unit, double times) {
-  sum.best += unit.best * times;
-  for (std::size_t k = 0; k < sum.occupancy.size(); ++k) sum.occupancy[k] += unit.occupancy[k] * times;
+void Accumulate(NodeTimes& sum, const NodeTimes& node, double times) {
+  sum.best += node.best * times;
+  for (std::size_t k = 0; k < sum.occupancy.size(); ++k) sum.occupancy[k] += node.occupancy[k] * times;
 }
 
 // The number of a workload's terms; 0 is that of all that is no workload.
@@ -60,20 +90,15 @@ LatencyResolver::LatencyResolver(const MeasuredRows& rows, const RegionSet& regi
       threads_(static_cast<double>(std::max<std::int64_t>(selection.threads, 1))),
       times_(rows.all().size()) {
   const NoiseModel noise = NoiseOf(rows);
-  for (const auto& [key, entry] : rows.all()) {
-    std::optional<BestTime> time = BestTimeOf(entry, selection.threads, noise);
-    if (!time) continue;
-    const Interval interval = IntervalOf({time->estimate, 1, TermNumber(entry)});
-    times_[entry.number] = KnownTime{*std::move(time), interval};
-  }
+  for (const auto& [key, entry] : rows.all()) times_[entry.number] = BestTimeOf(entry, selection.threads, noise);
 }
 
-const LatencyResolver::KnownTime* LatencyResolver::TimeOf(const WorkloadRows* rows) const {
+const BestTime* LatencyResolver::TimeOf(const WorkloadRows* rows) const {
   return rows != nullptr && times_[rows->number] ? &*times_[rows->number] : nullptr;
 }
 
 // `workload` and `work` as the layer or region has them, whose rows these are.
-UnitTimes LatencyResolver::TimesOf(const BestTime& time, const WorkloadRows& rows, const Workload& workload,
+NodeTimes LatencyResolver::TimesOf(const BestTime& time, const WorkloadRows& rows, const Workload& workload,
                                    const Work& work) const {
   return {time.best,
           resources_.OccupancyOf(workload, work, time.row->candidate.algorithm, time.best, time.core_time),
@@ -109,8 +134,8 @@ ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer, const WorkloadRo
   LayerLatency& known = resolved.known;
   known.floor = FloorOfLayer(layer, device_);
   resolved.flops = static_cast<double>(layer.work.conventional.value);
-  if (const KnownTime* found = TimeOf(rows)) {
-    const BestTime& time = found->time;
+  if (const BestTime* found = TimeOf(rows)) {
+    const BestTime& time = *found;
     resolved.rows = rows;
     resolved.times = resolved.fused = TimesOf(time, *rows, *layer.workload, layer.work);
     resolved.measured = time.best;
@@ -118,7 +143,7 @@ ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer, const WorkloadRo
     resolved.heuristic_term = {time.choice ? time.choice->estimate : time.estimate, 1, TermNumber(*rows)};
     known.status = LatencyStatus::kMeasured;
     known.latency = time.best;
-    known.interval = found->interval;
+    known.interval = time.interval;
     known.candidate = time.row->candidate;
     if (time.choice) known.choice = ChoiceOf(*time.choice);
     return resolved;
@@ -133,7 +158,7 @@ ResolvedLayer LatencyResolver::ResolveLayer(const Layer& layer, const WorkloadRo
     if (MovesBytesOnly(*layer.workload)) {
       const double bytes = static_cast<double>(layer.work.read().value) + static_cast<double>(layer.work.written.value);
       if (std::optional<Latency> time = device_.CopyTime(bytes)) {
-        // The copy curve may lie above the rates that the floor has seen; an estimate below a floor is none.
+        // The copy curve may be above the rates that the floor has seen; an estimate below a floor is none.
         time = std::max(*time, known.floor);
         resolved.times = {*time, resources_.OccupancyOf(*layer.workload, layer.work, "", *time, *time * threads_),
                           Exactly(*time)};
@@ -228,45 +253,45 @@ std::vector<ResolvedRegion> LatencyResolver::Regions(const ModelGraph& graph) co
   resolved.reserve(regions.size());
   for (std::size_t i = 0; i < regions.size(); ++i) {
     const KnownRegion& known = regions[i];
-    const KnownTime* found = TimeOf(rows.regions[i]);
+    const BestTime* found = TimeOf(rows.regions[i]);
     if (found == nullptr) continue;
-    resolved.push_back({&known, known.region.layers, found->time.row->candidate,
-                        TimesOf(found->time, *rows.regions[i], known.region.workload, known.work), rows.regions[i]});
+    resolved.push_back({&known, known.region.layers, found->row->candidate,
+                        TimesOf(*found, *rows.regions[i], known.region.workload, known.work), rows.regions[i]});
   }
   return resolved;
 }
 
-void LatencyResolver::Observe(const ModelGraph& graph, const std::vector<ObservedUnit>& units,
+void LatencyResolver::Observe(const ModelGraph& graph, const std::vector<ObservedNode>& nodes,
                               std::vector<ResolvedLayer>& layers, std::vector<ResolvedRegion>& regions) const {
-  for (const ObservedUnit& unit : units) {
+  for (const ObservedNode& node : nodes) {
     // Of what a run occupies nothing is known but that it ran on all the cores that it was given.
     std::vector<Latency> occupancy = resources_.Nothing();
-    if (resources_.of_cores()) occupancy[0] = unit.latency;
-    Term term = Exactly(unit.latency);
-    term.estimate.below = (unit.latency - unit.interval.low).count();
-    term.estimate.above = (unit.interval.high - unit.latency).count();
+    if (resources_.of_cores()) occupancy[0] = node.latency;
+    Term term = Exactly(node.latency);
+    term.estimate.below = (node.latency - node.interval.low).count();
+    term.estimate.above = (node.interval.high - node.latency).count();
     std::vector<LayerId> timed;
-    for (LayerId layer : unit.layers)
+    for (LayerId layer : node.layers)
       if (graph.layer(layer).status != LayerStatus::kFree) timed.push_back(layer);
     if (timed.size() == 1) {
       ResolvedLayer& layer = layers[timed[0].index()];
-      const bool is_better = layer.known.status != LatencyStatus::kMeasured || unit.latency < layer.times.best;
+      const bool is_better = layer.known.status != LatencyStatus::kMeasured || node.latency < layer.times.best;
       if (!is_better) continue;
       layer.rows = nullptr;
-      layer.times = layer.fused = {unit.latency, std::move(occupancy), term};
-      layer.measured = unit.latency;
+      layer.times = layer.fused = {node.latency, std::move(occupancy), term};
+      layer.measured = node.latency;
       layer.estimated = layer.missing = Latency(0);
       layer.missing_flops = 0;
       if (layer.known.status != LatencyStatus::kMeasured) {
-        layer.heuristic = unit.latency;
+        layer.heuristic = node.latency;
         layer.heuristic_term = term;
       }
       layer.known.status = LatencyStatus::kMeasured;
-      layer.known.latency = unit.latency;
-      layer.known.interval = unit.interval;
-      layer.known.candidate = unit.candidate;
+      layer.known.latency = node.latency;
+      layer.known.interval = node.interval;
+      layer.known.candidate = node.candidate;
     } else if (!timed.empty()) {
-      regions.push_back({nullptr, unit.layers, unit.candidate, {unit.latency, std::move(occupancy), term}, nullptr});
+      regions.push_back({nullptr, node.layers, node.candidate, {node.latency, std::move(occupancy), term}, nullptr});
     }
   }
 }
@@ -287,7 +312,7 @@ std::vector<Decider> LatencyResolver::Deciders(const std::vector<Term>& terms) c
                     {},
                     Latency(term.weight * std::sqrt(term.estimate.variance)),
                     Latency(term.weight * term.estimate.below)};
-    for (const Measurement* contender : times_[entry.number]->time.contenders)
+    for (const Measurement* contender : times_[entry.number]->contenders)
       decider.candidates.push_back(contender->candidate.name());
     deciders.push_back(std::move(decider));
   }

@@ -6,7 +6,7 @@
 //   {conv_1, relu_1}  never measured        ->  nothing: a bound does without it
 //
 // Layers are estimated only where they do little but move bytes: element-wise, normalization, softmax, reduction, scan,
-// resample, movement and reorder layers. A convolution, product, recurrent network or attention without rows is
+// resample, movement and reorder layers. A convolution, matmul, recurrent network or attention without rows is
 // missing, as is a layer that is a region without its own rows.
 //
 // A layer with bodies takes the time of its bodies: If of the branch that takes less, Loop and Scan of
@@ -15,20 +15,50 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/bounds/bounds.h"
-#include "analyzer/floor/resources.h"
+#include "analyzer/bounds/variants.h"
 #include "analyzer/rows/best_time.h"
-#include "analyzer/types/bracket.h"
 #include "analyzer/types/device_model.h"
+#include "analyzer/types/layer_time.h"
+#include "infimum/measurement/measurement_source.h"
 
 namespace infimum {
 
+// What layers that run at once share: all cores of a processor together; of a GPU its memory and, for each type of
+// data, its arithmetic.
+//
+//   four cores, a layer of 3 us on all and 4 us on one core:  core-time 4 x 1 / 4 = 1 us of the whole processor
+//   V100, a layer of 120 us, 12.8 MB and 1.1 GFLOP in f32:    memory 14 us, arithmetic-f32 70 us
+//
+// An occupancy is never more than the layer's own time, and never less than nothing: of what a layer does beyond
+// doubt. So Winograd and FFT, which need fewer operations than the textbook says, occupy no arithmetic here.
+class Resources {
+ public:
+  Resources(const DeviceModel& device, const Selection& selection);
+
+  const std::vector<std::string>& names() const { return names_; }
+  // Of one measured or estimated workload: in the order of the names. `core_time`: cores x time, the least of all
+  // counts of cores that it was measured on.
+  std::vector<Latency> OccupancyOf(const Workload& workload, const Work& work, std::string_view algorithm, Latency best,
+                                   Latency core_time) const;
+  bool of_cores() const { return cores_ > 0; }
+  std::vector<Latency> Nothing() const { return std::vector<Latency>(names_.size(), Latency(0)); }
+
+ private:
+  const DeviceModel& device_;
+  std::vector<std::string> names_;
+  std::vector<DataType> types_;  // of the arithmetic, behind the memory
+  double cores_ = 0;             // 0: a GPU
+};
+
 struct ResolvedLayer {
   LayerLatency known;    // what is shown
-  UnitTimes times;       // what the layer adds to a bound; 0 where free or missing
-  UnitTimes fused;       // the same with its bodies' layers fused; equals `times` without bodies
+  NodeTimes times;       // what the layer adds to a bound; 0 where free or missing
+  NodeTimes fused;       // the same with its bodies' layers fused; equals `times` without bodies
   Latency heuristic{0};  // with the candidates that the libraries would choose
   Term heuristic_term = {};
   // The layer's weights in the coverage; a layer with bodies may have several.
@@ -45,7 +75,7 @@ struct ResolvedRegion {
   const KnownRegion* known = nullptr;  // null where only observed
   std::vector<LayerId> layers;
   Candidate candidate;
-  UnitTimes times;
+  NodeTimes times;
   const WorkloadRows* rows = nullptr;  // null where only observed
 };
 
@@ -61,7 +91,7 @@ class LatencyResolver {
   std::vector<ResolvedRegion> Regions(const ModelGraph& graph) const;
   // Adds what a run was seen to do: a single layer where it is faster than its best candidate or has none, several as a
   // region of their own.
-  void Observe(const ModelGraph& graph, const std::vector<ObservedUnit>& units, std::vector<ResolvedLayer>& layers,
+  void Observe(const ModelGraph& graph, const std::vector<ObservedNode>& nodes, std::vector<ResolvedLayer>& layers,
                std::vector<ResolvedRegion>& regions) const;
   // What the uncertainty of a selection is made of, most uncertain first.
   std::vector<Decider> Deciders(const std::vector<Term>& terms) const;
@@ -74,13 +104,9 @@ class LatencyResolver {
   ResolvedLayer ResolveBody(const ModelGraph& body, double executions) const;
   ResolvedLayer ResolveBodies(const Layer& layer) const;
 
-  struct KnownTime {
-    BestTime time;
-    Interval interval;
-  };
-  // nullptr where no row counts.
-  const KnownTime* TimeOf(const WorkloadRows* rows) const;
-  UnitTimes TimesOf(const BestTime& time, const WorkloadRows& rows, const Workload& workload, const Work& work) const;
+  // Null where no row counts.
+  const BestTime* TimeOf(const WorkloadRows* rows) const;
+  NodeTimes TimesOf(const BestTime& time, const WorkloadRows& rows, const Workload& workload, const Work& work) const;
 
   const MeasuredRows& rows_;
   const RegionSet& regions_;
@@ -88,7 +114,7 @@ class LatencyResolver {
   const Selection& selection_;
   Resources resources_;
   double threads_;
-  std::vector<std::optional<KnownTime>> times_;  // by the workload's number
+  std::vector<std::optional<BestTime>> times_;  // by the workload's number
 };
 
 // The terms of one selection: the chosen regions', and those of the layers in none.

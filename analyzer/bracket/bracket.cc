@@ -1,17 +1,13 @@
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 
-#include "analyzer/bounds/bounds.h"
 #include "analyzer/bounds/latency_resolution.h"
 #include "analyzer/bounds/variants.h"
 #include "analyzer/bracket/bracket_parts.h"
-#include "analyzer/bracket/marginal_gain.h"
-#include "analyzer/bracket/what_if_solver.h"
-#include "analyzer/floor/floor.h"
+#include "analyzer/bracket/sensitivity.h"
 #include "analyzer/layouts/layout_planner.h"
 #include "analyzer/rows/measured_rows.h"
 
@@ -89,50 +85,9 @@ NumericContract MainContract(const ModelGraph& graph) {
   return main;
 }
 
-std::string_view Name(LatencyStatus status) {
-  constexpr std::array<std::string_view, 4> kNames = {"measured", "estimated", "free", "missing"};
-  return kNames[static_cast<std::size_t>(status)];
-}
-
-std::string_view Name(BoundVariant variant) {
-  constexpr std::array<std::string_view, 11> kNames = {"sequential",
-                                                       "parallel",
-                                                       "fused-sequential",
-                                                       "fused-parallel",
-                                                       "with-layouts",
-                                                       "ideal-fusion",
-                                                       "heuristic",
-                                                       "benanza-2019-serial",
-                                                       "benanza-2019-parallel",
-                                                       "benanza-2019-fused-serial",
-                                                       "benanza-2019-fused-parallel"};
-  return kNames[static_cast<std::size_t>(variant)];
-}
-
 const Bound* Bracket::Find(BoundVariant variant) const {
   const auto found = std::ranges::find(bounds, variant, &Bound::variant);
   return found == bounds.end() ? nullptr : &*found;
-}
-
-namespace {
-
-// In the order of the enumeration.
-constexpr std::array<std::string_view, 3> kRules = {"bracket", "benanza-2019", "benanza-2019-fused"};
-
-}  // namespace
-
-std::string_view Name(BoundRules rules) { return kRules[static_cast<std::size_t>(rules)]; }
-
-std::optional<BoundRules> FindBoundRules(std::string_view name) {
-  const auto found = std::find(kRules.begin(), kRules.end(), name);
-  if (found == kRules.end()) return std::nullopt;
-  return static_cast<BoundRules>(found - kRules.begin());
-}
-
-std::span<const std::string_view> BoundRulesNames() { return kRules; }
-
-const std::string& ReasonOf(const Layer& layer, const LayerLatency& latency) {
-  return latency.reason.empty() ? layer.reason : latency.reason;
 }
 
 Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection,
@@ -150,7 +105,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
 
   Bracket bracket;
   bracket.selection = selection;
-  TellOrigins(rows, bracket);
+  SetOrigins(rows, bracket);
   bracket.contract = selection.contract.value_or(MainContract(graph));
   Floors floors = ComputeFloors(graph, device);
   bracket.floor = std::move(floors.floor);
@@ -176,13 +131,26 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   if (any_time || std::none_of(layers.begin(), layers.end(), is_missing)) {
     std::vector<std::string> common = Assumptions(graph, bracket, layers);
     if (!options.observed.empty()) common.push_back("observed-candidates");
-    AddVariants(graph, device, layers, problem, combined, common, bracket);
+    bracket.bounds = SolveVariants({graph, device, layers, problem, combined, bracket.layouts, bracket.regret, common});
   } else {
     for (WhatIfOutcome& outcome : bracket.what_ifs) outcome.bounds.clear();
   }
   bracket.layers.reserve(layers.size());
   for (ResolvedLayer& layer : layers) bracket.layers.push_back(std::move(layer.known));
   return bracket;
+}
+
+void AddUpperLimit(UpperLimit limit, Bracket& bracket) {
+  const auto hold = [&](std::string bound, Latency latency, Latency low) {
+    if (latency > limit.latency)
+      bracket.inversions.push_back({std::move(bound), limit.name, latency - limit.latency, low > limit.interval.high});
+  };
+  hold(std::string(kFloorName), bracket.floor.latency, bracket.floor.latency);
+  for (const Bound& bound : bracket.bounds)
+    if (IsContradictedByFasterRun(bound.variant))
+      hold(std::string(Name(bound.variant)), bound.latency, bound.interval.low);
+  bracket.upper.push_back(std::move(limit));
+  std::ranges::stable_sort(bracket.upper, {}, &UpperLimit::latency);
 }
 
 }  // namespace infimum

@@ -25,8 +25,8 @@ struct Host {
 std::optional<SeveralHosts> HostsOf(const MeasuredRows& rows) {
   std::map<std::string, Host> hosts, by_system;
   std::set<std::string> systems;  // of named hosts
-  for (const auto& [told, clocks] : rows.evidence()) {
-    const Evidence facts = EvidenceOf(told);
+  for (const auto& [text, clocks] : rows.evidence()) {
+    const Evidence facts = EvidenceOf(text);
     const std::string& name = FactOf(facts, evidence::kHost);
     const std::string& system = FactOf(facts, evidence::kSystem);
     Host& host = name.empty() ? by_system[system] : hosts[name];
@@ -97,10 +97,10 @@ Coverage CoverageOf(std::span<const ResolvedLayer> layers) {
   return coverage;
 }
 
-void TellOrigins(const MeasuredRows& rows, Bracket& bracket) {
+void SetOrigins(const MeasuredRows& rows, Bracket& bracket) {
   bracket.environments.assign(rows.environments().begin(), rows.environments().end());
   bracket.evidence.clear();
-  for (const auto& [told, clocks] : rows.evidence()) bracket.evidence.push_back(told);
+  for (const auto& [text, clocks] : rows.evidence()) bracket.evidence.push_back(text);
   bracket.hosts = HostsOf(rows);
 }
 

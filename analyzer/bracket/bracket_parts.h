@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "analyzer/bounds/latency_resolution.h"
+#include "analyzer/bracket/bracket.h"
 #include "analyzer/rows/measured_rows.h"
-#include "analyzer/types/bracket.h"
 #include "analyzer/types/device_model.h"
 
 namespace infimum {
@@ -23,7 +23,7 @@ Coverage CoverageOf(std::span<const ResolvedLayer> layers);
 bool LacksScales(const Workload& workload);
 
 // Environments, evidence and hosts of the rows.
-void TellOrigins(const MeasuredRows& rows, Bracket& bracket);
+void SetOrigins(const MeasuredRows& rows, Bracket& bracket);
 
 // "free-layouts", "warm-caches", "one-thread"; "several-hosts", "estimated-layers", "unmeasured-layers" and
 // "integers-without-scales" where there are such.

@@ -3,7 +3,7 @@
 //   free:Softmax_12          this layer alone takes nothing
 //   free:op=Softmax          every Softmax takes nothing
 //   floor:family=convolution convolutions run at their roofline
-//   0.5x:family=matmul       products twice as fast
+//   0.5x:family=matmul       matmuls twice as fast
 //   12us:Conv_0              this layer takes 12 microseconds
 //   floor:all                every layer at its roofline
 //
@@ -11,13 +11,51 @@
 // estimate where the layers are fused.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/bounds/variants.h"
+#include "analyzer/types/layer_time.h"
+#include "infimum/graph/model_graph.h"
 
 namespace infimum {
 
-// An error says what is wrong and what could stand there; layers that take no time by themselves (views, folded ones)
+// An assumption about some layers, under which everything is solved again.
+struct LayerChange {
+  enum class Kind {
+    kFree,    // takes nothing
+    kFloor,   // takes its floor, where that is less than its time
+    kScaled,  // takes `value` times its time
+    kFixed,   // takes `value` microseconds
+  };
+  LayerId layer;
+  Kind kind = Kind::kFree;
+  double value = 0;
+};
+struct WhatIf {
+  std::string name;
+  std::vector<LayerChange> changes;
+};
+
+// A bound under an assumption, and what it wins over the bound without: negative where it costs.
+struct WhatIfBound {
+  BoundVariant variant = BoundVariant::kSequential;
+  Latency latency{0};
+  // Over `inferences` times the bound without; absent where there is none, or where more of this one is missing.
+  std::optional<Latency> gain = std::nullopt;
+  std::optional<Interval> interval = std::nullopt;  // where other rows are behind it
+};
+struct WhatIfOutcome {
+  std::string name;
+  std::size_t layers = 0;  // that it changes
+  std::vector<WhatIfBound> bounds;
+  std::optional<Coverage> coverage = std::nullopt;  // where other rows are behind it: of a model as it could be
+  double inferences = 1;                            // of the model as it is, that one of the changed model stands for
+};
+
+// An error says what is wrong and what is valid instead; layers that take no time by themselves (views, folded ones)
 // are never meant.
 Result<WhatIf> ParseWhatIf(std::string_view text, const ModelGraph& graph);
 

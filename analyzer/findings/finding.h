@@ -1,12 +1,13 @@
-// What could be changed, what it would win, and how that is known. Each rule stands in a file of its own in
-// analyzer/findings and says nothing where its cause is not there.
+// What could be changed, what it would win, and how that is known. rules.h has the table of the rules that find it.
 //
 //   host-bound   3.51 ms   the device waits for the host in 47 of its 60 gaps ...   capture the step as a CUDA graph
 //   ...
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/gap/waterfall.h"
@@ -86,12 +87,29 @@ struct RunFacts {
 // layers take, and what passes between them.
 std::vector<Finding> FindingsOf(const RunFacts& facts);
 
+// What decides which causes a run can have.
+struct RunConditions {
+  NumericContract contract = NumericContract::kStrictF32;
+  bool is_processor = true;
+  std::int64_t threads = 1;
+  bool has_bound = false;
+};
+
+// A cause that the rules looked for in a run and did not find, so that a reader can tell "absent" from "not examined".
+struct AbsentCause {
+  std::string_view kind;  // of the finding that it would be
+  std::string_view what;  // "layers apart that run faster as one"
+};
+// Those that a run under these conditions could have; each is less than a hundredth of the run's time.
+std::vector<AbsentCause> AbsentCauses(const std::vector<Finding>& findings, const Waterfall& waterfall,
+                                      const RunConditions& conditions);
+
 // Whether the first of two runs of one model computes in a narrower type than the second: by the contracts that they
-// say they keep, else by the types that their engines tell.
+// say they keep, else by the types that their engines report.
 bool IsNarrower(const RunProfile& run, const std::vector<ComparedRow>& rows, const RunProfile& other,
                 const std::vector<ComparedRow>& other_rows);
 
-// Whether what its engine tells of types is narrower than the contract has; false of a run that tells its contract.
+// Whether the types that its engine reports are narrower than the contract; false for a run that reports its contract.
 bool IsNarrower(const RunProfile& run, const std::vector<ComparedRow>& rows, NumericContract contract);
 
 // Two runs of one model of which `narrow` computes in less precision: what of it is lost layer by layer, and to

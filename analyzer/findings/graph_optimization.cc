@@ -19,7 +19,7 @@ bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> word
 
 std::string_view Name(GraphOptimization level) { return kNames[static_cast<std::size_t>(level)]; }
 
-std::optional<GraphOptimization> ToldOptimization(const RunProfile& run) {
+std::optional<GraphOptimization> ReportedOptimization(const RunProfile& run) {
   const auto setting = run.settings.find("graph_optimization_level");
   if (setting == run.settings.end()) return std::nullopt;
   std::string word = setting->second;
@@ -34,7 +34,7 @@ std::optional<GraphOptimization> ToldOptimization(const RunProfile& run) {
   return std::nullopt;
 }
 
-std::optional<GraphOptimization> SeenOptimization(const RunProfile& run) {
+std::optional<GraphOptimization> InferredOptimization(const RunProfile& run) {
   if (run.framework != "onnxruntime") return std::nullopt;
   std::optional<GraphOptimization> seen;
   for (const ProfiledLayer& layer : run.layers) {
@@ -49,8 +49,8 @@ std::optional<GraphOptimization> SeenOptimization(const RunProfile& run) {
 }
 
 std::optional<GraphOptimization> OptimizationOf(const RunProfile& run) {
-  const std::optional<GraphOptimization> told = ToldOptimization(run);
-  return told ? told : SeenOptimization(run);
+  const std::optional<GraphOptimization> reported = ReportedOptimization(run);
+  return reported ? reported : InferredOptimization(run);
 }
 
 }  // namespace infimum::findings

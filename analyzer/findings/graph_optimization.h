@@ -1,7 +1,7 @@
-// How far ONNX Runtime rewrote a graph before it ran it: what its levels enable leaves traces in a profile, which tells
-// no setting.
+// How far ONNX Runtime rewrote a graph before it ran it: what its levels enable leaves traces in a profile, which
+// contains no setting.
 //
-//   setting graph_optimization_level=basic    -> basic, told
+//   setting graph_optimization_level=basic    -> basic, reported
 //   layers relu_nchwc, ReorderOutput          -> all: only its layout rules make these
 //   layer node_Conv_0 (FusedConv)             -> extended at least
 //   layers conv1 (Conv), relu1 (Relu)         -> nothing is known
@@ -24,11 +24,11 @@ enum class GraphOptimization : std::uint8_t {
 };
 std::string_view Name(GraphOptimization level);
 
-// As the run's settings tell; nullopt where they do not, or in words that we do not know.
-std::optional<GraphOptimization> ToldOptimization(const RunProfile& run);
-// The least that makes such layers; nullopt where the run is of another framework, or nothing tells.
-std::optional<GraphOptimization> SeenOptimization(const RunProfile& run);
-// Told, else seen.
+// As the run's settings report; nullopt where they do not, or in unknown words.
+std::optional<GraphOptimization> ReportedOptimization(const RunProfile& run);
+// The least that makes such layers; nullopt where the run is of another framework, or nothing shows it.
+std::optional<GraphOptimization> InferredOptimization(const RunProfile& run);
+// Reported, else inferred.
 std::optional<GraphOptimization> OptimizationOf(const RunProfile& run);
 
 }  // namespace infimum::findings

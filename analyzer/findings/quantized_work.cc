@@ -85,8 +85,8 @@ class Values {
 std::string MixedTypesText(const QuantizedWork& work) {
   if (work.of_mixed_types == 0) return "";
   return std::to_string(work.of_mixed_types) +
-         " of them stand between DequantizeLinear and QuantizeLinear, and read signed 8 bits where they write unsigned "
-         "ones, or the reverse";
+         " of them are between DequantizeLinear and QuantizeLinear and read signed 8 bits but write unsigned, or the "
+         "reverse";
 }
 
 QuantizedWork QuantizedWorkOf(const RunProfile& run, const std::vector<std::size_t>& layers) {
@@ -117,11 +117,11 @@ QuantizedWork QuantizedWorkOf(const RunProfile& run, const std::vector<std::size
 }
 
 std::string ActionForFloatLayers(const RunProfile& run, const QuantizedWork& work) {
-  const std::optional<GraphOptimization> told = ToldOptimization(run), known = OptimizationOf(run);
+  const std::optional<GraphOptimization> reported = ReportedOptimization(run), known = OptimizationOf(run);
   const bool is_low = known ? *known < GraphOptimization::kExtended : work.in_integers.count() == 0;
   if (run.framework == "onnxruntime" && is_low)
     return "set graph_optimization_level to ORT_ENABLE_ALL" +
-           (told ? " (it was " + std::string(Name(*told)) + ")" : std::string(", unless it was so")) +
+           (reported ? " (it was " + std::string(Name(*reported)) + ")" : std::string(", unless it was set already")) +
            ": from extended on a layer between DequantizeLinear and QuantizeLinear becomes one on 8 bits";
   // Of a provider that runs others on 8 bits: one without such kernels is helped by no type.
   const bool has_kernels = work.in_integers.count() > 0;
@@ -130,9 +130,10 @@ std::string ActionForFloatLayers(const RunProfile& run, const QuantizedWork& wor
            "runs a layer on 8 bits only where it reads and writes one type, and of signed activations it turns only a "
            "part into unsigned ones by itself";
   if (2 * work.between_conversions > work.in_float.count())
-    return "these layers stand between DequantizeLinear and QuantizeLinear already: look which types, scales and zero "
-           "points the engine has kernels on 8 bits for, and export them so";
-  return "give each of these layers a quantized output of its own (QuantizeLinear directly behind it, or behind its "
+    return "these layers are between DequantizeLinear and QuantizeLinear already: check for which types, scales and "
+           "zero "
+           "points the engine has 8-bit kernels, and export them so";
+  return "give each of these layers a quantized output of its own (QuantizeLinear directly after it, or after its "
          "activation), so that the engine can run it on 8 bits; quantize residual sums too; a layer that must stay in "
          "float belongs at an end of the model, not between quantized ones";
 }

@@ -9,18 +9,18 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/findings/engine_rules.h"
+#include "analyzer/findings/engine_layers.h"
 
 namespace infimum::findings {
 
 struct QuantizedWork {
-  TimeBy in_float, in_integers;  // convolutions and products, by their names
+  TimeBy in_float, in_integers;  // convolutions and matmuls, by their names
   TimeBy writing_float;          // of those on 8 bits what writes floating point
-  // Of those in floating point: what stands between DequantizeLinear and QuantizeLinear as the engine wants it, and
+  // Of those in floating point: what is between DequantizeLinear and QuantizeLinear as the engine wants it, and
   // what of that reads signed 8 bits and is written unsigned, or the reverse.
   std::int64_t between_conversions = 0;
   std::int64_t of_mixed_types = 0;
-  // By operator, the changes of layout between both among them; without those of the model's own inputs.
+  // By operator, the reorders between both among them; without those of the model's own inputs.
   TimeBy conversions;
   std::vector<std::size_t> converting;  // indices into RunProfile::layers
   bool is_quantized = false;            // some of it is on 8 bits, or goes there
@@ -31,7 +31,7 @@ struct QuantizedWork {
 // Of these layers, indices into RunProfile::layers.
 QuantizedWork QuantizedWorkOf(const RunProfile& run, const std::vector<std::size_t>& layers);
 
-// "20 of them stand between ... and read signed 8 bits where they write unsigned ones"; empty where none mixes types.
+// "20 of them are between ... and read signed 8 bits but write unsigned"; empty where none mixes types.
 std::string MixedTypesText(const QuantizedWork& work);
 
 // What brings layers from floating point to 8 bits.

@@ -50,7 +50,7 @@ double ShareUnderWindows(const Config& config, const Shape& output, double share
   return share;
 }
 
-// What a share of a layer's result needs of an operand that is no constant, at least: as many rows of a product as it
+// What a share of a layer's result needs of an operand that is no constant, at least: as many rows of a matmul as it
 // has, one element of a reduced axis is no use without the others, and so on. Where nothing is known, next to nothing.
 double ShareOfOperand(const Layer& layer, const Value& operand, double share) {
   constexpr double kNextToNothing = 1e-12;  // more than what is not needed at all
@@ -310,7 +310,7 @@ Reads ReadsOfLayer(const ModelGraph& graph, const Layer& layer, double needed, c
     if (operand >= layer.work.operand_reads.size() || input >= layer.inputs.size() || !layer.inputs[input]) continue;
     const Backing& from = backing[layer.inputs[input]->index()];
     if (!from.must_be_read || (operand > 0 && IsWhere(layer))) continue;
-    // A product's rows need all of its weights.
+    // A matmul's rows need all of its weights.
     const bool is_whole = from.constant && !KeepsElementsApart(layer);
     const double share = is_whole ? 1 : ShareOfOperand(layer, graph.value(*layer.inputs[input]), needed);
     const double bytes = LeastRead(graph, layer, operand) * share;

@@ -14,8 +14,8 @@
 //   and its largest input counts, in that input's place (a dequantized weight: the quantized one).
 // - Layers from which no graph output can be reached need not run.
 // - Where only a part of a value is used, the layers behind it count that part of what varies, or what that part needs
-//   at least (a product's rows as many rows, a crop of a convolution no more than its windows), and of their
-//   constants all (a product's rows need all of its weights) unless they are element-wise or only move.
+//   at least (a matmul's rows as many rows, a crop of a convolution no more than its windows), and of their
+//   constants all (a matmul's rows need all of its weights) unless they are element-wise or only move.
 // - Of a Where only the condition counts: it decides which of the other operands is read.
 // - If: what both branches read, and of what only one branch reads the branch that reads least.
 // - Loop, Scan: their body's reads once where it runs at least once; what they hand to it slice by slice

@@ -14,11 +14,19 @@
 #pragma once
 
 #include <map>
+#include <string>
+#include <vector>
 
-#include "analyzer/types/bracket.h"
 #include "analyzer/types/device_model.h"
+#include "infimum/graph/model_graph.h"
 
 namespace infimum {
+
+struct Floor {
+  Latency latency{0};
+  std::string decided_by;                // "arithmetic f32", "bandwidth memory"
+  std::vector<std::string> assumptions;  // "estimated" without a data sheet, "conventional-arithmetic"
+};
 
 struct Floors {
   Floor floor;               // F0

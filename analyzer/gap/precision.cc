@@ -62,7 +62,7 @@ bool ComputesWider(const RunProfile& run, const std::vector<std::size_t>& engine
   const std::size_t read = ComputedWidth(run, engine_layers);
   if (read > 0) {
     if (read != own) return read > own;
-    // TF32 shows in no type: only the run's contract tells.
+    // TF32 shows in no type: only the run's contract shows it.
     return contract == NumericContract::kTf32 && run.contract == Name(NumericContract::kStrictF32);
   }
   const std::optional<NumericContract> kept = FindContract(run.contract);

@@ -18,19 +18,19 @@ std::size_t WidthOf(NumericContract contract);
 // Of these engine layers, indices into RunProfile::layers, the one that takes most by its median; null of none.
 const ProfiledLayer* LongestLayer(const RunProfile& run, const std::vector<std::size_t>& engine_layers);
 
-// Bytes of the narrowest operand of the engine layer that takes most of these; 0 where the engine does not tell types.
+// Bytes of the narrowest operand of the engine layer that takes most of these; 0 where the engine reports no types.
 std::size_t ComputedWidth(const RunProfile& run, const std::vector<std::size_t>& engine_layers);
 
-// Whether these engine layers compute `layer` in a wider type than its workload has; where the engine does not tell its
-// types, whether the run's contract is stricter than `contract`.
+// Whether these engine layers compute `layer` in a wider type than its workload has; where the engine does not report
+// its types, whether the run's contract is stricter than `contract`.
 bool ComputesWider(const RunProfile& run, const std::vector<std::size_t>& engine_layers, const Layer& layer,
                    NumericContract contract);
 
-// The width that most of the time at layers of the model is computed in; 0 where the engine does not tell types.
+// The width that most of the time at layers of the model is computed in; 0 where the engine reports no types.
 std::size_t ComputedWidth(const RunProfile& run, const std::vector<ComparedRow>& rows);
 
 // Of a whole run: its contract's, else the width that most of the time at layers of the model is computed in; 0 where
-// neither is told.
+// neither is known.
 std::size_t WidthOf(const RunProfile& run, const std::vector<ComparedRow>& rows);
 
 }  // namespace infimum

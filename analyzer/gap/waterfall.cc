@@ -82,7 +82,7 @@ class Maker {
     // Estimates of what moves bytes alone say nothing about where the time of the others goes.
     if (in_turn == nullptr || bracket.coverage.measured <= 0) return;
     if (at_once == nullptr) at_once = in_turn;
-    // Of what is hardly measured the sum is no bound: it may lie below the floor.
+    // Of what is hardly measured the sum is no bound: it may be below the floor.
     if (at_once->latency < waterfall_.floor) return;
     in_turn_ = in_turn->latency;
     at_once_ = at_once->latency;
@@ -115,8 +115,8 @@ class Maker {
     }
     const Latency rest = waterfall_.measured - shown;
     if (idle) {
-      steps_.Add(GapCause::kHostGaps, "the host had not asked yet", idle->host);
-      steps_.Add(GapCause::kHostGaps, "asked, and not begun", idle->launch);
+      steps_.Add(GapCause::kHostGaps, "the host had not launched work yet", idle->host);
+      steps_.Add(GapCause::kHostGaps, "launched, not started", idle->launch);
       steps_.Add(GapCause::kHostGaps, "between work that was queued", idle->queued);
       steps_.Add(GapCause::kMissedParallelism, "layers that ran at once", -idle->overlapped);
       steps_.Add(GapCause::kUnexplained,
@@ -168,7 +168,7 @@ class Maker {
     return std::max(Quantile(outside, 0.5), Latency(0));
   }
 
-  // Whether most of what a row takes at best was not measured but told from its bytes.
+  // Whether most of what a row takes at best was not measured but estimated from its bytes.
   bool IsMostlyEstimated(const ComparedRow& row) const {
     Latency estimated{0};
     for (const LayerId layer : row.layers) {
@@ -263,7 +263,7 @@ class Maker {
       if (part.rows.size() > 3) part.name += " + ...";
       steps_.Add(GapCause::kMissedFusion, part.name, part.latency, part.rows);
     }
-    // A relaxed bound lies below what any selection that was found takes.
+    // A relaxed bound is below what any selection that was found takes.
     steps_.Add(GapCause::kUnexplained, "a bound below the selection that was found",
                waterfall_.in_context * (selected - in_turn_) + rounding_);
   }
@@ -292,7 +292,7 @@ class Maker {
     steps_.Add(GapCause::kMissedParallelism, "independent layers, one after the other",
                in_context * (in_turn_ - at_once_));
     if (waterfall_.demonstrated) {
-      steps_.Add(GapCause::kLayoutChanges, "changes of layout that the demonstrated run needs too",
+      steps_.Add(GapCause::kLayoutChanges, "reorders that the demonstrated run needs too",
                  -in_context * (with_layouts_ - in_turn_));
       steps_.Add(GapCause::kComposition, "the demonstrated run against its parts",
                  *waterfall_.demonstrated - in_context * (in_turn_ - at_once_) - at_once_);

@@ -69,11 +69,11 @@ struct Waterfall {
   // What a layer takes in the model over what it takes alone: R over the bound of what it ran, 1 without R. The steps
   // count the best times so.
   double in_context = 1;
-  // Of what is unexplained: the run that was measured against the layers' medians and what stands between them. Large
+  // Of what is unexplained: the run that was measured against the layers' medians and what is between them. Large
   // where other work disturbed a run.
   Latency scatter{0};
-  // Of an accelerator's run, where its profile tells: what it idled in the run that was measured. A profiler slows the
-  // host, so that a run without one that is shorter idles less.
+  // Of an accelerator's run, where its profile reports it: what it idled in the run that was measured. A profiler slows
+  // the host, so that a run without one that is shorter idles less.
   std::optional<DeviceIdle> idle;
   std::vector<ComparedRow> rows;
   // Of rows: what is computed in wider arithmetic than the bracket's contract has it.
@@ -92,7 +92,7 @@ struct WaterfallInput {
   const Bracket& bracket;      // under the contract that is wanted
   const RunProfile& run;       // with layers
   const Alignment& alignment;  // AlignRun(graph, run)
-  // The bracket of the same layers in the wider arithmetic that some rows ran in: tells what of them is the
+  // The bracket of the same layers in the wider arithmetic that some rows ran in: shows what of them is the
   // algorithm's. Null: not known, then all that such rows take above their best is precision.
   const Bracket* as_run = nullptr;
 };

@@ -1,12 +1,309 @@
 #include "analyzer/layouts/layout_planner.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
-#include "analyzer/layouts/build_problem.h"
+#include "analyzer/layouts/layout_options.h"
+#include "analyzer/layouts/solver.h"
+#include "analyzer/rows/measured_rows.h"
+#include "analyzer/types/disjoint_sets.h"
 
 namespace infimum {
 namespace {
+
+// A graph's layers and regions with the layouts that their candidates declare: the question that ChooseLayouts answers,
+// and what its numbers mean.
+//
+//   LayoutGraph question(graph, selection, layers, regions);
+//   question.SetTimes(...)                 what the reorders cost
+//   ChooseLayouts(question.problem())
+//
+// All tensors that element-wise layers connect share their layouts, since such a layer hands on what it is given. Of
+// more than kMostLayouts the ones whose candidates lose most are given up.
+class LayoutGraph {
+ public:
+  // `layers` and `regions` as LatencyResolver gives them; they, and the rows behind them, live longer.
+  LayoutGraph(const ModelGraph& graph, const Selection& selection, const std::vector<ResolvedLayer>& layers,
+              const std::vector<ResolvedRegion>& regions);
+
+  // Whether some candidate that took part reads or writes anything but row-major.
+  bool has_layouts() const { return has_layouts_; }
+  // No layout was given up.
+  bool is_complete() const { return is_complete_; }
+
+  // Reorders as workloads, none twice.
+  const std::vector<KeyedWorkload>& reorders() const { return reorders_; }
+  // Which of them a change consists of: one, or two over row-major where the layouts are named in different shapes.
+  std::span<const std::size_t> ReordersOf(std::size_t tensor, std::size_t from, std::size_t to) const;
+  // `times`: one for each of reorders().
+  void SetTimes(std::span<const Latency> times);
+
+  const LayoutProblem& problem() const { return problem_; }
+  ValueId ValueOf(std::size_t tensor) const { return declared_.values[tensor]; }
+  const NamedLayout& NamedLayoutOf(std::size_t tensor, std::size_t layout) const {
+    return declared_.table[TableNumber(tensor, layout)];
+  }
+  // What a choice stands for; its candidate is null where no row is behind the time.
+  struct Behind {
+    const Candidate* candidate = nullptr;
+    bool undeclared = false;
+  };
+  const Behind& BehindOf(const ChosenNode& chosen) const { return behind_[first_option_[chosen.node] + chosen.option]; }
+  // Which region of `regions` a node is; nullopt for a layer.
+  std::optional<std::size_t> RegionOf(std::size_t node) const { return region_of_[node]; }
+
+ private:
+  // An layout that tensors of one class may have, and what giving it up costs the node that would miss it most.
+  struct ClassLayout {
+    std::uint32_t number = 0;
+    Latency worth{0};
+  };
+  // A change of one layout into another is the same for all tensors of a type.
+  struct Change {
+    DataType type = DataType::kNone;
+    std::uint32_t from = 0, to = 0;
+    friend bool operator==(const Change&, const Change&) = default;
+  };
+  struct ChangeHash {
+    std::size_t operator()(const Change& change) const {
+      const auto type = static_cast<std::size_t>(change.type);
+      return std::hash<std::size_t>()((std::size_t{change.from} << 32 | change.to) * 31 + type);
+    }
+  };
+  struct ChangeReorders {
+    std::array<std::size_t, 2> reorders = {};
+    std::size_t count = 0;
+  };
+
+  std::uint32_t TableNumber(std::size_t tensor, std::size_t layout) const {
+    return class_layouts_[class_of_[tensor]][layout].number;
+  }
+  Change ChangeOf(std::size_t tensor, std::size_t from, std::size_t to) const;
+  void FindClasses();
+  void NumberLayouts();
+  void NumberTensors();
+  void NumberOptions();
+  void AddOptions(const DeclaredNode& declared, LayoutNode& node);
+  std::optional<std::uint8_t> IndexOf(std::size_t tensor, std::uint32_t number) const;
+  void FindReorders();
+  std::vector<ReorderConfig> MakeReorders(const Change& change) const;
+
+  const ModelGraph& graph_;
+  DeclaredNodes declared_;
+  std::vector<std::size_t> class_of_;                    // by tensor
+  std::vector<std::vector<ClassLayout>> class_layouts_;  // by class, row-major first
+  std::vector<Behind> behind_;                           // of all nodes' options, one node after the other
+  std::vector<std::size_t> first_option_;                // by node
+  std::vector<std::optional<std::size_t>> region_of_;
+  LayoutProblem problem_;
+  std::vector<KeyedWorkload> reorders_;
+  std::unordered_map<Change, ChangeReorders, ChangeHash> changes_;
+  bool has_layouts_ = false;
+  bool is_complete_ = true;
+};
+
+LayoutGraph::LayoutGraph(const ModelGraph& graph, const Selection& selection, const std::vector<ResolvedLayer>& layers,
+                         const std::vector<ResolvedRegion>& regions)
+    : graph_(graph), declared_(FindDeclaredNodes(graph, selection.threads, layers, regions)) {
+  has_layouts_ = std::ranges::any_of(declared_.layouts, [](std::uint32_t number) { return number != 0; });
+  if (!has_layouts_) return;
+  FindClasses();
+  NumberLayouts();
+  NumberTensors();
+  NumberOptions();
+  FindReorders();
+}
+
+void LayoutGraph::FindClasses() {
+  const std::size_t tensors = declared_.values.size();
+  DisjointSets joined(tensors);
+  for (const DeclaredNode& node : declared_.nodes) {
+    if (!node.keeps_layout) continue;
+    for (std::size_t place = 1; place < node.width(); ++place) joined.Join(node.TensorAt(0), node.TensorAt(place));
+  }
+  std::vector<std::size_t> number(tensors, tensors);
+  class_of_.reserve(tensors);
+  for (std::size_t tensor = 0; tensor < tensors; ++tensor) {
+    std::size_t& of_root = number[joined.Find(tensor)];
+    if (of_root == tensors) {
+      of_root = class_layouts_.size();
+      class_layouts_.emplace_back(1);  // row-major
+    }
+    class_of_.push_back(of_root);
+  }
+}
+
+void LayoutGraph::NumberLayouts() {
+  const auto add = [&](std::size_t tensor, std::uint32_t number, Latency worth) {
+    if (number == 0) return;
+    std::vector<ClassLayout>& layouts = class_layouts_[class_of_[tensor]];
+    const auto found = std::ranges::find_if(
+        layouts, [&](const ClassLayout& known) { return declared_.table.IsSame(known.number, number); });
+    if (found == layouts.end()) {
+      layouts.push_back({number, worth});
+      return;
+    }
+    found->worth = std::max(found->worth, worth);
+    // Changes are best named in the shape with the most dimensions.
+    if (declared_.table[number].shape.rank() > declared_.table[found->number].shape.rank()) found->number = number;
+  };
+  for (const DeclaredNode& node : declared_.nodes) {
+    if (node.keeps_layout) continue;
+    const std::span<const DeclaredOption> options = declared_.OptionsOf(node);
+    Latency worst{0};
+    for (const DeclaredOption& option : options) worst = std::max(worst, option.cost);
+    for (std::size_t option = 0; option < options.size(); ++option) {
+      const std::span<const std::uint32_t> numbers = declared_.LayoutsOf(node, option);
+      for (std::size_t place = 0; place < numbers.size(); ++place)
+        add(node.TensorAt(place), numbers[place], worst - options[option].cost);
+    }
+  }
+  for (std::vector<ClassLayout>& layouts : class_layouts_) {
+    if (layouts.size() <= kMostLayouts) continue;
+    is_complete_ = false;
+    std::stable_sort(layouts.begin() + 1, layouts.end(),
+                     [](const ClassLayout& a, const ClassLayout& b) { return a.worth > b.worth; });
+    layouts.resize(kMostLayouts);
+  }
+}
+
+void LayoutGraph::NumberTensors() {
+  problem_.layers = graph_.layers.size();
+  problem_.tensors.resize(declared_.values.size());
+  for (std::size_t tensor = 0; tensor < problem_.tensors.size(); ++tensor) {
+    problem_.tensors[tensor].layouts = class_layouts_[class_of_[tensor]].size();
+    problem_.tensors[tensor].is_given = true;
+  }
+  for (const DeclaredNode& node : declared_.nodes)
+    for (std::size_t tensor : node.writes) problem_.tensors[tensor].is_given = false;
+  for (const ValueId output : graph_.outputs)
+    if (const auto tensor = declared_.TensorOf(output)) problem_.tensors[*tensor].is_output = true;
+}
+
+std::optional<std::uint8_t> LayoutGraph::IndexOf(std::size_t tensor, std::uint32_t number) const {
+  const std::vector<ClassLayout>& layouts = class_layouts_[class_of_[tensor]];
+  const auto found = std::ranges::find_if(
+      layouts, [&](const ClassLayout& known) { return declared_.table.IsSame(known.number, number); });
+  if (found == layouts.end()) return std::nullopt;
+  return static_cast<std::uint8_t>(found - layouts.begin());
+}
+
+void LayoutGraph::NumberOptions() {
+  problem_.nodes.resize(declared_.nodes.size());
+  region_of_.reserve(declared_.nodes.size());
+  first_option_.reserve(declared_.nodes.size());
+  for (std::size_t i = 0; i < declared_.nodes.size(); ++i) {
+    DeclaredNode& declared = declared_.nodes[i];
+    LayoutNode& node = problem_.nodes[i];
+    first_option_.push_back(behind_.size());
+    region_of_.push_back(declared.region);
+    AddOptions(declared, node);
+    node.layers = std::move(declared.layers);
+    node.reads = std::move(declared.reads);
+    node.writes = std::move(declared.writes);
+  }
+  declared_.nodes.clear();
+  declared_.options.clear();
+  declared_.layouts.clear();
+}
+
+void LayoutGraph::AddOptions(const DeclaredNode& declared, LayoutNode& node) {
+  const std::span<const DeclaredOption> options = declared_.OptionsOf(declared);
+  const std::size_t reads = declared.reads.size();
+  std::vector<std::uint8_t> layouts(declared.width(), 0);
+  const auto add = [&](const DeclaredOption& option) {
+    const std::span<const std::uint8_t> all = layouts;
+    node.options.push_back({option.cost, LayoutList(all.first(reads)), LayoutList(all.subspan(reads))});
+    behind_.push_back({option.candidate, option.undeclared});
+  };
+  if (declared.keeps_layout) {
+    const std::size_t count = declared.writes.empty() ? 1 : class_layouts_[class_of_[declared.writes[0]]].size();
+    node.options.reserve(count);
+    for (std::size_t layout = 0; layout < count; ++layout) {
+      if (layout > 0 && !NamedLayoutOf(declared.writes[0], layout).order.is_dense()) continue;
+      std::ranges::fill(layouts, static_cast<std::uint8_t>(layout));
+      add(options[0]);
+    }
+    return;
+  }
+  node.options.reserve(options.size());
+  for (std::size_t option = 0; option < options.size(); ++option) {
+    const std::span<const std::uint32_t> numbers = declared_.LayoutsOf(declared, option);
+    bool is_known = true;
+    for (std::size_t place = 0; place < numbers.size() && is_known; ++place) {
+      const std::optional<std::uint8_t> layout = IndexOf(declared.TensorAt(place), numbers[place]);
+      is_known = layout.has_value();
+      layouts[place] = layout.value_or(0);
+    }
+    if (is_known) add(options[option]);
+  }
+  // All of its layouts were given up: the fastest option counts as row-major, which makes the cost too low.
+  if (node.options.empty()) {
+    std::ranges::fill(layouts, std::uint8_t{0});
+    add(*std::ranges::min_element(options, {}, &DeclaredOption::cost));
+  }
+}
+
+LayoutGraph::Change LayoutGraph::ChangeOf(std::size_t tensor, std::size_t from, std::size_t to) const {
+  return {graph_.value(declared_.values[tensor]).type, TableNumber(tensor, from), TableNumber(tensor, to)};
+}
+
+std::vector<ReorderConfig> LayoutGraph::MakeReorders(const Change& change) const {
+  const OperandTypes types{change.type, DataType::kNone, change.type};
+  const NamedLayout& source = declared_.table[change.from];
+  const NamedLayout& target = declared_.table[change.to];
+  const auto plain = [&](const NamedLayout& beside) { return RowMajorName(beside.shape.rank()); };
+  if (source.name.empty()) return {{types, target.shape, plain(target), target.name}};
+  if (target.name.empty()) return {{types, source.shape, source.name, plain(source)}};
+  if (source.shape == target.shape) return {{types, source.shape, source.name, target.name}};
+  return {{types, source.shape, source.name, plain(source)}, {types, target.shape, plain(target), target.name}};
+}
+
+void LayoutGraph::FindReorders() {
+  std::unordered_map<std::string, std::size_t> known;
+  for (std::size_t tensor = 0; tensor < problem_.tensors.size(); ++tensor) {
+    const std::size_t layouts = problem_.tensors[tensor].layouts;
+    for (std::size_t from = 0; from < layouts; ++from)
+      for (std::size_t to = 0; to < layouts; ++to) {
+        if (from == to) continue;
+        const Change change = ChangeOf(tensor, from, to);
+        const auto [entry, is_new_change] = changes_.try_emplace(change);
+        if (!is_new_change) continue;
+        for (const ReorderConfig& reorder : MakeReorders(change)) {
+          // Orders of several numbers may have one name.
+          KeyedWorkload keyed = Keyed(LayerConfig(reorder));
+          const auto [number, is_new] = known.try_emplace(keyed.key.text, reorders_.size());
+          if (is_new) reorders_.push_back(std::move(keyed));
+          entry->second.reorders[entry->second.count++] = number->second;
+        }
+      }
+  }
+}
+
+std::span<const std::size_t> LayoutGraph::ReordersOf(std::size_t tensor, std::size_t from, std::size_t to) const {
+  if (from == to) return {};
+  const ChangeReorders& change = changes_.at(ChangeOf(tensor, from, to));
+  return std::span(change.reorders).first(change.count);
+}
+
+void LayoutGraph::SetTimes(std::span<const Latency> times) {
+  for (std::size_t tensor = 0; tensor < problem_.tensors.size(); ++tensor) {
+    LayoutTensor& described = problem_.tensors[tensor];
+    if (described.layouts == 1) continue;
+    described.change.assign(described.layouts * described.layouts, Latency(0));
+    for (std::size_t from = 0; from < described.layouts; ++from)
+      for (std::size_t to = 0; to < described.layouts; ++to)
+        for (std::size_t reorder : ReordersOf(tensor, from, to))
+          described.change[from * described.layouts + to] += times[reorder];
+  }
+}
 
 struct ReorderTimes {
   std::vector<Latency> times;
@@ -16,7 +313,7 @@ struct ReorderTimes {
 Result<ReorderTimes> TimesOf(const std::vector<KeyedWorkload>& reorders, MeasurementSource& source,
                              const Selection& selection, std::span<const EnvironmentKey> environments,
                              const DeviceModel& device) {
-  // A change of layout keeps every bit, whatever contract the layers around it meet.
+  // A reorder keeps every bit, whatever contract the layers around it meet.
   Selection asked = selection;
   asked.contract.reset();
   ReorderTimes result{std::vector<Latency>(reorders.size()), std::vector<bool>(reorders.size(), false)};
@@ -43,8 +340,8 @@ Result<ReorderTimes> TimesOf(const std::vector<KeyedWorkload>& reorders, Measure
   return result;
 }
 
-std::string NameIn(const NamedOrder& order, const NamedOrder& other) {
-  return order.name.empty() ? RowMajorName(other.shape.rank()) : order.name;
+std::string NameIn(const NamedLayout& layout, const NamedLayout& other) {
+  return layout.name.empty() ? RowMajorName(other.shape.rank()) : layout.name;
 }
 
 }  // namespace
@@ -75,20 +372,20 @@ Result<std::optional<LayoutPlan>> PlanLayouts(const ModelGraph& graph, Measureme
   plan.latency = choice.cost;
   plan.transforming = choice.changing;
   plan.is_exact = choice.exact && question.is_complete();
-  for (const ChosenUnit& chosen : choice.chosen) {
-    const LayoutUnit& unit = problem.units[chosen.unit];
-    PlannedUnit planned;
-    for (std::size_t layer : unit.layers) planned.layers.push_back(LayerId(layer));
-    planned.region = question.RegionOf(chosen.unit);
+  for (const ChosenNode& chosen : choice.chosen) {
+    const LayoutNode& node = problem.nodes[chosen.node];
+    PlannedNode planned;
+    for (std::size_t layer : node.layers) planned.layers.push_back(LayerId(layer));
+    planned.region = question.RegionOf(chosen.node);
     const LayoutGraph::Behind& behind = question.BehindOf(chosen);
     if (behind.candidate != nullptr) planned.candidate = *behind.candidate;
-    planned.latency = unit.options[chosen.option].cost;
-    plan.unstated += behind.unstated ? 1 : 0;
-    plan.units.push_back(std::move(planned));
+    planned.latency = node.options[chosen.option].cost;
+    plan.undeclared += behind.undeclared ? 1 : 0;
+    plan.nodes.push_back(std::move(planned));
   }
   for (const LayoutChange& change : choice.changes) {
-    const NamedOrder& from = question.OrderOf(change.tensor, change.from);
-    const NamedOrder& to = question.OrderOf(change.tensor, change.to);
+    const NamedLayout& from = question.NamedLayoutOf(change.tensor, change.from);
+    const NamedLayout& to = question.NamedLayoutOf(change.tensor, change.to);
     PlannedTransform transform{question.ValueOf(change.tensor), NameIn(from, to), NameIn(to, from), {}, {}, true};
     const LayoutTensor& tensor = problem.tensors[change.tensor];
     transform.latency = tensor.change[change.from * tensor.layouts + change.to];

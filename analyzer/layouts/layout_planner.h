@@ -1,5 +1,5 @@
-// The cheapest way to run a graph with the layouts that candidates state: asks for the times of the changes, lets
-// ChooseLayouts decide, and says it in the graph's words.
+// The cheapest way to run a graph with the layouts that candidates declare: asks for the times of the changes, lets
+// ChooseLayouts decide, and returns the result in the graph's terms.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 namespace infimum {
 
 // nullopt where every candidate reads and writes row-major, or says nothing: then `fused-sequential` has no layouts to
-// pay for. `environments`: those that the layers' times are of; changes of layout are taken from the same. Asks
+// pay for. `environments`: those that the layers' times are of; reorders are taken from the same. Asks
 // `source` once for each.
 Result<std::optional<LayoutPlan>> PlanLayouts(const ModelGraph& graph, MeasurementSource& source,
                                               const Selection& selection, std::span<const EnvironmentKey> environments,

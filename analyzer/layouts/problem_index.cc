@@ -38,44 +38,44 @@ class ReadersByTensor {
 
 }  // namespace
 
-Latency BestCost(const LayoutUnit& unit) {
-  Latency best = unit.options.front().cost;
-  for (const LayoutOption& option : unit.options) best = std::min(best, option.cost);
+Latency BestCost(const LayoutNode& node) {
+  Latency best = node.options.front().cost;
+  for (const LayoutOption& option : node.options) best = std::min(best, option.cost);
   return best;
 }
 
-void LayoutFacts::NoteUse(std::size_t unit) {
-  for (const auto* tensors : {&problem.units[unit].reads, &problem.units[unit].writes})
-    for (std::size_t tensor : *tensors) last_use[tensor] = std::max(last_use[tensor], runs_after[unit]);
+void ProblemIndex::NoteUse(std::size_t node) {
+  for (const auto* tensors : {&problem.nodes[node].reads, &problem.nodes[node].writes})
+    for (std::size_t tensor : *tensors) last_use[tensor] = std::max(last_use[tensor], runs_after[node]);
 }
 
-LayoutFacts::LayoutFacts(const LayoutProblem& given)
+ProblemIndex::ProblemIndex(const LayoutProblem& given)
     : problem(given),
-      single(given.layers, LayoutFacts::kNone),
-      runs_after(given.units.size(), 0),
+      single(given.layers, ProblemIndex::kNone),
+      runs_after(given.nodes.size(), 0),
       last_use(given.tensors.size(), 0) {
-  const std::vector<LayoutUnit>& units = problem.units;
-  std::vector<std::size_t> writer(problem.tensors.size(), LayoutFacts::kNone);
+  const std::vector<LayoutNode>& nodes = problem.nodes;
+  std::vector<std::size_t> writer(problem.tensors.size(), ProblemIndex::kNone);
   ReadersByTensor readers(problem.tensors.size());
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    INFIMUM_CHECK(!units[i].layers.empty() && !units[i].options.empty(), "a unit has layers and a way to run");
-    if (units[i].layers.size() > 1 || single[units[i].layers[0]] != LayoutFacts::kNone) continue;
-    const std::size_t layer = units[i].layers[0];
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    INFIMUM_CHECK(!nodes[i].layers.empty() && !nodes[i].options.empty(), "a node has layers and an option to run");
+    if (nodes[i].layers.size() > 1 || single[nodes[i].layers[0]] != ProblemIndex::kNone) continue;
+    const std::size_t layer = nodes[i].layers[0];
     single[layer] = i;
-    for (std::size_t tensor : units[i].writes) writer[tensor] = layer;
-    for (std::size_t tensor : units[i].reads) readers.Add(tensor, layer);
+    for (std::size_t tensor : nodes[i].writes) writer[tensor] = layer;
+    for (std::size_t tensor : nodes[i].reads) readers.Add(tensor, layer);
   }
   readers.Sort();
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    const std::vector<std::size_t>& layers = units[i].layers;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::vector<std::size_t>& layers = nodes[i].layers;
     const bool is_region = single[layers[0]] != i;
     const auto is_member = [&](std::size_t layer) { return std::ranges::binary_search(layers, layer); };
     // A region runs when the last of its members that reads from outside has its turn.
     runs_after[i] = layers[0];
     for (std::size_t layer : layers) {
-      INFIMUM_CHECK(single[layer] != LayoutFacts::kNone, "a region is made of layers that can run alone");
-      for (std::size_t tensor : units[single[layer]].reads)
-        if (writer[tensor] == LayoutFacts::kNone || !is_member(writer[tensor]))
+      INFIMUM_CHECK(single[layer] != ProblemIndex::kNone, "a region is made of layers that can run alone");
+      for (std::size_t tensor : nodes[single[layer]].reads)
+        if (writer[tensor] == ProblemIndex::kNone || !is_member(writer[tensor]))
           runs_after[i] = std::max(runs_after[i], layer);
     }
     if (!is_region) {
@@ -83,18 +83,18 @@ LayoutFacts::LayoutFacts(const LayoutProblem& given)
       continue;
     }
     Latency alone{0}, changes{0};
-    const auto add_changes = [&](const LayoutUnit& unit) {
-      for (std::size_t tensor : unit.reads) changes += LargestChange(problem.tensors[tensor]);
-      for (std::size_t tensor : unit.writes) changes += LargestChange(problem.tensors[tensor]);
+    const auto add_changes = [&](const LayoutNode& node) {
+      for (std::size_t tensor : node.reads) changes += LargestChange(problem.tensors[tensor]);
+      for (std::size_t tensor : node.writes) changes += LargestChange(problem.tensors[tensor]);
     };
     for (std::size_t layer : layers) {
-      alone += BestCost(units[single[layer]]);
-      add_changes(units[single[layer]]);
+      alone += BestCost(nodes[single[layer]]);
+      add_changes(nodes[single[layer]]);
     }
-    add_changes(units[i]);
-    if (!(BestCost(units[i]) < alone + changes)) continue;
+    add_changes(nodes[i]);
+    if (!(BestCost(nodes[i]) < alone + changes)) continue;
     bool is_early = false;
-    for (std::size_t tensor : units[i].writes)
+    for (std::size_t tensor : nodes[i].writes)
       for (const auto& [read, reader] : readers.Of(tensor)) is_early |= !is_member(reader) && reader < runs_after[i];
     if (is_early) {
       exact = false;
@@ -105,37 +105,37 @@ LayoutFacts::LayoutFacts(const LayoutProblem& given)
   }
   for (std::size_t i = 0; i < problem.tensors.size(); ++i)
     if (problem.tensors[i].is_output) last_use[i] = problem.layers;
-  std::ranges::stable_sort(regions, {}, [&](std::size_t region) { return units[region].layers[0]; });
+  std::ranges::stable_sort(regions, {}, [&](std::size_t region) { return nodes[region].layers[0]; });
 }
 
-std::vector<LayoutComponent> SplitLayouts(const LayoutFacts& facts) {
-  const LayoutProblem& problem = facts.problem;
+std::vector<LayoutComponent> SplitLayouts(const ProblemIndex& index) {
+  const LayoutProblem& problem = index.problem;
   DisjointSets joined(problem.layers + problem.tensors.size());
-  const auto join_tensors = [&](const LayoutUnit& unit) {
-    for (const auto* tensors : {&unit.reads, &unit.writes})
+  const auto join_tensors = [&](const LayoutNode& node) {
+    for (const auto* tensors : {&node.reads, &node.writes})
       for (std::size_t tensor : *tensors)
-        if (problem.tensors[tensor].layouts > 1) joined.Join(unit.layers[0], problem.layers + tensor);
+        if (problem.tensors[tensor].layouts > 1) joined.Join(node.layers[0], problem.layers + tensor);
   };
   for (std::size_t layer = 0; layer < problem.layers; ++layer)
-    if (facts.single[layer] != LayoutFacts::kNone) join_tensors(problem.units[facts.single[layer]]);
-  for (std::size_t region : facts.regions) {
-    const LayoutUnit& unit = problem.units[region];
-    for (std::size_t layer : unit.layers) joined.Join(unit.layers[0], layer);
-    join_tensors(unit);
+    if (index.single[layer] != ProblemIndex::kNone) join_tensors(problem.nodes[index.single[layer]]);
+  for (std::size_t region : index.regions) {
+    const LayoutNode& node = problem.nodes[region];
+    for (std::size_t layer : node.layers) joined.Join(node.layers[0], layer);
+    join_tensors(node);
   }
-  std::vector<std::size_t> place(problem.layers + problem.tensors.size(), LayoutFacts::kNone);
+  std::vector<std::size_t> place(problem.layers + problem.tensors.size(), ProblemIndex::kNone);
   std::vector<LayoutComponent> components;
   const auto of = [&](std::size_t item) -> LayoutComponent& {
     std::size_t& number = place[joined.Find(item)];
-    if (number == LayoutFacts::kNone) {
+    if (number == ProblemIndex::kNone) {
       number = components.size();
       components.emplace_back();
     }
     return components[number];
   };
   for (std::size_t layer = 0; layer < problem.layers; ++layer)
-    if (facts.single[layer] != LayoutFacts::kNone) of(layer).layers.push_back(layer);
-  for (std::size_t region : facts.regions) of(problem.units[region].layers[0]).regions.push_back(region);
+    if (index.single[layer] != ProblemIndex::kNone) of(layer).layers.push_back(layer);
+  for (std::size_t region : index.regions) of(problem.nodes[region].layers[0]).regions.push_back(region);
   for (std::size_t i = 0; i < problem.tensors.size(); ++i)
     if (problem.tensors[i].layouts > 1) of(problem.layers + i).tensors.push_back(i);
   return components;

@@ -1,23 +1,135 @@
 #include "analyzer/layouts/solver.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstring>
 #include <limits>
 #include <numeric>
 #include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
-#include "analyzer/layouts/layout_routes.h"
-#include "analyzer/layouts/layout_slots.h"
-#include "analyzer/layouts/pending_regions.h"
 #include "analyzer/layouts/problem_index.h"
+#include "analyzer/layouts/solver_state.h"
 #include "infimum/base/check.h"
 
 namespace infimum {
 namespace {
 
+// The ways to bring a tensor from the layouts in which it exists into one more.
+//
+//   exists in {row-major}, wanted in channels last, changes: row-major -> last 3, row-major -> blocked 1, blocked ->
+//   last 1.5
+//   routes   row-major -> last             costs 3,    exists in {row-major, last}
+//            row-major -> blocked -> last  costs 2.5,  exists in {row-major, blocked, last}
+//
+// Of routes that end with the same layouts only the cheapest is kept, and none that costs no less than one that ends
+// with all that it has.
+struct LayoutRoute {
+  using Change = std::array<std::uint8_t, 2>;  // from, to
+
+  std::span<const Change> changes() const { return std::span(list).first(length); }
+
+  std::uint8_t mask = 0;  // layouts in which the tensor exists afterwards, a bit each
+  std::uint8_t length = 0;
+  std::array<Change, kMostLayouts - 1> list = {};  // it goes over no layout twice
+  Latency cost{0};
+};
+
+class LayoutRoutes {
+ public:
+  // `problem` lives longer.
+  explicit LayoutRoutes(const LayoutProblem& problem) : problem_(problem), pairs_(2 * problem.tensors.size()) {}
+
+  // For one of the problem's tensors, the cheapest first. One that changes nothing where it exists so already; none
+  // where it does not exist at all.
+  std::span<const LayoutRoute> To(std::size_t tensor, std::size_t layout, std::uint8_t mask);
+
+ private:
+  void Find(const LayoutTensor& tensor, std::size_t layout, const LayoutRoute& so_far);
+  std::vector<LayoutRoute> Search(const LayoutTensor& tensor, std::size_t layout, std::uint8_t mask);
+
+  const LayoutProblem& problem_;
+  std::vector<LayoutRoute>
+      pairs_;  // of tensors with two layouts, to 0 and to 1; without a change where never asked for
+  std::unordered_map<std::size_t, std::vector<LayoutRoute>> searched_;  // by tensor, layout and mask
+  std::vector<LayoutRoute> found_;                                      // of the search at hand
+};
+
+inline Latency ChangeCost(const LayoutTensor& tensor, std::size_t from, std::size_t to) {
+  return tensor.change[from * tensor.layouts + to];
+}
+
+constexpr std::size_t kMasks = std::size_t{1} << kMostLayouts;
+
+// By what exists already.
+constexpr std::array<LayoutRoute, kMasks> kNothingToDo = [] {
+  std::array<LayoutRoute, kMasks> routes;
+  for (std::size_t mask = 0; mask < kMasks; ++mask) routes[mask].mask = static_cast<std::uint8_t>(mask);
+  return routes;
+}();
+
+// Every simple path to `layout` from what exists, made backwards: `so_far` starts at the layout that is to be reached.
+void LayoutRoutes::Find(const LayoutTensor& tensor, std::size_t layout, const LayoutRoute& so_far) {
+  for (std::size_t from = 0; from < tensor.layouts; ++from) {
+    if (from == layout) continue;
+    const bool is_on_way = std::ranges::any_of(so_far.changes(), [&](const auto& change) { return change[1] == from; });
+    if (is_on_way) continue;
+    LayoutRoute route = so_far;
+    route.list[route.length++] = {static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(layout)};
+    route.cost += ChangeCost(tensor, from, layout);
+    if ((so_far.mask >> from & 1) == 0) {
+      Find(tensor, from, route);
+      continue;
+    }
+    LayoutRoute forwards{route.mask, 0, {}, route.cost};
+    for (std::size_t i = route.length; i-- > 0;) {
+      forwards.list[forwards.length++] = route.list[i];
+      forwards.mask = static_cast<std::uint8_t>(forwards.mask | 1u << route.list[i][1]);
+    }
+    found_.push_back(forwards);
+  }
+}
+
+// Without those that cost no less than one that ends with all that they have.
+std::vector<LayoutRoute> LayoutRoutes::Search(const LayoutTensor& tensor, std::size_t layout, std::uint8_t mask) {
+  LayoutRoute start;
+  start.mask = mask;
+  found_.clear();
+  Find(tensor, layout, start);
+  std::ranges::stable_sort(found_, {}, &LayoutRoute::cost);
+  std::vector<LayoutRoute> kept;
+  for (const LayoutRoute& route : found_) {
+    const auto has_all = [&](const LayoutRoute& cheaper) { return (route.mask & ~cheaper.mask) == 0; };
+    if (std::ranges::none_of(kept, has_all)) kept.push_back(route);
+  }
+  return kept;
+}
+
+std::span<const LayoutRoute> LayoutRoutes::To(std::size_t tensor, std::size_t layout, std::uint8_t mask) {
+  if (mask == 0) return {};
+  if ((mask >> layout & 1) != 0) return std::span(&kNothingToDo[mask], 1);
+  const LayoutTensor& described = problem_.tensors[tensor];
+  if (described.layouts == 2) {
+    // Which is what nearly all tensors have: there is one route.
+    LayoutRoute& route = pairs_[2 * tensor + layout];
+    if (route.length == 0) {
+      const auto from = static_cast<std::uint8_t>(1 - layout);
+      route = {std::uint8_t{3}, 1, {}, ChangeCost(described, from, layout)};
+      route.list[0] = {from, static_cast<std::uint8_t>(layout)};
+    }
+    return std::span(&route, 1);
+  }
+  const auto [entry, is_new] = searched_.try_emplace((tensor * kMostLayouts + layout) * kMasks + mask);
+  if (is_new) entry->second = Search(described, layout, mask);
+  return entry->second;
+}
+
 // States that each one is compared with: the cheapest ones dominate the most.
 constexpr std::size_t kCompared = 4;
-// Of one unit: more are cut down to the cheapest.
+// Of one node: more are cut down to the cheapest.
 constexpr std::size_t kMostWays = 64;
 
 // Straight to `to`, from the best of the orders in `mask`.
@@ -31,22 +143,22 @@ Latency LeastChange(const LayoutTensor& tensor, std::uint8_t mask, std::size_t t
 // One way to have run the layers so far.
 struct LayoutStep {
   std::size_t before = 0;
-  ChosenUnit chosen;
+  ChosenNode chosen;
   std::uint32_t way = 0;  // of ForEachWay
 };
 
 class LayoutSolver {
  public:
-  LayoutSolver(const LayoutFacts& facts, std::size_t most_states)
-      : facts_(facts), problem_(facts.problem), most_states_(most_states), slots_(facts), routes_(facts.problem) {}
+  LayoutSolver(const ProblemIndex& index, std::size_t most_states)
+      : index_(index), problem_(index.problem), most_states_(most_states), slots_(index), routes_(index.problem) {}
 
-  // Appends the component's units to `choice`.
+  // Appends the component's nodes to `choice`.
   void Solve(const LayoutComponent& component, LayoutChoice& choice) {
     slots_.Assign(component);
     pending_.Clear();
     exact_ = true;
-    steps_.assign(1, LayoutStep{0, {LayoutFacts::kNone, 0}, 0});
-    states_ = {{Latency(0), 0, 0, {LayoutFacts::kNone, 0}, 0}};
+    steps_.assign(1, LayoutStep{0, {ProblemIndex::kNone, 0}, 0});
+    states_ = {{Latency(0), 0, 0, {ProblemIndex::kNone, 0}, 0}};
     masks_.assign(slots_.count(), 0);
     SetGiven(component, masks_);
     std::size_t next_region = 0;
@@ -71,12 +183,12 @@ class LayoutSolver {
     Latency cost{0};
     std::uint32_t pending = 0;  // regions that have layers to come
     std::size_t step = 0;       // that it comes from
-    ChosenUnit chosen;          // at the last layer, not yet recorded; LayoutFacts::kNone: nothing
+    ChosenNode chosen;          // at the last layer, not yet recorded; ProblemIndex::kNone: nothing
     std::uint32_t way = 0;
   };
 
-  std::size_t First(std::size_t region) const { return problem_.units[region].layers.front(); }
-  std::size_t Last(std::size_t region) const { return problem_.units[region].layers.back(); }
+  std::size_t First(std::size_t region) const { return problem_.nodes[region].layers.front(); }
+  std::size_t Last(std::size_t region) const { return problem_.nodes[region].layers.back(); }
 
   void SetGiven(const LayoutComponent& component, std::vector<std::uint8_t>& masks) const {
     for (std::size_t tensor : component.tensors)
@@ -84,10 +196,10 @@ class LayoutSolver {
   }
 
   bool Overlaps(std::size_t region, std::span<const std::size_t> pending) const {
-    const std::vector<std::size_t>& layers = problem_.units[region].layers;
+    const std::vector<std::size_t>& layers = problem_.nodes[region].layers;
     return std::ranges::any_of(pending, [&](std::size_t other) {
       return std::ranges::any_of(
-          layers, [&](std::size_t layer) { return std::ranges::binary_search(problem_.units[other].layers, layer); });
+          layers, [&](std::size_t layer) { return std::ranges::binary_search(problem_.nodes[other].layers, layer); });
     });
   }
 
@@ -95,13 +207,13 @@ class LayoutSolver {
     const std::uint32_t before = states_[i].pending;
     const std::span<const std::size_t> pending = pending_[before];
     const auto taken = std::ranges::find_if(
-        pending, [&](std::size_t region) { return std::ranges::binary_search(problem_.units[region].layers, layer); });
+        pending, [&](std::size_t region) { return std::ranges::binary_search(problem_.nodes[region].layers, layer); });
     if (taken != pending.end()) {
       Take(i, *taken, layer, Last(*taken) == layer ? pending_.Without(before, *taken) : before);
       return;
     }
-    const std::size_t alone = facts_.single[layer];
-    for (std::size_t option = 0; option < problem_.units[alone].options.size(); ++option)
+    const std::size_t alone = index_.single[layer];
+    for (std::size_t option = 0; option < problem_.nodes[alone].options.size(); ++option)
       Run(i, {alone, option}, before);
     for (std::size_t region : starting)
       if (!Overlaps(region, pending))
@@ -110,45 +222,45 @@ class LayoutSolver {
 
   // A region's turn at one of its layers.
   void Take(std::size_t i, std::size_t region, std::size_t layer, std::uint32_t after) {
-    if (facts_.runs_after[region] != layer) {
-      next_.push_back({states_[i].cost, after, states_[i].step, {LayoutFacts::kNone, 0}, 0});
+    if (index_.runs_after[region] != layer) {
+      next_.push_back({states_[i].cost, after, states_[i].step, {ProblemIndex::kNone, 0}, 0});
       next_masks_.insert(next_masks_.end(), masks_.begin() + Offset(i), masks_.begin() + Offset(i + 1));
       return;
     }
-    for (std::size_t option = 0; option < problem_.units[region].options.size(); ++option)
+    for (std::size_t option = 0; option < problem_.nodes[region].options.size(); ++option)
       Run(i, {region, option}, after);
   }
 
   std::ptrdiff_t Offset(std::size_t state) const { return static_cast<std::ptrdiff_t>(state * slots_.count()); }
 
   // The routes that are worth a try for one operand: where nothing reads the tensor later, the cheapest.
-  std::span<const LayoutRoute> RoutesOf(std::size_t unit, std::size_t k, std::size_t layout, std::uint8_t mask) {
-    const std::size_t tensor = problem_.units[unit].reads[k];
+  std::span<const LayoutRoute> RoutesOf(std::size_t node, std::size_t k, std::size_t layout, std::uint8_t mask) {
+    const std::size_t tensor = problem_.nodes[node].reads[k];
     const std::span<const LayoutRoute> routes = routes_.To(tensor, layout, mask);
-    const bool is_last = facts_.last_use[tensor] <= facts_.runs_after[unit];
+    const bool is_last = index_.last_use[tensor] <= index_.runs_after[node];
     return is_last && routes.size() > 1 ? routes.first(1) : routes;
   }
 
-  // Calls `emit(cost)` for every way to run a unit on tensors that exist as `masks` say, with `masks` as it leaves
+  // Calls `emit(cost)` for every way to run a node on tensors that exist as `masks` say, with `masks` as it leaves
   // them and `way_` the routes of its operands; puts `masks` back. What reads a tensor that is not made yet has none.
   template <class Emit>
-  void ForEachWay(const ChosenUnit& chosen, std::size_t k, std::uint8_t* masks, Latency cost, bool only_cheapest,
+  void ForEachWay(const ChosenNode& chosen, std::size_t k, std::uint8_t* masks, Latency cost, bool only_cheapest,
                   const Emit& emit) {
-    const LayoutUnit& unit = problem_.units[chosen.unit];
-    const LayoutOption& option = unit.options[chosen.option];
-    while (k < unit.reads.size() && problem_.tensors[unit.reads[k]].layouts == 1) ++k;
-    if (k == unit.reads.size()) {
+    const LayoutNode& node = problem_.nodes[chosen.node];
+    const LayoutOption& option = node.options[chosen.option];
+    while (k < node.reads.size() && problem_.tensors[node.reads[k]].layouts == 1) ++k;
+    if (k == node.reads.size()) {
       kept_masks_.assign(masks, masks + slots_.count());
-      for (std::size_t i = 0; i < unit.writes.size(); ++i)
-        if (problem_.tensors[unit.writes[i]].layouts > 1)
-          masks[slots_.Of(unit.writes[i])] = static_cast<std::uint8_t>(1u << option.writes[i]);
+      for (std::size_t i = 0; i < node.writes.size(); ++i)
+        if (problem_.tensors[node.writes[i]].layouts > 1)
+          masks[slots_.Of(node.writes[i])] = static_cast<std::uint8_t>(1u << option.writes[i]);
       emit(cost + option.cost);
       std::ranges::copy(kept_masks_, masks);
       return;
     }
-    std::uint8_t& mask = masks[slots_.Of(unit.reads[k])];
+    std::uint8_t& mask = masks[slots_.Of(node.reads[k])];
     const std::uint8_t before = mask;
-    std::span<const LayoutRoute> routes = RoutesOf(chosen.unit, k, option.reads[k], before);
+    std::span<const LayoutRoute> routes = RoutesOf(chosen.node, k, option.reads[k], before);
     if (only_cheapest && routes.size() > 1) routes = routes.first(1);
     for (const LayoutRoute& route : routes) {
       mask = route.mask;
@@ -160,18 +272,18 @@ class LayoutSolver {
   }
 
   // Whether there are too many ways to go through all of them.
-  bool HasManyWays(const ChosenUnit& chosen, const std::uint8_t* masks) {
-    const LayoutUnit& unit = problem_.units[chosen.unit];
+  bool HasManyWays(const ChosenNode& chosen, const std::uint8_t* masks) {
+    const LayoutNode& node = problem_.nodes[chosen.node];
     std::size_t ways = 1;
-    for (std::size_t k = 0; k < unit.reads.size() && ways <= kMostWays; ++k) {
-      if (problem_.tensors[unit.reads[k]].layouts == 1) continue;
-      const std::uint8_t layout = unit.options[chosen.option].reads[k];
-      ways *= std::max<std::size_t>(RoutesOf(chosen.unit, k, layout, masks[slots_.Of(unit.reads[k])]).size(), 1);
+    for (std::size_t k = 0; k < node.reads.size() && ways <= kMostWays; ++k) {
+      if (problem_.tensors[node.reads[k]].layouts == 1) continue;
+      const std::uint8_t layout = node.options[chosen.option].reads[k];
+      ways *= std::max<std::size_t>(RoutesOf(chosen.node, k, layout, masks[slots_.Of(node.reads[k])]).size(), 1);
     }
     return ways > kMostWays;
   }
 
-  void Run(std::size_t i, const ChosenUnit& chosen, std::uint32_t pending) {
+  void Run(std::size_t i, const ChosenNode& chosen, std::uint32_t pending) {
     work_masks_.assign(masks_.begin() + Offset(i), masks_.begin() + Offset(i + 1));
     const bool only_cheapest = HasManyWays(chosen, work_masks_.data());
     exact_ &= !only_cheapest;
@@ -234,7 +346,7 @@ class LayoutSolver {
     for (std::size_t i : kept_) {
       State state = next_[i];
       state.pending = pending_.Keep(state.pending);
-      if (state.chosen.unit != LayoutFacts::kNone) {
+      if (state.chosen.node != ProblemIndex::kNone) {
         steps_.push_back({state.step, state.chosen, state.way});
         state.step = steps_.size() - 1;
       }
@@ -248,7 +360,7 @@ class LayoutSolver {
   Latency Outlook(const State& state) const {
     Latency cost = state.cost;
     for (std::size_t region : pending_[state.pending])
-      for (std::size_t layer : problem_.units[region].layers) cost -= BestCost(problem_.units[facts_.single[layer]]);
+      for (std::size_t layer : problem_.nodes[region].layers) cost -= BestCost(problem_.nodes[index_.single[layer]]);
     return cost;
   }
 
@@ -257,13 +369,13 @@ class LayoutSolver {
     std::vector<std::size_t> outputs;
     for (std::size_t tensor : component.tensors)
       if (problem_.tensors[tensor].is_output) outputs.push_back(tensor);
-    std::size_t best = LayoutFacts::kNone;
+    std::size_t best = ProblemIndex::kNone;
     Latency least{0};
     for (std::size_t i = 0; i < states_.size(); ++i) {
       Latency cost = states_[i].cost;
       ForEachOutput(outputs, masks_.data() + i * slots_.count(),
                     [&](std::size_t, const LayoutRoute& route) { cost += route.cost; });
-      if (best != LayoutFacts::kNone && !(cost < least)) continue;
+      if (best != ProblemIndex::kNone && !(cost < least)) continue;
       best = i;
       least = cost;
     }
@@ -275,14 +387,14 @@ class LayoutSolver {
     SetGiven(component, work_masks_);
     for (std::size_t step : steps) Repeat(steps_[step], choice);
     ForEachOutput(outputs, work_masks_.data(), [&](std::size_t tensor, const LayoutRoute& route) {
-      Record(tensor, problem_.units.size(), route, choice);
+      Record(tensor, problem_.nodes.size(), route, choice);
     });
     choice.cost += least;
     choice.exact &= exact_;
   }
 
   void Repeat(const LayoutStep& step, LayoutChoice& choice) {
-    const LayoutUnit& unit = problem_.units[step.chosen.unit];
+    const LayoutNode& node = problem_.nodes[step.chosen.node];
     const std::vector<std::uint8_t> before = work_masks_;
     std::vector<std::uint8_t> after;
     std::uint32_t way = 0;
@@ -291,19 +403,19 @@ class LayoutSolver {
                  if (way++ != step.way) return;
                  after = work_masks_;
                  std::size_t place = 0;
-                 for (std::size_t k = 0; k < unit.reads.size(); ++k) {
-                   if (problem_.tensors[unit.reads[k]].layouts == 1) continue;
-                   const std::uint8_t layout = unit.options[step.chosen.option].reads[k];
-                   const auto routes = RoutesOf(step.chosen.unit, k, layout, before[slots_.Of(unit.reads[k])]);
-                   Record(unit.reads[k], step.chosen.unit, routes[way_[place++]], choice);
+                 for (std::size_t k = 0; k < node.reads.size(); ++k) {
+                   if (problem_.tensors[node.reads[k]].layouts == 1) continue;
+                   const std::uint8_t layout = node.options[step.chosen.option].reads[k];
+                   const auto routes = RoutesOf(step.chosen.node, k, layout, before[slots_.Of(node.reads[k])]);
+                   Record(node.reads[k], step.chosen.node, routes[way_[place++]], choice);
                  }
                });
     work_masks_ = std::move(after);
     choice.chosen.push_back(step.chosen);
   }
 
-  void Record(std::size_t tensor, std::size_t unit, const LayoutRoute& route, LayoutChoice& choice) const {
-    for (const auto& [from, to] : route.changes()) choice.changes.push_back({tensor, from, to, unit});
+  void Record(std::size_t tensor, std::size_t node, const LayoutRoute& route, LayoutChoice& choice) const {
+    for (const auto& [from, to] : route.changes()) choice.changes.push_back({tensor, from, to, node});
     choice.changing += route.cost;
   }
 
@@ -314,7 +426,7 @@ class LayoutSolver {
         visit(tensor, routes_.To(tensor, 0, mask).front());
   }
 
-  const LayoutFacts& facts_;
+  const ProblemIndex& index_;
   const LayoutProblem& problem_;
   std::size_t most_states_;
   LayoutSlots slots_;
@@ -333,18 +445,18 @@ class LayoutSolver {
 }  // namespace
 
 LayoutChoice ChooseLayouts(const LayoutProblem& problem, std::size_t most_states) {
-  const LayoutFacts facts(problem);
+  const ProblemIndex index(problem);
   LayoutChoice choice;
-  choice.exact = facts.exact;
-  LayoutSolver solver(facts, std::max<std::size_t>(most_states, 1));
-  for (const LayoutComponent& component : SplitLayouts(facts))
+  choice.exact = index.exact;
+  LayoutSolver solver(index, std::max<std::size_t>(most_states, 1));
+  for (const LayoutComponent& component : SplitLayouts(index))
     if (!component.layers.empty()) solver.Solve(component, choice);
-  // Components were solved one after the other; a program runs their units as their operands come.
-  const auto turn = [&](std::size_t unit) {
-    return unit < problem.units.size() ? facts.runs_after[unit] : problem.layers;
+  // Components were solved one after the other; a program runs their nodes as their operands come.
+  const auto turn = [&](std::size_t node) {
+    return node < problem.nodes.size() ? index.runs_after[node] : problem.layers;
   };
-  std::ranges::stable_sort(choice.chosen, {}, [&](const ChosenUnit& chosen) { return turn(chosen.unit); });
-  std::ranges::stable_sort(choice.changes, {}, [&](const LayoutChange& change) { return turn(change.unit); });
+  std::ranges::stable_sort(choice.chosen, {}, [&](const ChosenNode& chosen) { return turn(chosen.node); });
+  std::ranges::stable_sort(choice.changes, {}, [&](const LayoutChange& change) { return turn(change.node); });
   return choice;
 }
 

@@ -1,8 +1,8 @@
-// Which candidate every layer or region runs with, when a tensor lies in memory as its producer writes it and whoever
-// reads it in another order pays for the change: the cheapest assignment of layouts over a graph, regions included.
+// Which candidate every layer or region runs with, when a tensor is laid out as its producer writes it and whoever
+// reads it in another layout pays for the reorder: the cheapest assignment of layouts over a graph, regions included.
 //
 //   conv_1   blocked 10, row-major 12      row-major input -> conv_1 -> pool -> conv_2 -> row-major output
-//   pool     row-major 3                   a change of layout costs 1.5
+//   pool     row-major 3                   a reorder costs 1.5
 //   conv_2   blocked 10, row-major 11
 //
 //   free layouts  10 + 3 + 10 = 23
@@ -10,9 +10,9 @@
 //   changes,
 //                 10 + 1.5 + 3 + 1.5 + 10 + 1.5 = 27.5 with the fastest candidates)
 //
-// A copy in another order is made once and serves every later reader, also as the source of further copies: a change
-// may go over other orders, each of which then exists. A chain is a shortest path over layouts; a graph is solved by
-// dynamic programming over its layers in order, whose state is in which orders each tensor that is still to be read
+// A copy in another layout is made once and serves every later reader, also as the source of further copies: a change
+// may go over other layouts, each of which then exists. A chain is a shortest path over layouts; a graph is solved by
+// dynamic programming over its layers in order, whose state is in which layouts each tensor that is still to be read
 // exists, and which later layers a region has taken. States that another one can be turned into by making the copies
 // that it lacks, at no higher cost, are dropped, which loses nothing. So the choice is exact (`exact`), as long as no
 // more than MostLayoutStates states are left after a layer and no region must wait for what reads its own outputs.
@@ -39,8 +39,8 @@ struct LayoutTensor {
   bool is_output = false;       // row-major at the end
 };
 
-// The layouts of a unit's tensors, a number for each. Nearly all units have few, which lie in place: of a graph's
-// options there are many times as many as layers.
+// The layouts of a node's tensors, a number for each. Nearly all nodes have few, which are stored in place: of a
+// graph's options there are many times as many as layers.
 class LayoutList {
  public:
   LayoutList() = default;
@@ -69,11 +69,11 @@ class LayoutList {
 // One candidate, or several that differ in nothing but their time: in which layouts it reads and writes.
 struct LayoutOption {
   Latency cost{0};
-  LayoutList reads, writes;  // one for each tensor of its unit
+  LayoutList reads, writes;  // one for each tensor of its node
 };
 
 // What runs as one: a layer, or a region in place of its layers.
-struct LayoutUnit {
+struct LayoutNode {
   std::vector<std::size_t> layers;         // that take part, ascending
   std::vector<std::size_t> reads, writes;  // tensors, none twice among the reads
   std::vector<LayoutOption> options;       // at least one
@@ -82,24 +82,24 @@ struct LayoutUnit {
 struct LayoutProblem {
   std::size_t layers = 0;
   std::vector<LayoutTensor> tensors;
-  // First one for each layer that takes part (others are free), in their order, each reading what units of earlier
+  // First one for each layer that takes part (others are free), in their order, each reading what nodes of earlier
   // layers write; then regions.
-  std::vector<LayoutUnit> units;
+  std::vector<LayoutNode> nodes;
 };
 
 struct LayoutChange {
   std::size_t tensor = 0;
   std::uint8_t from = 0, to = 0;
-  std::size_t unit = 0;  // that it is made for; the number of units where it is for the model's output
+  std::size_t node = 0;  // that it is made for; the number of nodes where it is for the model's output
 };
 
-struct ChosenUnit {
-  std::size_t unit = 0;
+struct ChosenNode {
+  std::size_t node = 0;
   std::size_t option = 0;
 };
 
 struct LayoutChoice {
-  std::vector<ChosenUnit> chosen;     // in an order in which they can run
+  std::vector<ChosenNode> chosen;     // in an order in which they can run
   std::vector<LayoutChange> changes;  // in the order in which they are made
   Latency cost{0};                    // of both
   Latency changing{0};                // of the changes alone

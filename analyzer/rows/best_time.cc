@@ -87,6 +87,7 @@ std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, std::int64_t thread
   time.best = best->time;
   std::vector<const Measurement*> rivals;
   time.estimate = noise.OfBest(own, &rivals);
+  time.interval = IntervalOf({time.estimate, 1, 0});
   time.contenders.reserve(rivals.size() + 1);
   time.contenders.push_back(best->row);
   for (const Measurement* rival : rivals)

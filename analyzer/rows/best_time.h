@@ -33,7 +33,8 @@ struct BestTime {
   const Measurement* row = nullptr;
   Latency best{0};        // its time, the least
   TimeEstimate estimate;  // of the true time of the best candidate
-  // That cannot be told from the best one, which comes first.
+  Interval interval;      // of that estimate
+  // That cannot be distinguished from the best one, which comes first.
   std::vector<const Measurement*> contenders;
   // Cores x time, the least over all counts of cores that the workload was measured on.
   Latency core_time{0};

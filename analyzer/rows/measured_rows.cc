@@ -4,8 +4,70 @@
 #include <utility>
 
 #include "infimum/base/check.h"
+#include "infimum/graph/replay_schedule.h"
 
 namespace infimum {
+
+std::span<const KnownRegion> RegionSet::Of(const ModelGraph& graph) const {
+  const auto found = regions_.find(&graph);
+  return found == regions_.end() ? std::span<const KnownRegion>() : std::span<const KnownRegion>(found->second);
+}
+
+void RegionSet::Add(const ModelGraph& graph) {
+  std::vector<KnownRegion>& known = regions_[&graph];
+  for (FusableRegion& region : FindFusableRegions(graph)) {
+    WorkloadKey key = KeyOf(region.workload);
+    const Work work = WorkOf(region.workload);
+    known.push_back({std::move(region), std::move(key), work});
+  }
+  for (const Layer& layer : graph.layers)
+    for (const SubGraph& body : layer.bodies)
+      if (body.graph != nullptr) Add(*body.graph);
+}
+
+namespace {
+
+// How many of a workload's first operands are no weights.
+std::size_t CountInputs(const Workload& workload, std::size_t operands) {
+  const auto* region = std::get_if<Region>(&workload);
+  if (region == nullptr) return operands;
+  std::size_t weights = 0;  // they count up from 0
+  for (const RegionMember& member : region->members)
+    for (const RegionOperand& operand : member.operands)
+      if (operand.source == RegionOperand::Source::kWeight)
+        weights = std::max(weights, static_cast<std::size_t>(operand.index) + 1);
+  return operands - std::min(weights, operands);
+}
+
+// By operand where layers and regions list it.
+std::vector<std::size_t> ListedPlaces(const Workload& workload, std::size_t operands) {
+  std::vector<std::size_t> places(operands);
+  for (std::size_t i = 0; i < operands; ++i) places[i] = i;
+  if (const auto* region = std::get_if<Region>(&workload)) {
+    const std::vector<std::size_t> by_use = PlacesByFirstUse(*region);
+    for (std::size_t i = 0; i < by_use.size(); ++i)
+      if (by_use[i] < operands) places[by_use[i]] = i;
+  }
+  return places;
+}
+
+}  // namespace
+
+VaryingOperands VaryingOperandsOf(const Workload& workload) {
+  VaryingOperands varying;
+  varying.keeps_layout = IsElementwise(workload);
+  std::vector<Operand> operands = OperandsOf(workload);
+  const std::vector<std::size_t> places = ListedPlaces(workload, operands.size());
+  const std::size_t inputs = CountInputs(workload, operands.size());
+  varying.reads.reserve(inputs);
+  for (std::size_t k = 0; k < inputs; ++k)
+    if (!operands[k].constant) varying.reads.push_back({places[k], std::move(operands[k].shape)});
+  std::vector<Operand> outputs = OutputsOf(workload);
+  varying.writes.reserve(outputs.size());
+  for (Operand& output : outputs) varying.writes.push_back(std::move(output.shape));
+  return varying;
+}
+
 namespace {
 
 void Widen(std::optional<ClockRange>& range, const std::optional<ClockRange>& seen) {
@@ -83,12 +145,13 @@ Status MeasuredRows::FetchRows(MeasurementSource& source, const Selection& selec
     keys.push_back(key);
   }
 
+  std::vector<std::int64_t> thread_counts;  // 1, 2, 4 ... and last the selection's own
   // A layer on fewer cores than the bound may use leaves the others to its neighbours.
   for (std::int64_t threads = 1; threads < selection.threads && threads <= (std::int64_t{1} << 20); threads *= 2)
-    thread_counts_.push_back(threads);
-  thread_counts_.push_back(selection.threads);
+    thread_counts.push_back(threads);
+  thread_counts.push_back(selection.threads);
 
-  for (std::int64_t threads : thread_counts_) {
+  for (std::int64_t threads : thread_counts) {
     Selection asked = selection;
     asked.threads = threads;
     // An environment names its threads; a bound that is tied to one has no rows of another.
@@ -104,7 +167,7 @@ void MeasuredRows::Sort(const TimedRows& found, std::int64_t threads, const Sele
   // Rows of one workload mostly come together, and most are of one environment.
   auto entry = rows_.end();
   const EnvironmentKey* environment = nullptr;
-  auto told = evidence_.end();
+  auto evidence = evidence_.end();
   for (const TimedRow& timed : found.all()) {
     const Measurement& row = *timed.row;
     if (row.device != selection.device) continue;  // one device's times never enter another's bound
@@ -115,8 +178,9 @@ void MeasuredRows::Sort(const TimedRows& found, std::int64_t threads, const Sele
     entry->second.by_threads[threads].back().layouts = layouts_.Of(row.candidate);
     if (environment == nullptr || *environment != row.environment)
       environment = &*environments_.insert(row.environment).first;
-    if (told == evidence_.end() || told->first != row.evidence) told = evidence_.try_emplace(row.evidence).first;
-    for (const Repetition& repetition : row.repetitions) Widen(told->second, repetition.clocks);
+    if (evidence == evidence_.end() || evidence->first != row.evidence)
+      evidence = evidence_.try_emplace(row.evidence).first;
+    for (const Repetition& repetition : row.repetitions) Widen(evidence->second, repetition.clocks);
   }
 }
 

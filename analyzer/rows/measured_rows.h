@@ -6,6 +6,7 @@
 //   rows.Of(graph).layers[7]                      ->  the same rows for a layer of the graph, without its key
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,12 +15,55 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/rows/region_set.h"
 #include "analyzer/rows/timed_rows.h"
-#include "analyzer/rows/varying_operands.h"
+#include "infimum/graph/fusable_regions.h"
+#include "infimum/graph/model_graph.h"
 #include "infimum/measurement/measurement_source.h"
 
 namespace infimum {
+
+// The fusable regions of a model and of its bodies, found once, with the keys and the work that questions to a store
+// and floors need.
+//
+//   const RegionSet regions(graph);
+//   for (const KnownRegion& known : regions.Of(graph)) ...
+struct KnownRegion {
+  FusableRegion region;
+  WorkloadKey key;
+  Work work;
+};
+
+class RegionSet {
+ public:
+  // `graph` lives longer.
+  explicit RegionSet(const ModelGraph& graph) { Add(graph); }
+
+  // Empty for a graph that is neither the model's nor a body of it.
+  std::span<const KnownRegion> Of(const ModelGraph& graph) const;
+
+ private:
+  void Add(const ModelGraph& graph);
+
+  std::unordered_map<const ModelGraph*, std::vector<KnownRegion>> regions_;
+};
+
+// The operands of a workload for which its candidates declare layouts: those that vary from one inference to the next,
+// in the order in which the candidates name them.
+//
+//   Conv 1x64x8x8 with weights, 32 channels out   reads {place 0: 1x64x8x8}, writes {1x32x8x8}
+//   region Conv + Add                             lists {input, weights, residual}, declares {input, residual}:
+//                                                 reads {place 0: 1x64x8x8, place 2: 1x32x8x8}
+struct VaryingOperands {
+  struct Read {
+    std::size_t place = 0;  // in Layer::operand_inputs, or FusableRegion::operands
+    Shape shape;            // as the workload sees it
+  };
+  std::vector<Read> reads;
+  std::vector<Shape> writes;
+  bool keeps_layout = false;  // element-wise: any layout does that all its tensors have
+};
+
+VaryingOperands VaryingOperandsOf(const Workload& workload);
 
 // A workload with what every question about it needs.
 struct KeyedWorkload {
@@ -68,14 +112,12 @@ class MeasuredRows {
   const std::map<WorkloadKey, WorkloadRows>& all() const { return rows_; }
   // Those that the rows come from.
   const std::set<EnvironmentKey>& environments() const { return environments_; }
-  // What they tell of where they were measured, and the clocks seen there.
+  // What they contain of where they were measured, and the clocks seen there.
   const std::map<EvidenceText, std::optional<ClockRange>>& evidence() const { return evidence_; }
   // What the source has for the selection's own threads, whatever became of it.
   std::span<const Measurement> asked() const { return found_.back().rows(); }
   // Whether a row is of the selected device, of a workload that was asked for and meets its contract.
   bool Counts(const Measurement& row, const Selection& selection) const;
-  // 1, 2, 4 ... and last the selection's own.
-  const std::vector<std::int64_t>& thread_counts() const { return thread_counts_; }
 
  private:
   MeasuredRows() = default;
@@ -92,7 +134,6 @@ class MeasuredRows {
   LayoutTexts layouts_;           // of their candidates
   std::set<EnvironmentKey> environments_;
   std::map<EvidenceText, std::optional<ClockRange>> evidence_;
-  std::vector<std::int64_t> thread_counts_;
 };
 
 // Whether a row counts under the contract asked for: it was measured under it, or under strict-f32, which

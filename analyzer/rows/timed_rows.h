@@ -5,22 +5,63 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <deque>
+#include <limits>
+#include <map>
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "analyzer/rows/declared_layouts.h"
+#include "infimum/measurement/candidate.h"
 #include "infimum/measurement/measurement.h"
 
 namespace infimum {
 
+// The texts in which candidates declare their layouts, taken apart, each pair of texts once: a store's rows have few
+// dozens of pairs, so that a bound compares pointers where it would compare texts a hundred thousand times.
+//
+//   reads "acdb,plain", writes "acdb"  ->  inputs {acdb; plain, row-major in every rank}, outputs {acdb}
+//   reads "abcd", writes "opaque"      ->  is_opaque: the layout has no name
+struct LayoutName {
+  static constexpr std::size_t kEveryRank = std::numeric_limits<std::size_t>::max();
+  static constexpr std::size_t kNoRank = kEveryRank - 1;
+
+  bool IsRowMajor(std::size_t rank) const { return row_major_rank == rank || row_major_rank == kEveryRank; }
+
+  std::string text;
+  std::size_t row_major_rank = kNoRank;  // 4 of "abcd"
+};
+
+struct DeclaredLayouts {
+  std::string input, output;                // as the candidate has them
+  std::vector<LayoutName> inputs, outputs;  // at least one each
+  bool is_opaque = false;
+};
+
+class LayoutTexts {
+ public:
+  // Lives as long as this, also where this is moved.
+  const DeclaredLayouts* Of(const Candidate& candidate);
+
+ private:
+  std::deque<DeclaredLayouts> all_;
+  std::map<std::pair<std::string_view, std::string_view>, const DeclaredLayouts*> known_;  // texts of `all_`
+  // Of the last answers: a workload's candidates have few pairs, and so have its neighbours'.
+  std::array<const DeclaredLayouts*, 4> recent_ = {};
+  std::size_t oldest_ = 0;
+};
+
 struct TimedRow {
-  const Measurement* row = nullptr;        // measured, so it has repetitions
-  Latency point{0};                        // PointValue
-  Latency time{0};                         // by the selection's statistic
-  std::span<const double> logs;            // of its repetitions' medians
-  bool is_choice = false;                  // the library's own heuristic picks it first
-  const StatedLayouts* layouts = nullptr;  // of its candidate; of rows in MeasuredRows
+  const Measurement* row = nullptr;          // measured, so it has repetitions
+  Latency point{0};                          // PointValue
+  Latency time{0};                           // by the selection's statistic
+  std::span<const double> logs;              // of its repetitions' medians
+  bool is_choice = false;                    // the library's own heuristic picks it first
+  const DeclaredLayouts* layouts = nullptr;  // of its candidate; of rows in MeasuredRows
 };
 
 inline double LogOf(const Repetition& repetition) { return std::log(std::max(repetition.median.count(), 1e-12)); }

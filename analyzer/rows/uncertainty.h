@@ -51,7 +51,7 @@ class NoiseModel {
   // Of one candidate's row. With a single repetition and nothing pooled the spread of its samples is all there is.
   TimeEstimate Of(std::span<const Repetition> repetitions) const;
   // Of the best among the candidates of one workload; `rows` is not empty and has repetitions. `rivals`, where given,
-  // becomes the rows that the best cannot be told from, itself included.
+  // becomes the rows that the best cannot be distinguished from, itself included.
   TimeEstimate OfBest(std::span<const TimedRow> rows, std::vector<const Measurement*>* rivals = nullptr) const;
 
   // Relative deviation between repetitions, pooled; nullopt where no row was repeated.

@@ -7,13 +7,12 @@
 
 #include "analyzer/rows/best_time.h"
 #include "analyzer/rows/measured_rows.h"
-#include "analyzer/rows/region_set.h"
 
 namespace infimum {
 namespace {
 
 // What has a time first, by it; among equals the name decides, as it does for the best.
-bool StandsBefore(const KnownCandidate& a, const KnownCandidate& b) {
+bool IsBefore(const KnownCandidate& a, const KnownCandidate& b) {
   if (a.latency.has_value() != b.latency.has_value()) return a.latency.has_value();
   if (a.latency && *a.latency != *b.latency) return *a.latency < *b.latency;
   const auto rest = [](const KnownCandidate& known) {
@@ -28,15 +27,16 @@ std::optional<std::size_t> PlaceOf(const Measurement& row, const std::vector<Kno
   return static_cast<std::size_t>(found - candidates.begin());
 }
 
-WorkloadCandidates Judged(const WorkloadKey& key, const WorkloadRows& rows, const std::vector<const Measurement*>& all,
-                          const Selection& selection, const NoiseModel& noise) {
+WorkloadCandidates CandidatesOfWorkload(const WorkloadKey& key, const WorkloadRows& rows,
+                                        const std::vector<const Measurement*>& all, const Selection& selection,
+                                        const NoiseModel& noise) {
   WorkloadCandidates known{key, selection.contract.value_or(rows.native), {}, {}, {}, {}, false};
   known.candidates.reserve(all.size());
   for (const TimedRow& timed : rows.On(selection.threads))
     known.candidates.push_back({*timed.row, timed.time, IntervalOf({noise.Of(timed.row->repetitions), 1, 0})});
   for (const Measurement* row : all)
     if (row->outcome != Outcome::kMeasured) known.candidates.push_back({*row, std::nullopt, std::nullopt});
-  std::ranges::sort(known.candidates, StandsBefore);
+  std::ranges::sort(known.candidates, IsBefore);
   const std::optional<BestTime> time = BestTimeOf(rows, selection.threads, noise);
   if (!time) return known;
   known.best = PlaceOf(*time->row, known.candidates);
@@ -63,7 +63,7 @@ Result<CandidatesOfModel> CandidatesOf(const ModelGraph& graph, MeasurementSourc
   }
   for (const auto& [key, entry] : rows.all())
     if (const auto own = by_workload.find(&entry); own != by_workload.end())
-      found.workloads.push_back(Judged(key, entry, own->second, selection, noise));
+      found.workloads.push_back(CandidatesOfWorkload(key, entry, own->second, selection, noise));
   return found;
 }
 

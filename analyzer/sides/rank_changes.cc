@@ -44,7 +44,7 @@ class PairOfSides {
   std::size_t faster_, slower_;
 };
 
-// Whether the first of two sides is faster in all beyond what matters: their ratios to the baseline, held against each
+// Whether the first of two sides is faster in all beyond what matters: their ratios to the baseline, compared with each
 // other; of one model directly.
 std::optional<double> RatioIfFaster(const SideComparison& comparison, std::size_t a, std::size_t b) {
   if (comparison.models.size() == 1) {

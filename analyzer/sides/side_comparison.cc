@@ -4,15 +4,68 @@
 #include <cmath>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "analyzer/gap/run_latency.h"
 #include "analyzer/sides/rank_changes.h"
-#include "analyzer/sides/side_sums.h"
 #include "analyzer/types/disjoint_sets.h"
 #include "infimum/base/check.h"
 
 namespace infimum {
 namespace {
+
+// Times of layers on a side, added up with their intervals. Errors of different layers are independent, that of a layer
+// used u times counts u times.
+//
+//   conv 100 (98 .. 102), twice, and relu 10 (9 .. 11)  ->  210, 205.88 .. 214.12
+class SideSum {
+ public:
+  void Add(const SideTime& time, double uses);
+  // Nothing known where nothing was added. Without an interval where a part of some weight has none, estimated where
+  // a part of some weight is.
+  SideTime Total() const;
+
+ private:
+  double latency_ = 0, floor_ = 0;
+  double inner_ = 0, below_ = 0, above_ = 0;  // squares of what it may be less, and more
+  double without_spread_ = 0, estimated_ = 0;
+  bool is_empty_ = true;
+};
+
+// A sum of which less is estimated, or has no spread, is as good as measured.
+constexpr double kNegligible = 0.02;
+
+void SideSum::Add(const SideTime& time, double uses) {
+  if (!time.latency) return;
+  is_empty_ = false;
+  const double latency = uses * time.latency->count();
+  latency_ += latency;
+  if (time.floor) floor_ += uses * time.floor->count();
+  if (time.is_estimated) estimated_ += latency;
+  if (!time.interval) {
+    without_spread_ += latency;
+    inner_ += latency;
+    return;
+  }
+  // A time that was the least of several may be below its interval, which is of the true one.
+  const double low = time.interval->low.count(), high = time.interval->high.count();
+  const double inner = std::clamp(time.latency->count(), low, high);
+  inner_ += uses * inner;
+  below_ += uses * (inner - low) * uses * (inner - low);
+  above_ += uses * (high - inner) * uses * (high - inner);
+}
+
+SideTime SideSum::Total() const {
+  SideTime total;
+  if (is_empty_) return total;
+  total.latency = Latency(latency_);
+  if (floor_ > 0) total.floor = Latency(floor_);
+  total.is_estimated = estimated_ > kNegligible * latency_;
+  if (without_spread_ <= kNegligible * latency_) {
+    total.interval = Interval{Latency(inner_ - std::sqrt(below_)), Latency(inner_ + std::sqrt(above_))};
+  }
+  return total;
+}
 
 Verdict VerdictOf(const RatioInterval& ratio, double threshold) {
   if (ratio.high < 1 / (1 + threshold)) return Verdict::kFaster;
@@ -311,6 +364,49 @@ std::vector<JointRow> JoinRows(const ModelGraph& graph, std::span<const std::vec
   }
   std::ranges::stable_sort(rows, {}, [](const JointRow& row) { return row.layers.front(); });
   return rows;
+}
+
+namespace {
+
+constexpr std::size_t kLeastLayers = 8;
+// The longest layer against the shortest: where all take as long, an offset is a factor as well.
+constexpr double kLeastRange = 4;
+constexpr double kAlike = 0.25, kMostAlike = 2.0 / 3;
+constexpr double kLeastPart = 0.5;  // of the whole difference
+
+}  // namespace
+
+std::optional<CommonOffset> CommonOffsetOf(const SideComparison& comparison, std::size_t side) {
+  std::vector<Latency> differences;
+  Latency shortest{1e18}, longest{0}, whole{0};
+  std::size_t uses = 0;
+  for (const SetLayer& layer : comparison.layers) {
+    if (side >= layer.times.size()) continue;
+    const SideTime &before = layer.times.front(), &after = layer.times[side];
+    if (!before.latency || !after.latency || before.is_estimated || after.is_estimated) continue;
+    if (before.latency->count() <= 0 || after.latency->count() <= 0) continue;
+    const Latency difference = *after.latency - *before.latency;
+    differences.push_back(difference);
+    shortest = std::min(shortest, *before.latency);
+    longest = std::max(longest, *before.latency);
+    whole += static_cast<double>(layer.uses.size()) * difference;
+    uses += layer.uses.size();
+  }
+  if (differences.size() < kLeastLayers || longest < kLeastRange * shortest) return std::nullopt;
+  CommonOffset found;
+  found.layers = differences.size();
+  std::ranges::sort(differences);
+  const std::size_t middle = differences.size() / 2;
+  found.offset =
+      differences.size() % 2 == 1 ? differences[middle] : (differences[middle - 1] + differences[middle]) / 2;
+  const double width = kAlike * std::fabs(found.offset.count());
+  found.alike = static_cast<std::size_t>(std::ranges::count_if(
+      differences, [&](Latency difference) { return std::fabs((difference - found.offset).count()) <= width; }));
+  found.over_all_uses = static_cast<double>(uses) * found.offset;
+  const bool is_common = static_cast<double>(found.alike) >= kMostAlike * static_cast<double>(found.layers);
+  const bool is_much = found.offset.count() != 0 && whole / found.over_all_uses > 0 &&
+                       std::fabs(found.over_all_uses.count()) >= kLeastPart * std::fabs(whole.count());
+  return is_common && is_much ? std::optional(found) : std::nullopt;
 }
 
 }  // namespace infimum

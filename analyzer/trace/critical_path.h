@@ -32,7 +32,7 @@ enum class PathPart : std::uint8_t {
   kKernel,         // sets too
   kCommunication,  // kernels of NCCL and RCCL
   kCopy,
-  kUnlinked,  // before the path's first entry and after its last: nothing tells what led there
+  kUnlinked,  // before the path's first entry and after its last: nothing shows what led there
 };
 inline constexpr std::size_t kPathParts = 10;
 

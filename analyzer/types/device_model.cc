@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kDataSheet = "data sheet";
 
-// A curve's point tells the rate of what lies beyond `nearer` bytes only where those nearer bytes are a small
+// A curve's point shows the rate of what is beyond `nearer` bytes only where those nearer bytes are a small
 // part of its working set; otherwise its rate is mostly a nearer cache's. The larger the factor, the truer
 // the rate, so the largest that some point of the level itself reaches is taken.
 constexpr std::array kBeyondFactors = {8.0, 4.0, 2.0, 1.0};
@@ -24,7 +24,7 @@ struct RatePoint {
 };
 
 // What `threads` cores reach at best, from what `rate.threads` did: never more than in proportion. A rate
-// of more cores than asked for stands as it is, too high rather than too low.
+// of more cores than asked for is used unchanged, too high rather than too low.
 double RateOf(const PeakRate& rate, std::int64_t threads) {
   if (rate.threads >= threads || rate.threads <= 0) return rate.per_second;
   return rate.per_second * static_cast<double>(threads) / static_cast<double>(rate.threads);
@@ -33,7 +33,7 @@ double RateOf(const PeakRate& rate, std::int64_t threads) {
 bool IsUsable(double rate) { return std::isfinite(rate) && rate > 0; }
 
 // Of working sets that this level holds (`reach` bytes with all nearer ones) and of all larger ones; nullopt
-// where no point lies in the level.
+// where no point is in the level.
 std::optional<double> BestRateBeyond(const std::vector<RatePoint>& points, PeakRate::Kind kind, double nearer,
                                      double reach) {
   for (double factor : kBeyondFactors) {

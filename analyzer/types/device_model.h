@@ -3,7 +3,7 @@
 // as high as anything the device can really reach: the larger of the data sheet and the best rate that was
 // ever seen, in the peak measurements and in every measured row (Observe).
 //
-// A level is named by what lies nearer to the core: data beyond 544 KiB of L1 and L2 comes from L3 or
+// A level is named by what is nearer to the core: data beyond 544 KiB of L1 and L2 comes from L3 or
 // further, and moves at best at the rate of working sets well beyond 544 KiB.
 //
 //   key ".../l1=32K/l2=512K/l3=32M/...", copy curve 16 KiB: 200 GB/s, 256 MiB: 18 GB/s, read 256 MiB: 24 GB/s
@@ -93,7 +93,8 @@ class DeviceModel {
   bool arithmetic_data_sheet_ = false;
 };
 
-// Whether an algorithm does a product by the textbook's sum: Winograd and FFT do with fewer multiplications.
+// Whether an algorithm does a matmul or convolution by the textbook's sum: Winograd and FFT do with fewer
+// multiplications.
 bool IsDirect(std::string_view algorithm);
 
 struct CacheSize {

@@ -1,7 +1,7 @@
-// A model run with layouts paid for: which candidate each layer or region runs with, and which changes of layout stand
+// A model run with layouts paid for: which candidate each layer or region runs with, and which reorders run
 // between them. `with-layouts` is its cost, and `infimum replay` runs it.
 //
-//   units       conv_1 with onednn/brgconv:avx512_core (reads abcd, writes acdb), 210 us
+//   nodes       conv_1 with onednn/brgconv:avx512_core (reads abcd, writes acdb), 210 us
 //               {conv_2, relu_2} ...
 //   transforms  of conv_2's output, acdb -> abcd, before pool_1: `reorder ... from=acdb to=abcd`, 35 us, measured
 //
@@ -20,7 +20,7 @@
 
 namespace infimum {
 
-struct PlannedUnit {
+struct PlannedNode {
   std::vector<LayerId> layers;        // ascending
   std::optional<std::size_t> region;  // in Bracket::regions; absent: a layer
   Candidate candidate;                // without a name where no row is behind the time
@@ -36,12 +36,12 @@ struct PlannedTransform {
 };
 
 struct LayoutPlan {
-  std::vector<PlannedUnit> units;  // that take time, in an order in which they can run
+  std::vector<PlannedNode> nodes;  // that take time, in an order in which they can run
   std::vector<PlannedTransform> transforms;
-  Latency latency{0};        // of all
-  Latency transforming{0};   // of the transforms
-  std::size_t unstated = 0;  // units whose candidates leave a layout unsaid
-  bool is_exact = true;      // no assignment of layouts and regions is better; otherwise the best that was found
+  Latency latency{0};          // of all
+  Latency transforming{0};     // of the transforms
+  std::size_t undeclared = 0;  // nodes whose candidates leave a layout unsaid
+  bool is_exact = true;        // no assignment of layouts and regions is better; otherwise the best that was found
 };
 
 // The reorders to measure so that every transform of the plan has a time of its own; none twice.

@@ -40,7 +40,7 @@ Json RegionJson(const ModelGraph& graph, const RegionLatency& region) {
 Json LayoutsJson(const ModelGraph& graph, const std::optional<LayoutPlan>& plan) {
   if (!plan) return nullptr;
   Json units = Json::array(), transforms = Json::array();
-  for (const PlannedUnit& unit : plan->units) {
+  for (const PlannedNode& unit : plan->nodes) {
     Json names = Json::array();
     for (LayerId layer : unit.layers) names.push_back(graph.layer(layer).name);
     units.push_back({{"layers", std::move(names)},

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 
 namespace infimum {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 
 namespace infimum {
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "analyzer/findings/rules.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "reports/model/possible_gains.h"
@@ -185,7 +186,7 @@ Answer Waste(const ReportModel& report) {
   answer.text = fmt::format("Of the {} of {}: host gaps {}, reorders and copies {}", FormatLatency(steps->measured),
                             RunName(report), WithShare(steps->Of(GapCause::kHostGaps), steps->measured),
                             WithShare(steps->Of(GapCause::kLayoutChanges), steps->measured));
-  if (const Finding* needless = FindFinding(report, "needless-layers"))
+  if (const Finding* needless = FindFinding(report, findings::kNeedlessLayers))
     answer.text += ", needless layers " + WithShare(needless->gain, steps->measured);
   answer.text += fmt::format("; unexplained {}", WithShare(steps->Of(GapCause::kUnexplained), steps->measured));
   if (const GapStep* unexplained = steps->Find(GapCause::kUnexplained)) {
@@ -267,14 +268,15 @@ Answer TensorCores(const ReportModel& report) {
   Answer answer{
       6, "Are Tensor Cores, or the narrow units of a processor, used, and what would they win?", false, "", "wins", ""};
   std::vector<std::string> parts;
-  for (const std::string_view kind :
-       {"tensor-cores-unused", "quantized-layers-in-float", "wider-precision", "half-precision-not-used"}) {
+  for (const std::string_view kind : {findings::kTensorCoresUnused, findings::kQuantizedLayersInFloat,
+                                      findings::kWiderPrecision, findings::kHalfPrecisionNotUsed}) {
     const Finding* unused = FindFinding(report, kind);
     if (unused == nullptr) continue;
     answer.section = "findings";
     // Half precision may stay unused for want of units: then nothing could use them.
     parts.push_back(fmt::format(
-        "{}, {}: {}", kind == "half-precision-not-used" ? "The engine computes in f32" : "Not used where they could be",
+        "{}, {}: {}",
+        kind == findings::kHalfPrecisionNotUsed ? "The engine computes in f32" : "Not used where they could be",
         GainText(*unused), unused->evidence));
   }
   if (const std::vector<std::string> gains = ContractGains(report); !gains.empty())
@@ -362,8 +364,8 @@ Answer Generations(const ReportModel& report) {
 Answer NarrowTypes(const ReportModel& report) {
   Answer answer{10, "Why is a narrower type not faster here?", false, "", "findings", ""};
   for (const std::string_view kind :
-       {"low-precision-does-not-pay", "low-precision-losses", "wider-precision", "half-precision-not-used",
-        "quantized-layers-in-float", "quantization-conversions"}) {
+       {findings::kLowPrecisionDoesNotPay, findings::kLowPrecisionLosses, findings::kWiderPrecision,
+        findings::kHalfPrecisionNotUsed, findings::kQuantizedLayersInFloat, findings::kQuantizationConversions}) {
     const Finding* finding = FindFinding(report, kind);
     if (finding == nullptr) continue;
     answer.is_known = true;

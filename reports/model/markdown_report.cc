@@ -112,7 +112,7 @@ void AddGap(const ReportModel& report, std::string& out) {
                        largest.interval ? ", the best one in " + IntervalText(*largest.interval) : std::string());
   }
   std::vector<std::string> in_vain;
-  for (const LookedFor& one : LookedForInVain(report)) in_vain.emplace_back(one.what);
+  for (const AbsentCause& one : AbsentCausesOf(report)) in_vain.emplace_back(one.what);
   if (!in_vain.empty())
     out +=
         fmt::format("\nLooked for and not found, each less than a hundredth of the time: {}.\n", Join(in_vain, "; "));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/gap/cheapest_cover.h"
+#include "analyzer/gap/run_vs_best.h"
 #include "infimum/base/text.h"
 
 namespace infimum {
@@ -26,17 +26,17 @@ int Weakness(RowStatus status) {
   return 4;
 }
 
-BestWays WaysOf(const ReportModel& report) {
+CheapestCovers WaysOf(const ReportModel& report) {
   std::vector<std::optional<Latency>> times;
   for (const ReportLayer& layer : report.layers)
     times.push_back(layer.status == RowStatus::kFree && !layer.latency ? Latency(0) : layer.latency);
   std::vector<FusionCandidate> regions;
   for (const ReportRegion& region : report.regions) regions.push_back({region.layers, region.latency});
-  return BestWays(std::move(times), std::move(regions));
+  return CheapestCovers(std::move(times), std::move(regions));
 }
 
 // Of the regions and of the layers that run alone, each once.
-std::string CandidatesOf(const ReportModel& report, const std::vector<std::size_t>& layers, const BestWay& way) {
+std::string CandidatesOf(const ReportModel& report, const std::vector<std::size_t>& layers, const CheapestCover& way) {
   std::vector<std::string> names;
   std::vector<std::size_t> inside;
   const auto add = [&names](const std::string& name) {
@@ -51,10 +51,10 @@ std::string CandidatesOf(const ReportModel& report, const std::vector<std::size_
   return Join(names, " + ");
 }
 
-ComparisonRow RowOf(const ReportModel& report, const BestWays& ways, std::vector<std::size_t> layers) {
+ComparisonRow RowOf(const ReportModel& report, const CheapestCovers& ways, std::vector<std::size_t> layers) {
   ComparisonRow row;
   row.layers = std::move(layers);
-  if (const std::optional<BestWay> way = ways.Of(row.layers)) {
+  if (const std::optional<CheapestCover> way = ways.Of(row.layers)) {
     row.bound = way->latency;
     row.candidate = CandidatesOf(report, row.layers, *way);
   }
@@ -86,7 +86,7 @@ std::size_t ComparisonRow::busy(const ReportModel& report) const {
 }
 
 std::vector<ComparisonRow> ComparisonRows(const ReportModel& report) {
-  const BestWays ways = WaysOf(report);
+  const CheapestCovers ways = WaysOf(report);
   std::vector<ComparisonRow> rows;
   std::vector<ComparisonRow> engine_only;
   std::vector<bool> taken(report.layers.size(), false);

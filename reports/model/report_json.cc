@@ -141,7 +141,7 @@ std::string ReportJson(const ReportModel& report) {
   json["waterfall"] = report.waterfall ? WaterfallJson(*report.waterfall) : Json::array();
   json["findings"] = FindingsJson(report.findings);
   Json& looked_for = json["looked_for"] = Json::array();
-  for (const LookedFor& one : LookedForInVain(report)) looked_for.push_back({{"kind", one.kind}, {"what", one.what}});
+  for (const AbsentCause& one : AbsentCausesOf(report)) looked_for.push_back({{"kind", one.kind}, {"what", one.what}});
   json["sources"] = SourcesJson(report.sources);
   json["roofs"] = {{"arithmetic", RoofsJson(report.arithmetic_roofs)},
                    {"bandwidth", RoofsJson(report.bandwidth_roofs)}};

@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/bracket/bracket.h"
 #include "analyzer/findings/finding.h"
 #include "analyzer/gap/waterfall.h"
-#include "analyzer/types/bracket.h"
 #include "infimum/measurement/measurement.h"
 
 namespace infimum {

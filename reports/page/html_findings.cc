@@ -148,13 +148,13 @@ void AddRest(const ReportModel& report, HtmlWriter& html) {
 }
 
 void AddLookedFor(const ReportModel& report, HtmlWriter& html) {
-  const std::vector<LookedFor> looked = LookedForInVain(report);
+  const std::vector<AbsentCause> looked = AbsentCausesOf(report);
   if (looked.empty()) return;
   html.Open("details", {{"id", "looked-for"}});
   html.Element("summary", fmt::format("Looked for and not found: {} more", CountText(looked.size(), "cause")));
   html.Element("p", {{"class", "quiet"}}, "Each of these is less than a hundredth of the run’s time.");
   html.Open("ul");
-  for (const LookedFor& one : looked) html.Element("li", one.what);
+  for (const AbsentCause& one : looked) html.Element("li", one.what);
   html.Close().Close();
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analyzer/findings/rules.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "reports/run/finding_writers.h"
@@ -154,8 +155,8 @@ std::string FirstClause(const std::string& evidence) {
 
 // What keeps a narrower type from paying: other findings are of every run.
 bool IsOfPrecision(std::string_view kind) {
-  constexpr std::array<std::string_view, 4> kKinds{"half-precision-not-used", "quantized-layers-in-float",
-                                                   "quantization-conversions", "wider-precision"};
+  constexpr std::array<std::string_view, 4> kKinds{findings::kHalfPrecisionNotUsed, findings::kQuantizedLayersInFloat,
+                                                   findings::kQuantizationConversions, findings::kWiderPrecision};
   return std::ranges::find(kKinds, kind) != kKinds.end();
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 
 namespace infimum {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 #include "infimum/base/units.h"
 
 namespace infimum {

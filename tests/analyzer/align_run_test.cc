@@ -279,7 +279,7 @@ TEST(RunAlignment, WhatIsStatedWronglyIsAnErrorThatNamesItsPlace) {
   EXPECT_EQ(error_of({{{"kernel_1"}, {"fc3"}, "m.json: row 1"}}),
             "m.json: row 1: 'fc3' is no layer of the model, did you mean 'fc'?");
   EXPECT_EQ(error_of({{{"kernel_1"}, {"fc"}, "row 1"}, {{"kernel_1"}, {"act"}, "row 2"}}),
-            "row 2: engine layer 'kernel_1' is stated twice, name it once");
+            "row 2: engine layer 'kernel_1' is declared twice, name it once");
   EXPECT_EQ(error_of({{{"kernel_1"}, {"fc"}, "row 1"}, {{"kernel_2"}, {"fc"}, "row 2"}}),
             "row 2: layer 'fc' of the model is in another row already; engine layers that compute it together belong "
             "into one row");

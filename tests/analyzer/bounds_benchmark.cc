@@ -28,10 +28,10 @@
 #include <limits>
 
 #include "analyzer/bounds/bounds.h"
+#include "analyzer/bracket/bracket.h"
 #include "analyzer/bracket/bracket_parts.h"
-#include "analyzer/bracket/marginal_gain.h"
+#include "analyzer/bracket/sensitivity.h"
 #include "analyzer/layouts/layout_planner.h"
-#include "analyzer/types/bracket.h"
 #include "tests/support/benchmark.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyzer/bounds/fused_path.h"
+#include "analyzer/bounds/dag_view.h"
 
 namespace infimum::bounds_test {
 namespace {
@@ -15,11 +15,11 @@ using ::testing::IsEmpty;
 const std::vector<std::vector<LayerId>> kDiamond = {{}, {LayerId(0)}, {LayerId(0)}, {LayerId(1), LayerId(2)}};
 
 // On `cores` cores; `core_time` is cores x time.
-UnitTimes Times(double best, double core_time, double cores = 4) {
+NodeTimes Times(double best, double core_time, double cores = 4) {
   return {Latency(best), {Latency(core_time / cores)}};
 }
 
-BoundsProblem Diamond(std::vector<UnitTimes> layers, std::vector<RegionTimes> regions = {}) {
+BoundsProblem Diamond(std::vector<NodeTimes> layers, std::vector<RegionTimes> regions = {}) {
   return {kDiamond, std::move(layers), std::move(regions), {"core-time"}};
 }
 

@@ -1,4 +1,4 @@
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -79,7 +79,7 @@ class BuiltRun : public ::testing::Test {
     Result<Bracket> computed = ComputeBracket(graph, source, TestSelection(2));
     EXPECT_TRUE(computed.ok());
     bracket = *std::move(computed);
-    if (demonstrated) HoldAgainst({"demonstrated", *demonstrated, {*demonstrated, *demonstrated}}, bracket);
+    if (demonstrated) AddUpperLimit({"demonstrated", *demonstrated, {*demonstrated, *demonstrated}}, bracket);
     bracket.demonstrated = demonstrated;
     const Alignment alignment = AlignRun(graph, run);
     Waterfall waterfall = MakeWaterfall({graph, bracket, run, alignment});

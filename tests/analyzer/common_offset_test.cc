@@ -1,11 +1,11 @@
-#include "analyzer/sides/common_offset.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "analyzer/sides/side_comparison.h"
 
 namespace infimum {
 namespace {

@@ -1,6 +1,6 @@
-#include "analyzer/rows/declared_layouts.h"
-
 #include <gtest/gtest.h>
+
+#include "analyzer/rows/timed_rows.h"
 
 namespace infimum {
 namespace {
@@ -9,9 +9,9 @@ Candidate Stating(std::string input, std::string output) {
   return {"onednn", "jit", std::move(input), std::move(output)};
 }
 
-TEST(StatedLayouts, TheWorkedExample) {
+TEST(DeclaredLayouts, TheWorkedExample) {
   LayoutTexts texts;
-  const StatedLayouts* stated = texts.Of(Stating("acdb,plain", "acdb"));
+  const DeclaredLayouts* stated = texts.Of(Stating("acdb,plain", "acdb"));
   ASSERT_EQ(stated->inputs.size(), 2u);
   EXPECT_EQ(stated->inputs[0].text, "acdb");
   EXPECT_FALSE(stated->inputs[0].IsRowMajor(4));
@@ -23,18 +23,18 @@ TEST(StatedLayouts, TheWorkedExample) {
   EXPECT_FALSE(texts.Of(Stating("abcd", "opaquely"))->is_opaque);
 }
 
-TEST(StatedLayouts, LettersInTurnAreRowMajorInTheirRank) {
+TEST(DeclaredLayouts, LettersInTurnAreRowMajorInTheirRank) {
   LayoutTexts texts;
-  const StatedLayouts* stated = texts.Of(Stating("abcd", ""));
+  const DeclaredLayouts* stated = texts.Of(Stating("abcd", ""));
   EXPECT_TRUE(stated->inputs[0].IsRowMajor(4));
   EXPECT_FALSE(stated->inputs[0].IsRowMajor(3));
   EXPECT_TRUE(stated->outputs[0].IsRowMajor(0));
   EXPECT_FALSE(stated->outputs[0].IsRowMajor(4));
 }
 
-TEST(StatedLayouts, EachPairOfTextsIsOne) {
+TEST(DeclaredLayouts, EachPairOfTextsIsOne) {
   LayoutTexts texts;
-  std::vector<const StatedLayouts*> first;
+  std::vector<const DeclaredLayouts*> first;
   for (int i = 0; i < 40; ++i) first.push_back(texts.Of(Stating("a" + std::to_string(i), "b")));
   LayoutTexts moved = std::move(texts);
   for (int i = 0; i < 40; ++i)

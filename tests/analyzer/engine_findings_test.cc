@@ -66,7 +66,7 @@ TEST(QuantizedInFloatFinding, NamesTheLayersThatStayedInFloat) {
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->gain, Latency(47));
   EXPECT_THAT(finding->layers, ElementsAre("c2", "c3"));
-  EXPECT_THAT(finding->evidence, HasSubstr("2 of 3 convolutions and products run in floating point"));
+  EXPECT_THAT(finding->evidence, HasSubstr("2 of 3 convolutions and matmuls run in floating point"));
   EXPECT_TRUE(finding->is_part) << "what the layers would win on 8 bits comes on top";
   ASSERT_EQ(finding->cases.size(), 2u);
   EXPECT_EQ(finding->cases[0].layer, "c2");
@@ -89,7 +89,7 @@ TEST(QuantizedInFloatFinding, ActivationsOfTwoTypesAreTheCauseWhereTheyAre) {
   };
   const std::optional<Finding> mixed = FindingOf(run_of("s8", "u8"), "quantized-layers-in-float");
   ASSERT_TRUE(mixed);
-  EXPECT_THAT(mixed->evidence, HasSubstr("1 of them stand between DequantizeLinear and QuantizeLinear"));
+  EXPECT_THAT(mixed->evidence, HasSubstr("1 of them are between DequantizeLinear and QuantizeLinear"));
   EXPECT_THAT(mixed->action, HasSubstr("unsigned 8 bits throughout"));
   RunProfile without = run_of("s8", "u8");
   without.settings = {{"graph_optimization_level", "all"}};
@@ -98,7 +98,7 @@ TEST(QuantizedInFloatFinding, ActivationsOfTwoTypesAreTheCauseWhereTheyAre) {
       << "a provider without kernels on 8 bits";
   const std::optional<Finding> alike = FindingOf(run_of("u8", "u8"), "quantized-layers-in-float");
   ASSERT_TRUE(alike);
-  EXPECT_THAT(alike->action, HasSubstr("stand between DequantizeLinear and QuantizeLinear already"));
+  EXPECT_THAT(alike->action, HasSubstr("are between DequantizeLinear and QuantizeLinear already"));
 }
 
 // The model's input comes in as floating point, and has to be quantized whatever is changed.
@@ -123,7 +123,7 @@ TEST(QuantizedInFloatFinding, ConversionsBetweenLayersOnEightBitsAreTold) {
   const std::optional<Finding> finding = FindingOf(run, "quantization-conversions");
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->gain, Latency(30));
-  EXPECT_THAT(finding->evidence, HasSubstr("1 of 1 convolutions and products compute on 8 bits and write floating"));
+  EXPECT_THAT(finding->evidence, HasSubstr("1 of 1 convolutions and matmuls compute on 8 bits and write floating"));
   EXPECT_FALSE(FindingOf(run, "quantized-layers-in-float"));
   run.layers[1].input_tensors.front().dtype = "f16";
   EXPECT_TRUE(FindingOf(run, "quantized-layers-in-float"));
@@ -132,13 +132,14 @@ TEST(QuantizedInFloatFinding, ConversionsBetweenLayersOnEightBitsAreTold) {
 TEST(LayoutChangesFinding, AroundLayersOnEightBitsTheNeighboursAreToBlame) {
   const RunProfile run = RunOf({Layer("c1", "QLinearConv", 100), Layer("Transpose_token_1", "Transpose", 30),
                                 Layer("c2", "QLinearConv", 100), Layer("ReorderOutput", "ReorderOutput", 2)});
-  EXPECT_THAT(FindingOf(run, "layout-changes")->action, HasSubstr("to 8 bits too"));
+  EXPECT_THAT(FindingOf(run, "layout-changes")->action, HasSubstr("quantize the layers between them too"));
 }
 
 TEST(QuantizedInFloatFinding, BelowTheExtendedLevelThatIsTheCause) {
   RunProfile run =
       RunOf({Layer("q", "QuantizeLinear", 10), Layer("d", "DequantizeLinear", 30), Layer("c", "Conv", 400)});
-  EXPECT_THAT(FindingOf(run, "quantized-layers-in-float")->action, HasSubstr("ORT_ENABLE_ALL, unless it was so"));
+  EXPECT_THAT(FindingOf(run, "quantized-layers-in-float")->action,
+              HasSubstr("ORT_ENABLE_ALL, unless it was set already"));
   run.settings = {{"graph_optimization_level", "basic"}};
   EXPECT_THAT(FindingOf(run, "quantized-layers-in-float")->action, HasSubstr("ORT_ENABLE_ALL (it was basic)"));
   run.settings = {{"graph_optimization_level", "all"}};

@@ -1,4 +1,3 @@
-#include "analyzer/alignment/engine_words.h"
 
 #include <gtest/gtest.h>
 

@@ -68,7 +68,7 @@ TEST(HostBoundFinding, HiddenHostTimeIsNoGain) {
 
 TEST(HostBoundFinding, SaysHowMuchOfItIsLaunching) {
   EXPECT_THAT(FindingOf(Steps(1000, 100).Build(), "host-bound")->evidence,
-              HasSubstr("not asked yet: 7.74 µs, and 360 ns from asking to beginning"));
+              HasSubstr("not launched work yet: 7.74 µs, and 360 ns from launch to start"));
 }
 
 TEST(HostBoundFinding, DevicesThatWaitAtTheSameTimeWinItOnce) {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 #include "tests/support/random_graph.h"
 
 namespace infimum::laws_test {

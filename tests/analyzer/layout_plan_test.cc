@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 
@@ -92,8 +92,8 @@ TEST_F(LayoutPlanTest, StaysRowMajorWhereChangesCostMore) {
   const Bracket bracket = Compute();
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 245);
   EXPECT_TRUE(bracket.layouts->transforms.empty());
-  ASSERT_EQ(bracket.layouts->units.size(), 3u);
-  EXPECT_EQ(bracket.layouts->units[0].candidate.algorithm, "plain");
+  ASSERT_EQ(bracket.layouts->nodes.size(), 3u);
+  EXPECT_EQ(bracket.layouts->nodes[0].candidate.algorithm, "plain");
 }
 
 TEST_F(LayoutPlanTest, AChangeThatWasNotMeasuredCountsAsACopyAndIsAskedFor) {
@@ -205,7 +205,7 @@ TEST_F(LayoutPlanTest, ANameThatSaysNothingCountsAsRowMajorAndIsTagged) {
   Add(*graph_.layers[1].workload, "relu", 5, "plain", "plain");
   const Bracket bracket = Compute();
   ASSERT_TRUE(bracket.layouts.has_value());
-  EXPECT_EQ(bracket.layouts->unstated, 2u);
+  EXPECT_EQ(bracket.layouts->undeclared, 2u);
   EXPECT_THAT(bracket.Find(BoundVariant::kWithLayouts)->assumptions, Contains("row-major-where-unstated"));
 }
 

@@ -28,7 +28,7 @@ LayoutProblem WorkedExample() {
   problem.layers = 3;
   problem.tensors = {Between(1.5), Between(1.5), Between(1.5), Between(1.5)};
   problem.tensors[0].is_given = problem.tensors[3].is_output = true;
-  problem.units = {{{0}, {0}, {1}, {{Latency(10), {0}, {1}}, {Latency(12), {0}, {0}}}},
+  problem.nodes = {{{0}, {0}, {1}, {{Latency(10), {0}, {1}}, {Latency(12), {0}, {0}}}},
                    {{1}, {1}, {2}, {{Latency(3), {0}, {0}}}},
                    {{2}, {2}, {3}, {{Latency(10), {1}, {1}}, {Latency(11), {0}, {0}}}}};
   return problem;
@@ -46,14 +46,14 @@ TEST(LayoutChoice, TheWorkedExample) {
   EXPECT_EQ(choice.changes[0].tensor, 1u);
   EXPECT_EQ(choice.changes[0].from, 1u);
   EXPECT_EQ(choice.changes[0].to, 0u);
-  EXPECT_EQ(choice.changes[0].unit, 1u);
+  EXPECT_EQ(choice.changes[0].node, 1u);
 }
 
 TEST(LayoutChoice, ACopyServesAllLaterReaders) {
   LayoutProblem problem;
   problem.layers = 4;
   problem.tensors = {Between(5)};
-  problem.units = {{{0}, {}, {0}, {{Latency(1), {}, {1}}, {Latency(8), {}, {0}}}},
+  problem.nodes = {{{0}, {}, {0}, {{Latency(1), {}, {1}}, {Latency(8), {}, {0}}}},
                    {{1}, {0}, {}, {{Latency(1), {0}, {}}}},
                    {{2}, {0}, {}, {{Latency(1), {0}, {}}}},
                    {{3}, {0}, {}, {{Latency(1), {1}, {}}}}};
@@ -67,7 +67,7 @@ TEST(LayoutChoice, AChangeMayGoOverAnotherOrderThatIsNeededLater) {
   problem.layers = 3;
   // Straight 10; over the third order 6 + 6, which the last layer wants anyway.
   problem.tensors = {{3, Changes({0, 10, 6, 10, 0, 6, 6, 6, 0}), true, false}};
-  problem.units = {{{0}, {0}, {}, {{Latency(1), {0}, {}}}},
+  problem.nodes = {{{0}, {0}, {}, {{Latency(1), {0}, {}}}},
                    {{1}, {0}, {}, {{Latency(1), {1}, {}}}},
                    {{2}, {0}, {}, {{Latency(1), {2}, {}}}}};
   EXPECT_DOUBLE_EQ(ChooseLayouts(problem).cost.count(), 3 + 12);
@@ -76,23 +76,23 @@ TEST(LayoutChoice, AChangeMayGoOverAnotherOrderThatIsNeededLater) {
 TEST(LayoutChoice, ARegionMayWinBySparingAChange) {
   LayoutProblem problem = WorkedExample();
   // Dearer than its layers, but it reads and writes row-major.
-  problem.units.push_back({{0, 1}, {0}, {2}, {{Latency(14), {0}, {1}}}});
+  problem.nodes.push_back({{0, 1}, {0}, {2}, {{Latency(14), {0}, {1}}}});
   const LayoutChoice choice = ChooseLayouts(problem);
   EXPECT_DOUBLE_EQ(choice.cost.count(), 14 + 10 + 1.5);
   ASSERT_EQ(choice.chosen.size(), 2u);
-  EXPECT_EQ(choice.chosen[0].unit, 3u);
+  EXPECT_EQ(choice.chosen[0].node, 3u);
 }
 
 TEST(LayoutChoice, AUnitMayHaveManyTensors) {
   LayoutProblem problem;
   problem.layers = 1;
-  problem.units = {{{0}, {}, {}, {{Latency(5), {}, {}}}}};
+  problem.nodes = {{{0}, {}, {}, {{Latency(5), {}, {}}}}};
   for (std::size_t i = 0; i < 20; ++i) {
     problem.tensors.push_back(Between(1 + static_cast<double>(i)));
     problem.tensors.back().is_given = true;
-    problem.units[0].reads.push_back(i);
-    problem.units[0].options[0].reads.push_back(i % 2 == 1 ? 1 : 0);
-    EXPECT_EQ(problem.units[0].options[0].reads.size(), i + 1);
+    problem.nodes[0].reads.push_back(i);
+    problem.nodes[0].options[0].reads.push_back(i % 2 == 1 ? 1 : 0);
+    EXPECT_EQ(problem.nodes[0].options[0].reads.size(), i + 1);
   }
   const LayoutChoice choice = ChooseLayouts(problem);
   EXPECT_DOUBLE_EQ(choice.cost.count(), 5 + 2 + 4 + 6 + 8 + 10 + 12 + 14 + 16 + 18 + 20);
@@ -122,28 +122,28 @@ LayoutProblem Random(std::uint64_t seed, std::size_t most_layers, std::size_t mo
     return problem.tensors.size() - 1;
   };
   problem.tensors[add_tensor()].is_given = true;
-  const auto add_options = [&](LayoutUnit& unit, double most) {
+  const auto add_options = [&](LayoutNode& node, double most) {
     for (std::size_t count = 1 + random() % 3; count > 0; --count) {
       LayoutOption option{Latency(amount(static_cast<std::uint64_t>(most))), {}, {}};
-      for (std::size_t tensor : unit.reads)
+      for (std::size_t tensor : node.reads)
         option.reads.push_back(static_cast<std::uint8_t>(random() % problem.tensors[tensor].layouts));
-      for (std::size_t tensor : unit.writes)
+      for (std::size_t tensor : node.writes)
         option.writes.push_back(static_cast<std::uint8_t>(random() % problem.tensors[tensor].layouts));
-      unit.options.push_back(option);
+      node.options.push_back(option);
     }
   };
   for (std::size_t layer = 0; layer < problem.layers; ++layer) {
-    LayoutUnit unit{{layer}, {}, {}, {}};
+    LayoutNode node{{layer}, {}, {}, {}};
     std::set<std::size_t> reads;
     for (std::size_t count = 1 + random() % 2; count > 0; --count) {
       const std::size_t back = random() % std::min<std::size_t>(problem.tensors.size(), 4);
       reads.insert(problem.tensors.size() - 1 - back);
     }
-    unit.reads.assign(reads.begin(), reads.end());
-    unit.writes = {add_tensor()};
-    if (random() % 6 == 0) unit.writes.push_back(add_tensor());
-    add_options(unit, 20);
-    problem.units.push_back(std::move(unit));
+    node.reads.assign(reads.begin(), reads.end());
+    node.writes = {add_tensor()};
+    if (random() % 6 == 0) node.writes.push_back(add_tensor());
+    add_options(node, 20);
+    problem.nodes.push_back(std::move(node));
   }
   for (LayoutTensor& tensor : problem.tensors) tensor.is_output = !tensor.is_given && random() % 6 == 0;
   // Which layer reaches which.
@@ -151,8 +151,8 @@ LayoutProblem Random(std::uint64_t seed, std::size_t most_layers, std::size_t mo
   for (std::size_t to = 0; to < problem.layers; ++to)
     for (std::size_t from = 0; from < to; ++from) {
       bool edge = false;
-      for (std::size_t tensor : problem.units[from].writes)
-        edge |= std::ranges::count(problem.units[to].reads, tensor) > 0;
+      for (std::size_t tensor : problem.nodes[from].writes)
+        edge |= std::ranges::count(problem.nodes[to].reads, tensor) > 0;
       if (!edge) continue;
       for (std::size_t before = 0; before <= from; ++before)
         if (before == from || reaches[before][from]) reaches[before][to] = true;
@@ -168,25 +168,25 @@ LayoutProblem Random(std::uint64_t seed, std::size_t most_layers, std::size_t mo
         for (std::size_t x = 0; x < problem.layers; ++x)
           convex &= members.count(x) > 0 || !(reaches[a][x] && reaches[x][b]);
     if (!convex) continue;
-    LayoutUnit unit{{members.begin(), members.end()}, {}, {}, {}};
+    LayoutNode node{{members.begin(), members.end()}, {}, {}, {}};
     std::set<std::size_t> reads, writes;
     for (std::size_t layer : members) {
-      for (std::size_t tensor : problem.units[layer].writes) {
+      for (std::size_t tensor : problem.nodes[layer].writes) {
         bool is_needed = problem.tensors[tensor].is_output;
         for (std::size_t other = 0; other < problem.layers; ++other)
-          is_needed |= members.count(other) == 0 && std::ranges::count(problem.units[other].reads, tensor) > 0;
+          is_needed |= members.count(other) == 0 && std::ranges::count(problem.nodes[other].reads, tensor) > 0;
         if (is_needed) writes.insert(tensor);
       }
-      for (std::size_t tensor : problem.units[layer].reads) {
+      for (std::size_t tensor : problem.nodes[layer].reads) {
         bool is_inner = false;
-        for (std::size_t other : members) is_inner |= std::ranges::count(problem.units[other].writes, tensor) > 0;
+        for (std::size_t other : members) is_inner |= std::ranges::count(problem.nodes[other].writes, tensor) > 0;
         if (!is_inner) reads.insert(tensor);
       }
     }
-    unit.reads.assign(reads.begin(), reads.end());
-    unit.writes.assign(writes.begin(), writes.end());
-    add_options(unit, 20 * static_cast<double>(members.size()));
-    problem.units.push_back(std::move(unit));
+    node.reads.assign(reads.begin(), reads.end());
+    node.writes.assign(writes.begin(), writes.end());
+    add_options(node, 20 * static_cast<double>(members.size()));
+    problem.nodes.push_back(std::move(node));
   }
   return problem;
 }
@@ -208,34 +208,34 @@ double LeastToMake(const LayoutTensor& tensor, unsigned mask, unsigned wanted) {
   return best;
 }
 
-bool CanRun(const LayoutProblem& problem, const std::vector<std::size_t>& units) {
-  std::vector<bool> made(problem.tensors.size(), false), done(units.size(), false);
+bool CanRun(const LayoutProblem& problem, const std::vector<std::size_t>& nodes) {
+  std::vector<bool> made(problem.tensors.size(), false), done(nodes.size(), false);
   std::set<std::size_t> written;
-  for (const LayoutUnit& unit : problem.units) written.insert(unit.writes.begin(), unit.writes.end());
+  for (const LayoutNode& node : problem.nodes) written.insert(node.writes.begin(), node.writes.end());
   for (std::size_t i = 0; i < made.size(); ++i) made[i] = written.count(i) == 0;
-  for (std::size_t round = 0; round < units.size(); ++round)
-    for (std::size_t i = 0; i < units.size(); ++i) {
-      const LayoutUnit& unit = problem.units[units[i]];
-      if (done[i] || !std::ranges::all_of(unit.reads, [&](std::size_t tensor) { return made[tensor]; })) continue;
+  for (std::size_t round = 0; round < nodes.size(); ++round)
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const LayoutNode& node = problem.nodes[nodes[i]];
+      if (done[i] || !std::ranges::all_of(node.reads, [&](std::size_t tensor) { return made[tensor]; })) continue;
       done[i] = true;
-      for (std::size_t tensor : unit.writes) made[tensor] = true;
+      for (std::size_t tensor : node.writes) made[tensor] = true;
     }
   return std::ranges::all_of(done, [](bool is_done) { return is_done; });
 }
 
 // What a selection with its options costs: the order in which it runs makes no difference.
-double CostOf(const LayoutProblem& problem, const std::vector<ChosenUnit>& chosen) {
+double CostOf(const LayoutProblem& problem, const std::vector<ChosenNode>& chosen) {
   std::vector<unsigned> there(problem.tensors.size(), 0), wanted(problem.tensors.size(), 0);
   double cost = 0;
   for (std::size_t i = 0; i < problem.tensors.size(); ++i) there[i] = problem.tensors[i].is_given ? 1 : 0;
-  for (const ChosenUnit& choice : chosen) {
-    const LayoutUnit& unit = problem.units[choice.unit];
-    const LayoutOption& option = unit.options[choice.option];
+  for (const ChosenNode& choice : chosen) {
+    const LayoutNode& node = problem.nodes[choice.node];
+    const LayoutOption& option = node.options[choice.option];
     cost += option.cost.count();
-    for (std::size_t k = 0; k < unit.reads.size(); ++k) wanted[unit.reads[k]] |= 1u << option.reads[k];
-    for (std::size_t k = 0; k < unit.writes.size(); ++k) {
-      there[unit.writes[k]] = 1u << option.writes[k];
-      if (problem.tensors[unit.writes[k]].is_output) wanted[unit.writes[k]] |= 1;
+    for (std::size_t k = 0; k < node.reads.size(); ++k) wanted[node.reads[k]] |= 1u << option.reads[k];
+    for (std::size_t k = 0; k < node.writes.size(); ++k) {
+      there[node.writes[k]] = 1u << option.writes[k];
+      if (problem.tensors[node.writes[k]].is_output) wanted[node.writes[k]] |= 1;
     }
   }
   for (std::size_t i = 0; i < problem.tensors.size(); ++i)
@@ -245,14 +245,14 @@ double CostOf(const LayoutProblem& problem, const std::vector<ChosenUnit>& chose
 
 double BruteForce(const LayoutProblem& problem) {
   double best = kInfinite;
-  std::vector<ChosenUnit> chosen;
+  std::vector<ChosenNode> chosen;
   std::vector<bool> taken(problem.layers, false);
   const std::function<void(std::size_t)> options = [&](std::size_t place) {
     if (place == chosen.size()) {
       best = std::min(best, CostOf(problem, chosen));
       return;
     }
-    for (std::size_t i = 0; i < problem.units[chosen[place].unit].options.size(); ++i) {
+    for (std::size_t i = 0; i < problem.nodes[chosen[place].node].options.size(); ++i) {
       chosen[place].option = i;
       options(place + 1);
     }
@@ -260,16 +260,16 @@ double BruteForce(const LayoutProblem& problem) {
   const std::function<void(std::size_t)> select = [&](std::size_t layer) {
     while (layer < problem.layers && taken[layer]) ++layer;
     if (layer == problem.layers) {
-      std::vector<std::size_t> units;
-      for (const ChosenUnit& choice : chosen) units.push_back(choice.unit);
-      if (CanRun(problem, units)) options(0);
+      std::vector<std::size_t> nodes;
+      for (const ChosenNode& choice : chosen) nodes.push_back(choice.node);
+      if (CanRun(problem, nodes)) options(0);
       return;
     }
-    for (std::size_t unit = 0; unit < problem.units.size(); ++unit) {
-      const std::vector<std::size_t>& layers = problem.units[unit].layers;
+    for (std::size_t node = 0; node < problem.nodes.size(); ++node) {
+      const std::vector<std::size_t>& layers = problem.nodes[node].layers;
       if (layers[0] != layer || std::ranges::any_of(layers, [&](std::size_t one) { return taken[one]; })) continue;
       for (std::size_t one : layers) taken[one] = true;
-      chosen.push_back({unit, 0});
+      chosen.push_back({node, 0});
       select(layer + 1);
       chosen.pop_back();
       for (std::size_t one : layers) taken[one] = false;
@@ -286,8 +286,8 @@ void ExpectConsistent(const LayoutProblem& problem, const LayoutChoice& choice) 
   for (std::size_t i = 0; i < there.size(); ++i) there[i] = problem.tensors[i].is_given ? 1 : 0;
   double cost = 0;
   std::size_t next = 0;
-  const auto change = [&](std::size_t unit) {
-    for (; next < choice.changes.size() && choice.changes[next].unit == unit; ++next) {
+  const auto change = [&](std::size_t node) {
+    for (; next < choice.changes.size() && choice.changes[next].node == node; ++next) {
       const LayoutChange& made = choice.changes[next];
       const LayoutTensor& tensor = problem.tensors[made.tensor];
       EXPECT_NE(there[made.tensor] >> made.from & 1, 0u);
@@ -295,20 +295,20 @@ void ExpectConsistent(const LayoutProblem& problem, const LayoutChoice& choice) 
       cost += tensor.change[made.from * tensor.layouts + made.to].count();
     }
   };
-  for (const ChosenUnit& chosen : choice.chosen) {
-    const LayoutUnit& unit = problem.units[chosen.unit];
-    const LayoutOption& option = unit.options[chosen.option];
-    layers.insert(layers.end(), unit.layers.begin(), unit.layers.end());
-    change(chosen.unit);
-    for (std::size_t k = 0; k < unit.reads.size(); ++k) {
+  for (const ChosenNode& chosen : choice.chosen) {
+    const LayoutNode& node = problem.nodes[chosen.node];
+    const LayoutOption& option = node.options[chosen.option];
+    layers.insert(layers.end(), node.layers.begin(), node.layers.end());
+    change(chosen.node);
+    for (std::size_t k = 0; k < node.reads.size(); ++k) {
       const bool is_there =
-          problem.tensors[unit.reads[k]].layouts == 1 || (there[unit.reads[k]] >> option.reads[k] & 1);
-      EXPECT_TRUE(is_there) << "unit " << chosen.unit << " reads what is not there";
+          problem.tensors[node.reads[k]].layouts == 1 || (there[node.reads[k]] >> option.reads[k] & 1);
+      EXPECT_TRUE(is_there) << "unit " << chosen.node << " reads what is not there";
     }
-    for (std::size_t k = 0; k < unit.writes.size(); ++k) there[unit.writes[k]] = 1u << option.writes[k];
+    for (std::size_t k = 0; k < node.writes.size(); ++k) there[node.writes[k]] = 1u << option.writes[k];
     cost += option.cost.count();
   }
-  change(problem.units.size());
+  change(problem.nodes.size());
   EXPECT_EQ(next, choice.changes.size());
   EXPECT_NEAR(cost, choice.cost.count(), 1e-9);
   std::ranges::sort(layers);
@@ -355,13 +355,13 @@ TEST(LayoutChoice, IsNeverBelowTheChoiceOfRegions) {
     const LayoutProblem problem = Random(seed, 40, 12, seed % 2 == 0 ? 1 : 3);
     std::vector<Latency> costs;
     std::vector<FusionCandidate> regions;
-    for (const LayoutUnit& unit : problem.units) {
-      Latency best = unit.options[0].cost;
-      for (const LayoutOption& option : unit.options) best = std::min(best, option.cost);
-      if (unit.layers.size() == 1) {
+    for (const LayoutNode& node : problem.nodes) {
+      Latency best = node.options[0].cost;
+      for (const LayoutOption& option : node.options) best = std::min(best, option.cost);
+      if (node.layers.size() == 1) {
         costs.push_back(best);
       } else {
-        regions.push_back({unit.layers, best});
+        regions.push_back({node.layers, best});
       }
     }
     const FusionChoice fused = ChooseRegions(costs, regions);

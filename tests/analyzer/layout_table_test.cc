@@ -1,14 +1,14 @@
-#include "analyzer/layouts/layout_table.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 
+#include "analyzer/layouts/layout_options.h"
+
 namespace infimum {
 namespace {
 
-TEST(OrderTable, TheWorkedExample) {
-  OrderTable table;
+TEST(LayoutTable, TheWorkedExample) {
+  LayoutTable table;
   const Shape shape{{1, 64, 8, 8}};
   EXPECT_EQ(table.NumberOf("abcd", shape), 0u);
   EXPECT_EQ(table.NumberOf("acdb", shape), 1u);
@@ -19,11 +19,11 @@ TEST(OrderTable, TheWorkedExample) {
 }
 
 // Whatever was asked before, the answer is the order that the name is in the shape.
-TEST(OrderTable, RemembersOneNumberForEachNameAndShape) {
+TEST(LayoutTable, RemembersOneNumberForEachNameAndShape) {
   const std::vector<std::string> names = {"abcd", "acdb", "nhwc", "aBcd16b", "aBcd8b",
                                           "cdba", "any",  "",     "plain",   "ab"};
   std::mt19937_64 random(1);
-  OrderTable table;
+  LayoutTable table;
   std::map<std::pair<std::string, std::vector<std::int64_t>>, std::optional<std::uint32_t>> known;
   for (int i = 0; i < 5000; ++i) {
     const std::string& name = names[random() % names.size()];

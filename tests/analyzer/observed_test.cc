@@ -1,8 +1,8 @@
-#include "analyzer/alignment/observed.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analyzer/alignment/align_run.h"
+#include "analyzer/bracket/bracket.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 
@@ -44,12 +44,12 @@ Observed Make() {
 
 TEST(Observed, EachRowOfTheRunIsACandidateForItsLayers) {
   const Observed made = Make();
-  const std::vector<ObservedUnit> units = ObservedIn(made.graph, made.run);
-  ASSERT_THAT(units, SizeIs(2));
-  EXPECT_EQ(units[0].layers, (std::vector<LayerId>{LayerId(0), LayerId(1)}));
-  EXPECT_EQ(units[0].latency, Latency(7));
-  EXPECT_EQ(units[0].candidate.name(), "observed/engine-2.1");
-  EXPECT_EQ(units[1].layers, (std::vector<LayerId>{LayerId(2)}));
+  const std::vector<ObservedNode> nodes = ObservedIn(made.graph, made.run);
+  ASSERT_THAT(nodes, SizeIs(2));
+  EXPECT_EQ(nodes[0].layers, (std::vector<LayerId>{LayerId(0), LayerId(1)}));
+  EXPECT_EQ(nodes[0].latency, Latency(7));
+  EXPECT_EQ(nodes[0].candidate.name(), "observed/engine-2.1");
+  EXPECT_EQ(nodes[1].layers, (std::vector<LayerId>{LayerId(2)}));
 }
 
 TEST(Observed, EntersABoundOnlyWhenAskedAndOnlyWhereItIsFaster) {

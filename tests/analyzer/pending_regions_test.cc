@@ -1,10 +1,10 @@
-#include "analyzer/layouts/pending_regions.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <set>
 #include <vector>
+
+#include "analyzer/layouts/solver_state.h"
 
 namespace infimum {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "analyzer/findings/finding.h"
-#include "analyzer/findings/run_rules.h"
+#include "analyzer/findings/run_rows.h"
 #include "tests/analyzer/built_run.h"
 
 namespace infimum::run_findings_test {
@@ -317,7 +317,7 @@ TEST(WiderPrecisionFinding, OfAQuantizedModelNamesWhatRunsOnDequantizedValues) {
   EXPECT_FALSE(finding->is_part) << "what 8 bits take was measured";
   ASSERT_EQ(finding->cases.size(), 1u);
   EXPECT_EQ(finding->cases[0].best, Latency(20));
-  EXPECT_THAT(finding->evidence, HasSubstr("1 of the 2 convolutions and products among them: 100 µs, 80.0 µs more"));
+  EXPECT_THAT(finding->evidence, HasSubstr("1 of the 2 convolutions and matmuls among them: 100 µs, 80.0 µs more"));
   EXPECT_THAT(finding->action, HasSubstr("a quantized output of its own"));
 
   // What the row loses to conversions shows as a slower kernel of wide arithmetic too: it is the same cause, told once.

@@ -8,7 +8,7 @@
 #include <map>
 #include <random>
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 #include "microbench/fake/fake_backend.h"
 #include "microbench/fake/fake_machine.h"
 #include "src/core/measurement/student_t.h"

@@ -1,6 +1,6 @@
-#include "analyzer/rows/varying_operands.h"
-
 #include <gtest/gtest.h>
+
+#include "analyzer/rows/measured_rows.h"
 
 namespace infimum::varying_operands_test {
 namespace {
@@ -28,8 +28,8 @@ TEST(VaryingOperands, OfALayerAreItsInputsWithoutWeights) {
   EXPECT_EQ(varying.reads[0].shape, (Shape{{1, 64, 8, 8}}));
   ASSERT_EQ(varying.writes.size(), 1u);
   EXPECT_EQ(varying.writes[0], (Shape{{1, 32, 8, 8}}));
-  EXPECT_FALSE(varying.keeps_order);
-  EXPECT_TRUE(VaryingOperandsOf(LayerConfig(Sum(Shape{{4, 4}}))).keeps_order);
+  EXPECT_FALSE(varying.keeps_layout);
+  EXPECT_TRUE(VaryingOperandsOf(LayerConfig(Sum(Shape{{4, 4}}))).keeps_layout);
 }
 
 TEST(VaryingOperands, OfARegionNameThePlaceOfTheirFirstUse) {

@@ -94,13 +94,13 @@ TEST(WhatIf, ErrorsSayWhatCouldStandThere) {
 TEST(Inversions, AreRecordedForEveryBoundAboveARunAndNothingIsClipped) {
   Model made = Make();
   Bracket bracket = *ComputeBracket(made.graph, made.source, testing::TestSelection(1));
-  HoldAgainst({"engine 1", Latency(33), {Latency(32.9), Latency(33.1)}}, bracket);
+  AddUpperLimit({"engine 1", Latency(33), {Latency(32.9), Latency(33.1)}}, bracket);
   ASSERT_THAT(bracket.inversions, SizeIs(2));  // sequential and parallel, 35; fused 32 are below
   EXPECT_EQ(bracket.inversions[0].bound, "sequential");
   EXPECT_EQ(bracket.inversions[0].excess, Latency(2));
   EXPECT_TRUE(bracket.inversions[0].is_beyond_noise);
   EXPECT_EQ(bracket.Find(BoundVariant::kSequential)->latency, Latency(35));
-  HoldAgainst({"engine 2", Latency(30), {Latency(29), Latency(40)}}, bracket);
+  AddUpperLimit({"engine 2", Latency(30), {Latency(29), Latency(40)}}, bracket);
   EXPECT_EQ(bracket.upper.front().name, "engine 2");
   EXPECT_FALSE(bracket.inversions.back().is_beyond_noise);
 }
@@ -109,7 +109,7 @@ TEST(Inversions, AFloorAboveARunIsOneAndWhatLibrariesChooseIsNone) {
   Bracket bracket;
   bracket.floor.latency = Latency(10);
   bracket.bounds = {{BoundVariant::kHeuristic, Latency(30), {Latency(29), Latency(31)}, {}}};
-  HoldAgainst({"engine", Latency(9), {Latency(8), Latency(9.5)}}, bracket);
+  AddUpperLimit({"engine", Latency(9), {Latency(8), Latency(9.5)}}, bracket);
   ASSERT_THAT(bracket.inversions, SizeIs(1));
   EXPECT_EQ(bracket.inversions[0].bound, "floor");
   EXPECT_EQ(bracket.inversions[0].excess, Latency(1));

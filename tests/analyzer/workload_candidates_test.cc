@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 #include "tests/support/random_graph.h"
 
 namespace infimum::workload_candidates_test {

@@ -142,11 +142,11 @@ TEST(Answers, ProposeTheNarrowTypeThatIsTheFasterOneHere) {
             "infimum plan net.onnx --db team.db --device H100 --contract f16 -o plan.txt");
 }
 
-TEST(LookedFor, NamesWhatARuleWouldHaveFoundAndNothingThatCannotBeThere) {
+TEST(AbsentCauses, NamesWhatARuleWouldHaveFoundAndNothingThatCannotBeThere) {
   ReportModel report = Known();
   const auto kinds = [&report] {
     std::vector<std::string_view> names;
-    for (const LookedFor& one : LookedForInVain(report)) names.push_back(one.kind);
+    for (const AbsentCause& one : AbsentCausesOf(report)) names.push_back(one.kind);
     return names;
   };
   // All steps of the example are over a hundredth of its time: whatever their rules said, they were found.
@@ -172,7 +172,7 @@ TEST(LookedFor, NamesWhatARuleWouldHaveFoundAndNothingThatCannotBeThere) {
   report.waterfall->bound.reset();
   EXPECT_EQ(kinds(), (std::vector<std::string_view>{"layout-changes", "needless-layers"}));
   report.waterfall.reset();
-  EXPECT_TRUE(LookedForInVain(report).empty());
+  EXPECT_TRUE(AbsentCausesOf(report).empty());
 }
 
 // On another device's store nothing can be measured here.

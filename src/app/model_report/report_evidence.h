@@ -7,8 +7,8 @@
 
 #include <optional>
 
+#include "analyzer/bracket/bracket.h"
 #include "analyzer/rows/workload_candidates.h"
-#include "analyzer/types/bracket.h"
 #include "reports/model/report_model.h"
 
 namespace infimum {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/bracket/bracket.h"
 #include "analyzer/rows/workload_candidates.h"
-#include "analyzer/types/bracket.h"
 #include "infimum/graph/run_profile.h"
 #include "infimum/measurement/device.h"
 #include "reports/model/report_model.h"

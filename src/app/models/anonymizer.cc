@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "analyzer/alignment/engine_words.h"
+#include "analyzer/alignment/engine_work.h"
 #include "src/readers/onnx/shapes/known_operator.h"
 
 namespace infimum {
@@ -131,7 +131,7 @@ void Anonymizer::Rename(Bracket& bracket) {
   }
   bracket.deciders.clear();
   if (bracket.layouts)
-    for (PlannedUnit& unit : bracket.layouts->units) Rename(unit.candidate);
+    for (PlannedNode& unit : bracket.layouts->nodes) Rename(unit.candidate);
   for (UpperLimit& limit : bracket.upper) limit.name = LimitName(limit.name);
   for (Inversion& inversion : bracket.inversions) inversion.name = LimitName(inversion.name);
 }

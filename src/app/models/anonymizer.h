@@ -22,8 +22,8 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/bracket/bracket.h"
 #include "analyzer/rows/workload_candidates.h"
-#include "analyzer/types/bracket.h"
 #include "infimum/graph/model_graph.h"
 #include "infimum/graph/run_profile.h"
 

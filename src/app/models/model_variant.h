@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 #include "src/readers/onnx/read_model.h"
 
 namespace infimum {

@@ -65,7 +65,7 @@ std::vector<ColdWeightsEntry> ColdWeightsEntries(const ModelGraph& graph, const 
   }
   // What R runs.
   if (bracket.layouts) {
-    for (const PlannedUnit& unit : bracket.layouts->units) {
+    for (const PlannedNode& unit : bracket.layouts->nodes) {
       if (unit.candidate.algorithm.empty()) continue;
       const std::optional<Workload> workload =
           unit.region ? bracket.regions[*unit.region].region->workload : graph.layer(unit.layers[0]).workload;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 #include "infimum/graph/model_graph.h"
 #include "infimum/measurement/plan.h"
 #include "src/app/processes/progress_log.h"

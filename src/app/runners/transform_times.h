@@ -5,7 +5,7 @@
 // (analyzer/types/layout_plan.h).
 #pragma once
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 #include "infimum/db/store.h"
 #include "src/app/processes/progress_log.h"
 #include "src/app/runners/campaign.h"

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <ctime>
 
-#include "analyzer/alignment/observed.h"
+#include "analyzer/alignment/align_run.h"
 #include "analyzer/benanza2019/benanza_bracket.h"
 #include "analyzer/bracket/what_if.h"
 #include "db/store/data_sheets.h"

@@ -14,7 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/benanza2019/benanza_bracket.h"
+#include "analyzer/bracket/bracket.h"
 #include "infimum/db/store.h"
 #include "infimum/graph/model_graph.h"
 #include "infimum/graph/run_profile.h"

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string>
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 #include "infimum/graph/model_graph.h"
 #include "src/app/processes/progress_log.h"
 #include "src/app/runners/campaign.h"

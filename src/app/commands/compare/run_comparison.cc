@@ -138,7 +138,7 @@ void Account(const RunComparisonOptions& options, const ComparedModel& model, Al
   if (known.has_device) TellDifferences(compared);
   const bool is_alike = compared.differences.empty() && !compared.threads_are_assumed;
   if (is_alike) compared.limit = LimitOf(compared.run, compared.bracket);
-  if (compared.limit) HoldAgainst(*compared.limit, compared.bracket);
+  if (compared.limit) AddUpperLimit(*compared.limit, compared.bracket);
   RunGap gap = MakeGap(model.graph, compared.bracket, compared.run, std::move(known.aligned), is_alike);
   compared.alignment = std::move(gap.alignment);
   compared.waterfall = std::move(gap.waterfall);

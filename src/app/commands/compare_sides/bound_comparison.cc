@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "analyzer/sides/common_offset.h"
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
+#include "analyzer/sides/side_comparison.h"
 #include "infimum/base/text.h"
 #include "reports/text/quantity_text.h"
 #include "src/app/commands/compare_sides/bound_sides.h"

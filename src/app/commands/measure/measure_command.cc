@@ -3,8 +3,8 @@
 
 #include <memory>
 
+#include "analyzer/bracket/bracket.h"
 #include "analyzer/gap/run_latency.h"
-#include "analyzer/types/bracket.h"
 #include "infimum/base/utf8.h"
 #include "infimum/db/store.h"
 #include "infimum/measurement/statistics.h"

@@ -10,7 +10,7 @@
 #include <functional>
 #include <iterator>
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 #include "infimum/base/text.h"
 #include "infimum/measurement/statistics.h"
 #include "src/app/models/model_variant.h"
@@ -132,7 +132,7 @@ Chosen ChosenBy(const Bracket& bracket) {
     if (region.region) chosen.regions.push_back({*region.region, ByName(candidate)});
   };
   if (bracket.layouts) {
-    for (const PlannedUnit& unit : bracket.layouts->units) {
+    for (const PlannedNode& unit : bracket.layouts->nodes) {
       if (unit.region) {
         add_region(*unit.region, unit.candidate);
       } else if (!unit.candidate.algorithm.empty()) {

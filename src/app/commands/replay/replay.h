@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 #include "infimum/db/store.h"
 #include "infimum/graph/model_graph.h"
 #include "infimum/graph/replay_schedule.h"

@@ -46,7 +46,7 @@ Status HoldAgainstFramework(Store& store, const std::string& model_sha256, const
     const auto [known, is_new] = limits.try_emplace(limit->name, *limit);
     if (!is_new && limit->latency < known->second.latency) known->second = *std::move(limit);
   }
-  for (auto& [name, limit] : limits) HoldAgainst(std::move(limit), bracket);
+  for (auto& [name, limit] : limits) AddUpperLimit(std::move(limit), bracket);
   return {};
 }
 
@@ -66,7 +66,7 @@ Status HoldAgainstReplays(Store& store, const std::string& model_sha256, const S
   limit->name = "demonstrated";
   bracket.demonstrated = limit->latency;
   bracket.composition = CompositionOf(*fastest);
-  HoldAgainst(*std::move(limit), bracket);
+  AddUpperLimit(*std::move(limit), bracket);
   return {};
 }
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "analyzer/types/bracket.h"
+#include "analyzer/bracket/bracket.h"
 #include "infimum/db/store.h"
 #include "infimum/graph/run_profile.h"
 
