@@ -307,7 +307,7 @@ TEST_F(SideReport, WhatASideLacksIsLeftOutOfAllAndNamedWithItsCommand) {
 TEST_F(SideReport, OneSideIsNoComparison) {
   EXPECT_THAT(ErrorOf(), HasSubstr("no such store"));
   Add(MakeDevice("Old", "Kepler"), "7.6.4", {});
-  EXPECT_THAT(ErrorOf(), HasSubstr("--by device wants two sides, and 1 is there"));
+  EXPECT_THAT(ErrorOf(), HasSubstr("--by device needs two sides, and 1 is there"));
   options_.devices = {"Old", "Old"};
   EXPECT_THAT(ErrorOf(), HasSubstr("it is there already"));
   options_.axis = ComparisonAxis::kChange;

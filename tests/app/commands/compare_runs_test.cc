@@ -81,7 +81,7 @@ TEST_F(CompareBatches, EachRunIsHeldAgainstTheBoundOfItsOwnDimensions) {
   EXPECT_EQ(bound_of({"--run", silent, "--dim", "batch=64"}, 0), large);
   EXPECT_EQ(bound_of({"--run", silent, "--run", many}, 0), large);
   EXPECT_THAT(Compare({"--run", silent, "--run", many}).output,
-              HasSubstr("the profile does not tell its dimensions: taken as batch=64, as many.json had them"));
+              HasSubstr("the profile does not record its dimensions: assuming batch=64, as in many.json"));
 }
 
 TEST_F(CompareBatches, DimensionsThatARunDoesNotTellAreThoseOfItsShapes) {
@@ -159,8 +159,8 @@ TEST_F(CompareThreads, AreReadFromTheProfileElseTheyAreSaidToBeAssumed) {
   const Ended none = Compare({"--run", WriteProfile("none.json", nullptr)});
   EXPECT_THAT(none.output, HasSubstr("(1 thread assumed, "));
   EXPECT_THAT(none.output,
-              ContainsRegex("note: the profile does not say on how many threads it ran: taken as 1 thread; "
-                            "--threads N says otherwise"));
+              ContainsRegex("note: the profile does not record its number of threads: assuming 1 thread; "
+                            "--threads N overrides it"));
   EXPECT_THAT(none.output, Not(HasSubstr("under-bound")));
   const Ended person = Compare({"--run", WriteProfile("none.json", nullptr), "--threads", "1"});
   EXPECT_THAT(person.output, HasSubstr("under-bound"));

@@ -58,7 +58,7 @@ TEST(Compare, WhatCouldNotBeReadStandsInTheFirstLineAndIsJudgedByNoGate) {
   EXPECT_NEAR(nlohmann::json::parse(json.output)["runs"][0]["skipped_share"].get<double>(), 1.0 / 3, 1e-9);
   const Ended gate = program.Infimum({"compare", "--run", trace, "--baseline", trace});
   EXPECT_EQ(gate.exit_code, 1);
-  EXPECT_THAT(gate.errors, HasSubstr("--baseline needs all of both runs' time, and about 33.3 % of that of"));
+  EXPECT_THAT(gate.errors, HasSubstr("--baseline needs all of both runs' time, and about 33.3 % of the time of"));
 }
 
 TEST(Compare, JsonAndCsvHaveTheSameNumbers) {

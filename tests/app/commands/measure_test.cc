@@ -134,7 +134,7 @@ done
   ASSERT_EQ(ended.exit_code, 0) << ended.errors;
   EXPECT_EQ(ended.output,
             "tensorrt 10.9.0: 1.500 ms (smallest of 3 process medians, 1 thread, 1 layer profiled, run kept in "
-            "infimum.db); the layers 1.250 ms together, under a profiler whose cost tensorrt does not tell\n");
+            "infimum.db); the layers 1.250 ms together, under a profiler whose cost tensorrt does not report\n");
   const nlohmann::json run = nlohmann::json::parse(program.Read("run.json"));
   EXPECT_THAT(run.at("device").get<std::string>(), HasSubstr("gpu/"));
   EXPECT_THAT(program.Infimum({"compare", "--run", "run.json"}).output, HasSubstr("Conv_0"));

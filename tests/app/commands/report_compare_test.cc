@@ -221,7 +221,7 @@ TEST_F(ReportCompare, MadeTwiceItIsTheSameBytes) {
 TEST_F(ReportCompare, OfTheStoreItTakesTheDevicesThatAreThere) {
   const Ended one = Report({});
   EXPECT_EQ(one.exit_code, 1);
-  EXPECT_THAT(one.errors, HasSubstr("--by device wants two sides, and 1 is there"));
+  EXPECT_THAT(one.errors, HasSubstr("--by device needs two sides, and 1 is there"));
 }
 
 TEST_F(ReportCompare, OptionsOfAnotherAxisAreUsageErrors) {
