@@ -309,7 +309,7 @@ TEST_F(SideReport, OneSideIsNoComparison) {
   Add(MakeDevice("Old", "Kepler"), "7.6.4", {});
   EXPECT_THAT(ErrorOf(), HasSubstr("--by device needs two sides, and 1 is there"));
   options_.devices = {"Old", "Old"};
-  EXPECT_THAT(ErrorOf(), HasSubstr("it is there already"));
+  EXPECT_THAT(ErrorOf(), HasSubstr("given twice"));
   options_.axis = ComparisonAxis::kChange;
   options_.runs = {"one.json"};
   EXPECT_THAT(ErrorOf(), HasSubstr("at least two runs"));

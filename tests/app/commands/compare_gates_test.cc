@@ -139,7 +139,7 @@ TEST_F(CompareGates, ARunWhoseTypesAreNarrowerIsNotHeldAgainstTheBound) {
   run.erase("contract");
   for (Json& layer : run["layers"]) layer["input_tensors"] = {{{"dtype", "f16"}, {"dims", {1}}, {"layout", ""}}};
   const Ended ended = Compare({"--run", program_.Write("r.json", run.dump()), "--max-gap", "100"});
-  ExpectNotJudged(ended, "compute in narrower types than the bound's, which is under strict-f32");
+  ExpectNotJudged(ended, "compute in narrower types than the bound's (strict-f32)");
   for (Json& layer : run["layers"]) layer["input_tensors"][0]["dtype"] = "f32";
   EXPECT_EQ(Compare({"--run", program_.Write("r.json", run.dump()), "--max-gap", "100"}).exit_code, 0);
 }

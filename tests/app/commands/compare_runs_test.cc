@@ -158,9 +158,8 @@ TEST_F(CompareThreads, AreReadFromTheProfileElseTheyAreSaidToBeAssumed) {
   EXPECT_THAT(one.output, HasSubstr("under-bound"));
   const Ended none = Compare({"--run", WriteProfile("none.json", nullptr)});
   EXPECT_THAT(none.output, HasSubstr("(1 thread assumed, "));
-  EXPECT_THAT(none.output,
-              ContainsRegex("note: the profile does not record its number of threads: assuming 1 thread; "
-                            "--threads N overrides it"));
+  EXPECT_THAT(none.output, ContainsRegex("note: the profile does not record its number of threads: assuming 1 thread; "
+                                         "--threads N overrides it"));
   EXPECT_THAT(none.output, Not(HasSubstr("under-bound")));
   const Ended person = Compare({"--run", WriteProfile("none.json", nullptr), "--threads", "1"});
   EXPECT_THAT(person.output, HasSubstr("under-bound"));

@@ -241,7 +241,8 @@ TEST_F(CompareWithBound, AnImportedProfileIsComparedFromTheStore) {
                                               "--device", device,  "--contract", "strict-f32"};
   const Ended no_threads = program_.Infimum(arguments);
   EXPECT_EQ(no_threads.exit_code, 1);
-  EXPECT_THAT(no_threads.errors, HasSubstr("p.json: the profile does not say on how many threads it ran: --threads N"));
+  EXPECT_THAT(no_threads.errors,
+              HasSubstr("p.json: the profile does not record its number of threads: give --threads N"));
   std::vector<std::string> whole = arguments;
   whole.insert(whole.end(), {"--threads", "1"});
   const Ended imported = program_.Infimum(whole);

@@ -34,7 +34,7 @@ TEST_F(StoreCommands, AStoreIsMadeOnceMigratedAndCounted) {
   EXPECT_EQ(program_.Infimum({"db", "init", "--db", "new.db"}).exit_code, 0);
   const testing::Ended again = program_.Infimum({"db", "init", "--db", "new.db"});
   EXPECT_EQ(again.exit_code, 1);
-  EXPECT_THAT(again.errors, HasSubstr("new.db: there is a store already"));
+  EXPECT_THAT(again.errors, HasSubstr("new.db: there is already a store"));
   EXPECT_THAT(program_.Infimum({"db", "migrate", "--db", "new.db"}).errors, HasSubstr("already"));
   const testing::Ended none = program_.Infimum({"db", "migrate", "--db", "none.db"});
   EXPECT_EQ(none.exit_code, 1);

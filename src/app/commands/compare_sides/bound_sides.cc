@@ -75,7 +75,7 @@ Result<std::vector<BoundSide>> Devices(const SideReportOptions& options, const I
   for (const std::string& name : options.devices) {
     INFIMUM_ASSIGN_OR_RETURN(Device device, ChooseDevice(name, installation, options.campaign, store));
     if (!keys.insert(device.Key().text).second)
-      return Error{fmt::format("--device {}: it is there already, as another name of {}", Quoted(name), device.name)};
+      return Error{fmt::format("--device {}: given twice, as another name of {}", Quoted(name), device.name)};
     BoundSide side{ShownOf(device), std::move(device), {}, options.contract, true};
     sides.push_back(std::move(side));
   }
