@@ -62,24 +62,6 @@ std::vector<ComputeType> ComputeTypesFor(DataType type) {
   }
 }
 
-bool ReturnsTruth(PointwiseKind kind) {
-  switch (kind) {
-    case PointwiseKind::kEqual:
-    case PointwiseKind::kGreater:
-    case PointwiseKind::kGreaterOrEqual:
-    case PointwiseKind::kLess:
-    case PointwiseKind::kLessOrEqual:
-    case PointwiseKind::kAnd:
-    case PointwiseKind::kOr:
-    case PointwiseKind::kXor:
-    case PointwiseKind::kIsNaN:
-    case PointwiseKind::kIsInf:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // A block of an operand in the type it is computed in: itself, or converted into a buffer.
 struct Loader {
   DataType from = DataType::kF32;
@@ -284,21 +266,6 @@ Result<std::unique_ptr<Program>> MakeWhere(const PointwiseConfig& config, const 
   return MakeProgram(run, FootprintOf(problem));
 }
 
-Result<std::unique_ptr<Program>> MakeTest(const PointwiseConfig& config, const Problem& problem) {
-  const BroadcastRows rows(OutputShape(config), config.inputs);
-  const DataType type = config.types.input;
-  const Loader loader = Loader::Make(type, type == DataType::kF64 ? DataType::kF64 : DataType::kF32);
-  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
-    ForPieces(rows, kBlock, [&](std::int64_t row, std::int64_t begin, std::int64_t length) {
-      Block buffer;
-      const std::int64_t at = row * rows.length() + begin;
-      Kernels().test_row(loader.Load(input->data(), at, length, buffer.data()), type == DataType::kF64 ? 8 : 4,
-                         config.kind == PointwiseKind::kIsInf, output->As<std::uint8_t>() + at, length);
-    });
-  };
-  return MakeProgram(run, FootprintOf(problem));
-}
-
 // Quantise, dequantise and requantise: a load into f32, a scale, a store.
 Result<std::unique_ptr<Program>> MakeConversion(const PointwiseConfig& config, const LayerValues& own,
                                                 const Problem& problem) {
@@ -412,7 +379,7 @@ std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config, const La
     case PointwiseKind::kIsNaN:
     case PointwiseKind::kIsInf:
       if (!IsFloatingPoint(config.types.input)) return {};
-      return offer([config](const Problem& problem) { return MakeTest(config, problem); });
+      break;
     case PointwiseKind::kCast:
     case PointwiseKind::kQuantize:
     case PointwiseKind::kDequantize:

@@ -41,71 +41,12 @@ inline std::optional<cudnn_frontend::DataType_t> TypeIn(DataType type) {
 
 inline std::optional<cudnn_frontend::PointwiseMode_t> ModeOf(PointwiseKind kind) {
   using Mode = cudnn_frontend::PointwiseMode_t;
-  switch (kind) {
-    case PointwiseKind::kAdd:
-      return Mode::ADD;
-    case PointwiseKind::kSubtract:
-      return Mode::SUB;
-    case PointwiseKind::kMultiply:
-      return Mode::MUL;
-    case PointwiseKind::kDivide:
-      return Mode::DIV;
-    case PointwiseKind::kPower:
-      return Mode::POW;
-    case PointwiseKind::kModulo:
-      return Mode::MOD;
-    case PointwiseKind::kMinimum:
-      return Mode::MIN;
-    case PointwiseKind::kMaximum:
-      return Mode::MAX;
-    case PointwiseKind::kIdentity:
-    case PointwiseKind::kCast:
-      return Mode::IDENTITY;
-    case PointwiseKind::kAbsolute:
-      return Mode::ABS;
-    case PointwiseKind::kNegative:
-      return Mode::NEG;
-    case PointwiseKind::kCeil:
-      return Mode::CEIL;
-    case PointwiseKind::kFloor:
-      return Mode::FLOOR;
-    case PointwiseKind::kReciprocal:
-      return Mode::RECIPROCAL;
-    case PointwiseKind::kSquareRoot:
-      return Mode::SQRT;
-    case PointwiseKind::kExponential:
-      return Mode::EXP;
-    case PointwiseKind::kLogarithm:
-      return Mode::LOG;
-    case PointwiseKind::kErrorFunction:
-      return Mode::ERF;
-    case PointwiseKind::kSine:
-      return Mode::SIN;
-    case PointwiseKind::kCosine:
-      return Mode::COS;
-    case PointwiseKind::kTangent:
-      return Mode::TAN;
-    case PointwiseKind::kRelu:
-    case PointwiseKind::kLeakyRelu:
-    case PointwiseKind::kClip:
-      return Mode::RELU_FWD;
-    case PointwiseKind::kElu:
-      return Mode::ELU_FWD;
-    case PointwiseKind::kSigmoid:
-      return Mode::SIGMOID_FWD;
-    case PointwiseKind::kTanh:
-      return Mode::TANH_FWD;
-    case PointwiseKind::kSwish:
-      return Mode::SWISH_FWD;
-    case PointwiseKind::kGeluErf:
-      return Mode::GELU_FWD;
-    case PointwiseKind::kGeluTanh:
-      return Mode::GELU_APPROX_TANH_FWD;
-    case PointwiseKind::kSoftplus:
-      return Mode::SOFTPLUS_FWD;
-    default:
-      return std::nullopt;
-  }
+  static constexpr Mode kModes[] = {
+#define INFIMUM_POINTWISE(kind, name, least, most, flops, provable, onnx, cudnn) Mode::cudnn,
+#include "src/core/layer/pointwise_kinds.def"
+  };
+  const Mode mode = kModes[static_cast<std::size_t>(kind)];
+  return mode == Mode::NOT_SET ? std::nullopt : std::optional(mode);
 }
 
 inline std::optional<cudnn_frontend::ReductionMode_t> ModeOf(ReductionKind kind) {

@@ -13,8 +13,6 @@ BinaryRow FindBinary(PointwiseKind kind, ComputeType type);
 UnaryRow FindUnaryStreamed(PointwiseKind kind);
 BinaryRow FindBinaryStreamed(PointwiseKind kind);
 WhereRow FindWhere(int bytes);
-// IsNaN and IsInf of f32 (4 bytes) and f64.
-void TestRow(const void* x, int bytes, bool infinite, void* y, std::int64_t count);
 
 // Between any two types; casts to integers truncate and saturate.
 ConvertRow FindConvert(DataType from, DataType to);

@@ -23,7 +23,6 @@ static const VectorKernels kTable = {
     .find_unary_streamed = FindUnaryStreamed,
     .find_binary_streamed = FindBinaryStreamed,
     .find_where = FindWhere,
-    .test_row = TestRow,
     .find_convert = FindConvert,
     .find_quantize = FindQuantize,
     .find_dequantize = FindDequantize,

@@ -41,7 +41,6 @@ struct VectorKernels {
   UnaryRow (*find_unary_streamed)(PointwiseKind kind);
   BinaryRow (*find_binary_streamed)(PointwiseKind kind);
   WhereRow (*find_where)(int bytes);
-  void (*test_row)(const void* x, int bytes, bool infinite, void* y, std::int64_t count);
   ConvertRow (*find_convert)(DataType from, DataType to);
   QuantizeRow (*find_quantize)(DataType to);
   DequantizeRow (*find_dequantize)(DataType from);

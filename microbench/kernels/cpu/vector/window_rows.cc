@@ -11,7 +11,7 @@ void Combine(const float* __restrict x, std::int64_t stride, float* __restrict y
 #pragma omp simd
   for (std::int64_t i = 0; i < count; ++i) {
     const float value = x[i * step];
-    y[i] = maximum ? Most(y[i], value) : y[i] + value;
+    y[i] = maximum ? Max(value, y[i]) : y[i] + value;
   }
 }
 
