@@ -215,11 +215,11 @@ std::unique_ptr<Reference> MakeStatisticReference(const ReductionConfig& config)
     (is_reduced[i] ? reduced : kept).dims.push_back(config.input.dims[i]);
   }
   const std::int64_t count = ElementCount(reduced);
+  const auto formula = FormulaOf<double>(config.kind);
   const auto at = [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
     const std::vector<std::int64_t> outer = Unravel(element, kept);
-    double sum = 0, product = 1, absolutes = 0, squares = 0, exponentials = 0;
-    double largest = -INFINITY, smallest = INFINITY;
-    std::int64_t largest_at = 0, smallest_at = 0;
+    double total = formula.start, absolutes = 0, extreme = 0;
+    std::int64_t extreme_at = 0;
     for (std::int64_t i = 0; i < count; ++i) {
       const std::vector<std::int64_t> inner = Unravel(i, reduced);
       std::vector<std::int64_t> position;
@@ -228,60 +228,17 @@ std::unique_ptr<Reference> MakeStatisticReference(const ReductionConfig& config)
         position.push_back(is_reduced[d] ? inner[next_reduced++] : outer[next_kept++]);
       }
       const double x = (*operands[0])[Ravel(position, config.input)];
-      sum += x;
-      product *= x;
       absolutes += std::fabs(x);
-      squares += x * x;
-      exponentials += std::exp(x);
-      if (x > largest) {
-        largest = x;
-        largest_at = i;
-      }
-      if (x < smallest) {
-        smallest = x;
-        smallest_at = i;
+      if (!IsArgument(config.kind)) {
+        total = formula.combined(total, formula.term(x));
+      } else if (i == 0 || (config.kind == ReductionKind::kArgMax ? x > extreme : x < extreme)) {
+        extreme = x;
+        extreme_at = i;
       }
     }
-    double value = 0;
-    switch (config.kind) {
-      case ReductionKind::kSum:
-        value = sum;
-        break;
-      case ReductionKind::kMean:
-        value = sum / static_cast<double>(count);
-        if (IsInteger(config.types.output)) value = std::trunc(value);
-        break;
-      case ReductionKind::kMax:
-        value = largest;
-        break;
-      case ReductionKind::kMin:
-        value = smallest;
-        break;
-      case ReductionKind::kProduct:
-        value = product;
-        break;
-      case ReductionKind::kL1:
-        value = absolutes;
-        break;
-      case ReductionKind::kL2:
-        value = std::sqrt(squares);
-        break;
-      case ReductionKind::kSumSquare:
-        value = squares;
-        break;
-      case ReductionKind::kLogSum:
-        value = std::log(sum);
-        break;
-      case ReductionKind::kLogSumExp:
-        value = std::log(exponentials);
-        break;
-      case ReductionKind::kArgMax:
-        value = static_cast<double>(largest_at);
-        break;
-      case ReductionKind::kArgMin:
-        value = static_cast<double>(smallest_at);
-        break;
-    }
+    double value = static_cast<double>(extreme_at);
+    if (!IsArgument(config.kind)) value = formula.result(total, static_cast<double>(count));
+    if (config.kind == ReductionKind::kMean && IsInteger(config.types.output)) value = std::trunc(value);
     return {StoreAs(config.types.output, value), std::max(std::fabs(value), absolutes)};
   };
   return MakeReferenceOf(static_cast<double>(count) * 8, at);

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "microbench/kernels/cuda/host_device.h"
-#include "src/core/layer/pointwise_math.h"
+#include "src/core/layer/formulas.h"
 
 namespace infimum::cuda {
 

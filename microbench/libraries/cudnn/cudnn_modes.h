@@ -51,24 +51,13 @@ inline std::optional<cudnn_frontend::PointwiseMode_t> ModeOf(PointwiseKind kind)
 
 inline std::optional<cudnn_frontend::ReductionMode_t> ModeOf(ReductionKind kind) {
   using Mode = cudnn_frontend::ReductionMode_t;
-  switch (kind) {
-    case ReductionKind::kSum:
-      return Mode::ADD;
-    case ReductionKind::kMean:
-      return Mode::ADD;
-    case ReductionKind::kMax:
-      return Mode::MAX;
-    case ReductionKind::kMin:
-      return Mode::MIN;
-    case ReductionKind::kProduct:
-      return Mode::MUL;
-    case ReductionKind::kL1:
-      return Mode::NORM1;
-    case ReductionKind::kL2:
-      return Mode::NORM2;
-    default:
-      return std::nullopt;
-  }
+  static constexpr Mode kModes[] = {
+#define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) Mode::cudnn,
+#define INFIMUM_ARGUMENT(kind, name, fold) Mode::NOT_SET,
+#include "src/core/layer/reduction_kinds.def"
+  };
+  const Mode mode = kModes[static_cast<std::size_t>(kind)];
+  return mode == Mode::NOT_SET ? std::nullopt : std::optional(mode);
 }
 
 }  // namespace infimum::cuda

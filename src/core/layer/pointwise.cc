@@ -7,7 +7,7 @@
 #include "src/core/layer/counting.h"
 #include "src/core/layer/family.h"
 #include "src/core/layer/field_text.h"
-#include "src/core/layer/pointwise_math.h"
+#include "src/core/layer/formulas.h"
 
 namespace infimum {
 namespace {

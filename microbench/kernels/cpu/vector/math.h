@@ -11,11 +11,12 @@
 #include <limits>
 
 #include "microbench/kernels/cpu/vector/isa.h"
-#include "src/core/layer/pointwise_math.h"
+#include "src/core/layer/formulas.h"
 
 namespace infimum::cpu::INFIMUM_ISA {
 
 #define INFIMUM_INLINE inline __attribute__((always_inline))
+#define INFIMUM_LAMBDA __attribute__((always_inline))
 
 // Of f64, of integers, and of any type.
 using formulas::Abs, formulas::Ceil, formulas::Floor, formulas::Round, formulas::Sqrt, formulas::Min, formulas::Max;

@@ -7,8 +7,6 @@
 namespace infimum::cpu::INFIMUM_ISA {
 namespace {
 
-#define INFIMUM_LAMBDA __attribute__((always_inline))
-
 // How a row's results are written: through the caches, or past them (vector_kernels.h says when).
 enum class Store { kCached, kStreamed };
 

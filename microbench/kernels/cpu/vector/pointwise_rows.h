@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "infimum/layer/pointwise.h"
+#include "src/core/layer/reduction.h"
 
 namespace infimum::cpu {
 
@@ -17,6 +18,13 @@ using BinaryRow = void (*)(const void* a, int a_step, const void* b, int b_step,
 using WhereRow = void (*)(const std::uint8_t* condition, int condition_step, const void* a, int a_step, const void* b,
                           int b_step, void* y, std::int64_t count);
 using ConvertRow = void (*)(const void* x, void* y, std::int64_t count);
+
+// A reduction of one row, and of rows into a row of totals.
+struct ReductionRows {
+  float (*row)(const float* x, std::int64_t count) = nullptr;
+  void (*accumulate)(float* total, const float* x, std::int64_t count) = nullptr;
+  float start = 0;
+};
 
 struct QuantizeValues {
   float scale;

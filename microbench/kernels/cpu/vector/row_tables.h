@@ -19,10 +19,10 @@ ConvertRow FindConvert(DataType from, DataType to);
 QuantizeRow FindQuantize(DataType to);
 DequantizeRow FindDequantize(DataType from);
 
+// Null where terms are scaled first, or a place is asked for.
+ReductionRows FindReduction(ReductionKind kind);
 float SumRow(const float* x, std::int64_t count);
 float SumSquareRow(const float* x, std::int64_t count);
-float SumAbsoluteRow(const float* x, std::int64_t count);
-float ProductRow(const float* x, std::int64_t count);
 float MaximumRow(const float* x, std::int64_t count);
 float MinimumRow(const float* x, std::int64_t count);
 // Sum of squared differences from `mean`.
@@ -40,10 +40,7 @@ void NormalizeRow(const float* x, float mean, float inverse, const float* scale,
 // total[i] op= x[i], for reductions over outer dimensions.
 void AccumulateSum(float* total, const float* x, std::int64_t count);
 void AccumulateSumSquare(float* total, const float* x, std::int64_t count);
-void AccumulateSumAbsolute(float* total, const float* x, std::int64_t count);
-void AccumulateProduct(float* total, const float* x, std::int64_t count);
 void AccumulateMaximum(float* total, const float* x, std::int64_t count);
-void AccumulateMinimum(float* total, const float* x, std::int64_t count);
 // y = exp(x - shift[i]), total[i] += y.
 void AccumulateExponentials(float* total, const float* x, const float* shift, float* y, std::int64_t count);
 void MultiplyRow(const float* x, const float* factor, float* y, std::int64_t count);

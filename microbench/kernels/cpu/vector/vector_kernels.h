@@ -44,10 +44,9 @@ struct VectorKernels {
   ConvertRow (*find_convert)(DataType from, DataType to);
   QuantizeRow (*find_quantize)(DataType to);
   DequantizeRow (*find_dequantize)(DataType from);
+  ReductionRows (*find_reduction)(ReductionKind kind);
   float (*sum_row)(const float* x, std::int64_t count);
   float (*sum_square_row)(const float* x, std::int64_t count);
-  float (*sum_absolute_row)(const float* x, std::int64_t count);
-  float (*product_row)(const float* x, std::int64_t count);
   float (*maximum_row)(const float* x, std::int64_t count);
   float (*minimum_row)(const float* x, std::int64_t count);
   float (*sum_deviation_row)(const float* x, float mean, std::int64_t count);
@@ -59,10 +58,7 @@ struct VectorKernels {
                         std::int64_t count);
   void (*accumulate_sum)(float* total, const float* x, std::int64_t count);
   void (*accumulate_sum_square)(float* total, const float* x, std::int64_t count);
-  void (*accumulate_sum_absolute)(float* total, const float* x, std::int64_t count);
-  void (*accumulate_product)(float* total, const float* x, std::int64_t count);
   void (*accumulate_maximum)(float* total, const float* x, std::int64_t count);
-  void (*accumulate_minimum)(float* total, const float* x, std::int64_t count);
   void (*accumulate_exponentials)(float* total, const float* x, const float* shift, float* y, std::int64_t count);
   void (*multiply_row)(const float* x, const float* factor, float* y, std::int64_t count);
   void (*subtract_row)(const float* x, const float* other, float* y, std::int64_t count);

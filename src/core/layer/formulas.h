@@ -1,10 +1,11 @@
-// The functions that formulas of pointwise_kinds.def use: of f64 through the C library, and of integers. Kernels add
-// overloads of their own for f32. Everything is inlined always: sources that are compiled for several instruction sets
-// include this too, and the linker must not choose among copies of one function.
+// The functions that formulas of pointwise_kinds.def and reduction_kinds.def use: of f64 through the C library, and of
+// integers. Kernels add overloads of their own for f32. Everything is inlined always: sources that are compiled for
+// several instruction sets include this too, and the linker must not choose among copies of one function.
 #pragma once
 
 #include <cmath>
 #include <concepts>
+#include <limits>
 #include <type_traits>
 
 namespace infimum::formulas {
@@ -62,6 +63,19 @@ INFIMUM_FORMULA std::make_unsigned_t<T> Wrap(T x) {
   return static_cast<std::make_unsigned_t<T>>(x);
 }
 
+template <class T>
+INFIMUM_FORMULA T Square(T x) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(Wrap(x) * Wrap(x));
+  } else {
+    return x * x;
+  }
+}
+template <std::integral T>
+INFIMUM_FORMULA T Abs(T x) {
+  return x < 0 ? static_cast<T>(Wrap(T{0}) - Wrap(x)) : x;
+}
+
 // A division by zero gives zero, so that no value can stop a run.
 template <std::integral T>
 INFIMUM_FORMULA T Quotient(T a, T b) {
@@ -87,6 +101,33 @@ INFIMUM_FORMULA T Pow(T base, T exponent) {
 template <std::integral T>
 INFIMUM_FORMULA std::make_unsigned_t<T> ShiftLeft(T a, T b) {
   return Wrap(a) << (Wrap(b) & (sizeof(T) * 8 - 1));
+}
+
+// How a reduction goes from one element to the next.
+enum class Fold { kSum, kProduct, kMaximum, kMinimum };
+
+template <Fold kFold, class T>
+INFIMUM_FORMULA T Combined(T a, T b) {
+  if constexpr (kFold == Fold::kMaximum) {
+    return Max(a, b);
+  } else if constexpr (kFold == Fold::kMinimum) {
+    return Min(a, b);
+  } else if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(kFold == Fold::kSum ? Wrap(a) + Wrap(b) : Wrap(a) * Wrap(b));
+  } else if constexpr (kFold == Fold::kSum) {
+    return a + b;
+  } else {
+    return a * b;
+  }
+}
+
+// What leaves every T as it is.
+template <class T>
+consteval T StartOf(Fold fold) {
+  using Limits = std::numeric_limits<T>;
+  if (fold == Fold::kMaximum) return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+  if (fold == Fold::kMinimum) return Limits::has_infinity ? Limits::infinity() : Limits::max();
+  return fold == Fold::kProduct ? T{1} : T{0};
 }
 
 }  // namespace infimum::formulas
