@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "infimum/layer/merged_shape.h"
+#include "infimum/layer/pointwise.h"
 #include "microbench/cpu/offers.h"
 #include "microbench/libraries/onednn/pointwise_candidates.h"
 #include "microbench/libraries/onednn/program/declared_layouts.h"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "infimum/base/text.h"
-#include "infimum/layer/merged_shape.h"
+#include "infimum/layer/pointwise.h"
 #include "src/core/measurement/cudnn_form.h"
 #include "src/emit/library_texts.h"
 #include "src/emit/source_text.h"

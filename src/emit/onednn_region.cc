@@ -1,7 +1,7 @@
 // Regions that oneDNN runs as one primitive: a product, then element-wise members as its post-operations.
 #include <algorithm>
 
-#include "infimum/layer/merged_shape.h"
+#include "infimum/layer/pointwise.h"
 #include "src/emit/onednn_attributes.h"
 #include "src/emit/onednn_source.h"
 #include "src/emit/onednn_types.h"

@@ -94,6 +94,10 @@ Shape OutputShape(const PointwiseConfig& config);
 // The merged form of `config` described above; equal costs become equal texts.
 PointwiseConfig Canonicalize(PointwiseConfig config);
 
+// An operand of a canonical layer in the rank of `output`, which `merged` is a coarser form of: {64, 1} of {64, 3136}
+// is {1, 64, 1, 1} of {1, 64, 56, 56}. nullopt where a dimension of `merged` ends within one of `output`.
+std::optional<Shape> Unmerged(const Shape& operand, const Shape& merged, const Shape& output);
+
 // Nominal operations for each output element, the same for each implementation: one for a comparison,
 // a conversion or an arithmetic operation, and fixed small numbers for transcendental functions
 // (pointwise_kinds.def). conventional = direct; provable = 0 for what only moves or converts and one

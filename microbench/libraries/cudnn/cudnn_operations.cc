@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "infimum/layer/merged_shape.h"
+#include "infimum/layer/pointwise.h"
 #include "microbench/gpu/device/symmetric_values.h"
 #include "microbench/libraries/cudnn/cudnn_modes.h"
 #include "microbench/reference/region_tensors.h"
