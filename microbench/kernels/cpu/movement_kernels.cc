@@ -1,11 +1,8 @@
-#include "microbench/kernels/cpu/movement_kernels.h"
-
 #include <algorithm>
 #include <cstring>
 
 #include "microbench/kernels/cpu/broadcast_rows.h"
-#include "microbench/kernels/cpu/pointwise_kernels.h"
-#include "microbench/kernels/cpu/transpose_kernels.h"
+#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"

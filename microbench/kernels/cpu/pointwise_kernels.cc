@@ -1,11 +1,10 @@
-#include "microbench/kernels/cpu/pointwise_kernels.h"
-
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
 
 #include "microbench/kernels/cpu/broadcast_rows.h"
+#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"

@@ -2,8 +2,7 @@
 #include <cmath>
 
 #include "microbench/kernels/cpu/float_rows.h"
-#include "microbench/kernels/cpu/pointwise_kernels.h"
-#include "microbench/kernels/cpu/window_kernels.h"
+#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/reference/values.h"
 

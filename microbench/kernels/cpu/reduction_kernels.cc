@@ -1,12 +1,10 @@
-#include "microbench/kernels/cpu/reduction_kernels.h"
-
 #include <array>
 #include <cmath>
 #include <limits>
 
 #include "infimum/layer/layer_config.h"
 #include "microbench/kernels/cpu/float_rows.h"
-#include "microbench/kernels/cpu/pointwise_kernels.h"
+#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 
 namespace infimum::cpu {

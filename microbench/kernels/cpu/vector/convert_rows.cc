@@ -5,8 +5,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "microbench/kernels/cpu/vector/isa_kernels.h"
 #include "microbench/kernels/cpu/vector/math.h"
-#include "microbench/kernels/cpu/vector/row_tables.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>

@@ -1,7 +1,5 @@
-#include "microbench/kernels/cpu/vector/pointwise_rows.h"
-
+#include "microbench/kernels/cpu/vector/isa_kernels.h"
 #include "microbench/kernels/cpu/vector/math.h"
-#include "microbench/kernels/cpu/vector/row_tables.h"
 #include "microbench/reference/values.h"
 
 namespace infimum::cpu::INFIMUM_ISA {

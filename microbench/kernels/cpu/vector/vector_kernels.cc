@@ -1,8 +1,7 @@
 // Compiled once for each instruction set: the table of its kernels.
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 
-#include "microbench/kernels/cpu/vector/peak_kernels.h"
-#include "microbench/kernels/cpu/vector/row_tables.h"
+#include "microbench/kernels/cpu/vector/isa_kernels.h"
 
 namespace infimum::cpu {
 namespace INFIMUM_ISA {

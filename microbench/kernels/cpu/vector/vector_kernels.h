@@ -10,9 +10,37 @@
 #include <cstdint>
 
 #include "infimum/layer/data_type.h"
-#include "microbench/kernels/cpu/vector/pointwise_rows.h"
+#include "infimum/layer/pointwise.h"
+#include "src/core/layer/reduction.h"
 
 namespace infimum::cpu {
+
+// Element-wise functions over one contiguous row, in the types that arithmetic is done in. Other types are converted
+// block by block around them.
+enum class ComputeType { kF32, kF64, kS32, kS64, kU8 };
+
+// Operands step by one element, or by none where one element serves the whole row.
+using UnaryRow = void (*)(const void* x, void* y, std::int64_t count);
+using BinaryRow = void (*)(const void* a, int a_step, const void* b, int b_step, void* y, std::int64_t count);
+using WhereRow = void (*)(const std::uint8_t* condition, int condition_step, const void* a, int a_step, const void* b,
+                          int b_step, void* y, std::int64_t count);
+using ConvertRow = void (*)(const void* x, void* y, std::int64_t count);
+
+// A reduction of one row, and of rows into a row of totals.
+struct ReductionRows {
+  float (*row)(const float* x, std::int64_t count) = nullptr;
+  void (*accumulate)(float* total, const float* x, std::int64_t count) = nullptr;
+  float start = 0;
+};
+
+struct QuantizeValues {
+  float scale;
+  float zero;
+  float low;
+  float high;
+};
+using QuantizeRow = void (*)(const float* x, void* y, std::int64_t count, QuantizeValues values);
+using DequantizeRow = void (*)(const void* x, float* y, std::int64_t count, QuantizeValues values);
 
 // Columns of a block of a packed matrix, see matrix_vector.
 inline constexpr std::int64_t kPackedColumns = 64;
@@ -33,7 +61,7 @@ struct VectorKernels {
   void (*copy)(const void* from, void* to, std::int64_t bytes);
   void (*copy_streaming)(const void* from, void* to, std::int64_t bytes);
 
-  // -- rows and tiles, as row_tables.h explains them
+  // -- rows and tiles, as isa_kernels.h explains them
   UnaryRow (*find_unary)(PointwiseKind kind, ComputeType type);
   BinaryRow (*find_binary)(PointwiseKind kind, ComputeType type);
   // f32 results written past the caches, for large outputs: what is overwritten is not read first. Null for

@@ -1,6 +1,6 @@
 // The horizontal half of a pooling window.
+#include "microbench/kernels/cpu/vector/isa_kernels.h"
 #include "microbench/kernels/cpu/vector/math.h"
-#include "microbench/kernels/cpu/vector/row_tables.h"
 
 namespace infimum::cpu::INFIMUM_ISA {
 namespace {

@@ -1,11 +1,21 @@
-// The kernels of one instruction set that its table is made of (vector_kernels.cc).
+// The kernels of one instruction set, of which its table is made (vector_kernels.cc).
 #pragma once
 
-#include "infimum/layer/data_type.h"
 #include "microbench/kernels/cpu/vector/isa.h"
-#include "microbench/kernels/cpu/vector/pointwise_rows.h"
+#include "microbench/kernels/cpu/vector/vector_kernels.h"
 
 namespace infimum::cpu::INFIMUM_ISA {
+
+// Loops that do nothing but reach a processor's limits.
+double MultiplyAddF32(std::int64_t rounds, float* sink);
+double MultiplyAddF64(std::int64_t rounds, double* sink);
+double MultiplyAddS8(std::int64_t rounds, std::int32_t* sink);
+double Read(const void* from, std::int64_t bytes);
+double ReadPrefetched(const void* from, std::int64_t bytes);
+void Write(void* to, std::int64_t bytes);
+void WriteStreaming(void* to, std::int64_t bytes);
+void Copy(const void* from, void* to, std::int64_t bytes);
+void CopyStreaming(const void* from, void* to, std::int64_t bytes);
 
 // nullptr where a kind has no meaning in a type.
 UnaryRow FindUnary(PointwiseKind kind, ComputeType type);
