@@ -3,34 +3,30 @@
 #include <map>
 #include <numeric>
 
+#include "microbench/reference/index_map.h"
 #include "microbench/reference/reference.h"
 #include "microbench/reference/values.h"
 
 namespace infimum::cpu {
 
 std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config, const LayerValues& values) {
-  const std::size_t rank = config.kernel.rank();
+  const std::vector<WindowAxis> axes = AxesOf(config);
   const std::int64_t taps = ElementCount(config.kernel);
   const auto at = [=](std::size_t number, std::int64_t element, const Sources& operands) -> Expected {
     const std::vector<std::int64_t> position = Unravel(element, config.output);
     double sum = 0, powers = 0, largest = -INFINITY;
-    std::int64_t inside_taps = 0, padded_taps = 0, largest_at = 0;
+    std::int64_t largest_at = 0;
     for (std::int64_t tap = 0; tap < taps; ++tap) {
       const std::vector<std::int64_t> offset = Unravel(tap, config.kernel);
       std::vector<std::int64_t> from{position[0], position[1]};
-      bool inside = true, padded = true;
-      for (std::size_t i = 0; i < rank; ++i) {
-        const std::int64_t x =
-            position[2 + i] * config.stride.dims[i] - config.padding[i] + offset[i] * config.dilation.dims[i];
-        inside = inside && x >= 0 && x < config.input.dims[2 + i];
-        padded = padded && x < config.input.dims[2 + i] + config.padding[rank + i];
-        from.push_back(x);
+      bool inside = true;
+      for (std::size_t i = 0; i < axes.size(); ++i) {
+        from.push_back(axes[i].Position(position[2 + i], offset[i]));
+        inside = inside && from.back() >= 0 && from.back() < axes[i].in;
       }
-      padded_taps += padded ? 1 : 0;
       if (!inside) continue;
       const std::int64_t at_input = Ravel(from, config.input);
       const double x = (*operands[0])[at_input];
-      ++inside_taps;
       sum += x;
       powers += std::pow(std::fabs(x), values.lp_power);
       if (x > largest) {
@@ -38,6 +34,11 @@ std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config, c
         largest_at = at_input;
       }
     }
+    const auto counted = [&](bool with_padding) {
+      std::int64_t count = 1;
+      for (std::size_t i = 0; i < axes.size(); ++i) count *= axes[i].Taps(position[2 + i], with_padding);
+      return static_cast<double>(count);
+    };
     double value = sum;
     switch (config.kind) {
       case PoolingKind::kMax:
@@ -47,10 +48,10 @@ std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config, c
         value = number == 0 ? largest : static_cast<double>(largest_at);
         break;
       case PoolingKind::kAverageWithPad:
-        value = sum / static_cast<double>(padded_taps);
+        value = sum / counted(true);
         break;
       case PoolingKind::kAverageWithoutPad:
-        value = sum / static_cast<double>(std::max<std::int64_t>(1, inside_taps));
+        value = sum / std::max(1.0, counted(false));
         break;
       case PoolingKind::kLp:
         value = std::pow(powers, 1 / values.lp_power);

@@ -111,15 +111,9 @@ INFIMUM_HOST_DEVICE inline void ResampleThread(const ResampleCall& call, std::in
         weight[resized][0] = 1 - t;
         weight[resized][1] = t;
       } else {
-        const T a = static_cast<T>(call.cubic);
-        const auto near = [a](T s) { return ((a + 2) * s - (a + 3)) * s * s + 1; };
-        const auto far = [a](T s) { return ((a * s - 5 * a) * s + 8 * a) * s - 4 * a; };
         INFIMUM_UNROLL
         for (int k = 0; k < 4; ++k) place[resized][k] = ClampedTap(floor + (k - 1), size) * step;
-        weight[resized][0] = far(t + 1);
-        weight[resized][1] = near(t);
-        weight[resized][2] = near(1 - t);
-        weight[resized][3] = far(2 - t);
+        formulas::CubicWeights(t, static_cast<T>(call.cubic), weight[resized]);
       }
       ++resized;
     }

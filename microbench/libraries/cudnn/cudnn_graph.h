@@ -13,17 +13,27 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "infimum/measurement/contract.h"
+#include "microbench/gpu/device/gpu_program.h"
 #include "microbench/gpu/device/gpu_properties.h"
-#include "microbench/libraries/cudnn/cudnn_tensor.h"
 #include "microbench/reference/region_tensors.h"
 #include "src/core/measurement/cudnn_form.h"
 
 namespace infimum::cuda {
+
+// A tensor of the graph that lies in memory: its number there, and what of the workload it is.
+struct CudnnTensor {
+  std::int64_t uid = 0;
+  GpuBinding binding;
+  // Of a scalar that the graph needs and the workload does not have: the scale of 8-bit results. `binding` names no
+  // operand then.
+  std::optional<double> own_value;
+};
 
 // What cuDNN says of an engine's arithmetic.
 struct CudnnNotes {

@@ -7,9 +7,9 @@
 
 #include "infimum/layer/pointwise.h"
 #include "microbench/gpu/device/symmetric_values.h"
-#include "microbench/libraries/cudnn/cudnn_modes.h"
 #include "microbench/reference/region_tensors.h"
 #include "microbench/reference/values.h"
+#include "src/core/layer/reduction.h"
 #include "src/core/measurement/cudnn_shapes.h"
 
 namespace infimum::cuda {
@@ -19,6 +19,55 @@ namespace fe = cudnn_frontend;
 using TensorPointer = std::shared_ptr<fe::graph::Tensor_attributes>;
 
 Error Unsupported(const std::string& what) { return Error{"unsupported: " + what}; }
+
+// Types, element-wise operations and reductions in cuDNN's words; nullopt where it has none.
+std::optional<fe::DataType_t> TypeIn(DataType type) {
+  switch (type) {
+    case DataType::kF64:
+      return fe::DataType_t::DOUBLE;
+    case DataType::kF32:
+      return fe::DataType_t::FLOAT;
+    case DataType::kF16:
+      return fe::DataType_t::HALF;
+    case DataType::kBF16:
+      return fe::DataType_t::BFLOAT16;
+    case DataType::kF8E4M3:
+      return fe::DataType_t::FP8_E4M3;
+    case DataType::kF8E5M2:
+      return fe::DataType_t::FP8_E5M2;
+    case DataType::kS8:
+      return fe::DataType_t::INT8;
+    case DataType::kS32:
+      return fe::DataType_t::INT32;
+    case DataType::kS64:
+      return fe::DataType_t::INT64;
+    case DataType::kBool:
+      return fe::DataType_t::BOOLEAN;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<fe::PointwiseMode_t> ModeOf(PointwiseKind kind) {
+  using Mode = fe::PointwiseMode_t;
+  static constexpr Mode kModes[] = {
+#define INFIMUM_POINTWISE(kind, name, least, most, flops, provable, onnx, cudnn) Mode::cudnn,
+#include "src/core/layer/pointwise_kinds.def"
+  };
+  const Mode mode = kModes[static_cast<std::size_t>(kind)];
+  return mode == Mode::NOT_SET ? std::nullopt : std::optional(mode);
+}
+
+std::optional<fe::ReductionMode_t> ModeOf(ReductionKind kind) {
+  using Mode = fe::ReductionMode_t;
+  static constexpr Mode kModes[] = {
+#define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) Mode::cudnn,
+#define INFIMUM_ARGUMENT(kind, name, fold) Mode::NOT_SET,
+#include "src/core/layer/reduction_kinds.def"
+  };
+  const Mode mode = kModes[static_cast<std::size_t>(kind)];
+  return mode == Mode::NOT_SET ? std::nullopt : std::optional(mode);
+}
 
 struct Value {
   TensorPointer tensor;

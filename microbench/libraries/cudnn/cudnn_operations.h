@@ -11,7 +11,7 @@
 
 #include <vector>
 
-#include "microbench/libraries/cudnn/cudnn_tensor.h"
+#include "microbench/libraries/cudnn/cudnn_graph.h"
 #include "microbench/reference/region_tensors.h"
 #include "src/core/measurement/cudnn_form.h"
 

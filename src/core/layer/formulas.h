@@ -103,6 +103,17 @@ INFIMUM_FORMULA std::make_unsigned_t<T> ShiftLeft(T a, T b) {
   return Wrap(a) << (Wrap(b) & (sizeof(T) * 8 - 1));
 }
 
+// Of the four neighbours of a point that is `t` behind the second: cubic convolution with the coefficient `a`.
+template <class T>
+INFIMUM_FORMULA void CubicWeights(T t, T a, T (&weights)[4]) {
+  const auto near = [a](T s) { return ((a + 2) * s - (a + 3)) * s * s + 1; };
+  const auto far = [a](T s) { return ((a * s - 5 * a) * s + 8 * a) * s - 4 * a; };
+  weights[0] = far(t + 1);
+  weights[1] = near(t);
+  weights[2] = near(1 - t);
+  weights[3] = far(2 - t);
+}
+
 // How a reduction goes from one element to the next.
 enum class Fold { kSum, kProduct, kMaximum, kMinimum };
 
