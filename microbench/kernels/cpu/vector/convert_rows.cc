@@ -5,7 +5,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "microbench/kernels/cpu/vector/isa_kernels.h"
 #include "microbench/kernels/cpu/vector/math.h"
 
 #if defined(__AVX2__)

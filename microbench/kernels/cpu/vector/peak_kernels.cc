@@ -1,6 +1,6 @@
 #include <immintrin.h>
 
-#include "microbench/kernels/cpu/vector/isa_kernels.h"
+#include "microbench/kernels/cpu/vector/isa.h"
 
 namespace infimum::cpu::INFIMUM_ISA {
 namespace {

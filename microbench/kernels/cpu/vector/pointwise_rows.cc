@@ -1,4 +1,3 @@
-#include "microbench/kernels/cpu/vector/isa_kernels.h"
 #include "microbench/kernels/cpu/vector/math.h"
 #include "microbench/reference/values.h"
 

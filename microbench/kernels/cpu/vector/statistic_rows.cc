@@ -1,6 +1,5 @@
 // Sums, maxima and what normalisations make of them, over f32 rows. Several partial sums side by side:
 // faster, and more accurate than one.
-#include "microbench/kernels/cpu/vector/isa_kernels.h"
 #include "microbench/kernels/cpu/vector/math.h"
 
 namespace infimum::cpu::INFIMUM_ISA {

@@ -1,5 +1,4 @@
 // The horizontal half of a pooling window.
-#include "microbench/kernels/cpu/vector/isa_kernels.h"
 #include "microbench/kernels/cpu/vector/math.h"
 
 namespace infimum::cpu::INFIMUM_ISA {
