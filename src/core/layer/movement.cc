@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "infimum/base/text.h"
-#include "src/core/layer/counting.h"
 #include "src/core/layer/family.h"
 #include "src/core/layer/field_text.h"
 

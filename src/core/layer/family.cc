@@ -1,4 +1,4 @@
-#include "src/core/layer/counting.h"
+#include "src/core/layer/family.h"
 
 #include <algorithm>
 
