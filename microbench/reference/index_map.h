@@ -38,7 +38,7 @@ IndexedForm FormOf(const MovementConfig& config, const Shape& data, const Shape&
 std::int64_t DepthBlock(const MovementConfig& config);
 
 // Where along dimension `d` of the input an element of the output comes from that is at `at` there: of slices, pads and
-// tiles; of other kinds `at` itself. Outside the input lies padding.
+// tiles; of other kinds `at` itself. Outside the input is padding.
 std::int64_t InputPosition(const MovementConfig& config, const LayerValues& values, std::size_t d, std::int64_t at);
 
 // What a resized dimension reads for its output at `at`: some positions with weights that sum to one. Half-pixel

@@ -29,7 +29,7 @@ struct ScalarValues : PointwiseParameters {
 };
 inline constexpr ScalarValues kUsualValues;
 
-// What an element of an 8-bit tensor stands for: (element - zero) * scale. One number each for the whole tensor, or of
+// The value of an element of an 8-bit tensor: (element - zero) * scale. One number each for the whole tensor, or of
 // a product's weights one for each output channel.
 struct Quantization {
   std::vector<double> scales{1};
@@ -40,9 +40,9 @@ struct Quantization {
   friend bool operator==(const Quantization&, const Quantization&) = default;
 };
 
-// All that a layer may be given. What is left out is as benchmarks have it.
+// All values that a layer may have. Absent ones are those of benchmarks.
 struct LayerValues : ScalarValues {
-  // Of a slice, for each dimension: where it starts (empty: at the front) and how far apart it takes elements (empty:
+  // A slice, for each dimension: where it starts (empty: at the front) and how far apart it takes elements (empty:
   // each one).
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> steps;

@@ -35,7 +35,7 @@ std::vector<Offer> SortKernelOffers(const SortConfig& config);
 // A quantization as the kernels that convert rows take it.
 QuantizeValues KernelValues(DataType type, const Quantization& quantization);
 
-// What a softmax or a normalization by rows does with one row of f32: from x, which may be y, to y.
+// A softmax or a normalization of one row of f32: from x, which may be y, to y.
 using RowFunction = std::function<void(const float* x, float* y)>;
 
 // Whether a normalization goes over rows of neighbouring elements: layer and RMS normalizations.

@@ -151,7 +151,7 @@ void ReverseRow(const void* from, void* to, std::int64_t count) {
   std::reverse_copy(static_cast<const T*>(from), static_cast<const T*>(from) + count, static_cast<T*>(to));
 }
 
-// Elements that lie `apart` bytes from each other, one after the other.
+// Elements `apart` bytes from each other, to contiguous ones.
 void CopyApart(const char* from, char* to, std::int64_t bytes, std::int64_t apart, std::int64_t out_row) {
   for (std::int64_t at = 0; at < out_row; at += bytes, from += apart) std::memcpy(to + at, from, Size(bytes));
 }
@@ -409,7 +409,7 @@ MadeProgram MakeScatter(const MovementConfig& config, const Problem& problem) {
 MadeProgram MakeOneHot(const MovementConfig& config, const Problem& problem) {
   const std::int64_t count = ElementCount(config.inputs[0]);
   const std::int64_t depth = ElementCount(config.outputs[0]) / std::max<std::int64_t>(1, count);
-  // The element that means one in the output's type.
+  // One, in the output's type.
   auto one = std::make_shared<std::uint64_t>(0);
   HostTensor::SetElement(one.get(), problem.outputs[0]->type(), 0, 1);
   const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());

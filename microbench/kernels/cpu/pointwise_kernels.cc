@@ -75,7 +75,7 @@ struct Loader {
     if (!same) loader.convert = Kernels().find_convert(from, to);
     return loader;
   }
-  // Of an 8-bit operand with a scale, as f32.
+  // An 8-bit operand with a scale, as f32.
   static Loader Make(DataType from, const Quantization& quantization) {
     return {from, nullptr, Kernels().find_dequantize(from), BytesPerElement(from), KernelValues(from, quantization)};
   }
@@ -216,7 +216,7 @@ bool CanConvert(const PointwiseConfig& config, const LayerValues& values) {
          kernels.find_quantize(config.types.output) != nullptr;
 }
 
-// Results larger than the second cache, written past the caches: whether that pays is what timing tells.
+// Results larger than the second cache may be written past the caches; whether that is faster is measured.
 bool CanStream(const PointwiseConfig& config) {
   const bool floats = config.types.input == DataType::kF32 && config.types.output == DataType::kF32 &&
                       (config.inputs.size() == 1 || config.types.weights == DataType::kF32);
@@ -389,7 +389,7 @@ std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config, const La
     default:
       break;
   }
-  // With scales the arithmetic is that of the numbers which elements stand for.
+  // With scales the arithmetic is done on dequantized values.
   PointwiseConfig computed = config;
   if (values.quantized()) computed.types = {DataType::kF32, DataType::kF32, DataType::kF32};
   const std::optional<Computation> computation = FindComputation(computed);

@@ -12,7 +12,7 @@ namespace {
 
 using MadeProgram = Result<std::unique_ptr<Program>>;
 
-// What a dimension that is resized reads for each of its outputs: some positions with weights.
+// The taps of all outputs of a resized dimension.
 struct Taps {
   std::int64_t in = 1, out = 1;
   std::int64_t inner = 1;            // elements below the dimension in the output

@@ -36,7 +36,7 @@ std::optional<Ending> EndingOf(const LayerConfig& config) {
     input = &softmax->input;
     axis = softmax->axis;
     ending.types = softmax->types;
-    // Only what lies together is a row.
+    // A row is contiguous.
     for (auto i = static_cast<std::size_t>(axis) + 1; i < input->rank(); ++i)
       if (input->dims[i] != 1) return std::nullopt;
   } else {

@@ -17,7 +17,7 @@
 
 namespace infimum::cuda {
 
-// The graph's tensors that lie in memory. An error that starts with "unsupported: " names what cuDNN's graph cannot
+// The graph's tensors in memory. An error that starts with "unsupported: " names what cuDNN's graph cannot
 // say.
 Result<std::vector<CudnnTensor>> AddOperations(const cpu::ValuedRegion& problem, const CudnnForm& form,
                                                cudnn_frontend::graph::Graph& graph);

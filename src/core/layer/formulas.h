@@ -103,7 +103,7 @@ INFIMUM_FORMULA std::make_unsigned_t<T> ShiftLeft(T a, T b) {
   return Wrap(a) << (Wrap(b) & (sizeof(T) * 8 - 1));
 }
 
-// Of the four neighbours of a point that is `t` behind the second: cubic convolution with the coefficient `a`.
+// The weights of the four neighbours of a point that is `t` behind the second: cubic convolution, coefficient `a`.
 template <class T>
 INFIMUM_FORMULA void CubicWeights(T t, T a, T (&weights)[4]) {
   const auto near = [a](T s) { return ((a + 2) * s - (a + 3)) * s * s + 1; };
@@ -132,7 +132,7 @@ INFIMUM_FORMULA T Combined(T a, T b) {
   }
 }
 
-// What leaves every T as it is.
+// The neutral element of a fold.
 template <class T>
 consteval T StartOf(Fold fold) {
   using Limits = std::numeric_limits<T>;

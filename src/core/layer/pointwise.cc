@@ -178,7 +178,7 @@ Shape OutputShape(const PointwiseConfig& config) {
 
 PointwiseConfig Canonicalize(PointwiseConfig config) {
   const Result<Shape> output = BroadcastOf(config.inputs);
-  // What does not broadcast stays as it is, for Validate to refuse in its own words.
+  // Shapes that do not broadcast stay as they are; Validate refuses them.
   if (!output.ok() || !CheckTensor("in", *output).ok()) return config;
   const std::size_t rank = output->rank();
   std::vector<Shape> merged(config.inputs.size());
@@ -222,7 +222,7 @@ std::optional<Shape> Unmerged(const Shape& operand, const Shape& merged, const S
     if (product != merged.dims[i]) return std::nullopt;
     if (padded.dims[i] != 1 && padded.dims[i] != merged.dims[i]) return std::nullopt;
   }
-  // What was dropped from the front is of extent one.
+  // Dimensions that were dropped from the front have extent one.
   for (std::size_t i = 0; i < at; ++i) {
     if (output.dims[i] != 1) return std::nullopt;
   }

@@ -64,7 +64,7 @@ ReductionConfig MakeReduction(ReductionKind kind, OperandTypes types, const Shap
                               const std::vector<std::int64_t>& axes) {
   ReductionConfig config{kind, types, shape, axes};
   const auto outside = [&](std::int64_t axis) { return axis < 0 || axis >= static_cast<std::int64_t>(shape.rank()); };
-  // What cannot be merged stays as it is, for Validate to refuse in its own words.
+  // An invalid configuration stays as it is; Validate refuses it.
   if (!CheckTensor("in", shape).ok() || std::ranges::any_of(axes, outside)) return config;
   config.input = {};
   config.axes = {};

@@ -18,7 +18,7 @@ INFIMUM_INLINE Integers LaneNumbers() {
   return lanes;
 }
 
-// What does not fill a vector, in one: the lanes that are not of it hold `start`.
+// The rest of a row that does not fill a vector, in a vector whose other lanes hold `start`.
 INFIMUM_INLINE Floats LoadRest(const float* x, std::int64_t count, std::int64_t rest, float start) {
   if (count >= kFloats) {
     const Integers taken = LaneNumbers() >= static_cast<std::int32_t>(kFloats - rest);
@@ -110,7 +110,7 @@ float SumDeviationRow(const float* x, float mean, std::int64_t count) {
   return sum;
 }
 
-// What does not fill a vector is done in a padded one: a scalar exponential takes as long as a vector of them.
+// The rest is computed in a padded vector: a scalar exponential takes as long as a vector of them.
 float ExponentialsRow(const float* x, float shift, float* y, std::int64_t count) {
   Floats sums[2] = {};
   std::int64_t i = 0;
@@ -132,7 +132,7 @@ float ExponentialsRow(const float* x, float shift, float* y, std::int64_t count)
   if (i < count) {
     const Floats a = ExpOfNonPositive(LoadRest(x, count, count - i, -__builtin_inff()) - shift);
     sums[1] += a;
-    // The rest stands in the last lanes where it was loaded together with elements before it.
+    // The rest is in the last lanes where it was loaded together with elements before it.
     for (std::int64_t lane = count >= kFloats ? kFloats - (count - i) : 0; y != nullptr && i < count; ++lane, ++i) {
       y[i] = a[lane];
     }
