@@ -40,10 +40,10 @@ INFIMUM_INLINE void MapRow(const void* x, void* y, std::int64_t count, Function 
 }
 
 // Calls of the C library do not become vectors: for kinds too rare to deserve a polynomial.
-template <class In, class Out, class Function>
+template <class T, class Function>
 INFIMUM_INLINE void CallRow(const void* x, void* y, std::int64_t count, Function function) {
-  const In* from = static_cast<const In*>(x);
-  Out* to = static_cast<Out*>(y);
+  const T* from = static_cast<const T*>(x);
+  T* to = static_cast<T*>(y);
   for (std::int64_t i = 0; i < count; ++i) to[i] = function(from[i]);
 }
 
@@ -66,11 +66,11 @@ UnaryRow UnaryF32(PointwiseKind kind) {
     return [](const void* from, void* to, std::int64_t count) {                                      \
       MapRow<T, T, write>(from, to, count, OfType<T>([](T x) INFIMUM_LAMBDA { return (formula); })); \
     };
-#define INFIMUM_LIBRARY_UNARY(kind, formula)                                    \
-  case PointwiseKind::kind:                                                     \
-    if (write == Store::kStreamed) return nullptr;                              \
-    return [](const void* from, void* to, std::int64_t count) {                 \
-      CallRow<T, T>(from, to, count, OfType<T>([](T x) { return (formula); })); \
+#define INFIMUM_LIBRARY_UNARY(kind, formula)                                 \
+  case PointwiseKind::kind:                                                  \
+    if (write == Store::kStreamed) return nullptr;                           \
+    return [](const void* from, void* to, std::int64_t count) {              \
+      CallRow<T>(from, to, count, OfType<T>([](T x) { return (formula); })); \
     };
 #include "src/core/layer/pointwise_kinds.def"
     default:
@@ -95,10 +95,10 @@ UnaryRow RealTruth(PointwiseKind kind) {
 UnaryRow UnaryF64(PointwiseKind kind) {
   using T = double;
   switch (kind) {
-#define INFIMUM_REAL_UNARY(kind, formula)                                          \
-  case PointwiseKind::kind:                                                        \
-    return [](const void* from, void* to, std::int64_t count) {                    \
-      CallRow<T, T>(from, to, count, [](T x) { return static_cast<T>(formula); }); \
+#define INFIMUM_REAL_UNARY(kind, formula)                                                        \
+  case PointwiseKind::kind:                                                                      \
+    return [](const void* from, void* to, std::int64_t count) {                                  \
+      MapRow<T, T>(from, to, count, [](T x) INFIMUM_LAMBDA { return static_cast<T>(formula); }); \
     };
 #include "src/core/layer/pointwise_kinds.def"
     default:
@@ -118,18 +118,18 @@ constexpr bool ComputesIn(PointwiseKind kind) {
 template <class T>
 UnaryRow UnaryInteger(PointwiseKind kind) {
   switch (kind) {
-#define INFIMUM_INTEGER_UNARY(kind, formula)                                         \
-  case PointwiseKind::kind:                                                          \
-    if constexpr (!ComputesIn<T>(PointwiseKind::kind))                               \
-      return nullptr;                                                                \
-    else                                                                             \
-      return [](const void* from, void* to, std::int64_t count) {                    \
-        CallRow<T, T>(from, to, count, [](T x) { return static_cast<T>(formula); }); \
+#define INFIMUM_INTEGER_UNARY(kind, formula)                                                       \
+  case PointwiseKind::kind:                                                                        \
+    if constexpr (!ComputesIn<T>(PointwiseKind::kind))                                             \
+      return nullptr;                                                                              \
+    else                                                                                           \
+      return [](const void* from, void* to, std::int64_t count) {                                  \
+        MapRow<T, T>(from, to, count, [](T x) INFIMUM_LAMBDA { return static_cast<T>(formula); }); \
       };
-#define INFIMUM_TRUTH_UNARY(kind, formula)                                      \
-  case PointwiseKind::kind:                                                     \
-    return [](const void* from, void* to, std::int64_t count) {                 \
-      CallRow<T, std::uint8_t>(from, to, count, [](T x) { return (formula); }); \
+#define INFIMUM_TRUTH_UNARY(kind, formula)                                                    \
+  case PointwiseKind::kind:                                                                   \
+    return [](const void* from, void* to, std::int64_t count) {                               \
+      MapRow<T, std::uint8_t>(from, to, count, [](T x) INFIMUM_LAMBDA { return (formula); }); \
     };
 #include "src/core/layer/pointwise_kinds.def"
     default:
