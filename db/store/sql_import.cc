@@ -120,11 +120,10 @@ Result<std::int64_t> SqlImport::SaveDevice(const Device& device) {
     INFIMUM_ASSIGN_OR_RETURN(generation_id, IdOf("generations", "name", std::string(generation.text()), "year",
                                                  {year ? SqlValue(*year) : SqlValue(nullptr)}));
   }
-  return IdOf(
-      "devices", "key", device.Key().text,
-      "kind, name, vendor, generation_id, identity, cores, last_level_cache_bytes, memory_bytes",
-      {device.kind == DeviceKind::kCpu ? std::string_view("cpu") : std::string_view("gpu"), name.text(), vendor.text(),
-       generation_id, std::string_view(identity), device.cores, device.last_level_cache.value, device.memory.value});
+  return IdOf("devices", "key", device.Key().text,
+              "kind, name, vendor, generation_id, identity, cores, last_level_cache_bytes, memory_bytes",
+              {Name(device.kind), name.text(), vendor.text(), generation_id, std::string_view(identity), device.cores,
+               device.last_level_cache.value, device.memory.value});
 }
 
 Result<std::int64_t> SqlImport::SaveEnvironment(const Environment& environment) {

@@ -73,24 +73,6 @@ auto IdentityOf(const Measurement& row) {
 
 }  // namespace
 
-std::string_view Name(PeakRate::Kind kind) {
-  switch (kind) {
-    case PeakRate::Kind::kRead:
-      return "read";
-    case PeakRate::Kind::kWrite:
-      return "write";
-    case PeakRate::Kind::kCopy:
-      return "copy";
-    case PeakRate::Kind::kArithmetic:
-      return "arithmetic";
-    case PeakRate::Kind::kTf32:
-      return "tf32";
-    case PeakRate::Kind::kLaunch:
-      return "launch";
-  }
-  return "read";
-}
-
 Result<PeakRate::Kind> FindPeakKind(std::string_view name) {
   for (const PeakRate::Kind kind : kKinds)
     if (Name(kind) == name) return kind;

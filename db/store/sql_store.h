@@ -44,8 +44,6 @@ class SqlStore : public Store {
   std::unique_ptr<Connection> connection_;
 };
 
-// "read", "write", "copy", "arithmetic", "tf32", "launch".
-std::string_view Name(PeakRate::Kind kind);
 Result<PeakRate::Kind> FindPeakKind(std::string_view name);
 
 }  // namespace infimum

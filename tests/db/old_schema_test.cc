@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string StoreFile(std::int64_t schema) {
-  return std::string(INFIMUM_SOURCE_DIR) + "/tests/db/data/schema-" + std::to_string(schema) + ".db";
+  return std::string(INFIMUM_SOURCE_DIR "/tests/db/data/schema-") + std::to_string(schema) + ".db";
 }
 
 void WriteStore(const std::string& path) {
@@ -90,7 +90,7 @@ TEST(OldSchema, PostgreSqlIsMigratedFromEachOfItsOwn) {
     for (const SchemaFile& file : SchemaFiles())
       if (file.dialect == Dialect::kPostgreSql && file.version <= schema) script += file.text;
     script += "INSERT INTO schema_versions (version) VALUES (" + std::to_string(schema) + ");";
-    std::ifstream rows(std::string(INFIMUM_SOURCE_DIR) + "/tests/db/data/schema-" + std::to_string(schema) +
+    std::ifstream rows(std::string(INFIMUM_SOURCE_DIR "/tests/db/data/schema-") + std::to_string(schema) +
                        ".postgresql.sql");
     ASSERT_TRUE(rows.good()) << "no rows are kept of schema " << schema;
     script += std::string(std::istreambuf_iterator<char>(rows), {});

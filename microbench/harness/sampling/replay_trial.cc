@@ -142,7 +142,7 @@ Result<ReplayResult> RunReplay(Backend& backend, const ReplayRequest& request, T
     }
     INFIMUM_RETURN_IF_ERROR(sample_whole());
   }
-  result.repetitions.push_back(std::move(samples));
+  result.repetitions.push_back({std::move(samples)});
   // Last, since it leaves nothing of the model in the caches.
   INFIMUM_ASSIGN_OR_RETURN(result.resident_share, backend.ResidentShare(result.constants() + result.arena));
   return result;
