@@ -9,7 +9,7 @@
 #include <random>
 #include <sstream>
 
-#include "src/readers/profiles/read_profile.h"
+#include "src/readers/read_profile.h"
 
 namespace infimum {
 namespace {

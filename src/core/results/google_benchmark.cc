@@ -49,12 +49,12 @@ class Writer {
   }
 
   void Add(const PeakRate& rate) {
-    INFIMUM_CHECK(last_header_.has_value(), "a peak stands after its header");
+    INFIMUM_CHECK(last_header_.has_value(), "a peak comes after its header");
     headers_.back()["peaks"].push_back(ToJson(rate));
   }
 
   void Add(const Measurement& row) {
-    INFIMUM_CHECK(last_header_.has_value(), "a row stands after its header");
+    INFIMUM_CHECK(last_header_.has_value(), "a row comes after its header");
     date_ = std::max(date_, row.measured_at);
     const OrderedJson facts = Facts(row);
     if (row.repetitions.empty()) {

@@ -48,7 +48,7 @@ class JournalReader {
     if (!json.is_object()) return Error{"expected an object"};
     INFIMUM_ASSIGN_OR_RETURN(const std::string kind, TextField(json, "kind"));
     if (kind == "header") return ReadHeader(json);
-    if (!device_) return Error{"a record of kind " + Quoted(kind) + " stands before any header"};
+    if (!device_) return Error{"a record of kind " + Quoted(kind) + " comes before any header"};
     if (kind == "measurement") return ReadMeasurement(json);
     if (kind == "peak") {
       INFIMUM_ASSIGN_OR_RETURN(const Json* object, ObjectField(json, "rate"));

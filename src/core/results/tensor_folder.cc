@@ -54,7 +54,7 @@ Result<TensorFolder> TensorFolder::Open(const std::filesystem::path& folder) {
       if (!IsPlainName(path)) return Error{Quoted(name) + ": " + Quoted(path) + " is no file of this folder"};
       INFIMUM_ASSIGN_OR_RETURN(const std::int64_t count, CheckedElementCount(shape));
       if (!result.entries_.emplace(name, Entry{type, count, folder / path}).second)
-        return Error{Quoted(name) + " stands there twice"};
+        return Error{Quoted(name) + " is listed twice"};
     }
     return result;
   };

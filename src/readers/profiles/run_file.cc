@@ -83,8 +83,7 @@ Status ReadProfile(RunSources& sources, RunProfile& run) {
   // A run may come from others: it names what it likes.
   const std::string origin = fmt::format("'profile': {}", Quoted(sources.profile));
   INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, ingest::OpenFile(sources.profile, origin));
-  INFIMUM_ASSIGN_OR_RETURN(RunProfile profile,
-                           ingest::WithTextOf(file, origin, [&](FileKind /*kind*/, std::istream& text) {
+  INFIMUM_ASSIGN_OR_RETURN(RunProfile profile, ingest::WithTextOf(file, origin, [&](std::istream& text) {
                              return ReadOnnxRuntimeProfile(text, origin);
                            }));
   run.layers = std::move(profile.layers);
@@ -147,6 +146,9 @@ Result<RunProfile> ReadDocument(const Json& document) {
 }  // namespace
 
 Result<RunProfile> ReadRun(std::istream& input, std::string_view origin) {
+  // A run that was measured is short: what is much longer was made to fill the memory.
+  constexpr std::uint64_t kMaxRunSize = std::uint64_t{128} << 20;
+  ingest::LimitUnpacked(input, kMaxRunSize);
   INFIMUM_ASSIGN_OR_RETURN(const Json document, ingest::ParseJson(input, origin));
   Result<RunProfile> run = ReadDocument(document);
   if (!run) return Within(std::string(origin), run.error());

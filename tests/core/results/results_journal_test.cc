@@ -168,7 +168,7 @@ TEST(Journal, NamesWhatIsWrongWithARecord) {
   EXPECT_EQ(ErrorOf("{}\n"), "r.jsonl:1: 'kind' is missing");
   EXPECT_EQ(ErrorOf("{\"kind\":7}\n"), "r.jsonl:1: 'kind' is 7, expected a text");
   EXPECT_EQ(ErrorOf(FormatRecord(TestRow()) + "\n"),
-            "r.jsonl:1: a record of kind 'measurement' stands before any header");
+            "r.jsonl:1: a record of kind 'measurement' comes before any header");
   EXPECT_EQ(ErrorOf(FormatRecord(TestHeader()) + "\n{\"kind\":\"peek\"}\n"),
             "r.jsonl:2: unknown kind 'peek', did you mean 'peak'?");
   EXPECT_EQ(ErrorOfRowWith("\"strict-f32\"", "\"strict-f3\""),

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "microbench/fake/fake_machine.h"
-#include "microbench/harness/worker/worker_setup.h"
+#include "microbench/harness/worker/worker.h"
 
 namespace infimum {
 namespace {

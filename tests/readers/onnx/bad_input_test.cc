@@ -30,7 +30,7 @@ std::string SmallModel() {
 }
 
 TEST(BadFile, ThatIsMissingOrAFolderOrEmptyIsNamed) {
-  const TemporaryFolder folder;
+  const ModelFolder folder;
   EXPECT_THAT(ErrorOfFile(folder.path() / "none.onnx"),
               EndsWith("none.onnx: cannot be opened: No such file or directory"));
   EXPECT_THAT(ErrorOfFile(folder.path()), EndsWith(": is a folder, name the file in it"));
@@ -39,7 +39,7 @@ TEST(BadFile, ThatIsMissingOrAFolderOrEmptyIsNamed) {
 }
 
 TEST(BadFile, CutAtAnyByteIsRefused) {
-  const TemporaryFolder folder;
+  const ModelFolder folder;
   onnx::ModelProto model = ModelOf(R"(
       g (float[1, 3, 8, 8] x) => (float[1, 4] y) <float[4, 3, 1, 1] w = {0.,1.,2.,3.,4.,5.,6.,7.,8.,9.,10.,11.}> {
         [c] c = Conv <pads = [0, 0, 0, 0]> (x, w)
@@ -56,7 +56,7 @@ TEST(BadFile, CutAtAnyByteIsRefused) {
 }
 
 TEST(BadFile, OfRandomBytesIsRefused) {
-  const TemporaryFolder folder;
+  const ModelFolder folder;
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {
     std::string bytes(1 + random() % 4096, '\0');
@@ -66,7 +66,7 @@ TEST(BadFile, OfRandomBytesIsRefused) {
 }
 
 TEST(BadFile, WithBytesChangedNeverCrashes) {
-  const TemporaryFolder folder;
+  const ModelFolder folder;
   const std::string whole = SmallModel();
   std::mt19937 random(11);
   for (int round = 0; round < 2000; ++round) {
@@ -77,7 +77,7 @@ TEST(BadFile, WithBytesChangedNeverCrashes) {
 }
 
 TEST(BadFile, ThatClaimsTwoGigabytesIsRefusedAtOnce) {
-  const TemporaryFolder folder;
+  const ModelFolder folder;
   // Field 7 (graph) with a length of 2^31 - 1, then of 2^63.
   EXPECT_THAT(ErrorOfFile(folder.Write("claim.onnx", "\x3a\xff\xff\xff\xff\x07 rest")), HasSubstr("not an ONNX file"));
   EXPECT_THAT(ErrorOfFile(folder.Write("claim.onnx", "\x3a\xff\xff\xff\xff\xff\xff\xff\xff\x7f rest")),
@@ -85,7 +85,7 @@ TEST(BadFile, ThatClaimsTwoGigabytesIsRefusedAtOnce) {
 }
 
 TEST(BadFile, LargerThanTwoGigabytesIsToldAboutExternalData) {
-  const TemporaryFolder folder;
+  const ModelFolder folder;
   const std::filesystem::path path = folder.Write("large.onnx", "x");
   std::filesystem::resize_file(path, std::uintmax_t{3} << 30);  // sparse: takes no space
   EXPECT_THAT(ErrorOfFile(path), HasSubstr("save the model with its weights as external data"));
@@ -156,7 +156,7 @@ TEST(Dimensions, BoundUnderAWrongNameGetASuggestion) {
 }
 
 TEST(ModelInputs, AreToldBeforeTheyAreBound) {
-  const TemporaryFolder folder;
+  const ModelFolder folder;
   const std::filesystem::path path = folder.Write(
       "m.onnx", ModelOf("g (float[batch, 3, ?] x, int64[2] i) => (float[batch, 3, ?] y) { y = Relu (x) }"));
   const Result<std::vector<DeclaredInput>> inputs = ReadModelInputs(path);

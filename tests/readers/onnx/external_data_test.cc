@@ -38,13 +38,13 @@ long PeakKilobytes() {
   return usage.ru_maxrss;
 }
 
-std::string ReadIn(const TemporaryFolder& folder, const onnx::ModelProto& model) {
+std::string ReadIn(const ModelFolder& folder, const onnx::ModelProto& model) {
   const Result<ModelGraph> graph = ReadModel(folder.Write("model.onnx", model), {});
   return graph.ok() ? "" : graph.error().message;
 }
 
 TEST(ExternalData, BesideTheModelIsFound) {
-  const TemporaryFolder folder;
+  const ModelFolder folder;
   folder.Write("w.bin", std::string(128, 'a'));
   const Result<ModelGraph> graph = ReadModel(folder.Write("model.onnx", ModelWithWeightsAt("w.bin", 8)), {});
   ASSERT_TRUE(graph.ok()) << graph.error().message;
@@ -54,7 +54,7 @@ TEST(ExternalData, BesideTheModelIsFound) {
 }
 
 TEST(ExternalData, OutsideOfTheFolderIsRefused) {
-  const TemporaryFolder folder;
+  const ModelFolder folder;
   std::filesystem::create_directory(folder.path() / "model");
   folder.Write("secret", std::string(128, 's'));
   const auto error_of = [&](const std::string& location) {
@@ -75,7 +75,7 @@ TEST(ExternalData, OutsideOfTheFolderIsRefused) {
 
 TEST(ExternalData, OfAModelThatIsALinkMayLieWhereTheModelLies) {
   // The way download caches keep files: links in a folder of the model, the files themselves in a store.
-  const TemporaryFolder folder;
+  const ModelFolder folder;
   std::filesystem::create_directory(folder.path() / "store");
   std::filesystem::create_directory(folder.path() / "model");
   folder.Write("store/1234", ModelWithWeightsAt("w.bin", 8));
@@ -87,7 +87,7 @@ TEST(ExternalData, OfAModelThatIsALinkMayLieWhereTheModelLies) {
 }
 
 TEST(ExternalData, ThatIsMissingOrTooShortIsNamed) {
-  const TemporaryFolder folder;
+  const ModelFolder folder;
   EXPECT_THAT(ReadIn(folder, ModelWithWeightsAt("none.bin", 8)),
               HasSubstr("external data 'none.bin' cannot be found beside the model"));
   folder.Write("w.bin", std::string(127, 'a'));
@@ -101,7 +101,7 @@ TEST(ExternalData, ThatIsMissingOrTooShortIsNamed) {
 }
 
 TEST(ExternalData, OfManyGigabytesIsNotRead) {
-  const TemporaryFolder folder;
+  const ModelFolder folder;
   constexpr std::int64_t kRows = std::int64_t{1} << 30;                                              // 16 GiB
   std::filesystem::resize_file(folder.Write("w.bin", ""), static_cast<std::uintmax_t>(kRows) * 16);  // sparse
   const std::filesystem::path file = folder.Write("model.onnx", ModelWithWeightsAt("w.bin", kRows));

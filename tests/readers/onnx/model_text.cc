@@ -12,23 +12,23 @@
 
 namespace infimum {
 
-TemporaryFolder::TemporaryFolder() {
+ModelFolder::ModelFolder() {
   std::string pattern = (std::filesystem::temp_directory_path() / "infimum-onnx-XXXXXX").string();
   path_ = ::mkdtemp(pattern.data());
 }
 
-TemporaryFolder::~TemporaryFolder() {
+ModelFolder::~ModelFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
 }
 
-std::filesystem::path TemporaryFolder::Write(const std::string& name, const std::string& bytes) const {
+std::filesystem::path ModelFolder::Write(const std::string& name, const std::string& bytes) const {
   const std::filesystem::path file = path_ / name;
   std::ofstream(file, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   return file;
 }
 
-std::filesystem::path TemporaryFolder::Write(const std::string& name, const onnx::ModelProto& model) const {
+std::filesystem::path ModelFolder::Write(const std::string& name, const onnx::ModelProto& model) const {
   return Write(name, model.SerializeAsString());
 }
 
@@ -63,7 +63,7 @@ onnx::ModelProto ModelOf(const std::string& text, int opset) {
 }
 
 Result<ModelGraph> TryRead(const onnx::ModelProto& model, const Dims& dims, bool apply_rewrites) {
-  const TemporaryFolder folder;
+  const ModelFolder folder;
   ReadOptions options;
   options.dims = dims;
   options.apply_rewrites = apply_rewrites;

@@ -18,12 +18,12 @@ namespace infimum {
 using Dims = std::map<std::string, std::int64_t>;
 
 // A folder of its own that is gone after the test.
-class TemporaryFolder {
+class ModelFolder {
  public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ModelFolder();
+  ~ModelFolder();
+  ModelFolder(const ModelFolder&) = delete;
+  ModelFolder& operator=(const ModelFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path Write(const std::string& name, const std::string& bytes) const;
