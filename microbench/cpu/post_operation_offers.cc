@@ -4,7 +4,7 @@
 
 #include "infimum/layer/merged_shape.h"
 #include "microbench/cpu/offers.h"
-#include "microbench/libraries/onednn/pointwise_candidates.h"
+#include "microbench/libraries/onednn/layer_offers.h"
 #include "microbench/libraries/onednn/program/declared_layouts.h"
 #include "microbench/libraries/onednn/program/region_problem.h"
 
