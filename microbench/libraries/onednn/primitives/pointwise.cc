@@ -134,8 +134,6 @@ std::optional<algorithm> FindBinary(std::string_view kind) {
   return std::nullopt;
 }
 
-Step Eltwise(std::string_view kind) { return FindEltwise(kind).value(); }
-
 std::vector<Form> FormsOf(const Pointwise& layer) {
   if (const auto step = FindEltwise(layer.kind, layer.values)) return EltwiseForms(layer, *step);
   if (const auto kind = FindBinary(layer.kind)) return BinaryForms(layer, *kind);

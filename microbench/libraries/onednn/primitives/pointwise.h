@@ -23,9 +23,6 @@ struct EltwiseValues {
 std::optional<Step> FindEltwise(std::string_view kind, const EltwiseValues& values = {});
 std::optional<dnnl::algorithm> FindBinary(std::string_view kind);
 
-// A step behind a product, of a kind that is there.
-Step Eltwise(std::string_view kind);
-
 // A sum of 8-bit tensors: each operand by its scale in steps of the result, then all zero points at once.
 struct ScaledSum {
   float first = 1, second = 1, shift = 0;

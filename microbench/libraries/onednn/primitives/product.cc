@@ -6,6 +6,8 @@
 
 namespace onednn {
 
+Step Eltwise(std::string_view kind) { return FindEltwise(kind).value(); }
+
 Step Binary(std::string_view kind, memory::dims dims, memory::data_type type, bool constant) {
   return {FindBinary(kind).value(), 0, 0, std::move(dims), type, constant};
 }

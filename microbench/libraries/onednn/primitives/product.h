@@ -36,6 +36,8 @@ struct Step {
   bool binary() const { return !dims.empty(); }
 };
 
+// Of a kind that pointwise.cc has.
+Step Eltwise(std::string_view kind);
 Step Binary(std::string_view kind, memory::dims dims, memory::data_type type, bool constant = false);
 
 // An accumulator of integers takes its bias in s32; a scaled product adds it in f32, after scaling.
