@@ -156,7 +156,9 @@ void AddHead(Builder& builder, const SampleOptions& options) {
   pool.name = "/avgpool/GlobalAveragePool";
   pool.op = "GlobalAveragePool";
   pool.family = "pooling";
-  pool.config = "pooling kind=average dtype=f32:-:f32 in=1x2048x7x7 kernel=7x7 stride=1x1 pad=0,0,0,0";
+  pool.config =
+      "pooling kind=average dtype=f32:-:f32 in=1x2048x7x7 out=1x2048x1x1 kernel=7x7 stride=1x1 dilation=1x1 "
+      "pad=0,0,0,0";
   pool.flops = Flops{100352};
   pool.bytes = Bytes{409600};
   builder.Measured(pool, 11.8, "onednn/jit:avx512_core");
@@ -167,7 +169,7 @@ void AddHead(Builder& builder, const SampleOptions& options) {
   product.name = "/fc/Gemm";
   product.op = "Gemm";
   product.family = "matmul";
-  product.config = "matmul dtype=f32:f32:f32 m=1 n=1000 k=2048 bias=yes weights=const";
+  product.config = "matmul dtype=f32:f32:f32 a=1x1x2048 b=1x2048x1000 bias=column weights=const";
   product.flops = Flops{4096000};
   product.bytes = Bytes{8204192};
   builder.Measured(product, 430.2, "onednn/gemm:jit");
@@ -177,7 +179,7 @@ void AddHead(Builder& builder, const SampleOptions& options) {
   hostile.name = kHostileName;
   hostile.op = "Softmax";
   hostile.family = "softmax";
-  hostile.config = "softmax dtype=f32:-:f32 in=1x1000 axis=1";
+  hostile.config = "softmax kind=softmax dtype=f32:-:f32 in=1x1000x1 axis=1";
   hostile.bytes = Bytes{8000};
   hostile.flops = Flops{5000};
   builder.Measured(hostile, 1.42, "onednn/jit:avx512_core");
@@ -187,7 +189,7 @@ void AddHead(Builder& builder, const SampleOptions& options) {
   top.name = "/TopK";
   top.op = "TopK";
   top.family = "sort";
-  top.config = "sort kind=topk dtype=f32:-:f32 in=1x1000 k=5";
+  top.config = "sort kind=topk dtype=f32:-:f32 in=1x1000x1 axis=1 k=5";
   top.bytes = Bytes{4040};
   top.status = RowStatus::kEstimated;
   top.latency = Latency(7.2);
@@ -372,7 +374,9 @@ ReportModel SampleReport(const SampleOptions& options) {
     ReportRegion region;
     for (std::size_t layer = i; layer <= last; ++layer) region.layers.push_back(layer);
     region.rule = "product-epilogue";
-    region.config = "region [" + product.config + "](in0,w0)";
+    const ReportLayer& after = report.layers[last];
+    region.config =
+        "region [" + product.config + "](in0,w0,w1) ; [" + after.config + "](%0" + (after.op == "Add" ? ",in1)" : ")");
     region.candidate = product.candidate;
     region.latency = alone * (is_chosen ? 0.9 : 1.1);
     region.unfused = alone;
