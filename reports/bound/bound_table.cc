@@ -8,6 +8,7 @@
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "reports/text/csv.h"
+#include "reports/text/layer_words.h"
 #include "reports/text/quantity_text.h"
 #include "reports/text/table.h"
 #include "reports/text/utf8.h"
@@ -100,9 +101,7 @@ Table RegionsOfBracket(const ModelGraph& graph, const Bracket& bracket) {
                {"candidate", Align::kLeft, true}},
               {}};
   for (const RegionLatency& region : bracket.regions) {
-    std::vector<std::string> names;
-    for (LayerId layer : region.layers) names.push_back(graph.layer(layer).name);
-    table.rows.push_back({Join(names, " "), region.rule, FormatLatency(region.latency),
+    table.rows.push_back({Join(LayerNames(graph, region.layers), " "), region.rule, FormatLatency(region.latency),
                           region.has_missing ? "-" : FormatLatency(region.unfused), region.is_chosen ? "*" : "",
                           region.candidate.name()});
   }

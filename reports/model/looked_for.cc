@@ -22,20 +22,21 @@ std::vector<LookedFor> LookedForInVain(const ReportModel& report) {
   const auto add = [&](std::string_view kind, std::string_view what, std::optional<GapCause> cause = {}) {
     if (!is_found(kind) && !(cause && is_lost(*cause))) looked.push_back({kind, what});
   };
+  const NumericContract contract = report.bracket.contract;
   const bool is_half = is_found("half-precision-not-used"), is_in_float = is_found("quantized-layers-in-float");
   if (report.waterfall->bound) {
     add("slower-algorithm", "kernels slower than the best known", GapCause::kAlgorithmRegret);
     add("unfused-chain", "layers apart that run faster as one", GapCause::kMissedFusion);
     if (!IsProcessor(report) || report.environment.threads > 1)
       add("serial-branches", "independent layers one after the other", GapCause::kMissedParallelism);
-    if (report.contract != "strict-f32" && !is_half && !is_in_float)
+    if (contract != NumericContract::kStrictF32 && !is_half && !is_in_float)
       add("wider-precision", "wider arithmetic than the contract asks for", GapCause::kPrecision);
     add("under-bound", "layers faster than their bound");
   }
   if (!IsProcessor(report)) add("tensor-cores-unused", "products that Tensor Cores could run");
-  if (report.contract == "int8" && !is_found("quantization-conversions"))
+  if (contract == NumericContract::kInt8 && !is_found("quantization-conversions"))
     add("quantized-layers-in-float", "quantized layers in floating point", GapCause::kPrecision);
-  if ((report.contract == "f16" || report.contract == "bf16") && !is_found("wider-precision"))
+  if ((contract == NumericContract::kF16 || contract == NumericContract::kBf16) && !is_found("wider-precision"))
     add("half-precision-not-used", "half precision computed in f32", GapCause::kPrecision);
   add("layout-changes", "reorders, reformats and copies of the engine’s own", GapCause::kLayoutChanges);
   add("needless-layers", "layers that need not run");

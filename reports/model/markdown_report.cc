@@ -6,6 +6,7 @@
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
+#include "reports/bound/bound_table.h"
 #include "reports/model/answers.h"
 #include "reports/model/looked_for.h"
 #include "reports/model/model_rows.h"
@@ -32,14 +33,14 @@ void AddFloor(std::string_view name, const Floor& floor, std::string& out) {
 
 void AddBracket(const ReportModel& report, std::string& out) {
   out += "| | best repetition | typically (95 %) | |\n| --- | ---: | --- | --- |\n";
-  AddFloor("floor", report.floor, out);
-  AddFloor("conventional floor", report.conventional_floor, out);
-  for (const Bound& bound : report.bounds) {
+  AddFloor("floor", report.bracket.floor, out);
+  AddFloor("conventional floor", report.bracket.conventional_floor, out);
+  for (const Bound& bound : report.bracket.bounds) {
     AddLine("bound, " + std::string(Name(bound.variant)), bound.latency, bound.interval, Join(bound.assumptions, ", "),
             out);
   }
   const Bound* main = MainBound(report);
-  for (const WhatIfOutcome& outcome : report.what_ifs) {
+  for (const WhatIfOutcome& outcome : report.bracket.what_ifs) {
     if (!outcome.coverage || main == nullptr) continue;
     for (const WhatIfBound& bound : outcome.bounds) {
       if (bound.variant != main->variant) continue;
@@ -47,23 +48,24 @@ void AddBracket(const ReportModel& report, std::string& out) {
               "measured " + PercentText(outcome.coverage->measured), out);
     }
   }
-  if (report.demonstrated) {
-    AddLine("demonstrated", *report.demonstrated, std::nullopt,
+  if (report.bracket.demonstrated) {
+    AddLine("demonstrated", *report.bracket.demonstrated, std::nullopt,
             "smallest repetition median" +
-                (report.composition ? "; " + CompositionText(*report.composition) : std::string()),
+                (report.bracket.composition ? "; " + CompositionText(*report.bracket.composition) : std::string()),
             out);
   }
   if (report.run)
-    AddLine(report.run->framework + " " + report.run->version, report.run->latency, report.run->interval,
-            "measured, smallest repetition median", out);
-  if (report.regret) out += fmt::format("\nWhat the libraries' own choices cost: {}.\n", RegretText(*report.regret));
-  for (const Inversion& inversion : report.inversions)
+    AddLine(report.run->profile.framework + " " + report.run->profile.framework_version, report.run->latency,
+            report.run->interval, "measured, smallest repetition median", out);
+  if (report.bracket.regret)
+    out += fmt::format("\nWhat the libraries' own choices cost: {}.\n", RegretText(*report.bracket.regret));
+  for (const Inversion& inversion : report.bracket.inversions)
     out += fmt::format("\nInversion: {} is {} above {}{}.\n", inversion.bound, FormatLatency(inversion.excess),
                        MarkdownProse(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");
 }
 
 void AddLargest(const ReportModel& report, std::string& out) {
-  std::vector<ComparisonRow> rows = ComparisonRows(report);
+  const std::vector<ModelRow> rows = ModelRows(report);
   std::vector<std::size_t> largest = LargestRows(rows, 10);
   if (largest.empty()) return;
   bool compared = rows[largest.front()].gap().has_value();
@@ -71,9 +73,9 @@ void AddLargest(const ReportModel& report, std::string& out) {
              ? "\n## Largest gaps\n\n| layer | family | bound | measured | gap |\n| --- | --- | ---: | ---: | ---: |\n"
              : "\n## Most expensive layers\n\n| layer | family | bound |\n| --- | --- | ---: |\n";
   for (std::size_t index : largest) {
-    const ComparisonRow& row = rows[index];
+    const ModelRow& row = rows[index];
     out += fmt::format("| {} | {} | {} |", MarkdownCode(RowLabel(report, row)), MarkdownProse(row.family),
-                       FormatLatency(row.bound.value_or(Latency(0))));
+                       FormatLatency(row.best.value_or(Latency(0))));
     if (compared && row.gap())
       out += fmt::format(" {} | {} |", FormatLatency(*row.measured), SignedLatencyText(*row.gap()));
     out += '\n';
@@ -136,9 +138,10 @@ std::string MarkdownReport(const ReportModel& report) {
   AddGap(report, out);
   AddLargest(report, out);
   AddAnswers(report, out);
-  out += fmt::format("\n## What this rests on\n\n- Coverage: {}\n", CoverageText(report.coverage));
+  out += fmt::format("\n## What this rests on\n\n- Coverage: {}\n", CoverageText(report.bracket.coverage));
   out += fmt::format("- Device: {} ({})\n", MarkdownProse(report.device_name), MarkdownCode(report.device_key));
-  out += fmt::format("- Selection: {}; contract {}\n", MarkdownProse(report.selection), MarkdownProse(report.contract));
+  out += fmt::format("- Selection: {}; contract {}\n", MarkdownProse(SelectionText(report.bracket.selection)),
+                     MarkdownProse(Name(report.bracket.contract)));
   for (const Advice& advice : report.advice) out += fmt::format("- {}\n", MarkdownProse(advice.text));
   if (!report.missing.empty()) {
     out += "\n## What is missing\n\n";

@@ -202,16 +202,16 @@ void WriteSideNames(const ComparisonReport& shown, const Look& look, HtmlWriter&
 // The ladder as bars with their intervals: of one model its times, of several the mean ratios. Its numbers stand in
 // the table below it.
 void WriteBars(const ComparisonReport& report, HtmlWriter& html) {
-  constexpr double kWidth = 330, kHeight = 16;
-  struct Bar {
+  constexpr double kBarsWidth = 330, kBarsHeight = 16;
+  struct SideBar {
     double value = 0, low = 0, high = 0;
     std::string text;
   };
   const SideComparison& comparison = report.comparison;
-  std::vector<Bar> bars(report.sides.size());
+  std::vector<SideBar> bars(report.sides.size());
   double most = 0;
   for (std::size_t side = 0; side < bars.size(); ++side) {
-    Bar& bar = bars[side];
+    SideBar& bar = bars[side];
     if (comparison.models.size() == 1) {
       const SideTime& time = comparison.models.front().times[side];
       if (!time.latency) continue;
@@ -227,12 +227,13 @@ void WriteBars(const ComparisonReport& report, HtmlWriter& html) {
   }
   if (!(most > 0) || !std::isfinite(most)) return;
   html.Open("ul", {{"class", "bars"}, {"aria-hidden", "true"}});
-  const auto at = [most](double value) { return FormatNumber(std::round(10 * kWidth * value / most) / 10); };
+  const auto at = [most](double value) { return FormatNumber(std::round(10 * kBarsWidth * value / most) / 10); };
   for (std::size_t side = 0; side < bars.size(); ++side) {
-    const Bar& bar = bars[side];
+    const SideBar& bar = bars[side];
     const bool is_best = !comparison.order.empty() && comparison.order.front() == side;
     html.Open("li", {{"class", is_best ? "best" : ""}}).Element("span", {{"class", "label"}}, report.sides[side].label);
-    html.Open("svg", {{"viewbox", "0 0 340 16"}, {"preserveaspectratio", "none"}, {"height", FormatNumber(kHeight)}});
+    html.Open("svg",
+              {{"viewbox", "0 0 340 16"}, {"preserveaspectratio", "none"}, {"height", FormatNumber(kBarsHeight)}});
     html.Element("rect", {{"x", "0"}, {"y", "2"}, {"width", at(bar.value)}, {"height", "12"}}, "");
     if (bar.high > bar.low)
       html.Element("line", {{"x1", at(bar.low)}, {"x2", at(bar.high)}, {"y1", "8"}, {"y2", "8"}}, "");

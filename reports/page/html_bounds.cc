@@ -5,9 +5,11 @@
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
+#include "reports/bound/bound_table.h"
 #include "reports/model/glossary.h"
 #include "reports/model/possible_gains.h"
 #include "reports/page/html_sections.h"
+#include "reports/text/layer_words.h"
 #include "reports/text/quantity_text.h"
 
 namespace infimum {
@@ -32,40 +34,41 @@ std::string FloorText(const Floor& floor) {
 }
 
 void AddBounds(const ReportModel& report, HtmlWriter& html) {
-  AddLine("floor F0", report.floor.latency, std::nullopt, FloorText(report.floor), html);
-  AddLine("conventional floor Fc", report.conventional_floor.latency, std::nullopt,
-          FloorText(report.conventional_floor), html);
-  for (const Bound& bound : report.bounds)
+  AddLine("floor F0", report.bracket.floor.latency, std::nullopt, FloorText(report.bracket.floor), html);
+  AddLine("conventional floor Fc", report.bracket.conventional_floor.latency, std::nullopt,
+          FloorText(report.bracket.conventional_floor), html);
+  for (const Bound& bound : report.bracket.bounds)
     AddLine("bound F1, " + std::string(Name(bound.variant)), bound.latency, bound.interval,
             Join(bound.assumptions, ", "), html);
   const Bound* main = MainBound(report);
-  for (const WhatIfOutcome& outcome : report.what_ifs) {
+  for (const WhatIfOutcome& outcome : report.bracket.what_ifs) {
     if (!outcome.coverage || main == nullptr) continue;
     for (const WhatIfBound& bound : outcome.bounds)
       if (bound.variant == main->variant)
         AddLine(fmt::format("bound F1, {}, {}", Name(bound.variant), outcome.name), bound.latency, bound.interval,
                 "other rows, of which measured " + PercentText(outcome.coverage->measured), html);
   }
-  if (report.demonstrated)
-    AddLine("demonstrated R", *report.demonstrated, std::nullopt,
+  if (report.bracket.demonstrated)
+    AddLine("demonstrated R", *report.bracket.demonstrated, std::nullopt,
             "chosen candidates replayed with real buffers" +
-                (report.composition ? "; " + CompositionText(*report.composition) : std::string()),
+                (report.bracket.composition ? "; " + CompositionText(*report.bracket.composition) : std::string()),
             html);
   if (report.run)
     AddLine("measured T", report.run->latency, report.run->interval,
-            fmt::format("{} {}, smallest repetition median", report.run->framework, report.run->version), html);
+            fmt::format("{} {}, smallest repetition median", report.run->profile.framework,
+                        report.run->profile.framework_version),
+            html);
 }
 
-void AddRegions(const ReportModel& report, const std::vector<const ReportRegion*>& regions, HtmlWriter& html) {
-  for (const ReportRegion* region : regions) {
-    std::vector<std::string> names;
-    for (const std::size_t layer : region->layers) names.push_back(report.layers[layer].name);
-    html.Open("tr", {{"title", region->config}}).Element("th", {{"scope", "row"}, {"class", "mono"}}, Join(names, " "));
+void AddRegions(const ReportModel& report, const std::vector<const RegionLatency*>& regions, HtmlWriter& html) {
+  for (const RegionLatency* region : regions) {
+    html.Open("tr", {{"title", ConfigOf(*region)}});
+    html.Element("th", {{"scope", "row"}, {"class", "mono"}}, Join(LayerNames(report.graph, region->layers), " "));
     html.Element("td", {{"class", "number"}}, region->has_missing ? "?" : FormatLatency(region->unfused));
     html.Element("td", {{"class", "number"}}, FormatLatency(region->latency));
     html.Element("td", {{"class", "number"}},
                  region->has_missing ? "?" : FormatLatency(region->unfused - region->latency));
-    html.Element("td", {{"class", "mono"}}, region->candidate).Close();
+    html.Element("td", {{"class", "mono"}}, region->candidate.name()).Close();
   }
 }
 
@@ -89,12 +92,12 @@ void AddFact(std::string_view term, std::string_view value, HtmlWriter& html) {
 
 void AddRun(const ReportRun& run, HtmlWriter& html) {
   AddFact("Measured run",
-          fmt::format("{} {}, median {}, minimum {}, p95 {}, {} in {}", run.framework, run.version,
-                      FormatLatency(run.median), FormatLatency(run.minimum), FormatLatency(run.p95),
-                      CountText(static_cast<std::size_t>(run.samples), "sample"),
+          fmt::format("{} {}, median {}, minimum {}, p95 {}, {} in {}", run.profile.framework,
+                      run.profile.framework_version, FormatLatency(run.median), FormatLatency(run.minimum),
+                      FormatLatency(run.p95), CountText(static_cast<std::size_t>(run.samples), "sample"),
                       CountText(static_cast<std::size_t>(run.repetitions), "repetition")),
           html);
-  AddFact("Its settings", PairsText(run.settings), html);
+  AddFact("Its settings", PairsText(run.profile.settings), html);
 }
 
 }  // namespace
@@ -135,11 +138,11 @@ std::string GainsHtml(const ReportModel& report) {
 }
 
 std::string RegionsHtml(const ReportModel& report) {
-  std::vector<const ReportRegion*> chosen;
-  for (const ReportRegion& region : report.regions)
+  std::vector<const RegionLatency*> chosen;
+  for (const RegionLatency& region : report.bracket.regions)
     if (region.is_chosen) chosen.push_back(&region);
   if (chosen.empty()) return "";
-  const auto gain = [](const ReportRegion* region) {
+  const auto gain = [](const RegionLatency* region) {
     return region->has_missing ? Latency(0) : region->unfused - region->latency;
   };
   std::ranges::stable_sort(chosen, std::ranges::greater(), gain);
@@ -194,10 +197,13 @@ std::string EnvironmentHtml(const ReportModel& report) {
   HtmlWriter html;
   html.Open("dl", {{"id", "environment-list"}, {"class", "facts-list"}});
   AddFact("Model", report.model_name, html);
-  AddFact("SHA-256", report.model_sha256, html);
-  AddFact("Opset", report.opset > 0 ? std::to_string(report.opset) : "", html);
+  AddFact("SHA-256", report.graph.sha256, html);
+  AddFact("Opset", report.graph.opset > 0 ? std::to_string(report.graph.opset) : "", html);
   std::vector<std::string> inputs;
-  for (const ReportInput& input : report.inputs) inputs.push_back(input.name + " " + input.dtype + " " + input.shape);
+  for (const ValueId id : report.graph.inputs) {
+    const Value& input = report.graph.value(id);
+    inputs.push_back(fmt::format("{} {} {}", input.name, Name(input.type), ShapeText(input)));
+  }
   AddFact("Inputs", Join(inputs, ", "), html);
   AddFact("Device", report.device_name + (report.generation.empty() ? "" : ", " + report.generation), html);
   AddFact("Device key", report.device_key, html);
@@ -207,11 +213,11 @@ std::string EnvironmentHtml(const ReportModel& report) {
   AddFact("Threads", std::to_string(report.environment.threads) + (affinity.empty() ? "" : ", " + affinity), html);
   AddFact("Clocks", FactOf(facts, evidence::kClocks), html);
   AddFact("System", FactOf(facts, evidence::kSystem), html);
-  AddFact("Contract", report.contract, html);
-  AddFact("Selection", report.selection, html);
+  AddFact("Contract", Name(report.bracket.contract), html);
+  AddFact("Selection", SelectionText(report.bracket.selection), html);
   if (report.run) AddRun(*report.run, html);
   html.Close();
-  for (const RewritePass& pass : report.passes) {
+  for (const RewritePass& pass : report.graph.passes) {
     html.Open("details");
     html.Element("summary", fmt::format("Rewrite {}, {}: {}", pass.name, CountText(pass.rewrites.size(), "time"),
                                         pass.description));

@@ -139,12 +139,12 @@ void AddRest(const ReportModel& report, HtmlWriter& html) {
                               "kinds of layers that lose under a hundredth of the time each, and in the other "
                               "steps below.",
                               FormatLatency(told), FormatLatency(gap)));
-  if (!report.demonstrated)
+  if (!report.bracket.demonstrated)
     html.Text(
         " The gains are of kernels that were timed alone: a demonstrated run, which is not there yet, shows what is "
         "left of them in the model.");
   html.Close();
-  if (!report.demonstrated) AddCommand(ReplayCommand(report), html);
+  if (!report.bracket.demonstrated) AddCommand(ReplayCommand(report), html);
 }
 
 void AddLookedFor(const ReportModel& report, HtmlWriter& html) {
@@ -234,15 +234,15 @@ std::string WaterfallHtml(const ReportModel& report) {
 
 std::string CoverageHtml(const ReportModel& report) {
   return EscapedHtml(fmt::format("Of the work {}; what is estimated is so by the bytes that it moves.",
-                                 CoverageText(report.coverage)));
+                                 CoverageText(report.bracket.coverage)));
 }
 
 std::string MissingHtml(const ReportModel& report) {
   HtmlWriter html;
   if (report.missing.empty()) {
     html.Element("p", {{"class", "lead"}},
-                 report.coverage.missing > 0 ? "Layers without a time are marked in the table below."
-                                             : "Nothing: every layer is measured, estimated or free.");
+                 report.bracket.coverage.missing > 0 ? "Layers without a time are marked in the table below."
+                                                     : "Nothing: every layer is measured, estimated or free.");
     return html.Take();
   }
   html.Element("p", {{"class", "lead"}},
@@ -279,7 +279,7 @@ std::string NoLossesHtml(const ReportModel& report) {
 
 std::string NoTimesHtml(const ReportModel& report) {
   const bool has_times = std::ranges::any_of(
-      report.layers, [](const ReportLayer& layer) { return layer.latency && layer.latency->count() > 0; });
+      report.bracket.layers, [](const LayerLatency& layer) { return layer.latency && layer.latency->count() > 0; });
   if (has_times || (report.run && !report.run->rows.empty())) return "";
   HtmlWriter html;
   html.Element("p", {{"class", "empty"}}, "No layer has a time here yet: measuring, or importing rows, fills this.");

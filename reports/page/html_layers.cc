@@ -23,17 +23,17 @@ std::string LayersHtml(const ReportModel& report) {
   }
   html.Open("tbody");
   std::size_t number = 0;
-  for (const ComparisonRow& row : ComparisonRows(report)) {
-    const ReportLayer* main = row.layers.empty() ? nullptr : &report.layers[row.main];
+  for (const ModelRow& row : ModelRows(report)) {
+    const Layer* main = row.layers.empty() ? nullptr : &report.graph.layer(row.main);
     html.Open("tr").Element("td", {{"class", "number"}}, std::to_string(++number));
     html.Element("th", {{"scope", "row"}}, RowLabel(report, row));
-    html.Element("td", main ? std::string_view(main->op) : "engine only");
-    html.Element("td", main ? Name(row.status) : "");
+    html.Element("td", main ? std::string_view(main->op) : kEngineOnlyName);
+    html.Element("td", main ? row.status : "");
     if (report.run) html.Element("td", {{"class", "number"}}, time(row.measured));
-    html.Element("td", {{"class", "number"}}, time(row.bound));
-    const bool is_compared = row.bound && row.measured && row.bound->count() > 0;
+    html.Element("td", {{"class", "number"}}, time(row.best));
+    const bool is_compared = row.best && row.measured && row.best->count() > 0;
     if (report.run)
-      html.Element("td", {{"class", "number"}}, is_compared ? fmt::format("{:.2f}×", *row.measured / *row.bound) : "");
+      html.Element("td", {{"class", "number"}}, is_compared ? fmt::format("{:.2f}×", *row.measured / *row.best) : "");
     html.Element("td", {{"class", "number"}}, row.floor.count() > 0 ? FormatLatency(row.floor) : "");
     html.Element("td", row.candidate).Close();
   }
