@@ -58,9 +58,8 @@ void AddMissing(ReportModel& report) {
          fmt::format("infimum plan {} --device {} -o plan.txt", report.arguments.place,
                      ShellQuoted(report.device_name))});
   } else if (!report.missing.empty()) {
-    report.advice.push_back(
-        {"Some layers are not measured yet; this measures them all",
-         OnAllThreads("analyze", report) + " --budget 10m"});
+    report.advice.push_back({"Some layers are not measured yet; this measures them all",
+                             OnAllThreads("analyze", report) + " --budget 10m"});
   }
 }
 

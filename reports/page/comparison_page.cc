@@ -54,7 +54,7 @@ ComparisonReport WithShortLabels(const ComparisonReport& report) {
 }
 
 // Of a cell by what it says; the stronger the further from the baseline.
-std::string ClassOf(const SectionCell& cell, const HeatScale& scale) {
+std::string ClassOf(const Cell& cell, const HeatScale& scale) {
   switch (cell.tone) {
     case CellTone::kFaster:
       return fmt::format("faster-{}", scale.StepOf(cell.ratio.value_or(1)));
@@ -76,8 +76,8 @@ std::string ClassOf(const SectionCell& cell, const HeatScale& scale) {
 std::vector<double> ColouredRatios(const std::vector<Section>& sections) {
   std::vector<double> ratios;
   for (const Section& section : sections)
-    for (const std::vector<SectionCell>& row : section.rows)
-      for (const SectionCell& cell : row)
+    for (const std::vector<Cell>& row : section.rows)
+      for (const Cell& cell : row)
         if (cell.ratio && (cell.tone == CellTone::kFaster || cell.tone == CellTone::kSlower))
           ratios.push_back(*cell.ratio);
   return ratios;
@@ -112,8 +112,7 @@ void WriteHeading(const Section& section, std::size_t column, const Look& look, 
   html.Text(shown.title).Close();
 }
 
-void WriteCell(const SectionCell& cell, const Section& section, std::size_t column, const Look& look,
-               HtmlWriter& html) {
+void WriteCell(const Cell& cell, const Section& section, std::size_t column, const Look& look, HtmlWriter& html) {
   if (column == 0) {
     html.Open("th", {{"scope", "row"}}).Element("div", cell.text).Close();
     return;
@@ -157,7 +156,7 @@ void WriteTable(const Section& section, const Look& look, HtmlWriter& html) {
   html.Open("thead").Open("tr");
   for (std::size_t i = 0; i < section.columns.size(); ++i) WriteHeading(section, i, look, html);
   html.Close().Close().Open("tbody");
-  for (const std::vector<SectionCell>& row : section.rows) {
+  for (const std::vector<Cell>& row : section.rows) {
     html.Open("tr");
     for (std::size_t i = 0; i < row.size(); ++i) WriteCell(row[i], section, i, look, html);
     html.Close();
@@ -169,8 +168,8 @@ void WriteTable(const Section& section, const Look& look, HtmlWriter& html) {
 void WriteKey(const std::vector<Section>& sections, const Look& look, HtmlWriter& html) {
   int fastest = 0, slowest = 0;
   for (const Section& section : sections)
-    for (const std::vector<SectionCell>& row : section.rows)
-      for (const SectionCell& cell : row) {
+    for (const std::vector<Cell>& row : section.rows)
+      for (const Cell& cell : row) {
         if (!cell.ratio) continue;
         int* const most = cell.tone == CellTone::kFaster   ? &fastest
                           : cell.tone == CellTone::kSlower ? &slowest

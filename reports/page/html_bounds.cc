@@ -7,8 +7,9 @@
 #include "infimum/base/text.h"
 #include "reports/bound/bound_table.h"
 #include "reports/model/glossary.h"
-#include "reports/model/possible_gains.h"
+#include "reports/model/model_sections.h"
 #include "reports/page/html_sections.h"
+#include "reports/page/html_table.h"
 #include "reports/text/layer_words.h"
 #include "reports/text/quantity_text.h"
 
@@ -17,67 +18,6 @@ namespace {
 
 constexpr std::size_t kRegionsShown = 12;
 constexpr std::size_t kRewritesShown = 200;
-
-void AddLine(std::string_view name, Latency latency, const std::optional<Interval>& interval,
-             std::string_view assumptions, HtmlWriter& html) {
-  html.Open("tr").Element("th", {{"scope", "row"}}, name);
-  html.Element("td", {{"class", "number"}}, FormatLatency(latency));
-  html.Element("td", {{"class", "number"}}, interval ? IntervalText(*interval) : "");
-  html.Element("td", assumptions).Close();
-}
-
-std::string FloorText(const Floor& floor) {
-  std::vector<std::string> notes;
-  if (!floor.decided_by.empty()) notes.push_back("decided by " + floor.decided_by);
-  notes.insert(notes.end(), floor.assumptions.begin(), floor.assumptions.end());
-  return Join(notes, ", ");
-}
-
-void AddBounds(const ReportModel& report, HtmlWriter& html) {
-  AddLine("floor F0", report.bracket.floor.latency, std::nullopt, FloorText(report.bracket.floor), html);
-  AddLine("conventional floor Fc", report.bracket.conventional_floor.latency, std::nullopt,
-          FloorText(report.bracket.conventional_floor), html);
-  for (const Bound& bound : report.bracket.bounds)
-    AddLine("bound F1, " + std::string(Name(bound.variant)), bound.latency, bound.interval,
-            Join(bound.assumptions, ", "), html);
-  const Bound* main = MainBound(report);
-  for (const WhatIfOutcome& outcome : report.bracket.what_ifs) {
-    if (!outcome.coverage || main == nullptr) continue;
-    for (const WhatIfBound& bound : outcome.bounds)
-      if (bound.variant == main->variant)
-        AddLine(fmt::format("bound F1, {}, {}", Name(bound.variant), outcome.name), bound.latency, bound.interval,
-                "other rows, of which measured " + PercentText(outcome.coverage->measured), html);
-  }
-  if (report.bracket.demonstrated)
-    AddLine("demonstrated R", *report.bracket.demonstrated, std::nullopt,
-            "chosen candidates replayed with real buffers" +
-                (report.bracket.composition ? "; " + CompositionText(*report.bracket.composition) : std::string()),
-            html);
-  if (report.run)
-    AddLine("measured T", report.run->latency, report.run->interval,
-            fmt::format("{} {}, smallest repetition median", report.run->profile.framework,
-                        report.run->profile.framework_version),
-            html);
-}
-
-void AddRegions(const ReportModel& report, const std::vector<const RegionLatency*>& regions, HtmlWriter& html) {
-  for (const RegionLatency* region : regions) {
-    html.Open("tr", {{"title", ConfigOf(*region)}});
-    html.Element("th", {{"scope", "row"}, {"class", "mono"}}, Join(LayerNames(report.graph, region->layers), " "));
-    html.Element("td", {{"class", "number"}}, region->has_missing ? "?" : FormatLatency(region->unfused));
-    html.Element("td", {{"class", "number"}}, FormatLatency(region->latency));
-    html.Element("td", {{"class", "number"}},
-                 region->has_missing ? "?" : FormatLatency(region->unfused - region->latency));
-    html.Element("td", {{"class", "mono"}}, region->candidate.name()).Close();
-  }
-}
-
-void OpenRegions(std::string_view label, HtmlWriter& html) {
-  html.Open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", label}});
-  html.Open("table", {{"class", "regions"}});
-  AddHead({"Layers", "#Alone", "#Fused", "#Wins", "Kernel"}, html);
-  html.Open("tbody");
-}
 
 template <typename Map>
 std::string PairsText(const Map& pairs) {
@@ -116,24 +56,12 @@ std::string BracketHtml() {
 }
 
 std::string GainsHtml(const ReportModel& report) {
-  const Bound* main = MainBound(report);
-  const std::vector<PossibleGain> gains = PossibleGains(report);
+  const Section gains = GainsSection(report);
   HtmlWriter html;
-  if (gains.empty()) {
+  if (gains.rows.empty())
     html.Element("p", {{"class", "lead"}}, "Nothing can be said yet: no layer of this model has a time here.");
-    return html.Take();
-  }
-  html.Open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", "Table of changes"}});
-  html.Open("table", {{"id", "wins-table"}});
-  AddHead({"Change", "#Wins", "#Of the bound", "How it is known"}, html);
-  html.Open("tbody");
-  for (const PossibleGain& gain : gains) {
-    html.Open("tr").Element("th", {{"scope", "row"}}, gain.what);
-    html.Element("td", {{"class", "number"}}, FormatLatency(gain.gain));
-    html.Element("td", {{"class", "number"}}, PercentText(gain.gain / main->latency));
-    html.Element("td", gain.note).Close();
-  }
-  html.Close().Close().Close();
+  else
+    AddTable(gains, {.id = "wins-table", .label = "Table of changes"}, html);
   return html.Take();
 }
 
@@ -148,27 +76,20 @@ std::string RegionsHtml(const ReportModel& report) {
   std::ranges::stable_sort(chosen, std::ranges::greater(), gain);
   HtmlWriter html;
   html.Element("h3", {{"id", "regions-title"}}, "Fused regions that the bound chose");
-  OpenRegions("Table of regions", html);
   const auto cut = chosen.begin() + static_cast<std::ptrdiff_t>(std::min(kRegionsShown, chosen.size()));
-  AddRegions(report, {chosen.begin(), cut}, html);
-  html.Close().Close().Close();
+  AddTable(RegionsSection(report, {chosen.begin(), cut}), {.classes = "regions", .label = "Table of regions"}, html);
   if (cut != chosen.end()) {
     html.Open("details").Element("summary", fmt::format("The other {}", chosen.end() - cut));
-    OpenRegions("Table of the other regions", html);
-    AddRegions(report, {cut, chosen.end()}, html);
-    html.Close().Close().Close().Close();
+    AddTable(RegionsSection(report, {cut, chosen.end()}), {.classes = "regions", .label = "Table of the other regions"},
+             html);
+    html.Close();
   }
   return html.Take();
 }
 
 std::string BoundsHtml(const ReportModel& report) {
   HtmlWriter html;
-  html.Open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", "Table of bounds"}});
-  html.Open("table", {{"id", "bounds-table"}});
-  AddHead({"Bound", "#Latency", "#Typically", "Assumes"}, html);
-  html.Open("tbody");
-  AddBounds(report, html);
-  html.Close().Close().Close();
+  AddTable(BoundsSection(report), {.id = "bounds-table", .label = "Table of bounds"}, html);
   html.Open("dl", {{"id", "glossary"}, {"class", "glossary"}});
   for (const GlossaryEntry& entry : GlossaryOf(report))
     html.Element("dt", {{"class", "mono"}}, entry.tag).Element("dd", entry.meaning);
@@ -177,19 +98,22 @@ std::string BoundsHtml(const ReportModel& report) {
 }
 
 std::string RoofsHtml(const ReportModel& report) {
-  if (report.arithmetic_roofs.empty() && report.bandwidth_roofs.empty()) return "";
+  const Section roofs = RoofsSection(report);
+  if (roofs.rows.empty()) return "";
   HtmlWriter html;
-  html.Open("details").Element("summary", "The measured peaks");
-  html.Open("table", {{"id", "roofs-table"}});
-  AddHead({"Peak", "#Rate"}, html);
-  html.Open("tbody");
-  const auto add = [&](const Roof& roof, std::string_view unit) {
-    html.Open("tr").Element("th", {{"scope", "row"}}, roof.name);
-    html.Element("td", {{"class", "number"}}, RateText(roof.per_second, unit)).Close();
-  };
-  for (const Roof& roof : report.arithmetic_roofs) add(roof, "FLOP/s");
-  for (const Roof& roof : report.bandwidth_roofs) add(roof, "B/s");
-  html.Close().Close().Close();
+  html.Open("details").Element("summary", roofs.title);
+  AddTable(roofs, {.id = "roofs-table"}, html);
+  html.Close();
+  return html.Take();
+}
+
+// The table of layers for readers without scripts: every row, in the model's order. A browser that runs scripts never
+// makes elements of it, so that thousands of layers cost nothing there.
+std::string LayersHtml(const ReportModel& report) {
+  HtmlWriter html;
+  html.Open("div", {{"class", "scroll"}});
+  AddTable(LayersSection(report), {.id = "plain-layers", .heading = 1}, html);
+  html.Close();
   return html.Take();
 }
 

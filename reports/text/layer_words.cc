@@ -12,9 +12,7 @@ std::string ConfigOf(const Layer& layer) { return layer.workload ? Format(*layer
 
 std::string ConfigOf(const RegionLatency& region) { return region.region ? Format(region.region->workload) : ""; }
 
-std::string FamilyOf(const Layer& layer) {
-  return layer.workload ? std::string(FamilyOf(*layer.workload)) : layer.op;
-}
+std::string FamilyOf(const Layer& layer) { return layer.workload ? std::string(FamilyOf(*layer.workload)) : layer.op; }
 
 std::string_view StatusOf(const Layer& layer, const LayerLatency& latency) {
   return layer.status == LayerStatus::kUnknown ? "unknown" : Name(latency.status);
