@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "db/connection/sql_connection.h"
@@ -21,5 +22,15 @@ Result<QueryTable> RunQuery(Connection& connection, const std::string& sql, cons
 
 // A named query's values in the order of its parameters. An error names a parameter that is missing or unknown.
 Result<std::vector<std::string>> ValuesOf(const NamedQuery& query, const std::map<std::string, std::string>& given);
+
+// The files of db/queries, which became part of the program when it was built.
+
+struct QueryFile {
+  std::string_view name;  // without ".sql"
+  std::string_view text;
+};
+
+// In the order of their names.
+const std::vector<QueryFile>& QueryFiles();
 
 }  // namespace infimum

@@ -14,6 +14,15 @@
 
 namespace infimum {
 
+// Reads RFC 4180: cells in double quotes may hold commas, line ends and doubled quotes.
+
+std::vector<std::vector<std::string>> ReadCsv(std::string_view text);
+
+// The files of db/data and db/roles.sql, which became part of the program when it was built.
+
+std::string_view DevicesCsv();
+std::string_view RolesSql();
+
 struct DataSheet {
   // `generation`, cores (GPU: multiprocessors), memory and last-level cache as the maker says; the identity is that of
   // the sheet, which no device that was measured has.

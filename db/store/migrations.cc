@@ -12,7 +12,6 @@
 #include "db/store/data_sheets.h"
 #include "db/store/device_joining.h"
 #include "db/store/run_details.h"
-#include "db/store/schema_files.h"
 #include "infimum/measurement/device.h"
 
 namespace infimum {

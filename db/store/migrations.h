@@ -4,10 +4,23 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "db/connection/sql_connection.h"
 
 namespace infimum {
+
+// The files of db/schema, which became part of the program when it was built.
+
+struct SchemaFile {
+  Dialect dialect;
+  std::int64_t version;  // the number that the file's name begins with
+  std::string_view text;
+};
+
+// Ascending by version.
+const std::vector<SchemaFile>& SchemaFiles();
 
 std::int64_t NewestSchema();
 

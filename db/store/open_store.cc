@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "db/connection/postgresql_connection.h"
+#include "db/connection/sql_connection.h"
 #include "db/connection/sqlite_connection.h"
-#include "db/connection/storable_text.h"
-#include "db/store/data_files.h"
+#include "db/store/data_sheets.h"
 #include "db/store/migrations.h"
 #include "db/store/sql_store.h"
 #include "infimum/base/text.h"

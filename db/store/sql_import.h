@@ -1,4 +1,4 @@
-// One import on its way into a store. Rows are staged first (row_stage.h); Commit() moves them over in one transaction,
+// One import on its way into a store. Rows are staged first; Commit() moves them over in one transaction,
 // with statements about whole sets:
 //
 //   stage:   incoming_rows, incoming_repetitions          any time, any amount
@@ -8,18 +8,50 @@
 // Rows are added and never changed. Where the user may delete, what a better row superseded is removed.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "db/connection/sql_connection.h"
-#include "db/store/row_stage.h"
 #include "infimum/db/store.h"
+#include "infimum/measurement/measurement.h"
 
 namespace infimum {
+
+// Rows on their way into a store, in temporary tables that only this connection sees and that take no lock: any amount
+// of them, at any time, before the one transaction that moves them over (sql_import.h).
+//
+//   INFIMUM_RETURN_IF_ERROR(stage.Clear());
+//   INFIMUM_RETURN_IF_ERROR(stage.Add(origin, rows));   // origin: the caller's number for where they were measured
+//   ... statements over incoming_rows and incoming_repetitions ...
+//   INFIMUM_RETURN_IF_ERROR(stage.Clear());
+//
+// incoming_rows            one a measurement, in the order of their coming (`place`)
+// incoming_repetitions     by the same place
+// incoming_origins         device, environment, evidence and campaign of an origin, filled in by the transaction
+// incoming_accepted        which rows say more than what is there, and the ids that they get
+
+class RowStage {
+ public:
+  explicit RowStage(Connection& connection) : connection_(connection) {}
+
+  // Empty tables, whether there were none yet or some of an import that failed. Not within a transaction.
+  Status Clear();
+  Status Add(std::int64_t origin, std::span<const Measurement> rows);
+  std::int64_t size() const { return size_; }
+
+ private:
+  Status AddRows(std::int64_t origin, std::span<const Measurement> rows);
+  Status AddRepetitions(std::span<const Measurement> rows);
+
+  Connection& connection_;
+  std::int64_t size_ = 0;
+};
 
 class SqlImport : public StoreImport {
  public:

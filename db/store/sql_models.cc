@@ -1,10 +1,9 @@
-#include "db/store/sql_models.h"
-
 #include <string>
 #include <vector>
 
 #include "db/connection/storable_text.h"
 #include "db/store/run_details.h"
+#include "db/store/sql_store.h"
 #include "infimum/base/sha256.h"
 
 namespace infimum {

@@ -11,10 +11,6 @@
 #include "db/store/device_joining.h"
 #include "db/store/run_details.h"
 #include "db/store/sql_import.h"
-#include "db/store/sql_models.h"
-#include "db/store/sql_visit.h"
-#include "db/store/store_check.h"
-#include "db/store/store_facts.h"
 #include "db/store/stored_rows.h"
 #include "infimum/base/text.h"
 #include "src/core/measurement/selection_filter.h"
@@ -72,24 +68,6 @@ auto IdentityOf(const Measurement& row) {
 }
 
 }  // namespace
-
-std::string_view Name(PeakRate::Kind kind) {
-  switch (kind) {
-    case PeakRate::Kind::kRead:
-      return "read";
-    case PeakRate::Kind::kWrite:
-      return "write";
-    case PeakRate::Kind::kCopy:
-      return "copy";
-    case PeakRate::Kind::kArithmetic:
-      return "arithmetic";
-    case PeakRate::Kind::kTf32:
-      return "tf32";
-    case PeakRate::Kind::kLaunch:
-      return "launch";
-  }
-  return "read";
-}
 
 Result<PeakRate::Kind> FindPeakKind(std::string_view name) {
   for (const PeakRate::Kind kind : kKinds)

@@ -1,12 +1,15 @@
 // The store over any Connection: one set of statements for SQLite and PostgreSQL.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "db/connection/sql_connection.h"
+#include "db/store/stored_model.h"
 #include "db/store/stored_rows.h"
 #include "infimum/db/store.h"
 
@@ -44,8 +47,33 @@ class SqlStore : public Store {
   std::unique_ptr<Connection> connection_;
 };
 
-// "read", "write", "copy", "arithmetic", "tf32", "launch".
-std::string_view Name(PeakRate::Kind kind);
 Result<PeakRate::Kind> FindPeakKind(std::string_view name);
+
+// Going through all rows that a selection names: for exports and merges.
+
+// By campaign, device, environment and evidence, a page at a time, so that memory does not grow with the store and
+// another connection may write meanwhile: what it adds may or may not be seen, what was there before is.
+Status VisitStoredRows(Connection& connection, const RowSelection& selection,
+                       const std::function<Status(const RowBatch&)>& take);
+
+// Models and their layers in the store.
+
+// In a transaction that the caller ends. How many were not there yet: a model that was read differently (by a version
+// that knows more operators) is another one, the newest of a file is the one that queries see.
+Result<std::int64_t> SaveModels(Connection& connection, std::span<const StoredModel> models);
+
+// All of them, also those that a newer reading replaced, in order of import.
+Status ReadModels(Connection& connection, const std::function<Status(const StoredModel&)>& take);
+
+// Whether a store is as it was written: what a database sees for itself, and what only its makers can.
+//
+//   CheckStore(connection, [](const std::string& problem) { ... });
+//   // "measurements: 3 rows whose best_us is not the smallest median of their repetitions, the first with id 17"
+
+Status CheckStore(Connection& connection, const std::function<void(const std::string& problem)>& report);
+
+// What a store holds, counted.
+
+Result<StoreFacts> ReadFacts(Connection& connection);
 
 }  // namespace infimum

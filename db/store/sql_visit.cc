@@ -1,5 +1,3 @@
-#include "db/store/sql_visit.h"
-
 #include <fmt/format.h>
 
 #include <map>
@@ -8,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "db/store/sql_store.h"
 #include "db/store/stored_rows.h"
 #include "infimum/base/text.h"
 

@@ -5,7 +5,7 @@
 
 #include "microbench/cpu/offers.h"
 #include "microbench/cpu/row_major.h"
-#include "microbench/kernels/cpu/pointwise_kernels.h"
+#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/reference/dequantized_form.h"

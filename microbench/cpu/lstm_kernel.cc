@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "microbench/cpu/row_major.h"
-#include "microbench/kernels/cpu/pointwise_kernels.h"
+#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 

@@ -5,21 +5,10 @@
 
 #include "microbench/cpu/dequantized_offers.h"
 #include "microbench/cpu/lstm_kernel.h"
-#include "microbench/kernels/cpu/attention_kernels.h"
-#include "microbench/kernels/cpu/movement_kernels.h"
-#include "microbench/kernels/cpu/normalization_kernels.h"
-#include "microbench/kernels/cpu/pointwise_kernels.h"
-#include "microbench/kernels/cpu/reduction_kernels.h"
+#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"
-#include "microbench/kernels/cpu/window_kernels.h"
-#include "microbench/libraries/onednn/convolution_candidates.h"
-#include "microbench/libraries/onednn/matmul_candidates.h"
-#include "microbench/libraries/onednn/movement_candidates.h"
-#include "microbench/libraries/onednn/normalization_candidates.h"
-#include "microbench/libraries/onednn/pointwise_candidates.h"
-#include "microbench/libraries/onednn/pooling_candidates.h"
+#include "microbench/libraries/onednn/layer_offers.h"
 #include "microbench/libraries/onednn/program/declared_layouts.h"
-#include "microbench/libraries/onednn/recurrent_candidates.h"
 #include "microbench/libraries/onednn/upsampling_product.h"
 #include "microbench/libraries/onednn_graph/graph_partition_offers.h"
 #include "microbench/reference/dequantized_form.h"
@@ -64,8 +53,7 @@ Epilogue Widened(Epilogue epilogue) {
 }
 
 Offers DirectOffers(const ConvolutionConfig& config, const LayerValues& values, const Epilogue& epilogue) {
-  Offers offers = ConvolutionOffers(config, values, epilogue);
-  return epilogue.empty() ? Joined(std::move(offers), PointwiseConvolutionOffers(config, values)) : offers;
+  return ConvolutionOffers(config, values, epilogue);
 }
 Offers DirectOffers(const MatMulConfig& config, const LayerValues& values, const Epilogue& epilogue) {
   return MatMulOffers(config, values, epilogue);

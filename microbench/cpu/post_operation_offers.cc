@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "infimum/layer/merged_shape.h"
+#include "infimum/layer/pointwise.h"
 #include "microbench/cpu/offers.h"
-#include "microbench/libraries/onednn/pointwise_candidates.h"
+#include "microbench/libraries/onednn/layer_offers.h"
 #include "microbench/libraries/onednn/program/declared_layouts.h"
 #include "microbench/libraries/onednn/program/region_problem.h"
 

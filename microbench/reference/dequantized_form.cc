@@ -29,7 +29,7 @@ bool MovesUnchanged(const LayerConfig& config, const LayerValues& values) {
                      [&](const Quantization& operand) { return operand == *values.output; });
 }
 
-// Elements of an 8-bit operand as the numbers that they stand for.
+// Elements of an 8-bit operand, dequantized.
 class DequantizedSource : public Source {
  public:
   DequantizedSource(const Source& inner, const Quantization& quantization)

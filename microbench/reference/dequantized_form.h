@@ -1,5 +1,5 @@
-// What a layer of 8-bit tensors with scales of its own means: the same layer in f32, between a DequantizeLinear of each
-// operand and a QuantizeLinear of the result.
+// The meaning of a layer of 8-bit tensors with scales of its own: the same layer in f32, between a DequantizeLinear of
+// each operand and a QuantizeLinear of the result.
 //
 //   reduction kind=mean dtype=s8:-:s8 in=2048x49 axes=1, in0_scale 0.02, out_scale 0.01
 //     dequantize, reduction kind=mean dtype=f32:-:f32 in=2048x49 axes=1, quantize
@@ -21,7 +21,7 @@ std::optional<LayerConfig> DequantizedForm(const LayerConfig& config, const Laye
 // nullptr where the layer has no form, or its form no reference.
 std::unique_ptr<Reference> MakeDequantizedReference(const LayerConfig& config, const LayerValues& values);
 
-// Whether a tensor of this type stands for numbers through a scale: integers of at most 16 bits.
+// Whether a tensor of this type has a scale: integers of at most 16 bits.
 bool IsNarrow(DataType type);
 
 LayerValues WithoutQuantization(LayerValues values);

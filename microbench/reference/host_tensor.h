@@ -39,7 +39,7 @@ class HostTensor {
   HostTensor() = default;
   // An error for a shape too large, a type without elements or too little memory.
   static Result<HostTensor> Make(const Shape& shape, DataType type);
-  // Over memory that somebody else keeps, and whose elements may lie in an order of a library's (element_runs.h):
+  // Over memory that somebody else owns, in a library's layout if need be (element_runs.h):
   // null is row-major. Get() and Set() are for row-major ones.
   static Result<HostTensor> Over(void* data, const Shape& shape, DataType type,
                                  std::shared_ptr<const MemoryOrder> order = nullptr);
@@ -76,7 +76,7 @@ class HostTensor {
 // Whole bytes of one element; 0 for kNone and 4-bit types.
 int BytesPerElement(DataType type);
 
-// The type in which a tensor of `type` lies in memory here: 4-bit elements take a byte each.
+// The type in which a tensor of `type` is stored here: 4-bit elements take a byte each.
 DataType BufferType(DataType type);
 
 // The range of an integer type as doubles; {0, 1} for bool.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "microbench/reference/movement_map.h"
+#include "microbench/reference/index_map.h"
 
 namespace infimum::cpu {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <map>
 
-#include "microbench/reference/movement_map.h"
+#include "microbench/reference/index_map.h"
 #include "microbench/reference/reference.h"
 #include "microbench/reference/values.h"
 
@@ -79,26 +79,20 @@ std::unique_ptr<Reference> MakeMovementReference(const MovementConfig& config, c
         for (std::size_t i = 0; i < number; ++i) position[axis] += config.outputs[i].dims[axis];
         return from_first(position);
       case MovementKind::kSlice:
-        for (std::size_t i = 0; i < values.steps.size(); ++i) position[i] *= values.steps[i];
-        for (std::size_t i = 0; i < values.starts.size(); ++i) position[i] += values.starts[i];
+      case MovementKind::kPad:
+      case MovementKind::kTile:
+        for (std::size_t i = 0; i < position.size(); ++i) {
+          position[i] = InputPosition(config, values, i, position[i]);
+          if (position[i] < 0 || position[i] >= config.inputs[0].dims[i]) return {0, 0};
+        }
         return from_first(position);
       case MovementKind::kGather: {
         const IndexedForm form = FormOf(config, config.inputs[0], output);
         return operands[0]->At(
             Target(config, form, config.inputs[0], output, element, *operands[config.inputs.size()]));
       }
-      case MovementKind::kPad:
-        for (std::size_t i = 0; i < position.size(); ++i) {
-          const std::int64_t surplus = output.dims[i] - config.inputs[0].dims[i];
-          position[i] -= surplus >= 0 ? surplus / 2 : -(-surplus / 2);
-          if (position[i] < 0 || position[i] >= config.inputs[0].dims[i]) return {0, 0};
-        }
-        return from_first(position);
       case MovementKind::kExpand:
         return operands[0]->At(BroadcastElement(element, output, config.inputs[0]));
-      case MovementKind::kTile:
-        for (std::size_t i = 0; i < position.size(); ++i) position[i] %= config.inputs[0].dims[i];
-        return from_first(position);
       case MovementKind::kDepthToSpace: {
         const std::int64_t block = DepthBlock(config);
         if (block == 0) return operands[0]->At(element);
@@ -135,48 +129,26 @@ std::unique_ptr<Reference> MakeMovementReference(const ResampleConfig& config) {
   if (config.kind == ResampleKind::kGridSample || config.kind == ResampleKind::kRoiAlign) return nullptr;
   return MakeReferenceOf(64, [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
     const std::vector<std::int64_t> position = Unravel(element, config.output);
-    // The taps of each resized dimension: half-pixel coordinates, clamped at the edges.
-    struct Tap {
-      std::int64_t at;
-      double weight;
-    };
-    std::vector<std::vector<Tap>> taps(position.size());
+    std::vector<ResampleTaps> taps(position.size());
     for (std::size_t d = 0; d < position.size(); ++d) {
       const std::int64_t in = config.input.dims[d], out = config.output.dims[d];
-      const double x = (static_cast<double>(position[d]) + 0.5) * static_cast<double>(in) / static_cast<double>(out);
-      const auto clamp = [&](double at) { return std::clamp<std::int64_t>(static_cast<std::int64_t>(at), 0, in - 1); };
-      const double base = std::floor(x - 0.5), t = x - 0.5 - base;
-      if (in == out) {
-        taps[d] = {{position[d], 1}};
-      } else if (config.kind == ResampleKind::kNearest) {
-        // In integers: an exact (2 p + 1) in / (2 out), rounded down.
-        taps[d] = {{(2 * position[d] + 1) * in / (2 * out), 1}};
-      } else if (config.kind == ResampleKind::kLinear) {
-        taps[d] = {{clamp(base), 1 - t}, {clamp(base + 1), t}};
-      } else {
-        const double a = kUsualValues.cubic_coefficient;
-        const auto near = [a](double s) { return ((a + 2) * s - (a + 3)) * s * s + 1; };
-        const auto far = [a](double s) { return ((a * s - 5 * a) * s + 8 * a) * s - 4 * a; };
-        taps[d] = {{clamp(base - 1), far(t + 1)},
-                   {clamp(base), near(t)},
-                   {clamp(base + 1), near(1 - t)},
-                   {clamp(base + 2), far(2 - t)}};
-      }
+      taps[d].position[0] = position[d];
+      if (in != out) taps[d] = TapsOf(config.kind, in, out, position[d]);
     }
-    std::vector<std::size_t> chosen(position.size(), 0);
+    std::vector<int> chosen(position.size(), 0);
     double value = 0, magnitude = 0;
     for (;;) {
       std::int64_t at = 0;
       double weight = 1;
       for (std::size_t d = 0; d < position.size(); ++d) {
-        at = at * config.input.dims[d] + taps[d][chosen[d]].at;
-        weight *= taps[d][chosen[d]].weight;
+        at = at * config.input.dims[d] + taps[d].position[chosen[d]];
+        weight *= taps[d].weight[chosen[d]];
       }
       const double product = weight * (*operands[0])[at];
       value += product;
       magnitude += std::fabs(product);
       std::size_t d = position.size();
-      while (d > 0 && ++chosen[d - 1] == taps[d - 1].size()) chosen[--d] = 0;
+      while (d > 0 && ++chosen[d - 1] == taps[d - 1].count) chosen[--d] = 0;
       if (d == 0) break;
     }
     return {StoreAs(config.types.output, value), magnitude};

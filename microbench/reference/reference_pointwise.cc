@@ -7,169 +7,19 @@
 namespace infimum::cpu {
 namespace {
 
-double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-
-double GeluTanh(double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x))); }
-
-// Truncating for integers, as ONNX's Div; Mod takes the divisor's sign.
-double Divide(double a, double b, bool integers) { return integers ? std::trunc(a / b) : a / b; }
-
-double Modulo(double a, double b) {
-  const double remainder = std::fmod(a, b);
-  return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
+// Integers by the formula for them, if there is one; numbers of 64 bits come as f64 here and are taken as they are.
+double Unary(const PointwiseConfig& config, double x, const LayerValues& values) {
+  if (IsInteger(config.types.input))
+    if (const auto value = EvaluateInteger(config.kind, static_cast<std::int64_t>(x), values))
+      return static_cast<double>(*value);
+  return Evaluate(config.kind, x, values).value_or(x);
 }
 
-double Unary(PointwiseKind kind, double x, const LayerValues& values) {
-  switch (kind) {
-    case PointwiseKind::kAbsolute:
-      return std::fabs(x);
-    case PointwiseKind::kNegative:
-      return -x;
-    case PointwiseKind::kSign:
-      return x > 0 ? 1 : x < 0 ? -1 : 0;
-    case PointwiseKind::kCeil:
-      return std::ceil(x);
-    case PointwiseKind::kFloor:
-      return std::floor(x);
-    case PointwiseKind::kRound:
-      return std::nearbyint(x);
-    case PointwiseKind::kReciprocal:
-      return 1 / x;
-    case PointwiseKind::kSquareRoot:
-      return std::sqrt(x);
-    case PointwiseKind::kSquare:
-      return x * x;
-    case PointwiseKind::kCube:
-      return x * x * x;
-    case PointwiseKind::kExponential:
-      return std::exp(x);
-    case PointwiseKind::kLogarithm:
-      return std::log(x);
-    case PointwiseKind::kErrorFunction:
-      return std::erf(x);
-    case PointwiseKind::kClip:
-      return std::min(std::max(x, values.clip_low), values.clip_high);
-    case PointwiseKind::kSine:
-      return std::sin(x);
-    case PointwiseKind::kCosine:
-      return std::cos(x);
-    case PointwiseKind::kTangent:
-      return std::tan(x);
-    case PointwiseKind::kArcSine:
-      return std::asin(x);
-    case PointwiseKind::kArcCosine:
-      return std::acos(x);
-    case PointwiseKind::kArcTangent:
-      return std::atan(x);
-    case PointwiseKind::kHyperbolicSine:
-      return std::sinh(x);
-    case PointwiseKind::kHyperbolicCosine:
-      return std::cosh(x);
-    case PointwiseKind::kArcHyperbolicSine:
-      return std::asinh(x);
-    case PointwiseKind::kArcHyperbolicCosine:
-      return std::acosh(x);
-    case PointwiseKind::kArcHyperbolicTangent:
-      return std::atanh(x);
-    case PointwiseKind::kRelu:
-      return std::max(x, 0.0);
-    case PointwiseKind::kLeakyRelu:
-      return x < 0 ? values.leaky_slope * x : x;
-    case PointwiseKind::kElu:
-      return x < 0 ? values.elu_alpha * std::expm1(x) : x;
-    case PointwiseKind::kCelu:
-      return x < 0 ? values.elu_alpha * std::expm1(x / values.elu_alpha) : x;
-    case PointwiseKind::kSelu:
-      return values.selu_gamma * (x > 0 ? x : values.selu_alpha * std::expm1(x));
-    case PointwiseKind::kThresholdedRelu:
-      return x > values.threshold ? x : 0;
-    case PointwiseKind::kSigmoid:
-      return Sigmoid(x);
-    case PointwiseKind::kHardSigmoid:
-      return std::clamp(values.hard_sigmoid_alpha * x + values.hard_sigmoid_beta, 0.0, 1.0);
-    case PointwiseKind::kTanh:
-      return std::tanh(x);
-    case PointwiseKind::kHardSwish:
-      return x * std::clamp(x / 6 + 0.5, 0.0, 1.0);
-    case PointwiseKind::kSwish:
-      return x * Sigmoid(x);
-    case PointwiseKind::kGeluErf:
-      return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0)));
-    case PointwiseKind::kGeluTanh:
-      return GeluTanh(x);
-    case PointwiseKind::kQuickGelu:
-      return x * Sigmoid(values.quick_gelu_alpha * x);
-    case PointwiseKind::kSoftplus:
-      return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x)));
-    case PointwiseKind::kSoftsign:
-      return x / (1 + std::fabs(x));
-    case PointwiseKind::kMish:
-      return x * std::tanh(std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))));
-    case PointwiseKind::kShrink:
-      return x < -values.shrink_lambda ? x : x > values.shrink_lambda ? x : 0;
-    case PointwiseKind::kNot:
-      return x == 0;
-    case PointwiseKind::kBitwiseNot:
-      return static_cast<double>(~static_cast<std::int64_t>(x));
-    case PointwiseKind::kIsNaN:
-      return std::isnan(x);
-    case PointwiseKind::kIsInf:
-      return std::isinf(x);
-    default:
-      return x;  // identity and cast; storing rounds
-  }
-}
-
-double Binary(PointwiseKind kind, double a, double b, bool integers) {
-  const auto bits = [](double x) { return static_cast<std::int64_t>(x); };
-  switch (kind) {
-    case PointwiseKind::kAdd:
-      return a + b;
-    case PointwiseKind::kSubtract:
-      return a - b;
-    case PointwiseKind::kMultiply:
-      return a * b;
-    case PointwiseKind::kDivide:
-      return Divide(a, b, integers);
-    case PointwiseKind::kPower:
-      return std::pow(a, b);
-    case PointwiseKind::kModulo:
-      return Modulo(a, b);
-    case PointwiseKind::kMinimum:
-      return std::min(a, b);
-    case PointwiseKind::kMaximum:
-      return std::max(a, b);
-    case PointwiseKind::kMean:
-      return a + b;
-    case PointwiseKind::kPRelu:
-      return a < 0 ? a * b : a;
-    case PointwiseKind::kBitShift:
-      return static_cast<double>(bits(a) << bits(b));
-    case PointwiseKind::kAnd:
-      return a != 0 && b != 0;
-    case PointwiseKind::kOr:
-      return a != 0 || b != 0;
-    case PointwiseKind::kXor:
-      return (a != 0) != (b != 0);
-    case PointwiseKind::kBitwiseAnd:
-      return static_cast<double>(bits(a) & bits(b));
-    case PointwiseKind::kBitwiseOr:
-      return static_cast<double>(bits(a) | bits(b));
-    case PointwiseKind::kBitwiseXor:
-      return static_cast<double>(bits(a) ^ bits(b));
-    case PointwiseKind::kEqual:
-      return a == b;
-    case PointwiseKind::kGreater:
-      return a > b;
-    case PointwiseKind::kGreaterOrEqual:
-      return a >= b;
-    case PointwiseKind::kLess:
-      return a < b;
-    case PointwiseKind::kLessOrEqual:
-      return a <= b;
-    default:
-      return a;
-  }
+double Binary(const PointwiseConfig& config, double a, double b) {
+  if (IsInteger(config.types.input))
+    if (const auto value = EvaluateInteger(config.kind, static_cast<std::int64_t>(a), static_cast<std::int64_t>(b)))
+      return static_cast<double>(*value);
+  return Evaluate(config.kind, a, b).value_or(a);
 }
 
 // A cast to an integer truncates; to bool asks for zero.
@@ -227,11 +77,11 @@ std::unique_ptr<Reference> MakePointwiseReference(const PointwiseConfig& config,
     }
     double value = first.value, magnitude = first.magnitude;
     if (config.inputs.size() == 1) {
-      value = Unary(config.kind, value, values);
+      value = Unary(config, value, values);
     } else {
       for (std::size_t i = 1; i < config.inputs.size(); ++i) {
         const Expected next = operand(i);
-        value = Binary(config.kind, value, next.value, IsInteger(types.input));
+        value = Binary(config, value, next.value);
         magnitude = config.kind == PointwiseKind::kMultiply ? magnitude * next.magnitude : magnitude + next.magnitude;
       }
       if (config.kind == PointwiseKind::kMean) value /= static_cast<double>(config.inputs.size());

@@ -7,7 +7,7 @@
 namespace infimum::cpu {
 namespace {
 
-// What a sum of products becomes: scaled where the operands are 8-bit integers, and stored. An integer
+// The result of a sum of products: scaled where the operands are 8-bit integers, and stored. An integer
 // bias is in the accumulator's scale.
 Expected Finish(const OperandTypes& types, const ProductValues& values, std::int64_t channel, double sum,
                 double magnitude, double bias) {

@@ -3,34 +3,30 @@
 #include <map>
 #include <numeric>
 
+#include "microbench/reference/index_map.h"
 #include "microbench/reference/reference.h"
 #include "microbench/reference/values.h"
 
 namespace infimum::cpu {
 
 std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config, const LayerValues& values) {
-  const std::size_t rank = config.kernel.rank();
+  const std::vector<WindowAxis> axes = AxesOf(config);
   const std::int64_t taps = ElementCount(config.kernel);
   const auto at = [=](std::size_t number, std::int64_t element, const Sources& operands) -> Expected {
     const std::vector<std::int64_t> position = Unravel(element, config.output);
     double sum = 0, powers = 0, largest = -INFINITY;
-    std::int64_t inside_taps = 0, padded_taps = 0, largest_at = 0;
+    std::int64_t largest_at = 0;
     for (std::int64_t tap = 0; tap < taps; ++tap) {
       const std::vector<std::int64_t> offset = Unravel(tap, config.kernel);
       std::vector<std::int64_t> from{position[0], position[1]};
-      bool inside = true, padded = true;
-      for (std::size_t i = 0; i < rank; ++i) {
-        const std::int64_t x =
-            position[2 + i] * config.stride.dims[i] - config.padding[i] + offset[i] * config.dilation.dims[i];
-        inside = inside && x >= 0 && x < config.input.dims[2 + i];
-        padded = padded && x < config.input.dims[2 + i] + config.padding[rank + i];
-        from.push_back(x);
+      bool inside = true;
+      for (std::size_t i = 0; i < axes.size(); ++i) {
+        from.push_back(axes[i].Position(position[2 + i], offset[i]));
+        inside = inside && from.back() >= 0 && from.back() < axes[i].in;
       }
-      padded_taps += padded ? 1 : 0;
       if (!inside) continue;
       const std::int64_t at_input = Ravel(from, config.input);
       const double x = (*operands[0])[at_input];
-      ++inside_taps;
       sum += x;
       powers += std::pow(std::fabs(x), values.lp_power);
       if (x > largest) {
@@ -38,6 +34,11 @@ std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config, c
         largest_at = at_input;
       }
     }
+    const auto counted = [&](bool with_padding) {
+      std::int64_t count = 1;
+      for (std::size_t i = 0; i < axes.size(); ++i) count *= axes[i].Taps(position[2 + i], with_padding);
+      return static_cast<double>(count);
+    };
     double value = sum;
     switch (config.kind) {
       case PoolingKind::kMax:
@@ -47,10 +48,10 @@ std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config, c
         value = number == 0 ? largest : static_cast<double>(largest_at);
         break;
       case PoolingKind::kAverageWithPad:
-        value = sum / static_cast<double>(padded_taps);
+        value = sum / counted(true);
         break;
       case PoolingKind::kAverageWithoutPad:
-        value = sum / static_cast<double>(std::max<std::int64_t>(1, inside_taps));
+        value = sum / std::max(1.0, counted(false));
         break;
       case PoolingKind::kLp:
         value = std::pow(powers, 1 / values.lp_power);
@@ -215,11 +216,11 @@ std::unique_ptr<Reference> MakeStatisticReference(const ReductionConfig& config)
     (is_reduced[i] ? reduced : kept).dims.push_back(config.input.dims[i]);
   }
   const std::int64_t count = ElementCount(reduced);
+  const auto formula = FormulaOf<double>(config.kind);
   const auto at = [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
     const std::vector<std::int64_t> outer = Unravel(element, kept);
-    double sum = 0, product = 1, absolutes = 0, squares = 0, exponentials = 0;
-    double largest = -INFINITY, smallest = INFINITY;
-    std::int64_t largest_at = 0, smallest_at = 0;
+    double total = formula.start, absolutes = 0, extreme = 0;
+    std::int64_t extreme_at = 0;
     for (std::int64_t i = 0; i < count; ++i) {
       const std::vector<std::int64_t> inner = Unravel(i, reduced);
       std::vector<std::int64_t> position;
@@ -228,60 +229,17 @@ std::unique_ptr<Reference> MakeStatisticReference(const ReductionConfig& config)
         position.push_back(is_reduced[d] ? inner[next_reduced++] : outer[next_kept++]);
       }
       const double x = (*operands[0])[Ravel(position, config.input)];
-      sum += x;
-      product *= x;
       absolutes += std::fabs(x);
-      squares += x * x;
-      exponentials += std::exp(x);
-      if (x > largest) {
-        largest = x;
-        largest_at = i;
-      }
-      if (x < smallest) {
-        smallest = x;
-        smallest_at = i;
+      if (!IsArgument(config.kind)) {
+        total = formula.combined(total, formula.term(x));
+      } else if (i == 0 || (config.kind == ReductionKind::kArgMax ? x > extreme : x < extreme)) {
+        extreme = x;
+        extreme_at = i;
       }
     }
-    double value = 0;
-    switch (config.kind) {
-      case ReductionKind::kSum:
-        value = sum;
-        break;
-      case ReductionKind::kMean:
-        value = sum / static_cast<double>(count);
-        if (IsInteger(config.types.output)) value = std::trunc(value);
-        break;
-      case ReductionKind::kMax:
-        value = largest;
-        break;
-      case ReductionKind::kMin:
-        value = smallest;
-        break;
-      case ReductionKind::kProduct:
-        value = product;
-        break;
-      case ReductionKind::kL1:
-        value = absolutes;
-        break;
-      case ReductionKind::kL2:
-        value = std::sqrt(squares);
-        break;
-      case ReductionKind::kSumSquare:
-        value = squares;
-        break;
-      case ReductionKind::kLogSum:
-        value = std::log(sum);
-        break;
-      case ReductionKind::kLogSumExp:
-        value = std::log(exponentials);
-        break;
-      case ReductionKind::kArgMax:
-        value = static_cast<double>(largest_at);
-        break;
-      case ReductionKind::kArgMin:
-        value = static_cast<double>(smallest_at);
-        break;
-    }
+    double value = static_cast<double>(extreme_at);
+    if (!IsArgument(config.kind)) value = formula.result(total, static_cast<double>(count));
+    if (config.kind == ReductionKind::kMean && IsInteger(config.types.output)) value = std::trunc(value);
     return {StoreAs(config.types.output, value), std::max(std::fabs(value), absolutes)};
   };
   return MakeReferenceOf(static_cast<double>(count) * 8, at);

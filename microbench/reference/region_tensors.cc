@@ -74,7 +74,7 @@ void RegionTensors::PoisonResults() {
     for (HostTensor* output : outputs) std::memset(output->data(), 0xcb, output->bytes());
 }
 
-// Tensors of inputs and weights that stand here for the first time.
+// Tensors of inputs and weights that appear for the first time.
 Status RegionTensors::AddOperands(const RegionMember& member, std::uint64_t seed) {
   const std::vector<Operand> operands = OperandsOf(member.config);
   if (operands.size() != member.operands.size()) {

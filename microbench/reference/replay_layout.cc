@@ -77,7 +77,7 @@ class LayoutBuilder {
     return {};
   }
 
-  // For an element-wise step: the dense order in which the most of its operands lie already.
+  // For an element-wise step: the dense layout that most of its operands have already.
   OrderId CommonOrder(const ReplayStep& step) const {
     OrderId best = kRowMajorOrder;
     std::size_t best_count = 0;

@@ -1,13 +1,13 @@
-// Which buffers a replay has, in which order of memory each lies, and what runs on them: steps, and changes of layout
-// where a reader wants another order than the tensor lies in.
+// The buffers of a replay, the layout of each, and what runs on them: steps, and reorders where a reader wants another
+// layout than the tensor has.
 //
-//   conv1 (writes nChw16c)  relu (any order)  conv2 (reads nChw16c)   ->  three operations on one layout
+//   conv1 (writes nChw16c)  relu (any layout)  conv2 (reads nChw16c)   ->  three operations on one layout
 //   conv1 (writes nChw16c)  mean (row-major)                          ->  conv1, reorder, mean
 //
-// Greedy, in the order of the steps: a tensor lies as its producer writes it; a copy in another order is made once,
-// before its first reader, and serves all later ones.
+// Greedy, in the order of the steps: a tensor has the layout that its producer writes; a copy in another layout is made
+// once, before its first reader, and serves all later ones.
 //
-// What an order is the runner knows; here it is a number, the same for the same order of one tensor.
+// A layout is a number here, the same for the same layout of one tensor; the runner knows what it means.
 #pragma once
 
 #include <vector>

@@ -10,7 +10,7 @@
 namespace infimum::cpu {
 namespace {
 
-// What a layer of 8 bits may be off by, one step, in parts of its range.
+// The allowed error of an 8-bit layer: one step, relative to its range.
 constexpr double kStepOfRange = 0x1p-7;
 
 // The configuration that reads a step's operand, and as which of its own.
@@ -38,7 +38,8 @@ Reader ReaderOf(const ReplayStep& step, std::size_t operand) {
   return {};
 }
 
-// Of a product's weights: sums of so many products then vary as their other operand does. 0 for all other operands.
+// The range of random weights of a GEMM or convolution with which its sums vary as its other operand does; 0 for all
+// other operands.
 double LargestWeight(const LayerConfig& config, std::size_t operand) {
   if (operand != 1) return 0;
   double depth = 0;

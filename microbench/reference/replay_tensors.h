@@ -45,7 +45,7 @@ class ReplayTensors {
   std::vector<HostTensor> given_, expected_;
 };
 
-// What a whole model's outputs may be off by, step by step what each layer's contract allows.
+// The allowed error of a model's outputs: the sum, step by step, of what each layer's contract allows.
 class OutputTolerance {
  public:
   void Add(const ReplayStep& step, double tolerance);

@@ -1,4 +1,4 @@
-// What a step of a replay must compute: its values, its tensors as those of a region, and the error of its results.
+// The reference of a replay's step: its values, its tensors as those of a region, and the error of its results.
 //
 //   INFIMUM_ASSIGN_OR_RETURN(const std::vector<LayerValues> values, ValuesOf(step));
 //   StepError(step, operands, outputs, seed);   // 3e-7 in the contract's measure

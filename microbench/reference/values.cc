@@ -166,30 +166,43 @@ Status CheckValues(const LayerConfig& config, const LayerValues& values) {
   return values.output ? CheckQuantization("out", *values.output, 1) : Status();
 }
 
-bool AreUsual(PointwiseKind kind, const LayerValues& values) {
-  const auto usual = [&](auto... members) { return (... && (values.*members == kUsualValues.*members)); };
-  using V = ScalarValues;
+std::span<double PointwiseParameters::*const> ParametersOf(PointwiseKind kind) {
+  using P = PointwiseParameters;
+  using Member = double P::*;
+  static constexpr Member kClip[] = {&P::clip_low, &P::clip_high};
+  static constexpr Member kLeakySlope[] = {&P::leaky_slope};
+  static constexpr Member kEluAlpha[] = {&P::elu_alpha};
+  static constexpr Member kSelu[] = {&P::selu_alpha, &P::selu_gamma};
+  static constexpr Member kThreshold[] = {&P::threshold};
+  static constexpr Member kHardSigmoid[] = {&P::hard_sigmoid_alpha, &P::hard_sigmoid_beta};
+  static constexpr Member kShrinkLambda[] = {&P::shrink_lambda};
+  static constexpr Member kQuickGeluAlpha[] = {&P::quick_gelu_alpha};
   switch (kind) {
     case PointwiseKind::kClip:
-      return usual(&V::clip_low, &V::clip_high);
+      return kClip;
     case PointwiseKind::kLeakyRelu:
-      return usual(&V::leaky_slope);
+      return kLeakySlope;
     case PointwiseKind::kElu:
     case PointwiseKind::kCelu:
-      return usual(&V::elu_alpha);
+      return kEluAlpha;
     case PointwiseKind::kSelu:
-      return usual(&V::selu_alpha, &V::selu_gamma);
+      return kSelu;
     case PointwiseKind::kThresholdedRelu:
-      return usual(&V::threshold);
+      return kThreshold;
     case PointwiseKind::kHardSigmoid:
-      return usual(&V::hard_sigmoid_alpha, &V::hard_sigmoid_beta);
+      return kHardSigmoid;
     case PointwiseKind::kShrink:
-      return usual(&V::shrink_lambda);
+      return kShrinkLambda;
     case PointwiseKind::kQuickGelu:
-      return usual(&V::quick_gelu_alpha);
+      return kQuickGeluAlpha;
     default:
-      return true;
+      return {};
   }
+}
+
+bool AreUsual(PointwiseKind kind, const LayerValues& values) {
+  return std::ranges::all_of(ParametersOf(kind),
+                             [&](auto parameter) { return values.*parameter == kUsualValues.*parameter; });
 }
 
 Quantization InputQuantization(const OperandTypes& types, const LayerValues& values) {

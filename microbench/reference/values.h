@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "infimum/graph/replay_schedule.h"
@@ -14,19 +15,8 @@
 
 namespace infimum::cpu {
 
-struct ScalarValues {
+struct ScalarValues : PointwiseParameters {
   double epsilon = 1e-5;
-  double leaky_slope = 0.01;
-  double elu_alpha = 1.0;
-  double selu_alpha = 1.67326319217681884765625;
-  double selu_gamma = 1.05070102214813232421875;
-  double hard_sigmoid_alpha = 0.2;
-  double hard_sigmoid_beta = 0.5;
-  double clip_low = 0.0;
-  double clip_high = 6.0;
-  double threshold = 1.0;
-  double shrink_lambda = 0.5;
-  double quick_gelu_alpha = 1.702;
   double cubic_coefficient = -0.75;
   double lp_power = 2.0;
   double response_alpha = 1e-4;
@@ -39,7 +29,7 @@ struct ScalarValues {
 };
 inline constexpr ScalarValues kUsualValues;
 
-// What an element of an 8-bit tensor stands for: (element - zero) * scale. One number each for the whole tensor, or of
+// The value of an element of an 8-bit tensor: (element - zero) * scale. One number each for the whole tensor, or of
 // a product's weights one for each output channel.
 struct Quantization {
   std::vector<double> scales{1};
@@ -50,9 +40,9 @@ struct Quantization {
   friend bool operator==(const Quantization&, const Quantization&) = default;
 };
 
-// All that a layer may be given. What is left out is as benchmarks have it.
+// All values that a layer may have. Absent ones are those of benchmarks.
 struct LayerValues : ScalarValues {
-  // Of a slice, for each dimension: where it starts (empty: at the front) and how far apart it takes elements (empty:
+  // A slice, for each dimension: where it starts (empty: at the front) and how far apart it takes elements (empty:
   // each one).
   std::vector<std::int64_t> starts;
   std::vector<std::int64_t> steps;
@@ -74,6 +64,9 @@ Result<LayerValues> LayerValuesFrom(const ReplayValues& values);
 
 // Whether the configuration can be given these values: as many scales as it has channels, starts within its input.
 Status CheckValues(const LayerConfig& config, const LayerValues& values);
+
+// The parameters in a kind's formula, in the order of pointwise_kinds.def; most kinds have none.
+std::span<double PointwiseParameters::*const> ParametersOf(PointwiseKind kind);
 
 // Whether a kernel into which the usual values of a kind were compiled computes what these values ask for.
 bool AreUsual(PointwiseKind kind, const LayerValues& values);

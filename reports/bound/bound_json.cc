@@ -1,126 +1,165 @@
 #include "reports/bound/bound_json.h"
 
 #include "infimum/base/check.h"
-#include "reports/text/json_values.h"
+#include "reports/text/layer_words.h"
 #include "reports/text/quantity_text.h"
 
 namespace infimum {
-namespace {
 
-Json SelectionJson(const Selection& selection) {
-  return {{"device", selection.device.text},
-          {"environment", selection.environment ? Json(selection.environment->text) : Json(nullptr)},
-          {"threads", selection.threads},
-          {"cache", Name(selection.cache)},
-          {"statistic", Name(selection.statistic)},
-          {"contract", selection.contract ? Json(Name(*selection.contract)) : Json(nullptr)}};
+static void to_json(Json& json, const LibraryChoice& choice) {
+  json = {{"candidate", choice.candidate},
+          {"latency_us", choice.latency},
+          {"regret_us", choice.regret},
+          {"validated", choice.is_validated}};
 }
 
-Json ChoiceJson(const std::optional<LibraryChoice>& choice) {
-  if (!choice) return nullptr;
-  return {{"candidate", choice->candidate.name()},
-          {"latency_us", choice->latency.count()},
-          {"regret_us", choice->regret.count()},
-          {"validated", choice->is_validated}};
+static void to_json(Json& json, const Selection& selection) {
+  json = {{"device", selection.device}, {"environment", selection.environment}, {"threads", selection.threads},
+          {"cache", selection.cache},   {"statistic", selection.statistic},     {"contract", selection.contract}};
+}
+
+static void to_json(Json& json, const SeveralHosts& hosts) {
+  json = {{"count", hosts.count}, {"clocks_differ", hosts.clocks_differ()}, {"remark", HostsText(hosts)}};
+}
+
+static void to_json(Json& json, const UpperLimit& limit) {
+  json = {{"name", limit.name}, {"latency_us", limit.latency}, {"interval_us", limit.interval}};
+}
+
+namespace {
+
+Json LayerJson(const Layer& layer, const LayerLatency& row) {
+  return {{"name", layer.name},
+          {"op", layer.op},
+          {"config", layer.workload},
+          {"candidate", row.candidate},
+          {"latency_us", row.latency},
+          {"interval_us", row.interval},
+          {"floor_us", row.floor},
+          {"status", row.status},
+          {"reason", TextOrNull(ReasonOf(layer, row))},
+          {"library_choice", row.choice},
+          {"parallel_gain_if_free_us", row.parallel_gain_if_free},
+          {"parallel_gain_at_floor_us", row.parallel_gain_at_floor},
+          {"on_critical_path", row.on_critical_path}};
 }
 
 Json RegionJson(const ModelGraph& graph, const RegionLatency& region) {
-  Json names = Json::array();
-  for (LayerId layer : region.layers) names.push_back(graph.layer(layer).name);
   return {{"rule", region.rule},
-          {"layers", std::move(names)},
-          {"config", region.region ? Json(Format(region.region->workload)) : Json(nullptr)},
-          {"candidate", region.candidate.name()},
-          {"latency_us", region.latency.count()},
-          {"interval_us", IntervalOrNull(region.interval)},
-          {"unfused_us", region.has_missing ? Json(nullptr) : Json(region.unfused.count())},
+          {"layers", LayerNames(graph, region.layers)},
+          {"config", region.region ? Json(region.region->workload) : Json(nullptr)},
+          {"candidate", region.candidate},
+          {"latency_us", region.latency},
+          {"interval_us", region.interval},
+          {"unfused_us", region.has_missing ? Json(nullptr) : Json(region.unfused)},
           {"chosen", region.is_chosen}};
 }
 
 Json LayoutsJson(const ModelGraph& graph, const std::optional<LayoutPlan>& plan) {
   if (!plan) return nullptr;
   Json units = Json::array(), transforms = Json::array();
-  for (const PlannedNode& unit : plan->nodes) {
-    Json names = Json::array();
-    for (LayerId layer : unit.layers) names.push_back(graph.layer(layer).name);
-    units.push_back({{"layers", std::move(names)},
-                     {"candidate", unit.candidate.algorithm.empty() ? Json(nullptr) : Json(unit.candidate.name())},
+  for (const PlannedNode& unit : plan->nodes)
+    units.push_back({{"layers", LayerNames(graph, unit.layers)},
+                     {"candidate", unit.candidate.algorithm.empty() ? Json(nullptr) : Json(unit.candidate)},
                      {"input_layout", unit.candidate.input_layout},
                      {"output_layout", unit.candidate.output_layout},
-                     {"latency_us", unit.latency.count()}});
-  }
-  for (const PlannedTransform& transform : plan->transforms) {
-    Json reorders = Json::array();
-    for (const Workload& reorder : transform.reorders) reorders.push_back(Format(reorder));
+                     {"latency_us", unit.latency}});
+  for (const PlannedTransform& transform : plan->transforms)
     transforms.push_back({{"value", graph.value(transform.value).name},
                           {"from", transform.from},
                           {"to", transform.to},
-                          {"configs", std::move(reorders)},
-                          {"latency_us", transform.latency.count()},
+                          {"configs", transform.reorders},
+                          {"latency_us", transform.latency},
                           {"measured", transform.is_measured}});
-  }
-  return {{"latency_us", plan->latency.count()},
-          {"transforming_us", plan->transforming.count()},
+  return {{"latency_us", plan->latency},
+          {"transforming_us", plan->transforming},
           {"exact", plan->is_exact},
           {"units", std::move(units)},
           {"transforms", std::move(transforms)}};
 }
 
-Json HostsJson(const std::optional<SeveralHosts>& hosts) {
-  if (!hosts) return nullptr;
-  return {{"count", hosts->count}, {"clocks_differ", hosts->clocks_differ()}, {"remark", HostsText(*hosts)}};
+}  // namespace
+
+void to_json(Json& json, const Bound& bound) {
+  json = {{"variant", bound.variant},
+          {"latency_us", bound.latency},
+          {"interval_us", bound.interval},
+          {"assumptions", bound.assumptions}};
 }
 
-}  // namespace
+void to_json(Json& json, const Floor& floor) {
+  json = {{"latency_us", floor.latency}, {"decided_by", floor.decided_by}, {"assumptions", floor.assumptions}};
+}
+
+void to_json(Json& json, const Coverage& coverage) {
+  json = {{"measured", coverage.measured},
+          {"estimated", coverage.estimated},
+          {"free", coverage.free},
+          {"missing", coverage.missing},
+          {"missing_flops", coverage.missing_flops}};
+}
+
+void to_json(Json& json, const AlgorithmRegret& regret) {
+  json = {{"sum_us", regret.sum}, {"layers", regret.layers}, {"validated", regret.is_validated}};
+}
+
+void to_json(Json& json, const Inversion& inversion) {
+  json = {{"variant", inversion.bound},
+          {"below", inversion.name},
+          {"excess_us", inversion.excess},
+          {"beyond_noise", inversion.is_beyond_noise}};
+}
+
+void to_json(Json& json, const WhatIfBound& bound) {
+  json = {{"variant", bound.variant},
+          {"latency_us", bound.latency},
+          {"interval_us", bound.interval},
+          {"gain_us", bound.gain}};
+}
+
+void to_json(Json& json, const WhatIfOutcome& outcome) {
+  json = {{"what_if", outcome.name},
+          {"layers", outcome.layers},
+          {"inferences", outcome.inferences},
+          {"coverage", outcome.coverage},
+          {"bounds", outcome.bounds}};
+}
+
+void to_json(Json& json, const CompositionError& error) {
+  json = {{"value", error.value()},
+          {"resident_share", error.resident_share},
+          {"warm", error.warm},
+          {"cold-weights", error.cold_weights}};
+}
 
 std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
   INFIMUM_CHECK(graph.layers.size() == bracket.layers.size(), "a bracket with other layers than its graph");
-  Json json;
-  json["schema"] = "infimum.bound/1";
-  json["model"] = {{"name", graph.name}, {"sha256", graph.sha256}};
-  json["device"] = bracket.selection.device.text;
-  json["selection"] = SelectionJson(bracket.selection);
-  json["environments"] = Json::array();
-  for (const EnvironmentKey& environment : bracket.environments) json["environments"].push_back(environment.text);
-  json["hosts"] = HostsJson(bracket.hosts);
-  json["contract"] = Name(bracket.contract);
-  json["floor_us"] = bracket.floor.latency.count();
-  json["floor"] = FloorJson(bracket.floor);
-  json["conventional_floor_us"] = bracket.conventional_floor.latency.count();
-  json["conventional_floor"] = FloorJson(bracket.conventional_floor);
-  json["roofline_us"] = bracket.roofline.count();
-  json["bounds"] = BoundsJson(bracket.bounds);
-  json["layouts"] = LayoutsJson(graph, bracket.layouts);
-  json["regret"] = RegretJson(bracket.regret);
-  Json& upper = json["upper"] = Json::array();
-  for (const UpperLimit& limit : bracket.upper) {
-    upper.push_back(
-        {{"name", limit.name}, {"latency_us", limit.latency.count()}, {"interval_us", IntervalOrNull(limit.interval)}});
-  }
-  json["inversions"] = InversionsJson(bracket.inversions);
-  json["what_ifs"] = WhatIfsJson(bracket.what_ifs);
-  json["demonstrated_us"] = MicrosecondsOrNull(bracket.demonstrated);
-  json["composition_error"] = CompositionOrNull(bracket.composition);
-  json["coverage"] = CoverageJson(bracket.coverage);
-  Json& layers = json["layers"] = Json::array();
-  for (const LayerLatency& row : bracket.layers) {
-    const Layer& layer = graph.layer(row.layer);
-    layers.push_back({{"name", layer.name},
-                      {"op", layer.op},
-                      {"config", layer.workload ? Json(Format(*layer.workload)) : Json(nullptr)},
-                      {"candidate", row.candidate ? Json(row.candidate->name()) : Json(nullptr)},
-                      {"latency_us", MicrosecondsOrNull(row.latency)},
-                      {"interval_us", IntervalOrNull(row.interval)},
-                      {"floor_us", row.floor.count()},
-                      {"status", Name(row.status)},
-                      {"reason", ReasonOf(layer, row).empty() ? Json(nullptr) : Json(ReasonOf(layer, row))},
-                      {"library_choice", ChoiceJson(row.choice)},
-                      {"parallel_gain_if_free_us", row.parallel_gain_if_free.count()},
-                      {"parallel_gain_at_floor_us", row.parallel_gain_at_floor.count()},
-                      {"on_critical_path", row.on_critical_path}});
-  }
-  Json& regions = json["regions"] = Json::array();
+  Json layers = Json::array(), regions = Json::array();
+  for (const LayerLatency& row : bracket.layers) layers.push_back(LayerJson(graph.layer(row.layer), row));
   for (const RegionLatency& region : bracket.regions) regions.push_back(RegionJson(graph, region));
+  const Json json = {{"schema", "infimum.bound/1"},
+                     {"model", {{"name", graph.name}, {"sha256", graph.sha256}}},
+                     {"device", bracket.selection.device},
+                     {"selection", bracket.selection},
+                     {"environments", bracket.environments},
+                     {"hosts", bracket.hosts},
+                     {"contract", bracket.contract},
+                     {"floor_us", bracket.floor.latency},
+                     {"floor", bracket.floor},
+                     {"conventional_floor_us", bracket.conventional_floor.latency},
+                     {"conventional_floor", bracket.conventional_floor},
+                     {"roofline_us", bracket.roofline},
+                     {"bounds", bracket.bounds},
+                     {"layouts", LayoutsJson(graph, bracket.layouts)},
+                     {"regret", bracket.regret},
+                     {"upper", bracket.upper},
+                     {"inversions", bracket.inversions},
+                     {"what_ifs", bracket.what_ifs},
+                     {"demonstrated_us", bracket.demonstrated},
+                     {"composition_error", bracket.composition},
+                     {"coverage", bracket.coverage},
+                     {"layers", std::move(layers)},
+                     {"regions", std::move(regions)}};
   return DumpJson(json, 2) + "\n";
 }
 

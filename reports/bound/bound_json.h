@@ -1,14 +1,25 @@
-// What `infimum bound --format json` prints: the bracket under the schema infimum.bound/1.
+// The bracket as JSON: what `infimum bound --format json` prints (schema infimum.bound/1), and the parts of it that a
+// report has as well, each with one list of its fields. Keys are documented in README.md.
 #pragma once
 
 #include <string>
 
 #include "analyzer/bracket/bracket.h"
+#include "reports/text/json_values.h"
 
 namespace infimum {
 
-// Keys as the README of reports lists them; the coverage adds up to 1; a missing layer's latency_us is null.
-// `bracket` must be of `graph`: one LayerLatency for each of its layers.
+// The coverage adds up to 1; a missing layer's latency_us is null. `bracket` must be of `graph`: one LayerLatency for
+// each of its layers.
 std::string BoundJson(const ModelGraph& graph, const Bracket& bracket);
+
+void to_json(Json& json, const Bound& bound);
+void to_json(Json& json, const Floor& floor);
+void to_json(Json& json, const Coverage& coverage);
+void to_json(Json& json, const AlgorithmRegret& regret);
+void to_json(Json& json, const Inversion& inversion);
+void to_json(Json& json, const WhatIfBound& bound);
+void to_json(Json& json, const WhatIfOutcome& outcome);
+void to_json(Json& json, const CompositionError& error);
 
 }  // namespace infimum

@@ -8,6 +8,7 @@
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "reports/text/csv.h"
+#include "reports/text/layer_words.h"
 #include "reports/text/quantity_text.h"
 #include "reports/text/table.h"
 #include "reports/text/utf8.h"
@@ -15,26 +16,24 @@
 namespace infimum {
 namespace {
 
-std::string FloorNote(const Floor& floor) {
-  std::string note = floor.decided_by.empty() ? std::string() : "decided by " + floor.decided_by;
-  for (const std::string& tag : floor.assumptions) note += (note.empty() ? "" : ", ") + tag;
-  return note;
+std::vector<Cell> FloorRow(std::string name, const Floor& floor) {
+  std::vector<std::string> notes;
+  if (!floor.decided_by.empty()) notes.push_back("decided by " + floor.decided_by);
+  notes.insert(notes.end(), floor.assumptions.begin(), floor.assumptions.end());
+  return BracketRow(std::move(name), floor.latency, std::nullopt, Join(notes, ", "));
 }
 
-Table BracketTable(const Bracket& bracket) {
-  Table table{{{"quantity"}, {"latency", Align::kRight}, {"interval"}, {"assumptions", Align::kLeft, true}}, {}};
-  table.rows.push_back({"floor", FormatLatency(bracket.floor.latency), "", FloorNote(bracket.floor)});
-  table.rows.push_back({"conventional floor", FormatLatency(bracket.conventional_floor.latency), "",
-                        FloorNote(bracket.conventional_floor)});
-  for (const Bound& bound : bracket.bounds) {
-    table.rows.push_back({"bound, " + std::string(Name(bound.variant)), FormatLatency(bound.latency),
-                          IntervalText(bound.interval), Join(bound.assumptions, ", ")});
-  }
+Section BracketSection(const Bracket& bracket) {
+  Section section{"bracket",
+                  "The bracket",
+                  "",
+                  {{"quantity"}, {"latency", Align::kRight}, {"interval"}, {"assumptions", Align::kLeft, true}},
+                  BracketRows(bracket)};
   if (bracket.bounds.empty())
-    table.rows.push_back({"roofline", FormatLatency(bracket.roofline), "", "estimated, nothing is measured"});
+    section.rows.push_back(BracketRow("roofline", bracket.roofline, std::nullopt, "estimated, nothing is measured"));
   for (const UpperLimit& limit : bracket.upper)
-    table.rows.push_back({limit.name, FormatLatency(limit.latency), IntervalText(limit.interval), "measured"});
-  return table;
+    section.rows.push_back(BracketRow(limit.name, limit.latency, limit.interval, "measured"));
+  return section;
 }
 
 // What the numbers above do not say by themselves.
@@ -100,9 +99,7 @@ Table RegionsOfBracket(const ModelGraph& graph, const Bracket& bracket) {
                {"candidate", Align::kLeft, true}},
               {}};
   for (const RegionLatency& region : bracket.regions) {
-    std::vector<std::string> names;
-    for (LayerId layer : region.layers) names.push_back(graph.layer(layer).name);
-    table.rows.push_back({Join(names, " "), region.rule, FormatLatency(region.latency),
+    table.rows.push_back({Join(LayerNames(graph, region.layers), " "), region.rule, FormatLatency(region.latency),
                           region.has_missing ? "-" : FormatLatency(region.unfused), region.is_chosen ? "*" : "",
                           region.candidate.name()});
   }
@@ -153,6 +150,21 @@ std::string Number(const std::optional<Latency>& latency) {
 
 }  // namespace
 
+std::vector<Cell> BracketRow(std::string name, Latency latency, const std::optional<Interval>& interval,
+                             std::string note) {
+  return {Cell(std::move(name)), Cell(FormatLatency(latency)), Cell(interval ? IntervalText(*interval) : ""),
+          Cell(std::move(note))};
+}
+
+std::vector<std::vector<Cell>> BracketRows(const Bracket& bracket) {
+  std::vector<std::vector<Cell>> rows = {FloorRow("floor", bracket.floor),
+                                         FloorRow("conventional floor", bracket.conventional_floor)};
+  for (const Bound& bound : bracket.bounds)
+    rows.push_back(BracketRow("bound, " + std::string(Name(bound.variant)), bound.latency, bound.interval,
+                              Join(bound.assumptions, ", ")));
+  return rows;
+}
+
 std::string SelectionText(const Selection& selection) {
   std::string contract = "the model's own types";
   if (selection.contract) contract = Name(*selection.contract);
@@ -163,7 +175,7 @@ std::string SelectionText(const Selection& selection) {
 
 std::string BoundTable(const ModelGraph& graph, const Bracket& bracket, bool layers, std::size_t width) {
   INFIMUM_CHECK(graph.layers.size() == bracket.layers.size(), "a bracket with other layers than its graph");
-  std::string out = FormatTable(BracketTable(bracket), width);
+  std::string out = SectionTable(BracketSection(bracket), width);
   out += fmt::format("\ncoverage   {}\n", CoverageText(bracket.coverage));
   out += NotesText(bracket);
   out += fmt::format("contract   {}\n", Name(bracket.contract));

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "analyzer/bracket/bracket.h"
+#include "reports/text/section.h"
 
 namespace infimum {
 
@@ -13,6 +16,12 @@ std::string BoundTable(const ModelGraph& graph, const Bracket& bracket, bool lay
 
 // One line a quantity (floor, conventional-floor, each variant, demonstrated), or with `layers` one a layer.
 std::string BoundCsv(const ModelGraph& graph, const Bracket& bracket, bool layers);
+
+// The rows of every table of a bracket: its floors and bounds with time, interval and what they assume; and one of
+// them.
+std::vector<std::vector<Cell>> BracketRows(const Bracket& bracket);
+std::vector<Cell> BracketRow(std::string name, Latency latency, const std::optional<Interval>& interval,
+                             std::string note);
 
 // "1 thread, warm, min-of-medians, the model's own types, fullest, then newest libraries": printed with every bound.
 std::string SelectionText(const Selection& selection);

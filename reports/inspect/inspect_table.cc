@@ -9,6 +9,7 @@
 #include "infimum/graph/fusable_regions.h"
 #include "reports/inspect/inspect_totals.h"
 #include "reports/text/csv.h"
+#include "reports/text/layer_words.h"
 #include "reports/text/quantity_text.h"
 #include "reports/text/table.h"
 #include "reports/text/utf8.h"
@@ -65,9 +66,8 @@ std::string RegionsText(const ModelGraph& graph) {
 std::string RegionsTable(const ModelGraph& graph, std::size_t width) {
   Table table{{{"rule"}, {"layers", Align::kLeft, true}, {"configuration", Align::kLeft, true}}, {}};
   for (const FusableRegion& region : FindFusableRegions(graph)) {
-    std::vector<std::string> names;
-    for (LayerId layer : region.layers) names.push_back(graph.layer(layer).name);
-    table.rows.push_back({std::string(region.rule), Join(names, " "), Format(region.workload)});
+    table.rows.push_back(
+        {std::string(region.rule), Join(LayerNames(graph, region.layers), " "), Format(region.workload)});
   }
   return FormatTable(table, width);
 }

@@ -14,6 +14,7 @@
 #include "reports/model/report_commands.h"
 #include "reports/model/summary.h"
 #include "reports/run/finding_writers.h"
+#include "reports/text/layer_words.h"
 #include "reports/text/quantity_text.h"
 
 namespace infimum {
@@ -33,13 +34,14 @@ const Finding* FindFinding(const ReportModel& report, std::string_view kind) {
 }
 
 std::string RunName(const ReportModel& report) {
-  return report.run ? report.run->framework + " " + report.run->version : "";
+  return report.run ? report.run->profile.framework + " " + report.run->profile.framework_version : "";
 }
 
 // A sentence where much has no time: an answer is then of the rest.
 std::string OfWhatIsKnown(const ReportModel& report) {
-  return LacksMuch(report) ? fmt::format(" This is of what is known: {} has no time yet.", LackingText(report.coverage))
-                           : "";
+  return LacksMuch(report)
+             ? fmt::format(" This is of what is known: {} has no time yet.", LackingText(report.bracket.coverage))
+             : "";
 }
 
 // The waterfall where it leads down to a bound: only then its steps say what could be won.
@@ -62,9 +64,9 @@ Answer HowFast(const ReportModel& report) {
         bound->interval.high > bound->interval.low
             ? fmt::format(
                   " The bound is of the best repetition; typically it is {} (95 %). {} of the work was measured.",
-                  IntervalText(bound->interval), PercentText(report.coverage.measured))
-            : fmt::format(" {} of the work was measured.", PercentText(report.coverage.measured));
-  if (bound == nullptr || report.coverage.missing > 0) answer.command = AnalyzeCommand(report);
+                  IntervalText(bound->interval), PercentText(report.bracket.coverage.measured))
+            : fmt::format(" {} of the work was measured.", PercentText(report.bracket.coverage.measured));
+  if (bound == nullptr || report.bracket.coverage.missing > 0) answer.command = AnalyzeCommand(report);
   return answer;
 }
 
@@ -82,15 +84,16 @@ std::string_view WhatDecides(const Bound& parallel) {
 
 Answer Parallel(const ReportModel& report) {
   Answer answer{2, "Could independent layers run in parallel, and what would it win?", false, "", "wins", ""};
-  const Bound* sequential = FindBound(report, BoundVariant::kSequential);
-  const Bound* parallel = FindBound(report, BoundVariant::kParallel);
+  const Bound* sequential = report.bracket.Find(BoundVariant::kSequential);
+  const Bound* parallel = report.bracket.Find(BoundVariant::kParallel);
   if (sequential == nullptr || parallel == nullptr) {
     answer.text = "No layer has a time yet.";
     answer.command = AnalyzeCommand(report);
     return answer;
   }
   if (!PromisesGains(report)) {
-    answer.text = fmt::format("Too little is measured to tell: {} has no time yet.", LackingText(report.coverage));
+    answer.text =
+        fmt::format("Too little is measured to tell: {} has no time yet.", LackingText(report.bracket.coverage));
     answer.command = AnalyzeCommand(report);
     return answer;
   }
@@ -122,13 +125,14 @@ Answer Parallel(const ReportModel& report) {
 
 // The layer whose library chooses worst: " The most in Conv_7: onednn/jit where onednn/brgconv wins 90.6 us."
 std::string LargestRegret(const ReportModel& report) {
-  const ReportLayer* worst = nullptr;
-  for (const ReportLayer& layer : report.layers)
-    if (layer.regret && layer.regret->count() > 0 && (worst == nullptr || *layer.regret > *worst->regret))
+  const LayerLatency* worst = nullptr;
+  for (const LayerLatency& layer : report.bracket.layers)
+    if (layer.choice && layer.choice->regret.count() > 0 &&
+        (worst == nullptr || layer.choice->regret > worst->choice->regret))
       worst = &layer;
-  if (worst == nullptr || worst->library_choice == worst->candidate) return "";
-  return fmt::format(" The most in {}: {}, where {} wins {}.", worst->name, worst->library_choice, worst->candidate,
-                     FormatLatency(*worst->regret));
+  if (worst == nullptr || worst->choice->candidate.name() == CandidateOf(*worst)) return "";
+  return fmt::format(" The most in {}: {}, where {} wins {}.", report.graph.layer(worst->layer).name,
+                     worst->choice->candidate.name(), CandidateOf(*worst), FormatLatency(worst->choice->regret));
 }
 
 Answer Algorithms(const ReportModel& report) {
@@ -145,11 +149,12 @@ Answer Algorithms(const ReportModel& report) {
                                     step->parts.empty() ? std::string("no single row") : step->parts.front().name,
                                     step->parts.empty() ? "" : FormatLatency(step->parts.front().latency));
   }
-  if (report.regret) {
+  if (report.bracket.regret) {
     answer.is_known = true;
     if (!answer.text.empty()) answer.text += " ";
-    answer.text += fmt::format("What the libraries would choose by themselves costs {}.", RegretText(*report.regret));
-    if (report.regret->sum.count() > 0) answer.text += LargestRegret(report);
+    answer.text +=
+        fmt::format("What the libraries would choose by themselves costs {}.", RegretText(*report.bracket.regret));
+    if (report.bracket.regret->sum.count() > 0) answer.text += LargestRegret(report);
   }
   if (!answer.is_known) {
     answer.text = NeedsRun(report) + ", and no candidate is a library’s own choice.";
@@ -199,10 +204,10 @@ Answer Waste(const ReportModel& report) {
 
 Answer Fusion(const ReportModel& report) {
   Answer answer{5, "What would fusing layers win?", false, "", "wins", ""};
-  const Bound* sequential = FindBound(report, BoundVariant::kSequential);
-  const Bound* fused = FindBound(report, BoundVariant::kFusedSequential);
-  const Bound* ideal = FindBound(report, BoundVariant::kIdealFusion);
-  if (sequential != nullptr && fused != nullptr && !report.regions.empty()) {
+  const Bound* sequential = report.bracket.Find(BoundVariant::kSequential);
+  const Bound* fused = report.bracket.Find(BoundVariant::kFusedSequential);
+  const Bound* ideal = report.bracket.Find(BoundVariant::kIdealFusion);
+  if (sequential != nullptr && fused != nullptr && !report.bracket.regions.empty()) {
     answer.is_known = true;
     answer.text = fmt::format("Kernels that were measured as one win {} over the layers one by one",
                               WithShare(sequential->latency - fused->latency, fused->latency));
@@ -231,13 +236,13 @@ std::vector<std::string> ContractGains(const ReportModel& report) {
   std::vector<std::string> texts;
   const Bound* main = MainBound(report);
   constexpr std::string_view kContract = "contract:";
-  for (const WhatIfOutcome& outcome : report.what_ifs) {
+  for (const WhatIfOutcome& outcome : report.bracket.what_ifs) {
     if (main == nullptr || !outcome.name.starts_with(kContract)) continue;
     const std::string contract = outcome.name.substr(kContract.size());
     for (const WhatIfBound& bound : outcome.bounds) {
       if (bound.variant != main->variant || !bound.gain) continue;
       // What lacks layers that the bound has would seem to win them.
-      if (outcome.coverage && outcome.coverage->missing > report.coverage.missing) {
+      if (outcome.coverage && outcome.coverage->missing > report.bracket.coverage.missing) {
         texts.push_back(fmt::format("{} cannot be told, {} of its work has no time", contract,
                                     PercentText(outcome.coverage->missing)));
       } else {
@@ -252,8 +257,9 @@ std::vector<std::string> ContractGains(const ReportModel& report) {
 // Measures under the 16-bit contract whose arithmetic is the faster one here; empty where the contract is narrow
 // already.
 std::string NarrowCommand(const ReportModel& report) {
-  constexpr std::array<std::string_view, 4> kNarrow{"f16", "bf16", "int8", "fp8"};
-  if (std::ranges::find(kNarrow, report.contract) != kNarrow.end()) return "";
+  using enum NumericContract;
+  constexpr std::array kNarrow{kF16, kBf16, kInt8, kFp8};
+  if (std::ranges::find(kNarrow, report.bracket.contract) != kNarrow.end()) return "";
   const auto rate_of = [&report](std::string_view type) {
     const auto roof = std::ranges::find(report.arithmetic_roofs, fmt::format("{} arithmetic", type), &Roof::name);
     return roof != report.arithmetic_roofs.end() ? roof->per_second : 0;
@@ -285,7 +291,8 @@ Answer TensorCores(const ReportModel& report) {
   if (answer.is_known) {
     answer.text = Join(parts, ". ") + ".";
   } else {
-    answer.text = fmt::format("Nothing was measured under another numeric contract than {}.", report.contract);
+    answer.text =
+        fmt::format("Nothing was measured under another numeric contract than {}.", Name(report.bracket.contract));
     answer.command = NarrowCommand(report);
   }
   return answer;
@@ -302,10 +309,10 @@ Answer OneTable(const ReportModel& report) {
   answer.is_known = true;
   Latency all{0}, matched{0};
   std::size_t fused = 0;
-  for (const EngineRow& row : report.run->rows) {
-    all += row.latency;
+  for (const AlignedRow& row : report.run->rows) {
+    all += *row.measured;
     if (row.layers.empty()) continue;
-    matched += row.latency;
+    matched += *row.measured;
     fused += row.layers.size() > 1 ? 1 : 0;
   }
   answer.text = fmt::format(
@@ -373,7 +380,8 @@ Answer NarrowTypes(const ReportModel& report) {
     return answer;
   }
   answer.section.clear();
-  const std::string so_far = report.run ? fmt::format("This run keeps to {}; ", report.contract) : std::string();
+  const std::string so_far =
+      report.run ? fmt::format("This run keeps to {}; ", Name(report.bracket.contract)) : std::string();
   answer.text = so_far.empty() ? "The comparison over contracts, or of two runs, tells."
                                : so_far + "the comparison over contracts, or of two runs, tells.";
   if (report.neighbours.contracts) {

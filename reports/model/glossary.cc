@@ -76,9 +76,10 @@ bool Fits(std::string_view pattern, std::string_view tag) {
 }  // namespace
 
 std::vector<GlossaryEntry> GlossaryOf(const ReportModel& report) {
-  std::set<std::string> tags(report.floor.assumptions.begin(), report.floor.assumptions.end());
-  tags.insert(report.conventional_floor.assumptions.begin(), report.conventional_floor.assumptions.end());
-  for (const Bound& bound : report.bounds) tags.insert(bound.assumptions.begin(), bound.assumptions.end());
+  std::set<std::string> tags(report.bracket.floor.assumptions.begin(), report.bracket.floor.assumptions.end());
+  tags.insert(report.bracket.conventional_floor.assumptions.begin(),
+              report.bracket.conventional_floor.assumptions.end());
+  for (const Bound& bound : report.bracket.bounds) tags.insert(bound.assumptions.begin(), bound.assumptions.end());
   std::vector<GlossaryEntry> entries;
   for (const std::string& tag : tags) {
     const auto known = std::ranges::find_if(kTags, [&](const Explained& one) { return Fits(one.tag, tag); });

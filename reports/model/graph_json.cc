@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "reports/graph_drawing/graph_layout.h"
+#include "reports/text/layer_words.h"
 
 namespace infimum {
 namespace {
@@ -14,11 +15,11 @@ constexpr LayoutNode kFreeNode = {76, 16};
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 // By layer: the next one on the critical path. The path visits its layers in the graph's order.
-std::vector<std::size_t> NextOnPath(const ReportModel& report) {
-  std::vector<std::size_t> next(report.layers.size(), kNone);
+std::vector<std::size_t> NextOnPath(const Bracket& bracket) {
+  std::vector<std::size_t> next(bracket.layers.size(), kNone);
   std::size_t last = kNone;
-  for (std::size_t layer = 0; layer < report.layers.size(); ++layer) {
-    if (!report.layers[layer].on_critical_path) continue;
+  for (std::size_t layer = 0; layer < bracket.layers.size(); ++layer) {
+    if (!bracket.layers[layer].on_critical_path) continue;
     if (last != kNone) next[last] = layer;
     last = layer;
   }
@@ -29,25 +30,26 @@ std::int64_t Rounded(double value) { return std::llround(value); }
 
 }  // namespace
 
-Json GraphJson(const ReportModel& report, const std::vector<ComparisonRow>& rows) {
-  std::vector<std::size_t> row_of(report.layers.size(), kNone);
+Json GraphJson(const ReportModel& report, const std::vector<ModelRow>& rows) {
+  const std::vector<LayerLatency>& layers = report.bracket.layers;
+  std::vector<std::size_t> row_of(layers.size(), kNone);
   for (std::size_t row = 0; row < rows.size(); ++row)
-    for (const std::size_t layer : rows[row].layers) row_of[layer] = row;
-  const std::vector<std::size_t> next = NextOnPath(report);
+    for (const LayerId layer : rows[row].layers) row_of[layer.index()] = row;
+  const std::vector<std::size_t> next = NextOnPath(report.bracket);
   // Constants that were folded stand beside who reads them, and pull nothing.
-  std::vector<std::uint8_t> reads(report.layers.size(), 0);
+  std::vector<std::uint8_t> reads(layers.size(), 0);
   for (const ReportEdge& edge : report.edges)
     if (edge.to < reads.size()) reads[edge.to] = 1;
 
   std::vector<LayoutNode> nodes;
-  for (const ReportLayer& layer : report.layers) nodes.push_back(layer.status == RowStatus::kFree ? kFreeNode : kNode);
+  for (const LayerLatency& layer : layers) nodes.push_back(IsFree(layer) ? kFreeNode : kNode);
   std::vector<LayoutEdge> edges;
   Json edge_array = Json::array(), path = Json::array();
   for (const ReportEdge& edge : report.edges) {
     if (edge.from >= nodes.size() || edge.to >= nodes.size()) continue;
     LayoutEdge& added = edges.emplace_back(edge.from, edge.to);
     added.is_main = next[edge.from] == edge.to;
-    const bool is_constant = report.layers[edge.from].status == RowStatus::kFree && reads[edge.from] == 0;
+    const bool is_constant = IsFree(layers[edge.from]) && reads[edge.from] == 0;
     added.is_joined = !is_constant && row_of[edge.from] != kNone && row_of[edge.from] == row_of[edge.to];
     if (added.is_main) path.push_back(edge_array.size());
     edge_array.push_back({edge.from, edge.to});

@@ -8,6 +8,6 @@ namespace infimum {
 
 // {"edges": [[from, to], ...], "path": [indices of the edges on the critical path], "nodes": [[x, y], ...],
 //  "routes": [[edge, x, y, x, y], ...], "size": [width, height], "node": [width, height], "free_node": [width, height]}
-Json GraphJson(const ReportModel& report, const std::vector<ComparisonRow>& rows);
+Json GraphJson(const ReportModel& report, const std::vector<ModelRow>& rows);
 
 }  // namespace infimum

@@ -13,19 +13,19 @@ namespace {
 // Each kernel may have its own layout in the main bound: where changing them between layers takes much, it is said.
 std::string LayoutsPhrase(const ReportModel& report, const Bound& bound) {
   constexpr double kMuch = 0.05;
-  const Bound* with_layouts = FindBound(report, BoundVariant::kWithLayouts);
+  const Bound* with_layouts = report.bracket.Find(BoundVariant::kWithLayouts);
   if (with_layouts == nullptr || with_layouts->latency < bound.latency * (1 + kMuch)) return "";
   return fmt::format(", {} with the changes of layout between them", FormatLatency(with_layouts->latency));
 }
 
 std::string BoundPhrase(const ReportModel& report, const Bound& bound) {
-  const double missing = report.coverage.Lacking();
+  const double missing = report.bracket.coverage.Lacking();
   if (LacksMuch(report))
-    return fmt::format("{} has no time yet, and what is known needs {} at least", LackingText(report.coverage),
+    return fmt::format("{} has no time yet, and what is known needs {} at least", LackingText(report.bracket.coverage),
                        FormatLatency(bound.latency));
   if (!IsMeasured(report))
     return fmt::format("kernels measured for {} of its work, and the rest by the bytes that it moves, would need {}{}",
-                       PercentText(report.coverage.measured), missing > 0 ? "at least " : "",
+                       PercentText(report.bracket.coverage.measured), missing > 0 ? "at least " : "",
                        FormatLatency(bound.latency));
   const char* known =
       missing > 0 ? "the kernels measured so far would need at least " : "the best measured kernels would need ";
@@ -47,7 +47,7 @@ std::string FloorPhrase(const ReportModel& report, Latency measured, Latency flo
 std::string GapPhrase(const ReportModel& report, Latency bound) {
   const Latency measured = report.run->latency;
   if (!PromisesGains(report)) return "how much could be won is not known before more of its layers are measured";
-  const bool missing = report.coverage.Lacking() > 0;
+  const bool missing = report.bracket.coverage.Lacking() > 0;
   double share = (measured - bound) / measured;
   if (share < -0.005) {
     return fmt::format("the run is {} faster than that: a kernel is missing from our candidates", PercentText(-share));
@@ -64,15 +64,16 @@ std::string Headline(const ReportModel& report) {
   const Bound* bound = MainBound(report);
   std::string text;
   if (report.run && bound != nullptr) {
-    const bool below_floor =
-        PromisesGains(report) && bound->latency < report.floor.latency && report.floor.latency < report.run->latency;
+    const bool below_floor = PromisesGains(report) && bound->latency < report.bracket.floor.latency &&
+                             report.bracket.floor.latency < report.run->latency;
     text = fmt::format("{} runs in {} on {} {}; {}{}.", name, FormatLatency(report.run->latency),
-                       ValidUtf8(report.run->framework), ValidUtf8(report.run->version), BoundPhrase(report, *bound),
-                       below_floor ? " " + FloorPhrase(report, report.run->latency, report.floor.latency)
+                       ValidUtf8(report.run->profile.framework), ValidUtf8(report.run->profile.framework_version),
+                       BoundPhrase(report, *bound),
+                       below_floor ? " " + FloorPhrase(report, report.run->latency, report.bracket.floor.latency)
                                    : ": " + GapPhrase(report, bound->latency));
   } else if (report.run) {
     text = fmt::format("{} runs in {} on {} {}.", name, FormatLatency(report.run->latency),
-                       ValidUtf8(report.run->framework), ValidUtf8(report.run->version));
+                       ValidUtf8(report.run->profile.framework), ValidUtf8(report.run->profile.framework_version));
   } else if (bound != nullptr) {
     text = fmt::format("{}: {}.", name, BoundPhrase(report, *bound));
   } else {
@@ -81,12 +82,12 @@ std::string Headline(const ReportModel& report) {
   if (report.run && report.waterfall && report.waterfall->DisagreesWithItself() && bound != nullptr)
     text += fmt::format(" Under the profiler its layers make {}: measure again before believing the gap.",
                         FormatLatency(report.waterfall->measured - report.waterfall->scatter));
-  if (report.floor.latency > Latency(0)) {
+  if (report.bracket.floor.latency > Latency(0)) {
     // Without a data sheet the peaks are the best rates seen: strong evidence, not a proof.
-    bool estimated = std::find(report.floor.assumptions.begin(), report.floor.assumptions.end(), "estimated") !=
-                     report.floor.assumptions.end();
-    text += fmt::format(" No program can be faster than {} on this device{}.", FormatLatency(report.floor.latency),
-                        estimated ? ", by its measured peaks" : "");
+    bool estimated = std::find(report.bracket.floor.assumptions.begin(), report.bracket.floor.assumptions.end(),
+                               "estimated") != report.bracket.floor.assumptions.end();
+    text += fmt::format(" No program can be faster than {} on this device{}.",
+                        FormatLatency(report.bracket.floor.latency), estimated ? ", by its measured peaks" : "");
   }
   return text;
 }

@@ -7,9 +7,9 @@ namespace infimum {
 
 std::vector<AbsentCause> AbsentCausesOf(const ReportModel& report) {
   if (!report.waterfall) return {};
-  return AbsentCauses(report.findings, *report.waterfall,
-                      {FindContract(report.contract).value_or(NumericContract::kStrictF32), IsProcessor(report),
-                       report.environment.threads, report.waterfall->bound.has_value()});
+  return AbsentCauses(
+      report.findings, *report.waterfall,
+      {report.bracket.contract, IsProcessor(report), report.environment.threads, report.waterfall->bound.has_value()});
 }
 
 }  // namespace infimum

@@ -6,96 +6,29 @@
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
+#include "reports/bound/bound_table.h"
 #include "reports/model/answers.h"
 #include "reports/model/looked_for.h"
-#include "reports/model/model_rows.h"
+#include "reports/model/model_sections.h"
 #include "reports/model/summary.h"
 #include "reports/run/finding_writers.h"
-#include "reports/run/waterfall_writers.h"
 #include "reports/text/markdown_text.h"
 #include "reports/text/quantity_text.h"
 
 namespace infimum {
 namespace {
 
-void AddLine(std::string_view name, Latency latency, const std::optional<Interval>& interval, std::string_view note,
-             std::string& out) {
-  out += fmt::format("| {} | {} | {} | {} |\n", MarkdownProse(name), FormatLatency(latency),
-                     interval ? IntervalText(*interval) : "", MarkdownProse(note));
-}
-
-void AddFloor(std::string_view name, const Floor& floor, std::string& out) {
-  std::vector<std::string> notes{"decided by " + floor.decided_by};
-  notes.insert(notes.end(), floor.assumptions.begin(), floor.assumptions.end());
-  AddLine(name, floor.latency, std::nullopt, Join(notes, ", "), out);
-}
-
 void AddBracket(const ReportModel& report, std::string& out) {
-  out += "| | best repetition | typically (95 %) | |\n| --- | ---: | --- | --- |\n";
-  AddFloor("floor", report.floor, out);
-  AddFloor("conventional floor", report.conventional_floor, out);
-  for (const Bound& bound : report.bounds) {
-    AddLine("bound, " + std::string(Name(bound.variant)), bound.latency, bound.interval, Join(bound.assumptions, ", "),
-            out);
-  }
-  const Bound* main = MainBound(report);
-  for (const WhatIfOutcome& outcome : report.what_ifs) {
-    if (!outcome.coverage || main == nullptr) continue;
-    for (const WhatIfBound& bound : outcome.bounds) {
-      if (bound.variant != main->variant) continue;
-      AddLine(fmt::format("bound, {}, {}", Name(bound.variant), outcome.name), bound.latency, bound.interval,
-              "measured " + PercentText(outcome.coverage->measured), out);
-    }
-  }
-  if (report.demonstrated) {
-    AddLine("demonstrated", *report.demonstrated, std::nullopt,
-            "smallest repetition median" +
-                (report.composition ? "; " + CompositionText(*report.composition) : std::string()),
-            out);
-  }
-  if (report.run)
-    AddLine(report.run->framework + " " + report.run->version, report.run->latency, report.run->interval,
-            "measured, smallest repetition median", out);
-  if (report.regret) out += fmt::format("\nWhat the libraries' own choices cost: {}.\n", RegretText(*report.regret));
-  for (const Inversion& inversion : report.inversions)
+  out += SectionMarkdownTable(BoundsSection(report));
+  if (report.bracket.regret)
+    out += fmt::format("\nWhat the libraries' own choices cost: {}.\n", RegretText(*report.bracket.regret));
+  for (const Inversion& inversion : report.bracket.inversions)
     out += fmt::format("\nInversion: {} is {} above {}{}.\n", inversion.bound, FormatLatency(inversion.excess),
                        MarkdownProse(inversion.name), inversion.is_beyond_noise ? "" : ", within noise");
 }
 
-void AddLargest(const ReportModel& report, std::string& out) {
-  std::vector<ComparisonRow> rows = ComparisonRows(report);
-  std::vector<std::size_t> largest = LargestRows(rows, 10);
-  if (largest.empty()) return;
-  bool compared = rows[largest.front()].gap().has_value();
-  out += compared
-             ? "\n## Largest gaps\n\n| layer | family | bound | measured | gap |\n| --- | --- | ---: | ---: | ---: |\n"
-             : "\n## Most expensive layers\n\n| layer | family | bound |\n| --- | --- | ---: |\n";
-  for (std::size_t index : largest) {
-    const ComparisonRow& row = rows[index];
-    out += fmt::format("| {} | {} | {} |", MarkdownCode(RowLabel(report, row)), MarkdownProse(row.family),
-                       FormatLatency(row.bound.value_or(Latency(0))));
-    if (compared && row.gap())
-      out += fmt::format(" {} | {} |", FormatLatency(*row.measured), SignedLatencyText(*row.gap()));
-    out += '\n';
-  }
-}
-
 void AddGap(const ReportModel& report, std::string& out) {
-  if (report.waterfall) {
-    out += "\n## Where the time goes\n\n| | time | largest part |\n| --- | ---: | --- |\n";
-    out += fmt::format("| measured | {} | |\n", FormatLatency(report.waterfall->measured));
-    for (const GapStep& step : report.waterfall->steps) {
-      if (step.cause == GapCause::kAboveFloor && report.waterfall->bound)
-        out += fmt::format("| bound, {} | {} | |\n", Name(report.waterfall->variant),
-                           FormatLatency(*report.waterfall->bound));
-      const bool has_part = !step.parts.empty() && step.cause != GapCause::kAboveFloor;
-      out += fmt::format(
-          "| {} | {} | {} |\n", TitleOf(step.cause), SignedLatencyText(step.latency),
-          has_part ? MarkdownCode(step.parts.front().name) + " " + SignedLatencyText(step.parts.front().latency)
-                   : std::string());
-    }
-    out += fmt::format("| floor | {} | |\n", FormatLatency(report.waterfall->floor));
-  }
+  if (report.waterfall) out += SectionMarkdown(StepsSection(*report.waterfall, {}));
   if (report.findings.empty()) return;
   out += "\n## What to change first\n\n";
   std::size_t number = 0;
@@ -134,11 +67,12 @@ std::string MarkdownReport(const ReportModel& report) {
                   MarkdownProse(Headline(report)));
   AddBracket(report, out);
   AddGap(report, out);
-  AddLargest(report, out);
+  if (const Section largest = LargestSection(report, 10); !largest.rows.empty()) out += SectionMarkdown(largest);
   AddAnswers(report, out);
-  out += fmt::format("\n## What this rests on\n\n- Coverage: {}\n", CoverageText(report.coverage));
+  out += fmt::format("\n## What this rests on\n\n- Coverage: {}\n", CoverageText(report.bracket.coverage));
   out += fmt::format("- Device: {} ({})\n", MarkdownProse(report.device_name), MarkdownCode(report.device_key));
-  out += fmt::format("- Selection: {}; contract {}\n", MarkdownProse(report.selection), MarkdownProse(report.contract));
+  out += fmt::format("- Selection: {}; contract {}\n", MarkdownProse(SelectionText(report.bracket.selection)),
+                     MarkdownProse(Name(report.bracket.contract)));
   for (const Advice& advice : report.advice) out += fmt::format("- {}\n", MarkdownProse(advice.text));
   if (!report.missing.empty()) {
     out += "\n## What is missing\n\n";

@@ -5,130 +5,142 @@
 
 #include "analyzer/gap/run_vs_best.h"
 #include "infimum/base/text.h"
+#include "reports/text/layer_words.h"
 
 namespace infimum {
 namespace {
 
-// The more a status says about what is not known, the higher.
-int Weakness(RowStatus status) {
-  switch (status) {
-    case RowStatus::kFree:
+// The more a layer's status says about what is not known, the higher.
+int Weakness(const Layer& layer, const LayerLatency& latency) {
+  if (layer.status == LayerStatus::kUnknown) return 4;
+  switch (latency.status) {
+    case LatencyStatus::kFree:
       return 0;
-    case RowStatus::kMeasured:
+    case LatencyStatus::kMeasured:
       return 1;
-    case RowStatus::kEstimated:
+    case LatencyStatus::kEstimated:
       return 2;
-    case RowStatus::kMissing:
+    case LatencyStatus::kMissing:
       return 3;
-    case RowStatus::kUnknown:
-      return 4;
   }
   return 4;
 }
 
-CheapestCovers WaysOf(const ReportModel& report) {
+std::vector<std::size_t> Indices(const std::vector<LayerId>& layers) {
+  std::vector<std::size_t> indices;
+  for (const LayerId layer : layers) indices.push_back(layer.index());
+  return indices;
+}
+
+CheapestCovers WaysOf(const Bracket& bracket) {
   std::vector<std::optional<Latency>> times;
-  for (const ReportLayer& layer : report.layers)
-    times.push_back(layer.status == RowStatus::kFree && !layer.latency ? Latency(0) : layer.latency);
+  for (const LayerLatency& layer : bracket.layers)
+    times.push_back(IsFree(layer) && !layer.latency ? Latency(0) : layer.latency);
   std::vector<FusionCandidate> regions;
-  for (const ReportRegion& region : report.regions) regions.push_back({region.layers, region.latency});
+  for (const RegionLatency& region : bracket.regions) regions.push_back({Indices(region.layers), region.latency});
   return CheapestCovers(std::move(times), std::move(regions));
 }
 
 // Of the regions and of the layers that run alone, each once.
-std::string CandidatesOf(const ReportModel& report, const std::vector<std::size_t>& layers, const CheapestCover& way) {
+std::string CandidatesOf(const Bracket& bracket, const std::vector<LayerId>& layers, const CheapestCover& way) {
   std::vector<std::string> names;
-  std::vector<std::size_t> inside;
+  std::vector<LayerId> inside;
   const auto add = [&names](const std::string& name) {
     if (!name.empty() && std::ranges::find(names, name) == names.end()) names.push_back(name);
   };
-  for (const std::size_t region : way.regions) {
-    add(report.regions[region].candidate);
-    inside.insert(inside.end(), report.regions[region].layers.begin(), report.regions[region].layers.end());
+  for (const std::size_t index : way.regions) {
+    const RegionLatency& region = bracket.regions[index];
+    add(region.candidate.name());
+    inside.insert(inside.end(), region.layers.begin(), region.layers.end());
   }
-  for (const std::size_t layer : layers)
-    if (std::ranges::find(inside, layer) == inside.end()) add(report.layers[layer].candidate);
+  for (const LayerId layer : layers)
+    if (std::ranges::find(inside, layer) == inside.end()) add(CandidateOf(bracket.layers[layer.index()]));
   return Join(names, " + ");
 }
 
-ComparisonRow RowOf(const ReportModel& report, const CheapestCovers& ways, std::vector<std::size_t> layers) {
-  ComparisonRow row;
+ModelRow RowOf(const ReportModel& report, const CheapestCovers& ways, std::vector<LayerId> layers) {
+  ModelRow row;
   row.layers = std::move(layers);
-  if (const std::optional<CheapestCover> way = ways.Of(row.layers)) {
-    row.bound = way->latency;
-    row.candidate = CandidatesOf(report, row.layers, *way);
+  if (row.layers.empty()) {
+    row.family = kEngineOnlyName;
+    return row;
   }
-  const ReportLayer* main = nullptr;
-  for (std::size_t index : row.layers) {
-    const ReportLayer& layer = report.layers[index];
-    if (Weakness(layer.status) > Weakness(row.status)) row.status = layer.status;
+  if (const std::optional<CheapestCover> way = ways.Of(Indices(row.layers))) {
+    row.best = way->latency;
+    row.candidate = CandidatesOf(report.bracket, row.layers, *way);
+  }
+  const Layer* main = nullptr;
+  bool main_is_free = true;
+  int weakness = -1;
+  for (const LayerId id : row.layers) {
+    const Layer& layer = report.graph.layer(id);
+    const LayerLatency& latency = report.bracket.layers[id.index()];
+    if (Weakness(layer, latency) > weakness) {
+      weakness = Weakness(layer, latency);
+      row.status = StatusOf(layer, latency);
+    }
     // In one piece what layers hand to each other need not be moved: of them only the longest is sure.
-    row.floor = std::max(row.floor, layer.floor);
-    row.flops += layer.flops;
-    row.conventional += layer.conventional;
-    row.bytes += layer.bytes;
-    bool leads = main == nullptr || (main->status == RowStatus::kFree && layer.status != RowStatus::kFree) ||
-                 (layer.status != RowStatus::kFree && layer.flops > main->flops);
+    row.floor = std::max(row.floor, latency.floor);
+    row.flops += layer.work.direct;
+    row.conventional += layer.work.conventional;
+    row.bytes += layer.work.read() + layer.work.written;
+    const bool is_free = IsFree(latency);
+    if (!is_free) ++row.busy;
+    const bool leads = main == nullptr || (!is_free && (main_is_free || layer.work.direct > main->work.direct));
     if (!leads) continue;
     main = &layer;
-    row.main = index;
-    row.family = layer.family;
+    main_is_free = is_free;
+    row.main = id;
+    row.family = FamilyOf(layer);
   }
-  if (row.bound && row.status == RowStatus::kMissing) row.status = RowStatus::kMeasured;  // as a region
+  if (row.best && row.status == Name(LatencyStatus::kMissing))
+    row.status = Name(LatencyStatus::kMeasured);  // as a region
   return row;
 }
 
 }  // namespace
 
-std::size_t ComparisonRow::busy(const ReportModel& report) const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      layers, [&](std::size_t layer) { return report.layers[layer].status != RowStatus::kFree; }));
+std::vector<std::string> EngineLayersOf(const ReportModel& report, const ModelRow& row) {
+  std::vector<std::string> names;
+  for (const std::size_t layer : row.engine_layers) names.push_back(report.run->profile.layers[layer].name);
+  return names;
 }
 
-std::vector<ComparisonRow> ComparisonRows(const ReportModel& report) {
-  const CheapestCovers ways = WaysOf(report);
-  std::vector<ComparisonRow> rows;
-  std::vector<ComparisonRow> engine_only;
-  std::vector<bool> taken(report.layers.size(), false);
+std::vector<ModelRow> ModelRows(const ReportModel& report) {
+  const CheapestCovers ways = WaysOf(report.bracket);
+  std::vector<ModelRow> rows;
+  std::vector<ModelRow> engine_only;
+  std::vector<bool> taken(report.graph.layers.size(), false);
   if (report.run) {
-    for (const EngineRow& engine : report.run->rows) {
-      std::vector<std::size_t> layers;  // ascending, as the engine row's
-      for (std::size_t index : engine.layers) {
-        if (index >= taken.size() || taken[index]) continue;  // a layer counts once, whatever the profile says
-        taken[index] = true;
-        layers.push_back(index);
+    for (const AlignedRow& aligned : report.run->rows) {
+      std::vector<LayerId> layers;  // ascending, as the engine row's
+      for (const LayerId layer : aligned.layers) {
+        if (layer.index() >= taken.size() || taken[layer.index()]) continue;  // counts once, whatever the profile says
+        taken[layer.index()] = true;
+        layers.push_back(layer);
       }
-      ComparisonRow row = RowOf(report, ways, std::move(layers));
-      row.engine_layers = engine.engine_layers;
-      row.measured = engine.latency;
-      if (row.layers.empty()) {
-        row.bound.reset();
-        row.candidate.clear();
-        row.family = "engine only";
-        engine_only.push_back(std::move(row));
-      } else {
-        rows.push_back(std::move(row));
-      }
+      ModelRow row = RowOf(report, ways, std::move(layers));
+      row.engine_layers = aligned.engine_layers;
+      row.measured = aligned.measured;
+      (row.layers.empty() ? engine_only : rows).push_back(std::move(row));
     }
   }
-  for (const ReportRegion& region : report.regions) {
-    const auto is_free = [&](std::size_t layer) { return layer < taken.size() && !taken[layer]; };
-    if (!region.is_chosen || region.layers.empty() || !std::ranges::all_of(region.layers, is_free)) continue;
-    for (std::size_t layer : region.layers) taken[layer] = true;
+  for (const RegionLatency& region : report.bracket.regions) {
+    const auto is_open = [&](LayerId layer) { return layer.index() < taken.size() && !taken[layer.index()]; };
+    if (!region.is_chosen || region.layers.empty() || !std::ranges::all_of(region.layers, is_open)) continue;
+    for (const LayerId layer : region.layers) taken[layer.index()] = true;
     rows.push_back(RowOf(report, ways, region.layers));
   }
-  for (std::size_t i = 0; i < report.layers.size(); ++i) {
-    if (!taken[i]) rows.push_back(RowOf(report, ways, {i}));
-  }
-  std::sort(rows.begin(), rows.end(),
-            [](const ComparisonRow& a, const ComparisonRow& b) { return a.layers.front() < b.layers.front(); });
-  for (ComparisonRow& row : engine_only) rows.push_back(std::move(row));
+  for (std::size_t i = 0; i < taken.size(); ++i)
+    if (!taken[i]) rows.push_back(RowOf(report, ways, {LayerId(i)}));
+  std::ranges::sort(rows, {}, [](const ModelRow& row) { return row.layers.front(); });
+  for (ModelRow& row : engine_only) rows.push_back(std::move(row));
   return rows;
 }
 
-std::vector<std::size_t> LargestRows(const std::vector<ComparisonRow>& rows, std::size_t count) {
-  bool compared = std::any_of(rows.begin(), rows.end(), [](const ComparisonRow& row) { return row.gap().has_value(); });
-  auto weight = [&](const ComparisonRow& row) { return (compared ? row.gap() : row.bound).value_or(Latency(0)); };
+std::vector<std::size_t> LargestRows(const std::vector<ModelRow>& rows, std::size_t count) {
+  bool compared = std::any_of(rows.begin(), rows.end(), [](const ModelRow& row) { return row.gap().has_value(); });
+  auto weight = [&](const ModelRow& row) { return (compared ? row.gap() : row.best).value_or(Latency(0)); };
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (weight(rows[i]) > Latency(0)) order.push_back(i);
@@ -139,11 +151,10 @@ std::vector<std::size_t> LargestRows(const std::vector<ComparisonRow>& rows, std
   return order;
 }
 
-std::string RowLabel(const ReportModel& report, const ComparisonRow& row) {
-  if (row.layers.empty()) return Join(row.engine_layers, " + ");
-  std::string label = report.layers[row.main].name;
-  const std::size_t others = row.busy(report) - std::min<std::size_t>(row.busy(report), 1);
-  if (others > 0) label += " (+" + std::to_string(others) + ")";
+std::string RowLabel(const ReportModel& report, const ModelRow& row) {
+  if (row.layers.empty()) return Join(EngineLayersOf(report, row), " + ");
+  std::string label = report.graph.layer(row.main).name;
+  if (row.busy > 1) label += " (+" + std::to_string(row.busy - 1) + ")";
   return label;
 }
 

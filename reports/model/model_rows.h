@@ -10,42 +10,44 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "reports/model/report_model.h"
 
 namespace infimum {
 
-struct ComparisonRow {
-  std::vector<std::size_t> layers;  // empty: only the engine does this
-  std::vector<std::string> engine_layers;
-  std::size_t main = 0;                 // of its layers: the one with the most FLOPs, else the first that is not free
-  std::string family;                   // the main layer's; "engine only" without layers
-  RowStatus status = RowStatus::kFree;  // the weakest of its layers
-  std::optional<Latency> bound;         // absent where a layer of it is missing or unknown
-  std::string candidate;                // what runs it so fast: of several pieces "onednn/a + onednn/b"
-  std::optional<Latency> measured;      // absent where the engine shows nothing
-  Latency floor{0};                     // the longest of its layers': as one they need no less
-  Flops flops;                          // by the textbook
-  Flops conventional;                   // only what contributes: valid taps, unmasked positions
-  Bytes bytes;
+inline constexpr std::string_view kEngineOnlyName = "engine only";  // of rows without layers
 
-  std::size_t busy(const ReportModel& report) const;  // of its layers those that are not free
+struct ModelRow : ComparedRow {
+  LayerId main;                               // of its layers: the one with the most FLOPs that is not free
+  std::string family;                         // the main layer's; "engine only" without layers
+  std::string_view status = kEngineOnlyName;  // the weakest of its layers': see StatusOf
+  std::string candidate;                      // what runs it so fast: of several pieces "onednn/a + onednn/b"
+  Latency floor{0};                           // the longest of its layers': as one they need no less
+  Flops flops;                                // by the textbook
+  Flops conventional;                         // only what contributes: valid taps, unmasked positions
+  Bytes bytes;
+  std::size_t busy = 0;  // of its layers those that are not free
+
   std::optional<Latency> gap() const {
-    if (!bound || !measured) return std::nullopt;
-    return *measured - *bound;
+    if (!best || !measured) return std::nullopt;
+    return *measured - *best;
   }
 };
 
+// The names of the engine's layers that ran it.
+std::vector<std::string> EngineLayersOf(const ReportModel& report, const ModelRow& row);
+
 // One row for each engine row, and for each chosen region and each other layer in none, ordered by first layer;
 // engine-only rows last.
-std::vector<ComparisonRow> ComparisonRows(const ReportModel& report);
+std::vector<ModelRow> ModelRows(const ReportModel& report);
 
 // Indices of rows with the largest gap first (without a run: the largest bound first); at most `count`.
-std::vector<std::size_t> LargestRows(const std::vector<ComparisonRow>& rows, std::size_t count);
+std::vector<std::size_t> LargestRows(const std::vector<ModelRow>& rows, std::size_t count);
 
 // The main layer's name, "Conv_0", with how many others that take time are fused into it, "Conv_0 (+2)"; the engine's
 // names where there is no layer.
-std::string RowLabel(const ReportModel& report, const ComparisonRow& row);
+std::string RowLabel(const ReportModel& report, const ModelRow& row);
 
 }  // namespace infimum

@@ -18,13 +18,13 @@ std::string DeciderOf(const Bound& parallel) {
 }
 
 void AddWhatIfs(const ReportModel& report, const Bound& main, std::vector<PossibleGain>& gains) {
-  for (const WhatIfOutcome& outcome : report.what_ifs) {
+  for (const WhatIfOutcome& outcome : report.bracket.what_ifs) {
     // Other caches are no change that anybody could make.
     if (outcome.name.starts_with("cache:")) continue;
     for (const WhatIfBound& bound : outcome.bounds) {
       if (bound.variant != main.variant || !bound.gain) continue;
       // What lacks layers that the bound has would seem to win them.
-      if (outcome.coverage && outcome.coverage->missing > report.coverage.missing) continue;
+      if (outcome.coverage && outcome.coverage->missing > report.bracket.coverage.missing) continue;
       gains.push_back({"what if " + outcome.name, *bound.gain,
                        fmt::format("{}, {} {}{}", CountText(outcome.layers, "layer"), Name(bound.variant),
                                    FormatLatency(bound.latency),
@@ -38,25 +38,27 @@ void AddWhatIfs(const ReportModel& report, const Bound& main, std::vector<Possib
 std::vector<PossibleGain> PossibleGains(const ReportModel& report) {
   std::vector<PossibleGain> gains;
   const Bound* main = MainBound(report);
-  const Bound* sequential = FindBound(report, BoundVariant::kSequential);
+  const Bound* sequential = report.bracket.Find(BoundVariant::kSequential);
   if (main == nullptr || sequential == nullptr) return gains;
-  if (const Bound* fused = FindBound(report, BoundVariant::kFusedSequential); fused && !report.regions.empty()) {
-    const auto chosen = std::ranges::count_if(report.regions, &ReportRegion::is_chosen);
+  if (const Bound* fused = report.bracket.Find(BoundVariant::kFusedSequential);
+      fused && !report.bracket.regions.empty()) {
+    const auto chosen = std::ranges::count_if(report.bracket.regions, &RegionLatency::is_chosen);
     gains.push_back({"run the measured fused kernels", sequential->latency - fused->latency,
                      CountText(static_cast<std::size_t>(chosen), "region") + ", against each layer alone"});
   }
-  if (const Bound* ideal = FindBound(report, BoundVariant::kIdealFusion))
+  if (const Bound* ideal = report.bracket.Find(BoundVariant::kIdealFusion))
     gains.push_back({"fuse every element-wise and layout layer", main->latency - ideal->latency,
                      "kernels that need not exist yet, against the bound"});
-  if (const Bound* parallel = FindBound(report, BoundVariant::kParallel))
+  if (const Bound* parallel = report.bracket.Find(BoundVariant::kParallel))
     gains.push_back({"run independent layers at once", sequential->latency - parallel->latency, DeciderOf(*parallel)});
-  if (report.regret)
-    gains.push_back({"the best algorithm in place of the library’s choice", std::max(report.regret->sum, Latency(0)),
-                     !(report.regret->sum.count() > 0)
-                         ? RegretText(*report.regret)
-                         : CountText(report.regret->layers, "layer") +
-                               (report.regret->is_validated ? ", measured on repetitions that did not choose the winner"
-                                                            : ", not told from noise")});
+  if (report.bracket.regret)
+    gains.push_back(
+        {"the best algorithm in place of the library’s choice", std::max(report.bracket.regret->sum, Latency(0)),
+         !(report.bracket.regret->sum.count() > 0)
+             ? RegretText(*report.bracket.regret)
+             : CountText(report.bracket.regret->layers, "layer") +
+                   (report.bracket.regret->is_validated ? ", measured on repetitions that did not choose the winner"
+                                                        : ", not told from noise")});
   AddWhatIfs(report, *main, gains);
   return gains;
 }

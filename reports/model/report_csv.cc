@@ -6,6 +6,7 @@
 #include "infimum/base/text.h"
 #include "reports/model/model_rows.h"
 #include "reports/text/csv.h"
+#include "reports/text/layer_words.h"
 
 namespace infimum {
 namespace {
@@ -18,18 +19,23 @@ std::string Quotient(const std::optional<Latency>& a, const std::optional<Latenc
   return a && b && *b > Latency(0) ? FormatNumber(*a / *b) : std::string();
 }
 
-// The measured region that is just the row's layers, the fastest of several; null where there is none.
-const ReportRegion* RegionOf(const ReportModel& report, const ComparisonRow& row) {
-  const auto busy = [&report](std::size_t layer) { return report.layers[layer].status != RowStatus::kFree; };
-  std::vector<std::size_t> wanted;
-  std::ranges::copy_if(row.layers, std::back_inserter(wanted), busy);
-  const ReportRegion* fastest = nullptr;
-  for (const ReportRegion& region : report.regions) {
-    std::vector<std::size_t> layers;
-    std::ranges::copy_if(region.layers, std::back_inserter(layers), busy);
-    if (layers == wanted && (fastest == nullptr || region.latency < fastest->latency)) fastest = &region;
+// The measured region that is just the row's layers, the fastest of several; absent where there is none.
+std::optional<std::size_t> RegionOf(const ReportModel& report, const ModelRow& row) {
+  const Bracket& bracket = report.bracket;
+  const auto busy = [&bracket](const std::vector<LayerId>& layers) {
+    std::vector<LayerId> kept;
+    std::ranges::copy_if(layers, std::back_inserter(kept),
+                         [&](LayerId layer) { return !IsFree(bracket.layers[layer.index()]); });
+    return kept;
+  };
+  const std::vector<LayerId> wanted = busy(row.layers);
+  std::optional<std::size_t> fastest;
+  if (wanted.empty()) return fastest;
+  for (std::size_t i = 0; i < bracket.regions.size(); ++i) {
+    const RegionLatency& region = bracket.regions[i];
+    if (busy(region.layers) == wanted && (!fastest || region.latency < bracket.regions[*fastest].latency)) fastest = i;
   }
-  return wanted.empty() ? nullptr : fastest;
+  return fastest;
 }
 
 }  // namespace
@@ -52,30 +58,28 @@ std::string ReportCsv(const ReportModel& report) {
                {"config"},
                {"engine_layers"}},
               {}};
-  for (const ComparisonRow& row : ComparisonRows(report)) {
+  for (const ModelRow& row : ModelRows(report)) {
     std::vector<std::string> operators;
-    std::vector<const ReportLayer*> busy;
-    for (const std::size_t index : row.layers) {
-      const ReportLayer& layer = report.layers[index];
-      operators.push_back(layer.op);
-      if (layer.status != RowStatus::kFree) busy.push_back(&layer);
+    std::optional<LayerId> one;  // that is not free, where no other is
+    for (const LayerId layer : row.layers) {
+      operators.push_back(report.graph.layer(layer).op);
+      if (row.busy == 1 && !IsFree(report.bracket.layers[layer.index()])) one = layer;
     }
-    const ReportLayer* one = busy.size() == 1 ? busy.front() : nullptr;
-    const ReportRegion* region = one ? nullptr : RegionOf(report, row);
-    const ReportWorkload* workload = nullptr;
-    if (one && one->workload) workload = &report.workloads[*one->workload];
-    if (region && region->workload) workload = &report.workloads[*region->workload];
-    table.rows.push_back({RowLabel(report, row), Join(operators, " + "), row.family,
-                          row.layers.empty() ? "engine only" : std::string(Name(row.status)),
-                          busy.size() > 1 ? "yes" : "no", row.candidate, MicrosecondsCell(row.bound),
-                          MicrosecondsCell(row.measured), Quotient(row.measured, row.bound),
-                          MicrosecondsCell(row.floor), report.run ? Quotient(row.measured, report.run->latency) : "",
-                          workload ? std::to_string(workload->candidates.size()) : "", one ? one->library_choice : "",
-                          one ? MicrosecondsCell(one->regret) : "",
-                          one      ? one->config
-                          : region ? region->config
+    const std::optional<std::size_t> region = one ? std::nullopt : RegionOf(report, row);
+    std::optional<std::size_t> workload;
+    if (one) workload = report.layer_workloads[one->index()];
+    if (region) workload = report.region_workloads[*region];
+    const std::optional<LibraryChoice> choice = one ? report.bracket.layers[one->index()].choice : std::nullopt;
+    table.rows.push_back({RowLabel(report, row), Join(operators, " + "), row.family, std::string(row.status),
+                          row.busy > 1 ? "yes" : "no", row.candidate, MicrosecondsCell(row.best),
+                          MicrosecondsCell(row.measured), Quotient(row.measured, row.best), MicrosecondsCell(row.floor),
+                          report.run ? Quotient(row.measured, report.run->latency) : "",
+                          workload ? std::to_string(report.workloads[*workload].candidates.size()) : "",
+                          choice ? choice->candidate.name() : "", choice ? MicrosecondsCell(choice->regret) : "",
+                          one      ? ConfigOf(report.graph.layer(*one))
+                          : region ? ConfigOf(report.bracket.regions[*region])
                                    : "",
-                          Join(row.engine_layers, " + ")});
+                          Join(EngineLayersOf(report, row), " + ")});
   }
   return FormatCsv(table);
 }

@@ -1,6 +1,7 @@
-// What a report shows, as plain values: filled once from graph, bracket and run (the workflow does it), then
-// written as HTML, Markdown, JSON or a one-screen summary. Nothing here is formatted or escaped; every
-// text may be hostile (names come from model files and traces), and only the writers make it safe.
+// What a report shows: the graph, the bracket and the run as the analyzer has them, and what only a report adds (edges
+// between layers, roofs, commands, advice). Filled once, then written as HTML, Markdown, JSON or a one-screen summary.
+// Nothing here is formatted or escaped; every text may be hostile (names come from model files and traces), and only
+// the writers make it safe.
 //
 // Equal models give equal bytes: no writer reads a clock, a locale or the terminal.
 #pragma once
@@ -17,44 +18,12 @@
 #include "analyzer/bracket/bracket.h"
 #include "analyzer/findings/finding.h"
 #include "analyzer/gap/waterfall.h"
-#include "infimum/measurement/measurement.h"
+#include "analyzer/rows/workload_candidates.h"
+#include "infimum/graph/model_graph.h"
+#include "infimum/graph/run_profile.h"
+#include "infimum/measurement/device.h"
 
 namespace infimum {
-
-struct ReportInput {
-  std::string name;
-  std::string dtype;  // "f32"
-  std::string shape;  // "1x3x224x224"
-};
-
-// How a layer stands in the report: the bracket's status, and apart from it the layers that no workload
-// could be made for.
-enum class RowStatus { kMeasured, kEstimated, kFree, kMissing, kUnknown };
-std::string_view Name(RowStatus status);  // "measured", "estimated", "free", "missing", "unknown"
-
-// One candidate of a workload, and what became of it.
-struct ReportCandidate {
-  std::string name;
-  Outcome outcome = Outcome::kMeasured;
-  std::string reason;                // of every outcome but measured
-  std::optional<Latency> latency;    // measured only, by the selection's statistic
-  std::optional<Interval> interval;  // of its own true time
-  std::int64_t repetitions = 0;
-  std::vector<std::string> flags;       // "noisy", "unconverged"
-  std::optional<double> numeric_error;  // in the contract's measure
-};
-
-// A configuration or region under a contract, once for all layers that have it.
-struct ReportWorkload {
-  std::string config;
-  std::string contract;
-  std::vector<ReportCandidate> candidates;    // the fastest first, then those that did not run
-  std::optional<std::size_t> best;            // that the bound counts
-  std::optional<std::size_t> library_choice;  // what its library would have run
-  std::optional<Latency> regret;              // of that choice
-  bool regret_is_validated = false;           // on repetitions that did not choose the winner
-  std::string measured_at;                    // the newest of them: "2026-11-21T10:47:44Z"
-};
 
 // The stand-alone source of a configuration that findings are about, as `infimum emit` writes it.
 struct EmittedSource {
@@ -66,69 +35,26 @@ struct EmittedSource {
   std::string reason;   // why there is none
 };
 
-// One layer of the graph.
-struct ReportLayer {
-  std::string name;
-  std::string op;
-  std::string family;  // "convolution"; the operator's name where there is no workload
-  std::string config;  // canonical text; empty without a workload
-  RowStatus status = RowStatus::kMissing;
-  std::string reason;                // why free, missing or unknown
-  std::string candidate;             // "onednn/brgconv:avx512_core"; empty where none ran
-  std::string library_choice;        // what its library would have run; empty where no library chooses
-  std::optional<Latency> regret;     // of that choice
-  std::optional<Latency> latency;    // what the bound counts for it; absent when missing or unknown
-  std::optional<Interval> interval;  // measured only
-  Latency floor{0};
-  bool on_critical_path = false;
-  Flops flops;                          // direct: what the literature counts
-  Flops conventional;                   // of them what contributes: valid taps, unmasked positions
-  Bytes bytes;                          // compulsory, read and written
-  std::optional<std::size_t> workload;  // index into ReportModel::workloads, where it has any candidates
-};
-
 // A layer reads what another one writes.
 struct ReportEdge {
-  std::size_t from = 0;  // indices into ReportModel::layers
+  std::size_t from = 0;  // indices of layers of the graph
   std::size_t to = 0;
 
   friend auto operator<=>(const ReportEdge&, const ReportEdge&) = default;
 };
 
-// Layers that were measured as one; `is_chosen`: the fused bound runs them so.
-struct ReportRegion {
-  std::vector<std::size_t> layers;  // ascending indices into ReportModel::layers
-  std::string rule;
-  std::string config;  // empty where only observed
-  std::string candidate;
-  Latency latency{0};
-  Latency unfused{0};        // its layers one by one
-  bool has_missing = false;  // one of them has no time of its own
-  bool is_chosen = false;
-  std::optional<std::size_t> workload;  // as in ReportLayer
-};
-
-// Layers of the graph that the engine executed as one, and what that took. `layers` is empty for work
-// that only the engine does (layout transforms it inserted).
-struct EngineRow {
-  std::vector<std::size_t> layers;         // ascending indices into ReportModel::layers; in one row at most
-  std::vector<std::string> engine_layers;  // as the engine calls them
-  Latency latency{0};
-};
-
-// A framework's run. End to end without a profiler; rows from a separate run with one.
+// A framework's run, and what of its samples a report shows. End to end without a profiler; rows from a separate run
+// with one.
 struct ReportRun {
-  std::string framework;
-  std::string version;
-  Latency latency{0};  // T: the smallest repetition median
+  RunProfile profile;
+  std::vector<AlignedRow> rows;  // that have a time and are in no body; a layer of the graph is in one at most
+  Latency latency{0};            // T: the smallest repetition median
   Latency minimum{0};
   Latency median{0};  // of the repetitions' medians
   Latency p95{0};
   std::optional<Interval> interval;  // of the typical repetition, 95 %; absent where no spread is known
   std::int64_t repetitions = 0;
   std::int64_t samples = 0;
-  std::map<std::string, std::string> settings;
-  std::vector<EngineRow> rows;
 };
 
 // A ceiling of the roofline.
@@ -155,6 +81,7 @@ struct Advice {
 // What leads commands to this report's rows, each ready for a shell, or empty.
 struct ReportArguments {
   std::string model;     // "resnet50.onnx --dim batch=1 --db team.db --threads 2"; empty: no command can be told
+  std::string place;     // the same without threads
   std::string device;    // "--device V100" where it is not this one
   std::string contract;  // "--contract f16" where it is not the model's own
 };
@@ -178,44 +105,28 @@ struct ReportModel {
   std::string infimum_version;
 
   std::string model_name;
-  std::string model_sha256;
-  std::int64_t opset = 0;
-  std::vector<ReportInput> inputs;
-
   std::string device_name;
   std::string device_key;
   std::string generation;
   Environment environment;
-  std::string selection;  // in words, as printed with every bound
-  std::string contract;
 
-  Floor floor;
-  Floor conventional_floor;
-  std::vector<Bound> bounds;
-  std::optional<AlgorithmRegret> regret;
-  std::vector<Inversion> inversions;
-  std::vector<WhatIfOutcome> what_ifs;
-  std::optional<Latency> demonstrated;
-  std::optional<CompositionError> composition;  // of demonstrated
+  ModelGraph graph;
+  Bracket bracket;                            // of the graph
+  std::vector<ReportEdge> edges;              // of the graph, ascending, without repeats
+  std::vector<WorkloadCandidates> workloads;  // of its layers and regions, each once
+  // By layer, and by region of the bracket: the index into workloads, where it has any candidates.
+  std::vector<std::optional<std::size_t>> layer_workloads;
+  std::vector<std::optional<std::size_t>> region_workloads;
+
   std::optional<ReportRun> run;
   std::optional<Waterfall> waterfall;  // of the run
   std::vector<Finding> findings;       // about the run, the largest gain first
-  Coverage coverage;
-
-  std::vector<ReportLayer> layers;        // in the graph's order
-  std::vector<ReportEdge> edges;          // ascending, without repeats
-  std::vector<ReportRegion> regions;      // by first layer
-  std::vector<ReportWorkload> workloads;  // of layers and regions, each once
-  std::vector<EmittedSource> sources;     // of the findings' cases, the largest gain first
-  std::vector<RewritePass> passes;
+  std::vector<EmittedSource> sources;  // of the findings' cases, the largest gain first
   std::vector<Roof> arithmetic_roofs;
   std::vector<Roof> bandwidth_roofs;
   std::vector<MissingItem> missing;
   std::vector<Advice> advice;
 };
-
-// Null where the report has none.
-const Bound* FindBound(const ReportModel& report, BoundVariant variant);
 
 // The bound that headlines compare with: `fused-sequential`, else `sequential`, else the first; null where there is
 // none.

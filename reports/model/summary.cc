@@ -60,13 +60,13 @@ struct Bar {
 
 std::vector<Bar> BarsOf(const ReportModel& report) {
   std::vector<Bar> bars;
-  if (report.floor.latency > Latency(0)) bars.push_back({"floor", report.floor.latency, Tone::kQuiet});
-  if (report.conventional_floor.latency > Latency(0)) {
-    bars.push_back({"conventional floor", report.conventional_floor.latency, Tone::kQuiet});
+  if (report.bracket.floor.latency > Latency(0)) bars.push_back({"floor", report.bracket.floor.latency, Tone::kQuiet});
+  if (report.bracket.conventional_floor.latency > Latency(0)) {
+    bars.push_back({"conventional floor", report.bracket.conventional_floor.latency, Tone::kQuiet});
   }
   std::vector<Bound> bounds;
   // Where two variants say the same, the simpler one says it.
-  for (const Bound& bound : report.bounds) {
+  for (const Bound& bound : report.bracket.bounds) {
     const bool is_said = std::ranges::any_of(bounds, [&](const Bound& other) {
       return std::abs(other.latency.count() - bound.latency.count()) <= 1e-3 * other.latency.count();
     });
@@ -77,9 +77,10 @@ std::vector<Bar> BarsOf(const ReportModel& report) {
   for (const Bound& bound : bounds) {
     bars.push_back({"bound, " + std::string(Name(bound.variant)), bound.latency, Tone::kBound});
   }
-  if (report.demonstrated) bars.push_back({"demonstrated", *report.demonstrated, Tone::kDemonstrated});
+  if (report.bracket.demonstrated) bars.push_back({"demonstrated", *report.bracket.demonstrated, Tone::kDemonstrated});
   if (report.run)
-    bars.push_back({report.run->framework + " " + report.run->version, report.run->latency, Tone::kMeasured});
+    bars.push_back({report.run->profile.framework + " " + report.run->profile.framework_version, report.run->latency,
+                    Tone::kMeasured});
   return bars;
 }
 
@@ -101,7 +102,7 @@ void AddBars(const ReportModel& report, bool color, std::vector<std::string>& li
 }
 
 void AddLargest(const ReportModel& report, std::size_t count, std::vector<std::string>& lines) {
-  std::vector<ComparisonRow> rows = ComparisonRows(report);
+  const std::vector<ModelRow> rows = ModelRows(report);
   std::vector<std::size_t> largest = LargestRows(rows, count);
   if (largest.empty()) return;
   bool compared = rows[largest.front()].gap().has_value();
@@ -115,13 +116,13 @@ void AddLargest(const ReportModel& report, std::size_t count, std::vector<std::s
     table.columns.push_back({"ratio", Align::kRight});
   }
   for (std::size_t index : largest) {
-    const ComparisonRow& row = rows[index];
+    const ModelRow& row = rows[index];
     std::vector<std::string> cells = {"  " + RowLabel(report, row), row.family,
-                                      FormatLatency(row.bound.value_or(Latency(0)))};
+                                      FormatLatency(row.best.value_or(Latency(0)))};
     if (compared && row.gap()) {
       cells.push_back(FormatLatency(*row.measured));
       cells.push_back(SignedLatencyText(*row.gap()));
-      cells.push_back(*row.bound > Latency(0) ? fmt::format("{:.2f}x", *row.measured / *row.bound) : "");
+      cells.push_back(*row.best > Latency(0) ? fmt::format("{:.2f}x", *row.measured / *row.best) : "");
     }
     table.rows.push_back(std::move(cells));
   }
@@ -156,9 +157,9 @@ std::vector<std::string> NextSteps(const ReportModel& report, const SummaryOptio
 
 std::string Summary(const ReportModel& report, const SummaryOptions& options) {
   std::vector<std::string> lines;
-  std::string about =
-      fmt::format("{} on {}, {}, {}", report.model_name, report.device_name,
-                  CountText(static_cast<std::size_t>(report.environment.threads), "thread"), report.contract);
+  std::string about = fmt::format("{} on {}, {}, {}", report.model_name, report.device_name,
+                                  CountText(static_cast<std::size_t>(report.environment.threads), "thread"),
+                                  Name(report.bracket.contract));
   lines.push_back(Colored(CutToWidth(Printable(about), kWidth), Tone::kStrong, options.color));
   lines.emplace_back();
   AddBars(report, options.color, lines);
@@ -180,7 +181,7 @@ std::string Summary(const ReportModel& report, const SummaryOptions& options) {
   if (room > 2) AddLargest(report, std::min(kGaps, room - 2), lines);
 
   lines.emplace_back();
-  lines.push_back("  coverage  " + CoverageText(report.coverage));
+  lines.push_back("  coverage  " + CoverageText(report.bracket.coverage));
   for (std::size_t i = 0; i < steps.size(); ++i) {
     lines.push_back(std::string(i == 0 ? std::string_view("  next      ") : kSummaryIndent) + steps[i]);
   }

@@ -54,7 +54,7 @@ ComparisonReport WithShortLabels(const ComparisonReport& report) {
 }
 
 // Of a cell by what it says; the stronger the further from the baseline.
-std::string ClassOf(const SectionCell& cell, const HeatScale& scale) {
+std::string ClassOf(const Cell& cell, const HeatScale& scale) {
   switch (cell.tone) {
     case CellTone::kFaster:
       return fmt::format("faster-{}", scale.StepOf(cell.ratio.value_or(1)));
@@ -76,8 +76,8 @@ std::string ClassOf(const SectionCell& cell, const HeatScale& scale) {
 std::vector<double> ColouredRatios(const std::vector<Section>& sections) {
   std::vector<double> ratios;
   for (const Section& section : sections)
-    for (const std::vector<SectionCell>& row : section.rows)
-      for (const SectionCell& cell : row)
+    for (const std::vector<Cell>& row : section.rows)
+      for (const Cell& cell : row)
         if (cell.ratio && (cell.tone == CellTone::kFaster || cell.tone == CellTone::kSlower))
           ratios.push_back(*cell.ratio);
   return ratios;
@@ -112,8 +112,7 @@ void WriteHeading(const Section& section, std::size_t column, const Look& look, 
   html.Text(shown.title).Close();
 }
 
-void WriteCell(const SectionCell& cell, const Section& section, std::size_t column, const Look& look,
-               HtmlWriter& html) {
+void WriteCell(const Cell& cell, const Section& section, std::size_t column, const Look& look, HtmlWriter& html) {
   if (column == 0) {
     html.Open("th", {{"scope", "row"}}).Element("div", cell.text).Close();
     return;
@@ -157,7 +156,7 @@ void WriteTable(const Section& section, const Look& look, HtmlWriter& html) {
   html.Open("thead").Open("tr");
   for (std::size_t i = 0; i < section.columns.size(); ++i) WriteHeading(section, i, look, html);
   html.Close().Close().Open("tbody");
-  for (const std::vector<SectionCell>& row : section.rows) {
+  for (const std::vector<Cell>& row : section.rows) {
     html.Open("tr");
     for (std::size_t i = 0; i < row.size(); ++i) WriteCell(row[i], section, i, look, html);
     html.Close();
@@ -169,8 +168,8 @@ void WriteTable(const Section& section, const Look& look, HtmlWriter& html) {
 void WriteKey(const std::vector<Section>& sections, const Look& look, HtmlWriter& html) {
   int fastest = 0, slowest = 0;
   for (const Section& section : sections)
-    for (const std::vector<SectionCell>& row : section.rows)
-      for (const SectionCell& cell : row) {
+    for (const std::vector<Cell>& row : section.rows)
+      for (const Cell& cell : row) {
         if (!cell.ratio) continue;
         int* const most = cell.tone == CellTone::kFaster   ? &fastest
                           : cell.tone == CellTone::kSlower ? &slowest
@@ -202,16 +201,16 @@ void WriteSideNames(const ComparisonReport& shown, const Look& look, HtmlWriter&
 // The ladder as bars with their intervals: of one model its times, of several the mean ratios. Its numbers stand in
 // the table below it.
 void WriteBars(const ComparisonReport& report, HtmlWriter& html) {
-  constexpr double kWidth = 330, kHeight = 16;
-  struct Bar {
+  constexpr double kBarsWidth = 330, kBarsHeight = 16;
+  struct SideBar {
     double value = 0, low = 0, high = 0;
     std::string text;
   };
   const SideComparison& comparison = report.comparison;
-  std::vector<Bar> bars(report.sides.size());
+  std::vector<SideBar> bars(report.sides.size());
   double most = 0;
   for (std::size_t side = 0; side < bars.size(); ++side) {
-    Bar& bar = bars[side];
+    SideBar& bar = bars[side];
     if (comparison.models.size() == 1) {
       const SideTime& time = comparison.models.front().times[side];
       if (!time.latency) continue;
@@ -227,12 +226,13 @@ void WriteBars(const ComparisonReport& report, HtmlWriter& html) {
   }
   if (!(most > 0) || !std::isfinite(most)) return;
   html.Open("ul", {{"class", "bars"}, {"aria-hidden", "true"}});
-  const auto at = [most](double value) { return FormatNumber(std::round(10 * kWidth * value / most) / 10); };
+  const auto at = [most](double value) { return FormatNumber(std::round(10 * kBarsWidth * value / most) / 10); };
   for (std::size_t side = 0; side < bars.size(); ++side) {
-    const Bar& bar = bars[side];
+    const SideBar& bar = bars[side];
     const bool is_best = !comparison.order.empty() && comparison.order.front() == side;
     html.Open("li", {{"class", is_best ? "best" : ""}}).Element("span", {{"class", "label"}}, report.sides[side].label);
-    html.Open("svg", {{"viewbox", "0 0 340 16"}, {"preserveaspectratio", "none"}, {"height", FormatNumber(kHeight)}});
+    html.Open("svg",
+              {{"viewbox", "0 0 340 16"}, {"preserveaspectratio", "none"}, {"height", FormatNumber(kBarsHeight)}});
     html.Element("rect", {{"x", "0"}, {"y", "2"}, {"width", at(bar.value)}, {"height", "12"}}, "");
     if (bar.high > bar.low)
       html.Element("line", {{"x1", at(bar.low)}, {"x2", at(bar.high)}, {"y1", "8"}, {"y2", "8"}}, "");

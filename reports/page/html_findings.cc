@@ -7,9 +7,11 @@
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "reports/model/looked_for.h"
+#include "reports/model/model_sections.h"
 #include "reports/model/report_commands.h"
 #include "reports/page/html_page.h"
 #include "reports/page/html_sections.h"
+#include "reports/page/html_table.h"
 #include "reports/run/finding_writers.h"
 #include "reports/run/waterfall_writers.h"
 #include "reports/text/quantity_text.h"
@@ -23,19 +25,8 @@ constexpr std::size_t kMissingShown = 12;
 
 void AddCases(const Finding& finding, HtmlWriter& html) {
   if (finding.cases.empty()) return;
-  html.Open("div",
-            {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", "Layers of " + finding.kind}});
-  html.Open("table");
-  AddHead({"Layer", "Ran", "#Took", finding.held_against.empty() ? "#At best" : "#" + finding.held_against, "With"},
-          html);
-  html.Open("tbody");
-  for (const FindingCase& one : finding.cases) {
-    html.Open("tr").Element("td", one.layer).Element("td", one.engine);
-    html.Element("td", {{"class", "number"}}, FormatLatency(one.measured));
-    html.Element("td", {{"class", "number"}}, one.best ? FormatLatency(*one.best) : "–");
-    html.Element("td", one.candidate).Close();
-  }
-  html.Close().Close().Close();
+  const Section cases = CasesSection(finding);
+  AddTable(cases, {.label = cases.title, .heading = std::nullopt}, html);
 }
 
 void AddSource(const EmittedSource& source, HtmlWriter& html) {
@@ -108,13 +99,6 @@ void AddFinding(const ReportModel& report, const Finding& finding, std::set<std:
   html.Close().Close();
 }
 
-void AddStep(std::string_view name, std::string_view time, std::string_view share, std::string_view parts,
-             bool is_level, HtmlWriter& html) {
-  html.Open("tr", {{"class", is_level ? "level" : "step"}}).Element("th", {{"scope", "row"}}, name);
-  html.Element("td", {{"class", "number"}}, time).Element("td", {{"class", "number"}}, share);
-  html.Element("td", parts).Close();
-}
-
 void AddMissing(const MissingItem& item, HtmlWriter& html) {
   html.Open("div", {{"class", "missing-item"}}).Open("div", {{"class", "what"}}).Element("strong", item.what);
   html.Text(fmt::format(" · {} · {}", ShareText(item.share, item.flops), item.reason)).Close();
@@ -139,12 +123,12 @@ void AddRest(const ReportModel& report, HtmlWriter& html) {
                               "kinds of layers that lose under a hundredth of the time each, and in the other "
                               "steps below.",
                               FormatLatency(told), FormatLatency(gap)));
-  if (!report.demonstrated)
+  if (!report.bracket.demonstrated)
     html.Text(
         " The gains are of kernels that were timed alone: a demonstrated run, which is not there yet, shows what is "
         "left of them in the model.");
   html.Close();
-  if (!report.demonstrated) AddCommand(ReplayCommand(report), html);
+  if (!report.bracket.demonstrated) AddCommand(ReplayCommand(report), html);
 }
 
 void AddLookedFor(const ReportModel& report, HtmlWriter& html) {
@@ -164,18 +148,6 @@ void AddCommand(std::string_view command, HtmlWriter& html) {
   if (command.empty()) return;
   html.Open("div", {{"class", "command"}}).Element("code", command);
   html.Element("button", {{"type", "button"}, {"class", "copy"}, {"aria-label", "Copy the command"}}, "Copy").Close();
-}
-
-void AddHead(std::initializer_list<std::string_view> titles, HtmlWriter& html) {
-  html.Open("thead").Open("tr");
-  for (const std::string_view title : titles) {
-    if (title.starts_with('#')) {
-      html.Element("th", {{"scope", "col"}, {"class", "number"}}, title.substr(1));
-    } else {
-      html.Element("th", {{"scope", "col"}}, title);
-    }
-  }
-  html.Close().Close();
 }
 
 std::string FindingsHtml(const ReportModel& report) {
@@ -204,45 +176,31 @@ std::string FindingsHtml(const ReportModel& report) {
 
 std::string WaterfallHtml(const ReportModel& report) {
   if (!report.waterfall) return "";
-  const Waterfall& waterfall = *report.waterfall;
-  const auto share = [&](Latency part) {
-    return waterfall.measured.count() > 0 ? PercentText(part / waterfall.measured) : std::string();
-  };
+  const Section steps = StepsSection(*report.waterfall, {.parts = kPartsShown, .has_share = true});
+  std::vector<std::string> classes;  // a step leads from one level to the next
+  for (const std::vector<Cell>& row : steps.rows) {
+    const bool is_step = std::ranges::any_of(
+        report.waterfall->steps, [&row](const GapStep& step) { return TitleOf(step.cause) == row.front().text; });
+    classes.emplace_back(is_step ? "step" : "level");
+  }
   HtmlWriter html;
   html.Open("details").Element("summary", "The steps as a table");
-  html.Open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", "Table of steps"}});
-  html.Open("table", {{"id", "waterfall-table"}});
-  AddHead({"Step", "#Time", "#Of the time", "The largest parts"}, html);
-  html.Open("tbody");
-  AddStep("measured", FormatLatency(waterfall.measured), share(waterfall.measured), "", true, html);
-  for (const GapStep& step : waterfall.steps) {
-    if (step.cause == GapCause::kAboveFloor && waterfall.bound)
-      AddStep("bound, " + std::string(Name(waterfall.variant)), FormatLatency(*waterfall.bound),
-              share(*waterfall.bound), "", true, html);
-    std::vector<std::string> parts;
-    for (std::size_t i = 0; i < std::min(kPartsShown, step.parts.size()); ++i)
-      parts.push_back(step.parts[i].name + " " + SignedLatencyText(step.parts[i].latency));
-    if (step.parts.size() > kPartsShown) parts.push_back(fmt::format("and {} more", step.parts.size() - kPartsShown));
-    AddStep(TitleOf(step.cause), SignedLatencyText(step.latency), share(step.latency),
-            step.cause == GapCause::kAboveFloor ? "" : Join(parts, ", "), false, html);
-  }
-  if (waterfall.floor.count() > 0)
-    AddStep("floor", FormatLatency(waterfall.floor), share(waterfall.floor), "", true, html);
-  html.Close().Close().Close().Close();
+  AddTable(steps, {.id = "waterfall-table", .label = "Table of steps", .row_classes = std::move(classes)}, html);
+  html.Close();
   return html.Take();
 }
 
 std::string CoverageHtml(const ReportModel& report) {
   return EscapedHtml(fmt::format("Of the work {}; what is estimated is so by the bytes that it moves.",
-                                 CoverageText(report.coverage)));
+                                 CoverageText(report.bracket.coverage)));
 }
 
 std::string MissingHtml(const ReportModel& report) {
   HtmlWriter html;
   if (report.missing.empty()) {
     html.Element("p", {{"class", "lead"}},
-                 report.coverage.missing > 0 ? "Layers without a time are marked in the table below."
-                                             : "Nothing: every layer is measured, estimated or free.");
+                 report.bracket.coverage.missing > 0 ? "Layers without a time are marked in the table below."
+                                                     : "Nothing: every layer is measured, estimated or free.");
     return html.Take();
   }
   html.Element("p", {{"class", "lead"}},
@@ -279,7 +237,7 @@ std::string NoLossesHtml(const ReportModel& report) {
 
 std::string NoTimesHtml(const ReportModel& report) {
   const bool has_times = std::ranges::any_of(
-      report.layers, [](const ReportLayer& layer) { return layer.latency && layer.latency->count() > 0; });
+      report.bracket.layers, [](const LayerLatency& layer) { return layer.latency && layer.latency->count() > 0; });
   if (has_times || (report.run && !report.run->rows.empty())) return "";
   HtmlWriter html;
   html.Element("p", {{"class", "empty"}}, "No layer has a time here yet: measuring, or importing rows, fills this.");

@@ -40,7 +40,4 @@ std::string SentenceHtml(std::string_view sentence);
 // A command with its button for copying; nothing for an empty one.
 void AddCommand(std::string_view command, HtmlWriter& html);
 
-// <thead> with a title for each column; those that begin with # hold numbers.
-void AddHead(std::initializer_list<std::string_view> titles, HtmlWriter& html);
-
 }  // namespace infimum

@@ -11,6 +11,7 @@
 #include "reports/model/summary.h"
 #include "reports/page/html_sections.h"
 #include "reports/run/finding_writers.h"
+#include "reports/text/layer_words.h"
 #include "reports/text/quantity_text.h"
 
 namespace infimum {
@@ -28,7 +29,7 @@ void AddWinTile(const ReportModel& report, const PossibleGap& gap, HtmlWriter& h
   if (gap.latency.count() >= 0) {
     const std::string note = fmt::format("{:.2f}× speed-up: {}", measured / (measured - gap.latency),
                                          WithInterval(gap.latency, gap.interval));
-    AddTile("measured", report.coverage.Lacking() > 0 ? "Could be won, at most" : "Could be won",
+    AddTile("measured", report.bracket.coverage.Lacking() > 0 ? "Could be won, at most" : "Could be won",
             PercentText(gap.latency / measured), note, html);
   } else {
     AddTile("missing", "Inversion", PercentText(-gap.latency / measured), "the run beats our candidates", html);
@@ -57,11 +58,13 @@ std::string FactsHtml(const ReportModel& report) {
   constexpr std::size_t kInputs = 3;
   std::vector<std::string> facts{report.device_name, report.generation};
   if (IsProcessor(report)) facts.push_back(CountText(static_cast<std::size_t>(report.environment.threads), "thread"));
-  facts.push_back(report.contract);
-  for (std::size_t i = 0; i < std::min(kInputs, report.inputs.size()); ++i)
-    facts.push_back(report.inputs[i].name + " " + report.inputs[i].shape + " " + report.inputs[i].dtype);
-  if (report.inputs.size() > kInputs)
-    facts.push_back(fmt::format("and {} more", CountText(report.inputs.size() - kInputs, "input")));
+  facts.emplace_back(Name(report.bracket.contract));
+  const std::vector<ValueId>& inputs = report.graph.inputs;
+  for (std::size_t i = 0; i < std::min(kInputs, inputs.size()); ++i) {
+    const Value& input = report.graph.value(inputs[i]);
+    facts.push_back(fmt::format("{} {} {}", input.name, ShapeText(input), Name(input.type)));
+  }
+  if (inputs.size() > kInputs) facts.push_back(fmt::format("and {} more", CountText(inputs.size() - kInputs, "input")));
   HtmlWriter html;
   for (const std::string& fact : facts)
     if (!fact.empty()) html.Element("span", fact);
@@ -108,12 +111,13 @@ std::string TilesHtml(const ReportModel& report) {
   const Bound* bound = MainBound(report);
   if (report.run)
     AddTile("measured", "Measured", FormatLatency(report.run->latency),
-            report.run->framework + " " + report.run->version +
+            report.run->profile.framework + " " + report.run->profile.framework_version +
                 (report.run->interval ? ", typically " + IntervalText(*report.run->interval) : std::string()),
             html);
-  if (report.demonstrated)
-    AddTile("demonstrated", "Demonstrated", FormatLatency(*report.demonstrated), "best kernels, really run", html);
-  const bool is_whole = report.coverage.Lacking() <= 0;
+  if (report.bracket.demonstrated)
+    AddTile("demonstrated", "Demonstrated", FormatLatency(*report.bracket.demonstrated), "best kernels, really run",
+            html);
+  const bool is_whole = report.bracket.coverage.Lacking() <= 0;
   if (bound != nullptr) {
     const bool has_spread = bound->interval.high > bound->interval.low;
     AddTile("bound", is_whole ? "Bound" : "Bound so far", FormatLatency(bound->latency),
@@ -125,10 +129,12 @@ std::string TilesHtml(const ReportModel& report) {
   }
   if (const std::optional<PossibleGap> gap = GapOf(report); gap && PromisesGains(report))
     AddWinTile(report, *gap, html);
-  if (report.floor.latency.count() > 0)
-    AddTile("floor", "Floor", FormatLatency(report.floor.latency), "by " + report.floor.decided_by, html);
-  AddTile(is_whole ? "bound" : "missing", "Coverage", PercentText(report.coverage.measured),
-          is_whole ? "measured, nothing missing" : fmt::format("measured; {} missing", LackingText(report.coverage)),
+  if (report.bracket.floor.latency.count() > 0)
+    AddTile("floor", "Floor", FormatLatency(report.bracket.floor.latency), "by " + report.bracket.floor.decided_by,
+            html);
+  AddTile(is_whole ? "bound" : "missing", "Coverage", PercentText(report.bracket.coverage.measured),
+          is_whole ? "measured, nothing missing"
+                   : fmt::format("measured; {} missing", LackingText(report.bracket.coverage)),
           html);
   return html.Take();
 }

@@ -27,6 +27,7 @@ HtmlWriter& HtmlWriter::Open(std::string_view name, Attributes attributes) {
     INFIMUM_CHECK(IsPlainName(key) && !key.starts_with("on") && key != "style" && key != "src" && key != "srcdoc",
                   "an attribute that holds script or style, or no name of one");
     if (key == "href" && !IsHarmlessLink(value)) continue;
+    if (value.empty() && (key == "class" || key == "id" || key == "title")) continue;
     out_ += ' ';
     out_ += key;
     out_ += "=\"";

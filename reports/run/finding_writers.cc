@@ -74,36 +74,34 @@ std::string FindingsText(const std::vector<Finding>& findings, const FindingStyl
   return text;
 }
 
-Json FindingsJson(const std::vector<Finding>& findings) {
-  Json list = Json::array();
-  for (const Finding& finding : findings) {
-    Json cases = Json::array();
-    for (const FindingCase& one : finding.cases)
-      cases.push_back({{"layer", one.layer},
-                       {"engine", one.engine},
-                       {"measured_us", one.measured.count()},
-                       {"best_us", MicrosecondsOrNull(one.best)},
-                       {"candidate", one.candidate.empty() ? Json(nullptr) : Json(one.candidate)},
-                       {"workload", one.workload.empty() ? Json(nullptr) : Json(one.workload)},
-                       {"candidates", one.candidates == 0 ? Json(nullptr) : Json(one.candidates)},
-                       {"measured_candidates", one.candidates == 0 ? Json(nullptr) : Json(one.measured_candidates)},
-                       {"interval_us", IntervalOrNull(one.interval)},
-                       {"command", one.command.empty() ? Json(nullptr) : Json(one.command)}});
-    Json commands = Json::array();
-    for (const FindingCommand& command : finding.commands)
-      commands.push_back({{"what", command.what}, {"command", command.command}});
-    list.push_back({{"kind", finding.kind},
-                    {"gain_us", finding.gain.count()},
-                    {"gain_overlaps", finding.overlaps},
-                    {"gain_is_part", finding.is_part},
-                    {"held_against", finding.held_against.empty() ? Json(nullptr) : Json(finding.held_against)},
-                    {"layers", finding.layers},
-                    {"evidence", finding.evidence},
-                    {"action", finding.action},
-                    {"cases", std::move(cases)},
-                    {"commands", std::move(commands)}});
-  }
-  return list;
+static void to_json(Json& json, const FindingCase& one) {
+  json = {{"layer", one.layer},
+          {"engine", one.engine},
+          {"measured_us", one.measured},
+          {"best_us", one.best},
+          {"candidate", TextOrNull(one.candidate)},
+          {"workload", TextOrNull(one.workload)},
+          {"candidates", one.candidates == 0 ? Json(nullptr) : Json(one.candidates)},
+          {"measured_candidates", one.candidates == 0 ? Json(nullptr) : Json(one.measured_candidates)},
+          {"interval_us", one.interval},
+          {"command", TextOrNull(one.command)}};
+}
+
+static void to_json(Json& json, const FindingCommand& command) {
+  json = {{"what", command.what}, {"command", command.command}};
+}
+
+void to_json(Json& json, const Finding& finding) {
+  json = {{"kind", finding.kind},
+          {"gain_us", finding.gain},
+          {"gain_overlaps", finding.overlaps},
+          {"gain_is_part", finding.is_part},
+          {"held_against", TextOrNull(finding.held_against)},
+          {"layers", finding.layers},
+          {"evidence", finding.evidence},
+          {"action", finding.action},
+          {"cases", finding.cases},
+          {"commands", finding.commands}};
 }
 
 }  // namespace infimum

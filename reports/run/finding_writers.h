@@ -24,7 +24,7 @@ std::string GainText(const Finding& finding);
 // Numbered, each with its gain, evidence, place, action and cases.
 std::string FindingsText(const std::vector<Finding>& findings, const FindingStyle& style);
 
-// [{"kind","gain_us","gain_overlaps","held_against","layers","evidence","action","cases","commands"}]
-Json FindingsJson(const std::vector<Finding>& findings);
+// {"kind","gain_us","gain_overlaps","held_against","layers","evidence","action","cases","commands"}
+void to_json(Json& json, const Finding& finding);
 
 }  // namespace infimum

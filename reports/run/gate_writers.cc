@@ -44,16 +44,13 @@ std::string GatesText(std::span<const Gate> gates, std::size_t width) {
   return text;
 }
 
-Json GatesJson(std::span<const Gate> gates) {
-  Json list = Json::array();
-  for (const Gate& gate : gates)
-    list.push_back(
-        {{"gate", gate.name},
-         {"run", gate.run},
-         {"verdict", gate.verdict},
-         {"held", gate.outcome == GateOutcome::kNotJudged ? Json(nullptr) : Json(gate.outcome == GateOutcome::kHeld)},
-         {"text", gate.text}});
-  return list;
+void to_json(Json& json, const Gate& gate) {
+  const bool is_judged = gate.outcome != GateOutcome::kNotJudged;
+  json = {{"gate", gate.name},
+          {"run", gate.run},
+          {"verdict", gate.verdict},
+          {"held", is_judged ? Json(gate.outcome == GateOutcome::kHeld) : Json(nullptr)},
+          {"text", gate.text}};
 }
 
 }  // namespace infimum

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "infimum/base/quantity_text.h"
 #include "reports/run/kernel_name.h"
@@ -42,8 +44,6 @@ const char* TitleOf(PathPart part) { return std::ranges::find(kParts, part, &Par
 
 std::string NanosecondsText(std::int64_t nanoseconds) { return FormatLatency(std::chrono::nanoseconds(nanoseconds)); }
 
-double Microseconds(std::int64_t nanoseconds) { return Latency(std::chrono::nanoseconds(nanoseconds)).count(); }
-
 }  // namespace
 
 std::string PathText(const PathView& view, std::size_t width) {
@@ -75,19 +75,22 @@ std::string PathText(const PathView& view, std::size_t width) {
   return text + '\n' + FormatTable(items, width);
 }
 
-Json PathJson(const PathView& view) {
-  Json parts = Json::array(), items = Json::array();
+static void to_json(Json& json, const PathItem& item) {
+  json = {{"name", item.name},
+          {"part", NameOf(item.part)},
+          {"count", item.count},
+          {"latency_us", OfNanoseconds(item.total_ns)}};
+}
+
+void to_json(Json& json, const PathView& view) {
+  Json parts = Json::array();
   for (const PartWords& words : kParts)
     parts.push_back({{"part", NameOf(words.part)},
-                     {"latency_us", Microseconds(view.by_part[static_cast<std::size_t>(words.part)])}});
-  for (std::size_t i = 0; i < std::min(kWritten, view.items.size()); ++i) {
-    const PathItem& item = view.items[i];
-    items.push_back({{"name", item.name},
-                     {"part", NameOf(item.part)},
-                     {"count", item.count},
-                     {"latency_us", Microseconds(item.total_ns)}});
-  }
-  return {{"length_us", Microseconds(view.length_ns)}, {"parts", std::move(parts)}, {"items", std::move(items)}};
+                     {"latency_us", OfNanoseconds(view.by_part[static_cast<std::size_t>(words.part)])}});
+  const std::span<const PathItem> items(view.items.data(), std::min(kWritten, view.items.size()));
+  json = {{"length_us", OfNanoseconds(view.length_ns)},
+          {"parts", std::move(parts)},
+          {"items", std::vector<PathItem>(items.begin(), items.end())}};
 }
 
 }  // namespace infimum

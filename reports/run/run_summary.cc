@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "infimum/base/quantity_text.h"
+#include "reports/bound/bound_json.h"
 #include "reports/run/finding_writers.h"
 #include "reports/run/gate_writers.h"
 #include "reports/run/path_writers.h"
@@ -14,6 +15,15 @@
 #include "reports/text/wrapped_text.h"
 
 namespace infimum {
+
+static void to_json(Json& json, const NodeCell& cell) {
+  json = {{"bound_us", cell.best},
+          {"measured_us", cell.measured},
+          {"within", TextOrNull(cell.within)},
+          {"engine_layers", cell.engine_layers},
+          {"aligned_by", cell.clue}};
+}
+
 namespace {
 
 // `aligned` is the share of the layers' time that stands at layers of the model.
@@ -68,37 +78,30 @@ std::string NotesOf(const RunAccount& run, std::size_t width) {
 }
 
 Json RunJson(const RunAccount& run, const NodeColumn& column) {
+  const Waterfall& waterfall = run.waterfall;
   return {{"source", run.source},
           {"framework", run.framework},
           {"device", run.device},
           {"conditions", run.conditions},
-          {"noisy", run.noisy.empty() ? Json(nullptr) : Json(run.noisy)},
+          {"noisy", TextOrNull(run.noisy)},
           {"skipped_share", run.skipped_share},
-          {"measured_us", run.waterfall.measured.count()},
-          {"measured_by", Name(run.waterfall.measured_by)},
-          {"bound_us", MicrosecondsOrNull(run.waterfall.bound)},
-          {"bound", run.waterfall.bound ? Json(Name(run.waterfall.variant)) : Json(nullptr)},
-          {"demonstrated_us", MicrosecondsOrNull(run.waterfall.demonstrated)},
-          {"floor_us", run.waterfall.floor.count() > 0 ? Json(run.waterfall.floor.count()) : Json(nullptr)},
-          {"gap", run.gap() ? Json(*run.gap()) : Json(nullptr)},
-          {"waterfall", WaterfallJson(run.waterfall)},
-          {"findings", FindingsJson(run.findings)},
-          {"inversions", InversionsJson(run.inversions)},
-          {"critical_path", run.path ? PathJson(*run.path) : Json(nullptr)},
-          {"layers_us", column.measured.count()},
-          {"engine_only_us", column.engine_only.count()},
+          {"measured_us", waterfall.measured},
+          {"measured_by", waterfall.measured_by},
+          {"bound_us", waterfall.bound},
+          {"bound", waterfall.bound ? Json(waterfall.variant) : Json(nullptr)},
+          {"demonstrated_us", waterfall.demonstrated},
+          {"floor_us", waterfall.floor.count() > 0 ? Json(waterfall.floor) : Json(nullptr)},
+          {"gap", run.gap()},
+          {"waterfall", waterfall.steps},
+          {"findings", run.findings},
+          {"inversions", run.inversions},
+          {"critical_path", run.path},
+          {"layers_us", column.measured},
+          {"engine_only_us", column.engine_only},
           {"aligned_share", column.aligned_share()},
-          {"unmatched_us", column.unmatched.count()},
+          {"unmatched_us", column.unmatched},
           {"unmatched_layers", column.not_found},
           {"remarks", run.remarks}};
-}
-
-Json CellJson(const NodeCell& cell) {
-  return {{"bound_us", MicrosecondsOrNull(cell.best)},
-          {"measured_us", MicrosecondsOrNull(cell.measured)},
-          {"within", cell.within.empty() ? Json(nullptr) : Json(cell.within)},
-          {"engine_layers", cell.engine_layers},
-          {"aligned_by", Name(cell.clue)}};
 }
 
 }  // namespace
@@ -127,10 +130,8 @@ std::string AccountJson(const ModelAccount& account) {
     runs.push_back(RunJson(account.runs[i], account.nodes.columns[i]));
   for (const NodeRow& row : account.nodes.rows) {
     Json layer = {{"name", row.name}, {"op", row.op}};
-    layer.update(CellJson(row.cells.front()));
-    Json cells = Json::array();
-    for (const NodeCell& cell : row.cells) cells.push_back(CellJson(cell));
-    layer["runs"] = std::move(cells);
+    layer.update(Json(row.cells.front()));
+    layer["runs"] = row.cells;
     layers.push_back(std::move(layer));
   }
   Json document = {{"schema", "infimum.compare/1"}, {"model", account.model}};
@@ -139,7 +140,7 @@ std::string AccountJson(const ModelAccount& account) {
     document[key] = first[key];
   document["layers"] = std::move(layers);
   document["runs"] = std::move(runs);
-  document["gates"] = GatesJson(account.gates);
+  document["gates"] = account.gates;
   return DumpJson(document, 1) + '\n';
 }
 

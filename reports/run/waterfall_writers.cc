@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 
 #include "infimum/base/quantity_text.h"
 #include "reports/text/quantity_text.h"
@@ -13,7 +15,7 @@ namespace infimum {
 namespace {
 
 constexpr std::size_t kStepWidth = 32, kValueWidth = 10, kLeastBar = 10;
-constexpr std::size_t kMostParts = 20;
+constexpr std::ptrdiff_t kMostParts = 20;
 constexpr double kNoLength = 1e-6;  // microseconds: rounding
 
 std::string_view TitleOf(MeasuredBy by) {
@@ -91,6 +93,14 @@ std::string_view TitleOf(GapCause cause) {
   return "";
 }
 
+std::string ScatterText(const Waterfall& waterfall) {
+  if (!waterfall.DisagreesWithItself()) return "";
+  return fmt::format(
+      "the layers' medians and the time between them add up to {}, but the run took {}: other work probably disturbed "
+      "one of the two; gains are relative to the former; measure again on a quiet machine",
+      FormatLatency(waterfall.measured - waterfall.scatter), FormatLatency(waterfall.measured));
+}
+
 std::string WaterfallText(const Waterfall& waterfall, std::size_t width) {
   Latency level = waterfall.measured, longest = level;
   for (const GapStep& step : waterfall.steps) longest = std::max(longest, level -= step.latency);
@@ -108,25 +118,20 @@ std::string WaterfallText(const Waterfall& waterfall, std::size_t width) {
   return chart.text();
 }
 
-Json WaterfallJson(const Waterfall& waterfall) {
-  Json steps = Json::array();
-  for (const GapStep& step : waterfall.steps) {
-    Json parts = Json::array();
-    Latency rest = step.latency;
-    for (const GapPart& part : step.parts) {
-      if (parts.size() == kMostParts) break;
-      parts.push_back({{"name", part.name}, {"latency_us", part.latency.count()}});
-      rest -= part.latency;
-    }
-    const std::size_t left_out = step.parts.size() - parts.size();
-    steps.push_back({{"step", Name(step.cause)},
-                     {"title", TitleOf(step.cause)},
-                     {"latency_us", step.latency.count()},
-                     {"count", step.parts.size()},
-                     {"parts", std::move(parts)},
-                     {"rest", left_out > 0 ? Json{{"count", left_out}, {"latency_us", rest.count()}} : Json(nullptr)}});
-  }
-  return steps;
+static void to_json(Json& json, const GapPart& part) { json = {{"name", part.name}, {"latency_us", part.latency}}; }
+
+void to_json(Json& json, const GapStep& step) {
+  const std::vector<GapPart> parts(step.parts.begin(),
+                                   step.parts.begin() + std::min(kMostParts, std::ssize(step.parts)));
+  Latency rest = step.latency;
+  for (const GapPart& part : parts) rest -= part.latency;
+  const std::size_t left_out = step.parts.size() - parts.size();
+  json = {{"step", step.cause},
+          {"title", TitleOf(step.cause)},
+          {"latency_us", step.latency},
+          {"count", step.parts.size()},
+          {"parts", parts},
+          {"rest", left_out > 0 ? Json{{"count", left_out}, {"latency_us", rest}} : Json(nullptr)}};
 }
 
 }  // namespace infimum

@@ -4,24 +4,22 @@
 #include "reports/text/json_values.h"
 
 namespace infimum {
-namespace {
 
-Json DifferenceJson(const std::optional<Difference>& difference) {
-  if (!difference) return nullptr;
-  return {{"ratio", difference->ratio},
-          {"between", {difference->between.low, difference->between.high}},
-          {"spread_known", difference->is_spread_known},
-          {"verdict", Name(difference->verdict)}};
+static void to_json(Json& json, const Difference& difference) {
+  json = {{"ratio", difference.ratio},
+          {"between", {difference.between.low, difference.between.high}},
+          {"spread_known", difference.is_spread_known},
+          {"verdict", difference.verdict}};
 }
 
-Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+namespace {
 
 Json TimeJson(const ComparisonReport& report, const SideTime& time, std::size_t side,
               const std::optional<Difference>& difference) {
   return {{"side", report.sides[side].label},
-          {"latency_us", MicrosecondsOrNull(time.latency)},
-          {"interval_us", IntervalOrNull(time.interval)},
-          {"against_baseline", DifferenceJson(difference)}};
+          {"latency_us", time.latency},
+          {"interval_us", time.interval},
+          {"against_baseline", difference}};
 }
 
 Json SidesJson(const ComparisonReport& report) {
@@ -31,12 +29,12 @@ Json SidesJson(const ComparisonReport& report) {
     sides.push_back({{"label", shown.label},
                      {"device", TextOrNull(shown.device)},
                      {"generation", TextOrNull(shown.generation)},
-                     {"year", shown.year ? Json(*shown.year) : Json(nullptr)},
+                     {"year", shown.year},
                      {"environment", TextOrNull(shown.environment)},
                      {"contract", TextOrNull(shown.contract)},
                      {"framework", TextOrNull(shown.framework)},
-                     {"against_baseline", DifferenceJson(report.comparison.means[side])},
-                     {"findings", FindingsJson(shown.findings)}});
+                     {"against_baseline", report.comparison.means[side]},
+                     {"findings", shown.findings}});
   }
   return sides;
 }
@@ -57,8 +55,8 @@ Json ModelsJson(const ComparisonReport& report) {
       Json& entry = json["sides"][side];
       entry["compared_share"] = model.shares[side];
       entry["unknown_layers"] = model.unknown[side];
-      entry["own_sequential_us"] = MicrosecondsOrNull(model.sequential[side]);
-      entry["own_fused_us"] = MicrosecondsOrNull(model.fused[side]);
+      entry["own_sequential_us"] = model.sequential[side];
+      entry["own_fused_us"] = model.fused[side];
     }
     models.push_back(std::move(json));
   }
@@ -74,7 +72,7 @@ Json LayersJson(const ComparisonReport& report) {
     for (std::size_t side = 0; side < report.sides.size(); ++side) {
       const SideTime& time = layer.times[side];
       Json entry = TimeJson(report, time, side, layer.differences[side]);
-      entry["roofline_us"] = MicrosecondsOrNull(time.floor);
+      entry["roofline_us"] = time.floor;
       entry["candidate"] = TextOrNull(time.candidate);
       entry["status"] = !time.latency ? "missing" : time.is_estimated ? "estimated" : "known";
       entry["reason"] = TextOrNull(time.reason);
@@ -102,11 +100,11 @@ Json DifferencesJson(const ComparisonReport& report, const std::vector<LayerDiff
                     {"class", layer.family},
                     {"config", TextOrNull(layer.config)},
                     {"uses", layer.uses.size()},
-                    {"cost_us", entry.cost.count()},
+                    {"cost_us", entry.cost},
                     {"share", entry.share},
-                    {"before_us", MicrosecondsOrNull(layer.times.front().latency)},
-                    {"after_us", MicrosecondsOrNull(layer.times[entry.side].latency)},
-                    {"against_baseline", DifferenceJson(layer.differences[entry.side])}});
+                    {"before_us", layer.times.front().latency},
+                    {"after_us", layer.times[entry.side].latency},
+                    {"against_baseline", layer.differences[entry.side]}});
   }
   return json;
 }
@@ -120,9 +118,9 @@ Json RankChangesJson(const ComparisonReport& report) {
                     {"of", change.is_model ? "model" : "class"},
                     {"name", change.name},
                     {"whole", change.is_whole},
-                    {"difference", DifferenceJson(change.here)},
+                    {"difference", change.here},
                     {"layers", change.layers},
-                    {"lost_us", change.lost.count()},
+                    {"lost_us", change.lost},
                     {"cause", TextOrNull(change.cause)}});
   return json;
 }
@@ -135,7 +133,7 @@ Json NodesJson(const ComparisonReport& report) {
     for (std::size_t run = 0; run < row.cells.size(); ++run) {
       const NodeCell& cell = row.cells[run];
       cells.push_back({{"side", report.sides[run].label},
-                       {"measured_us", MicrosecondsOrNull(cell.measured)},
+                       {"measured_us", cell.measured},
                        {"within", TextOrNull(cell.within)},
                        {"engine_layers", cell.engine_layers}});
     }
@@ -166,7 +164,7 @@ std::string ComparisonJson(const ComparisonReport& report) {
                          {"infimum_version", report.infimum_version},
                          {"data_as_of", TextOrNull(report.data_as_of)},
                          {"headline", ComparisonHeadline(report)},
-                         {"axis", Name(report.axis)},
+                         {"axis", report.axis},
                          {"quantity", report.quantity},
                          {"threshold", report.comparison.threshold},
                          {"baseline", report.sides.front().label},

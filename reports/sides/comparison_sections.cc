@@ -38,16 +38,16 @@ std::string TimesText(double ratio) {
   return ratio < 100 ? fmt::format("{:.3g} times", ratio) : fmt::format("{:.0f} times", ratio);
 }
 
-SectionCell TimeCell(const SideTime& time) {
-  SectionCell cell(time.latency ? (time.is_estimated ? "~" : "") + FormatLatency(*time.latency) : "unknown");
+Cell TimeCell(const SideTime& time) {
+  Cell cell(time.latency ? (time.is_estimated ? "~" : "") + FormatLatency(*time.latency) : "unknown");
   if (time.latency) cell.number = time.latency->count();
   if (!time.latency) cell.tone = CellTone::kUnknown;
   return cell;
 }
 
 // A time with what it is of the baseline's, and whether that is more than noise.
-SectionCell HeatCell(const SideTime& time, const std::optional<Difference>& difference) {
-  SectionCell cell = TimeCell(time);
+Cell HeatCell(const SideTime& time, const std::optional<Difference>& difference) {
+  Cell cell = TimeCell(time);
   if (!difference) return cell;
   cell.tone = ToneOf(*difference);
   cell.ratio = difference->ratio;
@@ -60,15 +60,15 @@ SectionCell HeatCell(const SideTime& time, const std::optional<Difference>& diff
 }
 
 // Of the cells from `first` on the one with the least time.
-void MarkBest(std::size_t first, std::vector<SectionCell>& row) {
-  SectionCell* best = nullptr;
+void MarkBest(std::size_t first, std::vector<Cell>& row) {
+  Cell* best = nullptr;
   for (std::size_t i = first; i < row.size(); ++i)
     if (row[i].number && *row[i].number >= 0 && (best == nullptr || *row[i].number < *best->number)) best = &row[i];
   if (best != nullptr) best->is_best = true;
 }
 
-SectionCell DifferenceCell(const std::optional<Difference>& difference) {
-  SectionCell cell(difference ? DifferenceText(*difference) : "");
+Cell DifferenceCell(const std::optional<Difference>& difference) {
+  Cell cell(difference ? DifferenceText(*difference) : "");
   if (!difference) return cell;
   cell.tone = ToneOf(*difference);
   cell.ratio = difference->ratio;
@@ -76,20 +76,20 @@ SectionCell DifferenceCell(const std::optional<Difference>& difference) {
   return cell;
 }
 
-SectionCell VerdictCell(const std::optional<Difference>& difference) {
-  SectionCell cell(difference ? VerdictText(*difference) : "");
+Cell VerdictCell(const std::optional<Difference>& difference) {
+  Cell cell(difference ? VerdictText(*difference) : "");
   if (difference) cell.tone = ToneOf(*difference);
   return cell;
 }
 
-SectionCell LatencyCell(const std::optional<Latency>& latency) {
-  SectionCell cell(latency ? FormatLatency(*latency) : "");
+Cell LatencyCell(const std::optional<Latency>& latency) {
+  Cell cell(latency ? FormatLatency(*latency) : "");
   if (latency) cell.number = latency->count();
   return cell;
 }
 
-SectionCell NumberCell(std::size_t number) {
-  SectionCell cell(std::to_string(number));
+Cell NumberCell(std::size_t number) {
+  Cell cell(std::to_string(number));
   cell.number = static_cast<double>(number);
   return cell;
 }
@@ -149,7 +149,7 @@ Section Ladder(const ComparisonReport& report) {
                                 section.note.empty() ? "" : " ", 100 * comparison.threshold);
   for (std::size_t side = 0; side < report.sides.size(); ++side) {
     const ReportSide& shown = report.sides[side];
-    std::vector<SectionCell>& row = section.rows.emplace_back();
+    std::vector<Cell>& row = section.rows.emplace_back();
     row.emplace_back(shown.label);
     if (has_generation) row.emplace_back(GenerationText(shown));
     if (is_one) {
@@ -191,12 +191,12 @@ Section Lead(const ComparisonReport& report) {
   };
   std::ranges::stable_sort(families, std::ranges::greater{}, ahead);
   for (const SetTotal* family : families) {
-    std::vector<SectionCell>& row = section.rows.emplace_back();
+    std::vector<Cell>& row = section.rows.emplace_back();
     row.emplace_back(family->name);
     row.push_back(NumberCell(family->common));
     row.push_back(TimeCell(family->times[best]));
     row.push_back(TimeCell(family->times[next]));
-    SectionCell by(SignedLatencyText(ahead(family)));
+    Cell by(SignedLatencyText(ahead(family)));
     by.number = ahead(family).count();
     row.push_back(std::move(by));
     row.push_back(DifferenceCell(DifferenceOf(family->times[best], family->times[next], comparison.threshold)));
@@ -215,7 +215,7 @@ Section Models(const ComparisonReport& report) {
   section.columns.push_back({"compared", Align::kRight});
   AddSideColumns(report, section);
   for (const ModelTotal& model : comparison.models) {
-    std::vector<SectionCell>& row = section.rows.emplace_back();
+    std::vector<Cell>& row = section.rows.emplace_back();
     row.emplace_back(model.name);
     row.push_back(NumberCell(model.layers));
     row.push_back(NumberCell(model.common));
@@ -232,7 +232,7 @@ Section Families(const ComparisonReport& report) {
                  " they take; = is within noise, ? undecided.";
   AddSideColumns(report, section);
   for (const SetTotal& family : report.comparison.families) {
-    std::vector<SectionCell>& row = section.rows.emplace_back();
+    std::vector<Cell>& row = section.rows.emplace_back();
     row.emplace_back(family.name);
     row.push_back(NumberCell(family.common));
     for (std::size_t side = 0; side < report.sides.size(); ++side)
@@ -252,7 +252,7 @@ Section Layers(const ComparisonReport& report, std::size_t most) {
       ++section.left_out;
       continue;
     }
-    std::vector<SectionCell>& row = section.rows.emplace_back();
+    std::vector<Cell>& row = section.rows.emplace_back();
     row.emplace_back(NameOf(layer));
     row.emplace_back(layer.family);
     row.push_back(NumberCell(layer.uses.size()));
@@ -285,21 +285,21 @@ Section Differences(const ComparisonReport& report, bool is_slower, std::size_t 
       continue;
     }
     const SetLayer& layer = comparison.layers[entry.layer];
-    std::vector<SectionCell>& row = section.rows.emplace_back();
+    std::vector<Cell>& row = section.rows.emplace_back();
     if (has_sides) row.emplace_back(report.sides[entry.side].label);
     row.emplace_back(NameOf(layer));
     row.emplace_back(layer.family);
     row.push_back(NumberCell(layer.uses.size()));
-    SectionCell cost(FormatLatency(is_slower ? entry.cost : -entry.cost));
+    Cell cost(FormatLatency(is_slower ? entry.cost : -entry.cost));
     cost.number = entry.cost.count();
     row.push_back(std::move(cost));
-    SectionCell share(PercentText(std::abs(entry.share)));
+    Cell share(PercentText(std::abs(entry.share)));
     share.number = entry.share;
     row.push_back(std::move(share));
     row.push_back(TimeCell(layer.times.front()));
     row.push_back(TimeCell(layer.times[entry.side]));
     row.push_back(layer.differences[entry.side] ? DifferenceCell(layer.differences[entry.side])
-                                                : SectionCell(is_slower ? "from nothing" : "to nothing"));
+                                                : Cell(is_slower ? "from nothing" : "to nothing"));
     const std::string &before = layer.times.front().candidate, &after = layer.times[entry.side].candidate;
     row.emplace_back(before == after || before.empty() ? after : before + " -> " + after);
   }
@@ -327,10 +327,10 @@ Section RankChanges(const ComparisonReport& report, std::size_t most) {
       ++section.left_out;
       continue;
     }
-    std::vector<SectionCell>& row = section.rows.emplace_back();
+    std::vector<Cell>& row = section.rows.emplace_back();
     row.emplace_back(report.sides[change.faster].label);
     row.emplace_back(report.sides[change.slower].label);
-    SectionCell by(fmt::format("{:.3g} times as fast", 1 / change.overall));
+    Cell by(fmt::format("{:.3g} times as fast", 1 / change.overall));
     by.number = change.overall;
     row.push_back(std::move(by));
     std::string where = fmt::format("{} of {}", CountText(change.layers, "layer"), change.name);
@@ -374,7 +374,7 @@ Section NoGains(const ComparisonReport& report, std::size_t most) {
       ++section.left_out;
       continue;
     }
-    std::vector<SectionCell>& row = section.rows.emplace_back();
+    std::vector<Cell>& row = section.rows.emplace_back();
     row.emplace_back(report.sides[entry.side].label);
     row.emplace_back(NameOf(*entry.layer));
     row.push_back(NumberCell(entry.layer->uses.size()));
@@ -393,7 +393,7 @@ Section Findings(const ComparisonReport& report) {
     section.columns.push_back(column);
   for (const ReportSide& side : report.sides) {
     for (const Finding& finding : side.findings) {
-      std::vector<SectionCell>& row = section.rows.emplace_back();
+      std::vector<Cell>& row = section.rows.emplace_back();
       row.emplace_back(side.label);
       row.emplace_back(finding.kind);
       row.push_back(LatencyCell(finding.gain));
@@ -415,11 +415,11 @@ Section Nodes(const ComparisonReport& report, std::size_t most) {
       ++section.left_out;
       continue;
     }
-    std::vector<SectionCell>& row = section.rows.emplace_back();
+    std::vector<Cell>& row = section.rows.emplace_back();
     row.emplace_back(node.name);
     row.emplace_back(node.op);
     for (const NodeCell& cell : node.cells)
-      row.push_back(cell.within.empty() ? LatencyCell(cell.measured) : SectionCell("(" + cell.within + ")"));
+      row.push_back(cell.within.empty() ? LatencyCell(cell.measured) : Cell("(" + cell.within + ")"));
   }
   return section;
 }
@@ -432,7 +432,7 @@ Section Gaps(const ComparisonReport& report) {
       {{"side", Align::kLeft, true}, {"model"}, {"layers", Align::kRight}, {"such as"}, {"why"}, {"fill it"}},
       {}};
   for (const SideGap& gap : report.gaps) {
-    std::vector<SectionCell>& row = section.rows.emplace_back();
+    std::vector<Cell>& row = section.rows.emplace_back();
     row.emplace_back(report.sides[gap.side].label);
     row.emplace_back(gap.model);
     row.push_back(NumberCell(gap.layers));

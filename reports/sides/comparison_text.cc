@@ -5,7 +5,6 @@
 #include "reports/sides/comparison_report.h"
 #include "reports/sides/comparison_sections.h"
 #include "reports/text/markdown_text.h"
-#include "reports/text/quantity_text.h"
 #include "reports/text/wrapped_text.h"
 
 namespace infimum {
@@ -14,27 +13,13 @@ namespace {
 // Rows of a table that lists layers: a screen, and what a reader of a pull request still reads.
 constexpr std::size_t kRowsOnScreen = 10, kRowsInMarkdown = 25;
 
-std::string LeftOutText(const Section& section) {
-  if (section.left_out == 0) return "";
-  return fmt::format("{} more; .json, .csv and .html have all", CountText(section.left_out, "row"));
-}
-
 }  // namespace
 
 std::string ComparisonText(const ComparisonReport& report, std::size_t width) {
   std::string out = IndentedText("", ComparisonHeadline(report), 0, width);
   if (!report.conditions.empty()) out += IndentedText("", Join(report.conditions, ", "), 0, width);
   for (const std::string& caution : report.cautions) out += IndentedText("caution: ", caution, 2, width);
-  for (const Section& section : ComparisonSections(report, kRowsOnScreen)) {
-    out += '\n' + IndentedText("", section.title + (section.note.empty() ? "" : ": " + section.note), 2, width);
-    Table table{section.columns, {}};
-    for (const std::vector<SectionCell>& row : section.rows) {
-      std::vector<std::string>& cells = table.rows.emplace_back();
-      for (const SectionCell& cell : row) cells.push_back(cell.Whole());
-    }
-    if (!table.rows.empty()) out += FormatTable(table, width);
-    if (section.left_out > 0) out += IndentedText("", LeftOutText(section), 0, width);
-  }
+  for (const Section& section : ComparisonSections(report, kRowsOnScreen)) out += '\n' + SectionText(section, width);
   if (!report.remarks.empty()) out += '\n';
   for (const std::string& remark : report.remarks) out += IndentedText("note: ", remark, 2, width);
   return out;
@@ -45,23 +30,7 @@ std::string ComparisonMarkdown(const ComparisonReport& report) {
       fmt::format("# {}\n\n{}\n", MarkdownProse(ComparisonTitle(report)), MarkdownProse(ComparisonHeadline(report)));
   if (!report.conditions.empty()) out += fmt::format("\n{}\n", MarkdownProse(Join(report.conditions, ", ")));
   for (const std::string& caution : report.cautions) out += fmt::format("\n> {}\n", MarkdownProse(caution));
-  for (const Section& section : ComparisonSections(report, kRowsInMarkdown)) {
-    out += fmt::format("\n## {}\n", MarkdownProse(section.title));
-    if (!section.note.empty()) out += fmt::format("\n{}\n", MarkdownProse(section.note));
-    if (section.rows.empty()) continue;
-    std::string titles = "|", lines = "|";
-    for (const TableColumn& column : section.columns) {
-      titles += fmt::format(" {} |", MarkdownProse(column.title));
-      lines += column.align == Align::kRight ? " ---: |" : " --- |";
-    }
-    out += fmt::format("\n{}\n{}\n", titles, lines);
-    for (const std::vector<SectionCell>& row : section.rows) {
-      out += '|';
-      for (const SectionCell& cell : row) out += fmt::format(" {} |", MarkdownProse(cell.Whole()));
-      out += '\n';
-    }
-    if (section.left_out > 0) out += fmt::format("\n{}\n", MarkdownProse(LeftOutText(section)));
-  }
+  for (const Section& section : ComparisonSections(report, kRowsInMarkdown)) out += SectionMarkdown(section);
   if (!report.remarks.empty()) out += "\n## What this rests on\n\n";
   for (const std::string& remark : report.remarks) out += fmt::format("- {}\n", MarkdownProse(remark));
   const std::string data = DataAsOf(report);

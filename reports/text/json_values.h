@@ -1,91 +1,63 @@
-// The pieces that several of our JSON texts share, each written one way.
+// How values become JSON, each type one way, so that a struct's JSON is the list of its fields:
+//
+//   void to_json(Json& json, const Bound& bound) {
+//     json = {{"variant", bound.variant}, {"latency_us", bound.latency}, {"interval_us", bound.interval}};
+//   }
+//   json["bounds"] = bracket.bounds;   // [{"variant":"sequential","latency_us":12.5,"interval_us":[12.4,12.8]}]
+//
+// Times are microseconds, counts plain numbers, enumerations their names, candidates and keys their texts, what is
+// absent is null.
 #pragma once
 
+#include <chrono>
+#include <concepts>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
+#include <type_traits>
 
-#include "analyzer/bracket/bracket.h"
+#include "infimum/base/id.h"
+#include "infimum/base/units.h"
+#include "infimum/layer/workload.h"
+#include "infimum/measurement/candidate.h"
+#include "infimum/measurement/device.h"
+#include "infimum/measurement/statistics.h"
 
 namespace infimum {
 
 // Keys stay in the order they were written: texts are compared and read by people.
 using Json = nlohmann::ordered_json;
 
-inline Json MicrosecondsOrNull(const std::optional<Latency>& latency) {
-  return latency ? Json(latency->count()) : Json(nullptr);
+template <typename T>
+concept NamedEnumeration = std::is_enum_v<T> && requires(T value) {
+  { Name(value) } -> std::convertible_to<std::string_view>;
+};
+
+template <typename Tag>
+void to_json(Json& json, const Count<Tag>& count) {
+  json = count.value;
 }
 
-inline Json CompositionOrNull(const std::optional<CompositionError>& error) {
-  if (!error) return nullptr;
-  return {{"value", error->value()},
-          {"resident_share", error->resident_share},
-          {"warm", error->warm},
-          {"cold-weights", error->cold_weights}};
+template <typename Tag>
+void to_json(Json& json, Id<Tag> id) {
+  json = id.index();
 }
 
-inline Json IntervalOrNull(const std::optional<Interval>& interval) {
-  return interval ? Json{interval->low.count(), interval->high.count()} : Json(nullptr);
+inline void to_json(Json& json, const Interval& interval) {
+  json = Json::array({interval.low.count(), interval.high.count()});
 }
 
-inline Json BoundsJson(const std::vector<Bound>& bounds) {
-  Json array = Json::array();
-  for (const Bound& bound : bounds) {
-    array.push_back({{"variant", Name(bound.variant)},
-                     {"latency_us", bound.latency.count()},
-                     {"interval_us", IntervalOrNull(bound.interval)},
-                     {"assumptions", bound.assumptions}});
-  }
-  return array;
-}
+inline void to_json(Json& json, const Candidate& candidate) { json = candidate.name(); }
+inline void to_json(Json& json, const DeviceKey& device) { json = device.text; }
+inline void to_json(Json& json, const EnvironmentKey& environment) { json = environment.text; }
+inline void to_json(Json& json, const WorkloadKey& workload) { json = workload.text; }
 
-inline Json RegretJson(const std::optional<AlgorithmRegret>& regret) {
-  if (!regret) return nullptr;
-  return {{"sum_us", regret->sum.count()}, {"layers", regret->layers}, {"validated", regret->is_validated}};
-}
+// Of a trace's times, which are whole nanoseconds.
+inline Latency OfNanoseconds(std::int64_t nanoseconds) { return std::chrono::nanoseconds(nanoseconds); }
 
-inline Json InversionsJson(const std::vector<Inversion>& inversions) {
-  Json array = Json::array();
-  for (const Inversion& inversion : inversions) {
-    array.push_back({{"variant", inversion.bound},
-                     {"below", inversion.name},
-                     {"excess_us", inversion.excess.count()},
-                     {"beyond_noise", inversion.is_beyond_noise}});
-  }
-  return array;
-}
-
-inline Json CoverageJson(const Coverage& coverage) {
-  return {{"measured", coverage.measured},
-          {"estimated", coverage.estimated},
-          {"free", coverage.free},
-          {"missing", coverage.missing},
-          {"missing_flops", coverage.missing_flops}};
-}
-
-inline Json WhatIfsJson(const std::vector<WhatIfOutcome>& what_ifs) {
-  Json array = Json::array();
-  for (const WhatIfOutcome& outcome : what_ifs) {
-    Json bounds = Json::array();
-    for (const WhatIfBound& bound : outcome.bounds) {
-      bounds.push_back({{"variant", Name(bound.variant)},
-                        {"latency_us", bound.latency.count()},
-                        {"interval_us", bound.interval ? IntervalOrNull(*bound.interval) : Json(nullptr)},
-                        {"gain_us", MicrosecondsOrNull(bound.gain)}});
-    }
-    array.push_back({{"what_if", outcome.name},
-                     {"layers", outcome.layers},
-                     {"inferences", outcome.inferences},
-                     {"coverage", outcome.coverage ? CoverageJson(*outcome.coverage) : Json(nullptr)},
-                     {"bounds", std::move(bounds)}});
-  }
-  return array;
-}
-
-inline Json FloorJson(const Floor& floor) {
-  return {{"latency_us", floor.latency.count()}, {"decided_by", floor.decided_by}, {"assumptions", floor.assumptions}};
-}
+inline Json TextOrNull(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 // Bytes that are not UTF-8 become U+FFFD, numbers that JSON lacks null: dumping never throws for them.
 inline std::string DumpJson(const Json& json, int indent) {
@@ -93,3 +65,28 @@ inline std::string DumpJson(const Json& json, int indent) {
 }
 
 }  // namespace infimum
+
+template <>
+struct nlohmann::adl_serializer<infimum::Latency> {
+  static void to_json(infimum::Json& json, const infimum::Latency& latency) { json = latency.count(); }
+};
+
+template <typename T>
+struct nlohmann::adl_serializer<std::optional<T>> {
+  static void to_json(infimum::Json& json, const std::optional<T>& value) {
+    if (value)
+      json = *value;
+    else
+      json = nullptr;
+  }
+};
+
+template <infimum::NamedEnumeration T>
+struct nlohmann::adl_serializer<T> {
+  static void to_json(infimum::Json& json, T value) { json = Name(value); }
+};
+
+template <>
+struct nlohmann::adl_serializer<infimum::Workload> {
+  static void to_json(infimum::Json& json, const infimum::Workload& workload) { json = infimum::Format(workload); }
+};

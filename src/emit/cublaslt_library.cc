@@ -1,6 +1,5 @@
 // cuBLASLt as a library that sources are written for.
 #include "src/emit/cublaslt_source.h"
-#include "src/emit/emitted_files.h"
 #include "src/emit/library.h"
 #include "src/emit/library_texts.h"
 
@@ -16,17 +15,9 @@ constexpr std::string_view kCublasltNotes =
 constexpr std::string_view kCublasltCommands =
     "build/cublaslt_benchmarks --tier exhaustive --benchmark_out=results.json --benchmark_out_format=json\n";
 
-std::span<const EmittedFile> CublasltSharedFiles() {
-  static const std::vector<EmittedFile> files = [] {
-    std::vector<EmittedFile> all = CudaFiles();
-    all.push_back({"cublaslt_candidates.h", std::string(CublasLtCandidatesHeader())});
-    all.push_back({"cublaslt_candidates.cc", std::string(CublasLtCandidates())});
-    all.push_back({"cublaslt_algorithms.h", std::string(CublasLtAlgorithmsHeader())});
-    all.push_back({"cublaslt_algorithms.cc", std::string(CublasLtAlgorithms())});
-    return all;
-  }();
-  return files;
-}
+constexpr std::string_view kCublasltFiles[] = {
+    "cuda_main.cc",          "cuda_memory.h",          "cuda_program.h",        "cuda_timing.h",
+    "cublaslt_candidates.h", "cublaslt_candidates.cc", "cublaslt_algorithms.h", "cublaslt_algorithms.cc"};
 
 Result<std::string> WriteCublasltSource(const SourceRequest& request) {
   INFIMUM_ASSIGN_OR_RETURN(const CublasLtProduct product, DescribeProduct(request.workload));
@@ -50,7 +41,7 @@ const Library& CublasLt() {
                                .commands = kCublasltCommands,
                                .running = CudaRunning(),
                                .beside = "cuDNN's graph has matrix products too, which `--library cudnn` writes.\n",
-                               .shared_files = CublasltSharedFiles,
+                               .shared_files = kCublasltFiles,
                                .write_source = WriteCublasltSource,
                                .refusal_of = CublasltRefusalOf};
   return library;

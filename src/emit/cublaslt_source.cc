@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "infimum/base/text.h"
-#include "infimum/layer/merged_shape.h"
+#include "infimum/layer/pointwise.h"
 #include "src/core/measurement/cudnn_form.h"
 #include "src/emit/library_texts.h"
 #include "src/emit/source_text.h"
@@ -219,7 +219,7 @@ Result<CublasLtProduct> DescribeProduct(const Workload& workload) {
 Result<std::string> WriteProduct(const CublasLtProduct& product, const SourceRequest& request) {
   INFIMUM_ASSIGN_OR_RETURN(const TypeWords words, WordsOf(product));
   const std::string layer = Format(request.workload);
-  std::string text = SourceOpening(layer, request.version, "cublaslt_candidates.h");
+  std::string text = SourceOpening(layer, request.version, {"cublaslt_candidates.h"});
   text += "namespace {\n\nusing namespace cublaslt;\n\n" + LayerConstant(layer);
   text += fmt::format("constexpr std::int64_t kRows = {}, kColumns = {}, kDepth = {};\n", product.rows, product.columns,
                       product.depth);

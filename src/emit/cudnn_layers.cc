@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "infimum/layer/merged_shape.h"
+#include "infimum/layer/pointwise.h"
 #include "src/core/measurement/cudnn_form.h"
 #include "src/core/measurement/cudnn_shapes.h"
 #include "src/emit/cudnn_graph_writer.h"

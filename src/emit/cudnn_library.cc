@@ -4,13 +4,14 @@
 #include <algorithm>
 
 #include "src/emit/cudnn_graph_writer.h"
-#include "src/emit/emitted_files.h"
 #include "src/emit/library.h"
 #include "src/emit/library_texts.h"
 #include "src/emit/source_text.h"
 
 namespace infimum::emit {
 namespace {
+
+using Source = RegionOperand::Source;
 
 constexpr std::string_view kFindCudnn = R"(find_package(CUDAToolkit REQUIRED)
 # NVIDIA's header-only frontend, https://github.com/NVIDIA/cudnn-frontend, and cuDNN 9 itself. Without its JSON, which
@@ -42,17 +43,9 @@ constexpr std::string_view kCudnnCommands =
     "# h200.json: infimum has it and others in share/infimum/gpus; cuDNN writes it of a device here\n"
     "# (CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION).\n";
 
-std::span<const EmittedFile> CudnnSharedFiles() {
-  static const std::vector<EmittedFile> files = [] {
-    std::vector<EmittedFile> all = CudaFiles();
-    all.push_back({"cudnn_candidates.h", std::string(CudnnCandidatesHeader())});
-    all.push_back({"cudnn_candidates.cc", std::string(CudnnCandidates())});
-    all.push_back({"cudnn_plans.h", std::string(CudnnPlansHeader())});
-    all.push_back({"cudnn_plans.cc", std::string(CudnnPlans())});
-    return all;
-  }();
-  return files;
-}
+constexpr std::string_view kCudnnFiles[] = {"cuda_main.cc",  "cuda_memory.h",      "cuda_program.h",
+                                            "cuda_timing.h", "cudnn_candidates.h", "cudnn_candidates.cc",
+                                            "cudnn_plans.h", "cudnn_plans.cc"};
 
 // A layer as a region of its own, its constants w0 ... as a region has them.
 Region AsRegion(const Workload& workload) {
@@ -102,7 +95,7 @@ Result<std::string> WriteCudnnSource(const SourceRequest& request) {
   std::vector<std::string> texts;
   for (const CudnnForms::Form& form : forms.forms) texts.push_back(FormText(form));
   const std::string layer = Format(request.workload);
-  std::string text = SourceOpening(layer, request.version, "cudnn_candidates.h");
+  std::string text = SourceOpening(layer, request.version, {"cudnn_candidates.h"});
   text += "namespace {\n\nusing namespace cudnn;\n\n" + LayerConstant(layer) + writer.Text() + "\n";
   text += "const Registration kRegistered({\n    .text = kLayer,\n";
   text += fmt::format("    .contracts = {},\n", ContractList(request.contracts));
@@ -131,7 +124,7 @@ const Library& Cudnn() {
                                .beside =
                                    "cuDNN's calls that are no graph (softmax, LRN, recurrent layers) and cuBLASLt's "
                                    "products, which\n`--library cublaslt` writes.\n",
-                               .shared_files = CudnnSharedFiles,
+                               .shared_files = kCudnnFiles,
                                .write_source = WriteCudnnSource,
                                .refusal_of = CudnnRefusalOf};
   return library;

@@ -35,8 +35,8 @@ struct Library {
   std::string_view commands;
   std::string_view running;
   std::string_view beside;
-  // Files that all its sources share, by name; the one with main() among them.
-  std::span<const EmittedFile> (*shared_files)();
+  // Files that all its sources share (EmbeddedFile has them); the one with main() among them.
+  std::span<const std::string_view> shared_files;
   // A layer's source; the error says why there is none.
   Result<std::string> (*write_source)(const SourceRequest& request);
   // Why a candidate of this library cannot be emitted for any layer; empty where it can.

@@ -3,15 +3,17 @@
 #include <fmt/format.h>
 
 #include "infimum/base/text.h"
-#include "src/emit/emitted_files.h"
 #include "src/emit/source_text.h"
 
 namespace infimum::emit {
 
-std::string SourceOpening(std::string_view layer, std::string_view version, std::string_view header) {
-  return fmt::format(
-      "{}//\n// Written by infimum {}, yours to change. README.md says how to build and run it.\n#include \"{}\"\n\n",
-      Comment(layer), version, header);
+std::string SourceOpening(std::string_view layer, std::string_view version,
+                          const std::vector<std::string_view>& headers) {
+  std::string text =
+      fmt::format("{}//\n// Written by infimum {}, yours to change. README.md says how to build and run it.\n",
+                  Comment(layer), version);
+  for (const std::string_view header : headers) text += fmt::format("#include \"{}\"\n", header);
+  return text + "\n";
 }
 
 std::string LayerConstant(std::string_view layer) {
@@ -35,13 +37,6 @@ std::string ContractList(const std::vector<NumericContract>& contracts) {
   std::vector<std::string> names;
   for (const NumericContract contract : contracts) names.push_back(StringLiteral(Name(contract)));
   return "{" + Join(names, ", ") + "}";
-}
-
-std::vector<EmittedFile> CudaFiles() {
-  return {{"cuda_main.cc", std::string(CudaMain())},
-          {"cuda_memory.h", std::string(CudaMemory())},
-          {"cuda_program.h", std::string(CudaProgram())},
-          {"cuda_timing.h", std::string(CudaTiming())}};
 }
 
 std::string_view CudaRunning() {

@@ -9,8 +9,9 @@
 
 namespace infimum::emit {
 
-// A source's first lines: the layer as a comment, who wrote it, and the header that it includes.
-std::string SourceOpening(std::string_view layer, std::string_view version, std::string_view header);
+// A source's first lines: the layer as a comment, who wrote it, and the headers that it includes.
+std::string SourceOpening(std::string_view layer, std::string_view version,
+                          const std::vector<std::string_view>& headers);
 
 // constexpr char kLayer[] = ...;
 std::string LayerConstant(std::string_view layer);
@@ -24,8 +25,12 @@ std::string OnlyLines(const std::vector<std::string>& candidates);
 // {"strict-f32", "tf32"}
 std::string ContractList(const std::vector<NumericContract>& contracts);
 
-// What projects for NVIDIA's GPUs share: files, and how their README.md says the program runs.
-std::vector<EmittedFile> CudaFiles();
+// A file that goes into projects as it is, by its name: "timing.h". It is one under emitted/, or one of the runner's
+// own that describe oneDNN's primitives (microbench/libraries/onednn/primitives); embedded at build time, where
+// embed.cmake writes the definition. One that src/emit/CMakeLists.txt does not list ends the program.
+std::string_view EmbeddedFile(std::string_view name);
+
+// How README.md of projects for NVIDIA's GPUs says that the program runs.
 std::string_view CudaRunning();
 
 }  // namespace infimum::emit

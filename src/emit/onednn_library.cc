@@ -1,4 +1,3 @@
-#include "src/emit/emitted_files.h"
 #include "src/emit/library.h"
 #include "src/emit/onednn_source.h"
 
@@ -6,6 +5,9 @@ namespace infimum::emit {
 namespace {
 
 constexpr std::string_view kOnednnNotes =
+    "A layer's source holds its constants; the calls of oneDNN are in `convolution.cc`, `matmul.cc` and the files of "
+    "the\n"
+    "other families, from which infimum's own runner is compiled too.\n"
     "oneDNN 3 comes from your distribution, from <https://github.com/uxlfoundation/oneDNN>, or from PyPI's wheel\n"
     "`onednn-devel-cpu-gomp`; where CMake does not find it, `-DCMAKE_PREFIX_PATH=FOLDER` says where it is.\n"
     "`ONEDNN_VERBOSE=1` before the program shows what oneDNN runs.\n";
@@ -25,19 +27,31 @@ constexpr std::string_view kBeside =
     "Candidates named `infimum/...` are kernels of infimum's own, `onednn/graph/...` are partitions of a graph, and\n"
     "`as-f32/...`, `as-u8/...` convert tensors by kernels of infimum's own. They are not emitted yet.\n";
 
-std::span<const EmittedFile> OnednnSharedFiles() {
-  static const EmittedFile files[] = {{"onednn_main.cc", std::string(OneDnnMain())},
-                                      {"onednn_candidates.h", std::string(OneDnnCandidatesHeader())},
-                                      {"onednn_candidates.cc", std::string(OneDnnCandidates())},
-                                      {"onednn_layouts.h", std::string(OneDnnLayouts())},
-                                      {"onednn_memory.h", std::string(OneDnnMemory())}};
-  return files;
-}
-
-Result<std::string> WriteOnednnSource(const SourceRequest& request) {
-  INFIMUM_ASSIGN_OR_RETURN(const OneDnnSource source, Describe(request.workload));
-  return Render(source, Format(request.workload), request.only, request.version);
-}
+// The last twenty are the runner's: oneDNN's primitives, family by family.
+constexpr std::string_view kOnednnFiles[] = {"onednn_main.cc",
+                                             "onednn_candidates.h",
+                                             "onednn_candidates.cc",
+                                             "onednn_memory.h",
+                                             "form.h",
+                                             "form.cc",
+                                             "layouts.h",
+                                             "layouts.cc",
+                                             "product.h",
+                                             "product.cc",
+                                             "convolution.h",
+                                             "convolution.cc",
+                                             "matmul.h",
+                                             "matmul.cc",
+                                             "pooling.h",
+                                             "pooling.cc",
+                                             "normalization.h",
+                                             "normalization.cc",
+                                             "pointwise.h",
+                                             "pointwise.cc",
+                                             "movement.h",
+                                             "movement.cc",
+                                             "recurrent.h",
+                                             "recurrent.cc"};
 
 std::string OnednnRefusalOf(std::string_view algorithm) {
   if (algorithm.starts_with("graph/")) return "a oneDNN Graph partition, which is not emitted yet";
@@ -63,8 +77,8 @@ const Library& OneDnn() {
                                .commands = kOnednnCommands,
                                .running = kRunning,
                                .beside = kBeside,
-                               .shared_files = OnednnSharedFiles,
-                               .write_source = WriteOnednnSource,
+                               .shared_files = kOnednnFiles,
+                               .write_source = WriteOneDnnSource,
                                .refusal_of = OnednnRefusalOf};
   return library;
 }

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "infimum/base/text.h"
-#include "src/emit/emitted_files.h"
 #include "src/emit/library.h"
+#include "src/emit/library_texts.h"
 #include "src/emit/project_text.h"
 #include "src/emit/source_name.h"
 
@@ -117,9 +117,9 @@ Result<EmittedProject> EmitProject(const Plan& plan, const EmitOptions& options)
   project.layers = layers.size();
   project.files.push_back({"CMakeLists.txt", emit::CMakeListsText(*library, layers, options)});
   project.files.push_back({"README.md", emit::ReadmeText(*library, layers, project.left_out, plan.comments, options)});
-  project.files.push_back({"timing.h", std::string(emit::Timing())});
-  const std::span<const EmittedFile> shared = library->shared_files();
-  project.files.insert(project.files.end(), shared.begin(), shared.end());
+  project.files.push_back({"timing.h", std::string(emit::EmbeddedFile("timing.h"))});
+  for (const std::string_view name : library->shared_files)
+    project.files.push_back({std::string(name), std::string(emit::EmbeddedFile(name))});
   project.files.insert(project.files.end(), sources.begin(), sources.end());
   return project;
 }

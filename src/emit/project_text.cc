@@ -46,8 +46,8 @@ std::string CMakeListsText(const Library& library, const std::vector<EmittedLaye
       library.title, options.version, library.cmake_version, Program(library), library.find_package, Program(library));
   for (const EmittedLayer& layer : layers) text += fmt::format("  {}\n", layer.file);
   std::vector<std::string> shared;
-  for (const EmittedFile& file : library.shared_files())
-    if (file.name.ends_with(".cc")) shared.push_back("  " + file.name);
+  for (const std::string_view file : library.shared_files)
+    if (file.ends_with(".cc")) shared.push_back("  " + std::string(file));
   std::sort(shared.begin(), shared.end());
   text += Join(shared, "\n") + ")\n";
   text += fmt::format("target_link_libraries({} PRIVATE {} benchmark::benchmark)\n", Program(library), library.target);

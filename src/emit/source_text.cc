@@ -83,26 +83,4 @@ std::string FloatLiteral(double value) {
   return text + "F";
 }
 
-std::string BrokenCall(std::string_view head, const std::vector<std::string>& arguments, std::size_t indent,
-                       std::size_t after) {
-  const std::string whole = fmt::format("{}({})", head, Joined(arguments));
-  if (indent + whole.size() + after <= kColumns) return whole;
-  const std::string margin(indent + 4, ' ');
-  std::string text = std::string(head) + "(\n" + margin;
-  std::size_t column = margin.size();
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string piece = arguments[i] + (i + 1 < arguments.size() ? "," : ")");
-    if (i > 0 && column + 1 + piece.size() + after > kColumns) {
-      text += "\n" + margin;
-      column = margin.size();
-    } else if (i > 0) {
-      text += ' ';
-      ++column;
-    }
-    text += piece;
-    column += piece.size();
-  }
-  return text;
-}
-
 }  // namespace infimum::emit

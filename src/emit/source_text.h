@@ -1,5 +1,4 @@
-// The C++ texts that sources are made of: literals that no content can leave, comments that end where their line does,
-// calls that are broken as a person would.
+// The C++ texts that sources are made of: literals that no content can leave, comments that end where their line does.
 //
 //   StringLiteral("a \"b\"\n")              "a \"b\"\n", with the quotes and the newline escaped
 //   Comment("two words", 8)                // two\n// words\n
@@ -32,10 +31,5 @@ std::string Braced(const std::vector<std::int64_t>& numbers);
 
 // A number as a literal of type float: 0.5F, -1.0F.
 std::string FloatLiteral(double value);
-
-// `head(first, second, ...)` on one line where it fits behind `indent` columns with `after` more, else with the
-// arguments on the lines below, as many on each as fit.
-std::string BrokenCall(std::string_view head, const std::vector<std::string>& arguments, std::size_t indent,
-                       std::size_t after = 1);
 
 }  // namespace infimum::emit

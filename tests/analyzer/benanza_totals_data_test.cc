@@ -19,7 +19,7 @@
 #include "analyzer/benanza2019/benanza_bracket.h"
 #include "analyzer/benanza2019/benanza_rules.h"
 #include "infimum/base/text.h"
-#include "src/readers/benchmarks/read_results.h"
+#include "src/readers/read_results.h"
 #include "tests/analyzer/benanza_published.h"
 #include "tests/readers/benanza_archives.h"
 #include "tests/readers/onnx/model_text.h"

@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "analyzer/trace/critical_path.h"
-#include "src/readers/files/gzip_stream.h"
+#include "src/readers/files/input_file.h"
 #include "src/readers/profiles/kineto/kineto_trace.h"
 #include "tests/analyzer/unpacked_trace.h"
 #include "tests/support/shared_data.h"

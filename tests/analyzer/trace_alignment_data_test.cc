@@ -18,7 +18,7 @@
 #include "analyzer/trace/timeline_run.h"
 #include "infimum/measurement/statistics.h"
 #include "src/readers/onnx/read_model.h"
-#include "src/readers/profiles/read_profile.h"
+#include "src/readers/read_profile.h"
 #include "tests/analyzer/transformer_models.h"
 #include "tests/readers/onnx/model_text.h"
 #include "tests/support/shared_data.h"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "analyzer/trace/device_activity.h"
-#include "src/readers/files/gzip_stream.h"
+#include "src/readers/files/input_file.h"
 #include "src/readers/profiles/kineto/kineto_trace.h"
 #include "tests/analyzer/unpacked_trace.h"
 #include "tests/support/shared_data.h"

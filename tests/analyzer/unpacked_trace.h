@@ -8,7 +8,7 @@
 #include <sstream>
 #include <string>
 
-#include "src/readers/files/gzip_stream.h"
+#include "src/readers/files/input_file.h"
 
 namespace infimum {
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analyzer/bracket/bracket.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 

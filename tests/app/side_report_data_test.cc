@@ -8,7 +8,7 @@
 #include "infimum/db/store.h"
 #include "src/app/commands/compare_sides/side_report.h"
 #include "src/app/processes/temporary_folder.h"
-#include "src/readers/benchmarks/read_results.h"
+#include "src/readers/read_results.h"
 #include "tests/readers/benanza_archives.h"
 #include "tests/support/shared_data.h"
 

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "src/app/runners/framework_run.h"
-#include "src/readers/profiles/read_profile.h"
+#include "src/readers/read_profile.h"
 #include "tests/support/temporary_folder.h"
 
 namespace infimum {

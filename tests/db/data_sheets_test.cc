@@ -5,7 +5,6 @@
 
 #include <set>
 
-#include "db/store/csv_rows.h"
 #include "infimum/db/store.h"
 
 namespace infimum {

@@ -22,7 +22,7 @@
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
 #include "infimum/results/results_journal.h"
-#include "src/readers/benchmarks/read_results.h"
+#include "src/readers/read_results.h"
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_rows.h"
 #include "tests/support/benchmark.h"

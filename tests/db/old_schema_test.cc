@@ -10,7 +10,6 @@
 
 #include "db/connection/postgresql_connection.h"
 #include "db/store/migrations.h"
-#include "db/store/schema_files.h"
 #include "infimum/db/store.h"
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_rows.h"

@@ -12,7 +12,6 @@
 #include "db/connection/sqlite_connection.h"
 #include "db/store/migrations.h"
 #include "db/store/run_details.h"
-#include "db/store/schema_files.h"
 #include "infimum/db/store.h"
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_dump.h"

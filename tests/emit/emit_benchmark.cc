@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "infimum/base/text.h"
-#include "src/readers/benchmarks/read_results.h"
+#include "src/readers/read_results.h"
 #include "tests/emit/emitted_program.h"
 #include "tests/support/benchmark.h"
 

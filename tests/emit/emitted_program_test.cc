@@ -11,7 +11,7 @@
 #include <sstream>
 
 #include "microbench/cpu/onednn_backend.h"
-#include "src/readers/benchmarks/read_results.h"
+#include "src/readers/read_results.h"
 
 namespace infimum::emitted_program_test {
 namespace {

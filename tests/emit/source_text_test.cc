@@ -42,12 +42,6 @@ TEST(SourceText, LongTextsBreakBehindSpacesAndKeepEveryCharacter) {
   EXPECT_EQ(joined, text);
 }
 
-TEST(SourceText, CallsBreakWhereTheLineEnds) {
-  EXPECT_EQ(BrokenCall("F", {"a", "b"}, 2), "F(a, b)");
-  const std::string broken = BrokenCall("F", {std::string(60, 'a'), std::string(60, 'b')}, 2);
-  EXPECT_EQ(broken, "F(\n      " + std::string(60, 'a') + ",\n      " + std::string(60, 'b') + ")");
-}
-
 TEST(SourceText, NumbersAreOfTypeFloat) {
   EXPECT_EQ(FloatLiteral(0), "0.0F");
   EXPECT_EQ(FloatLiteral(-1), "-1.0F");

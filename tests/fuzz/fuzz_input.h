@@ -20,7 +20,7 @@
 #include "infimum/base/result.h"
 #include "infimum/graph/run_profile.h"
 #include "infimum/graph/timeline.h"
-#include "src/readers/benchmarks/read_results.h"
+#include "src/readers/read_results.h"
 
 namespace infimum::fuzz {
 

@@ -2,7 +2,7 @@
 #include <iterator>
 #include <string>
 
-#include "src/readers/files/gzip_stream.h"
+#include "src/readers/files/input_file.h"
 #include "tests/fuzz/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -1,5 +1,5 @@
 // Any file of measurements, also compressed with gzip: its kind is told by what is in it.
-#include "src/readers/benchmarks/read_results.h"
+#include "src/readers/read_results.h"
 #include "tests/fuzz/fuzz_input.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

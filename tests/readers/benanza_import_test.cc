@@ -19,7 +19,7 @@
 #include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
-#include "src/readers/benchmarks/read_results.h"
+#include "src/readers/read_results.h"
 #include "tests/db/postgresql_server.h"
 #include "tests/db/store_dump.h"
 #include "tests/db/store_rows.h"

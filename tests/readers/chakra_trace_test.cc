@@ -10,8 +10,8 @@
 #include <random>
 #include <sstream>
 
-#include "src/readers/files/gzip_stream.h"
-#include "src/readers/profiles/read_profile.h"
+#include "src/readers/files/input_file.h"
+#include "src/readers/read_profile.h"
 #include "tests/support/shared_data.h"
 
 namespace infimum::chakra_trace_test {

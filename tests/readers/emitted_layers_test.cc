@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "src/readers/benchmarks/read_results.h"
+#include "src/readers/read_results.h"
 
 namespace infimum::emitted_layers_test {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "infimum/db/store.h"
 #include "infimum/results/results_journal.h"
-#include "src/readers/benchmarks/read_results.h"
-#include "src/readers/files/gzip_stream.h"
+#include "src/readers/files/input_file.h"
 #include "src/readers/profiles/run_file.h"
+#include "src/readers/read_results.h"
 #include "tests/support/temporary_folder.h"
 
 namespace infimum::gzip_test {

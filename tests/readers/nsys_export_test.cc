@@ -177,7 +177,7 @@ TEST_F(NsysExport, WhatIsAbsentIsRemarked) {
       ElementsAre("no table CUPTI_ACTIVITY_KIND_RUNTIME: which call started which kernel is not known; record with "
                   "nsys profile --trace=cuda,nvtx",
                   "CUPTI_ACTIVITY_KIND_KERNEL has no column 'demangledName': kernels have short names",
-                  "CUPTI_ACTIVITY_KIND_KERNEL has no column 'gridX': launches are not told",
+                  "CUPTI_ACTIVITY_KIND_KERNEL has no column 'gridX': launch geometry is not recorded",
                   "CUPTI_ACTIVITY_KIND_KERNEL has no column 'correlationId': which call started which kernel is "
                   "not known",
                   "no table NVTX_EVENTS: no ranges were annotated",

@@ -119,7 +119,7 @@ TEST_F(NsysHostile, AFileThatIsStillWritten) {
   EXPECT_EQ(ErrorOf(path), "");
   Write("not merged yet", "logged.sqlite-wal");
   EXPECT_EQ(ErrorOf(path),
-            "logged.sqlite: a part of it stands in logged.sqlite-wal still; end the program that writes it, or merge "
+            "logged.sqlite: a part of it is still in logged.sqlite-wal; end the program that writes it, or merge "
             "them: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'");
   fs::remove(folder_ / "logged.sqlite-wal");
   Write("to be rolled back", "logged.sqlite-journal");

@@ -150,7 +150,7 @@ TEST(OnnxRuntimeProfile, WithoutAnInferencesEndAllOfItIsOne) {
   ASSERT_TRUE(run.ok());
   EXPECT_THAT(run->layers[0].samples, ElementsAre(Latency(13)));
   EXPECT_THAT(run->profiled, IsEmpty());
-  EXPECT_THAT(run->warnings, ElementsAre(HasSubstr("no end of an inference")));
+  EXPECT_THAT(run->warnings, ElementsAre(HasSubstr("No inference boundaries")));
 }
 
 TEST(OnnxRuntimeProfile, InferencesThatReplayACudaGraphShowNoNodes) {

@@ -1,4 +1,4 @@
-#include "src/readers/benchmarks/read_results.h"
+#include "src/readers/read_results.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

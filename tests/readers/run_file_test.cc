@@ -9,7 +9,7 @@
 #include <random>
 #include <sstream>
 
-#include "src/readers/profiles/read_profile.h"
+#include "src/readers/read_profile.h"
 #include "tests/support/temporary_folder.h"
 
 namespace infimum::run_file_test {
@@ -88,13 +88,15 @@ TEST(RunFile, IdleTimesOfAWrongFormAreRefused) {
   EXPECT_THAT(Parse(Replaced(good, "\"host_us\": 3.0", "\"host_us\": -3")).error().message, HasSubstr("'host_us'"));
   EXPECT_THAT(Parse(Replaced(good, "\"queued_us\"", "\"queue_us\"")).error().message, HasSubstr("'queued_us'"));
   EXPECT_THAT(Parse(Replaced(good, "\"idle\": {", "\"idle\": 3, \"x\": {")).error().message,
-              HasSubstr("'idle' is not an object"));
+              HasSubstr("'idle' is 3, expected an object"));
 }
 
 TEST(RunFile, TensorsOfAWrongFormAreRefused) {
   const std::string good = FormatRun(MakeRun());
-  EXPECT_THAT(Parse(Replaced(good, "224", "-224")).error().message, HasSubstr("holds what is no extent"));
-  EXPECT_THAT(Parse(Replaced(good, "224", "99999999999999")).error().message, HasSubstr("holds what is no extent"));
+  EXPECT_THAT(Parse(Replaced(good, "224", "-224")).error().message,
+              HasSubstr("layers[0]: input_tensors[0]: 'dims' is "));
+  EXPECT_THAT(Parse(Replaced(good, "224", "99999999999999")).error().message,
+              HasSubstr("layers[0]: input_tensors[0]: 'dims' is "));
   EXPECT_THAT(Parse(Replaced(good, "\"dtype\": \"f32\"", "\"dtype\": 7")).error().message, HasSubstr("dtype"));
 }
 
@@ -167,11 +169,11 @@ TEST(RunFile, WrongTypesAndTimesAreErrorsThatNameTheField) {
   EXPECT_THAT(Parse(Replaced(good, "\"threads\": 2", "\"threads\": -2")).error().message, HasSubstr("'threads'"));
   EXPECT_THAT(Parse(Replaced(good, "100.125", "-1")).error().message, HasSubstr("'samples_us'"));
   EXPECT_THAT(Parse(Replaced(good, "100.125", "\"x\"")).error().message, HasSubstr("'samples_us'"));
-  EXPECT_THAT(Parse(Replaced(good, "\"batch\": 8", "\"batch\": 1.5")).error().message, HasSubstr("'batch'"));
+  EXPECT_THAT(Parse(Replaced(good, "\"batch\": 8", "\"batch\": 1.5")).error().message, HasSubstr("'dims.batch'"));
   EXPECT_THAT(Parse(Replaced(good, "\"layers\": [", "\"layers\": 7, \"others\": [")).error().message,
-              HasSubstr("'layers' is no list"));
+              HasSubstr("'layers' is 7, expected a list"));
   EXPECT_THAT(Parse(R"({"schema":"infimum.run/1","framework":"f","dims":[1],"end_to_end":[]})").error().message,
-              HasSubstr("'dims' is no object"));
+              HasSubstr("'dims' is a list, expected an object"));
   EXPECT_THAT(Parse("{}").error().message, HasSubstr("schema"));
   EXPECT_THAT(Parse("[]").error().message, HasSubstr("run.json"));
 }

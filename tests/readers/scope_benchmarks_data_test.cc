@@ -11,7 +11,7 @@
 #include <string>
 
 #include "infimum/base/text.h"
-#include "src/readers/benchmarks/read_results.h"
+#include "src/readers/read_results.h"
 #include "tests/readers/benanza_archives.h"
 #include "tests/support/shared_data.h"
 #include "tests/support/temporary_folder.h"

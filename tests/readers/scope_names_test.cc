@@ -1,5 +1,3 @@
-#include "src/readers/benchmarks/scope_names.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "infimum/base/text.h"
-#include "src/readers/files/file_kind.h"
+#include "src/readers/files/file_start.h"
 #include "src/readers/profiles/tensorrt/tensorrt_engine.h"
 #include "tests/support/shared_data.h"
 
@@ -301,16 +301,16 @@ TEST_F(TrexEngines, TheDeviceAndTheOptionsAreSettings) {
 }
 
 TEST_F(TrexEngines, EveryFileIsKnownByItsContent) {
-  std::map<FileKind, int> kinds;
+  std::map<ingest::TensorRtKind, int> kinds;
   for (const fs::directory_entry& entry : fs::recursive_directory_iterator(SharedData("traces/trex"))) {
     if (!entry.is_regular_file()) continue;
     std::ifstream file(entry.path(), std::ios::binary);
-    ++kinds[DetectFileKind(file)];
+    ++kinds[ingest::TensorRtKindOf(ingest::FileStart(file).text())];
   }
-  const std::map<FileKind, int> wanted = {{FileKind::kTensorRtLayerInfo, 5},
-                                          {FileKind::kTensorRtProfile, 5},
-                                          {FileKind::kTensorRtTimes, 3},
-                                          {FileKind::kTensorRtMetadata, 13}};
+  const std::map<ingest::TensorRtKind, int> wanted = {{ingest::TensorRtKind::kLayerInfo, 5},
+                                                      {ingest::TensorRtKind::kProfile, 5},
+                                                      {ingest::TensorRtKind::kTimes, 3},
+                                                      {ingest::TensorRtKind::kMetadata, 13}};
   EXPECT_EQ(kinds, wanted);
 }
 

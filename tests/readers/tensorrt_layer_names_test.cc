@@ -1,10 +1,10 @@
-#include "src/readers/profiles/tensorrt/tensorrt_layer_names.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
 #include <string>
+
+#include "src/readers/profiles/tensorrt/tensorrt_words.h"
 
 namespace infimum::ingest {
 namespace {

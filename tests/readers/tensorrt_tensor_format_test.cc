@@ -1,8 +1,7 @@
-#include "src/readers/profiles/tensorrt/tensorrt_tensor_format.h"
-
 #include <gtest/gtest.h>
 
 #include "infimum/layer/data_type.h"
+#include "src/readers/profiles/tensorrt/tensorrt_words.h"
 
 namespace infimum::ingest {
 namespace {

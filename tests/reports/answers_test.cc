@@ -21,26 +21,29 @@ ReportModel Known() {
   report.bench_options = "--db team.db";
   report.neighbours = {true, true, true};
   report.device_key = "cpu/x";
-  report.contract = "strict-f32";
+  report.bracket.contract = NumericContract::kStrictF32;
   report.environment.threads = 2;
-  report.coverage = {1, 0, 0, 0};
-  report.floor = {Latency(10'000), "bandwidth memory", {}};
+  report.bracket.coverage = {1, 0, 0, 0};
+  report.bracket.floor = {Latency(10'000), "bandwidth memory", {}};
   const auto bound = [](BoundVariant variant, double ms, std::vector<std::string> tags = {}) {
     return Bound{variant, Latency(ms * 1e3), {Latency(ms * 1e3), Latency(ms * 1010)}, std::move(tags)};
   };
-  report.bounds = {bound(BoundVariant::kSequential, 80), bound(BoundVariant::kParallel, 76, {"longest-path-decides"}),
-                   bound(BoundVariant::kFusedSequential, 70), bound(BoundVariant::kIdealFusion, 63)};
-  report.regions = {ReportRegion{}};
-  report.regret = AlgorithmRegret{Latency(4000), 5, true};
-  report.what_ifs = {
+  report.bracket.bounds = {bound(BoundVariant::kSequential, 80),
+                           bound(BoundVariant::kParallel, 76, {"longest-path-decides"}),
+                           bound(BoundVariant::kFusedSequential, 70), bound(BoundVariant::kIdealFusion, 63)};
+  report.bracket.regions = {RegionLatency{}};
+  report.region_workloads.resize(1);
+  report.bracket.regret = AlgorithmRegret{Latency(4000), 5, true};
+  report.bracket.what_ifs = {
       {"contract:bf16", 3, {{BoundVariant::kFusedSequential, Latency(35'000), Latency(35'000)}}, Coverage{1, 0, 0, 0}}};
   report.run = ReportRun{};
-  report.run->framework = "engine";
-  report.run->version = "1.0";
+  report.run->profile.framework = "engine";
+  report.run->profile.framework_version = "1.0";
   report.run->latency = Latency(100'000);
-  report.run->rows = {
-      {{0}, {"a"}, Latency(60'000)}, {{}, {"reorder"}, Latency(20'000)}, {{1, 2}, {"b"}, Latency(20'000)}};
-  report.layers.resize(3);
+  for (const char* name : {"a_0", "b_1", "b_2"}) AddLayer(MakeLayer(name, "", "", Flops{}, Bytes{}), report);
+  AddEngineRow({LayerId(0)}, {"a"}, Latency(60'000), *report.run);
+  AddEngineRow({}, {"reorder"}, Latency(20'000), *report.run);
+  AddEngineRow({LayerId(1), LayerId(2)}, {"b"}, Latency(20'000), *report.run);
   Waterfall& waterfall = report.waterfall.emplace();
   waterfall.measured = Latency(100'000);
   waterfall.bound = Latency(70'000);
@@ -120,7 +123,7 @@ TEST(Answers, WithoutOtherRowsProposeNoComparison) {
     EXPECT_FALSE(Of(answers, number).text.empty());
   }
   EXPECT_EQ(Of(answers, 10).command, "infimum analyze net.onnx --db team.db --contract bf16");
-  report.contract = "int8";
+  report.bracket.contract = NumericContract::kInt8;
   EXPECT_EQ(Of(AnswersOf(report), 10).command, "") << "nothing is narrower";
 }
 
@@ -128,7 +131,7 @@ TEST(Answers, ProposeTheNarrowTypeThatIsTheFasterOneHere) {
   ReportModel report = Known();
   report.neighbours = {};
   report.findings.clear();
-  report.what_ifs.clear();
+  report.bracket.what_ifs.clear();
   report.arithmetic_roofs = {{"f16 arithmetic", 200e9}, {"bf16 arithmetic", 100e9}};
   for (const int number : {6, 10})
     EXPECT_EQ(Of(AnswersOf(report), number).command, "infimum analyze net.onnx --db team.db --contract f16");
@@ -155,14 +158,14 @@ TEST(AbsentCauses, NamesWhatARuleWouldHaveFoundAndNothingThatCannotBeThere) {
   EXPECT_EQ(kinds(),
             (std::vector<std::string_view>{"slower-algorithm", "unfused-chain", "serial-branches", "under-bound",
                                            "layout-changes", "needless-layers", "framework-overhead"}));
-  report.contract = "f16";
+  report.bracket.contract = NumericContract::kF16;
   EXPECT_EQ(kinds()[3], "wider-precision");
   Finding half;
   half.kind = "half-precision-not-used";
   report.findings.push_back(half);
   EXPECT_EQ(kinds()[3], "under-bound") << "which is the same cause";
   report.findings.pop_back();
-  report.contract = "strict-f32";
+  report.bracket.contract = NumericContract::kStrictF32;
   report.environment.threads = 1;
   Finding launch;
   launch.kind = "launch-bound";
@@ -186,10 +189,10 @@ TEST(Answers, OfAnotherDeviceTakeWhatWasMeasuredThere) {
 
 TEST(Answers, NoContractThatLacksLayersSeemsToWinThem) {
   ReportModel report = Known();
-  report.what_ifs.front().coverage = Coverage{0.8, 0, 0, 0.2};
+  report.bracket.what_ifs.front().coverage = Coverage{0.8, 0, 0, 0.2};
   ExpectSays(Of(AnswersOf(report), 6), {"bf16 cannot be told, 20 % of its work has no time"});
-  report.what_ifs.front().coverage = Coverage{1, 0, 0, 0};
-  report.what_ifs.front().bounds.front().gain = Latency(-700);
+  report.bracket.what_ifs.front().coverage = Coverage{1, 0, 0, 0};
+  report.bracket.what_ifs.front().bounds.front().gain = Latency(-700);
   ExpectSays(Of(AnswersOf(report), 6), {"bf16 costs 700 µs (1 %)"});
 }
 
@@ -203,21 +206,21 @@ TEST(Answers, OneThreadRunsNothingBesideAnything) {
 // With most of a model unknown no sum of the rest passes for it.
 TEST(Answers, SayWhereTheyAreOfAPart) {
   ReportModel report = Known();
-  report.coverage = {0.3, 0, 0, 0.7};
+  report.bracket.coverage = {0.3, 0, 0, 0.7};
   ExpectSays(Of(AnswersOf(report), 5), {"70 % of its work has no time yet"});
   ExpectSays(Of(AnswersOf(report), 1), {"70 % of its work has no time yet, and what is known needs 70.0 ms at least"});
-  report.coverage = {0.6, 0, 0, 0.4};
+  report.bracket.coverage = {0.6, 0, 0, 0.4};
   ExpectSays(Of(AnswersOf(report), 2), {"40 % of its work has no time yet"});
 }
 
 // A floor weighs a convolution by its bytes: what lacks a sixth of the arithmetic is no "best measured kernels".
 TEST(Answers, SayWhatIsMissingByItsArithmetic) {
   ReportModel report = Known();
-  report.coverage = {0.99, 0, 0, 0.01, 0.16};
+  report.bracket.coverage = {0.99, 0, 0, 0.01, 0.16};
   for (const int number : {1, 2, 5})
     ExpectSays(Of(AnswersOf(report), number), {"16 % of its work by FLOPs has no time yet"});
   EXPECT_FALSE(IsMeasured(report));
-  report.coverage.missing_flops = 0.6;
+  report.bracket.coverage.missing_flops = 0.6;
   EXPECT_FALSE(PromisesGains(report));
 }
 
@@ -231,12 +234,12 @@ TEST(Answers, TheGapHasAnInterval) {
   EXPECT_NEAR(GapOf(report)->interval->high.count(), 34'000, 1e-6);
   ExpectSays(Of(AnswersOf(report), 1), {"30 % could be won (30.0 ms, between 28.3 ms and 34.0 ms)"});
   // Typical times may be far from the best ones that the headline is of.
-  report.bounds[2].interval = {Latency(85'000), Latency(90'000)};
+  report.bracket.bounds[2].interval = {Latency(85'000), Latency(90'000)};
   EXPECT_NEAR(GapOf(report)->interval->low.count(), 9'000, 1e-6);
   EXPECT_NEAR(GapOf(report)->interval->high.count(), 19'000, 1e-6);
   ExpectSays(Of(AnswersOf(report), 1), {"(30.0 ms by the best repetitions, typically 9.00 ms to 19.0 ms)"});
   // Where the floor is above the bound, nothing below the floor can be won.
-  report.floor.latency = Latency(80'000);
+  report.bracket.floor.latency = Latency(80'000);
   EXPECT_EQ(GapOf(report)->latency, Latency(20'000));
 }
 
@@ -251,7 +254,7 @@ TEST(Answers, ARunThatDisagreesWithItsLayersIsNotBelieved) {
 // A campaign that a budget ended early: no sum of what is known passes for the model's.
 TEST(Answers, OfHardlyAnythingPromiseNothing) {
   ReportModel report = Known();
-  report.coverage = {0.1, 0, 0, 0.4, 0.99};
+  report.bracket.coverage = {0.1, 0, 0, 0.4, 0.99};
   EXPECT_FALSE(Of(AnswersOf(report), 2).is_known);
   EXPECT_EQ(Of(AnswersOf(report), 2).text,
             "Too little is measured to tell: 99 % of its work by FLOPs has no time yet.");
@@ -266,9 +269,9 @@ TEST(Answers, OfHardlyAnythingPromiseNothing) {
 TEST(Answers, ChangesOfLayoutThatTakeMuchAreInTheHeadline) {
   ReportModel report = Known();
   const auto with_layouts = [&report](double ms) {
-    report.bounds.push_back({BoundVariant::kWithLayouts, Latency(ms * 1e3), {}, {}});
+    report.bracket.bounds.push_back({BoundVariant::kWithLayouts, Latency(ms * 1e3), {}, {}});
     const std::string text = Of(AnswersOf(report), 1).text;
-    report.bounds.pop_back();
+    report.bracket.bounds.pop_back();
     return text.find("with the changes of layout between them") != std::string::npos;
   };
   EXPECT_FALSE(with_layouts(71));

@@ -112,19 +112,25 @@ TEST(HtmlReport, HostileNamesEverywhereLeaveThePageWhole) {
   for (int round = 0; round < 40; ++round) {
     ReportModel report = SampleReport();
     auto spoil = [&](std::string& text) { text = HostileText(random); };
-    for (ReportLayer& layer : report.layers) {
-      for (std::string* text :
-           {&layer.name, &layer.op, &layer.family, &layer.config, &layer.candidate, &layer.reason}) {
-        spoil(*text);
-      }
+    for (Layer& layer : report.graph.layers)
+      for (std::string* text : {&layer.name, &layer.op, &layer.reason}) spoil(*text);
+    for (LayerLatency& latency : report.bracket.layers) {
+      spoil(latency.reason);
+      if (latency.candidate) spoil(latency.candidate->algorithm);
     }
+    for (Value& value : report.graph.values) spoil(value.name);
+    for (WorkloadCandidates& workload : report.workloads) {
+      spoil(workload.workload.text);
+      for (KnownCandidate& candidate : workload.candidates) spoil(candidate.row.reason);
+    }
+    spoil(report.bracket.selection.environment.emplace().text);
     for (std::string* text :
          {&report.title, &report.data_as_of, &report.infimum_version, &report.model_name, &report.device_name,
-          &report.device_key, &report.selection, &report.contract, &report.run->framework, &report.run->version,
+          &report.device_key, &report.run->profile.framework, &report.run->profile.framework_version,
           &report.environment.evidence[evidence::kSystem]}) {
       spoil(*text);
     }
-    report.run->settings[HostileText(random)] = HostileText(random);
+    report.run->profile.settings[HostileText(random)] = HostileText(random);
     for (MissingItem& item : report.missing) spoil(item.what);
     std::string page = HtmlReport(report);
     EXPECT_EQ(page, ValidUtf8(page));
@@ -133,7 +139,7 @@ TEST(HtmlReport, HostileNamesEverywhereLeaveThePageWhole) {
       EXPECT_EQ(CountOf(page, tag), CountOf(tame, tag)) << tag;
     }
     nlohmann::json data = nlohmann::json::parse(DataOf(page));
-    ASSERT_EQ(data["layers"].size(), report.layers.size());
+    ASSERT_EQ(data["layers"].size(), report.graph.layers.size());
   }
 }
 

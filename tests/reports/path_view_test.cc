@@ -68,7 +68,7 @@ TEST(PathView, TheTextHasWhatTakesTimeAndTheLongest) {
 }
 
 TEST(PathView, TheJsonHasEveryPartAndTheSameNumbers) {
-  const Json json = PathJson(*PathOf(HostAndDevice()));
+  const Json json = *PathOf(HostAndDevice());
   EXPECT_EQ(json["length_us"], 100.0);
   ASSERT_EQ(json["parts"].size(), kPathParts);
   double sum = 0;
@@ -90,7 +90,7 @@ TEST(PathView, NoMoreThanFiveEntriesAreShownAndTwentyWritten) {
   ASSERT_TRUE(view.has_value());
   const std::string text = PathText(*view, 0);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 10);  // of 30 kernels five
-  EXPECT_EQ(PathJson(*view)["items"].size(), 20u);
+  EXPECT_EQ(Json(*view)["items"].size(), 20u);
 }
 
 TEST(PathView, ATraceAndAnAccountShowIt) {

@@ -48,7 +48,7 @@ struct Cost {
 Cost MeasureReport(std::size_t stages) {
   const ReportModel report = SampleReport({stages});
   const std::string json = ReportJson(report);
-  Cost cost{report.layers.size(), TimeOf([&] { return HtmlReport(report).size(); }), HtmlReport(report).size()};
+  Cost cost{report.graph.layers.size(), TimeOf([&] { return HtmlReport(report).size(); }), HtmlReport(report).size()};
   const Milliseconds json_time = TimeOf([&] { return ReportJson(report).size(); });
   const Milliseconds reading = TimeOf([&] { return nlohmann::json::parse(json).size(); });
   std::cout << fmt::format(

@@ -10,6 +10,7 @@
 #include "reports/model/report_json.h"
 #include "reports/model/summary.h"
 #include "reports/page/html_report.h"
+#include "reports/text/layer_words.h"
 #include "reports/text/utf8.h"
 #include "tests/reports/golden.h"
 #include "tests/reports/sample_report.h"
@@ -41,12 +42,12 @@ TEST(Summary, IsAsTheGoldenText) {
 TEST(Summary, FitsOneScreenWhateverTheReportHolds) {
   ReportModel report = SampleReport();
   for (int i = 0; i < 30; ++i) {
-    report.bounds.push_back(report.bounds.front());
+    report.bracket.bounds.push_back(report.bracket.bounds.front());
     report.advice.push_back({std::string(500, 'a'), std::string(500, 'b')});
   }
   report.model_name = std::string(3000, 'm') + "\x1b[2J\n\n\n";
-  for (ReportLayer& layer : report.layers) layer.name = std::string(300, 'n') + "\n";
-  report.run->framework = std::string(900, 'f');
+  for (Layer& layer : report.graph.layers) layer.name = std::string(300, 'n') + "\n";
+  report.run->profile.framework = std::string(900, 'f');
   std::string summary = Summary(report, {false, std::string(400, 'p')});
   ExpectOneScreen(summary);
   EXPECT_EQ(summary.find('\x1b'), std::string::npos);
@@ -62,19 +63,19 @@ TEST(Summary, ColoursAreOnlyThereWhenAskedFor) {
 TEST(Headline, SaysWhatCouldBeWon) {
   ReportModel report;
   report.model_name = "resnet50";
-  report.coverage = {1, 0, 0, 0};
+  report.bracket.coverage = {1, 0, 0, 0};
   report.run = ReportRun();
-  report.run->framework = "onnxruntime";
-  report.run->version = "1.31.1";
+  report.run->profile.framework = "onnxruntime";
+  report.run->profile.framework_version = "1.31.1";
   report.run->latency = Latency(52100);
-  report.bounds = {{BoundVariant::kParallel, Latency(40000), {}, {}},
-                   {BoundVariant::kSequential, Latency(44200), {}, {}}};
-  report.floor = {Latency(19800), "bandwidth memory", {}};
+  report.bracket.bounds = {{BoundVariant::kParallel, Latency(40000), {}, {}},
+                           {BoundVariant::kSequential, Latency(44200), {}, {}}};
+  report.bracket.floor = {Latency(19800), "bandwidth memory", {}};
   EXPECT_EQ(
       Headline(report),
       "resnet50 runs in 52.1 ms on onnxruntime 1.31.1; the best measured kernels would need 44.2 ms: 15.2 % could "
       "be won (7.90 ms). No program can be faster than 19.8 ms on this device.");
-  report.floor.assumptions = {"estimated"};
+  report.bracket.floor.assumptions = {"estimated"};
   EXPECT_NE(Headline(report).find("on this device, by its measured peaks."), std::string::npos);
 }
 
@@ -82,13 +83,13 @@ TEST(Headline, SaysWhatCouldBeWon) {
 TEST(Headline, NeverPromisesMoreThanTheFloorAllows) {
   ReportModel report;
   report.model_name = "decoder";
-  report.coverage = {1, 0, 0, 0};
+  report.bracket.coverage = {1, 0, 0, 0};
   report.run = ReportRun();
-  report.run->framework = "onnxruntime";
-  report.run->version = "1.31.1";
+  report.run->profile.framework = "onnxruntime";
+  report.run->profile.framework_version = "1.31.1";
   report.run->latency = Latency(9000);
-  report.bounds = {{BoundVariant::kSequential, Latency(2400), {}, {}}};
-  report.floor = {Latency(6000), "bandwidth memory", {}};
+  report.bracket.bounds = {{BoundVariant::kSequential, Latency(2400), {}, {}}};
+  report.bracket.floor = {Latency(6000), "bandwidth memory", {}};
   EXPECT_EQ(
       Headline(report),
       "decoder runs in 9.00 ms on onnxruntime 1.31.1; the best measured kernels would need 2.40 ms one by one with "
@@ -98,7 +99,7 @@ TEST(Headline, NeverPromisesMoreThanTheFloorAllows) {
 
 TEST(Headline, NeverHidesAnInversionOrWhatIsMissing) {
   ReportModel report = SampleReport();
-  report.run->latency = report.bounds.front().latency * 0.9;
+  report.run->latency = report.bracket.bounds.front().latency * 0.9;
   EXPECT_NE(Headline(report).find("a kernel is missing from our candidates"), std::string::npos) << Headline(report);
   report = SampleReport();
   EXPECT_NE(Headline(report).find("at most"), std::string::npos) << Headline(report);
@@ -109,7 +110,7 @@ TEST(Markdown, IsAsTheGoldenText) { ExpectGolden("report.md", MarkdownReport(Sam
 
 TEST(Markdown, NamesCannotLeaveTheirCell) {
   ReportModel report = SampleReport();
-  for (ReportLayer& layer : report.layers) layer.name = "a|b`c``d\n# <b>";
+  for (Layer& layer : report.graph.layers) layer.name = "a|b`c``d\n# <b>";
   std::string text = MarkdownReport(report);
   EXPECT_NE(text.find("```a\\|b`c``d\\x0a# <b>```"), std::string::npos) << text;
 }
@@ -120,8 +121,8 @@ TEST(ReportCsv, LeavesEmptyWhatIsNotThere) {
   const ReportModel report = SampleReport({1, false, false});
   const std::vector<std::string> lines = Lines(ReportCsv(report));
   // Layers of one chosen region stand in one line.
-  std::size_t lines_expected = report.layers.size() + 1;
-  for (const ReportRegion& region : report.regions)
+  std::size_t lines_expected = report.graph.layers.size() + 1;
+  for (const RegionLatency& region : report.bracket.regions)
     if (region.is_chosen) lines_expected -= region.layers.size() - 1;
   ASSERT_EQ(lines.size(), lines_expected);
   EXPECT_EQ(lines[0],
@@ -132,19 +133,19 @@ TEST(ReportCsv, LeavesEmptyWhatIsNotThere) {
 TEST(ReportJson, TellsEveryLayerAndItsCommand) {
   ReportModel report = SampleReport();
   nlohmann::json json = nlohmann::json::parse(ReportJson(report));
-  ASSERT_EQ(json["layers"].size(), report.layers.size());
-  EXPECT_EQ(json["layers"][0]["command"], ReproductionCommand(report.layers[0].config));
+  ASSERT_EQ(json["layers"].size(), report.graph.layers.size());
+  EXPECT_EQ(json["layers"][0]["command"], ReproductionCommand(ConfigOf(report.graph.layers[0])));
   EXPECT_EQ(json["layers"].back()["status"], "unknown");
   EXPECT_TRUE(json["layers"].back()["latency_us"].is_null());
   std::size_t listed = 0;
   for (const nlohmann::json& row : json["rows"]) listed += row["layers"].size();
-  EXPECT_EQ(listed, report.layers.size());
+  EXPECT_EQ(listed, report.graph.layers.size());
 }
 
 TEST(ReportJson, TheGraphHasAPlaceForEveryLayerAndStaysSmall) {
   const ReportModel report = SampleReport({3, true, true});
   const nlohmann::json graph = nlohmann::json::parse(ReportJson(report))["graph"];
-  EXPECT_EQ(graph["nodes"].size(), report.layers.size());
+  EXPECT_EQ(graph["nodes"].size(), report.graph.layers.size());
   ASSERT_EQ(graph["edges"].size(), report.edges.size());
   for (std::size_t i = 0; i < report.edges.size(); ++i) {
     EXPECT_EQ(graph["edges"][i][0], report.edges[i].from);
@@ -159,31 +160,32 @@ TEST(ReportJson, TheGraphHasAPlaceForEveryLayerAndStaysSmall) {
     EXPECT_LT(route[0], report.edges.size());
     EXPECT_EQ(route.size() % 2, 1u);
   }
-  EXPECT_LT(graph.dump().size(), 50 * report.layers.size());
+  EXPECT_LT(graph.dump().size(), 50 * report.graph.layers.size());
 }
 
 TEST(ReportJson, ThePathOfTheGraphLeadsOverTheCriticalLayers) {
   const ReportModel report = SampleReport();
   const nlohmann::json path = nlohmann::json::parse(ReportJson(report))["graph"]["path"];
   std::size_t critical = 0;
-  for (const ReportLayer& layer : report.layers) critical += layer.on_critical_path;
+  for (const LayerLatency& layer : report.bracket.layers) critical += layer.on_critical_path;
   ASSERT_EQ(path.size(), critical - 1);
-  ASSERT_LT(critical, report.layers.size());
+  ASSERT_LT(critical, report.graph.layers.size());
   for (const nlohmann::json& index : path) {
     const ReportEdge& edge = report.edges[index.get<std::size_t>()];
     for (std::size_t layer = edge.from + 1; layer < edge.to; ++layer)
-      EXPECT_FALSE(report.layers[layer].on_critical_path) << layer;
+      EXPECT_FALSE(report.bracket.layers[layer].on_critical_path) << layer;
   }
 }
 
 TEST(ReportJson, EdgesThatLeadNowhereAreLeftOut) {
   ReportModel report = SampleReport();
   const std::size_t edges = report.edges.size();
-  report.edges.push_back({3, report.layers.size()});
+  report.edges.push_back({3, report.graph.layers.size()});
   report.edges.push_back({1'000'000, 2});
   EXPECT_EQ(nlohmann::json::parse(ReportJson(report))["graph"]["edges"].size(), edges);
-  report.layers.clear();
-  report.regions.clear();
+  report.graph.layers.clear();
+  report.bracket.layers.clear();
+  report.bracket.regions.clear();
   report.run.reset();
   EXPECT_TRUE(nlohmann::json::parse(ReportJson(report))["graph"]["edges"].empty());
 }
@@ -192,20 +194,20 @@ TEST(ReportJson, ListsEveryCandidateOfAWorkloadOnce) {
   const ReportModel report = SampleReport();
   const nlohmann::json json = nlohmann::json::parse(ReportJson(report));
   ASSERT_EQ(json["workloads"].size(), report.workloads.size());
-  for (std::size_t i = 0; i < report.layers.size(); ++i) {
-    const ReportLayer& layer = report.layers[i];
-    ASSERT_EQ(json["layers"][i]["workload"].is_null(), !layer.workload.has_value());
-    if (!layer.workload) continue;
-    const nlohmann::json& workload = json["workloads"][*layer.workload];
-    EXPECT_EQ(workload["config"], layer.config);
-    ASSERT_EQ(workload["candidates"].size(), report.workloads[*layer.workload].candidates.size());
+  for (std::size_t i = 0; i < report.layer_workloads.size(); ++i) {
+    const std::optional<std::size_t> place = report.layer_workloads[i];
+    ASSERT_EQ(json["layers"][i]["workload"].is_null(), !place.has_value());
+    if (!place) continue;
+    const nlohmann::json& workload = json["workloads"][*place];
+    EXPECT_EQ(workload["config"], ConfigOf(report.graph.layers[i]));
+    ASSERT_EQ(workload["candidates"].size(), report.workloads[*place].candidates.size());
     for (std::size_t c = 0; c < workload["candidates"].size(); ++c) {
-      const ReportCandidate& candidate = report.workloads[*layer.workload].candidates[c];
-      EXPECT_EQ(workload["candidates"][c]["name"], candidate.name);
+      const KnownCandidate& candidate = report.workloads[*place].candidates[c];
+      EXPECT_EQ(workload["candidates"][c]["name"], candidate.row.candidate.name());
       if (candidate.latency)
         EXPECT_DOUBLE_EQ(workload["candidates"][c]["latency_us"], candidate.latency->count());
       else
-        EXPECT_EQ(workload["candidates"][c]["outcome"], Name(candidate.outcome));
+        EXPECT_EQ(workload["candidates"][c]["outcome"], Name(candidate.row.outcome));
     }
   }
   EXPECT_EQ(json["sources"][0]["text"], report.sources[0].text);
@@ -213,27 +215,29 @@ TEST(ReportJson, ListsEveryCandidateOfAWorkloadOnce) {
 
 // 500 layers that have nothing in common, each with 20 candidates.
 TEST(ReportJson, StaysSmallWithTenThousandCandidates) {
+  constexpr std::size_t kLayers = 500;
   ReportModel report = SampleReport({4});
-  report.layers.resize(500);
-  report.regions.clear();
+  report.graph.layers.erase(report.graph.layers.begin() + kLayers, report.graph.layers.end());
+  report.bracket.layers.resize(kLayers);
+  report.bracket.regions.clear();
   report.run.reset();
   report.workloads.clear();
-  for (std::size_t i = 0; i < report.layers.size(); ++i) {
-    ReportLayer& layer = report.layers[i];
-    layer.config = report.layers[i % 2 == 0 ? 0 : 6].config + std::to_string(i);
-    layer.workload = i;
-    ReportWorkload& workload = report.workloads.emplace_back();
-    workload.config = layer.config;
+  for (std::size_t i = 0; i < kLayers; ++i) {
+    report.graph.layers[i].workload =
+        ParseWorkload("convolution dtype=f32:f32:f32 in=1x64x56x56 out_channels=" + std::to_string(1000 + i) +
+                      " kernel=1x1 stride=1x1 dilation=1x1 pad=0,0,0,0 groups=1 bias=yes weights=const")
+            .value();
+    report.layer_workloads[i] = i;
+    WorkloadCandidates& workload = report.workloads.emplace_back();
+    workload.workload = KeyOf(*report.graph.layers[i].workload);
     for (int c = 0; c < 20; ++c) {
       const double us = 100.0 / 7 * (c + 1) + static_cast<double>(i) / 3;
-      workload.candidates.push_back({"onednn/brgconv_1x1:avx512_core_" + std::to_string(c),
-                                     Outcome::kMeasured,
-                                     "",
-                                     Latency(us),
-                                     Interval{Latency(us / 1.01), Latency(us * 1.013)},
-                                     3,
-                                     {},
-                                     us * 1.1e-9});
+      KnownCandidate& candidate = workload.candidates.emplace_back();
+      candidate.row.candidate = NamedCandidate("onednn/brgconv_1x1:avx512_core_" + std::to_string(c));
+      candidate.row.repetitions.resize(3);
+      candidate.row.numeric_error = us * 1.1e-9;
+      candidate.latency = Latency(us);
+      candidate.interval = Interval{Latency(us / 1.01), Latency(us * 1.013)};
     }
   }
   EXPECT_LT(ReportJson(report).size(), 2'500'000u);

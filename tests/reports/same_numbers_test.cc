@@ -46,7 +46,7 @@ TEST_F(SameNumbers, OfTheBracket) {
     ExpectInRow(name, TimeOf(bound["latency_us"]));
     const std::string interval = TimeOf(bound["interval_us"][0]) + " to " + TimeOf(bound["interval_us"][1]);
     ExpectInRow(name, interval);
-    const std::string row = "<th scope=\"row\">bound F1, " + bound["variant"].get<std::string>() +
+    const std::string row = "<th scope=\"row\">bound, " + bound["variant"].get<std::string>() +
                             "</th><td class=\"number\">" + TimeOf(bound["latency_us"]) + "</td><td class=\"number\">" +
                             interval + "</td>";
     EXPECT_NE(page_.find(row), std::string::npos) << row;

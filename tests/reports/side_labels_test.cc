@@ -55,11 +55,10 @@ TEST(ShortSideLabels, OfHostileLabelsAreTextsOfThem) {
   const std::vector<std::string> labels = {"\xff\xfe<script>\n\x1b[2J long label", "\xff\xfe<script>\n\x1b[2J", "",
                                            "   "};
   EXPECT_THAT(ShortSideLabels(labels), ElementsAreArray(labels));
-  const std::vector<std::string> endless = {std::string(100'000, ' ') + "a", std::string(200'000, 'x'), [] {
-                                              std::string words;
-                                              for (int i = 0; i < 50'000; ++i) words += "w ";
-                                              return words;
-                                            }()};
+  std::string spaces(100'000, ' '), words;
+  spaces += 'a';
+  for (int i = 0; i < 50'000; ++i) words += "w ";
+  const std::vector<std::string> endless = {spaces, std::string(200'000, 'x'), words};
   EXPECT_THAT(ShortSideLabels(endless), ElementsAreArray(endless));
 }
 

@@ -28,13 +28,13 @@ int main(int argc, char** argv) {
     options.with_missing = false;
   }
   infimum::ReportModel report = infimum::SampleReport(options);
-  if (kind == "dense") report.edges = infimum::DenseGraph(report.layers.size());
-  if (kind == "transformer") report.edges = infimum::TransformerGraph(report.layers.size());
+  if (kind == "dense") report.edges = infimum::DenseGraph(report.graph.layers.size());
+  if (kind == "transformer") report.edges = infimum::TransformerGraph(report.graph.layers.size());
   infimum::MarkLongestPath(report);
   if (kind == "empty") report = infimum::ReportModel();
   // The framework beats our candidates: the bound is above the run.
   if (kind == "inversion") {
-    for (infimum::EngineRow& row : report.run->rows) row.latency *= 0.7;
+    for (infimum::AlignedRow& row : report.run->rows) *row.measured *= 0.7;
     report.run->latency *= 0.7;
   }
   std::ofstream out(argv[1], std::ios::binary);

@@ -39,6 +39,8 @@ struct ProfiledLayer {
 // One process: its samples belong together.
 struct RunRepetition {
   std::vector<Latency> samples;
+
+  friend bool operator==(const RunRepetition&, const RunRepetition&) = default;
 };
 
 // What an accelerator did beside running layers, of one inference of the profiled run (medians over the inferences).

@@ -1,4 +1,4 @@
-// In which order a tensor's elements lie in memory, comparable over the shapes in which layers see it.
+// The layout of a tensor in memory, comparable across the shapes in which layers see it.
 //
 //   ParseLayout("acdb", Shape{{1, 64, 56, 56}})    channels last       runs {64 x 3136 -> 1}, {3136 x 1 -> 64}
 //   ParseLayout("nhwc", Shape{{1, 64, 56, 56}})    the same order by another name
@@ -63,7 +63,7 @@ std::optional<ElementOrder> ParseLayout(std::string_view name, const Shape& shap
 // A name for an order without gaps, in whatever shape it is plain: "64x3136:ba".
 std::string NameInOwnShape(const ElementOrder& order);
 
-// The shape and the letters that a name stands for: {64x3136, "ba"} of "64x3136:ba", {`shape`, "acdb"} of "nhwc".
+// The shape and the letters of a name: {64x3136, "ba"} of "64x3136:ba", {`shape`, "acdb"} of "nhwc".
 struct LayoutView {
   Shape shape;
   std::string letters;

@@ -4,7 +4,7 @@
 //   Result<LayerConfig> c = ParseLayerConfig("pointwise kind=relu dtype=f32:-:f32 in=802816");
 //   Format(*c) == "pointwise kind=relu dtype=f32:-:f32 in=802816"
 //
-// ParseLayerConfig(Format(c)) == c for every valid c. Fields stand in one order; a field marked optional is
+// ParseLayerConfig(Format(c)) == c for every valid c. Fields are written in one order; a field marked optional is
 // left out when it has its default. Errors give the column (from 1) of what is wrong:
 //   17: unknown field 'strid' for convolution, did you mean 'stride'?
 #pragma once

@@ -11,6 +11,9 @@
 // Operands: `in`, in order (a `where`: condition, x, y).
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -20,87 +23,28 @@
 
 namespace infimum {
 
+// One line each in pointwise_kinds.def, with names, operands, FLOPs and formulas.
 enum class PointwiseKind {
-  // arithmetic on two or more operands
-  kAdd,
-  kSubtract,
-  kMultiply,
-  kDivide,
-  kPower,
-  kModulo,
-  kMinimum,
-  kMaximum,
-  kMean,
-  kPRelu,
-  kBitShift,
-  // logic and comparison
-  kAnd,
-  kOr,
-  kXor,
-  kNot,
-  kBitwiseAnd,
-  kBitwiseOr,
-  kBitwiseXor,
-  kBitwiseNot,
-  kEqual,
-  kGreater,
-  kGreaterOrEqual,
-  kLess,
-  kLessOrEqual,
-  kIsNaN,
-  kIsInf,
-  kWhere,
-  // one operand
-  kIdentity,
-  kAbsolute,
-  kNegative,
-  kSign,
-  kCeil,
-  kFloor,
-  kRound,
-  kReciprocal,
-  kSquareRoot,
-  kSquare,
-  kCube,
-  kExponential,
-  kLogarithm,
-  kErrorFunction,
-  kClip,
-  kCast,
-  kSine,
-  kCosine,
-  kTangent,
-  kArcSine,
-  kArcCosine,
-  kArcTangent,
-  kHyperbolicSine,
-  kHyperbolicCosine,
-  kArcHyperbolicSine,
-  kArcHyperbolicCosine,
-  kArcHyperbolicTangent,
-  kRelu,
-  kLeakyRelu,
-  kElu,
-  kCelu,
-  kSelu,
-  kThresholdedRelu,
-  kSigmoid,
-  kHardSigmoid,
-  kTanh,
-  kHardSwish,
-  kSwish,
-  kGeluErf,
-  kGeluTanh,
-  kQuickGelu,
-  kSoftplus,
-  kSoftsign,
-  kMish,
-  kShrink,
-  // quantisation: scale and zero point are values
-  kQuantize,
-  kDequantize,
-  kDynamicQuantize,
-  kRequantize,
+#define INFIMUM_POINTWISE(kind, name, least, most, flops, provable, onnx, cudnn) kind,
+#include "src/core/layer/pointwise_kinds.def"
+};
+
+// What formulas leave open because it changes results, not cost: the values that benchmarks use, unless a layer of a
+// model has its own.
+struct PointwiseParameters {
+  double leaky_slope = 0.01;
+  double elu_alpha = 1.0;
+  double selu_alpha = 1.67326319217681884765625;
+  double selu_gamma = 1.05070102214813232421875;
+  double hard_sigmoid_alpha = 0.2;
+  double hard_sigmoid_beta = 0.5;
+  double clip_low = 0.0;
+  double clip_high = 6.0;
+  double threshold = 1.0;
+  double shrink_lambda = 0.5;
+  double quick_gelu_alpha = 1.702;
+
+  friend bool operator==(const PointwiseParameters&, const PointwiseParameters&) = default;
 };
 
 struct PointwiseConfig {
@@ -125,15 +69,38 @@ struct OperandRange {
 };
 OperandRange OperandsOf(PointwiseKind kind);
 
+// The ONNX operators that are one kind and nothing else: their inputs are its operands, no attribute is to be read.
+struct PointwiseOperator {
+  std::string_view onnx;
+  PointwiseKind kind;
+};
+std::span<const PointwiseOperator> PointwiseOnnxOperators();
+
+bool IsActivation(PointwiseKind kind);  // relu to shrink
+bool ReturnsTruth(PointwiseKind kind);  // logic and comparison
+bool HasIntegerFormula(PointwiseKind kind);
+
+// The kind's formula at a point: of real numbers, and of integers, whose sums wrap. A kind of several operands is
+// folded from the left, two at a time; a mean is then a sum that is still to be divided. nullopt where the kind has no
+// such formula: selections, quantization, and bits of real numbers.
+std::optional<double> Evaluate(PointwiseKind kind, double x, const PointwiseParameters& p = {});
+std::optional<double> Evaluate(PointwiseKind kind, double a, double b);
+std::optional<std::int64_t> EvaluateInteger(PointwiseKind kind, std::int64_t x, const PointwiseParameters& p = {});
+std::optional<std::int64_t> EvaluateInteger(PointwiseKind kind, std::int64_t a, std::int64_t b);
+
 // The broadcast of all inputs.
 Shape OutputShape(const PointwiseConfig& config);
 
 // The merged form of `config` described above; equal costs become equal texts.
 PointwiseConfig Canonicalize(PointwiseConfig config);
 
+// An operand of a canonical layer in the rank of `output`, which `merged` is a coarser form of: {64, 1} of {64, 3136}
+// is {1, 64, 1, 1} of {1, 64, 56, 56}. nullopt where a dimension of `merged` ends within one of `output`.
+std::optional<Shape> Unmerged(const Shape& operand, const Shape& merged, const Shape& output);
+
 // Nominal operations for each output element, the same for each implementation: one for a comparison,
-// a conversion or an arithmetic operation, and fixed small numbers for transcendental functions (the
-// table in pointwise.cc). conventional = direct; provable = 0 for what only moves or converts and one
+// a conversion or an arithmetic operation, and fixed small numbers for transcendental functions
+// (pointwise_kinds.def). conventional = direct; provable = 0 for what only moves or converts and one
 // for each output element otherwise.
 Work WorkOf(const PointwiseConfig& config);
 Status Validate(const PointwiseConfig& config);

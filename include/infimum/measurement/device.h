@@ -30,6 +30,7 @@ struct DeviceKey {
 };
 
 enum class DeviceKind { kCpu, kGpu };
+std::string_view Name(DeviceKind kind);  // "cpu", "gpu"
 
 struct Device {
   DeviceKind kind = DeviceKind::kCpu;
@@ -113,6 +114,9 @@ struct PeakRate {
   bool is_memory() const { return kind == Kind::kRead || kind == Kind::kWrite || kind == Kind::kCopy; }
   friend bool operator==(const PeakRate&, const PeakRate&) = default;
 };
+
+// "read", "write", "copy", "arithmetic", "tf32", "launch".
+std::string_view Name(PeakRate::Kind kind);
 
 struct DevicePeaks {
   std::vector<PeakRate> rates;

@@ -1,11 +1,82 @@
 #include "microbench/harness/sampling/sampler.h"
 
-#include <algorithm>
-#include <cmath>
+#include <sys/resource.h>
+#include <unistd.h>
 
-#include "microbench/harness/sampling/constant_rotation.h"
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "infimum/base/check.h"
 
 namespace infimum {
+namespace {
+
+constexpr Bytes kUnknownCacheFlush{std::int64_t{64} << 20};
+constexpr Bytes kLargestFlush{std::int64_t{1} << 30};
+constexpr std::size_t kCacheLine = 64;
+
+}  // namespace
+
+Bytes CacheFlusher::FlushedBytes(Bytes last_level_cache, Bytes footprint) {
+  const Bytes caches = last_level_cache.value > 0
+                           ? std::min(kLargestFlush, Bytes{std::min(last_level_cache, kLargestFlush).value * 2})
+                           : kUnknownCacheFlush;
+  return std::min(kLargestFlush, std::max(caches, footprint));
+}
+
+void CacheFlusher::Flush(Bytes footprint) {
+  const auto size = static_cast<std::size_t>(FlushedBytes(last_level_cache_, footprint).value);
+  if (buffer_.size() < size) buffer_.resize(size);
+  // A different value each time, so that no write can be left out as silent.
+  ++turn_;
+  for (std::size_t i = 0; i < size; i += kCacheLine) buffer_[i] = std::byte{turn_};
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+ConstantRotation ConstantRotation::For(Bytes constants, Bytes last_level_cache) {
+  INFIMUM_CHECK(constants.value > 0, "there are constants to be rotated");
+  // As much as a flush touches, and like it never more than 1 GiB.
+  const std::int64_t wanted = CacheFlusher::FlushedBytes(last_level_cache, Bytes{}).value;
+  const std::int64_t copies = wanted / constants.value + (wanted % constants.value == 0 ? 0 : 1);
+  if (copies > static_cast<std::int64_t>(kMostCopies)) return {kMostCopies, true};
+  return {static_cast<std::size_t>(copies), false};
+}
+
+std::int64_t SystemInterference::InvoluntarySwitches() {
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
+  return usage.ru_nivcsw;
+}
+
+// Lines "cpu3 user nice system idle iowait irq softirq steal ..." in clock ticks; "cpu" is their sum.
+Clock::Duration SystemInterference::StolenTime() {
+  const long ticks_per_second = sysconf(_SC_CLK_TCK);
+  if (ticks_per_second <= 0) return Clock::Duration(0);
+  std::ifstream stat("/proc/stat");
+  std::string line;
+  std::int64_t stolen_ticks = 0;
+  while (std::getline(stat, line) && line.starts_with("cpu")) {
+    std::istringstream fields(line);
+    std::string name;
+    std::int64_t ticks = 0;
+    fields >> name;
+    for (int field = 0; field < 8; ++field) fields >> ticks;
+    if (!fields) continue;
+    const bool whole_machine = name == "cpu";
+    const bool ours =
+        cores_.empty() ? whole_machine : !whole_machine && std::any_of(cores_.begin(), cores_.end(), [&](int core) {
+          return name == "cpu" + std::to_string(core);
+        });
+    if (ours) stolen_ticks += ticks;
+  }
+  return std::chrono::duration_cast<Clock::Duration>(
+      std::chrono::duration<double>(static_cast<double>(stolen_ticks) / static_cast<double>(ticks_per_second)));
+}
+
 namespace {
 
 constexpr std::int64_t kMostLaunchesPerSample = 1 << 16;

@@ -3,7 +3,7 @@
 //   warm: warm up (10 ms and 3 launches, doubling the batch until it lasts 0.5 ms), then samples
 //         of that batch: sample = time of the batch / launches in it
 //   cold: each sample flushes the caches and times one launch
-//   cold-weights: as warm, while the run goes through copies of its constants in turn (constant_rotation.h): batches of
+//   cold-weights: as warm, while the run goes through copies of its constants in turn (see below): batches of
 //         many launches, each of which reads its constants from memory. Where so many copies cannot be had, each
 //         sample flushes the caches, launches once with a spare copy, which makes all else warm, and times a batch
 //         of which each launch has a copy of its own
@@ -19,15 +19,100 @@
 // fifth, or when the hypervisor took more than 1 % of the time, the samples are `noisy`.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "infimum/base/clock.h"
+#include "infimum/base/units.h"
 #include "infimum/microbench/backend.h"
-#include "microbench/harness/sampling/cache_flusher.h"
-#include "microbench/harness/sampling/interference.h"
 
 namespace infimum {
+
+// Empties the caches before a cold sample, by writing through more memory than they hold.
+//
+//   CacheFlusher flusher(device.last_level_cache);
+//   flusher.Flush(run.footprint());      // at least 2 x the last-level cache, and the run's own bytes
+
+class CacheFlusher {
+ public:
+  explicit CacheFlusher(Bytes last_level_cache) : last_level_cache_(last_level_cache) {}
+
+  Bytes last_level_cache() const { return last_level_cache_; }
+
+  // Touches every cache line of the buffer, which is allocated at the first call.
+  void Flush(Bytes footprint);
+
+  // What a flush touches: 2 x the last-level cache, at least the footprint, 64 MiB where the cache's size is
+  // unknown, never more than 1 GiB (a shared cache of hundreds of MiB is only partly ours).
+  static Bytes FlushedBytes(Bytes last_level_cache, Bytes footprint);
+
+ private:
+  Bytes last_level_cache_;
+  std::vector<std::byte> buffer_;
+  unsigned char turn_ = 0;
+};
+
+// How many copies of a run's constants make it read them from memory each time, whatever the caches do.
+//
+//   A run that goes through its copies in turn comes back to one when all others were read since: with 2 x the
+//   last-level cache of them in all, nothing of it is left there. Operands, outputs and code are the same in each run
+//   and stay warm.
+//
+//   last-level cache 32 MiB, weights of 9 MiB    8 copies in turn
+//                            weights of 80 MiB   none: a run passes more than the caches hold by itself
+//                            weights of 2 KiB    not even kMostCopies fill the caches: they are flushed before each
+//                                                sample, of which each launch has a copy of its own
+
+struct ConstantRotation {
+  // A copy takes a page at least, and a place in a list.
+  static constexpr std::size_t kMostCopies = 16384;
+
+  std::size_t copies = 1;  // 1: the constants as they are
+  bool flushes = false;    // the caches, before each sample; `copies` is then the most that a sample may use
+
+  // `constants` is more than nothing.
+  static ConstantRotation For(Bytes constants, Bytes last_level_cache);
+
+  friend bool operator==(const ConstantRotation&, const ConstantRotation&) = default;
+};
+
+// What the rest of the machine does to a measurement while it runs: the scheduler takes the core away
+// (an involuntary context switch), or the hypervisor does (steal time).
+//
+//   SystemInterference probe({3});       // of this process, and of core 3
+//   const auto before = probe.InvoluntarySwitches();
+//   ... one sample ...
+//   if (probe.InvoluntarySwitches() != before) TakeItAgain();
+
+class InterferenceProbe {
+ public:
+  virtual ~InterferenceProbe() = default;
+  // Of all threads of this process since its start. Cheap: called around every sample.
+  virtual std::int64_t InvoluntarySwitches() = 0;
+  // Of the cores that are measured on, since the machine's start. Called around every repetition.
+  virtual Clock::Duration StolenTime() = 0;
+};
+
+// getrusage(2) and /proc/stat.
+class SystemInterference : public InterferenceProbe {
+ public:
+  // No cores: the whole machine's.
+  explicit SystemInterference(std::vector<int> cores) : cores_(std::move(cores)) {}
+  std::int64_t InvoluntarySwitches() override;
+  Clock::Duration StolenTime() override;
+
+ private:
+  std::vector<int> cores_;
+};
+
+// For a backend whose time is pretended: nothing on this machine can disturb it.
+class NoInterference : public InterferenceProbe {
+ public:
+  std::int64_t InvoluntarySwitches() override { return 0; }
+  Clock::Duration StolenTime() override { return Clock::Duration(0); }
+};
 
 struct SamplerOptions {
   Clock::Duration budget = std::chrono::milliseconds(200);  // warm-up and flushes included; one sample is always taken

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "infimum/base/text.h"
@@ -10,6 +11,37 @@
 #include "microbench/harness/supervisor/trial_budget.h"
 
 namespace infimum {
+namespace {
+
+bool HasFlag(const Measurement& row, std::string_view flag) {
+  return std::find(row.flags.begin(), row.flags.end(), flag) != row.flags.end();
+}
+
+}  // namespace
+
+void CampaignTally::Add(const Measurement& row) {
+  ++rows;
+  ++outcomes[row.outcome];
+  CountFlags(row, 1);
+  if (row.outcome != Outcome::kFailed) return;
+  const std::string failure = row.candidate.name() + ": " + row.reason;
+  if (failures.size() < kMostFailures || failures.contains(failure)) {
+    ++failures[failure];
+  } else {
+    ++other_failures;
+  }
+}
+
+void CampaignTally::Replace(const Measurement& before, const Measurement& after) {
+  CountFlags(before, -1);
+  CountFlags(after, 1);
+}
+
+void CampaignTally::CountFlags(const Measurement& row, std::int64_t by) {
+  if (HasFlag(row, "noisy")) noisy += by;
+  if (HasFlag(row, "unconverged") && !HasFlag(row, "pruned")) unconverged += by;
+}
+
 namespace {
 
 constexpr std::size_t kShuffledBlock = 32;
@@ -25,7 +57,7 @@ Candidate AnyCandidate(const std::string& backend) { return {backend, "any", "an
 
 class Campaign {
  public:
-  Campaign(const Plan& plan, const ResultsHeader& header, EarlierResults earlier, const CampaignOptions& options,
+  Campaign(const Plan& plan, const ResultsHeader& header, EarlierResults earlier, const MeasuringOptions& options,
            CampaignTools tools)
       : header_(header),
         device_(header.device.Key()),
@@ -417,7 +449,7 @@ class Campaign {
   EvidenceText evidence_;
   EarlierResults earlier_;
   RowShelf shelf_;
-  const CampaignOptions& options_;
+  const MeasuringOptions& options_;
   CampaignTools tools_;
   TrialBudget budget_;
   CampaignSummary summary_;
@@ -465,7 +497,7 @@ Result<std::vector<Candidate>> FilterCandidates(std::vector<Candidate> candidate
 }
 
 Result<CampaignSummary> RunCampaign(const Plan& plan, const ResultsHeader& header, EarlierResults earlier,
-                                    const CampaignOptions& options, CampaignTools tools) {
+                                    const MeasuringOptions& options, CampaignTools tools) {
   return Campaign(plan, header, std::move(earlier), options, std::move(tools)).Run();
 }
 

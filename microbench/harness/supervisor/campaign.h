@@ -15,19 +15,41 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "infimum/measurement/measurement.h"
 #include "infimum/measurement/plan.h"
-#include "microbench/harness/journal/results_output.h"
-#include "microbench/harness/supervisor/campaign_tally.h"
+#include "microbench/harness/journal/journal_file.h"
 #include "microbench/harness/supervisor/contender.h"
 #include "microbench/harness/worker/worker.h"
 
 namespace infimum {
 
-struct CampaignOptions {
+// What came of a campaign's rows, counted as they are written, so that no row has to be kept for the summary.
+
+struct CampaignTally {
+  // Distinct failures that are told apart; the others are only counted.
+  static constexpr std::size_t kMostFailures = 64;
+
+  std::int64_t rows = 0;
+  std::map<Outcome, std::int64_t> outcomes;
+  std::map<std::string, std::int64_t> failures;  // by candidate and reason
+  std::int64_t other_failures = 0;
+  std::int64_t noisy = 0;
+  std::int64_t unconverged = 0;  // of those that were sampled to the end
+
+  void Add(const Measurement& row);
+  // A row that was counted before and got another repetition.
+  void Replace(const Measurement& before, const Measurement& after);
+
+ private:
+  void CountFlags(const Measurement& row, std::int64_t by);
+};
+
+struct MeasuringOptions {
   CandidateTier tier = CandidateTier::kEngine;
   std::vector<CacheState> caches{CacheState::kWarm};
   std::int64_t rounds = 3;
@@ -82,7 +104,7 @@ struct CampaignTools {
 
 // An error only where nothing more can be done: the output cannot be written, or no worker starts.
 Result<CampaignSummary> RunCampaign(const Plan& plan, const ResultsHeader& header, EarlierResults earlier,
-                                    const CampaignOptions& options, CampaignTools tools);
+                                    const MeasuringOptions& options, CampaignTools tools);
 
 // The plan's entries as the campaign visits them: by share, largest first, without repeats.
 std::vector<ContestedWorkload> InOrderOfShare(const Plan& plan);

@@ -14,7 +14,6 @@
 #include "microbench/harness/journal/journal_file.h"
 #include "microbench/harness/sampling/replay_trial.h"
 #include "microbench/harness/supervisor/campaign.h"
-#include "microbench/harness/supervisor/core_choice.h"
 #include "microbench/harness/supervisor/environment.h"
 #include "microbench/harness/supervisor/progress.h"
 #include "microbench/harness/supervisor/replay_session.h"
@@ -171,7 +170,7 @@ class Runner {
     Result<EarlierResults> earlier = output.Begin(header);
     if (!earlier.ok()) return Fail(earlier.error());
     output_ = &output;
-    CampaignTools tools{.worker = worker, .output = output, .clock = SteadyClock(), .utc_now = UtcNow};
+    CampaignTools tools{.worker = worker, .output = output, .clock = SteadyClock(), .utc_now = UtcTimestamp};
     tools.interrupted = [] { return end_wished != 0; };
     tools.progress = [this](const CampaignProgress& progress) { display_.Update(progress); };
     Result<CampaignSummary> summary = RunCampaign(plan, header, *std::move(earlier), options_.campaign, tools);

@@ -14,7 +14,7 @@
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
-#include "microbench/harness/supervisor/core_choice.h"
+#include "microbench/harness/supervisor/environment.h"
 
 namespace infimum {
 namespace {
@@ -229,7 +229,7 @@ Result<RunnerOptions> Check(const RawOptions& raw, const RunnerTraits& traits) {
                              (Choice<NumericContract>("--contract", raw.contract, FindContract, kContracts)));
   }
 
-  CampaignOptions& campaign = options.campaign;
+  MeasuringOptions& campaign = options.campaign;
   constexpr std::string_view kTiers[] = {"heuristic", "engine", "exhaustive"};
   INFIMUM_ASSIGN_OR_RETURN(campaign.tier, (Choice<CandidateTier>("--tier", raw.tier, FindTier, kTiers)));
   INFIMUM_ASSIGN_OR_RETURN(campaign.caches, CachesOption(raw.cache));

@@ -8,7 +8,7 @@
 
 #include "infimum/measurement/plan.h"
 #include "microbench/harness/supervisor/campaign.h"
-#include "microbench/harness/worker/worker_setup.h"
+#include "microbench/harness/worker/worker.h"
 
 namespace infimum {
 
@@ -25,7 +25,7 @@ struct RunnerOptions {
   std::string output = "-";
   bool list_json = false;        // kList: lines of JSON (candidate_list.h), not of text
   std::string format = "jsonl";  // or "google-benchmark"
-  CampaignOptions campaign;
+  MeasuringOptions campaign;
   WorkerSetup worker;
   std::string affinity;  // for Environment: "pinned", "pinned:0,2" where the user chose
   int progress_descriptor = -1;

@@ -17,7 +17,7 @@
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
-#include "microbench/harness/supervisor/core_choice.h"
+#include "microbench/harness/supervisor/environment.h"
 
 extern char** environ;
 

@@ -5,7 +5,7 @@
 //   WorkerReply reply = worker.Ask(TrialRequest{...}, 30 s);
 //   // WorkerLoss{kDied, "killed by signal 11 (segmentation fault)"}; Start again and go on
 //
-// The child is this very program, started with --worker (worker_setup.h). Its affinity and OpenMP's
+// The child is this very program, started with --worker (worker.h). Its affinity and OpenMP's
 // variables are set before it starts, since libraries read them while they load. A second thread of it says now and
 // then that it lives; one that does not say so, and uses no processor time, for 30 seconds is lost.
 #pragma once
@@ -18,7 +18,6 @@
 
 #include "infimum/base/process.h"
 #include "microbench/harness/worker/worker.h"
-#include "microbench/harness/worker/worker_setup.h"
 
 namespace infimum {
 

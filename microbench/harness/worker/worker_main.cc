@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "infimum/base/text.h"
-#include "microbench/harness/worker/worker_setup.h"
+#include "microbench/harness/worker/worker.h"
 
 namespace infimum {
 namespace {

@@ -45,7 +45,7 @@ class FloatRows {
   ConvertRow store_;
 };
 
-// Whether FloatRows may stand for the type without losing what the layer needs.
+// Whether f32 holds the type's values as exactly as a layer needs.
 inline bool FitsFloat(DataType type) {
   switch (type) {
     case DataType::kF32:

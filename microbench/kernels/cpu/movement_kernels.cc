@@ -1,15 +1,12 @@
-#include "microbench/kernels/cpu/movement_kernels.h"
-
 #include <algorithm>
 #include <cstring>
 
 #include "microbench/kernels/cpu/broadcast_rows.h"
-#include "microbench/kernels/cpu/pointwise_kernels.h"
-#include "microbench/kernels/cpu/transpose_kernels.h"
+#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
-#include "microbench/reference/movement_map.h"
+#include "microbench/reference/index_map.h"
 
 namespace infimum::cpu {
 namespace {
@@ -45,7 +42,7 @@ MadeProgram MakeCopy(bool streaming, const Problem& problem) {
   return MakeProgram(run, FootprintOf(problem));
 }
 
-MadeProgram MakeFill(bool streaming, const Problem& problem) {
+MadeProgram MakeFill(const Problem& problem) {
   const auto bytes = static_cast<std::int64_t>(problem.outputs[0]->bytes());
   const auto run = [=, output = problem.outputs[0]] {
     ParallelRanges(bytes / kPage + 1, kLeastBytes / kPage, [&](std::int64_t first, std::int64_t last) {
@@ -53,7 +50,6 @@ MadeProgram MakeFill(bool streaming, const Problem& problem) {
       std::memset(output->As<char>() + begin, 0, Size(end - begin));
     });
   };
-  (void)streaming;
   return MakeProgram(run, FootprintOf(problem));
 }
 
@@ -155,7 +151,7 @@ void ReverseRow(const void* from, void* to, std::int64_t count) {
   std::reverse_copy(static_cast<const T*>(from), static_cast<const T*>(from) + count, static_cast<T*>(to));
 }
 
-// Elements that lie `apart` bytes from each other, one after the other.
+// Elements `apart` bytes from each other, to contiguous ones.
 void CopyApart(const char* from, char* to, std::int64_t bytes, std::int64_t apart, std::int64_t out_row) {
   for (std::int64_t at = 0; at < out_row; at += bytes, from += apart) std::memcpy(to + at, from, Size(bytes));
 }
@@ -168,10 +164,9 @@ MadeProgram MakeMovementRows(const MovementConfig& config, const LayerValues& va
   if (rank == 0) return MakeCopy(false, problem);
   const std::int64_t in_row = in.dims[rank - 1] * bytes, out_row = out.dims[rank - 1] * bytes;
   const MovementKind kind = config.kind;
-  // A slice's position in its input; the other kinds have none.
-  std::vector<std::int64_t> starts = values.starts, steps = values.steps;
-  starts.resize(rank, 0);
-  steps.resize(rank, 1);
+  // Along the innermost dimension.
+  const std::int64_t start = values.starts.empty() ? 0 : values.starts[rank - 1];
+  const std::int64_t step = values.steps.empty() ? 1 : values.steps[rank - 1];
   const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
     const char* const source = input->As<char>();
     ForRows(out, out_row, [&](std::int64_t row, const std::int64_t* position) {
@@ -179,24 +174,17 @@ MadeProgram MakeMovementRows(const MovementConfig& config, const LayerValues& va
       std::int64_t from_row = 0;
       bool inside = true;
       for (std::size_t i = 0; i + 1 < rank; ++i) {
-        std::int64_t at = position[i];
-        if (kind == MovementKind::kPad) {
-          at -= (out.dims[i] - in.dims[i]) / 2;
-          inside = inside && at >= 0 && at < in.dims[i];
-        } else if (kind == MovementKind::kTile) {
-          at %= in.dims[i];
-        } else {
-          at = at * steps[i] + starts[i];
-        }
+        const std::int64_t at = InputPosition(config, values, i, position[i]);
+        inside = inside && at >= 0 && at < in.dims[i];
         from_row = from_row * in.dims[i] + at;
       }
-      const char* const from = source + from_row * in_row + starts[rank - 1] * bytes;
+      const char* const from = source + from_row * in_row + start * bytes;
       switch (kind) {
         case MovementKind::kSlice:
-          if (steps[rank - 1] == 1) {
+          if (step == 1) {
             std::memcpy(to, from, Size(out_row));
           } else {
-            CopyApart(from, to, bytes, steps[rank - 1] * bytes, out_row);
+            CopyApart(from, to, bytes, step * bytes, out_row);
           }
           break;
         case MovementKind::kTile:
@@ -421,7 +409,7 @@ MadeProgram MakeScatter(const MovementConfig& config, const Problem& problem) {
 MadeProgram MakeOneHot(const MovementConfig& config, const Problem& problem) {
   const std::int64_t count = ElementCount(config.inputs[0]);
   const std::int64_t depth = ElementCount(config.outputs[0]) / std::max<std::int64_t>(1, count);
-  // The element that means one in the output's type.
+  // One, in the output's type.
   auto one = std::make_shared<std::uint64_t>(0);
   HostTensor::SetElement(one.get(), problem.outputs[0]->type(), 0, 1);
   const std::int64_t bytes = BytesPerElement(problem.outputs[0]->type());
@@ -455,7 +443,7 @@ std::vector<Offer> MovementKernelOffers(const MovementConfig& config, const Laye
       return {offer("copy", [](const MovementConfig&, const Problem& p) { return MakeCopy(false, p); }),
               offer("copy-stream", [](const MovementConfig&, const Problem& p) { return MakeCopy(true, p); })};
     case MovementKind::kFill:
-      return {offer("fill", [](const MovementConfig&, const Problem& p) { return MakeFill(false, p); })};
+      return {offer("fill", [](const MovementConfig&, const Problem& p) { return MakeFill(p); })};
     case MovementKind::kTranspose:
       return {offer("transpose", [](const MovementConfig& c, const Problem& p) {
         return MakeTransposeProgram(c.inputs[0], c.permutation, p);

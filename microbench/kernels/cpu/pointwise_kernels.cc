@@ -1,11 +1,10 @@
-#include "microbench/kernels/cpu/pointwise_kernels.h"
-
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cmath>
 
 #include "microbench/kernels/cpu/broadcast_rows.h"
+#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
@@ -62,24 +61,6 @@ std::vector<ComputeType> ComputeTypesFor(DataType type) {
   }
 }
 
-bool ReturnsTruth(PointwiseKind kind) {
-  switch (kind) {
-    case PointwiseKind::kEqual:
-    case PointwiseKind::kGreater:
-    case PointwiseKind::kGreaterOrEqual:
-    case PointwiseKind::kLess:
-    case PointwiseKind::kLessOrEqual:
-    case PointwiseKind::kAnd:
-    case PointwiseKind::kOr:
-    case PointwiseKind::kXor:
-    case PointwiseKind::kIsNaN:
-    case PointwiseKind::kIsInf:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // A block of an operand in the type it is computed in: itself, or converted into a buffer.
 struct Loader {
   DataType from = DataType::kF32;
@@ -94,7 +75,7 @@ struct Loader {
     if (!same) loader.convert = Kernels().find_convert(from, to);
     return loader;
   }
-  // Of an 8-bit operand with a scale, as f32.
+  // An 8-bit operand with a scale, as f32.
   static Loader Make(DataType from, const Quantization& quantization) {
     return {from, nullptr, Kernels().find_dequantize(from), BytesPerElement(from), KernelValues(from, quantization)};
   }
@@ -235,7 +216,7 @@ bool CanConvert(const PointwiseConfig& config, const LayerValues& values) {
          kernels.find_quantize(config.types.output) != nullptr;
 }
 
-// Results larger than the second cache, written past the caches: whether that pays is what timing tells.
+// Results larger than the second cache may be written past the caches; whether that is faster is measured.
 bool CanStream(const PointwiseConfig& config) {
   const bool floats = config.types.input == DataType::kF32 && config.types.output == DataType::kF32 &&
                       (config.inputs.size() == 1 || config.types.weights == DataType::kF32);
@@ -279,21 +260,6 @@ Result<std::unique_ptr<Program>> MakeWhere(const PointwiseConfig& config, const 
       };
       where(reinterpret_cast<const std::uint8_t*>(at(0, 1)), rows.step(0), at(1, bytes), rows.step(1), at(2, bytes),
             rows.step(2), static_cast<char*>(output->data()) + (row * rows.length() + begin) * bytes, length);
-    });
-  };
-  return MakeProgram(run, FootprintOf(problem));
-}
-
-Result<std::unique_ptr<Program>> MakeTest(const PointwiseConfig& config, const Problem& problem) {
-  const BroadcastRows rows(OutputShape(config), config.inputs);
-  const DataType type = config.types.input;
-  const Loader loader = Loader::Make(type, type == DataType::kF64 ? DataType::kF64 : DataType::kF32);
-  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
-    ForPieces(rows, kBlock, [&](std::int64_t row, std::int64_t begin, std::int64_t length) {
-      Block buffer;
-      const std::int64_t at = row * rows.length() + begin;
-      Kernels().test_row(loader.Load(input->data(), at, length, buffer.data()), type == DataType::kF64 ? 8 : 4,
-                         config.kind == PointwiseKind::kIsInf, output->As<std::uint8_t>() + at, length);
     });
   };
   return MakeProgram(run, FootprintOf(problem));
@@ -412,7 +378,7 @@ std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config, const La
     case PointwiseKind::kIsNaN:
     case PointwiseKind::kIsInf:
       if (!IsFloatingPoint(config.types.input)) return {};
-      return offer([config](const Problem& problem) { return MakeTest(config, problem); });
+      break;
     case PointwiseKind::kCast:
     case PointwiseKind::kQuantize:
     case PointwiseKind::kDequantize:
@@ -423,7 +389,7 @@ std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config, const La
     default:
       break;
   }
-  // With scales the arithmetic is that of the numbers which elements stand for.
+  // With scales the arithmetic is done on dequantized values.
   PointwiseConfig computed = config;
   if (values.quantized()) computed.types = {DataType::kF32, DataType::kF32, DataType::kF32};
   const std::optional<Computation> computation = FindComputation(computed);

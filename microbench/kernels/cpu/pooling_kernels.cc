@@ -2,55 +2,33 @@
 #include <cmath>
 
 #include "microbench/kernels/cpu/float_rows.h"
-#include "microbench/kernels/cpu/pointwise_kernels.h"
-#include "microbench/kernels/cpu/window_kernels.h"
+#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/libraries/onednn/program/parallel.h"
-#include "microbench/reference/values.h"
+#include "microbench/reference/index_map.h"
 
 namespace infimum::cpu {
 namespace {
 
 using MadeProgram = Result<std::unique_ptr<Program>>;
 
-// One spatial dimension of a pooling; absent ones are of extent one.
-struct Axis {
-  std::int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, begin = 0, end = 0;
-
-  // The first input position of a window, and how many of its taps fall on the input or on padding.
-  std::int64_t Start(std::int64_t at) const { return at * stride - begin; }
-  std::int64_t Taps(std::int64_t at, bool padding) const {
-    std::int64_t count = 0;
-    for (std::int64_t tap = 0; tap < kernel; ++tap) {
-      const std::int64_t x = Start(at) + tap * dilation;
-      count += padding ? (x < in + end ? 1 : 0) : (x >= 0 && x < in ? 1 : 0);
-    }
-    return count;
-  }
-};
-
-// Depth, height and width.
-std::vector<Axis> AxesOf(const PoolingConfig& config) {
-  std::vector<Axis> axes(3);
-  const std::size_t rank = config.kernel.rank();
-  for (std::size_t i = 0; i < rank; ++i) {
-    axes[3 - rank + i] = {config.input.dims[2 + i], config.output.dims[2 + i], config.kernel.dims[i],
-                          config.stride.dims[i],    config.dilation.dims[i],   config.padding[i],
-                          config.padding[rank + i]};
-  }
+// Depth, height and width; absent ones are of extent one.
+std::vector<WindowAxis> ThreeAxesOf(const PoolingConfig& config) {
+  std::vector<WindowAxis> axes = AxesOf(config);
+  axes.insert(axes.begin(), 3 - axes.size(), WindowAxis());
   return axes;
 }
 
 // Rows of the window are combined first, in vectors over the whole width; then the columns of the result.
 MadeProgram MakeSeparable(const PoolingConfig& config, const Problem& problem) {
-  const std::vector<Axis> axes = AxesOf(config);
-  const Axis depth = axes[0], height = axes[1], width = axes[2];
+  const std::vector<WindowAxis> axes = ThreeAxesOf(config);
+  const WindowAxis depth = axes[0], height = axes[1], width = axes[2];
   const bool maximum = config.kind == PoolingKind::kMax;
   const bool squares = config.kind == PoolingKind::kLp;
   const bool with_padding = config.kind == PoolingKind::kAverageWithPad;
   const bool average = with_padding || config.kind == PoolingKind::kAverageWithoutPad;
   // The combined row has room for padding on both sides.
   const std::int64_t left = std::max<std::int64_t>(0, width.begin);
-  const std::int64_t last = width.Start(width.out - 1) + (width.kernel - 1) * width.dilation;
+  const std::int64_t last = width.Position(width.out - 1, width.kernel - 1);
   const std::int64_t padded = left + std::max(width.in, last + 1);
   const std::int64_t stride = (padded + width.in + 2 * width.out + 63) / 16 * 16;
   INFIMUM_ASSIGN_OR_RETURN(AlignedBuffer made,
@@ -77,18 +55,18 @@ MadeProgram MakeSeparable(const PoolingConfig& config, const Problem& problem) {
         const std::int64_t plane = i / height.out / depth.out, z = i / height.out % depth.out, y = i % height.out;
         std::fill_n(combined, padded, neutral);
         for (std::int64_t kz = 0; kz < depth.kernel; ++kz) {
-          const std::int64_t from_z = depth.Start(z) + kz * depth.dilation;
+          const std::int64_t from_z = depth.Position(z, kz);
           if (from_z < 0 || from_z >= depth.in) continue;
           for (std::int64_t ky = 0; ky < height.kernel; ++ky) {
-            const std::int64_t from_y = height.Start(y) + ky * height.dilation;
+            const std::int64_t from_y = height.Position(y, ky);
             if (from_y < 0 || from_y >= height.in) continue;
             const std::int64_t row = (plane * depth.in + from_z) * height.in + from_y;
             accumulate(combined + left, input.Read(row * width.in, width.in, loaded), width.in);
           }
         }
         float* to = output.Target(i * width.out, computed);
-        (maximum ? kernels.window_maximum_row : kernels.window_sum_row)(combined + left + width.Start(0), width.stride,
-                                                                        width.dilation, width.kernel, to, width.out);
+        (maximum ? kernels.window_maximum_row : kernels.window_sum_row)(
+            combined + left + width.Position(0, 0), width.stride, width.dilation, width.kernel, to, width.out);
         if (average) {
           const auto counted =
               static_cast<float>(std::max<std::int64_t>(1, depth.Taps(z, with_padding) * height.Taps(y, with_padding)));
@@ -123,8 +101,8 @@ MadeProgram MakeGlobal(const PoolingConfig& config, const Problem& problem) {
 
 // Indices are flat in the whole input; the first of equal elements is chosen.
 MadeProgram MakeWithIndices(const PoolingConfig& config, const Problem& problem) {
-  const std::vector<Axis> axes = AxesOf(config);
-  const Axis depth = axes[0], height = axes[1], width = axes[2];
+  const std::vector<WindowAxis> axes = ThreeAxesOf(config);
+  const WindowAxis depth = axes[0], height = axes[1], width = axes[2];
   const std::int64_t planes = config.input.dims[0] * config.input.dims[1];
   const FloatRows input(*problem.operands[0]), output(*problem.outputs[0]);
   if (!input.direct() || !output.direct() || problem.outputs.size() < 2 ||
@@ -142,14 +120,14 @@ MadeProgram MakeWithIndices(const PoolingConfig& config, const Problem& problem)
           float best = -INFINITY;
           std::int64_t place = 0;
           for (std::int64_t kz = 0; kz < depth.kernel; ++kz) {
-            const std::int64_t from_z = depth.Start(z) + kz * depth.dilation;
+            const std::int64_t from_z = depth.Position(z, kz);
             if (from_z < 0 || from_z >= depth.in) continue;
             for (std::int64_t ky = 0; ky < height.kernel; ++ky) {
-              const std::int64_t from_y = height.Start(y) + ky * height.dilation;
+              const std::int64_t from_y = height.Position(y, ky);
               if (from_y < 0 || from_y >= height.in) continue;
               const std::int64_t row = ((plane * depth.in + from_z) * height.in + from_y) * width.in;
               for (std::int64_t kx = 0; kx < width.kernel; ++kx) {
-                const std::int64_t from_x = width.Start(x) + kx * width.dilation;
+                const std::int64_t from_x = width.Position(x, kx);
                 if (from_x < 0 || from_x >= width.in) continue;
                 if (base[row + from_x] > best) {
                   best = base[row + from_x];

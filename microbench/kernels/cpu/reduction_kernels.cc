@@ -1,12 +1,10 @@
-#include "microbench/kernels/cpu/reduction_kernels.h"
-
 #include <array>
 #include <cmath>
 #include <limits>
 
 #include "infimum/layer/layer_config.h"
 #include "microbench/kernels/cpu/float_rows.h"
-#include "microbench/kernels/cpu/pointwise_kernels.h"
+#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 
 namespace infimum::cpu {
@@ -72,50 +70,22 @@ Geometry GeometryOf(const ReductionConfig& config) {
   return geometry;
 }
 
-struct FloatSteps {
-  float (*row)(const float*, std::int64_t);
-  void (*accumulate)(float*, const float*, std::int64_t);
-  float start;
-};
+float Sqrt(float x) { return std::sqrt(x); }
+float Log(float x) { return std::log(x); }
 
-std::optional<FloatSteps> StepsOf(ReductionKind kind) {
-  const VectorKernels& k = Kernels();
+float Finish(ReductionKind kind, float total, float count) {
   switch (kind) {
-    case ReductionKind::kSum:
-    case ReductionKind::kMean:
-    case ReductionKind::kLogSum:
-      return FloatSteps{k.sum_row, k.accumulate_sum, 0};
-    case ReductionKind::kMax:
-      return FloatSteps{k.maximum_row, k.accumulate_maximum, -INFINITY};
-    case ReductionKind::kMin:
-      return FloatSteps{k.minimum_row, k.accumulate_minimum, INFINITY};
-    case ReductionKind::kProduct:
-      return FloatSteps{k.product_row, k.accumulate_product, 1};
-    case ReductionKind::kL1:
-      return FloatSteps{k.sum_absolute_row, k.accumulate_sum_absolute, 0};
-    case ReductionKind::kL2:
-    case ReductionKind::kSumSquare:
-      return FloatSteps{k.sum_square_row, k.accumulate_sum_square, 0};
+#define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) \
+  case ReductionKind::kind:                                             \
+    return static_cast<float>(result);
+#include "src/core/layer/reduction_kinds.def"
     default:
-      return std::nullopt;
-  }
-}
-
-float Finish(ReductionKind kind, float value, float count) {
-  switch (kind) {
-    case ReductionKind::kMean:
-      return value / count;
-    case ReductionKind::kL2:
-      return std::sqrt(value);
-    case ReductionKind::kLogSum:
-      return std::log(value);
-    default:
-      return value;
+      return total;
   }
 }
 
 Result<std::unique_ptr<Program>> MakeFloatReduction(ReductionKind kind, const Geometry& geometry,
-                                                    const FloatSteps& steps, const Problem& problem) {
+                                                    const ReductionRows& steps, const Problem& problem) {
   // A run is split only where it must be converted.
   constexpr std::int64_t kRun = 4096;
   const std::int64_t blocks = (geometry.columns + kReducedColumns - 1) / kReducedColumns;
@@ -136,45 +106,52 @@ Result<std::unique_ptr<Program>> MakeFloatReduction(ReductionKind kind, const Ge
     return MakeProgram(rows, FootprintOf(problem));
   }
   const auto count = static_cast<float>(geometry.run * static_cast<std::int64_t>(geometry.reduced_offsets.size()));
+  const auto combined = FormulaOf<float>(kind).combined;
   const auto run = [=, input = whole_input, output = whole_output] {
     const auto outputs = static_cast<std::int64_t>(geometry.outer_offsets.size()) * blocks;
     const auto work = static_cast<std::int64_t>(count) * std::min(kReducedColumns, geometry.columns);
-    ParallelRanges(
-        outputs, std::max<std::int64_t>(1, kLeastReductionWork / work), [&](std::int64_t first, std::int64_t last) {
-          std::array<float, kRun> buffer;
-          std::array<float, kReducedColumns> totals;
-          for (std::int64_t i = first; i < last; ++i) {
-            const std::int64_t outer = i / blocks, begin = i % blocks * kReducedColumns;
-            const std::int64_t base = geometry.outer_offsets[static_cast<std::size_t>(outer)] + begin;
-            const std::int64_t n = std::min(kReducedColumns, geometry.columns - begin);
-            std::fill_n(totals.begin(), n, steps.start);
-            for (const std::int64_t offset : geometry.reduced_offsets) {
-              if (geometry.columns > 1) {
-                steps.accumulate(totals.data(), input.Read(base + offset, n, buffer.data()), n);
-                continue;
-              }
-              for (std::int64_t at = 0; at < geometry.run;) {
-                const std::int64_t piece = input.direct() ? geometry.run : std::min(kRun, geometry.run - at);
-                const float part = steps.row(input.Read(base + offset + at, piece, buffer.data()), piece);
-                // Sums of squares and magnitudes are sums by now.
-                const bool extreme = kind == ReductionKind::kMax || kind == ReductionKind::kMin;
-                if (kind == ReductionKind::kProduct) {
-                  totals[0] *= part;
-                } else if (extreme) {
-                  totals[0] = kind == ReductionKind::kMax ? std::max(totals[0], part) : std::min(totals[0], part);
-                } else {
-                  totals[0] += part;
-                }
-                at += piece;
-              }
-            }
-            float* y = output.Target(outer * geometry.columns + begin, buffer.data());
-            for (std::int64_t j = 0; j < n; ++j) y[j] = Finish(kind, totals[static_cast<std::size_t>(j)], count);
-            output.Store(y, outer * geometry.columns + begin, n);
-          }
-        });
+    ParallelRanges(outputs, std::max<std::int64_t>(1, kLeastReductionWork / work),
+                   [&](std::int64_t first, std::int64_t last) {
+                     std::array<float, kRun> buffer;
+                     std::array<float, kReducedColumns> totals;
+                     for (std::int64_t i = first; i < last; ++i) {
+                       const std::int64_t outer = i / blocks, begin = i % blocks * kReducedColumns;
+                       const std::int64_t base = geometry.outer_offsets[static_cast<std::size_t>(outer)] + begin;
+                       const std::int64_t n = std::min(kReducedColumns, geometry.columns - begin);
+                       std::fill_n(totals.begin(), n, steps.start);
+                       for (const std::int64_t offset : geometry.reduced_offsets) {
+                         if (geometry.columns > 1) {
+                           steps.accumulate(totals.data(), input.Read(base + offset, n, buffer.data()), n);
+                           continue;
+                         }
+                         for (std::int64_t at = 0; at < geometry.run;) {
+                           const std::int64_t piece = input.direct() ? geometry.run : std::min(kRun, geometry.run - at);
+                           const float part = steps.row(input.Read(base + offset + at, piece, buffer.data()), piece);
+                           totals[0] = combined(totals[0], part);
+                           at += piece;
+                         }
+                       }
+                       float* y = output.Target(outer * geometry.columns + begin, buffer.data());
+                       for (std::int64_t j = 0; j < n; ++j)
+                         y[j] = Finish(kind, totals[static_cast<std::size_t>(j)], count);
+                       output.Store(y, outer * geometry.columns + begin, n);
+                     }
+                   });
   };
   return MakeProgram(run, FootprintOf(problem));
+}
+
+// Calls function.operator()<Fold>(): the way of a kind's reduction as a constant, for loops over single elements.
+template <class Function>
+auto WithFold(ReductionKind kind, const Function& function) {
+  switch (kind) {
+#define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) \
+  case ReductionKind::kind:                                             \
+    return function.template operator()<formulas::Fold::fold>();
+#include "src/core/layer/reduction_kinds.def"
+    default:
+      return function.template operator()<formulas::Fold::kSum>();
+  }
 }
 
 // Every other kind and type: one element after the other.
@@ -256,71 +233,40 @@ Result<std::unique_ptr<Program>> MakeArgumentColumns(bool largest, const Geometr
 
 template <class T>
 Result<std::unique_ptr<Program>> MakeExact(ReductionKind kind, const Geometry& geometry, const Problem& problem) {
-  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
-    ForReduced<T>(geometry, *input, [&](std::int64_t i, const T* base, std::int64_t count) {
-      // Integers wrap: sums of them are done without a sign.
-      using Sum = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
-      Sum sum = 0, product = 1, absolutes = 0, squares = 0;
-      T largest = std::numeric_limits<T>::lowest(), smallest = std::numeric_limits<T>::max();
-      double exponentials = 0, largest_seen = -INFINITY;
-      const bool needs_exponentials = kind == ReductionKind::kLogSumExp;
-      for (int pass = needs_exponentials ? 0 : 1; pass < 2; ++pass) {
+  // Integers wrap at 64 bits.
+  using Integer = std::conditional_t<std::is_same_v<T, std::uint64_t>, std::uint64_t, std::int64_t>;
+  using Wide = std::conditional_t<std::is_integral_v<T>, Integer, double>;
+  const auto formula = FormulaOf<Wide>(kind);
+  return WithFold(kind, [&]<formulas::Fold kFold>() -> Result<std::unique_ptr<Program>> {
+    const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+      ForReduced<T>(geometry, *input, [&](std::int64_t i, const T* base, std::int64_t count) {
+        Wide total = formulas::StartOf<Wide>(kFold);
         for (const std::int64_t offset : geometry.reduced_offsets) {
           for (std::int64_t r = 0; r < geometry.run; ++r) {
-            const T x = base[offset + r];
-            if (needs_exponentials) {
-              if (pass == 0) largest_seen = std::max(largest_seen, static_cast<double>(x));
-              if (pass == 1) exponentials += std::exp(static_cast<double>(x) - largest_seen);
-              continue;
-            }
-            const auto s = static_cast<Sum>(x);
-            sum += s;
-            product *= s;
-            absolutes += x < 0 ? Sum{0} - s : s;
-            squares += s * s;
-            largest = std::max(largest, x);
-            smallest = std::min(smallest, x);
+            total = formulas::Combined<kFold>(total, formula.term(static_cast<Wide>(base[offset + r])));
           }
         }
-      }
-      const auto real = [](Sum value) { return static_cast<double>(static_cast<T>(value)); };
-      double value = 0;
-      switch (kind) {
-        case ReductionKind::kSum:
-          value = real(sum);
-          break;
-        case ReductionKind::kMean:
-          value = real(sum) / static_cast<double>(count);
-          if (std::is_integral_v<T>) value = std::trunc(value);
-          break;
-        case ReductionKind::kMax:
-          value = static_cast<double>(largest);
-          break;
-        case ReductionKind::kMin:
-          value = static_cast<double>(smallest);
-          break;
-        case ReductionKind::kProduct:
-          value = real(product);
-          break;
-        case ReductionKind::kL1:
-          value = real(absolutes);
-          break;
-        case ReductionKind::kL2:
-          value = std::sqrt(real(squares));
-          break;
-        case ReductionKind::kSumSquare:
-          value = real(squares);
-          break;
-        case ReductionKind::kLogSum:
-          value = std::log(real(sum));
-          break;
-        case ReductionKind::kLogSumExp:
-          value = largest_seen + std::log(exponentials);
-          break;
-        default:
-          break;
-      }
-      output->Set(i, value);
+        const double value = formula.result(static_cast<double>(static_cast<T>(total)), static_cast<double>(count));
+        output->Set(i, kind == ReductionKind::kMean && std::is_integral_v<T> ? std::trunc(value) : value);
+      });
+    };
+    return MakeProgram(run, FootprintOf(problem));
+  });
+}
+
+// Scaled by the largest element, so that nothing overflows.
+template <class T>
+Result<std::unique_ptr<Program>> MakeExactLogSumExp(const Geometry& geometry, const Problem& problem) {
+  const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
+    ForReduced<T>(geometry, *input, [&](std::int64_t i, const T* base, std::int64_t) {
+      const auto fold = [&](double total, auto step) {
+        for (const std::int64_t offset : geometry.reduced_offsets) {
+          for (std::int64_t r = 0; r < geometry.run; ++r) total = step(total, static_cast<double>(base[offset + r]));
+        }
+        return total;
+      };
+      const double largest = fold(-HUGE_VAL, [](double most, double x) { return std::max(most, x); });
+      output->Set(i, largest + std::log(fold(0, [=](double sum, double x) { return sum + std::exp(x - largest); })));
     });
   };
   return MakeProgram(run, FootprintOf(problem));
@@ -391,7 +337,7 @@ std::vector<Offer> ReductionKernelOffers(const ReductionConfig& config) {
   if (ElementCount(config.input) > (std::int64_t{1} << 31)) return {};
   const bool floating = config.types.input == DataType::kF32 || config.types.input == DataType::kF16 ||
                         config.types.input == DataType::kBF16;
-  const bool argument = config.kind == ReductionKind::kArgMax || config.kind == ReductionKind::kArgMin;
+  const bool argument = IsArgument(config.kind);
   return {KernelOffer("reduction", [=](const Problem& problem) -> Result<std::unique_ptr<Program>> {
     const Geometry geometry = GeometryOf(config);
     const DataType type = problem.operands[0]->type();
@@ -403,12 +349,16 @@ std::vector<Offer> ReductionKernelOffers(const ReductionConfig& config) {
       return WithType(type, [&]<class T>(T) { return MakeArgument<T>(largest, geometry, problem); });
     }
     if (floating && FitsFloat(config.types.output)) {
-      if (const auto steps = StepsOf(config.kind)) return MakeFloatReduction(config.kind, geometry, *steps, problem);
+      const ReductionRows rows = Kernels().find_reduction(config.kind);
+      if (rows.row != nullptr) return MakeFloatReduction(config.kind, geometry, rows, problem);
     }
     if (type == DataType::kF32 && geometry.columns == 1 && config.types.output == DataType::kF32) {
       return MakeLogSumExp(geometry, problem);
     }
-    return WithType(type, [&]<class T>(T) { return MakeExact<T>(config.kind, geometry, problem); });
+    return WithType(type, [&]<class T>(T) {
+      return config.kind == ReductionKind::kLogSumExp ? MakeExactLogSumExp<T>(geometry, problem)
+                                                      : MakeExact<T>(config.kind, geometry, problem);
+    });
   })};
 }
 

@@ -3,17 +3,16 @@
 #include <cstring>
 
 #include "microbench/kernels/cpu/float_rows.h"
-#include "microbench/kernels/cpu/pointwise_kernels.h"
-#include "microbench/kernels/cpu/window_kernels.h"
+#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/libraries/onednn/program/parallel.h"
-#include "microbench/reference/values.h"
+#include "microbench/reference/index_map.h"
 
 namespace infimum::cpu {
 namespace {
 
 using MadeProgram = Result<std::unique_ptr<Program>>;
 
-// What a dimension that is resized reads for each of its outputs: some positions with weights.
+// The taps of all outputs of a resized dimension.
 struct Taps {
   std::int64_t in = 1, out = 1;
   std::int64_t inner = 1;            // elements below the dimension in the output
@@ -22,24 +21,16 @@ struct Taps {
   std::vector<float> weights;
 };
 
-Taps TapsOf(ResampleKind kind, std::int64_t in, std::int64_t out) {
+Taps AllTapsOf(ResampleKind kind, std::int64_t in, std::int64_t out) {
   Taps taps{in, out, 1, kind == ResampleKind::kNearest ? 1U : kind == ResampleKind::kLinear ? 2U : 4U, {}, {}};
   taps.places.resize(taps.count * static_cast<std::size_t>(out));
   taps.weights.resize(taps.places.size());
   for (std::int64_t i = 0; i < out; ++i) {
-    const double x = (static_cast<double>(i) + 0.5) * static_cast<double>(in) / static_cast<double>(out) - 0.5;
-    const double base = std::floor(x), t = x - base, a = kUsualValues.cubic_coefficient;
-    const auto near = [a](double s) { return ((a + 2) * s - (a + 3)) * s * s + 1; };
-    const auto far = [a](double s) { return ((a * s - 5 * a) * s + 8 * a) * s - 4 * a; };
-    const double linear[2] = {1 - t, t}, cubic[4] = {far(t + 1), near(t), near(1 - t), far(2 - t)};
+    const ResampleTaps read = TapsOf(kind, in, out, i);
     for (std::size_t tap = 0; tap < taps.count; ++tap) {
-      const std::int64_t first = static_cast<std::int64_t>(base) - (taps.count == 4 ? 1 : 0);
-      const std::int64_t place = kind == ResampleKind::kNearest
-                                     ? (2 * i + 1) * in / (2 * out)
-                                     : std::clamp<std::int64_t>(first + static_cast<std::int64_t>(tap), 0, in - 1);
       const std::size_t at = tap * static_cast<std::size_t>(out) + static_cast<std::size_t>(i);
-      taps.places[at] = static_cast<std::int32_t>(place);
-      taps.weights[at] = static_cast<float>(taps.count == 1 ? 1 : taps.count == 2 ? linear[tap] : cubic[tap]);
+      taps.places[at] = static_cast<std::int32_t>(read.position[tap]);
+      taps.weights[at] = static_cast<float>(read.weight[tap]);
     }
   }
   return taps;
@@ -58,7 +49,7 @@ MadeProgram MakeNearest(const ResampleConfig& config, const Problem& problem) {
   const std::size_t rank = out.rank();
   const int bytes = BytesPerElement(problem.outputs[0]->type());
   std::vector<Taps> taps;
-  for (std::size_t i = 0; i < rank; ++i) taps.push_back(TapsOf(ResampleKind::kNearest, in.dims[i], out.dims[i]));
+  for (std::size_t i = 0; i < rank; ++i) taps.push_back(AllTapsOf(ResampleKind::kNearest, in.dims[i], out.dims[i]));
   const std::int64_t width = out.dims[rank - 1];
   const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
     ParallelRanges(output->count() / width, std::max<std::int64_t>(1, 16384 / width),
@@ -148,7 +139,7 @@ MadeProgram MakeSeparable(const ResampleConfig& config, const Problem& problem) 
   for (std::size_t i = 0; i < extents.size(); ++i) {
     const std::int64_t out = config.output.dims[first + i];
     if (out == extents[i]) continue;
-    Pass pass{TapsOf(config.kind, extents[i], out), 1, 1};
+    Pass pass{AllTapsOf(config.kind, extents[i], out), 1, 1};
     for (std::size_t j = 0; j < i; ++j) pass.outer *= extents[j];
     for (std::size_t j = i + 1; j < extents.size(); ++j) pass.inner *= extents[j];
     extents[i] = out;

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "microbench/kernels/cpu/normalization_kernels.h"
+#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/kernels/cpu/pointwise_chain.h"
-#include "microbench/kernels/cpu/pointwise_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/libraries/onednn/program/thread_scratch.h"
 
@@ -37,7 +36,7 @@ std::optional<Ending> EndingOf(const LayerConfig& config) {
     input = &softmax->input;
     axis = softmax->axis;
     ending.types = softmax->types;
-    // Only what lies together is a row.
+    // A row is contiguous.
     for (auto i = static_cast<std::size_t>(axis) + 1; i < input->rank(); ++i)
       if (input->dims[i] != 1) return std::nullopt;
   } else {

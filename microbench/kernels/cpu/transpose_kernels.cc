@@ -1,8 +1,7 @@
-#include "microbench/kernels/cpu/transpose_kernels.h"
-
 #include <algorithm>
 #include <cstring>
 
+#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 

@@ -68,8 +68,8 @@ INFIMUM_HOST_DEVICE inline std::uint16_t BrainFromFloat(float value) {
 #endif
 }
 
-INFIMUM_HOST_DEVICE inline float RoundToEven(float value) { return ::rintf(value); }
-INFIMUM_HOST_DEVICE inline double RoundToEven(double value) { return ::rint(value); }
+INFIMUM_HOST_DEVICE inline float Round(float value) { return ::rintf(value); }
+INFIMUM_HOST_DEVICE inline double Round(double value) { return ::rint(value); }
 
 // A number as an integer type stores it. int64_t becomes uint64_t bit by bit.
 template <class Integer, class T>
@@ -82,7 +82,7 @@ INFIMUM_HOST_DEVICE inline Integer Saturated(T value) {
       return static_cast<Integer>(value < kLeast ? kLeast : value > kMost ? kMost : value);
     }
   } else {
-    const T rounded = RoundToEven(value);
+    const T rounded = Round(value);
     // Bounds of 64 bits are no numbers of T: at or above them everything saturates. NaN becomes 0.
     if (rounded >= static_cast<T>(kMost)) return kMost;
     if (rounded <= static_cast<T>(kLeast)) return kLeast;

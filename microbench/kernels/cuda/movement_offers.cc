@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "microbench/kernels/cuda/strided_copy.h"
-#include "microbench/reference/movement_map.h"
+#include "microbench/reference/index_map.h"
 
 namespace infimum::cuda {
 namespace {

@@ -52,7 +52,7 @@ struct PointwiseThread {
       }
       if (step.first != PointwiseCall::kAccumulator) Take(step.first, x, operand, slot, x);
       Apply<kWidth>(step, x, y, z);
-      if (step.rounded != Element::kNone) Round(step.rounded, x);
+      if (step.rounded != Element::kNone) RoundTo(step.rounded, x);
       if (step.save >= 0) {
         INFIMUM_UNROLL
         for (int i = 0; i < kWidth; ++i) slot[step.save][i] = x[i];
@@ -112,7 +112,7 @@ struct PointwiseThread {
     }
   }
 
-  INFIMUM_HOST_DEVICE static void Round(Element element, T (&x)[kWidth]) {
+  INFIMUM_HOST_DEVICE static void RoundTo(Element element, T (&x)[kWidth]) {
     WithElement(element, [&](auto traits) {
       using Traits = decltype(traits);
       INFIMUM_UNROLL

@@ -17,89 +17,16 @@ namespace infimum::cuda {
 // taken as its bits.
 enum class Arithmetic : std::uint8_t { kF32, kF64, kS64 };
 
-// As in infimum::PointwiseKind, which device code does not see; parameters a, b, c are the step's.
+// The kinds of infimum::PointwiseKind, which device code does not see, by the same values; and steps that are no kind.
+// A step has up to three parameters a, b, c: those of the kind's formula, or as said here.
 enum class StepKind : std::uint8_t {
-  kIdentity,
-  // two operands
-  kAdd,
-  kSubtract,
-  kMultiply,
-  kDivide,
-  kPower,
-  kModulo,
-  kMinimum,
-  kMaximum,
-  kPRelu,
-  kBitShift,
-  kAnd,
-  kOr,
-  kXor,
-  kBitwiseAnd,
-  kBitwiseOr,
-  kBitwiseXor,
-  kEqual,
-  kGreater,
-  kGreaterOrEqual,
-  kLess,
-  kLessOrEqual,
-  // three
-  kWhere,
-  // one
-  kNot,
-  kBitwiseNot,
-  kIsNaN,
-  kIsInf,
-  kAbsolute,
-  kNegative,
-  kSign,
-  kCeil,
-  kFloor,
-  kRound,
+#define INFIMUM_POINTWISE(kind, name, least, most, flops, provable, onnx, cudnn) kind,
+#include "src/core/layer/pointwise_kinds.def"
+  // kQuantize is round(x / a) + b; kDequantize (x - a) * b; kRequantize (x - a) * b + c; kDynamicQuantize has x with
+  // the smallest and the largest of all elements, scale = (largest - smallest) / 255.
   kTruncate,
-  kReciprocal,
-  kSquareRoot,
-  kSquare,
-  kCube,
-  kExponential,
-  kLogarithm,
-  kErrorFunction,
-  kClip,         // from a to b
   kMultiplyAdd,  // a x + b
   kInverseRoot,  // 1 / sqrt(x + a)
-  kRelu,
-  kLeakyRelu,  // a: slope
-  kElu,        // a
-  kCelu,       // a
-  kSelu,       // a: alpha, b: gamma
-  kThresholdedRelu,
-  kSigmoid,
-  kHardSigmoid,  // a x + b
-  kTanh,
-  kHardSwish,
-  kSwish,
-  kGeluErf,
-  kGeluTanh,
-  kQuickGelu,  // a
-  kSoftplus,
-  kSoftsign,
-  kMish,
-  kShrink,  // a
-  kSine,
-  kCosine,
-  kTangent,
-  kArcSine,
-  kArcCosine,
-  kArcTangent,
-  kHyperbolicSine,
-  kHyperbolicCosine,
-  kArcHyperbolicSine,
-  kArcHyperbolicCosine,
-  kArcHyperbolicTangent,
-  kQuantize,    // round(x / a) + b
-  kDequantize,  // (x - a) * b
-  kRequantize,  // (x - a) * b + c
-  // x with the smallest and the largest of all elements: scale = (largest - smallest) / 255
-  kDynamicQuantize,
 };
 
 struct PointwiseCall {

@@ -1,225 +1,35 @@
 #include "microbench/kernels/cuda/pointwise_steps.h"
 
+#include <algorithm>
+#include <cmath>
+
 namespace infimum::cuda {
 namespace {
 
-// A kind that is one step for one operand, or one step for each operand after the first.
-std::optional<StepKind> PlainKind(PointwiseKind kind) {
-  switch (kind) {
-    case PointwiseKind::kAdd:
-    case PointwiseKind::kMean:
-      return StepKind::kAdd;
-    case PointwiseKind::kSubtract:
-      return StepKind::kSubtract;
-    case PointwiseKind::kMultiply:
-      return StepKind::kMultiply;
-    case PointwiseKind::kDivide:
-      return StepKind::kDivide;
-    case PointwiseKind::kPower:
-      return StepKind::kPower;
-    case PointwiseKind::kModulo:
-      return StepKind::kModulo;
-    case PointwiseKind::kMinimum:
-      return StepKind::kMinimum;
-    case PointwiseKind::kMaximum:
-      return StepKind::kMaximum;
-    case PointwiseKind::kPRelu:
-      return StepKind::kPRelu;
-    case PointwiseKind::kBitShift:
-      return StepKind::kBitShift;
-    case PointwiseKind::kAnd:
-      return StepKind::kAnd;
-    case PointwiseKind::kOr:
-      return StepKind::kOr;
-    case PointwiseKind::kXor:
-      return StepKind::kXor;
-    case PointwiseKind::kBitwiseAnd:
-      return StepKind::kBitwiseAnd;
-    case PointwiseKind::kBitwiseOr:
-      return StepKind::kBitwiseOr;
-    case PointwiseKind::kBitwiseXor:
-      return StepKind::kBitwiseXor;
-    case PointwiseKind::kEqual:
-      return StepKind::kEqual;
-    case PointwiseKind::kGreater:
-      return StepKind::kGreater;
-    case PointwiseKind::kGreaterOrEqual:
-      return StepKind::kGreaterOrEqual;
-    case PointwiseKind::kLess:
-      return StepKind::kLess;
-    case PointwiseKind::kLessOrEqual:
-      return StepKind::kLessOrEqual;
-    case PointwiseKind::kNot:
-      return StepKind::kNot;
-    case PointwiseKind::kBitwiseNot:
-      return StepKind::kBitwiseNot;
-    case PointwiseKind::kIsNaN:
-      return StepKind::kIsNaN;
-    case PointwiseKind::kIsInf:
-      return StepKind::kIsInf;
-    case PointwiseKind::kIdentity:
-      return StepKind::kIdentity;
-    case PointwiseKind::kAbsolute:
-      return StepKind::kAbsolute;
-    case PointwiseKind::kNegative:
-      return StepKind::kNegative;
-    case PointwiseKind::kSign:
-      return StepKind::kSign;
-    case PointwiseKind::kCeil:
-      return StepKind::kCeil;
-    case PointwiseKind::kFloor:
-      return StepKind::kFloor;
-    case PointwiseKind::kRound:
-      return StepKind::kRound;
-    case PointwiseKind::kReciprocal:
-      return StepKind::kReciprocal;
-    case PointwiseKind::kSquareRoot:
-      return StepKind::kSquareRoot;
-    case PointwiseKind::kSquare:
-      return StepKind::kSquare;
-    case PointwiseKind::kCube:
-      return StepKind::kCube;
-    case PointwiseKind::kExponential:
-      return StepKind::kExponential;
-    case PointwiseKind::kLogarithm:
-      return StepKind::kLogarithm;
-    case PointwiseKind::kErrorFunction:
-      return StepKind::kErrorFunction;
-    case PointwiseKind::kClip:
-      return StepKind::kClip;
-    case PointwiseKind::kSine:
-      return StepKind::kSine;
-    case PointwiseKind::kCosine:
-      return StepKind::kCosine;
-    case PointwiseKind::kTangent:
-      return StepKind::kTangent;
-    case PointwiseKind::kArcSine:
-      return StepKind::kArcSine;
-    case PointwiseKind::kArcCosine:
-      return StepKind::kArcCosine;
-    case PointwiseKind::kArcTangent:
-      return StepKind::kArcTangent;
-    case PointwiseKind::kHyperbolicSine:
-      return StepKind::kHyperbolicSine;
-    case PointwiseKind::kHyperbolicCosine:
-      return StepKind::kHyperbolicCosine;
-    case PointwiseKind::kArcHyperbolicSine:
-      return StepKind::kArcHyperbolicSine;
-    case PointwiseKind::kArcHyperbolicCosine:
-      return StepKind::kArcHyperbolicCosine;
-    case PointwiseKind::kArcHyperbolicTangent:
-      return StepKind::kArcHyperbolicTangent;
-    case PointwiseKind::kRelu:
-      return StepKind::kRelu;
-    case PointwiseKind::kLeakyRelu:
-      return StepKind::kLeakyRelu;
-    case PointwiseKind::kElu:
-      return StepKind::kElu;
-    case PointwiseKind::kCelu:
-      return StepKind::kCelu;
-    case PointwiseKind::kSelu:
-      return StepKind::kSelu;
-    case PointwiseKind::kThresholdedRelu:
-      return StepKind::kThresholdedRelu;
-    case PointwiseKind::kSigmoid:
-      return StepKind::kSigmoid;
-    case PointwiseKind::kHardSigmoid:
-      return StepKind::kHardSigmoid;
-    case PointwiseKind::kTanh:
-      return StepKind::kTanh;
-    case PointwiseKind::kHardSwish:
-      return StepKind::kHardSwish;
-    case PointwiseKind::kSwish:
-      return StepKind::kSwish;
-    case PointwiseKind::kGeluErf:
-      return StepKind::kGeluErf;
-    case PointwiseKind::kGeluTanh:
-      return StepKind::kGeluTanh;
-    case PointwiseKind::kQuickGelu:
-      return StepKind::kQuickGelu;
-    case PointwiseKind::kSoftplus:
-      return StepKind::kSoftplus;
-    case PointwiseKind::kSoftsign:
-      return StepKind::kSoftsign;
-    case PointwiseKind::kMish:
-      return StepKind::kMish;
-    case PointwiseKind::kShrink:
-      return StepKind::kShrink;
-    default:
-      return std::nullopt;
-  }
+StepKind StepOf(PointwiseKind kind) { return static_cast<StepKind>(kind); }
+
+std::vector<double> ParameterValues(PointwiseKind kind, const cpu::LayerValues& values) {
+  std::vector<double> numbers;
+  for (const auto parameter : cpu::ParametersOf(kind)) numbers.push_back(values.*parameter);
+  return numbers;
 }
 
-std::vector<double> ParametersOf(PointwiseKind kind, const cpu::LayerValues& values) {
-  switch (kind) {
-    case PointwiseKind::kClip:
-      return {values.clip_low, values.clip_high};
-    case PointwiseKind::kLeakyRelu:
-      return {values.leaky_slope};
-    case PointwiseKind::kElu:
-    case PointwiseKind::kCelu:
-      return {values.elu_alpha};
-    case PointwiseKind::kSelu:
-      return {values.selu_alpha, values.selu_gamma};
-    case PointwiseKind::kThresholdedRelu:
-      return {values.threshold};
-    case PointwiseKind::kHardSigmoid:
-      return {values.hard_sigmoid_alpha, values.hard_sigmoid_beta};
-    case PointwiseKind::kShrink:
-      return {values.shrink_lambda};
-    case PointwiseKind::kQuickGelu:
-      return {values.quick_gelu_alpha};
-    default:
-      return {};
+// Integers of 64 bits without sign are taken as their bits: only what does not ask which of two is larger.
+bool ComputesInIntegers(PointwiseKind kind, DataType type, const cpu::LayerValues& values) {
+  if (kind == PointwiseKind::kMean) return false;
+  if (type == DataType::kU64) {
+    const auto any = [=](auto... kinds) { return (... || (kind == kinds)); };
+    using K = PointwiseKind;
+    return any(K::kIdentity, K::kAdd, K::kSubtract, K::kMultiply, K::kBitShift, K::kAnd, K::kOr, K::kXor, K::kNot,
+               K::kBitwiseAnd, K::kBitwiseOr, K::kBitwiseXor, K::kEqual, K::kCeil, K::kFloor, K::kRound, K::kSquare,
+               K::kCube);
   }
+  // Bounds of integers are numbers; a fraction would be cut off.
+  const auto is_whole = [&](auto parameter) { return values.*parameter == std::trunc(values.*parameter); };
+  return HasIntegerFormula(kind) && std::ranges::all_of(cpu::ParametersOf(kind), is_whole);
 }
 
-// What Apply() knows for integers. Those of 64 bits without sign are taken as their bits: only what does not ask which
-// of two is larger.
-bool IsKnownForIntegers(StepKind kind, DataType type) {
-  const bool is_u64 = type == DataType::kU64;
-  switch (kind) {
-    case StepKind::kIdentity:
-    case StepKind::kAdd:
-    case StepKind::kSubtract:
-    case StepKind::kMultiply:
-    case StepKind::kBitShift:
-    case StepKind::kAnd:
-    case StepKind::kOr:
-    case StepKind::kXor:
-    case StepKind::kBitwiseAnd:
-    case StepKind::kBitwiseOr:
-    case StepKind::kBitwiseXor:
-    case StepKind::kEqual:
-    case StepKind::kWhere:
-    case StepKind::kNot:
-    case StepKind::kCeil:
-    case StepKind::kFloor:
-    case StepKind::kRound:
-    case StepKind::kTruncate:
-    case StepKind::kSquare:
-    case StepKind::kCube:
-      return true;
-    case StepKind::kDivide:
-    case StepKind::kPower:
-    case StepKind::kModulo:
-    case StepKind::kMinimum:
-    case StepKind::kMaximum:
-    case StepKind::kPRelu:
-    case StepKind::kGreater:
-    case StepKind::kGreaterOrEqual:
-    case StepKind::kLess:
-    case StepKind::kLessOrEqual:
-    case StepKind::kBitwiseNot:
-    case StepKind::kAbsolute:
-    case StepKind::kNegative:
-    case StepKind::kSign:
-    case StepKind::kRelu:
-      return !is_u64;
-    default:
-      return false;
-  }
-}
+bool HasRealFormula(PointwiseKind kind) { return Evaluate(kind, 1).has_value() || Evaluate(kind, 1, 1).has_value(); }
 
 bool ReadsQuantized(PointwiseKind kind) {
   return kind == PointwiseKind::kDequantize || kind == PointwiseKind::kRequantize;
@@ -276,25 +86,18 @@ bool AddLayer(const PointwiseConfig& config, const cpu::LayerValues& values,
     default:
       break;
   }
-  const std::optional<StepKind> kind = PlainKind(config.kind);
-  if (!kind) return false;
   const bool integers = program.arithmetic() == Arithmetic::kS64;
-  const bool is_clip = *kind == StepKind::kClip;
-  // Bounds of integers are numbers; a fraction would be cut off.
-  const bool whole_bounds = is_clip &&
-                            values.clip_low == static_cast<double>(static_cast<std::int64_t>(values.clip_low)) &&
-                            values.clip_high == static_cast<double>(static_cast<std::int64_t>(values.clip_high));
-  if (integers && !IsKnownForIntegers(*kind, type) && !(whole_bounds && type != DataType::kU64)) return false;
-  if (IsInteger(type) && (config.kind == PointwiseKind::kMean || !integers)) return false;
-  const bool is_bitwise = *kind == StepKind::kBitShift || *kind == StepKind::kBitwiseAnd ||
-                          *kind == StepKind::kBitwiseOr || *kind == StepKind::kBitwiseXor ||
-                          *kind == StepKind::kBitwiseNot;
-  if (is_bitwise && !integers) return false;
+  if (integers ? !ComputesInIntegers(config.kind, type, values) : IsInteger(type) || !HasRealFormula(config.kind)) {
+    return false;
+  }
   if (places.size() == 1) {
-    program.AddStep(*kind, places[0], 0, 0, ParametersOf(config.kind, values));
+    // A variadic kind of one operand is that operand.
+    const bool is_variadic = OperandsOf(config.kind).most > 1;
+    program.AddStep(is_variadic ? StepKind::kIdentity : StepOf(config.kind), places[0], 0, 0,
+                    ParameterValues(config.kind, values));
   }
   for (std::size_t i = 1; i < places.size(); ++i) {
-    program.AddStep(*kind, i == 1 ? places[0] : PointwiseCall::kAccumulator, places[i]);
+    program.AddStep(StepOf(config.kind), i == 1 ? places[0] : PointwiseCall::kAccumulator, places[i]);
   }
   if (config.kind == PointwiseKind::kMean) {
     program.AddStep(StepKind::kMultiplyAdd, PointwiseCall::kAccumulator, 0, 0,

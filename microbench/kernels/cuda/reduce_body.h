@@ -68,9 +68,9 @@ template <class T>
 INFIMUM_HOST_DEVICE inline ReduceState<T> Combine(ReduceKind kind, const ReduceState<T>& x, const ReduceState<T>& y) {
   switch (kind) {
     case ReduceKind::kMax:
-      return {Larger(x.value, y.value), 0, 0};
+      return {Max(x.value, y.value), 0, 0};
     case ReduceKind::kMin:
-      return {Smaller(x.value, y.value), 0, 0};
+      return {Min(x.value, y.value), 0, 0};
     case ReduceKind::kProduct:
       return {Product(x.value, y.value), 0, 0};
     case ReduceKind::kArgMax:
@@ -79,9 +79,9 @@ INFIMUM_HOST_DEVICE inline ReduceState<T> Combine(ReduceKind kind, const ReduceS
       return y.value < x.value || (y.value == x.value && y.at < x.at) ? y : x;
     case ReduceKind::kLogSumExp:
       if constexpr (!std::is_same_v<T, std::int64_t>) {
-        const T largest = Larger(x.value, y.value);
+        const T largest = Max(x.value, y.value);
         if (largest == Extremes<T>::Least()) return x;
-        return {largest, x.extra * Exponential(x.value - largest) + y.extra * Exponential(y.value - largest), 0};
+        return {largest, x.extra * Exp(x.value - largest) + y.extra * Exp(y.value - largest), 0};
       }
       return x;
     default:
@@ -96,11 +96,11 @@ INFIMUM_HOST_DEVICE inline void Accumulate(ReduceKind kind, const T (&x)[kWidth]
   switch (kind) {
     case ReduceKind::kMax:
       INFIMUM_UNROLL
-      for (int e = 0; e < kWidth; ++e) state.value = Larger(state.value, x[e]);
+      for (int e = 0; e < kWidth; ++e) state.value = Max(state.value, x[e]);
       return;
     case ReduceKind::kMin:
       INFIMUM_UNROLL
-      for (int e = 0; e < kWidth; ++e) state.value = Smaller(state.value, x[e]);
+      for (int e = 0; e < kWidth; ++e) state.value = Min(state.value, x[e]);
       return;
     case ReduceKind::kProduct:
       INFIMUM_UNROLL
@@ -108,7 +108,7 @@ INFIMUM_HOST_DEVICE inline void Accumulate(ReduceKind kind, const T (&x)[kWidth]
       return;
     case ReduceKind::kL1:
       INFIMUM_UNROLL
-      for (int e = 0; e < kWidth; ++e) state.value = Sum(state.value, Absolute(x[e]));
+      for (int e = 0; e < kWidth; ++e) state.value = Sum(state.value, Abs(x[e]));
       return;
     case ReduceKind::kL2:
     case ReduceKind::kSumSquare:
@@ -127,11 +127,11 @@ INFIMUM_HOST_DEVICE inline void Accumulate(ReduceKind kind, const T (&x)[kWidth]
       if constexpr (!std::is_same_v<T, std::int64_t>) {
         T largest = state.value;
         INFIMUM_UNROLL
-        for (int e = 0; e < kWidth; ++e) largest = Larger(largest, x[e]);
+        for (int e = 0; e < kWidth; ++e) largest = Max(largest, x[e]);
         if (largest == Extremes<T>::Least()) return;
-        T sum = state.extra * Exponential(state.value - largest);
+        T sum = state.extra * Exp(state.value - largest);
         INFIMUM_UNROLL
-        for (int e = 0; e < kWidth; ++e) sum += Exponential(x[e] - largest);
+        for (int e = 0; e < kWidth; ++e) sum += Exp(x[e] - largest);
         state.value = largest;
         state.extra = sum;
       }
@@ -158,9 +158,9 @@ INFIMUM_HOST_DEVICE inline void StoreResult(const ReduceCall& call, std::uint32_
     }
   }
   if constexpr (!std::is_same_v<T, std::int64_t>) {
-    if (call.kind == ReduceKind::kL2) value = SquareRoot(value);
-    if (call.kind == ReduceKind::kLogSum) value = Logarithm(value);
-    if (call.kind == ReduceKind::kLogSumExp) value = state.value + Logarithm(state.extra);
+    if (call.kind == ReduceKind::kL2) value = Sqrt(value);
+    if (call.kind == ReduceKind::kLogSum) value = Log(value);
+    if (call.kind == ReduceKind::kLogSumExp) value = state.value + Log(state.extra);
   }
   StoreOne<T>(call.to, call.output_element, output, value);
 }

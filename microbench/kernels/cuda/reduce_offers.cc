@@ -5,35 +5,6 @@
 namespace infimum::cuda {
 namespace {
 
-ReduceKind KindOf(ReductionKind kind) {
-  switch (kind) {
-    case ReductionKind::kMean:
-      return ReduceKind::kMean;
-    case ReductionKind::kMax:
-      return ReduceKind::kMax;
-    case ReductionKind::kMin:
-      return ReduceKind::kMin;
-    case ReductionKind::kProduct:
-      return ReduceKind::kProduct;
-    case ReductionKind::kL1:
-      return ReduceKind::kL1;
-    case ReductionKind::kL2:
-      return ReduceKind::kL2;
-    case ReductionKind::kSumSquare:
-      return ReduceKind::kSumSquare;
-    case ReductionKind::kLogSum:
-      return ReduceKind::kLogSum;
-    case ReductionKind::kLogSumExp:
-      return ReduceKind::kLogSumExp;
-    case ReductionKind::kArgMax:
-      return ReduceKind::kArgMax;
-    case ReductionKind::kArgMin:
-      return ReduceKind::kArgMin;
-    default:
-      return ReduceKind::kSum;
-  }
-}
-
 // Integers exactly, but products and roots as f64: a product saturates, as a sum of 64 bits cannot.
 std::optional<Arithmetic> SumArithmetic(const ReductionConfig& config) {
   if (const std::optional<Arithmetic> real = RealArithmetic(config.types.input)) return real;
@@ -114,7 +85,7 @@ std::vector<KernelOffer> OffersFor(const ReductionConfig& config) {
   const std::optional<Steps> kept_steps = StepsOf(kept.steps[0]), reduced_steps = StepsOf(reduced.steps[0]);
   if (!kept_box || !reduced_box || !kept_steps || !reduced_steps) return {};
   ReduceCall call;
-  call.kind = KindOf(config.kind);
+  call.kind = static_cast<ReduceKind>(config.kind);
   call.arithmetic = *arithmetic;
   call.element = ElementOf(config.types.input);
   call.output_element = ElementOf(config.types.output);

@@ -48,9 +48,9 @@ INFIMUM_HOST_DEVICE inline RowState<T> Combine(RowKind kind, const RowState<T>& 
     return takes_y ? y : x;
   }
   if (!IsMaximumKind<T>(kind)) return {x.a, x.b + y.b, x.at};
-  const T largest = Larger(x.a, y.a);
+  const T largest = Max(x.a, y.a);
   if (largest == -static_cast<T>(HUGE_VAL)) return x;  // both empty, or masked out
-  return {largest, x.b * Exponential(x.a - largest) + y.b * Exponential(y.a - largest), x.at};
+  return {largest, x.b * Exp(x.a - largest) + y.b * Exp(y.a - largest), x.at};
 }
 
 template <class T, int kWidth>
@@ -106,11 +106,11 @@ struct RowThread {
         case RowKind::kLogSoftmax: {
           T largest = state.a;
           INFIMUM_UNROLL
-          for (int e = 0; e < kWidth; ++e) largest = Larger(largest, x[e]);
+          for (int e = 0; e < kWidth; ++e) largest = Max(largest, x[e]);
           if (largest == -static_cast<T>(HUGE_VAL)) return;
-          T sum = state.b * Exponential(state.a - largest);
+          T sum = state.b * Exp(state.a - largest);
           INFIMUM_UNROLL
-          for (int e = 0; e < kWidth; ++e) sum += Exponential(x[e] - largest);
+          for (int e = 0; e < kWidth; ++e) sum += Exp(x[e] - largest);
           state.a = largest;
           state.b = sum;
           return;
@@ -151,7 +151,7 @@ struct RowThread {
         return;
       case RowKind::kLogSoftmax:
         totals.first = state.a;
-        totals.second = Logarithm(state.b);
+        totals.second = Log(state.b);
         return;
       case RowKind::kHardmax:
         totals.at = state.at;
@@ -163,14 +163,14 @@ struct RowThread {
         } else {
           const T variance = state.b * inverse_length;
           totals.second =
-              call.kind == RowKind::kNormalize ? InverseRoot(variance + epsilon) : 1 / (SquareRoot(variance) + epsilon);
+              call.kind == RowKind::kNormalize ? InverseRoot(variance + epsilon) : 1 / (Sqrt(variance) + epsilon);
         }
         return;
       case RowKind::kRms:
         totals.second = InverseRoot(state.b * inverse_length + epsilon);
         return;
       default:
-        totals.second = InverseRoot(Larger(state.b, static_cast<T>(1e-30)));
+        totals.second = InverseRoot(Max(state.b, static_cast<T>(1e-30)));
         return;
     }
   }
@@ -185,7 +185,7 @@ struct RowThread {
       switch (call.kind) {
         case RowKind::kSoftmax:
           INFIMUM_UNROLL
-          for (int e = 0; e < kWidth; ++e) y[e] = Exponential(x[e] - totals.first) * totals.second;
+          for (int e = 0; e < kWidth; ++e) y[e] = Exp(x[e] - totals.first) * totals.second;
           break;
         case RowKind::kLogSoftmax:
           INFIMUM_UNROLL

@@ -53,18 +53,9 @@ struct RowCall {
 };
 
 enum class ReduceKind : std::uint8_t {
-  kSum,
-  kMean,
-  kMax,
-  kMin,
-  kProduct,
-  kL1,
-  kL2,
-  kSumSquare,
-  kLogSum,
-  kLogSumExp,
-  kArgMax,  // the first of the largest
-  kArgMin,
+#define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) kind,
+#define INFIMUM_ARGUMENT(kind, name, fold) kind,
+#include "src/core/layer/reduction_kinds.def"
 };
 
 // out[kept] = kind over reduced of in[kept . kept_steps + reduced . reduced_steps].

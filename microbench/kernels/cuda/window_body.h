@@ -47,8 +47,8 @@ INFIMUM_HOST_DEVICE inline void PoolThread(const PoolCall& call, std::int64_t nu
             break;
           case PoolKind::kLp:
             sum += call.power == 2   ? value * value
-                   : call.power == 1 ? Absolute(value)
-                                     : Power(Absolute(value), static_cast<T>(call.power));
+                   : call.power == 1 ? Abs(value)
+                                     : Pow(Abs(value), static_cast<T>(call.power));
             break;
           default:
             sum += value;
@@ -61,7 +61,7 @@ INFIMUM_HOST_DEVICE inline void PoolThread(const PoolCall& call, std::int64_t nu
   if (call.kind == PoolKind::kAverageWithPad) result = sum / static_cast<T>(padded);
   if (call.kind == PoolKind::kAverageWithoutPad) result = sum / static_cast<T>(inside > 1 ? inside : 1);
   if (call.kind == PoolKind::kLp) {
-    result = call.power == 2 ? SquareRoot(sum) : call.power == 1 ? sum : Power(sum, static_cast<T>(1 / call.power));
+    result = call.power == 2 ? Sqrt(sum) : call.power == 1 ? sum : Pow(sum, static_cast<T>(1 / call.power));
   }
   StoreOne<T>(call.to, call.output_element, number, result);
   if (call.indices != nullptr) static_cast<std::int64_t*>(call.indices)[number] = largest_at;
@@ -111,15 +111,9 @@ INFIMUM_HOST_DEVICE inline void ResampleThread(const ResampleCall& call, std::in
         weight[resized][0] = 1 - t;
         weight[resized][1] = t;
       } else {
-        const T a = static_cast<T>(call.cubic);
-        const auto near = [a](T s) { return ((a + 2) * s - (a + 3)) * s * s + 1; };
-        const auto far = [a](T s) { return ((a * s - 5 * a) * s + 8 * a) * s - 4 * a; };
         INFIMUM_UNROLL
         for (int k = 0; k < 4; ++k) place[resized][k] = ClampedTap(floor + (k - 1), size) * step;
-        weight[resized][0] = far(t + 1);
-        weight[resized][1] = near(t);
-        weight[resized][2] = near(1 - t);
-        weight[resized][3] = far(2 - t);
+        formulas::CubicWeights(t, static_cast<T>(call.cubic), weight[resized]);
       }
       ++resized;
     }
@@ -165,8 +159,8 @@ INFIMUM_HOST_DEVICE inline void ResponseThread(const ResponseCall& call, std::in
   }
   const T sum = static_cast<T>(call.k) + static_cast<T>(call.alpha / call.size) * squares;
   // x^-0.75 is what nearly every model has.
-  const T factor = call.beta == 0.75 ? InverseRoot(sum) * SquareRoot(InverseRoot(sum))
-                                     : Exponential(-static_cast<T>(call.beta) * Logarithm(sum));
+  const T factor =
+      call.beta == 0.75 ? InverseRoot(sum) * Sqrt(InverseRoot(sum)) : Exp(-static_cast<T>(call.beta) * Log(sum));
   StoreOne<T>(call.to, call.element, number, own * factor);
 }
 

@@ -8,7 +8,7 @@
 namespace infimum::cuda {
 namespace {
 
-// Of floating point: integer products are exact under every contract, as a quantized model's layers are.
+// For floating point: integer products are exact under every contract.
 bool IsProduct(const Workload& workload) {
   const auto is_product = [](const LayerConfig& config) {
     const bool multiplies = std::holds_alternative<ConvolutionConfig>(config) ||
@@ -32,7 +32,7 @@ bool MayMeet(const CudnnNotes& notes, NumericContract contract, bool is_product)
   return true;
 }
 
-// Of each engine its best: cuDNN's list has them in its order of preference.
+// The best plan of each engine: cuDNN's list is in its order of preference.
 Result<std::vector<CudnnPlan>> BestOfEngines(CudnnGraph& graph) {
   INFIMUM_ASSIGN_OR_RETURN(std::vector<CudnnPlan> plans, graph.Heuristic());
   std::set<std::int64_t> known;

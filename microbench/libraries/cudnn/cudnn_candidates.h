@@ -7,7 +7,7 @@
 //
 // `heuristic`: what cuDNN would choose for the usual form, and its next best; `engine`: of each engine its best
 // setting, as cuDNN's own order has it, or its own where that order leaves it out; `exhaustive`: every setting, at most
-// kMostOfAForm for each form. Of f32 products an engine of the Tensor Cores keeps 10 bits of an operand's mantissa: it
+// kMostOfAForm for each form. In f32 GEMMs an engine of the Tensor Cores keeps 10 bits of an operand's mantissa: it
 // counts under tf32, every other one under strict-f32.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace infimum::cuda {
 inline constexpr std::size_t kMostOfAForm = 1000;
 inline constexpr std::string_view kCudnnGraph = "cudnn-graph";  // the candidates' library
 
-// What is asked: cuDNN about a device that need not be here, or cuDNN on the device that is.
+// The device in question: one that need not be here, by its properties, or the one that is.
 struct CudnnTarget {
   std::string device;
   std::function<Result<CudnnGraph>(const cpu::ValuedRegion&, const CudnnForm&)> build;

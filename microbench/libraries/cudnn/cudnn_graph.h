@@ -13,19 +13,29 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "infimum/measurement/contract.h"
+#include "microbench/gpu/device/gpu_program.h"
 #include "microbench/gpu/device/gpu_properties.h"
-#include "microbench/libraries/cudnn/cudnn_tensor.h"
 #include "microbench/reference/region_tensors.h"
 #include "src/core/measurement/cudnn_form.h"
 
 namespace infimum::cuda {
 
-// What cuDNN says of an engine's arithmetic.
+// A tensor of the graph in memory: its number there, and which tensor of the workload it is.
+struct CudnnTensor {
+  std::int64_t uid = 0;
+  GpuBinding binding;
+  // The value of a scalar that the graph needs and the workload does not have: the scale of 8-bit results. `binding`
+  // names no operand then.
+  std::optional<double> own_value;
+};
+
+// cuDNN's notes on an engine's arithmetic.
 struct CudnnNotes {
   bool tensor_core = false;
   bool down_converts_inputs = false;
@@ -71,15 +81,15 @@ Result<std::string> PropertiesOfDevice(int device);
 
 class CudnnGraph {
  public:
-  // An error that starts with "unsupported: " where cuDNN's graph has no operation for the workload or refuses it; its
-  // own words stand in it. The library was loaded before (cudnn_library.h).
+  // An error that starts with "unsupported: " where cuDNN's graph has no operation for the workload or refuses it, with
+  // its words. The library was loaded before (cudnn_library.h).
   static Result<CudnnGraph> Build(const cpu::ValuedRegion& problem, const CudnnForm& form, const GpuProperties& gpu);
   static Result<CudnnGraph> Build(const cpu::ValuedRegion& problem, const CudnnForm& form, const CudnnHandle& handle);
   CudnnGraph(CudnnGraph&&) noexcept;
   CudnnGraph& operator=(CudnnGraph&&) noexcept;
   ~CudnnGraph();
 
-  // What cuDNN would choose, and its next best: the first is its choice. Those of mode A, then of the fallback list
+  // Plans in cuDNN's order of preference: the first is its choice. Those of mode A, then of the fallback list
   // that are not among them.
   Result<std::vector<CudnnPlan>> Heuristic();
 
@@ -89,12 +99,12 @@ class CudnnGraph {
   // Every setting of every engine that cuDNN takes, at most `most`; in the order of engines, their own settings first.
   Result<std::vector<CudnnPlan>> Exhaustive(std::size_t most);
 
-  // The graph's tensors that lie in memory.
+  // The graph's tensors in memory.
   const std::vector<CudnnTensor>& tensors() const;
 
   // Makes the plan of this name ready to run; "unsupported: ..." with cuDNN's words where it does not take it here.
   Status Choose(const std::string& plan);
-  // Of the chosen plan, in bytes.
+  // The chosen plan's, in bytes.
   Bytes workspace() const;
   // Runs the chosen plan in the handle's stream; `tensors` by their uid.
   Status Enqueue(std::unordered_map<std::int64_t, void*>& tensors, void* workspace);

@@ -5,11 +5,11 @@
 #include <optional>
 #include <utility>
 
-#include "infimum/layer/merged_shape.h"
+#include "infimum/layer/pointwise.h"
 #include "microbench/gpu/device/symmetric_values.h"
-#include "microbench/libraries/cudnn/cudnn_modes.h"
 #include "microbench/reference/region_tensors.h"
 #include "microbench/reference/values.h"
+#include "src/core/layer/reduction.h"
 #include "src/core/measurement/cudnn_shapes.h"
 
 namespace infimum::cuda {
@@ -20,9 +20,58 @@ using TensorPointer = std::shared_ptr<fe::graph::Tensor_attributes>;
 
 Error Unsupported(const std::string& what) { return Error{"unsupported: " + what}; }
 
+// Types, element-wise operations and reductions in cuDNN's words; nullopt where it has none.
+std::optional<fe::DataType_t> TypeIn(DataType type) {
+  switch (type) {
+    case DataType::kF64:
+      return fe::DataType_t::DOUBLE;
+    case DataType::kF32:
+      return fe::DataType_t::FLOAT;
+    case DataType::kF16:
+      return fe::DataType_t::HALF;
+    case DataType::kBF16:
+      return fe::DataType_t::BFLOAT16;
+    case DataType::kF8E4M3:
+      return fe::DataType_t::FP8_E4M3;
+    case DataType::kF8E5M2:
+      return fe::DataType_t::FP8_E5M2;
+    case DataType::kS8:
+      return fe::DataType_t::INT8;
+    case DataType::kS32:
+      return fe::DataType_t::INT32;
+    case DataType::kS64:
+      return fe::DataType_t::INT64;
+    case DataType::kBool:
+      return fe::DataType_t::BOOLEAN;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<fe::PointwiseMode_t> ModeOf(PointwiseKind kind) {
+  using Mode = fe::PointwiseMode_t;
+  static constexpr Mode kModes[] = {
+#define INFIMUM_POINTWISE(kind, name, least, most, flops, provable, onnx, cudnn) Mode::cudnn,
+#include "src/core/layer/pointwise_kinds.def"
+  };
+  const Mode mode = kModes[static_cast<std::size_t>(kind)];
+  return mode == Mode::NOT_SET ? std::nullopt : std::optional(mode);
+}
+
+std::optional<fe::ReductionMode_t> ModeOf(ReductionKind kind) {
+  using Mode = fe::ReductionMode_t;
+  static constexpr Mode kModes[] = {
+#define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) Mode::cudnn,
+#define INFIMUM_ARGUMENT(kind, name, fold) Mode::NOT_SET,
+#include "src/core/layer/reduction_kinds.def"
+  };
+  const Mode mode = kModes[static_cast<std::size_t>(kind)];
+  return mode == Mode::NOT_SET ? std::nullopt : std::optional(mode);
+}
+
 struct Value {
   TensorPointer tensor;
-  // As cuDNN has it, filled up; its positions are not always the layer's: element-wise layers lie with their last
+  // As cuDNN has it, filled up; its positions are not always the layer's: element-wise layers have their last
   // dimension as channels.
   Shape shape;
   TensorPlacement placement;  // of the layer's own elements
@@ -35,7 +84,7 @@ class Builder {
 
   Result<std::vector<CudnnTensor>> Add(const Region& region) {
     const LayerConfig& lead = region.members.front().config;
-    // What a region begins with decides how the tensors within it lie.
+    // The first member decides the layout of the tensors within the region.
     has_channels_ = LeadsWithChannels(lead);
     has_rows_ = std::holds_alternative<MatMulConfig>(lead) || std::holds_alternative<AttentionConfig>(lead);
     shapes_ = MemberShapes(region);
@@ -53,7 +102,7 @@ class Builder {
       const std::optional<fe::DataType_t> known = TypeIn(type);
       if (!known) return Unsupported("cuDNN's graph has no tensors of " + std::string(Name(type)));
       Value& made = made_[number];
-      // What lies in memory needs a place there as its reader expects it.
+      // A tensor in memory needs the placement that its reader expects.
       if (made.tensor->get_stride().empty()) made.tensor->set_stride(made.placement.strides);
       made.tensor->set_output(true).set_data_type(*known).set_uid(next_);
       tensors_.push_back({next_++, {{RegionOperand::Source::kMember, output}, 0, type, made.placement}, {}});
@@ -87,7 +136,7 @@ class Builder {
     tensors_.push_back({next_++, {source, 0, operands_[k].type, value.placement}, {}});
     return outside_.emplace(source, std::move(value)).first->second;
   }
-  // One whose elements lie as they do on the host, whatever dimensions cuDNN sees in them.
+  // A tensor laid out as on the host, whatever dimensions cuDNN sees in it.
   Result<Value> Operand(std::size_t k, const Shape& shape, bool channels_last) {
     return Operand(k, shape, Strides(shape, channels_last), TensorPlacement::RowMajor(operands_[k].shape));
   }
@@ -156,7 +205,7 @@ class Builder {
     const std::int64_t depth = config.input.dims[1] / config.groups * ElementCount(config.kernel);
     std::optional<TensorPlacement> bias;
     if (config.bias) {
-      // One for each channel, which lie densely in every order.
+      // One for each channel, dense in every layout.
       Shape channels{std::vector<std::int64_t>(output.room.rank(), 1)};
       channels.dims[1] = config.output_channels;
       bias = TensorPlacement::WithChannels(channels, form_.channels_last, form_.channel_multiple);
@@ -180,7 +229,7 @@ class Builder {
   }
 
   Result<Value> AddLayer(const MatMulConfig& config) {
-    // A constant may be kept as one likes; what varies lies row by row.
+    // A constant may have any layout; variables are row-major.
     TensorPlacement second = TensorPlacement::RowMajor(config.b);
     if (form_.channels_last) {
       Shape stored = config.b;
@@ -249,7 +298,7 @@ class Builder {
     // Filled up channels would have to be filled up here too.
     if (whole->placement.shape != whole->placement.room)
       return Unsupported("an operand beside channels that are filled up");
-    // What follows rows or channels lies as they do; element-wise chains see rotated dimensions of the same bytes.
+    // A member after rows or channels has their layout; element-wise chains see rotated dimensions of the same bytes.
     if (has_channels_ || has_rows_) {
       return Operand(k, *spread, Strides(*spread, channels_last), {*spread, *spread, Strides(*spread, channels_last)});
     }
@@ -368,7 +417,7 @@ class Builder {
     return RowsOf(graph_.layernorm(x.tensor, scale.tensor, bias.tensor, attributes)[0], own);
   }
 
-  // A normalization's result: rows as cuDNN has them, which lie as the layer's do.
+  // A normalization's result: rows as cuDNN has them, laid out as the layer's.
   static Value RowsOf(const TensorPointer& y, const Shape& own) {
     const Shape rows = WithLastAsChannels(own);
     y->set_dim(rows.dims).set_stride(Strides(rows, true));
@@ -440,7 +489,7 @@ class Builder {
   std::vector<Value> made_;  // by member
   std::vector<CudnnTensor> tensors_;
   std::int64_t next_ = 1;  // number of the next tensor with memory
-  // Of the member at hand.
+  // The current member's.
   std::vector<infimum::Operand> operands_;
   std::vector<RegionOperand> sources_;
   cpu::LayerValues values_;

@@ -11,13 +11,13 @@
 
 #include <vector>
 
-#include "microbench/libraries/cudnn/cudnn_tensor.h"
+#include "microbench/libraries/cudnn/cudnn_graph.h"
 #include "microbench/reference/region_tensors.h"
 #include "src/core/measurement/cudnn_form.h"
 
 namespace infimum::cuda {
 
-// The graph's tensors that lie in memory. An error that starts with "unsupported: " names what cuDNN's graph cannot
+// The graph's tensors in memory. An error that starts with "unsupported: " names what cuDNN's graph cannot
 // say.
 Result<std::vector<CudnnTensor>> AddOperations(const cpu::ValuedRegion& problem, const CudnnForm& form,
                                                cudnn_frontend::graph::Graph& graph);

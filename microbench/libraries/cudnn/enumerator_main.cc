@@ -50,7 +50,7 @@ Result<CandidateList> Answer(const Request& request) {
   return list;
 }
 
-// What is wrong with the options themselves, before anything is loaded.
+// Checks the options before anything is loaded.
 Result<Request> ReadRequest(const RawRequest& raw) {
   Request request;
   Result<Workload> workload = ParseWorkload(raw.layer);

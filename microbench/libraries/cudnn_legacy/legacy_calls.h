@@ -15,8 +15,8 @@ namespace infimum::cuda {
 
 inline constexpr std::string_view kCudnnLegacy = "cudnn-legacy";  // the candidates' library
 
-// Of one layer, or a convolution with bias and relu; empty where cuDNN has no such call. Which algorithms it takes for
-// a layer is known when a program is made: what it refuses is an error that starts with "unsupported: ".
+// The offers for one layer, or for a convolution with bias and relu; empty where cuDNN has no such call. Which of its
+// algorithms take a layer is known when a program is made: a refusal is an error that starts with "unsupported: ".
 std::vector<GpuOffer> LegacyOffers(const std::shared_ptr<CudnnHandle>& handle, const Workload& workload,
                                    NumericContract contract, const cpu::RegionValues& values = {});
 

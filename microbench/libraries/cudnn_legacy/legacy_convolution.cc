@@ -178,7 +178,7 @@ std::vector<Way> WaysOf(const Fused& fused, NumericContract contract) {
   const bool is_half = fused.config.types.input == DataType::kF16 || fused.config.types.input == DataType::kBF16;
   for (const ConvolutionAlgorithm& algorithm : kConvolutionAlgorithms) {
     Way way{algorithm};
-    // Of f32 the Tensor Cores are allowed by the default and by nothing under FMA.
+    // For f32, CUDNN_DEFAULT_MATH allows Tensor Cores and CUDNN_FMA_MATH does not.
     if (contract == NumericContract::kStrictF32) way.math = CUDNN_FMA_MATH;
     if (is_half) way.math = CUDNN_TENSOR_OP_MATH;
     ways.push_back(way);

@@ -65,7 +65,7 @@ inline Result<cudnnDataType_t> LegacyTypeOf(DataType type) {
   }
 }
 
-// Of at least four dimensions; strides in elements.
+// Tensors have at least four dimensions; strides in elements.
 inline Status SetTensor(cudnnTensorDescriptor_t descriptor, DataType type, const TensorPlacement& placement) {
   INFIMUM_ASSIGN_OR_RETURN(const cudnnDataType_t known, LegacyTypeOf(type));
   std::vector<int> dims, strides;

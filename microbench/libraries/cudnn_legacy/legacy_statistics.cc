@@ -168,7 +168,7 @@ std::vector<GpuOffer> Pooling(const std::shared_ptr<CudnnHandle>& handle, const 
     const auto window = std::make_shared<CudnnDescriptor<cudnnPoolingDescriptor_t>>(
         INFIMUM_CUDNN(cudnnCreatePoolingDescriptor), INFIMUM_CUDNN(cudnnDestroyPoolingDescriptor));
     const auto ints = [](const auto& list) { return std::vector<int>(list.begin(), list.end()); };
-    // What is missing behind is found by the output's extent.
+    // Padding behind follows from the output's extent.
     const std::vector<int> kernel = ints(SpatialSteps(config.kernel)), padding = ints(PaddingBefore(config.padding)),
                            stride = ints(SpatialSteps(config.stride));
     INFIMUM_RETURN_IF_ERROR(CheckCudnn(INFIMUM_CUDNN(cudnnSetPoolingNdDescriptor)(

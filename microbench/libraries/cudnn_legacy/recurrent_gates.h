@@ -20,7 +20,7 @@ struct RecurrentBlock {
   std::int64_t first_bias = 0;  // element of the bias, which has `hidden` of them for the gate
 };
 
-// Of one direction: every gate's two matrices.
+// Every gate's two matrices, of one direction.
 inline std::vector<RecurrentBlock> RecurrentBlocksOf(const RecurrentConfig& config, std::int64_t direction) {
   std::vector<std::int32_t> numbers = {0};
   if (config.kind == RecurrentKind::kLstm) numbers = {0, 3, 1, 2};

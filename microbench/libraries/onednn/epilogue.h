@@ -1,5 +1,4 @@
-// What a product does to its result before it writes it: oneDNN's post-operations, as a region asks
-// for them.
+// What a GEMM or convolution does to its result before it writes it: oneDNN's post-operations, as a region has them.
 //
 //   add of a residual, then relu:  {kBinary binary_add operand 3}, {kEltwise eltwise_relu}
 #pragma once
@@ -26,11 +25,5 @@ struct Epilogue {
 
   bool empty() const { return steps.empty(); }
 };
-
-// Adds the steps to a primitive's attributes; `any` leaves the operands' layouts to the library.
-void Append(const Epilogue& epilogue, dnnl::primitive_attr& attributes);
-
-// Binds the operands of the steps.
-void Bind(const Epilogue& epilogue, const Problem& problem, PrimitiveCall& call);
 
 }  // namespace infimum::cpu

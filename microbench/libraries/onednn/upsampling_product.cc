@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "microbench/libraries/onednn/matmul_candidates.h"
+#include "microbench/libraries/onednn/layer_offers.h"
 #include "microbench/libraries/onednn/program/element_runs.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 

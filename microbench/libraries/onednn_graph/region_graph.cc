@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "infimum/layer/merged_shape.h"
+#include "infimum/layer/pointwise.h"
 
 namespace infimum::cpu {
 namespace {

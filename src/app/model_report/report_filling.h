@@ -2,7 +2,7 @@
 #pragma once
 
 #include <map>
-#include <span>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,11 +22,11 @@ struct ReportSources {
   std::string database;  // its address without a password
   std::string backend;   // that measured
   bool here = true;      // the device is this one, so that commands can measure on it
-  const ModelGraph& graph;
-  const Bracket& bracket;
-  const CandidatesOfModel& candidates;
-  const RunProfile* run = nullptr;
-  const RunGap* gap = nullptr;  // of the run
+  ModelGraph graph = {};
+  Bracket bracket = {};
+  CandidatesOfModel candidates = {};
+  std::optional<RunProfile> run = {};
+  std::optional<RunGap> gap = {};  // of the run
   const Device& device;
   Environment environment;  // of the rows
   const DevicePeaks& peaks;
@@ -41,6 +41,6 @@ std::string BenchOptions(const Selection& selection, const std::string& database
 // selection.
 Environment CommonEnvironment(const std::map<EnvironmentKey, Environment>& known, const Bracket& bracket);
 
-ReportModel FillReport(const ReportSources& sources);
+ReportModel FillReport(ReportSources sources);
 
 }  // namespace infimum

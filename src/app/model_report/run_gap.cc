@@ -1,12 +1,8 @@
 #include "src/app/model_report/run_gap.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
-
-#include "infimum/base/quantity_text.h"
 
 namespace infimum {
 namespace {
@@ -44,14 +40,6 @@ RunGap MakeGap(const ModelGraph& graph, const Bracket& bracket, const RunProfile
   gap.is_narrower = IsNarrower(run, gap.waterfall.rows, bracket.contract);
   gap.findings = FindingsOf(RunFacts{graph, bracket, run, gap.waterfall, is_alike && !gap.is_narrower});
   return gap;
-}
-
-std::string ScatterText(const Waterfall& waterfall) {
-  if (!waterfall.DisagreesWithItself()) return "";
-  return fmt::format(
-      "the layers' medians and the time between them add up to {}, but the run took {}: other work probably disturbed "
-      "one of the two; gains are relative to the former; measure again on a quiet machine",
-      FormatLatency(waterfall.measured - waterfall.scatter), FormatLatency(waterfall.measured));
 }
 
 }  // namespace infimum

@@ -37,7 +37,4 @@ Result<AlignedForGap> AlignForGap(const ModelAsItIs& model, const RunProfile& ru
 RunGap MakeGap(const ModelGraph& graph, const Bracket& bracket, const RunProfile& run, AlignedForGap aligned,
                bool is_alike);
 
-// Where the times of a run's layers and of the run itself do not fit together; else empty.
-std::string ScatterText(const Waterfall& waterfall);
-
 }  // namespace infimum

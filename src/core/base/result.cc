@@ -1,11 +1,21 @@
 #include "infimum/base/result.h"
 
+#include <cstdio>
+#include <cstdlib>
+
+#include "infimum/base/check.h"
+
 namespace infimum {
 
 Error Within(std::string where, Error error) {
   where += ": ";
   where += error.message;
   return Error{std::move(where)};
+}
+
+void CheckFailed(const char* file, int line, const char* expression, const char* invariant) {
+  std::fprintf(stderr, "infimum: a bug in infimum: %s (%s:%d: %s)\n", invariant, file, line, expression);
+  std::abort();
 }
 
 }  // namespace infimum

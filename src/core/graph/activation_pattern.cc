@@ -1,5 +1,5 @@
 // activation: element-wise layers of one variable that are an activation by another name. Exporters write GELU in half
-// a dozen ways; instead of listing them, the layers are evaluated at a few points and held against what is known.
+// a dozen ways; instead of listing them, the layers are evaluated at a few points and compared with known activations.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,23 +27,18 @@ double CloseWith(DataType constants) {
   }
 }
 
-double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
-
-struct KnownActivation {
-  PointwiseKind kind;
-  double (*at)(double);
+constexpr PointwiseKind kRecognized[] = {
+    PointwiseKind::kGeluErf,   PointwiseKind::kGeluTanh, PointwiseKind::kQuickGelu, PointwiseKind::kSwish,
+    PointwiseKind::kHardSwish, PointwiseKind::kMish,     PointwiseKind::kSoftplus,  PointwiseKind::kSigmoid,
 };
-constexpr std::array<KnownActivation, 8> kKnown = {{
-    {PointwiseKind::kGeluErf, [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }},
-    {PointwiseKind::kGeluTanh,
-     [](double x) { return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x))); }},
-    {PointwiseKind::kQuickGelu, [](double x) { return x * Sigmoid(1.702 * x); }},
-    {PointwiseKind::kSwish, [](double x) { return x * Sigmoid(x); }},
-    {PointwiseKind::kHardSwish, [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); }},
-    {PointwiseKind::kMish, [](double x) { return x * std::tanh(std::log1p(std::exp(x))); }},
-    {PointwiseKind::kSoftplus, [](double x) { return std::log1p(std::exp(x)); }},
-    {PointwiseKind::kSigmoid, Sigmoid},
-}};
+
+// What formulas are written with, besides Clip and HardSigmoid.
+constexpr PointwiseKind kWithoutAttributes[] = {
+    PointwiseKind::kAdd,        PointwiseKind::kSubtract,      PointwiseKind::kMultiply, PointwiseKind::kDivide,
+    PointwiseKind::kPower,      PointwiseKind::kMinimum,       PointwiseKind::kMaximum,  PointwiseKind::kNegative,
+    PointwiseKind::kReciprocal, PointwiseKind::kSquare,        PointwiseKind::kCube,     PointwiseKind::kExponential,
+    PointwiseKind::kLogarithm,  PointwiseKind::kErrorFunction, PointwiseKind::kTanh,     PointwiseKind::kSigmoid,
+    PointwiseKind::kSoftplus,   PointwiseKind::kRelu};
 
 std::optional<double> AttributeOf(const Layer& layer, const char* name) {
   const auto found = layer.attributes.find(name);
@@ -59,58 +54,28 @@ std::optional<double> BoundOf(const FusionSteps& steps, const Layer& layer, std:
   return AttributeOf(layer, name).value_or(none);
 }
 
-// One layer at one point; nullopt for what is not known well enough here.
-std::optional<double> Evaluate(const FusionSteps& steps, const FusionStep& step, double a, double b) {
+// One layer at one point; nullopt for kinds whose attributes are not read here.
+std::optional<double> ValueOf(const FusionSteps& steps, const FusionStep& step, double a, double b) {
   const Layer& layer = steps.graph().layer(step.layers[0]);
-  switch (std::get<PointwiseConfig>(step.config).kind) {
-    case PointwiseKind::kAdd:
-      return a + b;
-    case PointwiseKind::kSubtract:
-      return a - b;
-    case PointwiseKind::kMultiply:
-      return a * b;
-    case PointwiseKind::kDivide:
-      return a / b;
-    case PointwiseKind::kPower:
-      return std::pow(a, b);
-    case PointwiseKind::kMinimum:
-      return std::min(a, b);
-    case PointwiseKind::kMaximum:
-      return std::max(a, b);
-    case PointwiseKind::kNegative:
-      return -a;
-    case PointwiseKind::kReciprocal:
-      return 1 / a;
-    case PointwiseKind::kSquare:
-      return a * a;
-    case PointwiseKind::kCube:
-      return a * a * a;
-    case PointwiseKind::kExponential:
-      return std::exp(a);
-    case PointwiseKind::kLogarithm:
-      return std::log(a);
-    case PointwiseKind::kErrorFunction:
-      return std::erf(a);
-    case PointwiseKind::kTanh:
-      return std::tanh(a);
-    case PointwiseKind::kSigmoid:
-      return Sigmoid(a);
-    case PointwiseKind::kSoftplus:
-      return std::log1p(std::exp(a));
-    case PointwiseKind::kRelu:
-      return std::max(a, 0.0);
+  const auto& config = std::get<PointwiseConfig>(step.config);
+  PointwiseParameters parameters;
+  switch (config.kind) {
     case PointwiseKind::kHardSigmoid:
-      return std::clamp(AttributeOf(layer, "alpha").value_or(0.2) * a + AttributeOf(layer, "beta").value_or(0.5), 0.0,
-                        1.0);
+      parameters.hard_sigmoid_alpha = AttributeOf(layer, "alpha").value_or(parameters.hard_sigmoid_alpha);
+      parameters.hard_sigmoid_beta = AttributeOf(layer, "beta").value_or(parameters.hard_sigmoid_beta);
+      break;
     case PointwiseKind::kClip: {
       const auto low = BoundOf(steps, layer, 1, "min", -HUGE_VAL);
       const auto high = BoundOf(steps, layer, 2, "max", HUGE_VAL);
       if (!low || !high || *low > *high) return std::nullopt;
-      return std::clamp(a, *low, *high);
+      parameters.clip_low = *low;
+      parameters.clip_high = *high;
+      break;
     }
     default:
-      return std::nullopt;
+      if (std::ranges::find(kWithoutAttributes, config.kind) == std::end(kWithoutAttributes)) return std::nullopt;
   }
+  return config.inputs.size() == 1 ? Evaluate(config.kind, a, parameters) : Evaluate(config.kind, a, b);
 }
 
 // Layers that compute one function of `source`, growing one by one.
@@ -147,7 +112,7 @@ class Function {
     }
     Samples results;
     for (std::size_t point = 0; point < kPoints; ++point) {
-      const auto result = Evaluate(steps_, *step, (*operands[0])[point], operands[1] ? (*operands[1])[point] : 0);
+      const auto result = ValueOf(steps_, *step, (*operands[0])[point], operands[1] ? (*operands[1])[point] : 0);
       if (!result) return false;
       results[point] = *result;
     }
@@ -186,14 +151,14 @@ class Function {
     const Samples& values = known_.at(last_->output);
     std::optional<PointwiseKind> nearest;
     double least = close_;
-    for (const KnownActivation& activation : kKnown) {
+    for (const PointwiseKind kind : kRecognized) {
       double distance = 0;
       for (std::size_t i = 0; i < kPoints; ++i)
-        distance = std::max(distance, std::abs(values[i] - activation.at(kAt[i])) / (1 + std::abs(kAt[i])));
+        distance = std::max(distance, std::abs(values[i] - *Evaluate(kind, kAt[i])) / (1 + std::abs(kAt[i])));
       // A NaN is not close.
       if (std::ranges::any_of(values, [](double value) { return std::isnan(value); }) || distance > least) continue;
       least = distance;
-      nearest = activation.kind;
+      nearest = kind;
     }
     return nearest;
   }

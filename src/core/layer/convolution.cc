@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "src/core/layer/counting.h"
 #include "src/core/layer/family.h"
 #include "src/core/layer/field_text.h"
 #include "src/core/layer/windows.h"

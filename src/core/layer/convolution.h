@@ -11,7 +11,6 @@
 
 #include "infimum/layer/data_type.h"
 #include "infimum/layer/shape.h"
-#include "src/core/layer/operand.h"
 #include "src/core/layer/work.h"
 
 namespace infimum {

@@ -30,7 +30,7 @@ std::optional<std::size_t> NamedDimension(char letter, std::size_t rank) {
   }
 }
 
-// What a name says, in the order of memory.
+// The blocks that a name lists, outermost first.
 struct ParsedName {
   std::vector<std::size_t> outer;  // dimensions, the slowest first
   std::vector<std::pair<std::size_t, std::int64_t>> blocks;

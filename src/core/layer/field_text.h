@@ -127,7 +127,7 @@ struct Field {
   std::size_t value_column = 1;
 };
 
-// Splits "a=1 b=2", whose first character stands in `column`. An error for a field that `known` does not
+// Splits "a=1 b=2", whose first character is in `column`. An error for a field that `known` does not
 // hold, a second one of the same name, and anything but single spaces between fields.
 Result<std::vector<Field>> SplitFields(std::string_view family, std::span<const std::string_view> known,
                                        std::string_view text, std::size_t column);

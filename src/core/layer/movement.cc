@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "infimum/base/text.h"
-#include "src/core/layer/counting.h"
 #include "src/core/layer/family.h"
 #include "src/core/layer/field_text.h"
 
@@ -189,7 +188,7 @@ MovementConfig MergedTranspose(MovementConfig config) {
   };
   std::vector<Run> runs;  // in the order of the output
   for (std::size_t i = 0; i < order.size(); ++i) {
-    // Neighbours in the input, if only dimensions of one element stand between them.
+    // Neighbours in the input, if only dimensions of one element are between them.
     const bool follows = i > 0 && order[i] > order[i - 1] && ElementsBetween(in, order[i - 1] + 1, order[i]) == 1;
     if (follows)
       runs.back().extent *= in.dims[order[i]];
@@ -270,7 +269,7 @@ MovementConfig MergedGather(MovementConfig config) {
 std::span<const NamedValue<MovementKind>> NamesOf(MovementKind) { return kMovementNames; }
 
 MovementConfig Canonicalize(MovementConfig config) {
-  // What is not valid stays as it is, for Validate to refuse in its own words.
+  // An invalid configuration stays as it is; Validate refuses it.
   if (config.kind == MovementKind::kFill) {
     config.inputs.clear();
     config.types.input = DataType::kNone;
@@ -336,7 +335,7 @@ Status Validate(const MovementConfig& config) {
   INFIMUM_RETURN_IF_ERROR(CheckMovementTypes(config));
   for (const Shape& shape : config.inputs) INFIMUM_RETURN_IF_ERROR(CheckTensor("in", shape));
   for (const Shape& shape : config.outputs) INFIMUM_RETURN_IF_ERROR(CheckTensor("out", shape));
-  // Of any number of pieces, so that bytes of all together are exact.
+  // Any number of pieces, so that the sum of their bytes is exact.
   ExactCount total = 0;
   for (const Shape& shape : config.inputs) total = total + ElementCount(shape);
   for (const Shape& shape : config.outputs) total = total + ElementCount(shape);

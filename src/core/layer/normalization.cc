@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "src/core/layer/counting.h"
 #include "src/core/layer/family.h"
 #include "src/core/layer/field_text.h"
 
@@ -48,7 +47,8 @@ bool HasStatistics(const NormalizationConfig& config) { return config.kind == No
 
 bool HasParameters(const NormalizationConfig& config) { return config.scale || config.bias || HasStatistics(config); }
 
-// Of scale, bias, mean and variance: one element a channel, or one for each position of the normalised dimensions.
+// The shape of scale, bias, mean and variance: one element for each channel, or for each position of the normalized
+// dimensions.
 Shape ParameterShape(const NormalizationConfig& config) {
   const auto axis = config.input.dims.begin() + config.axis;
   if (config.kind == NormalizationKind::kLayer || config.kind == NormalizationKind::kRms)
@@ -136,7 +136,7 @@ Work WorkOf(const SoftmaxConfig& config) {
 Status Validate(const SoftmaxConfig& config) { return CheckFields(config); }
 
 SoftmaxConfig MakeSoftmax(SoftmaxKind kind, OperandTypes types, const Shape& shape, std::size_t axis) {
-  // What cannot be merged stays as it is, for Validate to refuse in its own words.
+  // An invalid configuration stays as it is; Validate refuses it.
   if (!CheckTensor("in", shape).ok() || axis >= shape.rank())
     return {kind, types, shape, static_cast<std::int64_t>(axis)};
   return {kind, types, OuterAxisInner(shape, axis), 1};

@@ -4,9 +4,9 @@
 #include <array>
 
 #include "infimum/base/text.h"
-#include "src/core/layer/counting.h"
 #include "src/core/layer/family.h"
 #include "src/core/layer/field_text.h"
+#include "src/core/layer/formulas.h"
 
 namespace infimum {
 namespace {
@@ -16,107 +16,29 @@ constexpr int kMostOperands = 64;
 // What a lower bound may count: an operator that only moves, picks or converts elements can be a copy.
 enum class Provable { kNothing, kOnePerElement };
 
-// Nominal operations for each output element, whatever an implementation does: 1 for an addition,
-// multiplication, comparison, conversion or bit operation, 4 for a division or square root, 10 for a
-// transcendental function, and the sum of these for a composed activation. A variadic kind does its
-// operations once less than it has operands.
 struct KindRow {
   PointwiseKind kind;
   std::string_view name;
   OperandRange operands;
   int flops;
-  Provable provable = Provable::kOnePerElement;
+  Provable provable;
+  std::string_view onnx;
 };
 
-constexpr std::array kKinds = {
-    KindRow{PointwiseKind::kAdd, "add", {1, kMostOperands}, 1},
-    KindRow{PointwiseKind::kSubtract, "subtract", {2, 2}, 1},
-    KindRow{PointwiseKind::kMultiply, "multiply", {2, 2}, 1},
-    KindRow{PointwiseKind::kDivide, "divide", {2, 2}, 4},
-    KindRow{PointwiseKind::kPower, "power", {2, 2}, 20},
-    KindRow{PointwiseKind::kModulo, "modulo", {2, 2}, 6},
-    KindRow{PointwiseKind::kMinimum, "minimum", {1, kMostOperands}, 1},
-    KindRow{PointwiseKind::kMaximum, "maximum", {1, kMostOperands}, 1},
-    KindRow{PointwiseKind::kMean, "mean", {1, kMostOperands}, 1},
-    KindRow{PointwiseKind::kPRelu, "prelu", {2, 2}, 2},
-    KindRow{PointwiseKind::kBitShift, "bit_shift", {2, 2}, 1},
-    KindRow{PointwiseKind::kAnd, "and", {2, 2}, 1},
-    KindRow{PointwiseKind::kOr, "or", {2, 2}, 1},
-    KindRow{PointwiseKind::kXor, "xor", {2, 2}, 1},
-    KindRow{PointwiseKind::kNot, "not", {1, 1}, 1},
-    KindRow{PointwiseKind::kBitwiseAnd, "bitwise_and", {2, 2}, 1},
-    KindRow{PointwiseKind::kBitwiseOr, "bitwise_or", {2, 2}, 1},
-    KindRow{PointwiseKind::kBitwiseXor, "bitwise_xor", {2, 2}, 1},
-    KindRow{PointwiseKind::kBitwiseNot, "bitwise_not", {1, 1}, 1},
-    KindRow{PointwiseKind::kEqual, "equal", {2, 2}, 1},
-    KindRow{PointwiseKind::kGreater, "greater", {2, 2}, 1},
-    KindRow{PointwiseKind::kGreaterOrEqual, "greater_or_equal", {2, 2}, 1},
-    KindRow{PointwiseKind::kLess, "less", {2, 2}, 1},
-    KindRow{PointwiseKind::kLessOrEqual, "less_or_equal", {2, 2}, 1},
-    KindRow{PointwiseKind::kIsNaN, "is_nan", {1, 1}, 1},
-    KindRow{PointwiseKind::kIsInf, "is_inf", {1, 1}, 1},
-    KindRow{PointwiseKind::kWhere, "where", {3, 3}, 1, Provable::kNothing},
-    KindRow{PointwiseKind::kIdentity, "identity", {1, 1}, 0, Provable::kNothing},
-    KindRow{PointwiseKind::kAbsolute, "absolute", {1, 1}, 1},
-    KindRow{PointwiseKind::kNegative, "negative", {1, 1}, 1},
-    KindRow{PointwiseKind::kSign, "sign", {1, 1}, 1},
-    KindRow{PointwiseKind::kCeil, "ceil", {1, 1}, 1},
-    KindRow{PointwiseKind::kFloor, "floor", {1, 1}, 1},
-    KindRow{PointwiseKind::kRound, "round", {1, 1}, 1},
-    KindRow{PointwiseKind::kReciprocal, "reciprocal", {1, 1}, 4},
-    KindRow{PointwiseKind::kSquareRoot, "square_root", {1, 1}, 4},
-    KindRow{PointwiseKind::kSquare, "square", {1, 1}, 1},
-    KindRow{PointwiseKind::kCube, "cube", {1, 1}, 2},
-    KindRow{PointwiseKind::kExponential, "exponential", {1, 1}, 10},
-    KindRow{PointwiseKind::kLogarithm, "logarithm", {1, 1}, 10},
-    KindRow{PointwiseKind::kErrorFunction, "error_function", {1, 1}, 10},
-    KindRow{PointwiseKind::kClip, "clip", {1, 1}, 2},
-    KindRow{PointwiseKind::kCast, "cast", {1, 1}, 1, Provable::kNothing},
-    KindRow{PointwiseKind::kSine, "sine", {1, 1}, 10},
-    KindRow{PointwiseKind::kCosine, "cosine", {1, 1}, 10},
-    KindRow{PointwiseKind::kTangent, "tangent", {1, 1}, 10},
-    KindRow{PointwiseKind::kArcSine, "arc_sine", {1, 1}, 10},
-    KindRow{PointwiseKind::kArcCosine, "arc_cosine", {1, 1}, 10},
-    KindRow{PointwiseKind::kArcTangent, "arc_tangent", {1, 1}, 10},
-    KindRow{PointwiseKind::kHyperbolicSine, "hyperbolic_sine", {1, 1}, 10},
-    KindRow{PointwiseKind::kHyperbolicCosine, "hyperbolic_cosine", {1, 1}, 10},
-    KindRow{PointwiseKind::kArcHyperbolicSine, "arc_hyperbolic_sine", {1, 1}, 10},
-    KindRow{PointwiseKind::kArcHyperbolicCosine, "arc_hyperbolic_cosine", {1, 1}, 10},
-    KindRow{PointwiseKind::kArcHyperbolicTangent, "arc_hyperbolic_tangent", {1, 1}, 10},
-    KindRow{PointwiseKind::kRelu, "relu", {1, 1}, 1},
-    KindRow{PointwiseKind::kLeakyRelu, "leaky_relu", {1, 1}, 2},
-    KindRow{PointwiseKind::kElu, "elu", {1, 1}, 13},
-    KindRow{PointwiseKind::kCelu, "celu", {1, 1}, 17},
-    KindRow{PointwiseKind::kSelu, "selu", {1, 1}, 14},
-    KindRow{PointwiseKind::kThresholdedRelu, "thresholded_relu", {1, 1}, 1},
-    KindRow{PointwiseKind::kSigmoid, "sigmoid", {1, 1}, 15},
-    KindRow{PointwiseKind::kHardSigmoid, "hard_sigmoid", {1, 1}, 4},
-    KindRow{PointwiseKind::kTanh, "tanh", {1, 1}, 10},
-    KindRow{PointwiseKind::kHardSwish, "hard_swish", {1, 1}, 5},
-    KindRow{PointwiseKind::kSwish, "swish", {1, 1}, 16},
-    KindRow{PointwiseKind::kGeluErf, "gelu_erf", {1, 1}, 14},
-    KindRow{PointwiseKind::kGeluTanh, "gelu_tanh", {1, 1}, 18},
-    KindRow{PointwiseKind::kQuickGelu, "quick_gelu", {1, 1}, 17},
-    KindRow{PointwiseKind::kSoftplus, "softplus", {1, 1}, 21},
-    KindRow{PointwiseKind::kSoftsign, "softsign", {1, 1}, 6},
-    KindRow{PointwiseKind::kMish, "mish", {1, 1}, 32},
-    KindRow{PointwiseKind::kShrink, "shrink", {1, 1}, 3},
-    KindRow{PointwiseKind::kQuantize, "quantize", {1, 1}, 4, Provable::kNothing},
-    KindRow{PointwiseKind::kDequantize, "dequantize", {1, 1}, 2, Provable::kNothing},
-    KindRow{PointwiseKind::kDynamicQuantize, "dynamic_quantize", {1, 1}, 6, Provable::kNothing},
-    KindRow{PointwiseKind::kRequantize, "requantize", {1, 1}, 4, Provable::kNothing},
-};
-
-constexpr bool KindsStandAtTheirValue() {
-  for (std::size_t i = 0; i < kKinds.size(); ++i)
-    if (static_cast<std::size_t>(kKinds[i].kind) != i) return false;
-  return static_cast<std::size_t>(PointwiseKind::kRequantize) + 1 == kKinds.size();
-}
-static_assert(KindsStandAtTheirValue());
+// In the order of their values: the enumeration is made of the same lines.
+constexpr auto kKinds = [] {
+  using enum PointwiseKind;
+  using enum Provable;
+  return std::to_array<KindRow>({
+#define INFIMUM_POINTWISE(kind, name, least, most, flops, provable, onnx, cudnn) \
+  {kind, name, {least, most}, flops, provable, onnx},
+#include "src/core/layer/pointwise_kinds.def"
+  });
+}();
 
 constexpr auto kPointwiseNames = [] {
   std::array<NamedValue<PointwiseKind>, kKinds.size()> names{};
-  for (std::size_t i = 0; i < kKinds.size(); ++i) names[i] = {kKinds[i].kind, kKinds[i].name};
+  for (std::size_t i = 0; i < names.size(); ++i) names[i] = {kKinds[i].kind, kKinds[i].name};
   return names;
 }();
 
@@ -154,6 +76,101 @@ std::span<const NamedValue<PointwiseKind>> NamesOf(PointwiseKind) { return kPoin
 
 OperandRange OperandsOf(PointwiseKind kind) { return RowOf(kind).operands; }
 
+std::span<const PointwiseOperator> PointwiseOnnxOperators() {
+  static constexpr auto kCount = std::ranges::count_if(kKinds, [](const KindRow& row) { return !row.onnx.empty(); });
+  static constexpr auto kOperators = [] {
+    std::array<PointwiseOperator, kCount> operators{};
+    std::size_t next = 0;
+    for (const KindRow& row : kKinds)
+      if (!row.onnx.empty()) operators[next++] = {row.onnx, row.kind};
+    return operators;
+  }();
+  return kOperators;
+}
+
+bool IsActivation(PointwiseKind kind) { return kind >= PointwiseKind::kRelu && kind <= PointwiseKind::kShrink; }
+
+bool ReturnsTruth(PointwiseKind kind) {
+  switch (kind) {
+#define INFIMUM_TRUTH_UNARY(kind, formula) case PointwiseKind::kind:
+#define INFIMUM_TRUTH_BINARY(kind, formula) case PointwiseKind::kind:
+#define INFIMUM_REAL_TRUTH(kind, formula) case PointwiseKind::kind:
+#include "src/core/layer/pointwise_kinds.def"
+    return true;
+    default:
+      return false;
+  }
+}
+
+bool HasIntegerFormula(PointwiseKind kind) {
+  return OperandsOf(kind).most == 1 ? EvaluateInteger(kind, 1).has_value() : EvaluateInteger(kind, 1, 1).has_value();
+}
+
+std::optional<double> Evaluate(PointwiseKind kind, double x, const PointwiseParameters& p) {
+  using namespace formulas;
+  using T = double;
+  switch (kind) {
+#define INFIMUM_REAL_UNARY(kind, formula) \
+  case PointwiseKind::kind:               \
+    return formula;
+#define INFIMUM_REAL_TRUTH(kind, formula) \
+  case PointwiseKind::kind:               \
+    return formula;
+#define INFIMUM_TRUTH_UNARY(kind, formula) \
+  case PointwiseKind::kind:                \
+    return formula;
+#include "src/core/layer/pointwise_kinds.def"
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<double> Evaluate(PointwiseKind kind, double a, double b) {
+  using namespace formulas;
+  switch (kind) {
+#define INFIMUM_REAL_BINARY(kind, formula) \
+  case PointwiseKind::kind:                \
+    return formula;
+#define INFIMUM_TRUTH_BINARY(kind, formula) \
+  case PointwiseKind::kind:                 \
+    return formula;
+#include "src/core/layer/pointwise_kinds.def"
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<std::int64_t> EvaluateInteger(PointwiseKind kind, std::int64_t x, const PointwiseParameters& p) {
+  using namespace formulas;
+  using T = std::int64_t;
+  switch (kind) {
+#define INFIMUM_INTEGER_UNARY(kind, formula) \
+  case PointwiseKind::kind:                  \
+    return static_cast<T>(formula);
+#define INFIMUM_TRUTH_UNARY(kind, formula) \
+  case PointwiseKind::kind:                \
+    return formula;
+#include "src/core/layer/pointwise_kinds.def"
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<std::int64_t> EvaluateInteger(PointwiseKind kind, std::int64_t a, std::int64_t b) {
+  using namespace formulas;
+  switch (kind) {
+#define INFIMUM_INTEGER_BINARY(kind, formula) \
+  case PointwiseKind::kind:                   \
+    return static_cast<std::int64_t>(formula);
+#define INFIMUM_TRUTH_BINARY(kind, formula) \
+  case PointwiseKind::kind:                 \
+    return formula;
+#include "src/core/layer/pointwise_kinds.def"
+    default:
+      return std::nullopt;
+  }
+}
+
 Shape OutputShape(const PointwiseConfig& config) {
   const Result<Shape> shape = BroadcastOf(config.inputs);
   return shape.ok() ? *shape : Shape{};
@@ -161,7 +178,7 @@ Shape OutputShape(const PointwiseConfig& config) {
 
 PointwiseConfig Canonicalize(PointwiseConfig config) {
   const Result<Shape> output = BroadcastOf(config.inputs);
-  // What does not broadcast stays as it is, for Validate to refuse in its own words.
+  // Shapes that do not broadcast stay as they are; Validate refuses them.
   if (!output.ok() || !CheckTensor("in", *output).ok()) return config;
   const std::size_t rank = output->rank();
   std::vector<Shape> merged(config.inputs.size());
@@ -187,6 +204,29 @@ PointwiseConfig Canonicalize(PointwiseConfig config) {
   }
   config.inputs = std::move(merged);
   return config;
+}
+
+std::optional<Shape> Unmerged(const Shape& operand, const Shape& merged, const Shape& output) {
+  Shape padded;
+  padded.dims.assign(merged.rank() - operand.rank(), 1);
+  padded.dims.insert(padded.dims.end(), operand.dims.begin(), operand.dims.end());
+  Shape result = output;
+  std::size_t at = output.rank();
+  for (std::size_t i = merged.rank(); i-- > 0;) {
+    std::int64_t product = 1;
+    while (at > 0 && product < merged.dims[i]) {
+      --at;
+      product *= output.dims[at];
+      if (padded.dims[i] == 1) result.dims[at] = 1;
+    }
+    if (product != merged.dims[i]) return std::nullopt;
+    if (padded.dims[i] != 1 && padded.dims[i] != merged.dims[i]) return std::nullopt;
+  }
+  // Dimensions that were dropped from the front have extent one.
+  for (std::size_t i = 0; i < at; ++i) {
+    if (output.dims[i] != 1) return std::nullopt;
+  }
+  return result;
 }
 
 // At most 64 * 32 * kMaxElements operations: exact without a check.

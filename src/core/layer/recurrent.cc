@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "src/core/layer/counting.h"
 #include "src/core/layer/family.h"
 #include "src/core/layer/field_text.h"
 

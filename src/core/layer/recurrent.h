@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "infimum/layer/data_type.h"
-#include "src/core/layer/operand.h"
 #include "src/core/layer/work.h"
 
 namespace infimum {

@@ -4,26 +4,21 @@
 #include <array>
 #include <bit>
 
-#include "src/core/layer/counting.h"
 #include "src/core/layer/family.h"
 #include "src/core/layer/field_text.h"
 
 namespace infimum {
 namespace {
 
-constexpr std::array kReductionNames = {
-    NamedValue<ReductionKind>{ReductionKind::kSum, "sum"},
-    NamedValue<ReductionKind>{ReductionKind::kMean, "mean"},
-    NamedValue<ReductionKind>{ReductionKind::kMax, "max"},
-    NamedValue<ReductionKind>{ReductionKind::kMin, "min"},
-    NamedValue<ReductionKind>{ReductionKind::kProduct, "product"},
-    NamedValue<ReductionKind>{ReductionKind::kL1, "l1"},
-    NamedValue<ReductionKind>{ReductionKind::kL2, "l2"},
-    NamedValue<ReductionKind>{ReductionKind::kSumSquare, "sum_square"},
-    NamedValue<ReductionKind>{ReductionKind::kLogSum, "log_sum"},
-    NamedValue<ReductionKind>{ReductionKind::kLogSumExp, "log_sum_exp"},
-    NamedValue<ReductionKind>{ReductionKind::kArgMax, "arg_max"},
-    NamedValue<ReductionKind>{ReductionKind::kArgMin, "arg_min"},
+constexpr NamedValue<ReductionKind> kReductionNames[] = {
+#define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) {ReductionKind::kind, name},
+#define INFIMUM_ARGUMENT(kind, name, fold) {ReductionKind::kind, name},
+#include "src/core/layer/reduction_kinds.def"
+};
+constexpr int kReductionFlops[] = {
+#define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) flops,
+#define INFIMUM_ARGUMENT(kind, name, fold) 1,
+#include "src/core/layer/reduction_kinds.def"
 };
 constexpr std::array kScanNames = {
     NamedValue<ScanKind>{ScanKind::kSum, "sum"},
@@ -36,10 +31,6 @@ constexpr std::array kSortNames = {
 
 bool Contains(const std::vector<std::int64_t>& axes, std::size_t axis) {
   return std::ranges::find(axes, static_cast<std::int64_t>(axis)) != axes.end();
-}
-
-bool TakesTwoOperations(ReductionKind kind) {
-  return kind == ReductionKind::kL2 || kind == ReductionKind::kSumSquare || kind == ReductionKind::kLogSumExp;
 }
 
 // Comparisons to sort n elements: n log2(n), the logarithm rounded up.
@@ -60,6 +51,8 @@ std::span<const NamedValue<ReductionKind>> NamesOf(ReductionKind) { return kRedu
 std::span<const NamedValue<ScanKind>> NamesOf(ScanKind) { return kScanNames; }
 std::span<const NamedValue<SortKind>> NamesOf(SortKind) { return kSortNames; }
 
+bool IsArgument(ReductionKind kind) { return kind == ReductionKind::kArgMax || kind == ReductionKind::kArgMin; }
+
 Shape OutputShape(const ReductionConfig& config) {
   Shape output;
   for (std::size_t i = 0; i < config.input.rank(); ++i)
@@ -71,7 +64,7 @@ ReductionConfig MakeReduction(ReductionKind kind, OperandTypes types, const Shap
                               const std::vector<std::int64_t>& axes) {
   ReductionConfig config{kind, types, shape, axes};
   const auto outside = [&](std::int64_t axis) { return axis < 0 || axis >= static_cast<std::int64_t>(shape.rank()); };
-  // What cannot be merged stays as it is, for Validate to refuse in its own words.
+  // An invalid configuration stays as it is; Validate refuses it.
   if (!CheckTensor("in", shape).ok() || std::ranges::any_of(axes, outside)) return config;
   config.input = {};
   config.axes = {};
@@ -98,7 +91,7 @@ ReductionConfig MakeReduction(ReductionKind kind, OperandTypes types, const Shap
 Work WorkOf(const ReductionConfig& config) {
   const std::int64_t elements = ElementCount(config.input);
   Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
-  work.direct = Flops{(TakesTwoOperations(config.kind) ? 2 : 1) * elements};
+  work.direct = Flops{kReductionFlops[static_cast<std::size_t>(config.kind)] * elements};
   work.conventional = work.direct;
   work.provable = Flops{elements - ElementCount(OutputShape(config))};
   return work;

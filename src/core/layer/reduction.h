@@ -13,23 +13,16 @@
 
 #include "infimum/layer/data_type.h"
 #include "infimum/layer/shape.h"
+#include "src/core/layer/formulas.h"
 #include "src/core/layer/work.h"
 
 namespace infimum {
 
+// One line each in reduction_kinds.def.
 enum class ReductionKind {
-  kSum,
-  kMean,
-  kMax,
-  kMin,
-  kProduct,
-  kL1,
-  kL2,
-  kSumSquare,
-  kLogSum,
-  kLogSumExp,
-  kArgMax,
-  kArgMin,
+#define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) kind,
+#define INFIMUM_ARGUMENT(kind, name, fold) kind,
+#include "src/core/layer/reduction_kinds.def"
 };
 
 struct ReductionConfig {
@@ -88,6 +81,35 @@ struct SortConfig {
   }
   friend bool operator==(const SortConfig&, const SortConfig&) = default;
 };
+
+// The formula of a kind on numbers of type T; for the places of extremes, of the extremes.
+template <class T>
+struct ReductionFormula {
+  T start;
+  T (*combined)(T a, T b);
+  T (*term)(T x);
+  double (*result)(double total, double count);
+};
+
+template <class T>
+ReductionFormula<T> FormulaOf(ReductionKind kind) {
+  using namespace formulas;
+  const auto itself = [](T x) { return x; };
+  const auto total_itself = [](double total, double) { return total; };
+  switch (kind) {
+#define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result)                                \
+  case ReductionKind::kind:                                                                            \
+    return {StartOf<T>(Fold::fold), Combined<Fold::fold, T>, [](T x) { return static_cast<T>(term); }, \
+            [](double total, [[maybe_unused]] double count) { return result; }};
+#define INFIMUM_ARGUMENT(kind, name, fold) \
+  case ReductionKind::kind:                \
+    return {StartOf<T>(Fold::fold), Combined<Fold::fold, T>, itself, total_itself};
+#include "src/core/layer/reduction_kinds.def"
+  }
+  return {};
+}
+
+bool IsArgument(ReductionKind kind);  // arg_max, arg_min
 
 Shape OutputShape(const ReductionConfig& config);  // reduced dimensions are left out
 ReductionConfig MakeReduction(ReductionKind kind, OperandTypes types, const Shape& shape,

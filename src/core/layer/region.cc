@@ -4,7 +4,7 @@
 #include <map>
 
 #include "infimum/base/text.h"
-#include "src/core/layer/counting.h"
+#include "src/core/layer/family.h"
 #include "src/core/layer/field_text.h"
 
 namespace infimum {

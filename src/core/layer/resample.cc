@@ -3,7 +3,6 @@
 #include <array>
 
 #include "infimum/base/text.h"
-#include "src/core/layer/counting.h"
 #include "src/core/layer/family.h"
 #include "src/core/layer/field_text.h"
 #include "src/core/layer/movement.h"

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "src/core/layer/counting.h"
+#include "src/core/layer/family.h"
 
 namespace infimum {
 namespace {

@@ -2,7 +2,7 @@
 // and poolings count each dimension alone and multiply, since dimensions are independent.
 //
 // Step o (0 <= o < steps) and tap t (0 <= t < taps) fall on the position o * stride + t * dilation - offset;
-// the pair is valid where that is from 0 to extent - 1 (elsewhere lies padding).
+// the pair is valid where that is from 0 to extent - 1 (elsewhere is padding).
 //
 //   Windows w{.extent = 224, .steps = 112, .stride = 2, .taps = 7, .dilation = 1, .offset = 3};
 //   CountValidPairs(w) == 778, of 784;   CountPositions(w) == 224

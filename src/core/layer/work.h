@@ -7,6 +7,12 @@
 
 namespace infimum {
 
+// Whether an operand is known before the first inference: only a constant may be prepacked or folded.
+enum class Constness {
+  kConstant,  // "const"
+  kVariable,  // "variable"
+};
+
 // Multiply-adds count as two FLOPs. Bytes are compulsory: each distinct element once, whatever an
 // implementation does; an operand of which only a part must be read (a Gather's table, a strided
 // slice's input) counts that part.

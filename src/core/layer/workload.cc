@@ -57,7 +57,7 @@ std::string_view FamilyOf(const Workload& workload) {
 bool IsElementwise(const Workload& workload) {
   if (const auto* config = std::get_if<LayerConfig>(&workload)) return HasOneShape(*config);
   const Region& region = std::get<Region>(workload);
-  // A constant lies as it was given.
+  // A constant keeps the layout that it was given in.
   return std::ranges::all_of(region.members, [](const RegionMember& member) {
     return HasOneShape(member.config) && std::ranges::none_of(member.operands, [](const RegionOperand& operand) {
              return operand.source == RegionOperand::Source::kWeight;

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "infimum/layer/element_order.h"
-#include "infimum/layer/merged_shape.h"
+#include "infimum/layer/pointwise.h"
 
 namespace infimum::cuda {
 namespace {

@@ -86,8 +86,15 @@ std::string Field(std::string_view name, std::string_view value) {
 
 }  // namespace
 
+std::string_view Name(DeviceKind kind) { return kind == DeviceKind::kCpu ? "cpu" : "gpu"; }
+
+std::string_view Name(PeakRate::Kind kind) {
+  constexpr std::string_view kNames[] = {"read", "write", "copy", "arithmetic", "tf32", "launch"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
 DeviceKey Device::Key() const {
-  std::string text = kind == DeviceKind::kCpu ? "cpu" : "gpu";
+  std::string text = std::string(Name(kind));
   text.append("/").append(Escape(vendor));
   for (std::string_view field_name : kFieldOrder) {
     if (const auto field = identity.find(std::string(field_name)); field != identity.end()) {

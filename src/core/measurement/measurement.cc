@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "infimum/measurement/candidate.h"
+
 namespace infimum {
 namespace {
 
@@ -43,6 +45,25 @@ std::span<const std::string_view> CacheStateNames() { return kCacheStates; }
 
 CacheState StateOfRows(CacheState state, const Workload& workload) {
   return state == CacheState::kColdWeights && !HasConstants(workload) ? CacheState::kWarm : state;
+}
+
+std::string_view Name(CandidateTier tier) {
+  switch (tier) {
+    case CandidateTier::kHeuristic:
+      return "heuristic";
+    case CandidateTier::kEngine:
+      return "engine";
+    case CandidateTier::kExhaustive:
+      return "exhaustive";
+  }
+  return "";
+}
+
+std::optional<CandidateTier> FindTier(std::string_view name) {
+  for (CandidateTier tier : {CandidateTier::kHeuristic, CandidateTier::kEngine, CandidateTier::kExhaustive}) {
+    if (Name(tier) == name) return tier;
+  }
+  return std::nullopt;
 }
 
 }  // namespace infimum

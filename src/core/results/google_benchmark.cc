@@ -10,6 +10,12 @@ namespace {
 
 // --- writing ---
 
+OrderedJson Facts(const Measurement& row) {
+  JsonWriter<OrderedJson> writer;
+  VisitFacts(writer, row);
+  return std::move(writer.object);
+}
+
 std::string EntryName(const Measurement& row) {
   // compare.py pairs entries by name, so it must tell apart whatever is measured apart.
   std::string name = row.workload.text + " candidate=" + row.candidate.name();
@@ -23,9 +29,9 @@ std::string EntryName(const Measurement& row) {
 
 class Writer {
  public:
-  Json Document(const std::vector<ResultsRecord>& records) {
+  OrderedJson Document(const std::vector<ResultsRecord>& records) {
     for (const ResultsRecord& record : records) std::visit([this](const auto& value) { Add(value); }, record);
-    Json context = Json::object();
+    OrderedJson context = OrderedJson::object();
     if (!date_.empty()) context["date"] = date_;
     if (last_header_) {
       context["executable"] = "infimum-microbench-" + last_header_->backend;
@@ -38,36 +44,36 @@ class Writer {
  private:
   void Add(const ResultsHeader& header) {
     headers_.push_back(ToJson(header));
-    headers_.back()["peaks"] = Json::array();
+    headers_.back()["peaks"] = OrderedJson::array();
     last_header_ = header;
   }
 
   void Add(const PeakRate& rate) {
-    INFIMUM_CHECK(last_header_.has_value(), "a peak stands after its header");
+    INFIMUM_CHECK(last_header_.has_value(), "a peak comes after its header");
     headers_.back()["peaks"].push_back(ToJson(rate));
   }
 
   void Add(const Measurement& row) {
-    INFIMUM_CHECK(last_header_.has_value(), "a row stands after its header");
+    INFIMUM_CHECK(last_header_.has_value(), "a row comes after its header");
     date_ = std::max(date_, row.measured_at);
-    const Json facts = FactsToJson(row);
+    const OrderedJson facts = Facts(row);
     if (row.repetitions.empty()) {
-      Json& entry = AddEntry(row, 1, 0, 0, 0);
+      OrderedJson& entry = AddEntry(row, 1, 0, 0, 0);
       entry["error_occurred"] = true;
       entry["error_message"] = std::string(Name(row.outcome)) + ": " + row.reason;
       entry["infimum"] = {{"header", headers_.size() - 1}, {"row", rows_}, {"facts", facts}};
     }
     for (std::size_t i = 0; i < row.repetitions.size(); ++i) {
       const Repetition& repetition = row.repetitions[i];
-      Json& entry = AddEntry(row, row.repetitions.size(), i, repetition.count, repetition.median.count());
+      OrderedJson& entry = AddEntry(row, row.repetitions.size(), i, repetition.count, repetition.median.count());
       entry["infimum"] = {
           {"header", headers_.size() - 1}, {"row", rows_}, {"facts", facts}, {"repetition", ToJson(repetition)}};
     }
     ++rows_;
   }
 
-  Json& AddEntry(const Measurement& row, std::size_t repetitions, std::size_t index, std::int64_t iterations,
-                 double time_us) {
+  OrderedJson& AddEntry(const Measurement& row, std::size_t repetitions, std::size_t index, std::int64_t iterations,
+                        double time_us) {
     const std::string name = EntryName(row);
     benchmarks_.push_back({{"name", name},
                            {"family_index", rows_},
@@ -85,8 +91,8 @@ class Writer {
     return benchmarks_.back();
   }
 
-  Json headers_ = Json::array();
-  Json benchmarks_ = Json::array();
+  OrderedJson headers_ = OrderedJson::array();
+  OrderedJson benchmarks_ = OrderedJson::array();
   std::optional<ResultsHeader> last_header_;
   std::string date_;
   std::int64_t rows_ = 0;
@@ -155,15 +161,16 @@ class Reader {
   Result<Entry> ParseEntry(const Json& json) const {
     Entry entry;
     INFIMUM_ASSIGN_OR_RETURN(const Json* ours, ObjectField(json, "infimum"));
-    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t header, IntegerField(*ours, "header", 0));
+    INFIMUM_ASSIGN_OR_RETURN(const std::int64_t header, FieldOf<std::int64_t>(*ours, "header"));
     if (header >= static_cast<std::int64_t>(headers_->size())) {
       return Error{"'header' is " + std::to_string(header) + ", but there are " + std::to_string(headers_->size())};
     }
     entry.header = static_cast<std::size_t>(header);
-    INFIMUM_ASSIGN_OR_RETURN(entry.row, IntegerField(*ours, "row", 0));
+    INFIMUM_ASSIGN_OR_RETURN(entry.row, FieldOf<std::int64_t>(*ours, "row"));
     INFIMUM_ASSIGN_OR_RETURN(entry.facts, ObjectField(*ours, "facts"));
     if (const Json* repetition = FindMember(*ours, "repetition")) {
-      INFIMUM_ASSIGN_OR_RETURN(entry.repetition, RepetitionFrom(*repetition));
+      INFIMUM_RETURN_IF_ERROR(FromJson(*repetition, "repetition", entry.repetition));
+      INFIMUM_RETURN_IF_ERROR(Check(*entry.repetition));
     }
     return entry;
   }

@@ -54,13 +54,9 @@ std::string Named(std::string_view name) {
   return text.append(name).append("'");
 }
 
-Error Unexpected(const Json& json, std::string_view name, std::string_view expected) {
-  return Error{Named(name) + " is " + Shown(json) + ", expected " + std::string(expected)};
-}
-
 Result<const Json*> Field(const Json& object, std::string_view name) {
   if (const Json* member = FindMember(object, name)) return member;
-  return Error{Named(name) + " is missing"};
+  return Missing(name);
 }
 
 }  // namespace
@@ -76,14 +72,16 @@ Result<Json> ParseJson(std::string_view text) {
   }
 }
 
-std::string DumpJson(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
-
 const Json* FindMember(const Json& object, std::string_view name) {
   if (!object.is_object()) return nullptr;
-  const auto member = object.find(std::string(name));
+  const auto member = object.find(name);
   return member == object.end() || member->is_null() ? nullptr : &*member;
+}
+
+Error Missing(std::string_view name) { return Error{Named(name) + " is missing"}; }
+
+Error Unexpected(const Json& json, std::string_view name, std::string_view expected) {
+  return Error{(name.empty() ? "it" : Named(name)) + " is " + Shown(json) + ", expected " + std::string(expected)};
 }
 
 Result<const Json*> ObjectField(const Json& object, std::string_view name) {
@@ -104,54 +102,33 @@ Result<std::string> TextField(const Json& object, std::string_view name) {
   return member->get<std::string>();
 }
 
-Result<bool> TruthField(const Json& object, std::string_view name) {
-  INFIMUM_ASSIGN_OR_RETURN(const Json* member, Field(object, name));
-  if (!member->is_boolean()) return Unexpected(*member, name, "true or false");
-  return member->get<bool>();
+Status CheckSchema(const Json& document, std::string_view schema) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::string found, TextField(document, "schema"));
+  if (found == schema) return {};
+  return Error{"'schema' is " + Quoted(found) + ", expected " + std::string(schema)};
 }
 
-Result<std::int64_t> IntegerField(const Json& object, std::string_view name, std::int64_t least) {
-  INFIMUM_ASSIGN_OR_RETURN(const Json* member, Field(object, name));
-  const bool fits = member->is_number_unsigned()
-                        ? member->get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()}
-                        : member->is_number_integer();
-  if (!fits || member->get<std::int64_t>() < least) {
-    return Unexpected(*member, name, "a whole number from " + std::to_string(least));
+Result<std::int64_t> IntegerOf(const Json& json, std::string_view name, const Limits& limits) {
+  const bool fits = json.is_number_unsigned()
+                        ? json.get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()}
+                        : json.is_number_integer();
+  if (fits) {
+    const std::int64_t value = json.get<std::int64_t>();
+    const double number = static_cast<double>(value);
+    if (number >= limits.least && (!limits.most || number <= *limits.most)) return value;
   }
-  return member->get<std::int64_t>();
+  std::string expected = "a whole number from " + FormatNumber(limits.least);
+  if (limits.most) expected += " to " + FormatNumber(*limits.most);
+  return Unexpected(json, name, expected);
 }
 
-Result<double> NumberOf(const Json& json, std::string_view name, double least, double most) {
+Result<double> NumberOf(const Json& json, std::string_view name, const Limits& limits) {
+  const double most = limits.most.value_or(std::numeric_limits<double>::max());
   if (json.is_number()) {
     const double value = json.get<double>();
-    if (std::isfinite(value) && value >= least && value <= most) return value;
+    if (std::isfinite(value) && value >= limits.least && value <= most) return value;
   }
-  return Unexpected(json, name, "a number from " + FormatNumber(least) + " to " + FormatNumber(most));
-}
-
-Result<double> NumberField(const Json& object, std::string_view name, double least, double most) {
-  INFIMUM_ASSIGN_OR_RETURN(const Json* member, Field(object, name));
-  return NumberOf(*member, name, least, most);
-}
-
-Result<std::map<std::string, std::string>> TextMapField(const Json& object, std::string_view name) {
-  INFIMUM_ASSIGN_OR_RETURN(const Json* member, ObjectField(object, name));
-  std::map<std::string, std::string> texts;
-  for (const auto& [key, value] : member->items()) {
-    if (!value.is_string()) return Unexpected(value, std::string(name) + "." + key, "a text");
-    texts.emplace(key, value.get<std::string>());
-  }
-  return texts;
-}
-
-Result<std::vector<std::string>> TextListField(const Json& object, std::string_view name) {
-  INFIMUM_ASSIGN_OR_RETURN(const Json* member, ArrayField(object, name));
-  std::vector<std::string> texts;
-  for (const Json& value : *member) {
-    if (!value.is_string()) return Unexpected(value, name, "a list of texts");
-    texts.push_back(value.get<std::string>());
-  }
-  return texts;
+  return Unexpected(json, name, "a number from " + FormatNumber(limits.least) + " to " + FormatNumber(most));
 }
 
 }  // namespace infimum

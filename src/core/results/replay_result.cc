@@ -1,21 +1,17 @@
 #include "src/core/results/replay_result.h"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
+#include <cstdio>
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "infimum/measurement/statistics.h"
-#include "src/core/results/json_fields.h"
+#include "src/core/results/run_json.h"
 
 namespace infimum {
 namespace {
 
 constexpr std::string_view kResultSchema = "infimum.replay/1";
 constexpr double kMostOfIt = 0.5;
-constexpr double kLongest = 1e15;  // microseconds
-constexpr double kLargest = std::numeric_limits<double>::max();
 
 std::string ErrorText(double value) {
   char text[32];
@@ -23,47 +19,44 @@ std::string ErrorText(double value) {
   return text;
 }
 
-// JSON has neither NaN nor infinity; both are as wrong as a number can be.
-double Finite(double value) { return std::isfinite(value) ? value : kLargest; }
-
-Result<ReplayPart> PartFrom(const Json& object) {
-  ReplayPart part;
-  INFIMUM_ASSIGN_OR_RETURN(part.name, TextField(object, "name"));
-  INFIMUM_ASSIGN_OR_RETURN(part.candidate, TextField(object, "candidate"));
-  INFIMUM_ASSIGN_OR_RETURN(part.is_reorder, TruthField(object, "reorder"));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t step, IntegerField(object, "step", 0));
-  part.step = static_cast<std::size_t>(step);
-  INFIMUM_ASSIGN_OR_RETURN(const double alone, NumberField(object, "alone_us", 0, kLongest));
-  INFIMUM_ASSIGN_OR_RETURN(const double in_loop, NumberField(object, "in_loop_us", 0, kLongest));
-  part.alone = Latency(alone);
-  if (FindMember(object, "alone_cold_weights_us") != nullptr) {
-    INFIMUM_ASSIGN_OR_RETURN(const double cold, NumberField(object, "alone_cold_weights_us", 0, kLongest));
-    part.alone_cold_weights = Latency(cold);
-  }
-  if (FindMember(object, "constant_bytes") != nullptr) {
-    INFIMUM_ASSIGN_OR_RETURN(part.constants.value, IntegerField(object, "constant_bytes", 0));
-  }
-  part.in_loop = Latency(in_loop);
-  if (FindMember(object, "error") != nullptr) {
-    INFIMUM_ASSIGN_OR_RETURN(part.error, NumberField(object, "error", 0, kLargest));
-  }
-  INFIMUM_ASSIGN_OR_RETURN(part.tolerance, NumberField(object, "tolerance", 0, kLargest));
-  return part;
-}
-
-Result<ReplayOutput> OutputFrom(const Json& object) {
-  ReplayOutput output;
-  INFIMUM_ASSIGN_OR_RETURN(output.name, TextField(object, "name"));
-  INFIMUM_ASSIGN_OR_RETURN(output.error, NumberField(object, "error", 0, kLargest));
-  INFIMUM_ASSIGN_OR_RETURN(output.tolerance, NumberField(object, "tolerance", 0, kLargest));
-  return output;
-}
-
 }  // namespace
+
+template <class Visitor>
+static void VisitFields(Visitor& visit, Like<ReplayPart> auto& part) {
+  visit("name", part.name);
+  visit("candidate", part.candidate);
+  visit("reorder", part.is_reorder);
+  visit("step", part.step);
+  visit("alone_us", part.alone);
+  visit("in_loop_us", part.in_loop);
+  visit("alone_cold_weights_us", part.alone_cold_weights);
+  visit.Lenient("constant_bytes", part.constants);
+  visit("error", part.error);
+  visit("tolerance", part.tolerance);
+}
+
+template <class Visitor>
+static void VisitFields(Visitor& visit, Like<ReplayOutput> auto& output) {
+  visit("name", output.name);
+  visit("error", output.error);
+  visit("tolerance", output.tolerance);
+}
+
+// Results of before there were cold weights lack the last two.
+template <class Visitor>
+static void VisitFields(Visitor& visit, Like<ReplayResult> auto& result) {
+  visit("repetitions", result.repetitions);
+  visit("parts", result.parts);
+  visit("outputs", result.outputs);
+  visit("weight_bytes", result.weights);
+  visit("arena_bytes", result.arena);
+  visit.Lenient("last_level_cache_bytes", result.last_level_cache);
+  visit("resident_share", result.resident_share, {0, 1});
+}
 
 Latency ReplayResult::demonstrated() const {
   std::vector<Repetition> summaries;
-  for (const std::vector<Latency>& samples : repetitions) summaries.push_back(Summarize(samples));
+  for (const RunRepetition& repetition : repetitions) summaries.push_back(Summarize(repetition.samples));
   return PointValue(summaries);
 }
 
@@ -138,76 +131,20 @@ Result<ReplayResult> Joined(ReplayResult first, const ReplayResult& second) {
 }
 
 std::string FormatReplayResult(const ReplayResult& result) {
-  Json repetitions = Json::array();
-  for (const std::vector<Latency>& samples : result.repetitions) {
-    Json list = Json::array();
-    for (const Latency sample : samples) list.push_back(sample.count());
-    repetitions.push_back({{"samples_us", std::move(list)}});
-  }
-  Json parts = Json::array();
-  for (const ReplayPart& part : result.parts) {
-    Json object = {{"name", part.name}, {"candidate", part.candidate},    {"reorder", part.is_reorder},
-                   {"step", part.step}, {"alone_us", part.alone.count()}, {"in_loop_us", part.in_loop.count()}};
-    if (part.alone_cold_weights) object["alone_cold_weights_us"] = part.alone_cold_weights->count();
-    object["constant_bytes"] = part.constants.value;
-    if (part.error) object["error"] = Finite(*part.error);
-    object["tolerance"] = part.tolerance;
-    parts.push_back(std::move(object));
-  }
-  Json outputs = Json::array();
-  for (const ReplayOutput& output : result.outputs) {
-    outputs.push_back({{"name", output.name}, {"error", Finite(output.error)}, {"tolerance", output.tolerance}});
-  }
-  Json document = {{"schema", kResultSchema},
-                   {"repetitions", std::move(repetitions)},
-                   {"parts", std::move(parts)},
-                   {"outputs", std::move(outputs)},
-                   {"weight_bytes", result.weights.value},
-                   {"arena_bytes", result.arena.value},
-                   {"last_level_cache_bytes", result.last_level_cache.value}};
-  if (result.resident_share) document["resident_share"] = *result.resident_share;
-  return DumpJson(document) + '\n';
+  JsonWriter<OrderedJson> writer;
+  writer("schema", std::string(kResultSchema));
+  VisitFields(writer, result);
+  return DumpJson(writer.object) + '\n';
 }
 
 Result<ReplayResult> ParseReplayResult(std::string_view text) {
   INFIMUM_ASSIGN_OR_RETURN(const Json document, ParseJson(text));
-  INFIMUM_ASSIGN_OR_RETURN(const std::string schema, TextField(document, "schema"));
-  if (schema != kResultSchema)
-    return Error{"'schema' is " + Quoted(schema) + ", expected " + std::string(kResultSchema)};
+  INFIMUM_RETURN_IF_ERROR(CheckSchema(document, kResultSchema));
   ReplayResult result;
-  INFIMUM_ASSIGN_OR_RETURN(const Json* const repetitions, ArrayField(document, "repetitions"));
-  for (const Json& repetition : *repetitions) {
-    INFIMUM_ASSIGN_OR_RETURN(const Json* const samples, ArrayField(repetition, "samples_us"));
-    std::vector<Latency> list;
-    for (const Json& sample : *samples) {
-      INFIMUM_ASSIGN_OR_RETURN(const double latency, NumberOf(sample, "samples_us", 0, kLongest));
-      list.emplace_back(latency);
-    }
-    if (list.empty()) return Error{"a repetition has no samples"};
-    result.repetitions.push_back(std::move(list));
-  }
+  INFIMUM_RETURN_IF_ERROR(FromJson(document, "", result));
+  for (const RunRepetition& repetition : result.repetitions)
+    if (repetition.samples.empty()) return Error{"a repetition has no samples"};
   if (result.repetitions.empty()) return Error{"there are no repetitions"};
-  INFIMUM_ASSIGN_OR_RETURN(const Json* const parts, ArrayField(document, "parts"));
-  for (const Json& part : *parts) {
-    INFIMUM_ASSIGN_OR_RETURN(ReplayPart one, PartFrom(part));
-    result.parts.push_back(std::move(one));
-  }
-  INFIMUM_ASSIGN_OR_RETURN(const Json* const outputs, ArrayField(document, "outputs"));
-  for (const Json& output : *outputs) {
-    INFIMUM_ASSIGN_OR_RETURN(ReplayOutput one, OutputFrom(output));
-    result.outputs.push_back(std::move(one));
-  }
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t weights, IntegerField(document, "weight_bytes", 0));
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t arena, IntegerField(document, "arena_bytes", 0));
-  // Results of before there were cold weights lack what follows.
-  if (FindMember(document, "last_level_cache_bytes") != nullptr) {
-    INFIMUM_ASSIGN_OR_RETURN(result.last_level_cache.value, IntegerField(document, "last_level_cache_bytes", 0));
-  }
-  if (FindMember(document, "resident_share") != nullptr) {
-    INFIMUM_ASSIGN_OR_RETURN(result.resident_share, NumberField(document, "resident_share", 0, 1));
-  }
-  result.weights = Bytes{weights};
-  result.arena = Bytes{arena};
   return result;
 }
 

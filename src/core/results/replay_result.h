@@ -13,6 +13,7 @@
 
 #include "infimum/base/result.h"
 #include "infimum/base/units.h"
+#include "infimum/graph/run_profile.h"
 #include "infimum/measurement/measurement.h"
 
 namespace infimum {
@@ -46,8 +47,8 @@ struct ReplayOutput {
 };
 
 struct ReplayResult {
-  std::vector<std::vector<Latency>> repetitions;  // samples of the whole, by process
-  std::vector<ReplayPart> parts;                  // in the order in which they run
+  std::vector<RunRepetition> repetitions;  // samples of the whole, by process
+  std::vector<ReplayPart> parts;           // in the order in which they run
   std::vector<ReplayOutput> outputs;
   Bytes weights;           // that each inference reads, in the layouts that the candidates want
   Bytes arena;             // for all intermediates

@@ -48,7 +48,7 @@ class JournalReader {
     if (!json.is_object()) return Error{"expected an object"};
     INFIMUM_ASSIGN_OR_RETURN(const std::string kind, TextField(json, "kind"));
     if (kind == "header") return ReadHeader(json);
-    if (!device_) return Error{"a record of kind " + Quoted(kind) + " stands before any header"};
+    if (!device_) return Error{"a record of kind " + Quoted(kind) + " comes before any header"};
     if (kind == "measurement") return ReadMeasurement(json);
     if (kind == "peak") {
       INFIMUM_ASSIGN_OR_RETURN(const Json* object, ObjectField(json, "rate"));
@@ -72,13 +72,8 @@ class JournalReader {
 
   Status ReadMeasurement(const Json& json) {
     INFIMUM_ASSIGN_OR_RETURN(Measurement row, FactsFrom(json));
-    if (FindMember(json, "repetitions")) {
-      INFIMUM_ASSIGN_OR_RETURN(const Json* repetitions, ArrayField(json, "repetitions"));
-      for (const Json& object : *repetitions) {
-        INFIMUM_ASSIGN_OR_RETURN(Repetition repetition, RepetitionFrom(object));
-        row.repetitions.push_back(std::move(repetition));
-      }
-    }
+    if (const Json* const repetitions = FindMember(json, "repetitions"))
+      INFIMUM_RETURN_IF_ERROR(FromJson(*repetitions, "repetitions", row.repetitions));
     INFIMUM_RETURN_IF_ERROR(CheckRepetitions(row));
     row.device = *device_;
     row.environment = environment_;
@@ -92,29 +87,29 @@ class JournalReader {
   EvidenceText evidence_;
 };
 
+// A record's fields behind those that say which it is.
+OrderedJson Record(OrderedJson kind, OrderedJson fields) {
+  kind.update(fields);
+  return kind;
+}
+
 struct RecordFormatter {
   std::string operator()(const ResultsHeader& header) const {
-    Json json = {{"schema", SchemaName()}, {"kind", "header"}};
-    json.update(ToJson(header));
-    return DumpJson(json);
+    return DumpJson(Record({{"schema", SchemaName()}, {"kind", "header"}}, ToJson(header)));
   }
   std::string operator()(const Measurement& row) const {
-    Json json = {{"kind", "measurement"}};
-    json.update(FactsToJson(row));
-    if (!row.repetitions.empty()) {
-      Json& repetitions = json["repetitions"] = Json::array();
-      for (const Repetition& repetition : row.repetitions) repetitions.push_back(ToJson(repetition));
-    }
-    return DumpJson(json);
+    return DumpJson(Record({{"kind", "measurement"}}, ToJson(row)));
   }
-  std::string operator()(const PeakRate& rate) const { return DumpJson({{"kind", "peak"}, {"rate", ToJson(rate)}}); }
+  std::string operator()(const PeakRate& rate) const {
+    return DumpJson(OrderedJson{{"kind", "peak"}, {"rate", ToJson(rate)}});
+  }
 };
 
 }  // namespace
 
 std::string FormatRecord(const ResultsRecord& record) { return std::visit(RecordFormatter{}, record); }
 
-std::string FormatEnd(std::int64_t rows) { return DumpJson({{"kind", "end"}, {"rows", rows}}); }
+std::string FormatEnd(std::int64_t rows) { return DumpJson(OrderedJson{{"kind", "end"}, {"rows", rows}}); }
 
 Status ReadJournal(std::istream& input, std::string_view origin, const std::function<Status(ResultsRecord)>& take) {
   JournalReader reader(take);

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "infimum/base/text.h"
-#include "src/core/results/json_fields.h"
+#include "src/core/results/record_json.h"
 
 namespace infimum {
 namespace {
@@ -19,7 +19,23 @@ bool IsPlainName(const std::string& name) {
          name.find('\0') == std::string::npos;
 }
 
+// An entry of the index.
+struct TensorFile {
+  std::string name;
+  DataType type = DataType::kNone;
+  Shape shape;
+  std::string file;
+};
+
 }  // namespace
+
+template <class Visitor>
+static void VisitFields(Visitor& visit, Like<TensorFile> auto& tensor) {
+  visit("name", tensor.name);
+  visit("dtype", tensor.type);
+  visit("shape", tensor.shape.dims, {0, static_cast<double>(kMaxElements)});
+  visit("file", tensor.file);
+}
 
 Result<TensorFolder> TensorFolder::Open(const std::filesystem::path& folder) {
   const std::filesystem::path index = folder / "index.json";
@@ -28,29 +44,17 @@ Result<TensorFolder> TensorFolder::Open(const std::filesystem::path& folder) {
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const auto parse = [&]() -> Result<TensorFolder> {
     INFIMUM_ASSIGN_OR_RETURN(const Json document, ParseJson(text));
-    INFIMUM_ASSIGN_OR_RETURN(const std::string schema, TextField(document, "schema"));
-    if (schema != kFolderSchema)
-      return Error{"'schema' is " + Quoted(schema) + ", expected " + std::string(kFolderSchema)};
-    INFIMUM_ASSIGN_OR_RETURN(const Json* const tensors, ArrayField(document, "tensors"));
+    INFIMUM_RETURN_IF_ERROR(CheckSchema(document, kFolderSchema));
+    INFIMUM_ASSIGN_OR_RETURN(const auto tensors, FieldOf<std::vector<TensorFile>>(document, "tensors"));
     TensorFolder result;
     result.folder_ = folder.string();
-    for (const Json& tensor : *tensors) {
-      INFIMUM_ASSIGN_OR_RETURN(const std::string name, TextField(tensor, "name"));
-      INFIMUM_ASSIGN_OR_RETURN(const std::string type, TextField(tensor, "dtype"));
-      INFIMUM_ASSIGN_OR_RETURN(const std::string path, TextField(tensor, "file"));
-      INFIMUM_ASSIGN_OR_RETURN(const Json* const dims, ArrayField(tensor, "shape"));
-      const std::optional<DataType> found = FindDataType(type);
-      if (!found || *found == DataType::kNone || BitsPerElement(*found) % 8 != 0)
-        return Error{Quoted(name) + ": " + Quoted(type) + " is no type of whole bytes"};
+    for (const auto& [name, type, shape, path] : tensors) {
+      if (type == DataType::kNone || BitsPerElement(type) % 8 != 0)
+        return Error{Quoted(name) + ": " + Quoted(Name(type)) + " is no type of whole bytes"};
       if (!IsPlainName(path)) return Error{Quoted(name) + ": " + Quoted(path) + " is no file of this folder"};
-      Shape shape;
-      for (const Json& dim : *dims) {
-        INFIMUM_ASSIGN_OR_RETURN(const double extent, NumberOf(dim, "shape", 0, static_cast<double>(kMaxElements)));
-        shape.dims.push_back(static_cast<std::int64_t>(extent));
-      }
       INFIMUM_ASSIGN_OR_RETURN(const std::int64_t count, CheckedElementCount(shape));
-      if (!result.entries_.emplace(name, Entry{*found, count, folder / path}).second)
-        return Error{Quoted(name) + " stands there twice"};
+      if (!result.entries_.emplace(name, Entry{type, count, folder / path}).second)
+        return Error{Quoted(name) + " is listed twice"};
     }
     return result;
   };

@@ -1,9 +1,8 @@
-// Memory for oneDNN's tensors, filled with random numbers, and the names of their layouts.
+// Memory for oneDNN's tensors, filled with random numbers, and the layouts that candidates declare.
 //
 //   Tensor image(ChannelsLast({1, 64, 56, 56}, memory::data_type::f32));
 //   FillRandomly(image, -1, 1, 42);
-//   LayoutName(image.bound.get_desc())      "acdb": dimension b, the channels, lies innermost; a capital letter has
-//                                           blocks ("aBcd16b")
+//   DeclaredLayout(image.bound.get_desc())      "acdb"
 #pragma once
 
 #if defined(__linux__)
@@ -20,40 +19,31 @@
 #include <utility>
 #include <vector>
 
-#include "onednn_layouts.h"
+#include "layouts.h"
 
 namespace onednn {
 
-// The order of the dimensions, outermost first, then the blocks.
-inline std::string LayoutName(const memory::desc& desc) {
-  const auto rank = static_cast<std::size_t>(desc.get_ndims());
-  if (rank == 0) return "-";
-  if (desc.get_format_kind() != memory::format_kind::blocked) return "opaque";
+// Blocks may come to row-major order after all: of channels alone, where the image is one pixel.
+inline bool IsRowMajor(const memory::desc& desc) {
+  if (desc.get_ndims() == 0) return true;
+  if (desc.get_format_kind() != memory::format_kind::blocked || desc.get_padded_dims() != desc.get_dims()) return false;
   const memory::dims strides = desc.get_strides(), blocks = desc.get_inner_blks(), indices = desc.get_inner_idxs();
-  memory::dims outer = desc.get_padded_dims();
-  std::string letters;
-  for (std::size_t i = 0; i < rank; ++i) letters += static_cast<char>('a' + i);
-  for (std::size_t i = 0; i < blocks.size(); ++i) {
-    const auto dimension = static_cast<std::size_t>(indices[i]);
-    outer[dimension] /= blocks[i];
-    letters[dimension] = static_cast<char>('A' + dimension);
-  }
-  // Dimensions of extent one have meaningless strides: they stay where row-major order has them.
-  std::vector<std::size_t> places, moving;
-  for (std::size_t i = 0; i < rank; ++i)
-    if (outer[i] != 1) places.push_back(i);
-  moving = places;
-  std::stable_sort(moving.begin(), moving.end(), [&](auto i, auto j) { return strides[i] > strides[j]; });
-  // Blocks may come to row-major order after all: of channels alone, where the image is one pixel.
-  std::vector<std::size_t> order = moving;
-  for (const memory::dim index : indices) order.push_back(static_cast<std::size_t>(index));
-  const bool row_major = std::is_sorted(order.begin(), order.end()) && desc.get_padded_dims() == desc.get_dims();
-  if (row_major) return std::string("abcdefghijkl").substr(0, rank);
-  std::string name = letters;
-  for (std::size_t i = 0; i < places.size(); ++i) name[places[i]] = letters[moving[i]];
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    name += std::to_string(blocks[i]) + static_cast<char>('a' + indices[i]);
-  return name;
+  memory::dims outer = desc.get_dims(), order;
+  for (std::size_t i = 0; i < blocks.size(); ++i) outer[static_cast<std::size_t>(indices[i])] /= blocks[i];
+  // Dimensions of extent one have meaningless strides.
+  for (std::size_t i = 0; i < outer.size(); ++i)
+    if (outer[i] != 1) order.push_back(static_cast<memory::dim>(i));
+  std::stable_sort(order.begin(), order.end(), [&](memory::dim i, memory::dim j) {
+    return strides[static_cast<std::size_t>(i)] > strides[static_cast<std::size_t>(j)];
+  });
+  order.insert(order.end(), indices.begin(), indices.end());
+  return std::is_sorted(order.begin(), order.end());
+}
+
+// By which name infimum knows a layout: oneDNN's, but in row-major order.
+inline std::string DeclaredLayout(const memory::desc& desc) {
+  if (desc.get_ndims() == 0 || !IsRowMajor(desc)) return LayoutName(desc);
+  return std::string("abcdefghijkl").substr(0, static_cast<std::size_t>(desc.get_ndims()));
 }
 
 // Zeros; large ones lie in large pages, where the system has them.
@@ -85,7 +75,7 @@ struct Tensor {
   memory bound;
 };
 
-inline void Reorder(memory& from, memory& to) {
+inline void ReorderMemory(memory& from, memory& to) {
   dnnl::stream stream(Cpu());
   dnnl::reorder(from, to).execute(stream, from, to);
   stream.wait();
@@ -106,8 +96,8 @@ inline void FillRandomly(Tensor& tensor, double low, double high, std::uint64_t 
     data[i] = static_cast<float>(low + (high - low) * static_cast<double>(bits >> 11) * 0x1p-53);
   }
   Tensor typed(Plain(wanted.get_dims(), wanted.get_data_type()));
-  Reorder(numbers.bound, typed.bound);
-  Reorder(typed.bound, tensor.bound);
+  ReorderMemory(numbers.bound, typed.bound);
+  ReorderMemory(typed.bound, tensor.bound);
 }
 
 }  // namespace onednn

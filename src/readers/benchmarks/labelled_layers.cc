@@ -1,8 +1,11 @@
 #include "src/readers/benchmarks/labelled_layers.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -69,6 +72,98 @@ std::optional<LabelledLayer> FindLabelledLayer(const BenchmarkEntry& entry, std:
     if (end == std::string_view::npos) break;
   }
   return std::nullopt;
+}
+
+namespace {
+
+constexpr std::string_view kEmittedSchema = "infimum.emit/1";
+constexpr double kMaxMicroseconds = 1e15;  // as in journals
+constexpr std::string_view kContract = "contract=";
+constexpr std::string_view kUnsupported = "unsupported: ";
+
+Result<double> CounterOf(const BenchmarkEntry& entry, std::string_view name) {
+  const auto found = entry.counters.find(name);
+  if (found == entry.counters.end()) return Error{fmt::format("has no counter '{}'", name)};
+  if (!(found->second > 0) || found->second > kMaxMicroseconds)
+    return Error{fmt::format("'{}' is {}, expected a positive number", name, found->second)};
+  return found->second;
+}
+
+}  // namespace
+
+Result<bool> IsEmitted(const BenchmarkContext& context) {
+  if (context.infimum_schema == kEmittedSchema) return true;
+  if (!context.infimum_schema.starts_with("infimum.emit/")) return false;
+  return Error{fmt::format("context.infimum_schema is {}, this infimum reads '{}': a newer one is needed",
+                           Quoted(context.infimum_schema), kEmittedSchema)};
+}
+
+std::optional<LabelledLayer> FindEmittedLayer(const BenchmarkEntry& entry) {
+  const std::string_view label = TrimSpace(entry.label), name = entry.name;
+  const std::string_view candidate = label.substr(0, label.find(' '));
+  const std::size_t slash = candidate.find('/');
+  const std::size_t end = name.rfind("/" + std::string(candidate) + "/iterations:");
+  if (slash == std::string_view::npos || slash == 0 || slash + 1 == candidate.size()) return std::nullopt;
+  if (end == std::string_view::npos) return std::nullopt;
+  Result<Workload> workload = ParseWorkload(name.substr(0, end));
+  if (!workload.ok()) return std::nullopt;
+  LabelledLayer layer{*std::move(workload), {}};
+  layer.candidate.library = candidate.substr(0, slash);
+  layer.candidate.algorithm = candidate.substr(slash + 1);
+  // What it does not state must not be taken for a layout that fits everywhere.
+  layer.candidate.input_layout = "opaque";
+  layer.candidate.output_layout = "opaque";
+  for (const std::string_view word : Split(TrimSpace(label.substr(candidate.size())), ' ')) {
+    if (const std::size_t arrow = word.find("->"); arrow != std::string_view::npos) {
+      layer.candidate.input_layout = word.substr(0, arrow);
+      layer.candidate.output_layout = word.substr(arrow + 2);
+    } else if (word.starts_with(kContract)) {
+      layer.contract = FindContract(word.substr(kContract.size()));
+      if (!layer.contract) return std::nullopt;
+    } else if (word == "uncaptured") {
+      layer.flags.emplace_back(word);
+    }
+  }
+  const auto choice = entry.counters.find("library_choice");
+  layer.candidate.library_choice = choice != entry.counters.end() && choice->second == 1;
+  return layer;
+}
+
+Result<Repetition> EmittedRepetition(const BenchmarkEntry& entry) {
+  INFIMUM_ASSIGN_OR_RETURN(const double least, CounterOf(entry, "min_us"));
+  INFIMUM_ASSIGN_OR_RETURN(const double median, CounterOf(entry, "median_us"));
+  INFIMUM_ASSIGN_OR_RETURN(const double p95, CounterOf(entry, "p95_us"));
+  INFIMUM_ASSIGN_OR_RETURN(const double samples, CounterOf(entry, "samples"));
+  if (least > median || median > p95)
+    return Error{fmt::format("'min_us' {}, 'median_us' {} and 'p95_us' {} are not in this order", least, median, p95)};
+  if (samples != std::floor(samples)) return Error{fmt::format("'samples' is {}, expected a whole number", samples)};
+  return Repetition{static_cast<std::int64_t>(samples), Latency(least), Latency(median), Latency(p95), {}};
+}
+
+EmittedFailure FailureOf(std::string_view message) {
+  if (!message.starts_with(kUnsupported)) return {Outcome::kFailed, message};
+  return {Outcome::kUnsupported, message.substr(kUnsupported.size())};
+}
+
+Result<Environment> EmittedEnvironment(const BenchmarkContext& context) {
+  Environment environment;
+  for (const std::string_view library : Split(context.infimum_libraries, ',')) {
+    const std::size_t equals = library.find('=');
+    if (equals == std::string_view::npos || equals == 0 || library.size() > 200) {
+      return Error{
+          fmt::format("context.infimum_libraries is {}, expected NAME=VERSION", Quoted(context.infimum_libraries))};
+    }
+    environment.libraries[std::string(library.substr(0, equals))] = library.substr(equals + 1);
+  }
+  const std::optional<std::int64_t> threads = ParseInteger(context.infimum_threads);
+  if (!threads || *threads < 1 || *threads > 100'000) {
+    return Error{
+        fmt::format("context.infimum_threads is {}, expected a number of threads", Quoted(context.infimum_threads))};
+  }
+  environment.threads = *threads;
+  if (!context.infimum_affinity.empty())
+    environment.evidence[evidence::kAffinity] = context.infimum_affinity.substr(0, 200);
+  return environment;
 }
 
 }  // namespace infimum::ingest

@@ -6,19 +6,106 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <functional>
 #include <istream>
 #include <map>
 #include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "infimum/base/text.h"
+#include "infimum/measurement/measurement.h"
 #include "src/readers/benchmarks/benchmark_stream.h"
-#include "src/readers/benchmarks/benchmark_system.h"
-#include "src/readers/benchmarks/emitted_layers.h"
 #include "src/readers/benchmarks/labelled_layers.h"
-#include "src/readers/benchmarks/row_window.h"
+#include "src/readers/benchmarks/results_taker.h"
 #include "src/readers/benchmarks/scope_layers.h"
-#include "src/readers/benchmarks/scope_names.h"
+
+namespace infimum::ingest {
+
+// Joins rows of the same workload, candidate and contract to one, as far as they stand near each other in a file, so
+// that memory stays bounded.
+//
+//   Take(relu by a: 5 us), Take(add by a: 7 us), Take(relu by a: 6 us), Flush()
+//     ->  relu by a with the repetitions 5 us and 6 us; add by a with 7 us
+//
+// What was measured hides a failure of the same, and a failure what was skipped.
+
+inline constexpr std::size_t kRowsOfAWindow = 20'000;
+inline constexpr std::size_t kBytesOfAWindow = std::size_t{16} << 20;  // of texts
+
+class RowWindow {
+ public:
+  using Taker = std::function<Status(std::span<const Measurement> rows)>;
+  explicit RowWindow(Taker taker) : taker_(std::move(taker)) {}
+
+  // Hands all rows on when the window is full, in the order of their first entries.
+  Status Take(Measurement row);
+  Status Flush();
+
+ private:
+  Taker taker_;
+  std::vector<Measurement> rows_;
+  std::unordered_map<std::string, std::size_t> index_;
+  std::size_t taken_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+namespace {
+
+// Newlines stand in none of the parts.
+std::string KeyOfRow(const Measurement& row) {
+  std::string key = row.workload.text;
+  for (const std::string& part : {row.candidate.name(), row.candidate.input_layout, row.candidate.output_layout,
+                                  std::string(Name(row.contract))}) {
+    key += '\n';
+    key += part;
+  }
+  return key;
+}
+
+void MergeRow(Measurement row, Measurement& into) {
+  const bool library_choice = into.candidate.library_choice || row.candidate.library_choice;
+  if (row.outcome == Outcome::kMeasured) {
+    if (into.outcome == Outcome::kMeasured) {
+      into.repetitions.insert(into.repetitions.end(), row.repetitions.begin(), row.repetitions.end());
+    } else {
+      into = std::move(row);
+    }
+  } else if (into.outcome == Outcome::kSkipped && row.outcome != Outcome::kSkipped) {
+    into = std::move(row);
+  }
+  into.candidate.library_choice = library_choice;
+}
+
+}  // namespace
+
+Status RowWindow::Take(Measurement row) {
+  std::string key = KeyOfRow(row);
+  ++taken_;
+  const auto [entry, added] = index_.try_emplace(std::move(key), rows_.size());
+  if (added) {
+    bytes_ += 2 * entry->first.size() + row.reason.size();
+    rows_.push_back(std::move(row));
+  } else {
+    MergeRow(std::move(row), rows_[entry->second]);
+  }
+  return taken_ >= kRowsOfAWindow || bytes_ >= kBytesOfAWindow ? Flush() : Status();
+}
+
+Status RowWindow::Flush() {
+  const std::span<const Measurement> rows = rows_;
+  for (std::size_t begin = 0; begin < rows.size(); begin += kRowsOfABatch)
+    INFIMUM_RETURN_IF_ERROR(taker_(rows.subspan(begin, std::min(kRowsOfABatch, rows.size() - begin))));
+  rows_.clear();
+  index_.clear();
+  taken_ = bytes_ = 0;
+  return {};
+}
+
+}  // namespace infimum::ingest
 
 namespace infimum {
 namespace {

@@ -22,7 +22,7 @@
 #include <string_view>
 
 #include "infimum/base/result.h"
-#include "src/readers/benchmarks/read_results.h"
+#include "src/readers/benchmarks/results_taker.h"
 
 namespace infimum {
 

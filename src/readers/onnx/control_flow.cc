@@ -100,15 +100,15 @@ constexpr const char* kCountedAsBodies = "its bodies are counted as sub-graphs";
 
 }  // namespace
 
-struct GraphBuilder::Body {
+struct OnnxGraphBuilder::Body {
   std::unique_ptr<ModelGraph> graph;
   std::vector<KnownValue> outputs;
   std::vector<ValueId> captured;
 };
 
-Result<GraphBuilder::Body> GraphBuilder::BuildBody(const onnx::GraphProto& graph,
-                                                   const std::vector<KnownValue>& arguments) {
-  GraphBuilder builder(context_, this);
+Result<OnnxGraphBuilder::Body> OnnxGraphBuilder::BuildBody(const onnx::GraphProto& graph,
+                                                           const std::vector<KnownValue>& arguments) {
+  OnnxGraphBuilder builder(context_, this);
   INFIMUM_RETURN_IF_ERROR(builder.Build(graph, arguments));
   Body body;
   body.outputs = builder.outputs();
@@ -117,20 +117,20 @@ Result<GraphBuilder::Body> GraphBuilder::BuildBody(const onnx::GraphProto& graph
   return body;
 }
 
-void GraphBuilder::AddBody(Layer& layer, std::string name, Body body, std::int64_t least_executions) {
+void OnnxGraphBuilder::AddBody(Layer& layer, std::string name, Body body, std::int64_t least_executions) {
   // What the body reads from here is an input of the layer: it must wait for it.
   for (const ValueId id : body.captured)
     if (std::find(layer.inputs.begin(), layer.inputs.end(), id) == layer.inputs.end()) layer.inputs.emplace_back(id);
   layer.bodies.push_back({std::move(name), std::move(body.graph), least_executions});
 }
 
-bool GraphBuilder::IsConstantTrue(std::optional<ValueId> id) {
+bool OnnxGraphBuilder::IsConstantTrue(std::optional<ValueId> id) {
   if (!id) return true;  // not given: no condition
   const std::optional<std::vector<std::int64_t>> truth = IntegersOf(TensorOf(known(*id)));
   return known(*id).constant && truth && truth->size() == 1 && truth->front() != 0;
 }
 
-Status GraphBuilder::AddIf(const onnx::NodeProto& node, Layer layer) {
+Status OnnxGraphBuilder::AddIf(const onnx::NodeProto& node, Layer layer) {
   const onnx::GraphProto* branches[] = {BodyOf(node, "then_branch"), BodyOf(node, "else_branch")};
   if (branches[0] == nullptr || branches[1] == nullptr || layer.inputs.empty() || !layer.inputs[0])
     return Error{"an If needs a condition, a then_branch and an else_branch"};
@@ -161,7 +161,7 @@ Status GraphBuilder::AddIf(const onnx::NodeProto& node, Layer layer) {
   return {};
 }
 
-Status GraphBuilder::InlineBranch(const onnx::NodeProto& node, const onnx::GraphProto& branch, Layer layer) {
+Status OnnxGraphBuilder::InlineBranch(const onnx::NodeProto& node, const onnx::GraphProto& branch, Layer layer) {
   if (branch.output_size() != node.output_size())
     return Error{"the branch has " + std::to_string(branch.output_size()) + " outputs where the node has " +
                  std::to_string(node.output_size())};
@@ -188,7 +188,7 @@ Status GraphBuilder::InlineBranch(const onnx::NodeProto& node, const onnx::Graph
   return {};
 }
 
-Status GraphBuilder::AddLoop(const onnx::NodeProto& node, Layer layer) {
+Status OnnxGraphBuilder::AddLoop(const onnx::NodeProto& node, Layer layer) {
   const onnx::GraphProto* proto = BodyOf(node, "body");
   if (proto == nullptr || layer.inputs.size() < 2) return Error{"a Loop needs a trip count, a condition and a body"};
   const std::size_t states = layer.inputs.size() - 2;
@@ -247,7 +247,7 @@ Status GraphBuilder::AddLoop(const onnx::NodeProto& node, Layer layer) {
   return {};
 }
 
-Status GraphBuilder::AddScan(const onnx::NodeProto& node, Layer layer) {
+Status OnnxGraphBuilder::AddScan(const onnx::NodeProto& node, Layer layer) {
   const onnx::GraphProto* proto = BodyOf(node, "body");
   const auto attribute = [&](const char* name) -> const AttributeValue* {
     const auto found = layer.attributes.find(name);
@@ -306,7 +306,7 @@ Status GraphBuilder::AddScan(const onnx::NodeProto& node, Layer layer) {
 }
 
 // Bodies of operators that nobody here can follow: shown with what they declare, run no known number of times.
-Status GraphBuilder::AddOtherBodies(const onnx::NodeProto& node, Layer layer) {
+Status OnnxGraphBuilder::AddOtherBodies(const onnx::NodeProto& node, Layer layer) {
   for (const onnx::AttributeProto& attribute : node.attribute()) {
     if (!attribute.has_g()) continue;
     std::vector<KnownValue> arguments;

@@ -1,17 +1,132 @@
 #include "src/readers/onnx/graph_builder.h"
 
-#include <algorithm>
-#include <utility>
+#include <onnx/onnx_pb.h>
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <queue>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "infimum/base/result.h"
 #include "infimum/base/text.h"
 #include "src/readers/onnx/folding/elements.h"
 #include "src/readers/onnx/folding/fold.h"
-#include "src/readers/onnx/parse/library_message.h"
 #include "src/readers/onnx/parse/model_file.h"
 #include "src/readers/onnx/parse/proto_conversion.h"
-#include "src/readers/onnx/shapes/node_order.h"
 
 namespace infimum {
+
+// The order in which the nodes of one graph can be read. ONNX asks for sorted files; not every writer
+// obeys, and runtimes sort for themselves.
+
+// Indices of the nodes, producers first, otherwise as in the file. An error names the nodes of a cycle.
+// Names that no node of the graph writes are somebody else's concern.
+Result<std::vector<int>> OrderNodes(const onnx::GraphProto& graph);
+
+// "node 'Conv_3' (Conv)", or "node 17 (Conv)" where it has no name.
+std::string Describe(const onnx::NodeProto& node, int position);
+
+namespace {
+
+using Producers = std::unordered_map<std::string_view, int>;
+
+// The nodes of this graph whose results a node reads, its bodies included. A body's own names may hide
+// ours; such a false dependency can only arise where names repeat, which ONNX forbids.
+void AddDependencies(const onnx::NodeProto& node, const Producers& producers, std::vector<int>& dependencies) {
+  for (const std::string& input : node.input())
+    if (const auto found = producers.find(input); found != producers.end()) dependencies.push_back(found->second);
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    const auto add_body = [&](const onnx::GraphProto& body) {
+      for (const onnx::NodeProto& inner : body.node()) AddDependencies(inner, producers, dependencies);
+      for (const onnx::ValueInfoProto& output : body.output())
+        if (const auto found = producers.find(output.name()); found != producers.end())
+          dependencies.push_back(found->second);
+    };
+    if (attribute.has_g()) add_body(attribute.g());
+    for (const onnx::GraphProto& body : attribute.graphs()) add_body(body);
+  }
+}
+
+// Follows unfinished dependencies until a node comes back.
+Error CycleError(const onnx::GraphProto& graph, const std::vector<std::vector<int>>& dependencies,
+                 const std::vector<int>& waiting) {
+  int node = 0;
+  while (waiting[static_cast<std::size_t>(node)] == 0) ++node;
+  std::vector<int> path;
+  std::unordered_map<int, std::size_t> place;
+  while (place.emplace(node, path.size()).second) {
+    path.push_back(node);
+    for (const int next : dependencies[static_cast<std::size_t>(node)]) {
+      if (waiting[static_cast<std::size_t>(next)] == 0) continue;
+      node = next;
+      break;
+    }
+  }
+  std::string names;
+  constexpr std::size_t kMostNamed = 5;
+  for (std::size_t i = place[node]; i < path.size(); ++i) {
+    if (i - place[node] == kMostNamed) {
+      names += ", ...";
+      break;
+    }
+    names += (names.empty() ? "" : ", ") + Describe(graph.node(path[i]), path[i]);
+  }
+  return Error{"the graph has a cycle, each of these reads what the next one writes: " + names};
+}
+
+}  // namespace
+
+std::string Describe(const onnx::NodeProto& node, int position) {
+  const std::string name = node.name().empty() ? std::to_string(position) : Quoted(node.name());
+  return "node " + name + " (" + Quoted(node.op_type()).substr(1, Quoted(node.op_type()).size() - 2) + ")";
+}
+
+Result<std::vector<int>> OrderNodes(const onnx::GraphProto& graph) {
+  const auto count = static_cast<std::size_t>(graph.node_size());
+  std::vector<int> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  Producers producers;
+  producers.reserve(2 * count);
+  for (int i = 0; i < graph.node_size(); ++i)
+    for (const std::string& output : graph.node(i).output())
+      if (!output.empty()) producers.emplace(output, i);
+
+  std::vector<std::vector<int>> dependencies(count);
+  bool sorted = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    AddDependencies(graph.node(static_cast<int>(i)), producers, dependencies[i]);
+    for (const int dependency : dependencies[i]) sorted = sorted && dependency < static_cast<int>(i);
+  }
+  if (sorted) return order;
+
+  std::vector<std::vector<int>> readers(count);
+  std::vector<int> waiting(count, 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    waiting[i] = static_cast<int>(dependencies[i].size());
+    for (const int dependency : dependencies[i])
+      readers[static_cast<std::size_t>(dependency)].push_back(static_cast<int>(i));
+  }
+  std::priority_queue<int, std::vector<int>, std::greater<>> ready;  // first in the file first
+  for (std::size_t i = 0; i < count; ++i)
+    if (waiting[i] == 0) ready.push(static_cast<int>(i));
+  order.clear();
+  while (!ready.empty()) {
+    const int node = ready.top();
+    ready.pop();
+    order.push_back(node);
+    for (const int reader : readers[static_cast<std::size_t>(node)])
+      if (--waiting[static_cast<std::size_t>(reader)] == 0) ready.push(reader);
+  }
+  if (order.size() != count) return CycleError(graph, dependencies, waiting);
+  return order;
+}
+
 namespace {
 
 using google::protobuf::Arena;
@@ -26,7 +141,7 @@ std::string DomainOf(const onnx::NodeProto& node) { return node.domain() == "ai.
 
 }  // namespace
 
-ValueId GraphBuilder::AddValue(std::string_view name, ValueKind kind, KnownValue known_value) {
+ValueId OnnxGraphBuilder::AddValue(std::string_view name, ValueKind kind, KnownValue known_value) {
   const ValueId id(graph_.values.size());
   Value& value = graph_.values.emplace_back();
   value.name = name;
@@ -39,13 +154,13 @@ ValueId GraphBuilder::AddValue(std::string_view name, ValueKind kind, KnownValue
   return id;
 }
 
-Result<ValueId> GraphBuilder::Define(std::string_view name, ValueKind kind, KnownValue known_value) {
+Result<ValueId> OnnxGraphBuilder::Define(std::string_view name, ValueKind kind, KnownValue known_value) {
   const ValueId id(graph_.values.size());
   if (!scopes_.back().emplace(name, id).second) return Error{Quoted(name) + " is defined twice"};
   return AddValue(name, kind, std::move(known_value));
 }
 
-std::optional<ValueId> GraphBuilder::Find(std::string_view name) {
+std::optional<ValueId> OnnxGraphBuilder::Find(std::string_view name) {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
     if (const auto found = scope->find(name); found != scope->end()) return found->second;
   if (outer_ == nullptr) return std::nullopt;
@@ -59,7 +174,7 @@ std::optional<ValueId> GraphBuilder::Find(std::string_view name) {
   return id;
 }
 
-Error GraphBuilder::UndefinedName(std::string_view name, std::string_view what) const {
+Error OnnxGraphBuilder::UndefinedName(std::string_view name, std::string_view what) const {
   constexpr std::size_t kMostCompared = 4096;
   std::vector<std::string_view> names;
   for (const Value& value : graph_.values)
@@ -68,7 +183,7 @@ Error GraphBuilder::UndefinedName(std::string_view name, std::string_view what) 
                DidYouMean(name, names)};
 }
 
-Result<KnownValue> GraphBuilder::KnownTensor(const onnx::TensorProto& tensor) {
+Result<KnownValue> OnnxGraphBuilder::KnownTensor(const onnx::TensorProto& tensor) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape shape, CheckedShapeOf(tensor));
   INFIMUM_RETURN_IF_ERROR(CheckPayload(tensor, shape));
   KnownValue value;
@@ -85,7 +200,7 @@ Result<KnownValue> GraphBuilder::KnownTensor(const onnx::TensorProto& tensor) {
   return value;
 }
 
-Status GraphBuilder::AddInitializers(const onnx::GraphProto& graph) {
+Status OnnxGraphBuilder::AddInitializers(const onnx::GraphProto& graph) {
   for (const onnx::TensorProto& tensor : graph.initializer()) {
     Result<KnownValue> value = KnownTensor(tensor);
     if (!value.ok()) return Within("initializer " + Quoted(tensor.name()), value.error());
@@ -106,7 +221,7 @@ Status GraphBuilder::AddInitializers(const onnx::GraphProto& graph) {
   return {};
 }
 
-Status GraphBuilder::Build(const onnx::GraphProto& graph, const std::vector<KnownValue>& arguments) {
+Status OnnxGraphBuilder::Build(const onnx::GraphProto& graph, const std::vector<KnownValue>& arguments) {
   graph_.name = graph.name();
   graph_.opset = context_.OpsetOf("").value_or(0);
   graph_.values.reserve(static_cast<std::size_t>(graph.initializer_size() + 2 * graph.node_size()));
@@ -135,7 +250,7 @@ Status GraphBuilder::Build(const onnx::GraphProto& graph, const std::vector<Know
   return {};
 }
 
-ModelGraph GraphBuilder::Take() {
+ModelGraph OnnxGraphBuilder::Take() {
   for (std::size_t i = 0; i < known_.size(); ++i) {
     Value& value = graph_.values[i];
     if (value.kind != ValueKind::kWeight || !value.shape || value.type == DataType::kNone) continue;
@@ -145,7 +260,7 @@ ModelGraph GraphBuilder::Take() {
   return std::move(graph_);
 }
 
-Status GraphBuilder::AddNodes(const onnx::GraphProto& graph) {
+Status OnnxGraphBuilder::AddNodes(const onnx::GraphProto& graph) {
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<int> order, OrderNodes(graph));
   for (const int position : order) {
     const onnx::NodeProto& node = graph.node(position);
@@ -154,14 +269,14 @@ Status GraphBuilder::AddNodes(const onnx::GraphProto& graph) {
   return {};
 }
 
-std::string GraphBuilder::UniqueName(std::string name) {
+std::string OnnxGraphBuilder::UniqueName(std::string name) {
   const int used = layer_names_[name]++;
   if (used == 0) return name;
   return UniqueName(name + "_" + std::to_string(used + 1));
 }
 
-Layer GraphBuilder::MakeLayer(const onnx::NodeProto& node, int position,
-                              const std::vector<std::optional<ValueId>>& inputs) {
+Layer OnnxGraphBuilder::MakeLayer(const onnx::NodeProto& node, int position,
+                                  const std::vector<std::optional<ValueId>>& inputs) {
   Layer layer;
   const std::string domain = DomainOf(node);
   layer.op = domain.empty() ? node.op_type() : domain + "." + node.op_type();
@@ -172,7 +287,7 @@ Layer GraphBuilder::MakeLayer(const onnx::NodeProto& node, int position,
   return layer;
 }
 
-Status GraphBuilder::AddNode(const onnx::NodeProto& node, int position) {
+Status OnnxGraphBuilder::AddNode(const onnx::NodeProto& node, int position) {
   INFIMUM_RETURN_IF_ERROR(context_.CountNode());
   std::vector<std::optional<ValueId>> inputs;
   inputs.reserve(static_cast<std::size_t>(node.input_size()));
@@ -216,8 +331,8 @@ Status GraphBuilder::AddNode(const onnx::NodeProto& node, int position) {
   return {};
 }
 
-Result<std::vector<KnownValue>> GraphBuilder::Infer(const onnx::NodeProto& node, const OperatorInfo& info,
-                                                    const Layer& layer) {
+Result<std::vector<KnownValue>> OnnxGraphBuilder::Infer(const onnx::NodeProto& node, const OperatorInfo& info,
+                                                        const Layer& layer) {
   std::vector<KnownValue> outputs(static_cast<std::size_t>(node.output_size()));
   if (!info.infer) {
     for (std::size_t i = 0; i < outputs.size(); ++i)
@@ -242,7 +357,7 @@ Result<std::vector<KnownValue>> GraphBuilder::Infer(const onnx::NodeProto& node,
   return outputs;
 }
 
-Status GraphBuilder::AddOutputs(const onnx::NodeProto& node, std::vector<KnownValue> outputs, Layer& layer) {
+Status OnnxGraphBuilder::AddOutputs(const onnx::NodeProto& node, std::vector<KnownValue> outputs, Layer& layer) {
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const std::string& name = node.output(static_cast<int>(i));
     if (name.empty()) {
@@ -263,7 +378,7 @@ Status GraphBuilder::AddOutputs(const onnx::NodeProto& node, std::vector<KnownVa
   return {};
 }
 
-void GraphBuilder::SetElements(KnownValue& value, Tensor tensor) {
+void OnnxGraphBuilder::SetElements(KnownValue& value, Tensor tensor) {
   if (!context_.KeepElements(tensor.bytes.size())) return;
   if (value.type == nullptr || !ShapeOf(*value.type)) {
     value.type = Arena::CreateMessage<onnx::TypeProto>(&context_.arena());
@@ -274,7 +389,7 @@ void GraphBuilder::SetElements(KnownValue& value, Tensor tensor) {
   value.tensor = std::make_shared<const Tensor>(std::move(tensor));
 }
 
-Status GraphBuilder::SetConstantNode(const onnx::NodeProto& node, KnownValue& output) {
+Status OnnxGraphBuilder::SetConstantNode(const onnx::NodeProto& node, KnownValue& output) {
   for (const onnx::AttributeProto& attribute : node.attribute()) {
     if (attribute.name() == "value" && attribute.has_t()) {
       INFIMUM_ASSIGN_OR_RETURN(output, KnownTensor(attribute.t()));
@@ -305,7 +420,7 @@ Status GraphBuilder::SetConstantNode(const onnx::NodeProto& node, KnownValue& ou
 }
 
 // Shape and Size of a value whose shape is known are constants, whatever the value is.
-void GraphBuilder::FoldShape(Layer& layer, KnownValue& output) {
+void OnnxGraphBuilder::FoldShape(Layer& layer, KnownValue& output) {
   const Shape& shape = *graph_.value(*layer.inputs[0]).shape;
   Elements elements;
   Shape of_result;
@@ -331,7 +446,7 @@ void GraphBuilder::FoldShape(Layer& layer, KnownValue& output) {
   layer.reason = "folded: the shape of its input is known";
 }
 
-void GraphBuilder::FoldLayer(const onnx::NodeProto& node, Layer& layer, std::vector<KnownValue>& outputs) {
+void OnnxGraphBuilder::FoldLayer(const onnx::NodeProto& node, Layer& layer, std::vector<KnownValue>& outputs) {
   if ((layer.op == "Shape" || layer.op == "Size") && layer.inputs.size() == 1 && layer.inputs[0] &&
       graph_.value(*layer.inputs[0]).shape)
     return FoldShape(layer, outputs[0]);

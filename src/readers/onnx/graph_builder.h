@@ -3,12 +3,12 @@
 // constants and reads the bodies of If, Loop and Scan.
 //
 //   ReadContext context(file, dims);
-//   GraphBuilder builder(context, nullptr);
+//   OnnxGraphBuilder builder(context, nullptr);
 //   INFIMUM_RETURN_IF_ERROR(builder.Build(model.graph(), arguments));
 //   ModelGraph graph = builder.Take();
 //
 // What is decided here about a layer has its status and reason set: constants, folded layers, control
-// flow. Every other layer has an empty reason; classification.h lowers it after the rewrites.
+// flow. Every other layer has an empty reason; read_model.cc lowers it after the rewrites.
 #pragma once
 
 #include <google/protobuf/arena.h>
@@ -25,7 +25,7 @@
 
 #include "infimum/base/result.h"
 #include "infimum/graph/model_graph.h"
-#include "src/readers/onnx/parse/external_data.h"
+#include "src/readers/onnx/parse/model_file.h"
 #include "src/readers/onnx/shapes/node_inference.h"
 
 namespace infimum {
@@ -71,10 +71,10 @@ class ReadContext {
   std::size_t bytes_left_ = std::size_t{1} << 28;
 };
 
-class GraphBuilder {
+class OnnxGraphBuilder {
  public:
   // `outer` is the graph around a body; null for the main graph.
-  GraphBuilder(ReadContext& context, GraphBuilder* outer) : context_(context), outer_(outer) {}
+  OnnxGraphBuilder(ReadContext& context, OnnxGraphBuilder* outer) : context_(context), outer_(outer) {}
 
   // One argument for each of the graph's inputs; its type may be null.
   Status Build(const onnx::GraphProto& graph, const std::vector<KnownValue>& arguments);
@@ -119,7 +119,7 @@ class GraphBuilder {
   bool IsConstantTrue(std::optional<ValueId> id);
 
   ReadContext& context_;
-  GraphBuilder* outer_;
+  OnnxGraphBuilder* outer_;
   ModelGraph graph_;
   std::vector<KnownValue> known_;  // beside graph_.values
   std::vector<Names> scopes_;      // the graph's own names; on top of them those of inlined branches

@@ -1,19 +1,214 @@
 #include "src/readers/onnx/read_model.h"
 
+#include <onnx/inliner/inliner.h>
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "src/readers/onnx/classification.h"
+#include "infimum/base/result.h"
+#include "infimum/base/text.h"
+#include "infimum/graph/model_graph.h"
 #include "src/readers/onnx/graph_builder.h"
+#include "src/readers/onnx/lowering/lower.h"
 #include "src/readers/onnx/parse/input_dimensions.h"
 #include "src/readers/onnx/parse/model_file.h"
 #include "src/readers/onnx/parse/model_inputs.h"
+#include "src/readers/onnx/parse/node_view.h"
 #include "src/readers/onnx/rewrites.h"
-#include "src/readers/onnx/shapes/local_functions.h"
 
 namespace infimum {
+
+// Gives every layer its workload, or the reason why it costs nothing or is not known.
+
+// Versions of the operator sets by domain; "" is ONNX itself.
+using Opsets = std::map<std::string, std::int64_t, std::less<>>;
+
+// Lowers each layer whose reason is empty, and counts the work of all. Bodies have been classified before.
+void ClassifyLayers(ModelGraph& graph, const Opsets& opsets);
+
+// Model-local functions: every call is replaced with the function's nodes before anything else is read,
+// so that the layers behind are the ones that run.
+
+// An error for functions that call themselves and for calls that multiply beyond any real model.
+Status InlineLocalFunctions(onnx::ModelProto& model);
+
+namespace {
+
+std::vector<std::optional<OperandView>> ViewsOf(const ModelGraph& graph,
+                                                const std::vector<std::optional<ValueId>>& ids) {
+  std::vector<std::optional<OperandView>> views;
+  views.reserve(ids.size());
+  for (const std::optional<ValueId>& id : ids) {
+    if (!id) {
+      views.emplace_back();
+      continue;
+    }
+    const Value& value = graph.value(*id);
+    views.push_back(OperandView{value.name, value.type, value.shape ? &*value.shape : nullptr,
+                                value.kind == ValueKind::kWeight, value.constant ? &*value.constant : nullptr});
+  }
+  return views;
+}
+
+Bytes SizeOf(const Value& value) {
+  if (!value.shape || value.type == DataType::kNone) return {};
+  return SizeOf(value.type, ElementCount(*value.shape));
+}
+
+// Nothing to compute: a cache that is still empty, a slice of nothing.
+bool HasNoElements(const ModelGraph& graph, const Layer& layer) {
+  bool any = false;
+  for (const std::optional<ValueId>& output : layer.outputs) {
+    if (!output) continue;
+    const Value& value = graph.value(*output);
+    if (!value.shape || ElementCount(*value.shape) > 0) return false;
+    any = true;
+  }
+  return any;
+}
+
+void LowerLayer(const ModelGraph& graph, const Opsets& opsets, Layer& layer) {
+  if (HasNoElements(graph, layer)) {
+    layer.status = LayerStatus::kFree;
+    layer.reason = "its result has no elements";
+    return;
+  }
+  const std::size_t dot = layer.op.rfind('.');
+  const std::string_view op = layer.op;
+  NodeView view{dot == std::string::npos ? op : op.substr(dot + 1),
+                dot == std::string::npos ? std::string_view() : op.substr(0, dot),
+                0,
+                ViewsOf(graph, layer.inputs),
+                ViewsOf(graph, layer.outputs),
+                layer.attributes};
+  if (const auto version = opsets.find(view.domain); version != opsets.end()) view.opset = version->second;
+  Lowering lowering = Lower(view);
+  if (lowering.status == LayerStatus::kMeasurable) {
+    const Status valid = lowering.workload ? Validate(*lowering.workload) : Status(Error{"it has no workload"});
+    if (!valid.ok()) {
+      lowering.status = LayerStatus::kUnknown;
+      lowering.reason = "its parameters make no valid layer: " + valid.error().message;
+      lowering.operand_inputs.clear();
+    }
+  }
+  if (lowering.status != LayerStatus::kMeasurable) lowering.workload.reset();
+  layer.status = lowering.status;
+  layer.workload = std::move(lowering.workload);
+  layer.operand_inputs = std::move(lowering.operand_inputs);
+  layer.reason = std::move(lowering.reason);
+}
+
+// Each distinct value once, however often the layer names it.
+void CountWork(const ModelGraph& graph, Layer& layer) {
+  if (layer.status == LayerStatus::kFree) return;
+  std::vector<ValueId> seen;
+  for (const std::optional<ValueId>& input : layer.inputs) {
+    if (!input || std::find(seen.begin(), seen.end(), *input) != seen.end()) continue;
+    seen.push_back(*input);
+    const Value& value = graph.value(*input);
+    if (value.kind == ValueKind::kWeight) layer.parameters += SizeOf(value);
+    if (layer.status == LayerStatus::kUnknown) layer.work.operand_reads.push_back(SizeOf(value));
+  }
+  if (layer.status == LayerStatus::kMeasurable) {
+    layer.work = WorkOf(*layer.workload);
+    return;
+  }
+  for (const std::optional<ValueId>& output : layer.outputs)
+    if (output) layer.work.written += SizeOf(graph.value(*output));
+}
+
+}  // namespace
+
+void ClassifyLayers(ModelGraph& graph, const Opsets& opsets) {
+  for (Layer& layer : graph.layers) {
+    if (layer.reason.empty()) LowerLayer(graph, opsets, layer);
+    CountWork(graph, layer);
+  }
+}
+
+namespace {
+
+constexpr std::int64_t kMostNodes = 1'000'000;
+
+// How many nodes the calls become.
+class Expansion {
+ public:
+  explicit Expansion(const onnx::ModelProto& model) {
+    for (const onnx::FunctionProto& function : model.functions())
+      functions_[Key(function.domain(), function.name())] = {&function};
+  }
+
+  template <class Nodes>
+  Result<std::int64_t> Count(const Nodes& nodes) {
+    std::int64_t count = 0;
+    for (const onnx::NodeProto& node : nodes) {
+      INFIMUM_ASSIGN_OR_RETURN(const std::int64_t own, CountCall(node));
+      count = std::min(kMostNodes + 1, count + own);
+      for (const onnx::AttributeProto& attribute : node.attribute()) {
+        if (!attribute.has_g()) continue;
+        INFIMUM_ASSIGN_OR_RETURN(const std::int64_t inner, Count(attribute.g().node()));
+        count = std::min(kMostNodes + 1, count + inner);
+      }
+    }
+    return count;
+  }
+
+ private:
+  struct Function {
+    const onnx::FunctionProto* proto = nullptr;
+    bool counting = false;
+    std::int64_t nodes = -1;  // not counted yet
+  };
+
+  static std::string Key(const std::string& domain, const std::string& name) {
+    return (domain == "ai.onnx" ? "" : domain) + "." + name;
+  }
+
+  Result<std::int64_t> CountCall(const onnx::NodeProto& node) {
+    const auto found = functions_.find(Key(node.domain(), node.op_type()));
+    if (found == functions_.end()) return std::int64_t{1};
+    Function& function = found->second;
+    if (function.counting) return Error{"function " + Quoted(found->first) + " calls itself, which ONNX forbids"};
+    if (function.nodes < 0) {
+      function.counting = true;
+      if (++depth_ > kDeepest)
+        return Error{"functions call each other more than " + std::to_string(kDeepest) + " deep"};
+      INFIMUM_ASSIGN_OR_RETURN(function.nodes, Count(function.proto->node()));
+      --depth_;
+      function.counting = false;
+    }
+    return function.nodes;
+  }
+
+  static constexpr int kDeepest = 100;
+  std::map<std::string, Function> functions_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+Status InlineLocalFunctions(onnx::ModelProto& model) {
+  if (model.functions_size() == 0) return {};
+  Expansion expansion(model);
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t nodes, expansion.Count(model.graph().node()));
+  if (nodes > kMostNodes)
+    return Error{"its functions would become more than a million nodes; save the model with fewer nested functions"};
+  try {
+    onnx::inliner::InlineLocalFunctions(model);
+  } catch (const std::exception& problem) {
+    return Error{std::string("its functions cannot be inlined: ") + MessageLine(problem.what())};
+  }
+  return {};
+}
+
 namespace {
 
 // Layers are made of their values' types only afterwards.
@@ -42,7 +237,7 @@ Result<ModelGraph> Read(ModelFile& file, const ReadOptions& options) {
   for (std::size_t i = 0; i < types.size(); ++i) arguments[i].type = types[i];
 
   ReadContext context(file.model(), file.path(), options.dims, file.arena());
-  GraphBuilder builder(context, nullptr);
+  OnnxGraphBuilder builder(context, nullptr);
   INFIMUM_RETURN_IF_ERROR(builder.Build(proto, arguments));
   ModelGraph graph = builder.Take();
   graph.sha256 = file.sha256();

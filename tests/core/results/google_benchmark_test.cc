@@ -104,7 +104,7 @@ TEST(GoogleBenchmark, ErrorsNameThePlace) {
   EXPECT_EQ(changed([](auto& d) { d["benchmarks"][0]["infimum"]["header"] = 7; }),
             "r.jsonl: benchmarks[0]: 'header' is 7, but there are 2");
   EXPECT_EQ(changed([](auto& d) { d["benchmarks"][0]["infimum"]["repetition"]["p95_us"] = -3; }),
-            "r.jsonl: benchmarks[0]: 'p95_us' is -3, expected a number from 0 to 1e+15");
+            "r.jsonl: benchmarks[0]: repetition: 'p95_us' is -3, expected a number from 0 to 1e+15");
   EXPECT_EQ(changed([](auto& d) { d["context"]["infimum"]["headers"][0]["peaks"][0]["threads"] = 0; }),
             "r.jsonl: context.infimum.headers[0]: 'threads' is 0, expected a whole number from 1");
 }

@@ -70,7 +70,7 @@ TEST(ReplayScheduleText, ANewerSchemaIsRefusedByName) {
 
 ReplayResult ExampleResult() {
   ReplayResult result;
-  result.repetitions = {{Latency(12), Latency(10), Latency(11)}, {Latency(9), Latency(10), Latency(9.5)}};
+  result.repetitions = {{{Latency(12), Latency(10), Latency(11)}}, {{Latency(9), Latency(10), Latency(9.5)}}};
   ReplayPart step{"fc", "onednn/brg:avx2", false, 1, Latency(6), Latency(7), 1e-7, 1e-6, Latency(6.5), Bytes{64}};
   ReplayPart reorder{"reorder of x", "onednn/reorder", true, 1, Latency(2), Latency(2), std::nullopt, 0};
   result.parts = {step, reorder};
@@ -125,7 +125,7 @@ TEST(ReplayResult, NamesAWrongStepAWrongOutputAndWhatIsNoNumber) {
 
 TEST(ReplayResult, PartsCountAsInTheProcessThatWasFastestAsAWhole) {
   ReplayResult faster = ExampleResult();
-  faster.repetitions = {{Latency(9)}};
+  faster.repetitions = {{{Latency(9)}}};
   faster.parts[0].alone = Latency(5);
   faster.parts[0].alone_cold_weights = Latency(7.5);
   faster.resident_share = 0.75;

@@ -67,9 +67,9 @@ TEST(Journal, KeepsClocksAndTheCampaignThatRowsCameFrom) {
   EXPECT_EQ(ReadAll(ReadJournal, JournalOf(records)), records);
   EXPECT_EQ(ReadAll(ReadGoogleBenchmark, FormatGoogleBenchmark(records)), records);
   EXPECT_EQ(ErrorOfRowWith("\"minimum_us\":10.25", "\"clock_mhz\":[2000,1000],\"minimum_us\":10.25"),
-            "r.jsonl:2: 'clock_mhz' is 1000, expected a number from 2000 to 1e+09");
+            "r.jsonl:2: repetitions[0]: clock_mhz: expected [lowest, highest]");
   EXPECT_EQ(ErrorOfRowWith("\"minimum_us\":10.25", "\"clock_mhz\":[2000],\"minimum_us\":10.25"),
-            "r.jsonl:2: 'clock_mhz' is no list of the lowest and the highest reading");
+            "r.jsonl:2: repetitions[0]: clock_mhz: expected [lowest, highest]");
 }
 
 TEST(Journal, KeepsEveryDoubleExactly) {
@@ -168,20 +168,20 @@ TEST(Journal, NamesWhatIsWrongWithARecord) {
   EXPECT_EQ(ErrorOf("{}\n"), "r.jsonl:1: 'kind' is missing");
   EXPECT_EQ(ErrorOf("{\"kind\":7}\n"), "r.jsonl:1: 'kind' is 7, expected a text");
   EXPECT_EQ(ErrorOf(FormatRecord(TestRow()) + "\n"),
-            "r.jsonl:1: a record of kind 'measurement' stands before any header");
+            "r.jsonl:1: a record of kind 'measurement' comes before any header");
   EXPECT_EQ(ErrorOf(FormatRecord(TestHeader()) + "\n{\"kind\":\"peek\"}\n"),
             "r.jsonl:2: unknown kind 'peek', did you mean 'peak'?");
   EXPECT_EQ(ErrorOfRowWith("\"strict-f32\"", "\"strict-f3\""),
             "r.jsonl:2: 'contract' has the unknown value 'strict-f3', did you mean 'strict-f32'?");
   EXPECT_EQ(ErrorOfRowWith("\"warm\"", "[\"warm\"]"), "r.jsonl:2: 'cache' is a list, expected a text");
   EXPECT_EQ(ErrorOfRowWith("\"library\":\"onednn\"", "\"library\":\"one/dnn\""),
-            "r.jsonl:2: 'library' is 'one/dnn', expected a name without '/'");
+            "r.jsonl:2: candidate: 'library' is 'one/dnn', expected a name without '/'");
   EXPECT_THAT(ErrorOfRowWith("jit:avx2", "jit\\n"), HasSubstr("'algorithm' is "));
   EXPECT_EQ(ErrorOfRowWith("10:00:00Z", "10:00"),
             "r.jsonl:2: 'measured_at' is '2026-05-01T10:00', expected a UTC time like 2026-11-21T10:47:44Z");
   EXPECT_THAT(ErrorOfRowWith("2026-05", "2026-13"), HasSubstr("expected a UTC time"));
   EXPECT_EQ(ErrorOfRowWith("\"library_choice\":true", "\"library_choice\":1"),
-            "r.jsonl:2: 'library_choice' is 1, expected true or false");
+            "r.jsonl:2: candidate: 'library_choice' is 1, expected true or false");
   EXPECT_THAT(ErrorOfRowWith("kind=relu", "kind=rely"), StartsWith("r.jsonl:2: workload: "));
   EXPECT_EQ(ErrorOfRowWith("\"outcome\":\"measured\"", "\"outcome\":\"failed\""),
             "r.jsonl:2: failed, but with repetitions");
@@ -193,24 +193,26 @@ TEST(Journal, NamesWhatIsWrongWithARecord) {
 
 TEST(Journal, RefusesTimesThatCannotBe) {
   EXPECT_EQ(ErrorOfRowWith("\"minimum_us\":10.25", "\"minimum_us\":-1"),
-            "r.jsonl:2: 'minimum_us' is -1, expected a number from 0 to 1e+15");
+            "r.jsonl:2: repetitions[0]: 'minimum_us' is -1, expected a number from 0 to 1e+15");
   EXPECT_EQ(ErrorOfRowWith("\"minimum_us\":10.25", "\"minimum_us\":1e300"),
-            "r.jsonl:2: 'minimum_us' is 1e+300, expected a number from 0 to 1e+15");
-  EXPECT_EQ(ErrorOfRowWith("\"minimum_us\":10.25", "\"minimum_us\":null"), "r.jsonl:2: 'minimum_us' is missing");
+            "r.jsonl:2: repetitions[0]: 'minimum_us' is 1e+300, expected a number from 0 to 1e+15");
+  EXPECT_EQ(ErrorOfRowWith("\"minimum_us\":10.25", "\"minimum_us\":null"),
+            "r.jsonl:2: repetitions[0]: 'minimum_us' is missing");
   EXPECT_THAT(ErrorOfRowWith("\"minimum_us\":10.25", "\"minimum_us\":NaN"), HasSubstr("not valid JSON"));
   EXPECT_EQ(ErrorOfRowWith("\"minimum_us\":10.25", "\"minimum_us\":\"10\""),
-            "r.jsonl:2: 'minimum_us' is the text '10', expected a number from 0 to 1e+15");
+            "r.jsonl:2: repetitions[0]: 'minimum_us' is the text '10', expected a number from 0 to 1e+15");
   EXPECT_EQ(ErrorOfRowWith("\"minimum_us\":10.25", "\"minimum_us\":99"),
-            "r.jsonl:2: expected 'minimum_us' <= 'median_us' <= 'p95_us'");
+            "r.jsonl:2: repetitions[0]: expected 'minimum_us' <= 'median_us' <= 'p95_us'");
   EXPECT_EQ(ErrorOfRowWith("\"minimum_us\":10.25,\"median_us\":10.5", "\"minimum_us\":0,\"median_us\":0"),
-            "r.jsonl:2: 'median_us' is 0, expected more");
-  EXPECT_EQ(ErrorOfRowWith("\"count\":3", "\"count\":0"), "r.jsonl:2: 'count' is 0, expected a whole number from 1");
+            "r.jsonl:2: repetitions[0]: 'median_us' is 0, expected more");
+  EXPECT_EQ(ErrorOfRowWith("\"count\":3", "\"count\":0"),
+            "r.jsonl:2: repetitions[0]: 'count' is 0, expected a whole number from 1");
   EXPECT_EQ(ErrorOfRowWith("\"count\":3", "\"count\":2.5"),
-            "r.jsonl:2: 'count' is 2.5, expected a whole number from 1");
+            "r.jsonl:2: repetitions[0]: 'count' is 2.5, expected a whole number from 1");
   EXPECT_EQ(ErrorOfRowWith("\"count\":3", "\"count\":18446744073709551615"),
-            "r.jsonl:2: 'count' is 18446744073709551615, expected a whole number from 1");
+            "r.jsonl:2: repetitions[0]: 'count' is 18446744073709551615, expected a whole number from 1");
   EXPECT_EQ(ErrorOfRowWith("\"count\":3", "\"count\":2"),
-            "r.jsonl:2: 'samples_us' has 3 samples, expected at most 'count' and 64");
+            "r.jsonl:2: repetitions[0]: 'samples_us' has 3 samples, expected at most 'count' and 64");
 }
 
 TEST(Journal, WritesAnErrorThatIsNotFiniteAsTheLargestNumber) {

@@ -131,7 +131,7 @@ class CampaignOnFake : public ::testing::Test {
   MemoryOutput output;
   ResultsHeader header{FakeDevice(0), Environment{}, "fake"};
   EarlierResults earlier;
-  CampaignOptions options;
+  MeasuringOptions options;
   std::int64_t interrupt_after = -1;
   std::vector<CampaignProgress> progresses;
 };

@@ -1,6 +1,4 @@
 // The fastest warm row of a workload under its contract names what runs a step; all else leaves the step as it was.
-#include "microbench/harness/sampling/candidate_choice.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,6 +7,7 @@
 #include <fstream>
 
 #include "infimum/results/results_journal.h"
+#include "microbench/harness/sampling/replay_trial.h"
 #include "tests/support/replay_network.h"
 
 namespace infimum {

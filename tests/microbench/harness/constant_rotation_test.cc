@@ -1,6 +1,6 @@
-#include "microbench/harness/sampling/constant_rotation.h"
-
 #include <gtest/gtest.h>
+
+#include "microbench/harness/sampling/sampler.h"
 
 namespace infimum {
 namespace {

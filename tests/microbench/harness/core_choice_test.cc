@@ -1,7 +1,7 @@
-#include "microbench/harness/supervisor/core_choice.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "microbench/harness/supervisor/environment.h"
 
 namespace infimum {
 namespace {

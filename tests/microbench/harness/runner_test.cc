@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "infimum/results/results_journal.h"
-#include "microbench/harness/journal/results_output.h"
+#include "microbench/harness/journal/journal_file.h"
 #include "tests/support/folders.h"
 #include "tests/support/runner_process.h"
 #include "tests/support/temporary_folder.h"

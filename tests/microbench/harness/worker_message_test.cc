@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "microbench/fake/fake_machine.h"
-#include "microbench/harness/worker/worker_setup.h"
+#include "microbench/harness/worker/worker.h"
 
 namespace infimum {
 namespace {
@@ -62,12 +62,14 @@ TEST(WorkerAnswer, ParsingAFormattedOneGivesItBack) {
   }
 }
 
-TEST(WorkerAnswer, ANumericErrorThatIsNoNumberStaysOne) {
-  Trial trial;
-  trial.numeric_error = std::nan("");
-  const Result<WorkerAnswer> parsed = ParseAnswer(FormatAnswer(trial));
-  ASSERT_TRUE(parsed.ok());
-  EXPECT_TRUE(std::isnan(*std::get<Trial>(*parsed).numeric_error));
+TEST(WorkerAnswer, ANumericErrorThatIsNoNumberBecomesTheLargestOne) {
+  for (const double error : {std::nan(""), std::numeric_limits<double>::infinity()}) {
+    Trial trial;
+    trial.numeric_error = error;
+    const Result<WorkerAnswer> parsed = ParseAnswer(FormatAnswer(trial));
+    ASSERT_TRUE(parsed.ok());
+    EXPECT_EQ(std::get<Trial>(*parsed).numeric_error, std::numeric_limits<double>::max());
+  }
 }
 
 TEST(WorkerMessages, AnythingElseIsAnError) {

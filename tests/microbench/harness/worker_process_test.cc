@@ -7,7 +7,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "microbench/harness/supervisor/core_choice.h"
+#include "microbench/harness/supervisor/environment.h"
 #include "tests/support/folders.h"
 
 namespace infimum {

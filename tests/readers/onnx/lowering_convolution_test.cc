@@ -135,7 +135,7 @@ TEST(LoweringConvolution, FusedConvolutionsAreRegions) {
        "convolution dtype=f32:f32:f32 in=1x3x8x8 out_channels=4 kernel=3x3 stride=1x1 dilation=1x1 pad=0,0,0,0 "
        "groups=1 bias=no weights=const {0,1}"},
       {"com.microsoft.FusedConv", "f32 1x3x8x8, w f32 4x3x3x3 -> f32 1x4x6x6", "activation=Wobble",
-       "unknown: no workload stands for the fused activation 'Wobble'"},
+       "unknown: no element-wise kind is the fused activation 'Wobble'"},
       {"com.microsoft.NhwcFusedConv", "f16 1x8x8x3, w f16 4x3x3x3, w f16 4, f16 1x6x6x4 -> f16 1x6x6x4",
        "activation=Clip",
        "region [convolution dtype=f16:f16:f16 in=1x3x8x8 out_channels=4 kernel=3x3 stride=1x1 dilation=1x1 pad=0,0,0,0 "

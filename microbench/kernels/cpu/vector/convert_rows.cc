@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "microbench/kernels/cpu/vector/math.h"
-#include "microbench/kernels/cpu/vector/row_tables.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -82,7 +81,7 @@ INFIMUM_INLINE To ConvertOne(From from) {
       const float low = static_cast<float>(std::numeric_limits<To>::min());
       const float high = static_cast<float>(std::numeric_limits<To>::max());
       const float known = from == from ? from : 0.0F;
-      return static_cast<To>(static_cast<std::int32_t>(Least(Most(known, low), high)));
+      return static_cast<To>(static_cast<std::int32_t>(Min(high, Max(low, known))));
     } else {
       return Truncate<To>(from);
     }
@@ -154,7 +153,7 @@ void Quantize(const float* __restrict x, void* y, std::int64_t count, QuantizeVa
 #pragma omp simd
   for (std::int64_t i = 0; i < count; ++i) {
     const float rounded = __builtin_rintf(x[i] / scale) + zero;
-    to[i] = static_cast<To>(static_cast<std::int32_t>(Least(Most(rounded, low), high)));
+    to[i] = static_cast<To>(static_cast<std::int32_t>(Min(high, Max(low, rounded))));
   }
 }
 

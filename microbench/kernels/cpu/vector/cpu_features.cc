@@ -113,7 +113,7 @@ std::string AmdGeneration(const CpuFeatures& features) {
     case 0x18:
       return "Zen";
     case 0x19:
-      // Genoa and its kin, and the desktop and mobile Zen 4, lie between those of Zen 3.
+      // The numbers of Genoa, and of the desktop and mobile Zen 4, are between those of Zen 3.
       if ((model >= 0x10 && model <= 0x1f) || (model >= 0x60 && model <= 0x7f) || model >= 0xa0) return "Zen 4";
       return "Zen 3";
     case 0x1a:

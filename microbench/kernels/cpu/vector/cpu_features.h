@@ -1,4 +1,4 @@
-// What the processor and the operating system allow, read from CPUID and XCR0 and nothing else.
+// The instruction sets that processor and operating system allow, from CPUID and XCR0 alone.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,12 @@
-// What every source in this folder that is compiled once for each instruction set begins with: its
-// namespace, and vectors as wide as the set's registers.
+// What every source in this folder that is compiled once for each instruction set begins with: its namespace, vectors
+// as wide as the set's registers, and the functions that the set's table is made of.
 #pragma once
 
 #include <immintrin.h>
 
 #include <cstdint>
+
+#include "microbench/kernels/cpu/vector/vector_kernels.h"
 
 #if defined(__AVX512F__)
 #define INFIMUM_ISA avx512
@@ -40,5 +42,8 @@ inline void StreamWords(void* to, Words value) { _mm256_stream_si256(static_cast
 #else
 inline void StreamWords(void* to, Words value) { _mm_stream_si128(static_cast<__m128i*>(to), (__m128i)value); }
 #endif
+
+#define INFIMUM_KERNEL(name, Function, Result, parameters) Result Function parameters;
+#include "microbench/kernels/cpu/vector/vector_kernels.def"
 
 }  // namespace infimum::cpu::INFIMUM_ISA

@@ -11,19 +11,48 @@
 #include <limits>
 
 #include "microbench/kernels/cpu/vector/isa.h"
+#include "src/core/layer/formulas.h"
 
 namespace infimum::cpu::INFIMUM_ISA {
 
 #define INFIMUM_INLINE inline __attribute__((always_inline))
+#define INFIMUM_LAMBDA __attribute__((always_inline))
 
-INFIMUM_INLINE float Least(float a, float b) { return a < b ? a : b; }
-INFIMUM_INLINE float Most(float a, float b) { return a > b ? a : b; }
+// Of f64, of integers, and of any type.
+using formulas::Abs, formulas::Ceil, formulas::Floor, formulas::Round, formulas::Sqrt, formulas::Min, formulas::Max;
+using formulas::Acos, formulas::Acosh, formulas::Asin, formulas::Asinh, formulas::Atan, formulas::Atanh;
+using formulas::Cos, formulas::Cosh, formulas::Sin, formulas::Sinh, formulas::Tan, formulas::Tanh;
+using formulas::Exp, formulas::Expm1, formulas::Log, formulas::Erf, formulas::Sigmoid, formulas::Softplus;
+using formulas::Pow, formulas::Quotient, formulas::ShiftLeft, formulas::Wrap;
+
+INFIMUM_INLINE float Abs(float x) { return __builtin_fabsf(x); }
+INFIMUM_INLINE float Ceil(float x) { return __builtin_ceilf(x); }
+INFIMUM_INLINE float Floor(float x) { return __builtin_floorf(x); }
+INFIMUM_INLINE float Round(float x) { return __builtin_rintf(x); }
+INFIMUM_INLINE float Sqrt(float x) { return __builtin_sqrtf(x); }
+
+// Too rare for a polynomial: the C library's.
+INFIMUM_INLINE float Asin(float x) { return __builtin_asinf(x); }
+INFIMUM_INLINE float Acos(float x) { return __builtin_acosf(x); }
+INFIMUM_INLINE float Atan(float x) { return __builtin_atanf(x); }
+INFIMUM_INLINE float Sinh(float x) { return __builtin_sinhf(x); }
+INFIMUM_INLINE float Asinh(float x) { return __builtin_asinhf(x); }
+INFIMUM_INLINE float Acosh(float x) { return __builtin_acoshf(x); }
+INFIMUM_INLINE float Atanh(float x) { return __builtin_atanhf(x); }
+
+// Real numbers by a quotient that is rounded: a vector, where fmod is a loop.
+INFIMUM_INLINE float Modulo(float a, float b) { return a - __builtin_floorf(a / b) * b; }
+INFIMUM_INLINE double Modulo(double a, double b) { return a - __builtin_floor(a / b) * b; }
+template <std::integral T>
+INFIMUM_INLINE T Modulo(T a, T b) {
+  return formulas::Modulo(a, b);
+}
 
 // To the nearest integer, ties to even, for |x| < 2^22: adding 1.5 * 2^23 leaves no room for a fraction.
 INFIMUM_INLINE float NearestSmall(float x) { return (x + 12582912.0F) - 12582912.0F; }
 
 INFIMUM_INLINE float Exp(float x) {
-  const float clamped = Least(Most(x, -87.0F), 88.73F);
+  const float clamped = Min(88.73F, Max(-87.0F, x));
   const float n = NearestSmall(clamped * 1.44269504F);
   const float r = (clamped - n * 0.693359375F) + n * 2.12194440e-4F;
   float p = 1.9875691500e-4F;
@@ -62,7 +91,7 @@ INFIMUM_INLINE Floats ExpOfNonPositive(Floats x) {
 }
 
 // exp(x) - 1 for x <= 0, without cancellation near 0.
-INFIMUM_INLINE float ExpMinusOne(float x) {
+INFIMUM_INLINE float Expm1(float x) {
   const float series = x * (1.0F + x * (0.5F + x * (1.6666667e-1F + x * (4.1666668e-2F + x * 8.3333338e-3F))));
   const float direct = Exp(x) - 1.0F;
   return x > -0.25F && x < 0.25F ? series : direct;
@@ -101,7 +130,7 @@ INFIMUM_INLINE float Log(float x) {
 
 // Rational approximations, odd over even.
 INFIMUM_INLINE float Tanh(float value) {
-  const float x = Least(Most(value, -9.0F), 9.0F);
+  const float x = Min(9.0F, Max(-9.0F, value));
   const float s = x * x;
   float p = -2.76076847742355e-16F;
   p = p * s + 2.00018790482477e-13F;
@@ -121,7 +150,7 @@ INFIMUM_INLINE float Tanh(float value) {
 INFIMUM_INLINE float Sigmoid(float x) { return 0.5F * Tanh(0.5F * x) + 0.5F; }
 
 INFIMUM_INLINE float Erf(float value) {
-  const float x = Least(Most(value, -4.0F), 4.0F);
+  const float x = Min(4.0F, Max(-4.0F, value));
   const float s = x * x;
   float p = -2.72614225801306e-10F;
   p = p * s + 2.77068142495902e-08F;
@@ -139,9 +168,9 @@ INFIMUM_INLINE float Erf(float value) {
   return value == value ? y : value;
 }
 
-INFIMUM_INLINE float SoftPlus(float x) {
+INFIMUM_INLINE float Softplus(float x) {
   const float magnitude = x < 0 ? -x : x;
-  return Most(x, 0.0F) + Log(1.0F + Exp(-magnitude));
+  return Max(0.0F, x) + Log(1.0F + Exp(-magnitude));
 }
 
 // In f64, so that the reduction by pi holds for arguments up to 1e9.
@@ -167,8 +196,13 @@ INFIMUM_INLINE float SineOrCosine(float value) {
   return static_cast<float>(sign * sine);
 }
 
-// a^b for a > 0 through logarithm and exponential in f64.
-INFIMUM_INLINE float PowerPositive(float a, float b) {
+INFIMUM_INLINE float Sin(float x) { return SineOrCosine<false>(x); }
+INFIMUM_INLINE float Cos(float x) { return SineOrCosine<true>(x); }
+INFIMUM_INLINE float Tan(float x) { return Sin(x) / Cos(x); }
+INFIMUM_INLINE float Cosh(float x) { return 0.5F * (Exp(x) + Exp(-x)); }
+
+// For a > 0 alone, through logarithm and exponential in f64.
+INFIMUM_INLINE float Pow(float a, float b) {
   const double x = a;
   const auto bits = std::bit_cast<std::int64_t>(x);
   const std::int64_t shifted = bits - 0x3fe6a09e667f3bcdLL;

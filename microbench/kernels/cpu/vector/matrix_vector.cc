@@ -1,6 +1,5 @@
-// A packed matrix times a vector: bound by how fast the matrix can be read, so it lies in the order of reading.
+// A packed matrix times a vector: bound by how fast the matrix can be read, so it is packed in the order of reading.
 #include "microbench/kernels/cpu/vector/math.h"
-#include "microbench/kernels/cpu/vector/row_tables.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 
 namespace infimum::cpu::INFIMUM_ISA {

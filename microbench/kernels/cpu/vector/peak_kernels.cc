@@ -1,6 +1,6 @@
-#include "microbench/kernels/cpu/vector/peak_kernels.h"
-
 #include <immintrin.h>
+
+#include "microbench/kernels/cpu/vector/isa.h"
 
 namespace infimum::cpu::INFIMUM_ISA {
 namespace {

@@ -1,13 +1,8 @@
-#include "microbench/kernels/cpu/vector/pointwise_rows.h"
-
 #include "microbench/kernels/cpu/vector/math.h"
-#include "microbench/kernels/cpu/vector/row_tables.h"
 #include "microbench/reference/values.h"
 
 namespace infimum::cpu::INFIMUM_ISA {
 namespace {
-
-#define INFIMUM_LAMBDA __attribute__((always_inline))
 
 // How a row's results are written: through the caches, or past them (vector_kernels.h says when).
 enum class Store { kCached, kStreamed };
@@ -33,10 +28,10 @@ INFIMUM_INLINE void StreamFloats(float* to, std::int64_t count, Function at) {
   for (; i < count; ++i) to[i] = at(i);
 }
 
-template <class T, Store write = Store::kCached, class Function>
+template <class In, class Out, Store write = Store::kCached, class Function>
 INFIMUM_INLINE void MapRow(const void* x, void* y, std::int64_t count, Function function) {
-  const T* __restrict from = static_cast<const T*>(x);
-  T* __restrict to = static_cast<T*>(y);
+  const In* __restrict from = static_cast<const In*>(x);
+  Out* __restrict to = static_cast<Out*>(y);
   if constexpr (write == Store::kStreamed) {
     return StreamFloats(to, count, [=](std::int64_t i) INFIMUM_LAMBDA { return function(from[i]); });
   }
@@ -52,173 +47,95 @@ INFIMUM_INLINE void CallRow(const void* x, void* y, std::int64_t count, Function
   for (std::int64_t i = 0; i < count; ++i) to[i] = function(from[i]);
 }
 
-#define INFIMUM_F32(kind, expression)                                                             \
-  case PointwiseKind::kind:                                                                       \
-    return [](const void* from, void* to, std::int64_t count) {                                   \
-      MapRow<float, write>(from, to, count, [](float x) INFIMUM_LAMBDA { return (expression); }); \
-    };
-#define INFIMUM_F32_CALL(kind, expression)                                   \
-  case PointwiseKind::kind:                                                  \
-    if (write == Store::kStreamed) return nullptr;                           \
-    return [](const void* from, void* to, std::int64_t count) {              \
-      CallRow<float>(from, to, count, [](float x) { return (expression); }); \
-    };
+constexpr const PointwiseParameters& p = kUsualValues;
 
-constexpr float F(double value) { return static_cast<float>(value); }
+// Each of the following switches is made of the table's formulas (pointwise_kinds.def), with T as the number type.
+template <class T, class Function>
+constexpr Function OfType(Function function) {
+  static_assert(std::is_same_v<T, double> || !std::is_same_v<decltype(function(T{})), double>,
+                "a function of the formula has no overload for T, or a fraction is written without T()");
+  return function;
+}
 
 template <Store write>
 UnaryRow UnaryF32(PointwiseKind kind) {
+  using T = float;
   switch (kind) {
-    INFIMUM_F32(kIdentity, x)
-    INFIMUM_F32(kCast, x)
-    INFIMUM_F32(kAbsolute, __builtin_fabsf(x))
-    INFIMUM_F32(kNegative, -x)
-    INFIMUM_F32(kSign, (x > 0 ? 1.0F : 0.0F) - (x < 0 ? 1.0F : 0.0F))
-    INFIMUM_F32(kCeil, __builtin_ceilf(x))
-    INFIMUM_F32(kFloor, __builtin_floorf(x))
-    INFIMUM_F32(kRound, __builtin_rintf(x))
-    INFIMUM_F32(kReciprocal, 1.0F / x)
-    INFIMUM_F32(kSquareRoot, __builtin_sqrtf(x))
-    INFIMUM_F32(kSquare, x * x)
-    INFIMUM_F32(kCube, x * x * x)
-    INFIMUM_F32(kExponential, Exp(x))
-    INFIMUM_F32(kLogarithm, Log(x))
-    INFIMUM_F32(kErrorFunction, Erf(x))
-    INFIMUM_F32(kClip, (x < F(kUsualValues.clip_low) ? F(kUsualValues.clip_low)
-                                                     : (x > F(kUsualValues.clip_high) ? F(kUsualValues.clip_high) : x)))
-    INFIMUM_F32(kSine, SineOrCosine<false>(x))
-    INFIMUM_F32(kCosine, SineOrCosine<true>(x))
-    INFIMUM_F32(kTangent, SineOrCosine<false>(x) / SineOrCosine<true>(x))
-    INFIMUM_F32_CALL(kArcSine, std::asin(x))
-    INFIMUM_F32_CALL(kArcCosine, std::acos(x))
-    INFIMUM_F32_CALL(kArcTangent, std::atan(x))
-    INFIMUM_F32_CALL(kHyperbolicSine, std::sinh(x))
-    INFIMUM_F32(kHyperbolicCosine, 0.5F * (Exp(x) + Exp(-x)))
-    INFIMUM_F32_CALL(kArcHyperbolicSine, std::asinh(x))
-    INFIMUM_F32_CALL(kArcHyperbolicCosine, std::acosh(x))
-    INFIMUM_F32_CALL(kArcHyperbolicTangent, std::atanh(x))
-    INFIMUM_F32(kRelu, (x < 0 ? 0.0F : x))
-    INFIMUM_F32(kLeakyRelu, (x < 0 ? F(kUsualValues.leaky_slope) * x : x))
-    INFIMUM_F32(kElu, (x < 0 ? F(kUsualValues.elu_alpha) * ExpMinusOne(x) : x))
-    INFIMUM_F32(kCelu, (x < 0 ? F(kUsualValues.elu_alpha) * ExpMinusOne(x / F(kUsualValues.elu_alpha)) : x))
-    INFIMUM_F32(kSelu, F(kUsualValues.selu_gamma) * (x > 0 ? x : F(kUsualValues.selu_alpha) * ExpMinusOne(x)))
-    INFIMUM_F32(kThresholdedRelu, (x > F(kUsualValues.threshold) ? x : 0.0F))
-    INFIMUM_F32(kSigmoid, Sigmoid(x))
-    INFIMUM_F32(kHardSigmoid,
-                Least(Most(F(kUsualValues.hard_sigmoid_alpha) * x + F(kUsualValues.hard_sigmoid_beta), 0.0F), 1.0F))
-    INFIMUM_F32(kTanh, Tanh(x))
-    INFIMUM_F32(kHardSwish, x * Least(Most(x * F(1.0 / 6) + 0.5F, 0.0F), 1.0F))
-    INFIMUM_F32(kSwish, x * Sigmoid(x))
-    INFIMUM_F32(kGeluErf, 0.5F * x * (1.0F + Erf(x * F(0.70710678118654752440))))
-    INFIMUM_F32(kGeluTanh, 0.5F * x * (1.0F + Tanh(F(0.79788456080286535588) * (x + 0.044715F * x * x * x))))
-    INFIMUM_F32(kQuickGelu, x * Sigmoid(F(kUsualValues.quick_gelu_alpha) * x))
-    INFIMUM_F32(kSoftplus, SoftPlus(x))
-    INFIMUM_F32(kSoftsign, x / (1.0F + __builtin_fabsf(x)))
-    INFIMUM_F32(kMish, x * Tanh(SoftPlus(x)))
-    INFIMUM_F32(kShrink, (x < -F(kUsualValues.shrink_lambda) || x > F(kUsualValues.shrink_lambda) ? x : 0.0F))
-    default:
-      return nullptr;
-  }
-}
-
-#undef INFIMUM_F32
-#undef INFIMUM_F32_CALL
-#define INFIMUM_ANY(kind, expression)                                              \
-  case PointwiseKind::kind:                                                        \
-    return [](const void* from, void* to, std::int64_t count) {                    \
-      CallRow<T>(from, to, count, [](T x) { return static_cast<T>(expression); }); \
+#define INFIMUM_REAL_UNARY(kind, formula)                                                            \
+  case PointwiseKind::kind:                                                                          \
+    return [](const void* from, void* to, std::int64_t count) {                                      \
+      MapRow<T, T, write>(from, to, count, OfType<T>([](T x) INFIMUM_LAMBDA { return (formula); })); \
     };
-
-UnaryRow UnaryF64(PointwiseKind kind) {
-  using T = double;
-  switch (kind) {
-    INFIMUM_ANY(kIdentity, x)
-    INFIMUM_ANY(kCast, x)
-    INFIMUM_ANY(kAbsolute, std::fabs(x))
-    INFIMUM_ANY(kNegative, -x)
-    INFIMUM_ANY(kSign, (x > 0 ? 1 : 0) - (x < 0 ? 1 : 0))
-    INFIMUM_ANY(kCeil, std::ceil(x))
-    INFIMUM_ANY(kFloor, std::floor(x))
-    INFIMUM_ANY(kRound, __builtin_rint(x))
-    INFIMUM_ANY(kReciprocal, 1 / x)
-    INFIMUM_ANY(kSquareRoot, std::sqrt(x))
-    INFIMUM_ANY(kSquare, x * x)
-    INFIMUM_ANY(kCube, x * x * x)
-    INFIMUM_ANY(kExponential, std::exp(x))
-    INFIMUM_ANY(kLogarithm, std::log(x))
-    INFIMUM_ANY(kErrorFunction, std::erf(x))
-    INFIMUM_ANY(kClip, (x < kUsualValues.clip_low ? kUsualValues.clip_low
-                                                  : (x > kUsualValues.clip_high ? kUsualValues.clip_high : x)))
-    INFIMUM_ANY(kSine, std::sin(x))
-    INFIMUM_ANY(kCosine, std::cos(x))
-    INFIMUM_ANY(kTangent, std::tan(x))
-    INFIMUM_ANY(kArcSine, std::asin(x))
-    INFIMUM_ANY(kArcCosine, std::acos(x))
-    INFIMUM_ANY(kArcTangent, std::atan(x))
-    INFIMUM_ANY(kHyperbolicSine, std::sinh(x))
-    INFIMUM_ANY(kHyperbolicCosine, std::cosh(x))
-    INFIMUM_ANY(kArcHyperbolicSine, std::asinh(x))
-    INFIMUM_ANY(kArcHyperbolicCosine, std::acosh(x))
-    INFIMUM_ANY(kArcHyperbolicTangent, std::atanh(x))
-    INFIMUM_ANY(kRelu, (x < 0 ? 0 : x))
-    INFIMUM_ANY(kLeakyRelu, (x < 0 ? kUsualValues.leaky_slope * x : x))
-    INFIMUM_ANY(kElu, (x < 0 ? kUsualValues.elu_alpha * std::expm1(x) : x))
-    INFIMUM_ANY(kCelu, (x < 0 ? kUsualValues.elu_alpha * std::expm1(x / kUsualValues.elu_alpha) : x))
-    INFIMUM_ANY(kSelu, kUsualValues.selu_gamma * (x > 0 ? x : kUsualValues.selu_alpha * std::expm1(x)))
-    INFIMUM_ANY(kThresholdedRelu, (x > kUsualValues.threshold ? x : 0))
-    INFIMUM_ANY(kSigmoid, 1 / (1 + std::exp(-x)))
-    INFIMUM_ANY(kHardSigmoid,
-                std::fmin(std::fmax(kUsualValues.hard_sigmoid_alpha * x + kUsualValues.hard_sigmoid_beta, 0), 1))
-    INFIMUM_ANY(kTanh, std::tanh(x))
-    INFIMUM_ANY(kHardSwish, x * std::fmin(std::fmax(x / 6 + 0.5, 0), 1))
-    INFIMUM_ANY(kSwish, x / (1 + std::exp(-x)))
-    INFIMUM_ANY(kGeluErf, 0.5 * x * (1 + std::erf(x * 0.70710678118654752440)))
-    INFIMUM_ANY(kGeluTanh, 0.5 * x * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))))
-    INFIMUM_ANY(kQuickGelu, x / (1 + std::exp(-kUsualValues.quick_gelu_alpha * x)))
-    INFIMUM_ANY(kSoftplus, std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x))))
-    INFIMUM_ANY(kSoftsign, x / (1 + std::fabs(x)))
-    INFIMUM_ANY(kMish, x * std::tanh(std::fmax(x, 0) + std::log1p(std::exp(-std::fabs(x)))))
-    INFIMUM_ANY(kShrink, (x < -kUsualValues.shrink_lambda || x > kUsualValues.shrink_lambda ? x : 0))
+#define INFIMUM_LIBRARY_UNARY(kind, formula)                                 \
+  case PointwiseKind::kind:                                                  \
+    if (write == Store::kStreamed) return nullptr;                           \
+    return [](const void* from, void* to, std::int64_t count) {              \
+      CallRow<T>(from, to, count, OfType<T>([](T x) { return (formula); })); \
+    };
+#include "src/core/layer/pointwise_kinds.def"
     default:
       return nullptr;
   }
 }
 
 template <class T>
+UnaryRow RealTruth(PointwiseKind kind) {
+  switch (kind) {
+#define INFIMUM_REAL_TRUTH(kind, formula)                                                     \
+  case PointwiseKind::kind:                                                                   \
+    return [](const void* from, void* to, std::int64_t count) {                               \
+      MapRow<T, std::uint8_t>(from, to, count, [](T x) INFIMUM_LAMBDA { return (formula); }); \
+    };
+#include "src/core/layer/pointwise_kinds.def"
+    default:
+      return nullptr;
+  }
+}
+
+UnaryRow UnaryF64(PointwiseKind kind) {
+  using T = double;
+  switch (kind) {
+#define INFIMUM_REAL_UNARY(kind, formula)                                                        \
+  case PointwiseKind::kind:                                                                      \
+    return [](const void* from, void* to, std::int64_t count) {                                  \
+      MapRow<T, T>(from, to, count, [](T x) INFIMUM_LAMBDA { return static_cast<T>(formula); }); \
+    };
+#include "src/core/layer/pointwise_kinds.def"
+    default:
+      return RealTruth<T>(kind);
+  }
+}
+
+// Bytes compute what stays in a byte: selections, bits and truths.
+template <class T>
+constexpr bool ComputesIn(PointwiseKind kind) {
+  const auto any = [=](auto... kinds) { return (... || (kind == kinds)); };
+  return sizeof(T) > 1 ||
+         any(PointwiseKind::kIdentity, PointwiseKind::kCast, PointwiseKind::kMinimum, PointwiseKind::kMaximum,
+             PointwiseKind::kBitwiseAnd, PointwiseKind::kBitwiseOr, PointwiseKind::kBitwiseXor);
+}
+
+template <class T>
 UnaryRow UnaryInteger(PointwiseKind kind) {
   switch (kind) {
-    INFIMUM_ANY(kIdentity, x)
-    INFIMUM_ANY(kCast, x)
-    INFIMUM_ANY(kCeil, x)
-    INFIMUM_ANY(kFloor, x)
-    INFIMUM_ANY(kRound, x)
-    INFIMUM_ANY(kAbsolute, (x < 0 ? -x : x))
-    INFIMUM_ANY(kNegative, -x)
-    INFIMUM_ANY(kSign, (x > 0 ? 1 : 0) - (x < 0 ? 1 : 0))
-    INFIMUM_ANY(kSquare, x * x)
-    INFIMUM_ANY(kCube, x * x * x)
-    INFIMUM_ANY(kRelu, (x < 0 ? 0 : x))
-    INFIMUM_ANY(kClip,
-                (x < 0 ? 0 : (x > static_cast<T>(kUsualValues.clip_high) ? static_cast<T>(kUsualValues.clip_high) : x)))
-    INFIMUM_ANY(kBitwiseNot, ~x)
-    INFIMUM_ANY(kNot, x == 0)
+#define INFIMUM_INTEGER_UNARY(kind, formula)                                                       \
+  case PointwiseKind::kind:                                                                        \
+    if constexpr (!ComputesIn<T>(PointwiseKind::kind))                                             \
+      return nullptr;                                                                              \
+    else                                                                                           \
+      return [](const void* from, void* to, std::int64_t count) {                                  \
+        MapRow<T, T>(from, to, count, [](T x) INFIMUM_LAMBDA { return static_cast<T>(formula); }); \
+      };
+#define INFIMUM_TRUTH_UNARY(kind, formula)                                                    \
+  case PointwiseKind::kind:                                                                   \
+    return [](const void* from, void* to, std::int64_t count) {                               \
+      MapRow<T, std::uint8_t>(from, to, count, [](T x) INFIMUM_LAMBDA { return (formula); }); \
+    };
+#include "src/core/layer/pointwise_kinds.def"
     default:
       return nullptr;
   }
 }
-
-UnaryRow UnaryU8(PointwiseKind kind) {
-  using T = std::uint8_t;
-  switch (kind) {
-    INFIMUM_ANY(kIdentity, x)
-    INFIMUM_ANY(kCast, x)
-    INFIMUM_ANY(kNot, x == 0)
-    default:
-      return nullptr;
-  }
-}
-
-#undef INFIMUM_ANY
 
 // The three ways that steps can be: both whole rows, or one of them a single element.
 template <class In, class Out, Store write = Store::kCached, class Function>
@@ -251,27 +168,23 @@ INFIMUM_INLINE void CombineRow(const void* a, int a_step, const void* b, int b_s
   }
 }
 
-#define INFIMUM_BINARY(kind, expression)                                                                          \
-  case PointwiseKind::kind:                                                                                       \
-    return [](const void* left, int left_step, const void* right, int right_step, void* to, std::int64_t count) { \
-      CombineRow<T, T>(left, left_step, right, right_step, to, count,                                             \
-                       [](T a, T b) INFIMUM_LAMBDA { return static_cast<T>(expression); });                       \
-    };
-#define INFIMUM_COMPARE(kind, expression)                                                                         \
-  case PointwiseKind::kind:                                                                                       \
-    return [](const void* left, int left_step, const void* right, int right_step, void* to, std::int64_t count) { \
-      CombineRow<T, std::uint8_t>(left, left_step, right, right_step, to, count,                                  \
-                                  [](T a, T b) INFIMUM_LAMBDA { return static_cast<std::uint8_t>(expression); }); \
-    };
+#define INFIMUM_COMBINE(Out, write, formula)                                                                    \
+  return [](const void* left, int left_step, const void* right, int right_step, void* to, std::int64_t count) { \
+    CombineRow<T, Out, write>(left, left_step, right, right_step, to, count,                                    \
+                              [](T a, T b) INFIMUM_LAMBDA { return static_cast<Out>(formula); });               \
+  };
 
+// Comparisons in every type; logic in bytes alone.
 template <class T>
-BinaryRow Compare(PointwiseKind kind) {
+BinaryRow Truth(PointwiseKind kind) {
   switch (kind) {
-    INFIMUM_COMPARE(kEqual, a == b)
-    INFIMUM_COMPARE(kGreater, a > b)
-    INFIMUM_COMPARE(kGreaterOrEqual, a >= b)
-    INFIMUM_COMPARE(kLess, a < b)
-    INFIMUM_COMPARE(kLessOrEqual, a <= b)
+#define INFIMUM_TRUTH_BINARY(kind, formula)                                     \
+  case PointwiseKind::kind:                                                     \
+    if constexpr (sizeof(T) > 1 && PointwiseKind::kind < PointwiseKind::kEqual) \
+      return nullptr;                                                           \
+    else                                                                        \
+      INFIMUM_COMBINE(std::uint8_t, Store::kCached, formula)
+#include "src/core/layer/pointwise_kinds.def"
     default:
       return nullptr;
   }
@@ -284,13 +197,13 @@ void PowerRowF32(const void* a, int a_step, const void* b, int b_step, void* y, 
   // The exponents that models have: what any compiler or framework makes of them.
   if (b_step == 0 && a_step == 1) {
     const float e = exponents[0];
-    if (e == 2.0F) return MapRow<float>(a, y, count, [](float v) INFIMUM_LAMBDA { return v * v; });
-    if (e == 3.0F) return MapRow<float>(a, y, count, [](float v) INFIMUM_LAMBDA { return v * v * v; });
-    if (e == 0.5F) return MapRow<float>(a, y, count, [](float v) INFIMUM_LAMBDA { return __builtin_sqrtf(v); });
-    if (e == -1.0F) return MapRow<float>(a, y, count, [](float v) INFIMUM_LAMBDA { return 1.0F / v; });
+    if (e == 2.0F) return MapRow<float, float>(a, y, count, [](float v) INFIMUM_LAMBDA { return v * v; });
+    if (e == 3.0F) return MapRow<float, float>(a, y, count, [](float v) INFIMUM_LAMBDA { return v * v * v; });
+    if (e == 0.5F) return MapRow<float, float>(a, y, count, [](float v) INFIMUM_LAMBDA { return Sqrt(v); });
+    if (e == -1.0F) return MapRow<float, float>(a, y, count, [](float v) INFIMUM_LAMBDA { return 1.0F / v; });
   }
   CombineRow<float, float>(a, a_step, b, b_step, y, count,
-                           [](float base, float e) INFIMUM_LAMBDA { return PowerPositive(base, e); });
+                           [](float base, float e) INFIMUM_LAMBDA { return Pow(base, e); });
   for (std::int64_t i = 0; i < count; ++i) {
     const float base = x[i * a_step], e = exponents[i * b_step];
     const bool usual = base >= 1e-30F && base < 1e30F && e > -100.0F && e < 100.0F;
@@ -298,135 +211,45 @@ void PowerRowF32(const void* a, int a_step, const void* b, int b_step, void* y, 
   }
 }
 
-#define INFIMUM_STREAMED(kind, expression)                                                                        \
-  case PointwiseKind::kind:                                                                                       \
-    return [](const void* left, int left_step, const void* right, int right_step, void* to, std::int64_t count) { \
-      CombineRow<float, float, Store::kStreamed>(left, left_step, right, right_step, to, count,                   \
-                                                 [](float a, float b) INFIMUM_LAMBDA { return (expression); });   \
-    };
-
-// The kinds that memory limits; all others take longer than their writes.
-BinaryRow BinaryStreamed(PointwiseKind kind) {
-  switch (kind) {
-    INFIMUM_STREAMED(kAdd, a + b)
-    INFIMUM_STREAMED(kSubtract, a - b)
-    INFIMUM_STREAMED(kMultiply, a * b)
-    INFIMUM_STREAMED(kDivide, a / b)
-    INFIMUM_STREAMED(kMinimum, (a < b ? a : b))
-    INFIMUM_STREAMED(kMaximum, (a > b ? a : b))
-    INFIMUM_STREAMED(kPRelu, (a < 0 ? a * b : a))
-    default:
-      return nullptr;
-  }
+// Streams are for kinds that memory limits; these take longer than their writes, or go over their result again.
+template <Store write>
+constexpr bool Writes(PointwiseKind kind) {
+  return write == Store::kCached ||
+         !(kind == PointwiseKind::kPower || kind == PointwiseKind::kModulo || kind == PointwiseKind::kMean);
 }
 
-#undef INFIMUM_STREAMED
-
-template <class T>
+template <class T, Store write = Store::kCached>
 BinaryRow BinaryFloating(PointwiseKind kind) {
+  if (std::is_same_v<T, float> && kind == PointwiseKind::kPower && write == Store::kCached) return PowerRowF32;
   switch (kind) {
-    INFIMUM_BINARY(kAdd, a + b)
-    INFIMUM_BINARY(kMean, a + b)
-    INFIMUM_BINARY(kSubtract, a - b)
-    INFIMUM_BINARY(kMultiply, a * b)
-    INFIMUM_BINARY(kDivide, a / b)
-    INFIMUM_BINARY(kMinimum, (a < b ? a : b))
-    INFIMUM_BINARY(kMaximum, (a > b ? a : b))
-    INFIMUM_BINARY(kPRelu, (a < 0 ? a * b : a))
-    INFIMUM_BINARY(kModulo, a - __builtin_floor(a / b) * b)
-    case PointwiseKind::kPower:
-      if constexpr (sizeof(T) == 4) return PowerRowF32;
-      return [](const void* left, int left_step, const void* right, int right_step, void* to, std::int64_t count) {
-        for (std::int64_t i = 0; i < count; ++i) {
-          static_cast<T*>(to)[i] =
-              std::pow(static_cast<const T*>(left)[i * left_step], static_cast<const T*>(right)[i * right_step]);
-        }
-      };
+#define INFIMUM_REAL_BINARY(kind, formula)             \
+  case PointwiseKind::kind:                            \
+    if constexpr (!Writes<write>(PointwiseKind::kind)) \
+      return nullptr;                                  \
+    else                                               \
+      INFIMUM_COMBINE(T, write, formula)
+#include "src/core/layer/pointwise_kinds.def"
     default:
-      return Compare<T>(kind);
+      return write == Store::kCached ? Truth<T>(kind) : nullptr;
   }
 }
 
-template <class T>
-T IntegerPower(T base, T exponent) {
-  if (exponent < 0) return base == 1 ? 1 : base == -1 ? (exponent % 2 == 0 ? 1 : -1) : 0;
-  std::uint64_t result = 1, factor = static_cast<std::uint64_t>(base);
-  for (; exponent > 0; exponent >>= 1) {
-    if ((exponent & 1) != 0) result *= factor;
-    factor *= factor;
-  }
-  return static_cast<T>(result);
-}
-
-// Wrapping like the hardware's; a division by zero gives zero, so that no value can stop a run.
 template <class T>
 BinaryRow BinaryInteger(PointwiseKind kind) {
-  using U = std::make_unsigned_t<T>;
   switch (kind) {
-    INFIMUM_BINARY(kAdd, static_cast<U>(a) + static_cast<U>(b))
-    INFIMUM_BINARY(kMean, static_cast<U>(a) + static_cast<U>(b))
-    INFIMUM_BINARY(kSubtract, static_cast<U>(a) - static_cast<U>(b))
-    INFIMUM_BINARY(kMultiply, static_cast<U>(a) * static_cast<U>(b))
-    INFIMUM_BINARY(kMinimum, (a < b ? a : b))
-    INFIMUM_BINARY(kMaximum, (a > b ? a : b))
-    INFIMUM_BINARY(kPRelu, (a < 0 ? a * b : a))
-    INFIMUM_BINARY(kBitwiseAnd, a & b)
-    INFIMUM_BINARY(kBitwiseOr, a | b)
-    INFIMUM_BINARY(kBitwiseXor, a ^ b)
-    INFIMUM_BINARY(kBitShift, static_cast<U>(a) << (static_cast<U>(b) & (sizeof(T) * 8 - 1)))
-    case PointwiseKind::kDivide:
-    case PointwiseKind::kModulo:
-    case PointwiseKind::kPower: {
-      static constexpr auto kLoop = [](const void* left, int left_step, const void* right, int right_step, void* to,
-                                       std::int64_t count, auto function) {
-        for (std::int64_t i = 0; i < count; ++i) {
-          static_cast<T*>(to)[i] =
-              function(static_cast<const T*>(left)[i * left_step], static_cast<const T*>(right)[i * right_step]);
-        }
-      };
-      if (kind == PointwiseKind::kDivide) {
-        return [](const void* left, int left_step, const void* right, int right_step, void* to, std::int64_t count) {
-          kLoop(left, left_step, right, right_step, to, count, [](T a, T b) {
-            return b == 0 ? T{0} : b == T(-1) ? static_cast<T>(U{0} - static_cast<U>(a)) : a / b;
-          });
-        };
-      }
-      if (kind == PointwiseKind::kModulo) {
-        return [](const void* left, int left_step, const void* right, int right_step, void* to, std::int64_t count) {
-          kLoop(left, left_step, right, right_step, to, count, [](T a, T b) -> T {
-            if (b == 0 || b == T(-1)) return 0;
-            const T remainder = a % b;
-            return remainder != 0 && (remainder < 0) != (b < 0) ? remainder + b : remainder;
-          });
-        };
-      }
-      return [](const void* left, int left_step, const void* right, int right_step, void* to, std::int64_t count) {
-        kLoop(left, left_step, right, right_step, to, count, [](T a, T b) { return IntegerPower<T>(a, b); });
-      };
-    }
+#define INFIMUM_INTEGER_BINARY(kind, formula)          \
+  case PointwiseKind::kind:                            \
+    if constexpr (!ComputesIn<T>(PointwiseKind::kind)) \
+      return nullptr;                                  \
+    else                                               \
+      INFIMUM_COMBINE(T, Store::kCached, formula)
+#include "src/core/layer/pointwise_kinds.def"
     default:
-      return Compare<T>(kind);
+      return Truth<T>(kind);
   }
 }
 
-BinaryRow BinaryU8(PointwiseKind kind) {
-  using T = std::uint8_t;
-  switch (kind) {
-    INFIMUM_COMPARE(kAnd, (a != 0) & (b != 0))
-    INFIMUM_COMPARE(kOr, (a | b) != 0)
-    INFIMUM_COMPARE(kXor, (a != 0) != (b != 0))
-    INFIMUM_BINARY(kBitwiseAnd, a & b)
-    INFIMUM_BINARY(kBitwiseOr, a | b)
-    INFIMUM_BINARY(kBitwiseXor, a ^ b)
-    INFIMUM_BINARY(kMinimum, (a < b ? a : b))
-    INFIMUM_BINARY(kMaximum, (a > b ? a : b))
-    default:
-      return Compare<T>(kind);
-  }
-}
-
-#undef INFIMUM_BINARY
-#undef INFIMUM_COMPARE
+#undef INFIMUM_COMBINE
 
 template <class T>
 void Where(const std::uint8_t* condition, int condition_step, const void* a, int a_step, const void* b, int b_step,
@@ -461,7 +284,8 @@ void Where(const std::uint8_t* condition, int condition_step, const void* a, int
 UnaryRow FindUnary(PointwiseKind kind, ComputeType type) {
   switch (type) {
     case ComputeType::kF32:
-      return UnaryF32<Store::kCached>(kind);
+      if (const UnaryRow row = UnaryF32<Store::kCached>(kind)) return row;
+      return RealTruth<float>(kind);
     case ComputeType::kF64:
       return UnaryF64(kind);
     case ComputeType::kS32:
@@ -469,7 +293,7 @@ UnaryRow FindUnary(PointwiseKind kind, ComputeType type) {
     case ComputeType::kS64:
       return UnaryInteger<std::int64_t>(kind);
     case ComputeType::kU8:
-      return UnaryU8(kind);
+      return UnaryInteger<std::uint8_t>(kind);
   }
   return nullptr;
 }
@@ -485,13 +309,13 @@ BinaryRow FindBinary(PointwiseKind kind, ComputeType type) {
     case ComputeType::kS64:
       return BinaryInteger<std::int64_t>(kind);
     case ComputeType::kU8:
-      return BinaryU8(kind);
+      return BinaryInteger<std::uint8_t>(kind);
   }
   return nullptr;
 }
 
 UnaryRow FindUnaryStreamed(PointwiseKind kind) { return UnaryF32<Store::kStreamed>(kind); }
-BinaryRow FindBinaryStreamed(PointwiseKind kind) { return BinaryStreamed(kind); }
+BinaryRow FindBinaryStreamed(PointwiseKind kind) { return BinaryFloating<float, Store::kStreamed>(kind); }
 
 WhereRow FindWhere(int bytes) {
   switch (bytes) {
@@ -503,23 +327,6 @@ WhereRow FindWhere(int bytes) {
       return Where<std::uint32_t>;
     default:
       return Where<std::uint64_t>;
-  }
-}
-
-void TestRow(const void* x, int bytes, bool infinite, void* y, std::int64_t count) {
-  auto* to = static_cast<std::uint8_t*>(y);
-  if (bytes == 4) {
-    const float* from = static_cast<const float*>(x);
-    if (infinite) {
-      for (std::int64_t i = 0; i < count; ++i) to[i] = __builtin_fabsf(from[i]) == __builtin_inff();
-    } else {
-      for (std::int64_t i = 0; i < count; ++i) to[i] = from[i] != from[i];
-    }
-    return;
-  }
-  const double* from = static_cast<const double*>(x);
-  for (std::int64_t i = 0; i < count; ++i) {
-    to[i] = infinite ? __builtin_fabs(from[i]) == __builtin_inf() : from[i] != from[i];
   }
 }
 

@@ -1,10 +1,11 @@
 // Sums, maxima and what normalisations make of them, over f32 rows. Several partial sums side by side:
 // faster, and more accurate than one.
 #include "microbench/kernels/cpu/vector/math.h"
-#include "microbench/kernels/cpu/vector/row_tables.h"
 
 namespace infimum::cpu::INFIMUM_ISA {
 namespace {
+
+using formulas::Combined, formulas::Fold, formulas::Square;
 
 constexpr int kPartial = 4;
 
@@ -17,7 +18,7 @@ INFIMUM_INLINE Integers LaneNumbers() {
   return lanes;
 }
 
-// What does not fill a vector, in one: the lanes that are not of it hold `start`.
+// The rest of a row that does not fill a vector, in a vector whose other lanes hold `start`.
 INFIMUM_INLINE Floats LoadRest(const float* x, std::int64_t count, std::int64_t rest, float start) {
   if (count >= kFloats) {
     const Integers taken = LaneNumbers() >= static_cast<std::int32_t>(kFloats - rest);
@@ -38,64 +39,78 @@ INFIMUM_INLINE float Across(Floats total, Combine combine) {
   return total[0];
 }
 
-// Folds a row with `step` in vectors, then across the lanes. `start` leaves a sum as it is and step(start)
-// is start.
-template <class Step, class Combine>
-INFIMUM_INLINE float Fold(const float* x, std::int64_t count, float start, Step step, Combine combine) {
+// The fold of term(v) over a row: in vectors, then across the lanes. A sum's start leaves its term as it is: term(0) =
+// 0.
+template <Fold kFold, class Term>
+INFIMUM_INLINE float FoldRow(const float* x, std::int64_t count, Term term) {
+  constexpr float kStart = formulas::StartOf<float>(kFold);
   Floats partial[kPartial];
-  for (Floats& p : partial) p = Floats{} + start;
+  for (Floats& p : partial) p = Floats{} + kStart;
   std::int64_t i = 0;
   for (; i + kPartial * kFloats <= count; i += kPartial * kFloats) {
 #pragma GCC unroll 4
-    for (int j = 0; j < kPartial; ++j) partial[j] = combine(partial[j], step(Load(x + i + j * kFloats)));
+    for (int j = 0; j < kPartial; ++j) partial[j] = Combined<kFold>(partial[j], term(Load(x + i + j * kFloats)));
   }
-  for (; i + kFloats <= count; i += kFloats) partial[0] = combine(partial[0], step(Load(x + i)));
-  if (i < count) partial[1] = combine(partial[1], step(LoadRest(x, count, count - i, start)));
-  return Across(combine(combine(partial[0], partial[1]), combine(partial[2], partial[3])), combine);
+  for (; i + kFloats <= count; i += kFloats) partial[0] = Combined<kFold>(partial[0], term(Load(x + i)));
+  if (i < count) partial[1] = Combined<kFold>(partial[1], term(LoadRest(x, count, count - i, kStart)));
+  return Across(Combined<kFold>(Combined<kFold>(partial[0], partial[1]), Combined<kFold>(partial[2], partial[3])),
+                [](Floats a, Floats b) INFIMUM_LAMBDA { return Combined<kFold>(a, b); });
 }
 
-#define INFIMUM_STEP [=](Floats v) __attribute__((always_inline))
-#define INFIMUM_COMBINE [](Floats a, Floats b) __attribute__((always_inline))
+template <Fold kFold, class Term>
+INFIMUM_INLINE void AccumulateRow(float* __restrict total, const float* __restrict x, std::int64_t count, Term term) {
+#pragma omp simd
+  for (std::int64_t i = 0; i < count; ++i) total[i] = Combined<kFold>(total[i], term(x[i]));
+}
 
-INFIMUM_INLINE Floats Absolute(Floats v) { return (Floats)((Integers)v & 0x7fffffff); }
+INFIMUM_INLINE Floats Abs(Floats v) { return (Floats)((Integers)v & 0x7fffffff); }
 
 }  // namespace
 
-float SumRow(const float* x, std::int64_t count) {
-  return Fold(
-      x, count, 0, INFIMUM_STEP { return v; }, INFIMUM_COMBINE { return a + b; });
+// The rows' terms are vectors, those of what is accumulated numbers, of one formula.
+ReductionRows FindReduction(ReductionKind kind) {
+  switch (kind) {
+#define INFIMUM_EXPONENTIAL_REDUCTION(kind, name, flops, cudnn, fold, term, result)
+#define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result)                                   \
+  case ReductionKind::kind:                                                                               \
+    return {[](const float* from, std::int64_t count) {                                                   \
+              return FoldRow<Fold::fold>(from, count, [](Floats x) INFIMUM_LAMBDA { return term; });      \
+            },                                                                                            \
+            [](float* total, const float* from, std::int64_t count) {                                     \
+              AccumulateRow<Fold::fold>(total, from, count, [](float x) INFIMUM_LAMBDA { return term; }); \
+            },                                                                                            \
+            formulas::StartOf<float>(Fold::fold)};
+#include "src/core/layer/reduction_kinds.def"
+    default:
+      return {};
+  }
 }
-float SumSquareRow(const float* x, std::int64_t count) {
-  return Fold(
-      x, count, 0, INFIMUM_STEP { return v * v; }, INFIMUM_COMBINE { return a + b; });
+
+#define INFIMUM_ITSELF [](auto v) INFIMUM_LAMBDA { return v; }
+#define INFIMUM_SQUARE [](auto v) INFIMUM_LAMBDA { return v * v; }
+float SumRow(const float* x, std::int64_t count) { return FoldRow<Fold::kSum>(x, count, INFIMUM_ITSELF); }
+float SumSquareRow(const float* x, std::int64_t count) { return FoldRow<Fold::kSum>(x, count, INFIMUM_SQUARE); }
+float MaximumRow(const float* x, std::int64_t count) { return FoldRow<Fold::kMaximum>(x, count, INFIMUM_ITSELF); }
+float MinimumRow(const float* x, std::int64_t count) { return FoldRow<Fold::kMinimum>(x, count, INFIMUM_ITSELF); }
+void AccumulateSum(float* total, const float* x, std::int64_t count) {
+  AccumulateRow<Fold::kSum>(total, x, count, INFIMUM_ITSELF);
 }
-float SumAbsoluteRow(const float* x, std::int64_t count) {
-  return Fold(
-      x, count, 0, INFIMUM_STEP { return Absolute(v); }, INFIMUM_COMBINE { return a + b; });
+void AccumulateSumSquare(float* total, const float* x, std::int64_t count) {
+  AccumulateRow<Fold::kSum>(total, x, count, INFIMUM_SQUARE);
 }
-float ProductRow(const float* x, std::int64_t count) {
-  return Fold(
-      x, count, 1, INFIMUM_STEP { return v; }, INFIMUM_COMBINE { return a * b; });
-}
-float MaximumRow(const float* x, std::int64_t count) {
-  return Fold(
-      x, count, -__builtin_inff(), INFIMUM_STEP { return v; }, INFIMUM_COMBINE { return a > b ? a : b; });
-}
-float MinimumRow(const float* x, std::int64_t count) {
-  return Fold(
-      x, count, __builtin_inff(), INFIMUM_STEP { return v; }, INFIMUM_COMBINE { return a < b ? a : b; });
+void AccumulateMaximum(float* total, const float* x, std::int64_t count) {
+  AccumulateRow<Fold::kMaximum>(total, x, count, INFIMUM_ITSELF);
 }
 
 float SumDeviationRow(const float* x, float mean, std::int64_t count) {
-  // What is left is folded apart, lane by lane: a difference of a padding lane must not count.
+  // The rest is summed lane by lane: a difference of a padding lane must not count.
   const std::int64_t whole = count / kFloats * kFloats;
-  float sum = Fold(
-      x, whole, 0, INFIMUM_STEP { return (v - mean) * (v - mean); }, INFIMUM_COMBINE { return a + b; });
+  float sum = FoldRow<Fold::kSum>(x, whole, [=](Floats v) INFIMUM_LAMBDA { return (v - mean) * (v - mean); });
   for (std::int64_t i = whole; i < count; ++i) sum += (x[i] - mean) * (x[i] - mean);
   return sum;
 }
 
-// What does not fill a vector is done in a padded one: a scalar exponential takes as long as a vector of them.
+// The rest is computed in a padded vector: a scalar exponential takes as long as a vector of them.
 float ExponentialsRow(const float* x, float shift, float* y, std::int64_t count) {
   Floats sums[2] = {};
   std::int64_t i = 0;
@@ -117,13 +132,12 @@ float ExponentialsRow(const float* x, float shift, float* y, std::int64_t count)
   if (i < count) {
     const Floats a = ExpOfNonPositive(LoadRest(x, count, count - i, -__builtin_inff()) - shift);
     sums[1] += a;
-    // The rest stands in the last lanes where it was loaded together with elements before it.
+    // The rest is in the last lanes where it was loaded together with elements before it.
     for (std::int64_t lane = count >= kFloats ? kFloats - (count - i) : 0; y != nullptr && i < count; ++lane, ++i) {
       y[i] = a[lane];
     }
   }
-  return Across(
-      sums[0] + sums[1], INFIMUM_COMBINE { return a + b; });
+  return Across(sums[0] + sums[1], [](Floats a, Floats b) INFIMUM_LAMBDA { return a + b; });
 }
 
 namespace {
@@ -170,18 +184,6 @@ void NormalizeRow(const float* __restrict x, float mean, float inverse, const fl
     for (std::int64_t i = 0; i < count; ++i) y[i] = (x[i] - mean) * inverse;
   }
 }
-
-#define INFIMUM_ACCUMULATE(name, expression)                                                      \
-  void Accumulate##name(float* __restrict total, const float* __restrict x, std::int64_t count) { \
-    _Pragma("omp simd") for (std::int64_t i = 0; i < count; ++i) { total[i] = (expression); }     \
-  }
-INFIMUM_ACCUMULATE(Sum, total[i] + x[i])
-INFIMUM_ACCUMULATE(SumSquare, total[i] + x[i] * x[i])
-INFIMUM_ACCUMULATE(SumAbsolute, total[i] + __builtin_fabsf(x[i]))
-INFIMUM_ACCUMULATE(Product, total[i] * x[i])
-INFIMUM_ACCUMULATE(Maximum, total[i] > x[i] ? total[i] : x[i])
-INFIMUM_ACCUMULATE(Minimum, total[i] < x[i] ? total[i] : x[i])
-#undef INFIMUM_ACCUMULATE
 
 void AccumulateExponentials(float* __restrict total, const float* __restrict x, const float* __restrict shift,
                             float* __restrict y, std::int64_t count) {

@@ -2,7 +2,7 @@
 // instruction set has the shuffles; loops elsewhere.
 #include <cstring>
 
-#include "microbench/kernels/cpu/vector/row_tables.h"
+#include "microbench/kernels/cpu/vector/isa.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>

@@ -1,60 +1,15 @@
 // Compiled once for each instruction set: the table of its kernels.
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 
-#include "microbench/kernels/cpu/vector/peak_kernels.h"
-#include "microbench/kernels/cpu/vector/row_tables.h"
+#include "microbench/kernels/cpu/vector/isa.h"
 
 namespace infimum::cpu {
 namespace INFIMUM_ISA {
 
 static const VectorKernels kTable = {
     .name = INFIMUM_ISA_NAME,
-    .multiply_add_f32 = MultiplyAddF32,
-    .multiply_add_f64 = MultiplyAddF64,
-    .multiply_add_s8 = MultiplyAddS8,
-    .read = Read,
-    .read_prefetched = ReadPrefetched,
-    .write = Write,
-    .write_streaming = WriteStreaming,
-    .copy = Copy,
-    .copy_streaming = CopyStreaming,
-    .find_unary = FindUnary,
-    .find_binary = FindBinary,
-    .find_unary_streamed = FindUnaryStreamed,
-    .find_binary_streamed = FindBinaryStreamed,
-    .find_where = FindWhere,
-    .test_row = TestRow,
-    .find_convert = FindConvert,
-    .find_quantize = FindQuantize,
-    .find_dequantize = FindDequantize,
-    .sum_row = SumRow,
-    .sum_square_row = SumSquareRow,
-    .sum_absolute_row = SumAbsoluteRow,
-    .product_row = ProductRow,
-    .maximum_row = MaximumRow,
-    .minimum_row = MinimumRow,
-    .sum_deviation_row = SumDeviationRow,
-    .exponentials_row = ExponentialsRow,
-    .arg_maximum_row = ArgMaximumRow,
-    .arg_minimum_row = ArgMinimumRow,
-    .affine_row = AffineRow,
-    .normalize_row = NormalizeRow,
-    .accumulate_sum = AccumulateSum,
-    .accumulate_sum_square = AccumulateSumSquare,
-    .accumulate_sum_absolute = AccumulateSumAbsolute,
-    .accumulate_product = AccumulateProduct,
-    .accumulate_maximum = AccumulateMaximum,
-    .accumulate_minimum = AccumulateMinimum,
-    .accumulate_exponentials = AccumulateExponentials,
-    .multiply_row = MultiplyRow,
-    .subtract_row = SubtractRow,
-    .response_row = ResponseRow,
-    .blend_two = BlendTwo,
-    .transpose_tile = TransposeTile,
-    .window_maximum_row = WindowMaximumRow,
-    .window_sum_row = WindowSumRow,
-    .matrix_vector = MatrixVector,
-    .pick_two_row = PickTwoRow,
+#define INFIMUM_KERNEL(name, Function, Result, parameters) .name = Function,
+#include "microbench/kernels/cpu/vector/vector_kernels.def"
 };
 
 }  // namespace INFIMUM_ISA

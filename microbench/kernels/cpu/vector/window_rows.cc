@@ -1,6 +1,5 @@
 // The horizontal half of a pooling window.
 #include "microbench/kernels/cpu/vector/math.h"
-#include "microbench/kernels/cpu/vector/row_tables.h"
 
 namespace infimum::cpu::INFIMUM_ISA {
 namespace {
@@ -11,7 +10,7 @@ void Combine(const float* __restrict x, std::int64_t stride, float* __restrict y
 #pragma omp simd
   for (std::int64_t i = 0; i < count; ++i) {
     const float value = x[i * step];
-    y[i] = maximum ? Most(y[i], value) : y[i] + value;
+    y[i] = maximum ? Max(value, y[i]) : y[i] + value;
   }
 }
 

@@ -4,31 +4,31 @@
 //   LayoutName(desc)                        "abcd", "acdb", "aBcd8b"
 #pragma once
 
-#include <functional>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "infimum/base/result.h"
 #include "infimum/layer/data_type.h"
 #include "infimum/layer/shape.h"
+#include "microbench/libraries/onednn/primitives/layouts.h"
 #include "oneapi/dnnl/dnnl.hpp"
 
 namespace infimum::cpu {
 
+using onednn::LayoutName;
+
 // The process's one CPU engine.
-const dnnl::engine& CpuEngine();
+inline const dnnl::engine& CpuEngine() { return onednn::Cpu(); }
 
 // undef where the library has no such type (64-bit integers; bool is u8).
 dnnl::memory::data_type LibraryType(DataType type);
 
-// Row-major, channels-last (dimension 1 last) and undecided layouts of a shape.
-dnnl::memory::desc PlainDesc(const Shape& shape, DataType type);
-dnnl::memory::desc ChannelsLastDesc(const Shape& shape, DataType type);
-dnnl::memory::desc AnyDesc(const Shape& shape, DataType type);
-
-// oneDNN's own letters for a layout: a is the outermost logical dimension, a capital is blocked.
-std::string LayoutName(const dnnl::memory::desc& desc);
+// Row-major and channels-last (dimension 1 last) layouts of a shape.
+inline dnnl::memory::desc PlainDesc(const Shape& shape, DataType type) {
+  return onednn::Plain(shape.dims, LibraryType(type));
+}
+inline dnnl::memory::desc ChannelsLastDesc(const Shape& shape, DataType type) {
+  return onednn::ChannelsLast(shape.dims, LibraryType(type));
+}
 
 // Calls the library, turning its exceptions into errors; "unsupported: " where it has no implementation.
 template <class Function>

@@ -35,14 +35,15 @@ struct AnalysisOptions {
   std::string python;
   bool measure_again = false;  // the framework's run, although the store has one
   bool regions = true;         // measure what a library may run as one, too
-  bool anonymize = false;      // graph, bracket, run and report without the model's names, src/app/models/anonymizer.h
+  bool anonymize = false;      // the report without the model's names, src/app/models/anonymizer.h
 };
 
 struct Analysis {
+  // Empty where the report has them.
   ModelGraph graph;
   Bracket bracket;
   std::optional<RunProfile> run;
-  ReportModel report;
+  ReportModel report;   // by its own graph, bracket and run
   bool failed = false;  // measuring did: a runner crashed, was killed, or was ended since it was stuck
   bool interrupted = false;
 };

@@ -43,9 +43,6 @@ Status FillReportOf(AnalysisReport asked, const Selection& selection, Store& sto
                         .database = ShownAddress(asked.database),
                         .backend = asked.backend,
                         .here = asked.here,
-                        .graph = analysis.graph,
-                        .bracket = analysis.bracket,
-                        .candidates = candidates,
                         .device = asked.device,
                         .environment = CommonEnvironment(environments, analysis.bracket),
                         .peaks = peaks,
@@ -68,19 +65,19 @@ Status FillReportOf(AnalysisReport asked, const Selection& selection, Store& sto
                                    ? "A step of the analysis failed; its message may contain names and is left out"
                                    : std::move(warning.text));
   }
-  std::optional<RunGap> gap;
-  if (analysis.run) gap = MakeGap(analysis.graph, analysis.bracket, *analysis.run, std::move(aligned), is_alike);
-  if (gap) {
-    sources.run = &*analysis.run;
-    sources.gap = &*gap;
-  }
+  if (analysis.run)
+    sources.gap = MakeGap(analysis.graph, analysis.bracket, *analysis.run, std::move(aligned), is_alike);
+  sources.graph = std::move(analysis.graph);
+  sources.bracket = std::move(analysis.bracket);
+  sources.candidates = std::move(candidates);
+  sources.run = std::move(analysis.run);
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Device> devices, store.Devices());
   INFIMUM_ASSIGN_OR_RETURN(const bool has_versions, HasSeveralVersions(asked.device, selection.threads, store));
-  analysis.report = FillReport(sources);
+  analysis.report = FillReport(std::move(sources));
   analysis.report.neighbours = {
       .devices = devices.size() > 1,
       .versions = has_versions,
-      .contracts = std::ranges::any_of(analysis.report.what_ifs,
+      .contracts = std::ranges::any_of(analysis.report.bracket.what_ifs,
                                        [](const WhatIfOutcome& one) { return one.name.starts_with("contract:"); })};
   return {};
 }

@@ -30,7 +30,7 @@ struct AnalysisReport {
   std::vector<AnalysisWarning> warnings;
 };
 
-// Fills Analysis::report. Where it is to have no names, graph, bracket and run of the analysis have none afterwards.
+// Fills Analysis::report, which takes graph, bracket and run of the analysis: they are empty there afterwards.
 Status FillReportOf(AnalysisReport asked, const Selection& selection, Store& store, Analysis& analysis);
 
 }  // namespace infimum

@@ -18,7 +18,7 @@
 #include "src/app/options.h"
 #include "src/app/processes/progress_log.h"
 #include "src/readers/profiles/alignment_file.h"
-#include "src/readers/profiles/read_profile.h"
+#include "src/readers/read_profile.h"
 
 namespace infimum::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "src/app/commands/compare/run_remarks.h"
 #include "src/app/commands/measure/profile_run.h"
 #include "src/app/commands/replay/upper_limits.h"
-#include "src/app/model_report/finding_commands.h"
+#include "src/app/model_report/finding_evidence.h"
 #include "src/app/model_report/report_filling.h"
 #include "src/app/model_report/run_gap.h"
 #include "src/app/models/anonymizer.h"

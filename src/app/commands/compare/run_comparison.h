@@ -16,7 +16,7 @@
 #include "infimum/graph/alignment_overrides.h"
 #include "reports/run/run_summary.h"
 #include "src/app/runners/campaign.h"
-#include "src/readers/profiles/read_profile.h"
+#include "src/readers/read_profile.h"
 
 namespace infimum {
 

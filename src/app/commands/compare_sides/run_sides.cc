@@ -17,7 +17,7 @@
 #include "src/app/models/model_variant.h"
 #include "src/app/models/run_conditions.h"
 #include "src/app/runners/device_choice.h"
-#include "src/readers/profiles/read_profile.h"
+#include "src/readers/read_profile.h"
 
 namespace infimum {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "infimum/graph/run_profile.h"
-#include "src/readers/profiles/read_profile.h"
+#include "src/readers/read_profile.h"
 
 namespace infimum {
 

@@ -182,7 +182,7 @@ RunProfile ProfileOf(const Replay& replay, const ReplayOptions& options, const D
     run.settings[ErrorSetting(cache)] = fmt::format("{:.6f}", replay.result.composition_error(cache));
   }
   run.settings[std::string(kShareSetting)] = fmt::format("{:.3f}", replay.result.share_near());
-  for (const std::vector<Latency>& samples : replay.result.repetitions) run.end_to_end.push_back({samples});
+  run.end_to_end = replay.result.repetitions;
   for (const ReplayPart& part : replay.result.parts) {
     ProfiledLayer layer;
     layer.name = part.name;

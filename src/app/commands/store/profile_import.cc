@@ -10,7 +10,7 @@
 #include "src/app/runners/campaign.h"
 #include "src/app/runners/device_choice.h"
 #include "src/readers/onnx/read_model.h"
-#include "src/readers/profiles/read_profile.h"
+#include "src/readers/read_profile.h"
 
 namespace infimum {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "infimum/base/text.h"
 #include "infimum/results/results_journal.h"
-#include "src/readers/benchmarks/read_results.h"
 #include "src/readers/onnx/read_model.h"
+#include "src/readers/read_results.h"
 
 namespace infimum {
 namespace {

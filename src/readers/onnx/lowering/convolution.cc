@@ -235,38 +235,20 @@ Result<Lowering> LowerChannelsLast(const NodeView& node, LowerFunction lower, st
 Result<std::optional<PointwiseKind>> ActivationKind(const std::string& name) {
   using Kind = std::optional<PointwiseKind>;
   if (name.empty() || name == "NONE" || name == "none" || name == "Identity") return Kind();
-  static const std::map<std::string, PointwiseKind, std::less<>> kKinds = {
-      {"Relu", PointwiseKind::kRelu},
-      {"RELU", PointwiseKind::kRelu},
-      {"relu", PointwiseKind::kRelu},
-      {"LeakyRelu", PointwiseKind::kLeakyRelu},
-      {"Tanh", PointwiseKind::kTanh},
-      {"Sigmoid", PointwiseKind::kSigmoid},
-      {"sigmoid", PointwiseKind::kSigmoid},
-      {"Clip", PointwiseKind::kClip},
-      {"HardSigmoid", PointwiseKind::kHardSigmoid},
-      {"HardSwish", PointwiseKind::kHardSwish},
-      {"Elu", PointwiseKind::kElu},
-      {"Celu", PointwiseKind::kCelu},
-      {"Selu", PointwiseKind::kSelu},
-      {"ThresholdedRelu", PointwiseKind::kThresholdedRelu},
-      {"Softplus", PointwiseKind::kSoftplus},
-      {"Softsign", PointwiseKind::kSoftsign},
-      {"ScaledTanh", PointwiseKind::kTanh},
-      {"ParametricSoftplus", PointwiseKind::kSoftplus},
-      {"Mish", PointwiseKind::kMish},
-      {"Gelu", PointwiseKind::kGeluErf},
-      {"GELU", PointwiseKind::kGeluErf},
-      {"gelu", PointwiseKind::kGeluErf},
-      {"FastGelu", PointwiseKind::kGeluTanh},
-      {"QuickGelu", PointwiseKind::kQuickGelu},
-      {"Swish", PointwiseKind::kSwish},
-      {"SiLU", PointwiseKind::kSwish},
-      {"silu", PointwiseKind::kSwish},
-      {"swish", PointwiseKind::kSwish},
+  // An ONNX operator's name, or what execution providers call it.
+  for (const PointwiseOperator& named : PointwiseOnnxOperators())
+    if (named.onnx == name && IsActivation(named.kind)) return Kind(named.kind);
+  static const std::map<std::string, PointwiseKind, std::less<>> kAliases = {
+      {"RELU", PointwiseKind::kRelu},           {"relu", PointwiseKind::kRelu},
+      {"sigmoid", PointwiseKind::kSigmoid},     {"Clip", PointwiseKind::kClip},
+      {"ScaledTanh", PointwiseKind::kTanh},     {"ParametricSoftplus", PointwiseKind::kSoftplus},
+      {"Gelu", PointwiseKind::kGeluErf},        {"GELU", PointwiseKind::kGeluErf},
+      {"gelu", PointwiseKind::kGeluErf},        {"FastGelu", PointwiseKind::kGeluTanh},
+      {"QuickGelu", PointwiseKind::kQuickGelu}, {"SiLU", PointwiseKind::kSwish},
+      {"silu", PointwiseKind::kSwish},          {"swish", PointwiseKind::kSwish},
   };
-  const auto found = kKinds.find(name);
-  if (found == kKinds.end()) return Error{"no workload stands for the fused activation " + Quoted(name)};
+  const auto found = kAliases.find(name);
+  if (found == kAliases.end()) return Error{"no element-wise kind is the fused activation " + Quoted(name)};
   return Kind(found->second);
 }
 

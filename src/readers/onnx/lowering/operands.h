@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "infimum/base/result.h"
-#include "src/core/layer/operand.h"
+#include "src/core/layer/work.h"
 #include "src/readers/onnx/parse/node_view.h"
 
 namespace infimum::lowering {

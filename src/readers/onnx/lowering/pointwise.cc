@@ -1,4 +1,5 @@
-// Activations, element-wise arithmetic, comparison and logic with broadcasting, Where, Clip, Cast.
+// Activations, element-wise arithmetic, comparison and logic with broadcasting, Where, Clip, Cast. Operators that are
+// one kind and nothing else are named in pointwise_kinds.def.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -12,11 +13,15 @@
 namespace infimum::lowering {
 namespace {
 
-template <PointwiseKind kKind>
-Result<Lowering> Unary(const NodeView& node) {
+Result<Lowering> UnaryOf(const NodeView& node, PointwiseKind kind) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
-  return Measurable(Canonicalize(PointwiseConfig{kKind, types, {input}}), {0});
+  return Measurable(Canonicalize(PointwiseConfig{kind, types, {input}}), {0});
+}
+
+template <PointwiseKind kKind>
+Result<Lowering> Unary(const NodeView& node) {
+  return UnaryOf(node, kKind);
 }
 
 // Operands at the given inputs of the node, broadcast.
@@ -37,11 +42,6 @@ Result<Lowering> Elementwise(const NodeView& node, PointwiseKind kind, const std
   return region.Finish();
 }
 
-template <PointwiseKind kKind>
-Result<Lowering> Binary(const NodeView& node) {
-  return Elementwise(node, kKind, {0, 1});
-}
-
 // Operators of com.microsoft with a scale and a zero point behind each operand.
 template <PointwiseKind kKind>
 Result<Lowering> QuantizedBinary(const NodeView& node) {
@@ -51,13 +51,29 @@ Result<Lowering> QuantizedBinary(const NodeView& node) {
 // inputs: a, its zero point, b, its zero point.
 Result<Lowering> LowerMulInteger(const NodeView& node) { return Elementwise(node, PointwiseKind::kMultiply, {0, 2}); }
 
-template <PointwiseKind kKind>
-Result<Lowering> Variadic(const NodeView& node) {
+Result<Lowering> Variadic(const NodeView& node, PointwiseKind kind) {
   std::vector<std::size_t> positions(node.inputs.size());
   for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = i;
   if (positions.empty()) return Error{"it has no inputs"};
   if (positions.size() == 1) return Free("over one operand it returns that operand");
-  return Elementwise(node, kKind, positions);
+  return Elementwise(node, kind, positions);
+}
+
+Result<Lowering> LowerSum(const NodeView& node) { return Variadic(node, PointwiseKind::kAdd); }
+
+// The operators that are one kind and nothing else, by their name.
+Result<Lowering> LowerNamed(const NodeView& node) {
+  const auto operators = PointwiseOnnxOperators();
+  const auto found = std::ranges::find(operators, node.op, &PointwiseOperator::onnx);
+  INFIMUM_CHECK(found != operators.end(), "only operators of the list come here");
+  switch (OperandsOf(found->kind).most) {
+    case 1:
+      return UnaryOf(node, found->kind);
+    case 2:
+      return Elementwise(node, found->kind, {0, 1});
+    default:
+      return Variadic(node, found->kind);
+  }
 }
 
 Result<Lowering> Select(const NodeView& node, std::size_t condition, std::size_t x, std::size_t y) {
@@ -167,80 +183,17 @@ Result<Lowering> LowerPow(const NodeView& node) {
     if (all(0.5) && IsFloatingPoint(types.input)) return Unary<PointwiseKind::kSquareRoot>(node);
     if (all(-1) && IsFloatingPoint(types.input)) return Unary<PointwiseKind::kReciprocal>(node);
   }
-  return Binary<PointwiseKind::kPower>(node);
+  return Elementwise(node, PointwiseKind::kPower, {0, 1});
 }
 
 }  // namespace
 
 std::span<const OperatorEntry> PointwiseOperators() {
   using K = PointwiseKind;
-  static constexpr OperatorEntry kEntries[] = {
-      {kOnnx, "Abs", Unary<K::kAbsolute>},
-      {kOnnx, "Acos", Unary<K::kArcCosine>},
-      {kOnnx, "Acosh", Unary<K::kArcHyperbolicCosine>},
-      {kOnnx, "Asin", Unary<K::kArcSine>},
-      {kOnnx, "Asinh", Unary<K::kArcHyperbolicSine>},
-      {kOnnx, "Atan", Unary<K::kArcTangent>},
-      {kOnnx, "Atanh", Unary<K::kArcHyperbolicTangent>},
-      {kOnnx, "BitwiseNot", Unary<K::kBitwiseNot>},
-      {kOnnx, "Ceil", Unary<K::kCeil>},
-      {kOnnx, "Celu", Unary<K::kCelu>},
-      {kOnnx, "Cos", Unary<K::kCosine>},
-      {kOnnx, "Cosh", Unary<K::kHyperbolicCosine>},
-      {kOnnx, "Elu", Unary<K::kElu>},
-      {kOnnx, "Erf", Unary<K::kErrorFunction>},
-      {kOnnx, "Exp", Unary<K::kExponential>},
-      {kOnnx, "Floor", Unary<K::kFloor>},
-      {kOnnx, "HardSigmoid", Unary<K::kHardSigmoid>},
-      {kOnnx, "HardSwish", Unary<K::kHardSwish>},
-      {kOnnx, "IsInf", Unary<K::kIsInf>},
-      {kOnnx, "IsNaN", Unary<K::kIsNaN>},
-      {kOnnx, "LeakyRelu", Unary<K::kLeakyRelu>},
-      {kOnnx, "Log", Unary<K::kLogarithm>},
-      {kOnnx, "Mish", Unary<K::kMish>},
-      {kOnnx, "Neg", Unary<K::kNegative>},
-      {kOnnx, "Not", Unary<K::kNot>},
-      {kOnnx, "Reciprocal", Unary<K::kReciprocal>},
-      {kOnnx, "Relu", Unary<K::kRelu>},
-      {kOnnx, "Round", Unary<K::kRound>},
-      {kOnnx, "Selu", Unary<K::kSelu>},
-      {kOnnx, "Shrink", Unary<K::kShrink>},
-      {kOnnx, "Sigmoid", Unary<K::kSigmoid>},
-      {kOnnx, "Sign", Unary<K::kSign>},
-      {kOnnx, "Sin", Unary<K::kSine>},
-      {kOnnx, "Sinh", Unary<K::kHyperbolicSine>},
-      {kOnnx, "Softplus", Unary<K::kSoftplus>},
-      {kOnnx, "Softsign", Unary<K::kSoftsign>},
-      {kOnnx, "Sqrt", Unary<K::kSquareRoot>},
-      {kOnnx, "Swish", Unary<K::kSwish>},
-      {kOnnx, "Tan", Unary<K::kTangent>},
-      {kOnnx, "Tanh", Unary<K::kTanh>},
-      {kOnnx, "ThresholdedRelu", Unary<K::kThresholdedRelu>},
-
-      {kOnnx, "Add", Binary<K::kAdd>},
-      {kOnnx, "And", Binary<K::kAnd>},
-      {kOnnx, "BitShift", Binary<K::kBitShift>},
-      {kOnnx, "BitwiseAnd", Binary<K::kBitwiseAnd>},
-      {kOnnx, "BitwiseOr", Binary<K::kBitwiseOr>},
-      {kOnnx, "BitwiseXor", Binary<K::kBitwiseXor>},
-      {kOnnx, "Div", Binary<K::kDivide>},
-      {kOnnx, "Equal", Binary<K::kEqual>},
-      {kOnnx, "Greater", Binary<K::kGreater>},
-      {kOnnx, "GreaterOrEqual", Binary<K::kGreaterOrEqual>},
-      {kOnnx, "Less", Binary<K::kLess>},
-      {kOnnx, "LessOrEqual", Binary<K::kLessOrEqual>},
-      {kOnnx, "Mod", Binary<K::kModulo>},
-      {kOnnx, "Mul", Binary<K::kMultiply>},
-      {kOnnx, "Or", Binary<K::kOr>},
+  static constexpr OperatorEntry kSpecial[] = {
       {kOnnx, "PRelu", LowerPRelu},
       {kOnnx, "Pow", LowerPow},
-      {kOnnx, "Sub", Binary<K::kSubtract>},
-      {kOnnx, "Xor", Binary<K::kXor>},
-
-      {kOnnx, "Max", Variadic<K::kMaximum>},
-      {kOnnx, "Mean", Variadic<K::kMean>},
-      {kOnnx, "Min", Variadic<K::kMinimum>},
-      {kOnnx, "Sum", Variadic<K::kAdd>},
+      {kOnnx, "Sum", LowerSum},
 
       {kOnnx, "BitCast", LowerBitCast},
       {kOnnx, "Cast", LowerCast},
@@ -267,6 +220,11 @@ std::span<const OperatorEntry> PointwiseOperators() {
       {kMicrosoft, "QuickGelu", Unary<K::kQuickGelu>},
       {kMicrosoft, "ScaledSiLU", Unary<K::kSwish>},
   };
+  static const std::vector<OperatorEntry> kEntries = [] {
+    std::vector<OperatorEntry> entries(std::begin(kSpecial), std::end(kSpecial));
+    for (const PointwiseOperator& named : PointwiseOnnxOperators()) entries.push_back({kOnnx, named.onnx, LowerNamed});
+    return entries;
+  }();
   return kEntries;
 }
 

@@ -1,6 +1,4 @@
 // MaxPool, AveragePool, LpPool, their global, quantised and channels-last forms, and MaxUnpool.
-#include "src/readers/onnx/lowering/pooling.h"
-
 #include <algorithm>
 #include <vector>
 
@@ -8,10 +6,14 @@
 #include "src/readers/onnx/lowering/convolution.h"
 #include "src/readers/onnx/lowering/movement.h"
 #include "src/readers/onnx/lowering/operands.h"
+#include "src/readers/onnx/lowering/operator_table.h"
 #include "src/readers/onnx/lowering/region_builder.h"
 #include "src/readers/onnx/lowering/window.h"
 
 namespace infimum::lowering {
+
+// Input 0 and the window attributes. A padded average without padding is a plain average.
+Result<PoolingConfig> ReadPooling(const NodeView& node, PoolingKind kind);
 namespace {
 
 Shape SpatialExtents(const Shape& shape) { return Shape{{shape.dims.begin() + 2, shape.dims.end()}}; }

@@ -1,15 +1,75 @@
 #include "src/readers/onnx/parse/model_file.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <climits>
+#include <cstring>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "infimum/base/sha256.h"
 #include "infimum/base/text.h"
-#include "src/readers/onnx/parse/library_message.h"
-#include "src/readers/onnx/parse/mapped_file.h"
+#include "src/readers/onnx/parse/proto_conversion.h"
 
 namespace infimum {
+
+Result<MappedFile> MappedFile::Open(const std::filesystem::path& path) {
+  const std::string name = path.string();
+  // O_NONBLOCK: opening a pipe must not wait for its writer; for files it changes nothing.
+  const int descriptor = ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return Error{name + ": cannot be opened: " + std::strerror(errno)};
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) {
+    const int code = errno;
+    ::close(descriptor);
+    return Error{name + ": cannot be read: " + std::strerror(code)};
+  }
+  if (!S_ISREG(status.st_mode)) {
+    ::close(descriptor);
+    return Error{name + (S_ISDIR(status.st_mode) ? ": is a folder, name the file in it" : ": is not a regular file")};
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size == 0) {
+    ::close(descriptor);
+    return MappedFile({});
+  }
+  void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  const int code = errno;
+  ::close(descriptor);
+  if (address == MAP_FAILED) return Error{name + ": cannot be read: " + std::strerror(code)};
+  return MappedFile({static_cast<const std::byte*>(address), size});
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (!bytes_.empty()) ::munmap(const_cast<std::byte*>(bytes_.data()), bytes_.size());
+}
+
+std::string MessageLine(std::string_view message) {
+  std::string line;
+  for (const char c : message) {
+    if (c == '\n' || c == '\r' || c == '\t')
+      line += line.empty() || line.back() == ' ' ? "" : " ";
+    else if (static_cast<unsigned char>(c) >= 0x20 && c != '\x7f')
+      line += c;
+  }
+  if (line.starts_with('[')) line = line.substr(std::min(line.find(']') + 1, line.size()));
+  const std::string_view trimmed = TrimSpace(line);
+  return std::string(trimmed.ends_with('.') ? trimmed.substr(0, trimmed.size() - 1) : trimmed);
+}
+
 namespace {
 
 constexpr std::size_t kParseWhole = std::size_t{1} << 20;      // smaller files are not worth a second pass
@@ -167,6 +227,76 @@ Result<ModelFile> ModelFile::Open(const std::filesystem::path& path) {
   if (!file.model_->has_graph()) return Error{name + ": not an ONNX file: it has no graph"};
   file.sha256_ = Sha256(bytes);
   return file;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Whether `path` is below `folder`; both without links and dots.
+bool LiesIn(const fs::path& path, const fs::path& folder) {
+  const auto [rest, unused] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
+  return rest == folder.end();
+}
+
+}  // namespace
+
+Result<const MappedFile*> ExternalData::Find(const std::string& location) {
+  if (const auto found = files_.find(location); found != files_.end()) return found->second.get();
+  const std::string where = "external data " + Quoted(location);
+  const fs::path relative(location);
+  if (location.empty() || location.find('\0') != std::string::npos) return Error{where + " names no file"};
+  if (relative.is_absolute() || std::find(relative.begin(), relative.end(), "..") != relative.end())
+    return Error{where + " lies outside the model's folder; move it there and name it relative to the model"};
+
+  std::error_code error;
+  const fs::path folder = model_.has_parent_path() ? model_.parent_path() : fs::path(".");
+  const fs::path target = fs::canonical(folder / relative, error);
+  if (error) return Error{where + " cannot be found beside the model: " + error.message()};
+  const fs::path real_folder = fs::canonical(folder, error);
+  // Where the model itself is a link into a store of files (the way download caches keep them), its data
+  // may be a link into the same store.
+  const fs::path store = fs::canonical(model_, error).parent_path();
+  if (!LiesIn(target, real_folder) && (store.empty() || !LiesIn(target, store)))
+    return Error{where + " is a link to a place outside the model's folder; copy the file there instead"};
+
+  INFIMUM_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(target));
+  return files_.emplace(location, std::make_unique<MappedFile>(std::move(mapped))).first->second.get();
+}
+
+Result<std::optional<Tensor>> ExternalData::Check(const onnx::TensorProto& tensor, const Shape& shape,
+                                                  std::int64_t most_elements) {
+  std::string location;
+  std::int64_t offset = 0;
+  std::optional<std::int64_t> length;
+  for (const onnx::StringStringEntryProto& entry : tensor.external_data()) {
+    if (entry.key() == "location") location = entry.value();
+    if (entry.key() != "offset" && entry.key() != "length") continue;
+    const std::optional<std::int64_t> number = ParseInteger(entry.value());
+    if (!number || *number < 0)
+      return Error{"external data has " + entry.key() + " " + Quoted(entry.value()) + ", not a number of bytes"};
+    if (entry.key() == "offset")
+      offset = *number;
+    else
+      length = *number;
+  }
+  INFIMUM_ASSIGN_OR_RETURN(const MappedFile* file, Find(location));
+
+  const DataType type = DataTypeOf(tensor.data_type());
+  if (type == DataType::kNone) return std::optional<Tensor>();
+  const std::int64_t count = ElementCount(shape);
+  const std::int64_t expected = SizeOf(type, count).value;
+  if (length && *length != expected)
+    return Error{"external data " + Quoted(location) + " has length " + std::to_string(*length) + " where the shape " +
+                 Format(shape) + " takes " + std::to_string(expected) + " bytes"};
+  const auto size = static_cast<std::int64_t>(file->bytes().size());
+  if (expected > size || offset > size - expected)
+    return Error{"external data " + Quoted(location) + " ends at byte " + std::to_string(size) + ", before the " +
+                 std::to_string(expected) + " bytes at offset " + std::to_string(offset) +
+                 "; the file is cut short, copy it again"};
+  if (count > most_elements) return std::optional<Tensor>();
+  const auto bytes = file->bytes().subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(expected));
+  return std::optional<Tensor>(Tensor{type, shape, {bytes.begin(), bytes.end()}});
 }
 
 }  // namespace infimum

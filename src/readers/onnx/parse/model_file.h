@@ -10,14 +10,47 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "infimum/base/result.h"
+#include "src/core/graph/tensor.h"
 
 namespace infimum {
+
+// A file as read-only memory, so that a model of gigabytes is neither copied nor read where nobody looks.
+//
+//   Result<MappedFile> file = MappedFile::Open("model.onnx");
+//   file->bytes().size()
+
+class MappedFile {
+ public:
+  // Errors say what the file is instead ("is a folder", "no such file"). The file must not shrink while
+  // it is mapped: like every reader of mapped files, we would be stopped by the system.
+  static Result<MappedFile> Open(const std::filesystem::path& path);
+
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+
+  std::span<const std::byte> bytes() const { return bytes_; }
+
+ private:
+  explicit MappedFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  std::span<const std::byte> bytes_;
+};
+
+// What an exception of ONNX's library says, as an error of ours can say it: one line, without its tag, full stop and
+// control characters, which come from names in the model.
+//
+//   MessageLine("[ShapeInferenceError] (op_type:Conv):\n  bad.")  ->  "(op_type:Conv): bad"
+
+std::string MessageLine(std::string_view message);
 
 class ModelFile {
  public:
@@ -46,5 +79,25 @@ std::optional<std::string> WithoutPayloads(std::span<const std::byte> model, std
 
 // How many bytes of elements WithoutPayloads left out of a tensor, if it did.
 std::optional<std::int64_t> ElidedBytes(const onnx::TensorProto& tensor);
+
+// Tensors whose elements lie in files beside the model. A model is untrusted: it must not make us read a
+// file outside its folder, nor past a file's end, and nothing is read but small constants.
+//
+//   ExternalData data("models/gpt2.onnx");
+//   Result<std::optional<Tensor>> value = data.Check(tensor, shape);   // error: "... '../secret' lies outside ..."
+
+class ExternalData {
+ public:
+  explicit ExternalData(std::filesystem::path model) : model_(std::move(model)) {}
+
+  // Checks where the elements of `tensor` lie; gives them where they are at most `most_elements`.
+  Result<std::optional<Tensor>> Check(const onnx::TensorProto& tensor, const Shape& shape, std::int64_t most_elements);
+
+ private:
+  Result<const MappedFile*> Find(const std::string& location);
+
+  std::filesystem::path model_;
+  std::map<std::string, std::unique_ptr<MappedFile>> files_;  // by location; mapped, not read
+};
 
 }  // namespace infimum

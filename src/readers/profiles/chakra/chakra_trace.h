@@ -21,6 +21,10 @@
 
 namespace infimum {
 
+// By the start of the file: a graph of nodes, called so by its schema or by the node of a process or thread that comes
+// first.
+bool IsChakraTrace(std::string_view start);
+
 // What the trace cannot tell is in the run's `warnings` or the timeline's `remarks`.
 Result<std::variant<RunProfile, Timeline>> ReadChakraTrace(std::istream& input, std::string_view origin);
 

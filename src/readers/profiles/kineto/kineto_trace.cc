@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "infimum/base/text.h"
+#include "src/core/graph/framework_names.h"
 #include "src/readers/files/oddities.h"
 #include "src/readers/profiles/events/event_field.h"
 #include "src/readers/profiles/events/trace_events.h"
-#include "src/readers/profiles/events/trace_values.h"
 
 namespace infimum {
 namespace {
@@ -120,7 +120,7 @@ class KinetoReader {
   }
 
   Result<Timeline> Finish(const ingest::TraceFrame& frame) {
-    timeline_.profiler = "kineto";
+    timeline_.profiler = profiler::kKineto;
     timeline_.events = frame.events;
     for (const auto& [row, begun] : open_)
       for (const Begun& one : begun)

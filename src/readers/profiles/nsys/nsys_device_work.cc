@@ -128,7 +128,8 @@ Status DeviceWorkReader::ReadKernels() {
   }
   if (!has_whole_names)
     reading_.Remark(fmt::format("{} has no column 'demangledName': kernels have short names", kNsysKernels));
-  if (!rows.Has(kGridX)) reading_.Remark(fmt::format("{} has no column 'gridX': launches are not told", kNsysKernels));
+  if (!rows.Has(kGridX))
+    reading_.Remark(fmt::format("{} has no column 'gridX': launch geometry is not recorded", kNsysKernels));
   if (!rows.Has(kCorrelation)) {
     reading_.Remark(
         fmt::format("{} has no column 'correlationId': which call started which kernel is not known", kNsysKernels));

@@ -1,21 +1,155 @@
 #include "src/readers/profiles/onnxruntime/onnxruntime_events.h"
 
 #include <fmt/format.h>
+#include <simdjson.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <span>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "infimum/base/text.h"
 #include "src/readers/profiles/events/event_field.h"
 #include "src/readers/profiles/events/trace_events.h"
-#include "src/readers/profiles/onnxruntime/onnxruntime_correlation.h"
-#include "src/readers/profiles/onnxruntime/onnxruntime_threads.h"
 
 namespace infimum::ingest {
+
+// How many threads ONNX Runtime's nodes may use, by what each of them tells of its thread pool.
+//
+//   ""                                                                            1: there is no pool
+//   {"main_thread":{"thread_pool_name":"session-1-intra-op",...},
+//    "sub_threads":{"140472798402240":{"num_run":0,"core":-1}}}                   2: the caller works as well
+
+// Nothing where it is neither of these. A pool is made for two threads or more, and lists also those that had nothing
+// to do (onnxruntime/core/common/threadpool.cc).
+simdjson::error_code OnnxRuntimeThreads(simdjson::ondemand::value& statistics, std::optional<std::int64_t>& threads);
+
+// Kernels whose event names only a time at which their node's execution began, on a clock that is not the profile's:
+//
+//   executions of "conv" at 1010, 2010, 3510; kernels of "conv" with 1724500000001010, ...2010, ...2010, ...3510
+//
+// fit with the origin 1724500000000000, which the file does not tell.
+
+struct CorrelatedKernel {
+  OnnxRuntimeKernel kernel;  // its execution is not known
+  std::uint32_t layer = 0;
+  std::int64_t correlation = 0;
+};
+
+// Appends the kernels with their executions to `kernels`, by the origin with which each has one of its layer. Where
+// there is none: all of them come back.
+std::vector<OnnxRuntimeKernel> JoinByCorrelation(std::span<const OnnxRuntimeExecution> executions,
+                                                 std::span<const CorrelatedKernel> correlated,
+                                                 std::vector<OnnxRuntimeKernel>& kernels);
+
+simdjson::error_code OnnxRuntimeThreads(simdjson::ondemand::value& statistics, std::optional<std::int64_t>& threads) {
+  threads.reset();
+  std::string_view text;
+  if (statistics.get_string().get(text) == simdjson::SUCCESS) {
+    if (text.empty()) threads = 1;
+    return simdjson::SUCCESS;
+  }
+  constexpr std::int64_t kMost = 1 << 20;
+  bool has_main = false;
+  std::optional<std::int64_t> others;
+  const auto code = ReadFields(statistics, {}, [&](std::string_view key, simdjson::ondemand::value& value) {
+    has_main = has_main || key == "main_thread";
+    simdjson::ondemand::object list;
+    if (key != "sub_threads" || value.get_object().get(list) != simdjson::SUCCESS) return simdjson::SUCCESS;
+    others = 0;
+    return ReadFields(list, {}, [&](std::string_view, simdjson::ondemand::value&) {
+      others = *others + 1;
+      return simdjson::SUCCESS;
+    });
+  });
+  if (has_main && others && *others < kMost) threads = *others + 1;
+  return code;
+}
+
+namespace {
+
+// Executions by layer and start; of several at one time the first.
+class Starts {
+ public:
+  explicit Starts(std::span<const OnnxRuntimeExecution> executions)
+      : executions_(executions), order_(executions.size()) {
+    std::iota(order_.begin(), order_.end(), 0U);
+    std::sort(order_.begin(), order_.end(), [this](std::uint32_t a, std::uint32_t b) {
+      return std::tuple(executions_[a].layer, executions_[a].start, a) <
+             std::tuple(executions_[b].layer, executions_[b].start, b);
+    });
+    for (const OnnxRuntimeExecution& execution : executions) {
+      if (layers_.size() < std::size_t{execution.layer} + 2) layers_.resize(std::size_t{execution.layer} + 2);
+      ++layers_[execution.layer + 1];
+    }
+    std::partial_sum(layers_.begin(), layers_.end(), layers_.begin());
+  }
+
+  // Of a layer, by start.
+  std::span<const std::uint32_t> Of(std::uint32_t layer) const {
+    return std::span(order_).subspan(layers_[layer], layers_[layer + 1] - layers_[layer]);
+  }
+
+  std::optional<std::uint32_t> Find(std::uint32_t layer, std::int64_t start) const {
+    const auto of_layer = Of(layer);
+    const auto found = std::lower_bound(of_layer.begin(), of_layer.end(), start,
+                                        [this](std::uint32_t e, std::int64_t t) { return executions_[e].start < t; });
+    if (found == of_layer.end() || executions_[*found].start != start) return std::nullopt;
+    return *found;
+  }
+
+ private:
+  std::span<const OnnxRuntimeExecution> executions_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::size_t> layers_;  // where each begins in the order, and the end
+};
+
+}  // namespace
+
+std::vector<OnnxRuntimeKernel> JoinByCorrelation(std::span<const OnnxRuntimeExecution> executions,
+                                                 std::span<const CorrelatedKernel> correlated,
+                                                 std::vector<OnnxRuntimeKernel>& kernels) {
+  if (correlated.empty()) return {};
+  const Starts starts(executions);
+  // Few origins are worth a try: of the layer that ran least often, from the earliest execution on.
+  const auto rarest = std::min_element(correlated.begin(), correlated.end(), [&](const auto& a, const auto& b) {
+    return std::pair(starts.Of(a.layer).size(), a.correlation) < std::pair(starts.Of(b.layer).size(), b.correlation);
+  });
+  std::size_t steps = 0;
+  const auto fits = [&](std::int64_t origin) {
+    return std::all_of(correlated.begin(), correlated.end(), [&](const CorrelatedKernel& kernel) {
+      ++steps;
+      return starts.Find(kernel.layer, kernel.correlation - origin).has_value();
+    });
+  };
+  // A real file's first or second candidate fits, or a wrong one soon fails.
+  const std::size_t most_steps = 100 * correlated.size() + 1'000'000;
+  std::optional<std::int64_t> origin;
+  for (const std::uint32_t execution : starts.Of(rarest->layer)) {
+    if (origin || steps > most_steps) break;
+    const std::int64_t candidate = rarest->correlation - executions[execution].start;
+    if (fits(candidate)) origin = candidate;
+  }
+  std::vector<OnnxRuntimeKernel> strays;
+  for (const CorrelatedKernel& one : correlated) {
+    OnnxRuntimeKernel kernel = one.kernel;
+    if (!origin) {
+      strays.push_back(kernel);
+      continue;
+    }
+    kernel.execution = *starts.Find(one.layer, one.correlation - *origin);
+    kernels.push_back(kernel);
+  }
+  return strays;
+}
+
 namespace {
 
 constexpr std::string_view kKernelTime = "_kernel_time";

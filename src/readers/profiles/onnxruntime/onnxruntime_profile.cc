@@ -12,6 +12,7 @@
 
 #include "infimum/base/check.h"
 #include "infimum/base/quantity_text.h"
+#include "src/core/graph/framework_names.h"
 #include "src/readers/profiles/onnxruntime/onnxruntime_events.h"
 
 namespace infimum {
@@ -76,7 +77,7 @@ Placement Place(const OnnxRuntimeEvents& events, std::vector<std::string>& warni
   Placement placement;
   if (events.inferences.empty()) {
     placement.inference_of.assign(events.executions.size(), 0);
-    warnings.push_back("The profile has no end of an inference: all of it is taken as one");
+    warnings.push_back("No inference boundaries in the profile; treating it as one inference");
     return placement;
   }
   const Inferences inferences(events.inferences);
@@ -203,10 +204,15 @@ std::string AlgorithmOf(const std::map<NameId, double>& kernels, const NameTable
 
 }  // namespace
 
+bool IsOnnxRuntimeProfile(std::string_view events) {
+  const auto has = [&](std::string_view text) { return events.find(text) != std::string_view::npos; };
+  return has("\"model_loading_uri\"") || has("\"session_initialization\"") || has("_kernel_time\"");
+}
+
 Result<RunProfile> ReadOnnxRuntimeProfile(std::istream& input, std::string_view origin) {
   INFIMUM_ASSIGN_OR_RETURN(OnnxRuntimeEvents events, ingest::ReadOnnxRuntimeEvents(input, origin));
   RunProfile run;
-  run.framework = "onnxruntime";
+  run.framework = framework::kOnnxRuntime;
   run.warnings = std::move(events.remarks);
   run.threads = events.threads;
   run.shapes_vary = events.shapes_vary;

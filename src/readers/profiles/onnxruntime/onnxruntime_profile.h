@@ -18,6 +18,9 @@
 
 namespace infimum {
 
+// Of a trace, by its first events: a session begins with the loading of the model.
+bool IsOnnxRuntimeProfile(std::string_view events);
+
 // A run with its layers in order of first execution, `profiled`, and in `warnings` what the times do not hold. Layers
 // and `profiled` have one sample for each inference after the warm-up: the first fifth of the inferences (at least one,
 // where there are more than two) is dropped. A node that runs several times in an inference (in a loop's body) has the

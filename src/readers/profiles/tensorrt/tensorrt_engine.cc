@@ -10,12 +10,11 @@
 #include <utility>
 
 #include "infimum/base/text.h"
-#include "src/readers/files/file_kind.h"
+#include "src/core/graph/framework_names.h"
+#include "src/readers/files/file_start.h"
 #include "src/readers/files/input_file.h"
-#include "src/readers/profiles/tensorrt/tensorrt_layer_info.h"
-#include "src/readers/profiles/tensorrt/tensorrt_layer_names.h"
-#include "src/readers/profiles/tensorrt/tensorrt_metadata.h"
-#include "src/readers/profiles/tensorrt/tensorrt_times.h"
+#include "src/readers/profiles/tensorrt/tensorrt_files.h"
+#include "src/readers/profiles/tensorrt/tensorrt_words.h"
 
 namespace infimum {
 namespace {
@@ -213,15 +212,49 @@ Status AddLayers(const TensorRtStreams& streams, RunProfile& run) {
 
 }  // namespace
 
+std::string_view ingest::Name(TensorRtKind kind) {
+  constexpr std::string_view kNames[] = {"no file of a TensorRT engine", "TensorRT layer information",
+                                         "TensorRT layer profile", "TensorRT inference times",
+                                         "metadata of a TensorRT engine"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+// An object by its first key, a list by a key of its first entries: names of layers come later.
+ingest::TensorRtKind ingest::TensorRtKindOf(std::string_view start) {
+  const auto has = [&](std::string_view key) { return start.find(key) != std::string_view::npos; };
+  if (const std::optional<std::string_view> keys = Behind(start, "{")) {
+    for (const std::string_view first : {"\"Layers\"", "\"Bindings\""})
+      if (keys->starts_with(first)) return TensorRtKind::kLayerInfo;
+    for (const std::string_view first : {"\"performance_summary\"", "\"inference_options\"", "\"device_information\"",
+                                         "\"model_options\"", "\"build_options\""}) {
+      if (keys->starts_with(first)) return TensorRtKind::kMetadata;
+    }
+    return TensorRtKind::kNone;
+  }
+  const std::optional<std::string_view> list = Behind(start, "[");
+  const std::optional<std::string_view> keys = list ? Behind(*list, "{") : std::nullopt;
+  if (!keys) return TensorRtKind::kNone;
+  if (has("\"averageMs\"") || (keys->starts_with("\"count\"") && (has("\"timeMs\"") || !has(","))))
+    return TensorRtKind::kProfile;
+  if (has("\"computeMs\"")) return TensorRtKind::kTimes;
+  if (has("\"MULTIPROCESSOR_COUNT\"") && has("\"ComputeCapability\"")) return TensorRtKind::kMetadata;
+  return TensorRtKind::kNone;
+}
+
 Result<TensorRtFiles> SortTensorRtFiles(std::span<const std::filesystem::path> files) {
+  using ingest::TensorRtKind;
   TensorRtFiles sorted;
   for (const std::filesystem::path& path : files) {
-    INFIMUM_ASSIGN_OR_RETURN(const FileKind kind, ingest::KindOfFile(path));
+    INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, ingest::OpenFile(path));
+    INFIMUM_ASSIGN_OR_RETURN(const TensorRtKind kind,
+                             ingest::WithTextOf(file, path.string(), [](std::istream& text) -> Result<TensorRtKind> {
+                               return ingest::TensorRtKindOf(ingest::FileStart(text).text());
+                             }));
     std::optional<std::filesystem::path>* place = nullptr;
-    if (kind == FileKind::kTensorRtLayerInfo) place = &sorted.layer_info;
-    if (kind == FileKind::kTensorRtProfile) place = &sorted.profile;
-    if (kind == FileKind::kTensorRtTimes) place = &sorted.times;
-    if (kind == FileKind::kTensorRtMetadata) {
+    if (kind == TensorRtKind::kLayerInfo) place = &sorted.layer_info;
+    if (kind == TensorRtKind::kProfile) place = &sorted.profile;
+    if (kind == TensorRtKind::kTimes) place = &sorted.times;
+    if (kind == TensorRtKind::kMetadata) {
       sorted.metadata.push_back(path);
     } else if (place == nullptr) {
       return Error{
@@ -240,7 +273,7 @@ Result<TensorRtFiles> SortTensorRtFiles(std::span<const std::filesystem::path> f
 
 Result<RunProfile> ReadTensorRtEngine(const TensorRtStreams& streams) {
   RunProfile run;
-  run.framework = "tensorrt";
+  run.framework = framework::kTensorRt;
   for (const TensorRtStream& metadata : streams.metadata) {
     if (metadata.input == nullptr) continue;
     INFIMUM_RETURN_IF_ERROR(ingest::AddTensorRtMetadata(*metadata.input, metadata.origin, run));

@@ -18,12 +18,22 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "infimum/base/result.h"
 #include "infimum/graph/run_profile.h"
 
 namespace infimum {
+
+namespace ingest {
+
+enum class TensorRtKind { kNone, kLayerInfo, kProfile, kTimes, kMetadata };
+std::string_view Name(TensorRtKind kind);  // "TensorRT layer information"
+// By the first 64 KiB of a file, unpacked.
+TensorRtKind TensorRtKindOf(std::string_view start);
+
+}  // namespace ingest
 
 struct TensorRtFiles {
   std::optional<std::filesystem::path> layer_info;  // --exportLayerInfo

@@ -1,0 +1,53 @@
+// Kernels of ours as candidates, on row-major tensors, by family; and the parts of them that others build with.
+//
+//   for (const Offer& offer : SoftmaxKernelOffers(config)) ...      // infimum/softmax:avx512
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "infimum/layer/layer_config.h"
+#include "microbench/kernels/cpu/vector/vector_kernels.h"
+#include "microbench/libraries/onednn/program/program.h"
+#include "microbench/reference/values.h"
+
+namespace infimum::cpu {
+
+// A candidate of ours: infimum/<name>:<instruction set>.
+Offer KernelOffer(const std::string& name, std::function<Result<std::unique_ptr<Program>>(const Problem&)> make);
+
+// Two products and a softmax between them, which keeps one head's scores in the cache: what a framework without a fused
+// kernel can do at best. infimum/attention-heads runs head after head, infimum/attention-batched all heads at once.
+std::vector<Offer> AttentionOffers(const AttentionConfig& config, const LayerValues& values);
+std::vector<Offer> MovementKernelOffers(const MovementConfig& config, const LayerValues& values);
+std::vector<Offer> NormalizationKernelOffers(const NormalizationConfig& config, const LayerValues& values);
+std::vector<Offer> PointwiseKernelOffers(const PointwiseConfig& config, const LayerValues& values);
+std::vector<Offer> PoolingKernelOffers(const PoolingConfig& config);
+std::vector<Offer> ReductionKernelOffers(const ReductionConfig& config);
+std::vector<Offer> ResampleKernelOffers(const ResampleConfig& config);
+std::vector<Offer> ScanKernelOffers(const ScanConfig& config);
+std::vector<Offer> SoftmaxKernelOffers(const SoftmaxConfig& config);
+std::vector<Offer> SortKernelOffers(const SortConfig& config);
+
+// A quantization as the kernels that convert rows take it.
+QuantizeValues KernelValues(DataType type, const Quantization& quantization);
+
+// A softmax or a normalization of one row of f32: from x, which may be y, to y.
+using RowFunction = std::function<void(const float* x, float* y)>;
+
+// Whether a normalization goes over rows of neighbouring elements: layer and RMS normalizations.
+bool IsRowwise(const NormalizationConfig& config);
+// `operands` as the layer's; the first of them, the rows, is not looked at and may be null.
+RowFunction NormalizationRow(const NormalizationConfig& config, const LayerValues& values,
+                             const std::vector<const HostTensor*>& operands);
+RowFunction SoftmaxRow(SoftmaxKind kind, std::int64_t length);
+
+// Permutes the dimensions of a row-major tensor: dimension i of the output is dimension permutation[i] of the input.
+// Runs are copied where the innermost dimension stays, tiles are turned in registers where it moves.
+std::function<void(const void* from, void* to)> MakeTranspose(const Shape& input,
+                                                              const std::vector<std::int64_t>& permutation, int bytes);
+
+}  // namespace infimum::cpu

@@ -1,0 +1,32 @@
+// The layers of the vocabulary as oneDNN's (primitives/), family by family: their candidates.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "infimum/layer/layer_config.h"
+#include "microbench/libraries/onednn/epilogue.h"
+#include "microbench/libraries/onednn/program/program.h"
+#include "microbench/reference/values.h"
+
+namespace infimum::cpu {
+
+std::vector<Offer> ConvolutionOffers(const ConvolutionConfig& config, const LayerValues& values = {},
+                                     const Epilogue& epilogue = {});
+std::vector<Offer> MatMulOffers(const MatMulConfig& config, const LayerValues& values = {},
+                                const Epilogue& epilogue = {});
+std::vector<Offer> PoolingOffers(const PoolingConfig& config);
+std::vector<Offer> NormalizationLibraryOffers(const NormalizationConfig& config, const LayerValues& values);
+std::vector<Offer> SoftmaxLibraryOffers(const SoftmaxConfig& config);
+std::vector<Offer> PointwiseLibraryOffers(const PointwiseConfig& config, const LayerValues& values);
+std::vector<Offer> ReductionLibraryOffers(const ReductionConfig& config);
+std::vector<Offer> ResampleLibraryOffers(const ResampleConfig& config);
+std::vector<Offer> MovementLibraryOffers(const MovementConfig& config);
+std::vector<Offer> ReorderLibraryOffers(const ReorderConfig& config);
+std::vector<Offer> RecurrentOffers(const RecurrentConfig& config);
+
+// The same as a step of an epilogue: of one operand, with its parameters; of two. Absent where oneDNN has none.
+std::optional<Epilogue::Step> EltwiseStep(PointwiseKind kind, const LayerValues& values);
+std::optional<dnnl::algorithm> BinaryAlgorithm(PointwiseKind kind);
+
+}  // namespace infimum::cpu

@@ -1,0 +1,133 @@
+#include "normalization.h"
+
+#include <cstddef>
+#include <optional>
+
+namespace onednn {
+namespace {
+
+using dnnl::algorithm;
+using dnnl::normalization_flags;
+using dnnl::prop_kind;
+
+normalization_flags FlagsOf(const Normalization& layer, normalization_flags flags) {
+  if (layer.scale) flags |= normalization_flags::use_scale;
+  if (layer.bias) flags |= normalization_flags::use_shift;
+  return flags;
+}
+
+// Operands: input, then scale, bias, mean, variance as far as the layer has them. `length`: of these vectors.
+std::vector<Argument> NormalizationArguments(const Normalization& layer, const memory::dims& input, memory::dim length,
+                                             bool statistics) {
+  std::vector<Argument> arguments{Input(DNNL_ARG_SRC, 0, Plain(input, layer.dtype.input))};
+  std::size_t operand = 1;
+  const auto add = [&](int id) {
+    arguments.push_back(Constant(id, operand++, Plain({length}, memory::data_type::f32)));
+  };
+  if (layer.scale) add(DNNL_ARG_SCALE);
+  if (layer.bias) add(DNNL_ARG_SHIFT);
+  if (statistics) {
+    add(DNNL_ARG_MEAN);
+    add(DNNL_ARG_VARIANCE);
+  }
+  arguments.push_back(Output(DNNL_ARG_DST, Plain(input, layer.dtype.output)));
+  return arguments;
+}
+
+// Images in three layouts. The input's is never left to the library, which computes in the layout that it is given.
+template <class Describe>
+std::vector<Form> ImageForms(const Normalization& layer, const std::vector<Argument>& arguments, Describe describe) {
+  std::vector<Form> forms;
+  const auto add = [&](const char* name, Layout input, Layout output) {
+    forms.push_back(MakeForm("", name, arguments, [layer, describe, input, output] {
+      return describe(input(layer.in, layer.dtype.input), output(layer.in, layer.dtype.output));
+    }));
+  };
+  if (layer.in.size() == 4) add("", Blocked8, Any);
+  add("nhwc", ChannelsLast, ChannelsLast);
+  add("nchw", Plain, Plain);
+  return forms;
+}
+
+std::vector<Form> BatchForms(const Normalization& layer) {
+  if (layer.axis != 1 || layer.in.size() < 2 || layer.dtype.weights != memory::data_type::f32) return {};
+  return ImageForms(layer, NormalizationArguments(layer, layer.in, layer.in[1], true),
+                    [layer](const memory::desc& input, const memory::desc& output) {
+                      return dnnl::batch_normalization_forward::primitive_desc(
+                          Cpu(), prop_kind::forward_inference, input, output, layer.epsilon,
+                          FlagsOf(layer, normalization_flags::use_global_stats), PlainAttributes(),
+                          /*allow_empty=*/true);
+                    });
+}
+
+std::vector<Form> RowForms(const Normalization& layer) {
+  if (layer.dtype.weights != memory::data_type::f32 && (layer.scale || layer.bias)) return {};
+  memory::dims rows{1, 1};
+  for (std::size_t i = 0; i < layer.in.size(); ++i)
+    rows[static_cast<memory::dim>(i) < layer.axis ? 0 : 1] *= layer.in[i];
+  return {MakeForm("", "", NormalizationArguments(layer, rows, rows[1], false), [layer, rows] {
+    return dnnl::layer_normalization_forward::primitive_desc(
+        Cpu(), prop_kind::forward_inference, Plain(rows, layer.dtype.input), Plain(rows, layer.dtype.output),
+        layer.epsilon, FlagsOf(layer, normalization_flags::none), PlainAttributes(), /*allow_empty=*/true);
+  })};
+}
+
+std::vector<Form> ResponseForms(const Normalization& layer) {
+  // oneDNN's window reaches as far to both sides; ONNX's even window does not.
+  if (layer.size % 2 == 0 || layer.in.size() != 4) return {};
+  return ImageForms(layer, NormalizationArguments(layer, layer.in, 1, false),
+                    [layer](const memory::desc& input, const memory::desc& output) {
+                      return dnnl::lrn_forward::primitive_desc(
+                          Cpu(), prop_kind::forward_inference, algorithm::lrn_across_channels, input, output,
+                          layer.size, layer.response_alpha, layer.response_beta, layer.response_k, PlainAttributes(),
+                          /*allow_empty=*/true);
+                    });
+}
+
+std::optional<algorithm> ReductionAlgorithm(const std::string& kind) {
+  if (kind == "sum") return algorithm::reduction_sum;
+  if (kind == "mean") return algorithm::reduction_mean;
+  if (kind == "max") return algorithm::reduction_max;
+  if (kind == "min") return algorithm::reduction_min;
+  if (kind == "product") return algorithm::reduction_mul;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Form> FormsOf(const Normalization& layer) {
+  if (layer.kind == "batch") return BatchForms(layer);
+  if (layer.kind == "layer") return RowForms(layer);
+  if (layer.kind == "lrn") return ResponseForms(layer);
+  return {};
+}
+
+std::vector<Form> FormsOf(const Softmax& layer) {
+  if (layer.kind != "softmax" && layer.kind != "log_softmax") return {};
+  const algorithm kind = layer.kind == "softmax" ? algorithm::softmax_accurate : algorithm::softmax_log;
+  const memory::desc input = Plain(layer.in, layer.dtype.input), output = Plain(layer.in, layer.dtype.output);
+  return {MakeForm("", "", {Input(DNNL_ARG_SRC, 0, input), Output(DNNL_ARG_DST, output)}, [=] {
+    return dnnl::softmax_forward::primitive_desc(Cpu(), prop_kind::forward_inference, kind, input, output,
+                                                 static_cast<int>(layer.axis), PlainAttributes(),
+                                                 /*allow_empty=*/true);
+  })};
+}
+
+std::vector<Form> FormsOf(const Reduction& layer) {
+  const std::optional<algorithm> kind = ReductionAlgorithm(layer.kind);
+  // Its arithmetic is f32, which does not hold every integer.
+  if (!kind || layer.in.empty() || layer.in.size() > 6 || IsInteger(layer.dtype.input) ||
+      IsInteger(layer.dtype.output)) {
+    return {};
+  }
+  memory::dims reduced = layer.in;
+  for (const memory::dim axis : layer.axes) reduced[static_cast<std::size_t>(axis)] = 1;
+  if (reduced == layer.in) return {};  // nothing is reduced, which oneDNN refuses
+  const memory::desc input = Plain(layer.in, layer.dtype.input), output = Plain(reduced, layer.dtype.output);
+  return {MakeForm("", "", {Input(DNNL_ARG_SRC, 0, input), Output(DNNL_ARG_DST, output)}, [=] {
+    return dnnl::reduction::primitive_desc(Cpu(), *kind, input, output, 0.0F, 0.0F, PlainAttributes(),
+                                           /*allow_empty=*/true);
+  })};
+}
+
+}  // namespace onednn

@@ -1,0 +1,107 @@
+#include "microbench/reference/index_map.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "src/core/layer/formulas.h"
+
+namespace infimum::cpu {
+
+IndexedForm FormOf(const MovementConfig& config, const Shape& data, const Shape& moved) {
+  IndexedForm form;
+  const std::int64_t elements = ElementCount(moved);
+  const std::int64_t indices = std::max<std::int64_t>(1, config.indices);
+  const auto axis = static_cast<std::size_t>(std::max<std::int64_t>(0, config.axis));
+  if (axis < data.rank()) {
+    for (std::size_t i = 0; i < axis; ++i) form.outer *= data.dims[i];
+    for (std::size_t i = axis + 1; i < data.rank(); ++i) form.inner *= data.dims[i];
+    form.axis_length = data.dims[axis];
+    form.picked = indices;
+    // Where only one outer block and one element a run are there, both readings are the same.
+    if (form.outer * indices * form.inner == elements) return form;
+  }
+  if (indices == elements && axis < moved.rank() && moved.rank() == data.rank()) {
+    bool inside = true;
+    for (std::size_t i = 0; i < data.rank(); ++i) inside = inside && (i == axis || moved.dims[i] <= data.dims[i]);
+    if (inside) {
+      form.kind = IndexedForm::Kind::kElements;
+      form.picked = moved.dims[axis];
+      return form;
+    }
+  }
+  form.kind = IndexedForm::Kind::kRuns;
+  form.outer = 1;
+  form.inner = std::max<std::int64_t>(1, elements / indices);
+  form.picked = elements / form.inner;
+  form.axis_length = std::max<std::int64_t>(1, ElementCount(data) / form.inner);
+  return form;
+}
+
+std::int64_t DepthBlock(const MovementConfig& config) {
+  const Shape& in = config.inputs[0];
+  const Shape& out = config.outputs[0];
+  if (in.rank() != 4 || out.rank() != 4 || in.dims[0] != out.dims[0]) return 0;
+  const auto block_of = [](const Shape& deep, const Shape& wide) -> std::int64_t {
+    const std::int64_t block = wide.dims[3] / deep.dims[3];
+    const bool fits = deep.dims[3] * block == wide.dims[3] && deep.dims[2] * block == wide.dims[2] &&
+                      deep.dims[1] == wide.dims[1] * block * block;
+    return fits ? block : 0;
+  };
+  return out.dims[3] >= in.dims[3] ? block_of(in, out) : -block_of(out, in);
+}
+
+std::int64_t InputPosition(const MovementConfig& config, const LayerValues& values, std::size_t d, std::int64_t at) {
+  const std::int64_t in = config.inputs[0].dims[d];
+  switch (config.kind) {
+    case MovementKind::kSlice:
+      return at * (values.steps.empty() ? 1 : values.steps[d]) + (values.starts.empty() ? 0 : values.starts[d]);
+    case MovementKind::kPad:
+      return at - (config.outputs[0].dims[d] - in) / 2;
+    case MovementKind::kTile:
+      return at % in;
+    default:
+      return at;
+  }
+}
+
+ResampleTaps TapsOf(ResampleKind kind, std::int64_t in, std::int64_t out, std::int64_t at) {
+  ResampleTaps taps;
+  if (kind == ResampleKind::kNearest) {
+    // In integers: an exact (2 at + 1) in / (2 out), rounded down.
+    taps.position[0] = (2 * at + 1) * in / (2 * out);
+    return taps;
+  }
+  const double x = (static_cast<double>(at) + 0.5) * static_cast<double>(in) / static_cast<double>(out) - 0.5;
+  const double base = std::floor(x), t = x - base;
+  taps.count = kind == ResampleKind::kLinear ? 2 : 4;
+  if (taps.count == 2) {
+    taps.weight[0] = 1 - t;
+    taps.weight[1] = t;
+  } else {
+    formulas::CubicWeights(t, kUsualValues.cubic_coefficient, taps.weight);
+  }
+  const std::int64_t first = static_cast<std::int64_t>(base) - (taps.count == 4 ? 1 : 0);
+  for (int tap = 0; tap < taps.count; ++tap) taps.position[tap] = std::clamp<std::int64_t>(first + tap, 0, in - 1);
+  return taps;
+}
+
+std::int64_t WindowAxis::Taps(std::int64_t at, bool with_padding) const {
+  std::int64_t count = 0;
+  for (std::int64_t tap = 0; tap < kernel; ++tap) {
+    const std::int64_t x = Position(at, tap);
+    count += with_padding ? (x < in + end ? 1 : 0) : (x >= 0 && x < in ? 1 : 0);
+  }
+  return count;
+}
+
+std::vector<WindowAxis> AxesOf(const PoolingConfig& config) {
+  std::vector<WindowAxis> axes;
+  const std::size_t rank = config.kernel.rank();
+  for (std::size_t i = 0; i < rank; ++i) {
+    axes.push_back({config.input.dims[2 + i], config.output.dims[2 + i], config.kernel.dims[i], config.stride.dims[i],
+                    config.dilation.dims[i], config.padding[i], config.padding[rank + i]});
+  }
+  return axes;
+}
+
+}  // namespace infimum::cpu

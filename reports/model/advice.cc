@@ -1,0 +1,161 @@
+#include "reports/model/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "infimum/base/quantity_text.h"
+#include "infimum/base/text.h"
+#include "reports/inspect/inspect_totals.h"
+#include "reports/run/waterfall_writers.h"
+#include "reports/text/layer_words.h"
+#include "reports/text/quantity_text.h"
+
+namespace infimum {
+namespace {
+
+// Of an interval, relative to its bound: from here on it is worth measuring again.
+constexpr double kWideInterval = 0.1;
+
+std::string OnAllThreads(std::string_view verb, const ReportModel& report) {
+  return fmt::format("infimum {} {} --threads {}", verb, report.arguments.place, report.bracket.selection.threads);
+}
+
+// What has no time, once for all layers of a configuration.
+void AddMissing(ReportModel& report) {
+  Latency whole{0};
+  double flops = 0;
+  for (const LayerLatency& latency : report.bracket.layers) {
+    whole += latency.latency.value_or(latency.floor);
+    flops += static_cast<double>(report.graph.layer(latency.layer).work.conventional.value);
+  }
+  std::map<std::string, std::pair<MissingItem, std::size_t>> by_config;
+  for (const LayerLatency& latency : report.bracket.layers) {
+    const Layer& layer = report.graph.layer(latency.layer);
+    if (layer.status == LayerStatus::kUnknown || latency.status != LatencyStatus::kMissing) continue;
+    const std::string config = ConfigOf(layer);
+    auto& [item, count] = by_config[config];
+    item.what = config.empty() ? layer.name : config;
+    item.reason = ShownReasonOf(layer, latency);
+    item.share += whole.count() > 0 ? latency.floor / whole : 0;
+    item.flops += flops > 0 ? static_cast<double>(layer.work.conventional.value) / flops : 0;
+    const bool here = report.bench_options.has_value() && !config.empty();
+    item.command = here ? ReproductionCommand(config, *report.bench_options) : "";
+    ++count;
+  }
+  for (auto& [config, entry] : by_config) {
+    if (entry.second > 1) entry.first.reason += fmt::format(" (used {} times)", entry.second);
+    report.missing.push_back(std::move(entry.first));
+  }
+  std::stable_sort(report.missing.begin(), report.missing.end(), [](const MissingItem& a, const MissingItem& b) {
+    return std::max(a.share, a.flops) > std::max(b.share, b.flops);
+  });
+  if (!report.missing.empty() && !report.bench_options) {
+    report.advice.push_back(
+        {"Some layers were never measured on this device: run this plan there and import the results",
+         fmt::format("infimum plan {} --device {} -o plan.txt", report.arguments.place,
+                     ShellQuoted(report.device_name))});
+  } else if (!report.missing.empty()) {
+    report.advice.push_back({"Some layers are not measured yet; this command measures all of them",
+                             OnAllThreads("analyze", report) + " --budget 10m"});
+  }
+}
+
+// Layers that were timed with warm caches, of a model whose weights do not fit them: a part of the gap is no kernel's.
+void AdviseOnWeights(Bytes cache, ReportModel& report) {
+  const Bytes weights = TotalsOf(report.graph).parameter_bytes;
+  const Bound* bound = MainBound(report);
+  if (!report.run || bound == nullptr || report.bracket.selection.cache != CacheState::kWarm || cache.value <= 0 ||
+      weights <= cache)
+    return;
+  std::string text = fmt::format(
+      "The model’s weights ({}) do not fit the caches ({}), and each layer was timed with its own in them: a "
+      "part of what the run takes above the bound is fetching weights, and no kernel’s fault",
+      BytesText(weights), BytesText(cache));
+  if (!report.bandwidth_roofs.empty() && report.bandwidth_roofs.front().per_second > 0)
+    text += fmt::format(
+        ", {} at the memory’s best rate",
+        FormatLatency(Latency(static_cast<double>(weights.value) / report.bandwidth_roofs.front().per_second * 1e6)));
+  const auto cold = std::ranges::find(report.bracket.what_ifs, "cache:cold-weights", &WhatIfOutcome::name);
+  if (cold != report.bracket.what_ifs.end())
+    for (const WhatIfBound& of : cold->bounds)
+      if (of.variant == bound->variant)
+        text += fmt::format("; with weights from memory the bound is {}", FormatLatency(of.latency));
+  report.advice.push_back({text, cold == report.bracket.what_ifs.end() && report.bench_options
+                                     ? fmt::format("infimum analyze {} --cache cold-weights", report.arguments.model)
+                                     : std::string()});
+}
+
+void AddAdvice(const std::vector<std::string>& warnings, ReportModel& report) {
+  const bool here = report.bench_options.has_value();
+  for (const std::string& warning : warnings) report.advice.push_back({warning, ""});
+  if (report.bracket.hosts) report.advice.push_back({HostsText(*report.bracket.hosts), ""});
+  const Bound* bound = MainBound(report);
+  if (bound != nullptr && report.bracket.coverage.missing == 0 && report.bracket.coverage.measured > 0 &&
+      bound->latency < report.bracket.floor.latency) {
+    report.advice.push_back(
+        {"The bound lies below the floor: its layers were timed with warm caches, but all of the "
+         "model's weights together do not fit them. The floor holds; the bound is loose",
+         ""});
+  }
+  if (here && bound != nullptr && bound->latency > Latency(0) &&
+      (bound->interval.high - bound->interval.low) / bound->latency > kWideInterval) {
+    report.advice.push_back(
+        {"The bound's interval is wide, as where other work disturbed the measuring; this measures again what decides "
+         "it",
+         OnAllThreads("confirm", report)});
+  }
+  if (bound != nullptr && std::find(bound->assumptions.begin(), bound->assumptions.end(), "least-loop-iterations") !=
+                              bound->assumptions.end()) {
+    report.advice.push_back(
+        {"A loop whose iterations are not known counts as few as possible, perhaps none: what its "
+         "body takes is left out of floor and bound",
+         ""});
+  }
+  for (const Inversion& inversion : report.bracket.inversions) {
+    if (inversion.bound != kFloorName) continue;
+    report.advice.push_back(
+        {fmt::format("The floor is {} above {}, which happened: it is wrong here. It was decided by {}; `infimum "
+                     "analyze` measures rates again and keeps the best",
+                     FormatLatency(inversion.excess), inversion.name, report.bracket.floor.decided_by),
+         ""});
+  }
+  if (!report.run) return;
+  if (bound != nullptr && bound->latency > report.run->latency) {
+    report.advice.push_back(
+        {fmt::format(
+             "Inversion: the {} bound is above {}'s own time. It fuses layers that this bound counts one by one, or "
+             "has kernels that are not among the candidates; the bound is an estimate, the floor is not.",
+             Name(bound->variant), report.run->profile.framework),
+         ""});
+  }
+  if (report.waterfall) {
+    if (std::string text = ScatterText(*report.waterfall); !text.empty())
+      report.advice.push_back(
+          {"Times that do not fit together: " + text, here ? OnAllThreads("measure", report) : std::string()});
+  }
+  if (report.run->interval && here && report.run->latency.count() > 0 &&
+      (report.run->interval->high - report.run->interval->low) / report.run->latency > kWideInterval)
+    report.advice.push_back(
+        {fmt::format("The run’s interval, {}, is wide for {} of it: more of them narrow what could be won",
+                     IntervalText(*report.run->interval),
+                     CountText(static_cast<std::size_t>(report.run->repetitions), "repetition")),
+         OnAllThreads("measure", report) + " --repetitions 10"});
+  if (report.run->minimum.count() > 0 && report.run->median / report.run->minimum > 1.1) {
+    report.advice.push_back(
+        {"The framework's run was noisy (median over 10 % above the minimum): close other programs and measure again",
+         OnAllThreads("measure", report)});
+  }
+}
+
+}  // namespace
+
+void FillAdvice(const std::vector<std::string>& warnings, Bytes last_level_cache, ReportModel& report) {
+  AddMissing(report);
+  AdviseOnWeights(last_level_cache, report);
+  AddAdvice(warnings, report);
+}
+
+}  // namespace infimum

@@ -1,0 +1,38 @@
+#include "reports/page/html_table.h"
+
+namespace infimum {
+namespace {
+
+std::string_view ClassOf(const Section& section, std::size_t column) {
+  return section.columns[column].align == Align::kRight ? "number" : "";
+}
+
+void AddRow(const Section& section, const TableLook& look, std::size_t index, HtmlWriter& html) {
+  const std::vector<Cell>& row = section.rows[index];
+  html.Open("tr", {{"class", index < look.row_classes.size() ? look.row_classes[index] : ""}});
+  for (std::size_t column = 0; column < row.size(); ++column) {
+    const Cell& cell = row[column];
+    const std::string_view shown = cell.is_code ? "mono" : ClassOf(section, column);
+    if (look.heading == column)
+      html.Element("th", {{"scope", "row"}, {"class", shown}, {"title", cell.hint}}, cell.Whole());
+    else
+      html.Element("td", {{"class", shown}, {"title", cell.hint}}, cell.Whole());
+  }
+  html.Close();
+}
+
+}  // namespace
+
+void AddTable(const Section& section, const TableLook& look, HtmlWriter& html) {
+  if (!look.label.empty())
+    html.Open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", look.label}});
+  html.Open("table", {{"class", look.classes}, {"id", look.id}}).Open("thead").Open("tr");
+  for (std::size_t column = 0; column < section.columns.size(); ++column)
+    html.Element("th", {{"scope", "col"}, {"class", ClassOf(section, column)}}, section.columns[column].title);
+  html.Close().Close().Open("tbody");
+  for (std::size_t row = 0; row < section.rows.size(); ++row) AddRow(section, look, row, html);
+  html.Close().Close();
+  if (!look.label.empty()) html.Close();
+}
+
+}  // namespace infimum

@@ -1,0 +1,38 @@
+// What tables and files call a layer or a region, its state and what it runs.
+//
+//   Conv_0, measured by onednn/brgconv:avx512_core   ConfigOf: "convolution dtype=...", FamilyOf: "convolution"
+//   Blend_7, for which no configuration is known     ConfigOf: "", FamilyOf: "com.acme.Blend", StatusOf: "unknown"
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/bracket/bracket.h"
+#include "infimum/graph/model_graph.h"
+
+namespace infimum {
+
+std::vector<std::string> LayerNames(const ModelGraph& graph, const std::vector<LayerId>& layers);
+
+// The canonical text; empty without a configuration, and of a region that a run has shown alone.
+std::string ConfigOf(const Layer& layer);
+std::string ConfigOf(const RegionLatency& region);
+
+// The operator's name where there is no configuration.
+std::string FamilyOf(const Layer& layer);
+
+// As the bracket has it, or "unknown": no configuration could be made for it.
+std::string_view StatusOf(const Layer& layer, const LayerLatency& latency);
+bool IsFree(const LayerLatency& latency);
+
+// Why it is free, missing or unknown; of a missing one never empty.
+std::string ShownReasonOf(const Layer& layer, const LayerLatency& latency);
+
+// Empty where no candidate ran.
+std::string CandidateOf(const LayerLatency& latency);
+
+// "1x3x224x224"; "?" where it is not known.
+std::string ShapeText(const Value& value);
+
+}  // namespace infimum
