@@ -102,10 +102,7 @@ TEST_P(EveryCandidate, HasANameOfItsOwnThatStaysTheSame) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Layers, EveryCandidate,
-                         ::testing::Values("attention", "convolution", "matmul", "movement", "normalization",
-                                           "pointwise_binary", "pointwise_conversion", "pointwise_unary", "pooling",
-                                           "recurrent", "reduction", "region", "resample"),
+INSTANTIATE_TEST_SUITE_P(Layers, EveryCandidate, ::testing::ValuesIn(testing::LayerFamilies()),
                          [](const auto& family) { return family.param; });
 
 constexpr char kConvolution[] =
