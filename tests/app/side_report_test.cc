@@ -232,7 +232,7 @@ TEST_F(SideReport, DevicesThatWereMeasuredWithSeveralVersionsAreNamedAndCanBeHel
   EXPECT_THAT(held.comparison.order, ElementsAre(1, 0));
   EXPECT_THAT(held.cautions, IsEmpty());
   EXPECT_THAT(held.remarks, Contains(HasSubstr("all are compared with cudnn 7.6.3")));
-  EXPECT_THAT(held.remarks, Contains(HasSubstr("Fast with cublas 10.1, cudnn 7.6.4 too")));
+  EXPECT_THAT(held.remarks, Contains(HasSubstr("the store also has Fast with cublas 10.1, cudnn 7.6.4")));
 
   options_.libraries = {"cudnn 7.6.3"};
   const ComparisonReport one = Make();

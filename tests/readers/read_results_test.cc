@@ -155,7 +155,7 @@ TEST(ReadResults, AnotherFileIsRefusedWithWhatCanBeRead) {
   EXPECT_THAT(Read("hello", taken).error().message, AllOf(HasSubstr("results.jsonl"), HasSubstr("infimum.run/1")));
   EXPECT_FALSE(Read("", taken).ok());
   EXPECT_THAT(Read("[{\"count\": 1}]", taken).error().message,
-              AllOf(HasSubstr("results.jsonl: TensorRT layer profile"), HasSubstr("infimum compare --run")));
+              AllOf(HasSubstr("results.jsonl: a file of a TensorRT engine"), HasSubstr("infimum compare --run")));
 }
 
 TEST(ImportFile, PutsAJournalIntoAStoreAndAddsNothingTheSecondTime) {
