@@ -28,7 +28,7 @@ std::string PythonThatWrites(const ProgramTest& program, const std::string& run)
 TEST(Measure, ReportsAnInferenceWithAndWithoutTheProfiler) {
   const ProgramTest program;
   const std::string python = PythonThatWrites(
-      program, R"({"schema":"infimum.run/1","framework":"onnxruntime","framework_version":"1.31.1",)"
+      program, R"({"schema":"infimum.run/1","framework":"onnxruntime","framework_version":"1.31.1","threads":1,)"
                R"("end_to_end":[{"samples_us":[1000,1100,1200]},{"samples_us":[1000,1000,1000]}],)"
                R"("profiled_us":[1050,1100],"layers":[{"name":"conv","op":"Conv","samples_us":[800,900]}]})");
   const Ended ended = program.Infimum({"measure", ProgramTest::Light("squeezenet"), "--python", python});
