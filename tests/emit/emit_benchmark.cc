@@ -19,6 +19,7 @@
 #include "src/readers/read_results.h"
 #include "tests/emit/emitted_program.h"
 #include "tests/support/benchmark.h"
+#include "tests/support/folders.h"
 
 namespace infimum::testing {
 namespace {
