@@ -14,11 +14,19 @@ double ProcessorSeconds() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-double PeakMegabytes() {
+namespace {
+
+double MostResidentMegabytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
 }
+
+const double kAtStart = MostResidentMegabytes();
+
+}  // namespace
+
+double PeakMegabytes() { return MostResidentMegabytes() - kAtStart; }
 
 double SecondsOfPlainPass(const std::string& path) {
   const double begin = ProcessorSeconds();

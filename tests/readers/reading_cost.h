@@ -15,6 +15,7 @@ namespace infimum {
 // Of this process, on all its threads.
 double ProcessorSeconds();
 
+// Of resident memory, above what the program itself took at its start.
 double PeakMegabytes();
 
 // simdjson reads the file, finds the structure of all of it and goes through it once, and nothing is made of it. 0 of a
