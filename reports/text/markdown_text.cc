@@ -22,13 +22,17 @@ std::string MarkdownCode(std::string_view text) {
   return fence + (pad ? " " : "") + inner + (pad ? " " : "") + fence;
 }
 
-std::string MarkdownProse(std::string_view text) {
+static std::string Escaped(std::string_view text, std::string_view special) {
   std::string out;
   for (char c : Printable(text)) {
-    if (std::string_view("\\`*_[]<>#+!|~&").find(c) != std::string_view::npos) out += '\\';
+    if (special.find(c) != std::string_view::npos) out += '\\';
     out += c;
   }
   return out;
 }
+
+std::string MarkdownProse(std::string_view text) { return Escaped(text, "\\`*_[]<>#+!|~&"); }
+
+std::string MarkdownCellProse(std::string_view text) { return Escaped(text, "\\`*_[]<>!|~&"); }
 
 }  // namespace infimum

@@ -15,8 +15,8 @@ std::string LeftOutText(const Section& section) {
 }
 
 std::string MarkdownCell(const Cell& cell) {
-  if (!cell.is_code) return MarkdownProse(cell.Whole());
-  return MarkdownCode(cell.text) + (cell.aside.empty() ? "" : " " + MarkdownProse(cell.aside));
+  if (!cell.is_code) return MarkdownCellProse(cell.Whole());
+  return MarkdownCode(cell.text) + (cell.aside.empty() ? "" : " " + MarkdownCellProse(cell.aside));
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ std::string SectionMarkdownTable(const Section& section) {
   if (section.rows.empty()) return "";
   std::string titles = "|", lines = "|", rows;
   for (const TableColumn& column : section.columns) {
-    titles += fmt::format(" {} |", MarkdownProse(column.title));
+    titles += fmt::format(" {} |", MarkdownCellProse(column.title));
     lines += column.align == Align::kRight ? " ---: |" : " --- |";
   }
   for (const std::vector<Cell>& row : section.rows) {
