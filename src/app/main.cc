@@ -1,6 +1,7 @@
 // The command line: parse, call, print. What the commands do stands in src/app.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -52,10 +53,14 @@ std::string DescribeParseError(const CLI::App& app, const CLI::ParseError& error
   const std::string help = command + " --help";
   const std::vector<std::string> extras = app.remaining(true);
   if (!extras.empty()) {
-    const std::string word = extras.front().substr(0, extras.front().find('='));
+    const bool is_option = extras.front().starts_with("-");
+    const std::string word = extras.front().substr(0, is_option ? extras.front().find('=') : std::string::npos);
     const std::vector<std::string> known = KnownWords(deepest);
+    if (!is_option && word.find('=') != std::string::npos && std::ranges::find(known, "--dim") != known.end())
+      return fmt::format("unknown argument {0}; each dimension takes an option of its own: --dim {1}", Quoted(word),
+                         Quoted(word));
     const std::vector<std::string_view> views(known.begin(), known.end());
-    const char* kind = word.starts_with("-") ? "option" : chosen.empty() ? "command" : "argument";
+    const char* kind = is_option ? "option" : chosen.empty() ? "command" : "argument";
     const std::string guess = DidYouMean(word, views);
     return fmt::format("unknown {} {}{}", kind, Quoted(word), guess.empty() ? "; see " + help : guess);
   }

@@ -1,13 +1,14 @@
 """What `infimum measure` says of ONNX Runtime beside other work, against what it says on the quiet machine, alternating.
 
-    python beside_other_work_benchmark.py INFIMUM MODEL... [--rounds 3] [--seconds 2]
+    python beside_other_work_benchmark.py INFIMUM MODEL[:NAME=N,...]... [--rounds 3] [--seconds 2]
 
 Loads: `other` a busy loop on every core but the one that is measured on; `half` a loop on the measured core, one second of two;
 `all` a loop on every core. Wanted: other: a time within 5 %; half: a time, in twice the budget, within 10 %; all: within 10 %, or
 noisy. On a machine that does nothing else. Ends with 1 where a promise did not hold.
 
-A virtual machine's quiet runs differ by up to 12 % from each other. So the median of the loaded runs is held against the median of the
-quiet ones, and each loaded run against all that the quiet ones gave: it may lie beyond the slowest or the fastest by the limit.
+A virtual machine's quiet runs differ by up to 12 % from each other within minutes. So a quiet run is made before each loaded one, the
+median of the loaded runs is held against the median of all quiet ones of the model, and each loaded run against all that the quiet ones
+gave: it may lie beyond the slowest or the fastest by the limit.
 """
 
 from __future__ import annotations
@@ -57,11 +58,15 @@ def load(kind: str, measured: int) -> Iterator[None]:
             os.waitpid(child, 0)
 
 
-def measure(infimum: str, model: Path, seconds: float, folder: Path) -> tuple[float | None, float]:
+def measure(infimum: str, model: str, seconds: float, folder: Path) -> tuple[float | None, float]:
     """The time in ms, None where the run is noisy; and how long the command took."""
     start = time.monotonic()
-    command = [infimum, "measure", str(model), "--db", str(folder / "runs.db"), "-o", str(folder / "run.json"), "--seconds", str(seconds)]
-    subprocess.run(command, check=True, capture_output=True, text=True)
+    file, _, dims = model.partition(":")
+    command = [infimum, "measure", file, "--db", str(folder / "runs.db"), "-o", str(folder / "run.json"), "--seconds", str(seconds)]
+    command += [word for dim in dims.split(",") if dim for word in ("--dim", dim)]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    if process.returncode != 0:
+        raise SystemExit(f"{' '.join(command)}\n{process.stderr}")
     run: dict[str, Any] = json.loads((folder / "run.json").read_text())
     medians = [statistics.median(repetition["samples_us"]) for repetition in run["end_to_end"]]
     return (None if run.get("noisy") else min(medians) / 1000), time.monotonic() - start
@@ -70,7 +75,7 @@ def measure(infimum: str, model: Path, seconds: float, folder: Path) -> tuple[fl
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("infimum")
-    parser.add_argument("models", nargs="+", type=Path)
+    parser.add_argument("models", nargs="+")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2.0)
     arguments = parser.parse_args()
@@ -78,31 +83,32 @@ def main() -> int:
     failed = False
     with tempfile.TemporaryDirectory() as name:
         for model in arguments.models:
-            for kind, most in LIMITS.items():
-                quiet: list[float] = []
-                loaded: list[float | None] = []
-                took: list[float] = []
-                for _ in range(arguments.rounds):
+            quiet: list[float] = []
+            loaded: dict[str, list[float | None]] = {kind: [] for kind in LIMITS}
+            took: dict[str, float] = dict.fromkeys(LIMITS, 0.0)
+            for _ in range(arguments.rounds):
+                for kind in LIMITS:
                     with load("quiet", measured):
                         time_ms, _elapsed = measure(arguments.infimum, model, arguments.seconds, Path(name))
                         quiet += [] if time_ms is None else [time_ms]
                     with load(kind, measured):
                         time_ms, elapsed = measure(arguments.infimum, model, arguments.seconds, Path(name))
-                        loaded.append(time_ms)
-                        took.append(elapsed)
-                told = [value for value in loaded if value is not None]
-                if not quiet:
-                    raise SystemExit(f"{model.name}: the quiet machine was not quiet")
-                reference = statistics.median(quiet)
+                        loaded[kind].append(time_ms)
+                        took[kind] = max(took[kind], elapsed)
+            if not quiet:
+                raise SystemExit(f"{model}: the quiet machine was not quiet")
+            reference = statistics.median(quiet)
+            print(f"{Path(model).name} quiet: {reference:.2f} ms ({', '.join(f'{value:.2f}' for value in quiet)})")
+            for kind, most in LIMITS.items():
+                told = [value for value in loaded[kind] if value is not None]
                 typical = abs(statistics.median(told) / reference - 1) if told else 0.0
                 worst = max((max(value / max(quiet) - 1, min(quiet) / value - 1, 0.0) for value in told), default=0.0)
-                held = max(typical, worst) <= most and (kind == "all" or len(told) == len(loaded))
+                held = max(typical, worst) <= most and (kind == "all" or len(told) == arguments.rounds)
                 failed = failed or not held
                 print(
-                    f"{model.stem} {kind}: {'held' if held else 'DID NOT HOLD'}: quiet {reference:.2f} ms "
-                    f"({min(quiet):.2f} to {max(quiet):.2f}), loaded {', '.join(f'{v:.2f}' if v else 'noisy' for v in loaded)}; "
-                    f"medians differ by {100 * typical:.1f} %, the worst run is {100 * worst:.1f} % beyond the quiet ones, "
-                    f"{100 * most:.0f} % allowed; took {max(took):.1f} s",
+                    f"{Path(model).name} {kind}: {'held' if held else 'DID NOT HOLD'}: "
+                    f"{', '.join(f'{v:.2f}' if v else 'noisy' for v in loaded[kind])} ms; medians differ by {100 * typical:.1f} %, "
+                    f"the worst run is {100 * worst:.1f} % beyond the quiet ones, {100 * most:.0f} % allowed; took {took[kind]:.1f} s",
                     flush=True,
                 )
     return int(failed)

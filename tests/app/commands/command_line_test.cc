@@ -47,6 +47,13 @@ TEST(CommandLine, AMistypedOptionIsAUsageErrorWithAGuess) {
   ExpectOneError(ended, "unknown option '--fromat', did you mean '--format'?");
 }
 
+TEST(CommandLine, ADimensionWithoutItsOwnOptionIsAUsageErrorWithTheOption) {
+  const ProgramTest program;
+  const Ended ended = program.Infimum({"inspect", "model.onnx", "--dim", "batch=1", "sequence=2"});
+  EXPECT_EQ(ended.exit_code, 2);
+  ExpectOneError(ended, "unknown argument 'sequence=2'; each dimension takes an option of its own: --dim 'sequence=2'");
+}
+
 TEST(CommandLine, NoCommandAndNoModelAreUsageErrors) {
   const ProgramTest program;
   EXPECT_EQ(program.Infimum({}).exit_code, 2);
