@@ -1,184 +1,11 @@
 #include "analyzer/floor/compulsory_traffic.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
-#include <numeric>
-#include <set>
-#include <string>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 
 namespace infimum {
 namespace {
-
-double BytesOf(const Value& value) {
-  if (!value.shape) return 0;
-  double bits = BitsPerElement(value.type);
-  for (std::int64_t extent : value.shape->dims) bits *= static_cast<double>(std::max<std::int64_t>(extent, 0));
-  return bits / 8;
-}
-
-// Layers of which a part of the result needs only that part of the operands.
-bool KeepsElementsApart(const Layer& layer) {
-  if (layer.status == LayerStatus::kFree) return true;
-  if (!layer.workload) return false;
-  const auto* config = std::get_if<LayerConfig>(&*layer.workload);
-  return config != nullptr &&
-         (std::holds_alternative<PointwiseConfig>(*config) || std::holds_alternative<MovementConfig>(*config) ||
-          std::holds_alternative<ReorderConfig>(*config));
-}
-
-// Of windows over an image: so much of its elements does a share of the outputs need at least. Each output sees a whole
-// pixel, or its own channel of one, and no pixel is in more windows than every stride-th of those that its taps fit
-// into: taps lie on the stride's grid in steps of their greatest common divisor. 0 where a window may see padding
-// alone.
-template <class Config>
-double ShareUnderWindows(const Config& config, const Shape& output, double share) {
-  const std::size_t spatial = config.kernel.rank();
-  for (std::size_t d = 0; d < spatial; ++d) {
-    const std::int64_t taps = config.kernel.dims[d], step = std::max<std::int64_t>(config.stride.dims[d], 1);
-    const std::int64_t apart = std::max<std::int64_t>(config.dilation.dims[d], 1);
-    for (const std::size_t end : {d, d + spatial})
-      if (end < config.padding.size() && config.padding[end] > (taps - 1) * apart) return 0;
-    const auto every = static_cast<double>(step / std::gcd(step, apart));
-    const double in = static_cast<double>(std::max<std::int64_t>(config.input.dims[d + 2], 1));
-    const double out = static_cast<double>(std::max<std::int64_t>(output.dims[d + 2], 1));
-    share *= out / (in * std::max(std::ceil(static_cast<double>(taps) / every), 1.0));
-  }
-  return share;
-}
-
-// What a share of a layer's result needs of an operand that is no constant, at least: as many rows of a matmul as it
-// has, one element of a reduced axis is no use without the others, and so on. Where nothing is known, next to nothing.
-double ShareOfOperand(const Layer& layer, const Value& operand, double share) {
-  constexpr double kNextToNothing = 1e-12;  // more than what is not needed at all
-  if (share >= 1 || KeepsElementsApart(layer)) return share;
-  const auto* config = layer.workload ? std::get_if<LayerConfig>(&*layer.workload) : nullptr;
-  if (config == nullptr) return kNextToNothing;
-  if (const auto* convolution = std::get_if<ConvolutionConfig>(config)) {
-    if (convolution->transposed || !operand.shape || operand.shape->rank() != convolution->input.rank())
-      return kNextToNothing;
-    return std::max(ShareUnderWindows(*convolution, OutputsOf(*config)[0].shape, share), kNextToNothing);
-  }
-  if (const auto* pooling = std::get_if<PoolingConfig>(config))
-    return std::max(ShareUnderWindows(*pooling, pooling->output, share), kNextToNothing);
-  const bool is_in_proportion =
-      std::holds_alternative<MatMulConfig>(*config) || std::holds_alternative<ReductionConfig>(*config) ||
-      std::holds_alternative<SoftmaxConfig>(*config) || std::holds_alternative<NormalizationConfig>(*config);
-  return is_in_proportion ? share : kNextToNothing;
-}
-
-// The bytes that a layer must read of an operand for all of its result.
-double LeastRead(const ModelGraph& graph, const Layer& layer, std::size_t operand) {
-  const double read = static_cast<double>(layer.work.operand_reads[operand].value);
-  const auto* config = layer.workload ? std::get_if<LayerConfig>(&*layer.workload) : nullptr;
-  const auto* movement = config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
-  if (operand != 0 || movement == nullptr || movement->kind != MovementKind::kGather || movement->indices <= 0)
-    return read;
-  // All indices may be one; of known ones the distinct count.
-  double distinct = 1;
-  if (layer.operand_inputs.size() > 1 && layer.inputs[layer.operand_inputs[1]]) {
-    const std::optional<Tensor>& known = graph.value(*layer.inputs[layer.operand_inputs[1]]).constant;
-    if (const auto indices = known ? IntegersOf(&*known) : std::nullopt)
-      distinct = static_cast<double>(std::set(indices->begin(), indices->end()).size());
-  }
-  return std::min(read, read * distinct / static_cast<double>(movement->indices));
-}
-
-struct CapturedValues {
-  std::vector<std::optional<ValueId>> outer;  // for each value of the body, the outer value it stands for
-};
-
-// The values of a body that are neither its own nor handed to it: it sees its surroundings by name.
-CapturedValues Capture(const ModelGraph& body, const std::unordered_map<std::string_view, ValueId>& outer) {
-  CapturedValues captured;
-  captured.outer.resize(body.values.size());
-  std::vector<bool> own(body.values.size(), false);
-  for (ValueId input : body.inputs) own[input.index()] = true;
-  for (const Layer& layer : body.layers)
-    for (const std::optional<ValueId>& output : layer.outputs)
-      if (output) own[output->index()] = true;
-  for (std::size_t i = 0; i < body.values.size(); ++i) {
-    if (own[i]) continue;
-    if (const auto found = outer.find(body.values[i].name); found != outer.end()) captured.outer[i] = found->second;
-  }
-  return captured;
-}
-
-std::unordered_map<std::string_view, ValueId> ByName(const ModelGraph& graph) {
-  std::unordered_map<std::string_view, ValueId> names;
-  names.reserve(graph.values.size());
-  for (std::size_t i = 0; i < graph.values.size(); ++i)
-    if (!graph.values[i].name.empty()) names.emplace(graph.values[i].name, ValueId(i));
-  return names;
-}
-
-// The outer values that the bodies of a layer see, at any depth.
-void AddCaptured(const ModelGraph& body, const std::unordered_map<std::string_view, ValueId>& outer,
-                 std::vector<ValueId>& captured) {
-  const CapturedValues here = Capture(body, outer);
-  for (const std::optional<ValueId>& value : here.outer)
-    if (value) captured.push_back(*value);
-  for (const Layer& layer : body.layers)
-    for (const SubGraph& inner : layer.bodies)
-      if (inner.graph != nullptr) AddCaptured(*inner.graph, outer, captured);
-}
-
-struct Needs {
-  std::vector<double> layers;  // the share of each layer's result that is needed
-};
-
-Needs FindNeeds(const ModelGraph& graph) {
-  std::vector<double> needed(graph.values.size(), 0);
-  for (ValueId output : graph.outputs) needed[output.index()] = 1;
-  const auto names = ByName(graph);
-  Needs needs;
-  needs.layers.resize(graph.layers.size(), 0);
-  const auto raise = [&](ValueId id, double share) {
-    needed[id.index()] = std::max(needed[id.index()], std::min(share, 1.0));
-  };
-  for (std::size_t i = graph.layers.size(); i-- > 0;) {
-    const Layer& layer = graph.layers[i];
-    double share = 0, bytes_needed = 0;
-    for (const std::optional<ValueId>& output : layer.outputs) {
-      if (!output) continue;
-      share = std::max(share, needed[output->index()]);
-      bytes_needed = std::max(bytes_needed, needed[output->index()] * BytesOf(graph.value(*output)));
-    }
-    needs.layers[i] = share;
-    if (share <= 0) continue;
-    if (layer.status != LayerStatus::kMeasurable) {
-      for (std::size_t input = 0; input < layer.inputs.size(); ++input) {
-        if (!layer.inputs[input]) continue;
-        // A view of a part (a split along the outermost dimension) needs that part.
-        const double whole = BytesOf(graph.value(*layer.inputs[input]));
-        const bool is_view = layer.status == LayerStatus::kFree && input == 0 && whole > 0;
-        raise(*layer.inputs[input], is_view ? bytes_needed / whole : 1);
-      }
-    } else {
-      std::vector<bool> is_operand(layer.inputs.size(), false);
-      for (std::size_t operand = 0; operand < layer.operand_inputs.size(); ++operand) {
-        const std::size_t input = layer.operand_inputs[operand];
-        if (input >= layer.inputs.size() || !layer.inputs[input]) continue;
-        is_operand[input] = true;
-        const Value& value = graph.value(*layer.inputs[input]);
-        const double whole = BytesOf(value);
-        const double read = operand < layer.work.operand_reads.size() ? LeastRead(graph, layer, operand) : whole;
-        raise(*layer.inputs[input],
-              (whole > 0 ? std::min(read / whole, 1.0) : 1.0) * ShareOfOperand(layer, value, share));
-      }
-      for (std::size_t input = 0; input < layer.inputs.size(); ++input)
-        if (!is_operand[input] && layer.inputs[input]) raise(*layer.inputs[input], 1);
-    }
-    std::vector<ValueId> captured;
-    for (const SubGraph& body : layer.bodies)
-      if (body.graph != nullptr) AddCaptured(*body.graph, names, captured);
-    for (ValueId id : captured) raise(id, 1);
-  }
-  return needs;
-}
 
 // A tensor by the graph that declares it.
 using Root = std::pair<const ModelGraph*, std::size_t>;
@@ -209,8 +36,6 @@ struct GraphReads {
   Reads reads;
   std::vector<Backing> backing;  // by value
 };
-
-GraphReads FindReads(const ModelGraph& graph, const ModelGraph* outer, const std::vector<Backing>* outer_backing);
 
 // Splits what a layer with bodies reads: what it shares with its surroundings stays in `shared`, what
 // nobody else can read becomes one amount.
@@ -312,23 +137,24 @@ Reads ReadsOfLayer(const ModelGraph& graph, const Layer& layer, double needed, c
     if (!from.must_be_read || (operand > 0 && IsWhere(layer))) continue;
     // A matmul's rows need all of its weights.
     const bool is_whole = from.constant && !KeepsElementsApart(layer);
-    const double share = is_whole ? 1 : ShareOfOperand(layer, graph.value(*layer.inputs[input]), needed);
+    const double share = is_whole ? 1 : ShareOfOperand(graph, layer, operand, needed);
     const double bytes = LeastRead(graph, layer, operand) * share;
     Raise(reads, from.root, std::min(bytes, from.least));
   }
   return reads;
 }
 
-GraphReads FindReads(const ModelGraph& graph, const ModelGraph* outer, const std::vector<Backing>* outer_backing) {
+GraphReads FindReads(const ModelGraph& graph, const NeededShares& needs, const ModelGraph* outer,
+                     const std::vector<Backing>* outer_backing) {
   GraphReads result;
   result.backing.resize(graph.values.size());
-  CapturedValues captured;
-  if (outer != nullptr) captured = Capture(graph, ByName(*outer));
+  std::vector<std::optional<ValueId>> captured(graph.values.size());
+  if (outer != nullptr) captured = CapturedValues(graph, NamesOf(*outer));
   for (std::size_t i = 0; i < graph.values.size(); ++i) {
     const Value& value = graph.values[i];
     Backing& backing = result.backing[i];
-    if (outer != nullptr && captured.outer[i]) {
-      backing = (*outer_backing)[captured.outer[i]->index()];
+    if (outer != nullptr && captured[i]) {
+      backing = (*outer_backing)[captured[i]->index()];
       continue;
     }
     backing = {{&graph, i}, false, false, BytesOf(value)};
@@ -337,20 +163,20 @@ GraphReads FindReads(const ModelGraph& graph, const ModelGraph* outer, const std
     if (value.kind == ValueKind::kGraphInput && outer == nullptr) backing.must_be_read = true;
   }
 
-  const std::vector<double> needs = FindNeeds(graph).layers;
   std::vector<std::vector<Reads>> by_layer(graph.layers.size());
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Layer& layer = graph.layers[i];
     BackOutputs(graph, layer, result.backing);
-    if (needs[i] <= 0) continue;
+    const double needed = needs.of(graph, i);
+    if (needed <= 0) continue;
     if (layer.bodies.empty()) {
-      by_layer[i].push_back(ReadsOfLayer(graph, layer, needs[i], result.backing));
+      by_layer[i].push_back(ReadsOfLayer(graph, layer, needed, result.backing));
       continue;
     }
     // If has two bodies of which one runs; every other operator has one.
     for (const SubGraph& body : layer.bodies) {
       const bool runs = body.graph != nullptr && (layer.bodies.size() > 1 || body.least_executions > 0);
-      by_layer[i].push_back(runs ? FindReads(*body.graph, &graph, &result.backing).reads : Reads{});
+      by_layer[i].push_back(runs ? FindReads(*body.graph, needs, &graph, &result.backing).reads : Reads{});
     }
   }
 
@@ -379,8 +205,8 @@ GraphReads FindReads(const ModelGraph& graph, const ModelGraph* outer, const std
 
 }  // namespace
 
-CompulsoryTraffic FindCompulsoryTraffic(const ModelGraph& graph) {
-  const GraphReads reads = FindReads(graph, nullptr, nullptr);
+CompulsoryTraffic FindCompulsoryTraffic(const ModelGraph& graph, const NeededShares& needs) {
+  const GraphReads reads = FindReads(graph, needs, nullptr, nullptr);
   Reads written;
   for (ValueId output : graph.outputs) {
     const Backing& backing = reads.backing[output.index()];
@@ -389,6 +215,8 @@ CompulsoryTraffic FindCompulsoryTraffic(const ModelGraph& graph) {
   return {Total(reads.reads), Total(written)};
 }
 
-std::vector<double> NeededShares(const ModelGraph& graph) { return FindNeeds(graph).layers; }
+CompulsoryTraffic FindCompulsoryTraffic(const ModelGraph& graph) {
+  return FindCompulsoryTraffic(graph, NeededShares(graph, UnknownLayers::kReadNothing));
+}
 
 }  // namespace infimum

@@ -1,6 +1,6 @@
 // The bytes that every execution of a model must move, whatever is fused, reordered or kept in caches:
 // distinct weight and graph-input elements that are read, and graph-output elements that are written. No
-// intermediates. And which layers every execution needs at all.
+// intermediates.
 //
 //   x[8x1000] -> MatMul(w[1000x10]) -> y[8x10] -> Relu -> z (graph output), f32
 //   reads x 32,000 and w 40,000, writes z 320 bytes
@@ -12,10 +12,9 @@
 //   indices are distinct where they are known, else one.
 // - What only constants go into is computed once, before the first inference: the smaller of its result
 //   and its largest input counts, in that input's place (a dequantized weight: the quantized one).
-// - Layers from which no graph output can be reached need not run.
-// - Where only a part of a value is used, the layers behind it count that part of what varies, or what that part needs
-//   at least (a matmul's rows as many rows, a crop of a convolution no more than its windows), and of their
-//   constants all (a matmul's rows need all of its weights) unless they are element-wise or only move.
+// - Where only a part of a value is used (needed_shares.h), the layers behind it count that part of what varies, and of
+//   their constants all (a matmul's rows need all of its weights) unless they are element-wise or only move. Layers
+//   that no output needs count nothing.
 // - Of a Where only the condition counts: it decides which of the other operands is read.
 // - If: what both branches read, and of what only one branch reads the branch that reads least.
 // - Loop, Scan: their body's reads once where it runs at least once; what they hand to it slice by slice
@@ -24,8 +23,7 @@
 // - A graph output that is a view of an input or of a weight is not counted as written.
 #pragma once
 
-#include <vector>
-
+#include "analyzer/floor/needed_shares.h"
 #include "infimum/graph/model_graph.h"
 
 namespace infimum {
@@ -36,9 +34,7 @@ struct CompulsoryTraffic {
 };
 
 CompulsoryTraffic FindCompulsoryTraffic(const ModelGraph& graph);
-
-// For each layer of this graph (not of its bodies) the share of its result that every execution needs:
-// 0 where no output depends on it.
-std::vector<double> NeededShares(const ModelGraph& graph);
+// The same where the shares are known already.
+CompulsoryTraffic FindCompulsoryTraffic(const ModelGraph& graph, const NeededShares& needs);
 
 }  // namespace infimum

@@ -17,20 +17,20 @@ DataType TypeOf(const Workload& workload) {
 }
 
 // By type the most provable work that one layer has.
-FlopsByType MostProvable(const ModelGraph& graph) {
+FlopsByType MostProvable(const ModelGraph& graph, const NeededShares& needs) {
   FlopsByType most;
-  const std::vector<double> needed = NeededShares(graph);
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Layer& layer = graph.layers[i];
-    if (needed[i] <= 0) continue;
+    const double needed = needs.of(graph, i);
+    if (needed <= 0) continue;
     for (const SubGraph& body : layer.bodies) {
       // Of an If either branch may run; what an iteration computes need not be computed by each.
       if (body.graph == nullptr || layer.bodies.size() > 1 || body.least_executions <= 0) continue;
-      for (const auto& [type, flops] : MostProvable(*body.graph)) most[type] = std::max(most[type], flops);
+      for (const auto& [type, flops] : MostProvable(*body.graph, needs)) most[type] = std::max(most[type], flops);
     }
     if (layer.status != LayerStatus::kMeasurable || !layer.workload) continue;
     double& entry = most[TypeOf(*layer.workload)];
-    entry = std::max(entry, needed[i] * static_cast<double>(layer.work.provable.value));
+    entry = std::max(entry, needed * static_cast<double>(layer.work.provable.value));
   }
   return most;
 }
@@ -61,19 +61,18 @@ FlopsByType FlopsOf(const Layer& layer) {
   return ConventionalFlopsOf(*layer.workload, layer.work);
 }
 
-FlopsByType SumConventional(const ModelGraph& graph, const DeviceModel& device) {
+FlopsByType SumConventional(const ModelGraph& graph, const NeededShares& needs, const DeviceModel& device) {
   FlopsByType sum;
-  const std::vector<double> needed = NeededShares(graph);
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Layer& layer = graph.layers[i];
-    if (needed[i] <= 0) continue;
+    if (needs.of(graph, i) <= 0) continue;
     if (!layer.bodies.empty()) {
       std::optional<FlopsByType> cheapest;
       for (const SubGraph& body : layer.bodies) {
         FlopsByType flops;
         const double executions =
             layer.bodies.size() > 1 ? 1.0 : static_cast<double>(std::max<std::int64_t>(body.least_executions, 0));
-        if (body.graph != nullptr && executions > 0) flops = SumConventional(*body.graph, device);
+        if (body.graph != nullptr && executions > 0) flops = SumConventional(*body.graph, needs, device);
         for (auto& [type, count] : flops) count *= executions;
         if (!cheapest || TimeOf(flops, device, nullptr) < TimeOf(*cheapest, device, nullptr)) cheapest = flops;
       }
@@ -138,13 +137,14 @@ Latency FloorOfLayer(const Layer& layer, const DeviceModel& device) {
 }
 
 Floors ComputeFloors(const ModelGraph& graph, const DeviceModel& device) {
-  const CompulsoryTraffic traffic = FindCompulsoryTraffic(graph);
+  const NeededShares needs(graph, UnknownLayers::kReadNothing), textbook(graph, UnknownLayers::kReadInputs);
+  const CompulsoryTraffic traffic = FindCompulsoryTraffic(graph, needs);
   const MemoryFloor memory = device.Memory(traffic.read, traffic.written);
   // A model of views alone needs no kernel at all.
   const bool runs = std::any_of(graph.layers.begin(), graph.layers.end(),
                                 [](const Layer& layer) { return layer.status == LayerStatus::kMeasurable; });
-  Floors floors{Decide(memory, Capped(MostProvable(graph), traffic), runs, device),
-                Decide(memory, SumConventional(graph, device), runs, device)};
+  Floors floors{Decide(memory, Capped(MostProvable(graph, needs), traffic), runs, device),
+                Decide(memory, SumConventional(graph, textbook, device), runs, device)};
   // Both hold for either choice of W, so the larger provable work never makes F0 exceed Fc.
   if (floors.conventional_floor.latency < floors.floor.latency) {
     floors.conventional_floor.latency = floors.floor.latency;

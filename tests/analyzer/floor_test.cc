@@ -163,6 +163,85 @@ TEST(CompulsoryTraffic, OnlyTheRowsThatAreUsedOfAnElementWiseResultCount) {
   EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 64 * 4 + 10 * 8);  // ten indices that may be one
 }
 
+LayerConfig Movement(MovementKind kind, std::vector<Shape> inputs, std::vector<Shape> outputs, std::int64_t axis = -1) {
+  MovementConfig config;
+  config.kind = kind;
+  config.inputs = std::move(inputs);
+  config.outputs = std::move(outputs);
+  config.axis = axis;
+  return config;
+}
+
+TEST(CompulsoryTraffic, OfASplitOnlyThePartsThatAreReadCount) {
+  GraphBuilder model;
+  const ValueId x = model.Input("x", {1, 1000, 224, 224});
+  const ValueId a = model.Measurable("split", "Split", {x},
+                                     Movement(MovementKind::kSplit, {Shape{{1, 1000, 224, 224}}},
+                                              {Shape{{1, 100, 224, 224}}, Shape{{1, 900, 224, 224}}}, 1));
+  model.Output(model.Unary("relu", PointwiseKind::kRelu, a));
+  const CompulsoryTraffic traffic = FindCompulsoryTraffic(model.graph());
+  EXPECT_NEAR(traffic.read, 100.0 * 224 * 224 * 4, 1);
+  EXPECT_NEAR(traffic.written, 100.0 * 224 * 224 * 4, 1);
+}
+
+// The first operand may be all of what is cut off.
+TEST(CompulsoryTraffic, APartOfAConcatenationNeedsOfAnOperandWhatTheOthersCannotGive) {
+  for (const auto& [rows, read] : {std::pair{10, 0.0}, {15, 5 * 64 * 4.0}, {20, 10 * 64 * 4.0}}) {
+    GraphBuilder model;
+    const ValueId x = model.Input("x", {10, 64});
+    const ValueId s = model.Input("s", {1, 64});
+    const ValueId h =
+        model.Measurable("expand", "Expand", {s}, Movement(MovementKind::kExpand, {Shape{{1, 64}}}, {Shape{{10, 64}}}));
+    const ValueId both =
+        model.Measurable("concat", "Concat", {x, model.Unary("relu", PointwiseKind::kRelu, h)},
+                         Movement(MovementKind::kConcat, {Shape{{10, 64}}, Shape{{10, 64}}}, {Shape{{20, 64}}}, 0));
+    model.Output(model.Measurable("slice", "Slice", {both},
+                                  Movement(MovementKind::kSlice, {Shape{{20, 64}}}, {Shape{{rows, 64}}})));
+    const double of_s = rows <= 10 ? 0 : (rows - 10) / 10.0 * 64 * 4;  // of ten equal rows
+    EXPECT_NEAR(FindCompulsoryTraffic(model.graph()).read, read + of_s, 1e-6) << rows;
+  }
+}
+
+TEST(CompulsoryTraffic, APartOfWhatIsPaddedMayBePadding) {
+  GraphBuilder model;
+  const ValueId padded = model.Measurable("pad", "Pad", {model.Input("x", {8, 64})},
+                                          Movement(MovementKind::kPad, {Shape{{8, 64}}}, {Shape{{16, 64}}}));
+  model.Output(model.Measurable("slice", "Slice", {padded},
+                                Movement(MovementKind::kSlice, {Shape{{16, 64}}}, {Shape{{8, 64}}})));
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 0);
+}
+
+// A part of a gather's rows may be the same row again and again.
+TEST(CompulsoryTraffic, APartOfAGatherNeedsTheRowsThatAreLeft) {
+  const std::vector<std::int64_t> rows{7, 7, 7, 3};
+  GraphBuilder model;
+  const ValueId ids = model.Weight("ids", {4}, DataType::kS64);
+  Tensor known{DataType::kS64, Shape{{4}}, std::vector<std::byte>(rows.size() * sizeof rows[0])};
+  std::memcpy(known.bytes.data(), rows.data(), known.bytes.size());
+  model.graph().value(ids).constant = std::move(known);
+  const ValueId gathered = model.Gather("rows", model.Input("x", {100, 64}), ids, 4);
+  model.Output(model.Measurable("slice", "Slice", {gathered},
+                                Movement(MovementKind::kSlice, {Shape{{4, 64}}}, {Shape{{3, 64}}})));
+  EXPECT_NEAR(FindCompulsoryTraffic(model.graph()).read, 64 * 4 + 3 * 8, 1e-6);
+}
+
+// It may look at the shape alone. Textbook arithmetic supposes that it reads its input.
+TEST(CompulsoryTraffic, WhatOnlyAnUnknownLayerReadsCountsForTextbookArithmeticAlone) {
+  GraphBuilder model;
+  const ValueId y = model.MatMul("fc", model.Input("x", {1024, 1024}), model.Weight("w", {1024, 1024}));
+  model.Output(model.Unknown("strange", y));
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 0);
+  const Floors floors = ComputeFloors(model.graph(), Device());
+  EXPECT_NEAR(floors.conventional_floor.latency.count(), 2.0 * 1024 * 1024 * 1024 / 100e9 * 1e6, 1e-6);
+}
+
+TEST(CompulsoryTraffic, AShapeNeedsNothingOfWhatItIsTheShapeOf) {
+  GraphBuilder model;
+  const ValueId y = model.MatMul("fc", model.Input("x", {8, 1000}), model.Weight("w", {1000, 10}));
+  model.Output(model.Free("shape", "Shape", {y}, {2}, DataType::kS64));
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 0);
+}
+
 ModelGraph Branch(const std::string& weight, std::int64_t columns, bool local) {
   GraphBuilder branch;
   const ValueId x = branch.Captured("x", {8, 10});
@@ -182,6 +261,20 @@ TEST(CompulsoryTraffic, OfAnIfTheBranchThatReadsLessCounts) {
     // x is read by both branches, of the weights at least the small one's bytes.
     EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 320 + 10 * 100 * 4) << local;
   }
+}
+
+// What one branch alone reads need not be computed when the other one runs.
+TEST(CompulsoryTraffic, WhatOneBranchAloneReadsIsNotNeededBeforeTheIf) {
+  GraphBuilder model;
+  const ValueId x = model.Input("x", {8, 10});
+  const ValueId before = model.MatMul("before", x, model.Weight("expensive", {10, 10}));
+  model.graph().value(before).name = "seen";
+  GraphBuilder one, other;
+  one.Output(one.Unary("relu", PointwiseKind::kRelu, one.Captured("seen", {8, 10})));
+  other.Output(other.Unary("relu", PointwiseKind::kRelu, other.Captured("x", {8, 10})));
+  const ValueId condition = model.Input("condition", {1}, DataType::kBool);
+  model.Output(model.If("if", condition, one.Take(), other.Take()));
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 0);
 }
 
 TEST(CompulsoryTraffic, AWeightOfOneBranchThatIsReadElsewhereIsNotCountedTwice) {

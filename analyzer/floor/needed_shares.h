@@ -1,0 +1,72 @@
+// Which part of each layer's result every execution needs, from the graph's outputs backwards.
+//
+//   x[1000] -> Split -> a[100], b[900]; Relu(a) -> output, nobody reads b
+//   Relu is needed whole, the Split a tenth, and so is x
+//
+// Each rule errs towards too little:
+// - A split needs of its input what is needed of its parts, a concatenation of an operand what the other operands
+//   cannot give, a gather the rows that are left when as many other ones are dropped as can be.
+// - A matmul, reduction, softmax or normalization needs as many rows as are needed of its result, windows over an image
+//   the pixels that they see, and so on; where nothing is known, next to nothing, which is more than 0.
+// - Shape and Size need nothing of their input, and what is known before the first inference needs nothing at all.
+// - An If needs what both branches need; a Loop or Scan what its body needs, where the body runs at least once. Its
+//   state counts as read where the body reads it.
+// - A layer that is unknown needs nothing of its inputs: it may look at their shape alone. Textbook arithmetic
+//   (`UnknownLayers::kReadInputs`) supposes that it reads them.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "infimum/graph/model_graph.h"
+
+namespace infimum {
+
+enum class UnknownLayers { kReadNothing, kReadInputs };
+
+// For each layer of a graph, and of every body in it that runs, the share of its result that every execution needs:
+// 0 where no output depends on it.
+class NeededShares {
+ public:
+  NeededShares(const ModelGraph& graph, UnknownLayers unknown);
+
+  // `graph`: the one given, or one of its bodies. A body that need not run has shares of 0.
+  double of(const ModelGraph& graph, std::size_t layer) const;
+
+ private:
+  using ByName = std::unordered_map<std::string_view, double>;
+
+  // What a graph needs of its own values, and by name of those of its surroundings.
+  struct Needs {
+    std::vector<double> values;
+    ByName captured;
+  };
+
+  Needs Find(const ModelGraph& graph, const std::vector<double>& outputs);
+  ByName FindInBodies(const Layer& layer, const std::vector<double>& outputs, std::vector<double>& inputs);
+
+  UnknownLayers unknown_;
+  std::unordered_map<const ModelGraph*, std::vector<double>> layers_;
+};
+
+// 0 where the shape is unknown.
+double BytesOf(const Value& value);
+
+// The bytes that a layer must read of an operand of its workload for all of its result.
+double LeastRead(const ModelGraph& graph, const Layer& layer, std::size_t operand);
+
+// What `share` of a layer's result needs at least of an operand's bytes that LeastRead() counts.
+double ShareOfOperand(const ModelGraph& graph, const Layer& layer, std::size_t operand, double share);
+
+// Layers of which a part of the result needs only that part of the operands, constants or not.
+bool KeepsElementsApart(const Layer& layer);
+
+// For each value of a body the value of its surroundings that it stands for, where it is neither made in the body nor
+// handed to it: a body sees its surroundings by name.
+using ValueNames = std::unordered_map<std::string_view, ValueId>;
+ValueNames NamesOf(const ModelGraph& graph);
+std::vector<std::optional<ValueId>> CapturedValues(const ModelGraph& body, const ValueNames& outer);
+
+}  // namespace infimum
