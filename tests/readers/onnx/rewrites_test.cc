@@ -114,6 +114,19 @@ TEST(RemoveDeadLayers, KeepsWhatTheGraphReturns) {
   EXPECT_EQ(graph.layers.size(), 1u);
 }
 
+TEST(RemoveDeadLayers, MakesASplitWithUnreadPartsASlice) {
+  const ModelGraph graph = ReadText(R"(
+      g (float[1, 10, 4] x) => (float[1, 2, 4] y) <int64[3] parts = {2, 3, 5}> {
+        [split] a, b, c = Split <axis = 1> (x, parts)
+        [used] y = Relu (a)
+        [dead] z = Relu (c)
+      })");
+  EXPECT_THAT(RewritesOf(graph, "remove-dead-layers"), ElementsAre("dead", "b of split", "c of split"));
+  EXPECT_THAT(Describe(LayerCalled(graph, "split")), HasSubstr("kind=slice"));
+  EXPECT_THAT(Describe(LayerCalled(graph, "split")), HasSubstr("out=2x4"));
+  EXPECT_TRUE(Validate(graph).ok());
+}
+
 // x and w on 8 bits around `op`, the result quantized with the zero point of q.
 std::string Quantized(const std::string& operators, const std::string& zero = "0") {
   return R"(

@@ -35,8 +35,29 @@ RewritePass DropIdentity(ModelGraph& graph) {
   return pass;
 }
 
+namespace {
+
+// Exporters name all parts of a Split, also those that nobody reads and that a library need not write.
+void DropUnreadParts(ModelGraph& graph, RewritePass& pass) {
+  std::vector<bool> read(graph.values.size(), false);
+  for (const ValueId id : graph.outputs) read[id.index()] = true;
+  for (const Layer& layer : graph.layers)
+    for (const std::optional<ValueId>& input : layer.inputs)
+      if (input) read[input->index()] = true;
+  for (Layer& layer : graph.layers) {
+    if (layer.op != "Split" || !layer.reason.empty()) continue;
+    for (std::optional<ValueId>& output : layer.outputs) {
+      if (!output || read[output->index()]) continue;
+      pass.rewrites.push_back(graph.value(*output).name + " of " + layer.name);
+      output.reset();
+    }
+  }
+}
+
+}  // namespace
+
 RewritePass RemoveDeadLayers(ModelGraph& graph) {
-  RewritePass pass{"remove-dead-layers", "layers whose results nobody reads", {}};
+  RewritePass pass{"remove-dead-layers", "layers, and parts of a Split, whose results nobody reads", {}};
   // Backwards from what the graph returns. A folded value needs no layer.
   std::vector<bool> needed(graph.values.size(), false);
   for (const ValueId id : graph.outputs) needed[id.index()] = true;
@@ -64,10 +85,12 @@ RewritePass RemoveDeadLayers(ModelGraph& graph) {
     pass.rewrites.push_back(layer.name);
     removed.push_back(&layer);
   }
-  if (removed.empty()) return pass;
-  GraphEdit edit(graph);
-  for (Layer* layer : removed) edit.Remove(*layer);
-  edit.Apply();
+  if (!removed.empty()) {
+    GraphEdit edit(graph);
+    for (Layer* layer : removed) edit.Remove(*layer);
+    edit.Apply();
+  }
+  DropUnreadParts(graph, pass);
   return pass;
 }
 
