@@ -7,7 +7,7 @@
 //   fold-constant-padding      Pad with zeros before Conv or AveragePool becomes the layer's own padding
 //   fold-batch-normalization   BatchNormalization with constant parameters after Conv, ConvTranspose, Gemm
 //   fuse-quantized             DequantizeLinear, operator, QuantizeLinear become the operator on 8 bits
-//   remove-dead-layers         layers, and parts of a Split, whose results nobody reads
+//   remove-dead-layers         layers and parts of a Split that nobody reads
 #pragma once
 
 #include "infimum/graph/model_graph.h"

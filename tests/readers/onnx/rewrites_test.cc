@@ -8,6 +8,7 @@
 namespace infimum {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -114,17 +115,29 @@ TEST(RemoveDeadLayers, KeepsWhatTheGraphReturns) {
   EXPECT_EQ(graph.layers.size(), 1u);
 }
 
-TEST(RemoveDeadLayers, MakesASplitWithUnreadPartsASlice) {
+TEST(RemoveDeadLayers, MakesASplitOfWhichOnePartIsReadASlice) {
   const ModelGraph graph = ReadText(R"(
-      g (float[1, 10, 4] x) => (float[1, 2, 4] y) <int64[3] parts = {2, 3, 5}> {
-        [split] a, b, c = Split <axis = 1> (x, parts)
-        [used] y = Relu (a)
+      g (float[1, 10, 4] x) => (float[1, 3, 4] y) <int64[3] parts = {2, 3, 5}> {
+        [split] a, b, c = Split <axis = -2> (x, parts)
+        [used] y = Relu (b)
         [dead] z = Relu (c)
       })");
-  EXPECT_THAT(RewritesOf(graph, "remove-dead-layers"), ElementsAre("dead", "b of split", "c of split"));
-  EXPECT_THAT(Describe(LayerCalled(graph, "split")), HasSubstr("kind=slice"));
-  EXPECT_THAT(Describe(LayerCalled(graph, "split")), HasSubstr("out=2x4"));
+  EXPECT_THAT(RewritesOf(graph, "remove-dead-layers"), ElementsAre("dead", "split to the slice that is read"));
+  const Layer& split = LayerCalled(graph, "split");
+  EXPECT_THAT(Describe(split), AllOf(HasSubstr("kind=slice"), HasSubstr("out=3x4")));
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(split.attributes.at("starts")), std::vector<std::int64_t>{2});
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(split.attributes.at("axes")), std::vector<std::int64_t>{1});
   EXPECT_TRUE(Validate(graph).ok());
+}
+
+TEST(RemoveDeadLayers, LeavesASplitOfWhichTwoPartsAreRead) {
+  const ModelGraph graph = ReadText(R"(
+      g (float[1, 10, 4] x) => (float[1, 2, 4] y, float[1, 5, 4] z) <int64[3] parts = {2, 3, 5}> {
+        [split] a, b, c = Split <axis = 1> (x, parts)
+        [used] y = Relu (a)
+        [too] z = Relu (c)
+      })");
+  EXPECT_THAT(Describe(LayerCalled(graph, "split")), HasSubstr("kind=split"));
 }
 
 // x and w on 8 bits around `op`, the result quantized with the zero point of q.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "src/readers/onnx/rewrites.h"
 #include "src/readers/onnx/rewrites/graph_edit.h"
@@ -37,27 +38,48 @@ RewritePass DropIdentity(ModelGraph& graph) {
 
 namespace {
 
-// Exporters name all parts of a Split, also those that nobody reads and that a library need not write.
-void DropUnreadParts(ModelGraph& graph, RewritePass& pass) {
+// Exporters name all parts of a Split, also those that nobody reads. Where one part is read, it is a Slice.
+void SliceSplits(ModelGraph& graph, RewritePass& pass) {
   std::vector<bool> read(graph.values.size(), false);
   for (const ValueId id : graph.outputs) read[id.index()] = true;
   for (const Layer& layer : graph.layers)
     for (const std::optional<ValueId>& input : layer.inputs)
       if (input) read[input->index()] = true;
   for (Layer& layer : graph.layers) {
-    if (layer.op != "Split" || !layer.reason.empty()) continue;
-    for (std::optional<ValueId>& output : layer.outputs) {
-      if (!output || read[output->index()]) continue;
-      pass.rewrites.push_back(graph.value(*output).name + " of " + layer.name);
-      output.reset();
+    const std::optional<ValueId> input = InputOf(layer, 0);
+    if (layer.op != "Split" || !layer.reason.empty() || layer.outputs.size() < 2 || !input) continue;
+    const std::optional<Shape>& whole = graph.value(*input).shape;
+    if (!whole) continue;
+    const auto rank = static_cast<std::int64_t>(whole->rank());
+    std::int64_t axis = IntegerOf(layer, "axis", 0);
+    if (axis < 0) axis += rank;
+    std::int64_t start = 0, before = 0, parts_read = 0;
+    std::optional<ValueId> part;
+    bool known = axis >= 0 && axis < rank;
+    for (const std::optional<ValueId>& output : layer.outputs) {
+      const std::optional<Shape>* shape = output ? &graph.value(*output).shape : nullptr;
+      known = known && shape != nullptr && *shape && (*shape)->rank() == whole->rank();
+      if (!known) break;
+      if (read[output->index()]) {
+        ++parts_read;
+        part = output;
+        start = before;
+      }
+      before += (*shape)->dims[static_cast<std::size_t>(axis)];
     }
+    if (!known || parts_read != 1) continue;
+    layer.op = "Slice";
+    layer.inputs.resize(1);
+    layer.outputs = {part};
+    layer.attributes = {{"axes", std::vector{axis}}, {"starts", std::vector{start}}};
+    pass.rewrites.push_back(layer.name + " to the slice that is read");
   }
 }
 
 }  // namespace
 
 RewritePass RemoveDeadLayers(ModelGraph& graph) {
-  RewritePass pass{"remove-dead-layers", "layers, and parts of a Split, whose results nobody reads", {}};
+  RewritePass pass{"remove-dead-layers", "layers and parts of a Split that nobody reads", {}};
   // Backwards from what the graph returns. A folded value needs no layer.
   std::vector<bool> needed(graph.values.size(), false);
   for (const ValueId id : graph.outputs) needed[id.index()] = true;
@@ -90,7 +112,7 @@ RewritePass RemoveDeadLayers(ModelGraph& graph) {
     for (Layer* layer : removed) edit.Remove(*layer);
     edit.Apply();
   }
-  DropUnreadParts(graph, pass);
+  SliceSplits(graph, pass);
   return pass;
 }
 
