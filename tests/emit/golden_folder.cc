@@ -29,7 +29,9 @@ void ExpectGoldenFolder(const std::string& name, const std::string& library,
   ASSERT_TRUE(project.ok()) << project.error().message;
 
   const fs::path sources = testing::SourceFolder();
-  const fs::path as_they_are[] = {sources / "src/emit/emitted", sources / "microbench/libraries/onednn/primitives"};
+  const fs::path libraries = sources / "microbench/libraries";
+  const fs::path as_they_are[] = {sources / "src/emit/emitted", libraries / "onednn/primitives",
+                                  libraries / "cublaslt/calls"};
   const fs::path expected = folder / "expected";
   const char* const update = std::getenv("INFIMUM_UPDATE_GOLDEN");
   const bool updates = update != nullptr && std::string(update) == "1";

@@ -1,15 +1,13 @@
-#include "microbench/libraries/cublaslt/gemm_problem.h"
+#include "src/core/measurement/gemm_problem.h"
 
 #include <algorithm>
-
-#include "infimum/base/text.h"
-#include "microbench/gpu/device/symmetric_values.h"
-#include "src/core/measurement/cudnn_shapes.h"
 
 namespace infimum::cuda {
 namespace {
 
-Error Unsupported(const std::string& what) { return Error{"unsupported: " + what}; }
+Error NotInBlas(const std::string& what) { return Error{"unsupported: " + what}; }
+
+bool IsBlasType(DataType type) { return IsFloatingPoint(type) || type == DataType::kS8 || type == DataType::kS32; }
 
 bool IsEightBitFloat(DataType type) { return type == DataType::kF8E4M3 || type == DataType::kF8E5M2; }
 
@@ -28,7 +26,7 @@ Result<GemmSums> SumsOf(const MatMulConfig& config, NumericContract contract, bo
     case DataType::kS8:
       return GemmSums::kS32;
     default:
-      return Unsupported("BLAS has no products of " + std::string(Name(config.types.input)));
+      return NotInBlas("BLAS libraries have no matrix product of " + std::string(Name(config.types.input)));
   }
 }
 
@@ -42,7 +40,7 @@ Status SetBatch(const MatMulConfig& config, GemmProblem& problem) {
   }
   for (std::size_t i = 0; i + 2 < rank; ++i) {
     if (config.a.dims[i] != config.b.dims[i] && a != 1 && b != 1)
-      return Unsupported("BLAS repeats an operand over all batches or none");
+      return NotInBlas("BLAS libraries repeat an operand over the whole batch or not at all");
   }
   problem.batch = std::max(a, b);
   problem.a_stride = a == 1 ? 0 : problem.rows * problem.depth;
@@ -50,24 +48,17 @@ Status SetBatch(const MatMulConfig& config, GemmProblem& problem) {
   return {};
 }
 
-TensorPlacement Transposed(const Shape& shape) {
-  TensorPlacement placement = TensorPlacement::RowMajor(shape);
-  const std::size_t rank = shape.rank();
-  placement.strides[rank - 1] = shape.dims[rank - 2];
-  placement.strides[rank - 2] = 1;
-  return placement;
-}
-
-// What follows the product: an addition of its own shape, an activation, in this order.
+// What follows the GEMM: an addition of its own shape, an activation, in this order.
 class Followers {
  public:
-  Followers(const Region& region, BoundGemm& gemm) : region_(region), gemm_(gemm) {}
+  Followers(const Region& region, RegionGemm& gemm) : region_(region), gemm_(gemm) {}
 
   Status Add(std::size_t number) {
     const RegionMember& member = region_.members[number];
     const auto* pointwise = std::get_if<PointwiseConfig>(&member.config);
-    if (pointwise == nullptr) return Unsupported("BLAS has only additions and activations in its epilogue");
-    if (gemm_.problem.activation != GemmActivation::kNone) return Unsupported("BLAS ends with an activation");
+    if (pointwise == nullptr) return NotInBlas("a GEMM's epilogue has additions, ReLU and GELU by tanh only");
+    if (gemm_.problem.activation != GemmActivation::kNone)
+      return NotInBlas("nothing follows the activation of a GEMM's epilogue");
     const RegionOperand before{RegionOperand::Source::kMember, static_cast<std::int64_t>(number) - 1};
     switch (pointwise->kind) {
       case PointwiseKind::kAdd:
@@ -79,55 +70,66 @@ class Followers {
         gemm_.problem.activation = GemmActivation::kGeluTanh;
         break;
       default:
-        return Unsupported("BLAS has no such activation in its epilogue");
+        return NotInBlas("a GEMM's epilogue has additions, ReLU and GELU by tanh only");
     }
-    return member.operands[0] == before ? Status() : Unsupported("BLAS's epilogue reads the product");
+    return member.operands[0] == before ? Status() : NotInBlas("a GEMM's epilogue reads the product");
   }
 
  private:
   Status AddAddition(const RegionMember& member, const PointwiseConfig& config, const RegionOperand& before) {
     const std::size_t other = member.operands[0] == before ? 1 : 0;
     if (config.inputs.size() != 2 || member.operands[1 - other] != before)
-      return Unsupported("BLAS's epilogue reads the product");
+      return NotInBlas("a GEMM's epilogue reads the product");
     if (member.operands[other].source == RegionOperand::Source::kMember)
-      return Unsupported("BLAS adds what comes from outside");
+      return NotInBlas("a GEMM's epilogue adds what comes from outside the region");
     const Operand operand = OperandsOf(member.config)[other];
     GemmProblem& problem = gemm_.problem;
     const std::int64_t results = problem.batch * problem.rows * problem.columns;
     const std::int64_t count = ElementCount(operand.shape);
-    const GpuBinding binding{member.operands[other], 0, operand.type, TensorPlacement::RowMajor(operand.shape)};
-    if (count == problem.columns && operand.shape.dims.back() == problem.columns && !problem.bias && count != results) {
-      problem.bias = true;
-      gemm_.bindings.insert(gemm_.bindings.begin() + 2, binding);
+    const GemmTensor tensor{member.operands[other], operand.type, operand.shape};
+    if (count == problem.columns && operand.shape.dims.back() == problem.columns && !HasBias() && count != results) {
+      problem.bias = operand.type;
+      gemm_.tensors.insert(gemm_.tensors.begin() + 2, tensor);
       return {};
     }
     if (count != results || problem.addend)
-      return Unsupported("BLAS adds one bias and one tensor of the result's shape");
-    if (operand.type != problem.output) return Unsupported("BLAS adds tensors of the result's type");
+      return NotInBlas("a GEMM's epilogue adds one vector along the columns and one tensor of the result's shape");
+    if (operand.type != problem.output) return NotInBlas("BLAS libraries add a tensor of the result's type");
     problem.addend = true;
-    gemm_.bindings.push_back(binding);
+    gemm_.tensors.push_back(tensor);
     return {};
   }
 
+  bool HasBias() const { return gemm_.problem.bias != DataType::kNone; }
+
   const Region& region_;
-  BoundGemm& gemm_;
+  RegionGemm& gemm_;
 };
 
 }  // namespace
 
+std::string_view Name(GemmSums sums) {
+  constexpr std::string_view kNames[] = {"f32", "tf32", "f16", "f64", "s32"};
+  return kNames[static_cast<std::size_t>(sums)];
+}
+
+std::string_view Name(GemmActivation activation) {
+  constexpr std::string_view kNames[] = {"", "relu", "gelu_tanh"};
+  return kNames[static_cast<std::size_t>(activation)];
+}
+
 std::string Format(const GemmProblem& problem) {
-  constexpr const char* kSums[] = {"f32", "tf32", "f16", "f64", "s32"};
-  constexpr const char* kActivations[] = {"", " relu", " gelu_tanh"};
   std::string text = std::to_string(problem.batch) + "x" + std::to_string(problem.rows) + "x" +
                      std::to_string(problem.columns) + "x" + std::to_string(problem.depth) + " " +
                      std::string(Name(problem.a)) + ":" + std::string(Name(problem.b)) + ":" +
-                     std::string(Name(problem.output)) + " sums=" + kSums[static_cast<int>(problem.sums)];
+                     std::string(Name(problem.output)) + " sums=" + std::string(Name(problem.sums));
   if (problem.batch > 1)
     text += " strides=" + std::to_string(problem.a_stride) + "," + std::to_string(problem.b_stride);
   if (problem.b_transposed) text += " b=transposed";
-  if (problem.bias) text += " bias";
+  if (problem.bias != DataType::kNone) text += " bias";
   if (problem.addend) text += " addend";
-  return text + kActivations[static_cast<int>(problem.activation)];
+  if (problem.activation != GemmActivation::kNone) text += " " + std::string(Name(problem.activation));
+  return text;
 }
 
 std::vector<GemmForm> GemmFormsOf(const Region& region, NumericContract contract, CandidateTier tier) {
@@ -150,13 +152,12 @@ std::string Suffix(const GemmForm& form) {
   return std::string(form.b_transposed ? "/b=transposed" : "") + (form.half_sums ? "/acc=f16" : "");
 }
 
-Result<BoundGemm> GemmOf(const cpu::ValuedRegion& workload, NumericContract contract, const GemmForm& form) {
-  const Region& region = workload.region;
+Result<RegionGemm> GemmOf(const Region& region, NumericContract contract, const GemmForm& form) {
   const RegionMember& lead = region.members.front();
   const auto* config = std::get_if<MatMulConfig>(&lead.config);
-  if (config == nullptr) return Unsupported("BLAS has matrix products alone");
-  if (region.outputs.size() != 1) return Unsupported("BLAS has one result");
-  BoundGemm gemm;
+  if (config == nullptr) return NotInBlas("BLAS libraries run matrix products only");
+  if (region.outputs.size() != 1) return NotInBlas("a GEMM has one result");
+  RegionGemm gemm;
   GemmProblem& problem = gemm.problem;
   const std::size_t rank = config->a.rank();
   problem.rows = config->a.dims[rank - 2];
@@ -171,27 +172,29 @@ Result<BoundGemm> GemmOf(const cpu::ValuedRegion& workload, NumericContract cont
   problem.b_transposed = form.b_transposed;
   INFIMUM_ASSIGN_OR_RETURN(problem.sums, SumsOf(*config, contract, form.half_sums));
   if (problem.a != problem.b && !(IsEightBitFloat(problem.a) && IsEightBitFloat(problem.b)))
-    return Unsupported("BLAS multiplies operands of one type");
-  if (problem.sums == GemmSums::kS32 && problem.output != DataType::kS32) {
-    INFIMUM_ASSIGN_OR_RETURN(problem.factor,
-                             FactorOf(config->types, problem.depth, cpu::ValuesOfMember(workload.values, 0)));
-  }
+    return NotInBlas("BLAS libraries multiply operands of one type");
+  if (!IsBlasType(problem.output))
+    return NotInBlas("BLAS libraries have no results of " + std::string(Name(problem.output)));
 
-  gemm.bindings.push_back({lead.operands[0], 0, problem.a, TensorPlacement::RowMajor(config->a)});
-  gemm.bindings.push_back({lead.operands[1], 0, problem.b,
-                           form.b_transposed ? Transposed(config->b) : TensorPlacement::RowMajor(config->b)});
+  gemm.tensors.push_back({lead.operands[0], problem.a, config->a});
+  gemm.tensors.push_back({lead.operands[1], problem.b, config->b, form.b_transposed});
   if (config->bias != MatMulBias::kNone) {
     const Operand bias = OperandsOf(lead.config)[2];
-    problem.bias = config->bias == MatMulBias::kColumn;
-    problem.addend = !problem.bias;
-    if (problem.sums == GemmSums::kS32) return Unsupported("BLAS adds no bias to sums of integers");
-    if (problem.addend && bias.type != problem.output) return Unsupported("BLAS adds tensors of the result's type");
-    gemm.bindings.push_back({lead.operands[2], 0, bias.type, TensorPlacement::RowMajor(bias.shape)});
+    if (problem.sums == GemmSums::kS32) return NotInBlas("BLAS libraries add no bias to sums of integers");
+    if (config->bias == MatMulBias::kColumn) {
+      problem.bias = bias.type;
+    } else if (bias.type != problem.output) {
+      return NotInBlas("BLAS libraries add a tensor of the result's type");
+    } else {
+      problem.addend = true;
+    }
+    gemm.tensors.push_back({lead.operands[2], bias.type, bias.shape});
   }
   Followers followers(region, gemm);
   for (std::size_t i = 1; i < region.members.size(); ++i) INFIMUM_RETURN_IF_ERROR(followers.Add(i));
-  gemm.bindings.push_back(
-      {{RegionOperand::Source::kMember, last}, 0, problem.output, TensorPlacement::RowMajor(output.shape)});
+  if (problem.addend && IsEightBitFloat(problem.output))
+    return NotInBlas("BLAS libraries add no tensor to a result of 8-bit floats");
+  gemm.tensors.push_back({{RegionOperand::Source::kMember, last}, problem.output, output.shape});
   return gemm;
 }
 
