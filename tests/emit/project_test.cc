@@ -46,6 +46,11 @@ std::string SourceOf(const Plan& plan, const std::string& library) {
   return project.ok() ? project->files.back().text : "";
 }
 
+// How a cuDNN source begins a tensor.
+std::string Tensor(const std::string& name, const std::string& dims) {
+  return "{.name = \"" + name + "\", .type = \"f16\", .dims = {" + dims + "}";
+}
+
 TEST(EmittedProject, LooksAsItDid) {
   testing::ExpectGoldenFolder("layers", "onednn", {});
   testing::ExpectGoldenFolder("candidates", "onednn",
@@ -96,8 +101,8 @@ TEST(EmittedProject, AddendsAreSeenInTheShapeOfTheNormalizationBehindThem) {
   EXPECT_THAT(SourceOf(PlanOf({"region [pointwise kind=add dtype=f16:f16:f16 in=98304,98304](in0,in1) ; [normalization "
                                "kind=layer dtype=f16:f16:f16 in=128x768 axis=1 scale=yes bias=yes](%0,w0,w1)"}),
                        "cudnn"),
-              AllOf(HasSubstr("Dims in0_dims{128, 768, 1, 1};"), HasSubstr("Dims in1_dims{128, 768, 1, 1};"),
-                    HasSubstr("Dims y0_dims{128, 768, 1, 1};"), HasSubstr("Dims w0_dims{1, 768, 1, 1};")));
+              AllOf(HasSubstr(Tensor("in0", "128, 768, 1, 1")), HasSubstr(Tensor("in1", "128, 768, 1, 1")),
+                    HasSubstr(Tensor("w0", "1, 768, 1, 1")), HasSubstr("\"in1\"}, .dims = {128, 768, 1, 1}")));
 }
 
 TEST(EmittedProject, AnElementWiseChainHasOneSplitOfDimensions) {
@@ -105,25 +110,25 @@ TEST(EmittedProject, AnElementWiseChainHasOneSplitOfDimensions) {
   EXPECT_THAT(SourceOf(PlanOf({"region [pointwise kind=multiply dtype=f16:f16:f16 in=196608,1](in0,w0) ; [pointwise "
                                "kind=add dtype=f16:f16:f16 in=12x16384,16384](%0,in1)"}),
                        "cudnn"),
-              AllOf(HasSubstr("Dims in0_dims{12, 16384, 1, 1};"), HasSubstr("Dims w0_dims{1, 1, 1, 1};"),
-                    HasSubstr("Dims in1_dims{1, 16384, 1, 1};")));
+              AllOf(HasSubstr(Tensor("in0", "12, 16384, 1, 1")), HasSubstr(Tensor("w0", "1, 1, 1, 1")),
+                    HasSubstr(Tensor("in1", "1, 16384, 1, 1"))));
   EXPECT_THAT(SourceOf(PlanOf({"region [pointwise kind=multiply dtype=f16:f16:f16 in=2x64x128,64x1](in0,w0) ; "
                                "[pointwise kind=add dtype=f16:f16:f16 in=128x128,128](%0,in1)"}),
                        "cudnn"),
-              AllOf(HasSubstr("Dims in0_dims{2, 128, 64, 1};"), HasSubstr("Dims w0_dims{1, 1, 64, 1};"),
-                    HasSubstr("Dims in1_dims{1, 128, 1, 1};")));
+              AllOf(HasSubstr(Tensor("in0", "2, 128, 64, 1")), HasSubstr(Tensor("w0", "1, 1, 64, 1")),
+                    HasSubstr(Tensor("in1", "1, 128, 1, 1"))));
 }
 
 TEST(EmittedProject, WhatCudnnHasNoOperationForIsAChain) {
   EXPECT_THAT(SourceOf(PlanOf({"pointwise kind=hard_swish dtype=f16:-:f16 in=802816"}), "cudnn"),
-              AllOf(HasSubstr("graph.tensor(1.0F / 6)"), HasSubstr(".set_relu_upper_clip(1.0F)"),
-                    HasSubstr(".outputs = {y0_3}")));
+              AllOf(HasSubstr(".number = 0.1666"), HasSubstr(".relu_high = 1.0F"),
+                    HasSubstr("{.name = \"y0_3\", .type = \"f16\"}")));
   EXPECT_THAT(SourceOf(PlanOf({"pointwise kind=hard_sigmoid dtype=f16:-:f16 in=802816"}), "cudnn"),
-              AllOf(HasSubstr("graph.tensor(0.2F)"), HasSubstr(".outputs = {y0_2}")));
+              AllOf(HasSubstr(".number = 0.2"), HasSubstr("{.name = \"y0_2\", .type = \"f16\"}")));
   EXPECT_THAT(
       SourceOf(PlanOf({"normalization kind=batch dtype=f16:f16:f16 in=1x64x56x56 axis=1 scale=yes bias=yes"}), "cudnn"),
-      AllOf(HasSubstr("PointwiseMode_t::RSQRT"), HasSubstr("Dims w3_dims{1, 64, 1, 1};"), HasSubstr("{w3, 0.25, 4}"),
-            HasSubstr(".set_stride(form.layout(in0_dims))")));
+      AllOf(HasSubstr(".mode = \"RSQRT\""), HasSubstr(Tensor("w3", "1, 64, 1, 1")), HasSubstr(".low = 0.25, .high = 4"),
+            HasSubstr(".layout = Layout::kChannels")));
 }
 
 TEST(EmittedProject, WhatCudnnHasNoEngineForIsLeftOutWithTheTrueReason) {
