@@ -69,9 +69,9 @@ Result<CandidateList> CudnnCandidates(const Workload& workload, NumericContract 
     }
   }
   if (cut_forms > 0) {
-    list.refusal += (list.refusal.empty() ? "" : "; ") + ("what " + std::to_string(cut_forms)) +
-                    (cut_forms == 1 ? " form has" : " forms have each") + " beyond the first " +
-                    std::to_string(most_of_a_form) + " settings, the most that are asked for";
+    list.refusal += (list.refusal.empty() ? "" : "; ") + std::to_string(cut_forms) +
+                    (cut_forms == 1 ? " form" : " forms") + " may have more settings than the " +
+                    std::to_string(most_of_a_form) + " that are listed";
   }
   return list;
 }

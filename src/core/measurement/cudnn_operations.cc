@@ -111,7 +111,9 @@ class Builder {
     if (ElementCount(wanted.shape) != ElementCount(operands_[k].shape))
       return NotInGraph("an operand that is spread over the result");
     wanted.name = (source.source == RegionOperand::Source::kInput ? "in" : "w") + std::to_string(source.index);
-    AddTensor(wanted, {source, operands_[k].type, wanted.own, {}});
+    // Where the bytes are those of the region's tensor, its own dimensions say where they lie.
+    const bool is_as_in_region = wanted.layout == Layout::kChannelsLast;
+    AddTensor(wanted, {source, operands_[k].type, is_as_in_region ? operands_[k].shape : wanted.own, {}});
     return outside_.emplace(source, std::move(wanted)).first->second;
   }
 

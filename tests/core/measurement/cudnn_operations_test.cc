@@ -50,6 +50,16 @@ TEST(CudnnOperations, IntegersAreBiasedBeforeTheyAreScaled) {
   EXPECT_EQ(operations->tensors[3].scale_of, 0U);
 }
 
+TEST(CudnnOperations, WhatCudnnSeesRotatedLiesAsInTheRegion) {
+  const Result<CudnnOperations> operations = OperationsOf(
+      "region [pointwise kind=add dtype=f16:f16:f16 in=98304,98304](in0,in1) ; [normalization kind=layer "
+      "dtype=f16:f16:f16 in=128x768 axis=1 scale=yes bias=yes](%0,w0,w1)");
+  ASSERT_TRUE(operations.ok());
+  EXPECT_THAT(operations->graph.tensors[0].dims, ElementsAre(128, 768, 1, 1));
+  EXPECT_EQ(operations->tensors[0].shape, (Shape{{98304}}));
+  EXPECT_EQ(operations->outputs[0].shape, (Shape{{128, 768}}));
+}
+
 TEST(CudnnOperations, ValuesOfAMemberAreItsNumbers) {
   CudnnValues values;
   values.epsilon = 0.5;
