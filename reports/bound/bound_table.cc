@@ -198,7 +198,7 @@ std::string BoundCsv(const ModelGraph& graph, const Bracket& bracket, bool layer
   INFIMUM_CHECK(graph.layers.size() == bracket.layers.size(), "a bracket with other layers than its graph");
   Table table;
   if (!layers) {
-    table.columns = {{"quantity"}, {"latency_us"}, {"low_us"}, {"high_us"}, {"assumptions"}};
+    table = CsvTable({"quantity", "latency_us", "low_us", "high_us", "assumptions"});
     auto add = [&](std::string name, Latency latency, const Interval* interval, const std::string& assumptions) {
       table.rows.push_back({std::move(name), Number(latency), interval ? Number(interval->low) : "",
                             interval ? Number(interval->high) : "", assumptions});
@@ -213,20 +213,9 @@ std::string BoundCsv(const ModelGraph& graph, const Bracket& bracket, bool layer
     for (const UpperLimit& limit : bracket.upper) add(limit.name, limit.latency, &limit.interval, "measured");
     return FormatCsv(table);
   }
-  table.columns = {{"name"},
-                   {"op"},
-                   {"status"},
-                   {"latency_us"},
-                   {"low_us"},
-                   {"high_us"},
-                   {"floor_us"},
-                   {"candidate"},
-                   {"library_choice"},
-                   {"regret_us"},
-                   {"parallel_gain_if_free_us"},
-                   {"parallel_gain_at_floor_us"},
-                   {"on_critical_path"},
-                   {"config"}};
+  table =
+      CsvTable({"name", "op", "status", "latency_us", "low_us", "high_us", "floor_us", "candidate", "library_choice",
+                "regret_us", "parallel_gain_if_free_us", "parallel_gain_at_floor_us", "on_critical_path", "config"});
   for (const LayerLatency& row : bracket.layers) {
     const Layer& layer = graph.layer(row.layer);
     table.rows.push_back(

@@ -96,16 +96,8 @@ std::string InspectTable(const ModelGraph& graph, std::size_t width) {
 }
 
 std::string InspectCsv(const ModelGraph& graph) {
-  Table table{{{"name"},
-               {"op"},
-               {"status"},
-               {"config"},
-               {"reason"},
-               {"flops"},
-               {"bytes_read"},
-               {"bytes_written"},
-               {"parameters"}},
-              {}};
+  Table table =
+      CsvTable({"name", "op", "status", "config", "reason", "flops", "bytes_read", "bytes_written", "parameters"});
   AddCsvRows(graph, "", table);
   return FormatCsv(table);
 }

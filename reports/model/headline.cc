@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "infimum/base/quantity_text.h"
-#include "reports/model/summary.h"
+#include "reports/model/report_forms.h"
 #include "reports/text/quantity_text.h"
 #include "reports/text/utf8.h"
 

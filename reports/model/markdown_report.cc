@@ -1,5 +1,3 @@
-#include "reports/model/markdown_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +8,7 @@
 #include "reports/model/answers.h"
 #include "reports/model/looked_for.h"
 #include "reports/model/model_sections.h"
-#include "reports/model/summary.h"
+#include "reports/model/report_forms.h"
 #include "reports/run/finding_writers.h"
 #include "reports/text/markdown_text.h"
 #include "reports/text/quantity_text.h"

@@ -8,7 +8,6 @@
 #include "infimum/base/text.h"
 #include "reports/bound/bound_table.h"
 #include "reports/model/model_rows.h"
-#include "reports/model/possible_gains.h"
 #include "reports/run/waterfall_writers.h"
 #include "reports/text/layer_words.h"
 #include "reports/text/quantity_text.h"
@@ -28,6 +27,64 @@ Cell PartsCell(const GapStep& step, std::size_t most) {
     parts.push_back(step.parts[i].name + " " + time(step.parts[i]));
   if (step.parts.size() > most) parts.push_back(fmt::format("and {} more", step.parts.size() - most));
   return Cell(Join(parts, ", "));
+}
+
+// What a single change would win over the whole model, solved by itself, so that gains do not add up.
+struct PossibleGain {
+  std::string what;
+  Latency gain{0};   // of the bound that it is held against; negative where it costs
+  std::string note;  // how it is known
+};
+
+// The tag that says what keeps layers from running at once: "core-time-decides".
+std::string DeciderOf(const Bound& parallel) {
+  for (const std::string& tag : parallel.assumptions)
+    if (tag.ends_with("-decides")) return tag;
+  return "";
+}
+
+void AddWhatIfs(const ReportModel& report, const Bound& main, std::vector<PossibleGain>& gains) {
+  for (const WhatIfOutcome& outcome : report.bracket.what_ifs) {
+    // Other caches are no change that anybody could make.
+    if (outcome.name.starts_with("cache:")) continue;
+    for (const WhatIfBound& bound : outcome.bounds) {
+      if (bound.variant != main.variant || !bound.gain) continue;
+      // What lacks layers that the bound has would seem to win them.
+      if (outcome.coverage && outcome.coverage->missing > report.bracket.coverage.missing) continue;
+      gains.push_back({"what if " + outcome.name, *bound.gain,
+                       fmt::format("{}, {} {}{}", CountText(outcome.layers, "layer"), Name(bound.variant),
+                                   FormatLatency(bound.latency),
+                                   outcome.coverage ? ", measured " + PercentText(outcome.coverage->measured) : "")});
+    }
+  }
+}
+
+std::vector<PossibleGain> PossibleGains(const ReportModel& report) {
+  std::vector<PossibleGain> gains;
+  const Bound* main = MainBound(report);
+  const Bound* sequential = report.bracket.Find(BoundVariant::kSequential);
+  if (main == nullptr || sequential == nullptr) return gains;
+  if (const Bound* fused = report.bracket.Find(BoundVariant::kFusedSequential);
+      fused && !report.bracket.regions.empty()) {
+    const auto chosen = std::ranges::count_if(report.bracket.regions, &RegionLatency::is_chosen);
+    gains.push_back({"run the measured fused kernels", sequential->latency - fused->latency,
+                     CountText(static_cast<std::size_t>(chosen), "region") + ", against each layer alone"});
+  }
+  if (const Bound* ideal = report.bracket.Find(BoundVariant::kIdealFusion))
+    gains.push_back({"fuse every element-wise and layout layer", main->latency - ideal->latency,
+                     "kernels that need not exist yet, against the bound"});
+  if (const Bound* parallel = report.bracket.Find(BoundVariant::kParallel))
+    gains.push_back({"run independent layers at once", sequential->latency - parallel->latency, DeciderOf(*parallel)});
+  if (report.bracket.regret)
+    gains.push_back(
+        {"the best algorithm in place of the library’s choice", std::max(report.bracket.regret->sum, Latency(0)),
+         !(report.bracket.regret->sum.count() > 0)
+             ? RegretText(*report.bracket.regret)
+             : CountText(report.bracket.regret->layers, "layer") +
+                   (report.bracket.regret->is_validated ? ", measured on repetitions that did not choose the winner"
+                                                        : ", not told from noise")});
+  AddWhatIfs(report, *main, gains);
+  return gains;
 }
 
 }  // namespace

@@ -21,7 +21,11 @@ Section StepsSection(const Waterfall& waterfall, const StepsStyle& style);
 // The rows that lose most against their bound; without a run the most expensive ones. No rows where there are none.
 Section LargestSection(const ReportModel& report, std::size_t most);
 
-// What single changes win over the whole model.
+// What single changes win over the whole model, each solved by itself, so that gains do not add up.
+//
+//   run the measured fused kernels     967 µs   42 regions, against each layer alone
+//   run independent layers at once       0 µs   core-time-decides
+//   what if contract:bf16             21.3 ms   122 layers, fused-sequential 9.77 ms, measured 97 %
 Section GainsSection(const ReportModel& report);
 
 // Of regions of the bracket.

@@ -1,10 +1,9 @@
-#include "reports/model/report_csv.h"
-
 #include <algorithm>
 #include <iterator>
 
 #include "infimum/base/text.h"
 #include "reports/model/model_rows.h"
+#include "reports/model/report_forms.h"
 #include "reports/text/csv.h"
 #include "reports/text/layer_words.h"
 
@@ -41,23 +40,9 @@ std::optional<std::size_t> RegionOf(const ReportModel& report, const ModelRow& r
 }  // namespace
 
 std::string ReportCsv(const ReportModel& report) {
-  Table table{{{"label"},
-               {"operators"},
-               {"family"},
-               {"status"},
-               {"fused"},
-               {"candidate"},
-               {"bound_us"},
-               {"measured_us"},
-               {"ratio"},
-               {"roofline_us"},
-               {"share"},
-               {"candidates"},
-               {"library_choice"},
-               {"regret_us"},
-               {"config"},
-               {"engine_layers"}},
-              {}};
+  Table table =
+      CsvTable({"label", "operators", "family", "status", "fused", "candidate", "bound_us", "measured_us", "ratio",
+                "roofline_us", "share", "candidates", "library_choice", "regret_us", "config", "engine_layers"});
   for (const ModelRow& row : ModelRows(report)) {
     std::vector<std::string> operators;
     std::optional<LayerId> one;  // that is not free, where no other is

@@ -1,5 +1,3 @@
-#include "reports/model/summary.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 
 #include "infimum/base/quantity_text.h"
 #include "reports/model/model_rows.h"
+#include "reports/model/report_forms.h"
 #include "reports/text/quantity_text.h"
 #include "reports/text/table.h"
 #include "reports/text/utf8.h"

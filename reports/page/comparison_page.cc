@@ -10,7 +10,6 @@
 #include "reports/page/heat_scale.h"
 #include "reports/page/html_page.h"
 #include "reports/page/html_sections.h"
-#include "reports/page/html_text.h"
 #include "reports/page/html_writer.h"
 #include "reports/sides/comparison_report.h"
 #include "reports/sides/comparison_sections.h"

@@ -6,7 +6,7 @@
 
 #include "infimum/base/check.h"
 #include "infimum/base/sha256.h"
-#include "reports/page/html_text.h"
+#include "reports/page/html_writer.h"
 
 namespace infimum {
 namespace {

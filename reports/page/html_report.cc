@@ -4,11 +4,11 @@
 
 #include <string_view>
 
-#include "reports/model/report_json.h"
+#include "reports/model/report_forms.h"
 #include "reports/page/assets.h"
 #include "reports/page/html_page.h"
 #include "reports/page/html_sections.h"
-#include "reports/page/html_text.h"
+#include "reports/page/html_writer.h"
 
 namespace infimum {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "reports/profile/profile_view.h"
 #include "reports/run/finding_writers.h"
-#include "reports/run/gate_writers.h"
-#include "reports/run/path_writers.h"
+#include "reports/run/gate.h"
+#include "reports/run/path_view.h"
 #include "reports/text/csv.h"
 #include "reports/text/json_values.h"
 
@@ -96,8 +96,6 @@ static void to_json(Json& json, const LayersView& view) {
 
 namespace {
 
-Table CsvTable() { return {{{"source"}, {"name"}, {"operator"}, {"count"}, {"total_us"}, {"min_us"}, {"max_us"}}, {}}; }
-
 std::string NumberText(Latency latency) { return Json(latency).dump(); }
 
 void AddRows(const TimelineView& view, Table& table) {
@@ -122,7 +120,7 @@ std::string ProfilesJson(const std::vector<ProfileView>& views, std::span<const 
 }
 
 std::string ProfilesCsv(const std::vector<ProfileView>& views) {
-  Table table = CsvTable();
+  Table table = CsvTable({"source", "name", "operator", "count", "total_us", "min_us", "max_us"});
   for (const ProfileView& view : views) std::visit([&table](const auto& known) { AddRows(known, table); }, view);
   return FormatCsv(table);
 }

@@ -8,7 +8,7 @@
 #include "reports/profile/profile_view.h"
 #include "reports/run/finding_writers.h"
 #include "reports/run/kernel_name.h"
-#include "reports/run/path_writers.h"
+#include "reports/run/path_view.h"
 #include "reports/text/quantity_text.h"
 #include "reports/text/table.h"
 #include "reports/text/wrapped_text.h"

@@ -133,7 +133,7 @@ std::string NodeTableText(const NodeTable& nodes, std::size_t width, std::size_t
 }
 
 std::string NodeTableCsv(const NodeTable& nodes) {
-  Table table{{{"layer"}, {"op"}}, {}};
+  Table table = CsvTable({"layer", "op"});
   for (const NodeColumn& column : nodes.columns) {
     table.columns.push_back({Printable(column.source) + " us"});
     table.columns.push_back({Printable(column.source) + " best us"});

@@ -10,23 +10,8 @@ std::string NumberCell(const std::optional<Latency>& latency) { return latency ?
 }  // namespace
 
 std::string ComparisonCsv(const ComparisonReport& report) {
-  Table table{{{"layer"},
-               {"model"},
-               {"class"},
-               {"uses"},
-               {"side"},
-               {"latency_us"},
-               {"low_us"},
-               {"high_us"},
-               {"ratio"},
-               {"ratio_low"},
-               {"ratio_high"},
-               {"verdict"},
-               {"spread_known"},
-               {"compared"},
-               {"candidate"},
-               {"config"}},
-              {}};
+  Table table = CsvTable({"layer", "model", "class", "uses", "side", "latency_us", "low_us", "high_us", "ratio",
+                          "ratio_low", "ratio_high", "verdict", "spread_known", "compared", "candidate", "config"});
   for (const SetLayer& layer : report.comparison.layers) {
     for (std::size_t side = 0; side < report.sides.size(); ++side) {
       const SideTime& time = layer.times[side];

@@ -37,6 +37,12 @@ std::string FormatCsvRow(std::span<const std::string> cells) {
   return out += "\r\n";
 }
 
+Table CsvTable(std::initializer_list<const char*> titles) {
+  Table table;
+  for (const char* title : titles) table.columns.push_back({title});
+  return table;
+}
+
 std::string FormatCsv(const Table& table) {
   std::vector<std::string> titles;
   for (const TableColumn& column : table.columns) titles.push_back(column.title);

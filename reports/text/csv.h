@@ -3,6 +3,7 @@
 //   FormatCsvRow({"a", "b,c", "say \"x\""})  ->  a,"b,c","say ""x"""\r\n
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string>
 
@@ -11,6 +12,9 @@
 namespace infimum {
 
 std::string FormatCsvRow(std::span<const std::string> cells);
+
+// A table with plain columns.
+Table CsvTable(std::initializer_list<const char*> titles);
 
 // The columns' titles, then the rows. Names come from model files: control characters are shown as \x1b, and
 // what a spreadsheet would run as a formula gets a quote before it.

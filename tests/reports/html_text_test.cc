@@ -1,5 +1,3 @@
-#include "reports/page/html_text.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,8 +5,9 @@
 #include <random>
 #include <vector>
 
-#include "reports/model/report_json.h"
+#include "reports/model/report_forms.h"
 #include "reports/page/html_report.h"
+#include "reports/page/html_writer.h"
 #include "reports/text/utf8.h"
 #include "tests/reports/sample_report.h"
 

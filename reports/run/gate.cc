@@ -1,4 +1,4 @@
-#include "reports/run/gate_writers.h"
+#include "reports/run/gate.h"
 
 #include <fmt/format.h>
 
