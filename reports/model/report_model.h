@@ -156,6 +156,17 @@ bool IsMeasured(const ReportModel& report);
 bool LacksMuch(const ReportModel& report);
 bool PromisesGains(const ReportModel& report);
 
+bool IsProcessor(const ReportModel& report);
+
+// The causes that the findings' rules looked for in the report's run and did not find (analyzer/findings/rules.h); none
+// without a run whose layers are known.
+//
+//   a run on one thread under strict-f32, one finding of which is "slower-algorithm":
+//     unfused-chain     "layers apart that run faster as one"
+//     layout-changes    "reorders, reformats and copies of the engine's own"
+//     ...               nothing about Tensor Cores, 8 bits or branches, which such a run cannot have
+std::vector<AbsentCause> AbsentCausesOf(const ReportModel& report);
+
 // "infimum bench --layer '<config>'", quoted for a POSIX shell.
 // `options` are those that lead to the report's own store and threads, each ready for the shell.
 std::string ReproductionCommand(std::string_view config, std::string_view options = "");

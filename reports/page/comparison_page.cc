@@ -10,9 +10,9 @@
 #include "reports/page/heat_scale.h"
 #include "reports/page/html_page.h"
 #include "reports/page/html_sections.h"
+#include "reports/page/html_table.h"
 #include "reports/page/html_writer.h"
 #include "reports/sides/comparison_report.h"
-#include "reports/sides/comparison_sections.h"
 #include "reports/sides/side_labels.h"
 #include "reports/text/quantity_text.h"
 
@@ -75,7 +75,7 @@ std::string ClassOf(const Cell& cell, const HeatScale& scale) {
 std::vector<double> ColouredRatios(const std::vector<Section>& sections) {
   std::vector<double> ratios;
   for (const Section& section : sections)
-    for (const std::vector<Cell>& row : section.rows)
+    for (const TableRow& row : section.rows)
       for (const Cell& cell : row)
         if (cell.ratio && (cell.tone == CellTone::kFaster || cell.tone == CellTone::kSlower))
           ratios.push_back(*cell.ratio);
@@ -155,7 +155,7 @@ void WriteTable(const Section& section, const Look& look, HtmlWriter& html) {
   html.Open("thead").Open("tr");
   for (std::size_t i = 0; i < section.columns.size(); ++i) WriteHeading(section, i, look, html);
   html.Close().Close().Open("tbody");
-  for (const std::vector<Cell>& row : section.rows) {
+  for (const TableRow& row : section.rows) {
     html.Open("tr");
     for (std::size_t i = 0; i < row.size(); ++i) WriteCell(row[i], section, i, look, html);
     html.Close();
@@ -167,7 +167,7 @@ void WriteTable(const Section& section, const Look& look, HtmlWriter& html) {
 void WriteKey(const std::vector<Section>& sections, const Look& look, HtmlWriter& html) {
   int fastest = 0, slowest = 0;
   for (const Section& section : sections)
-    for (const std::vector<Cell>& row : section.rows)
+    for (const TableRow& row : section.rows)
       for (const Cell& cell : row) {
         if (!cell.ratio) continue;
         int* const most = cell.tone == CellTone::kFaster   ? &fastest
@@ -245,10 +245,7 @@ std::string SectionsHtml(const ComparisonReport& report, const ComparisonReport&
   const Look look = LookOf(report, sections);
   HtmlWriter html;
   for (const Section& section : sections) {
-    const std::string title = section.id + "-title";
-    html.Open("section", {{"id", section.id}, {"aria-labelledby", title}});
-    html.Element("h2", {{"id", title}}, section.title);
-    if (!section.note.empty()) html.Element("p", {{"class", "lead"}}, section.note);
+    OpenSection(section.id, section.title, section.note, html);
     if (section.id == "ladder") {
       WriteBars(shown, html);
       WriteSideNames(shown, look, html);
@@ -279,8 +276,8 @@ std::string CautionsHtml(const ComparisonReport& report) {
 std::string RemarksHtml(const ComparisonReport& report) {
   if (report.remarks.empty()) return "";
   HtmlWriter html;
-  html.Open("section", {{"id", "remarks"}, {"aria-labelledby", "remarks-title"}});
-  html.Element("h2", {{"id", "remarks-title"}}, "What this rests on").Open("ul");
+  OpenSection("remarks", "What this rests on", "", html);
+  html.Open("ul");
   for (const std::string& remark : report.remarks) html.Element("li", remark);
   return html.Close().Close().Take();
 }

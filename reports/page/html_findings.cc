@@ -6,7 +6,6 @@
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
-#include "reports/model/looked_for.h"
 #include "reports/model/model_sections.h"
 #include "reports/model/report_commands.h"
 #include "reports/page/html_page.h"
@@ -178,7 +177,7 @@ std::string WaterfallHtml(const ReportModel& report) {
   if (!report.waterfall) return "";
   const Section steps = StepsSection(*report.waterfall, {.parts = kPartsShown, .has_share = true});
   std::vector<std::string> classes;  // a step leads from one level to the next
-  for (const std::vector<Cell>& row : steps.rows) {
+  for (const TableRow& row : steps.rows) {
     const bool is_step = std::ranges::any_of(
         report.waterfall->steps, [&row](const GapStep& step) { return TitleOf(step.cause) == row.front().text; });
     classes.emplace_back(is_step ? "step" : "level");

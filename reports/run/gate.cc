@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "reports/text/utf8.h"
-#include "reports/text/wrapped_text.h"
+#include "infimum/base/utf8.h"
+#include "reports/text/terminal_text.h"
 
 namespace infimum {
 

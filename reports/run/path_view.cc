@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "infimum/base/quantity_text.h"
-#include "reports/run/kernel_name.h"
+#include "reports/text/layer_words.h"
 #include "reports/text/quantity_text.h"
-#include "reports/text/table.h"
+#include "reports/text/section.h"
 
 namespace infimum {
 namespace {
@@ -64,29 +64,20 @@ std::string PathText(const PathView& view, std::size_t width) {
   const auto share = [&view](std::int64_t part) {
     return PercentText(static_cast<double>(part) / static_cast<double>(view.length_ns));
   };
-  Table parts{{{"critical path over the whole trace"},
-               {NanosecondsText(view.length_ns), Align::kRight},
-               {"share", Align::kRight},
-               {"", Align::kLeft, true}},
-              {}};
+  Section parts{.columns = {"critical path over the whole trace", NumberColumn(NanosecondsText(view.length_ns)),
+                            NumberColumn("share"), NameColumn("")}};
   for (const PartWords& words : kParts) {
     const std::int64_t time = view.by_part[static_cast<std::size_t>(words.part)];
     if (time > 0) parts.rows.push_back({words.title, NanosecondsText(time), share(time), words.note});
   }
-  std::string text = FormatTable(parts, width);
-  if (view.items.empty()) return text;
-  Table items{{{"the longest on it", Align::kLeft, true},
-               {"part"},
-               {"times", Align::kRight},
-               {"time", Align::kRight},
-               {"share", Align::kRight}},
-              {}};
-  for (std::size_t i = 0; i < std::min(kShown, view.items.size()); ++i) {
-    const PathItem& item = view.items[i];
-    items.rows.push_back({ShortKernelName(item.name, kLongestName), TitleOf(item.part), std::to_string(item.count),
-                          NanosecondsText(item.total_ns), share(item.total_ns)});
-  }
-  return text + '\n' + FormatTable(items, width);
+  if (view.items.empty()) return SectionTable(parts, width);
+  Section items{.columns = {NameColumn("the longest on it"), "part", NumberColumn("times"), NumberColumn("time"),
+                            NumberColumn("share")}};
+  AddRows(std::span(view.items).first(std::min(kShown, view.items.size())), 0, items, [&share](const PathItem& item) {
+    return TableRow{ShortKernelName(item.name, kLongestName), TitleOf(item.part), std::to_string(item.count),
+                    NanosecondsText(item.total_ns), share(item.total_ns)};
+  });
+  return SectionTable(parts, width) + '\n' + SectionTable(items, width);
 }
 
 static void to_json(Json& json, const PathItem& item) {

@@ -5,10 +5,10 @@
 #include <random>
 #include <vector>
 
+#include "infimum/base/utf8.h"
 #include "reports/model/report_forms.h"
 #include "reports/page/html_report.h"
 #include "reports/page/html_writer.h"
-#include "reports/text/utf8.h"
 #include "tests/reports/sample_report.h"
 
 namespace infimum {

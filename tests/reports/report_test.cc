@@ -8,7 +8,7 @@
 #include "reports/model/report_forms.h"
 #include "reports/page/html_report.h"
 #include "reports/text/layer_words.h"
-#include "reports/text/utf8.h"
+#include "reports/text/terminal_text.h"
 #include "tests/reports/golden.h"
 #include "tests/reports/sample_report.h"
 

@@ -1,8 +1,10 @@
-// Text that may be hostile, in Markdown.
+// Markdown: text that may be hostile, and sections.
 #pragma once
 
 #include <string>
 #include <string_view>
+
+#include "reports/text/section.h"
 
 namespace infimum {
 
@@ -13,5 +15,9 @@ std::string MarkdownCode(std::string_view text);
 std::string MarkdownProse(std::string_view text);
 // The same within a table, where no cell begins a line: `+` and `#` mean nothing there.
 std::string MarkdownCellProse(std::string_view text);
+
+// The table alone, nothing without rows; and with title and note.
+std::string SectionMarkdownTable(const Section& section);
+std::string SectionMarkdown(const Section& section);
 
 }  // namespace infimum

@@ -1,4 +1,5 @@
-// Sentences broken between words, for a terminal.
+// Text for a terminal: printable text (infimum/base/utf8.h) cut and lined up by the columns that it uses, and sentences
+// broken between words.
 //
 //   Wrapped("the largest is 1.5 ms of conv", 14)  ->  {"the largest is", "1.5 ms of conv"}
 #pragma once
@@ -8,7 +9,15 @@
 #include <string_view>
 #include <vector>
 
+#include "infimum/base/utf8.h"
+
 namespace infimum {
+
+// Columns that a terminal uses for printable text: 2 for wide characters, 0 for combining ones.
+std::size_t DisplayWidth(std::string_view text);
+
+// The text, or its start and an ellipsis, in at most `width` columns.
+std::string CutToWidth(std::string_view text, std::size_t width);
 
 // Printable, whatever the text; a number and its unit stay together, a word longer than a line is cut. `width` 0: one
 // line. The first line has room for `less` columns less.
