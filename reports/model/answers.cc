@@ -325,9 +325,9 @@ Answer OneTable(const ReportModel& report) {
 // Whose versions are worth comparing.
 std::string MainLibrary(const ReportModel& report) {
   const auto& libraries = report.environment.libraries;
-  for (const char* known : {"cudnn", "onednn"})
+  for (const char* known : kComparedLibraries)
     if (libraries.contains(known)) return known;
-  return libraries.empty() ? std::string(IsProcessor(report) ? "onednn" : "cudnn")
+  return libraries.empty() ? std::string(IsProcessor(report) ? kComparedLibraries.back() : kComparedLibraries.front())
                            : ShellQuoted(libraries.begin()->first);
 }
 

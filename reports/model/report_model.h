@@ -6,6 +6,7 @@
 // Equal models give equal bytes: no writer reads a clock, a locale or the terminal.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -85,6 +86,9 @@ struct ReportArguments {
   std::string device;    // "--device V100" where it is not this one
   std::string contract;  // "--contract f16" where it is not the model's own
 };
+
+// The libraries whose versions are worth comparing: of GPUs and of processors.
+inline constexpr std::array<const char*, 2> kComparedLibraries = {"cudnn", "onednn"};
 
 // What else the store knows, that another report could set beside this one.
 struct ReportNeighbours {

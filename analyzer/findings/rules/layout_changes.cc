@@ -5,6 +5,7 @@
 #include "analyzer/findings/engine_layers.h"
 #include "analyzer/findings/rules.h"
 #include "infimum/base/quantity_text.h"
+#include "src/core/graph/framework_names.h"
 
 namespace infimum::findings {
 namespace {
@@ -17,7 +18,7 @@ bool AreAroundIntegers(const RunProfile& run, const TimeBy& operators) {
 }
 
 std::string ActionFor(const RunProfile& run, const TimeBy& operators) {
-  if (run.framework != "onnxruntime")
+  if (run.framework != framework::kOnnxRuntime)
     return "give inputs and outputs the layout that the engine computes in, and keep operators that force another one "
            "out of chains of convolutions";
   if (AreAroundIntegers(run, operators))

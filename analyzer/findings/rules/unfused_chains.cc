@@ -5,6 +5,7 @@
 #include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
+#include "src/core/graph/framework_names.h"
 
 namespace infimum::findings {
 namespace {
@@ -41,9 +42,9 @@ std::string ActionOfOnnxRuntime(const RunFacts& facts, const GapPart& largest) {
 
 std::string ActionFor(const RunFacts& facts, const GapPart& largest) {
   const std::string& framework = facts.run.framework;
-  if (framework == "onnxruntime") return ActionOfOnnxRuntime(facts, largest);
-  if (framework == "pytorch") return "let torch.compile fuse them, or call the fused operator";
-  if (framework == "tensorrt")
+  if (framework == framework::kOnnxRuntime) return ActionOfOnnxRuntime(facts, largest);
+  if (framework == framework::kPyTorch) return "let torch.compile fuse them, or call the fused operator";
+  if (framework == framework::kTensorRt)
     return "check what keeps the builder from fusing: outputs marked on inner values, different types on both sides, "
            "layers that are forced to a precision";
   return "run them as one kernel";
