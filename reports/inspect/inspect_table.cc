@@ -1,5 +1,3 @@
-#include "reports/inspect/inspect_table.h"
-
 #include <fmt/format.h>
 
 #include <map>
@@ -8,6 +6,7 @@
 #include "infimum/base/text.h"
 #include "infimum/base/utf8.h"
 #include "infimum/graph/fusable_regions.h"
+#include "reports/inspect/inspect.h"
 #include "reports/inspect/inspect_totals.h"
 #include "reports/text/csv.h"
 #include "reports/text/layer_words.h"

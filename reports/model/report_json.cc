@@ -6,7 +6,7 @@
 #include "reports/bound/bound_json.h"
 #include "reports/bound/bound_table.h"
 #include "reports/graph_drawing/graph_layout.h"
-#include "reports/inspect/inspect_json.h"
+#include "reports/inspect/inspect.h"
 #include "reports/model/answers.h"
 #include "reports/model/model_rows.h"
 #include "reports/model/report_forms.h"

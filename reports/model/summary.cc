@@ -25,37 +25,17 @@ constexpr std::size_t kGaps = 5;
 constexpr std::size_t kSteps = 5;
 constexpr std::string_view kSummaryIndent = "            ";  // as wide as "  next      "
 
-enum class Tone { kPlain, kBound, kMeasured, kDemonstrated, kQuiet, kStrong };
+// ANSI's numbers.
+enum class Tone { kStrong = 1, kQuiet = 2, kDemonstrated = 32, kMeasured = 33, kBound = 34 };
 
 std::string Colored(std::string_view text, Tone tone, bool color) {
-  if (!color) return std::string(text);
-  std::string_view code;
-  switch (tone) {
-    case Tone::kPlain:
-      return std::string(text);
-    case Tone::kBound:
-      code = "34";
-      break;
-    case Tone::kMeasured:
-      code = "33";
-      break;
-    case Tone::kDemonstrated:
-      code = "32";
-      break;
-    case Tone::kQuiet:
-      code = "2";
-      break;
-    case Tone::kStrong:
-      code = "1";
-      break;
-  }
-  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+  return color ? fmt::format("\x1b[{}m{}\x1b[0m", static_cast<int>(tone), text) : std::string(text);
 }
 
 struct Bar {
   std::string name;
   Latency latency{0};
-  Tone tone = Tone::kPlain;
+  Tone tone = Tone::kQuiet;
 };
 
 std::vector<Bar> BarsOf(const ReportModel& report) {

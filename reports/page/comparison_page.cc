@@ -287,32 +287,20 @@ std::string RemarksHtml(const ComparisonReport& report) {
 std::string ComparisonPage(const ComparisonReport& report) {
   const ComparisonReport shown = WithShortLabels(report);
   const std::vector<Section> sections = ComparisonSections(shown, 0);
-  const std::string style = std::string(ReportStyle()) + std::string(ComparisonStyle());
-  const std::string json = ComparisonJson(report);
-  return FillPage(
-      ComparisonTemplate(),
-      {{"POLICY", [&] { return EscapedHtml(PolicyFor({style}, {ComparisonScript()})); }},
-       {"TITLE", [&] { return EscapedHtml(ComparisonTitle(report)); }},
-       {"STYLE", [&] { return style; }},
-       {"HEADLINE", [&] { return SentenceHtml(ComparisonHeadline(report)); }},
-       {"FACTS", [&] { return EscapedHtml(Join(report.conditions, " · ")); }},
-       {"CAUTIONS", [&] { return CautionsHtml(report); }},
-       {"CONTENTS", [&] { return ContentsHtml(sections); }},
-       {"SECTIONS", [&] { return SectionsHtml(report, shown, sections); }},
-       {"REMARKS", [&] { return RemarksHtml(report); }},
-       {"FOOTER",
-        [&] {
-          const std::string data = DataAsOf(report);
-          return EscapedHtml(fmt::format("{}Written by infimum {}. This page is one file and fetches nothing.",
-                                         data.empty() ? data : data + ". ", report.infimum_version));
-        }},
-       {"DATA",
-        [&] {
-          std::string data;
-          AppendScriptData(json, data);
-          return data;
-        }},
-       {"SCRIPT", [] { return std::string(ComparisonScript()); }}});
+  const std::string title = ComparisonTitle(report), data_as_of = DataAsOf(report);
+  const PageFrame frame{.page = ComparisonTemplate(),
+                        .title = title,
+                        .style = std::string(ReportStyle()) + std::string(ComparisonStyle()),
+                        .script = ComparisonScript(),
+                        .json = ComparisonJson(report),
+                        .data_as_of = data_as_of,
+                        .infimum_version = report.infimum_version};
+  return WritePage(frame, {{"HEADLINE", [&] { return SentenceHtml(ComparisonHeadline(report)); }},
+                           {"FACTS", [&] { return EscapedHtml(Join(report.conditions, " · ")); }},
+                           {"CAUTIONS", [&] { return CautionsHtml(report); }},
+                           {"CONTENTS", [&] { return ContentsHtml(sections); }},
+                           {"SECTIONS", [&] { return SectionsHtml(report, shown, sections); }},
+                           {"REMARKS", [&] { return RemarksHtml(report); }}});
 }
 
 }  // namespace infimum
