@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/alignment/onnxruntime_names.h"
-#include "tests/support/graph_builder.h"
+#include "tests/analyzer/built_run.h"
 
 namespace infimum::align_run_test {
 namespace {
@@ -17,11 +17,7 @@ using ::testing::Not;
 
 ProfiledLayer Engine(std::string name, std::string op, std::vector<std::string> inputs,
                      std::vector<std::string> outputs, double microseconds) {
-  ProfiledLayer layer;
-  layer.name = std::move(name);
-  layer.op = std::move(op);
-  layer.inputs = std::move(inputs);
-  layer.outputs = std::move(outputs);
+  ProfiledLayer layer = testing::Ran(std::move(name), std::move(op), std::move(inputs), std::move(outputs), 0);
   layer.samples = {Latency(microseconds), Latency(microseconds + 1), Latency(microseconds - 1)};
   return layer;
 }

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <optional>
 
-#include "analyzer/findings/finding.h"
+#include "tests/analyzer/built_run.h"
 #include "tests/support/timeline_builder.h"
 
 namespace infimum::findings_test {
@@ -21,9 +21,7 @@ std::vector<Finding> FindingsIn(const Timeline& timeline) {
 }
 
 std::optional<Finding> FindingOf(const Timeline& timeline, const std::string& kind) {
-  for (const Finding& finding : FindingsIn(timeline))
-    if (finding.kind == kind) return finding;
-  return std::nullopt;
+  return testing::Find(FindingsIn(timeline), kind);
 }
 
 Latency Nanoseconds(std::int64_t count) { return std::chrono::nanoseconds(count); }

@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyzer/bracket/bracket.h"
+#include "tests/analyzer/known_rows.h"
 #include "tests/support/graph_builder.h"
-#include "tests/support/random_graph.h"
 
 namespace infimum::layout_plan_test {
 namespace {
@@ -13,9 +12,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using testing::GraphBuilder;
-using testing::MeasuredRow;
 using ::testing::Not;
-using testing::TestEnvironment;
 
 LayerConfig Convolution() {
   return *ParseLayerConfig(
@@ -35,14 +32,12 @@ ModelGraph TwoConvolutions() {
 
 class LayoutPlanTest : public ::testing::Test {
  protected:
-  void SetUp() override { source_.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks()); }
-
   void Add(const Workload& workload, const std::string& algorithm, double time, const std::string& input,
            const std::string& output) {
-    Measurement row = MeasuredRow(KeyOf(workload), algorithm, {Latency(time)});
+    Measurement row = testing::MeasuredRow(KeyOf(workload), algorithm, {Latency(time)});
     row.candidate.input_layout = input;
     row.candidate.output_layout = output;
-    source_.Add(row, TestEnvironment(1));
+    source_.Add(row, testing::TestEnvironment(1));
   }
   void AddReorder(const std::string& from, const std::string& to, double time) {
     Add(*ParseWorkload("reorder dtype=f32:-:f32 in=1x32x8x8 from=" + from + " to=" + to), "reorder", time, from, to);
@@ -52,20 +47,21 @@ class LayoutPlanTest : public ::testing::Test {
     Add(Convolution(), "plain", 120, "abcd", "abcd");
     Add(*graph_.layers[1].workload, "relu", 5, "plain", "plain");
   }
+  void AddReorders(double into_blocks, double back) {
+    AddReorder("abcd", "aBcd16b", into_blocks);
+    AddReorder("aBcd16b", "abcd", back);
+  }
   Bracket Compute(const BracketOptions& options = {}) {
-    Result<Bracket> bracket = ComputeBracket(graph_, source_, testing::TestSelection(1), options);
-    EXPECT_TRUE(bracket.ok()) << (bracket.ok() ? "" : bracket.error().message);
-    return std::move(*bracket);
+    return testing::BracketOf(graph_, source_, testing::TestSelection(1), options);
   }
 
   ModelGraph graph_ = TwoConvolutions();
-  MemorySource source_;
+  testing::KnownRows source_;
 };
 
 TEST_F(LayoutPlanTest, PaysForChangesWhereTheyAreWorthIt) {
   AddLayers();
-  AddReorder("abcd", "aBcd16b", 3);
-  AddReorder("aBcd16b", "abcd", 4);
+  AddReorders(3, 4);
   const Bracket bracket = Compute();
   ASSERT_TRUE(bracket.layouts.has_value());
   // The element-wise layer keeps the blocks.
@@ -87,8 +83,7 @@ TEST_F(LayoutPlanTest, PaysForChangesWhereTheyAreWorthIt) {
 
 TEST_F(LayoutPlanTest, StaysRowMajorWhereChangesCostMore) {
   AddLayers();
-  AddReorder("abcd", "aBcd16b", 30);
-  AddReorder("aBcd16b", "abcd", 30);
+  AddReorders(30, 30);
   const Bracket bracket = Compute();
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 245);
   EXPECT_TRUE(bracket.layouts->transforms.empty());
@@ -130,8 +125,7 @@ TEST_F(LayoutPlanTest, NamesOfTwoLibrariesAreOneLayout) {
 TEST_F(LayoutPlanTest, AnOpaqueLayoutTakesNoPart) {
   AddLayers();
   Add(Convolution(), "opaque", 50, "opaque", "abcd");
-  AddReorder("abcd", "aBcd16b", 30);
-  AddReorder("aBcd16b", "abcd", 30);
+  AddReorders(30, 30);
   const Bracket bracket = Compute();
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 245);
   EXPECT_DOUBLE_EQ(bracket.Find(BoundVariant::kFusedSequential)->latency.count(), 105);
@@ -146,8 +140,7 @@ TEST_F(LayoutPlanTest, ASecondOperandHasALayoutOfItsOwn) {
   graph_ = model.Take();
   Add(Convolution(), "blocked", 100, "aBcd16b", "aBcd16b");
   Add(*graph_.layers[1].workload, "add", 5, "plain,plain", "plain");
-  AddReorder("abcd", "aBcd16b", 3);
-  AddReorder("aBcd16b", "abcd", 4);
+  AddReorders(3, 4);
   const Bracket bracket = Compute();
   // The copy of x in blocks serves both, and the sum is changed back; or the convolution's result is, before.
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 105 + 7);
@@ -169,8 +162,7 @@ TEST_F(LayoutPlanTest, BodiesTakeTheirTimeAndReadRowMajor) {
   Add(Convolution(), "blocked", 100, "aBcd16b", "aBcd16b");
   Add(Convolution(), "plain", 106, "abcd", "abcd");
   Add(*graph_.layers[1].bodies[0].graph->layers[0].workload, "tanh", 5, "plain", "plain");
-  AddReorder("abcd", "aBcd16b", 3);
-  AddReorder("aBcd16b", "abcd", 4);
+  AddReorders(3, 4);
   const Bracket bracket = Compute();
   EXPECT_DOUBLE_EQ(bracket.Find(BoundVariant::kFusedSequential)->latency.count(), 150);
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 156);
