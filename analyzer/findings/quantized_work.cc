@@ -131,8 +131,7 @@ std::string ActionForFloatLayers(const RunProfile& run, const QuantizedWork& wor
            "part into unsigned ones by itself";
   if (2 * work.between_conversions > work.in_float.count())
     return "these layers are between DequantizeLinear and QuantizeLinear already: check for which types, scales and "
-           "zero "
-           "points the engine has 8-bit kernels, and export them so";
+           "zero points the engine has 8-bit kernels, and export them so";
   return "give each of these layers a quantized output of its own (QuantizeLinear directly after it, or after its "
          "activation), so that the engine can run it on 8 bits; quantize residual sums too; a layer that must stay in "
          "float belongs at an end of the model, not between quantized ones";

@@ -64,15 +64,15 @@ Json LayoutsJson(const ModelGraph& graph, const std::optional<LayoutPlan>& plan)
                      {"input_layout", unit.candidate.input_layout},
                      {"output_layout", unit.candidate.output_layout},
                      {"latency_us", unit.latency}});
-  for (const PlannedTransform& transform : plan->transforms)
-    transforms.push_back({{"value", graph.value(transform.value).name},
-                          {"from", transform.from},
-                          {"to", transform.to},
-                          {"configs", transform.reorders},
-                          {"latency_us", transform.latency},
-                          {"measured", transform.is_measured}});
+  for (const PlannedReorder& reorder : plan->reorders)
+    transforms.push_back({{"value", graph.value(reorder.value).name},
+                          {"from", reorder.from},
+                          {"to", reorder.to},
+                          {"configs", reorder.workloads},
+                          {"latency_us", reorder.latency},
+                          {"measured", reorder.is_measured}});
   return {{"latency_us", plan->latency},
-          {"transforming_us", plan->transforming},
+          {"transforming_us", plan->reordering},
           {"exact", plan->is_exact},
           {"units", std::move(units)},
           {"transforms", std::move(transforms)}};

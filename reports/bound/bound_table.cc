@@ -44,12 +44,12 @@ std::string NotesText(const Bracket& bracket) {
                        CountText(bracket.regret->layers, "layer"),
                        bracket.regret->is_validated ? "" : " (of one repetition: not told from noise)");
   }
-  if (bracket.layouts && !bracket.layouts->transforms.empty()) {
+  if (bracket.layouts && !bracket.layouts->reorders.empty()) {
     const LayoutPlan& plan = *bracket.layouts;
-    const auto estimated = plan.transforms.size() - static_cast<std::size_t>(std::ranges::count_if(
-                                                        plan.transforms, &PlannedTransform::is_measured));
-    out += fmt::format("layouts    {} of layout take {} of with-layouts{}\n",
-                       CountText(plan.transforms.size(), "change"), FormatLatency(plan.transforming),
+    const auto estimated = plan.reorders.size() -
+                           static_cast<std::size_t>(std::ranges::count_if(plan.reorders, &PlannedReorder::is_measured));
+    out += fmt::format("layouts    {} of layout take {} of with-layouts{}\n", CountText(plan.reorders.size(), "change"),
+                       FormatLatency(plan.reordering),
                        estimated > 0 ? fmt::format(" ({} not measured, counted as copies)", estimated) : "");
   }
   if (bracket.hosts) out += fmt::format("hosts      {}\n", HostsText(*bracket.hosts));
@@ -114,12 +114,11 @@ Table TransformsTable(const ModelGraph& graph, const LayoutPlan& plan) {
                {"status"},
                {"change of layout", Align::kLeft, true}},
               {}};
-  for (const PlannedTransform& transform : plan.transforms) {
-    std::vector<std::string> reorders;
-    for (const Workload& reorder : transform.reorders) reorders.push_back(Format(reorder));
-    table.rows.push_back({graph.value(transform.value).name, transform.from, transform.to,
-                          FormatLatency(transform.latency), transform.is_measured ? "measured" : "estimated",
-                          Join(reorders, " ; ")});
+  for (const PlannedReorder& planned : plan.reorders) {
+    std::vector<std::string> workloads;
+    for (const Workload& workload : planned.workloads) workloads.push_back(Format(workload));
+    table.rows.push_back({graph.value(planned.value).name, planned.from, planned.to, FormatLatency(planned.latency),
+                          planned.is_measured ? "measured" : "estimated", Join(workloads, " ; ")});
   }
   return table;
 }
@@ -188,7 +187,7 @@ std::string BoundTable(const ModelGraph& graph, const Bracket& bracket, bool lay
     out += '\n';
     out += FormatTable(LayersTable(graph, bracket), width);
     if (!bracket.regions.empty()) out += '\n' + FormatTable(RegionsOfBracket(graph, bracket), width);
-    if (bracket.layouts && !bracket.layouts->transforms.empty())
+    if (bracket.layouts && !bracket.layouts->reorders.empty())
       out += '\n' + FormatTable(TransformsTable(graph, *bracket.layouts), width);
   }
   return out;

@@ -66,12 +66,12 @@ TEST_F(LayoutPlanTest, PaysForChangesWhereTheyAreWorthIt) {
   ASSERT_TRUE(bracket.layouts.has_value());
   // The element-wise layer keeps the blocks.
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 100 + 5 + 100 + 3 + 4);
-  EXPECT_DOUBLE_EQ(bracket.layouts->transforming.count(), 7);
+  EXPECT_DOUBLE_EQ(bracket.layouts->reordering.count(), 7);
   EXPECT_TRUE(bracket.layouts->is_exact);
-  ASSERT_EQ(bracket.layouts->transforms.size(), 2u);
-  EXPECT_EQ(bracket.layouts->transforms[0].to, "aBcd16b");
-  EXPECT_EQ(graph_.value(bracket.layouts->transforms[1].value).name, graph_.value(graph_.outputs[0]).name);
-  EXPECT_TRUE(TransformsToMeasure(*bracket.layouts).empty());
+  ASSERT_EQ(bracket.layouts->reorders.size(), 2u);
+  EXPECT_EQ(bracket.layouts->reorders[0].to, "aBcd16b");
+  EXPECT_EQ(graph_.value(bracket.layouts->reorders[1].value).name, graph_.value(graph_.outputs[0]).name);
+  EXPECT_TRUE(ReordersToMeasure(*bracket.layouts).empty());
   const Bound* bound = bracket.Find(BoundVariant::kWithLayouts);
   ASSERT_NE(bound, nullptr);
   EXPECT_EQ(bound->latency, bracket.layouts->latency);
@@ -86,7 +86,7 @@ TEST_F(LayoutPlanTest, StaysRowMajorWhereChangesCostMore) {
   AddReorders(30, 30);
   const Bracket bracket = Compute();
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 245);
-  EXPECT_TRUE(bracket.layouts->transforms.empty());
+  EXPECT_TRUE(bracket.layouts->reorders.empty());
   ASSERT_EQ(bracket.layouts->nodes.size(), 3u);
   EXPECT_EQ(bracket.layouts->nodes[0].candidate.algorithm, "plain");
 }
@@ -94,12 +94,12 @@ TEST_F(LayoutPlanTest, StaysRowMajorWhereChangesCostMore) {
 TEST_F(LayoutPlanTest, AChangeThatWasNotMeasuredCountsAsACopyAndIsAskedFor) {
   AddLayers();
   const Bracket bracket = Compute();
-  ASSERT_EQ(bracket.layouts->transforms.size(), 2u);
-  EXPECT_FALSE(bracket.layouts->transforms[0].is_measured);
-  EXPECT_NEAR(bracket.layouts->transforms[0].latency.count(), 2 * 8192 / 160e9 * 1e6, 1e-9);
+  ASSERT_EQ(bracket.layouts->reorders.size(), 2u);
+  EXPECT_FALSE(bracket.layouts->reorders[0].is_measured);
+  EXPECT_NEAR(bracket.layouts->reorders[0].latency.count(), 2 * 8192 / 160e9 * 1e6, 1e-9);
   EXPECT_THAT(bracket.Find(BoundVariant::kWithLayouts)->assumptions, Contains("estimated-changes-of-layout"));
   std::vector<std::string> texts;
-  for (const Workload& reorder : TransformsToMeasure(*bracket.layouts)) texts.push_back(Format(reorder));
+  for (const Workload& reorder : ReordersToMeasure(*bracket.layouts)) texts.push_back(Format(reorder));
   EXPECT_THAT(texts, ElementsAre("reorder dtype=f32:-:f32 in=1x32x8x8 from=aBcd16b to=abcd",
                                  "reorder dtype=f32:-:f32 in=1x32x8x8 from=abcd to=aBcd16b"));
 }
@@ -119,7 +119,7 @@ TEST_F(LayoutPlanTest, NamesOfTwoLibrariesAreOneLayout) {
   AddReorder("acdb", "abcd", 4);
   const Bracket bracket = Compute();
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 212);
-  EXPECT_TRUE(TransformsToMeasure(*bracket.layouts).empty());
+  EXPECT_TRUE(ReordersToMeasure(*bracket.layouts).empty());
 }
 
 TEST_F(LayoutPlanTest, AnOpaqueLayoutTakesNoPart) {
@@ -166,7 +166,7 @@ TEST_F(LayoutPlanTest, BodiesTakeTheirTimeAndReadRowMajor) {
   const Bracket bracket = Compute();
   EXPECT_DOUBLE_EQ(bracket.Find(BoundVariant::kFusedSequential)->latency.count(), 150);
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 156);
-  EXPECT_TRUE(bracket.layouts->transforms.empty());
+  EXPECT_TRUE(bracket.layouts->reorders.empty());
 }
 
 // A layer that is a region has its operands in the order of their first use: weights between what varies.

@@ -82,8 +82,7 @@ std::vector<Finding> FrameworkOverhead(const RunFacts& facts, const LayerClaims&
   if (facts.run.profiled.empty())
     finding.evidence +=
         " (the profile does not report how long its inferences took: if the run without the profiler shared the "
-        "machine "
-        "with other work, that counts here too)";
+        "machine with other work, that counts here too)";
   finding.action = facts.run.framework == "onnxruntime"
                        ? ActionOfOnnxRuntime(facts.run)
                        : "fewer and larger layers cost less of it: compile or fuse the model, or raise the batch";

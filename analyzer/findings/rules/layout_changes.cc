@@ -24,8 +24,7 @@ std::string ActionFor(const RunProfile& run, const TimeBy& operators) {
     return "convolutions on 8 bits run channels last, and a Transpose is inserted wherever one meets a layer in "
            "another layout: quantize the layers between them too, so that whole chains stay channels last";
   return "keep chains of convolutions free of operators without a kernel for the blocked layout (let the exporter "
-         "write "
-         "HardSwish, Clip or Relu in place of their formula)";
+         "write HardSwish, Clip or Relu in place of their formula)";
 }
 
 }  // namespace

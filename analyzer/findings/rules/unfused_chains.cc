@@ -31,9 +31,8 @@ std::string ActionOfOnnxRuntime(const RunFacts& facts, const GapPart& largest) {
   if (IsConvolutionWithFollowers(facts, largest))
     return unless +
            "check what prevents the fusion, since the optimizer has rules for a convolution with an Add and an "
-           "activation "
-           "after it: a value between them that another layer reads too or that is an output, an activation "
-           "written as a formula, or a type for which the provider has no fused kernel";
+           "activation after it: a value between them that another layer reads too or that is an output, an "
+           "activation written as a formula, or a type for which the provider has no fused kernel";
   return unless +
          "the graph optimizer has no rule for these chains as they are written: let the exporter write the operator "
          "in place of its formula, or add a fusion (transformers.optimizer for BERT-like models)";

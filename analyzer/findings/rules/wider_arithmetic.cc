@@ -106,9 +106,7 @@ std::optional<Finding> WiderArithmetic(const RunFacts& facts, LayerClaims& claim
           ? "the processor's provider has no kernels in that precision: run the model in f32 (or int8) there, or a "
             "provider that has them"
           : "let the engine compute in that precision (TensorRT: --fp16, --bf16, --int8; PyTorch: autocast or a model "
-            "in that "
-            "type), "
-            "and check which layers keep the wide type";
+            "in that type), and check which layers keep the wide type";
   return finding;
 }
 
