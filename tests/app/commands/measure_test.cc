@@ -37,6 +37,29 @@ TEST(Measure, ReportsAnInferenceWithAndWithoutTheProfiler) {
             "infimum.db); under the profiler 1.075 ms (+7.5 %), of which layers 0.850 ms\n");
 }
 
+std::string HashOf(const ProgramTest& program, const std::string& model) {
+  return program.Json({"inspect", model, "--format", "json"}).at("model").at("sha256");
+}
+
+TEST(Measure, AFrameworksRunBoundsFromAbove) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  const nlohmann::json run = {{"schema", "infimum.run/1"},
+                              {"framework", "onnxruntime"},
+                              {"model_sha256", HashOf(program, model)},
+                              {"threads", 1},
+                              {"end_to_end", {{{"samples_us", {1000}}}}}};
+  program.Run({"measure", model, "--python", PythonThatWrites(program, run.dump())});
+  // For the device's peaks.
+  program.Run({"analyze", model, "--framework", "none", "--budget", "1s", "--report", "r.html"});
+  for (const char* contract : {"strict-f32", "bf16"}) {
+    const nlohmann::json upper = program.Json({"bound", model, "--contract", contract, "--format", "json"}).at("upper");
+    ASSERT_EQ(upper.size(), 1U) << contract;
+    EXPECT_THAT(upper[0].at("name").get<std::string>(), HasSubstr("onnxruntime"));
+    EXPECT_EQ(upper[0].at("latency_us"), 1000);
+  }
+}
+
 // Beside other programs the inferences may not have had their cores: then the run says so, and has no time.
 TEST(Measure, OnnxRuntimesRunIsTimedOrNoisy) {
   const ProgramTest program;
@@ -59,6 +82,7 @@ TEST(Measure, OnnxRuntimesRunIsTimedOrNoisy) {
                 AllOf(HasSubstr("smallest of " + std::to_string(processes) + " process medians, 1 thread"),
                       HasSubstr("; under the profiler "), HasSubstr(" %), of which layers ")));
   }
+  EXPECT_EQ(run.at("model_sha256"), HashOf(program, model));
   EXPECT_EQ(run.at("settings").at("provider"), "CPUExecutionProvider");
   EXPECT_EQ(run.at("settings").at("warm_up"), "0.02 s, at least 2 inferences");
   // Of the very inferences that the layers' samples are of.

@@ -97,21 +97,6 @@ TEST(Replay, UnderAContractOfLessPrecisionItIsVerifiedToo) {
   EXPECT_TRUE(demonstrated("strict-f32").is_null()) << "bf16 meets no contract of more precision";
 }
 
-TEST(Measure, AFrameworksRunBoundsFromAbove) {
-  const ProgramTest program;
-  const std::string model = ProgramTest::Light("squeezenet");
-  const Ended measured = program.Infimum({"measure", model, "--repetitions", "1", "--seconds", "0.05"});
-  if (LacksFramework(measured)) GTEST_SKIP() << "no Python with ONNX Runtime is known";
-  ASSERT_EQ(measured.exit_code, 0) << measured.errors;
-  // For the device's peaks.
-  program.Run({"analyze", model, "--framework", "none", "--budget", "1s", "--report", "r.html"});
-  for (const char* contract : {"strict-f32", "bf16"}) {
-    const nlohmann::json json = program.Json({"bound", model, "--contract", contract, "--format", "json"});
-    ASSERT_EQ(json.at("upper").size(), 1U) << contract;
-    EXPECT_THAT(json.at("upper")[0].at("name").get<std::string>(), HasSubstr("onnxruntime"));
-  }
-}
-
 TEST(Replay, ABackendThatCannotReplaySaysSo) {
   const ProgramTest program;
   const Ended ended = program.Infimum({"replay", ProgramTest::Light("squeezenet"), "--backend", "fake"});
