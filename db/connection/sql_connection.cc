@@ -8,7 +8,7 @@ SqlValue OrNull(std::optional<double> value) { return value ? SqlValue(*value) :
 
 std::string QueryDeadline::reason() const {
   if (is_interrupted()) return "the query was interrupted";
-  return fmt::format("the query was stopped after {:.3g} s: --timeout gives it more, LIMIT asks for less",
+  return fmt::format("the query was stopped after {:.3g} s: raise --timeout, or ask for fewer rows (LIMIT)",
                      std::chrono::duration<double>(limits_->time).count());
 }
 

@@ -19,21 +19,21 @@ const char* AdviceFor(int code) {
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return "; another program writes to it, try again";
+      return "; another program is writing to it: try again";
     case SQLITE_READONLY:
       return "; give --db another file, or make it and its folder writable";
     case SQLITE_FULL:
-      return "; free some space, what was saved before is safe";
+      return "; free some space; what was saved before is safe";
     case SQLITE_IOERR:
-      return "; is its disk full or failing? what was saved before is safe";
+      return "; check whether its disk is full or failing; what was saved before is safe";
     case SQLITE_CORRUPT:
       return "; it is damaged: restore a copy, or move it away and measure again";
     case SQLITE_NOTADB:
       return "; give --db a file that infimum made, or one that does not exist yet";
     case SQLITE_TOOBIG:
-      return "; no value of a query may be that long";
+      return "; a value of the query is too long";
     case SQLITE_CANTOPEN:
-      return "; is its folder there and readable?";
+      return "; check that its folder exists and is readable";
     default:
       return "";
   }
@@ -248,7 +248,7 @@ Result<std::unique_ptr<Statement>> SqliteConnection::PrepareReadOnly(std::string
   if (sqlite3_stmt_readonly(statement) == 0) return Error{path_ + ": a query may only read (SELECT)"};
   const std::string_view left(rest, static_cast<std::size_t>(sql.data() + sql.size() - rest));
   if (left.find_first_not_of(" \t\r\n;") != std::string_view::npos)
-    return Error{path_ + ": a query is one statement, this one goes on after its end"};
+    return Error{path_ + ": a query is a single statement, and text follows its end"};
   return prepared;
 }
 
@@ -307,8 +307,7 @@ Result<std::string> SqliteConnection::BackUp(const std::string& label) {
   if (copied.ok() && !error) return OneLine(name);
   const std::string reason = copied.ok() ? error.message() : copied.error().message;
   std::filesystem::remove(part, error);
-  return Error{fmt::format("{}: a copy is kept before it is changed, and {} cannot be written: {}", path_,
-                           OneLine(name), reason)};
+  return Error{fmt::format("{}: the backup before a change, {}, cannot be written: {}", path_, OneLine(name), reason)};
 }
 
 Error SqliteConnection::LastError() const {

@@ -239,12 +239,12 @@ Result<std::string> MergeDevices(Connection& connection, const DeviceKey& from, 
   const auto old_one = find(from), new_one = find(into);
   for (const auto& [place, key] : {std::pair(old_one, &from), std::pair(new_one, &into)}) {
     if (place == known.end())
-      return Error{fmt::format("{}: holds no device {}; `infimum db stats --format json` lists the keys",
+      return Error{fmt::format("{}: has no device {}; `infimum db stats --format json` lists the keys",
                                connection.name(), Quoted(key->text))};
   }
   if (!DifferInCoresAlone(old_one->device, new_one->device))
     return Error{
-        fmt::format("{}: {} and {} are two devices: only processors that differ in nothing but their number of "
+        fmt::format("{}: {} and {} are different devices: only processors that differ in nothing but their number of "
                     "cores can be merged",
                     connection.name(), Quoted(from.text), Quoted(into.text))};
   INFIMUM_ASSIGN_OR_RETURN(std::string copy, connection.BackUp("before-merge"));

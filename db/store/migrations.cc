@@ -153,7 +153,7 @@ Result<std::int64_t> SchemaOf(Connection& connection) {
                                                            ? SchemaOfSqlite(connection)
                                                            : SchemaOfPostgreSql(connection));
   if (version > NewestSchema()) {
-    return Error{fmt::format("{}: made by a newer infimum (schema {}, this one knows {}): update infimum",
+    return Error{fmt::format("{}: made by a newer infimum (schema {}, this one supports {}): update infimum",
                              connection.name(), version, NewestSchema())};
   }
   return version;

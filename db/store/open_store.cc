@@ -38,7 +38,7 @@ Result<std::unique_ptr<Store>> OpenPostgreSql(const std::string& address, OpenMo
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t schema, SchemaOf(*connection));
   if (schema == 0) {
-    return Error{fmt::format("{}: holds no store yet; `infimum import` or `infimum analyze` with this --db makes one",
+    return Error{fmt::format("{}: has no store yet; `infimum import` or `infimum analyze` with this --db creates one",
                              connection->name())};
   }
   if (schema != NewestSchema()) {
@@ -55,7 +55,7 @@ Status CheckIsFile(const std::string& path) {
   std::error_code ignored;
   const std::filesystem::file_status there = std::filesystem::status(path, ignored);
   if (!std::filesystem::exists(there) || std::filesystem::is_regular_file(there)) return {};
-  return Error{fmt::format("{}: is {}, and a store is a file; give --db another name", OneLine(path),
+  return Error{fmt::format("{}: is {}, not a file; give --db another name", OneLine(path),
                            std::filesystem::is_directory(there) ? "a folder"
                            : std::filesystem::is_fifo(there)    ? "a pipe"
                                                                 : "a device or socket")};
@@ -101,9 +101,9 @@ Result<std::unique_ptr<Store>> OpenSqlite(const std::string& path, OpenMode mode
     INFIMUM_RETURN_IF_ERROR(Migrate(*connection, say));
     return StoreOver(std::move(connection));
   }
-  if (!StoreExists(path)) return Error{fmt::format("{}: no such store; `infimum analyze` makes one", OneLine(path))};
+  if (!StoreExists(path)) return Error{fmt::format("{}: no such store; `infimum analyze` creates one", OneLine(path))};
   // To write to, it is as good as none: a name that mktemp or an editor took.
-  if (IsEmptyFile(path)) return Error{fmt::format("{}: an empty file, no store", OneLine(path))};
+  if (IsEmptyFile(path)) return Error{fmt::format("{}: an empty file, not a store", OneLine(path))};
   INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection, OpenToRead(path));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t schema, SchemaOf(*connection));
   if (schema != NewestSchema()) {
@@ -137,7 +137,7 @@ bool StoreExists(const std::string& address) {
 Result<std::unique_ptr<Store>> OpenStore(const std::string& address, OpenMode mode, const Say& say) {
   // Whoever takes it for the end of the address opens another store.
   if (address.find('\0') != std::string::npos)
-    return Error{fmt::format("--db {}: no address holds a NUL", Quoted(ShownAddress(address)))};
+    return Error{fmt::format("--db {}: an address cannot contain a NUL", Quoted(ShownAddress(address)))};
   if (IsPostgreSqlAddress(address)) return OpenPostgreSql(address, mode, say);
   const std::string path = PathOf(address);
   if (path.empty()) return Error{"--db: an empty address; give a file name such as infimum.db"};
@@ -174,7 +174,7 @@ Status MakeRoles(const std::string& address) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t schema, SchemaOf(*connection));
   if (schema != NewestSchema()) {
     return Error{fmt::format("{}: {}; `infimum db {}` with this --db first", connection->name(),
-                             schema == 0 ? "holds no store yet" : "has an older schema",
+                             schema == 0 ? "has no store yet" : "has an older schema",
                              schema == 0 ? "init" : "migrate")};
   }
   return connection->Execute(std::string(RolesSql()));

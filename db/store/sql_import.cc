@@ -206,7 +206,7 @@ Status SqlImport::Add(const Device& device, const Environment& environment, std:
 Status SqlImport::AddRun(const RunProfile& run) {
   // Whoever asks for runs asks for those on so many threads.
   if (!run.threads)
-    return Error{"the run does not say on how many threads: import it with --model MODEL --threads N, which do"};
+    return Error{"the run does not record its number of threads: import it with --model MODEL --threads N"};
   runs_.push_back(run);
   return {};
 }

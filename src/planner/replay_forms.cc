@@ -39,17 +39,18 @@ Status CheckResize(const ModelGraph& graph, const Layer& layer) {
   for (const char* const name : {"antialias", "exclude_outside"}) {
     if (facts.NumberAttribute(name).value_or(0) != 0) return Error{"its '" + std::string(name) + "' is not 0"};
   }
-  if (facts.HasAttribute("axes") || policy != "stretch") return Error{"it resizes some axes alone, or keeps a ratio"};
+  if (facts.HasAttribute("axes") || policy != "stretch")
+    return Error{"it resizes only some axes, or keeps the aspect ratio"};
   const std::size_t scales_at = is_old ? 1 : 2;
   const bool has_scales = facts.HasInput(scales_at) && facts.InputShape(scales_at) != Shape{{0}};
   const std::optional<std::vector<double>> scales =
       has_scales ? facts.InputNumbers(scales_at) : facts.ListAttribute("scales").value_or(std::vector<double>());
-  if (!scales || !ScalesAgree(*scales, *input, *output)) return Error{"its scales are not those of its shapes"};
+  if (!scales || !ScalesAgree(*scales, *input, *output)) return Error{"its scales do not match its shapes"};
   if (mode == "nearest") {
     const bool from_the_front = coordinates == "asymmetric" && nearest == "floor";
     const bool rounds = coordinates == "half_pixel" && nearest.starts_with("round_");
     if (GrowsByWholeNumbers(*input, *output) && (from_the_front || rounds)) return {};
-    return Error{"it rounds to nearest elements in a way of its own"};
+    return Error{"its rounding to the nearest element is not supported"};
   }
   if (mode == "cubic" && facts.NumberAttribute("cubic_coeff_a").value_or(-0.75) != -0.75) {
     return Error{"its 'cubic_coeff_a' is not -0.75"};
@@ -59,7 +60,7 @@ Status CheckResize(const ModelGraph& graph, const Layer& layer) {
                               output->rank() > 2 &&
                               *std::min_element(output->dims.begin() + 2, output->dims.end()) == 1;
   if (coordinates != "half_pixel" && (coordinates != "pytorch_half_pixel" || shrinks_to_one))
-    return Error{"its coordinates are '" + coordinates + "'"};
+    return Error{"its 'coordinate_transformation_mode' is '" + coordinates + "'"};
   return {};
 }
 
@@ -68,13 +69,14 @@ Status CheckRecurrent(const ModelGraph& graph, const Layer& layer) {
   for (const char* const name : {"clip", "input_forget", "layout"}) {
     if (facts.NumberAttribute(name).value_or(0) != 0) return Error{"its '" + std::string(name) + "' is not 0"};
   }
-  if (facts.TextAttribute("direction").value_or("forward") == "reverse") return Error{"it goes backwards alone"};
-  // Other activations than a plain RNN's, which its configuration names, are told by nothing.
-  if (layer.op != "RNN" && facts.HasAttribute("activations")) return Error{"it has activations of its own"};
+  if (facts.TextAttribute("direction").value_or("forward") == "reverse") return Error{"it runs in reverse only"};
+  // The configuration names a plain RNN's activation and no other.
+  if (layer.op != "RNN" && facts.HasAttribute("activations"))
+    return Error{"it has other activations than the standard ones"};
   if (layer.op == "RNN" && facts.TextAttribute("direction") == "bidirectional" && facts.HasAttribute("activations")) {
-    return Error{"it has activations for each direction"};
+    return Error{"it has activations of its own for each direction"};
   }
-  if (facts.HasInput(4)) return Error{"its sequences have lengths of their own"};
+  if (facts.HasInput(4)) return Error{"its sequences differ in length"};
   if (facts.HasInput(7)) return Error{"it has peepholes"};
   return {};
 }

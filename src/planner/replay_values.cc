@@ -94,7 +94,7 @@ class ValueReader : private LayerFacts {
   Result<ReplayValues> Read() {
     const std::string& op = layer_.op;
     if ((op == "Conv" || op == "ConvTranspose" || op == "MatMul" || op == "Gemm") && HasQuantizedWeights()) {
-      return Error{"quantized weights of a floating point product are not carried over yet"};
+      return Error{"quantized weights of a floating-point operator are not supported yet"};
     }
     if (op == "Clip") return ReadClip();
     if (op == "Slice") return ReadSlice();
@@ -119,13 +119,13 @@ class ValueReader : private LayerFacts {
           {{"alpha", "selu_alpha", 1.67326319217681884765625}, {"gamma", "selu_gamma", 1.05070102214813232421875}});
     }
     if (std::find(std::begin(kPlain), std::end(kPlain), op) == std::end(kPlain)) {
-      return Error{"the values of operator " + op + " are not carried over yet"};
+      return Error{"operator " + op + " is not supported yet"};
     }
     // A part that nobody reads makes a slice of a split, with a place of its own.
     const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
     const auto* movement = config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
     if (op == "Split" && (movement == nullptr || movement->kind != MovementKind::kSplit)) {
-      return Error{"a split of which parts are unread is not carried over yet"};
+      return Error{"a split with unread parts is not supported yet"};
     }
     return ReplayValues();
   }
@@ -161,7 +161,7 @@ class ValueReader : private LayerFacts {
   Result<double> Bound(std::size_t position, const char* attribute, double otherwise) const {
     if (!HasInput(position)) return NumberAttribute(attribute).value_or(otherwise);
     const std::optional<std::vector<double>> numbers = InputNumbers(position);
-    if (!numbers || numbers->size() != 1) return Error{std::string("its '") + attribute + "' is no constant"};
+    if (!numbers || numbers->size() != 1) return Error{std::string("its '") + attribute + "' is not a constant"};
     return (*numbers)[0];
   }
 
@@ -176,15 +176,16 @@ class ValueReader : private LayerFacts {
   Result<ReplayValues> ReadSlice() const {
     const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
     const auto* movement = config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
-    if (movement == nullptr || movement->kind != MovementKind::kSlice) return Error{"it goes backwards"};
+    if (movement == nullptr || movement->kind != MovementKind::kSlice) return Error{"it has a negative step"};
     const std::optional<Shape>& from = graph_.value(*layer_.inputs[0]).shape;
     const std::optional<Shape>& to = graph_.value(*layer_.outputs[0]).shape;
     std::optional<std::vector<double>> given = HasInput(1) ? InputNumbers(1) : ListAttribute("starts");
     std::optional<std::vector<double>> axes = HasInput(3) ? InputNumbers(3) : ListAttribute("axes");
     const std::optional<std::vector<double>> steps = HasInput(4) ? InputNumbers(4) : std::vector<double>();
-    if (!from || !to || !given || !steps || (HasInput(3) && !axes)) return Error{"its place is known at run time only"};
+    if (!from || !to || !given || !steps || (HasInput(3) && !axes))
+      return Error{"its starts or ends are known only at run time"};
     if (std::any_of(steps->begin(), steps->end(), [](double step) { return !(step >= 1); })) {
-      return Error{"it goes backwards"};
+      return Error{"it has a negative step"};
     }
     if (!axes) {
       axes.emplace();
@@ -193,7 +194,7 @@ class ValueReader : private LayerFacts {
     const auto rank = static_cast<double>(from->rank());
     std::vector<std::int64_t> starts(from->rank(), 0), apart(from->rank(), 1);
     if (axes->size() != given->size() || (HasInput(4) && steps->size() != given->size())) {
-      return Error{"it has not as many axes and steps as starts"};
+      return Error{"its starts, axes and steps differ in number"};
     }
     for (std::size_t i = 0; i < given->size(); ++i) {
       const double axis = (*axes)[i] < 0 ? (*axes)[i] + rank : (*axes)[i];
@@ -223,11 +224,11 @@ class ValueReader : private LayerFacts {
         in *= from.dims[at];
         out *= to.dims[at];
       }
-      if (in != merged_from.dims[i] || out != merged_to.dims[i]) return Error{"its shape cannot be followed"};
+      if (in != merged_from.dims[i] || out != merged_to.dims[i]) return Error{"its shape does not match its layer's"};
       merged[i] = static_cast<double>(start);
     }
     for (; at > 0; --at) {
-      if (from.dims[at - 1] != 1) return Error{"its shape cannot be followed"};
+      if (from.dims[at - 1] != 1) return Error{"its shape does not match its layer's"};
     }
     return ReplayValues{{"starts", merged}};
   }
@@ -237,17 +238,17 @@ class ValueReader : private LayerFacts {
     const auto mode = layer_.attributes.find("mode");
     if (mode != layer_.attributes.end()) {
       const auto* text = std::get_if<std::string>(&mode->second);
-      if (text == nullptr || *text != "constant") return Error{"it pads with more than zeros"};
+      if (text == nullptr || *text != "constant") return Error{"it does not pad with zeros"};
     }
     const std::optional<std::vector<double>> pads = HasInput(1) ? InputNumbers(1) : ListAttribute("pads");
-    if (!pads || HasInput(3)) return Error{"its pads are known at run time only, or of some axes"};
+    if (!pads || HasInput(3)) return Error{"its pads are known only at run time, or cover only some axes"};
     if (HasInput(2)) {
       const std::optional<std::vector<double>> value = InputNumbers(2);
-      if (!value || value->size() != 1 || (*value)[0] != 0) return Error{"it pads with more than zeros"};
+      if (!value || value->size() != 1 || (*value)[0] != 0) return Error{"it does not pad with zeros"};
     }
-    if (NumberAttribute("value").value_or(0) != 0) return Error{"it pads with more than zeros"};
+    if (NumberAttribute("value").value_or(0) != 0) return Error{"it does not pad with zeros"};
     for (std::size_t i = 0; i < pads->size() / 2; ++i) {
-      if ((*pads)[i] != (*pads)[i + pads->size() / 2]) return Error{"it pads more on one side than on the other"};
+      if ((*pads)[i] != (*pads)[i + pads->size() / 2]) return Error{"its padding is asymmetric"};
     }
     return ReplayValues();
   }
@@ -261,7 +262,7 @@ class ValueReader : private LayerFacts {
 
   // Scales are tensors; here stands what else such an operator may ask for.
   Result<ReplayValues> ReadQuantized(const ValueTensors& given) const {
-    if (NumberAttribute("channels_last").value_or(0) != 0) return Error{"its channels come last"};
+    if (NumberAttribute("channels_last").value_or(0) != 0) return Error{"its channels are the last dimension"};
     if (layer_.op == "com.microsoft.QGemm") INFIMUM_RETURN_IF_ERROR(CheckGemm());
     ReplayValues values = given.numbers;
     if (layer_.op == "com.microsoft.QLinearLeakyRelu")

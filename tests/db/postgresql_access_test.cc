@@ -151,14 +151,14 @@ TEST_F(PostgreSqlAccess, ARoleThatIsNotThereIsNotMistakenForADatabase) {
 
 TEST_F(PostgreSqlAccess, AUserWhomTheServerDoesNotLetInIsToldWhoDecidesThat) {
   EXPECT_THAT(testing::ErrorOfOpening(Address("stranger")),
-              AllOf(IsOneLineAbout("pg_hba.conf"), HasSubstr("ask who runs the server")));
+              AllOf(IsOneLineAbout("pg_hba.conf"), HasSubstr("ask its administrator")));
   EXPECT_THAT(testing::ErrorOfOpening(Address("unknown")),
-              AllOf(IsOneLineAbout("no pg_hba.conf entry"), HasSubstr("ask who runs the server")));
+              AllOf(IsOneLineAbout("no pg_hba.conf entry"), HasSubstr("ask its administrator")));
 }
 
 TEST_F(PostgreSqlAccess, AServerThatIsNotThereIsAClearErrorOnASocketAndOnAPort) {
   const testing::TemporaryFolder folder;
-  const auto nobody = HasSubstr("is the server running, and are host, port and user right?");
+  const auto nobody = HasSubstr("check that the server runs, and host, port and user");
   EXPECT_THAT(testing::ErrorOfOpening("postgresql:///db?host=" + folder.path().string()),
               AllOf(IsOneLineAbout(folder.path().string()), HasSubstr("No such file"), nobody));
   EXPECT_THAT(testing::ErrorOfOpening("postgresql://me:secret@127.0.0.1:" + std::to_string(FreePort()) + "/db"),
@@ -180,7 +180,7 @@ TEST_F(PostgreSqlAccess, APasswordWithLettersThatAnAddressCannotHoldIsNotShown) 
         << user;
   for (const char* user : {"me:more@secret", "me:a:@secret@b/c"})
     EXPECT_THAT(testing::ErrorOfOpening(Address(user)),
-                AllOf(IsOneLineAbout("postgresql://me"), HasSubstr("is the server")))
+                AllOf(IsOneLineAbout("postgresql://me"), HasSubstr("check that the server")))
         << user;
   EXPECT_THAT(testing::ErrorOfOpening(Address("me", "?password=secret%zz")),
               AllOf(IsOneLineAbout("127.0.0.1"), HasSubstr("%XX")));

@@ -150,7 +150,7 @@ TEST_F(PostgreSqlFaults, AnImportWhoseSaveIsCutOffIsSaidToBeInDoubtAndIsAddedOnc
   while (Ask("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = 42") == 0) {
   }
   server_->Crash();
-  EXPECT_THAT(writer.ReadAll(), AllOf(kIsOneLine, HasSubstr("not known"), HasSubstr("import again")));
+  EXPECT_THAT(writer.ReadAll(), AllOf(kIsOneLine, HasSubstr("unknown whether"), HasSubstr("import again")));
   StartAgain();
   const std::unique_ptr<Store> store = Open();
   const Status again = ImportBatch(*store, 0);

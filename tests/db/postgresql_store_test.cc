@@ -44,7 +44,7 @@ TEST(PostgreSqlAddress, ShowsNoPassword) {
 
 TEST(PostgreSqlAddress, OfNobodyIsAClearError) {
   const std::string error = testing::ErrorOfOpening("postgresql://me:secret@127.0.0.1:1/db", OpenMode::kReadWrite);
-  EXPECT_THAT(error, AllOf(HasSubstr("127.0.0.1"), HasSubstr("refused"), HasSubstr("is the server running"),
+  EXPECT_THAT(error, AllOf(HasSubstr("127.0.0.1"), HasSubstr("refused"), HasSubstr("check that the server runs"),
                            Not(HasSubstr("secret")), Not(HasSubstr("\n"))));
 }
 
@@ -77,7 +77,7 @@ class PostgreSqlStore : public ::testing::Test {
 };
 
 TEST_F(PostgreSqlStore, AnEmptyDatabaseIsSaidToBeOneByAReaderAndBecomesAStoreByAWriter) {
-  EXPECT_THAT(testing::ErrorOfOpening(address_, OpenMode::kReadOnly), HasSubstr("holds no store yet"));
+  EXPECT_THAT(testing::ErrorOfOpening(address_, OpenMode::kReadOnly), HasSubstr("has no store yet"));
   EXPECT_NE(Open(), nullptr);
   EXPECT_NE(Open(OpenMode::kReadOnly), nullptr);
 }
@@ -87,7 +87,7 @@ TEST_F(PostgreSqlStore, ANewerSchemaIsRefused) {
   Execute("INSERT INTO infimum.schema_versions (version) VALUES (70)");
   for (OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite})
     EXPECT_THAT(testing::ErrorOfOpening(address_, mode),
-                HasSubstr("made by a newer infimum (schema 70, this one knows"));
+                HasSubstr("made by a newer infimum (schema 70, this one supports"));
 }
 
 TEST_F(PostgreSqlStore, AnotherProgramsSchemaOfOurNameIsLeftAlone) {
@@ -165,7 +165,7 @@ TEST_F(PostgreSqlStore, ARoleThatMayOnlyReadOrAddIsHeldToItByTheServer) {
         PostgreSqlConnection::Open(PostgreSqlServer::As(role, address_), false);
     ASSERT_TRUE(connection.ok()) << connection.error().message;
     const Status status = (*connection)->Execute(sql);
-    EXPECT_THAT(status.ok() ? "done" : status.error().message, HasSubstr("this role may not do that"))
+    EXPECT_THAT(status.ok() ? "done" : status.error().message, HasSubstr("this role lacks the permission"))
         << role << ": " << sql;
   };
   // The server warns of this and does nothing, as what follows shows.

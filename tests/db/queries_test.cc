@@ -35,9 +35,9 @@ TEST(NamedQuery, IsReadFromItsHeadAndItsSql) {
 }
 
 TEST(NamedQuery, WhoseHeadAndSqlDisagreeIsAnError) {
-  EXPECT_THAT(ParseQuery("q", "-- x\nSELECT :a\n").error().message, HasSubstr("does not explain :a"));
+  EXPECT_THAT(ParseQuery("q", "-- x\nSELECT :a\n").error().message, HasSubstr("does not document :a"));
   EXPECT_THAT(ParseQuery("q", "-- x\n-- :a  is\nSELECT 1\n").error().message,
-              HasSubstr(":a is explained and not used"));
+              HasSubstr(":a is documented but not used"));
   EXPECT_FALSE(ParseQuery("q", "SELECT 1\n").ok());
 }
 

@@ -48,9 +48,9 @@ std::int64_t Count(Store& store, const std::string& table) {
   return count.ok() ? std::get<std::int64_t>(count->rows[0][0]) : -1;
 }
 
-const auto kIsClear =
-    AllOf(HasSubstr("infimum.db: "), HasSubstr("what was saved before is safe"),
-          AnyOf(HasSubstr("disk is full"), HasSubstr("is its disk full or failing?")), Not(HasSubstr("\n")));
+const auto kIsClear = AllOf(HasSubstr("infimum.db: "), HasSubstr("what was saved before is safe"),
+                            AnyOf(HasSubstr("disk is full"), HasSubstr("check whether its disk is full or failing")),
+                            Not(HasSubstr("\n")));
 
 TEST(SqliteDisk, ThatFillsUpIsAClearErrorAndNothingIsLostOrHalf) {
   const testing::TemporaryFolder folder;

@@ -95,7 +95,7 @@ TEST(StoreDamage, AStoreOfANewerSchemaIsRefusedWithWhatToDo) {
   MakeStore(path);
   Execute(path, "PRAGMA user_version = 70");
   for (OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite})
-    EXPECT_EQ(testing::ErrorOfOpening(path, mode), path + ": made by a newer infimum (schema 70, this one knows " +
+    EXPECT_EQ(testing::ErrorOfOpening(path, mode), path + ": made by a newer infimum (schema 70, this one supports " +
                                                        std::to_string(NewestSchema()) + "): update infimum");
 }
 
@@ -111,7 +111,7 @@ TEST(StoreDamage, AnEmptyFileIsNoStoreToRead) {
   std::ofstream(path).close();
   const Result<std::unique_ptr<Store>> store = OpenStore(path, OpenMode::kReadOnly);
   ASSERT_FALSE(store.ok());
-  EXPECT_THAT(store.error().message, HasSubstr("an empty file, no store"));
+  EXPECT_THAT(store.error().message, HasSubstr("an empty file, not a store"));
   EXPECT_EQ(*SchemaOfStore(path), 0);
 }
 

@@ -260,7 +260,7 @@ TEST_P(StoreTest, ProcessorsThatDifferInCoresAloneAreMergedWhenTheUserSaysSo) {
   Import({slow, MakeRow(200, {7})}, {testing::MakePeak(1e9)}, one);
   Import({fast}, {testing::MakePeak(2e9), testing::MakePeak(1e9)}, two);
   ASSERT_TRUE(store_->ImportRun(run).ok());
-  EXPECT_THAT(store_->MergeDevices({"cpu/x/a=b"}, two.Key()).error().message, HasSubstr("holds no device"));
+  EXPECT_THAT(store_->MergeDevices({"cpu/x/a=b"}, two.Key()).error().message, HasSubstr("has no device"));
   const Result<std::string> merged = store_->MergeDevices(one.Key(), two.Key());
   ASSERT_TRUE(merged.ok()) << merged.error().message;
   ASSERT_THAT(*store_->Devices(), SizeIs(1));
@@ -281,7 +281,7 @@ TEST_P(StoreTest, TwoProcessorsAreNotMerged) {
   Import({MakeRow(100, {5})});
   Device other = WithCores(MakeDevice("2"), 2);
   Import({MakeRow(100, {5})}, {}, other);
-  EXPECT_THAT(store_->MergeDevices(MakeDevice().Key(), other.Key()).error().message, HasSubstr("two devices"));
+  EXPECT_THAT(store_->MergeDevices(MakeDevice().Key(), other.Key()).error().message, HasSubstr("different devices"));
   EXPECT_THAT(*store_->Devices(), SizeIs(2));
 }
 

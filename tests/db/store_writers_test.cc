@@ -267,7 +267,7 @@ TEST(SqliteLock, ThatIsHeldForTooLongIsAClearErrorAndNothingIsChanged) {
   ASSERT_TRUE((*waiter)->Execute("PRAGMA busy_timeout = 50").ok());
   const Status status = (*waiter)->Begin(Connection::Purpose::kWriting);
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().message, path + ": database is locked; another program writes to it, try again");
+  EXPECT_EQ(status.error().message, path + ": database is locked; another program is writing to it: try again");
   ASSERT_TRUE((*holder)->Commit().ok());
   EXPECT_TRUE((*waiter)->Begin(Connection::Purpose::kWriting).ok());
 }

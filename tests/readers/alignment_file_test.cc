@@ -46,9 +46,10 @@ TEST(AlignmentFile, AnErrorSaysWhatIsWrongAndWhere) {
   EXPECT_EQ(ErrorOf(head + R"([{"engine_layers": ["a"], "nodes": []}, {"engine_layer": ["a"], "nodes": []}]})"),
             "mine.json: row 2: unknown field 'engine_layer', did you mean 'engine_layers'?");
   EXPECT_EQ(ErrorOf(head + R"([{"engine_layers": [], "nodes": []}]})"),
-            "mine.json: row 1: no 'engine_layers', name at least one");
-  EXPECT_EQ(ErrorOf(head + R"([{"engine_layers": ["a"]}]})"),
-            "mine.json: row 1: no 'nodes', an empty list says that the engine's layers are its own work");
+            "mine.json: row 1: 'engine_layers' is missing or empty; name at least one");
+  EXPECT_EQ(
+      ErrorOf(head + R"([{"engine_layers": ["a"]}]})"),
+      "mine.json: row 1: 'nodes' is missing; an empty list marks engine layers that compute none of the model's nodes");
   EXPECT_NE(ErrorOf(head + R"([{"engine_layers": "a", "nodes": []}]})"), "");
   EXPECT_NE(ErrorOf(head + R"([{"engine_layers": ["a"], "nodes": [1]}]})"), "");
 }

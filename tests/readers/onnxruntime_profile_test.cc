@@ -142,7 +142,7 @@ TEST(OnnxRuntimeProfile, AnInferenceThatWasCutOffIsLeftOut) {
   const Result<RunProfile> run = Parse(profile.Node("a", 9).text());
   ASSERT_TRUE(run.ok());
   EXPECT_THAT(run->layers[0].samples, SizeIs(2));
-  EXPECT_THAT(run->warnings, ElementsAre(HasSubstr("1 executions of nodes are left out")));
+  EXPECT_THAT(run->warnings, ElementsAre(HasSubstr("1 executions of nodes outside any inference are left out")));
 }
 
 TEST(OnnxRuntimeProfile, WithoutAnInferencesEndAllOfItIsOne) {
@@ -263,7 +263,7 @@ TEST(OnnxRuntimeProfile, AnEventWithoutItsNameOrTimesIsSkippedAndCounted) {
   }
   // Without the end of one inference its layers' times would be sums over all of them.
   EXPECT_THAT(Parse("[" + good + R"({"cat":"Session","name":"model_run","dur":"long"}])").error().message,
-              AllOf(HasSubstr("no event 'model_run' of it could be read"), HasSubstr("event 41 (byte")));
+              AllOf(HasSubstr("no readable event 'model_run'"), HasSubstr("event 41 (byte")));
   EXPECT_THAT(Parse(R"([{"cat":"Node","name":"a_kernel_time","dur":-1}])").error().message,
               AllOf(HasSubstr("it has no node events"), HasSubstr("event 1 (byte 1): 'dur' is -1")));
 }
@@ -282,15 +282,15 @@ TEST(OnnxRuntimeProfile, AnEventIsReadWithoutWhatIsOddInIt) {
     const Result<RunProfile> run = Parse(std::string(R"([{"cat":"Node","name":"a_kernel_time",)") + fields + "}]");
     ASSERT_TRUE(run.ok()) << fields << run.error().message;
     EXPECT_THAT(run->layers[0].samples, ElementsAre(Latency(time))) << fields;
-    EXPECT_THAT(run->warnings, Contains(AllOf(HasSubstr("fields left out or read as far as possible"),
-                                              HasSubstr("than they should: 1; the first: event 1 (byte 1)"))))
+    EXPECT_THAT(run->warnings, Contains(AllOf(HasSubstr("fields of an unexpected form, left out or read in part"),
+                                              HasSubstr("read in part: 1; the first: event 1 (byte 1)"))))
         << fields;
   }
   for (const char* const arguments : {R"({"parent_name":{}})", R"({"ort_correlation_id":"seven"})"}) {
     const Result<RunProfile> run = Parse(ProfileText().Node("a", 100).RunEnds().text().replace(
         0, 1, std::string(R"([{"cat":"Kernel","name":"sgemm","dur":1,"args":)") + arguments + "},"));
     ASSERT_TRUE(run.ok()) << run.error().message;
-    EXPECT_THAT(run->warnings, Contains(HasSubstr("than they should: 1;"))) << arguments;
+    EXPECT_THAT(run->warnings, Contains(HasSubstr("read in part: 1;"))) << arguments;
     EXPECT_THAT(run->warnings, Contains(HasSubstr("1 kernels and copies"))) << arguments;
   }
 }
@@ -364,7 +364,7 @@ TEST(OnnxRuntimeProfile, WhatIsForgivenIsAWarning) {
   ASSERT_TRUE(run.ok()) << run.error().message;
   EXPECT_EQ(run->layers[0].name, "n ?m");
   EXPECT_THAT(run->warnings, Contains(HasSubstr("1 control characters within texts")));
-  EXPECT_THAT(run->warnings, Contains("1 bytes that are not UTF-8 count as '?'"));
+  EXPECT_THAT(run->warnings, Contains("1 bytes that are not UTF-8 are read as '?'"));
 }
 
 TEST(OnnxRuntimeProfile, TheLastOfTwoFieldsOfOneNameCounts) {

@@ -100,7 +100,7 @@ TEST(ReadResults, ATraceIsNoResults) {
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(
       read.error().message,
-      "trace.sqlite: a SQLite database, perhaps a trace of Nsight Systems: infimum compare --run shows what is in one");
+      "trace.sqlite: a SQLite database, perhaps an export of Nsight Systems: infimum compare --run shows its content");
 }
 
 TEST(ReadResults, ATornLastLineIsIgnored) {

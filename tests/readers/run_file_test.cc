@@ -147,8 +147,8 @@ TEST(RunFile, AProfileThatIsNoFileIsRefusedAndNotOpened) {
         R"({"schema":"infimum.run/1","framework":"f","end_to_end":[{"samples_us":[9]}],"profile":")" + profile + "\"}");
     return run.ok() ? "none" : run.error().message;
   };
-  EXPECT_EQ(error_of(pipe), "run.json: 'profile': '" + pipe +
-                                "': a pipe or a device; write what comes from it into a file and name that");
+  EXPECT_EQ(error_of(pipe),
+            "run.json: 'profile': '" + pipe + "': a pipe or a device; write its output into a file and name that file");
   EXPECT_THAT(error_of("/dev/zero"), HasSubstr("'/dev/zero': a pipe or a device"));
   EXPECT_THAT(error_of(folder.string()), HasSubstr("a folder; name the files in it"));
   const Result<std::vector<NamedProfile>> direct = ReadProfiles({pipe});

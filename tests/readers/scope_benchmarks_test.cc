@@ -179,7 +179,7 @@ TEST(ScopeBenchmarks, WhatIsLeftOutIsCountedByApi) {
                                  R"({"name":"BM_other",)" + Ran(1)}));
   EXPECT_THAT(taken.rows, SizeIs(1));
   EXPECT_THAT(taken.remarks,
-              ElementsAre(AllOf(HasSubstr("128.json: 1 entry left out"), HasSubstr("neither label nor name")),
+              ElementsAre(AllOf(HasSubstr("128.json: 1 entry left out"), HasSubstr("neither its label nor its name")),
                           HasSubstr("1 entry of CUDNN_ACTIVATION_FWD left out: no layer has these arguments"),
                           HasSubstr("2 entries of CUDNN_DROPOUT_FWD left out: it draws random numbers")));
 }
@@ -218,7 +218,7 @@ TEST(ScopeBenchmarks, ErrorsNameLineAndEntry) {
 
 TEST(ScopeBenchmarks, WithoutAnEntryThatRanTheDeviceIsUnknown) {
   EXPECT_THAT(ErrorOf(File({Relu(64) + Failed("x")})),
-              AllOf(HasSubstr("the device is unknown"), HasSubstr("the first says: x")));
+              AllOf(HasSubstr("the device is unknown"), HasSubstr("the first reports: x")));
 }
 
 TEST(ScopeBenchmarks, InvalidJsonSaysWhereAndWhyAndHandsOnNothing) {
@@ -247,10 +247,10 @@ TEST(ScopeBenchmarks, ControlCharactersInTextsAreSpacesAndCounted) {
   const std::string line = text.substr(0, text.find("\nwrong"));
   const std::string column = std::to_string(line.size() - line.rfind('\n'));
   EXPECT_THAT(taken.remarks, ElementsAre("128.json:4:" + column +
-                                         ": the first of 4 control characters in texts, where JSON has none, "
+                                         ": the first of 4 control characters in texts, which JSON forbids, "
                                          "read as spaces"));
   EXPECT_THAT(Read(File({Relu(64) + Ran(3), Relu(32) + Failed("x\n")})).remarks,
-              ElementsAre(HasSubstr(": a control character in texts, where JSON has none, read as a space")));
+              ElementsAre(HasSubstr(": a control character in texts, which JSON forbids, read as a space")));
   // Escaped ones are as JSON wants them.
   EXPECT_THAT(Read(File({Relu(64) + Ran(3), Relu(32) + Failed("x\\n\\u0001")})).remarks, IsEmpty());
 }
@@ -373,9 +373,9 @@ TEST(OtherBenchmarks, TheContextNamesTheProcessorOrItStaysUnnamed) {
 
 TEST(OtherBenchmarks, AFileWithoutWorkloadsSaysWhatItMustHold) {
   EXPECT_THAT(ErrorOf(File({Other("BM_a"), Other("BM_b")})),
-              AllOf(HasSubstr("128.json: holds no measured layer"), HasSubstr("label"),
+              AllOf(HasSubstr("128.json: contains no measured layer"), HasSubstr("label"),
                     HasSubstr("pointwise kind=relu"), HasSubstr("2 entries left out")));
-  EXPECT_THAT(ErrorOf(File({})), HasSubstr("holds no measured layer"));
+  EXPECT_THAT(ErrorOf(File({})), HasSubstr("contains no measured layer"));
 }
 
 TEST(ScopeBenchmarks, NoDamagedTextCrashesTheReader) {

@@ -146,7 +146,7 @@ TEST(ScopeLayers, WhatHasNoWordsSaysWhy) {
   const std::string tail = "_FLOAT32__BatchSize_1__2" + Tensor("1x2x3x4");
   EXPECT_THAT(Meaning("LAYER_CUDNN_DROPOUT_FWD" + tail), HasSubstr("none: it draws random numbers"));
   EXPECT_THAT(Meaning("LAYER_CUDNN_BATCHNORM_FWD_TRAINING" + tail), HasSubstr("none: it computes batch statistics"));
-  EXPECT_THAT(Meaning("LAYER_CUDNN_CONV_BWD_DATA" + tail), HasSubstr("none: this API is not known"));
+  EXPECT_THAT(Meaning("LAYER_CUDNN_CONV_BWD_DATA" + tail), HasSubstr("none: this API is not supported"));
   EXPECT_THAT(Meaning("LAYER_CUDNN_ADD_TENSOR_INT8__BatchSize_1__2" + Tensor("1")), HasSubstr("none: the type INT8"));
   EXPECT_THAT(Meaning("LAYER_CUDNN_OP_TENSOR_ADD_FWD_FLOAT32__BatchSize_1__2" + Tensor("0x2")), HasSubstr("none: "));
   EXPECT_THAT(Meaning("LAYER_CUDNN_ACTIVATION_FWD_FLOAT32__BatchSize_1__2<CUDNN_ACTIVATION_X>" + Tensor("1")),

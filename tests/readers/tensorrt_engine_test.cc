@@ -160,7 +160,7 @@ TEST(TensorRtEngine, EachFileAloneIsRead) {
 TEST(TensorRtEngine, NothingIsAnError) {
   EXPECT_EQ(Read({}).error().message, "a TensorRT engine needs its layer information, its profile or its times");
   EXPECT_EQ(Read({"", "[{\"count\":0}]", "", {}}).error().message,
-            "profile.json: has neither a layer nor an inference");
+            "profile.json: contains neither a layer nor an inference");
   EXPECT_FALSE(Read({R"({"Layers":[]})", "", "[]", {}}).ok());
 }
 
@@ -204,7 +204,7 @@ TEST(TensorRtEngine, LayersOfOneFileAloneStayInPlaceAndAreNamed) {
   EXPECT_THAT(NamesOf(run), ElementsAre("first", "a", "between", "b", "c"));
   EXPECT_THAT(run.layers[3].samples, IsEmpty());
   EXPECT_THAT(run.warnings,
-              ElementsAre("profile.json: 2 layers with a time that the layer information lacks: 'first', 'between'",
+              ElementsAre("profile.json: 2 layers with a time but not in the layer information: 'first', 'between'",
                           "graph.json: 1 layer without a time in profile.json: 'b'"));
 }
 
@@ -225,7 +225,7 @@ TEST(TensorRtEngine, RegionsAndASingleProfiledInferenceAreWarnedOf) {
       {"", R"([{"count":1},{"name":"{ForeignNode[a...b]}","timeMs":2.5,"averageMs":2.5,"percentage":100}])", "", {}});
   EXPECT_THAT(run.layers[0].nodes, ElementsAre("a", "b"));
   EXPECT_THAT(run.warnings, ElementsAre(HasSubstr("single inference"),
-                                        HasSubstr("1 layer of which only the first and the last node is known")));
+                                        HasSubstr("1 layer of which only the first and the last node are known")));
 }
 
 std::string WarmUpOf(int milliseconds) {
@@ -312,7 +312,7 @@ TEST_F(TensorRtFilesOnDisk, FilesAreSortedByContentAndMayBeCompressed) {
 
 TEST_F(TensorRtFilesOnDisk, WhatIsNoFileOfAnEngineIsNamed) {
   const fs::path profile = Write("p.json", kProfile), again = Write("q.json", kProfile), other = Write("o", "hello");
-  EXPECT_THAT(SortTensorRtFiles(std::vector{other}).error().message, HasSubstr("/o: no file of a TensorRT engine"));
+  EXPECT_THAT(SortTensorRtFiles(std::vector{other}).error().message, HasSubstr("/o: not a file of a TensorRT engine"));
   EXPECT_THAT(SortTensorRtFiles(std::vector{profile, again}).error().message,
               HasSubstr("/q.json: a second TensorRT layer profile, beside "));
   EXPECT_THAT(SortTensorRtFiles(std::vector{folder_ / "none"}).error().message, HasSubstr("No such file"));

@@ -118,7 +118,7 @@ TEST(TensorRtHostileFiles, ErrorsNameTheLayerAndTheField) {
   EXPECT_EQ(ErrorOf(Role::kLayerInfo, R"({"Layers":[{"Name":"a"},7]})"),
             "FILE: layer 2: should be an object or a name, not number");
   EXPECT_EQ(ErrorOf(Role::kLayerInfo, R"({"Layers":[{"Name":"a","Inputs":[{"Dimensions":[2,-3]}]}]})"),
-            "FILE: layer 1: 'Inputs' 1: 'Dimensions' holds -3, not an extent");
+            "FILE: layer 1: 'Inputs' 1: 'Dimensions' contains -3, not an extent");
   EXPECT_EQ(ErrorOf(Role::kLayerInfo, R"({"Layers":[{"Name":"a","Outputs":[{},{"Format/Datatype":7}]}]})"),
             "FILE: layer 1: 'Outputs' 2: 'Format/Datatype' should be a text, not number");
   EXPECT_EQ(ErrorOf(Role::kMetadata, R"({"a":1})"),

@@ -21,7 +21,7 @@ namespace {
 Error Failed(const char* what) {
   std::error_code ignored;
   return Error{"a temporary file in " + std::filesystem::temp_directory_path(ignored).string() + " " + what + ": " +
-               std::strerror(errno) + "; make room there, or set TMPDIR to another folder"};
+               std::strerror(errno) + "; free some space there, or set TMPDIR to another folder"};
 }
 
 // Rows on the shelf are lines of a journal, which a header must precede.
@@ -61,7 +61,7 @@ Status RowShelf::Open() {
   std::error_code ignored;
   std::string path = (std::filesystem::temp_directory_path(ignored) / "infimum_rows_XXXXXX").string();
   descriptor_ = mkostemp(path.data(), O_CLOEXEC);
-  if (descriptor_ < 0) return Failed("cannot be made");
+  if (descriptor_ < 0) return Failed("cannot be created");
   unlink(path.c_str());
   return {};
 }
@@ -100,7 +100,7 @@ Result<Measurement> RowShelf::Get(std::int64_t place) const {
   text.resize(text.find('\n', header) + 1);
   Measurement found;
   std::istringstream input(std::move(text));
-  INFIMUM_RETURN_IF_ERROR(ReadJournal(input, "a row that waits", [&](ResultsRecord record) -> Status {
+  INFIMUM_RETURN_IF_ERROR(ReadJournal(input, "a row in a temporary file", [&](ResultsRecord record) -> Status {
     if (auto* row = std::get_if<Measurement>(&record)) found = std::move(*row);
     return {};
   }));

@@ -132,7 +132,8 @@ class Campaign {
     auto& answer = std::get<WorkerAnswer>(*reply);
     if (auto* wanted = std::get_if<Answer>(&answer)) return std::optional<Answer>(std::move(*wanted));
     const auto* error = std::get_if<Error>(&answer);
-    summary_.warnings.push_back(what + " not measured: " + (error == nullptr ? "no answer to it" : error->message));
+    summary_.warnings.push_back(
+        what + " not measured: " + (error == nullptr ? "unexpected answer from the worker" : error->message));
     return std::optional<Answer>();
   }
 
@@ -214,7 +215,8 @@ class Campaign {
     if (const auto* error = std::get_if<Error>(&answer))
       return RefuseWorkload(workload, Outcome::kFailed, "listing candidates: " + error->message);
     const auto* candidates = std::get_if<std::vector<Candidate>>(&answer);
-    if (candidates == nullptr) return RefuseWorkload(workload, Outcome::kFailed, "listing candidates: a wrong answer");
+    if (candidates == nullptr)
+      return RefuseWorkload(workload, Outcome::kFailed, "listing candidates: unexpected answer from the worker");
     if (candidates->empty())
       return RefuseWorkload(workload, Outcome::kUnsupported, header_.backend + " has no candidate for it");
 
@@ -316,7 +318,7 @@ class Campaign {
       trial = *answer;
     } else {
       const auto* error = std::get_if<Error>(&std::get<WorkerAnswer>(*reply));
-      trial.reason = error != nullptr ? error->message : "the worker gave a wrong answer";
+      trial.reason = error != nullptr ? error->message : "unexpected answer from the worker";
     }
     budget_.Took(tools_.clock.Now() - start, trial.sampling);
     ++summary_.trials;
@@ -492,8 +494,8 @@ Result<std::vector<Candidate>> FilterCandidates(std::vector<Candidate> candidate
   }
   if (!chosen.empty()) return chosen;
   const std::vector<std::string_view> known(names.begin(), names.end());
-  return Error{"no candidate is called " + Quoted(wanted.front()) + DidYouMean(wanted.front(), known) +
-               ", --list shows all"};
+  return Error{"no candidate is named " + Quoted(wanted.front()) + DidYouMean(wanted.front(), known) +
+               "; --list shows all"};
 }
 
 Result<CampaignSummary> RunCampaign(const Plan& plan, const ResultsHeader& header, EarlierResults earlier,

@@ -78,7 +78,7 @@ class Runner {
     const Result<ResultsHeader> header = Describe();
     if (!header.ok()) {
       if (output) output->Abandon();
-      return end_wished != 0 ? Fail(Error{"interrupted, nothing was measured"})
+      return end_wished != 0 ? Fail(Error{"interrupted; nothing was measured"})
                              : Fail(header.error(), CodeOf(header.error()));
     }
     WorkerProcess worker(ProcessOptions(true));
@@ -160,7 +160,7 @@ class Runner {
     const auto& answer = std::get<WorkerAnswer>(reply);
     if (const auto* error = std::get_if<Error>(&answer)) return Within(name_, *error);
     const auto* header = std::get_if<ResultsHeader>(&answer);
-    if (header == nullptr) return Error{name_ + " could not describe this device: a wrong answer"};
+    if (header == nullptr) return Error{name_ + " could not describe this device: unexpected answer from the worker"};
     ResultsHeader complete = *header;
     CompleteEnvironment(complete.environment, options_.worker.backend.threads, options_.affinity, usable_cores_);
     return complete;
@@ -183,12 +183,12 @@ class Runner {
     if (!settled_.ok()) return Fail(settled_.error());
     if (summary->interrupted) {
       return Fail(Error{"interrupted; " + std::to_string(summary->rows_written) + " rows are written" +
-                        (options_.output == "-" ? "" : ", the same command continues")});
+                        (options_.output == "-" ? "" : "; the same command continues")});
     }
     if (!options_.quiet) std::fputs(FormatSummary(*summary, options_.output).c_str(), stderr);
     if (const std::int64_t stuck = summary->stuck_workers; stuck > 0)
       return Fail(Error{std::to_string(stuck) + (stuck == 1 ? " worker" : " workers") +
-                        " gave no sign of life (stopped, or a driver that hangs) and had to be ended; " +
+                        " stopped responding (a stopped process or a hung driver) and had to be killed; " +
                         std::to_string(summary->rows_written) + " rows are written"});
     const bool nothing_matched = !summary->warnings.empty() && !options_.campaign.candidates.empty() &&
                                  summary->rows_written == 0 && summary->earlier_rows == 0;
@@ -250,7 +250,7 @@ class Runner {
     const auto& answer = std::get<WorkerAnswer>(reply);
     if (const auto* error = std::get_if<Error>(&answer)) return *error;
     const auto* candidates = std::get_if<std::vector<Candidate>>(&answer);
-    if (candidates == nullptr) return Error{"a wrong answer"};
+    if (candidates == nullptr) return Error{"unexpected answer from the worker"};
     return FilterCandidates(*candidates, options_.campaign.candidates);
   }
 

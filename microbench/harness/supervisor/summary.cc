@@ -87,8 +87,7 @@ std::string FormatSummary(const CampaignSummary& summary, const std::string& out
   if (summary.budget_spent) {
     say("the budget is spent with " +
         Counted(count_of([](const auto& workload) { return !workload.visited; }), "workload") + " not visited; " +
-        (output == "-" ? "write to a file with -o to be able to continue"
-                       : "the same command continues where this one ended"));
+        (output == "-" ? "write to a file with -o to continue later" : "the same command continues from here"));
   }
   if (!summary.interrupted && summary.workloads.size() <= kShownContests)
     for (const ContestedWorkload& workload : summary.workloads) text += FormatContest(workload);

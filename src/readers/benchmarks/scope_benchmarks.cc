@@ -256,8 +256,8 @@ Result<std::variant<Reading, UnexpressedLayer>> ReadEntry(const BenchmarkEntry& 
   using Either = std::variant<Reading, UnexpressedLayer>;
   Reading reading;
   Measurement& row = reading.row;
-  if (IsAggregate(entry)) return Either(UnexpressedLayer{"aggregates are made of other entries"});
-  if (entry.threads.value_or(1) != 1) return Either(UnexpressedLayer{"a time of several threads is no latency"});
+  if (IsAggregate(entry)) return Either(UnexpressedLayer{"aggregates repeat what other entries contain"});
+  if (entry.threads.value_or(1) != 1) return Either(UnexpressedLayer{"a time over several threads is not a latency"});
   if (ingest::IsScopeName(entry.name)) {
     INFIMUM_ASSIGN_OR_RETURN(ScopeName name, ingest::ParseScopeName(entry.name));
     INFIMUM_ASSIGN_OR_RETURN(auto layer, ingest::LayerOf(name));
@@ -275,7 +275,7 @@ Result<std::variant<Reading, UnexpressedLayer>> ReadEntry(const BenchmarkEntry& 
   } else {
     std::optional<LabelledLayer> layer =
         emitted ? ingest::FindEmittedLayer(entry) : ingest::FindLabelledLayer(entry, executable);
-    if (!layer) return Either(UnexpressedLayer{"neither label nor name is a workload"});
+    if (!layer) return Either(UnexpressedLayer{"neither its label nor its name is a workload"});
     row.workload = KeyOf(layer->workload);
     row.candidate = std::move(layer->candidate);
     row.contract = layer->contract.value_or(NativeContract(layer->workload));
@@ -317,7 +317,7 @@ class Leftovers {
   }
 
  private:
-  static constexpr std::string_view kOthers = "of too many kinds to list";
+  static constexpr std::string_view kOthers = "with further reasons";
   struct Kind {
     std::string reason;  // of the first
     std::size_t count = 0;
@@ -346,11 +346,11 @@ class ScopeReader {
     for (const std::string& sentence : leftovers_.Sentences()) taker_.remark(fmt::format("{}: {}", origin_, sentence));
     if (profiled_ > 0) {
       taker_.remark(
-          fmt::format("{}: {} timed under a profiler (CUPTI), or failed in it: kept as skipped, without a time",
+          fmt::format("{}: {} timed under a profiler (CUPTI), or failed in it; kept as skipped, without a time",
                       origin_, profiled_ == 1 ? "1 entry was" : fmt::format("{} entries were", profiled_)));
     }
     if (const ingest::ControlCharacters& controls = context_.controls; controls.count > 0) {
-      taker_.remark(fmt::format("{}:{}:{}: {} in texts, where JSON has none, read as {}", origin_, controls.line,
+      taker_.remark(fmt::format("{}:{}:{}: {} in texts, which JSON forbids, read as {}", origin_, controls.line,
                                 controls.column,
                                 controls.count == 1 ? "a control character"
                                                     : fmt::format("the first of {} control characters", controls.count),
@@ -358,7 +358,7 @@ class ScopeReader {
     }
     if (!ingest::IsDeviceKnown(facts_, context_)) {
       taker_.remark(
-          fmt::format("{}: does not say which processor it ran on, its rows belong to '{}'; measure with "
+          fmt::format("{}: does not name the processor it ran on, so its rows belong to '{}'; measure with "
                       "--benchmark_context=infimum_device=KEY, a key that 'infimum devices' lists",
                       origin_, device_.Key().text));
     }
@@ -369,7 +369,7 @@ class ScopeReader {
   Status Stream(const std::function<Status(const BenchmarkEntry&)>& take) {
     input_.clear();
     input_.seekg(0);
-    if (!input_) return Error{fmt::format("{}: cannot be read twice, give it as a file", origin_)};
+    if (!input_) return Error{fmt::format("{}: cannot be read twice; give it as a file", origin_)};
     INFIMUM_ASSIGN_OR_RETURN(context_,
                              ingest::StreamBenchmarks(input_, origin_, {kCounters, ingest::FactNames()}, take));
     return {};
@@ -384,8 +384,8 @@ class ScopeReader {
     if (rows_ == 0) return Error{fmt::format("{}: {}", origin_, NothingToRead())};
     if (has_scope_rows_ && !facts_.contains("gpu_name")) {
       return Error{fmt::format(
-          "{}: no entry says which GPU it ran on ('gpu_name:...'), since none ran; the device is unknown{}{}", origin_,
-          first_failure_.empty() ? "" : "; the first says: ", first_failure_)};
+          "{}: no entry names the GPU it ran on ('gpu_name:...'), since none ran; the device is unknown{}{}", origin_,
+          first_failure_.empty() ? "" : "; the first reports: ", first_failure_)};
     }
     Result<Device> device = ingest::DeviceOf(facts_, context_);
     if (!device.ok()) return Within(std::string(origin_), device.error());
@@ -428,7 +428,7 @@ class ScopeReader {
 
   std::string NothingToRead() const {
     std::string text =
-        "holds no measured layer: entries must be named like LAYER_CUDNN_CONV_FWD_..., or have a label or "
+        "contains no measured layer: entries must be named like LAYER_CUDNN_CONV_FWD_..., or have a label or "
         "name that begins with a workload such as 'pointwise kind=relu dtype=f32:-:f32 in=802816'";
     for (const std::string& sentence : leftovers_.Sentences()) text += "; " + sentence;
     return text;

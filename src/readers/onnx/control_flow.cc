@@ -96,7 +96,7 @@ KnownValue Variable(onnx::TypeProto* type) {
   return value;
 }
 
-constexpr const char* kCountedAsBodies = "its bodies are counted as sub-graphs";
+constexpr const char* kCountedAsBodies = "its bodies count as sub-graphs";
 
 }  // namespace
 
@@ -166,7 +166,7 @@ Status OnnxGraphBuilder::InlineBranch(const onnx::NodeProto& node, const onnx::G
     return Error{"the branch has " + std::to_string(branch.output_size()) + " outputs where the node has " +
                  std::to_string(node.output_size())};
   layer.status = LayerStatus::kFree;
-  layer.reason = "folded: its condition is known, and the layers of that branch stand in its place";
+  layer.reason = "folded: its condition is known, and the layers of that branch replace it";
   graph_.layers.push_back(std::move(layer));
   const std::size_t first_own = graph_.values.size();
   scopes_.emplace_back();
@@ -321,7 +321,7 @@ Status OnnxGraphBuilder::AddOtherBodies(const onnx::NodeProto& node, Layer layer
     if (!body.ok()) return Within(Quoted(attribute.name()), body.error());
     AddBody(layer, attribute.name(), std::move(*body), 0);
   }
-  layer.reason = "how often " + layer.op + " runs its body is not known";
+  layer.reason = "the number of iterations of " + layer.op + " is not known";
   std::vector<KnownValue> outputs(static_cast<std::size_t>(node.output_size()));
   for (std::size_t i = 0; i < outputs.size(); ++i)
     outputs[i].type = context_.ClaimedType(node.output(static_cast<int>(i)));

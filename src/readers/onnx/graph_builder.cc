@@ -77,7 +77,7 @@ Error CycleError(const onnx::GraphProto& graph, const std::vector<std::vector<in
     }
     names += (names.empty() ? "" : ", ") + Describe(graph.node(path[i]), path[i]);
   }
-  return Error{"the graph has a cycle, each of these reads what the next one writes: " + names};
+  return Error{"the graph has a cycle; each of these reads an output of the next: " + names};
 }
 
 }  // namespace
@@ -230,7 +230,7 @@ Status OnnxGraphBuilder::Build(const onnx::GraphProto& graph, const std::vector<
   scopes_.back().reserve(static_cast<std::size_t>(graph.initializer_size() + 2 * graph.node_size()));
   INFIMUM_RETURN_IF_ERROR(AddInitializers(graph));
   if (arguments.size() != static_cast<std::size_t>(graph.input_size()))
-    return Error{"the body has " + std::to_string(graph.input_size()) + " inputs where the node gives it " +
+    return Error{"the body has " + std::to_string(graph.input_size()) + " inputs where the node provides " +
                  std::to_string(arguments.size())};
   for (int i = 0; i < graph.input_size(); ++i) {
     const std::string& name = graph.input(i).name();
@@ -298,7 +298,7 @@ Status OnnxGraphBuilder::AddNode(const onnx::NodeProto& node, int position) {
   }
   const std::string domain = DomainOf(node);
   if (domain.empty() && !context_.OpsetOf(""))
-    return Error{"the model imports no operator set of ONNX, so the operator's version is not known"};
+    return Error{"the model imports no ONNX operator set, so the version of the operator is not known"};
   Layer layer = MakeLayer(node, position, inputs);
   const OperatorInfo& info = context_.Find(domain, node.op_type());
   if (info.schema != nullptr) {

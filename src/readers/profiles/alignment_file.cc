@@ -30,8 +30,9 @@ Result<AlignmentOverride> ReadRow(const Json& json) {
   INFIMUM_RETURN_IF_ERROR(CheckKeys(json, kKeys));
   AlignmentOverride row;
   INFIMUM_ASSIGN_OR_RETURN(row.engine_layers, ingest::TextsField(json, "engine_layers"));
-  if (row.engine_layers.empty()) return Error{"no 'engine_layers', name at least one"};
-  if (!json.contains("nodes")) return Error{"no 'nodes', an empty list says that the engine's layers are its own work"};
+  if (row.engine_layers.empty()) return Error{"'engine_layers' is missing or empty; name at least one"};
+  if (!json.contains("nodes"))
+    return Error{"'nodes' is missing; an empty list marks engine layers that compute none of the model's nodes"};
   INFIMUM_ASSIGN_OR_RETURN(row.nodes, ingest::TextsField(json, "nodes"));
   return row;
 }

@@ -125,7 +125,7 @@ Status DropDisturbed(std::span<const std::size_t> disturbed, RunProfile& run) {
 }
 
 Result<RunProfile> ReadDocument(const Json& document) {
-  if (!document.is_object()) return Error{"not a run: no JSON object"};
+  if (!document.is_object()) return Error{"not a run: not a JSON object"};
   INFIMUM_ASSIGN_OR_RETURN(const std::string schema, TextField(document, "schema"));
   if (schema != kRunSchema) {
     return Error{fmt::format("schema {} is not {}; a newer one needs a newer infimum", Quoted(schema), kRunSchema)};

@@ -153,7 +153,7 @@ TEST_F(CompareThreads, AreReadFromTheProfileElseTheyAreSaidToBeAssumed) {
   EXPECT_THAT(told.output, HasSubstr("--threads 2` measures it"));
   const Ended one = Compare({"--run", WriteProfile("one.json", "")});
   EXPECT_THAT(one.output, HasSubstr("(1 thread, "));
-  EXPECT_THAT(one.output, Not(HasSubstr("does not say on how many threads")));
+  EXPECT_THAT(one.output, Not(HasSubstr("does not record its number of threads")));
   // One thread is told, so that the bound is too high; where it is a guess, nothing is accused.
   EXPECT_THAT(one.output, HasSubstr("under-bound"));
   const Ended none = Compare({"--run", WriteProfile("none.json", nullptr)});
@@ -163,7 +163,7 @@ TEST_F(CompareThreads, AreReadFromTheProfileElseTheyAreSaidToBeAssumed) {
   EXPECT_THAT(none.output, Not(HasSubstr("under-bound")));
   const Ended person = Compare({"--run", WriteProfile("none.json", nullptr), "--threads", "1"});
   EXPECT_THAT(person.output, HasSubstr("under-bound"));
-  EXPECT_THAT(person.output, Not(HasSubstr("does not say on how many threads")));
+  EXPECT_THAT(person.output, Not(HasSubstr("does not record its number of threads")));
 }
 
 TEST_F(CompareWithBound, AStatedAlignmentOfSeveralRunsGoesToThoseThatHaveItsLayers) {

@@ -114,13 +114,13 @@ TEST(Compare, MistakesAreOneClearLine) {
   EXPECT_THAT(absent.errors, HasSubstr("nowhere.json: cannot be read: No such file or directory"));
   const Ended other = program.Infimum({"compare", "--run", program.Write("x.json", "{\"a\":1}")});
   EXPECT_EQ(other.exit_code, 1);
-  EXPECT_THAT(other.errors, HasSubstr("x.json: no profile that is known"));
+  EXPECT_THAT(other.errors, HasSubstr("x.json: not a known profile"));
   const Ended cut = program.Infimum({"compare", "--run", program.Write("c.json", std::string(kTrace).substr(0, 700))});
   EXPECT_EQ(cut.exit_code, 1);
-  EXPECT_THAT(cut.errors, HasSubstr("in the middle of the trace"));
+  EXPECT_THAT(cut.errors, HasSubstr("within the trace"));
   const Ended import = program.Infimum({"import", program.Write("t.json", kTrace)});
   EXPECT_EQ(import.exit_code, 1);
-  EXPECT_THAT(import.errors, HasSubstr("infimum compare --run shows what is in it"));
+  EXPECT_THAT(import.errors, HasSubstr("infimum compare --run shows its content"));
 }
 
 TEST(Compare, AModelsLayersStandInOneTableOverSeveralRuns) {
@@ -289,7 +289,7 @@ TEST(Compare, RealProfilesAreShown) {
       const Ended ended = program.Infimum({"compare", "--run", path, "--format", "json"});
       if (path.ends_with(".xplane.pb")) {
         EXPECT_EQ(ended.exit_code, 1) << path;
-        EXPECT_THAT(ended.errors, HasSubstr("no profile that is known"));
+        EXPECT_THAT(ended.errors, HasSubstr("not a known profile"));
         continue;
       }
       EXPECT_EQ(ended.exit_code, 0) << ended.errors;

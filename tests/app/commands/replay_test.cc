@@ -123,7 +123,7 @@ TEST(Replay, ABackendThatCannotReplaySaysSo) {
   const ProgramTest program;
   const Ended ended = program.Infimum({"replay", ProgramTest::Light("squeezenet"), "--backend", "fake"});
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.errors, ::testing::AnyOf(HasSubstr("cannot replay"), HasSubstr("could not be made")));
+  EXPECT_THAT(ended.errors, ::testing::AnyOf(HasSubstr("cannot replay"), HasSubstr("could not be created")));
 }
 
 }  // namespace

@@ -164,7 +164,7 @@ TEST_F(Signals, AStoppedWorkerIsReportedAndLosesNothing) {
   kill(worker, SIGSTOP);
   const Ended ended = program_.Finish(bench);
   EXPECT_EQ(ended.exit_code, 1);
-  EXPECT_THAT(ended.errors, HasSubstr("1 worker gave no sign of life"));
+  EXPECT_THAT(ended.errors, HasSubstr("1 worker stopped responding"));
   EXPECT_GT(RowsInStore(), 0);
   EXPECT_FALSE(IsAlive(worker));
 }

@@ -305,7 +305,7 @@ TEST_F(CampaignOnFake, ABudgetThatIsTooShortMeasuresTheLargestShare) {
   EXPECT_TRUE(summary.workloads[0].Best(CacheState::kWarm));
   EXPECT_THAT(summary.workloads[0].workload.text, ::testing::StartsWith("matmul"));
   EXPECT_FALSE(summary.workloads[2].Best(CacheState::kWarm));
-  EXPECT_THAT(FormatSummary(summary, "r.jsonl"), HasSubstr("the same command continues where this one ended"));
+  EXPECT_THAT(FormatSummary(summary, "r.jsonl"), HasSubstr("the same command continues from here"));
 }
 
 TEST_F(CampaignOnFake, ACandidateCutByTheBudgetIsNoFailure) {
@@ -383,7 +383,7 @@ TEST_F(CampaignOnFake, AMistypedCandidateIsNamedWithTheNearest) {
       Run("# infimum plan 1\nuses=1 share=1 contract=strict-f32 matmul dtype=f32:f32:f32 a=1x8x8 b=1x8x8 bias=no "
           "weights=const\n");
   ASSERT_EQ(summary.warnings.size(), 1u);
-  EXPECT_EQ(summary.warnings[0], "no candidate is called 'fake/diract', did you mean 'fake/direct'?, --list shows all");
+  EXPECT_EQ(summary.warnings[0], "no candidate is named 'fake/diract', did you mean 'fake/direct'?; --list shows all");
 }
 
 TEST_F(CampaignOnFake, ProgressNeverGoesBackAndEndsWithWhatWasExpected) {

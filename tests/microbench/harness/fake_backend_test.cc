@@ -90,7 +90,7 @@ TEST(FakeBackend, AnUnknownSettingIsToldWhenTheDeviceIsDescribed) {
   EXPECT_EQ(FakeBackend(options).DescribeDevice().error().message,
             "--backend-option: unknown option 'crashh', did you mean 'crash'?");
   options.settings = {{"noise", "loud"}};
-  EXPECT_EQ(FakeBackend(options).DescribeDevice().error().message, "--backend-option: noise='loud' is no number");
+  EXPECT_EQ(FakeBackend(options).DescribeDevice().error().message, "--backend-option: noise='loud' is not a number");
 }
 
 TEST(FakeFaults, StrikeOnlyWhereTheirPatternSays) {

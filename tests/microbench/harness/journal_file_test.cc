@@ -124,7 +124,7 @@ TEST_F(Journal, TwoWritersAreRefused) {
   const auto journal = *JournalFile::Open(path, SteadyClock());
   const auto second = JournalFile::Open(path, SteadyClock());
   ASSERT_FALSE(second.ok());
-  EXPECT_EQ(second.error().message, path + ": another runner is writing it, wait for its end or name another file");
+  EXPECT_EQ(second.error().message, path + ": another runner is writing it; wait until it ends, or name another file");
 }
 
 TEST_F(Journal, APathThatCannotBeWrittenIsToldAtOnce) {
@@ -138,8 +138,8 @@ TEST_F(Journal, AFullDiskIsOneClearError) {
   const Result<EarlierResults> begun = journal->Begin(header);
   ASSERT_FALSE(begun.ok());
   EXPECT_EQ(begun.error().message,
-            "/dev/full: writing failed: No space left on device; the rows before it are safe, make room and run the "
-            "same command again");
+            "/dev/full: writing failed: No space left on device; the rows before it are safe; free some space and "
+            "repeat the command");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST(RowShelf, SaysWhatToDoWhereNoTemporaryFileCanBeMade) {
   const Result<std::int64_t> place = shelf.Put(RowOf("direct", 1));
   before == nullptr ? unsetenv("TMPDIR") : setenv("TMPDIR", kept.c_str(), 1);
   ASSERT_FALSE(place.ok());
-  EXPECT_THAT(place.error().message, ::testing::HasSubstr("a temporary file in /proc cannot be made"));
+  EXPECT_THAT(place.error().message, ::testing::HasSubstr("a temporary file in /proc cannot be created"));
   EXPECT_THAT(place.error().message, ::testing::HasSubstr("set TMPDIR"));
 }
 

@@ -78,7 +78,7 @@ TEST_F(TrialOfFake, AnErrorOfTheBackendIsTheReason) {
   backend_options.settings["fail"] = "simd";
   const Trial trial = Run(kRelu, "simd");
   EXPECT_EQ(trial.outcome, Outcome::kFailed);
-  EXPECT_EQ(trial.reason, "this candidate was told to fail");
+  EXPECT_EQ(trial.reason, "this candidate is set to fail");
 }
 
 TEST_F(TrialOfFake, ATextThatIsNoWorkloadFails) { EXPECT_EQ(Run("convolushun", "simd").outcome, Outcome::kFailed); }

@@ -19,7 +19,7 @@ TEST(LoweringAttention, OnnxAttentionTakesFourOrThreeDimensions) {
       {"Attention@23", "f16 1x128x2048, f16 1x128x512, f16 1x128x512 -> f16 1x128x2048", "",
        "unknown: the number of heads of an input of 1x128x2048 is missing"},
       {"Attention@23", "f16 1x9x128x64, f16 1x4x128x64, f16 1x4x128x64 -> f16 1x9x128x64", "",
-       "unknown: 4 heads of keys do not divide 9 of queries"},
+       "unknown: 4 heads of keys do not divide 9 heads of queries"},
   });
 }
 
@@ -65,11 +65,11 @@ TEST(LoweringAttention, CachesGrowAndAreReturned) {
        "dtype=f16:-:f16 in=12x16x64 out=12x8x64](in1) ; [attention dtype=f16:-:f16 n=1 heads=12 kv_heads=12 q=8 kv=8 "
        "head=64 mask=causal](in2,%0,%1) {1,2,0}"},
       {"Attention@23", "f16 1x12x16x64, f16 1x12x8x64, f16 1x12x8x64 -> f16 1x12x16x64", "is_causal=1",
-       "unknown: a causal mask over fewer keys than queries, aligned at the first, has no workload"},
+       "unknown: a causal mask aligned at the first key, over fewer keys than queries, has no workload"},
       {"Attention@24", "f16 1x12x1x64, f16 1x12x128x64, f16 1x12x128x64, -, -, -, s64 1 -> f16 1x12x1x64", "",
-       "unknown: how many cached positions are valid is known only at run time"},
+       "unknown: the number of valid cached positions is known only at run time"},
       {"Attention@23", "f16 1x12x8x64, f16 1x12x8x64, f16 1x12x8x64 -> f16 1x12x8x64, -, -, f16 1x12x8x8", "",
-       "unknown: it returns the scores too, which no attention here does"},
+       "unknown: it also returns the scores, which no attention workload does"},
       {"Attention@25",
        "f16 1x12x1x64, f16 1x12x1x64, f16 1x12x1x64, -, f16 1x12x127x64, f16 1x12x127x64 -> f16 1x12x1x64",
        "is_causal=1 left_window_size=31",
@@ -82,7 +82,7 @@ TEST(LoweringAttention, CachesGrowAndAreReturned) {
        "is_causal=1 left_window_size=31",
        "unknown: a sliding window of 32 positions over several queries has no workload"},
       {"Attention@25", "f16 1x12x64x64, f16 1x12x64x64, f16 1x12x64x64 -> f16 1x12x64x64", "right_window_size=3",
-       "unknown: a window to the right has no workload"},
+       "unknown: a window beyond the current position has no workload"},
   });
 }
 
@@ -147,7 +147,7 @@ TEST(LoweringAttention, MicrosoftAttentionProjectsFirst) {
        "dtype=f32:s32:f32 in=2x12x16384,2x1x16384](%4,in1) ; [softmax kind=softmax dtype=f32:-:f32 in=3072x128x1 "
        "axis=1](%5) ; [matmul dtype=f32:f32:f32 a=24x128x128 b=24x128x64 bias=no weights=variable](%6,%3) {0,1,2,3}"},
       {"com.microsoft.Attention", "f32 1x128x768, w f32 768x2304 -> f32 1x128x768", "num_heads=5",
-       "unknown: weights of 768x2304 are no projections to 5 heads"},
+       "unknown: weights of 768x2304 are not projections to 5 heads"},
       {"com.microsoft.QAttention",
        "u8 1x128x768, w s8 768x2304, w f32 2304, f32, w f32, s32 1, u8, s8 -> f32 1x128x768", "num_heads=12",
        "region [matmul dtype=u8:s8:f32 a=1x128x768 b=1x768x2304 bias=column weights=const](in0,w0,w1) ; [movement "
@@ -168,7 +168,7 @@ TEST(LoweringAttention, MicrosoftAttentionProjectsFirst) {
       {"com.microsoft.DecoderMaskedSelfAttention",
        "f32 1x1x768, w f32 768x2304, w f32 2304, s32 1x128, f32 2x1x12x127x64 -> f32 1x1x768, f32 2x1x12x128x64",
        "num_heads=12 past_present_share_buffer=1",
-       "unknown: how many positions of its shared cache are valid is known only at run time"},
+       "unknown: the number of valid positions of its shared cache is known only at run time"},
   });
 }
 
@@ -217,7 +217,7 @@ TEST(LoweringAttention, MicrosoftMultiHeadAttentionTakesProjections) {
        "f32 1x1x768, f32 1x1x768, f32 1x1x768, -, -, f32 1x12x127x64, f32 1x12x127x64, s32 1 -> f32 1x1x768, f32 "
        "1x12x128x64, f32 1x12x128x64",
        "num_heads=12 past_present_share_buffer=1",
-       "unknown: how many positions of its shared cache are valid is known only at run time"},
+       "unknown: the number of valid positions of its shared cache is known only at run time"},
   });
 }
 
@@ -248,7 +248,7 @@ TEST(LoweringAttention, GroupQueryAttentionNeedsToKnowItsLength) {
        "f16 1x1x2048, f16 1x1x512, f16 1x1x512, f16 1x8x4096x64, f16 1x8x4096x64, s32 1, s32 -> f16 1x1x2048, f16 "
        "1x8x4096x64, f16 1x8x4096x64",
        "num_heads=32 kv_num_heads=8",
-       "unknown: how many positions of its shared cache are valid is known only at run time"},
+       "unknown: the number of valid positions of its shared cache is known only at run time"},
       {"com.microsoft.GroupQueryAttention",
        "f16 1x64x3072, -, -, -, -, s32 1, s32, w f16 4096x32, w f16 4096x32 -> f16 1x64x2048",
        "num_heads=32 kv_num_heads=8 do_rotary=1",

@@ -50,7 +50,7 @@ TEST(LoweringConvolution, AutomaticPaddingPutsTheOddElementWhereItsNameSays) {
        "convolution dtype=f32:f32:f32 in=1x3x8x8 out_channels=4 kernel=3x3 stride=1x1 dilation=2x2 pad=2,2,2,2 "
        "groups=1 bias=no weights=const {0,1}"},
       {"Conv", "f32 1x3x8x8, w f32 4x3x3x3 -> f32 1x4x8x8", "auto_pad=AUTO",
-       "unknown: attribute 'auto_pad' is 'AUTO', which no operator knows"},
+       "unknown: attribute 'auto_pad' is 'AUTO', an unknown value"},
   });
 }
 
@@ -86,7 +86,7 @@ TEST(LoweringConvolution, TransposedConvolutionsFindTheirPaddingFromWhatIsGiven)
        "convolution dtype=f32:f32:f32 in=1x8x5x5 out_channels=4 kernel=3x3 stride=2x2 dilation=1x1 pad=1,1,1,1 "
        "groups=1 bias=no weights=const transposed=yes {0,1}"},
       {"com.microsoft.ConvTransposeWithDynamicPads", "f32 1x8x5x5, w f32 8x4x3x3, s64 4 -> f32 ?", "strides=[2,2]",
-       "unknown: its padding is an input that is known only at run time"},
+       "unknown: its padding is known only at run time"},
   });
 }
 
@@ -135,7 +135,7 @@ TEST(LoweringConvolution, FusedConvolutionsAreRegions) {
        "convolution dtype=f32:f32:f32 in=1x3x8x8 out_channels=4 kernel=3x3 stride=1x1 dilation=1x1 pad=0,0,0,0 "
        "groups=1 bias=no weights=const {0,1}"},
       {"com.microsoft.FusedConv", "f32 1x3x8x8, w f32 4x3x3x3 -> f32 1x4x6x6", "activation=Wobble",
-       "unknown: no element-wise kind is the fused activation 'Wobble'"},
+       "unknown: no element-wise kind matches the fused activation 'Wobble'"},
       {"com.microsoft.NhwcFusedConv", "f16 1x8x8x3, w f16 4x3x3x3, w f16 4, f16 1x6x6x4 -> f16 1x6x6x4",
        "activation=Clip",
        "region [convolution dtype=f16:f16:f16 in=1x3x8x8 out_channels=4 kernel=3x3 stride=1x1 dilation=1x1 pad=0,0,0,0 "
@@ -195,7 +195,7 @@ TEST(LoweringConvolution, CausalConvolutionsKeepTheirState) {
        "kind=slice dtype=f32:-:f32 in=32x16 out=32x6](%0) ; [convolution dtype=f32:f32:f32 in=2x16x16 out_channels=16 "
        "kernel=4 stride=1 dilation=2 pad=0,0 groups=16 bias=no weights=const](%0,w0) out=%1,%2 {3,0,1}"},
       {"com.microsoft.CausalConvWithState", "f32 2x10x16, w f32 16x1x4 -> f32 2x10x16, f32 2x3x16", "channels_last=1",
-       "unknown: its state is kept in a form that no workload here has"},
+       "unknown: no workload keeps its state in this form"},
   });
 }
 

@@ -21,8 +21,8 @@ TEST(LoweringMatMul, MatMulFollowsNumPy) {
        "matmul dtype=f32:f32:f32 a=1x8x64 b=1x64x1 bias=no weights=variable {0,1}"},
       {"MatMul", "f32 64, f32 64 -> f32", "",
        "matmul dtype=f32:f32:f32 a=1x1x64 b=1x64x1 bias=no weights=variable {0,1}"},
-      {"MatMul", "f32 3x4, f32 5x6 -> f32 ?", "", "unknown: a product of 3x4 and 5x6: the inner dimensions differ"},
-      {"MatMul", "f32, f32 5x6 -> f32 ?", "", "unknown: a product of a scalar, which MatMul does not take"},
+      {"MatMul", "f32 3x4, f32 5x6 -> f32 ?", "", "unknown: a matmul of 3x4 and 5x6: the inner dimensions differ"},
+      {"MatMul", "f32, f32 5x6 -> f32 ?", "", "unknown: MatMul does not take a scalar"},
       {"MatMulInteger", "u8 4x16, w s8 16x8, u8, s8 -> s32 4x8", "",
        "matmul dtype=u8:s8:s32 a=1x4x16 b=1x16x8 bias=no weights=const {0,1}"},
   });
@@ -54,7 +54,7 @@ TEST(LoweringMatMul, GemmTakesItsBiasAsItBroadcasts) {
       {"Gemm", "f32 4x8, w f32 8x16, w f32 16 -> f32 4x16", "beta=0.0 alpha=0.5",
        "matmul dtype=f32:f32:f32 a=1x4x8 b=1x8x16 bias=no weights=const {0,1}"},
       {"Gemm", "f32 4x8, w f32 8x16, w f32 7 -> f32 4x16", "", "unknown: shapes '4x16' and '7' do not broadcast"},
-      {"Gemm", "f32 2x4x8, w f32 8x16 -> f32 ?", "", "unknown: Gemm multiplies matrices, here 2x4x8 and 8x16"},
+      {"Gemm", "f32 2x4x8, w f32 8x16 -> f32 ?", "", "unknown: Gemm multiplies two matrices, not 2x4x8 and 8x16"},
   });
 }
 
@@ -88,7 +88,7 @@ TEST(LoweringMatMul, PackedWeightsAreLogicalMatrices) {
        "K=4096 N=1024 bits=8 block_size=32",
        "matmul dtype=f16:u8:f16 a=1x5x4096 b=1x4096x1024 bias=column weights=const {0,1,5}"},
       {"com.microsoft.MatMulNBits", "f32 5x4096, w u8 1024x128x8, w f32 131072 -> f32 5x1024",
-       "K=4096 N=1024 bits=2 block_size=32", "unknown: no element type here has 2 bits"},
+       "K=4096 N=1024 bits=2 block_size=32", "unknown: no supported element type has 2 bits"},
       {"com.microsoft.MatMulNBits", "f32 5x4096, w u8 1024x128x8, w f32 131072 -> f32 5x1024", "K=4096 bits=4",
        "unknown: attribute 'N' is missing"},
       {"com.microsoft.MatMulBnb4", "f32 5x64, w u8 1024, w f32 32 -> f32 5x32", "K=64 N=32 quant_type=1 block_size=64",
@@ -183,7 +183,7 @@ TEST(LoweringMatMul, EinsumIsWhatItsEquationSays) {
        "unknown: two terms give one label different extents"},
       {"Einsum", "f32 3x4 -> f32 ?", "equation=ijk->i", "unknown: term 'ijk' does not fit an operand of rank 2"},
       {"Einsum", "f32 3x4 -> f32 ?", "equation=ij->k", "unknown: the result has a label that no term has"},
-      {"Einsum", "f32 3x4 -> f32 ?", "equation=i?->i", "unknown: term 'i?' has a character that is no label"},
+      {"Einsum", "f32 3x4 -> f32 ?", "equation=i?->i", "unknown: term 'i?' has a character that is not a label"},
       {"Einsum", "f32 3x4 -> f32 ?", "equation=ij,jk->ik", "unknown: the equation has 2 terms for 1 inputs"},
   });
 }
@@ -214,7 +214,7 @@ TEST(LoweringMatMul, RecurrentLayersReadTheirSizesFromTheWeights) {
        "recurrent kind=rnn_relu dtype=f32:f32:f32 sequence=10 batch=2 input=8 hidden=16 directions=2 bias=no "
        "weights=const {0,1,2}"},
       {"RNN", "f32 10x2x8, w f32 1x16x8, w f32 1x16x16 -> f32 10x1x2x16", "activations={Affine}",
-       "unknown: no recurrent layer here has the activation 'Affine'"},
+       "unknown: no recurrent workload has the activation 'Affine'"},
       {"LSTM", "f32 10x2x8, w f32 1x64x9, w f32 1x64x16 -> f32 10x1x2x16", "hidden_size=16",
        "unknown: weights of 1x64x9 and 1x64x16 do not fit 16 hidden elements over an input of 10x2x8"},
       {"com.microsoft.DynamicQuantizeLSTM",

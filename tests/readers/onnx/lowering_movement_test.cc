@@ -12,7 +12,7 @@ TEST(LoweringMovement, TransposesThatMoveOnlyOnesAreViews) {
       {"Transpose", "f32 3x4 -> f32 4x3", "", "movement kind=transpose dtype=f32:-:f32 in=3x4 out=4x3 perm=1,0 {0}"},
       {"Transpose", "f32 1x128x1x64 -> f32 1x1x128x64", "perm=[0,2,1,3]", "free: moves only dimensions of one element"},
       {"Transpose", "f32 3x4 -> f32 3x4", "perm=[0,1]", "free: moves only dimensions of one element"},
-      {"Transpose", "f32 3x4 -> f32 ?", "perm=[0,0]", "unknown: attribute 'perm' is no permutation of 2 dimensions"},
+      {"Transpose", "f32 3x4 -> f32 ?", "perm=[0,0]", "unknown: attribute 'perm' is not a permutation of 2 dimensions"},
   });
 }
 
@@ -30,10 +30,10 @@ TEST(LoweringMovement, JoinsAndPartsAreCopies) {
        "movement kind=split dtype=f32:-:f32 in=128x2304x1 out=128x768x1,128x768x1,128x768x1 axis=1 {0}"},
       {"Split", "f32 1x128x2304 -> f32 1x128x768, -, -", "axis=2",
        "movement kind=slice dtype=f32:-:f32 in=128x2304 out=128x768 {0}"},
-      {"Split", "f32 1x128 -> f32 1x128", "axis=1", "free: one part is everything"},
+      {"Split", "f32 1x128 -> f32 1x128", "axis=1", "free: its one part is the whole input"},
       {"Slice", "f32 1x64x56x56, w s64 1=[0], w s64 1=[32], w s64 1=[1] -> f32 1x32x56x56", "",
        "movement kind=slice dtype=f32:-:f32 in=64x3136 out=32x3136 {0}"},
-      {"Slice", "f32 8x8, w s64 1=[0], w s64 1=[8] -> f32 8x8", "", "free: takes everything"},
+      {"Slice", "f32 8x8, w s64 1=[0], w s64 1=[8] -> f32 8x8", "", "free: takes the whole input"},
       {"Slice", "f32 8x8, w s64 1=[7], w s64 1=[-99], w s64 1=[0], w s64 1=[-1] -> f32 8x8", "",
        "movement kind=reverse dtype=f32:-:f32 in=8x8 out=8x8 {0}"},
       {"Slice", "f32 8x8, s64 1, s64 1 -> f32 ?", "", "unknown: the shape of output 0 ('x') is not known"},
@@ -94,7 +94,8 @@ TEST(LoweringMovement, RearrangementsKeepTheirShapes) {
 TEST(LoweringMovement, GeneratorsOnlyWrite) {
   ExpectLowerings({
       {"ConstantOfShape", "s64 2=[3,4] -> f32 3x4", "", "movement kind=fill dtype=-:-:f32 in=- out=12 {}"},
-      {"ConstantOfShape", "s64 1 -> f32 ?", "", "unknown: how many elements it generates depends on the data"},
+      {"ConstantOfShape", "s64 1 -> f32 ?", "",
+       "unknown: the number of elements that it generates depends on the data"},
       {"Range", "s64, s64, s64 -> s64 10", "", "movement kind=fill dtype=-:-:s64 in=- out=10 {}"},
       {"com.microsoft.Range", "s64, s64, s64 -> s64 10", "", "movement kind=fill dtype=-:-:s64 in=- out=10 {}"},
       {"EyeLike", "f32 8x8 -> f32 8x8", "", "movement kind=fill dtype=-:-:f32 in=- out=64 {}"},
@@ -152,7 +153,7 @@ TEST(LoweringMovement, GathersReadWhatTheyPick) {
       {"Compress", "f32 4x8, w bool 32 -> f32 7", "",
        "movement kind=gather dtype=f32:bool:f32 in=1x32x1 out=1x7x1 axis=1 indices=32 {0,1}"},
       {"Compress", "f32 4x8, bool 4 -> f32 ?", "axis=0",
-       "unknown: how many elements its condition keeps depends on the data"},
+       "unknown: the number of elements that its condition keeps depends on the data"},
   });
 }
 
@@ -164,7 +165,7 @@ TEST(LoweringMovement, ScattersCopyThenUpdate) {
        "movement kind=scatter dtype=f32:s64:f32 in=4x8,4x2 out=4x8 axis=1 indices=8 {0,2,1}"},
       {"ScatterND", "f32 4x8x16, s64 5x2, f32 5x16 -> f32 4x8x16", "",
        "movement kind=scatter dtype=f32:s64:f32 in=32x16,5x16 out=32x16 axis=0 indices=10 {0,2,1}"},
-      {"ScatterND", "f32 4x8x16, s64 0x2, f32 0x16 -> f32 4x8x16", "", "free: updates nothing"},
+      {"ScatterND", "f32 4x8x16, s64 0x2, f32 0x16 -> f32 4x8x16", "", "free: it updates no elements"},
       {"ScatterND", "f32 4x8x16, s64 5x2, f32 4x16 -> f32 4x8x16", "",
        "unknown: indices of 5x2 and updates of 4x16 do not fit data of 4x8x16"},
       {"TensorScatter@24", "f32 2x8x128x64, f32 2x8x1x64, s64 2 -> f32 2x8x128x64", "",
@@ -188,7 +189,7 @@ TEST(LoweringMovement, ResamplingNamesItsInterpolation) {
        "mode=linear coordinate_transformation_mode=tf_crop_and_resize",
        "resample kind=linear dtype=f32:-:f32 in=1x256x10x10 out=1x256x10x10 {0}"},
       {"Resize", "f32 1x256x10x10, -, w f32 4 -> f32 1x256x20x20", "mode=blurry",
-       "unknown: attribute 'mode' is 'blurry', which no operator knows"},
+       "unknown: attribute 'mode' is 'blurry', an unknown value"},
       {"Upsample@9", "f32 1x256x10x10, w f32 4 -> f32 1x256x20x20", "",
        "resample kind=nearest dtype=f32:-:f32 in=1x256x10x10 out=1x256x20x20 {0}"},
       {"com.microsoft.nchwc.Upsample", "f32 1x256x10x10 -> f32 1x256x20x20", "scales=[1,1,2,2]",
@@ -218,8 +219,8 @@ TEST(LoweringMovement, ViewsAreFree) {
       {"Unsqueeze", "f32 4 -> f32 4x1", "", "free: changes the shape, not the elements"},
       {"com.microsoft.ExpandDims", "f32 4, s32 -> f32 4x1", "", "free: changes the shape, not the elements"},
       {"Identity", "f32 4 -> f32 4", "", "free: returns its input"},
-      {"Shape", "f32 4x8 -> s64 2", "", "free: follows from shapes, which are known beforehand"},
-      {"Size", "f32 4x8 -> s64", "", "free: follows from shapes, which are known beforehand"},
+      {"Shape", "f32 4x8 -> s64 2", "", "free: follows from shapes that are known"},
+      {"Size", "f32 4x8 -> s64", "", "free: follows from shapes that are known"},
       {"Constant", "-> f32 4", "", "free: a constant"},
       {"Dropout", "f32 4x8 -> f32 4x8, bool 4x8", "", "free: drops nothing at inference"},
       {"Dropout", "f32 4x8, w f32, w bool=[1] -> f32 4x8", "",

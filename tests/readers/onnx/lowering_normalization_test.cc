@@ -31,7 +31,7 @@ TEST(LoweringNormalization, NormalizationsOverChannelsKeepTheirShape) {
       {"MeanVarianceNormalization", "f32 2x64x32x32 -> f32 2x64x32x32", "axes=[1,2,3]",
        "normalization kind=layer dtype=f32:-:f32 in=2x65536 axis=1 scale=no bias=no {0}"},
       {"MeanVarianceNormalization", "f32 2x64x32x32 -> f32 2x64x32x32", "axes=[0,2]",
-       "unknown: no normalisation here has its statistics over these axes"},
+       "unknown: no normalization workload has its statistics over these axes"},
       {"com.ms.internal.nhwc.BatchNormalization",
        "f32 1x8x8x64, w f32 64, w f32 64, w f32 64, w f32 64 -> f32 1x8x8x64", "",
        "normalization kind=batch dtype=f32:f32:f32 in=1x64x8x8 axis=1 scale=yes bias=yes {0,1,2,3,4}"},

@@ -122,7 +122,7 @@ TEST(LoweringPointwise, VariadicOperatorsTakeAnyNumber) {
       {"Mean", "f32 3x4, f32 4, f32 -> f32 3x4", "", "pointwise kind=mean dtype=f32:f32:f32 in=3x4,4,1 {0,1,2}"},
       {"Max", "f32 8, f32 8 -> f32 8", "", "pointwise kind=maximum dtype=f32:f32:f32 in=8,8 {0,1}"},
       {"Min", "f32 8, f32 8 -> f32 8", "", "pointwise kind=minimum dtype=f32:f32:f32 in=8,8 {0,1}"},
-      {"Sum", "f32 8 -> f32 8", "", "free: over one operand it returns that operand"},
+      {"Sum", "f32 8 -> f32 8", "", "free: with one operand it returns that operand"},
   });
 }
 
@@ -134,7 +134,7 @@ TEST(LoweringPointwise, SelectionsAndConversions) {
       {"Clip@6", "f32 8 -> f32 8", "min=0.0 max=6.0", "pointwise kind=clip dtype=f32:-:f32 in=8 {0}"},
       {"Clip", "f32 8 -> f32 8", "", "free: without bounds it returns its input"},
       {"Cast", "f32 8 -> f16 8", "to=10", "pointwise kind=cast dtype=f32:-:f16 in=8 {0}"},
-      {"Cast", "f32 8 -> f32 8", "to=1", "free: the element type stays"},
+      {"Cast", "f32 8 -> f32 8", "to=1", "free: the element type does not change"},
       {"CastLike", "f32 8, f16 -> f16 8", "", "pointwise kind=cast dtype=f32:-:f16 in=8 {0}"},
       {"BitCast@26", "f32 8 -> s32 8", "to=6", "free: reads the same bytes as another element type"},
       {"SwiGLU@28", "f16 1x8x64, f16 1x8x64 -> f16 1x8x64", "",

@@ -14,7 +14,7 @@ TEST(LoweringReduction, AxesAreAnAttributeOrAnInputOrAll) {
       {"ReduceSum", "f32 4x8 -> f32 1x1", "", "reduction kind=sum dtype=f32:-:f32 in=32 axes=0 {0}"},
       {"ReduceSum", "f32 4x8, w s64 0=[] -> f32 4x8", "noop_with_empty_axes=1", "free: reduces over no axes"},
       {"ReduceSum", "f32 4x8 -> f32 4x8", "noop_with_empty_axes=1", "free: reduces over no axes"},
-      {"ReduceSum", "f32 4x8, s64 1 -> f32 ?", "", "unknown: its axes are an input that is known only at run time"},
+      {"ReduceSum", "f32 4x8, s64 1 -> f32 ?", "", "unknown: its axes are known only at run time"},
       {"ReduceSum", "f32 4x1x8, w s64 1=[1] -> f32 4x1x8", "", "free: every reduced dimension has one element"},
       {"ReduceSum", "f32 4x8, w s64 1=[2] -> f32 ?", "", "unknown: axis 2 does not exist in a tensor of rank 2"},
       {"ReduceSumSquare", "f32 4x8 -> f32 4x8", "noop_with_empty_axes=1",
@@ -55,7 +55,7 @@ TEST(LoweringReduction, ScansAndSortsAreOuterTimesAxisTimesInner) {
   ExpectLowerings({
       {"CumSum", "f32 4x8x16, w s64=[1] -> f32 4x8x16", "", "scan kind=sum dtype=f32:-:f32 in=4x8x16 axis=1 {0}"},
       {"CumSum", "f32 8, s64 -> f32 8", "", "scan kind=sum dtype=f32:-:f32 in=1x8x1 axis=1 {0}"},
-      {"CumSum", "f32 4x8, s64 -> f32 4x8", "", "unknown: its axis is an input that is known only at run time"},
+      {"CumSum", "f32 4x8, s64 -> f32 4x8", "", "unknown: its axis is known only at run time"},
       {"CumProd@26", "f32 4x8, w s64=[-1] -> f32 4x8", "exclusive=1",
        "scan kind=product dtype=f32:-:f32 in=4x8x1 axis=1 {0}"},
       {"TopK", "f32 8x1000, w s64 1=[5] -> f32 8x5, s64 8x5", "",
@@ -65,7 +65,7 @@ TEST(LoweringReduction, ScansAndSortsAreOuterTimesAxisTimesInner) {
       {"TopK@9", "f32 8x1000 -> f32 8x5, s64 8x5", "k=5 axis=-1",
        "sort kind=topk dtype=f32:-:f32 in=8x1000x1 axis=1 k=5 {0}"},
       {"TopK", "f32 8x1000, s64 1 -> f32 ?, s64 ?", "", "unknown: the shape of output 0 ('x') is not known"},
-      {"TopK", "f32 8x4, w s64 1=[5] -> f32 8x5, s64 8x5", "", "unknown: k is 5 of 4 elements"},
+      {"TopK", "f32 8x4, w s64 1=[5] -> f32 8x5, s64 8x5", "", "unknown: k is 5, expected 1 to 4"},
   });
 }
 

@@ -64,7 +64,7 @@ Result<Labels> LabelsOf(const std::string& term, std::optional<std::size_t> rank
     }
     const auto letter = static_cast<unsigned char>(term[i]);
     const bool is_letter = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
-    if (!is_letter) return Error{"term " + Quoted(term) + " has a character that is no label"};
+    if (!is_letter) return Error{"term " + Quoted(term) + " has a character that is not a label"};
     labels.push_back(letter);
   }
   return labels;
@@ -134,7 +134,7 @@ class Contraction {
         const int label = (*labels)[d];
         const auto [entry, added] = term.extents.try_emplace(label, shape->dims[d]);
         if (!added && entry->second != shape->dims[d])
-          return Error{"term " + Quoted(equation->terms[i]) + " takes a diagonal of dimensions that differ"};
+          return Error{"term " + Quoted(equation->terms[i]) + " takes a diagonal over dimensions of different extents"};
         if (label < kMostEllipsis) ellipsis = std::max(ellipsis, static_cast<std::size_t>(label) + 1);
         ++uses[label];
       }

@@ -24,7 +24,7 @@ const std::map<Key, LowerFunction>& Table() {
           ResampleOperators(), ViewOperators()})
       for (const OperatorEntry& entry : entries) {
         const bool added = result->emplace(Key{entry.domain, entry.op}, entry.lower).second;
-        INFIMUM_CHECK(added, "each operator stands once in the lowering table");
+        INFIMUM_CHECK(added, "each operator has one entry in the lowering table");
       }
     return result;
   }();
@@ -97,7 +97,7 @@ Lowering Lower(const NodeView& node) {
   if (lower == nullptr) {
     for (const UnknownOperator& known : DeliberatelyUnknown())
       if (known.op == node.op && known.domain == Normalized(node.domain)) return Unknown(std::string(known.reason));
-    return Unknown("no workload is known for operator " + Quoted(node.op) +
+    return Unknown("there is no workload for operator " + Quoted(node.op) +
                    (Normalized(node.domain).empty() ? "" : " of domain " + Quoted(node.domain)));
   }
   if (ComputesNothing(node)) return Free("no elements to compute");

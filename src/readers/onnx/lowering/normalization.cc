@@ -48,7 +48,7 @@ Result<Lowering> LowerBatch(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const bool training, Flag(node, "training_mode", false));
   INFIMUM_ASSIGN_OR_RETURN(const bool spatial, Flag(node, "spatial", true));
   if (training) return Unknown("it computes batch statistics (training_mode = 1); export the model for inference");
-  if (!spatial) return Unknown("it normalises each element by its own statistics (spatial = 0)");
+  if (!spatial) return Unknown("it normalizes each element by its own statistics (spatial = 0)");
   return OverChannels(node, NormalizationKind::kBatch, 4, 0);
 }
 
@@ -162,7 +162,7 @@ Result<Lowering> LowerMeanVariance(const NodeView& node) {
     const std::size_t first = rank - axes.size();
     for (std::size_t i = 0; i < axes.size(); ++i)
       if (axes[i] != static_cast<std::int64_t>(first + i))
-        return Unknown("no normalisation here has its statistics over these axes");
+        return Unknown("no normalization workload has its statistics over these axes");
     if (axes.empty()) return Error{"attribute 'axes' is empty"};
     config = TrailingNormalization(NormalizationKind::kLayer, types, input, first, false, false);
   }

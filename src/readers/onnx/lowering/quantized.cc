@@ -78,7 +78,7 @@ Result<Lowering> LowerDynamicQuantizeMatMul(const NodeView& node) {
 Result<DataType> PackedType(std::int64_t bits) {
   if (bits == 4) return DataType::kU4;
   if (bits == 8) return DataType::kU8;
-  return Error{"no element type here has " + std::to_string(bits) + " bits"};
+  return Error{"no supported element type has " + std::to_string(bits) + " bits"};
 }
 
 // A weight matrix that is stored packed, of K x N elements.
@@ -138,7 +138,7 @@ class NormalizedProducts {
       if (HasOutput(node_, sum)) leaving_.push_back(value_);
     }
     if (!HasInput(node_, 2)) return Status();
-    if (a_.rank() == 0) return Error{"it normalises a scalar"};
+    if (a_.rank() == 0) return Error{"it normalizes a scalar"};
     const bool constant = ConstnessOf(node_, 2) == Constness::kConstant;
     const OperandTypes scaled{type_, type_, type_};
     value_ = region_.Add(

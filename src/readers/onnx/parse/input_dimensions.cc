@@ -57,14 +57,14 @@ Status BindInput(const onnx::ValueInfoProto& input, const std::map<std::string, 
           else if (dim.has_dim_value())
             symbols.first_problem += std::to_string(dim.dim_value()) + " as its dimension " + std::to_string(axis);
           else
-            symbols.first_problem += "neither number nor name for its dimension " + std::to_string(axis);
+            symbols.first_problem += "neither a number nor a name for its dimension " + std::to_string(axis);
         }
         if (std::find(symbols.unbound.begin(), symbols.unbound.end(), name) == symbols.unbound.end())
           symbols.unbound.push_back(name);
         continue;
       }
       if (bound->second < 0 || bound->second > kMaxElements)
-        return Error{"--dim " + name + "=" + std::to_string(bound->second) + ": a dimension lies between 0 and 2^40"};
+        return Error{"--dim " + name + "=" + std::to_string(bound->second) + ": a dimension must be from 0 to 2^40"};
       dim.set_dim_value(bound->second);
     }
     shape.dims.push_back(dim.dim_value());

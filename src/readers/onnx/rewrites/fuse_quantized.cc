@@ -293,7 +293,7 @@ class QuantizedFusion {
 }  // namespace
 
 RewritePass FuseQuantized(ModelGraph& graph) {
-  RewritePass pass{"fuse-quantized", "DequantizeLinear, operator and QuantizeLinear become the operator on 8 bits", {}};
+  RewritePass pass{"fuse-quantized", "DequantizeLinear, operator and QuantizeLinear become the 8-bit operator", {}};
   if (HasOperator(graph, {"DequantizeLinear", "com.microsoft.DequantizeLinear"}))
     pass.rewrites = QuantizedFusion(graph).Run();
   return pass;

@@ -268,10 +268,10 @@ Result<RunProfile> ChakraExecution::Layers() const {
     layer.output_tensors = tensors_of(node.output_shapes, node.output_types);
     run.layers.push_back(std::move(layer));
   }
-  if (run.layers.empty()) return Error{"an execution trace without an operator"};
+  if (run.layers.empty()) return Error{"the execution trace contains no operator"};
   run.warnings.push_back(
-      "An execution trace of PyTorch has operators and no times: read the trace of PyTorch's profiler of the same run, "
-      "or what chakra_trace_link makes of both");
+      "An execution trace of PyTorch contains operators without times: read the trace of PyTorch's profiler of the "
+      "same run, or the output of chakra_trace_link for both");
   return run;
 }
 
@@ -319,7 +319,8 @@ Timeline ChakraExecution::TakeTimeline() {
   }
   if (!timeline.streams.empty()) timeline.devices.push_back({.number = 0, .name = {}});
   timeline.remarks.push_back(
-      "A Chakra trace has no calls of the CUDA runtime: launch latency cannot be separated from waiting for the host");
+      "A Chakra trace contains no calls of the CUDA runtime: launch latency cannot be separated from waiting for the "
+      "host");
   if (without_times > 0)
     timeline.remarks.push_back(fmt::format("{} operators without a time are left out", without_times));
   double work_ns = 0;
@@ -334,7 +335,7 @@ Result<std::variant<RunProfile, Timeline>> ChakraExecution::Finish() && {
   std::sort(nodes_.begin(), nodes_.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   const auto twice =
       std::adjacent_find(nodes_.begin(), nodes_.end(), [](const auto& a, const auto& b) { return a.id == b.id; });
-  if (twice != nodes_.end()) return Error{fmt::format("'id' {} is there twice", twice->id)};
+  if (twice != nodes_.end()) return Error{fmt::format("'id' {} occurs twice", twice->id)};
   const bool has_times = std::any_of(nodes_.begin(), nodes_.end(), [](const ExecutionNode& node) {
     return node.start_ns && (node.is_operator || node.category != kNoName);
   });
@@ -391,7 +392,7 @@ Status ChakraWorkload::TakeOperator(std::int64_t id, std::string_view name, doub
   if (operators_.size() >= UINT32_MAX) return Error{"more than 4,294,967,294 operators"};
   auto index = static_cast<std::uint32_t>(operators_.size());
   const auto [of_id, is_new] = operator_of_.emplace(id, index);
-  if (!is_new) return Error{fmt::format("'Id' {} is there twice", id)};
+  if (!is_new) return Error{fmt::format("'Id' {} occurs twice", id)};
   const Piece piece = PieceOf(name);
   const NameId op = names_.Intern(piece.op);
   if (const auto open = open_.find(op);
@@ -465,7 +466,7 @@ ProfiledLayer ChakraWorkload::LayerOf(const Operator& one) const {
 
 Result<RunProfile> ChakraWorkload::Finish(const Json& top) && {
   if (operators_.empty() && kernels_ == 0) return Error{"'workload_graph' is empty"};
-  if (operators_.empty()) return Error{"'workload_graph' has no operator of a host ('is_cpu_op')"};
+  if (operators_.empty()) return Error{"'workload_graph' contains no host operator ('is_cpu_op')"};
   for (const EarlyKernel& early : early_kernels_)
     if (!Join(early.waits_for, early.kernel)) AddStray(early.kernel);
   FindLongestKernels();
@@ -484,9 +485,9 @@ Result<RunProfile> ChakraWorkload::Finish(const Json& top) && {
   }
   if (run.framework.empty()) run.framework = framework::kChakra;
   run.warnings.push_back(
-      "A Chakra graph has durations and no starts: gaps, and what ran at once, are not in it; the trace of PyTorch's "
-      "profiler of the same run has them");
-  if (kernels_ == 0) run.warnings.push_back("It shows no kernel: the layers' times are the host's");
+      "A Chakra graph contains durations but no start times, so gaps and concurrency are not known; the trace of "
+      "PyTorch's profiler of the same run contains them");
+  if (kernels_ == 0) run.warnings.push_back("It contains no kernels: the layers' times are those of the host");
   if (without_kernels > 0) {
     run.warnings.push_back(fmt::format("{} of {} operators started no kernel and count as 0 µs on the device",
                                        without_kernels, run.layers.size()));

@@ -185,7 +185,7 @@ Result<std::string_view> EventField::NeededText() const {
   if (!is_text()) return WrongType("a text");
   if (escapes_ == Escapes::kResolved) return std::string_view(scratch_);
   if (escapes_ == Escapes::kNone) return Unquoted(token_);
-  oddities_.Note([this] { return Error{fmt::format("'{}' is a text with an escape that is none", name_)}; });
+  oddities_.Note([this] { return Error{fmt::format("'{}' is a text with an invalid escape", name_)}; });
   return Unquoted(token_);
 }
 

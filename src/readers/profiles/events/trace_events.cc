@@ -62,7 +62,7 @@ class TraceEventReader {
   std::string_view Rest() const { return std::string_view(buffer_.data() + begin_, end_ - begin_); }
 
   Error CutOff() const {
-    return Error{fmt::format("{}: the file ends at byte {}, in the middle of the trace: it was cut off", origin_,
+    return Error{fmt::format("{}: the file ends at byte {}, within the trace: it was cut off", origin_,
                              offset_ + static_cast<std::int64_t>(end_))};
   }
 
@@ -118,7 +118,7 @@ class TraceEventReader {
         return false;
       }
       if (!need_comma_) return true;
-      if (c != ',') return At(frame_.events, begin_, "no comma after the one before it");
+      if (c != ',') return At(frame_.events, begin_, "no comma before it");
       ++begin_;
       need_comma_ = false;
     }
@@ -165,7 +165,7 @@ class TraceEventReader {
     if (const auto fed = rest.Feed(Rest()); at_end_ && fed.ok() && !rest.complete()) return CutOff();
     if (window_ >= kMostEvent && !EventEnds())
       return At(frame_.events, begin_,
-                fmt::format("no end within {} MiB, and no profiler writes longer ones: a closing quote or brace may be "
+                fmt::format("no end within {} MiB, longer than any profiler writes: a closing quote or brace may be "
                             "missing",
                             kMostEvent >> 20));
     if (at_end_ || window_ >= kMostEvent) return At(frame_.events, begin_, wrong->message);

@@ -130,10 +130,10 @@ class KinetoReader {
         }
     if (timeline_.host_calls.empty() && timeline_.device_work.empty()) {
       timeline_.first_ns = timeline_.last_ns = 0;
-      return oddities_.Explain(Error{
-          "no event of it is an operator, a call of the CUDA or HIP interface, a kernel or a copy: not a trace of "
-          "PyTorch's profiler" +
-          PassedText()});
+      return oddities_.Explain(
+          Error{"it contains no operator, CUDA or HIP call, kernel or copy: not a trace of "
+                "PyTorch's profiler" +
+                PassedText()});
     }
     ReadDevices(frame.top);
     SortByStart(timeline_);
@@ -141,8 +141,7 @@ class KinetoReader {
     double work_ns = 0;
     for (const DeviceWork& work : timeline_.device_work) work_ns += static_cast<double>(work.duration_ns);
     timeline_.skipped_share = oddities_.ShareLost(std::ssize(timeline_.device_work), work_ns);
-    for (const auto& [what, count] : passed_)
-      timeline_.remarks.push_back(fmt::format("{} passed over: {}", what, count));
+    for (const auto& [what, count] : passed_) timeline_.remarks.push_back(fmt::format("{} ignored: {}", what, count));
     for (std::string& remark : oddities_.Remarks(timeline_.skipped_share))
       timeline_.remarks.push_back(std::move(remark));
     return std::move(timeline_);
@@ -304,7 +303,7 @@ class KinetoReader {
     std::size_t shown = 0;
     for (const auto& [what, count] : passed_) {
       if (shown++ == kShown) break;
-      text += fmt::format("{}{}: {}", shown == 1 ? "; passed over: " : ", ", Quoted(what), count);
+      text += fmt::format("{}{}: {}", shown == 1 ? "; ignored: " : ", ", Quoted(what), count);
     }
     return text;
   }
@@ -335,8 +334,8 @@ class KinetoReader {
         std::ranges::count_if(timeline_.host_calls, is_far) + std::ranges::count_if(timeline_.device_work, is_far);
     if (far * 20 > std::ssize(starts)) {
       timeline_.remarks.push_back(
-          fmt::format("{} of {} calls and pieces of work are more than a month from the others: their times are wrong "
-                      "or of another clock, and gaps and the critical path between them mean nothing",
+          fmt::format("{} of {} calls and pieces of device work are more than a month from the others: their clock "
+                      "is wrong or another one, so gaps and the critical path across them are meaningless",
                       far, starts.size()));
       return;
     }

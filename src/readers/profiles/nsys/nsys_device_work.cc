@@ -206,7 +206,7 @@ Status DeviceWorkReader::ReadGraphs() {
 
 void DeviceWorkReader::Summarize() {
   if (without_times_ > 0)
-    reading_.Remark(fmt::format("{} kernels, copies or sets without times passed over", without_times_));
+    reading_.Remark(fmt::format("{} kernels, copies or sets without times ignored", without_times_));
   if (in_graphs_ > 0)
     reading_.Remark(
         fmt::format("{} kernels, copies or sets were started by CUDA graphs: they share their launch", in_graphs_));
@@ -218,7 +218,7 @@ void DeviceWorkReader::Summarize() {
   }
   if (repeated_graphs_ > 0) {
     reading_.Remark(
-        fmt::format("{} executions of CUDA graphs passed over: the kernels in them were traced too", repeated_graphs_));
+        fmt::format("{} executions of CUDA graphs ignored: the kernels in them were traced too", repeated_graphs_));
   }
 }
 

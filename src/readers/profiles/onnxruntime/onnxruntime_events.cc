@@ -453,7 +453,7 @@ Result<OnnxRuntimeEvents> ReadOnnxRuntimeEvents(std::istream& input, std::string
     return Within(std::string(origin), oddities.Explain(Error{"not an ONNX Runtime profile: it has no node events"}));
   if (events.inferences.empty() && events.lost_inferences > 0)
     return Within(std::string(origin),
-                  oddities.Explain(Error{"no event 'model_run' of it could be read, so that no inference has an end"}));
+                  oddities.Explain(Error{"it has no readable event 'model_run', so no inference has an end"}));
   return events;
 }
 

@@ -29,7 +29,8 @@ Result<std::string> ReadAll(std::istream& input, std::string_view origin) {
   while (input.read(block.data(), static_cast<std::streamsize>(block.size())) || input.gcount() > 0) {
     text.append(block, 0, static_cast<std::size_t>(input.gcount()));
     if (text.size() > kMaxTensorRtText) {
-      return Error{fmt::format("{}: larger than {} MiB, which no engine's file is", origin, kMaxTensorRtText >> 20)};
+      return Error{
+          fmt::format("{}: larger than {} MiB, the limit for a file of an engine", origin, kMaxTensorRtText >> 20)};
     }
   }
   return text;
@@ -273,14 +274,14 @@ Status AddTensorRtMetadata(std::istream& input, std::string_view origin, RunProf
   }
   if (is_device && document.size() > 1) {
     run.warnings.push_back(
-        fmt::format("{}: has {} devices; the first is taken for the one that ran", origin, document.size()));
+        fmt::format("{}: has {} devices; the first is assumed to have run the engine", origin, document.size()));
   }
   for (const auto& [setting, value] : facts) {
     if (value.empty()) continue;
     const auto [known, added] = run.settings.emplace(setting, value);
     if (added || known->second == value) continue;
-    run.warnings.push_back(fmt::format("{}: {} is {}, but {} in another file; are both of one run?", origin, setting,
-                                       Quoted(value), Quoted(known->second)));
+    run.warnings.push_back(fmt::format("{}: {} is {}, but {} in another file; check that both are of one run", origin,
+                                       setting, Quoted(value), Quoted(known->second)));
   }
   if (model_options != nullptr && run.model_name.empty()) {
     if (const Json* model = Find(*model_options, "Model")) {
@@ -309,10 +310,12 @@ Result<std::vector<std::int64_t>> ReadDimensions(const Json& tensor) {
   if (!found->is_array() || found->size() > 64) return Error{"'Dimensions' should be a list of at most 64 numbers"};
   bool known = true;
   for (const Json& json : *found) {
-    if (!json.is_number_integer()) return Error{fmt::format("'Dimensions' holds {}, not a whole number", json.dump())};
+    if (!json.is_number_integer())
+      return Error{fmt::format("'Dimensions' contains {}, not a whole number", json.dump())};
     const bool huge = json.is_number_unsigned() && json.get<std::uint64_t>() > static_cast<std::uint64_t>(kMost);
     const std::int64_t extent = huge ? kMost + 1 : json.get<std::int64_t>();
-    if (extent < -1 || extent > kMost) return Error{fmt::format("'Dimensions' holds {}, not an extent", json.dump())};
+    if (extent < -1 || extent > kMost)
+      return Error{fmt::format("'Dimensions' contains {}, not an extent", json.dump())};
     known = known && extent >= 0;
     dims.push_back(extent);
   }
