@@ -36,9 +36,9 @@ TEST(AlignmentFile, RowsAreReadWithTheirPlace) {
 TEST(AlignmentFile, AnErrorSaysWhatIsWrongAndWhere) {
   EXPECT_EQ(ErrorOf("{"), "mine.json: byte 2: not valid JSON; is the file cut off?");
   EXPECT_EQ(ErrorOf("[]"), "mine.json: not a JSON object");
-  EXPECT_EQ(ErrorOf(R"({"rows": []})"), "mine.json: 'schema' is '', not 'infimum.alignment/1'");
+  EXPECT_EQ(ErrorOf(R"({"rows": []})"), "mine.json: 'schema' is missing");
   EXPECT_EQ(ErrorOf(R"({"schema": "infimum.alignment/2", "rows": []})"),
-            "mine.json: 'schema' is 'infimum.alignment/2', not 'infimum.alignment/1'");
+            "mine.json: 'schema' is 'infimum.alignment/2', expected infimum.alignment/1");
   const std::string head = R"({"schema": "infimum.alignment/1", "rows": )";
   EXPECT_EQ(ErrorOf(head + "3}"), "mine.json: 'rows' is not a list");
   EXPECT_EQ(ErrorOf(head + R"([], "row": []})"), "mine.json: unknown field 'row', did you mean 'rows'?");

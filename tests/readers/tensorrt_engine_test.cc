@@ -273,7 +273,7 @@ TEST(TensorRtEngine, NumbersThatAreNoneMatterOnlyWhereTheyAreRead) {
       ReadGood({"", R"([{"count":2},{"name":"a","timeMs":0,"averageMs":0,"percentage":-nan}])", "", {}});
   EXPECT_THAT(run.layers[0].samples, ElementsAre(Latency(0)));
   EXPECT_EQ(Read({"", R"([{"count":2},{"name":"a","averageMs":nan}])", "", {}}).error().message,
-            "profile.json: layer 1 ('a'): 'averageMs' should be a number, not string");
+            "profile.json: layer 1 ('a'): 'averageMs' is the text '?', expected a number from 0 to 31622400000");
 }
 
 class TensorRtFilesOnDisk : public ::testing::Test {

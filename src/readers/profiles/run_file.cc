@@ -8,7 +8,7 @@
 #include "infimum/base/text.h"
 #include "src/core/results/run_json.h"
 #include "src/readers/files/input_file.h"
-#include "src/readers/files/json_fields.h"
+#include "src/readers/files/json_document.h"
 #include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
 
 namespace infimum {
@@ -149,7 +149,8 @@ Result<RunProfile> ReadRun(std::istream& input, std::string_view origin) {
   // A run that was measured is short: what is much longer was made to fill the memory.
   constexpr std::uint64_t kMaxRunSize = std::uint64_t{128} << 20;
   ingest::LimitUnpacked(input, kMaxRunSize);
-  INFIMUM_ASSIGN_OR_RETURN(const Json document, ingest::ParseJson(input, origin));
+  INFIMUM_ASSIGN_OR_RETURN(const std::string text, ingest::ReadWhole(input, origin));
+  INFIMUM_ASSIGN_OR_RETURN(const Json document, ingest::ParseDocument(text, origin));
   Result<RunProfile> run = ReadDocument(document);
   if (!run) return Within(std::string(origin), run.error());
   return run;

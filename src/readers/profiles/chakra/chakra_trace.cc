@@ -21,7 +21,7 @@
 #include "infimum/graph/timeline.h"
 #include "src/core/graph/framework_names.h"
 #include "src/core/graph/name_table.h"
-#include "src/readers/files/json_fields.h"
+#include "src/core/results/json_struct.h"
 #include "src/readers/profiles/events/event_field.h"
 #include "src/readers/profiles/events/trace_events.h"
 
@@ -496,7 +496,9 @@ Result<RunProfile> ChakraWorkload::Finish(const Json& top) && {
     run.warnings.push_back(fmt::format("{} of {} kernels ({}) belong to no operator", strays_, kernels_,
                                        FormatLatency(Latency(stray_us_))));
   }
-  INFIMUM_ASSIGN_OR_RETURN(run.model_name, TextField(top, "workload_name"));
+  JsonReader fields(top);
+  fields.Lenient("workload_name", run.model_name);
+  if (!fields.status().ok()) return fields.status().error();
   for (const char* setting : {"ngpus", "soc"}) {
     const auto found = top.find(setting);
     if (found == top.end()) continue;

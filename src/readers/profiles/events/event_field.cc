@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
-#include <sstream>
 
 #include "infimum/base/check.h"
 #include "infimum/base/text.h"
@@ -250,8 +249,7 @@ std::int64_t NumberOrName(std::string_view token, NameTable& names) {
 Json ParseList(std::string_view token) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 20;
   if (!token.starts_with('[') || token.size() > kMostBytes) return Json::array();
-  std::istringstream input{std::string(token)};
-  const Result<Json> list = ParseJson(input, "a list of types or shapes");
+  const Result<Json> list = ParseJson(token);
   return list.ok() ? *list : Json::array();
 }
 

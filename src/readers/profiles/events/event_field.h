@@ -25,7 +25,7 @@
 
 #include "infimum/base/result.h"
 #include "src/core/graph/name_table.h"
-#include "src/readers/files/json_fields.h"
+#include "src/core/results/json_fields.h"
 #include "src/readers/files/oddities.h"
 
 namespace infimum::ingest {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "infimum/base/text.h"
 #include "infimum/base/utf8.h"
+#include "src/readers/files/json_document.h"
 #include "src/readers/files/trace_frame_scanner.h"
 
 namespace infimum::ingest {
@@ -51,8 +51,7 @@ class TraceEventReader {
       begin_ = end_;
     }
     if (!scanner_.complete()) return CutOff();
-    std::istringstream text(scanner_.frame());
-    INFIMUM_ASSIGN_OR_RETURN(frame_.top, ParseJson(text, origin_));
+    INFIMUM_ASSIGN_OR_RETURN(frame_.top, ParseDocument(scanner_.frame(), origin_));
     frame_.list = scanner_.list();
     frame_.bytes = offset_ + static_cast<std::int64_t>(end_);
     return std::move(frame_);

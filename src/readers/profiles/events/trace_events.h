@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "infimum/base/result.h"
-#include "src/readers/files/json_fields.h"
+#include "src/core/results/json_fields.h"
 #include "src/readers/files/oddities.h"
 
 namespace infimum::ingest {

@@ -12,6 +12,7 @@
 
 #include "infimum/base/text.h"
 #include "src/core/graph/framework_names.h"
+#include "src/core/results/json_struct.h"
 #include "src/readers/files/oddities.h"
 #include "src/readers/profiles/events/event_field.h"
 #include "src/readers/profiles/events/trace_events.h"
@@ -375,21 +376,19 @@ class KinetoReader {
     }
   }
 
-  void ReadDevices(const ingest::Json& top) {
+  void ReadDevices(const Json& top) {
     if (!top.is_object()) return;
     const auto devices = top.find("deviceProperties");
     if (devices == top.end() || !devices->is_array()) return;
-    for (const ingest::Json& entry : *devices) {
+    for (const Json& entry : *devices) {
       if (!entry.is_object()) continue;
       TimelineDevice device;
-      const auto number = ingest::IntegerField(entry, "id", 0, std::numeric_limits<std::int32_t>::max(), 0);
-      const auto name = ingest::TextField(entry, "name");
-      if (!number.ok() || !name.ok()) continue;
-      device.number = *number;
-      device.name = *name;
+      JsonReader fields(entry);
+      fields.Lenient("id", device.number, {0, std::numeric_limits<std::int32_t>::max()});
+      fields.Lenient("name", device.name);
+      if (!fields.status().ok()) continue;
       for (const char* key : {"numSms", "multiprocessors", "multiProcessorCount"})
-        if (const auto count = ingest::IntegerField(entry, key, 0, 1 << 20, 0); count.ok() && *count > 0)
-          device.multiprocessors = *count;
+        JsonReader(entry).Lenient(key, device.multiprocessors, {1, 1 << 20});
       timeline_.devices.push_back(std::move(device));
     }
   }

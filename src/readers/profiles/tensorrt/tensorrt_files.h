@@ -2,7 +2,7 @@
 // characters in names (TensorRT 8.6), and numbers that are none.
 //
 //   "Metadata": "[ONNX Layer: a]<0x1e>[ONNX Layer: b]"   ->  kNameSeparator between the two
-//   "percentage" : -nan                                  ->  a text, which no field of numbers takes
+//   "percentage" : -nan                                  ->  "??", a text, which no field of numbers takes
 //
 // Every byte stays in its place, so that errors name the byte of the file.
 #pragma once
@@ -17,7 +17,7 @@
 #include "infimum/base/result.h"
 #include "infimum/base/units.h"
 #include "infimum/graph/run_profile.h"
-#include "src/readers/files/json_fields.h"
+#include "src/core/results/json_fields.h"
 
 namespace infimum::ingest {
 
