@@ -4,11 +4,11 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "infimum/base/text.h"
-#include "src/planner/layer_facts.h"
-#include "src/planner/replay_forms.h"
 #include "src/planner/replay_planner.h"
 #include "src/planner/value_tensors.h"
 
@@ -20,6 +20,7 @@ constexpr std::string_view kPlain[] = {
     "Abs",
     "Add",
     "And",
+    "AveragePool",
     "Cast",
     "Ceil",
     "Concat",
@@ -33,10 +34,13 @@ constexpr std::string_view kPlain[] = {
     "Expand",
     "Floor",
     "Gather",
-    "Gelu",
-    "GatherND",
-    "Greater",
     "GatherElements",
+    "GatherND",
+    "Gelu",
+    "GlobalAveragePool",
+    "GlobalMaxPool",
+    "Greater",
+    "GreaterOrEqual",
     "HardSwish",
     "Identity",
     "Less",
@@ -45,6 +49,7 @@ constexpr std::string_view kPlain[] = {
     "LogSoftmax",
     "MatMul",
     "Max",
+    "MaxPool",
     "Mean",
     "Min",
     "Mish",
@@ -78,14 +83,145 @@ constexpr std::string_view kPlain[] = {
     "Transpose",
     "Where",
     "Xor",
-    "GreaterOrEqual",
-    "GlobalAveragePool",
-    "GlobalMaxPool",
-    "AveragePool",
-    "MaxPool",
 };
 
 constexpr double kLargestFloat = std::numeric_limits<float>::max();
+
+// What a layer's attributes and constant inputs contain, as numbers and texts; nullopt where there is none, or it is of
+// another type.
+class LayerFacts {
+ public:
+  LayerFacts(const ModelGraph& graph, const Layer& layer) : graph_(graph), layer_(layer) {}
+
+  std::optional<double> NumberAttribute(const std::string& name) const;
+  std::optional<std::string> TextAttribute(const std::string& name) const;
+  std::optional<std::vector<double>> ListAttribute(const std::string& name) const;
+
+  bool HasAttribute(const std::string& name) const { return layer_.attributes.contains(name); }
+  bool HasInput(std::size_t position) const { return position < layer_.inputs.size() && layer_.inputs[position]; }
+  // The numbers of a constant input; nullopt where they are not known.
+  std::optional<std::vector<double>> InputNumbers(std::size_t position) const;
+  std::optional<Shape> InputShape(std::size_t position) const;
+  std::optional<Shape> OutputShape(std::size_t position) const;
+
+ protected:
+  const ModelGraph& graph_;
+  const Layer& layer_;
+};
+
+std::optional<double> LayerFacts::NumberAttribute(const std::string& name) const {
+  const auto found = layer_.attributes.find(name);
+  if (found == layer_.attributes.end()) return std::nullopt;
+  if (const auto* number = std::get_if<double>(&found->second)) return *number;
+  if (const auto* integer = std::get_if<std::int64_t>(&found->second)) return static_cast<double>(*integer);
+  return std::nullopt;
+}
+
+std::optional<std::string> LayerFacts::TextAttribute(const std::string& name) const {
+  const auto found = layer_.attributes.find(name);
+  const auto* text = found == layer_.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text == nullptr ? std::nullopt : std::optional<std::string>(*text);
+}
+
+std::optional<std::vector<double>> LayerFacts::ListAttribute(const std::string& name) const {
+  const auto found = layer_.attributes.find(name);
+  if (found == layer_.attributes.end()) return std::nullopt;
+  if (const auto* numbers = std::get_if<std::vector<double>>(&found->second)) return *numbers;
+  const auto* list = std::get_if<std::vector<std::int64_t>>(&found->second);
+  if (list == nullptr) return std::nullopt;
+  return std::vector<double>(list->begin(), list->end());
+}
+
+std::optional<std::vector<double>> LayerFacts::InputNumbers(std::size_t position) const {
+  if (!HasInput(position)) return std::nullopt;
+  const std::optional<Tensor>& constant = graph_.value(*layer_.inputs[position]).constant;
+  return constant ? NumbersOf(&*constant) : std::nullopt;
+}
+
+std::optional<Shape> LayerFacts::InputShape(std::size_t position) const {
+  return HasInput(position) ? graph_.value(*layer_.inputs[position]).shape : std::nullopt;
+}
+
+std::optional<Shape> LayerFacts::OutputShape(std::size_t position) const {
+  if (position >= layer_.outputs.size() || !layer_.outputs[position]) return std::nullopt;
+  return graph_.value(*layer_.outputs[position]).shape;
+}
+
+bool GrowsByWholeNumbers(const Shape& input, const Shape& output) {
+  for (std::size_t i = 0; i < input.rank(); ++i)
+    if (output.dims[i] % input.dims[i] != 0) return false;
+  return true;
+}
+
+// Whether a given scale says what the shapes say. Where an output's extent was rounded, coordinates follow the scale.
+bool ScalesAgree(const std::vector<double>& scales, const Shape& input, const Shape& output) {
+  if (scales.empty()) return true;
+  if (scales.size() != input.rank()) return false;
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    if (scales[i] * static_cast<double>(input.dims[i]) != static_cast<double>(output.dims[i])) return false;
+  }
+  return true;
+}
+
+// Candidates interpolate at half-pixel coordinates, clamped at the edges, and take the nearest element only where all
+// modes of rounding agree: a tensor that grows by whole factors.
+Status CheckResize(const ModelGraph& graph, const Layer& layer) {
+  const LayerFacts facts(graph, layer);
+  const std::optional<Shape> input = facts.InputShape(0), output = facts.OutputShape(0);
+  if (!input || !output || input->rank() != output->rank()) return Error{"its shapes are not known"};
+  // Before operator set 11 an element's place is its index divided by the scale.
+  const bool is_old = layer.op == "Upsample" || (graph.opset > 0 && graph.opset < 11);
+  const std::string mode = facts.TextAttribute("mode").value_or("nearest");
+  const std::string coordinates =
+      facts.TextAttribute("coordinate_transformation_mode").value_or(is_old ? "asymmetric" : "half_pixel");
+  const std::string nearest = facts.TextAttribute("nearest_mode").value_or(is_old ? "floor" : "round_prefer_floor");
+  const std::string policy = facts.TextAttribute("keep_aspect_ratio_policy").value_or("stretch");
+  for (const char* const name : {"antialias", "exclude_outside"}) {
+    if (facts.NumberAttribute(name).value_or(0) != 0) return Error{"its '" + std::string(name) + "' is not 0"};
+  }
+  if (facts.HasAttribute("axes") || policy != "stretch")
+    return Error{"it resizes only some axes, or keeps the aspect ratio"};
+  const std::size_t scales_at = is_old ? 1 : 2;
+  const bool has_scales = facts.HasInput(scales_at) && facts.InputShape(scales_at) != Shape{{0}};
+  const std::optional<std::vector<double>> scales =
+      has_scales ? facts.InputNumbers(scales_at) : facts.ListAttribute("scales").value_or(std::vector<double>());
+  if (!scales || !ScalesAgree(*scales, *input, *output)) return Error{"its scales do not match its shapes"};
+  if (mode == "nearest") {
+    const bool from_the_front = coordinates == "asymmetric" && nearest == "floor";
+    const bool rounds = coordinates == "half_pixel" && nearest.starts_with("round_");
+    if (GrowsByWholeNumbers(*input, *output) && (from_the_front || rounds)) return {};
+    return Error{"its rounding to the nearest element is not supported"};
+  }
+  if (mode == "cubic" && facts.NumberAttribute("cubic_coeff_a").value_or(-0.75) != -0.75) {
+    return Error{"its 'cubic_coeff_a' is not -0.75"};
+  }
+  // PyTorch's differ where a dimension becomes one element.
+  const bool shrinks_to_one = std::find(output->dims.begin(), output->dims.end(), 1) != output->dims.end() &&
+                              output->rank() > 2 &&
+                              *std::min_element(output->dims.begin() + 2, output->dims.end()) == 1;
+  if (coordinates != "half_pixel" && (coordinates != "pytorch_half_pixel" || shrinks_to_one))
+    return Error{"its 'coordinate_transformation_mode' is '" + coordinates + "'"};
+  return {};
+}
+
+// Candidates run LSTM, GRU and RNN forward (and in reverse beside it) over whole sequences, with the standard
+// activations. Whether the initial state is zero, as candidates have it, only the runner sees.
+Status CheckRecurrent(const ModelGraph& graph, const Layer& layer) {
+  const LayerFacts facts(graph, layer);
+  for (const char* const name : {"clip", "input_forget", "layout"}) {
+    if (facts.NumberAttribute(name).value_or(0) != 0) return Error{"its '" + std::string(name) + "' is not 0"};
+  }
+  if (facts.TextAttribute("direction").value_or("forward") == "reverse") return Error{"it runs in reverse only"};
+  // The configuration names a plain RNN's activation and no other.
+  if (layer.op != "RNN" && facts.HasAttribute("activations"))
+    return Error{"it has other activations than the standard ones"};
+  if (layer.op == "RNN" && facts.TextAttribute("direction") == "bidirectional" && facts.HasAttribute("activations")) {
+    return Error{"it has activations of its own for each direction"};
+  }
+  if (facts.HasInput(4)) return Error{"its sequences differ in length"};
+  if (facts.HasInput(7)) return Error{"it has peepholes"};
+  return {};
+}
 
 class ValueReader : private LayerFacts {
  public:

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analyzer/alignment/engine_work.h"
-#include "src/readers/onnx/shapes/known_operator.h"
+#include "src/readers/onnx/lowering/lower.h"
 
 namespace infimum {
 namespace {

@@ -15,8 +15,8 @@ Result<std::string> ReadWhole(std::istream& input, std::string_view origin) {
   while (input.read(block.data(), static_cast<std::streamsize>(block.size())) || input.gcount() > 0) {
     text.append(block, 0, static_cast<std::size_t>(input.gcount()));
     if (text.size() > kMost)
-      return Error{fmt::format("{}: larger than {} MiB, the limit for a file that is read as a whole", origin,
-                               kMost >> 20)};
+      return Error{
+          fmt::format("{}: larger than {} MiB, the limit for a file that is read as a whole", origin, kMost >> 20)};
   }
   return text;
 }

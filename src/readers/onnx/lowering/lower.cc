@@ -1,7 +1,10 @@
 #include "src/readers/onnx/lowering/lower.h"
 
+#include <onnx/defs/schema.h>
+
 #include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "infimum/base/text.h"
@@ -107,5 +110,17 @@ Lowering Lower(const NodeView& node) {
 }
 
 bool HasLowering(std::string_view domain, std::string_view op) { return lowering::Find(domain, op) != nullptr; }
+
+bool IsKnownOperator(std::string_view op) {
+  std::string_view domain;
+  if (const std::size_t dot = op.rfind('.'); dot != std::string_view::npos) {
+    domain = op.substr(0, dot);
+    op.remove_prefix(dot + 1);
+  }
+  if (HasLowering(domain, op)) return true;
+  const auto is_this = [&](const UnknownOperator& known) { return known.op == op && known.domain == domain; };
+  if (std::ranges::any_of(DeliberatelyUnknown(), is_this)) return true;
+  return onnx::OpSchemaRegistry::Schema(std::string(op), std::string(lowering::Normalized(domain))) != nullptr;
+}
 
 }  // namespace infimum
