@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "microbench/harness/supervisor/campaign.h"
+#include "microbench/harness/supervisor/run_campaign.h"
 
 namespace infimum {
 

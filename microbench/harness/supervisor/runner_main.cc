@@ -13,12 +13,12 @@
 #include "infimum/base/text.h"
 #include "microbench/harness/journal/journal_file.h"
 #include "microbench/harness/sampling/replay_trial.h"
-#include "microbench/harness/supervisor/campaign.h"
+#include "microbench/harness/supervisor/campaign_summary.h"
 #include "microbench/harness/supervisor/environment.h"
 #include "microbench/harness/supervisor/progress.h"
 #include "microbench/harness/supervisor/replay_session.h"
+#include "microbench/harness/supervisor/run_campaign.h"
 #include "microbench/harness/supervisor/runner_options.h"
-#include "microbench/harness/supervisor/summary.h"
 #include "microbench/harness/supervisor/worker_process.h"
 #include "microbench/harness/worker/worker_main.h"
 #include "src/core/results/candidate_list.h"
@@ -199,7 +199,7 @@ class Runner {
   int List(const Plan& plan, Worker& worker) {
     if (const Status started = worker.Start(0); !started.ok()) return Fail(started.error());
     std::int64_t runs = 0;
-    for (const ContestedWorkload& workload : InOrderOfShare(plan)) {
+    for (const CampaignWorkload& workload : InOrderOfShare(plan)) {
       if (options_.list_json) {
         Result<std::vector<Candidate>> candidates = ListOne(workload, worker);
         if (end_wished != 0) return Fail(Error{"interrupted"});
@@ -224,7 +224,7 @@ class Runner {
     return std::fflush(stdout) == 0 ? 0 : Fail(Error{"standard output: writing failed"});
   }
 
-  CandidateList Describe(const ContestedWorkload& workload, Result<std::vector<Candidate>> candidates) const {
+  CandidateList Describe(const CampaignWorkload& workload, Result<std::vector<Candidate>> candidates) const {
     CandidateList list;
     list.workload = workload.workload.text;
     list.contract = workload.contract;
@@ -239,7 +239,7 @@ class Runner {
     return list;
   }
 
-  Result<std::vector<Candidate>> ListOne(const ContestedWorkload& workload, Worker& worker) {
+  Result<std::vector<Candidate>> ListOne(const CampaignWorkload& workload, Worker& worker) {
     const WorkerReply reply =
         worker.Ask(CandidatesRequest{workload.workload.text, workload.contract, options_.campaign.tier},
                    options_.campaign.time_limit);

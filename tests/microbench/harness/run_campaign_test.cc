@@ -1,11 +1,11 @@
-#include "microbench/harness/supervisor/campaign.h"
+#include "microbench/harness/supervisor/run_campaign.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "microbench/fake/fake_backend.h"
 #include "microbench/fake/fake_machine.h"
-#include "microbench/harness/supervisor/summary.h"
+#include "microbench/harness/supervisor/campaign_summary.h"
 #include "microbench/harness/worker/worker_main.h"
 
 namespace infimum {
@@ -154,7 +154,7 @@ TEST_F(CampaignOnFake, EveryCandidateGetsARowAndItsTimeIsExact) {
   EXPECT_THAT(Row("ref", "convolution").reason, HasSubstr("more than 10 x the best candidate's"));
 }
 
-TEST_F(CampaignOnFake, ContendersGetARepetitionFromEachOfThreeProcesses) {
+TEST_F(CampaignOnFake, CandidatesNearTheBestGetARepetitionFromEachOfThreeProcesses) {
   Run();
   EXPECT_EQ(worker.starts, 3);
   EXPECT_EQ(Row("direct", "matmul").repetitions.size(), 3u);
@@ -167,7 +167,7 @@ TEST_F(CampaignOnFake, ContendersGetARepetitionFromEachOfThreeProcesses) {
 }
 
 TEST_F(CampaignOnFake, ASlowCandidateKeepsItsQuickLookAsItsOnlyRepetition) {
-  options.contention_ratio = 1.01;
+  options.decisive_ratio = 1.01;
   Run();
   const Measurement scalar = Row("scalar", "pointwise");
   EXPECT_EQ(scalar.outcome, Outcome::kMeasured);
@@ -202,7 +202,7 @@ TEST_F(CampaignOnFake, TheOrderFollowsFromTheSeedAlone) {
 
 TEST_F(CampaignOnFake, LaterRoundsMixWorkloads) {
   Run();
-  // Of the seven contenders in round 2, neighbours are not always of one workload.
+  // Of the seven candidates in round 2, neighbours are not always of one workload.
   const std::vector<TrialRequest> round_two(worker.trials.begin() + 11, worker.trials.begin() + 18);
   std::int64_t changes = 0;
   for (std::size_t i = 1; i < round_two.size(); ++i) changes += round_two[i].workload != round_two[i - 1].workload;
@@ -294,7 +294,7 @@ TEST_F(CampaignOnFake, ABudgetIsKeptAndGivesEveryWorkloadOneRepetitionFirst) {
   options.budget = milliseconds(400);
   const CampaignSummary summary = Run();
   EXPECT_LE(clock.Now(), milliseconds(400) + milliseconds(130));  // one trial more, of which `ref` takes up to 93 ms
-  for (const ContestedWorkload& workload : summary.workloads) EXPECT_TRUE(workload.Best(CacheState::kWarm));
+  for (const CampaignWorkload& workload : summary.workloads) EXPECT_TRUE(workload.Best(CacheState::kWarm));
   EXPECT_TRUE(summary.budget_spent);
 }
 

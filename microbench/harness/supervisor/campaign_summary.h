@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "microbench/harness/supervisor/campaign.h"
+#include "microbench/harness/supervisor/run_campaign.h"
 
 namespace infimum {
 
@@ -15,6 +15,6 @@ std::string FormatSummary(const CampaignSummary& summary, const std::string& out
 //
 //   onednn/brgconv:avx512_core    812 us   3 repetitions   library's choice
 //   onednn/ref:any                skipped: one run took ...
-std::string FormatContest(const ContestedWorkload& workload);
+std::string FormatWorkload(const CampaignWorkload& workload);
 
 }  // namespace infimum

@@ -1,4 +1,4 @@
-#include "microbench/harness/supervisor/contender.h"
+#include "microbench/harness/supervisor/active_candidate.h"
 
 #include <algorithm>
 
@@ -12,12 +12,12 @@ void AddFlag(std::vector<std::string>& flags, const std::string& flag) {
 
 }  // namespace
 
-std::optional<Latency> Contender::point() const {
+std::optional<Latency> ActiveCandidate::point() const {
   if (row.outcome != Outcome::kMeasured || row.repetitions.empty()) return std::nullopt;
   return PointValue(row.repetitions);
 }
 
-void Contender::Take(const Trial& trial) {
+void ActiveCandidate::Take(const Trial& trial) {
   const bool measured_before = has_row && !row.repetitions.empty();
   has_row = true;
   if (trial.outcome == Outcome::kMeasured && trial.repetition) {
@@ -38,18 +38,18 @@ void Contender::Take(const Trial& trial) {
   row.numeric_error = trial.numeric_error;
 }
 
-bool ContestedWorkload::measured() const {
+bool CampaignWorkload::measured() const {
   return std::any_of(best.begin(), best.end(), [](const std::optional<Latency>& time) { return time.has_value(); });
 }
 
-void ContestedWorkload::Note(const Contender& contender) {
+void CampaignWorkload::Note(const ActiveCandidate& active) {
   visited = true;
-  const std::optional<Latency> point = contender.point();
-  std::optional<Latency>& least = best[static_cast<std::size_t>(contender.row.cache)];
+  const std::optional<Latency> point = active.point();
+  std::optional<Latency>& least = best[static_cast<std::size_t>(active.row.cache)];
   if (point && (!least || *point < *least)) least = point;
 }
 
-bool ContestedWorkload::InContention(Latency point, CacheState cache, bool library_choice, double ratio) const {
+bool CampaignWorkload::MayDecide(Latency point, CacheState cache, bool library_choice, double ratio) const {
   return library_choice || point <= *Best(cache) * ratio;
 }
 

@@ -1,4 +1,4 @@
-#include "microbench/harness/supervisor/summary.h"
+#include "microbench/harness/supervisor/campaign_summary.h"
 
 #include <algorithm>
 
@@ -15,27 +15,27 @@ std::string Counted(std::int64_t count, const std::string& noun) {
 
 }  // namespace
 
-std::string FormatContest(const ContestedWorkload& workload) {
-  std::vector<const Contender*> order;
-  for (const Contender& contender : workload.contenders) order.push_back(&contender);
-  std::stable_sort(order.begin(), order.end(), [](const Contender* a, const Contender* b) {
+std::string FormatWorkload(const CampaignWorkload& workload) {
+  std::vector<const ActiveCandidate*> order;
+  for (const ActiveCandidate& active : workload.candidates) order.push_back(&active);
+  std::stable_sort(order.begin(), order.end(), [](const ActiveCandidate* a, const ActiveCandidate* b) {
     const auto first = a->point();
     const auto second = b->point();
     return first && (!second || *first < *second);
   });
   std::size_t width = 0;
-  for (const Contender* contender : order) width = std::max(width, contender->row.candidate.name().size());
+  for (const ActiveCandidate* active : order) width = std::max(width, active->row.candidate.name().size());
   std::string text = workload.workload.text + "  (" + std::string(Name(workload.contract)) + ")\n";
-  for (const Contender* contender : order) {
-    const Measurement& row = contender->row;
+  for (const ActiveCandidate* active : order) {
+    const Measurement& row = active->row;
     const std::string name = row.candidate.name();
     text += "  " + name + std::string(width - name.size() + 2, ' ');
-    if (const auto point = contender->point()) {
+    if (const auto point = active->point()) {
       text += FormatLatency(*point) + "  " + std::string(Name(row.cache)) + ", " +
               Counted(static_cast<std::int64_t>(row.repetitions.size()), "repetition");
       for (const std::string& flag : row.flags) text += ", " + flag;
       if (row.candidate.library_choice) text += ", the library's choice";
-    } else if (contender->has_row) {
+    } else if (active->has_row) {
       text += std::string(Name(row.outcome)) + ": " + row.reason;
     } else {
       text += "not measured yet";
@@ -89,8 +89,8 @@ std::string FormatSummary(const CampaignSummary& summary, const std::string& out
         Counted(count_of([](const auto& workload) { return !workload.visited; }), "workload") + " not visited; " +
         (output == "-" ? "write to a file with -o to continue later" : "the same command continues from here"));
   }
-  if (!summary.interrupted && summary.workloads.size() <= kShownContests)
-    for (const ContestedWorkload& workload : summary.workloads) text += FormatContest(workload);
+  if (!summary.interrupted && summary.workloads.size() <= kShownWorkloads)
+    for (const CampaignWorkload& workload : summary.workloads) text += FormatWorkload(workload);
   return text;
 }
 

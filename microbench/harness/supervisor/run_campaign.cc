@@ -1,4 +1,4 @@
-#include "microbench/harness/supervisor/campaign.h"
+#include "microbench/harness/supervisor/run_campaign.h"
 
 #include <algorithm>
 #include <set>
@@ -76,15 +76,15 @@ class Campaign {
     if (options_.measure_peaks && earlier_.peaks.empty()) INFIMUM_RETURN_IF_ERROR(MeasurePeaks());
     INFIMUM_RETURN_IF_ERROR(RunFirstRound());
     for (round_ = 2; round_ <= options_.rounds && !Ended(); ++round_) INFIMUM_RETURN_IF_ERROR(RunLaterRound());
-    if (KeepsContenders()) INFIMUM_RETURN_IF_ERROR(TakeFromShelf());
+    if (KeepsCandidates()) INFIMUM_RETURN_IF_ERROR(ReadSpilledRows());
     summary_.elapsed = budget_.elapsed();
     return std::move(summary_);
   }
 
  private:
   struct Task {
-    ContestedWorkload* workload;
-    WaitingContender* contender;
+    CampaignWorkload* workload;
+    WaitingCandidate* waiting;
   };
 
   bool Ended() {
@@ -169,39 +169,39 @@ class Campaign {
   }
 
   Status RunFirstRound() {
-    for (ContestedWorkload& workload : summary_.workloads) {
+    for (CampaignWorkload& workload : summary_.workloads) {
       if (MustStop()) return {};
       INFIMUM_RETURN_IF_ERROR(List(workload));
-      std::vector<Contender*> order;
-      for (Contender& contender : workload.contenders) order.push_back(&contender);
+      std::vector<ActiveCandidate*> order;
+      for (ActiveCandidate& active : workload.candidates) order.push_back(&active);
       RandomOrder random(options_.seed ^ HashOf(workload.workload.text));
       random.Shuffle(std::span(order));
       // The library's choice gives a good first mark to judge the others by.
       std::stable_partition(order.begin(), order.end(),
-                            [](const Contender* contender) { return contender->row.candidate.library_choice; });
+                            [](const ActiveCandidate* active) { return active->row.candidate.library_choice; });
       std::size_t to_come = order.size();
-      for (Contender* contender : order) {
-        if (contender->has_row) {
+      for (ActiveCandidate* active : order) {
+        if (active->has_row) {
           --to_come;
           continue;
         }
         if (MustStop()) return {};
         trials_to_come_ = static_cast<std::int64_t>(to_come--) + ExpectedTrials(workloads_left_);
-        INFIMUM_RETURN_IF_ERROR(RunTrial(workload, *contender));
+        INFIMUM_RETURN_IF_ERROR(RunTrial(workload, *active));
       }
-      INFIMUM_RETURN_IF_ERROR(Shelve(workload));
+      INFIMUM_RETURN_IF_ERROR(Spill(workload));
     }
     return {};
   }
 
   // Finds the workload's candidates, and what an earlier campaign knows of each.
-  Status List(ContestedWorkload& workload) {
+  Status List(CampaignWorkload& workload) {
     --workloads_left_;
     const std::vector<CacheState> caches = CachesOf(workload);
     INFIMUM_ASSIGN_OR_RETURN(const std::optional<Measurement> refused,
                              EarlierRow(Blank(workload, AnyCandidate(header_.backend), caches.front())));
     if (refused) {
-      TakeEarlier(workload, Contender{*refused, true, true});
+      TakeEarlier(workload, ActiveCandidate{*refused, true, true});
       return {};
     }
     const std::optional<WorkerReply> reply =
@@ -229,14 +229,14 @@ class Campaign {
     std::set<std::string> seen;  // a library may offer the same thing twice
     for (const Candidate& candidate : *chosen) {
       for (const CacheState cache : caches) {
-        Contender contender{Blank(workload, candidate, cache)};
-        if (!seen.insert(RowKey(contender.row)).second) continue;
+        ActiveCandidate active{Blank(workload, candidate, cache)};
+        if (!seen.insert(RowKey(active.row)).second) continue;
         ++listed_trials_;
-        INFIMUM_ASSIGN_OR_RETURN(const std::optional<Measurement> row, EarlierRow(contender.row));
+        INFIMUM_ASSIGN_OR_RETURN(const std::optional<Measurement> row, EarlierRow(active.row));
         if (row) {
-          TakeEarlier(workload, Contender{*row, true, row->outcome != Outcome::kMeasured});
+          TakeEarlier(workload, ActiveCandidate{*row, true, row->outcome != Outcome::kMeasured});
         } else {
-          workload.contenders.push_back(std::move(contender));
+          workload.candidates.push_back(std::move(active));
         }
       }
     }
@@ -244,8 +244,8 @@ class Campaign {
   }
 
   // The states to measure a workload in: one without constants is the same with cold weights as warm.
-  std::vector<CacheState> CachesOf(const ContestedWorkload& contested) const {
-    const Result<Workload> workload = ParseWorkload(contested.workload.text);
+  std::vector<CacheState> CachesOf(const CampaignWorkload& measured) const {
+    const Result<Workload> workload = ParseWorkload(measured.workload.text);
     std::vector<CacheState> caches;
     for (const CacheState wanted : options_.caches) {
       const CacheState cache = workload.ok() ? StateOfRows(wanted, *workload) : wanted;
@@ -254,11 +254,11 @@ class Campaign {
     return caches;
   }
 
-  void TakeEarlier(ContestedWorkload& workload, Contender contender) {
+  void TakeEarlier(CampaignWorkload& workload, ActiveCandidate active) {
     ++summary_.earlier_rows;
-    summary_.tally.Add(contender.row);
-    workload.Note(contender);
-    workload.contenders.push_back(std::move(contender));
+    summary_.tally.Add(active.row);
+    workload.Note(active);
+    workload.candidates.push_back(std::move(active));
   }
 
   Result<std::optional<Measurement>> EarlierRow(const Measurement& blank) {
@@ -267,7 +267,7 @@ class Campaign {
     return row;
   }
 
-  Measurement Blank(const ContestedWorkload& workload, const Candidate& candidate, CacheState cache) const {
+  Measurement Blank(const CampaignWorkload& workload, const Candidate& candidate, CacheState cache) const {
     Measurement row;
     row.workload = workload.workload;
     row.candidate = candidate;
@@ -279,30 +279,30 @@ class Campaign {
     return row;
   }
 
-  Status RefuseWorkload(ContestedWorkload& workload, Outcome outcome, std::string reason) {
-    Contender contender{Blank(workload, AnyCandidate(header_.backend), CachesOf(workload).front())};
+  Status RefuseWorkload(CampaignWorkload& workload, Outcome outcome, std::string reason) {
+    ActiveCandidate active{Blank(workload, AnyCandidate(header_.backend), CachesOf(workload).front())};
     Trial trial;
     trial.outcome = outcome;
     trial.reason = std::move(reason);
-    workload.contenders.push_back(std::move(contender));
-    return TakeTrial(workload, workload.contenders.back(), trial);
+    workload.candidates.push_back(std::move(active));
+    return TakeTrial(workload, workload.candidates.back(), trial);
   }
 
-  Status RunTrial(ContestedWorkload& workload, Contender& contender) {
+  Status RunTrial(CampaignWorkload& workload, ActiveCandidate& active) {
     TrialRequest request;
     request.workload = workload.workload.text;
-    request.candidate = contender.row.candidate;
+    request.candidate = active.row.candidate;
     request.contract = workload.contract;
-    request.cache = contender.row.cache;
-    request.check_numbers = !contender.has_row;
+    request.cache = active.row.cache;
+    request.check_numbers = !active.has_row;
     request.sampler = options_.sampler;
     request.sampler.budget = budget_.NextTrial(round_, trials_to_come_);
     // Only at first sight: who came this far is sampled in full.
-    if (!contender.row.candidate.library_choice && !contender.has_row) {
-      request.best = workload.Best(contender.row.cache);
+    if (!active.row.candidate.library_choice && !active.has_row) {
+      request.best = workload.Best(active.row.cache);
       if (request.best) {
         request.skip_above = *request.best * options_.skip_ratio;
-        request.sampler.give_up_above = *request.best * options_.contention_ratio;
+        request.sampler.give_up_above = *request.best * options_.decisive_ratio;
       }
     }
     Report(workload);
@@ -322,53 +322,53 @@ class Campaign {
     }
     budget_.Took(tools_.clock.Now() - start, trial.sampling);
     ++summary_.trials;
-    return TakeTrial(workload, contender, trial);
+    return TakeTrial(workload, active, trial);
   }
 
-  Status TakeTrial(ContestedWorkload& workload, Contender& contender, const Trial& trial) {
-    if (contender.has_row) {
-      const Measurement before = contender.row;
-      contender.Take(trial);
-      summary_.tally.Replace(before, contender.row);
+  Status TakeTrial(CampaignWorkload& workload, ActiveCandidate& active, const Trial& trial) {
+    if (active.has_row) {
+      const Measurement before = active.row;
+      active.Take(trial);
+      summary_.tally.Replace(before, active.row);
     } else {
-      contender.Take(trial);
-      summary_.tally.Add(contender.row);
+      active.Take(trial);
+      summary_.tally.Add(active.row);
     }
-    workload.Note(contender);
-    contender.row.measured_at = tools_.utc_now();
-    INFIMUM_RETURN_IF_ERROR(tools_.output.Write(contender.row));
+    workload.Note(active);
+    active.row.measured_at = tools_.utc_now();
+    INFIMUM_RETURN_IF_ERROR(tools_.output.Write(active.row));
     ++summary_.rows_written;
     return {};
   }
 
-  bool KeepsContenders() const { return summary_.workloads.size() <= kShownContests; }
+  bool KeepsCandidates() const { return summary_.workloads.size() <= kShownWorkloads; }
 
-  // Puts what later rounds will look at on the shelf, and lets go of everything else: no such row is written again.
-  Status Shelve(ContestedWorkload& workload) {
-    std::vector<Contender> others;
-    for (Contender& contender : workload.contenders) {
-      const std::optional<Latency> point = contender.point();
-      const Measurement& row = contender.row;
-      const bool contends =
-          point && !contender.finished &&
-          workload.InContention(*point, row.cache, row.candidate.library_choice, options_.contention_ratio);
-      if (contends) ++contenders_;
-      if (contends && options_.rounds > 1) {
-        INFIMUM_ASSIGN_OR_RETURN(const std::int64_t place, shelf_.Put(row));
+  // Writes rows that later rounds may extend to disk and drops all others, which are not written again.
+  Status Spill(CampaignWorkload& workload) {
+    std::vector<ActiveCandidate> others;
+    for (ActiveCandidate& active : workload.candidates) {
+      const std::optional<Latency> point = active.point();
+      const Measurement& row = active.row;
+      const bool may_decide =
+          point && !active.finished &&
+          workload.MayDecide(*point, row.cache, row.candidate.library_choice, options_.decisive_ratio);
+      if (may_decide) ++undecided_;
+      if (may_decide && options_.rounds > 1) {
+        INFIMUM_ASSIGN_OR_RETURN(const std::int64_t place, spilled_.Put(row));
         workload.waiting.push_back({place, *point, row.repetitions.size(), row.cache, row.candidate.library_choice});
-      } else if (KeepsContenders()) {
-        others.push_back(std::move(contender));
+      } else if (KeepsCandidates()) {
+        others.push_back(std::move(active));
       }
     }
-    workload.contenders = std::move(others);
+    workload.candidates = std::move(others);
     return {};
   }
 
-  Status TakeFromShelf() {
-    for (ContestedWorkload& workload : summary_.workloads) {
-      for (const WaitingContender& waiting : workload.waiting) {
-        INFIMUM_ASSIGN_OR_RETURN(Measurement row, shelf_.Get(waiting.place));
-        workload.contenders.push_back({std::move(row), true, true});
+  Status ReadSpilledRows() {
+    for (CampaignWorkload& workload : summary_.workloads) {
+      for (const WaitingCandidate& waiting : workload.waiting) {
+        INFIMUM_ASSIGN_OR_RETURN(Measurement row, spilled_.Get(waiting.place));
+        workload.candidates.push_back({std::move(row), true, true});
       }
       workload.waiting.clear();
     }
@@ -376,25 +376,24 @@ class Campaign {
   }
 
   Status RunTask(Task task) {
-    INFIMUM_ASSIGN_OR_RETURN(Measurement row, shelf_.Get(task.contender->place));
-    Contender contender{std::move(row), true, false};
-    INFIMUM_RETURN_IF_ERROR(RunTrial(*task.workload, contender));
-    INFIMUM_ASSIGN_OR_RETURN(task.contender->place, shelf_.Put(contender.row));
-    task.contender->point = *contender.point();
+    INFIMUM_ASSIGN_OR_RETURN(Measurement row, spilled_.Get(task.waiting->place));
+    ActiveCandidate active{std::move(row), true, false};
+    INFIMUM_RETURN_IF_ERROR(RunTrial(*task.workload, active));
+    INFIMUM_ASSIGN_OR_RETURN(task.waiting->place, spilled_.Put(active.row));
+    task.waiting->point = *active.point();
     // What failed after it was measured gets no further repetition.
-    task.contender->repetitions =
-        contender.finished ? static_cast<std::size_t>(options_.rounds) : contender.row.repetitions.size();
+    task.waiting->repetitions =
+        active.finished ? static_cast<std::size_t>(options_.rounds) : active.row.repetitions.size();
     return {};
   }
 
   Status RunLaterRound() {
     std::vector<Task> tasks;
-    for (ContestedWorkload& workload : summary_.workloads) {
-      for (WaitingContender& contender : workload.waiting) {
-        if (workload.InContention(contender.point, contender.cache, contender.library_choice,
-                                  options_.contention_ratio) &&
-            static_cast<std::int64_t>(contender.repetitions) < round_)
-          tasks.push_back({&workload, &contender});
+    for (CampaignWorkload& workload : summary_.workloads) {
+      for (WaitingCandidate& waiting : workload.waiting) {
+        if (workload.MayDecide(waiting.point, waiting.cache, waiting.library_choice, options_.decisive_ratio) &&
+            static_cast<std::int64_t>(waiting.repetitions) < round_)
+          tasks.push_back({&workload, &waiting});
       }
     }
     if (tasks.empty()) return {};
@@ -420,7 +419,7 @@ class Campaign {
     return static_cast<std::int64_t>(each * static_cast<double>(workloads) + 0.5);
   }
 
-  void Report(const ContestedWorkload& workload) {
+  void Report(const CampaignWorkload& workload) {
     CampaignProgress progress;
     progress.round = round_;
     progress.rounds = options_.rounds;
@@ -431,7 +430,7 @@ class Campaign {
     std::int64_t to_come = trials_to_come_;
     if (round_ == 1) {
       const double contending =
-          summary_.trials > 0 ? static_cast<double>(contenders_) / static_cast<double>(summary_.trials) : 0.5;
+          summary_.trials > 0 ? static_cast<double>(undecided_) / static_cast<double>(summary_.trials) : 0.5;
       const double total = static_cast<double>(summary_.trials + to_come);
       to_come +=
           static_cast<std::int64_t>(static_cast<double>(options_.rounds - 1) * std::min(contending, 1.0) * total);
@@ -450,7 +449,7 @@ class Campaign {
   EnvironmentKey environment_;
   EvidenceText evidence_;
   EarlierResults earlier_;
-  RowShelf shelf_;
+  SpilledRows spilled_;
   const MeasuringOptions& options_;
   CampaignTools tools_;
   TrialBudget budget_;
@@ -462,23 +461,23 @@ class Campaign {
   std::int64_t workloads_left_ = 0;
   std::int64_t listed_workloads_ = 0;
   std::int64_t listed_trials_ = 0;
-  std::int64_t contenders_ = 0;
+  std::int64_t undecided_ = 0;
 };
 
 }  // namespace
 
-std::vector<ContestedWorkload> InOrderOfShare(const Plan& plan) {
-  std::vector<ContestedWorkload> workloads;
+std::vector<CampaignWorkload> InOrderOfShare(const Plan& plan) {
+  std::vector<CampaignWorkload> workloads;
   std::set<std::pair<std::string, NumericContract>> seen;
   for (const PlanEntry& entry : plan.entries) {
-    ContestedWorkload workload;
+    CampaignWorkload workload;
     workload.workload = KeyOf(entry.workload);
     workload.contract = entry.contract;
     workload.share = entry.share;
     if (seen.emplace(workload.workload.text, entry.contract).second) workloads.push_back(std::move(workload));
   }
   std::stable_sort(workloads.begin(), workloads.end(),
-                   [](const ContestedWorkload& a, const ContestedWorkload& b) { return a.share > b.share; });
+                   [](const CampaignWorkload& a, const CampaignWorkload& b) { return a.share > b.share; });
   return workloads;
 }
 

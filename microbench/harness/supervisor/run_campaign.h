@@ -23,7 +23,7 @@
 #include "infimum/measurement/measurement.h"
 #include "infimum/measurement/plan.h"
 #include "microbench/harness/journal/journal_file.h"
-#include "microbench/harness/supervisor/contender.h"
+#include "microbench/harness/supervisor/active_candidate.h"
 #include "microbench/harness/worker/worker.h"
 
 namespace infimum {
@@ -31,7 +31,7 @@ namespace infimum {
 // What came of a campaign's rows, counted as they are written, so that no row has to be kept for the summary.
 
 struct CampaignTally {
-  // Distinct failures that are told apart; the others are only counted.
+  // Distinct failures that are listed; the others are only counted.
   static constexpr std::size_t kMostFailures = 64;
 
   std::int64_t rows = 0;
@@ -56,7 +56,7 @@ struct MeasuringOptions {
   std::optional<Clock::Duration> budget;  // of the whole campaign
   SamplerOptions sampler;                 // its budget is one repetition's, cut where the campaign's is short
   Clock::Duration time_limit = std::chrono::seconds(30);  // for one answer of the worker
-  double contention_ratio = 2;
+  double decisive_ratio = 2;
   double skip_ratio = 10;
   std::uint64_t seed = 1;
   std::vector<std::string> candidates;  // only these, by name ("onednn/jit:avx2") or algorithm; empty: all
@@ -75,11 +75,11 @@ struct CampaignProgress {
   std::string_view workload;
 };
 
-// Of a plan with no more workloads than this, the contenders stay in the summary, which shows them.
-inline constexpr std::size_t kShownContests = 3;
+// Of a plan with no more workloads than this, the candidates stay in the summary, which shows them.
+inline constexpr std::size_t kShownWorkloads = 3;
 
 struct CampaignSummary {
-  std::vector<ContestedWorkload> workloads;  // in the order they were visited
+  std::vector<CampaignWorkload> workloads;  // in the order they were visited
   CampaignTally tally;
   std::int64_t earlier_rows = 0;  // found in the output, not measured again
   std::int64_t trials = 0;
@@ -87,7 +87,7 @@ struct CampaignSummary {
   std::int64_t peaks = 0;
   std::vector<std::string> warnings;
   Clock::Duration elapsed{0};
-  std::int64_t stuck_workers = 0;  // ended since they gave no sign of life
+  std::int64_t stuck_workers = 0;  // killed because they stopped responding
   bool budget_spent = false;
   bool interrupted = false;
 };
@@ -107,7 +107,7 @@ Result<CampaignSummary> RunCampaign(const Plan& plan, const ResultsHeader& heade
                                     const MeasuringOptions& options, CampaignTools tools);
 
 // The plan's entries as the campaign visits them: by share, largest first, without repeats.
-std::vector<ContestedWorkload> InOrderOfShare(const Plan& plan);
+std::vector<CampaignWorkload> InOrderOfShare(const Plan& plan);
 
 // The candidates of one workload as the worker lists them, filtered by `candidate` where it is given.
 // An error names the nearest candidate.
