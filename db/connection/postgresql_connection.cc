@@ -31,7 +31,7 @@ namespace {
 // Any number: one writer at a time in a database; others are "infimum"'s by its first letters.
 constexpr std::int64_t kWriterLock = 0x696e6669;
 
-// The first line of what PostgreSQL says, which comes with the statement and a caret below it.
+// The first line of PostgreSQL's message, without the statement and the caret below it.
 std::string FirstLine(std::string_view message) {
   std::string_view line = TrimSpace(message.substr(0, message.find('\n')));
   for (const std::string_view lead : {"ERROR:", "FATAL:"})
@@ -41,7 +41,7 @@ std::string FirstLine(std::string_view message) {
 
 bool Holds(std::string_view message, std::string_view words) { return message.find(words) != std::string_view::npos; }
 
-// Without what lies between the first quote and the last.
+// Without the text between the first and the last quote.
 std::string WithoutQuotes(const std::string& message) {
   const std::size_t first = message.find('"'), last = message.rfind('"');
   if (first == std::string::npos) return message;
@@ -69,7 +69,7 @@ constexpr char kAddressAdvice[] =
     "; an address has the form postgresql://user@host:port/name?sslmode=..., with special characters in a name or "
     "password as %XX";
 
-// Before a connection stands, the reason is only in the words.
+// Before a connection exists, there is no error code: the cause is only in the message.
 const char* AdviceForConnecting(std::string_view message) {
   if (Holds(message, "pg_hba.conf")) return "; the server does not accept this user from here: ask its administrator";
   if (Holds(message, "certificate") || Holds(message, "does not support SSL"))
@@ -101,7 +101,7 @@ Error ErrorFrom(const std::string& name, const std::exception& problem) {
   }
   // Not the server speaks but libpq, and then mostly of a connection that is gone.
   const bool gone = dynamic_cast<const pqxx::broken_connection*>(&problem) != nullptr || Holds(message, "connect");
-  // What libpqxx tried in vain says nothing to the user.
+  // libpqxx's own message does not help the user.
   if (Holds(message, "not connected")) message = "the connection to the server was lost";
   return Error{fmt::format("{}: {}{}", name, message, gone ? AdviceForConnecting(message) : "")};
 }
@@ -305,7 +305,7 @@ class PostgreSqlCursor : public PostgreSqlRows {
   void Fetch() {
     result_ = transaction_->exec(fmt::format("FETCH {} FROM infimum_query", rows_at_once_));
     row_ = 0;
-    // As many rows as are some MiB: nobody knows beforehand how long their values are.
+    // As many rows as make some MiB: the length of their values is not known in advance.
     std::size_t bytes = 0;
     for (const pqxx::row row : result_)
       for (const pqxx::field field : row) bytes += field.size();

@@ -52,8 +52,8 @@ std::string ImmutableUri(const std::string& path) {
   return uri + "?immutable=1";
 }
 
-// Asked whenever a lock is somebody else's. SQLite's own way sleeps longer and longer, up to 100 ms; where several
-// write all the time one of them then comes too late for 20 s on end.
+// Called while another connection holds the lock. SQLite's own handler sleeps up to 100 ms; with several constant
+// writers one of them could then miss its turn for 20 s.
 int WaitForOthers(void* /*unused*/, int tries) {
   constexpr int kLongestSleep = 8;
   if (tries >= 2 * kBusyWaitMilliseconds / (kLongestSleep + 1)) return 0;

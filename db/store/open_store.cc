@@ -67,7 +67,7 @@ bool IsEmptyFile(const std::string& path) {
 }
 
 // To read a file with a write-ahead log, SQLite makes files beside it, which who may write takes away again when he
-// closes it; a log that was there before stays. Where nobody may make files (a colleague's folder, a read-only or full
+// closes it; a log that was there before stays. Where no file may be created (a colleague's folder, a read-only or full
 // disk) and no log is left, the file alone is all there is to read.
 Result<std::unique_ptr<SqliteConnection>> OpenToRead(const std::string& path) {
   using Mode = SqliteConnection::Mode;
@@ -96,7 +96,7 @@ Result<std::unique_ptr<Store>> OpenSqlite(const std::string& path, OpenMode mode
   if (mode == OpenMode::kReadWrite || in_memory) {
     INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection,
                              SqliteConnection::Open(path, in_memory ? Mode::kMemory : Mode::kReadWrite));
-    // Readers go on while somebody writes. Folders that cannot hold the log (some network drives) keep the old way.
+    // Readers continue during writes. Folders that cannot hold the log (some network drives) keep the rollback journal.
     static_cast<void>(connection->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL").ok());
     INFIMUM_RETURN_IF_ERROR(Migrate(*connection, say));
     return StoreOver(std::move(connection));
@@ -128,7 +128,7 @@ std::string ShownAddress(const std::string& address) {
 }
 
 bool StoreExists(const std::string& address) {
-  // Whether a server answers is found out by asking it, and then said.
+  // Whether a server answers is known only after connecting.
   if (IsPostgreSqlAddress(address)) return true;
   std::error_code error;
   return std::filesystem::exists(PathOf(address), error);

@@ -16,7 +16,7 @@
 namespace infimum {
 namespace {
 
-// A row takes the place of another only if it says more: a measured one beats every other outcome, more repetitions
+// A row replaces another only if it contains more: a measured one replaces every other outcome, more repetitions
 // beat fewer, and what was tried (failed, unsupported) beats what was skipped.
 std::int64_t WeightOf(const Measurement& row) {
   switch (row.outcome) {

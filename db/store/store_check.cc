@@ -26,7 +26,7 @@ constexpr Rule kRules[] = {
     {"measurements", "whose repetition_count is not the number of their repetitions",
      "SELECT m.id FROM measurements m LEFT JOIN (SELECT measurement_id, count(*) AS n FROM repetitions GROUP BY "
      "measurement_id) r ON r.measurement_id = m.id WHERE m.repetition_count <> coalesce(r.n, 0)"},
-    // Of up to three repetitions the smallest median; of more a mean over triples, which lies between.
+    // The smallest median of up to three repetitions; a mean over triples, which is between them, of more.
     {"measurements", "whose best_us does not follow from the medians of their repetitions",
      "SELECT m.id FROM measurements m JOIN (SELECT measurement_id, min(median_us) AS best, max(median_us) AS worst "
      "FROM "

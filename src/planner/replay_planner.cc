@@ -89,7 +89,7 @@ Result<ReplayUnit> UnitOf(const ModelGraph& graph, LayerId id, const ReplayCandi
   const std::size_t wanted = OutputsOf(unit.workload).size();
   for (const std::optional<ValueId>& output : layer.outputs) {
     if (!output || CountOf(graph.value(*output)) == 0) continue;
-    // Last states of a recurrent layer that nobody asks for.
+    // Last states of a recurrent layer that are not read.
     if (unit.outputs.size() >= wanted && !IsRead(graph, *output)) continue;
     unit.outputs.push_back(*output);
   }
@@ -155,7 +155,7 @@ class ScheduleBuilder {
       for (const LayerId id : unit.layers) INFIMUM_RETURN_IF_ERROR(AddValues({id}, step));
     }
     for (std::size_t i = 0; i < unit.members.size(); ++i) {
-      // What a rule found out says all; its layers are no longer asked.
+      // The values that the rule found are complete; its layers are not read again.
       if (i < unit.values.size() && !unit.values[i].empty()) {
         step.values.push_back(unit.values[i]);
         step.value_tensors.emplace_back();
@@ -202,7 +202,7 @@ class ScheduleBuilder {
     config.outputs = {*graph_.value(*layer.outputs[0]).shape};
   }
 
-  // A member that stands for several layers is a product, whose first layer has the values, or an activation that is
+  // A member that covers several layers is a GEMM, whose first layer has the values, or an activation that is
   // known by its usual ones.
   Status AddValues(const std::vector<LayerId>& member, ReplayStep& step) {
     const Layer& first = graph_.layer(member.front());

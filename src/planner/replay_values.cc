@@ -1,4 +1,4 @@
-// What a layer's attributes and small constant inputs say that its workload does not: the values of a replay.
+// The values of a replay: what a layer's attributes and small constant inputs contain beyond its workload.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -15,7 +15,7 @@
 namespace infimum {
 namespace {
 
-// Operators of which the workload says everything, or all but what is read below.
+// Operators whose workload is complete, or complete but for the values that are read below.
 constexpr std::string_view kPlain[] = {
     "Abs",
     "Add",
@@ -153,7 +153,7 @@ bool GrowsByWholeNumbers(const Shape& input, const Shape& output) {
   return true;
 }
 
-// Whether a given scale says what the shapes say. Where an output's extent was rounded, coordinates follow the scale.
+// Whether the given scales match the shapes. Where an output's extent was rounded, coordinates follow the scale.
 bool ScalesAgree(const std::vector<double>& scales, const Shape& input, const Shape& output) {
   if (scales.empty()) return true;
   if (scales.size() != input.rank()) return false;
@@ -257,7 +257,7 @@ class ValueReader : private LayerFacts {
     if (std::find(std::begin(kPlain), std::end(kPlain), op) == std::end(kPlain)) {
       return Error{"operator " + op + " is not supported yet"};
     }
-    // A part that nobody reads makes a slice of a split, with a place of its own.
+    // A split with unread parts becomes a slice, with starts of its own.
     const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
     const auto* movement = config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
     if (op == "Split" && (movement == nullptr || movement->kind != MovementKind::kSplit)) {
@@ -339,7 +339,7 @@ class ValueReader : private LayerFacts {
       const auto extent = static_cast<double>(from->dims[place]);
       const double start = (*given)[i] < 0 ? (*given)[i] + extent : (*given)[i];
       starts[place] = static_cast<std::int64_t>(std::clamp(start, 0.0, extent));
-      // Of one element it does not matter how far the next would be.
+      // The step does not matter for one element.
       if (HasInput(4) && to->dims[place] > 1) apart[place] = static_cast<std::int64_t>((*steps)[i]);
     }
     if (std::any_of(apart.begin(), apart.end(), [](std::int64_t step) { return step != 1; })) {
@@ -396,7 +396,7 @@ class ValueReader : private LayerFacts {
     return ReplayValues();
   }
 
-  // Scales are tensors; here stands what else such an operator may ask for.
+  // Scales are tensors; these are the operator's other attributes.
   Result<ReplayValues> ReadQuantized(const ValueTensors& given) const {
     if (NumberAttribute("channels_last").value_or(0) != 0) return Error{"its channels are the last dimension"};
     if (layer_.op == "com.microsoft.QGemm") INFIMUM_RETURN_IF_ERROR(CheckGemm());

@@ -11,7 +11,7 @@ bool HasFlag(const Layer& layer, const char* name) {
   return flag != nullptr && *flag != 0;
 }
 
-// Where a product's second matrix stands among its inputs.
+// The position of a GEMM's second matrix among its inputs.
 std::size_t MatrixPosition(const Layer& layer) { return layer.op == "com.microsoft.QGemm" ? 3 : 1; }
 
 // The weights with the output channels second, in their order of memory.

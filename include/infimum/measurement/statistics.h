@@ -36,7 +36,7 @@ struct Repetition {
   Latency median{0};
   Latency p95{0};
   std::vector<Latency> samples;  // at most kMaxKeptSamples, evenly spaced in the order they were taken
-  // Seen before and after it; absent where the system does not tell.
+  // Read before and after it; absent where the system does not report them.
   std::optional<ClockRange> clocks = std::nullopt;
 
   friend bool operator==(const Repetition&, const Repetition&) = default;

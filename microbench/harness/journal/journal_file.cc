@@ -43,7 +43,7 @@ class GoogleBenchmarkOutput : public ResultsOutput {
     return EarlierResults{};
   }
 
-  // Of rows written again with more repetitions the last one stays.
+  // The last of rows written again with more repetitions stays.
   Status Write(const ResultsRecord& record) override {
     const auto* row = std::get_if<Measurement>(&record);
     const auto [place, inserted] =

@@ -57,11 +57,11 @@ class EarlierRows {
     std::int64_t at = 0;
     std::size_t repetitions = 0;
   };
-  // Of the rows whose keys have the same hash the one with this key, and where it stands; none: the end.
+  // The row with this key among those whose keys have the same hash, with its place; none: the end.
   Result<std::pair<std::multimap<std::uint64_t, Place>::iterator, Measurement>> Look(const std::string& key);
 
   SpilledRows spilled_;
-  std::multimap<std::uint64_t, Place> places_;  // by the hash of a row's key: the row itself tells the key
+  std::multimap<std::uint64_t, Place> places_;  // by the hash of a row's key; the row itself contains the key
 };
 
 }  // namespace infimum

@@ -129,12 +129,13 @@ Result<std::int64_t> WarmUp(PreparedRun& run, const SamplerOptions& options, con
     }
     if (elapsed >= most && (long_enough || elapsed >= options.budget)) break;
     if (long_enough && elapsed >= wanted && launches >= options.warm_up_launches) break;
-    if (long_enough && duration.count() == 0 && launches >= options.warm_up_launches) break;  // a clock that stands
+    if (long_enough && duration.count() == 0 && launches >= options.warm_up_launches)
+      break;  // a clock that does not advance
   }
   return batch;
 }
 
-// What is done before each sample so that it finds the caches as its state says, and undone at the end.
+// Prepares the caches for each sample as its state requires; restored at the end.
 class CacheKeeper {
  public:
   CacheKeeper(PreparedRun& run, CacheState cache, CacheFlusher& flusher)

@@ -1,4 +1,4 @@
-// What a campaign says at its end, on at most one screen: how much was measured, what went wrong and
+// The summary of a campaign, on at most one screen: how much was measured, what went wrong and
 // what to do about it; for few workloads also a table of their candidates.
 #pragma once
 

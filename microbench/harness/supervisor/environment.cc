@@ -41,7 +41,7 @@ void CompleteEnvironment(Environment& environment, std::int64_t threads, const s
   Evidence& facts = environment.evidence;
   facts[evidence::kAffinity] = affinity;
   facts[evidence::kCores] = std::to_string(usable_cores);
-  // Only what the backend did not tell.
+  // Only what the backend did not give.
   facts.try_emplace(evidence::kClocks, FirstLineOf("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
   if (utsname about{}; uname(&about) == 0) {
     facts.try_emplace(evidence::kSystem, std::string(about.sysname) + " " + about.release + " " + about.machine);

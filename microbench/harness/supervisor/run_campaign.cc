@@ -119,7 +119,7 @@ class Campaign {
     return reply;
   }
 
-  // What the worker answers about peaks. nullopt where it gives none: said in a warning, or the campaign ends.
+  // What the worker answers about peaks. nullopt where it gives none: a warning reports it, or the campaign ends.
   template <class Answer>
   Result<std::optional<Answer>> AskAboutPeaks(const WorkerRequest& request, const std::string& what) {
     std::optional<WorkerReply> reply = Ask(request, kPeaksTimeLimit);

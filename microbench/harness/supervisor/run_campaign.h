@@ -28,7 +28,7 @@
 
 namespace infimum {
 
-// What came of a campaign's rows, counted as they are written, so that no row has to be kept for the summary.
+// Outcomes of a campaign's rows, counted as they are written, so that no row has to be kept for the summary.
 
 struct CampaignTally {
   // Distinct failures that are listed; the others are only counted.
@@ -75,7 +75,7 @@ struct CampaignProgress {
   std::string_view workload;
 };
 
-// Of a plan with no more workloads than this, the candidates stay in the summary, which shows them.
+// The summary shows the candidates of a plan with at most this many workloads.
 inline constexpr std::size_t kShownWorkloads = 3;
 
 struct CampaignSummary {

@@ -26,7 +26,7 @@
 namespace infimum {
 namespace {
 
-// A signal handler may do little: it notes the wish, and wakes whoever polls the pipe.
+// A signal handler may do little: it sets a flag and wakes the poll on the pipe.
 volatile std::sig_atomic_t end_wished = 0;
 int wake_write_end = -1;
 
@@ -44,7 +44,7 @@ int CatchSignals() {
   struct sigaction action {};
   action.sa_handler = WishEnd;
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
-  // A reader that went away is an error of write(2), told in words.
+  // A reader that went away is an error of write(2), not a signal.
   std::signal(SIGPIPE, SIG_IGN);
   return ends[0];
 }
@@ -87,7 +87,7 @@ class Runner {
   }
 
  private:
-  // A wrong --backend-option is known only to the backend, whose worker says so; it is wrong usage all the same.
+  // Only the backend in the worker knows a wrong --backend-option; it still is wrong usage.
   int CodeOf(const Error& error) const { return error.message.starts_with(name_ + ": --backend-option") ? 2 : 1; }
 
   Result<std::unique_ptr<ResultsOutput>> OpenOutput() {
@@ -100,7 +100,7 @@ class Runner {
     const auto failed = [this](const Error& error) {
       return end_wished != 0 ? Fail(Error{"interrupted"}) : Fail(error, CodeOf(error));
     };
-    // What cannot be run at all is said before a repetition is promised.
+    // An unusable schedule is reported before the first repetition.
     if (const Result<ReplaySchedule> schedule = ReadSchedule(options_.replay); !schedule.ok())
       return Fail(schedule.error());
     LeaveTheCores();

@@ -84,7 +84,7 @@ class AnswerPipe {
 };
 
 // Says every second that this process lives, from a thread that keeps off the measured cores where there are
-// others. A hung library stops neither; what does is said in worker_process.h.
+// others. A hung library stops neither; worker_process.h describes what does.
 class Heartbeat {
  public:
   Heartbeat(AnswerPipe& pipe, const std::vector<int>& measured)

@@ -74,7 +74,7 @@ static void VisitFields(Visitor& visit, Like<ReplayRequest> auto& request) {
 
 namespace {
 
-// By which a request is known, in the order of WorkerRequest.
+// Names of the requests, in the order of WorkerRequest.
 constexpr const char* kVerbs[] = {"describe", "probes", "peaks", "candidates", "trial", "replay"};
 
 template <std::size_t kIndex = 0>

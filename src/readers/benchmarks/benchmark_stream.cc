@@ -71,7 +71,7 @@ class ByteIterator {
   char Raw() const { return std::streambuf::traits_type::to_char_type(position_->bytes->sgetc()); }
   bool AtEnd() const { return position_ == nullptr || position_->AtEnd(); }
 
-  // Whether what follows the last byte stands in a text.
+  // Whether the next byte is within a text.
   void FollowText() {
     if (!in_text_) {
       in_text_ = last_ == '"';
@@ -216,7 +216,7 @@ class Handler final : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  // `keep` says whether it knows a field of this name and type.
+  // `keep` returns whether it knows a field of this name and type.
   template <class Keep>
   bool Value(std::string_view type, const Keep& keep) {
     position_.since_event = 0;

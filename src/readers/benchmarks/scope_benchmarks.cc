@@ -25,7 +25,7 @@
 
 namespace infimum::ingest {
 
-// Joins rows of the same workload, candidate and contract to one, as far as they stand near each other in a file, so
+// Joins rows of the same workload, candidate and contract to one, if they are near each other in a file, so
 // that memory stays bounded.
 //
 //   Take(relu by a: 5 us), Take(add by a: 7 us), Take(relu by a: 6 us), Flush()
@@ -55,7 +55,7 @@ class RowWindow {
 
 namespace {
 
-// Newlines stand in none of the parts.
+// No part contains a newline.
 std::string KeyOfRow(const Measurement& row) {
   std::string key = row.workload.text;
   for (const std::string& part : {row.candidate.name(), row.candidate.input_layout, row.candidate.output_layout,
@@ -135,13 +135,13 @@ constexpr double kMaxMicroseconds = 1e15;  // as in journals
 constexpr std::size_t kMaxReason = 500;
 constexpr std::size_t kMostLeftovers = 64;  // kinds of them
 
-// Of one API, of the entries that ran.
+// Layouts of one API's entries that ran.
 struct Layouts {
   std::string input;
   std::string output;
 };
 
-// What one entry says, before the file's device and layouts are known.
+// One entry, before the file's device and layouts are known.
 struct Reading {
   std::string api;  // empty: not of scope
   Measurement row;
@@ -204,7 +204,7 @@ Result<Latency> TimeOf(const BenchmarkEntry& entry) {
 }
 
 // scope's own profiler, CUPTI, runs kernels again and again to collect its metrics. Entries that failed carry no
-// counters, so of those the message tells.
+// counters, so their message decides.
 bool RanUnderProfiler(const BenchmarkEntry& entry) { return Counter(entry, "cupti_enabled").value_or(0) != 0; }
 bool FailedInProfiler(const BenchmarkEntry& entry) {
   return entry.failed && (entry.message.find("CUPTI_ERROR") != std::string::npos ||
@@ -375,7 +375,7 @@ class ScopeReader {
     return {};
   }
 
-  // The first pass: everything is checked, and what failed entries do not say is collected from the others.
+  // The first pass: everything is checked, and what failed entries lack is collected from the others.
   Status Survey() {
     INFIMUM_RETURN_IF_ERROR(Stream([this](const BenchmarkEntry& entry) {
       const Status taken = SurveyEntry(entry);
@@ -441,7 +441,7 @@ class ScopeReader {
     row.measured_at = measured_at_;
     if (reading.api.empty()) return row;
     const auto usual = layouts_.find(reading.api);
-    // Matrix products and softmax have none to tell.
+    // GEMMs and softmax have none.
     if (!reading.layouts && usual != layouts_.end()) reading.layouts = usual->second;
     const bool has_layout = row.candidate.library != "cublas";
     if (!reading.layouts) reading.layouts = has_layout ? Layouts{"nchw", "nchw"} : Layouts{"any", "any"};

@@ -115,7 +115,7 @@ Result<std::int64_t> Argument(const ScopeName& name, std::string_view key) {
   return found->second;
 }
 
-// "input[0]", "input[1]" ... as far as they are written; -1 stands for no such dimension.
+// "input[0]", "input[1]" ... as far as they are written; -1 means no such dimension.
 Result<Shape> Dimensions(const ScopeName& name, std::string_view tensor) {
   Shape shape;
   for (int i = 0; i < 8; ++i) {
@@ -126,7 +126,7 @@ Result<Shape> Dimensions(const ScopeName& name, std::string_view tensor) {
   return shape;
 }
 
-// Of "<what>_height" and "<what>_width"; -1 as above.
+// From "<what>_height" and "<what>_width"; -1 as above.
 Result<Shape> Extents(const ScopeName& name, std::string_view what) {
   Shape shape;
   for (const std::string_view direction : {"height", "width"}) {

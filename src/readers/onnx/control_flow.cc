@@ -1,5 +1,5 @@
 // If, Loop and Scan: their bodies become graphs of their own with the least number of times that they
-// run, so that a bound can count them. A branch whose condition is known stands in the place of its If.
+// run, so that a bound can count them. A branch whose condition is known replaces its If.
 #include <algorithm>
 #include <utility>
 
@@ -151,7 +151,7 @@ Status OnnxGraphBuilder::AddIf(const onnx::NodeProto& node, Layer layer) {
     for (std::size_t i = 0; i < outputs.size(); ++i)
       outputs[i].type =
           first ? body->outputs[i].type : Common(outputs[i].type, body->outputs[i].type, context_.arena());
-    // Either may run: the least is none, and whoever bounds the layer takes the cheaper of the two.
+    // Either may run: the least is none, and a bound takes the cheaper of the two.
     AddBody(layer, name, std::move(*body), 0);
   }
   layer.status = LayerStatus::kFree;
@@ -305,7 +305,7 @@ Status OnnxGraphBuilder::AddScan(const onnx::NodeProto& node, Layer layer) {
   return {};
 }
 
-// Bodies of operators that nobody here can follow: shown with what they declare, run no known number of times.
+// Bodies of other operators: shown with their declared types, with an unknown number of iterations.
 Status OnnxGraphBuilder::AddOtherBodies(const onnx::NodeProto& node, Layer layer) {
   for (const onnx::AttributeProto& attribute : node.attribute()) {
     if (!attribute.has_g()) continue;

@@ -26,7 +26,7 @@ namespace infimum {
 // obeys, and runtimes sort for themselves.
 
 // Indices of the nodes, producers first, otherwise as in the file. An error names the nodes of a cycle.
-// Names that no node of the graph writes are somebody else's concern.
+// Names that no node of the graph writes are checked elsewhere.
 Result<std::vector<int>> OrderNodes(const onnx::GraphProto& graph);
 
 // "node 'Conv_3' (Conv)", or "node 17 (Conv)" where it has no name.
@@ -131,7 +131,7 @@ namespace {
 
 using google::protobuf::Arena;
 
-// Of a constant in the ModelGraph, and of one that is read from another file.
+// Limits for a constant in the ModelGraph, and for one that is read from another file.
 constexpr std::int64_t kMostKeptIndices = 1024;
 
 std::int64_t MostKept(DataType type) { return IsFloatingPoint(type) ? kMostFoldedNumbers : kMostKeptIndices; }
@@ -347,12 +347,12 @@ Result<std::vector<KnownValue>> OnnxGraphBuilder::Infer(const onnx::NodeProto& n
   try {
     info.infer(inference);
   } catch (const std::exception& problem) {
-    // Behind an operator that nobody knows, an inference function may stumble over a missing type.
+    // Behind an unknown operator, an inference function may fail on a missing type.
     if (typed) return Error{MessageLine(problem.what())};
     return outputs;
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i].type = inference.output_type(i);
-  // Before operator set 12, ONNX says nothing of the mask, which has the shape of the output.
+  // Before operator set 12, ONNX does not define the mask's type; it has the shape of the output.
   if (layer.op == "Dropout" && outputs.size() == 2 && outputs[1].type == nullptr) outputs[1].type = outputs[0].type;
   return outputs;
 }

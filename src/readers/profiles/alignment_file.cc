@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kAlignmentSchema = "infimum.alignment/1";
 
-// Every key of the object is one of these: what is misspelt would be passed over otherwise.
+// Every key of the object is one of these: a misspelt key would be ignored otherwise.
 Status CheckKeys(const Json& object, std::span<const std::string_view> known) {
   for (const auto& [key, value] : object.items())
     if (std::ranges::find(known, key) == known.end())

@@ -20,7 +20,7 @@ constexpr std::size_t kMostDims = 64;
 constexpr Limits kThreads{1, 1 << 20};
 constexpr Limits kExtents{0, std::int64_t{1} << 40};
 
-// What a file says beside the run itself.
+// Contents of a file beside the run itself.
 struct RunSources {
   std::string profile;                      // the path of the engine's own profile, which has the layers' times
   std::vector<ProfiledLayer> engine_nodes;  // the engine's graph, which has the layers' values
@@ -104,7 +104,7 @@ Status ReadProfile(RunSources& sources, RunProfile& run) {
   return {};
 }
 
-// Takes out the inferences that other programs disturbed: they, and what the layers took in them, say nothing about
+// Takes out the inferences that other programs disturbed: they, and the layers' times in them, do not describe
 // the model. A layer that has no sample for each inference keeps all of its samples.
 Status DropDisturbed(std::span<const std::size_t> disturbed, RunProfile& run) {
   std::vector<bool> drops(run.profiled.size());

@@ -16,7 +16,7 @@ using Source = RegionBuilder::Source;
 OperandTypes Plain(DataType type) { return {type, DataType::kNone, type}; }
 
 // matmul ; add (or where, for a mask of bool) ; softmax ; matmul. Queries that share a head of k and v
-// are rows of one product.
+// are rows of one GEMM.
 Result<Lowering> WithBroadcastMask(RegionBuilder& region, const AttentionParts& parts, const Shape& mask,
                                    OperandTypes types) {
   const HeadTensor &q = parts.q, &k = parts.k, &v = parts.v;
@@ -85,7 +85,7 @@ Result<Lowering> LowerAttention(const NodeView& node) {
     parts.leaving.push_back(tensor.source.is_member ? tensor.source : CopyOut(region, type, tensor));
   }
   const std::int64_t offset = parts.k.length - added;
-  // Without a cache ONNX aligns the causal mask at the first position: later keys are seen by nobody.
+  // Without a cache ONNX aligns the causal mask at the first position: later keys are never used.
   if (parts.causal && !HasInput(node, 3) && parts.q.length + offset != parts.k.length) {
     if (parts.q.length + offset > parts.k.length)
       return Unknown("a causal mask aligned at the first key, over fewer keys than queries, has no workload");

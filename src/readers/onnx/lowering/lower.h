@@ -1,4 +1,4 @@
-// Turns one ONNX node with known types and shapes into a workload (measurable), or says why it costs
+// Turns one ONNX node with known types and shapes into a workload (measurable), or gives the reason why it costs
 // nothing (free) or cannot be expressed (unknown).
 //
 //   Lower(relu node, x of 1x64x56x56)  ->  measurable: pointwise kind=relu dtype=f32:-:f32 in=200704, {0}

@@ -10,7 +10,7 @@
 namespace infimum::lowering {
 namespace {
 
-// The shape of NumPy's product, vectors included.
+// The shape of NumPy's matmul, vectors included.
 Result<Shape> ProductShape(Shape a, Shape b) {
   if (a.rank() == 0 || b.rank() == 0) return Error{"MatMul does not take a scalar"};
   const bool row = a.rank() == 1;
@@ -30,7 +30,7 @@ Result<Shape> ProductShape(Shape a, Shape b) {
   return result;
 }
 
-// How a bias of this shape is added to a product of that shape; nullopt: by broadcasting of its own.
+// How a bias of this shape is added to a GEMM's output of that shape; nullopt: by another broadcast.
 std::optional<MatMulBias> BiasKind(const Shape& bias, const Shape& product) {
   const Shape squeezed = Squeezed(bias);
   const std::int64_t n = product.rank() == 0 ? 1 : product.dims.back();
@@ -121,7 +121,7 @@ Result<RegionBuilder::Source> AddProduct(RegionBuilder& region, const NodeView& 
   if (shape != nullptr) *shape = result;
 
   MatMulBias kind = MatMulBias::kNone;
-  std::optional<Shape> added;  // a bias that the product itself cannot take
+  std::optional<Shape> added;  // a bias that the GEMM itself cannot take
   if (product.bias) {
     INFIMUM_ASSIGN_OR_RETURN(const Shape bias, InputShape(node, *product.bias));
     if (const auto found = BiasKind(bias, result))

@@ -118,7 +118,7 @@ Result<Lowering> LowerQAttention(const NodeView& node) {
   return LowerProjected(node, {.bias = 2, .mask = 5, .past = 8, .score_bias = std::nullopt});
 }
 
-// Where the inputs of attention over given projections stand.
+// Positions of the inputs of attention over given projections.
 struct Given {
   std::size_t mask;
   std::size_t score_bias;
@@ -265,7 +265,7 @@ Result<Lowering> LowerGroupQuery(const NodeView& node) {
     if (cache_type != type) return Unknown("its cache is quantized, which no attention workload reads");
     const OperandView* present = node.output(1);
     const bool buffer = present != nullptr && present->shape != nullptr && *present->shape == past;
-    // A buffer of the longest length holds past and new positions; how many, the total length tells.
+    // A buffer of the longest length holds past and new positions; the total length is their number.
     const auto total = InputValue(node, 6);
     std::int64_t valid = past.dims[2];
     if (buffer && past.dims[2] > 0) {

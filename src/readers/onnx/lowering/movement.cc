@@ -62,7 +62,7 @@ Result<Lowering> LowerSplit(const NodeView& node) {
       return Error{"an output of " + Format(output) + " is not a part of " + Format(input)};
     taken += output.dims[axis];
   }
-  // Parts that nobody reads are not written: then it is a slice.
+  // Unread parts are not written: then it is a slice.
   if (taken == input.dims[axis]) {
     return Measurable(Canonicalize(MovementConfig{
                           MovementKind::kSplit, types, {input}, outputs, static_cast<std::int64_t>(axis), {}, 0}),

@@ -86,7 +86,7 @@ Result<Lowering> Trailing(const NodeView& node, NormalizationKind kind) {
   if (scale) inputs.push_back(1);
   if (bias) inputs.push_back(2);
   const NormalizationConfig config = TrailingNormalization(kind, types, input, axis, scale, bias);
-  // A scale that broadcasts within the normalised dimensions is a product of its own.
+  // A scale that broadcasts within the normalized dimensions is a multiplication of its own.
   if (scale) {
     INFIMUM_ASSIGN_OR_RETURN(const Shape scale_shape, InputShape(node, 1));
     if (ElementCount(scale_shape) != config.input.dims[1]) {

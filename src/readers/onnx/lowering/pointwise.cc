@@ -165,7 +165,7 @@ Result<Lowering> LowerPRelu(const NodeView& node) {
   return region.Finish();
 }
 
-// A power is exponential and logarithm, unless its exponent is known: then engines do with a product or a root.
+// A power is exponential and logarithm, unless its exponent is known: then engines use a multiplication or a root.
 Result<Lowering> LowerPow(const NodeView& node) {
   const std::optional<std::vector<double>> exponents =
       HasInput(node, 1) ? NumbersOf(node.inputs[1]->value) : std::nullopt;

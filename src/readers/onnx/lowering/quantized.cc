@@ -1,5 +1,5 @@
 // Operators on quantised tensors. Scales and zero points are values, not operands: they change results,
-// not cost. Element-wise ones (QLinearAdd ...) stand in pointwise.cc, pools in pooling.cc.
+// not cost. Element-wise ones (QLinearAdd ...) are in pointwise.cc, pools in pooling.cc.
 #include <vector>
 
 #include "src/readers/onnx/lowering/attributes.h"
@@ -163,7 +163,7 @@ class NormalizedProducts {
     return AddProduct(region_, node_, product, a_, Shape{{k, n}}, &shape_);
   }
 
-  const Shape& shape() const { return shape_; }  // of the last product
+  const Shape& shape() const { return shape_; }  // of the last GEMM
   DataType type() const { return type_; }
   std::vector<RegionBuilder::Source>& leaving() { return leaving_; }
 

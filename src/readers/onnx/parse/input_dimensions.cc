@@ -28,7 +28,7 @@ std::string BindingName(const std::string& input, int axis, const Dimension& dim
 struct Symbols {
   std::set<std::string, std::less<>> known;
   std::vector<std::string> unbound;  // in order of appearance, each once
-  std::string first_problem;         // where the first unbound one stands
+  std::string first_problem;         // names the input with the first unbound one
 };
 
 Status BindInput(const onnx::ValueInfoProto& input, const std::map<std::string, std::int64_t>& dims,
@@ -126,7 +126,7 @@ Result<std::vector<onnx::TypeProto*>> BindInputs(const onnx::GraphProto& graph,
     if (Status status = BindInput(input, dims, *types.back(), symbols); !status.ok() && !problem)
       problem = status.error();
   }
-  // A misspelt name is the likelier cause of an unbound symbol: tell it first.
+  // A misspelt name is the likelier cause of an unbound symbol: report it first.
   for (const auto& [name, value] : dims) {
     if (symbols.known.contains(name)) continue;
     if (symbols.known.empty())

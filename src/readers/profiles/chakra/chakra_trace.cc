@@ -33,7 +33,7 @@ namespace infimum::ingest {
 //   execution.Read(event), execution.Take();   // each of "nodes"
 //   std::move(execution).Finish();             // with times a timeline, else layers without samples
 
-// A node as it is kept: its texts by number, since most of a trace's are the same few.
+// A node in memory: its texts by number, since a trace repeats a few.
 struct ExecutionNode {
   std::int64_t id = 0;
   std::int64_t caller = -1;
@@ -43,7 +43,7 @@ struct ExecutionNode {
   std::int64_t thread = 0;
   NameId name = kNoName;
   NameId category = kNoName;  // of device work: "kernel"
-  // Of an operator the lists of its tensors as they stand in the file.
+  // The lists of an operator's tensors as written in the file.
   NameId input_shapes = kNoName, input_types = kNoName, output_shapes = kNoName, output_types = kNoName;
   bool is_operator = false;  // of PyTorch: it has a schema
 };
@@ -74,7 +74,7 @@ class ChakraExecution {
   const FieldSet inputs_ = {&input_shapes_, &input_types_};
   const FieldSet outputs_ = {&output_shapes_, &output_types_};
   const FieldSet attribute_ = {&attribute_name_, &attribute_value_};
-  // What an attribute says goes before a field of the node.
+  // An attribute takes precedence over a field of the node.
   std::optional<bool> has_schema_;
   std::optional<std::int64_t> attribute_thread_;
 
@@ -83,7 +83,7 @@ class ChakraExecution {
   std::deque<ExecutionNode> nodes_;
 };
 
-// Chakra's graph of a workload: operators in the pieces that lie between the kernels they start.
+// Chakra's graph of a workload: operators cut into the pieces between the kernels that they start.
 //
 //   aten::mm(0) -> kernel -> aten::mm(1)     one layer "aten::mm", its sample the kernel's time
 //
@@ -97,7 +97,7 @@ class ChakraWorkload {
 
   simdjson::error_code Read(TraceEvent& event);
   Status Take();
-  // With what stands beside the graph.
+  // With the fields beside the graph.
   Result<RunProfile> Finish(const Json& top) &&;
 
  private:
@@ -114,7 +114,7 @@ class ChakraWorkload {
     double duration = 0;
     NameId name = kNoName;
   };
-  // A kernel that stands before the operator that it waits for.
+  // A kernel that precedes the operator it depends on.
   struct EarlyKernel {
     std::int64_t waits_for = 0;
     Kernel kernel;

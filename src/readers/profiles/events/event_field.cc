@@ -127,7 +127,7 @@ std::string_view TypeOf(std::string_view token) {
   }
 }
 
-// As it stands where that is a number of usual length.
+// The token itself where it is a number of usual length.
 std::string Shown(std::string_view token) {
   const bool is_plain = token.size() <= 40 && token.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
   return is_plain ? std::string(token) : Quoted(token);

@@ -19,7 +19,7 @@ namespace {
 // Fits the second-level cache together with simdjson's index of it (four bytes for each of its own).
 constexpr std::size_t kWindow = std::size_t{512} << 10;
 constexpr std::size_t kMostEvent = std::size_t{64} << 20;
-// Tries to end a window outside of a text, where lines do not tell.
+// Attempts to end a window outside of a text, where line ends do not help.
 constexpr int kMostEventCuts = 16;
 
 Error Broken(simdjson::error_code code) { return Error{fmt::format("not JSON: {}", simdjson::error_message(code))}; }
@@ -237,7 +237,7 @@ class TraceEventReader {
         .get(document_);
   }
 
-  // Outside of texts a space is as good, so nobody has to know where texts are.
+  // Outside of texts a space is equivalent, so the places of texts need not be known.
   std::int64_t BlankControlCharacters(std::size_t cut) {
     std::int64_t count = 0;
     for (std::size_t i = begin_; i < cut; ++i) {
@@ -339,7 +339,7 @@ class TraceEventReader {
   std::size_t begin_ = 0, end_ = 0;  // what of the buffer is not read yet
   std::int64_t offset_ = 0;          // of buffer_[0] in the text
   std::size_t window_ = kWindow;
-  std::array<char, 2> kept_{};  // what stood where the window's bracket and the byte behind it stand
+  std::array<char, 2> kept_{};  // the bytes replaced by the window's bracket and the byte behind it
   bool at_end_ = false;
   bool need_comma_ = false;
   bool ended_ = false;

@@ -27,7 +27,7 @@
 
 namespace infimum::ingest {
 
-// Where the events stand, and what errors call them.
+// Where the events are, and what errors call them.
 struct EventList {
   std::string_view document = "a trace";            // what a file without the list is not
   std::vector<std::string> keys = {"traceEvents"};  // the first of these lists that is in the document

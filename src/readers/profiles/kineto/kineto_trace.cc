@@ -193,7 +193,7 @@ class KinetoReader {
     return end.ok() ? Error{"an end event ('ph' is 'E') before its begin"} : end.error();
   }
 
-  // What an event says beside its end; of one that is not kept nothing is read.
+  // Fields of an event beside its end; events that are not kept are not read.
   Status Begin(Begun& begun, std::string_view passed_as) {
     if (!category_.absent()) {
       const Result<std::string_view> category = category_.NeededText();
@@ -219,7 +219,7 @@ class KinetoReader {
       const ingest::EventField& shapes = shapes_.absent() ? old_shapes_ : shapes_;
       if (shapes.is_list()) begun.detail = timeline_.names.Intern(shapes.token());
     } else {
-      // Old traces say "stream 7" where newer ones have the number.
+      // Old traces have "stream 7" where newer ones have the number.
       std::string_view thread = thread_.token();
       if (thread.starts_with("\"stream ")) thread = thread.substr(8, thread.size() - 9);
       INFIMUM_ASSIGN_OR_RETURN(
@@ -310,7 +310,7 @@ class KinetoReader {
   }
 
   // No profile lasts for months: what is that far from the rest has a wrong time, or one of another clock. A few events
-  // are skipped, since every gap would be theirs; of more it is said that the time between means nothing.
+  // are skipped, since every gap would be theirs; if there are more, a remark calls the gaps meaningless.
   void SkipOtherClocks() {
     constexpr std::int64_t kMonth = std::int64_t{30} * 24 * 3600 * 1'000'000'000;
     if (timeline_.last_ns - timeline_.first_ns <= kMonth) return;

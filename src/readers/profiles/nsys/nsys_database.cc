@@ -26,7 +26,7 @@ std::int64_t BudgetOf(std::uint64_t bytes) { return 100 + static_cast<std::int64
 
 int SpendBudget(void* budget) { return --*static_cast<std::int64_t*>(budget) < 0 ? 1 : 0; }
 
-// SQLite's URI of a file that nobody changes: no lock is taken, no journal looked at, nothing made.
+// SQLite's URI of an immutable file: no lock, no journal, no new file.
 std::string ImmutableUri(const fs::path& absolute) {
   std::string uri = "file://";
   for (const char c : absolute.string()) {

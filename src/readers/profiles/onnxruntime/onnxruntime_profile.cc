@@ -21,8 +21,8 @@ namespace {
 using ingest::OnnxRuntimeEvents;
 using ingest::OnnxRuntimeInference;
 
-// Which inference was under way on a thread at a time. Up to 1.31 an inference's event stands behind those of its
-// nodes, and what comes after sorts events by their start: the order in the file says nothing.
+// Which inference was under way on a thread at a time. Up to 1.31 an inference's event follows those of its
+// nodes; later versions sort events by their start: the order in the file has no meaning.
 class Inferences {
  public:
   explicit Inferences(std::vector<OnnxRuntimeInference> inferences) : all_(std::move(inferences)) {
@@ -174,7 +174,7 @@ class LayerTimes {
   bool is_sorted_ = true;
 };
 
-// Its nodes return before their kernels ran. TensorRT's wait for them unless told otherwise.
+// Its nodes return before their kernels ran. TensorRT's wait for them by default.
 bool OnlyStartsKernels(std::string_view provider) {
   return provider == "CUDAExecutionProvider" || provider == "CudaPluginExecutionProvider" ||
          provider == "ROCMExecutionProvider";

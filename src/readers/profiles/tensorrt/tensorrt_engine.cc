@@ -37,8 +37,8 @@ std::string Named(std::string_view what, const std::vector<std::string>& names) 
   return text;
 }
 
-// Of several layers with one name the first in the profile is the first of the engine, and so on; where a loop runs
-// its body again, they start over.
+// Several layers with one name are matched in order: the first in the profile is the first of the engine; where a loop
+// runs its body again, they start over.
 class LayersByName {
  public:
   explicit LayersByName(const std::vector<ProfiledLayer>& layers) {

@@ -244,7 +244,7 @@ Settings FactsOfSections(const Json& document) {
   return facts;
 }
 
-// Of cuDeviceGetAttribute(), in kilohertz.
+// From cuDeviceGetAttribute(), in kilohertz.
 Settings FactsOfDevice(const Json& device) {
   Settings facts;
   if (const Json* name = Find(device, "Name")) facts.emplace_back("device_name", Words(*name));
@@ -265,7 +265,7 @@ Settings FactsOfDevice(const Json& device) {
 
 Status AddTensorRtMetadata(std::istream& input, std::string_view origin, RunProfile& run) {
   INFIMUM_ASSIGN_OR_RETURN(const Json document, ParseTensorRtText(input, origin));
-  // Of several devices the first is the one that ran, unless CUDA_VISIBLE_DEVICES says otherwise, which no file tells.
+  // The first of several devices ran, unless CUDA_VISIBLE_DEVICES chose another, which no file contains.
   const bool is_device = document.is_array() && !document.empty() && document[0].is_object();
   const Settings facts = is_device ? FactsOfDevice(document[0]) : FactsOfSections(document);
   const Json* model_options = Find(document, "model_options");
