@@ -271,7 +271,7 @@ TEST_P(HostileTexts, InAnyFieldAreKeptAndAreTheSameInEveryDatabase) {
   }
 }
 
-TEST_P(HostileTexts, AsWhatIsAskedForAreNothingButTexts) {
+TEST_P(HostileTexts, InQuestionsAreOnlyTexts) {
   Content content;
   content.row.workload.text = text_;
   std::map<std::string, std::map<std::string, std::vector<std::vector<QueryCell>>>> answers;

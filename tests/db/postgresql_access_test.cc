@@ -105,7 +105,7 @@ class PostgreSqlAccess : public ::testing::Test {
   static inline std::string socket_;
 };
 
-TEST_F(PostgreSqlAccess, AMissingPasswordIsAnErrorThatSaysWhereOneComesFrom) {
+TEST_F(PostgreSqlAccess, AMissingPasswordIsAnErrorThatNamesPGPASSWORD) {
   const EnvironmentVariable nobodys("PGPASSFILE", "/dev/null");
   for (const std::string& address : {Address("locked"), PostgreSqlServer::As("locked", socket_)})
     EXPECT_THAT(testing::ErrorOfOpening(address), AllOf(IsOneLineAbout("locked"), HasSubstr("no password supplied"),
@@ -143,20 +143,20 @@ TEST_F(PostgreSqlAccess, ThePasswordIsTakenFromTheFileThatPgpassfileNames) {
               AllOf(IsOneLineAbout("locked"), HasSubstr("password authentication failed")));
 }
 
-TEST_F(PostgreSqlAccess, ARoleThatIsNotThereIsNotMistakenForADatabase) {
+TEST_F(PostgreSqlAccess, AMissingRoleIsNotReportedAsAMissingDatabase) {
   EXPECT_THAT(testing::ErrorOfOpening(PostgreSqlServer::As("nobody", socket_)),
               AllOf(IsOneLineAbout("role \"nobody\" does not exist"), HasSubstr("name another user"),
                     Not(HasSubstr("createdb"))));
 }
 
-TEST_F(PostgreSqlAccess, AUserWhomTheServerDoesNotLetInIsToldWhoDecidesThat) {
+TEST_F(PostgreSqlAccess, ARejectedUserIsReferredToTheAdministrator) {
   EXPECT_THAT(testing::ErrorOfOpening(Address("stranger")),
               AllOf(IsOneLineAbout("pg_hba.conf"), HasSubstr("ask its administrator")));
   EXPECT_THAT(testing::ErrorOfOpening(Address("unknown")),
               AllOf(IsOneLineAbout("no pg_hba.conf entry"), HasSubstr("ask its administrator")));
 }
 
-TEST_F(PostgreSqlAccess, AServerThatIsNotThereIsAClearErrorOnASocketAndOnAPort) {
+TEST_F(PostgreSqlAccess, AMissingServerIsAClearErrorOnASocketAndOnAPort) {
   const testing::TemporaryFolder folder;
   const auto nobody = HasSubstr("check that the server runs, and host, port and user");
   EXPECT_THAT(testing::ErrorOfOpening("postgresql:///db?host=" + folder.path().string()),
@@ -167,7 +167,7 @@ TEST_F(PostgreSqlAccess, AServerThatIsNotThereIsAClearErrorOnASocketAndOnAPort) 
               AllOf(IsOneLineAbout("host.invalid"), nobody));
 }
 
-TEST_F(PostgreSqlAccess, AnAddressThatIsNoneIsAClearError) {
+TEST_F(PostgreSqlAccess, AMalformedAddressIsAClearError) {
   for (const char* parameters : {"?sslmode=sometimes", "?nonsense=1", "?port=many", "?connect_timeout=x", "?user=%zz"})
     EXPECT_THAT(testing::ErrorOfOpening(Address("infimum", parameters)), IsOneLineAbout("127.0.0.1")) << parameters;
 }

@@ -123,7 +123,7 @@ class PostgreSqlDisk : public ::testing::TestWithParam<std::string> {
   std::string address_;
 };
 
-TEST_P(PostgreSqlDisk, ThatFillsUpIsAClearErrorAndNothingIsLostOrHalf) {
+TEST_P(PostgreSqlDisk, ThatFillsUpIsAClearErrorAndNoRowIsLostOrPartial) {
   std::unique_ptr<Store> store = Open();
   std::int64_t saved = 0;
   Status status;

@@ -42,7 +42,7 @@ TEST(PostgreSqlAddress, ShowsNoPassword) {
   EXPECT_EQ(WithoutPassword("postgresql://me:sec/r?et@host/db"), "postgresql://me");
 }
 
-TEST(PostgreSqlAddress, OfNobodyIsAClearError) {
+TEST(PostgreSqlAddress, WithoutAServerIsAClearError) {
   const std::string error = testing::ErrorOfOpening("postgresql://me:secret@127.0.0.1:1/db", OpenMode::kReadWrite);
   EXPECT_THAT(error, AllOf(HasSubstr("127.0.0.1"), HasSubstr("refused"), HasSubstr("check that the server runs"),
                            Not(HasSubstr("secret")), Not(HasSubstr("\n"))));
@@ -76,7 +76,7 @@ class PostgreSqlStore : public ::testing::Test {
   std::string address_;
 };
 
-TEST_F(PostgreSqlStore, AnEmptyDatabaseIsSaidToBeOneByAReaderAndBecomesAStoreByAWriter) {
+TEST_F(PostgreSqlStore, AnEmptyDatabaseIsAnErrorForAReaderAndBecomesAStoreForAWriter) {
   EXPECT_THAT(testing::ErrorOfOpening(address_, OpenMode::kReadOnly), HasSubstr("has no store yet"));
   EXPECT_NE(Open(), nullptr);
   EXPECT_NE(Open(OpenMode::kReadOnly), nullptr);
@@ -95,7 +95,7 @@ TEST_F(PostgreSqlStore, AnotherProgramsSchemaOfOurNameIsLeftAlone) {
   EXPECT_THAT(testing::ErrorOfOpening(address_, OpenMode::kReadWrite), HasSubstr("not made by infimum"));
 }
 
-TEST_F(PostgreSqlStore, ADatabaseThatIsNotThereIsNamed) {
+TEST_F(PostgreSqlStore, AMissingDatabaseIsNamed) {
   const std::string other =
       address_.substr(0, address_.find("///") + 3) + "nowhere" + address_.substr(address_.find('?'));
   EXPECT_THAT(testing::ErrorOfOpening(other, OpenMode::kReadWrite),

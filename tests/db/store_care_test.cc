@@ -200,7 +200,7 @@ TEST_P(StoreCare, FactsCountTheTables) {
   EXPECT_EQ(*SchemaOfStore(address_), facts->schema);
 }
 
-TEST_P(StoreCare, ACheckFindsNothingWrongInWhatWasWritten) {
+TEST_P(StoreCare, ACheckFindsNoProblemInWrittenRows) {
   Add({"k", "one.json"}, MakeDevice(), {Row("a", {2, 3}), testing::MakeFailure(200, Outcome::kFailed, "signal 11")},
       {testing::MakePeak(1e9)});
   ASSERT_TRUE(store_->ImportRun(testing::MakeRun()).ok());
@@ -208,7 +208,7 @@ TEST_P(StoreCare, ACheckFindsNothingWrongInWhatWasWritten) {
   EXPECT_THAT(Problems(), IsEmpty());
 }
 
-TEST_P(StoreCare, ACheckFindsWhatSomebodyElseHasChanged) {
+TEST_P(StoreCare, ACheckFindsChangesByOtherPrograms) {
   Add({"k", "one.json"}, MakeDevice(), {Row("a", {2, 3}), testing::MakeFailure(200, Outcome::kFailed, "signal 11")});
   ASSERT_TRUE(store_->ImportRun(testing::MakeRun()).ok());
   const auto finds = [&](const std::string& damage, const std::string& repair, const std::string& problem) {

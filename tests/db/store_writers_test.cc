@@ -148,7 +148,7 @@ void ReadOn(const std::string& address, int reader, std::chrono::steady_clock::t
   Tell(to, std::to_string(queries) + " " + std::to_string(seen));
 }
 
-TEST_P(StoreWriters, EightOfThemAndFourReadersLoseAndDoubleNothingAndMeetNoError) {
+TEST_P(StoreWriters, EightWritersAndFourReadersLoseAndDuplicateNoRowAndGetNoError) {
   const auto end = std::chrono::steady_clock::now() + Duration();
   std::vector<std::unique_ptr<ChildProcess>> writers, readers;
   for (int writer = 0; writer < kWriters; ++writer)

@@ -175,7 +175,7 @@ TEST(Settled, NeedsARowOfEveryExpectedCandidate) {
   EXPECT_TRUE(Settled({Measured("a", 10, 3), Unmeasured(Outcome::kSkipped, "b")}, rule));
 }
 
-TEST(LeaveOutKnown, DropsWhatIsSettledAndKeepsTheRestWithItsShare) {
+TEST(LeaveOutKnown, DropsSettledEntriesAndKeepsTheRestWithItsShare) {
   MemorySource source;
   source.Add(Measured("a", 10, 3), TestEnvironment());
   const Plan plan = PlanOf(Model("m"));
@@ -187,7 +187,7 @@ TEST(LeaveOutKnown, DropsWhatIsSettledAndKeepsTheRestWithItsShare) {
   EXPECT_EQ(*LeaveOutKnown(*rest, source, Here(), {}), *rest);
 }
 
-TEST(LeaveOutKnown, KeepsWhatIsKnownOfAnotherEnvironmentDeviceOrContract) {
+TEST(LeaveOutKnown, KeepsEntriesMeasuredInAnotherEnvironmentDeviceOrContract) {
   MemorySource source;
   source.Add(Measured("a", 10, 3), TestEnvironment("3.1"));
   const Plan plan = PlanOf(Model("m"));

@@ -170,7 +170,7 @@ TEST(ReplayPlanner, AFoldedNormalizationIsAppliedToWeightsAndBiasOnce) {
   }
 }
 
-TEST(ReplayPlanner, ANormalizationInATransposedConvolutionOfGroupsIsRefused) {
+TEST(ReplayPlanner, ANormalizationInAGroupedTransposedConvolutionIsRefused) {
   GraphBuilder model = ConvolutionModel("ConvTranspose", true);
   model.graph.layers[0].attributes["group"] = std::int64_t{3};
   EXPECT_THAT(ErrorOf(model.graph), HasSubstr("grouped transposed"));
@@ -289,7 +289,7 @@ TEST(ReplayPlanner, ARecurrentLayersFirstStateIsAValueAndItsLastIsLeftOut) {
   EXPECT_THAT(ErrorOf(model.graph), HasSubstr("in reverse"));
 }
 
-TEST(ReplayPlanner, ASliceStartsWhereItsInputsSayInTheMergedShape) {
+TEST(ReplayPlanner, ASliceHasItsStartsInTheMergedShape) {
   // 3x4x5 [1:2, 1:3, :] is 1x2x5: the last dimension stays whole and merges with the one before.
   GraphBuilder model;
   model.Input("x");
@@ -345,7 +345,7 @@ TEST(ReplayPlanner, ClipBoundsAreTheAttributesOfOldModels) {
   EXPECT_THAT(values->at("clip_high"), ElementsAre(6));
 }
 
-TEST(ReplayPlanner, WhatCannotBeReplayedIsNamedWithTheReason) {
+TEST(ReplayPlanner, AnUnsupportedLayerIsNamedWithTheReason) {
   GraphBuilder unknown;
   unknown.Input("x");
   Layer& layer = AddLayer(unknown, "mystery", "NonZero", {"x"}, "y", kRelu);

@@ -33,7 +33,7 @@ TEST(AlignmentFile, RowsAreReadWithTheirPlace) {
   EXPECT_THAT(read->at(1).nodes, IsEmpty());
 }
 
-TEST(AlignmentFile, AnErrorSaysWhatIsWrongAndWhere) {
+TEST(AlignmentFile, AnErrorNamesTheRowAndItsFault) {
   EXPECT_EQ(ErrorOf("{"), "mine.json: byte 2: not valid JSON; is the file cut off?");
   EXPECT_EQ(ErrorOf("[]"), "mine.json: not a JSON object");
   EXPECT_EQ(ErrorOf(R"({"rows": []})"), "mine.json: 'schema' is missing");

@@ -88,7 +88,7 @@ TEST(ChakraTrace, AKernelOfNoOperatorIsCountedInAWarning) {
   EXPECT_THAT(run.warnings, Contains("2 of 3 kernels (13.0 µs) belong to no operator"));
 }
 
-TEST(ChakraTrace, WhatTookNoMicrosecondHasNoRuntime) {
+TEST(ChakraTrace, NodesOfZeroMicrosecondsHaveNoRuntime) {
   const RunProfile run =
       RunOf(Workload(Host(1, "copy", 9) + R"(,{"Id":2,"Name":"Memcpy","data_deps":[1],)" + R"("is_cpu_op":false})"));
   EXPECT_THAT(run.layers[0].samples, ElementsAre(Latency(0)));
@@ -148,7 +148,7 @@ TEST(ChakraTrace, WithTheTimesOfADeviceItIsATimeline) {
   EXPECT_THAT(timeline->remarks, Contains("1 operators without a time are left out"));
 }
 
-TEST(ChakraTrace, WhatIsWrongIsNamedWithItsNode) {
+TEST(ChakraTrace, AnErrorNamesTheNode) {
   EXPECT_THAT(ErrorOf("[]"), HasSubstr("trace.json: not a Chakra trace"));
   EXPECT_THAT(ErrorOf("{}"), HasSubstr("trace.json: not a Chakra trace"));
   EXPECT_THAT(ErrorOf(R"({"workload_graph": [)"), AllOf(HasSubstr("trace.json"), HasSubstr("cut off")));
@@ -188,7 +188,7 @@ TEST(ChakraTrace, WhatIsWrongIsNamedWithItsNode) {
   }
 }
 
-TEST(ChakraTrace, ANodeIsReadWithoutWhatIsOddInIt) {
+TEST(ChakraTrace, ANodeIsReadWithoutItsOddFields) {
   const RunProfile graph =
       RunOf(Workload(Host(1, "mm", 30) + R"(,{"Id":"2","Name":["k"],"runtime":"5.5","data_deps":[1],)" +
                      R"("is_cpu_op":false},{"Id":3,"Name":"k","data_deps":{},"is_cpu_op":false})"));
@@ -245,7 +245,7 @@ TEST(ChakraTrace, AFileThatWasCutIsAnErrorWhereverItWasCut) {
   EXPECT_EQ(ErrorOf(whole), "none");
 }
 
-TEST(ChakraTrace, ListsThatNestWithoutEndAreErrorsOrPassedOver) {
+TEST(ChakraTrace, ListsThatNestTooDeeplyAreErrorsOrIgnored) {
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   for (const char* const field : {"data_deps", "runtime", "Name", "attrs", "another"}) {
     const std::string error = ErrorOf(Workload(R"({"Id":1,"Name":"a","is_cpu_op":false,")" + std::string(field) +
@@ -273,7 +273,7 @@ std::string Unpacked(std::istream& tar, std::string_view name) {
 }
 
 // The training step of a ResNet-50 on two GPUs, with 1216 kernels and copies of 329.543 ms.
-TEST(ChakraTrace, TheRealGraphIsReadAndItsArchiveSaysWhatToDo) {
+TEST(ChakraTrace, TheRealGraphIsReadAndItsArchiveIsRefusedWithACommand) {
   INFIMUM_NEEDS_DATA(kArchive);
   const Result<std::vector<NamedProfile>> profiles = ReadProfiles({kArchive});
   ASSERT_FALSE(profiles.ok());

@@ -86,7 +86,7 @@ TEST(KinetoTrace, ReadsTheOldSchemaAndTheBareList) {
   EXPECT_EQ(read->device_work[1].kind, DeviceWorkKind::kCopy);
 }
 
-TEST(KinetoTrace, WhatIsPassedOverIsCounted) {
+TEST(KinetoTrace, IgnoredEventsAreCounted) {
   const Result<Timeline> read = Read(TraceOf(fmt::format(
       R"({{"ph":"X","cat":"python_function","name":"f","ts":1,"dur":2}},{{"ph":"s","id":1,"ts":1,"cat":"ac2g"}},{},)"
       R"({{"ph":"X","cat":"python_function","name":"g","ts":1,"dur":2}},{{"ph":"M","name":"process_name","args":{{"name":"x"}}}})",
@@ -138,7 +138,7 @@ Result<Timeline> ReadAmongOthers(const std::string& odd) {
 }
 
 // What is known of a field without which an event can be read.
-TEST(KinetoTrace, AnEventIsReadWithoutWhatIsOddInIt) {
+TEST(KinetoTrace, AnEventIsReadWithoutItsOddFields) {
   for (const std::string event : {kKernelEvent, kLaunchEvent}) {
     for (const char* const field : {"stream", "device", "correlation", "External id"}) {
       for (const char* const value : {"\"0x0\"", "\"0xffff0000ffff0000\"", "\"seven\"", "\"\"", "null", "true", "false",
@@ -171,7 +171,7 @@ TEST(KinetoTrace, NumbersWithinQuotesAreRead) {
   EXPECT_THAT(read->remarks, ElementsAre(AllOf(HasSubstr("read in part: 5;"), HasSubstr("'ts' is the text '10.5'"))));
 }
 
-TEST(KinetoTrace, NamesThatAreNoneHideNoTime) {
+TEST(KinetoTrace, EventsWithoutANameKeepTheirTime) {
   const std::pair<const char*, const char*> kNames[] = {{R"("name":"a\ud800b",)", "a\\ud800b"},
                                                         {R"("name":7,)", "(no name)"},
                                                         {R"("name":null,)", "(no name)"},
@@ -225,7 +225,7 @@ TEST(KinetoTrace, AnEventWithoutItsTimesOrKindIsSkippedAndCounted) {
   EXPECT_NEAR(begun->skipped_share, 1.0 / 41, 1e-9);
 }
 
-TEST(KinetoTrace, FieldsOfEventsThatArePassedOverMayHoldAnything) {
+TEST(KinetoTrace, FieldsOfIgnoredEventsMayContainAnything) {
   for (const char* const odd :
        {R"({"ph":"X","cat":"python_function","ts":1,"dur":-1})", R"({"ph":"X","cat":"Trace","name":7})",
         R"({"ph":"X","cat":"Trace","ts":"soon","args":{"stream":"x"}})", R"({"ph":"i","cat":7,"ts":null})"}) {
@@ -294,7 +294,7 @@ TEST(KinetoTrace, ATimeOfAnotherClockIsSkipped) {
   EXPECT_THAT(two->remarks, ElementsAre(HasSubstr("1 of 2 calls and pieces of device work are more than a month")));
 }
 
-TEST(KinetoTrace, AByteOrderMarkAndBlanksInFrontSayNothing) {
+TEST(KinetoTrace, AByteOrderMarkAndBlanksInFrontAreSkipped) {
   for (const std::string& front : {std::string("\xef\xbb\xbf"), std::string(700'000, ' ')}) {
     EXPECT_EQ(ErrorOf(front + "[" + kKernelEvent + "]"), "none");
     EXPECT_EQ(ErrorOf(front + TraceOf(kKernelEvent)), "none");
@@ -312,7 +312,7 @@ TEST(KinetoTrace, TheLongestOfAllTracesHasALength) {
               HasSubstr("'ts' is -3000000000000001, not a time in microseconds"));
 }
 
-TEST(KinetoTrace, AFileThatWasCutSaysWhere) {
+TEST(KinetoTrace, ATruncatedFileIsAnErrorWithItsLength) {
   const std::string whole = TraceOf(fmt::format("{},\n{},\n{}", kKernelEvent, kOperatorEvent, kLaunchEvent));
   for (std::size_t length = 0; length < whole.size(); ++length) {
     const std::string error = ErrorOf(whole.substr(0, length));
@@ -340,7 +340,7 @@ TEST(KinetoTrace, ControlCharactersAndBytesThatAreNoTextAreForgivenWithARemark) 
   EXPECT_THAT(bytes->remarks, Contains("1 bytes that are not UTF-8 are read as '?'"));
 }
 
-TEST(KinetoTrace, DeepNestingIsAnErrorOrPassedOver) {
+TEST(KinetoTrace, DeepNestingIsAnErrorOrIgnored) {
   const std::string deep(100000, '[');
   EXPECT_THAT(ErrorOf(TraceOf(R"({"ph":"X","cat":"kernel","name":"k","ts":1,"args":{"grid":)" + deep)),
               HasSubstr("within the trace"));

@@ -162,7 +162,7 @@ TEST_F(NsysExport, TheCallsOwnVersionIsKept) {
   EXPECT_THAT(names, ElementsAre("cuMemAlloc_v2", "", "12345", "", "cudaFree", "cudaFree", "cudaLaunchKernel"));
 }
 
-TEST_F(NsysExport, WhatIsAbsentIsRemarked) {
+TEST_F(NsysExport, AbsentTablesAndColumnsAreRemarked) {
   const Result<Timeline> read = ReadNsysExport(Make(R"sql(
     CREATE TABLE StringIds (id INTEGER, value TEXT);
     INSERT INTO StringIds VALUES (1, 'gemm');

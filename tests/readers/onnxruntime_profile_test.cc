@@ -110,7 +110,7 @@ TEST(OnnxRuntimeProfile, EachInferenceGivesASampleAndTheFirstIsLeftOut) {
   EXPECT_THAT(run->warnings, IsEmpty());
 }
 
-TEST(OnnxRuntimeProfile, TheOrderOfEventsSaysNothing) {
+TEST(OnnxRuntimeProfile, TheOrderOfEventsDoesNotMatter) {
   ProfileText profile;
   for (int run = 0; run < 6; ++run) profile.Node("a", 100 + run).Node("b", 10).RunEnds();
   ASSERT_NE(profile.text(), profile.sorted_text());
@@ -145,7 +145,7 @@ TEST(OnnxRuntimeProfile, AnInferenceThatWasCutOffIsLeftOut) {
   EXPECT_THAT(run->warnings, ElementsAre(HasSubstr("1 executions of nodes outside any inference are left out")));
 }
 
-TEST(OnnxRuntimeProfile, WithoutAnInferencesEndAllOfItIsOne) {
+TEST(OnnxRuntimeProfile, WithoutInferenceEndsTheProfileIsOneInference) {
   const Result<RunProfile> run = Parse(ProfileText().Node("a", 9).Node("a", 4).text());
   ASSERT_TRUE(run.ok());
   EXPECT_THAT(run->layers[0].samples, ElementsAre(Latency(13)));
@@ -164,7 +164,7 @@ TEST(OnnxRuntimeProfile, InferencesThatReplayACudaGraphShowNoNodes) {
   EXPECT_THAT(run->warnings, ElementsAre(HasSubstr("100 of 102 inferences ran no node")));
 }
 
-TEST(OnnxRuntimeProfile, InferencesOfDifferentShapesAreSaid) {
+TEST(OnnxRuntimeProfile, InferencesOfDifferentShapesAreAWarning) {
   const auto profile = [](const std::vector<int>& batches) {
     ProfileText text;
     for (const int batch : batches) {
@@ -187,7 +187,7 @@ TEST(OnnxRuntimeProfile, InferencesOfDifferentShapesAreSaid) {
   EXPECT_TRUE(profile({1, 2, 1}));
 }
 
-TEST(OnnxRuntimeProfile, OfNodesOnSeveralThreadsTheThreadsAreNotTold) {
+TEST(OnnxRuntimeProfile, NodesOnSeveralThreadsLeaveTheThreadCountUnknown) {
   std::string text = ProfileText().Node("a", 100).Threads("\"\"").Node("b", 1).Threads("\"\"").RunEnds().text();
   EXPECT_EQ(Parse(text)->threads, 1);
   const std::size_t second = text.find("\"tid\":7", text.find("\"b_kernel"));
@@ -195,7 +195,7 @@ TEST(OnnxRuntimeProfile, OfNodesOnSeveralThreadsTheThreadsAreNotTold) {
   EXPECT_EQ(Parse(text)->threads, std::nullopt);
 }
 
-TEST(OnnxRuntimeProfile, InferencesAtOnceAreToldApartByTheirThreads) {
+TEST(OnnxRuntimeProfile, ConcurrentInferencesAreDistinguishedByTheirThreads) {
   const auto inference = [](int thread, int start) {
     const std::string tid = R"(,"tid":)" + std::to_string(thread);
     return R"({"cat":"Node","name":"a_kernel_time","dur":)" + std::to_string(10 * thread) + tid + R"(,"ts":)" +
@@ -220,7 +220,7 @@ TEST(OnnxRuntimeProfile, TheFormWithTraceEventsIsReadToo) {
   EXPECT_THAT(run->layers, SizeIs(1));
 }
 
-TEST(OnnxRuntimeProfile, WhatIsNoProfileIsAnErrorThatNamesTheFile) {
+TEST(OnnxRuntimeProfile, AnotherFileIsAnErrorThatNamesIt) {
   for (const std::string text : {"", "{}", "[]", "[1]", "\"x\"", R"([{"cat":"Session","name":"model_run"}])"})
     EXPECT_THAT(Parse(text).error().message, HasSubstr("profile.json")) << text;
   std::string cut = ProfileText().Node("a", 9).RunEnds().text();
@@ -268,7 +268,7 @@ TEST(OnnxRuntimeProfile, AnEventWithoutItsNameOrTimesIsSkippedAndCounted) {
               AllOf(HasSubstr("it has no node events"), HasSubstr("event 1 (byte 1): 'dur' is -1")));
 }
 
-TEST(OnnxRuntimeProfile, AnEventIsReadWithoutWhatIsOddInIt) {
+TEST(OnnxRuntimeProfile, AnEventIsReadWithoutItsOddFields) {
   const std::pair<const char*, double> kOdd[] = {
       {R"("dur":7,"ts":1,"tid":"main","args":{})", 7},
       {R"("dur":"7","ts":1,"args":{})", 7},
@@ -357,7 +357,7 @@ TEST(OnnxRuntimeProfile, WindowsEndAnywhere) {
   }
 }
 
-TEST(OnnxRuntimeProfile, WhatIsForgivenIsAWarning) {
+TEST(OnnxRuntimeProfile, DeviationsThatAreAcceptedAreWarnings) {
   std::string text = ProfileText().Node("name", 9).RunEnds().text();
   text.replace(text.find("name_kernel"), 4, "n\x01\xffm");
   const Result<RunProfile> run = Parse(text);

@@ -75,7 +75,7 @@ TEST(RunFile, ReadingAFormattedRunGivesItBack) {
   EXPECT_EQ(read->idle, run.idle);
 }
 
-TEST(RunFile, ThreadsThatAreNotToldStayUntold) {
+TEST(RunFile, AMissingThreadCountStaysUnknown) {
   RunProfile run = MakeRun();
   run.threads.reset();
   const Result<RunProfile> read = Parse(FormatRun(run));
@@ -137,7 +137,7 @@ TEST(RunFile, AMissingProfileIsNamed) {
 }
 
 // Opening a pipe without a writer waits for ever.
-TEST(RunFile, AProfileThatIsNoFileIsRefusedAndNotOpened) {
+TEST(RunFile, AProfileThatIsNotARegularFileIsRefusedWithoutOpeningIt) {
   const testing::TemporaryFolder temporary;
   const std::filesystem::path folder = temporary.path();
   const std::string pipe = (folder / "profile.json").string();
@@ -156,7 +156,7 @@ TEST(RunFile, AProfileThatIsNoFileIsRefusedAndNotOpened) {
   EXPECT_THAT(direct.error().message, HasSubstr("a pipe or a device"));
 }
 
-TEST(RunFile, ANewerSchemaIsRefusedWithWhatToDo) {
+TEST(RunFile, ANewerSchemaIsRefusedWithAdviceToUpdate) {
   const Result<RunProfile> run = Parse(Replaced(FormatRun(MakeRun()), "infimum.run/1", "infimum.run/2"));
   ASSERT_FALSE(run.ok());
   EXPECT_THAT(run.error().message,

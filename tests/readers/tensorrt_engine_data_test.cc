@@ -154,7 +154,7 @@ TEST_F(TrexEngines, EveryLayerHasItsTime) {
   }
 }
 
-TEST_F(TrexEngines, ReformatsCoverNothingAndServeALayerOfTheEngine) {
+TEST_F(TrexEngines, ReformatsCoverNoNodeAndServeALayerOfTheEngine) {
   const std::map<std::string, std::size_t> wanted = {{"resnet18_a100_fp16", 12},
                                                      {"resnet18_a100_fp32", 8},
                                                      {"resnet18_a100_int8_qat", 3},

@@ -157,7 +157,7 @@ TEST(TensorRtEngine, EachFileAloneIsRead) {
   EXPECT_THAT(times.end_to_end, SizeIs(1));
 }
 
-TEST(TensorRtEngine, NothingIsAnError) {
+TEST(TensorRtEngine, NoFilesAreAnError) {
   EXPECT_EQ(Read({}).error().message, "a TensorRT engine needs its layer information, its profile or its times");
   EXPECT_EQ(Read({"", "[{\"count\":0}]", "", {}}).error().message,
             "profile.json: contains neither a layer nor an inference");
@@ -232,7 +232,7 @@ std::string WarmUpOf(int milliseconds) {
   return "{\"inference_options\": {\"Duration\": \"3s (+ " + std::to_string(milliseconds) + "ms warm up)\"}}";
 }
 
-TEST(TensorRtEngine, TheWarmUpIsWhatTheMetadataSay) {
+TEST(TensorRtEngine, TheWarmUpComesFromTheMetadata) {
   const RunProfile run = ReadGood({"", "", kTimes, {WarmUpOf(220)}});
   EXPECT_THAT(run.end_to_end[0].samples, ElementsAre(Latency(500)));
   // Where all is warm-up, it is better than nothing.
@@ -267,7 +267,7 @@ TEST(TensorRtEngine, MetadataOfAllThreeKindsAreSettings) {
   EXPECT_THAT(contradicting.warnings, ElementsAre(HasSubstr("device_name is 'NVIDIA T4', but 'NVIDIA A100'")));
 }
 
-TEST(TensorRtEngine, NumbersThatAreNoneMatterOnlyWhereTheyAreRead) {
+TEST(TensorRtEngine, NanMattersOnlyInFieldsThatAreRead) {
   // What trtexec writes for an engine whose layers all took no time.
   const RunProfile run =
       ReadGood({"", R"([{"count":2},{"name":"a","timeMs":0,"averageMs":0,"percentage":-nan}])", "", {}});
@@ -310,7 +310,7 @@ TEST_F(TensorRtFilesOnDisk, FilesAreSortedByContentAndMayBeCompressed) {
   EXPECT_EQ(run->settings.at("precision"), "FP16");
 }
 
-TEST_F(TensorRtFilesOnDisk, WhatIsNoFileOfAnEngineIsNamed) {
+TEST_F(TensorRtFilesOnDisk, AFileOfNoEngineIsNamed) {
   const fs::path profile = Write("p.json", kProfile), again = Write("q.json", kProfile), other = Write("o", "hello");
   EXPECT_THAT(SortTensorRtFiles(std::vector{other}).error().message, HasSubstr("/o: not a file of a TensorRT engine"));
   EXPECT_THAT(SortTensorRtFiles(std::vector{profile, again}).error().message,
@@ -322,7 +322,7 @@ TEST_F(TensorRtFilesOnDisk, WhatIsNoFileOfAnEngineIsNamed) {
   EXPECT_THAT(ReadTensorRtEngine(files).error().message, HasSubstr("none: cannot be read: No such file"));
 }
 
-TEST_F(TensorRtFilesOnDisk, ACutCompressedFileSaysSo) {
+TEST_F(TensorRtFilesOnDisk, ATruncatedCompressedFileIsAnError) {
   const fs::path path = Write("g.gz", kGraph, true);
   fs::resize_file(path, fs::file_size(path) / 2);
   TensorRtFiles files;

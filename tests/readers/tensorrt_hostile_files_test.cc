@@ -59,7 +59,7 @@ TEST(TensorRtHostileFiles, TheGoodOnesAreRead) {
   for (const Role role : kRoles) EXPECT_EQ(ErrorOf(role, GoodText(role)), "");
 }
 
-TEST(TensorRtHostileFiles, EveryCutIsAnErrorThatSaysWhere) {
+TEST(TensorRtHostileFiles, EveryTruncationIsAnErrorWithItsPlace) {
   for (const Role role : kRoles) {
     const std::string good = GoodText(role);
     for (std::size_t size = 0; size < good.size(); ++size)

@@ -109,7 +109,7 @@ TEST_F(Journal, RowsOfAnotherDeviceAreLeftAlone) {
   EXPECT_EQ(BeginAgain()->rows.size(), 1u);
 }
 
-TEST_F(Journal, AFileThatIsNoJournalIsRefusedAndLeftAsItIs) {
+TEST_F(Journal, AnotherFileIsRefusedAndNotChanged) {
   for (const std::string text : {"my thesis", "my\nthesis\n", "{\"a\":1}\n", "{\"schema\":\"infimum.bound/1\"}\n"}) {
     Put(text);
     const Result<EarlierResults> earlier = BeginAgain();
@@ -127,7 +127,7 @@ TEST_F(Journal, TwoWritersAreRefused) {
   EXPECT_EQ(second.error().message, path + ": another runner is writing it; wait until it ends, or name another file");
 }
 
-TEST_F(Journal, APathThatCannotBeWrittenIsToldAtOnce) {
+TEST_F(Journal, AnUnwritablePathIsAnErrorAtOnce) {
   const auto journal = JournalFile::Open(folder + "/no/such/folder/r.jsonl", SteadyClock());
   ASSERT_FALSE(journal.ok());
   EXPECT_THAT(journal.error().message, HasSubstr("cannot be written: No such file or directory"));

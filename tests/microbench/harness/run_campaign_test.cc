@@ -271,7 +271,7 @@ TEST_F(CampaignOnFake, ACampaignThatIsContinuedMeasuresOnlyWhatIsMissing) {
   }
 }
 
-TEST_F(CampaignOnFake, WhatFailedIsTriedAgainOnlyWhereAsked) {
+TEST_F(CampaignOnFake, FailedRowsAreMeasuredAgainOnlyWithRetryFailed) {
   worker.lose = [](const TrialRequest& trial) -> std::optional<WorkerLoss> {
     if (trial.candidate.algorithm != "gemm") return std::nullopt;
     return WorkerLoss{WorkerLoss::Cause::kDied, "killed"};
@@ -308,7 +308,7 @@ TEST_F(CampaignOnFake, ABudgetThatIsTooShortMeasuresTheLargestShare) {
   EXPECT_THAT(FormatSummary(summary, "r.jsonl"), HasSubstr("the same command continues from here"));
 }
 
-TEST_F(CampaignOnFake, ACandidateCutByTheBudgetIsNoFailure) {
+TEST_F(CampaignOnFake, ACandidateThatTheBudgetCutIsNotAFailure) {
   worker.hang_on = "direct";
   options.budget = milliseconds(100);
   const CampaignSummary summary = Run();
@@ -353,7 +353,7 @@ TEST_F(CampaignOnFake, BothCacheStatesAreRowsOfTheirOwn) {
   EXPECT_EQ(output.Counting().size(), 4u);
 }
 
-TEST_F(CampaignOnFake, ColdWeightsAreMeasuredOfWhatHasThemAndTheRestIsWarm) {
+TEST_F(CampaignOnFake, ColdWeightsAreMeasuredForWorkloadsWithConstantsAndOthersAreWarm) {
   options.caches = {CacheState::kColdWeights};
   options.rounds = 1;
   const std::string product = "matmul dtype=f32:f32:f32 a=1x8x64 b=1x64x64 bias=no weights=const";
@@ -386,7 +386,7 @@ TEST_F(CampaignOnFake, AMistypedCandidateIsNamedWithTheNearest) {
   EXPECT_EQ(summary.warnings[0], "no candidate is named 'fake/diract', did you mean 'fake/direct'?; --list shows all");
 }
 
-TEST_F(CampaignOnFake, ProgressNeverGoesBackAndEndsWithWhatWasExpected) {
+TEST_F(CampaignOnFake, ProgressNeverDecreasesAndEndsAtTheExpectedTrials) {
   Run();
   for (std::size_t i = 1; i < progresses.size(); ++i) EXPECT_GT(progresses[i].trials, progresses[i - 1].trials);
   EXPECT_EQ(progresses.back().trials + 1, progresses.back().expected_trials);

@@ -162,7 +162,7 @@ TEST_F(FakeRunner, KilledAtAnyMomentItLosesAtMostOneRowAndGoesOn) {
   }
 }
 
-TEST_F(FakeRunner, ContinuingWhatIsCompleteMeasuresNothing) {
+TEST_F(FakeRunner, ContinuingACompleteJournalMeasuresNothing) {
   const std::string plan = folder + "/p.plan";
   std::ofstream(plan) << PlanOf(3);
   EXPECT_EQ(Run({plan, "-o", journal}).code, 0);
@@ -206,7 +206,7 @@ TEST_F(FakeRunner, ABudgetIsKept) {
   EXPECT_THAT(end.errors, HasSubstr("the same command continues from here"));
 }
 
-TEST_F(FakeRunner, ItsErrorsSayWhereAndWhatNext) {
+TEST_F(FakeRunner, ItsErrorsNameThePlaceAndTheNextStep) {
   EXPECT_EQ(Run({"--budgett", "3m"}).code, 2);
   EXPECT_EQ(Run({"/no/such.plan"}).errors,
             "infimum: error: /no/such.plan: cannot be read: No such file or directory\n");

@@ -42,7 +42,7 @@ TEST_F(ProcessOfFake, AnswersOneRequestAfterTheOther) {
   }
 }
 
-TEST_F(ProcessOfFake, IsPinnedAndToldSoBeforeItStarts) {
+TEST_F(ProcessOfFake, IsPinnedAndItsEnvironmentSetBeforeItStarts) {
   const std::vector<int> cores = *ChooseCores(VisibleCores(), 1);
   options.setup.backend.cores = cores;
   WorkerProcess worker(options);
@@ -125,7 +125,7 @@ TEST_F(ProcessOfFake, AProgramThatCannotStartIsALoss) {
   EXPECT_EQ(std::get<WorkerLoss>(worker.Ask(Simd(), seconds(10))).reason, "exited with code 127");
 }
 
-TEST_F(ProcessOfFake, AProgramThatAnswersNonsenseIsALossWithItsWords) {
+TEST_F(ProcessOfFake, AProgramWithAWrongAnswerIsALossWithItsOutput) {
   options.executable = "/bin/false";
   WorkerProcess worker(options);
   ASSERT_TRUE(worker.Start(0).ok());

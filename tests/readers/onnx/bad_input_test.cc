@@ -56,7 +56,7 @@ TEST(BadFile, CutAtAnyByteIsRefused) {
   }
 }
 
-TEST(BadFile, OfRandomBytesIsRefused) {
+TEST(BadFile, WithRandomBytesIsRefused) {
   const testing::TemporaryFolder folder;
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {
@@ -85,7 +85,7 @@ TEST(BadFile, ThatClaimsTwoGigabytesIsRefusedAtOnce) {
               HasSubstr("not an ONNX file"));
 }
 
-TEST(BadFile, LargerThanTwoGigabytesIsToldAboutExternalData) {
+TEST(BadFile, LargerThanTwoGigabytesIsRefusedWithAdviceToUseExternalData) {
   const testing::TemporaryFolder folder;
   const std::filesystem::path path = folder.Write("large.onnx", "x");
   std::filesystem::resize_file(path, std::uintmax_t{3} << 30);  // sparse: takes no space
@@ -156,7 +156,7 @@ TEST(Dimensions, BoundUnderAWrongNameGetASuggestion) {
             "--dim batch=8: the model has no symbolic dimension");
 }
 
-TEST(ModelInputs, AreToldBeforeTheyAreBound) {
+TEST(ModelInputs, AreListedBeforeTheyAreBound) {
   const testing::TemporaryFolder folder;
   const std::filesystem::path path = folder.Write(
       "m.onnx",
@@ -216,7 +216,7 @@ TEST(UnknownOperator, LeavesTheShapeThatTheFileClaims) {
   EXPECT_EQ(LayerCalled(graph, "b").status, LayerStatus::kMeasurable);
 }
 
-TEST(UnknownOperator, OfOnnxItselfSaysTheOperatorSet) {
+TEST(UnknownOperator, OfOnnxIsReportedWithItsOperatorSet) {
   const ModelGraph graph = ReadText("g (float[2] x) => (float[2] y) { [a] y = Frobnicate (x) }");
   EXPECT_EQ(Describe(LayerCalled(graph, "a")), "unknown: ONNX has no operator Frobnicate in operator set 21");
 }

@@ -144,7 +144,7 @@ TEST(NestedLoops, AreReadOnceForEachLevel) {
   EXPECT_EQ(found, depth);
 }
 
-TEST(LocalFunction, BecomesTheLayersThatItStandsFor) {
+TEST(LocalFunction, IsInlinedAsItsLayers) {
   const ModelGraph graph = ReadText(R"(
       g (float[2, 8] x) => (float[2, 8] y) {
         h = custom.Twice (x)

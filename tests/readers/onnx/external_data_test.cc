@@ -76,7 +76,7 @@ TEST(ExternalData, OutsideOfTheFolderIsRefused) {
   EXPECT_THAT(error_of(""), HasSubstr("does not name a file"));
 }
 
-TEST(ExternalData, OfAModelThatIsALinkMayLieWhereTheModelLies) {
+TEST(ExternalData, OfALinkedModelMayBeInTheFolderOfTheLinksTarget) {
   // The way download caches keep files: links in a folder of the model, the files themselves in a store.
   const testing::TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() / "store");
@@ -103,7 +103,7 @@ TEST(ExternalData, ThatIsMissingOrTooShortIsNamed) {
   EXPECT_THAT(ReadIn(folder, ModelWithWeightsAt("w.bin", 8, "-1")), HasSubstr("expected a number of bytes"));
 }
 
-TEST(ExternalData, OfManyGigabytesIsNotRead) {
+TEST(ExternalData, OfManyGigabytesIsCheckedWithoutReadingIt) {
   const testing::TemporaryFolder folder;
   constexpr std::int64_t kRows = std::int64_t{1} << 30;                                              // 16 GiB
   std::filesystem::resize_file(folder.Write("w.bin", ""), static_cast<std::uintmax_t>(kRows) * 16);  // sparse
@@ -115,7 +115,7 @@ TEST(ExternalData, OfManyGigabytesIsNotRead) {
   EXPECT_EQ(LayerCalled(*graph, "m").parameters.value, kRows * 16);
 }
 
-TEST(EmbeddedWeights, OfALargeFileAreLeftOutWhenItIsParsed) {
+TEST(EmbeddedWeights, AreNotParsedInALargeFile) {
   onnx::ModelProto model =
       ModelOf("g (float[2, 1024] x) => (float[2, 1024] y) <float[1024, 1024] w> { [m] y = MatMul (x, w) }");
   model.mutable_graph()->clear_value_info();

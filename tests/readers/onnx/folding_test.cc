@@ -33,7 +33,7 @@ std::string Int(const std::string& name, const std::string& value) {
   return name + " = Constant <value_int = " + value + "> () ";
 }
 
-TEST(Folding, GivesTheShapeOfWhatIsNotConstant) {
+TEST(Folding, FoldsTheShapeOfAValueThatIsNotConstant) {
   EXPECT_EQ(FoldedIntegers("c = Shape (x)"), (Integers{2, 3, 4}));
   EXPECT_EQ(FoldedIntegers("c = Shape <start = 1> (x)"), (Integers{3, 4}));
   EXPECT_EQ(FoldedIntegers("c = Shape <start = -2, end = -1> (x)"), (Integers{3}));

@@ -35,7 +35,7 @@ TEST(LoweringConvolution, ConvolutionsAreForwardWindowsWithTheirPadding) {
   });
 }
 
-TEST(LoweringConvolution, AutomaticPaddingPutsTheOddElementWhereItsNameSays) {
+TEST(LoweringConvolution, AutomaticPaddingPutsTheOddElementAtTheSideItNames) {
   ExpectLowerings({
       {"Conv", "f32 1x3x8x8, w f32 4x3x3x3 -> f32 1x4x4x4", "auto_pad=SAME_UPPER strides=[2,2]",
        "convolution dtype=f32:f32:f32 in=1x3x8x8 out_channels=4 kernel=3x3 stride=2x2 dilation=1x1 pad=0,0,1,1 "
@@ -54,7 +54,7 @@ TEST(LoweringConvolution, AutomaticPaddingPutsTheOddElementWhereItsNameSays) {
   });
 }
 
-TEST(LoweringConvolution, TransposedConvolutionsFindTheirPaddingFromWhatIsGiven) {
+TEST(LoweringConvolution, TransposedConvolutionsDeriveTheirPaddingFromTheGivenAttributes) {
   ExpectLowerings({
       {"ConvTranspose", "f32 1x64x14x14, w f32 64x32x2x2, w f32 32 -> f32 1x32x28x28", "strides=[2,2]",
        "convolution dtype=f32:f32:f32 in=1x64x14x14 out_channels=32 kernel=2x2 stride=2x2 dilation=1x1 pad=0,0,0,0 "

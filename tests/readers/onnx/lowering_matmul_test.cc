@@ -58,7 +58,7 @@ TEST(LoweringMatMul, GemmTakesItsBiasAsItBroadcasts) {
   });
 }
 
-TEST(LoweringMatMul, QuantizedProductsLeaveScalesOut) {
+TEST(LoweringMatMul, QuantizedMatMulsLeaveScalesOut) {
   ExpectLowerings({
       {"QLinearMatMul", "u8 4x16, f32, u8, w s8 16x8, w f32 8, w s8 8, f32, u8 -> u8 4x8", "",
        "matmul dtype=u8:s8:u8 a=1x4x16 b=1x16x8 bias=no weights=const {0,3}"},
@@ -117,7 +117,7 @@ TEST(LoweringMatMul, PackedWeightsAreLogicalMatrices) {
   });
 }
 
-TEST(LoweringMatMul, FusedProductsAreRegionsOnlyWhereTheyFuse) {
+TEST(LoweringMatMul, FusedMatMulsAreRegionsOnlyWhereTheyFuse) {
   ExpectLowerings({
       {"com.microsoft.FusedMatMul", "f32 2x8x64x4, f32 2x8x64x5 -> f32 2x8x4x5", "transA=1 alpha=0.125",
        "matmul dtype=f32:f32:f32 a=16x4x64 b=16x64x5 bias=no weights=variable {0,1}"},
@@ -146,7 +146,7 @@ TEST(LoweringMatMul, FusedProductsAreRegionsOnlyWhereTheyFuse) {
   });
 }
 
-TEST(LoweringMatMul, EinsumIsWhatItsEquationSays) {
+TEST(LoweringMatMul, EinsumBecomesTheOperationOfItsEquation) {
   ExpectLowerings({
       {"Einsum", "f32 2x12x128x64, f32 2x12x100x64 -> f32 2x12x128x100", "equation=bhid,bhjd->bhij",
        "matmul dtype=f32:f32:f32 a=24x128x64 b=24x64x100 bias=no weights=variable {0,1}"},

@@ -120,7 +120,7 @@ TEST(LoweringMovement, GeneratorsOnlyWrite) {
   });
 }
 
-TEST(LoweringMovement, GathersReadWhatTheyPick) {
+TEST(LoweringMovement, GathersReadOnlyTheGatheredElements) {
   ExpectLowerings({
       {"Gather", "w f32 30522x768, s64 1x128 -> f32 1x128x768", "",
        "movement kind=gather dtype=f32:s64:f32 in=30522x768 out=128x768 axis=0 indices=128 {0,1}"},
