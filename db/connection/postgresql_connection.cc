@@ -7,7 +7,6 @@
 #include <pqxx/pqxx>
 #include <utility>
 
-#include "db/connection/storable_text.h"
 #include "infimum/base/text.h"
 
 namespace infimum {

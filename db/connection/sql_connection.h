@@ -25,6 +25,25 @@
 
 namespace infimum {
 
+// A text as every database can keep it: PostgreSQL refuses bytes that are not UTF-8, and NUL. Both become U+FFFD, in
+// SQLite too, so that the same rows are the same in both.
+class StorableText {
+ public:
+  // Copies only what must be changed: `text` must outlive this.
+  explicit StorableText(std::string_view text);
+  StorableText(const StorableText&) = delete;
+  StorableText& operator=(const StorableText&) = delete;
+
+  std::string_view text() const { return text_; }
+
+ private:
+  std::string changed_;
+  std::string_view text_;
+};
+
+// A text as a message may show it: one line, no control characters, cut after 300 characters.
+std::string OneLine(std::string_view text);
+
 enum class Dialect { kSqlite, kPostgreSql };
 
 using Blob = std::span<const std::byte>;
@@ -54,7 +73,7 @@ class Statement {
  public:
   virtual ~Statement() = default;
 
-  // `position` from 1. Texts and blobs are copied; of texts what no database keeps (storable_text.h) is replaced.
+  // `position` from 1. Texts and blobs are copied; texts become StorableText.
   virtual void Bind(int position, const SqlValue& value) = 0;
   // True while there is a row.
   virtual Result<bool> Step() = 0;

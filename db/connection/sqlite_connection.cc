@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "db/connection/storable_text.h"
 #include "infimum/base/text.h"
 
 namespace infimum {

@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "db/connection/storable_text.h"
 #include "db/store/data_sheets.h"
 #include "db/store/device_joining.h"
 #include "db/store/run_details.h"

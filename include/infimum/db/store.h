@@ -22,13 +22,42 @@
 #include <utility>
 #include <vector>
 
-#include "db/store/stored_model.h"
 #include "infimum/db/queries.h"
+#include "infimum/graph/model_graph.h"
 #include "infimum/graph/run_profile.h"
 #include "infimum/measurement/campaign_origin.h"
 #include "infimum/measurement/measurement_source.h"
 
 namespace infimum {
+
+// A layer of a model as a store keeps it, so that questions can be about a model:
+//   {"node_Conv_1", "Conv", "measurable", "", "convolution dtype=f32:f32:f32 ...", "strict-f32", 1}
+struct ModelLayer {
+  std::string name;
+  std::string op;
+  std::string status;           // "measurable", "free", "unknown"
+  std::string reason;           // why free or unknown
+  std::string workload;         // canonical text; of measurable layers only
+  std::string contract;         // that the workload's own types ask for
+  std::int64_t executions = 1;  // in each inference; 0 in a branch that need not run
+  std::int64_t bytes = 0;       // that it must move
+  std::int64_t flops = 0;       // of the conventional algorithm
+
+  friend bool operator==(const ModelLayer&, const ModelLayer&) = default;
+};
+
+struct StoredModel {
+  std::string name;    // what people call it: the file's name without its extension
+  std::string sha256;  // of the file
+  std::map<std::string, std::int64_t> dims;
+  std::vector<ModelLayer> layers;  // in topological order, those of bodies after the layer that holds them
+
+  friend bool operator==(const StoredModel&, const StoredModel&) = default;
+};
+
+// Needs a graph that Validate() accepts.
+StoredModel DescribeModel(const std::string& name, const ModelGraph& graph,
+                          const std::map<std::string, std::int64_t>& dims);
 
 enum class OpenMode {
   kReadOnly,   // the store must exist
