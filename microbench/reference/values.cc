@@ -15,17 +15,8 @@ struct NamedScalar {
 
 constexpr NamedScalar kScalars[] = {
     {"epsilon", &ScalarValues::epsilon},
-    {"leaky_slope", &ScalarValues::leaky_slope},
-    {"elu_alpha", &ScalarValues::elu_alpha},
-    {"selu_alpha", &ScalarValues::selu_alpha},
-    {"selu_gamma", &ScalarValues::selu_gamma},
-    {"hard_sigmoid_alpha", &ScalarValues::hard_sigmoid_alpha},
-    {"hard_sigmoid_beta", &ScalarValues::hard_sigmoid_beta},
-    {"clip_low", &ScalarValues::clip_low},
-    {"clip_high", &ScalarValues::clip_high},
-    {"threshold", &ScalarValues::threshold},
-    {"shrink_lambda", &ScalarValues::shrink_lambda},
-    {"quick_gelu_alpha", &ScalarValues::quick_gelu_alpha},
+#define INFIMUM_PARAMETER(name, place, usual) {#name, &ScalarValues::name},
+#include "src/core/layer/pointwise_kinds.def"
     {"response_alpha", &ScalarValues::response_alpha},
     {"response_beta", &ScalarValues::response_beta},
     {"response_k", &ScalarValues::response_k},
@@ -166,43 +157,10 @@ Status CheckValues(const LayerConfig& config, const LayerValues& values) {
   return values.output ? CheckQuantization("out", *values.output, 1) : Status();
 }
 
-std::span<double PointwiseParameters::*const> ParametersOf(PointwiseKind kind) {
-  using P = PointwiseParameters;
-  using Member = double P::*;
-  static constexpr Member kClip[] = {&P::clip_low, &P::clip_high};
-  static constexpr Member kLeakySlope[] = {&P::leaky_slope};
-  static constexpr Member kEluAlpha[] = {&P::elu_alpha};
-  static constexpr Member kSelu[] = {&P::selu_alpha, &P::selu_gamma};
-  static constexpr Member kThreshold[] = {&P::threshold};
-  static constexpr Member kHardSigmoid[] = {&P::hard_sigmoid_alpha, &P::hard_sigmoid_beta};
-  static constexpr Member kShrinkLambda[] = {&P::shrink_lambda};
-  static constexpr Member kQuickGeluAlpha[] = {&P::quick_gelu_alpha};
-  switch (kind) {
-    case PointwiseKind::kClip:
-      return kClip;
-    case PointwiseKind::kLeakyRelu:
-      return kLeakySlope;
-    case PointwiseKind::kElu:
-    case PointwiseKind::kCelu:
-      return kEluAlpha;
-    case PointwiseKind::kSelu:
-      return kSelu;
-    case PointwiseKind::kThresholdedRelu:
-      return kThreshold;
-    case PointwiseKind::kHardSigmoid:
-      return kHardSigmoid;
-    case PointwiseKind::kShrink:
-      return kShrinkLambda;
-    case PointwiseKind::kQuickGelu:
-      return kQuickGeluAlpha;
-    default:
-      return {};
-  }
-}
-
 bool AreUsual(PointwiseKind kind, const LayerValues& values) {
-  return std::ranges::all_of(ParametersOf(kind),
-                             [&](auto parameter) { return values.*parameter == kUsualValues.*parameter; });
+  return std::ranges::all_of(ParametersOf(kind), [&](const PointwiseParameter& parameter) {
+    return values.*parameter.member == kUsualValues.*parameter.member;
+  });
 }
 
 Quantization InputQuantization(const OperandTypes& types, const LayerValues& values) {

@@ -15,75 +15,39 @@
 namespace infimum {
 namespace {
 
-// Operators of which the workload says everything, or all but what is read below.
-constexpr std::string_view kPlain[] = {
-    "Abs",
-    "Add",
-    "And",
-    "Cast",
-    "Ceil",
-    "Concat",
-    "Conv",
-    "ConvTranspose",
-    "Cos",
-    "Div",
-    "Equal",
-    "Erf",
-    "Exp",
-    "Expand",
-    "Floor",
-    "Gather",
-    "Gelu",
-    "GatherND",
-    "Greater",
-    "GatherElements",
-    "HardSwish",
-    "Identity",
-    "Less",
-    "LessOrEqual",
-    "Log",
-    "LogSoftmax",
-    "MatMul",
-    "Max",
-    "Mean",
-    "Min",
-    "Mish",
-    "Mul",
-    "Neg",
-    "Not",
-    "Or",
-    "PRelu",
-    "Pow",
-    "Reciprocal",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "Relu",
-    "Round",
-    "Sigmoid",
-    "Sign",
-    "Sin",
-    "Softmax",
-    "Softplus",
-    "Softsign",
-    "Split",
-    "Sqrt",
-    "Sub",
-    "Sum",
-    "Tan",
-    "Tanh",
-    "Tile",
-    "Transpose",
-    "Where",
-    "Xor",
-    "GreaterOrEqual",
-    "GlobalAveragePool",
-    "GlobalMaxPool",
-    "AveragePool",
-    "MaxPool",
-};
+// Operators beside the element-wise ones of which the workload says everything, or all but what is read below.
+constexpr std::string_view kPlain[] = {"AveragePool",
+                                       "Cast",
+                                       "Concat",
+                                       "Conv",
+                                       "ConvTranspose",
+                                       "Expand",
+                                       "Gather",
+                                       "GatherElements",
+                                       "GatherND",
+                                       "Gelu",
+                                       "GlobalAveragePool",
+                                       "GlobalMaxPool",
+                                       "Identity",
+                                       "LogSoftmax",
+                                       "MatMul",
+                                       "MaxPool",
+                                       "PRelu",
+                                       "Pow",
+                                       "ReduceMax",
+                                       "ReduceMean",
+                                       "ReduceMin",
+                                       "ReduceProd",
+                                       "ReduceSum",
+                                       "Softmax",
+                                       "Split",
+                                       "Sum",
+                                       "Tile",
+                                       "Transpose",
+                                       "Where"};
+
+// Attributes of element-wise operators of old versions: they say how shapes match, which the workload says.
+constexpr std::string_view kOfShapes[] = {"axis", "broadcast", "consumed_inputs"};
 
 constexpr double kLargestFloat = std::numeric_limits<float>::max();
 
@@ -110,14 +74,9 @@ class ValueReader : private LayerFacts {
       return Scalars({{"epsilon", "epsilon", 1e-5}});
     }
     if (const std::optional<ValueTensors> given = ValueTensorsOf(layer_)) return ReadQuantized(*given);
-    if (op == "LeakyRelu") return Scalars({{"alpha", "leaky_slope", 0.01}});
-    if (op == "Elu" || op == "Celu") return Scalars({{"alpha", "elu_alpha", 1}});
-    if (op == "HardSigmoid") return Scalars({{"alpha", "hard_sigmoid_alpha", 0.2}, {"beta", "hard_sigmoid_beta", 0.5}});
-    if (op == "ThresholdedRelu") return Scalars({{"alpha", "threshold", 1}});
-    if (op == "Selu") {
-      return Scalars(
-          {{"alpha", "selu_alpha", 1.67326319217681884765625}, {"gamma", "selu_gamma", 1.05070102214813232421875}});
-    }
+    const auto operators = PointwiseOnnxOperators();
+    const auto element_wise = std::ranges::find(operators, op, &PointwiseOperator::onnx);
+    if (element_wise != operators.end()) return ReadParameters(element_wise->kind);
     if (std::find(std::begin(kPlain), std::end(kPlain), op) == std::end(kPlain)) {
       return Error{"the values of operator " + op + " are not carried over yet"};
     }
@@ -147,6 +106,23 @@ class ValueReader : private LayerFacts {
 
   static Result<ReplayValues> Plain(const Status& status) {
     return status.ok() ? Result<ReplayValues>(ReplayValues()) : Result<ReplayValues>(status.error());
+  }
+
+  // Of an element-wise operator. An attribute that is no parameter of the formula asks for another function.
+  Result<ReplayValues> ReadParameters(PointwiseKind kind) const {
+    const auto parameters = ParametersOf(kind);
+    for (const auto& [name, value] : layer_.attributes) {
+      if (std::ranges::find(parameters, name, &PointwiseParameter::onnx) == parameters.end() &&
+          std::ranges::find(kOfShapes, name) == std::end(kOfShapes)) {
+        return Error{"its '" + name + "' is not carried over yet"};
+      }
+    }
+    ReplayValues values;
+    for (const PointwiseParameter& parameter : parameters) {
+      const std::optional<double> own = NumberAttribute(std::string(parameter.onnx));
+      values[std::string(parameter.name)] = {own.value_or(PointwiseParameters().*parameter.member)};
+    }
+    return values;
   }
 
   Result<ReplayValues> Scalars(std::initializer_list<Scalar> scalars) const {

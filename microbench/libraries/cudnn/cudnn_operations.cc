@@ -51,7 +51,7 @@ std::optional<fe::DataType_t> TypeIn(DataType type) {
 std::optional<fe::PointwiseMode_t> ModeOf(PointwiseKind kind) {
   using Mode = fe::PointwiseMode_t;
   static constexpr Mode kModes[] = {
-#define INFIMUM_POINTWISE(kind, name, least, most, flops, provable, onnx, cudnn) Mode::cudnn,
+#define INFIMUM_POINTWISE(kind, name, least, most, flops, provable, rounding, onnx, cudnn) Mode::cudnn,
 #include "src/core/layer/pointwise_kinds.def"
   };
   const Mode mode = kModes[static_cast<std::size_t>(kind)];
