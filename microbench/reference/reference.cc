@@ -13,7 +13,7 @@ std::unique_ptr<Reference> MakeReference(const LayerConfig& config, const LayerV
     const LayerValues& values;
     std::unique_ptr<Reference> operator()(const ConvolutionConfig& c) const { return MakeProductReference(c, values); }
     std::unique_ptr<Reference> operator()(const MatMulConfig& c) const { return MakeProductReference(c, values); }
-    std::unique_ptr<Reference> operator()(const PoolingConfig& c) const { return MakeStatisticReference(c, values); }
+    std::unique_ptr<Reference> operator()(const PoolingConfig& c) const { return MakeStatisticReference(c); }
     std::unique_ptr<Reference> operator()(const NormalizationConfig& c) const {
       return MakeStatisticReference(c, values);
     }

@@ -69,7 +69,7 @@ std::unique_ptr<Reference> MakeProductReference(const MatMulConfig& config, cons
 std::unique_ptr<Reference> MakeAttentionReference(const AttentionConfig& config, const LayerValues& values);
 std::unique_ptr<Reference> MakeRecurrentReference(const RecurrentConfig& config);
 std::unique_ptr<Reference> MakePointwiseReference(const PointwiseConfig& config, const LayerValues& values);
-std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config, const LayerValues& values);
+std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config);
 std::unique_ptr<Reference> MakeStatisticReference(const NormalizationConfig& config, const LayerValues& values);
 std::unique_ptr<Reference> MakeStatisticReference(const SoftmaxConfig& config);
 std::unique_ptr<Reference> MakeStatisticReference(const ReductionConfig& config);

@@ -9,12 +9,13 @@
 
 namespace infimum::cpu {
 
-std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config, const LayerValues& values) {
+std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config) {
   const std::vector<WindowAxis> axes = AxesOf(config);
   const std::int64_t taps = ElementCount(config.kernel);
+  const auto formula = FormulaOf<double>(ReductionOf(config.kind));
   const auto at = [=](std::size_t number, std::int64_t element, const Sources& operands) -> Expected {
     const std::vector<std::int64_t> position = Unravel(element, config.output);
-    double sum = 0, powers = 0, largest = -INFINITY;
+    double total = formula.start, largest = -INFINITY;
     std::int64_t largest_at = 0;
     for (std::int64_t tap = 0; tap < taps; ++tap) {
       const std::vector<std::int64_t> offset = Unravel(tap, config.kernel);
@@ -27,36 +28,16 @@ std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config, c
       if (!inside) continue;
       const std::int64_t at_input = Ravel(from, config.input);
       const double x = (*operands[0])[at_input];
-      sum += x;
-      powers += std::pow(std::fabs(x), values.lp_power);
+      total = formula.combined(total, formula.term(x));
       if (x > largest) {
         largest = x;
         largest_at = at_input;
       }
     }
-    const auto counted = [&](bool with_padding) {
-      std::int64_t count = 1;
-      for (std::size_t i = 0; i < axes.size(); ++i) count *= axes[i].Taps(position[2 + i], with_padding);
-      return static_cast<double>(count);
-    };
-    double value = sum;
-    switch (config.kind) {
-      case PoolingKind::kMax:
-        value = largest;
-        break;
-      case PoolingKind::kMaxWithIndices:
-        value = number == 0 ? largest : static_cast<double>(largest_at);
-        break;
-      case PoolingKind::kAverageWithPad:
-        value = sum / counted(true);
-        break;
-      case PoolingKind::kAverageWithoutPad:
-        value = sum / std::max(1.0, counted(false));
-        break;
-      case PoolingKind::kLp:
-        value = std::pow(powers, 1 / values.lp_power);
-        break;
-    }
+    std::int64_t count = 1;
+    for (std::size_t i = 0; i < axes.size(); ++i) count *= axes[i].Taps(position[2 + i], CountsPadding(config.kind));
+    double value = formula.result(total, static_cast<double>(std::max<std::int64_t>(1, count)));
+    if (number == 1) value = static_cast<double>(largest_at);
     if (number == 0) value = StoreAs(config.types.output, value);
     return {value, std::fabs(value)};
   };

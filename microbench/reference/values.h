@@ -17,7 +17,6 @@ namespace infimum::cpu {
 struct ScalarValues : PointwiseParameters {
   double epsilon = 1e-5;
   double cubic_coefficient = -0.75;
-  double lp_power = 2.0;
   double response_alpha = 1e-4;
   double response_beta = 0.75;
   double response_k = 1.0;

@@ -69,6 +69,16 @@ std::optional<fe::ReductionMode_t> ModeOf(ReductionKind kind) {
   return mode == Mode::NOT_SET ? std::nullopt : std::optional(mode);
 }
 
+std::optional<fe::ResampleMode_t> ModeOf(PoolingKind kind) {
+  using Mode = fe::ResampleMode_t;
+  static constexpr Mode kModes[] = {
+#define INFIMUM_POOLING(kind, name, reduction, counts_padding, cudnn) Mode::cudnn,
+#include "src/core/layer/reduction_kinds.def"
+  };
+  const Mode mode = kModes[static_cast<std::size_t>(kind)];
+  return mode == Mode::NOT_SET ? std::nullopt : std::optional(mode);
+}
+
 struct Value {
   TensorPointer tensor;
   // As cuDNN has it, filled up; its positions are not always the layer's: element-wise layers have their last
@@ -355,22 +365,11 @@ class Builder {
   }
 
   Result<Value> AddLayer(const PoolingConfig& config) {
+    const std::optional<fe::ResampleMode_t> mode = ModeOf(config.kind);
+    if (!mode) return Unsupported("cuDNN's graph pools maxima and averages only");
     fe::graph::Resample_attributes attributes;
-    switch (config.kind) {
-      case PoolingKind::kMax:
-        attributes.set_resampling_mode(fe::ResampleMode_t::MAXPOOL).set_padding_mode(fe::PaddingMode_t::NEG_INF_PAD);
-        break;
-      case PoolingKind::kAverageWithPad:
-        attributes.set_resampling_mode(fe::ResampleMode_t::AVGPOOL_INCLUDE_PADDING)
-            .set_padding_mode(fe::PaddingMode_t::ZERO_PAD);
-        break;
-      case PoolingKind::kAverageWithoutPad:
-        attributes.set_resampling_mode(fe::ResampleMode_t::AVGPOOL_EXCLUDE_PADDING)
-            .set_padding_mode(fe::PaddingMode_t::ZERO_PAD);
-        break;
-      default:
-        return Unsupported("cuDNN's graph pools maxima and averages only");
-    }
+    attributes.set_resampling_mode(*mode).set_padding_mode(
+        config.kind == PoolingKind::kMax ? fe::PaddingMode_t::NEG_INF_PAD : fe::PaddingMode_t::ZERO_PAD);
     for (const std::int64_t extent : config.dilation.dims)
       if (extent != 1) return Unsupported("cuDNN's graph has no dilated pooling");
     const TensorPlacement input = TensorPlacement::WithChannels(WithTwoSpatial(config.input), form_.channels_last);

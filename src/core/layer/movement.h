@@ -63,6 +63,9 @@ struct MovementConfig {
 
 enum class ResampleKind { kNearest, kLinear, kCubic, kGridSample, kRoiAlign };
 
+// Input elements that an output element combines in a resized dimension: 1 nearest, 4 cubic, 2 elsewhere.
+int TapsPerDimension(ResampleKind kind);
+
 struct ResampleConfig {
   ResampleKind kind = ResampleKind::kNearest;
   OperandTypes types;

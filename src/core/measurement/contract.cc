@@ -123,7 +123,7 @@ struct ArithmeticError {
     return 2e-5 + 4 * kF32Roundoff * std::sqrt(ProductOf(c.input));
   }
   double operator()(const PoolingConfig& c) const {
-    if (c.kind == PoolingKind::kMax || c.kind == PoolingKind::kMaxWithIndices) return 0;
+    if (ReductionOf(c.kind) == ReductionKind::kMax) return 0;
     return 1e-6 + 4 * kF32Roundoff * std::sqrt(ProductOf(c.kernel));
   }
   double operator()(const ReductionConfig& c) const {
