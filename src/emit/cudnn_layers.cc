@@ -130,18 +130,15 @@ Result<CudnnTensor> AddToGraph(const ReductionConfig& config, CudnnGraphWriter& 
 }
 
 Result<CudnnTensor> AddToGraph(const PoolingConfig& config, CudnnGraphWriter& writer) {
-  std::string mode;
-  if (config.kind == PoolingKind::kMax) mode = "MAXPOOL";
-  if (config.kind == PoolingKind::kAverageWithPad) mode = "AVGPOOL_INCLUDE_PADDING";
-  if (config.kind == PoolingKind::kAverageWithoutPad) mode = "AVGPOOL_EXCLUDE_PADDING";
-  if (mode.empty()) return Error{"cuDNN's graph pools maxima and averages only"};
+  const std::optional<std::string> mode = CudnnMode(config.kind);
+  if (!mode) return Error{"cuDNN's graph pools maxima and averages only"};
   for (const std::int64_t extent : config.dilation.dims)
     if (extent != 1) return Error{"cuDNN's graph has no dilated pooling"};
   const std::string layout = writer.FormLayout();
   INFIMUM_ASSIGN_OR_RETURN(const CudnnTensor x, writer.Operand(0, cuda::WithTwoSpatial(config.input), layout));
   const std::string name = writer.Call(
       "resample", {x.name}, "fe::graph::Resample_attributes()",
-      {fmt::format(".set_resampling_mode(fe::ResampleMode_t::{})", mode),
+      {fmt::format(".set_resampling_mode({})", *mode),
        fmt::format(".set_padding_mode(fe::PaddingMode_t::{})",
                    config.kind == PoolingKind::kMax ? "NEG_INF_PAD" : "ZERO_PAD"),
        Setter("window", cuda::SpatialSteps(config.kernel)), Setter("stride", cuda::SpatialSteps(config.stride)),

@@ -13,7 +13,7 @@
 #include "infimum/base/result.h"
 #include "infimum/layer/data_type.h"
 #include "infimum/layer/pointwise.h"
-#include "src/core/layer/reduction.h"
+#include "src/core/layer/pooling.h"
 
 namespace infimum::emit {
 
@@ -26,6 +26,7 @@ std::string CudnnSumType(DataType input);
 // nullopt where cuDNN's graph has no such operation.
 std::optional<std::string> CudnnMode(PointwiseKind kind);
 std::optional<std::string> CudnnMode(ReductionKind kind);
+std::optional<std::string> CudnnMode(PoolingKind kind);
 
 // ".set_stride({2, 2})"
 std::string Setter(std::string_view name, const std::vector<std::int64_t>& numbers);
