@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "infimum/base/text.h"
+#include "src/core/layer/product_scaling.h"
 
 namespace infimum::cpu {
 namespace {
@@ -177,7 +178,8 @@ Quantization OutputQuantization(PointwiseKind kind, const OperandTypes& types, c
 
 double ProductValues::WeightScale(std::int64_t channel) const {
   if (!scaled) return 1;
-  if (weight_scales.empty()) return 0.01 * (1 + static_cast<double>(channel % 7) / 8);
+  if (weight_scales.empty())
+    return product_scaling::kWeightScales[channel % std::ssize(product_scaling::kWeightScales)];
   return weight_scales[weight_scales.size() == 1 ? 0 : static_cast<std::size_t>(channel)];
 }
 
@@ -207,14 +209,12 @@ ProductValues ProductValuesOf(const OperandTypes& types, std::int64_t depth, con
     }
     return values;
   }
-  // The same zero for both: flipping the sign bit moves it by 128.
-  values.input_zero = types.input == DataType::kU8 ? 121 : 121 - 128;
+  values.input_zero = product_scaling::InputZero(types.input);
   if (!values.scaled) return values;
-  values.input_scale = 1.0 / 64;
+  values.input_scale = product_scaling::kInputScale;
   if (IsInteger(types.output)) {
-    // Inputs have a deviation of about 74 steps, weights of 36: the outputs then of about 40.
-    values.output_scale = std::sqrt(static_cast<double>(depth)) * 74 * 36 * values.input_scale * 0.014 / 40;
-    values.output_zero = types.output == DataType::kU8 ? 128 : 2;
+    values.output_scale = product_scaling::OutputScale(depth);
+    values.output_zero = product_scaling::OutputZero(types.output);
   }
   return values;
 }
