@@ -4,8 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "src/core/measurement/student_t.h"
-
 namespace infimum {
 namespace {
 

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
-#include "microbench/cpu/dequantized_offers.h"
-#include "microbench/cpu/lstm_kernel.h"
-#include "microbench/kernels/cpu/kernel_offers.h"
+#include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/libraries/onednn/layer_offers.h"
 #include "microbench/libraries/onednn/primitives/product.h"
 #include "microbench/libraries/onednn/program/declared_layouts.h"
-#include "microbench/libraries/onednn/upsampling_product.h"
 #include "microbench/libraries/onednn_graph/graph_partition_offers.h"
 #include "microbench/reference/dequantized_form.h"
 

@@ -11,7 +11,6 @@
 #include "analyzer/bracket/bracket.h"
 #include "microbench/fake/fake_backend.h"
 #include "microbench/fake/fake_machine.h"
-#include "src/core/measurement/student_t.h"
 #include "tests/support/graph_builder.h"
 #include "tests/support/random_graph.h"
 

@@ -76,4 +76,10 @@ Interval MedianInterval(std::span<const Latency> samples);
 // repetitions what the smallest of three stays below 97.5 % of the time).
 Interval PointInterval(std::span<const Repetition> repetitions);
 
+// Student's t distribution, for intervals of a mean over few repetitions: P(T <= t) for `degrees` > 0 degrees of
+// freedom, which need not be whole (Welch's are not); and the t with P(T <= t) = `probability`, strictly between 0
+// and 1. StudentTQuantile(0.975, 4) == 2.776...
+double StudentTProbability(double t, double degrees);
+double StudentTQuantile(double probability, double degrees);
+
 }  // namespace infimum

@@ -1,4 +1,4 @@
-#include "src/core/results/json_fields.h"
+#include "src/core/results/json_struct.h"
 
 #include <cmath>
 #include <limits>
