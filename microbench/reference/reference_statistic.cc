@@ -9,7 +9,7 @@
 
 namespace infimum::cpu {
 
-std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config) {
+std::unique_ptr<Reference> MakeFamilyReference(const PoolingConfig& config) {
   const std::vector<WindowAxis> axes = AxesOf(config);
   const std::int64_t taps = ElementCount(config.kernel);
   const auto formula = FormulaOf<double>(ReductionOf(config.kind));
@@ -44,7 +44,7 @@ std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config) {
   return MakeReferenceOf(static_cast<double>(taps) * 4, at);
 }
 
-std::unique_ptr<Reference> MakeStatisticReference(const NormalizationConfig& config, const LayerValues& values) {
+std::unique_ptr<Reference> MakeFamilyReference(const NormalizationConfig& config, const LayerValues& values) {
   const Shape& shape = config.input;
   const bool has_channels = shape.rank() >= 2;
   std::size_t next = 1;
@@ -164,7 +164,7 @@ std::unique_ptr<Reference> MakeStatisticReference(const NormalizationConfig& con
   return MakeReferenceOf(static_cast<double>(inner), at);
 }
 
-std::unique_ptr<Reference> MakeStatisticReference(const SoftmaxConfig& config) {
+std::unique_ptr<Reference> MakeFamilyReference(const SoftmaxConfig& config) {
   const auto axis = static_cast<std::size_t>(config.axis);
   const std::int64_t length = config.input.dims[axis];
   std::int64_t stride = 1;
@@ -189,7 +189,7 @@ std::unique_ptr<Reference> MakeStatisticReference(const SoftmaxConfig& config) {
   return MakeReferenceOf(static_cast<double>(length) * 3, at);
 }
 
-std::unique_ptr<Reference> MakeStatisticReference(const ReductionConfig& config) {
+std::unique_ptr<Reference> MakeFamilyReference(const ReductionConfig& config) {
   Shape kept, reduced;
   std::vector<bool> is_reduced(config.input.rank(), false);
   for (std::int64_t axis : config.axes) is_reduced[static_cast<std::size_t>(axis)] = true;
@@ -226,7 +226,7 @@ std::unique_ptr<Reference> MakeStatisticReference(const ReductionConfig& config)
   return MakeReferenceOf(static_cast<double>(count) * 8, at);
 }
 
-std::unique_ptr<Reference> MakeStatisticReference(const ScanConfig& config) {
+std::unique_ptr<Reference> MakeFamilyReference(const ScanConfig& config) {
   std::int64_t stride = 1;
   const auto axis = static_cast<std::size_t>(config.axis);
   for (std::size_t i = axis + 1; i < config.input.rank(); ++i) stride *= config.input.dims[i];
@@ -244,7 +244,7 @@ std::unique_ptr<Reference> MakeStatisticReference(const ScanConfig& config) {
   return MakeReferenceOf(static_cast<double>(length), at);
 }
 
-std::unique_ptr<Reference> MakeStatisticReference(const SortConfig& config) {
+std::unique_ptr<Reference> MakeFamilyReference(const SortConfig& config) {
   std::int64_t stride = 1;
   const auto axis = static_cast<std::size_t>(config.axis);
   for (std::size_t i = axis + 1; i < config.input.rank(); ++i) stride *= config.input.dims[i];

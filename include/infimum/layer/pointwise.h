@@ -28,6 +28,7 @@ enum class PointwiseKind {
 #define INFIMUM_POINTWISE(kind, ...) kind,
 #include "src/core/layer/pointwise_kinds.def"
 };
+std::span<const NamedValue<PointwiseKind>> NamesOf(PointwiseKind);
 
 // What formulas leave open because it changes results, not cost: the values that benchmarks use, unless a layer of a
 // model has its own.
@@ -108,5 +109,7 @@ std::optional<Shape> Unmerged(const Shape& operand, const Shape& merged, const S
 // for each output element otherwise.
 Work WorkOf(const PointwiseConfig& config);
 Status Validate(const PointwiseConfig& config);
+std::vector<Operand> OperandsOfFamily(const PointwiseConfig& config);
+std::vector<Operand> OutputsOfFamily(const PointwiseConfig& config);
 
 }  // namespace infimum

@@ -20,6 +20,7 @@ enum class PoolingKind {
 #define INFIMUM_POOLING(kind, ...) kind,
 #include "src/core/layer/reduction_kinds.def"
 };
+std::span<const NamedValue<PoolingKind>> NamesOf(PoolingKind);
 
 struct PoolingConfig {
   PoolingKind kind = PoolingKind::kMax;
@@ -54,5 +55,7 @@ bool CountsPadding(PoolingKind kind);
 // operation for each input element that is read, less one for each output (a window's combination).
 Work WorkOf(const PoolingConfig& config);
 Status Validate(const PoolingConfig& config);
+std::vector<Operand> OperandsOfFamily(const PoolingConfig& config);
+std::vector<Operand> OutputsOfFamily(const PoolingConfig& config);
 
 }  // namespace infimum
