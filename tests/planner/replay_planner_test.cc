@@ -345,6 +345,25 @@ TEST(ReplayPlanner, ClipBoundsAreTheAttributesOfOldModels) {
   EXPECT_THAT(values->at("clip_high"), ElementsAre(6));
 }
 
+TEST(ReplayPlanner, AnElementWiseOperatorHasTheParametersOfItsFormulaAndNoOtherAttribute) {
+  GraphBuilder model;
+  model.Input("x");
+  Layer& layer = AddLayer(model, "selu", "Selu", {"x"}, "y", "pointwise kind=selu dtype=f32:-:f32 in=8");
+  layer.attributes["alpha"] = 1.5;
+  EXPECT_THAT(ReplayValuesOf(model.graph, layer)->at("selu_alpha"), ElementsAre(1.5));
+  EXPECT_THAT(ReplayValuesOf(model.graph, layer)->at("selu_gamma"), ElementsAre(PointwiseParameters().selu_gamma));
+
+  Layer& plain = AddLayer(model, "atan", "Atan", {"y"}, "z", "pointwise kind=arc_tangent dtype=f32:-:f32 in=8");
+  EXPECT_EQ(*ReplayValuesOf(model.graph, plain), ReplayValues());
+
+  Layer& modulo = AddLayer(model, "mod", "Mod", {"y", "z"}, "w", "pointwise kind=modulo dtype=f32:f32:f32 in=8,8");
+  EXPECT_TRUE(ReplayValuesOf(model.graph, modulo).ok());
+  modulo.attributes["fmod"] = std::int64_t{1};
+  const Result<ReplayValues> truncated = ReplayValuesOf(model.graph, modulo);
+  ASSERT_FALSE(truncated.ok());
+  EXPECT_EQ(truncated.error().message, "its 'fmod' is not carried over yet");
+}
+
 TEST(ReplayPlanner, WhatCannotBeReplayedIsNamedWithTheReason) {
   GraphBuilder unknown;
   unknown.Input("x");
