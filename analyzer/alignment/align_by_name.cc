@@ -42,7 +42,7 @@ class Aligner {
   std::vector<AlignedRow> Align() {
     std::vector<Anchors> anchors;
     for (const ProfiledLayer& engine : run_.layers) anchors.push_back(FindAnchors(engine));
-    AddStated(anchors);
+    AddOverrides(anchors);
     AddByOrder(anchors);
     for (std::size_t e = 0; e < run_.layers.size(); ++e) AddEngineLayer(e, std::move(anchors[e]));
     JoinEnclosedRows();
@@ -123,7 +123,7 @@ class Aligner {
   }
 
   // What is declared replaces what names say, and leaves the declared layers to nobody else.
-  void AddStated(std::vector<Anchors>& anchors) const {
+  void AddOverrides(std::vector<Anchors>& anchors) const {
     if (declared_.empty()) return;
     std::vector<bool> is_declared(graph_.layers.size(), false);
     for (const DeclaredRow& row : declared_)
@@ -133,7 +133,7 @@ class Aligner {
       if (found.layers.empty()) found.clue = AlignmentClue::kNone;
     }
     for (const DeclaredRow& row : declared_)
-      for (const std::size_t e : row.engine_layers) anchors[e] = {row.layers, AlignmentClue::kStated, false};
+      for (const std::size_t e : row.engine_layers) anchors[e] = {row.layers, AlignmentClue::kOverride, false};
   }
 
   // Layers that no name leads to, by what they do and when.
@@ -144,7 +144,7 @@ class Aligner {
       if (!anchors[e].layers.empty()) known[e] = anchors[e].layers.front();
       for (const std::size_t layer : anchors[e].layers) taken[layer] = true;
       // What is known to be in a body is no layer of the graph; what serves another layer is a step of that one.
-      open[e] = anchors[e].layers.empty() && anchors[e].clue != AlignmentClue::kStated && !anchors[e].inside_body &&
+      open[e] = anchors[e].layers.empty() && anchors[e].clue != AlignmentClue::kOverride && !anchors[e].inside_body &&
                 run_.layers[e].serves.empty();
     }
     const std::vector<std::vector<std::size_t>> found = MatchByOrder(graph_, run_, known, taken, open);
@@ -174,7 +174,7 @@ class Aligner {
     std::size_t r = kNoRow;
     for (std::size_t layer : anchors.layers)
       if (row_of_[layer] != kNoRow) r = row_of_[layer];
-    if (r == kNoRow && anchors.clue != AlignmentClue::kStated && OnlyFinishes(engine, anchors))
+    if (r == kNoRow && anchors.clue != AlignmentClue::kOverride && OnlyFinishes(engine, anchors))
       r = RowThatMade(engine.inputs.front());
     if (r == kNoRow) {
       r = rows_.size();
@@ -246,7 +246,7 @@ class Aligner {
   }
 
   bool IsNameless(std::size_t r) const {
-    return rows_[r].anchors.empty() && !rows_[r].row.inside_body && rows_[r].row.clue != AlignmentClue::kStated;
+    return rows_[r].anchors.empty() && !rows_[r].row.inside_body && rows_[r].row.clue != AlignmentClue::kOverride;
   }
 
   // From the layers that make the engine layer's outputs back to what it was given: all that is between
@@ -301,7 +301,7 @@ class Aligner {
   // What takes an engine layer of its own is not swallowed by a neighbour that is something else: of a profile that was
   // cut off, half a model would stand at its last layer.
   bool MaySwallow(const Row& row, const Layer& layer) const {
-    if (row.row.clue == AlignmentClue::kStated) return layer.status == LayerStatus::kFree;
+    if (row.row.clue == AlignmentClue::kOverride) return layer.status == LayerStatus::kFree;
     const OperatorKind kind = KindOf(layer.op);
     const bool is_heavy =
         layer.status != LayerStatus::kFree && (kind == OperatorKind::kConvolution || kind == OperatorKind::kProduct ||
@@ -335,7 +335,7 @@ class Aligner {
   void AddOwnWork(AlignedRow& row) const {
     if (!row.layers.empty() || row.inside_body) return;
     for (const std::size_t e : row.engine_layers) row.own_work = std::max(row.own_work, OwnWorkOf(run_.layers[e]));
-    if (row.clue != AlignmentClue::kStated && row.own_work == EngineWork::kNone) row.clue = AlignmentClue::kUnmatched;
+    if (row.clue != AlignmentClue::kOverride && row.own_work == EngineWork::kNone) row.clue = AlignmentClue::kUnmatched;
   }
 
   const ModelGraph& graph_;

@@ -79,7 +79,7 @@ std::vector<ObservedNode> ObservedIn(const ModelGraph& graph, const RunProfile& 
   std::vector<ObservedNode> nodes;
   for (const AlignedRow& row : AlignRun(graph, run).rows) {
     const bool is_sure =
-        row.clue == AlignmentClue::kStated || row.clue == AlignmentClue::kValue || row.clue == AlignmentClue::kNode;
+        row.clue == AlignmentClue::kOverride || row.clue == AlignmentClue::kValue || row.clue == AlignmentClue::kNode;
     if (!row.measured || row.inside_body || !is_sure) continue;
     const bool takes_time =
         std::ranges::any_of(row.layers, [&](LayerId layer) { return graph.layer(layer).status != LayerStatus::kFree; });

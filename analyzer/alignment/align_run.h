@@ -31,7 +31,7 @@ namespace infimum {
 
 enum class AlignmentClue {
   kNone,      // "none": the engine's own work (a reorder)
-  kStated,    // "stated": an override says so
+  kOverride,  // "stated": an override says so
   kValue,     // "value": by the name of a value
   kNode,      // "node": by the name of a node
   kOrder,     // "order": by what it does, its shapes and its place among the others

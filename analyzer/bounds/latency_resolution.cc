@@ -312,8 +312,8 @@ std::vector<Decider> LatencyResolver::Deciders(const std::vector<Term>& terms) c
                     {},
                     Latency(term.weight * std::sqrt(term.estimate.variance)),
                     Latency(term.weight * term.estimate.below)};
-    for (const Measurement* contender : times_[entry.number]->contenders)
-      decider.candidates.push_back(contender->candidate.name());
+    for (const Measurement* near : times_[entry.number]->near_best)
+      decider.candidates.push_back(near->candidate.name());
     deciders.push_back(std::move(decider));
   }
   std::ranges::sort(deciders, [](const Decider& a, const Decider& b) {

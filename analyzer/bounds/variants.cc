@@ -240,7 +240,7 @@ std::optional<Bound> WithLayouts(const VariantInput& input, const std::vector<Bo
   const LayoutPlan& plan = *input.layouts;
   std::vector<std::string> assumptions = input.assumptions;
   std::erase(assumptions, "free-layouts");
-  const bool all_measured = std::ranges::all_of(plan.transforms, &PlannedTransform::is_measured);
+  const bool all_measured = std::ranges::all_of(plan.reorders, &PlannedReorder::is_measured);
   const Bound& fused = FusedSequentialOf(before);
   const Latency latency = plan.is_exact ? plan.latency : fused.latency;
   return Bound{{},

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <string>
 
+#include "src/core/graph/framework_names.h"
+
 namespace infimum::findings {
 namespace {
 
@@ -35,7 +37,7 @@ std::optional<GraphOptimization> ReportedOptimization(const RunProfile& run) {
 }
 
 std::optional<GraphOptimization> InferredOptimization(const RunProfile& run) {
-  if (run.framework != "onnxruntime") return std::nullopt;
+  if (run.framework != framework::kOnnxRuntime) return std::nullopt;
   std::optional<GraphOptimization> seen;
   for (const ProfiledLayer& layer : run.layers) {
     if (layer.name.ends_with("_nchwc") || IsOneOf(layer.op, {"ReorderInput", "ReorderOutput"}))

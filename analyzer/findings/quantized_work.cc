@@ -6,6 +6,7 @@
 
 #include "analyzer/alignment/match_by_shape.h"
 #include "analyzer/findings/graph_optimization.h"
+#include "src/core/graph/framework_names.h"
 
 namespace infimum::findings {
 namespace {
@@ -119,20 +120,19 @@ QuantizedWork QuantizedWorkOf(const RunProfile& run, const std::vector<std::size
 std::string ActionForFloatLayers(const RunProfile& run, const QuantizedWork& work) {
   const std::optional<GraphOptimization> reported = ReportedOptimization(run), known = OptimizationOf(run);
   const bool is_low = known ? *known < GraphOptimization::kExtended : work.in_integers.count() == 0;
-  if (run.framework == "onnxruntime" && is_low)
+  if (run.framework == framework::kOnnxRuntime && is_low)
     return "set graph_optimization_level to ORT_ENABLE_ALL" +
            (reported ? " (it was " + std::string(Name(*reported)) + ")" : std::string(", unless it was set already")) +
            ": from extended on a layer between DequantizeLinear and QuantizeLinear becomes one on 8 bits";
   // Of a provider that runs others on 8 bits: one without such kernels is helped by no type.
   const bool has_kernels = work.in_integers.count() > 0;
-  if (run.framework == "onnxruntime" && has_kernels && 2 * work.of_mixed_types > work.in_float.count())
+  if (run.framework == framework::kOnnxRuntime && has_kernels && 2 * work.of_mixed_types > work.in_float.count())
     return "quantize activations to unsigned 8 bits throughout (QuantType.QUInt8; weights stay signed): the provider "
            "runs a layer on 8 bits only where it reads and writes one type, and of signed activations it turns only a "
            "part into unsigned ones by itself";
   if (2 * work.between_conversions > work.in_float.count())
     return "these layers are between DequantizeLinear and QuantizeLinear already: check for which types, scales and "
-           "zero "
-           "points the engine has 8-bit kernels, and export them so";
+           "zero points the engine has 8-bit kernels, and export them so";
   return "give each of these layers a quantized output of its own (QuantizeLinear directly after it, or after its "
          "activation), so that the engine can run it on 8 bits; quantize residual sums too; a layer that must stay in "
          "float belongs at an end of the model, not between quantized ones";

@@ -40,7 +40,8 @@ class LayoutGraph {
 
   // Reorders as workloads, none twice.
   const std::vector<KeyedWorkload>& reorders() const { return reorders_; }
-  // Which of them a change consists of: one, or two over row-major where the layouts are named in different shapes.
+  // Which of them lead from one layout to another: one, or two over row-major where the layouts are named in different
+  // shapes.
   std::span<const std::size_t> ReordersOf(std::size_t tensor, std::size_t from, std::size_t to) const;
   // `times`: one for each of reorders().
   void SetTimes(std::span<const Latency> times);
@@ -65,19 +66,19 @@ class LayoutGraph {
     std::uint32_t number = 0;
     Latency worth{0};
   };
-  // A change of one layout into another is the same for all tensors of a type.
-  struct Change {
+  // A reorder from one layout to another is the same for all tensors of a type.
+  struct LayoutPair {
     DataType type = DataType::kNone;
     std::uint32_t from = 0, to = 0;
-    friend bool operator==(const Change&, const Change&) = default;
+    friend bool operator==(const LayoutPair&, const LayoutPair&) = default;
   };
-  struct ChangeHash {
-    std::size_t operator()(const Change& change) const {
-      const auto type = static_cast<std::size_t>(change.type);
-      return std::hash<std::size_t>()((std::size_t{change.from} << 32 | change.to) * 31 + type);
+  struct PairHash {
+    std::size_t operator()(const LayoutPair& pair) const {
+      const auto type = static_cast<std::size_t>(pair.type);
+      return std::hash<std::size_t>()((std::size_t{pair.from} << 32 | pair.to) * 31 + type);
     }
   };
-  struct ChangeReorders {
+  struct ReordersOfPair {
     std::array<std::size_t, 2> reorders = {};
     std::size_t count = 0;
   };
@@ -85,7 +86,7 @@ class LayoutGraph {
   std::uint32_t TableNumber(std::size_t tensor, std::size_t layout) const {
     return class_layouts_[class_of_[tensor]][layout].number;
   }
-  Change ChangeOf(std::size_t tensor, std::size_t from, std::size_t to) const;
+  LayoutPair PairOf(std::size_t tensor, std::size_t from, std::size_t to) const;
   void FindClasses();
   void NumberLayouts();
   void NumberTensors();
@@ -93,7 +94,7 @@ class LayoutGraph {
   void AddOptions(const DeclaredNode& declared, LayoutNode& node);
   std::optional<std::uint8_t> IndexOf(std::size_t tensor, std::uint32_t number) const;
   void FindReorders();
-  std::vector<ReorderConfig> MakeReorders(const Change& change) const;
+  std::vector<ReorderConfig> MakeReorders(const LayoutPair& pair) const;
 
   const ModelGraph& graph_;
   DeclaredNodes declared_;
@@ -104,7 +105,7 @@ class LayoutGraph {
   std::vector<std::optional<std::size_t>> region_of_;
   LayoutProblem problem_;
   std::vector<KeyedWorkload> reorders_;
-  std::unordered_map<Change, ChangeReorders, ChangeHash> changes_;
+  std::unordered_map<LayoutPair, ReordersOfPair, PairHash> pairs_;
   bool has_layouts_ = false;
   bool is_complete_ = true;
 };
@@ -251,14 +252,14 @@ void LayoutGraph::AddOptions(const DeclaredNode& declared, LayoutNode& node) {
   }
 }
 
-LayoutGraph::Change LayoutGraph::ChangeOf(std::size_t tensor, std::size_t from, std::size_t to) const {
+LayoutGraph::LayoutPair LayoutGraph::PairOf(std::size_t tensor, std::size_t from, std::size_t to) const {
   return {graph_.value(declared_.values[tensor]).type, TableNumber(tensor, from), TableNumber(tensor, to)};
 }
 
-std::vector<ReorderConfig> LayoutGraph::MakeReorders(const Change& change) const {
-  const OperandTypes types{change.type, DataType::kNone, change.type};
-  const NamedLayout& source = declared_.table[change.from];
-  const NamedLayout& target = declared_.table[change.to];
+std::vector<ReorderConfig> LayoutGraph::MakeReorders(const LayoutPair& pair) const {
+  const OperandTypes types{pair.type, DataType::kNone, pair.type};
+  const NamedLayout& source = declared_.table[pair.from];
+  const NamedLayout& target = declared_.table[pair.to];
   const auto plain = [&](const NamedLayout& beside) { return RowMajorName(beside.shape.rank()); };
   if (source.name.empty()) return {{types, target.shape, plain(target), target.name}};
   if (target.name.empty()) return {{types, source.shape, source.name, plain(source)}};
@@ -273,10 +274,10 @@ void LayoutGraph::FindReorders() {
     for (std::size_t from = 0; from < layouts; ++from)
       for (std::size_t to = 0; to < layouts; ++to) {
         if (from == to) continue;
-        const Change change = ChangeOf(tensor, from, to);
-        const auto [entry, is_new_change] = changes_.try_emplace(change);
-        if (!is_new_change) continue;
-        for (const ReorderConfig& reorder : MakeReorders(change)) {
+        const LayoutPair pair = PairOf(tensor, from, to);
+        const auto [entry, is_new_pair] = pairs_.try_emplace(pair);
+        if (!is_new_pair) continue;
+        for (const ReorderConfig& reorder : MakeReorders(pair)) {
           // Orders of several numbers may have one name.
           KeyedWorkload keyed = Keyed(LayerConfig(reorder));
           const auto [number, is_new] = known.try_emplace(keyed.key.text, reorders_.size());
@@ -289,19 +290,19 @@ void LayoutGraph::FindReorders() {
 
 std::span<const std::size_t> LayoutGraph::ReordersOf(std::size_t tensor, std::size_t from, std::size_t to) const {
   if (from == to) return {};
-  const ChangeReorders& change = changes_.at(ChangeOf(tensor, from, to));
-  return std::span(change.reorders).first(change.count);
+  const ReordersOfPair& pair = pairs_.at(PairOf(tensor, from, to));
+  return std::span(pair.reorders).first(pair.count);
 }
 
 void LayoutGraph::SetTimes(std::span<const Latency> times) {
   for (std::size_t tensor = 0; tensor < problem_.tensors.size(); ++tensor) {
     LayoutTensor& described = problem_.tensors[tensor];
     if (described.layouts == 1) continue;
-    described.change.assign(described.layouts * described.layouts, Latency(0));
+    described.reorder.assign(described.layouts * described.layouts, Latency(0));
     for (std::size_t from = 0; from < described.layouts; ++from)
       for (std::size_t to = 0; to < described.layouts; ++to)
         for (std::size_t reorder : ReordersOf(tensor, from, to))
-          described.change[from * described.layouts + to] += times[reorder];
+          described.reorder[from * described.layouts + to] += times[reorder];
   }
 }
 
@@ -346,11 +347,11 @@ std::string NameIn(const NamedLayout& layout, const NamedLayout& other) {
 
 }  // namespace
 
-std::vector<Workload> TransformsToMeasure(const LayoutPlan& plan) {
+std::vector<Workload> ReordersToMeasure(const LayoutPlan& plan) {
   std::map<WorkloadKey, Workload> all;
-  for (const PlannedTransform& transform : plan.transforms) {
-    if (transform.is_measured) continue;
-    for (const Workload& reorder : transform.reorders) all.emplace(KeyOf(reorder), reorder);
+  for (const PlannedReorder& planned : plan.reorders) {
+    if (planned.is_measured) continue;
+    for (const Workload& workload : planned.workloads) all.emplace(KeyOf(workload), workload);
   }
   std::vector<Workload> list;
   for (auto& [key, workload] : all) list.push_back(std::move(workload));
@@ -370,7 +371,7 @@ Result<std::optional<LayoutPlan>> PlanLayouts(const ModelGraph& graph, Measureme
   const LayoutChoice choice = ChooseLayouts(problem);
   LayoutPlan plan;
   plan.latency = choice.cost;
-  plan.transforming = choice.changing;
+  plan.reordering = choice.reordering;
   plan.is_exact = choice.exact && question.is_complete();
   for (const ChosenNode& chosen : choice.chosen) {
     const LayoutNode& node = problem.nodes[chosen.node];
@@ -383,17 +384,17 @@ Result<std::optional<LayoutPlan>> PlanLayouts(const ModelGraph& graph, Measureme
     plan.undeclared += behind.undeclared ? 1 : 0;
     plan.nodes.push_back(std::move(planned));
   }
-  for (const LayoutChange& change : choice.changes) {
-    const NamedLayout& from = question.NamedLayoutOf(change.tensor, change.from);
-    const NamedLayout& to = question.NamedLayoutOf(change.tensor, change.to);
-    PlannedTransform transform{question.ValueOf(change.tensor), NameIn(from, to), NameIn(to, from), {}, {}, true};
-    const LayoutTensor& tensor = problem.tensors[change.tensor];
-    transform.latency = tensor.change[change.from * tensor.layouts + change.to];
-    for (std::size_t reorder : question.ReordersOf(change.tensor, change.from, change.to)) {
-      transform.reorders.push_back(question.reorders()[reorder].workload);
-      transform.is_measured &= times.is_measured[reorder];
+  for (const ChosenReorder& chosen : choice.reorders) {
+    const NamedLayout& from = question.NamedLayoutOf(chosen.tensor, chosen.from);
+    const NamedLayout& to = question.NamedLayoutOf(chosen.tensor, chosen.to);
+    PlannedReorder planned{question.ValueOf(chosen.tensor), NameIn(from, to), NameIn(to, from), {}, {}, true};
+    const LayoutTensor& tensor = problem.tensors[chosen.tensor];
+    planned.latency = tensor.reorder[chosen.from * tensor.layouts + chosen.to];
+    for (std::size_t reorder : question.ReordersOf(chosen.tensor, chosen.from, chosen.to)) {
+      planned.workloads.push_back(question.reorders()[reorder].workload);
+      planned.is_measured &= times.is_measured[reorder];
     }
-    plan.transforms.push_back(std::move(transform));
+    plan.reorders.push_back(std::move(planned));
   }
   return std::optional<LayoutPlan>(std::move(plan));
 }

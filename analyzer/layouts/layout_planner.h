@@ -1,4 +1,4 @@
-// The cheapest way to run a graph with the layouts that candidates declare: asks for the times of the changes, lets
+// The cheapest way to run a graph with the layouts that candidates declare: asks for the times of the reorders, lets
 // ChooseLayouts decide, and returns the result in the graph's terms.
 #pragma once
 

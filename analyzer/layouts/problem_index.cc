@@ -11,8 +11,8 @@
 namespace infimum {
 namespace {
 
-Latency LargestChange(const LayoutTensor& tensor) {
-  return tensor.change.empty() ? Latency(0) : *std::ranges::max_element(tensor.change);
+Latency LargestReorder(const LayoutTensor& tensor) {
+  return tensor.reorder.empty() ? Latency(0) : *std::ranges::max_element(tensor.reorder);
 }
 
 // Which layers read each tensor, in one list.
@@ -82,17 +82,17 @@ ProblemIndex::ProblemIndex(const LayoutProblem& given)
       NoteUse(i);
       continue;
     }
-    Latency alone{0}, changes{0};
-    const auto add_changes = [&](const LayoutNode& node) {
-      for (std::size_t tensor : node.reads) changes += LargestChange(problem.tensors[tensor]);
-      for (std::size_t tensor : node.writes) changes += LargestChange(problem.tensors[tensor]);
+    Latency alone{0}, reorders{0};
+    const auto add_reorders = [&](const LayoutNode& node) {
+      for (std::size_t tensor : node.reads) reorders += LargestReorder(problem.tensors[tensor]);
+      for (std::size_t tensor : node.writes) reorders += LargestReorder(problem.tensors[tensor]);
     };
     for (std::size_t layer : layers) {
       alone += BestCost(nodes[single[layer]]);
-      add_changes(nodes[single[layer]]);
+      add_reorders(nodes[single[layer]]);
     }
-    add_changes(nodes[i]);
-    if (!(BestCost(nodes[i]) < alone + changes)) continue;
+    add_reorders(nodes[i]);
+    if (!(BestCost(nodes[i]) < alone + reorders)) continue;
     bool is_early = false;
     for (std::size_t tensor : nodes[i].writes)
       for (const auto& [read, reader] : readers.Of(tensor)) is_early |= !is_member(reader) && reader < runs_after[i];

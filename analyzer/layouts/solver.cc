@@ -20,7 +20,7 @@ namespace {
 
 // The ways to bring a tensor from the layouts in which it exists into one more.
 //
-//   exists in {row-major}, wanted in channels last, changes: row-major -> last 3, row-major -> blocked 1, blocked ->
+//   exists in {row-major}, wanted in channels last, reorders: row-major -> last 3, row-major -> blocked 1, blocked ->
 //   last 1.5
 //   routes   row-major -> last             costs 3,    exists in {row-major, last}
 //            row-major -> blocked -> last  costs 2.5,  exists in {row-major, blocked, last}
@@ -28,13 +28,13 @@ namespace {
 // Of routes that end with the same layouts only the cheapest is kept, and none that costs no less than one that ends
 // with all that it has.
 struct LayoutRoute {
-  using Change = std::array<std::uint8_t, 2>;  // from, to
+  using Step = std::array<std::uint8_t, 2>;  // from, to
 
-  std::span<const Change> changes() const { return std::span(list).first(length); }
+  std::span<const Step> steps() const { return std::span(list).first(length); }
 
   std::uint8_t mask = 0;  // layouts in which the tensor exists afterwards, a bit each
   std::uint8_t length = 0;
-  std::array<Change, kMostLayouts - 1> list = {};  // it goes over no layout twice
+  std::array<Step, kMostLayouts - 1> list = {};  // it goes over no layout twice
   Latency cost{0};
 };
 
@@ -52,14 +52,13 @@ class LayoutRoutes {
   std::vector<LayoutRoute> Search(const LayoutTensor& tensor, std::size_t layout, std::uint8_t mask);
 
   const LayoutProblem& problem_;
-  std::vector<LayoutRoute>
-      pairs_;  // of tensors with two layouts, to 0 and to 1; without a change where never asked for
+  std::vector<LayoutRoute> pairs_;  // of tensors with two layouts, to 0 and to 1; without a step where never asked for
   std::unordered_map<std::size_t, std::vector<LayoutRoute>> searched_;  // by tensor, layout and mask
   std::vector<LayoutRoute> found_;                                      // of the search at hand
 };
 
-inline Latency ChangeCost(const LayoutTensor& tensor, std::size_t from, std::size_t to) {
-  return tensor.change[from * tensor.layouts + to];
+inline Latency ReorderCost(const LayoutTensor& tensor, std::size_t from, std::size_t to) {
+  return tensor.reorder[from * tensor.layouts + to];
 }
 
 constexpr std::size_t kMasks = std::size_t{1} << kMostLayouts;
@@ -75,11 +74,11 @@ constexpr std::array<LayoutRoute, kMasks> kNothingToDo = [] {
 void LayoutRoutes::Find(const LayoutTensor& tensor, std::size_t layout, const LayoutRoute& so_far) {
   for (std::size_t from = 0; from < tensor.layouts; ++from) {
     if (from == layout) continue;
-    const bool is_on_way = std::ranges::any_of(so_far.changes(), [&](const auto& change) { return change[1] == from; });
+    const bool is_on_way = std::ranges::any_of(so_far.steps(), [&](const auto& step) { return step[1] == from; });
     if (is_on_way) continue;
     LayoutRoute route = so_far;
     route.list[route.length++] = {static_cast<std::uint8_t>(from), static_cast<std::uint8_t>(layout)};
-    route.cost += ChangeCost(tensor, from, layout);
+    route.cost += ReorderCost(tensor, from, layout);
     if ((so_far.mask >> from & 1) == 0) {
       Find(tensor, from, route);
       continue;
@@ -117,7 +116,7 @@ std::span<const LayoutRoute> LayoutRoutes::To(std::size_t tensor, std::size_t la
     LayoutRoute& route = pairs_[2 * tensor + layout];
     if (route.length == 0) {
       const auto from = static_cast<std::uint8_t>(1 - layout);
-      route = {std::uint8_t{3}, 1, {}, ChangeCost(described, from, layout)};
+      route = {std::uint8_t{3}, 1, {}, ReorderCost(described, from, layout)};
       route.list[0] = {from, static_cast<std::uint8_t>(layout)};
     }
     return std::span(&route, 1);
@@ -133,10 +132,10 @@ constexpr std::size_t kCompared = 4;
 constexpr std::size_t kMostWays = 64;
 
 // Straight to `to`, from the best of the orders in `mask`.
-Latency LeastChange(const LayoutTensor& tensor, std::uint8_t mask, std::size_t to) {
+Latency LeastReorder(const LayoutTensor& tensor, std::uint8_t mask, std::size_t to) {
   Latency least{std::numeric_limits<double>::infinity()};
   for (std::size_t from = 0; from < tensor.layouts; ++from)
-    if ((mask >> from & 1) != 0) least = std::min(least, ChangeCost(tensor, from, to));
+    if ((mask >> from & 1) != 0) least = std::min(least, ReorderCost(tensor, from, to));
   return least;
 }
 
@@ -309,7 +308,7 @@ class LayoutSolver {
       const LayoutTensor& tensor = problem_.tensors[slots_.TensorIn(slot)];
       if (have[slot] == 0) return Latency(std::numeric_limits<double>::infinity());
       for (std::size_t to = 0; to < tensor.layouts; ++to)
-        if ((lacking >> to & 1) != 0) cost += LeastChange(tensor, have[slot], to);
+        if ((lacking >> to & 1) != 0) cost += LeastReorder(tensor, have[slot], to);
     }
     return cost;
   }
@@ -382,7 +381,7 @@ class LayoutSolver {
     std::vector<std::size_t> steps;
     for (std::size_t step = states_[best].step; step != 0; step = steps_[step].before) steps.push_back(step);
     std::ranges::reverse(steps);
-    // Once more along it, to say what was changed where.
+    // Once more along it, to collect the reorders.
     work_masks_.assign(slots_.count(), 0);
     SetGiven(component, work_masks_);
     for (std::size_t step : steps) Repeat(steps_[step], choice);
@@ -415,8 +414,8 @@ class LayoutSolver {
   }
 
   void Record(std::size_t tensor, std::size_t node, const LayoutRoute& route, LayoutChoice& choice) const {
-    for (const auto& [from, to] : route.changes()) choice.changes.push_back({tensor, from, to, node});
-    choice.changing += route.cost;
+    for (const auto& [from, to] : route.steps()) choice.reorders.push_back({tensor, from, to, node});
+    choice.reordering += route.cost;
   }
 
   template <class Visit>
@@ -456,7 +455,7 @@ LayoutChoice ChooseLayouts(const LayoutProblem& problem, std::size_t most_states
     return node < problem.nodes.size() ? index.runs_after[node] : problem.layers;
   };
   std::ranges::stable_sort(choice.chosen, {}, [&](const ChosenNode& chosen) { return turn(chosen.node); });
-  std::ranges::stable_sort(choice.changes, {}, [&](const LayoutChange& change) { return turn(change.node); });
+  std::ranges::stable_sort(choice.reorders, {}, [&](const ChosenReorder& reorder) { return turn(reorder.node); });
   return choice;
 }
 

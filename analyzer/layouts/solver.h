@@ -6,11 +6,10 @@
 //   conv_2   blocked 10, row-major 11
 //
 //   free layouts  10 + 3 + 10 = 23
-//   ChooseLayouts conv_1 blocked 10, change 1.5, pool 3, conv_2 row-major 11 = 25.5   (12 + 3 + 11 = 26 without
-//   changes,
-//                 10 + 1.5 + 3 + 1.5 + 10 + 1.5 = 27.5 with the fastest candidates)
+//   ChooseLayouts conv_1 blocked 10, reorder 1.5, pool 3, conv_2 row-major 11 = 25.5
+//                 (12 + 3 + 11 = 26 without reorders; 10 + 1.5 + 3 + 1.5 + 10 + 1.5 = 27.5 with the fastest candidates)
 //
-// A copy in another layout is made once and serves every later reader, also as the source of further copies: a change
+// A copy in another layout is made once and serves every later reader, also as the source of further copies: a reorder
 // may go over other layouts, each of which then exists. A chain is a shortest path over layouts; a graph is solved by
 // dynamic programming over its layers in order, whose state is in which layouts each tensor that is still to be read
 // exists, and which later layers a region has taken. States that another one can be turned into by making the copies
@@ -33,10 +32,10 @@ namespace infimum {
 inline constexpr std::size_t kMostLayouts = 6;  // of one tensor
 
 struct LayoutTensor {
-  std::size_t layouts = 1;      // at most kMostLayouts; 0 is row-major
-  std::vector<Latency> change;  // from x to, layouts x layouts; none where there is one layout
-  bool is_given = false;        // there from the start, row-major
-  bool is_output = false;       // row-major at the end
+  std::size_t layouts = 1;       // at most kMostLayouts; 0 is row-major
+  std::vector<Latency> reorder;  // costs, from x to, layouts x layouts; none where there is one layout
+  bool is_given = false;         // there from the start, row-major
+  bool is_output = false;        // row-major at the end
 };
 
 // The layouts of a node's tensors, a number for each. Nearly all nodes have few, which are stored in place: of a
@@ -87,7 +86,7 @@ struct LayoutProblem {
   std::vector<LayoutNode> nodes;
 };
 
-struct LayoutChange {
+struct ChosenReorder {
   std::size_t tensor = 0;
   std::uint8_t from = 0, to = 0;
   std::size_t node = 0;  // that it is made for; the number of nodes where it is for the model's output
@@ -99,11 +98,11 @@ struct ChosenNode {
 };
 
 struct LayoutChoice {
-  std::vector<ChosenNode> chosen;     // in an order in which they can run
-  std::vector<LayoutChange> changes;  // in the order in which they are made
-  Latency cost{0};                    // of both
-  Latency changing{0};                // of the changes alone
-  bool exact = true;                  // otherwise the best that was found
+  std::vector<ChosenNode> chosen;       // in an order in which they can run
+  std::vector<ChosenReorder> reorders;  // in the order in which they are made
+  Latency cost{0};                      // of both
+  Latency reordering{0};                // of the reorders alone
+  bool exact = true;                    // otherwise the best that was found
 };
 
 // After each of so many layers: 16,384 of 256, which the skip connections of a U-Net need, and never less than 1,024.

@@ -88,10 +88,10 @@ std::optional<BestTime> BestTimeOf(const WorkloadRows& rows, std::int64_t thread
   std::vector<const Measurement*> rivals;
   time.estimate = noise.OfBest(own, &rivals);
   time.interval = IntervalOf({time.estimate, 1, 0});
-  time.contenders.reserve(rivals.size() + 1);
-  time.contenders.push_back(best->row);
+  time.near_best.reserve(rivals.size() + 1);
+  time.near_best.push_back(best->row);
   for (const Measurement* rival : rivals)
-    if (rival != best->row) time.contenders.push_back(rival);
+    if (rival != best->row) time.near_best.push_back(rival);
   time.core_time = time.best * static_cast<double>(threads);
   time.choice = FindChoice(own, time.best, noise);
   for (const auto& [count, timed] : rows.by_threads)

@@ -35,7 +35,7 @@ struct BestTime {
   TimeEstimate estimate;  // of the true time of the best candidate
   Interval interval;      // of that estimate
   // That cannot be distinguished from the best one, which comes first.
-  std::vector<const Measurement*> contenders;
+  std::vector<const Measurement*> near_best;
   // Cores x time, the least over all counts of cores that the workload was measured on.
   Latency core_time{0};
   std::optional<ChosenTime> choice;  // absent where no row is a library's choice

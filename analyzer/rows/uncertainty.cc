@@ -4,8 +4,6 @@
 #include <array>
 #include <cmath>
 
-#include "src/core/measurement/student_t.h"
-
 namespace infimum {
 namespace {
 
@@ -134,7 +132,7 @@ TimeEstimate NoiseModel::Estimate(std::span<const double> logs, const Samples& s
 }
 
 TimeEstimate NoiseModel::OfBest(std::span<const TimedRow> rows, std::vector<const Measurement*>* rivals) const {
-  struct Contender {
+  struct CandidateLogs {
     const Measurement* row;
     std::span<const double> logs;
     double mean;
@@ -143,46 +141,46 @@ TimeEstimate NoiseModel::OfBest(std::span<const TimedRow> rows, std::vector<cons
   for (const TimedRow& row : rows) count += row.logs.size();
   std::vector<double> all_logs(count);
   std::span<double> left = all_logs;
-  std::vector<Contender> contenders;
-  contenders.reserve(rows.size());
+  std::vector<CandidateLogs> candidates;
+  candidates.reserve(rows.size());
   for (const TimedRow& row : rows) {
     const std::span<double> logs = left.first(row.logs.size());
     left = left.subspan(logs.size());
     std::ranges::copy(row.logs, logs.begin());
     DrawBack(logs);
-    contenders.push_back({row.row, logs, Mean(logs)});
+    candidates.push_back({row.row, logs, Mean(logs)});
   }
-  std::ranges::sort(contenders, [](const Contender& a, const Contender& b) {
+  std::ranges::sort(candidates, [](const CandidateLogs& a, const CandidateLogs& b) {
     return a.mean != b.mean ? a.mean < b.mean : a.row->candidate.name() < b.row->candidate.name();
   });
-  const Contender best = contenders.front();
+  const CandidateLogs best = candidates.front();
   // The row itself lies far away in memory.
   TimeEstimate estimate = Estimate(best.logs, [&] { return PointInterval(best.row->repetitions); });
   const double variance = VarianceOf(best.logs);
-  std::erase_if(contenders, [&](const Contender& contender) {
-    if (contender.row == best.row) return false;
+  std::erase_if(candidates, [&](const CandidateLogs& candidate) {
+    if (candidate.row == best.row) return false;
     // A row of one repetition was given up after it.
-    if (contender.logs.size() < 2 || best.logs.size() < 2) return true;
+    if (candidate.logs.size() < 2 || best.logs.size() < 2) return true;
     const double apart = std::sqrt(
-        variance * (1.0 / static_cast<double>(contender.logs.size()) + 1.0 / static_cast<double>(best.logs.size())));
-    return contender.mean - best.mean > kRivalry * apart;
+        variance * (1.0 / static_cast<double>(candidate.logs.size()) + 1.0 / static_cast<double>(best.logs.size())));
+    return candidate.mean - best.mean > kRivalry * apart;
   });
   if (rivals != nullptr) {
     rivals->clear();
-    for (const Contender& contender : contenders) rivals->push_back(contender.row);
+    for (const CandidateLogs& candidate : candidates) rivals->push_back(candidate.row);
   }
-  if (contenders.size() == 1) return estimate;
+  if (candidates.size() == 1) return estimate;
   std::size_t fewest = best.logs.size();
-  for (const Contender& contender : contenders) fewest = std::min(fewest, contender.logs.size());
+  for (const CandidateLogs& candidate : candidates) fewest = std::min(fewest, candidate.logs.size());
   const std::size_t folds = std::min(kMostFolds, fewest);
   double sum = 0;
   for (std::size_t fold = 0; fold < folds; ++fold) {
-    const Contender* winner = nullptr;
+    const CandidateLogs* winner = nullptr;
     double winning = 0;
-    for (const Contender& contender : contenders) {
-      const double mean = FoldMean(contender.logs, fold, folds, false);
+    for (const CandidateLogs& candidate : candidates) {
+      const double mean = FoldMean(candidate.logs, fold, folds, false);
       if (winner != nullptr && mean >= winning) continue;
-      winner = &contender;
+      winner = &candidate;
       winning = mean;
     }
     sum += FoldMean(winner->logs, fold, folds, true);
@@ -191,7 +189,7 @@ TimeEstimate NoiseModel::OfBest(std::span<const TimedRow> rows, std::vector<cons
   const double repeated = static_cast<double>(fewest);
   estimate.variance = estimate.center * estimate.center * variance / repeated;
   const double used = repeated * static_cast<double>(folds - 1) / static_cast<double>(folds);
-  estimate.below = estimate.center * MostLoss(contenders.size() - 1) * std::sqrt(2 * variance / used);
+  estimate.below = estimate.center * MostLoss(candidates.size() - 1) * std::sqrt(2 * variance / used);
   return estimate;
 }
 

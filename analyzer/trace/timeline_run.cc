@@ -15,6 +15,7 @@
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "infimum/measurement/statistics.h"
+#include "src/core/graph/framework_names.h"
 
 namespace infimum {
 namespace {
@@ -191,7 +192,7 @@ class RunBuilder {
       : timeline_(timeline), names_(timeline), origins_(OriginsOfWork(timeline)) {}
 
   RunProfile Build() {
-    run_.framework = timeline_.profiler == "kineto" ? "pytorch" : timeline_.profiler;
+    run_.framework = FrameworkOfProfiler(timeline_.profiler);
     run_.settings["profiler"] = timeline_.profiler;
     run_.skipped_share = timeline_.skipped_share;
     std::size_t devices = 0;

@@ -7,7 +7,6 @@
 #include <pqxx/pqxx>
 #include <utility>
 
-#include "db/connection/storable_text.h"
 #include "infimum/base/text.h"
 
 namespace infimum {
@@ -31,7 +30,7 @@ namespace {
 // Any number: one writer at a time in a database; others are "infimum"'s by its first letters.
 constexpr std::int64_t kWriterLock = 0x696e6669;
 
-// The first line of what PostgreSQL says, which comes with the statement and a caret below it.
+// The first line of PostgreSQL's message, without the statement and the caret below it.
 std::string FirstLine(std::string_view message) {
   std::string_view line = TrimSpace(message.substr(0, message.find('\n')));
   for (const std::string_view lead : {"ERROR:", "FATAL:"})
@@ -41,7 +40,7 @@ std::string FirstLine(std::string_view message) {
 
 bool Holds(std::string_view message, std::string_view words) { return message.find(words) != std::string_view::npos; }
 
-// Without what lies between the first quote and the last.
+// Without the text between the first and the last quote.
 std::string WithoutQuotes(const std::string& message) {
   const std::size_t first = message.find('"'), last = message.rfind('"');
   if (first == std::string::npos) return message;
@@ -52,46 +51,48 @@ std::string WithoutQuotes(const std::string& message) {
 const char* AdviceFor(const pqxx::sql_error& problem) {
   const std::string state = problem.sqlstate();
   if (dynamic_cast<const pqxx::insufficient_privilege*>(&problem) != nullptr)
-    return "; this role may not do that: ask the database's owner for it";
+    return "; this role lacks the permission: ask the database's owner to grant it";
   // A file that may not grow is a full disk under another name, and has no state of its own.
   if (state == "53100" || Holds(problem.what(), "could not extend file"))
-    return "; the server's disk is full: free some of it there, what was saved before is safe";
+    return "; the server's disk is full: free some space there; what was saved before is safe";
   if (dynamic_cast<const pqxx::insufficient_resources*>(&problem) != nullptr)
-    return "; free some of it on the server, what was saved before is safe";
-  if (state == "57014") return ": --timeout gives the query more, LIMIT asks for less";
-  if (state == "54000") return "; a text of it is longer than the database's indexes hold";
-  if (state == "25006") return "; it was opened for reading only";
+    return "; free some of it on the server; what was saved before is safe";
+  if (state == "57014") return ": raise --timeout, or ask for fewer rows (LIMIT)";
+  if (state == "54000") return "; one of its texts is too long for the database's indexes";
+  if (state == "25006") return "; the connection is read-only";
   if (state.starts_with("57P")) return "; the server is stopping: try again when it is back";
   return "";
 }
 
 constexpr char kAddressAdvice[] =
-    "; an address is postgresql://user@host:port/name?sslmode=..., with marks in a name or password written as %XX";
+    "; an address has the form postgresql://user@host:port/name?sslmode=..., with special characters in a name or "
+    "password as %XX";
 
-// Before a connection stands, the reason is only in the words.
+// Before a connection exists, there is no error code: the cause is only in the message.
 const char* AdviceForConnecting(std::string_view message) {
-  if (Holds(message, "pg_hba.conf")) return "; the server does not let this user in: ask who runs the server";
+  if (Holds(message, "pg_hba.conf")) return "; the server does not accept this user from here: ask its administrator";
   if (Holds(message, "certificate") || Holds(message, "does not support SSL"))
-    return "; TLS is as the address (sslmode, sslrootcert) or PGSSLMODE and PGSSLROOTCERT ask for it";
+    return "; the address (sslmode, sslrootcert) or PGSSLMODE and PGSSLROOTCERT choose the TLS settings";
   if (Holds(message, "password") || Holds(message, "authentication"))
     return "; give the password in PGPASSWORD or ~/.pgpass, or name another user";
-  if (Holds(message, "role \"") && Holds(message, "does not exist")) return "; ask for that role, or name another user";
-  if (Holds(message, "does not exist")) return "; make it with createdb, or name another one";
+  if (Holds(message, "role \"") && Holds(message, "does not exist"))
+    return "; have that role created, or name another user";
+  if (Holds(message, "does not exist")) return "; create it with createdb, or name another one";
   if (Holds(message, "starting up") || Holds(message, "shutting down") || Holds(message, "in recovery mode"))
-    return "; the server is stopping or starting: try again in a moment, what was saved before is safe";
+    return "; the server is stopping or starting: try again in a moment; what was saved before is safe";
   if (Holds(message, "too many clients") || Holds(message, "too many connections") ||
       Holds(message, "slots are reserved"))
-    return "; try again when others are done";
+    return "; try again when other connections have closed";
   if (Holds(message, "invalid ") || Holds(message, "unexpected ") || Holds(message, "missing ")) return kAddressAdvice;
-  return "; is the server running, and are host, port and user right? what was saved before is safe";
+  return "; check that the server runs, and host, port and user; what was saved before is safe";
 }
 
 Error ErrorFrom(const std::string& name, const std::exception& problem) {
   if (dynamic_cast<const pqxx::in_doubt_error*>(&problem) != nullptr)
-    return Error{
-        fmt::format("{}: the connection was lost while the transaction was being saved, so it is not known "
-                    "whether it was; import again, what is there already is not added twice",
-                    name)};
+    return Error{fmt::format(
+        "{}: the connection was lost during the commit, so it is unknown whether the data was saved; import "
+        "again: rows that are already there are not added twice",
+        name)};
   std::string message = FirstLine(problem.what());
   if (const auto* const sql = dynamic_cast<const pqxx::sql_error*>(&problem)) {
     const std::string_view advice = AdviceFor(*sql);
@@ -99,7 +100,7 @@ Error ErrorFrom(const std::string& name, const std::exception& problem) {
   }
   // Not the server speaks but libpq, and then mostly of a connection that is gone.
   const bool gone = dynamic_cast<const pqxx::broken_connection*>(&problem) != nullptr || Holds(message, "connect");
-  // What libpqxx tried in vain says nothing to the user.
+  // libpqxx's own message does not help the user.
   if (Holds(message, "not connected")) message = "the connection to the server was lost";
   return Error{fmt::format("{}: {}{}", name, message, gone ? AdviceForConnecting(message) : "")};
 }
@@ -303,7 +304,7 @@ class PostgreSqlCursor : public PostgreSqlRows {
   void Fetch() {
     result_ = transaction_->exec(fmt::format("FETCH {} FROM infimum_query", rows_at_once_));
     row_ = 0;
-    // As many rows as are some MiB: nobody knows beforehand how long their values are.
+    // As many rows as make some MiB: the length of their values is not known in advance.
     std::size_t bytes = 0;
     for (const pqxx::row row : result_)
       for (const pqxx::field field : row) bytes += field.size();
@@ -323,9 +324,8 @@ class PostgreSqlCursor : public PostgreSqlRows {
     const bool is_superuser = user[0][0].as<bool>(), may_be_reader = user[0][1].as<bool>();
     if (is_superuser && !limits_->as_superuser)
       return Error{connection_.name() +
-                   ": this user is a superuser of the server, or may become one, who may read its files and end its "
-                   "sessions by a SELECT: "
-                   "connect as a user with the role infimum_reader (`infimum db roles` makes it), or give "
+                   ": this user is, or may become, a superuser, whose SELECT can read the server's files and end its "
+                   "sessions: connect as a user with the role infimum_reader (`infimum db roles` creates it), or give "
                    "--as-superuser"};
     transaction_->exec(fmt::format("SET LOCAL statement_timeout = {}", limits_->time.count()));
     if (may_be_reader && !is_superuser) transaction_->exec("SET LOCAL ROLE infimum_reader");
@@ -409,7 +409,7 @@ Result<std::unique_ptr<Statement>> PostgreSqlConnection::Prepare(std::string_vie
 Result<std::unique_ptr<Statement>> PostgreSqlConnection::PrepareReadOnly(std::string_view sql,
                                                                          const SqlLimits* limits) {
   // libpq would end the statement there.
-  if (sql.find('\0') != std::string_view::npos) return Error{name_ + ": a query holds no NUL"};
+  if (sql.find('\0') != std::string_view::npos) return Error{name_ + ": the query contains a NUL character"};
   // A semicolon at the end is as good as none.
   sql = TrimSpace(sql);
   while (sql.ends_with(';')) sql = TrimSpace(sql.substr(0, sql.size() - 1));

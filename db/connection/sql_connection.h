@@ -25,6 +25,25 @@
 
 namespace infimum {
 
+// A text as every database can keep it: PostgreSQL refuses bytes that are not UTF-8, and NUL. Both become U+FFFD, in
+// SQLite too, so that the same rows are the same in both.
+class StorableText {
+ public:
+  // Copies only what must be changed: `text` must outlive this.
+  explicit StorableText(std::string_view text);
+  StorableText(const StorableText&) = delete;
+  StorableText& operator=(const StorableText&) = delete;
+
+  std::string_view text() const { return text_; }
+
+ private:
+  std::string changed_;
+  std::string_view text_;
+};
+
+// A text as a message may show it: one line, no control characters, cut after 300 characters.
+std::string OneLine(std::string_view text);
+
 enum class Dialect { kSqlite, kPostgreSql };
 
 using Blob = std::span<const std::byte>;
@@ -54,16 +73,16 @@ class Statement {
  public:
   virtual ~Statement() = default;
 
-  // `position` from 1. Texts and blobs are copied; of texts what no database keeps (storable_text.h) is replaced.
+  // `position` from 1. Texts and blobs are copied; texts become StorableText.
   virtual void Bind(int position, const SqlValue& value) = 0;
   // True while there is a row.
   virtual Result<bool> Step() = 0;
   // Ready to be bound and run again.
   virtual void Reset() = 0;
-  // For statements without rows, and for those whose rows nobody wants; then Reset().
+  // Steps once and resets, for statements without rows or whose rows are not needed.
   Status Run();
 
-  // Of the row that the last Step() came to; columns from 0.
+  // Values of the current row; columns from 0.
   virtual int Columns() const = 0;
   virtual std::string ColumnName(int column) const = 0;
   virtual CellType TypeOf(int column) const = 0;
@@ -92,9 +111,9 @@ class Connection {
   virtual const std::string& name() const = 0;
 
   virtual Result<std::unique_ptr<Statement>> Prepare(std::string_view sql) = 0;
-  // For a statement that somebody else wrote: the database refuses whatever does more than read, or more than one.
-  // Rows come as they are asked for; one at a time for each connection. `limits` outlive the statement; without them
-  // it is one of ours.
+  // For a statement of the user's: the database refuses any that does more than read, and more than one.
+  // Rows are fetched as they are needed; one statement at a time for each connection. `limits` outlive the statement;
+  // without them it is one of ours.
   virtual Result<std::unique_ptr<Statement>> PrepareReadOnly(std::string_view sql,
                                                              const SqlLimits* limits = nullptr) = 0;
   virtual Status Execute(const std::string& script) = 0;  // any number of statements, no rows
@@ -112,7 +131,7 @@ class Connection {
   virtual Status Commit() = 0;
   virtual void Rollback() = 0;
 
-  // Keeps what is saved as it is now beside the store, and says where; empty where there is nothing to keep it from (in
+  // Makes a backup of what is saved now beside the store and returns its place; empty where there is none to make (in
   // memory). Within a transaction that has written nothing yet. `label` becomes a part of the copy's name; no copy
   // replaces an earlier one.
   virtual Result<std::string> BackUp(const std::string& label) = 0;

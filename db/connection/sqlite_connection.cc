@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <utility>
 
-#include "db/connection/storable_text.h"
 #include "infimum/base/text.h"
 
 namespace infimum {
@@ -19,21 +18,21 @@ const char* AdviceFor(int code) {
   switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return "; another program writes to it, try again";
+      return "; another program is writing to it: try again";
     case SQLITE_READONLY:
       return "; give --db another file, or make it and its folder writable";
     case SQLITE_FULL:
-      return "; free some space, what was saved before is safe";
+      return "; free some space; what was saved before is safe";
     case SQLITE_IOERR:
-      return "; is its disk full or failing? what was saved before is safe";
+      return "; check whether its disk is full or failing; what was saved before is safe";
     case SQLITE_CORRUPT:
       return "; it is damaged: restore a copy, or move it away and measure again";
     case SQLITE_NOTADB:
       return "; give --db a file that infimum made, or one that does not exist yet";
     case SQLITE_TOOBIG:
-      return "; no value of a query may be that long";
+      return "; a value of the query is too long";
     case SQLITE_CANTOPEN:
-      return "; is its folder there and readable?";
+      return "; check that its folder exists and is readable";
     default:
       return "";
   }
@@ -52,8 +51,8 @@ std::string ImmutableUri(const std::string& path) {
   return uri + "?immutable=1";
 }
 
-// Asked whenever a lock is somebody else's. SQLite's own way sleeps longer and longer, up to 100 ms; where several
-// write all the time one of them then comes too late for 20 s on end.
+// Called while another connection holds the lock. SQLite's own handler sleeps up to 100 ms; with several constant
+// writers one of them could then miss its turn for 20 s.
 int WaitForOthers(void* /*unused*/, int tries) {
   constexpr int kLongestSleep = 8;
   if (tries >= 2 * kBusyWaitMilliseconds / (kLongestSleep + 1)) return 0;
@@ -248,7 +247,7 @@ Result<std::unique_ptr<Statement>> SqliteConnection::PrepareReadOnly(std::string
   if (sqlite3_stmt_readonly(statement) == 0) return Error{path_ + ": a query may only read (SELECT)"};
   const std::string_view left(rest, static_cast<std::size_t>(sql.data() + sql.size() - rest));
   if (left.find_first_not_of(" \t\r\n;") != std::string_view::npos)
-    return Error{path_ + ": a query is one statement, this one goes on after its end"};
+    return Error{path_ + ": a query is a single statement, and text follows its end"};
   return prepared;
 }
 
@@ -307,8 +306,7 @@ Result<std::string> SqliteConnection::BackUp(const std::string& label) {
   if (copied.ok() && !error) return OneLine(name);
   const std::string reason = copied.ok() ? error.message() : copied.error().message;
   std::filesystem::remove(part, error);
-  return Error{fmt::format("{}: a copy is kept before it is changed, and {} cannot be written: {}", path_,
-                           OneLine(name), reason)};
+  return Error{fmt::format("{}: the backup before a change, {}, cannot be written: {}", path_, OneLine(name), reason)};
 }
 
 Error SqliteConnection::LastError() const {

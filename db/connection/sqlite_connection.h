@@ -40,7 +40,7 @@ class SqliteConnection : public Connection {
   // Copies everything of `source` into this one, page by page.
   Status CopyFrom(const SqliteConnection& source);
 
-  // The last error as one of ours: "infimum.db: database is locked; another program writes to it, try again".
+  // The last error as one of ours: "infimum.db: database is locked; another program is writing to it: try again".
   Error LastError() const;
 
  private:

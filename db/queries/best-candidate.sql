@@ -1,8 +1,8 @@
 -- The best candidate of a layer on every device, with its interval, its library's version and when it was measured.
 -- :layer        the canonical text of a layer configuration or region
 -- :generation=  only devices of this generation (Volta, "Zen 3")
--- :cache=warm   warm, cold or cold-weights (rows of what has weights alone)
--- :threads=1    of processors; GPUs count as one
+-- :cache=warm   warm, cold or cold-weights (which only layers with weights have)
+-- :threads=1    threads of a processor; GPUs count as one
 SELECT d.name AS device, g.name AS generation, g.year, best.contract, c.library || '/' || c.algorithm AS candidate,
        c.input_layout || ' to ' || c.output_layout AS layouts, best.best_us AS latency_us, best.low_us, best.high_us,
        e.libraries, m.measured_at

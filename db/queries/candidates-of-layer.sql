@@ -1,4 +1,4 @@
--- Every candidate of a layer on one device: what ran, what did not and why.
+-- Every candidate of a layer on one device, with its time or the reason why it did not run.
 -- :layer   the canonical text of a layer configuration or region
 -- :device  the device's name
 SELECT c.library || '/' || c.algorithm AS candidate, c.input_layout || ' to ' || c.output_layout AS layouts, m.contract,

@@ -1,10 +1,10 @@
--- What of models was measured on which device, and what lacks: measured, or the best that came of it (failed,
--- unsupported, skipped), or missing. `infimum plan MODEL --device D` is the plan that would fill the gaps.
+-- The layers of models that lack measurements on a device: failed, unsupported, skipped or missing. `infimum plan MODEL
+-- --device D` plans them.
 -- :model=       only this model, by name
 -- :device=      only this device, by name
--- :all=no       yes: also what was measured
--- :cache=warm   warm, cold or cold-weights (rows of what has weights alone)
--- :threads=1    of processors; GPUs count as one
+-- :all=no       yes: also measured layers
+-- :cache=warm   warm, cold or cold-weights (which only layers with weights have)
+-- :threads=1    threads of a processor; GPUs count as one
 SELECT model, dims, device, state, layers, workload
 FROM (
   SELECT o.name AS model, o.dims, d.name AS device, w.text AS workload, layer.layers,

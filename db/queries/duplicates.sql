@@ -1,5 +1,5 @@
--- What was measured more than once: the same layer, candidate, device and libraries by several campaigns, and how far
--- apart the results are. Most often measured first.
+-- Duplicate measurements: the same layer, candidate, device and libraries in several campaigns, and how much the results
+-- differ. Most often measured first.
 -- :device=  only this device, by name
 SELECT d.name AS device, c.library || '/' || c.algorithm AS candidate, same.measurements, same.least_us, same.most_us,
        same.most_us / same.least_us AS ratio, e.libraries, w.text AS layer

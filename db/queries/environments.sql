@@ -1,4 +1,4 @@
--- With which libraries and how many threads each device was measured, and how much of it there is.
+-- The libraries and thread counts that each device was measured with, and the number of measurements.
 -- :device=   only this device, by name or key
 -- :library=  only with this library (cudnn, onednn)
 SELECT d.name AS device, e.key AS environment, e.libraries, l.version, e.threads, m.measurements, m.newest

@@ -1,5 +1,5 @@
--- Where and how the rows of each device were measured: host, system, affinity, clock policy, version. Facts of one line
--- belong together; a bound takes rows of all of them.
+-- Where and how the rows of each device were measured: host, system, affinity, clock policy, version. A line is one
+-- set of facts; a bound takes rows of all of them.
 -- :device=  only this device, by name or key
 SELECT d.name AS device, e.libraries, e.threads, v.text AS evidence, m.measurements, m.newest
 FROM (

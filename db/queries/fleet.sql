@@ -1,6 +1,6 @@
--- Which models have most to win on which device: measured runs against the best sequential bound that one library set
--- gives for the same model, device and threads, largest gain first. Only complete bounds count, those of which every
--- layer was measured; pairs without a run come last.
+-- Models and devices by what they can gain: measured runs against the best sequential bound of one library set for the
+-- same model, device and threads, largest gain first. Only complete bounds count, with every layer measured; pairs
+-- without a run come last.
 -- :model=       only this model, by name
 -- :generation=  only devices of this generation
 SELECT o.name AS model, o.dims, d.name AS device, g.name AS generation, g.year, r.framework, r.framework_version, r.contract,

@@ -1,4 +1,4 @@
--- What the library's own choice costs: its time against the best of the same campaign and library set, largest loss
+-- The cost of the library's own choice: its time against the best of the same campaign and library set, largest loss
 -- first.
 -- :device=      only this device, by name
 -- :model=       only the layers of this model, by name

@@ -1,7 +1,7 @@
--- What gets faster or slower from one version of a library to another: the best time of each layer with either, by this
--- library's candidates, on the same device and as many threads. A change counts only where the two intervals do not
--- overlap and the times differ by more than :least; where a row is one number without a spread (the measurements of
--- 2019), :least is all that stands for the noise. What changed beside the library (a driver, the day) it cannot know.
+-- Layers that get faster or slower from one version of a library to another: the best time of each layer with either, by
+-- this library's candidates, on the same device and as many threads. A change counts only where the two intervals do not
+-- overlap and the times differ by more than :least; for measurements without a spread (those of 2019) only :least
+-- excludes noise. Other changes (a driver, the day) are not separated.
 -- :library      the library as environments name it (cudnn, onednn)
 -- :from         its version before
 -- :to           its version after

@@ -1,11 +1,11 @@
 -- The sequential bound of models on every device, one row for each library set: the best measured time of each layer,
--- times its executions, in sum. What was not measured counts nothing: `layers_measured` says of how many `layers` it is
--- the sum, and the query coverage what lacks.
+-- times its executions, in sum. Layers without a measurement add nothing: `layers_measured` of `layers` are in the sum;
+-- the query coverage lists the others.
 -- :model=       only this model, by name
 -- :device=      only this device, by name
 -- :generation=  only devices of this generation
--- :cache=warm   warm, cold or cold-weights (rows of what has weights alone)
--- :threads=1    of processors; GPUs count as one
+-- :cache=warm   warm, cold or cold-weights (which only layers with weights have)
+-- :threads=1    threads of a processor; GPUs count as one
 -- :dims=        only with these dimensions: {"batch":1}
 SELECT o.name AS model, o.dims, d.name AS device, g.name AS generation, g.year, summed.layers_measured,
        (SELECT count(*) FROM model_layers a WHERE a.model_id = o.id AND a.status <> 'free' AND a.executions > 0)

@@ -2,8 +2,8 @@
 -- :model        its name
 -- :device=      only this device, by name
 -- :generation=  only devices of this generation
--- :cache=warm   warm, cold or cold-weights (rows of what has weights alone)
--- :threads=1    of processors; GPUs count as one
+-- :cache=warm   warm, cold or cold-weights (which only layers with weights have)
+-- :threads=1    threads of a processor; GPUs count as one
 -- :dims=        only with these dimensions: {"batch":1}
 SELECT l.position, l.name AS layer, l.op, l.executions, d.name AS device, g.name AS generation, g.year,
        best.best_us AS latency_us, best.low_us, best.high_us, c.library || '/' || c.algorithm AS candidate, e.libraries,

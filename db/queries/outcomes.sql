@@ -1,4 +1,4 @@
--- What came of the candidates: how many ran, were unsupported, failed or were skipped, by device and library.
+-- Outcomes of the candidates: how many ran, were unsupported, failed or were skipped, by device and library.
 SELECT d.name AS device, c.library, m.outcome, CAST(sum(m.rows) AS BIGINT) AS measurements
 FROM (
   SELECT device_id, candidate_id, outcome, count(*) AS rows

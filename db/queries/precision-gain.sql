@@ -1,10 +1,10 @@
--- What a narrower type wins, layer by layer: the best time in :from against the best in :to on the same device.
+-- The gain of a narrower type, layer by layer: the best time in :from against the best in :to on the same device.
 -- :from=f32     the type before
 -- :to=f16       the type after
 -- :before=strict-f32  the numeric contract before
 -- :after=f16    the numeric contract after
 -- :device=      only this device, by name
--- :cache=warm   warm, cold or cold-weights (rows of what has weights alone)
+-- :cache=warm   warm, cold or cold-weights (which only layers with weights have)
 -- :family=      only this family of layers
 SELECT d.name AS device, g.name AS generation, wide.best_us AS wide_us, narrow.best_us AS narrow_us,
        wide.best_us / narrow.best_us AS gain, w.text AS layer

@@ -73,8 +73,8 @@ Result<std::vector<std::string>> ValuesOf(const NamedQuery& query, const std::ma
     // Databases differ in what they make of a text that is no number.
     const bool wants_number = parameter.otherwise && ParseNumber(*parameter.otherwise).has_value();
     if (wants_number && !ParseNumber(value))
-      return Error{
-          fmt::format("query {}: {}={} is no number: {}", query.name, parameter.name, Quoted(value), parameter.what)};
+      return Error{fmt::format("query {}: {}={} is not a number: {}", query.name, parameter.name, Quoted(value),
+                               parameter.what)};
     values.push_back(value);
   }
   return values;
@@ -132,14 +132,14 @@ Result<NamedQuery> ParseQuery(std::string_view name, std::string_view text) {
     const auto found = std::find_if(query.parameters.begin(), query.parameters.end(),
                                     [&](const QueryParameter& known) { return known.name == parameter; });
     if (found == query.parameters.end())
-      return Error{fmt::format("query {}: its head does not explain :{}", name, parameter)};
+      return Error{fmt::format("query {}: its head does not document :{}", name, parameter)};
     const auto position = static_cast<std::size_t>(found - query.parameters.begin());
     used[position] = true;
     query.sql += fmt::format("${}", position + 1);
     at += 1 + parameter.size();
   }
   for (std::size_t i = 0; i < used.size(); ++i)
-    if (!used[i]) return Error{fmt::format("query {}: :{} is explained and not used", name, query.parameters[i].name)};
+    if (!used[i]) return Error{fmt::format("query {}: :{} is documented but not used", name, query.parameters[i].name)};
   if (query.what.empty()) return Error{fmt::format("query {}: no description", name)};
   return query;
 }

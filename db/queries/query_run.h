@@ -1,4 +1,4 @@
-// Runs a query that somebody else wrote: the database itself sees to it that it only reads.
+// Runs a query of the user's, which the database holds to reading.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace infimum {
 
-// More rows than this are an error that says how to ask for fewer.
+// More rows than this are an error that names LIMIT.
 inline constexpr std::size_t kMostQueryRows = 1'000'000;
 
 // And more than this in texts: an answer is gathered in memory.

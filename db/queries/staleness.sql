@@ -1,4 +1,4 @@
--- How old the measurements of each device and library set are, oldest first.
+-- The age of the measurements of each device and library set, oldest first.
 SELECT d.name AS device, g.name AS generation, e.libraries, m.oldest, m.newest, m.measurements
 FROM (
   SELECT device_id, environment_id, min(measured_at) AS oldest, max(measured_at) AS newest, count(*) AS measurements

@@ -1,9 +1,9 @@
--- What Tensor Cores win, layer by layer: the best candidate that uses them against the best f32 arithmetic without them,
--- on the same device, for the same layer but for its types.
--- :to=f16           the type that they work in: f16, bf16, s8, or f32 for candidates that round by themselves
--- :mark=tensor_op   what the names of candidates that use them hold
+-- The gain of Tensor Cores, layer by layer: the best candidate that uses them against the best f32 arithmetic without them,
+-- on the same device, for the same layer in other types.
+-- :to=f16           their type: f16, bf16, s8, or f32 for candidates that round inputs themselves
+-- :mark=tensor_op   part of the names of candidates that use them
 -- :device=          only this device, by name
--- :cache=warm       warm, cold or cold-weights (rows of what has weights alone)
+-- :cache=warm       warm, cold or cold-weights (which only layers with weights have)
 -- :family=          only this family of layers (convolution, matmul)
 -- :least=0          the smallest gain that is listed: 2 lists what becomes twice as fast
 SELECT d.name AS device, g.name AS generation, g.year, plain.best_us AS plain_us, tensor.best_us AS tensor_us,

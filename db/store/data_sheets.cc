@@ -62,7 +62,7 @@ class Line {
     INFIMUM_CHECK(found != cells_.end(), "devices.csv has this column");
     return found->second;
   }
-  // nullopt where the cell is empty: the hardware cannot do it, or nobody knows.
+  // nullopt where the cell is empty: the hardware cannot do it, or the figure is not known.
   std::optional<double> number(const std::string& name) const {
     return text(name).empty() ? std::nullopt : ParseNumber(text(name));
   }
@@ -137,7 +137,7 @@ DevicePeaks PeaksOf(const Line& line) {
     rate.source = "data sheet: " + line.text("source");
     peaks.rates.push_back(std::move(rate));
   }
-  // What lies nearer than memory. A program may keep weights in registers from one inference to the next, so that they
+  // Levels nearer than memory. A program may keep weights in registers from one inference to the next, so that they
   // count: 64 Ki of 32 bits for each multiprocessor, 128 Ki on compute capability 3.7 (CUDA C++ Programming Guide).
   const double multiprocessors = static_cast<double>(cores);
   const double registers = cpu ? 0.0 : line.text("compute_capability") == "3.7" ? 512 : 256;

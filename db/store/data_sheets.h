@@ -1,4 +1,4 @@
-// What makers say about devices that nobody here has measured: db/data/devices.csv, which became part of the program.
+// Data sheets of devices that were not measured here: db/data/devices.csv, embedded in the program.
 //
 //   const DataSheet* sheet = FindDataSheet("L40S");     // by its name or another common one
 //   sheet->peaks                                         // a floor can be made of them, never a bound
@@ -24,7 +24,7 @@ std::string_view DevicesCsv();
 std::string_view RolesSql();
 
 struct DataSheet {
-  // `generation`, cores (GPU: multiprocessors), memory and last-level cache as the maker says; the identity is that of
+  // `generation`, cores (GPU: multiprocessors), memory and last-level cache by the data sheet; the identity is that of
   // the sheet, which no device that was measured has.
   Device device;
   std::vector<std::string> aliases;
@@ -32,7 +32,8 @@ struct DataSheet {
   std::string source;  // where the figures are from
   std::string notes;
   // Bytes and FLOPs at the highest clock that the driver allows, where that is known; otherwise at the maker's boost
-  // clock, and then the rate's source does not begin with "data sheet", so that floors made of it say "estimated".
+  // clock, and then the rate's source does not begin with "data sheet", so that floors made of it are tagged
+  // "estimated".
   DevicePeaks peaks;
 };
 
@@ -44,7 +45,7 @@ const std::vector<DataSheet>& DataSheets();
 const DataSheet* FindDataSheet(std::string_view name, std::string_view compute_capability = "",
                                std::string_view multiprocessors = "");
 
-// Of the first device of a generation that a sheet is here of ("Volta": 2017); nullopt where there is none.
+// The year of the first device of a generation with a data sheet ("Volta": 2017); nullopt where there is none.
 std::optional<std::int64_t> YearOfGeneration(std::string_view generation);
 
 // That of a device that was measured, or of a sheet's own; nullptr where there is none.

@@ -18,7 +18,7 @@ namespace {
 
 struct Known {
   std::int64_t id = 0;  // 0: runs alone are of it
-  std::string key;      // as it is stored
+  std::string key;      // as stored
   Device device;
 };
 
@@ -30,7 +30,7 @@ Result<std::vector<Known>> ReadKnown(Connection& connection) {
   while (true) {
     INFIMUM_ASSIGN_OR_RETURN(const bool row, devices->Step());
     if (!row) break;
-    // What cannot be read stays as it is; `infimum db check` tells.
+    // What cannot be read is not changed; `infimum db check` reports it.
     Result<Device> device = DeviceFrom(*devices);
     if (device.ok() && device->Key().text == devices->Text(9))
       known.push_back({devices->Integer(8), devices->Text(9), *std::move(device)});
@@ -46,7 +46,7 @@ Result<std::vector<Known>> ReadKnown(Connection& connection) {
   }
 }
 
-// On how many threads something of it was measured. Peaks and runs tell where there are no rows.
+// The numbers of threads that its measurements used; those of peaks and runs where there are no rows.
 Result<std::set<std::int64_t>> ThreadsOf(Connection& connection, const Known& known) {
   constexpr const char* kQuestions[] = {
       // One look into an index for each environment, however many rows there are.
@@ -93,7 +93,7 @@ Status MakeClear(Connection& connection, const std::vector<Known>& known,
   return {};
 }
 
-// Of rows that become equal but for how much they say, all but the one that says most; of equals the fastest stays,
+// Deletes all but the fullest of rows that become equal; of equally full ones the fastest stays,
 // whichever came first.
 constexpr const char* kJoinRows = R"(
 DELETE FROM measurements WHERE id IN (
@@ -142,7 +142,7 @@ Result<JoinedDevices> Join(Connection& connection, const std::vector<Known>& kno
   INFIMUM_ASSIGN_OR_RETURN(const auto rename,
                            connection.Prepare("UPDATE devices SET key = $1, identity = $2, cores = $3 WHERE id = $4"));
   for (const auto& [key, places] : by_key) {
-    // Devices stand before what only runs name, and in the order of their ids.
+    // Devices come first, in the order of their ids, then those that only runs name.
     const std::int64_t kept = known[places.front()].id;
     for (const std::size_t i : places) {
       if (known[i].id != kept && known[i].id != 0) moved[known[i].id] = kept;
@@ -239,12 +239,12 @@ Result<std::string> MergeDevices(Connection& connection, const DeviceKey& from, 
   const auto old_one = find(from), new_one = find(into);
   for (const auto& [place, key] : {std::pair(old_one, &from), std::pair(new_one, &into)}) {
     if (place == known.end())
-      return Error{fmt::format("{}: holds no device {}; `infimum db stats --format json` lists the keys",
+      return Error{fmt::format("{}: has no device {}; `infimum db stats --format json` lists the keys",
                                connection.name(), Quoted(key->text))};
   }
   if (!DifferInCoresAlone(old_one->device, new_one->device))
     return Error{
-        fmt::format("{}: {} and {} are two devices: only processors that differ in nothing but their number of "
+        fmt::format("{}: {} and {} are different devices: only processors that differ in nothing but their number of "
                     "cores can be merged",
                     connection.name(), Quoted(from.text), Quoted(into.text))};
   INFIMUM_ASSIGN_OR_RETURN(std::string copy, connection.BackUp("before-merge"));

@@ -1,6 +1,6 @@
 // Devices that are one although they were described as several: by earlier versions (older_identity.h), or as the user
 // says. Their rows, peaks and runs become those of one device; of rows that were equal but for the device the one
-// counts that says most.
+// with the most repetitions counts.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace infimum {
 
-// By the old id of a device the one that its rows have now; of devices that stayed as they are none.
+// The new id of a device's rows by the old one; devices that did not change are not in it.
 using JoinedDevices = std::map<std::int64_t, std::int64_t>;
 
 // All of these in a transaction of the caller's.
@@ -27,8 +27,8 @@ Status RenewDevices(Connection& connection);
 Result<JoinedDevices> JoinDevices(Connection& connection,
                                   const std::map<std::int64_t, std::set<std::int64_t>>& threads);
 
-// As the user says. An error where either is not there, or where they differ in more than their cores. Where the store
-// as it was is kept (Connection::BackUp).
+// On the user's request. An error where either is missing, or where they differ in more than their cores. Where the
+// store as it was is kept (Connection::BackUp).
 Result<std::string> MergeDevices(Connection& connection, const DeviceKey& from, const DeviceKey& into);
 
 // The key of the device that a run is of, which an earlier version may have written.

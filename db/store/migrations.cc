@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kEvidenceSchema = 6;
 constexpr std::int64_t kApplicationId = 0x696e666d;  // "infm"
 
-// SQLite keeps the number in the file's header, beside a number that tells our files from other programs'.
+// SQLite keeps the number in the file's header, beside a number that marks our files.
 Result<std::int64_t> SchemaOfSqlite(Connection& connection) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t version, connection.AskInteger("PRAGMA user_version"));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t application, connection.AskInteger("PRAGMA application_id"));
@@ -103,7 +103,7 @@ Status ListOlderEnvironments(Connection& connection) {
                             {evidence::kSystem, find->Text(6)},
                             {evidence::kInfimum, find->Text(7)}};
     std::erase_if(environment.evidence, [](const auto& fact) { return fact.second.empty(); });
-    // One whose libraries cannot be read keeps its key; `infimum db check` tells.
+    // One whose libraries cannot be read keeps its key; `infimum db check` reports it.
     const std::string key = libraries.ok() ? environment.Key().text : find->Text(1);
     const std::string facts = FormatTexts(environment.evidence);
     add->Bind(1, find->Integer(0));
@@ -128,7 +128,7 @@ Status SummarizeRuns(Connection& connection) {
     if (!row) return {};
     id = next->Integer(0);
     RunProfile run;
-    const bool readable = ParseRunDetails(next->Text(1), run).ok();  // what is not, `infimum db check` tells
+    const bool readable = ParseRunDetails(next->Text(1), run).ok();  // `infimum db check` reports the others
     next->Reset();
     const std::optional<RunSummary> summary = readable ? SummaryOf(run) : std::nullopt;
     if (!summary) continue;
@@ -153,7 +153,7 @@ Result<std::int64_t> SchemaOf(Connection& connection) {
                                                            ? SchemaOfSqlite(connection)
                                                            : SchemaOfPostgreSql(connection));
   if (version > NewestSchema()) {
-    return Error{fmt::format("{}: made by a newer infimum (schema {}, this one knows {}): update infimum",
+    return Error{fmt::format("{}: made by a newer infimum (schema {}, this one supports {}): update infimum",
                              connection.name(), version, NewestSchema())};
   }
   return version;

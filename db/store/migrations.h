@@ -27,7 +27,7 @@ std::int64_t NewestSchema();
 // 0 for an empty database. An error for other programs' databases and for schemas newer than ours.
 Result<std::int64_t> SchemaOf(Connection& connection);
 
-// Brings the database to the newest schema in one transaction. `say` hears where the store as it was is kept.
+// Brings the database to the newest schema in one transaction. `say` gets the place of the backup.
 Status Migrate(Connection& connection, const std::function<void(const std::string&)>& say);
 
 }  // namespace infimum

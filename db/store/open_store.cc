@@ -38,7 +38,7 @@ Result<std::unique_ptr<Store>> OpenPostgreSql(const std::string& address, OpenMo
   }
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t schema, SchemaOf(*connection));
   if (schema == 0) {
-    return Error{fmt::format("{}: holds no store yet; `infimum import` or `infimum analyze` with this --db makes one",
+    return Error{fmt::format("{}: has no store yet; `infimum import` or `infimum analyze` with this --db creates one",
                              connection->name())};
   }
   if (schema != NewestSchema()) {
@@ -55,7 +55,7 @@ Status CheckIsFile(const std::string& path) {
   std::error_code ignored;
   const std::filesystem::file_status there = std::filesystem::status(path, ignored);
   if (!std::filesystem::exists(there) || std::filesystem::is_regular_file(there)) return {};
-  return Error{fmt::format("{}: is {}, and a store is a file; give --db another name", OneLine(path),
+  return Error{fmt::format("{}: is {}, not a file; give --db another name", OneLine(path),
                            std::filesystem::is_directory(there) ? "a folder"
                            : std::filesystem::is_fifo(there)    ? "a pipe"
                                                                 : "a device or socket")};
@@ -67,7 +67,7 @@ bool IsEmptyFile(const std::string& path) {
 }
 
 // To read a file with a write-ahead log, SQLite makes files beside it, which who may write takes away again when he
-// closes it; a log that was there before stays. Where nobody may make files (a colleague's folder, a read-only or full
+// closes it; a log that was there before stays. Where no file may be created (a colleague's folder, a read-only or full
 // disk) and no log is left, the file alone is all there is to read.
 Result<std::unique_ptr<SqliteConnection>> OpenToRead(const std::string& path) {
   using Mode = SqliteConnection::Mode;
@@ -96,14 +96,14 @@ Result<std::unique_ptr<Store>> OpenSqlite(const std::string& path, OpenMode mode
   if (mode == OpenMode::kReadWrite || in_memory) {
     INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection,
                              SqliteConnection::Open(path, in_memory ? Mode::kMemory : Mode::kReadWrite));
-    // Readers go on while somebody writes. Folders that cannot hold the log (some network drives) keep the old way.
+    // Readers continue during writes. Folders that cannot hold the log (some network drives) keep the rollback journal.
     static_cast<void>(connection->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL").ok());
     INFIMUM_RETURN_IF_ERROR(Migrate(*connection, say));
     return StoreOver(std::move(connection));
   }
-  if (!StoreExists(path)) return Error{fmt::format("{}: no such store; `infimum analyze` makes one", OneLine(path))};
+  if (!StoreExists(path)) return Error{fmt::format("{}: no such store; `infimum analyze` creates one", OneLine(path))};
   // To write to, it is as good as none: a name that mktemp or an editor took.
-  if (IsEmptyFile(path)) return Error{fmt::format("{}: an empty file, no store", OneLine(path))};
+  if (IsEmptyFile(path)) return Error{fmt::format("{}: an empty file, not a store", OneLine(path))};
   INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<SqliteConnection> connection, OpenToRead(path));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t schema, SchemaOf(*connection));
   if (schema != NewestSchema()) {
@@ -128,7 +128,7 @@ std::string ShownAddress(const std::string& address) {
 }
 
 bool StoreExists(const std::string& address) {
-  // Whether a server answers is found out by asking it, and then said.
+  // Whether a server answers is known only after connecting.
   if (IsPostgreSqlAddress(address)) return true;
   std::error_code error;
   return std::filesystem::exists(PathOf(address), error);
@@ -137,7 +137,7 @@ bool StoreExists(const std::string& address) {
 Result<std::unique_ptr<Store>> OpenStore(const std::string& address, OpenMode mode, const Say& say) {
   // Whoever takes it for the end of the address opens another store.
   if (address.find('\0') != std::string::npos)
-    return Error{fmt::format("--db {}: no address holds a NUL", Quoted(ShownAddress(address)))};
+    return Error{fmt::format("--db {}: an address cannot contain a NUL", Quoted(ShownAddress(address)))};
   if (IsPostgreSqlAddress(address)) return OpenPostgreSql(address, mode, say);
   const std::string path = PathOf(address);
   if (path.empty()) return Error{"--db: an empty address; give a file name such as infimum.db"};
@@ -174,7 +174,7 @@ Status MakeRoles(const std::string& address) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t schema, SchemaOf(*connection));
   if (schema != NewestSchema()) {
     return Error{fmt::format("{}: {}; `infimum db {}` with this --db first", connection->name(),
-                             schema == 0 ? "holds no store yet" : "has an older schema",
+                             schema == 0 ? "has no store yet" : "has an older schema",
                              schema == 0 ? "init" : "migrate")};
   }
   return connection->Execute(std::string(RolesSql()));

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "db/connection/storable_text.h"
+#include "db/connection/sql_connection.h"
 #include "infimum/measurement/statistics.h"
 #include "src/core/results/run_json.h"
 

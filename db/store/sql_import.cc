@@ -7,7 +7,6 @@
 #include <map>
 #include <set>
 
-#include "db/connection/storable_text.h"
 #include "db/store/data_sheets.h"
 #include "db/store/device_joining.h"
 #include "db/store/run_details.h"
@@ -16,7 +15,7 @@
 namespace infimum {
 namespace {
 
-// A row takes the place of another only if it says more: a measured one beats every other outcome, more repetitions
+// A row replaces another only if it contains more: a measured one replaces every other outcome, more repetitions
 // beat fewer, and what was tried (failed, unsupported) beats what was skipped.
 std::int64_t WeightOf(const Measurement& row) {
   switch (row.outcome) {
@@ -206,7 +205,7 @@ Status SqlImport::Add(const Device& device, const Environment& environment, std:
 Status SqlImport::AddRun(const RunProfile& run) {
   // Whoever asks for runs asks for those on so many threads.
   if (!run.threads)
-    return Error{"the run does not say on how many threads: import it with --model MODEL --threads N, which do"};
+    return Error{"the run does not record its number of threads: import it with --model MODEL --threads N"};
   runs_.push_back(run);
   return {};
 }

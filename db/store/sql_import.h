@@ -2,7 +2,7 @@
 // with statements about whole sets:
 //
 //   stage:   incoming_rows, incoming_repetitions          any time, any amount
-//   commit:  new workloads and candidates -> incoming_accepted (which rows say more than what is there, and the ids
+//   commit:  new workloads and candidates -> incoming_accepted (which rows add to what is stored, and the ids
 //            that they get) -> measurements, repetitions
 //
 // Rows are added and never changed. Where the user may delete, what a better row superseded is removed.
@@ -34,7 +34,7 @@ namespace infimum {
 // incoming_rows            one a measurement, in the order of their coming (`place`)
 // incoming_repetitions     by the same place
 // incoming_origins         device, environment, evidence and campaign of an origin, filled in by the transaction
-// incoming_accepted        which rows say more than what is there, and the ids that they get
+// incoming_accepted        which rows add to what is stored, and the ids that they get
 
 class RowStage {
  public:

@@ -213,7 +213,7 @@ Result<std::vector<StoredRow>> SqlStore::RowsOf(std::span<const WorkloadKey> wor
   find->Bind(2, selection.device.text);
   find->Bind(3, Name(selection.cache));
   find->Bind(4, selection.threads);
-  // Of some workloads warm rows stand for cold-weights; which, AdmittedPlaces knows.
+  // Warm rows count as cold-weights for some workloads: AdmittedPlaces decides which.
   find->Bind(5, Name(selection.cache == CacheState::kColdWeights ? CacheState::kWarm : selection.cache));
   // Likewise which contract each workload's own types imply.
   const bool is_one_contract = selection.contract && selection.cache != CacheState::kColdWeights;
@@ -236,8 +236,9 @@ Result<std::vector<Measurement>> SqlStore::Find(std::span<const WorkloadKey> wor
   // Before rows of several campaigns become one: which environment is the newest does not depend on which is fastest.
   std::vector<std::size_t> admitted = AdmittedPlaces(rows, environments, selection);
 
-  // Rows that differ in their campaign or in how much they say are one row to whoever asks: the fastest, since another
-  // row of the same candidate must never raise a bound; of equals the one that says most, of those the newest.
+  // Rows that differ only in their campaign or number of repetitions are one row to a reader: the fastest, since
+  // another row of the same candidate must never raise a bound; of equals the one with most repetitions, then the
+  // newest.
   const auto same = [&](std::size_t a, std::size_t b) { return IdentityOf(rows[a]) == IdentityOf(rows[b]); };
   std::sort(admitted.begin(), admitted.end(), [&](std::size_t a, std::size_t b) {
     const auto left = IdentityOf(rows[a]), right = IdentityOf(rows[b]);
@@ -269,7 +270,7 @@ Result<DevicePeaks> SqlStore::Peaks(const DeviceKey& device) {
     INFIMUM_ASSIGN_OR_RETURN(const Device stored, DeviceFrom(*find));
     sheet = FindDataSheet(stored);
   }
-  // A processor's sheet is about all its cores together: what was seen of the asked ones says more.
+  // A processor's sheet is about all its cores together: rates measured on the selected ones are more exact.
   if (sheet == nullptr || (sheet->device.kind == DeviceKind::kCpu && !peaks.rates.empty())) return peaks;
   peaks.rates.insert(peaks.rates.end(), sheet->peaks.rates.begin(), sheet->peaks.rates.end());
   peaks.nearer_than_memory = sheet->peaks.nearer_than_memory;

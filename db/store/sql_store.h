@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "db/connection/sql_connection.h"
-#include "db/store/stored_model.h"
 #include "db/store/stored_rows.h"
 #include "infimum/db/store.h"
 

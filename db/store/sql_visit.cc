@@ -106,7 +106,7 @@ Result<std::map<std::string, Device>> ReadDevices(Connection& connection) {
   }
 }
 
-// One group's rows, of equal ones that which says most: the others are history.
+// One group's rows, the fullest of equal ones: the others were superseded.
 class GroupReader {
  public:
   GroupReader(Connection& connection, const RowSelection& selection)

@@ -23,30 +23,30 @@ struct Rule {
 };
 
 constexpr Rule kRules[] = {
-    {"measurements", "that were measured and do not have the repetitions that they count",
+    {"measurements", "whose repetition_count is not the number of their repetitions",
      "SELECT m.id FROM measurements m LEFT JOIN (SELECT measurement_id, count(*) AS n FROM repetitions GROUP BY "
      "measurement_id) r ON r.measurement_id = m.id WHERE m.repetition_count <> coalesce(r.n, 0)"},
-    // Of up to three repetitions the smallest median; of more a mean over triples, which lies between.
-    {"measurements", "whose best_us is not what their repetitions' medians say",
+    // The smallest median of up to three repetitions; a mean over triples, which is between them, of more.
+    {"measurements", "whose best_us does not follow from the medians of their repetitions",
      "SELECT m.id FROM measurements m JOIN (SELECT measurement_id, min(median_us) AS best, max(median_us) AS worst "
      "FROM "
      "repetitions GROUP BY measurement_id) r ON r.measurement_id = m.id WHERE m.best_us IS NULL OR (m.repetition_count "
      "<= 3 AND m.best_us <> r.best) OR m.best_us < r.best OR m.best_us > r.worst"},
-    {"measurements", "whose low_us to high_us does not hold their best_us",
+    {"measurements", "whose interval from low_us to high_us excludes their best_us",
      "SELECT id FROM measurements WHERE outcome = 'measured' AND (low_us IS NULL OR high_us IS NULL OR low_us > "
      "best_us "
      "OR high_us < best_us)"},
-    {"measurements", "under a contract that is none",
+    {"measurements", "with an unknown contract",
      "SELECT id FROM measurements WHERE contract NOT IN ('strict-f32', 'tf32', 'f16', 'bf16', 'int8', 'fp8')"},
-    {"measurements", "whose weight is not that of their outcome and repetitions",
+    {"measurements", "whose weight does not follow from their outcome and repetitions",
      "SELECT id FROM measurements WHERE weight <> CASE outcome WHEN 'measured' THEN 10 + repetition_count "
      "WHEN 'skipped' THEN 1 ELSE 2 END"},
     {"measurements", "whose interval reaches beyond their repetitions",
      "SELECT m.id FROM measurements m JOIN (SELECT measurement_id, min(minimum_us) AS low, max(p95_us) AS high FROM "
      "repetitions GROUP BY measurement_id) r ON r.measurement_id = m.id WHERE m.low_us < r.low OR m.high_us > r.high"},
-    {"measurements", "of an outcome without a reason",
+    {"measurements", "without a time and without a reason",
      "SELECT id FROM measurements WHERE outcome <> 'measured' AND reason = ''"},
-    {"repetitions", "that belong to no measurement",
+    {"repetitions", "without a measurement",
      "SELECT r.measurement_id AS id FROM repetitions r LEFT JOIN measurements m ON m.id = r.measurement_id "
      "WHERE m.id IS NULL"},
     {"repetitions", "with a minimum over the median or a median over the 95th percentile",
@@ -106,7 +106,7 @@ Status CheckTexts(Connection& connection, const Report& report) {
                 const Result<Device> device = DeviceFrom(row);
                 if (!device) return std::optional(device.error().message);
                 if (device->Key().text != row.Text(8))
-                  return std::optional<std::string>("its key is not that of its identity");
+                  return std::optional<std::string>("its key does not match its identity");
                 return std::optional<std::string>();
               }));
   INFIMUM_RETURN_IF_ERROR(
@@ -124,13 +124,13 @@ Status CheckTexts(Connection& connection, const Report& report) {
   }
   for (const auto& [key, environment] : *environments)
     if (environment.Key() != key)
-      report(fmt::format("environments: the key {} is not that of its row", Quoted(key.text)));
+      report(fmt::format("environments: the key {} does not match its row", Quoted(key.text)));
   return EachRow(connection, report, "evidence", "SELECT text, facts, id FROM evidence ORDER BY id",
                  [](const Statement& row) {
                    const Result<Evidence> facts = ParseTexts(row.Text(1));
                    if (!facts) return std::optional(facts.error().message);
                    if (TextOf(*facts).text != row.Text(0))
-                     return std::optional<std::string>("its text is not that of its facts");
+                     return std::optional<std::string>("its text does not match its facts");
                    return std::optional<std::string>();
                  });
 }
@@ -148,7 +148,7 @@ Status CheckDatabase(Connection& connection, const Report& report) {
   while (true) {
     INFIMUM_ASSIGN_OR_RETURN(const bool row, keys->Step());
     if (!row) return {};
-    report(fmt::format("{}: a row refers to one of {} that is not there", keys->Text(0), keys->Text(2)));
+    report(fmt::format("{}: a row refers to a missing row of {}", keys->Text(0), keys->Text(2)));
   }
 }
 

@@ -23,7 +23,7 @@ Result<StoredRow> RowFrom(const Statement& statement, const Connection& connecti
   const std::optional<Outcome> outcome = FindOutcome(statement.Text(10));
   const std::optional<CacheState> cache = FindCacheState(statement.Text(16));
   if (!contract || !outcome || !cache)
-    return Error{connection.name() + ": holds a row with an unknown contract, outcome or cache state"};
+    return Error{connection.name() + ": contains a measurement with an unknown contract, outcome or cache state"};
   row.contract = *contract;
   row.environment = {statement.Text(8)};
   row.measured_at = statement.Text(9);
@@ -61,7 +61,7 @@ Status ReadRepetitions(Connection& connection, std::span<const RowPlace> places,
     const std::int64_t id = find->Integer(0);
     while (next != order.end() && places[*next].id < id) ++next;
     if (next == order.end() || places[*next].id != id)
-      return Error{connection.name() + ": holds a repetition without its row"};
+      return Error{connection.name() + ": contains a repetition without its measurement"};
     Repetition repetition{
         find->Integer(1), Latency(find->Number(2)), Latency(find->Number(3)), Latency(find->Number(4)), {}};
     const std::vector<std::byte> bytes = find->Bytes(5);
@@ -114,7 +114,7 @@ Result<std::vector<PeakRate>> ReadPeaks(Connection& connection, const std::strin
     INFIMUM_ASSIGN_OR_RETURN(rate.kind, FindPeakKind(find->Text(0)));
     rate.working_set = Bytes{find->Integer(1)};
     const std::optional<DataType> type = FindDataType(find->Text(2));
-    if (!type) return Error{connection.name() + ": holds a peak of an unknown data type"};
+    if (!type) return Error{connection.name() + ": contains a peak of an unknown data type"};
     rate.type = *type;
     rate.threads = find->Integer(3);
     rate.source = find->Text(4);

@@ -40,7 +40,7 @@ Status ReadRepetitions(Connection& connection, std::span<const RowPlace> places,
 // Without evidence.
 Result<std::map<EnvironmentKey, Environment>> ReadEnvironments(Connection& connection);
 
-// Of the columns that kDeviceColumns names, from `first` on; tables devices d, generations g.
+// From the columns of kDeviceColumns, beginning at column `first`; tables devices d, generations g.
 inline constexpr const char* kDeviceColumns =
     "d.kind, d.name, d.vendor, g.name, d.identity, d.cores, d.last_level_cache_bytes, d.memory_bytes";
 inline constexpr const char* kDeviceTables = "devices d LEFT JOIN generations g ON g.id = d.generation_id";

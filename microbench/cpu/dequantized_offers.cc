@@ -1,11 +1,9 @@
-#include "microbench/cpu/dequantized_offers.h"
-
 #include <deque>
 #include <utility>
 
 #include "microbench/cpu/offers.h"
 #include "microbench/cpu/row_major.h"
-#include "microbench/kernels/cpu/kernel_offers.h"
+#include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/reference/dequantized_form.h"

@@ -1,9 +1,12 @@
-#include "microbench/cpu/lstm_kernel.h"
+// An LSTM over one sequence (batch 1) as we would write it: all inputs projected by one matrix product, then for each
+// step the recurrent weights times the state, read in the order in which they lie. Those weights are read once a step,
+// so the layer is as fast as the cache that holds them.
 
 #include <algorithm>
 
+#include "microbench/cpu/offers.h"
 #include "microbench/cpu/row_major.h"
-#include "microbench/kernels/cpu/kernel_offers.h"
+#include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 

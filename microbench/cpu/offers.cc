@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <iterator>
 
-#include "microbench/cpu/dequantized_offers.h"
-#include "microbench/cpu/lstm_kernel.h"
-#include "microbench/kernels/cpu/kernel_offers.h"
-#include "microbench/kernels/cpu/vector/cpu_features.h"
+#include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/libraries/onednn/layer_offers.h"
+#include "microbench/libraries/onednn/primitives/product.h"
 #include "microbench/libraries/onednn/program/declared_layouts.h"
-#include "microbench/libraries/onednn/upsampling_product.h"
 #include "microbench/libraries/onednn_graph/graph_partition_offers.h"
 #include "microbench/reference/dequantized_form.h"
 
@@ -80,19 +77,6 @@ Offers Rewritten(Config config, const OperandTypes& types, const LayerValues& va
   return offers;
 }
 
-// Convolutions of signed inputs by instruction sets without VNNI: oneDNN halves their weights lest sums of 16 bits
-// overflow, which costs the last bit, more than the contract allows. An implementation may be made for an older set
-// than the processor has, and then says so in its name; one without a set in it uses the processor's.
-bool HalvesSignedWeights(std::string_view algorithm) {
-  const std::size_t colon = algorithm.find(':');
-  const std::string_view set = colon == std::string_view::npos
-                                   ? std::string_view()
-                                   : algorithm.substr(colon + 1, algorithm.find('/', colon) - colon - 1);
-  constexpr std::string_view kOlder[] = {"sse41", "avx", "avx2", "avx512_core"};
-  if (std::find(std::begin(kOlder), std::end(kOlder), set) != std::end(kOlder)) return true;
-  return !Features().avx512_vnni && !Features().avx_vnni;
-}
-
 // What a product runs as: in its own types where the library has them, else in wider ones.
 template <class Config>
 Offers TypedOffers(const Config& config, const LayerValues& values, const Epilogue& epilogue) {
@@ -102,7 +86,7 @@ Offers TypedOffers(const Config& config, const LayerValues& values, const Epilog
     constexpr bool kConvolution = std::is_same_v<Config, ConvolutionConfig>;
     std::erase_if(offers, [](const Offer& offer) {
       const std::string& name = offer.candidate.algorithm;
-      return (kConvolution || name.starts_with("matmul-as-convolution/")) && HalvesSignedWeights(name);
+      return (kConvolution || name.starts_with("matmul-as-convolution/")) && onednn::HalvesSignedWeights(name);
     });
   }
   const bool native = std::any_of(offers.begin(), offers.end(), [](const Offer& offer) { return !offer.reference; });

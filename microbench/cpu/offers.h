@@ -2,6 +2,7 @@
 // kernels of ours.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "infimum/measurement/candidate.h"
@@ -19,5 +20,17 @@ std::vector<Offer> OffersFor(const LayerConfig& config, CandidateTier tier, cons
 // A convolution or matrix product that applies an epilogue before it writes; empty for every other layer.
 std::vector<Offer> FusedOffers(const LayerConfig& product, const Epilogue& epilogue, CandidateTier tier,
                                const LayerValues& values = {});
+
+// What OffersFor() puts together beside the lists of libraries and kernels.
+
+// Layers of 8-bit tensors with scales of their own (dequantized_form.h): convert, run an offer of the f32 form, and
+// convert back, each over whole tensors. kDequantized stands before the offer's name. Empty where the layer has no such
+// form.
+inline constexpr std::string_view kDequantized = "dequantized/";
+std::vector<Offer> DequantizedOffers(const LayerConfig& config, CandidateTier tier, const LayerValues& values);
+
+// An LSTM over one sequence, infimum/lstm-rows:avx2. Empty for other cells, types and batches, and for weights that
+// change from run to run.
+std::vector<Offer> LstmKernelOffers(const RecurrentConfig& config);
 
 }  // namespace infimum::cpu

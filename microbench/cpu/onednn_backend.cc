@@ -4,11 +4,10 @@
 
 #include "microbench/cpu/cache_residency.h"
 #include "microbench/cpu/cpu_device.h"
-#include "microbench/cpu/layer_run.h"
 #include "microbench/cpu/offers.h"
 #include "microbench/cpu/peaks.h"
-#include "microbench/cpu/region_run.h"
 #include "microbench/cpu/replay_run.h"
+#include "microbench/cpu/workload_run.h"
 #include "oneapi/dnnl/dnnl.hpp"
 
 namespace infimum {

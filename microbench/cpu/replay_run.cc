@@ -5,7 +5,7 @@
 
 #include "infimum/base/text.h"
 #include "microbench/cpu/constant_copies.h"
-#include "microbench/cpu/step_orders.h"
+#include "microbench/cpu/step_offer.h"
 #include "src/core/graph/memory_plan.h"
 
 namespace infimum::cpu {

@@ -11,7 +11,10 @@
 #include <vector>
 
 #include "infimum/graph/replay_schedule.h"
+#include "microbench/libraries/onednn/program/element_runs.h"
 #include "microbench/libraries/onednn/program/program.h"
+#include "microbench/reference/replay_layout.h"
+#include "microbench/reference/replay_tensors.h"
 #include "microbench/reference/step_reference.h"
 
 namespace infimum::cpu {
@@ -27,5 +30,27 @@ struct StepOffer {
 // The step's candidate; where it names none, or one that is not offered with the step's values, the first that is;
 // where there is none at all, the f64 reference as a plain kernel (small layers take no harm, large ones take long).
 Result<StepOffer> FindStepOffer(const ReplayStep& step);
+
+// The orders of memory that steps want, as numbers that the replay's layout goes by.
+//
+//   OrderTable orders;
+//   INFIMUM_ASSIGN_OR_RETURN(const std::vector<StepOrders> wanted, WantedOrders(schedule, offers, tensors, orders));
+//   INFIMUM_ASSIGN_OR_RETURN(const ReplayLayout layout, LayOut(schedule, wanted, orders));
+//   orders.OrderAt(layout.buffers[5].order)
+class OrderTable : public ReplayOrders {
+ public:
+  OrderId Add(const OrderOf& order);
+  const OrderOf& OrderAt(OrderId id) const { return orders_[id]; }
+  bool IsDense(OrderId order) const override { return orders_[order] == nullptr || orders_[order]->dense(); }
+  bool HasReorder(OrderId from, OrderId to) const override { return cpu::HasReorder(orders_[from], orders_[to]); }
+
+ private:
+  std::vector<OrderOf> orders_ = {nullptr};  // kRowMajorOrder
+};
+
+// `offers`: one for each step, those that run once left empty. Weights have their data, since constants may decide a
+// layout.
+Result<std::vector<StepOrders>> WantedOrders(const ReplaySchedule& schedule, const std::vector<StepOffer>& offers,
+                                             const ReplayTensors& tensors, OrderTable& orders);
 
 }  // namespace infimum::cpu

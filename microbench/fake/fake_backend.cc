@@ -95,7 +95,7 @@ void FakeBackend::ReadSettings() {
       return;
     }
     if (!understood) {
-      settings_status_ = Error{"--backend-option: " + name + "=" + Quoted(value) + " is no number" +
+      settings_status_ = Error{"--backend-option: " + name + "=" + Quoted(value) + " is not a number" +
                                (name == "pace" ? " of ms (2ms)" : "")};
       return;
     }

@@ -1,12 +1,12 @@
-// A backend whose runs take exactly the time that fake_machine.h says, on a clock that they advance: a
+// A backend whose runs take exactly the time of fake_machine.h, on a clock that they advance: a
 // campaign of hours passes at once, and every number in its results can be computed by hand.
 //
 // Settings (BackendOptions::settings, or --backend-option NAME=VALUE of infimum-microbench-fake):
 //
 //   machine=7            another pretended machine: other factors, another device
 //   noise=0.023          each launch is slower by |N(0, 0.023)| on a logarithmic scale
-//   process-noise=0.02   a whole process is faster or slower by N(0, 0.02), as where its pages lie decides
-//   frequency=1500       the clock that it says it runs at, in MHz
+//   process-noise=0.02   a whole process is faster or slower by N(0, 0.02), as the placement of its pages decides
+//   frequency=1500       the clock rate that it reports, in MHz
 //   pace=2ms             preparing a candidate really takes that long, so that a campaign can be interrupted
 //   crash=gemm ...       faults, see fake_faults.h
 #pragma once
@@ -48,7 +48,7 @@ class FakeBackend : public Backend {
   std::optional<double> frequency_;
   Clock::Duration pace_{0};
   FakeFaults faults_;
-  Status settings_status_;  // told by DescribeDevice
+  Status settings_status_;  // reported by DescribeDevice
 };
 
 }  // namespace infimum

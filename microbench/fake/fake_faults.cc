@@ -90,7 +90,7 @@ Status FakeFaults::Strike(std::string_view workload, const Candidate& candidate)
   if (has(FakeFault::kCompile)) Compile();
   if (has(FakeFault::kOutOfMemory)) AllocateWithoutEnd();
   if (has(FakeFault::kLeak)) TouchSharedMemoryWithoutEnd();
-  if (has(FakeFault::kFail)) return Error{"this candidate was told to fail"};
+  if (has(FakeFault::kFail)) return Error{"this candidate is set to fail"};
   return {};
 }
 

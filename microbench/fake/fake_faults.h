@@ -1,4 +1,4 @@
-// Faults that a fake backend is told to have, each for the candidates that its pattern names:
+// Faults of a fake backend, each for the candidates that its pattern names:
 //
 //   crash=gemm                every candidate with the algorithm gemm is killed by SIGSEGV
 //   hang=gemm@1x64x56x56      only for workloads whose text contains that

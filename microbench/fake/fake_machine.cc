@@ -87,7 +87,7 @@ Result<Clock::Duration> FakeLatency(const Workload& workload, const Candidate& c
     const double factor = kernel.least_factor + draw * (kernel.most_factor - kernel.least_factor);
     return std::chrono::ceil<Clock::Duration>(std::chrono::duration<double>(roofline * factor));
   }
-  return Error{"unsupported: " + candidate.name() + " is no candidate for " + std::string(FamilyOf(workload))};
+  return Error{"unsupported: " + candidate.name() + " is not a candidate for " + std::string(FamilyOf(workload))};
 }
 
 Bytes FakeConstants(const Workload& workload) {

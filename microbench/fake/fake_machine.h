@@ -3,7 +3,7 @@
 //   roofline = max(compulsory bytes / 10 GB/s, direct FLOPs / (100 GFLOP/s x threads)) + 1 us
 //   latency  = roofline x factor, in whole nanoseconds, rounded up
 //
-// where `factor` belongs to the candidate and lies in a range of its own, drawn from a hash of the
+// where `factor` belongs to the candidate and is in a range of its own, drawn from a hash of the
 // workload's text, the candidate's name and the machine's number:
 //
 //   products (convolution, matmul, recurrent, attention)
@@ -44,7 +44,7 @@ std::vector<Candidate> FakeCandidates(const Workload& workload, CandidateTier ti
 Result<Clock::Duration> FakeLatency(const Workload& workload, const Candidate& candidate, std::int64_t threads,
                                     std::uint64_t machine);
 
-// Of operands that are known before the first inference.
+// Bytes of operands that are known before the first inference.
 Bytes FakeConstants(const Workload& workload);
 Clock::Duration FakeColdWeightsCost(Bytes constants);
 

@@ -47,9 +47,9 @@ TensorPlacement PlacementOrders::PlacementOf(cpu::OrderId order, const Shape& sh
 Result<std::vector<KernelCall>> PlacementOrders::Reorder(cpu::OrderId from, cpu::OrderId to, const Shape& shape,
                                                          DataType type, const void* source, void* target) const {
   const std::optional<CommonDimensions> common = OverCommonDimensions(RunsIn(from, shape), RunsIn(to, shape));
-  if (!common) return Error{"unsupported: no direct change between these layouts"};
+  if (!common) return Error{"unsupported: no direct reorder between these layouts"};
   const std::vector<KernelOffer> offers = KernelsForReorder(type, *common);
-  if (offers.empty()) return Error{"unsupported: no change of layout for this type and size"};
+  if (offers.empty()) return Error{"unsupported: no reorder for this type and size"};
   // Through tiles where there are any: the two sides' neighbours differ.
   const auto is_tiled = [](const KernelOffer& offer) { return offer.algorithm.find(":tile") != std::string::npos; };
   const KernelOffer* chosen = &offers.front();

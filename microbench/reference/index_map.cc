@@ -66,14 +66,14 @@ std::int64_t InputPosition(const MovementConfig& config, const LayerValues& valu
 
 ResampleTaps TapsOf(ResampleKind kind, std::int64_t in, std::int64_t out, std::int64_t at) {
   ResampleTaps taps;
-  if (kind == ResampleKind::kNearest) {
+  taps.count = TapsPerDimension(kind);
+  if (taps.count == 1) {
     // In integers: an exact (2 at + 1) in / (2 out), rounded down.
     taps.position[0] = (2 * at + 1) * in / (2 * out);
     return taps;
   }
   const double x = (static_cast<double>(at) + 0.5) * static_cast<double>(in) / static_cast<double>(out) - 0.5;
   const double base = std::floor(x), t = x - base;
-  taps.count = kind == ResampleKind::kLinear ? 2 : 4;
   if (taps.count == 2) {
     taps.weight[0] = 1 - t;
     taps.weight[1] = t;

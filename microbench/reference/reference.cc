@@ -9,27 +9,16 @@
 namespace infimum::cpu {
 
 std::unique_ptr<Reference> MakeReference(const LayerConfig& config, const LayerValues& values) {
-  struct Maker {
-    const LayerValues& values;
-    std::unique_ptr<Reference> operator()(const ConvolutionConfig& c) const { return MakeProductReference(c, values); }
-    std::unique_ptr<Reference> operator()(const MatMulConfig& c) const { return MakeProductReference(c, values); }
-    std::unique_ptr<Reference> operator()(const PoolingConfig& c) const { return MakeStatisticReference(c, values); }
-    std::unique_ptr<Reference> operator()(const NormalizationConfig& c) const {
-      return MakeStatisticReference(c, values);
-    }
-    std::unique_ptr<Reference> operator()(const SoftmaxConfig& c) const { return MakeStatisticReference(c); }
-    std::unique_ptr<Reference> operator()(const PointwiseConfig& c) const { return MakePointwiseReference(c, values); }
-    std::unique_ptr<Reference> operator()(const ReductionConfig& c) const { return MakeStatisticReference(c); }
-    std::unique_ptr<Reference> operator()(const ScanConfig& c) const { return MakeStatisticReference(c); }
-    std::unique_ptr<Reference> operator()(const SortConfig& c) const { return MakeStatisticReference(c); }
-    std::unique_ptr<Reference> operator()(const RecurrentConfig& c) const { return MakeRecurrentReference(c); }
-    std::unique_ptr<Reference> operator()(const AttentionConfig& c) const { return MakeAttentionReference(c, values); }
-    std::unique_ptr<Reference> operator()(const ResampleConfig& c) const { return MakeMovementReference(c); }
-    std::unique_ptr<Reference> operator()(const MovementConfig& c) const { return MakeMovementReference(c, values); }
-    std::unique_ptr<Reference> operator()(const ReorderConfig& c) const { return MakeMovementReference(c); }
-  };
   if (std::unique_ptr<Reference> dequantized = MakeDequantizedReference(config, values)) return dequantized;
-  return std::visit(Maker{values}, config);
+  return std::visit(
+      [&](const auto& c) {
+        if constexpr (requires { MakeFamilyReference(c, values); }) {
+          return MakeFamilyReference(c, values);
+        } else {
+          return MakeFamilyReference(c);
+        }
+      },
+      config);
 }
 
 double StoreAs(DataType type, double value) {

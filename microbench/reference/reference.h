@@ -64,20 +64,21 @@ class Reference {
 // nullptr where there is no reference for the layer.
 std::unique_ptr<Reference> MakeReference(const LayerConfig& config, const LayerValues& values = {});
 
-std::unique_ptr<Reference> MakeProductReference(const ConvolutionConfig& config, const LayerValues& values);
-std::unique_ptr<Reference> MakeProductReference(const MatMulConfig& config, const LayerValues& values);
-std::unique_ptr<Reference> MakeAttentionReference(const AttentionConfig& config, const LayerValues& values);
-std::unique_ptr<Reference> MakeRecurrentReference(const RecurrentConfig& config);
-std::unique_ptr<Reference> MakePointwiseReference(const PointwiseConfig& config, const LayerValues& values);
-std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config, const LayerValues& values);
-std::unique_ptr<Reference> MakeStatisticReference(const NormalizationConfig& config, const LayerValues& values);
-std::unique_ptr<Reference> MakeStatisticReference(const SoftmaxConfig& config);
-std::unique_ptr<Reference> MakeStatisticReference(const ReductionConfig& config);
-std::unique_ptr<Reference> MakeStatisticReference(const ScanConfig& config);
-std::unique_ptr<Reference> MakeStatisticReference(const SortConfig& config);
-std::unique_ptr<Reference> MakeMovementReference(const MovementConfig& config, const LayerValues& values);
-std::unique_ptr<Reference> MakeMovementReference(const ResampleConfig& config);
-std::unique_ptr<Reference> MakeMovementReference(const ReorderConfig& config);
+// Of each family, with values where it has any; MakeReference() chooses.
+std::unique_ptr<Reference> MakeFamilyReference(const ConvolutionConfig& config, const LayerValues& values);
+std::unique_ptr<Reference> MakeFamilyReference(const MatMulConfig& config, const LayerValues& values);
+std::unique_ptr<Reference> MakeFamilyReference(const AttentionConfig& config, const LayerValues& values);
+std::unique_ptr<Reference> MakeFamilyReference(const RecurrentConfig& config);
+std::unique_ptr<Reference> MakeFamilyReference(const PointwiseConfig& config, const LayerValues& values);
+std::unique_ptr<Reference> MakeFamilyReference(const PoolingConfig& config);
+std::unique_ptr<Reference> MakeFamilyReference(const NormalizationConfig& config, const LayerValues& values);
+std::unique_ptr<Reference> MakeFamilyReference(const SoftmaxConfig& config);
+std::unique_ptr<Reference> MakeFamilyReference(const ReductionConfig& config);
+std::unique_ptr<Reference> MakeFamilyReference(const ScanConfig& config);
+std::unique_ptr<Reference> MakeFamilyReference(const SortConfig& config);
+std::unique_ptr<Reference> MakeFamilyReference(const MovementConfig& config, const LayerValues& values);
+std::unique_ptr<Reference> MakeFamilyReference(const ResampleConfig& config);
+std::unique_ptr<Reference> MakeFamilyReference(const ReorderConfig& config);
 
 // A reference from two things: for the many that are one function.
 template <class Function>

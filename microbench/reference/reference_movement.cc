@@ -48,7 +48,7 @@ std::unique_ptr<Reference> ScatterReference(const MovementConfig& config) {
 
 }  // namespace
 
-std::unique_ptr<Reference> MakeMovementReference(const MovementConfig& config, const LayerValues& values) {
+std::unique_ptr<Reference> MakeFamilyReference(const MovementConfig& config, const LayerValues& values) {
   if (config.kind == MovementKind::kScatter) return ScatterReference(config);
   return MakeReferenceOf(8, [=](std::size_t number, std::int64_t element, const Sources& operands) -> Expected {
     const Shape& output = config.outputs[number];
@@ -125,7 +125,7 @@ std::unique_ptr<Reference> MakeMovementReference(const MovementConfig& config, c
   });
 }
 
-std::unique_ptr<Reference> MakeMovementReference(const ResampleConfig& config) {
+std::unique_ptr<Reference> MakeFamilyReference(const ResampleConfig& config) {
   if (config.kind == ResampleKind::kGridSample || config.kind == ResampleKind::kRoiAlign) return nullptr;
   return MakeReferenceOf(64, [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
     const std::vector<std::int64_t> position = Unravel(element, config.output);
@@ -155,7 +155,7 @@ std::unique_ptr<Reference> MakeMovementReference(const ResampleConfig& config) {
   });
 }
 
-std::unique_ptr<Reference> MakeMovementReference(const ReorderConfig& config) {
+std::unique_ptr<Reference> MakeFamilyReference(const ReorderConfig& config) {
   const DataType type = config.types.output;
   return MakeReferenceOf(1, [=](std::size_t, std::int64_t element, const Sources& operands) -> Expected {
     const Expected x = operands[0]->At(element);

@@ -30,7 +30,7 @@ double Cast(DataType type, double x) {
 
 }  // namespace
 
-std::unique_ptr<Reference> MakePointwiseReference(const PointwiseConfig& config, const LayerValues& values) {
+std::unique_ptr<Reference> MakeFamilyReference(const PointwiseConfig& config, const LayerValues& values) {
   const Shape output = OutputShape(config);
   const OperandTypes types = config.types;
   const auto at = [=](std::size_t number, std::int64_t element, const Sources& operands) -> Expected {

@@ -28,7 +28,7 @@ Expected Finish(const OperandTypes& types, const ProductValues& values, std::int
 
 }  // namespace
 
-std::unique_ptr<Reference> MakeProductReference(const ConvolutionConfig& config, const LayerValues& own) {
+std::unique_ptr<Reference> MakeFamilyReference(const ConvolutionConfig& config, const LayerValues& own) {
   const Shape output = OutputShape(config);
   const Shape weights = WeightShape(config);
   const std::int64_t group_inputs = config.input.dims[1] / config.groups;
@@ -73,7 +73,7 @@ std::unique_ptr<Reference> MakeProductReference(const ConvolutionConfig& config,
   return MakeReferenceOf(static_cast<double>(group_inputs * taps) * 4, at);
 }
 
-std::unique_ptr<Reference> MakeProductReference(const MatMulConfig& config, const LayerValues& own) {
+std::unique_ptr<Reference> MakeFamilyReference(const MatMulConfig& config, const LayerValues& own) {
   const Shape output = OutputShape(config);
   const std::size_t rank = output.rank();
   const std::int64_t depth = config.a.dims.back();
@@ -102,7 +102,7 @@ std::unique_ptr<Reference> MakeProductReference(const MatMulConfig& config, cons
   return MakeReferenceOf(static_cast<double>(depth) * 4, at);
 }
 
-std::unique_ptr<Reference> MakeAttentionReference(const AttentionConfig& config, const LayerValues& values) {
+std::unique_ptr<Reference> MakeFamilyReference(const AttentionConfig& config, const LayerValues& values) {
   const double scale = values.scale.value_or(1 / std::sqrt(static_cast<double>(config.head)));
   const std::int64_t key_step = values.keys_transposed ? config.kv : 1;
   const std::int64_t value_head = config.value_head == 0 ? config.head : config.value_head;
@@ -142,7 +142,7 @@ std::unique_ptr<Reference> MakeAttentionReference(const AttentionConfig& config,
   return MakeReferenceOf(static_cast<double>(config.kv * (config.head + 4)) * 2, at);
 }
 
-std::unique_ptr<Reference> MakeRecurrentReference(const RecurrentConfig& config) {
+std::unique_ptr<Reference> MakeFamilyReference(const RecurrentConfig& config) {
   const std::int64_t gates = GateCount(config.kind), hidden = config.hidden;
   const double steps = static_cast<double>(config.directions * config.sequence * config.batch);
   const double work = steps * static_cast<double>(gates * hidden) * static_cast<double>(config.input + hidden);

@@ -9,12 +9,13 @@
 
 namespace infimum::cpu {
 
-std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config, const LayerValues& values) {
+std::unique_ptr<Reference> MakeFamilyReference(const PoolingConfig& config) {
   const std::vector<WindowAxis> axes = AxesOf(config);
   const std::int64_t taps = ElementCount(config.kernel);
+  const auto formula = FormulaOf<double>(ReductionOf(config.kind));
   const auto at = [=](std::size_t number, std::int64_t element, const Sources& operands) -> Expected {
     const std::vector<std::int64_t> position = Unravel(element, config.output);
-    double sum = 0, powers = 0, largest = -INFINITY;
+    double total = formula.start, largest = -INFINITY;
     std::int64_t largest_at = 0;
     for (std::int64_t tap = 0; tap < taps; ++tap) {
       const std::vector<std::int64_t> offset = Unravel(tap, config.kernel);
@@ -27,43 +28,23 @@ std::unique_ptr<Reference> MakeStatisticReference(const PoolingConfig& config, c
       if (!inside) continue;
       const std::int64_t at_input = Ravel(from, config.input);
       const double x = (*operands[0])[at_input];
-      sum += x;
-      powers += std::pow(std::fabs(x), values.lp_power);
+      total = formula.combined(total, formula.term(x));
       if (x > largest) {
         largest = x;
         largest_at = at_input;
       }
     }
-    const auto counted = [&](bool with_padding) {
-      std::int64_t count = 1;
-      for (std::size_t i = 0; i < axes.size(); ++i) count *= axes[i].Taps(position[2 + i], with_padding);
-      return static_cast<double>(count);
-    };
-    double value = sum;
-    switch (config.kind) {
-      case PoolingKind::kMax:
-        value = largest;
-        break;
-      case PoolingKind::kMaxWithIndices:
-        value = number == 0 ? largest : static_cast<double>(largest_at);
-        break;
-      case PoolingKind::kAverageWithPad:
-        value = sum / counted(true);
-        break;
-      case PoolingKind::kAverageWithoutPad:
-        value = sum / std::max(1.0, counted(false));
-        break;
-      case PoolingKind::kLp:
-        value = std::pow(powers, 1 / values.lp_power);
-        break;
-    }
+    std::int64_t count = 1;
+    for (std::size_t i = 0; i < axes.size(); ++i) count *= axes[i].Taps(position[2 + i], CountsPadding(config.kind));
+    double value = formula.result(total, static_cast<double>(std::max<std::int64_t>(1, count)));
+    if (number == 1) value = static_cast<double>(largest_at);
     if (number == 0) value = StoreAs(config.types.output, value);
     return {value, std::fabs(value)};
   };
   return MakeReferenceOf(static_cast<double>(taps) * 4, at);
 }
 
-std::unique_ptr<Reference> MakeStatisticReference(const NormalizationConfig& config, const LayerValues& values) {
+std::unique_ptr<Reference> MakeFamilyReference(const NormalizationConfig& config, const LayerValues& values) {
   const Shape& shape = config.input;
   const bool has_channels = shape.rank() >= 2;
   std::size_t next = 1;
@@ -183,7 +164,7 @@ std::unique_ptr<Reference> MakeStatisticReference(const NormalizationConfig& con
   return MakeReferenceOf(static_cast<double>(inner), at);
 }
 
-std::unique_ptr<Reference> MakeStatisticReference(const SoftmaxConfig& config) {
+std::unique_ptr<Reference> MakeFamilyReference(const SoftmaxConfig& config) {
   const auto axis = static_cast<std::size_t>(config.axis);
   const std::int64_t length = config.input.dims[axis];
   std::int64_t stride = 1;
@@ -208,7 +189,7 @@ std::unique_ptr<Reference> MakeStatisticReference(const SoftmaxConfig& config) {
   return MakeReferenceOf(static_cast<double>(length) * 3, at);
 }
 
-std::unique_ptr<Reference> MakeStatisticReference(const ReductionConfig& config) {
+std::unique_ptr<Reference> MakeFamilyReference(const ReductionConfig& config) {
   Shape kept, reduced;
   std::vector<bool> is_reduced(config.input.rank(), false);
   for (std::int64_t axis : config.axes) is_reduced[static_cast<std::size_t>(axis)] = true;
@@ -245,7 +226,7 @@ std::unique_ptr<Reference> MakeStatisticReference(const ReductionConfig& config)
   return MakeReferenceOf(static_cast<double>(count) * 8, at);
 }
 
-std::unique_ptr<Reference> MakeStatisticReference(const ScanConfig& config) {
+std::unique_ptr<Reference> MakeFamilyReference(const ScanConfig& config) {
   std::int64_t stride = 1;
   const auto axis = static_cast<std::size_t>(config.axis);
   for (std::size_t i = axis + 1; i < config.input.rank(); ++i) stride *= config.input.dims[i];
@@ -263,7 +244,7 @@ std::unique_ptr<Reference> MakeStatisticReference(const ScanConfig& config) {
   return MakeReferenceOf(static_cast<double>(length), at);
 }
 
-std::unique_ptr<Reference> MakeStatisticReference(const SortConfig& config) {
+std::unique_ptr<Reference> MakeFamilyReference(const SortConfig& config) {
   std::int64_t stride = 1;
   const auto axis = static_cast<std::size_t>(config.axis);
   for (std::size_t i = axis + 1; i < config.input.rank(); ++i) stride *= config.input.dims[i];

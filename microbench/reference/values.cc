@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "infimum/base/text.h"
+#include "src/core/layer/product_scaling.h"
 
 namespace infimum::cpu {
 namespace {
@@ -15,17 +16,8 @@ struct NamedScalar {
 
 constexpr NamedScalar kScalars[] = {
     {"epsilon", &ScalarValues::epsilon},
-    {"leaky_slope", &ScalarValues::leaky_slope},
-    {"elu_alpha", &ScalarValues::elu_alpha},
-    {"selu_alpha", &ScalarValues::selu_alpha},
-    {"selu_gamma", &ScalarValues::selu_gamma},
-    {"hard_sigmoid_alpha", &ScalarValues::hard_sigmoid_alpha},
-    {"hard_sigmoid_beta", &ScalarValues::hard_sigmoid_beta},
-    {"clip_low", &ScalarValues::clip_low},
-    {"clip_high", &ScalarValues::clip_high},
-    {"threshold", &ScalarValues::threshold},
-    {"shrink_lambda", &ScalarValues::shrink_lambda},
-    {"quick_gelu_alpha", &ScalarValues::quick_gelu_alpha},
+#define INFIMUM_PARAMETER(name, place, usual) {#name, &ScalarValues::name},
+#include "src/core/layer/pointwise_kinds.def"
     {"response_alpha", &ScalarValues::response_alpha},
     {"response_beta", &ScalarValues::response_beta},
     {"response_k", &ScalarValues::response_k},
@@ -166,43 +158,10 @@ Status CheckValues(const LayerConfig& config, const LayerValues& values) {
   return values.output ? CheckQuantization("out", *values.output, 1) : Status();
 }
 
-std::span<double PointwiseParameters::*const> ParametersOf(PointwiseKind kind) {
-  using P = PointwiseParameters;
-  using Member = double P::*;
-  static constexpr Member kClip[] = {&P::clip_low, &P::clip_high};
-  static constexpr Member kLeakySlope[] = {&P::leaky_slope};
-  static constexpr Member kEluAlpha[] = {&P::elu_alpha};
-  static constexpr Member kSelu[] = {&P::selu_alpha, &P::selu_gamma};
-  static constexpr Member kThreshold[] = {&P::threshold};
-  static constexpr Member kHardSigmoid[] = {&P::hard_sigmoid_alpha, &P::hard_sigmoid_beta};
-  static constexpr Member kShrinkLambda[] = {&P::shrink_lambda};
-  static constexpr Member kQuickGeluAlpha[] = {&P::quick_gelu_alpha};
-  switch (kind) {
-    case PointwiseKind::kClip:
-      return kClip;
-    case PointwiseKind::kLeakyRelu:
-      return kLeakySlope;
-    case PointwiseKind::kElu:
-    case PointwiseKind::kCelu:
-      return kEluAlpha;
-    case PointwiseKind::kSelu:
-      return kSelu;
-    case PointwiseKind::kThresholdedRelu:
-      return kThreshold;
-    case PointwiseKind::kHardSigmoid:
-      return kHardSigmoid;
-    case PointwiseKind::kShrink:
-      return kShrinkLambda;
-    case PointwiseKind::kQuickGelu:
-      return kQuickGeluAlpha;
-    default:
-      return {};
-  }
-}
-
 bool AreUsual(PointwiseKind kind, const LayerValues& values) {
-  return std::ranges::all_of(ParametersOf(kind),
-                             [&](auto parameter) { return values.*parameter == kUsualValues.*parameter; });
+  return std::ranges::all_of(ParametersOf(kind), [&](const PointwiseParameter& parameter) {
+    return values.*parameter.member == kUsualValues.*parameter.member;
+  });
 }
 
 Quantization InputQuantization(const OperandTypes& types, const LayerValues& values) {
@@ -219,7 +178,8 @@ Quantization OutputQuantization(PointwiseKind kind, const OperandTypes& types, c
 
 double ProductValues::WeightScale(std::int64_t channel) const {
   if (!scaled) return 1;
-  if (weight_scales.empty()) return 0.01 * (1 + static_cast<double>(channel % 7) / 8);
+  if (weight_scales.empty())
+    return product_scaling::kWeightScales[channel % std::ssize(product_scaling::kWeightScales)];
   return weight_scales[weight_scales.size() == 1 ? 0 : static_cast<std::size_t>(channel)];
 }
 
@@ -249,14 +209,12 @@ ProductValues ProductValuesOf(const OperandTypes& types, std::int64_t depth, con
     }
     return values;
   }
-  // The same zero for both: flipping the sign bit moves it by 128.
-  values.input_zero = types.input == DataType::kU8 ? 121 : 121 - 128;
+  values.input_zero = product_scaling::InputZero(types.input);
   if (!values.scaled) return values;
-  values.input_scale = 1.0 / 64;
+  values.input_scale = product_scaling::kInputScale;
   if (IsInteger(types.output)) {
-    // Inputs have a deviation of about 74 steps, weights of 36: the outputs then of about 40.
-    values.output_scale = std::sqrt(static_cast<double>(depth)) * 74 * 36 * values.input_scale * 0.014 / 40;
-    values.output_zero = types.output == DataType::kU8 ? 128 : 2;
+    values.output_scale = product_scaling::OutputScale(depth);
+    values.output_zero = product_scaling::OutputZero(types.output);
   }
   return values;
 }

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "infimum/graph/replay_schedule.h"
@@ -18,7 +17,6 @@ namespace infimum::cpu {
 struct ScalarValues : PointwiseParameters {
   double epsilon = 1e-5;
   double cubic_coefficient = -0.75;
-  double lp_power = 2.0;
   double response_alpha = 1e-4;
   double response_beta = 0.75;
   double response_k = 1.0;
@@ -64,9 +62,6 @@ Result<LayerValues> LayerValuesFrom(const ReplayValues& values);
 
 // Whether the configuration can be given these values: as many scales as it has channels, starts within its input.
 Status CheckValues(const LayerConfig& config, const LayerValues& values);
-
-// The parameters in a kind's formula, in the order of pointwise_kinds.def; most kinds have none.
-std::span<double PointwiseParameters::*const> ParametersOf(PointwiseKind kind);
 
 // Whether a kernel into which the usual values of a kind were compiled computes what these values ask for.
 bool AreUsual(PointwiseKind kind, const LayerValues& values);

@@ -28,33 +28,6 @@ static void to_json(Json& json, const UpperLimit& limit) {
 
 namespace {
 
-Json LayerJson(const Layer& layer, const LayerLatency& row) {
-  return {{"name", layer.name},
-          {"op", layer.op},
-          {"config", layer.workload},
-          {"candidate", row.candidate},
-          {"latency_us", row.latency},
-          {"interval_us", row.interval},
-          {"floor_us", row.floor},
-          {"status", row.status},
-          {"reason", TextOrNull(ReasonOf(layer, row))},
-          {"library_choice", row.choice},
-          {"parallel_gain_if_free_us", row.parallel_gain_if_free},
-          {"parallel_gain_at_floor_us", row.parallel_gain_at_floor},
-          {"on_critical_path", row.on_critical_path}};
-}
-
-Json RegionJson(const ModelGraph& graph, const RegionLatency& region) {
-  return {{"rule", region.rule},
-          {"layers", LayerNames(graph, region.layers)},
-          {"config", region.region ? Json(region.region->workload) : Json(nullptr)},
-          {"candidate", region.candidate},
-          {"latency_us", region.latency},
-          {"interval_us", region.interval},
-          {"unfused_us", region.has_missing ? Json(nullptr) : Json(region.unfused)},
-          {"chosen", region.is_chosen}};
-}
-
 Json LayoutsJson(const ModelGraph& graph, const std::optional<LayoutPlan>& plan) {
   if (!plan) return nullptr;
   Json units = Json::array(), transforms = Json::array();
@@ -64,15 +37,15 @@ Json LayoutsJson(const ModelGraph& graph, const std::optional<LayoutPlan>& plan)
                      {"input_layout", unit.candidate.input_layout},
                      {"output_layout", unit.candidate.output_layout},
                      {"latency_us", unit.latency}});
-  for (const PlannedTransform& transform : plan->transforms)
-    transforms.push_back({{"value", graph.value(transform.value).name},
-                          {"from", transform.from},
-                          {"to", transform.to},
-                          {"configs", transform.reorders},
-                          {"latency_us", transform.latency},
-                          {"measured", transform.is_measured}});
+  for (const PlannedReorder& reorder : plan->reorders)
+    transforms.push_back({{"value", graph.value(reorder.value).name},
+                          {"from", reorder.from},
+                          {"to", reorder.to},
+                          {"configs", reorder.workloads},
+                          {"latency_us", reorder.latency},
+                          {"measured", reorder.is_measured}});
   return {{"latency_us", plan->latency},
-          {"transforming_us", plan->transforming},
+          {"transforming_us", plan->reordering},
           {"exact", plan->is_exact},
           {"units", std::move(units)},
           {"transforms", std::move(transforms)}};
@@ -132,11 +105,57 @@ void to_json(Json& json, const CompositionError& error) {
           {"cold-weights", error.cold_weights}};
 }
 
+Json LayerJson(const Layer& layer, const LayerLatency& row, BracketForm form) {
+  const bool is_report = form == BracketForm::kReport;
+  const std::string config = ConfigOf(layer), reason = is_report ? ShownReasonOf(layer, row) : ReasonOf(layer, row);
+  Json json = {{"name", layer.name}, {"op", layer.op}};
+  const auto add_state = [&] {
+    json["status"] = is_report ? StatusOf(layer, row) : Name(row.status);
+    json["reason"] = is_report ? Json(reason) : TextOrNull(reason);
+  };
+  if (is_report) {
+    json["family"] = FamilyOf(layer);
+    add_state();
+  }
+  json["config"] = is_report ? Json(config) : TextOrNull(config);
+  json["candidate"] = is_report ? Json(CandidateOf(row)) : Json(row.candidate);
+  json["latency_us"] = row.latency;
+  json["interval_us"] = row.interval;
+  json["floor_us"] = row.floor;
+  if (is_report) {
+    json["library_choice"] = row.choice ? row.choice->candidate.name() : "";
+    json["regret_us"] = row.choice ? Json(row.choice->regret) : Json(nullptr);
+  } else {
+    add_state();
+    json["library_choice"] = row.choice;
+    json["parallel_gain_if_free_us"] = row.parallel_gain_if_free;
+    json["parallel_gain_at_floor_us"] = row.parallel_gain_at_floor;
+  }
+  json["on_critical_path"] = row.on_critical_path;
+  return json;
+}
+
+Json RegionJson(const ModelGraph& graph, const RegionLatency& region, BracketForm form) {
+  const bool is_report = form == BracketForm::kReport;
+  const std::string config = ConfigOf(region);
+  Json json = {{"rule", region.rule}};
+  json["layers"] = is_report ? Json(region.layers) : Json(LayerNames(graph, region.layers));
+  json["config"] = is_report ? Json(config) : TextOrNull(config);
+  json["candidate"] = region.candidate;
+  json["latency_us"] = region.latency;
+  if (!is_report) json["interval_us"] = region.interval;
+  json["unfused_us"] = region.has_missing ? Json(nullptr) : Json(region.unfused);
+  if (is_report) json["workload"] = nullptr;
+  json["chosen"] = region.is_chosen;
+  return json;
+}
+
 std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
   INFIMUM_CHECK(graph.layers.size() == bracket.layers.size(), "a bracket with other layers than its graph");
   Json layers = Json::array(), regions = Json::array();
-  for (const LayerLatency& row : bracket.layers) layers.push_back(LayerJson(graph.layer(row.layer), row));
-  for (const RegionLatency& region : bracket.regions) regions.push_back(RegionJson(graph, region));
+  for (const LayerLatency& row : bracket.layers)
+    layers.push_back(LayerJson(graph.layer(row.layer), row, BracketForm::kBound));
+  for (const RegionLatency& region : bracket.regions) regions.push_back(RegionJson(graph, region, BracketForm::kBound));
   const Json json = {{"schema", "infimum.bound/1"},
                      {"model", {{"name", graph.name}, {"sha256", graph.sha256}}},
                      {"device", bracket.selection.device},

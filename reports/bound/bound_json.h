@@ -13,6 +13,13 @@ namespace infimum {
 // each of its layers.
 std::string BoundJson(const ModelGraph& graph, const Bracket& bracket);
 
+// A layer's and a region's JSON is one list each, in two forms: `bound` has null for what is absent, a library's choice
+// with its time, and a region's layers by name; a report has "" for absent texts, the family, a library's choice by
+// name with its regret, and layers by index. A report's region has null as its "workload" until the report says it.
+enum class BracketForm { kBound, kReport };
+Json LayerJson(const Layer& layer, const LayerLatency& row, BracketForm form);
+Json RegionJson(const ModelGraph& graph, const RegionLatency& region, BracketForm form);
+
 void to_json(Json& json, const Bound& bound);
 void to_json(Json& json, const Floor& floor);
 void to_json(Json& json, const Coverage& coverage);

@@ -19,9 +19,8 @@ std::string BoundCsv(const ModelGraph& graph, const Bracket& bracket, bool layer
 
 // The rows of every table of a bracket: its floors and bounds with time, interval and what they assume; and one of
 // them.
-std::vector<std::vector<Cell>> BracketRows(const Bracket& bracket);
-std::vector<Cell> BracketRow(std::string name, Latency latency, const std::optional<Interval>& interval,
-                             std::string note);
+std::vector<TableRow> BracketRows(const Bracket& bracket);
+TableRow BracketRow(std::string name, Latency latency, const std::optional<Interval>& interval, std::string note);
 
 // "1 thread, warm, min-of-medians, the model's own types, fullest, then newest libraries": printed with every bound.
 std::string SelectionText(const Selection& selection);

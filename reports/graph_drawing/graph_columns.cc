@@ -1,8 +1,8 @@
-#include "reports/graph_drawing/graph_columns.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "reports/graph_drawing/graph_steps.h"
 
 namespace infimum {
 namespace {

@@ -1,10 +1,10 @@
-#include "reports/graph_drawing/graph_coordinates.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <unordered_set>
+
+#include "reports/graph_drawing/graph_steps.h"
 
 namespace infimum {
 namespace {

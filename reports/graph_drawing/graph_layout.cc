@@ -5,10 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "reports/graph_drawing/graph_columns.h"
-#include "reports/graph_drawing/graph_coordinates.h"
-#include "reports/graph_drawing/graph_ordering.h"
-#include "reports/graph_drawing/graph_ranks.h"
+#include "reports/graph_drawing/graph_steps.h"
 
 namespace infimum {
 namespace {

@@ -1,7 +1,7 @@
-#include "reports/graph_drawing/graph_ordering.h"
-
 #include <algorithm>
 #include <utility>
+
+#include "reports/graph_drawing/graph_steps.h"
 
 namespace infimum {
 namespace {

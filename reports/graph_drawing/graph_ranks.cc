@@ -1,8 +1,8 @@
-#include "reports/graph_drawing/graph_ranks.h"
-
 #include <algorithm>
 #include <numeric>
 #include <utility>
+
+#include "reports/graph_drawing/graph_steps.h"
 
 namespace infimum {
 namespace {

@@ -1,6 +1,5 @@
-#include "reports/inspect/inspect_json.h"
-
 #include "infimum/graph/fusable_regions.h"
+#include "reports/inspect/inspect.h"
 #include "reports/inspect/inspect_totals.h"
 #include "reports/text/json_values.h"
 #include "reports/text/layer_words.h"

@@ -1,45 +1,43 @@
-#include "reports/inspect/inspect_table.h"
-
 #include <fmt/format.h>
 
 #include <map>
 #include <set>
 
 #include "infimum/base/text.h"
+#include "infimum/base/utf8.h"
 #include "infimum/graph/fusable_regions.h"
+#include "reports/inspect/inspect.h"
 #include "reports/inspect/inspect_totals.h"
 #include "reports/text/csv.h"
 #include "reports/text/layer_words.h"
 #include "reports/text/quantity_text.h"
-#include "reports/text/table.h"
-#include "reports/text/utf8.h"
+#include "reports/text/section.h"
 
 namespace infimum {
 namespace {
 
-void AddRows(const ModelGraph& graph, const std::string& indent, Table& table) {
+void AddLayers(const ModelGraph& graph, const std::string& indent, Section& section) {
   for (const Layer& layer : graph.layers) {
-    table.rows.push_back({indent + layer.name, layer.op, std::string(InspectStatus(layer)),
-                          layer.work.direct.value > 0 ? FlopsText(layer.work.direct) : "",
-                          BytesText(layer.work.read() + layer.work.written),
-                          layer.workload ? Format(*layer.workload) : layer.reason});
+    section.rows.push_back({indent + layer.name, layer.op, InspectStatus(layer),
+                            layer.work.direct.value > 0 ? FlopsText(layer.work.direct) : "",
+                            BytesText(layer.work.read() + layer.work.written),
+                            layer.workload ? Format(*layer.workload) : layer.reason});
     for (const SubGraph& body : layer.bodies) {
-      table.rows.push_back(
+      section.rows.push_back(
           {indent + "  " + body.name, "", "", "", "",
            fmt::format("runs at least {}", CountText(static_cast<std::size_t>(body.least_executions), "time"))});
-      if (body.graph) AddRows(*body.graph, indent + "    ", table);
+      if (body.graph) AddLayers(*body.graph, indent + "    ", section);
     }
   }
 }
 
-void AddCsvRows(const ModelGraph& graph, const std::string& prefix, Table& table) {
+void AddCsvLayers(const ModelGraph& graph, const std::string& prefix, Section& section) {
   for (const Layer& layer : graph.layers) {
-    table.rows.push_back({prefix + layer.name, layer.op, std::string(InspectStatus(layer)),
-                          layer.workload ? Format(*layer.workload) : "", layer.reason,
-                          fmt::format("{}", layer.work.direct.value), fmt::format("{}", layer.work.read().value),
-                          fmt::format("{}", layer.work.written.value), fmt::format("{}", ParametersOf(graph, layer))});
+    section.rows.push_back({prefix + layer.name, layer.op, InspectStatus(layer), ConfigOf(layer), layer.reason,
+                            std::to_string(layer.work.direct.value), std::to_string(layer.work.read().value),
+                            std::to_string(layer.work.written.value), std::to_string(ParametersOf(graph, layer))});
     for (const SubGraph& body : layer.bodies) {
-      if (body.graph) AddCsvRows(*body.graph, prefix + layer.name + "/" + body.name + "/", table);
+      if (body.graph) AddCsvLayers(*body.graph, prefix + layer.name + "/" + body.name + "/", section);
     }
   }
 }
@@ -64,25 +62,18 @@ std::string RegionsText(const ModelGraph& graph) {
 }  // namespace
 
 std::string RegionsTable(const ModelGraph& graph, std::size_t width) {
-  Table table{{{"rule"}, {"layers", Align::kLeft, true}, {"configuration", Align::kLeft, true}}, {}};
-  for (const FusableRegion& region : FindFusableRegions(graph)) {
-    table.rows.push_back(
-        {std::string(region.rule), Join(LayerNames(graph, region.layers), " "), Format(region.workload)});
-  }
-  return FormatTable(table, width);
+  Section section{.columns = {"rule", NameColumn("layers"), NameColumn("configuration")}};
+  for (const FusableRegion& region : FindFusableRegions(graph))
+    section.rows.push_back({region.rule, Join(LayerNames(graph, region.layers), " "), Format(region.workload)});
+  return SectionTable(section, width);
 }
 
 std::string InspectTable(const ModelGraph& graph, std::size_t width) {
-  Table table{{{"layer", Align::kLeft, true},
-               {"op", Align::kLeft, true},
-               {"status"},
-               {"work", Align::kRight},
-               {"bytes", Align::kRight},
-               {"configuration, or the reason for none", Align::kLeft, true}},
-              {}};
-  AddRows(graph, "", table);
+  Section section{.columns = {NameColumn("layer"), NameColumn("op"), "status", NumberColumn("work"),
+                              NumberColumn("bytes"), NameColumn("configuration, or the reason for none")}};
+  AddLayers(graph, "", section);
   InspectTotals totals = TotalsOf(graph);
-  std::string out = FormatTable(table, width);
+  std::string out = SectionTable(section, width);
   out += fmt::format("\n{}: {} measurable in {}, {} free, {} unknown\n", CountText(totals.layers, "layer"),
                      totals.measurable, CountText(totals.configurations, "configuration"), totals.free, totals.unknown);
   out += fmt::format("{}, {} multiply-adds in convolutions and products; {} read, {} written\n",
@@ -96,18 +87,10 @@ std::string InspectTable(const ModelGraph& graph, std::size_t width) {
 }
 
 std::string InspectCsv(const ModelGraph& graph) {
-  Table table{{{"name"},
-               {"op"},
-               {"status"},
-               {"config"},
-               {"reason"},
-               {"flops"},
-               {"bytes_read"},
-               {"bytes_written"},
-               {"parameters"}},
-              {}};
-  AddCsvRows(graph, "", table);
-  return FormatCsv(table);
+  Section section{
+      .columns = {"name", "op", "status", "config", "reason", "flops", "bytes_read", "bytes_written", "parameters"}};
+  AddCsvLayers(graph, "", section);
+  return SectionCsv(section);
 }
 
 }  // namespace infimum

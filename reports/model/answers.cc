@@ -10,9 +10,8 @@
 #include "analyzer/findings/rules.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
-#include "reports/model/possible_gains.h"
 #include "reports/model/report_commands.h"
-#include "reports/model/summary.h"
+#include "reports/model/report_forms.h"
 #include "reports/run/finding_writers.h"
 #include "reports/text/layer_words.h"
 #include "reports/text/quantity_text.h"
@@ -326,9 +325,9 @@ Answer OneTable(const ReportModel& report) {
 // Whose versions are worth comparing.
 std::string MainLibrary(const ReportModel& report) {
   const auto& libraries = report.environment.libraries;
-  for (const char* known : {"cudnn", "onednn"})
+  for (const char* known : kComparedLibraries)
     if (libraries.contains(known)) return known;
-  return libraries.empty() ? std::string(IsProcessor(report) ? "onednn" : "cudnn")
+  return libraries.empty() ? std::string(IsProcessor(report) ? kComparedLibraries.back() : kComparedLibraries.front())
                            : ShellQuoted(libraries.begin()->first);
 }
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "infimum/base/quantity_text.h"
-#include "reports/model/summary.h"
+#include "infimum/base/utf8.h"
+#include "reports/model/report_forms.h"
 #include "reports/text/quantity_text.h"
-#include "reports/text/utf8.h"
 
 namespace infimum {
 namespace {

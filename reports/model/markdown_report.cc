@@ -1,5 +1,3 @@
-#include "reports/model/markdown_report.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,11 +6,10 @@
 #include "infimum/base/text.h"
 #include "reports/bound/bound_table.h"
 #include "reports/model/answers.h"
-#include "reports/model/looked_for.h"
 #include "reports/model/model_sections.h"
-#include "reports/model/summary.h"
+#include "reports/model/report_forms.h"
 #include "reports/run/finding_writers.h"
-#include "reports/text/markdown_text.h"
+#include "reports/text/markdown.h"
 #include "reports/text/quantity_text.h"
 
 namespace infimum {
@@ -67,7 +64,7 @@ std::string MarkdownReport(const ReportModel& report) {
                   MarkdownProse(Headline(report)));
   AddBracket(report, out);
   AddGap(report, out);
-  if (const Section largest = LargestSection(report, 10); !largest.rows.empty()) out += SectionMarkdown(largest);
+  for (const Section& section : TablesOf(report, ReportForm::kMarkdown)) out += SectionMarkdown(section);
   AddAnswers(report, out);
   out += fmt::format("\n## What this rests on\n\n- Coverage: {}\n", CoverageText(report.bracket.coverage));
   out += fmt::format("- Device: {} ({})\n", MarkdownProse(report.device_name), MarkdownCode(report.device_key));

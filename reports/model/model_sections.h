@@ -2,11 +2,17 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "reports/model/report_model.h"
 #include "reports/text/section.h"
 
 namespace infimum {
+
+// The tables that stand by themselves, in their order; those that have nothing to say are left out. A new one is a
+// function of the report and its line in the list of model_sections.cc.
+enum class ReportForm { kPage, kMarkdown };
+std::vector<Section> TablesOf(const ReportModel& report, ReportForm form);
 
 // Floors, bounds, other contracts and cache states, the demonstrated run and the framework's.
 Section BoundsSection(const ReportModel& report);
@@ -19,21 +25,12 @@ struct StepsStyle {
 Section StepsSection(const Waterfall& waterfall, const StepsStyle& style);
 
 // The rows that lose most against their bound; without a run the most expensive ones. No rows where there are none.
-Section LargestSection(const ReportModel& report, std::size_t most);
-
-// What single changes win over the whole model.
-Section GainsSection(const ReportModel& report);
-
-// Of regions of the bracket.
-Section RegionsSection(const ReportModel& report, const std::vector<const RegionLatency*>& regions);
+Section LargestSection(const ReportModel& report, std::size_t most, bool has_ratio = false);
 
 // The device's measured peaks.
 Section RoofsSection(const ReportModel& report);
 
 // Every row of the model, in its order.
 Section LayersSection(const ReportModel& report);
-
-// The layers that a finding is about, with what they took and the best that is known.
-Section CasesSection(const Finding& finding);
 
 }  // namespace infimum

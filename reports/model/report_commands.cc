@@ -15,8 +15,6 @@ std::string Command(const ReportModel& report, std::string_view verb, std::initi
 
 }  // namespace
 
-bool IsProcessor(const ReportModel& report) { return report.device_key.starts_with("cpu/"); }
-
 std::string AnalyzeCommand(const ReportModel& report, std::string_view contract) {
   if (!report.bench_options) return "";
   return Command(report, "analyze", {contract.empty() ? std::string_view(report.arguments.contract) : contract});

@@ -12,8 +12,6 @@
 
 namespace infimum {
 
-bool IsProcessor(const ReportModel& report);
-
 // Measures what the report lacks, under its own contract or as `contract` says ("--contract bf16"). On another device
 // nothing can be measured from here.
 std::string AnalyzeCommand(const ReportModel& report, std::string_view contract = "");

@@ -1,19 +1,14 @@
-#include "reports/model/report_csv.h"
-
 #include <algorithm>
 #include <iterator>
 
 #include "infimum/base/text.h"
 #include "reports/model/model_rows.h"
+#include "reports/model/report_forms.h"
 #include "reports/text/csv.h"
 #include "reports/text/layer_words.h"
 
 namespace infimum {
 namespace {
-
-std::string MicrosecondsCell(const std::optional<Latency>& latency) {
-  return latency ? FormatNumber(latency->count()) : std::string();
-}
 
 std::string Quotient(const std::optional<Latency>& a, const std::optional<Latency>& b) {
   return a && b && *b > Latency(0) ? FormatNumber(*a / *b) : std::string();
@@ -41,23 +36,9 @@ std::optional<std::size_t> RegionOf(const ReportModel& report, const ModelRow& r
 }  // namespace
 
 std::string ReportCsv(const ReportModel& report) {
-  Table table{{{"label"},
-               {"operators"},
-               {"family"},
-               {"status"},
-               {"fused"},
-               {"candidate"},
-               {"bound_us"},
-               {"measured_us"},
-               {"ratio"},
-               {"roofline_us"},
-               {"share"},
-               {"candidates"},
-               {"library_choice"},
-               {"regret_us"},
-               {"config"},
-               {"engine_layers"}},
-              {}};
+  Section section{.columns = {"label", "operators", "family", "status", "fused", "candidate", "bound_us", "measured_us",
+                              "ratio", "roofline_us", "share", "candidates", "library_choice", "regret_us", "config",
+                              "engine_layers"}};
   for (const ModelRow& row : ModelRows(report)) {
     std::vector<std::string> operators;
     std::optional<LayerId> one;  // that is not free, where no other is
@@ -70,18 +51,18 @@ std::string ReportCsv(const ReportModel& report) {
     if (one) workload = report.layer_workloads[one->index()];
     if (region) workload = report.region_workloads[*region];
     const std::optional<LibraryChoice> choice = one ? report.bracket.layers[one->index()].choice : std::nullopt;
-    table.rows.push_back({RowLabel(report, row), Join(operators, " + "), row.family, std::string(row.status),
-                          row.busy > 1 ? "yes" : "no", row.candidate, MicrosecondsCell(row.best),
-                          MicrosecondsCell(row.measured), Quotient(row.measured, row.best), MicrosecondsCell(row.floor),
-                          report.run ? Quotient(row.measured, report.run->latency) : "",
-                          workload ? std::to_string(report.workloads[*workload].candidates.size()) : "",
-                          choice ? choice->candidate.name() : "", choice ? MicrosecondsCell(choice->regret) : "",
-                          one      ? ConfigOf(report.graph.layer(*one))
-                          : region ? ConfigOf(report.bracket.regions[*region])
-                                   : "",
-                          Join(EngineLayersOf(report, row), " + ")});
+    section.rows.push_back({RowLabel(report, row), Join(operators, " + "), row.family, row.status,
+                            row.busy > 1 ? "yes" : "no", row.candidate, CsvTime(row.best), CsvTime(row.measured),
+                            Quotient(row.measured, row.best), CsvTime(row.floor),
+                            report.run ? Quotient(row.measured, report.run->latency) : "",
+                            workload ? std::to_string(report.workloads[*workload].candidates.size()) : "",
+                            choice ? choice->candidate.name() : "", choice ? CsvTime(choice->regret) : "",
+                            one      ? ConfigOf(report.graph.layer(*one))
+                            : region ? ConfigOf(report.bracket.regions[*region])
+                                     : "",
+                            Join(EngineLayersOf(report, row), " + ")});
   }
-  return FormatCsv(table);
+  return SectionCsv(section);
 }
 
 }  // namespace infimum

@@ -1,20 +1,73 @@
-#include "reports/model/report_json.h"
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
 
 #include "reports/bound/bound_json.h"
 #include "reports/bound/bound_table.h"
-#include "reports/inspect/inspect_json.h"
+#include "reports/graph_drawing/graph_layout.h"
+#include "reports/inspect/inspect.h"
 #include "reports/model/answers.h"
-#include "reports/model/graph_json.h"
-#include "reports/model/looked_for.h"
 #include "reports/model/model_rows.h"
-#include "reports/model/summary.h"
-#include "reports/model/workload_json.h"
+#include "reports/model/report_forms.h"
 #include "reports/run/finding_writers.h"
 #include "reports/run/waterfall_writers.h"
 #include "reports/text/json_values.h"
 #include "reports/text/layer_words.h"
 
 namespace infimum {
+namespace {
+
+// The nearest number of so many significant digits.
+double Rounded(double value, int digits) {
+  char text[40];
+  const auto written = std::to_chars(text, text + sizeof text, value, std::chars_format::scientific, digits - 1);
+  double rounded = value;
+  if (std::isfinite(value)) std::from_chars(text, written.ptr, rounded);
+  return rounded;
+}
+
+}  // namespace
+
+// There are thousands of candidates: what is not there has no key, and intervals and errors have as many digits as they
+// are worth.
+static void to_json(Json& json, const KnownCandidate& candidate) {
+  const Measurement& row = candidate.row;
+  json = {{"name", row.candidate}};
+  if (row.outcome != Outcome::kMeasured) json["outcome"] = row.outcome;
+  if (!row.reason.empty()) json["reason"] = row.reason;
+  if (candidate.latency) json["latency_us"] = *candidate.latency;
+  if (candidate.interval)
+    json["interval_us"] = {Rounded(candidate.interval->low.count(), 6), Rounded(candidate.interval->high.count(), 6)};
+  if (!row.repetitions.empty()) json["repetitions"] = row.repetitions.size();
+  if (!row.flags.empty()) json["flags"] = row.flags;
+  if (row.numeric_error) json["numeric_error"] = Rounded(*row.numeric_error, 3);
+}
+
+static void to_json(Json& json, const WorkloadCandidates& workload) {
+  std::string newest;
+  for (const KnownCandidate& candidate : workload.candidates) newest = std::max(newest, candidate.row.measured_at);
+  json = {{"config", workload.workload},
+          {"contract", workload.contract},
+          {"best", workload.best},
+          {"library_choice", workload.choice},
+          {"regret_us", workload.regret},
+          {"regret_validated", workload.regret ? Json(workload.regret_is_validated) : Json(nullptr)},
+          {"measured_at", newest},
+          {"candidates", workload.candidates}};
+}
+
+static void to_json(Json& json, const EmittedSource& source) {
+  if (source.file_name.empty()) {
+    json = {{"config", source.config}, {"file_name", nullptr}, {"reason", source.reason}};
+    return;
+  }
+  json = {{"config", source.config},
+          {"library", source.library},
+          {"file_name", source.file_name},
+          {"text", source.text},
+          {"command", source.command}};
+}
 
 static void to_json(Json& json, const ReportRun& run) {
   json = {{"framework", run.profile.framework},
@@ -56,38 +109,20 @@ namespace {
 
 Json LayerJson(const ReportModel& report, std::size_t index) {
   const Layer& layer = report.graph.layers[index];
-  const LayerLatency& latency = report.bracket.layers[index];
   const std::string config = ConfigOf(layer);
   const bool here = report.bench_options.has_value() && !config.empty();
-  return {{"name", layer.name},
-          {"op", layer.op},
-          {"family", FamilyOf(layer)},
-          {"status", StatusOf(layer, latency)},
-          {"reason", ShownReasonOf(layer, latency)},
-          {"config", config},
-          {"candidate", CandidateOf(latency)},
-          {"latency_us", latency.latency},
-          {"interval_us", latency.interval},
-          {"floor_us", latency.floor},
-          {"library_choice", latency.choice ? latency.choice->candidate.name() : ""},
-          {"regret_us", latency.choice ? Json(latency.choice->regret) : Json(nullptr)},
-          {"on_critical_path", latency.on_critical_path},
-          {"flops", layer.work.direct},
-          {"bytes", layer.work.read() + layer.work.written},
-          {"workload", report.layer_workloads[index]},
-          {"command", here ? ReproductionCommand(config, *report.bench_options) : std::string()}};
+  Json json = LayerJson(layer, report.bracket.layers[index], BracketForm::kReport);
+  json["flops"] = layer.work.direct;
+  json["bytes"] = layer.work.read() + layer.work.written;
+  json["workload"] = report.layer_workloads[index];
+  json["command"] = here ? ReproductionCommand(config, *report.bench_options) : std::string();
+  return json;
 }
 
 Json RegionJson(const ReportModel& report, std::size_t index) {
-  const RegionLatency& region = report.bracket.regions[index];
-  return {{"rule", region.rule},
-          {"layers", region.layers},
-          {"config", ConfigOf(region)},
-          {"candidate", region.candidate},
-          {"latency_us", region.latency},
-          {"unfused_us", region.has_missing ? Json(nullptr) : Json(region.unfused)},
-          {"workload", report.region_workloads[index]},
-          {"chosen", region.is_chosen}};
+  Json json = RegionJson(report.graph, report.bracket.regions[index], BracketForm::kReport);
+  json["workload"] = report.region_workloads[index];
+  return json;
 }
 
 Json RowJson(const ReportModel& report, const ModelRow& row) {
@@ -126,6 +161,73 @@ Json EnvironmentJson(const Environment& environment) {
           {"clock_policy", FactOf(facts, evidence::kClocks)},
           {"host", FactOf(facts, evidence::kSystem)},
           {"infimum_version", FactOf(facts, evidence::kInfimum)}};
+}
+
+constexpr LayoutNode kNode = {148, 40};
+constexpr LayoutNode kFreeNode = {76, 16};
+
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+// By layer: the next one on the critical path. The path visits its layers in the graph's order.
+std::vector<std::size_t> NextOnPath(const Bracket& bracket) {
+  std::vector<std::size_t> next(bracket.layers.size(), kNone);
+  std::size_t last = kNone;
+  for (std::size_t layer = 0; layer < bracket.layers.size(); ++layer) {
+    if (!bracket.layers[layer].on_critical_path) continue;
+    if (last != kNone) next[last] = layer;
+    last = layer;
+  }
+  return next;
+}
+
+std::int64_t Pixels(double value) { return std::llround(value); }
+
+// The model as a graph, for the report's page: who reads whom, and where each layer stands in the picture.
+//
+// {"edges": [[from, to], ...], "path": [indices of the edges on the critical path], "nodes": [[x, y], ...],
+//  "routes": [[edge, x, y, x, y], ...], "size": [width, height], "node": [width, height], "free_node": [width, height]}
+Json GraphJson(const ReportModel& report, const std::vector<ModelRow>& rows) {
+  const std::vector<LayerLatency>& layers = report.bracket.layers;
+  std::vector<std::size_t> row_of(layers.size(), kNone);
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    for (const LayerId layer : rows[row].layers) row_of[layer.index()] = row;
+  const std::vector<std::size_t> next = NextOnPath(report.bracket);
+  // Constants that were folded stand beside who reads them, and pull nothing.
+  std::vector<std::uint8_t> reads(layers.size(), 0);
+  for (const ReportEdge& edge : report.edges)
+    if (edge.to < reads.size()) reads[edge.to] = 1;
+
+  std::vector<LayoutNode> nodes;
+  for (const LayerLatency& layer : layers) nodes.push_back(IsFree(layer) ? kFreeNode : kNode);
+  std::vector<LayoutEdge> edges;
+  Json edge_array = Json::array(), path = Json::array();
+  for (const ReportEdge& edge : report.edges) {
+    if (edge.from >= nodes.size() || edge.to >= nodes.size()) continue;
+    LayoutEdge& added = edges.emplace_back(edge.from, edge.to);
+    added.is_main = next[edge.from] == edge.to;
+    const bool is_constant = IsFree(layers[edge.from]) && reads[edge.from] == 0;
+    added.is_joined = !is_constant && row_of[edge.from] != kNone && row_of[edge.from] == row_of[edge.to];
+    if (added.is_main) path.push_back(edge_array.size());
+    edge_array.push_back({edge.from, edge.to});
+  }
+  const GraphLayout layout = LayOutGraph(nodes, edges);
+  Json places = Json::array(), routes = Json::array();
+  for (const LayoutPoint& place : layout.nodes) places.push_back({Pixels(place.x), Pixels(place.y)});
+  for (std::size_t edge = 0; edge < edges.size(); ++edge) {
+    if (layout.routes[edge].empty()) continue;
+    Json& route = routes.emplace_back(Json::array({edge}));
+    for (const LayoutPoint& point : layout.routes[edge]) {
+      route.push_back(Pixels(point.x));
+      route.push_back(Pixels(point.y));
+    }
+  }
+  return {{"edges", std::move(edge_array)},
+          {"path", std::move(path)},
+          {"nodes", std::move(places)},
+          {"routes", std::move(routes)},
+          {"size", {Pixels(layout.width), Pixels(layout.height)}},
+          {"node", {Pixels(kNode.width), Pixels(kNode.height)}},
+          {"free_node", {Pixels(kFreeNode.width), Pixels(kFreeNode.height)}}};
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "infimum/base/text.h"
-#include "reports/text/utf8.h"
+#include "infimum/base/utf8.h"
 
 namespace infimum {
 
@@ -42,6 +42,15 @@ bool LacksMuch(const ReportModel& report) { return report.bracket.coverage.Lacki
 
 bool PromisesGains(const ReportModel& report) {
   return report.bracket.coverage.measured > 0.5 && report.bracket.coverage.Lacking() < 0.5;
+}
+
+bool IsProcessor(const ReportModel& report) { return report.device_key.starts_with("cpu/"); }
+
+std::vector<AbsentCause> AbsentCausesOf(const ReportModel& report) {
+  if (!report.waterfall) return {};
+  return AbsentCauses(
+      report.findings, *report.waterfall,
+      {report.bracket.contract, IsProcessor(report), report.environment.threads, report.waterfall->bound.has_value()});
 }
 
 std::string ReproductionCommand(std::string_view config, std::string_view options) {

@@ -6,6 +6,7 @@
 // Equal models give equal bytes: no writer reads a clock, a locale or the terminal.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -86,6 +87,9 @@ struct ReportArguments {
   std::string contract;  // "--contract f16" where it is not the model's own
 };
 
+// The libraries whose versions are worth comparing: of GPUs and of processors.
+inline constexpr std::array<const char*, 2> kComparedLibraries = {"cudnn", "onednn"};
+
 // What else the store knows, that another report could set beside this one.
 struct ReportNeighbours {
   bool devices = false;    // rows of other devices
@@ -155,6 +159,17 @@ std::string DataAsOf(const ReportModel& report);
 bool IsMeasured(const ReportModel& report);
 bool LacksMuch(const ReportModel& report);
 bool PromisesGains(const ReportModel& report);
+
+bool IsProcessor(const ReportModel& report);
+
+// The causes that the findings' rules looked for in the report's run and did not find (analyzer/findings/rules.h); none
+// without a run whose layers are known.
+//
+//   a run on one thread under strict-f32, one finding of which is "slower-algorithm":
+//     unfused-chain     "layers apart that run faster as one"
+//     layout-changes    "reorders, reformats and copies of the engine's own"
+//     ...               nothing about Tensor Cores, 8 bits or branches, which such a run cannot have
+std::vector<AbsentCause> AbsentCausesOf(const ReportModel& report);
 
 // "infimum bench --layer '<config>'", quoted for a POSIX shell.
 // `options` are those that lead to the report's own store and threads, each ready for the shell.

@@ -1,18 +1,18 @@
-#include "reports/model/summary.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
 #include "infimum/base/quantity_text.h"
-#include "reports/model/model_rows.h"
+#include "reports/model/model_sections.h"
+#include "reports/model/report_forms.h"
 #include "reports/text/quantity_text.h"
-#include "reports/text/table.h"
-#include "reports/text/utf8.h"
-#include "reports/text/wrapped_text.h"
+#include "reports/text/section.h"
+#include "reports/text/terminal_text.h"
 
 namespace infimum {
 namespace {
@@ -25,37 +25,17 @@ constexpr std::size_t kGaps = 5;
 constexpr std::size_t kSteps = 5;
 constexpr std::string_view kSummaryIndent = "            ";  // as wide as "  next      "
 
-enum class Tone { kPlain, kBound, kMeasured, kDemonstrated, kQuiet, kStrong };
+// ANSI's numbers.
+enum class Tone { kStrong = 1, kQuiet = 2, kDemonstrated = 32, kMeasured = 33, kBound = 34 };
 
 std::string Colored(std::string_view text, Tone tone, bool color) {
-  if (!color) return std::string(text);
-  std::string_view code;
-  switch (tone) {
-    case Tone::kPlain:
-      return std::string(text);
-    case Tone::kBound:
-      code = "34";
-      break;
-    case Tone::kMeasured:
-      code = "33";
-      break;
-    case Tone::kDemonstrated:
-      code = "32";
-      break;
-    case Tone::kQuiet:
-      code = "2";
-      break;
-    case Tone::kStrong:
-      code = "1";
-      break;
-  }
-  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+  return color ? fmt::format("\x1b[{}m{}\x1b[0m", static_cast<int>(tone), text) : std::string(text);
 }
 
 struct Bar {
   std::string name;
   Latency latency{0};
-  Tone tone = Tone::kPlain;
+  Tone tone = Tone::kQuiet;
 };
 
 std::vector<Bar> BarsOf(const ReportModel& report) {
@@ -102,37 +82,13 @@ void AddBars(const ReportModel& report, bool color, std::vector<std::string>& li
 }
 
 void AddLargest(const ReportModel& report, std::size_t count, std::vector<std::string>& lines) {
-  const std::vector<ModelRow> rows = ModelRows(report);
-  std::vector<std::size_t> largest = LargestRows(rows, count);
-  if (largest.empty()) return;
-  bool compared = rows[largest.front()].gap().has_value();
-  Table table{{{compared ? "  largest gaps" : "  most expensive layers", Align::kLeft, true},
-               {"family"},
-               {"bound", Align::kRight}},
-              {}};
-  if (compared) {
-    table.columns.push_back({"measured", Align::kRight});
-    table.columns.push_back({"gap", Align::kRight});
-    table.columns.push_back({"ratio", Align::kRight});
-  }
-  for (std::size_t index : largest) {
-    const ModelRow& row = rows[index];
-    std::vector<std::string> cells = {"  " + RowLabel(report, row), row.family,
-                                      FormatLatency(row.best.value_or(Latency(0)))};
-    if (compared && row.gap()) {
-      cells.push_back(FormatLatency(*row.measured));
-      cells.push_back(SignedLatencyText(*row.gap()));
-      cells.push_back(*row.best > Latency(0) ? fmt::format("{:.2f}x", *row.measured / *row.best) : "");
-    }
-    table.rows.push_back(std::move(cells));
-  }
-  std::string text = FormatTable(table, kWidth);
+  Section section = LargestSection(report, count, true);
+  if (section.rows.empty()) return;
+  section.columns.front().title = section.title;
+  section.columns.front().title.front() = static_cast<char>(std::tolower(section.title.front()));
+  std::istringstream text(SectionTable(section, kWidth, 2));
   lines.emplace_back();
-  while (!text.empty()) {
-    std::size_t end = text.find('\n');
-    lines.push_back(text.substr(0, end));
-    text.erase(0, end + 1);
-  }
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
 }
 
 // A command that was cut would be copied and fail: it stands whole on a line of its own, or not at all.

@@ -10,10 +10,9 @@
 #include "reports/page/heat_scale.h"
 #include "reports/page/html_page.h"
 #include "reports/page/html_sections.h"
-#include "reports/page/html_text.h"
+#include "reports/page/html_table.h"
 #include "reports/page/html_writer.h"
 #include "reports/sides/comparison_report.h"
-#include "reports/sides/comparison_sections.h"
 #include "reports/sides/side_labels.h"
 #include "reports/text/quantity_text.h"
 
@@ -76,7 +75,7 @@ std::string ClassOf(const Cell& cell, const HeatScale& scale) {
 std::vector<double> ColouredRatios(const std::vector<Section>& sections) {
   std::vector<double> ratios;
   for (const Section& section : sections)
-    for (const std::vector<Cell>& row : section.rows)
+    for (const TableRow& row : section.rows)
       for (const Cell& cell : row)
         if (cell.ratio && (cell.tone == CellTone::kFaster || cell.tone == CellTone::kSlower))
           ratios.push_back(*cell.ratio);
@@ -156,7 +155,7 @@ void WriteTable(const Section& section, const Look& look, HtmlWriter& html) {
   html.Open("thead").Open("tr");
   for (std::size_t i = 0; i < section.columns.size(); ++i) WriteHeading(section, i, look, html);
   html.Close().Close().Open("tbody");
-  for (const std::vector<Cell>& row : section.rows) {
+  for (const TableRow& row : section.rows) {
     html.Open("tr");
     for (std::size_t i = 0; i < row.size(); ++i) WriteCell(row[i], section, i, look, html);
     html.Close();
@@ -168,7 +167,7 @@ void WriteTable(const Section& section, const Look& look, HtmlWriter& html) {
 void WriteKey(const std::vector<Section>& sections, const Look& look, HtmlWriter& html) {
   int fastest = 0, slowest = 0;
   for (const Section& section : sections)
-    for (const std::vector<Cell>& row : section.rows)
+    for (const TableRow& row : section.rows)
       for (const Cell& cell : row) {
         if (!cell.ratio) continue;
         int* const most = cell.tone == CellTone::kFaster   ? &fastest
@@ -246,10 +245,7 @@ std::string SectionsHtml(const ComparisonReport& report, const ComparisonReport&
   const Look look = LookOf(report, sections);
   HtmlWriter html;
   for (const Section& section : sections) {
-    const std::string title = section.id + "-title";
-    html.Open("section", {{"id", section.id}, {"aria-labelledby", title}});
-    html.Element("h2", {{"id", title}}, section.title);
-    if (!section.note.empty()) html.Element("p", {{"class", "lead"}}, section.note);
+    OpenSection(section.id, section.title, section.note, html);
     if (section.id == "ladder") {
       WriteBars(shown, html);
       WriteSideNames(shown, look, html);
@@ -280,8 +276,8 @@ std::string CautionsHtml(const ComparisonReport& report) {
 std::string RemarksHtml(const ComparisonReport& report) {
   if (report.remarks.empty()) return "";
   HtmlWriter html;
-  html.Open("section", {{"id", "remarks"}, {"aria-labelledby", "remarks-title"}});
-  html.Element("h2", {{"id", "remarks-title"}}, "What this rests on").Open("ul");
+  OpenSection("remarks", "What this rests on", "", html);
+  html.Open("ul");
   for (const std::string& remark : report.remarks) html.Element("li", remark);
   return html.Close().Close().Take();
 }
@@ -291,32 +287,20 @@ std::string RemarksHtml(const ComparisonReport& report) {
 std::string ComparisonPage(const ComparisonReport& report) {
   const ComparisonReport shown = WithShortLabels(report);
   const std::vector<Section> sections = ComparisonSections(shown, 0);
-  const std::string style = std::string(ReportStyle()) + std::string(ComparisonStyle());
-  const std::string json = ComparisonJson(report);
-  return FillPage(
-      ComparisonTemplate(),
-      {{"POLICY", [&] { return EscapedHtml(PolicyFor({style}, {ComparisonScript()})); }},
-       {"TITLE", [&] { return EscapedHtml(ComparisonTitle(report)); }},
-       {"STYLE", [&] { return style; }},
-       {"HEADLINE", [&] { return SentenceHtml(ComparisonHeadline(report)); }},
-       {"FACTS", [&] { return EscapedHtml(Join(report.conditions, " · ")); }},
-       {"CAUTIONS", [&] { return CautionsHtml(report); }},
-       {"CONTENTS", [&] { return ContentsHtml(sections); }},
-       {"SECTIONS", [&] { return SectionsHtml(report, shown, sections); }},
-       {"REMARKS", [&] { return RemarksHtml(report); }},
-       {"FOOTER",
-        [&] {
-          const std::string data = DataAsOf(report);
-          return EscapedHtml(fmt::format("{}Written by infimum {}. This page is one file and fetches nothing.",
-                                         data.empty() ? data : data + ". ", report.infimum_version));
-        }},
-       {"DATA",
-        [&] {
-          std::string data;
-          AppendScriptData(json, data);
-          return data;
-        }},
-       {"SCRIPT", [] { return std::string(ComparisonScript()); }}});
+  const std::string title = ComparisonTitle(report), data_as_of = DataAsOf(report);
+  const PageFrame frame{.page = ComparisonTemplate(),
+                        .title = title,
+                        .style = std::string(ReportStyle()) + std::string(ComparisonStyle()),
+                        .script = ComparisonScript(),
+                        .json = ComparisonJson(report),
+                        .data_as_of = data_as_of,
+                        .infimum_version = report.infimum_version};
+  return WritePage(frame, {{"HEADLINE", [&] { return SentenceHtml(ComparisonHeadline(report)); }},
+                           {"FACTS", [&] { return EscapedHtml(Join(report.conditions, " · ")); }},
+                           {"CAUTIONS", [&] { return CautionsHtml(report); }},
+                           {"CONTENTS", [&] { return ContentsHtml(sections); }},
+                           {"SECTIONS", [&] { return SectionsHtml(report, shown, sections); }},
+                           {"REMARKS", [&] { return RemarksHtml(report); }}});
 }
 
 }  // namespace infimum

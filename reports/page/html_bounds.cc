@@ -16,8 +16,25 @@
 namespace infimum {
 namespace {
 
-constexpr std::size_t kRegionsShown = 12;
 constexpr std::size_t kRewritesShown = 200;
+
+// The table, what is not shown at once below a button.
+void AddFolded(const Section& section, HtmlWriter& html) {
+  if (section.rows.empty()) return;
+  const auto part = [&section](std::size_t begin, std::size_t end) {
+    Section cut = section;
+    const auto at = [&section](std::size_t row) { return section.rows.begin() + static_cast<std::ptrdiff_t>(row); };
+    cut.rows.assign(at(begin), at(end));
+    return cut;
+  };
+  const std::size_t all = section.rows.size(), shown = section.shown > 0 ? std::min(section.shown, all) : all;
+  const std::string table = section.id + "-table", label = "Table: " + section.title;
+  AddTable(part(0, shown), {.id = table, .classes = section.id, .label = label}, html);
+  if (shown == all) return;
+  html.Open("details").Element("summary", fmt::format("The other {}", all - shown));
+  AddTable(part(shown, all), {.classes = section.id, .label = label + ", the others"}, html);
+  html.Close();
+}
 
 template <typename Map>
 std::string PairsText(const Map& pairs) {
@@ -44,46 +61,38 @@ void AddRun(const ReportRun& run, HtmlWriter& html) {
 
 std::string BracketHtml() {
   HtmlWriter html;
-  html.Open("section", {{"id", "bracket"}, {"aria-labelledby", "bracket-title"}});
-  html.Element("h2", {{"id", "bracket-title"}}, "The bracket");
-  html.Element("p", {{"class", "lead"}},
-               "Every correct program needs at least the floor. The bound is what the best measured kernels need "
-               "together; the space between bound and measured run is what engineering can win. A bar is the best "
-               "repetition’s time; its whisker is where the typical time lies with 95 %, and may begin to the right of "
-               "it.");
+  OpenSection("bracket", "The bracket",
+              "Every correct program needs at least the floor. The bound is what the best measured kernels need "
+              "together; the space between bound and measured run is what engineering can win. A bar is the best "
+              "repetition’s time; its whisker is where the typical time lies with 95 %, and may begin to the right of "
+              "it.",
+              html);
   html.Open("div", {{"class", "chart"}, {"id", "bracket-chart"}}).Close().Close();
   return html.Take();
 }
 
-std::string GainsHtml(const ReportModel& report) {
-  const Section gains = GainsSection(report);
+std::string TableLinksHtml(const ReportModel& report) {
   HtmlWriter html;
-  if (gains.rows.empty())
-    html.Element("p", {{"class", "lead"}}, "Nothing can be said yet: no layer of this model has a time here.");
-  else
-    AddTable(gains, {.id = "wins-table", .label = "Table of changes"}, html);
+  for (const Section& section : TablesOf(report, ReportForm::kPage))
+    if (!section.is_part) html.Element("a", {{"href", "#" + section.id}}, section.title).Text(" ");
   return html.Take();
 }
 
-std::string RegionsHtml(const ReportModel& report) {
-  std::vector<const RegionLatency*> chosen;
-  for (const RegionLatency& region : report.bracket.regions)
-    if (region.is_chosen) chosen.push_back(&region);
-  if (chosen.empty()) return "";
-  const auto gain = [](const RegionLatency* region) {
-    return region->has_missing ? Latency(0) : region->unfused - region->latency;
-  };
-  std::ranges::stable_sort(chosen, std::ranges::greater(), gain);
+std::string TablesHtml(const ReportModel& report) {
   HtmlWriter html;
-  html.Element("h3", {{"id", "regions-title"}}, "Fused regions that the bound chose");
-  const auto cut = chosen.begin() + static_cast<std::ptrdiff_t>(std::min(kRegionsShown, chosen.size()));
-  AddTable(RegionsSection(report, {chosen.begin(), cut}), {.classes = "regions", .label = "Table of regions"}, html);
-  if (cut != chosen.end()) {
-    html.Open("details").Element("summary", fmt::format("The other {}", chosen.end() - cut));
-    AddTable(RegionsSection(report, {cut, chosen.end()}), {.classes = "regions", .label = "Table of the other regions"},
-             html);
-    html.Close();
+  bool is_open = false;
+  for (const Section& section : TablesOf(report, ReportForm::kPage)) {
+    if (section.is_part && is_open) {
+      html.Element("h3", {{"id", section.id + "-title"}}, section.title);
+      if (!section.note.empty()) html.Element("p", {{"class", "lead"}}, section.note);
+    } else {
+      if (is_open) html.Close();
+      OpenSection(section.id, section.title, section.note, html);
+      is_open = true;
+    }
+    AddFolded(section, html);
   }
+  if (is_open) html.Close();
   return html.Take();
 }
 

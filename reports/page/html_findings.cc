@@ -6,7 +6,6 @@
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
-#include "reports/model/looked_for.h"
 #include "reports/model/model_sections.h"
 #include "reports/model/report_commands.h"
 #include "reports/page/html_page.h"
@@ -142,6 +141,14 @@ void AddLookedFor(const ReportModel& report, HtmlWriter& html) {
   html.Close().Close();
 }
 
+// Where a chart has nothing to draw: why, and what would fill it.
+std::string EmptyHtml(std::string_view why, std::string_view command) {
+  HtmlWriter html;
+  html.Element("p", {{"class", "empty"}}, why);
+  AddCommand(command, html);
+  return html.Take();
+}
+
 }  // namespace
 
 void AddCommand(std::string_view command, HtmlWriter& html) {
@@ -178,7 +185,7 @@ std::string WaterfallHtml(const ReportModel& report) {
   if (!report.waterfall) return "";
   const Section steps = StepsSection(*report.waterfall, {.parts = kPartsShown, .has_share = true});
   std::vector<std::string> classes;  // a step leads from one level to the next
-  for (const std::vector<Cell>& row : steps.rows) {
+  for (const TableRow& row : steps.rows) {
     const bool is_step = std::ranges::any_of(
         report.waterfall->steps, [&row](const GapStep& step) { return TitleOf(step.cause) == row.front().text; });
     classes.emplace_back(is_step ? "step" : "level");
@@ -220,38 +227,27 @@ std::string MissingHtml(const ReportModel& report) {
 std::string NoLossesHtml(const ReportModel& report) {
   const bool has_steps = report.run && report.waterfall;
   if (has_steps && PromisesGains(report)) return "";
-  HtmlWriter html;
-  if (has_steps) {
-    html.Element(
-        "p", {{"class", "empty"}},
-        "Too little of the model was measured yet: what is known is no bound that a run could be led down to.");
-    AddCommand(AnalyzeCommand(report), html);
-    return html.Take();
-  }
-  html.Element("p", {{"class", "empty"}},
-               "No framework’s run of this model is known on this device. One that is measured, or imported, is led "
-               "down to the bound here in steps.");
-  AddCommand(RunCommand(report), html);
-  return html.Take();
+  if (has_steps)
+    return EmptyHtml(
+        "Too little of the model was measured yet: what is known is no bound that a run could be led down to.",
+        AnalyzeCommand(report));
+  return EmptyHtml(
+      "No framework’s run of this model is known on this device. One that is measured, or imported, is led down to the "
+      "bound here in steps.",
+      RunCommand(report));
 }
 
 std::string NoTimesHtml(const ReportModel& report) {
   const bool has_times = std::ranges::any_of(
       report.bracket.layers, [](const LayerLatency& layer) { return layer.latency && layer.latency->count() > 0; });
   if (has_times || (report.run && !report.run->rows.empty())) return "";
-  HtmlWriter html;
-  html.Element("p", {{"class", "empty"}}, "No layer has a time here yet: measuring, or importing rows, fills this.");
-  AddCommand(AnalyzeCommand(report), html);
-  return html.Take();
+  return EmptyHtml("No layer has a time here yet: measuring, or importing rows, fills this.", AnalyzeCommand(report));
 }
 
 std::string NoRooflineHtml(const ReportModel& report) {
   if (!report.arithmetic_roofs.empty() && !report.bandwidth_roofs.empty()) return "";
-  HtmlWriter html;
-  html.Element("p", {{"class", "empty"}},
-               "No peak of this device was measured with this many threads; measuring on it fills this.");
-  AddCommand(AnalyzeCommand(report), html);
-  return html.Take();
+  return EmptyHtml("No peak of this device was measured with this many threads; measuring on it fills this.",
+                   AnalyzeCommand(report));
 }
 
 }  // namespace infimum

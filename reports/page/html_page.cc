@@ -1,12 +1,14 @@
 #include "reports/page/html_page.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cstddef>
 #include <span>
 
 #include "infimum/base/check.h"
 #include "infimum/base/sha256.h"
-#include "reports/page/html_text.h"
+#include "reports/page/html_writer.h"
 
 namespace infimum {
 namespace {
@@ -54,6 +56,27 @@ std::string FillPage(std::string_view page, const PageParts& parts) {
     page.remove_prefix(close + kMark.size());
   }
   return out += page;
+}
+
+std::string WritePage(const PageFrame& frame, PageParts parts) {
+  std::vector<std::string_view> scripts;
+  if (!frame.d3.empty()) scripts.push_back(frame.d3);
+  scripts.push_back(frame.script);
+  parts["POLICY"] = [&] { return EscapedHtml(PolicyFor({frame.style}, scripts)); };
+  parts["TITLE"] = [&] { return EscapedHtml(frame.title); };
+  parts["STYLE"] = [&] { return frame.style; };
+  parts["D3"] = [&] { return frame.d3; };
+  parts["SCRIPT"] = [&] { return std::string(frame.script); };
+  parts["DATA"] = [&] {
+    std::string data;
+    AppendScriptData(frame.json, data);
+    return data;
+  };
+  parts["FOOTER"] = [&] {
+    return EscapedHtml(fmt::format("{}{}Written by infimum {}. This page is one file and fetches nothing.",
+                                   frame.data_as_of, frame.data_as_of.empty() ? "" : ". ", frame.infimum_version));
+  };
+  return FillPage(frame.page, parts);
 }
 
 std::string PolicyFor(const std::vector<std::string_view>& styles, const std::vector<std::string_view>& scripts) {

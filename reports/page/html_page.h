@@ -2,7 +2,7 @@
 // under which a browser runs and fetches nothing else.
 //
 //   template  <title>@@TITLE@@</title><style>@@STYLE@@</style><script>@@SCRIPT@@</script>
-//   FillPage(template, {{"TITLE", [] { return EscapedHtml("a < b"); }}, ...}, style, {script})
+//   WritePage({.page = template, .title = "a < b", .style = style, .script = script}, {{"TILES", [] { ... }}})
 #pragma once
 
 #include <functional>
@@ -17,6 +17,19 @@ namespace infimum {
 // A place that nothing fills is a bug.
 using PageParts = std::map<std::string_view, std::function<std::string()>>;
 std::string FillPage(std::string_view page, const PageParts& parts);
+
+// What every page has: it fills POLICY, TITLE, STYLE, DATA, D3 where there is one, SCRIPT and FOOTER.
+struct PageFrame {
+  std::string_view page;
+  std::string_view title;
+  std::string style;
+  std::string_view script;
+  std::string d3 = {};  // a script that runs before; may be empty
+  std::string json;     // what the script reads
+  std::string_view data_as_of;
+  std::string_view infimum_version;
+};
+std::string WritePage(const PageFrame& frame, PageParts parts);
 
 // A Content-Security-Policy for a file that holds all it needs: exactly these styles and scripts may run, known by
 // their hashes; nothing may be fetched, framed, submitted or rebased.

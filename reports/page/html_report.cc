@@ -4,11 +4,11 @@
 
 #include <string_view>
 
-#include "reports/model/report_json.h"
+#include "reports/model/report_forms.h"
 #include "reports/page/assets.h"
 #include "reports/page/html_page.h"
 #include "reports/page/html_sections.h"
-#include "reports/page/html_text.h"
+#include "reports/page/html_writer.h"
 
 namespace infimum {
 namespace {
@@ -21,51 +21,39 @@ std::string_view TitleOf(const ReportModel& report) {
 }  // namespace
 
 std::string HtmlReport(const ReportModel& report) {
-  const std::string d3 = fmt::format("\n{}\n{}\n", D3License(), D3Script());
-  const std::string json = ReportJson(report);
+  const std::string data_as_of = DataAsOf(report);
+  const PageFrame frame{.page = HtmlTemplate(),
+                        .title = TitleOf(report),
+                        .style = std::string(ReportStyle()),
+                        .script = ReportScript(),
+                        .d3 = fmt::format("\n{}\n{}\n", D3License(), D3Script()),
+                        .json = ReportJson(report),
+                        .data_as_of = data_as_of,
+                        .infimum_version = report.infimum_version};
   const auto place = [&](std::string (*part)(const ReportModel&)) { return [&report, part] { return part(report); }; };
-  return FillPage(HtmlTemplate(), {{"POLICY",
-                                    [&] {
-                                      return EscapedHtml(PolicyFor({ReportStyle()}, {d3, ReportScript()}));
-                                    }},
-                                   {"TITLE", [&] { return EscapedHtml(TitleOf(report)); }},
-                                   {"STYLE", [] { return std::string(ReportStyle()); }},
-                                   {"FACTS", place(FactsHtml)},
-                                   {"HEADLINE", place(HeadlineHtml)},
-                                   {"FIRST_CHANGE", place(FirstChangeHtml)},
-                                   {"TILES", place(TilesHtml)},
-                                   {"ADVICE", place(AdviceHtml)},
-                                   // What to change stands first where there is anything to say of it.
-                                   {"BRACKET_FIRST", [&] { return report.run ? std::string() : BracketHtml(); }},
-                                   {"FINDINGS", place(FindingsHtml)},
-                                   {"BRACKET_NEXT", [&] { return report.run ? BracketHtml() : std::string(); }},
-                                   {"WATERFALL", place(WaterfallHtml)},
-                                   {"ANSWERS", place(AnswersHtml)},
-                                   {"GAINS", place(GainsHtml)},
-                                   {"REGIONS", place(RegionsHtml)},
-                                   {"COVERAGE", place(CoverageHtml)},
-                                   {"MISSING", place(MissingHtml)},
-                                   {"ROOFS", place(RoofsHtml)},
-                                   {"LAYERS", place(LayersHtml)},
-                                   {"BOUNDS", place(BoundsHtml)},
-                                   {"ENVIRONMENT", place(EnvironmentHtml)},
-                                   {"NO_LOSSES", place(NoLossesHtml)},
-                                   {"NO_TIMES", place(NoTimesHtml)},
-                                   {"NO_ROOFLINE", place(NoRooflineHtml)},
-                                   {"FOOTER",
-                                    [&] {
-                                      return EscapedHtml(fmt::format(
-                                          "{}. Written by infimum {}. This page is one file and fetches nothing.",
-                                          DataAsOf(report), report.infimum_version));
-                                    }},
-                                   {"DATA",
-                                    [&] {
-                                      std::string data;
-                                      AppendScriptData(json, data);
-                                      return data;
-                                    }},
-                                   {"D3", [&] { return d3; }},
-                                   {"SCRIPT", [] { return std::string(ReportScript()); }}});
+  // What to change stands first where there is anything to say of it.
+  const auto bracket = [](bool is_here) { return [is_here] { return is_here ? BracketHtml() : std::string(); }; };
+  return WritePage(frame, {{"FACTS", place(FactsHtml)},
+                           {"HEADLINE", place(HeadlineHtml)},
+                           {"FIRST_CHANGE", place(FirstChangeHtml)},
+                           {"TILES", place(TilesHtml)},
+                           {"ADVICE", place(AdviceHtml)},
+                           {"BRACKET_FIRST", bracket(!report.run)},
+                           {"FINDINGS", place(FindingsHtml)},
+                           {"BRACKET_NEXT", bracket(report.run.has_value())},
+                           {"WATERFALL", place(WaterfallHtml)},
+                           {"ANSWERS", place(AnswersHtml)},
+                           {"TABLES", place(TablesHtml)},
+                           {"TABLE_LINKS", place(TableLinksHtml)},
+                           {"COVERAGE", place(CoverageHtml)},
+                           {"MISSING", place(MissingHtml)},
+                           {"ROOFS", place(RoofsHtml)},
+                           {"LAYERS", place(LayersHtml)},
+                           {"BOUNDS", place(BoundsHtml)},
+                           {"ENVIRONMENT", place(EnvironmentHtml)},
+                           {"NO_LOSSES", place(NoLossesHtml)},
+                           {"NO_TIMES", place(NoTimesHtml)},
+                           {"NO_ROOFLINE", place(NoRooflineHtml)}});
 }
 
 }  // namespace infimum

@@ -20,8 +20,8 @@ std::string AnswersHtml(const ReportModel& report);
 std::string BracketHtml();
 std::string FindingsHtml(const ReportModel& report);
 std::string WaterfallHtml(const ReportModel& report);
-std::string GainsHtml(const ReportModel& report);
-std::string RegionsHtml(const ReportModel& report);
+std::string TablesHtml(const ReportModel& report);      // those of TablesOf(), each under its heading
+std::string TableLinksHtml(const ReportModel& report);  // to them
 std::string CoverageHtml(const ReportModel& report);
 std::string MissingHtml(const ReportModel& report);
 std::string LayersHtml(const ReportModel& report);  // the whole table, for readers without scripts

@@ -1,14 +1,21 @@
 #include "reports/page/html_table.h"
 
+#include <cctype>
+
 namespace infimum {
 namespace {
+
+std::string Capitalized(std::string title) {
+  if (!title.empty()) title.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(title.front())));
+  return title;
+}
 
 std::string_view ClassOf(const Section& section, std::size_t column) {
   return section.columns[column].align == Align::kRight ? "number" : "";
 }
 
 void AddRow(const Section& section, const TableLook& look, std::size_t index, HtmlWriter& html) {
-  const std::vector<Cell>& row = section.rows[index];
+  const TableRow& row = section.rows[index];
   html.Open("tr", {{"class", index < look.row_classes.size() ? look.row_classes[index] : ""}});
   for (std::size_t column = 0; column < row.size(); ++column) {
     const Cell& cell = row[column];
@@ -23,12 +30,19 @@ void AddRow(const Section& section, const TableLook& look, std::size_t index, Ht
 
 }  // namespace
 
+void OpenSection(std::string_view id, std::string_view title, std::string_view lead, HtmlWriter& html) {
+  const std::string heading = std::string(id) + "-title";
+  html.Open("section", {{"id", id}, {"aria-labelledby", heading}}).Element("h2", {{"id", heading}}, title);
+  if (!lead.empty()) html.Element("p", {{"class", "lead"}}, lead);
+}
+
 void AddTable(const Section& section, const TableLook& look, HtmlWriter& html) {
   if (!look.label.empty())
     html.Open("div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", look.label}});
   html.Open("table", {{"class", look.classes}, {"id", look.id}}).Open("thead").Open("tr");
   for (std::size_t column = 0; column < section.columns.size(); ++column)
-    html.Element("th", {{"scope", "col"}, {"class", ClassOf(section, column)}}, section.columns[column].title);
+    html.Element("th", {{"scope", "col"}, {"class", ClassOf(section, column)}},
+                 Capitalized(section.columns[column].title));
   html.Close().Close().Open("tbody");
   for (std::size_t row = 0; row < section.rows.size(); ++row) AddRow(section, look, row, html);
   html.Close().Close();

@@ -8,7 +8,7 @@
 #include "infimum/base/text.h"
 #include "reports/model/answers.h"
 #include "reports/model/report_commands.h"
-#include "reports/model/summary.h"
+#include "reports/model/report_forms.h"
 #include "reports/page/html_sections.h"
 #include "reports/run/finding_writers.h"
 #include "reports/text/layer_words.h"

@@ -2,8 +2,8 @@
 
 #include "reports/profile/profile_view.h"
 #include "reports/run/finding_writers.h"
-#include "reports/run/gate_writers.h"
-#include "reports/run/path_writers.h"
+#include "reports/run/gate.h"
+#include "reports/run/path_view.h"
 #include "reports/text/csv.h"
 #include "reports/text/json_values.h"
 
@@ -96,21 +96,19 @@ static void to_json(Json& json, const LayersView& view) {
 
 namespace {
 
-Table CsvTable() { return {{{"source"}, {"name"}, {"operator"}, {"count"}, {"total_us"}, {"min_us"}, {"max_us"}}, {}}; }
-
 std::string NumberText(Latency latency) { return Json(latency).dump(); }
 
-void AddRows(const TimelineView& view, Table& table) {
+void AddCsv(const TimelineView& view, Section& section) {
   for (const KernelRow& row : view.kernels)
-    table.rows.push_back({view.source, row.name, row.operation, std::to_string(row.count),
-                          NumberText(OfNanoseconds(row.total_ns)), NumberText(OfNanoseconds(row.least_ns)),
-                          NumberText(OfNanoseconds(row.most_ns))});
+    section.rows.push_back({view.source, row.name, row.operation, std::to_string(row.count),
+                            NumberText(OfNanoseconds(row.total_ns)), NumberText(OfNanoseconds(row.least_ns)),
+                            NumberText(OfNanoseconds(row.most_ns))});
 }
 
-void AddRows(const LayersView& view, Table& table) {
+void AddCsv(const LayersView& view, Section& section) {
   for (const LayerRow& row : view.layers)
-    table.rows.push_back({view.source, row.name, row.op, std::to_string(row.samples), NumberText(row.total),
-                          NumberText(row.least), NumberText(row.most)});
+    section.rows.push_back({view.source, row.name, row.op, std::to_string(row.samples), NumberText(row.total),
+                            NumberText(row.least), NumberText(row.most)});
 }
 
 }  // namespace
@@ -122,9 +120,9 @@ std::string ProfilesJson(const std::vector<ProfileView>& views, std::span<const 
 }
 
 std::string ProfilesCsv(const std::vector<ProfileView>& views) {
-  Table table = CsvTable();
-  for (const ProfileView& view : views) std::visit([&table](const auto& known) { AddRows(known, table); }, view);
-  return FormatCsv(table);
+  Section section{.columns = {"source", "name", "operator", "count", "total_us", "min_us", "max_us"}};
+  for (const ProfileView& view : views) std::visit([&section](const auto& known) { AddCsv(known, section); }, view);
+  return SectionCsv(section);
 }
 
 }  // namespace infimum

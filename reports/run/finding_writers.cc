@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
 #include "reports/text/quantity_text.h"
-#include "reports/text/table.h"
-#include "reports/text/utf8.h"
-#include "reports/text/wrapped_text.h"
+#include "reports/text/section.h"
+#include "reports/text/terminal_text.h"
 
 namespace infimum {
 namespace {
@@ -17,23 +17,12 @@ namespace {
 constexpr std::size_t kIndent = 3;
 constexpr std::size_t kCases = 3;
 
-// The cases beside each other, below their finding.
+// The largest cases beside each other, below their finding, and its commands.
 std::string CasesText(const Finding& finding, const FindingStyle& style) {
   if (finding.cases.empty()) return "";
-  Table table{{{"   layer", Align::kLeft, true},
-               {"ran", Align::kLeft, true},
-               {"took", Align::kRight},
-               {finding.held_against.empty() ? "at best" : finding.held_against, Align::kRight},
-               {"with", Align::kLeft, true}},
-              {}};
-  for (std::size_t i = 0; i < std::min(kCases, finding.cases.size()); ++i) {
-    const FindingCase& one = finding.cases[i];
-    table.rows.push_back({"   " + one.layer, one.engine, FormatLatency(one.measured),
-                          one.best ? FormatLatency(*one.best) : "-", one.candidate});
-  }
-  std::string text = FormatTable(table, style.width);
+  std::string text = SectionTable(CasesSection(finding, kCases), style.width, kIndent);
   for (const FindingCommand& command : finding.commands) {
-    const std::string lead = "   " + command.what + ":";
+    const std::string lead = std::string(kIndent, ' ') + command.what + ":";
     const bool is_short = style.width == 0 || lead.size() + 1 + DisplayWidth(command.command) <= style.width;
     text += lead + (is_short ? ' ' : '\n') + ShellText(command.command, is_short ? 0 : style.width);
   }
@@ -50,6 +39,16 @@ std::string TitleOf(const Finding& finding) {
 
 std::string GainText(const Finding& finding) {
   return finding.is_part ? FormatLatency(finding.gain) + " and more" : "up to " + FormatLatency(finding.gain);
+}
+
+Section CasesSection(const Finding& finding, std::size_t most) {
+  Section section{.id = "cases", .title = "Layers of " + finding.kind};
+  section.columns = {NameColumn("layer"), NameColumn("ran"), NumberColumn("took"),
+                     NumberColumn(finding.held_against.empty() ? "at best" : finding.held_against), NameColumn("with")};
+  for (const FindingCase& one : std::span(finding.cases).first(std::min(most, finding.cases.size())))
+    section.rows.push_back(
+        {one.layer, one.engine, FormatLatency(one.measured), one.best ? FormatLatency(*one.best) : "-", one.candidate});
+  return section;
 }
 
 std::string FindingsText(const std::vector<Finding>& findings, const FindingStyle& style) {

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "reports/text/json_values.h"
+
 namespace infimum {
 
 enum class GateOutcome {
@@ -36,5 +38,8 @@ GateOutcome Worst(std::span<const Gate> gates);
 std::string GateText(const Gate& gate);
 // A paragraph each. `width` 0: as wide as needed.
 std::string GatesText(std::span<const Gate> gates, std::size_t width);
+
+// {"gate","run","verdict","held","text"}, `held` null of one that was not judged.
+void to_json(Json& json, const Gate& gate);
 
 }  // namespace infimum

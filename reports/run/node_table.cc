@@ -11,8 +11,8 @@
 #include "reports/text/csv.h"
 #include "reports/text/json_values.h"
 #include "reports/text/quantity_text.h"
-#include "reports/text/table.h"
-#include "reports/text/wrapped_text.h"
+#include "reports/text/section.h"
+#include "reports/text/terminal_text.h"
 
 namespace infimum {
 namespace {
@@ -84,35 +84,33 @@ NodeTable NodeTableOf(const ModelGraph& graph, const std::vector<NamedRun>& runs
 }
 
 std::string NodeTableText(const NodeTable& nodes, std::size_t width, std::size_t most) {
-  Table table{{{"layer", Align::kLeft, true}, {"operator", Align::kLeft, true}}, {}};
+  Section section{.columns = {NameColumn("layer"), NameColumn("operator")}};
   const bool is_one = nodes.columns.size() == 1;
-  if (is_one) table.columns.push_back({"at best", Align::kRight, false});
+  if (is_one) section.columns.push_back(NumberColumn("at best"));
   for (const NodeColumn& column : nodes.columns)
-    table.columns.push_back({is_one ? "measured" : column.source, Align::kRight, !is_one});
-  if (is_one) table.columns.push_back({"ratio", Align::kRight, false});
+    section.columns.push_back({is_one ? "measured" : column.source, Align::kRight, !is_one});
+  if (is_one) section.columns.push_back(NumberColumn("ratio"));
   const std::vector<bool> shown = Longest(nodes, most);
   for (std::size_t i = 0; i < nodes.rows.size(); ++i) {
     if (!shown[i]) continue;
-    const NodeRow& row = nodes.rows[i];
-    std::vector<std::string> cells = {row.name, row.op};
-    const std::optional<Latency>&best = row.cells[0].best, &measured = row.cells[0].measured;
-    if (is_one) cells.push_back(best ? FormatLatency(*best) : "");
-    for (const NodeCell& cell : row.cells) cells.push_back(CellText(cell));
-    if (is_one && best && measured && best->count() > 0) cells.push_back(fmt::format("{:.2f}x", *measured / *best));
-    table.rows.push_back(std::move(cells));
+    const NodeRow& node = nodes.rows[i];
+    TableRow& row = section.rows.emplace_back(TableRow{node.name, node.op});
+    const std::optional<Latency>&best = node.cells[0].best, &measured = node.cells[0].measured;
+    if (is_one) row.emplace_back(best ? FormatLatency(*best) : "");
+    for (const NodeCell& cell : node.cells) row.emplace_back(CellText(cell));
+    if (is_one && best && measured && best->count() > 0) row.emplace_back(fmt::format("{:.2f}x", *measured / *best));
   }
   const auto add = [&](const char* what, const auto& text) {
-    std::vector<std::string> cells = {what, ""};
-    if (is_one) cells.emplace_back();
-    for (const NodeColumn& column : nodes.columns) cells.push_back(text(column));
-    table.rows.push_back(std::move(cells));
+    TableRow& row = section.rows.emplace_back(TableRow{what, ""});
+    if (is_one) row.emplace_back();
+    for (const NodeColumn& column : nodes.columns) row.emplace_back(text(column));
   };
   add("= only in the engine", [](const NodeColumn& column) { return FormatLatency(column.engine_only); });
   if (std::ranges::any_of(nodes.columns, [](const NodeColumn& column) { return column.unmatched.count() > 0; }))
     add("= matched with no layer", [](const NodeColumn& column) { return FormatLatency(column.unmatched); });
   add("= all of the engine's layers", [](const NodeColumn& column) { return FormatLatency(column.measured); });
   add("= at layers, but for its own", [](const NodeColumn& column) { return PercentText(column.aligned_share()); });
-  std::string text = FormatTable(table, width);
+  std::string text = SectionTable(section, width);
   const auto left_out = static_cast<std::size_t>(std::ranges::count(shown, false));
   if (left_out > 0)
     text += fmt::format("... and {} that took less or ran within another; --rows 0 shows all\n",
@@ -133,22 +131,17 @@ std::string NodeTableText(const NodeTable& nodes, std::size_t width, std::size_t
 }
 
 std::string NodeTableCsv(const NodeTable& nodes) {
-  Table table{{{"layer"}, {"op"}}, {}};
-  for (const NodeColumn& column : nodes.columns) {
-    table.columns.push_back({Printable(column.source) + " us"});
-    table.columns.push_back({Printable(column.source) + " best us"});
-    table.columns.push_back({Printable(column.source) + " within"});
+  const auto time = [](const std::optional<Latency>& latency) { return latency ? Json(*latency).dump() : ""; };
+  Section section{.columns = {"layer", "op"}};
+  for (const NodeColumn& column : nodes.columns)
+    for (const char* quantity : {" us", " best us", " within"})
+      section.columns.emplace_back(Printable(column.source) + quantity);
+  for (const NodeRow& node : nodes.rows) {
+    TableRow& row = section.rows.emplace_back(TableRow{node.name, node.op});
+    for (const NodeCell& cell : node.cells)
+      for (const std::string& text : {time(cell.measured), time(cell.best), cell.within}) row.emplace_back(text);
   }
-  for (const NodeRow& row : nodes.rows) {
-    std::vector<std::string> cells = {row.name, row.op};
-    for (const NodeCell& cell : row.cells) {
-      cells.push_back(cell.measured ? Json(cell.measured->count()).dump() : "");
-      cells.push_back(cell.best ? Json(cell.best->count()).dump() : "");
-      cells.push_back(cell.within);
-    }
-    table.rows.push_back(std::move(cells));
-  }
-  return FormatCsv(table);
+  return SectionCsv(section);
 }
 
 }  // namespace infimum

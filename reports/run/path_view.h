@@ -11,12 +11,14 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analyzer/trace/critical_path.h"
+#include "reports/text/json_values.h"
 
 namespace infimum {
 
@@ -36,5 +38,12 @@ struct PathView {
 // Nothing where the trace has only a host, or only devices: then its path is whatever it shows, and says nothing.
 // `origins` are OriginsOfWork(timeline).
 std::optional<PathView> PathViewOf(const Timeline& timeline, const std::vector<WorkOrigin>& origins);
+
+// Its parts that take any time, and the five longest entries on it. `width` 0: as wide as needed.
+std::string PathText(const PathView& view, std::size_t width);
+
+// {"length_us","parts":[{"part","latency_us"}],"items":[{"name","part","count","latency_us"}]}: every part, also of 0,
+// and at most 20 entries.
+void to_json(Json& json, const PathView& view);
 
 }  // namespace infimum

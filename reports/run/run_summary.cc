@@ -5,14 +5,14 @@
 #include <utility>
 
 #include "infimum/base/quantity_text.h"
+#include "infimum/base/utf8.h"
 #include "reports/bound/bound_json.h"
 #include "reports/run/finding_writers.h"
-#include "reports/run/gate_writers.h"
-#include "reports/run/path_writers.h"
+#include "reports/run/gate.h"
+#include "reports/run/path_view.h"
 #include "reports/run/waterfall_writers.h"
 #include "reports/text/quantity_text.h"
-#include "reports/text/utf8.h"
-#include "reports/text/wrapped_text.h"
+#include "reports/text/terminal_text.h"
 
 namespace infimum {
 

@@ -9,7 +9,7 @@
 
 #include "infimum/base/quantity_text.h"
 #include "reports/text/quantity_text.h"
-#include "reports/text/utf8.h"
+#include "reports/text/terminal_text.h"
 
 namespace infimum {
 namespace {

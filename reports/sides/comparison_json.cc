@@ -1,6 +1,5 @@
 #include "reports/run/finding_writers.h"
 #include "reports/sides/comparison_report.h"
-#include "reports/sides/comparison_sections.h"
 #include "reports/text/json_values.h"
 
 namespace infimum {

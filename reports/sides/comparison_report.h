@@ -8,6 +8,7 @@
 // Equal reports give equal bytes, and all forms hold the same numbers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "analyzer/findings/finding.h"
 #include "analyzer/sides/side_comparison.h"
 #include "reports/run/node_table.h"
+#include "reports/text/section.h"
 
 namespace infimum {
 
@@ -85,6 +87,14 @@ std::string DifferenceText(const Difference& difference);
 inline constexpr std::string_view kNoSpread = " °";
 // "slower", "faster", "within noise", "undecided"
 std::string VerdictText(const Difference& difference);
+
+// As titled tables, for terminal, Markdown and page, in the order in which they answer the axis' question. `most` rows
+// of those that list layers; 0: all.
+std::vector<Section> ComparisonSections(const ComparisonReport& report, std::size_t most);
+
+// Why a layer is not faster on a side than on the baseline, by its distance from its roofline there; "" where nothing
+// tells.
+std::string ReasonOfNoGain(const SideTime& subject, const SideTime& baseline, const Difference& difference);
 
 // {"schema": "infimum.comparison/1", ...}: README.md.
 std::string ComparisonJson(const ComparisonReport& report);

@@ -1,11 +1,12 @@
-#include "reports/sides/comparison_sections.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "infimum/base/quantity_text.h"
+#include "infimum/base/text.h"
+#include "reports/sides/comparison_report.h"
 #include "reports/text/quantity_text.h"
 
 namespace infimum {
@@ -18,6 +19,8 @@ constexpr double kNoRoofline = 100;
 constexpr double kWorseKernel = 1.5;
 // A roofline that falls by less promises nothing.
 constexpr double kSameRoofline = 0.9;
+
+constexpr const char* kAllElsewhere = ".json, .csv and .html have all";
 
 CellTone ToneOf(const Difference& difference) {
   switch (difference.verdict) {
@@ -59,8 +62,11 @@ Cell HeatCell(const SideTime& time, const std::optional<Difference>& difference)
   return cell;
 }
 
-// Of the cells from `first` on the one with the least time.
-void MarkBest(std::size_t first, std::vector<Cell>& row) {
+// Of every side; the one with the least time is marked.
+void AddHeatCells(const std::vector<SideTime>& times, const std::vector<std::optional<Difference>>& differences,
+                  TableRow& row) {
+  const std::size_t first = row.size();
+  for (std::size_t side = 0; side < times.size(); ++side) row.push_back(HeatCell(times[side], differences[side]));
   Cell* best = nullptr;
   for (std::size_t i = first; i < row.size(); ++i)
     if (row[i].number && *row[i].number >= 0 && (best == nullptr || *row[i].number < *best->number)) best = &row[i];
@@ -119,7 +125,7 @@ bool HasNoSpread(const std::vector<std::optional<Difference>>& differences) {
 
 Section Ladder(const ComparisonReport& report) {
   const SideComparison& comparison = report.comparison;
-  Section section{"ladder", "Totals", "", {{"side", Align::kLeft, true}}, {}};
+  Section section{.id = "ladder", .title = "Totals", .columns = {NameColumn("side")}};
   const bool has_generation = std::ranges::any_of(report.sides, [](const auto& s) { return !s.generation.empty(); });
   const bool is_of_runs = IsOfRuns(report.axis), is_one = comparison.models.size() == 1;
   const bool has_intervals = is_one && std::ranges::any_of(comparison.models.front().times, [](const SideTime& time) {
@@ -128,28 +134,28 @@ Section Ladder(const ComparisonReport& report) {
   // Where nothing was measured as one, the fused bound says nothing more.
   const bool has_fused =
       is_one && !is_of_runs && comparison.models.front().fused != comparison.models.front().sequential;
-  if (has_generation) section.columns.push_back({"generation"});
+  if (has_generation) section.columns.emplace_back("generation");
   if (is_one) {
-    section.columns.push_back({report.quantity, Align::kRight});
-    if (has_intervals) section.columns.push_back({"between"});
+    section.columns.push_back(NumberColumn(report.quantity));
+    if (has_intervals) section.columns.emplace_back("between");
   } else {
     section.note = fmt::format("Geometric mean of the ratios of {}.", CountText(comparison.models.size(), "model"));
   }
-  section.columns.push_back({"against " + BaselineLabel(report)});
-  section.columns.push_back({"verdict"});
+  section.columns.emplace_back("against " + BaselineLabel(report));
+  section.columns.emplace_back("verdict");
   if (is_one && !is_of_runs) {
-    section.columns.push_back({"compared", Align::kRight});
-    if (has_fused) section.columns.push_back({"own fused bound", Align::kRight});
+    section.columns.push_back(NumberColumn("compared"));
+    if (has_fused) section.columns.push_back(NumberColumn("own fused bound"));
     section.note = "Compared: of what a side knows of the model, what every side knows.";
   }
-  section.columns.push_back({"contract"});
-  section.columns.push_back({is_of_runs ? "conditions" : "libraries", Align::kLeft, true});
+  section.columns.emplace_back("contract");
+  section.columns.push_back(NameColumn(is_of_runs ? "conditions" : "libraries"));
   if (HasNoSpread(comparison.means))
     section.note += fmt::format("{}° no spread is known of a time: {:g} % stand for noise.",
                                 section.note.empty() ? "" : " ", 100 * comparison.threshold);
   for (std::size_t side = 0; side < report.sides.size(); ++side) {
     const ReportSide& shown = report.sides[side];
-    std::vector<Cell>& row = section.rows.emplace_back();
+    TableRow& row = section.rows.emplace_back();
     row.emplace_back(shown.label);
     if (has_generation) row.emplace_back(GenerationText(shown));
     if (is_one) {
@@ -173,16 +179,14 @@ Section Ladder(const ComparisonReport& report) {
 Section Lead(const ComparisonReport& report) {
   const SideComparison& comparison = report.comparison;
   const std::size_t best = comparison.order[0], next = comparison.order[1];
-  Section section{"lead",
-                  fmt::format("Why {} is ahead of {}", report.sides[best].label, report.sides[next].label),
-                  "",
-                  {{"class"},
-                   {"layers", Align::kRight},
-                   {report.sides[best].label, Align::kRight},
-                   {report.sides[next].label, Align::kRight},
-                   {"ahead by", Align::kRight},
-                   {"difference"}},
-                  {}};
+  Section section{.id = "lead",
+                  .title = fmt::format("Why {} is ahead of {}", report.sides[best].label, report.sides[next].label)};
+  section.columns = {"class",
+                     NumberColumn("layers"),
+                     NumberColumn(report.sides[best].label),
+                     NumberColumn(report.sides[next].label),
+                     NumberColumn("ahead by"),
+                     "difference"};
   std::vector<const SetTotal*> families;
   for (const SetTotal& family : comparison.families)
     if (family.times[best].latency && family.times[next].latency) families.push_back(&family);
@@ -191,172 +195,122 @@ Section Lead(const ComparisonReport& report) {
   };
   std::ranges::stable_sort(families, std::ranges::greater{}, ahead);
   for (const SetTotal* family : families) {
-    std::vector<Cell>& row = section.rows.emplace_back();
-    row.emplace_back(family->name);
-    row.push_back(NumberCell(family->common));
-    row.push_back(TimeCell(family->times[best]));
-    row.push_back(TimeCell(family->times[next]));
     Cell by(SignedLatencyText(ahead(family)));
     by.number = ahead(family).count();
-    row.push_back(std::move(by));
-    row.push_back(DifferenceCell(DifferenceOf(family->times[best], family->times[next], comparison.threshold)));
+    section.rows.push_back(
+        {family->name, NumberCell(family->common), TimeCell(family->times[best]), TimeCell(family->times[next]),
+         std::move(by), DifferenceCell(DifferenceOf(family->times[best], family->times[next], comparison.threshold))});
   }
   return section;
 }
 
 void AddSideColumns(const ComparisonReport& report, Section& section) {
   section.first_side = section.columns.size();
-  for (const ReportSide& side : report.sides) section.columns.push_back({side.label, Align::kRight});
+  for (const ReportSide& side : report.sides) section.columns.push_back(NumberColumn(side.label));
 }
 
 Section Models(const ComparisonReport& report) {
   const SideComparison& comparison = report.comparison;
-  Section section{"models", "Each model", "", {{"model", Align::kLeft, true}, {"layers", Align::kRight}}, {}};
-  section.columns.push_back({"compared", Align::kRight});
+  Section section{.id = "models", .title = "Each model"};
+  section.columns = {NameColumn("model"), NumberColumn("layers"), NumberColumn("compared")};
   AddSideColumns(report, section);
   for (const ModelTotal& model : comparison.models) {
-    std::vector<Cell>& row = section.rows.emplace_back();
-    row.emplace_back(model.name);
-    row.push_back(NumberCell(model.layers));
-    row.push_back(NumberCell(model.common));
-    for (std::size_t side = 0; side < report.sides.size(); ++side)
-      row.push_back(HeatCell(model.times[side], model.differences[side]));
-    MarkBest(row.size() - report.sides.size(), row);
+    TableRow& row = section.rows.emplace_back(TableRow{model.name, NumberCell(model.layers), NumberCell(model.common)});
+    AddHeatCells(model.times, model.differences, row);
   }
   return section;
 }
 
 Section Families(const ComparisonReport& report) {
-  Section section{"families", "Classes of layers", "", {{"class"}, {"layers", Align::kRight}}, {}};
+  Section section{.id = "families", .title = "Classes of layers", .columns = {"class", NumberColumn("layers")}};
   section.note = "Sums over the layers that every side knows; in brackets, how many times " + BaselineLabel(report) +
                  " they take; = is within noise, ? undecided.";
   AddSideColumns(report, section);
   for (const SetTotal& family : report.comparison.families) {
-    std::vector<Cell>& row = section.rows.emplace_back();
-    row.emplace_back(family.name);
-    row.push_back(NumberCell(family.common));
-    for (std::size_t side = 0; side < report.sides.size(); ++side)
-      row.push_back(HeatCell(family.times[side], family.differences[side]));
-    MarkBest(row.size() - report.sides.size(), row);
+    TableRow& row = section.rows.emplace_back(TableRow{family.name, NumberCell(family.common)});
+    AddHeatCells(family.times, family.differences, row);
   }
   return section;
 }
 
 Section Layers(const ComparisonReport& report, std::size_t most) {
-  Section section{"layers", "Layers", "", {{"layer", Align::kLeft, true}, {"class"}, {"uses", Align::kRight}}, {}};
+  Section section{.id = "layers", .title = "Layers", .rest = kAllElsewhere};
+  section.columns = {NameColumn("layer"), "class", NumberColumn("uses")};
   section.note = "One use; in brackets, how many times " + BaselineLabel(report) +
                  " it takes; = is within noise, ? undecided, ~ estimated.";
   AddSideColumns(report, section);
-  for (const SetLayer& layer : report.comparison.layers) {
-    if (most > 0 && section.rows.size() == most) {
-      ++section.left_out;
-      continue;
-    }
-    std::vector<Cell>& row = section.rows.emplace_back();
-    row.emplace_back(NameOf(layer));
-    row.emplace_back(layer.family);
-    row.push_back(NumberCell(layer.uses.size()));
-    for (std::size_t side = 0; side < report.sides.size(); ++side)
-      row.push_back(HeatCell(layer.times[side], layer.differences[side]));
-    MarkBest(row.size() - report.sides.size(), row);
-  }
+  AddRows(report.comparison.layers, most, section, [](const SetLayer& layer) {
+    TableRow row{NameOf(layer), layer.family, NumberCell(layer.uses.size())};
+    AddHeatCells(layer.times, layer.differences, row);
+    return row;
+  });
   return section;
 }
 
 // Regressions, or gains.
 Section Differences(const ComparisonReport& report, bool is_slower, std::size_t most) {
   const SideComparison& comparison = report.comparison;
-  Section section{is_slower ? "regressions" : "gains", is_slower ? "What takes longer" : "What is won", "", {}, {}};
+  Section section{.id = is_slower ? "regressions" : "gains",
+                  .title = is_slower ? "What takes longer" : "What is won",
+                  .rest = kAllElsewhere};
   const bool has_sides = comparison.sides > 2;
-  if (has_sides) section.columns.push_back({"side", Align::kLeft, true});
-  for (const TableColumn& column :
-       {TableColumn{"layer", Align::kLeft, true}, TableColumn{"class"}, TableColumn{"uses", Align::kRight},
-        TableColumn{is_slower ? "costs" : "wins", Align::kRight}, TableColumn{"of the set", Align::kRight},
-        TableColumn{"before", Align::kRight}, TableColumn{"after", Align::kRight}, TableColumn{"difference"},
-        TableColumn{"candidate", Align::kLeft, true}})
-    section.columns.push_back(column);
+  if (has_sides) section.columns.push_back(NameColumn("side"));
+  section.columns.insert(section.columns.end(),
+                         {NameColumn("layer"), "class", NumberColumn("uses"),
+                          NumberColumn(is_slower ? "costs" : "wins"), NumberColumn("of the set"),
+                          NumberColumn("before"), NumberColumn("after"), "difference", NameColumn("candidate")});
   const std::vector<LayerDifference>& list = is_slower ? comparison.regressions : comparison.gains;
   section.note = list.empty() ? "Nothing, beyond noise."
                               : fmt::format("Against {}, beyond noise and a factor of {:g}; over all uses in the set.",
                                             BaselineLabel(report), 1 + comparison.threshold);
-  for (const LayerDifference& entry : list) {
-    if (most > 0 && section.rows.size() == most) {
-      ++section.left_out;
-      continue;
-    }
+  AddRows(list, most, section, [&](const LayerDifference& entry) {
     const SetLayer& layer = comparison.layers[entry.layer];
-    std::vector<Cell>& row = section.rows.emplace_back();
-    if (has_sides) row.emplace_back(report.sides[entry.side].label);
-    row.emplace_back(NameOf(layer));
-    row.emplace_back(layer.family);
-    row.push_back(NumberCell(layer.uses.size()));
-    Cell cost(FormatLatency(is_slower ? entry.cost : -entry.cost));
+    Cell cost(FormatLatency(is_slower ? entry.cost : -entry.cost)), share(PercentText(std::abs(entry.share)));
     cost.number = entry.cost.count();
-    row.push_back(std::move(cost));
-    Cell share(PercentText(std::abs(entry.share)));
     share.number = entry.share;
-    row.push_back(std::move(share));
-    row.push_back(TimeCell(layer.times.front()));
-    row.push_back(TimeCell(layer.times[entry.side]));
-    row.push_back(layer.differences[entry.side] ? DifferenceCell(layer.differences[entry.side])
-                                                : Cell(is_slower ? "from nothing" : "to nothing"));
-    const std::string &before = layer.times.front().candidate, &after = layer.times[entry.side].candidate;
-    row.emplace_back(before == after || before.empty() ? after : before + " -> " + after);
-  }
+    const SideTime &before = layer.times.front(), &after = layer.times[entry.side];
+    const bool is_one = before.candidate == after.candidate || before.candidate.empty();
+    TableRow row;
+    if (has_sides) row.emplace_back(report.sides[entry.side].label);
+    row.insert(row.end(), {NameOf(layer), layer.family, NumberCell(layer.uses.size()), std::move(cost),
+                           std::move(share), TimeCell(before), TimeCell(after),
+                           layer.differences[entry.side] ? DifferenceCell(layer.differences[entry.side])
+                                                         : Cell(is_slower ? "from nothing" : "to nothing"),
+                           is_one ? after.candidate : before.candidate + " -> " + after.candidate});
+    return row;
+  });
   return section;
 }
 
 Section RankChanges(const ComparisonReport& report, std::size_t most) {
-  Section section{"rank-changes",
-                  "Where the slower one is faster",
-                  "",
-                  {{"faster in all", Align::kLeft, true},
-                   {"than", Align::kLeft, true},
-                   {"by"},
-                   {"yet slower in", Align::kLeft, true},
-                   {"and loses", Align::kRight},
-                   {"there in all"}},
-                  {}};
+  Section section{.id = "rank-changes", .title = "Where the slower one is faster", .rest = kAllElsewhere};
+  section.columns = {NameColumn("faster in all"), NameColumn("than"),        "by",
+                     NameColumn("yet slower in"), NumberColumn("and loses"), "there in all"};
   const std::vector<RankChange>& changes = report.comparison.rank_changes;
   section.note = changes.empty()
                      ? "Nowhere, beyond noise: who is faster in all is slower in no layer."
                      : "Layers in which the side that is faster in all is the slower one, beyond noise, and what it "
                        "loses in them over all their uses.";
-  for (const RankChange& change : changes) {
-    if (most > 0 && section.rows.size() == most) {
-      ++section.left_out;
-      continue;
-    }
-    std::vector<Cell>& row = section.rows.emplace_back();
-    row.emplace_back(report.sides[change.faster].label);
-    row.emplace_back(report.sides[change.slower].label);
+  AddRows(changes, most, section, [&report](const RankChange& change) {
     Cell by(fmt::format("{:.3g} times as fast", 1 / change.overall));
     by.number = change.overall;
-    row.push_back(std::move(by));
     std::string where = fmt::format("{} of {}", CountText(change.layers, "layer"), change.name);
     if (change.is_whole) where = "all of " + change.name;
     if (!change.cause.empty()) where += ", most in " + change.cause;
-    row.emplace_back(where);
-    row.push_back(LatencyCell(change.lost));
-    row.push_back(DifferenceCell(change.here));
-  }
+    return TableRow{
+        report.sides[change.faster].label, report.sides[change.slower].label, std::move(by), std::move(where),
+        LatencyCell(change.lost),          DifferenceCell(change.here)};
+  });
   return section;
 }
 
 // Layers that a contract does not make faster, with what tells why.
 Section NoGains(const ComparisonReport& report, std::size_t most) {
   const SideComparison& comparison = report.comparison;
-  Section section{"no-gain",
-                  "What does not get faster, and why",
-                  "",
-                  {{"side"},
-                   {"layer", Align::kLeft, true},
-                   {"uses", Align::kRight},
-                   {"before", Align::kRight},
-                   {"after", Align::kRight},
-                   {"difference"},
-                   {"why", Align::kLeft, true}},
-                  {}};
+  Section section{.id = "no-gain", .title = "What does not get faster, and why", .rest = kAllElsewhere};
+  section.columns = {
+      "side",       NameColumn("layer"), NumberColumn("uses"), NumberColumn("before"), NumberColumn("after"),
+      "difference", NameColumn("why")};
   struct Entry {
     const SetLayer* layer;
     std::size_t side;
@@ -369,79 +323,51 @@ Section NoGains(const ComparisonReport& report, std::size_t most) {
         entries.push_back({&layer, side, static_cast<double>(layer.uses.size()) * *layer.times[side].latency});
   std::ranges::stable_sort(entries, std::ranges::greater{}, &Entry::time);
   if (entries.empty()) section.note = "Nothing: every layer that is known gets faster.";
-  for (const Entry& entry : entries) {
-    if (most > 0 && section.rows.size() == most) {
-      ++section.left_out;
-      continue;
-    }
-    std::vector<Cell>& row = section.rows.emplace_back();
-    row.emplace_back(report.sides[entry.side].label);
-    row.emplace_back(NameOf(*entry.layer));
-    row.push_back(NumberCell(entry.layer->uses.size()));
-    row.push_back(TimeCell(entry.layer->times.front()));
-    row.push_back(TimeCell(entry.layer->times[entry.side]));
-    row.push_back(DifferenceCell(entry.layer->differences[entry.side]));
-    row.emplace_back(ReasonOfNoGain(entry.layer->times[entry.side], entry.layer->times.front(),
-                                    *entry.layer->differences[entry.side]));
-  }
+  AddRows(entries, most, section, [&report](const Entry& entry) {
+    const SideTime &before = entry.layer->times.front(), &after = entry.layer->times[entry.side];
+    const std::optional<Difference>& difference = entry.layer->differences[entry.side];
+    return TableRow{report.sides[entry.side].label,
+                    NameOf(*entry.layer),
+                    NumberCell(entry.layer->uses.size()),
+                    TimeCell(before),
+                    TimeCell(after),
+                    DifferenceCell(difference),
+                    ReasonOfNoGain(after, before, *difference)};
+  });
   return section;
 }
 
 Section Findings(const ComparisonReport& report) {
-  Section section{"findings", "What the runs show", "", {{"run", Align::kLeft, true}, {"finding"}}, {}};
-  for (const TableColumn& column : {TableColumn{"gain", Align::kRight}, TableColumn{"evidence"}, TableColumn{"to do"}})
-    section.columns.push_back(column);
-  for (const ReportSide& side : report.sides) {
-    for (const Finding& finding : side.findings) {
-      std::vector<Cell>& row = section.rows.emplace_back();
-      row.emplace_back(side.label);
-      row.emplace_back(finding.kind);
-      row.push_back(LatencyCell(finding.gain));
-      row.emplace_back(finding.evidence);
-      row.emplace_back(finding.action);
-    }
-  }
+  Section section{.id = "findings", .title = "What the runs show"};
+  section.columns = {NameColumn("run"), "finding", NumberColumn("gain"), "evidence", "to do"};
+  for (const ReportSide& side : report.sides)
+    for (const Finding& finding : side.findings)
+      section.rows.push_back({side.label, finding.kind, LatencyCell(finding.gain), finding.evidence, finding.action});
   return section;
 }
 
 Section Nodes(const ComparisonReport& report, std::size_t most) {
   const NodeTable& nodes = *report.nodes;
-  Section section{"nodes", "Each node of the model", "", {{"node", Align::kLeft, true}, {"operator"}}, {}};
+  Section section{.id = "nodes", .title = "Each node of the model", .rest = kAllElsewhere};
   section.note = "What each engine took for the row that stands for the node; (name): it ran within that row.";
+  section.columns = {NameColumn("node"), "operator"};
   section.first_side = section.columns.size();
-  for (const NodeColumn& column : nodes.columns) section.columns.push_back({column.source, Align::kRight});
-  for (const NodeRow& node : nodes.rows) {
-    if (most > 0 && section.rows.size() == most) {
-      ++section.left_out;
-      continue;
-    }
-    std::vector<Cell>& row = section.rows.emplace_back();
-    row.emplace_back(node.name);
-    row.emplace_back(node.op);
+  for (const NodeColumn& column : nodes.columns) section.columns.push_back(NumberColumn(column.source));
+  AddRows(nodes.rows, most, section, [](const NodeRow& node) {
+    TableRow row{node.name, node.op};
     for (const NodeCell& cell : node.cells)
       row.push_back(cell.within.empty() ? LatencyCell(cell.measured) : Cell("(" + cell.within + ")"));
-  }
+    return row;
+  });
   return section;
 }
 
 Section Gaps(const ComparisonReport& report) {
-  Section section{
-      "gaps",
-      "What is missing",
-      "",
-      {{"side", Align::kLeft, true}, {"model"}, {"layers", Align::kRight}, {"such as"}, {"why"}, {"fill it"}},
-      {}};
-  for (const SideGap& gap : report.gaps) {
-    std::vector<Cell>& row = section.rows.emplace_back();
-    row.emplace_back(report.sides[gap.side].label);
-    row.emplace_back(gap.model);
-    row.push_back(NumberCell(gap.layers));
-    std::string examples;
-    for (const std::string& example : gap.examples) examples += (examples.empty() ? "" : ", ") + example;
-    row.emplace_back(examples);
-    row.emplace_back(gap.reason);
-    row.emplace_back(gap.command);
-  }
+  Section section{.id = "gaps", .title = "What is missing"};
+  section.columns = {NameColumn("side"), "model", NumberColumn("layers"), "such as", "why", "fill it"};
+  for (const SideGap& gap : report.gaps)
+    section.rows.push_back({report.sides[gap.side].label, gap.model, NumberCell(gap.layers), Join(gap.examples, ", "),
+                            gap.reason, gap.command});
   return section;
 }
 

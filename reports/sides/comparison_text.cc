@@ -1,11 +1,11 @@
-// The sections of a comparison for a terminal and as Markdown.
+// The sections of a comparison for a terminal and as Markdown; its layers as CSV.
 #include <fmt/format.h>
 
 #include "infimum/base/text.h"
 #include "reports/sides/comparison_report.h"
-#include "reports/sides/comparison_sections.h"
-#include "reports/text/markdown_text.h"
-#include "reports/text/wrapped_text.h"
+#include "reports/text/csv.h"
+#include "reports/text/markdown.h"
+#include "reports/text/terminal_text.h"
 
 namespace infimum {
 namespace {
@@ -36,6 +36,31 @@ std::string ComparisonMarkdown(const ComparisonReport& report) {
   const std::string data = DataAsOf(report);
   return out + fmt::format("\n{} infimum {}.\n", data.empty() ? "Written by" : MarkdownProse(data) + ", by",
                            MarkdownProse(report.infimum_version));
+}
+
+std::string ComparisonCsv(const ComparisonReport& report) {
+  Section section{.columns = {"layer", "model", "class", "uses", "side", "latency_us", "low_us", "high_us", "ratio",
+                              "ratio_low", "ratio_high", "verdict", "spread_known", "compared", "candidate", "config"}};
+  for (const SetLayer& layer : report.comparison.layers) {
+    const SetLayer::Use& use = layer.uses.front();
+    for (std::size_t side = 0; side < report.sides.size(); ++side) {
+      const SideTime& time = layer.times[side];
+      TableRow& row = section.rows.emplace_back(
+          TableRow{use.name, report.comparison.models[use.model].name, layer.family, std::to_string(layer.uses.size()),
+                   report.sides[side].label, CsvTime(time.latency), CsvLow(time.interval), CsvHigh(time.interval)});
+      if (const std::optional<Difference>& difference = layer.differences[side]) {
+        for (const double ratio : {difference->ratio, difference->between.low, difference->between.high})
+          row.emplace_back(FormatNumber(ratio));
+        row.emplace_back(Name(difference->verdict));
+        row.emplace_back(difference->is_spread_known ? "yes" : "no");
+      } else {
+        row.resize(row.size() + 5);
+      }
+      for (const std::string& text : {std::string(layer.is_common ? "yes" : "no"), time.candidate, layer.config})
+        row.emplace_back(text);
+    }
+  }
+  return SectionCsv(section);
 }
 
 }  // namespace infimum

@@ -1,10 +1,9 @@
 #include "reports/text/csv.h"
 
 #include "infimum/base/text.h"
-#include "reports/text/utf8.h"
+#include "infimum/base/utf8.h"
 
 namespace infimum {
-
 namespace {
 
 // As every other writer shows it, and no formula to a spreadsheet: names come from model files.
@@ -37,14 +36,19 @@ std::string FormatCsvRow(std::span<const std::string> cells) {
   return out += "\r\n";
 }
 
-std::string FormatCsv(const Table& table) {
-  std::vector<std::string> titles;
-  for (const TableColumn& column : table.columns) titles.push_back(column.title);
-  std::string out = FormatCsvRow(titles);
-  for (std::vector<std::string> row : table.rows) {
-    row.resize(table.columns.size());
-    for (std::string& cell : row) cell = Harmless(cell);
-    out += FormatCsvRow(row);
+std::string CsvTime(const std::optional<Latency>& latency) { return latency ? FormatNumber(latency->count()) : ""; }
+
+std::string CsvLow(const std::optional<Interval>& interval) { return interval ? CsvTime(interval->low) : ""; }
+
+std::string CsvHigh(const std::optional<Interval>& interval) { return interval ? CsvTime(interval->high) : ""; }
+
+std::string SectionCsv(const Section& section) {
+  std::vector<std::string> cells;
+  for (const TableColumn& column : section.columns) cells.push_back(column.title);
+  std::string out = FormatCsvRow(cells);
+  for (const TableRow& row : section.rows) {
+    for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = i < row.size() ? Harmless(row[i].text) : "";
+    out += FormatCsvRow(cells);
   }
   return out;
 }

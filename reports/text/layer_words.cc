@@ -1,6 +1,31 @@
 #include "reports/text/layer_words.h"
 
+#include <array>
+
 namespace infimum {
+namespace {
+
+constexpr std::array<std::string_view, 8> kEverywhere = {
+    "(anonymous namespace)::", "at::native::", "c10::", "cutlass::", "std::", "at::", "infer::", "void "};
+
+void Erase(std::string& text, std::string_view part) {
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos;) text.erase(at, part.size());
+}
+
+// Where the list of parameters begins: the last parenthesis that stands in no template's brackets.
+std::size_t ParametersOf(std::string_view name) {
+  int depth = 0;
+  std::size_t found = std::string_view::npos;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (c == '(' && depth == 0) found = i;
+    if (c == '<' || c == '(' || c == '[' || c == '{') ++depth;
+    if (c == '>' || c == ')' || c == ']' || c == '}') --depth;
+  }
+  return depth == 0 ? found : std::string_view::npos;
+}
+
+}  // namespace
 
 std::vector<std::string> LayerNames(const ModelGraph& graph, const std::vector<LayerId>& layers) {
   std::vector<std::string> names;
@@ -29,5 +54,20 @@ std::string ShownReasonOf(const Layer& layer, const LayerLatency& latency) {
 std::string CandidateOf(const LayerLatency& latency) { return latency.candidate ? latency.candidate->name() : ""; }
 
 std::string ShapeText(const Value& value) { return value.shape ? Format(*value.shape) : "?"; }
+
+std::string ShortKernelName(std::string_view name, std::size_t most) {
+  // Copies and sets have words in their parentheses.
+  if (name.starts_with("Mem")) return std::string(name.substr(0, most));
+  std::string text(name);
+  // "std::enable_if<...>::type kernel<...>": what it returns is not its name.
+  if (const std::size_t type = text.find("::type "); text.starts_with("std::enable_if<") && type != std::string::npos)
+    text.erase(0, type + 7);
+  for (const std::string_view part : kEverywhere) Erase(text, part);
+  if (const std::size_t parameters = ParametersOf(text); parameters != std::string_view::npos && parameters > 0)
+    text.resize(parameters);
+  if (text.size() <= most || most < 8) return text;
+  const std::size_t tail = (most - 3) / 3;
+  return text.substr(0, most - 3 - tail) + "..." + text.substr(text.size() - tail);
+}
 
 }  // namespace infimum

@@ -1,9 +1,13 @@
-// What tables and files call a layer or a region, its state and what it runs.
+// What tables and files call a layer or a region, its state and what it runs; names of kernels without what every one
+// of a library's has.
 //
 //   Conv_0, measured by onednn/brgconv:avx512_core   ConfigOf: "convolution dtype=...", FamilyOf: "convolution"
 //   Blend_7, for which no configuration is known     ConfigOf: "", FamilyOf: "com.acme.Blend", StatusOf: "unknown"
+//   "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float>(int, float, ...)"
+//   -> ShortKernelName: "vectorized_layer_norm_kernel<BFloat16, float>"
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,5 +38,8 @@ std::string CandidateOf(const LayerLatency& latency);
 
 // "1x3x224x224"; "?" where it is not known.
 std::string ShapeText(const Value& value);
+
+// At most `most` characters; longer ones lose their middle, since a tile's shape stands at the end.
+std::string ShortKernelName(std::string_view name, std::size_t most);
 
 }  // namespace infimum

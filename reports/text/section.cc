@@ -2,21 +2,49 @@
 
 #include <fmt/format.h>
 
-#include "reports/text/markdown_text.h"
-#include "reports/text/quantity_text.h"
-#include "reports/text/wrapped_text.h"
+#include <algorithm>
+
+#include "reports/text/terminal_text.h"
 
 namespace infimum {
 namespace {
 
-std::string LeftOutText(const Section& section) {
-  if (section.left_out == 0) return "";
-  return fmt::format("{} more; .json, .csv and .html have all", CountText(section.left_out, "row"));
+constexpr std::size_t kGap = 2;
+constexpr std::size_t kLeastCutWidth = 8;
+
+// Takes columns away from those that may be cut, the widest first, until the table fits.
+void Narrow(const std::vector<TableColumn>& columns, std::vector<std::size_t>& widths, std::size_t width) {
+  std::size_t total = widths.empty() ? 0 : kGap * (widths.size() - 1);
+  for (std::size_t w : widths) total += w;
+  while (total > width) {
+    std::size_t widest = widths.size();
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      if (!columns[i].may_be_cut || widths[i] <= kLeastCutWidth) continue;
+      if (widest == widths.size() || widths[i] > widths[widest]) widest = i;
+    }
+    if (widest == widths.size()) return;  // nothing left to cut: lines become longer than asked
+    std::size_t excess = std::min(total - width, widths[widest] - kLeastCutWidth);
+    // No further than the next widest at a time would be fairer; half the excess comes close.
+    excess = std::max<std::size_t>(1, excess / 2);
+    widths[widest] -= excess;
+    total -= excess;
+  }
 }
 
-std::string MarkdownCell(const Cell& cell) {
-  if (!cell.is_code) return MarkdownCellProse(cell.Whole());
-  return MarkdownCode(cell.text) + (cell.aside.empty() ? "" : " " + MarkdownCellProse(cell.aside));
+void AppendLine(const std::vector<TableColumn>& columns, const std::vector<std::size_t>& widths,
+                const std::vector<std::string>& cells, std::string& out) {
+  std::string line;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    std::string cell = i < cells.size() ? CutToWidth(cells[i], widths[i]) : std::string();
+    std::size_t padding = widths[i] - std::min(widths[i], DisplayWidth(cell));
+    if (i > 0) line.append(kGap, ' ');
+    if (columns[i].align == Align::kRight) line.append(padding, ' ');
+    line += cell;
+    if (columns[i].align == Align::kLeft) line.append(padding, ' ');
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  out += line;
+  out += '\n';
 }
 
 }  // namespace
@@ -28,45 +56,36 @@ Cell CodeCell(std::string text, std::string aside) {
   return cell;
 }
 
-std::string SectionTable(const Section& section, std::size_t width) {
-  if (section.rows.empty()) return "";
-  Table table{section.columns, {}};
-  for (const std::vector<Cell>& row : section.rows) {
-    std::vector<std::string>& cells = table.rows.emplace_back();
-    for (const Cell& cell : row) cells.push_back(cell.Whole());
+std::string LeftOutText(const Section& section) {
+  if (section.left_out == 0) return "";
+  return fmt::format("... and {} more{}{}", section.left_out, section.rest.empty() ? "" : "; ", section.rest);
+}
+
+std::string SectionTable(const Section& section, std::size_t width, std::size_t indent) {
+  std::vector<std::vector<std::string>> lines;
+  lines.reserve(section.rows.size() + 1);
+  std::vector<std::string>& titles = lines.emplace_back();
+  for (const TableColumn& column : section.columns) titles.push_back(Printable(column.title));
+  for (const TableRow& row : section.rows) {
+    std::vector<std::string>& cells = lines.emplace_back();
+    for (std::size_t i = 0; i < row.size() && i < section.columns.size(); ++i)
+      cells.push_back(Printable(row[i].Whole()));
   }
-  return FormatTable(table, width);
+  for (std::vector<std::string>& cells : lines)
+    if (!cells.empty()) cells.front().insert(0, indent, ' ');
+  std::vector<std::size_t> widths(section.columns.size(), 0);
+  for (const std::vector<std::string>& cells : lines) {
+    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], DisplayWidth(cells[i]));
+  }
+  if (width > 0) Narrow(section.columns, widths, width);
+  std::string out;
+  for (const std::vector<std::string>& cells : lines) AppendLine(section.columns, widths, cells, out);
+  return section.left_out > 0 ? out + IndentedText("", LeftOutText(section), 0, width) : out;
 }
 
 std::string SectionText(const Section& section, std::size_t width) {
   std::string out = IndentedText("", section.title + (section.note.empty() ? "" : ": " + section.note), 2, width);
-  out += SectionTable(section, width);
-  if (section.left_out > 0) out += IndentedText("", LeftOutText(section), 0, width);
-  return out;
-}
-
-std::string SectionMarkdownTable(const Section& section) {
-  if (section.rows.empty()) return "";
-  std::string titles = "|", lines = "|", rows;
-  for (const TableColumn& column : section.columns) {
-    titles += fmt::format(" {} |", MarkdownCellProse(column.title));
-    lines += column.align == Align::kRight ? " ---: |" : " --- |";
-  }
-  for (const std::vector<Cell>& row : section.rows) {
-    rows += '|';
-    for (const Cell& cell : row) rows += fmt::format(" {} |", MarkdownCell(cell));
-    rows += '\n';
-  }
-  return fmt::format("{}\n{}\n{}", titles, lines, rows);
-}
-
-std::string SectionMarkdown(const Section& section) {
-  std::string out = fmt::format("\n## {}\n", MarkdownProse(section.title));
-  if (!section.note.empty()) out += fmt::format("\n{}\n", MarkdownProse(section.note));
-  if (section.rows.empty()) return out;
-  out += '\n' + SectionMarkdownTable(section);
-  if (section.left_out > 0) out += fmt::format("\n{}\n", MarkdownProse(LeftOutText(section)));
-  return out;
+  return section.rows.empty() ? out : out + SectionTable(section, width);
 }
 
 }  // namespace infimum

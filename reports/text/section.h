@@ -1,8 +1,15 @@
-// A titled table: worked out once, so that terminal, Markdown and page show the same words and numbers.
+// A table that terminal, Markdown, CSV and page show with the same words and numbers. What has a title of its own is
+// worked out once, for all of them.
 //
-//   Section section{"bounds", "Bounds", "", {{"bound"}, {"latency", Align::kRight}}, {}};
-//   section.rows.push_back({Cell("sequential"), Cell("12.5 ms")});
-//   SectionText(section, 80), SectionMarkdown(section); the page's writer is page/html_table.h, CSV is text/csv.h
+//   Section section{.id = "bounds", .title = "Bounds", .columns = {NameColumn("bound"), NumberColumn("latency")}};
+//   section.rows.push_back({"sequential", "12.5 ms"});
+//   SectionTable(section, 80):
+//     bound       latency
+//     sequential  12.5 ms
+//
+// Markdown: text/markdown.h; CSV: text/csv.h; the page: page/html_table.h. Cells may hold anything: for a terminal
+// control characters (its escape sequences too) are shown as \x1b, invalid UTF-8 as U+FFFD, and columns line up also
+// with wide and combining characters.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +19,23 @@
 #include <utility>
 #include <vector>
 
-#include "reports/text/table.h"
-
 namespace infimum {
+
+enum class Align { kLeft, kRight };
+
+struct TableColumn {
+  std::string title;
+  Align align;
+  bool may_be_cut;  // gives way, with an ellipsis, where the terminal is too narrow
+
+  TableColumn(std::string shown, Align side = Align::kLeft, bool gives_way = false)
+      : title(std::move(shown)), align(side), may_be_cut(gives_way) {}
+  TableColumn(const char* shown) : TableColumn(std::string(shown)) {}
+};
+
+inline TableColumn NumberColumn(std::string title) { return {std::move(title), Align::kRight}; }
+// Of names, which may be long.
+inline TableColumn NameColumn(std::string title) { return {std::move(title), Align::kLeft, true}; }
 
 // What a cell's number says, beside its text.
 enum class CellTone {
@@ -37,29 +58,48 @@ struct Cell {
   std::string hint = {};                        // what a page shows where somebody points at it
 
   Cell(std::string shown = "") : text(std::move(shown)) {}
+  Cell(std::string_view shown) : text(shown) {}
+  Cell(const char* shown) : text(shown) {}
 
   std::string Whole() const { return aside.empty() ? text : text + " " + aside; }
 };
 Cell CodeCell(std::string text, std::string aside = "");
 
+using TableRow = std::vector<Cell>;
+
 struct Section {
-  std::string id;     // "ladder"
-  std::string title;  // "Totals"
-  std::string note;   // what the table says, or why it is empty; may be empty
-  std::vector<TableColumn> columns;
-  std::vector<std::vector<Cell>> rows;
-  std::size_t left_out = 0;  // rows that `most` cut
+  std::string id = {};     // "ladder"
+  std::string title = {};  // "Totals"
+  std::string note = {};   // what the table says, or why it is empty; may be empty
+  std::vector<TableColumn> columns = {};
+  std::vector<TableRow> rows = {};  // short ones are filled with empty cells
+  std::size_t left_out = 0;         // rows that AddRows() cut
+  std::string rest = {};            // where those are: ".json and .csv have all"
+  bool is_part = false;             // of the section before: a page shows it below that one
+  std::size_t shown = 0;            // rows that a page shows without being asked; 0: all
   // From here on a column is a side's, one for each.
   std::optional<std::size_t> first_side = std::nullopt;
 };
 
-// The table alone; nothing without rows. `width` 0: as wide as needed.
-std::string SectionTable(const Section& section, std::size_t width);
-// Title and note in a paragraph, the table, how many rows were left out.
-std::string SectionText(const Section& section, std::size_t width);
+// A row for each of the facts, of at most `most` of them; 0: all.
+template <class Facts, class RowOf>
+void AddRows(const Facts& facts, std::size_t most, Section& section, const RowOf& row_of) {
+  for (const auto& fact : facts) {
+    if (most > 0 && section.rows.size() == most) {
+      ++section.left_out;
+    } else {
+      section.rows.push_back(row_of(fact));
+    }
+  }
+}
 
-// The table alone, and with title and note.
-std::string SectionMarkdownTable(const Section& section);
-std::string SectionMarkdown(const Section& section);
+// "... and 3 more; .json and .csv have all"; empty where no row was left out.
+std::string LeftOutText(const Section& section);
+
+// For a terminal: the line of titles, then the rows, two spaces between columns, no spaces at line ends; how many were
+// left out. `width` 0: as wide as needed. Without columns nothing. Each line begins with `indent` spaces.
+std::string SectionTable(const Section& section, std::size_t width, std::size_t indent = 0);
+// Title and note in a paragraph before it; of a section without rows these alone.
+std::string SectionText(const Section& section, std::size_t width);
 
 }  // namespace infimum

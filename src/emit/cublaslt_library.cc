@@ -1,10 +1,20 @@
-// cuBLASLt as a library that sources are written for.
-#include "src/emit/cublaslt_source.h"
+// cuBLASLt as a library that sources are written for: a GEMM's constants in the struct that the runner's calls of
+// cuBLASLt take (microbench/libraries/cublaslt/calls), which every project gets as they are.
+#include <fmt/format.h>
+
+#include "infimum/base/text.h"
+#include "src/core/measurement/cudnn_form.h"
+#include "src/core/measurement/gemm_problem.h"
 #include "src/emit/library.h"
 #include "src/emit/library_texts.h"
+#include "src/emit/source_text.h"
+#include "src/emit/value_range.h"
 
 namespace infimum::emit {
 namespace {
+
+using cuda::GemmForm;
+using cuda::GemmProblem;
 
 constexpr std::string_view kFindCublaslt = "find_package(CUDAToolkit REQUIRED)";
 
@@ -17,11 +27,66 @@ constexpr std::string_view kCublasltCommands =
 
 constexpr std::string_view kCublasltFiles[] = {
     "cuda_main.cc",          "cuda_memory.h",          "cuda_program.h",        "cuda_timing.h",
-    "cublaslt_candidates.h", "cublaslt_candidates.cc", "cublaslt_algorithms.h", "cublaslt_algorithms.cc"};
+    "cublaslt_candidates.h", "cublaslt_candidates.cc", "cublaslt_algorithms.h", "cublaslt_algorithms.cc",
+    "cublaslt_matmul.h",     "cublaslt_matmul.cc"};
+
+// `Gemm`, without what forms differ in.
+std::string GemmText(const GemmProblem& gemm) {
+  std::vector<std::string> fields{fmt::format(".rows = {}", gemm.rows), fmt::format(".columns = {}", gemm.columns),
+                                  fmt::format(".depth = {}", gemm.depth)};
+  if (gemm.batch > 1) fields.push_back(fmt::format(".batch = {}", gemm.batch));
+  const auto word = [&](const char* name, std::string_view value) {
+    if (!value.empty()) fields.push_back(fmt::format(".{} = {}", name, StringLiteral(value)));
+  };
+  word("a", Name(gemm.a));
+  word("b", Name(gemm.b));
+  word("result", Name(gemm.output));
+  if (gemm.batch > 1) {
+    fields.push_back(fmt::format(".a_stride = {}", gemm.a_stride));
+    fields.push_back(fmt::format(".b_stride = {}", gemm.b_stride));
+  }
+  if (gemm.bias != DataType::kNone) word("bias", Name(gemm.bias));
+  if (gemm.addend) fields.emplace_back(".addend = true");
+  word("activation", Name(gemm.activation));
+  if (gemm.is_scaled()) fields.emplace_back(".factor = 0.001");  // back to 8 bits
+  return "    .gemm = {\n" + ListLines(fields) + "    },\n";
+}
+
+std::string FormText(const GemmProblem& gemm, const GemmForm& form, NumericContract contract) {
+  const std::string suffix = Suffix(form);
+  std::string text = suffix.empty() ? "" : fmt::format(".suffix = {}, ", StringLiteral(suffix));
+  text += fmt::format(".contract = {}, .sums = {}", StringLiteral(Name(contract)), StringLiteral(Name(gemm.sums)));
+  if (form.b_transposed) text += ", .b_transposed = true";
+  return "{" + text + "}";
+}
 
 Result<std::string> WriteCublasltSource(const SourceRequest& request) {
-  INFIMUM_ASSIGN_OR_RETURN(const CublasLtProduct product, DescribeProduct(request.workload));
-  return WriteProduct(product, request);
+  const Region region = RegionWithConstants(request.workload);
+  std::optional<GemmProblem> gemm;
+  std::vector<std::string> forms;
+  for (const NumericContract contract : request.contracts) {
+    for (const GemmForm& form : cuda::GemmFormsOf(region, contract, CandidateTier::kEngine)) {
+      INFIMUM_ASSIGN_OR_RETURN(const cuda::RegionGemm made, Supported(cuda::GemmOf(region, contract, form)));
+      if (!gemm) gemm = made.problem;
+      forms.push_back(FormText(made.problem, form, contract));
+    }
+  }
+  if (!gemm) {
+    const Result<cuda::RegionGemm> made = Supported(cuda::GemmOf(region, request.contracts[0], {}));
+    if (!made.ok()) return made.error();
+    return Error{"of 8 bits cuBLASLt takes the second operand transposed, which only a constant can be stored as"};
+  }
+  const std::string layer = Format(request.workload);
+  std::string text = SourceOpening(layer, request.version, {"cublaslt_candidates.h"});
+  text += "namespace {\n\nusing namespace cublaslt;\n\n" + LayerConstant(layer);
+  text += "const Registration kRegistered({\n    .text = kLayer,\n";
+  text += fmt::format("    .layouts = {},\n", StringLiteral(cuda::InputLayouts(request.workload, {}) + "->" +
+                                                            cuda::OutputLayout(request.workload, {})));
+  text += GemmText(*gemm) + "    .forms = {\n" + ListLines(forms) + "    },\n";
+  const Range range = RangeOf(gemm->a), usual;
+  if (range.low != usual.low || range.high != usual.high)
+    text += fmt::format("    .low = {},\n    .high = {},\n", FormatNumber(range.low), FormatNumber(range.high));
+  return text + OnlyLines(request.only) + "});\n\n}  // namespace\n";
 }
 
 std::string CublasltRefusalOf(std::string_view) { return ""; }

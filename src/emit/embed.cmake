@@ -9,6 +9,8 @@ set(number 0)
 foreach(path IN LISTS FILES)
   get_filename_component(name "${path}" NAME)
   file(READ "${path}" text)
+  # A project has all its files in one folder.
+  string(REGEX REPLACE "#include \"[^\"\n]*/([^\"/\n]+)\"" "#include \"\\1\"" text "${text}")
   string(FIND "${text}" ")emitted\"" position)
   if(text STREQUAL "" OR NOT position EQUAL -1)
     message(FATAL_ERROR "${path} is empty, or contains the end of our string literal")

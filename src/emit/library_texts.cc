@@ -39,23 +39,30 @@ std::string ContractList(const std::vector<NumericContract>& contracts) {
   return "{" + Join(names, ", ") + "}";
 }
 
+Region RegionWithConstants(const Workload& workload) {
+  if (const auto* region = std::get_if<Region>(&workload)) return *region;
+  RegionMember member{std::get<LayerConfig>(workload), {}};
+  std::int64_t inputs = 0, constants = 0;
+  for (const Operand& operand : OperandsOf(member.config)) {
+    if (operand.constant) {
+      member.operands.push_back({RegionOperand::Source::kWeight, constants++});
+    } else {
+      member.operands.push_back({RegionOperand::Source::kInput, inputs++});
+    }
+  }
+  return {{std::move(member)}, {0}};
+}
+
 std::string_view CudaRunning() {
-  return "It runs on the first GPU that CUDA shows; without one it says so and ends. `--tier "
-         "heuristic|engine|exhaustive`\n"
-         "says how many candidates are looked for: what the library would choose, and its next best, in the usual "
-         "form; its\n"
-         "best ones in every form (the default); every setting that it takes, at most 1,000 for each form. `--list` "
-         "prints\n"
-         "their names. A benchmark's name is the layer and the candidate, its label the candidate, the layouts of "
-         "inputs and\n"
-         "output, and the numeric contract. The time is what one more launch costs, by the difference of two CUDA "
-         "graphs\n"
-         "(`cuda_timing.h`), inputs are random, caches are warm, clocks are as they are: `nvidia-smi "
-         "--lock-gpu-clocks` takes\n"
-         "much of the noise away. What the library refuses or fails at is an error of that benchmark alone. Results "
-         "are not\n"
-         "checked: that is the reader's, who changes the code, or infimum's, whose runner compares them with a "
-         "reference.\n";
+  return R"(It runs on the first GPU that CUDA shows; without one it says so and ends. `--tier heuristic|engine|exhaustive` says
+how many candidates are looked for: what the library would choose, and its next best, in the usual form; the best
+setting of each algorithm in every form (the default); every setting that it takes, at most 1,000 for each form.
+`--list` prints their names. A benchmark's name is the layer and the candidate, its label the candidate, the layouts
+of inputs and output, and the numeric contract. The time is what one more launch costs, by the difference of two
+CUDA graphs (`cuda_timing.h`), inputs are random, caches are warm, clocks are as they are: `nvidia-smi
+--lock-gpu-clocks` takes much of the noise away. What the library refuses or fails at is an error of that benchmark
+alone. Results are not checked: infimum's runner compares them with a reference.
+)";
 }
 
 }  // namespace infimum::emit

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "infimum/base/result.h"
+#include "infimum/layer/workload.h"
 #include "src/emit/project.h"
 
 namespace infimum::emit {
@@ -25,9 +27,21 @@ std::string OnlyLines(const std::vector<std::string>& candidates);
 // {"strict-f32", "tf32"}
 std::string ContractList(const std::vector<NumericContract>& contracts);
 
+// A layer as a region of its own, its constants w0 ... as those of a region; a region as it is.
+Region RegionWithConstants(const Workload& workload);
+
+// The result, or its error without the "unsupported: " that candidates of the runner have before it.
+template <class T>
+Result<T> Supported(Result<T> result) {
+  constexpr std::string_view kPrefix = "unsupported: ";
+  if (!result.ok() && result.error().message.starts_with(kPrefix))
+    return Error{result.error().message.substr(kPrefix.size())};
+  return result;
+}
+
 // A file that goes into projects as it is, by its name: "timing.h". It is one under emitted/, or one of the runner's
-// own that describe oneDNN's primitives (microbench/libraries/onednn/primitives); embedded at build time, where
-// embed.cmake writes the definition. One that src/emit/CMakeLists.txt does not list ends the program.
+// own with a library's calls (microbench/libraries/onednn/primitives, cublaslt/calls, cudnn/calls); embedded at build
+// time, where embed.cmake writes the definition. One that src/emit/CMakeLists.txt does not list ends the program.
 std::string_view EmbeddedFile(std::string_view name);
 
 // How README.md of projects for NVIDIA's GPUs says that the program runs.

@@ -186,8 +186,10 @@ struct Checker {
     return CheckTypes({types.input});
   }
 
-  Status operator()(const ScanConfig&) const { return Error{kOwnKernels}; }
-  Status operator()(const SortConfig&) const { return Error{kOwnKernels}; }
+  template <class Config>
+  Status operator()(const Config&) const {
+    return Error{kOwnKernels};
+  }
   Status operator()(const AttentionConfig&) const {
     return Error{"it runs as a oneDNN Graph partition or by kernels of infimum's own, which are not emitted"};
   }

@@ -8,6 +8,7 @@
 #include "infimum/base/text.h"
 #include "infimum/layer/element_order.h"
 #include "src/core/layer/field_text.h"
+#include "src/core/layer/product_scaling.h"
 #include "src/emit/library_texts.h"
 #include "src/emit/onednn_layer.h"
 #include "src/emit/source_text.h"
@@ -90,17 +91,20 @@ template <class Config>
 std::string ScalingText(const Config& config) {
   const OperandTypes& types = config.types;
   if (!IsInteger(types.input)) return "";
-  constexpr double kInputScale = 1.0 / 64;
+  using namespace product_scaling;
   const bool scaled = types.output != DataType::kS32;
   std::vector<std::string> fields;
   if (scaled) fields = {".scaled = true", fmt::format(".input_scale = {}", FloatLiteral(kInputScale))};
-  fields.push_back(fmt::format(".input_zero = {}", types.input == DataType::kU8 ? 121 : 121 - 128));
-  if (scaled) fields.emplace_back(".weight_scales = {0.01F}");
+  fields.push_back(fmt::format(".input_zero = {}", InputZero(types.input)));
+  if (scaled) {
+    std::vector<std::string> scales;
+    for (const double scale : kWeightScales) scales.push_back(FloatLiteral(scale));
+    fields.push_back(fmt::format(".weight_scales = {{{}}}", Join(scales, ", ")));
+  }
   if (scaled && IsInteger(types.output)) {
-    // So that results fill their type: the deviation of inputs is about 74 steps, of weights 36, of outputs then 40.
-    const double scale = std::sqrt(static_cast<double>(DepthOf(config))) * 74 * 36 * kInputScale * 0.01 / 40;
+    const double scale = OutputScale(DepthOf(config));
     fields.push_back(fmt::format(".output_scale = {}", FloatLiteral(std::round(scale * 1e4) / 1e4)));
-    fields.push_back(fmt::format(".output_zero = {}", types.output == DataType::kU8 ? 128 : 2));
+    fields.push_back(fmt::format(".output_zero = {}", OutputZero(types.output)));
   }
   return "    .scaling = {\n" + ListLines(fields) + "    },\n";
 }

@@ -25,7 +25,7 @@ std::vector<const Measurement*> FullestRows(std::span<const Measurement> rows) {
   return result;
 }
 
-bool EveryContenderHas(std::int64_t wanted, std::span<const Measurement> rows) {
+bool EveryCandidateInReachHas(std::int64_t wanted, std::span<const Measurement> rows) {
   Latency best = Latency::max();
   for (const Measurement* row : FullestRows(rows)) best = std::min(best, PointValue(row->repetitions));
   for (const Measurement* row : FullestRows(rows)) {
@@ -63,7 +63,7 @@ bool IsSettled(const PlanEntry& entry, std::span<const Measurement> rows, const 
       if (!seen.contains(name)) return false;
     }
   }
-  return EveryContenderHas(rule.repetitions, rows);
+  return EveryCandidateInReachHas(rule.repetitions, rows);
 }
 
 Result<Plan> LeaveOutKnown(Plan plan, MeasurementSource& source, const Selection& selection, const SettledRule& rule) {

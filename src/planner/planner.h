@@ -50,7 +50,7 @@ Plan EvenPlan(std::vector<PlanEntry> entries);
 struct SettledRule {
   // What every candidate that could be the best must have, in one row.
   std::int64_t repetitions = 3;
-  // Names of the candidates that a complete campaign would run; empty: only the rows tell. Without it an
+  // Names of the candidates that a complete campaign would run; empty: only the rows are known. Without it an
   // interrupted campaign is noticed by the repetitions that its interleaved rounds did not get to.
   std::function<std::vector<std::string>(const PlanEntry&)> candidates;
 };

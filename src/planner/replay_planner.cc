@@ -21,7 +21,7 @@ Status SortOperands(ReplayUnit& unit) {
   const auto* region = std::get_if<Region>(&unit.workload);
   if (region == nullptr) return {};
   const std::vector<std::size_t> places = PlacesByFirstUse(*region);
-  if (places.size() != unit.operands.size()) return Error{"its operands cannot be told apart"};
+  if (places.size() != unit.operands.size()) return Error{"its operands are ambiguous"};
   std::vector<ValueId> sorted(places.size());
   for (std::size_t i = 0; i < places.size(); ++i) sorted[places[i]] = unit.operands[i];
   unit.operands = std::move(sorted);
@@ -67,7 +67,7 @@ Result<std::vector<ReplayUnit>> InOrder(const ModelGraph& graph, std::vector<Rep
     }
     ordered.push_back(std::move(units[i]));
   }
-  if (ordered.size() != units.size()) return Error{"regions that wait for each other cannot be replayed"};
+  if (ordered.size() != units.size()) return Error{"regions that depend on each other cannot be replayed"};
   return ordered;
 }
 
@@ -82,14 +82,14 @@ Result<ReplayUnit> UnitOf(const ModelGraph& graph, LayerId id, const ReplayCandi
   const Layer& layer = graph.layer(id);
   ReplayUnit unit{{id}, {}, *layer.workload, candidate, {}, {}};
   for (const std::size_t input : layer.operand_inputs) {
-    if (input >= layer.inputs.size() || !layer.inputs[input]) return Error{"an operand is not given"};
+    if (input >= layer.inputs.size() || !layer.inputs[input]) return Error{"an operand is missing"};
     unit.operands.push_back(*layer.inputs[input]);
   }
   INFIMUM_RETURN_IF_ERROR(SortOperands(unit));
   const std::size_t wanted = OutputsOf(unit.workload).size();
   for (const std::optional<ValueId>& output : layer.outputs) {
     if (!output || CountOf(graph.value(*output)) == 0) continue;
-    // Last states of a recurrent layer that nobody asks for.
+    // Last states of a recurrent layer that are not read.
     if (unit.outputs.size() >= wanted && !IsRead(graph, *output)) continue;
     unit.outputs.push_back(*output);
   }
@@ -155,7 +155,7 @@ class ScheduleBuilder {
       for (const LayerId id : unit.layers) INFIMUM_RETURN_IF_ERROR(AddValues({id}, step));
     }
     for (std::size_t i = 0; i < unit.members.size(); ++i) {
-      // What a rule found out says all; its layers are no longer asked.
+      // The values that the rule found are complete; its layers are not read again.
       if (i < unit.values.size() && !unit.values[i].empty()) {
         step.values.push_back(unit.values[i]);
         step.value_tensors.emplace_back();
@@ -170,7 +170,7 @@ class ScheduleBuilder {
     if (has_none) step.value_tensors.clear();
     const auto* region = std::get_if<Region>(&unit.workload);
     if (region != nullptr && step.values.size() != region->members.size()) {
-      return Error{"its region is not made of one member for each layer"};
+      return Error{"its region does not have one member for each layer"};
     }
     std::map<ValueId, std::size_t> changed;
     for (const LayerId id : unit.layers) {
@@ -202,7 +202,7 @@ class ScheduleBuilder {
     config.outputs = {*graph_.value(*layer.outputs[0]).shape};
   }
 
-  // A member that stands for several layers is a product, whose first layer has the values, or an activation that is
+  // A member that covers several layers is a GEMM, whose first layer has the values, or an activation that is
   // known by its usual ones.
   Status AddValues(const std::vector<LayerId>& member, ReplayStep& step) {
     const Layer& first = graph_.layer(member.front());
@@ -216,7 +216,7 @@ class ScheduleBuilder {
       for (const auto& [name, value] : given->tensors) {
         INFIMUM_ASSIGN_OR_RETURN(const std::size_t tensor, TensorOf(value));
         if (schedule_.tensors[tensor].kind != ReplayTensorKind::kWeight)
-          return Error{"its " + name + " is known at run time only"};
+          return Error{"its " + name + " is known only at run time"};
         step.value_tensors.back()[name] = tensor;
       }
     }
@@ -257,7 +257,7 @@ Result<std::vector<ReplayUnit>> UnitsOf(const ModelGraph& graph, const std::vect
     if (taken[i] || (layer.status == LayerStatus::kFree && layer.bodies.empty())) continue;
     if (layer.status == LayerStatus::kUnknown || !layer.bodies.empty()) {
       return Error{NameOf(layer) + " cannot be replayed: " +
-                   (layer.reason.empty() ? std::string("it runs other layers") : layer.reason)};
+                   (layer.reason.empty() ? std::string("it contains other layers") : layer.reason)};
     }
     Result<ReplayUnit> unit = UnitOf(graph, LayerId(i), i < candidates.size() ? candidates[i] : ReplayCandidate());
     if (!unit.ok()) return Within(NameOf(layer), unit.error());

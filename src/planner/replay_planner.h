@@ -3,7 +3,7 @@
 //   Result<std::vector<ReplayUnit>> units = UnitsOf(graph, candidates);
 //   Result<ReplaySchedule> schedule = BuildReplaySchedule(graph, *units);
 //
-// Views become other names of the tensor that they look at; weights that a product wants transposed become a step that
+// Views become other names of the tensor that they look at; weights that a GEMM reads transposed become a step that
 // runs once; attributes and small constants that change results become values.
 #pragma once
 
@@ -18,10 +18,10 @@ namespace infimum {
 // What becomes one step: a layer, or several that run as a region.
 struct ReplayUnit {
   std::vector<LayerId> layers;
-  std::vector<std::vector<LayerId>> members;  // of a region, the layers that each of its members stands for
+  std::vector<std::vector<LayerId>> members;  // of a region, the layers that each of its members covers
   Workload workload;
   ReplayCandidate candidate;
-  std::vector<ValueId> operands;  // of a layer as OperandsOf says; of a region in0, in1 ..., then w0, w1 ...
+  std::vector<ValueId> operands;  // of a layer by OperandsOf; of a region in0, in1 ..., then w0, w1 ...
   std::vector<ValueId> outputs;
   std::vector<ReplayValues> values = {};  // of a region, by member: what its rule took in
 };
@@ -44,8 +44,8 @@ Result<std::vector<ReplayUnit>> UnitsOf(const ModelGraph& graph, const std::vect
 // Units in the graph's order. An error names a layer of which a value cannot be carried over.
 Result<ReplaySchedule> BuildReplaySchedule(const ModelGraph& graph, const std::vector<ReplayUnit>& units);
 
-// The values of one layer: {"epsilon": {1e-12}}. An error where an attribute asks for what no candidate is told, and
-// for operators whose attributes nobody has gone through.
+// The values of one layer: {"epsilon": {1e-12}}. An error where an attribute asks for what candidates do not
+// support, and for operators whose attributes were not reviewed.
 Result<ReplayValues> ReplayValuesOf(const ModelGraph& graph, const Layer& layer);
 
 }  // namespace infimum

@@ -1,91 +1,192 @@
-// What a layer's attributes and small constant inputs say that its workload does not: the values of a replay.
+// The values of a replay: what a layer's attributes and small constant inputs contain beyond its workload.
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "infimum/base/text.h"
-#include "src/planner/layer_facts.h"
-#include "src/planner/replay_forms.h"
 #include "src/planner/replay_planner.h"
 #include "src/planner/value_tensors.h"
 
 namespace infimum {
 namespace {
 
-// Operators of which the workload says everything, or all but what is read below.
-constexpr std::string_view kPlain[] = {
-    "Abs",
-    "Add",
-    "And",
-    "Cast",
-    "Ceil",
-    "Concat",
-    "Conv",
-    "ConvTranspose",
-    "Cos",
-    "Div",
-    "Equal",
-    "Erf",
-    "Exp",
-    "Expand",
-    "Floor",
-    "Gather",
-    "Gelu",
-    "GatherND",
-    "Greater",
-    "GatherElements",
-    "HardSwish",
-    "Identity",
-    "Less",
-    "LessOrEqual",
-    "Log",
-    "LogSoftmax",
-    "MatMul",
-    "Max",
-    "Mean",
-    "Min",
-    "Mish",
-    "Mul",
-    "Neg",
-    "Not",
-    "Or",
-    "PRelu",
-    "Pow",
-    "Reciprocal",
-    "ReduceMax",
-    "ReduceMean",
-    "ReduceMin",
-    "ReduceProd",
-    "ReduceSum",
-    "Relu",
-    "Round",
-    "Sigmoid",
-    "Sign",
-    "Sin",
-    "Softmax",
-    "Softplus",
-    "Softsign",
-    "Split",
-    "Sqrt",
-    "Sub",
-    "Sum",
-    "Tan",
-    "Tanh",
-    "Tile",
-    "Transpose",
-    "Where",
-    "Xor",
-    "GreaterOrEqual",
-    "GlobalAveragePool",
-    "GlobalMaxPool",
-    "AveragePool",
-    "MaxPool",
-};
+// Operators beside the element-wise ones whose workload is complete, or complete but for the values that are read
+// below.
+constexpr std::string_view kPlain[] = {"AveragePool",
+                                       "Cast",
+                                       "Concat",
+                                       "Conv",
+                                       "ConvTranspose",
+                                       "Expand",
+                                       "Gather",
+                                       "GatherElements",
+                                       "GatherND",
+                                       "Gelu",
+                                       "GlobalAveragePool",
+                                       "GlobalMaxPool",
+                                       "Identity",
+                                       "LogSoftmax",
+                                       "MatMul",
+                                       "MaxPool",
+                                       "PRelu",
+                                       "Pow",
+                                       "ReduceMax",
+                                       "ReduceMean",
+                                       "ReduceMin",
+                                       "ReduceProd",
+                                       "ReduceSum",
+                                       "Softmax",
+                                       "Split",
+                                       "Sum",
+                                       "Tile",
+                                       "Transpose",
+                                       "Where"};
+
+// Attributes of element-wise operators of old versions: how shapes match, which the workload contains.
+constexpr std::string_view kOfShapes[] = {"axis", "broadcast", "consumed_inputs"};
 
 constexpr double kLargestFloat = std::numeric_limits<float>::max();
+
+// What a layer's attributes and constant inputs contain, as numbers and texts; nullopt where there is none, or it is of
+// another type.
+class LayerFacts {
+ public:
+  LayerFacts(const ModelGraph& graph, const Layer& layer) : graph_(graph), layer_(layer) {}
+
+  std::optional<double> NumberAttribute(const std::string& name) const;
+  std::optional<std::string> TextAttribute(const std::string& name) const;
+  std::optional<std::vector<double>> ListAttribute(const std::string& name) const;
+
+  bool HasAttribute(const std::string& name) const { return layer_.attributes.contains(name); }
+  bool HasInput(std::size_t position) const { return position < layer_.inputs.size() && layer_.inputs[position]; }
+  // The numbers of a constant input; nullopt where they are not known.
+  std::optional<std::vector<double>> InputNumbers(std::size_t position) const;
+  std::optional<Shape> InputShape(std::size_t position) const;
+  std::optional<Shape> OutputShape(std::size_t position) const;
+
+ protected:
+  const ModelGraph& graph_;
+  const Layer& layer_;
+};
+
+std::optional<double> LayerFacts::NumberAttribute(const std::string& name) const {
+  const auto found = layer_.attributes.find(name);
+  if (found == layer_.attributes.end()) return std::nullopt;
+  if (const auto* number = std::get_if<double>(&found->second)) return *number;
+  if (const auto* integer = std::get_if<std::int64_t>(&found->second)) return static_cast<double>(*integer);
+  return std::nullopt;
+}
+
+std::optional<std::string> LayerFacts::TextAttribute(const std::string& name) const {
+  const auto found = layer_.attributes.find(name);
+  const auto* text = found == layer_.attributes.end() ? nullptr : std::get_if<std::string>(&found->second);
+  return text == nullptr ? std::nullopt : std::optional<std::string>(*text);
+}
+
+std::optional<std::vector<double>> LayerFacts::ListAttribute(const std::string& name) const {
+  const auto found = layer_.attributes.find(name);
+  if (found == layer_.attributes.end()) return std::nullopt;
+  if (const auto* numbers = std::get_if<std::vector<double>>(&found->second)) return *numbers;
+  const auto* list = std::get_if<std::vector<std::int64_t>>(&found->second);
+  if (list == nullptr) return std::nullopt;
+  return std::vector<double>(list->begin(), list->end());
+}
+
+std::optional<std::vector<double>> LayerFacts::InputNumbers(std::size_t position) const {
+  if (!HasInput(position)) return std::nullopt;
+  const std::optional<Tensor>& constant = graph_.value(*layer_.inputs[position]).constant;
+  return constant ? NumbersOf(&*constant) : std::nullopt;
+}
+
+std::optional<Shape> LayerFacts::InputShape(std::size_t position) const {
+  return HasInput(position) ? graph_.value(*layer_.inputs[position]).shape : std::nullopt;
+}
+
+std::optional<Shape> LayerFacts::OutputShape(std::size_t position) const {
+  if (position >= layer_.outputs.size() || !layer_.outputs[position]) return std::nullopt;
+  return graph_.value(*layer_.outputs[position]).shape;
+}
+
+bool GrowsByWholeNumbers(const Shape& input, const Shape& output) {
+  for (std::size_t i = 0; i < input.rank(); ++i)
+    if (output.dims[i] % input.dims[i] != 0) return false;
+  return true;
+}
+
+// Whether the given scales match the shapes. Where an output's extent was rounded, coordinates follow the scale.
+bool ScalesAgree(const std::vector<double>& scales, const Shape& input, const Shape& output) {
+  if (scales.empty()) return true;
+  if (scales.size() != input.rank()) return false;
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    if (scales[i] * static_cast<double>(input.dims[i]) != static_cast<double>(output.dims[i])) return false;
+  }
+  return true;
+}
+
+// Candidates interpolate at half-pixel coordinates, clamped at the edges, and take the nearest element only where all
+// modes of rounding agree: a tensor that grows by whole factors.
+Status CheckResize(const ModelGraph& graph, const Layer& layer) {
+  const LayerFacts facts(graph, layer);
+  const std::optional<Shape> input = facts.InputShape(0), output = facts.OutputShape(0);
+  if (!input || !output || input->rank() != output->rank()) return Error{"its shapes are not known"};
+  // Before operator set 11 an element's place is its index divided by the scale.
+  const bool is_old = layer.op == "Upsample" || (graph.opset > 0 && graph.opset < 11);
+  const std::string mode = facts.TextAttribute("mode").value_or("nearest");
+  const std::string coordinates =
+      facts.TextAttribute("coordinate_transformation_mode").value_or(is_old ? "asymmetric" : "half_pixel");
+  const std::string nearest = facts.TextAttribute("nearest_mode").value_or(is_old ? "floor" : "round_prefer_floor");
+  const std::string policy = facts.TextAttribute("keep_aspect_ratio_policy").value_or("stretch");
+  for (const char* const name : {"antialias", "exclude_outside"}) {
+    if (facts.NumberAttribute(name).value_or(0) != 0) return Error{"its '" + std::string(name) + "' is not 0"};
+  }
+  if (facts.HasAttribute("axes") || policy != "stretch")
+    return Error{"it resizes only some axes, or keeps the aspect ratio"};
+  const std::size_t scales_at = is_old ? 1 : 2;
+  const bool has_scales = facts.HasInput(scales_at) && facts.InputShape(scales_at) != Shape{{0}};
+  const std::optional<std::vector<double>> scales =
+      has_scales ? facts.InputNumbers(scales_at) : facts.ListAttribute("scales").value_or(std::vector<double>());
+  if (!scales || !ScalesAgree(*scales, *input, *output)) return Error{"its scales do not match its shapes"};
+  if (mode == "nearest") {
+    const bool from_the_front = coordinates == "asymmetric" && nearest == "floor";
+    const bool rounds = coordinates == "half_pixel" && nearest.starts_with("round_");
+    if (GrowsByWholeNumbers(*input, *output) && (from_the_front || rounds)) return {};
+    return Error{"its rounding to the nearest element is not supported"};
+  }
+  if (mode == "cubic" && facts.NumberAttribute("cubic_coeff_a").value_or(-0.75) != -0.75) {
+    return Error{"its 'cubic_coeff_a' is not -0.75"};
+  }
+  // PyTorch's differ where a dimension becomes one element.
+  const bool shrinks_to_one = std::find(output->dims.begin(), output->dims.end(), 1) != output->dims.end() &&
+                              output->rank() > 2 &&
+                              *std::min_element(output->dims.begin() + 2, output->dims.end()) == 1;
+  if (coordinates != "half_pixel" && (coordinates != "pytorch_half_pixel" || shrinks_to_one))
+    return Error{"its 'coordinate_transformation_mode' is '" + coordinates + "'"};
+  return {};
+}
+
+// Candidates run LSTM, GRU and RNN forward (and in reverse beside it) over whole sequences, with the standard
+// activations. Whether the initial state is zero, as candidates have it, only the runner sees.
+Status CheckRecurrent(const ModelGraph& graph, const Layer& layer) {
+  const LayerFacts facts(graph, layer);
+  for (const char* const name : {"clip", "input_forget", "layout"}) {
+    if (facts.NumberAttribute(name).value_or(0) != 0) return Error{"its '" + std::string(name) + "' is not 0"};
+  }
+  if (facts.TextAttribute("direction").value_or("forward") == "reverse") return Error{"it runs in reverse only"};
+  // The configuration names a plain RNN's activation and no other.
+  if (layer.op != "RNN" && facts.HasAttribute("activations"))
+    return Error{"it has other activations than the standard ones"};
+  if (layer.op == "RNN" && facts.TextAttribute("direction") == "bidirectional" && facts.HasAttribute("activations")) {
+    return Error{"it has activations of its own for each direction"};
+  }
+  if (facts.HasInput(4)) return Error{"its sequences differ in length"};
+  if (facts.HasInput(7)) return Error{"it has peepholes"};
+  return {};
+}
 
 class ValueReader : private LayerFacts {
  public:
@@ -94,7 +195,7 @@ class ValueReader : private LayerFacts {
   Result<ReplayValues> Read() {
     const std::string& op = layer_.op;
     if ((op == "Conv" || op == "ConvTranspose" || op == "MatMul" || op == "Gemm") && HasQuantizedWeights()) {
-      return Error{"quantized weights of a floating point product are not carried over yet"};
+      return Error{"quantized weights of a floating-point operator are not supported yet"};
     }
     if (op == "Clip") return ReadClip();
     if (op == "Slice") return ReadSlice();
@@ -110,22 +211,17 @@ class ValueReader : private LayerFacts {
       return Scalars({{"epsilon", "epsilon", 1e-5}});
     }
     if (const std::optional<ValueTensors> given = ValueTensorsOf(layer_)) return ReadQuantized(*given);
-    if (op == "LeakyRelu") return Scalars({{"alpha", "leaky_slope", 0.01}});
-    if (op == "Elu" || op == "Celu") return Scalars({{"alpha", "elu_alpha", 1}});
-    if (op == "HardSigmoid") return Scalars({{"alpha", "hard_sigmoid_alpha", 0.2}, {"beta", "hard_sigmoid_beta", 0.5}});
-    if (op == "ThresholdedRelu") return Scalars({{"alpha", "threshold", 1}});
-    if (op == "Selu") {
-      return Scalars(
-          {{"alpha", "selu_alpha", 1.67326319217681884765625}, {"gamma", "selu_gamma", 1.05070102214813232421875}});
-    }
+    const auto operators = PointwiseOnnxOperators();
+    const auto element_wise = std::ranges::find(operators, op, &PointwiseOperator::onnx);
+    if (element_wise != operators.end()) return ReadParameters(element_wise->kind);
     if (std::find(std::begin(kPlain), std::end(kPlain), op) == std::end(kPlain)) {
-      return Error{"the values of operator " + op + " are not carried over yet"};
+      return Error{"operator " + op + " is not supported yet"};
     }
-    // A part that nobody reads makes a slice of a split, with a place of its own.
+    // A split with unread parts becomes a slice, with starts of its own.
     const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
     const auto* movement = config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
     if (op == "Split" && (movement == nullptr || movement->kind != MovementKind::kSplit)) {
-      return Error{"a split of which parts are unread is not carried over yet"};
+      return Error{"a split with unread parts is not supported yet"};
     }
     return ReplayValues();
   }
@@ -149,6 +245,23 @@ class ValueReader : private LayerFacts {
     return status.ok() ? Result<ReplayValues>(ReplayValues()) : Result<ReplayValues>(status.error());
   }
 
+  // Of an element-wise operator. An attribute that is no parameter of the formula asks for another function.
+  Result<ReplayValues> ReadParameters(PointwiseKind kind) const {
+    const auto parameters = ParametersOf(kind);
+    for (const auto& [name, value] : layer_.attributes) {
+      if (std::ranges::find(parameters, name, &PointwiseParameter::onnx) == parameters.end() &&
+          std::ranges::find(kOfShapes, name) == std::end(kOfShapes)) {
+        return Error{"its '" + name + "' is not carried over yet"};
+      }
+    }
+    ReplayValues values;
+    for (const PointwiseParameter& parameter : parameters) {
+      const std::optional<double> own = NumberAttribute(std::string(parameter.onnx));
+      values[std::string(parameter.name)] = {own.value_or(PointwiseParameters().*parameter.member)};
+    }
+    return values;
+  }
+
   Result<ReplayValues> Scalars(std::initializer_list<Scalar> scalars) const {
     ReplayValues values;
     for (const Scalar& scalar : scalars) {
@@ -161,7 +274,7 @@ class ValueReader : private LayerFacts {
   Result<double> Bound(std::size_t position, const char* attribute, double otherwise) const {
     if (!HasInput(position)) return NumberAttribute(attribute).value_or(otherwise);
     const std::optional<std::vector<double>> numbers = InputNumbers(position);
-    if (!numbers || numbers->size() != 1) return Error{std::string("its '") + attribute + "' is no constant"};
+    if (!numbers || numbers->size() != 1) return Error{std::string("its '") + attribute + "' is not a constant"};
     return (*numbers)[0];
   }
 
@@ -176,15 +289,16 @@ class ValueReader : private LayerFacts {
   Result<ReplayValues> ReadSlice() const {
     const auto* config = layer_.workload ? std::get_if<LayerConfig>(&*layer_.workload) : nullptr;
     const auto* movement = config != nullptr ? std::get_if<MovementConfig>(config) : nullptr;
-    if (movement == nullptr || movement->kind != MovementKind::kSlice) return Error{"it goes backwards"};
+    if (movement == nullptr || movement->kind != MovementKind::kSlice) return Error{"it has a negative step"};
     const std::optional<Shape>& from = graph_.value(*layer_.inputs[0]).shape;
     const std::optional<Shape>& to = graph_.value(*layer_.outputs[0]).shape;
     std::optional<std::vector<double>> given = HasInput(1) ? InputNumbers(1) : ListAttribute("starts");
     std::optional<std::vector<double>> axes = HasInput(3) ? InputNumbers(3) : ListAttribute("axes");
     const std::optional<std::vector<double>> steps = HasInput(4) ? InputNumbers(4) : std::vector<double>();
-    if (!from || !to || !given || !steps || (HasInput(3) && !axes)) return Error{"its place is known at run time only"};
+    if (!from || !to || !given || !steps || (HasInput(3) && !axes))
+      return Error{"its starts or ends are known only at run time"};
     if (std::any_of(steps->begin(), steps->end(), [](double step) { return !(step >= 1); })) {
-      return Error{"it goes backwards"};
+      return Error{"it has a negative step"};
     }
     if (!axes) {
       axes.emplace();
@@ -193,7 +307,7 @@ class ValueReader : private LayerFacts {
     const auto rank = static_cast<double>(from->rank());
     std::vector<std::int64_t> starts(from->rank(), 0), apart(from->rank(), 1);
     if (axes->size() != given->size() || (HasInput(4) && steps->size() != given->size())) {
-      return Error{"it has not as many axes and steps as starts"};
+      return Error{"its starts, axes and steps differ in number"};
     }
     for (std::size_t i = 0; i < given->size(); ++i) {
       const double axis = (*axes)[i] < 0 ? (*axes)[i] + rank : (*axes)[i];
@@ -202,7 +316,7 @@ class ValueReader : private LayerFacts {
       const auto extent = static_cast<double>(from->dims[place]);
       const double start = (*given)[i] < 0 ? (*given)[i] + extent : (*given)[i];
       starts[place] = static_cast<std::int64_t>(std::clamp(start, 0.0, extent));
-      // Of one element it does not matter how far the next would be.
+      // The step does not matter for one element.
       if (HasInput(4) && to->dims[place] > 1) apart[place] = static_cast<std::int64_t>((*steps)[i]);
     }
     if (std::any_of(apart.begin(), apart.end(), [](std::int64_t step) { return step != 1; })) {
@@ -223,11 +337,11 @@ class ValueReader : private LayerFacts {
         in *= from.dims[at];
         out *= to.dims[at];
       }
-      if (in != merged_from.dims[i] || out != merged_to.dims[i]) return Error{"its shape cannot be followed"};
+      if (in != merged_from.dims[i] || out != merged_to.dims[i]) return Error{"its shape does not match its layer's"};
       merged[i] = static_cast<double>(start);
     }
     for (; at > 0; --at) {
-      if (from.dims[at - 1] != 1) return Error{"its shape cannot be followed"};
+      if (from.dims[at - 1] != 1) return Error{"its shape does not match its layer's"};
     }
     return ReplayValues{{"starts", merged}};
   }
@@ -237,17 +351,17 @@ class ValueReader : private LayerFacts {
     const auto mode = layer_.attributes.find("mode");
     if (mode != layer_.attributes.end()) {
       const auto* text = std::get_if<std::string>(&mode->second);
-      if (text == nullptr || *text != "constant") return Error{"it pads with more than zeros"};
+      if (text == nullptr || *text != "constant") return Error{"it does not pad with zeros"};
     }
     const std::optional<std::vector<double>> pads = HasInput(1) ? InputNumbers(1) : ListAttribute("pads");
-    if (!pads || HasInput(3)) return Error{"its pads are known at run time only, or of some axes"};
+    if (!pads || HasInput(3)) return Error{"its pads are known only at run time, or cover only some axes"};
     if (HasInput(2)) {
       const std::optional<std::vector<double>> value = InputNumbers(2);
-      if (!value || value->size() != 1 || (*value)[0] != 0) return Error{"it pads with more than zeros"};
+      if (!value || value->size() != 1 || (*value)[0] != 0) return Error{"it does not pad with zeros"};
     }
-    if (NumberAttribute("value").value_or(0) != 0) return Error{"it pads with more than zeros"};
+    if (NumberAttribute("value").value_or(0) != 0) return Error{"it does not pad with zeros"};
     for (std::size_t i = 0; i < pads->size() / 2; ++i) {
-      if ((*pads)[i] != (*pads)[i + pads->size() / 2]) return Error{"it pads more on one side than on the other"};
+      if ((*pads)[i] != (*pads)[i + pads->size() / 2]) return Error{"its padding is asymmetric"};
     }
     return ReplayValues();
   }
@@ -259,9 +373,9 @@ class ValueReader : private LayerFacts {
     return ReplayValues();
   }
 
-  // Scales are tensors; here stands what else such an operator may ask for.
+  // Scales are tensors; these are the operator's other attributes.
   Result<ReplayValues> ReadQuantized(const ValueTensors& given) const {
-    if (NumberAttribute("channels_last").value_or(0) != 0) return Error{"its channels come last"};
+    if (NumberAttribute("channels_last").value_or(0) != 0) return Error{"its channels are the last dimension"};
     if (layer_.op == "com.microsoft.QGemm") INFIMUM_RETURN_IF_ERROR(CheckGemm());
     ReplayValues values = given.numbers;
     if (layer_.op == "com.microsoft.QLinearLeakyRelu")

@@ -11,7 +11,7 @@ bool HasFlag(const Layer& layer, const char* name) {
   return flag != nullptr && *flag != 0;
 }
 
-// Where a product's second matrix stands among its inputs.
+// The position of a GEMM's second matrix among its inputs.
 std::size_t MatrixPosition(const Layer& layer) { return layer.op == "com.microsoft.QGemm" ? 3 : 1; }
 
 // The weights with the output channels second, in their order of memory.
@@ -29,7 +29,7 @@ Result<Shape> ByChannel(const Layer& layer, const Shape& weights) {
   const auto* groups = group == layer.attributes.end() ? nullptr : std::get_if<std::int64_t>(&group->second);
   // Their channels are apart, one after the other within each group.
   if (groups != nullptr && *groups != 1)
-    return Error{"a normalization is folded into a transposed convolution of groups"};
+    return Error{"a normalization is folded into a grouped transposed convolution"};
   return Shape{{weights.dims[0], weights.dims[1], product_of(2, rank)}};
 }
 
@@ -77,7 +77,7 @@ Status WeightChanger::FoldNormalizations(const Layer& layer, Changed& changed) {
     return Error{"it has a folded normalization, but no weights or no bias"};
   INFIMUM_ASSIGN_OR_RETURN(std::size_t weights, Current(*layer.inputs[1], changed));
   const DataType type = schedule_.tensors[weights].type;
-  if (!IsFloatingPoint(type)) return Error{"a normalization is folded into weights that are integers"};
+  if (!IsFloatingPoint(type)) return Error{"a normalization is folded into integer weights"};
   INFIMUM_ASSIGN_OR_RETURN(const Shape seen_as, ByChannel(layer, schedule_.tensors[weights].shape));
   const std::int64_t channels = seen_as.dims[1];
   std::size_t bias = 0;
@@ -86,7 +86,8 @@ Status WeightChanger::FoldNormalizations(const Layer& layer, Changed& changed) {
   } else {
     INFIMUM_ASSIGN_OR_RETURN(bias, Current(*layer.inputs[2], changed));
   }
-  if (ElementCount(schedule_.tensors[bias].shape) != channels) return Error{"its bias is not one for each channel"};
+  if (ElementCount(schedule_.tensors[bias].shape) != channels)
+    return Error{"its bias does not have one value for each channel"};
   for (std::size_t i = 0; i < layer.folded.size(); ++i) {
     const std::string name = layer.name + ": normalization " + std::to_string(i) + " in its ";
     INFIMUM_ASSIGN_OR_RETURN(weights, Normalize(weights, seen_as, layer.folded[i], false, name + "weights"));
@@ -126,12 +127,13 @@ Result<std::size_t> WeightChanger::Normalize(std::size_t tensor, const Shape& se
 // A product here takes its second matrix as it multiplies.
 Status WeightChanger::Transpose(const Layer& layer, Changed& changed) {
   const std::size_t position = MatrixPosition(layer);
-  if (layer.inputs.size() <= position || !layer.inputs[position]) return Error{"its second matrix is not given"};
+  if (layer.inputs.size() <= position || !layer.inputs[position]) return Error{"its second matrix is missing"};
   const ValueId matrix = *layer.inputs[position];
   INFIMUM_ASSIGN_OR_RETURN(const std::size_t stored, Current(matrix, changed));
   const ReplayTensor tensor = schedule_.tensors[stored];
-  if (tensor.kind != ReplayTensorKind::kWeight) return Error{"its second matrix is transposed at run time"};
-  if (tensor.shape.rank() != 2) return Error{"its second matrix has not two dimensions"};
+  if (tensor.kind != ReplayTensorKind::kWeight)
+    return Error{"its second matrix is computed at run time and transposed"};
+  if (tensor.shape.rank() != 2) return Error{"its second matrix does not have two dimensions"};
   if (tensor.shape.dims[0] == 1 || tensor.shape.dims[1] == 1) return {};
   const auto [made, is_new] = transposed_.emplace(stored, schedule_.tensors.size());
   if (is_new) {

@@ -33,7 +33,7 @@ class WeightChanger {
  private:
   using Changed = std::map<ValueId, std::size_t>;
 
-  // The tensor of a value, as it is or as it was changed last.
+  // The tensor of a value after its last change.
   Result<std::size_t> Current(ValueId value, const Changed& changed);
   Status Multiply(const Layer& layer, const char* attribute, std::size_t input, Changed& changed);
   Status FoldNormalizations(const Layer& layer, Changed& changed);

@@ -42,14 +42,14 @@ constexpr FileFormat kNsysExport{
     .name = "export of Nsight Systems",
     .made_by = "an export of Nsight Systems (nsys export --type sqlite)",
     .read_database = NsysProfile,
-    .advice = "a SQLite database, perhaps a trace of Nsight Systems: infimum compare --run shows what is in one"};
+    .advice = "a SQLite database, perhaps an export of Nsight Systems: infimum compare --run shows its content"};
 constexpr FileFormat kJournal{.name = "results journal", .read_results = ReadJournalResults};
 constexpr FileFormat kTensorRtEngine{
     .name = "file of a TensorRT engine",
     .made_by = "the files that trtexec writes about an engine (--exportLayerInfo, --exportProfile, --exportTimes)",
     .is_part_of_engine = true,
     .advice =
-        "a file of a TensorRT engine: infimum compare --run FILE --run FILE ... shows an engine's files together"};
+        "a file of a TensorRT engine: infimum compare --run FILE --run FILE ... shows the files of an engine together"};
 constexpr FileFormat kOnnxRuntimeProfile{.name = "profile of ONNX Runtime",
                                          .made_by = "a profile of ONNX Runtime (enable_profiling)",
                                          .read_profile = AsProfile<ReadOnnxRuntimeProfile>};
@@ -67,9 +67,8 @@ constexpr FileFormat kScopeBenchmarks{
     .name = "Google Benchmark JSON of another program", .read_results = ReadScopeBenchmarks, .is_campaign = true};
 
 // What has to be unpacked before it is read.
-constexpr FileFormat kTar{
-    .name = "archive of files",
-    .advice = "an archive of files: unpack it first (tar -xf FILE) and name the files that are in it"};
+constexpr FileFormat kTar{.name = "archive of files",
+                          .advice = "an archive of files: unpack it first (tar -xf FILE) and name the files in it"};
 constexpr FileFormat kZip{.name = "archive of files",
                           .advice = "an archive of files: unpack it first (unzip FILE) and name the files in it"};
 constexpr FileFormat kZstandard{.name = "compressed file",
@@ -81,7 +80,7 @@ constexpr FileFormat kGzipTwice{.name = "compressed file",
                                 .advice = "compressed by gzip twice: unpack it once (gunzip FILE)"};
 constexpr FileFormat kEventLines{
     .name = "JSON lines",
-    .advice = "JSON lines, an event in each: make one list of them first (jq -s . FILE > LIST.json)"};
+    .advice = "JSON lines, one event a line: make one list of them first (jq -s . FILE > LIST.json)"};
 
 template <std::size_t kAt, char... kBytes>
 bool HasMagic(FileStart& start) {

@@ -1,5 +1,5 @@
-// The formats of files that are read, one row of a table each: how one is known by its content, never by its name, and
-// what reads it. To add one: its reader in a folder of its own and a row in formats.cc.
+// The formats of files that are read, one row of a table each: how one is recognized by its content, never by its name,
+// and what reads it. To add one: its reader in a folder of its own and a row in formats.cc.
 #pragma once
 
 #include <filesystem>
@@ -20,10 +20,10 @@ using Profile = std::variant<RunProfile, Timeline>;
 
 struct FileFormat {
   std::string_view name;  // "trace of PyTorch's profiler"
-  // Of a profile: what makes one, for the error that lists them.
+  // For a profile, what writes one: for the error that lists the formats.
   std::string_view made_by = {};
-  // What reads it as a profile; a database is read from its file. Of the files of an engine, which are read together,
-  // neither.
+  // What reads it as a profile; a database is read from its file. Files of an engine, which are read together,
+  // have neither.
   Result<Profile> (*read_profile)(std::istream& input, std::string_view origin) = nullptr;
   Result<Profile> (*read_database)(const std::filesystem::path& path) = nullptr;
   bool is_part_of_engine = false;

@@ -20,9 +20,9 @@ Result<Profile> ReadText(const FileFormat& format, std::istream& text, const std
   if (format.read_database != nullptr)
     return Error{fmt::format("{}: a compressed database: unpack it first (gunzip)", origin)};
   if (format.read_results != nullptr)
-    return Error{fmt::format("{}: {}, no profile: infimum import takes it", origin, format.name)};
+    return Error{fmt::format("{}: {}, not a profile: infimum import reads it", origin, format.name)};
   if (!format.advice.empty()) return Error{fmt::format("{}: {}", origin, format.advice)};
-  return Error{fmt::format("{}: no profile that is known: {}", origin, KnownProfiles())};
+  return Error{fmt::format("{}: not a known profile: {}", origin, KnownProfiles())};
 }
 
 Result<Profile> ReadOne(const Path& path) {

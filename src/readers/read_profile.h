@@ -1,4 +1,4 @@
-// Profiles of any kind that people have: told by their content, unpacked where they are compressed with gzip.
+// Profiles of any known format: recognized by their content, unpacked where they are compressed with gzip.
 //
 //   Result<std::vector<NamedProfile>> profiles = ReadProfiles({"trace.json.gz", "graph.json", "profile.json"});
 //   if (const auto* timeline = std::get_if<Timeline>(&profile.profile)) ...;   // Kineto, Nsight Systems: what ran when
@@ -21,8 +21,8 @@ struct NamedProfile {
 };
 
 // In the order of the files. Those that trtexec wrote of one engine (layer information, profile, times; one folder) are
-// one profile, and a folder stands for such files in it. A file of another kind is an error that says which kinds are
-// read.
+// one profile, and a folder stands for such files in it. A file of another kind is an error that lists the known
+// formats.
 Result<std::vector<NamedProfile>> ReadProfiles(const std::vector<std::filesystem::path>& files);
 
 }  // namespace infimum

@@ -16,7 +16,7 @@ Status ReadResults(std::istream& input, std::string_view origin, const ResultsTa
     if (format.read_results != nullptr) return format.read_results(text, origin, taker);
     if (!format.advice.empty()) return Error{fmt::format("{}: {}", origin, format.advice)};
     if (format.read_profile != nullptr)
-      return Error{fmt::format("{}: a {}: infimum compare --run shows what is in it", origin, format.name)};
+      return Error{fmt::format("{}: a {}: infimum compare --run shows its content", origin, format.name)};
     return Error{fmt::format(
         "{}: neither a results journal, nor Google Benchmark JSON, nor a framework's run (infimum.run/1)", origin)};
   });

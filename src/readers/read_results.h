@@ -1,6 +1,6 @@
 // Files of measurements: a runner's results journal, the Google Benchmark JSON made from one or written by another
-// program (benchmarks/scope_benchmarks.h), or a framework's run (infimum.run/1), each also compressed with gzip. Which
-// of them a file is, its content says, not its name.
+// program (benchmarks/scope_benchmarks.h), or a framework's run (infimum.run/1), each also compressed with gzip. A
+// file's content decides which of them it is, not its name.
 //
 //   Result<ImportCount> count = ImportFile("results.jsonl", *store);   // any store, see below
 //
@@ -29,9 +29,8 @@ namespace infimum {
 Status ReadResults(std::istream& input, std::string_view origin, const ResultsTaker& taker);
 Status ReadResultsFile(const std::filesystem::path& path, const ResultsTaker& taker);
 
-// By which a store tells campaigns apart: a file of another program is a campaign of its own, known by its content
-// (the same whether compressed or not);
-// "" for what runners and scripts of ours write, whose rows say themselves what they belong to.
+// The key that distinguishes campaigns in a store: a file of another program is a campaign of its own, known by its
+// content (the same whether compressed or not); "" for what our runners and scripts write, whose rows name theirs.
 Result<std::string> CampaignKeyOf(const std::filesystem::path& path);
 
 // One file into a store (infimum/db/store.h, which this folder does not know), in one transaction: all of it or, on an

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/alignment/onnxruntime_names.h"
-#include "tests/support/graph_builder.h"
+#include "tests/analyzer/built_run.h"
 
 namespace infimum::align_run_test {
 namespace {
@@ -17,11 +17,7 @@ using ::testing::Not;
 
 ProfiledLayer Engine(std::string name, std::string op, std::vector<std::string> inputs,
                      std::vector<std::string> outputs, double microseconds) {
-  ProfiledLayer layer;
-  layer.name = std::move(name);
-  layer.op = std::move(op);
-  layer.inputs = std::move(inputs);
-  layer.outputs = std::move(outputs);
+  ProfiledLayer layer = testing::Ran(std::move(name), std::move(op), std::move(inputs), std::move(outputs), 0);
   layer.samples = {Latency(microseconds), Latency(microseconds + 1), Latency(microseconds - 1)};
   return layer;
 }
@@ -235,43 +231,43 @@ TEST(RunAlignment, AReformatOfAModelsValueIsTheEnginesOwnWork) {
   EXPECT_TRUE(alignment.rows[1].is_own());
 }
 
-TEST(RunAlignment, WhatIsStatedWinsOverNamesAndHoldsNothingElse) {
+TEST(RunAlignment, AnOverrideWinsOverNamesAndHoldsNothingElse) {
   const ModelGraph graph = Chain();
   RunProfile run;
   run.layers = {Engine("fc", "MatMul", {"x", "w"}, {"fc_out"}, 20), Engine("act", "Relu", {"fc_out"}, {"act_out"}, 5),
                 Engine("fc2", "MatMul", {"act_out", "w2"}, {"fc2_out"}, 30)};
-  const std::vector<AlignmentOverride> stated = {{{"fc2", "act"}, {"fc"}, "row 1"}, {{"fc"}, {}, "row 2"}};
-  const Result<Alignment> alignment = AlignRun(graph, run, stated);
+  const std::vector<AlignmentOverride> overrides = {{{"fc2", "act"}, {"fc"}, "row 1"}, {{"fc"}, {}, "row 2"}};
+  const Result<Alignment> alignment = AlignRun(graph, run, overrides);
   ASSERT_TRUE(alignment.ok()) << alignment.error().message;
   ASSERT_EQ(alignment->rows.size(), 2u);
   EXPECT_TRUE(alignment->rows[0].is_own());
-  EXPECT_EQ(alignment->rows[0].clue, AlignmentClue::kStated);
+  EXPECT_EQ(alignment->rows[0].clue, AlignmentClue::kOverride);
   EXPECT_EQ(alignment->own, Latency(20));
   EXPECT_THAT(LayersOf(graph, alignment->rows[1]), ElementsAre("fc"));
-  EXPECT_EQ(alignment->rows[1].clue, AlignmentClue::kStated);
+  EXPECT_EQ(alignment->rows[1].clue, AlignmentClue::kOverride);
   EXPECT_THAT(alignment->rows[1].engine_layers, ElementsAre(1u, 2u));
   EXPECT_EQ(alignment->rows[1].measured, Latency(35));
-  // Nobody else's: no row but the stated one takes fc, and act and fc2 are not swallowed by it.
+  // Nobody else's: no row but the declared one takes fc, and act and fc2 are not swallowed by it.
   EXPECT_THAT(alignment->unmatched_layers, ElementsAre(LayerId(1), LayerId(2)));
 }
 
-TEST(RunAlignment, TheRestIsAlignedAroundWhatIsStated) {
+TEST(RunAlignment, TheRestIsAlignedAroundOverrides) {
   const ModelGraph graph = Chain();
   RunProfile run;
   run.layers = {Engine("k1", "MatMul", {}, {}, 20), Engine("k2", "MatMul", {}, {}, 30)};
-  const std::vector<AlignmentOverride> stated = {{{"k2"}, {"fc"}, "row 1"}};
-  const Result<Alignment> alignment = AlignRun(graph, run, stated);
+  const std::vector<AlignmentOverride> overrides = {{{"k2"}, {"fc"}, "row 1"}};
+  const Result<Alignment> alignment = AlignRun(graph, run, overrides);
   ASSERT_TRUE(alignment.ok()) << alignment.error().message;
   EXPECT_THAT(LayersOf(graph, alignment->rows[1]), ElementsAre("fc"));
   EXPECT_THAT(alignment->rows[0].layers, Not(Contains(LayerId(0))));
 }
 
-TEST(RunAlignment, WhatIsStatedWronglyIsAnErrorThatNamesItsPlace) {
+TEST(RunAlignment, AWrongOverrideIsAnErrorThatNamesItsPlace) {
   const ModelGraph graph = Chain();
   RunProfile run;
   run.layers = {Engine("kernel_1", "MatMul", {}, {}, 20), Engine("kernel_2", "Relu", {}, {}, 5)};
-  const auto error_of = [&](std::vector<AlignmentOverride> stated) {
-    const Result<Alignment> alignment = AlignRun(graph, run, stated);
+  const auto error_of = [&](std::vector<AlignmentOverride> overrides) {
+    const Result<Alignment> alignment = AlignRun(graph, run, overrides);
     return alignment.ok() ? std::string() : alignment.error().message;
   };
   EXPECT_EQ(error_of({{{"kernel_3"}, {"fc"}, "m.json: row 1"}}),

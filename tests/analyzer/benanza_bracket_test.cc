@@ -3,8 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/analyzer/known_rows.h"
 #include "tests/support/graph_builder.h"
-#include "tests/support/random_graph.h"
+#include "tests/support/parsed_workload.h"
 
 namespace infimum::benanza_bracket_test {
 namespace {
@@ -33,21 +34,17 @@ LayerConfig Config(const std::string& text) {
 
 class Rows {
  public:
-  Rows() { source_.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks()); }
-
   Rows& Add(const std::string& workload, double us, const std::string& algorithm = "only") {
-    INFIMUM_CHECK(ParseWorkload(workload).ok(), "a test's row has a workload");
-    source_.Add(testing::MeasuredRow(WorkloadKey{workload}, algorithm, {Latency(us)}), testing::TestEnvironment(1));
+    source_.Add(testing::ParsedWorkload(workload), algorithm, {us});
     return *this;
   }
 
   Bracket Apply(const ModelGraph& model, BoundRules rules = BoundRules::kBenanza2019) {
     const Status valid = Validate(model);
     EXPECT_TRUE(valid.ok()) << valid.error().message;
-    Result<Bracket> bracket = ComputeBracket(model, source_, testing::TestSelection(1));
-    EXPECT_TRUE(bracket.ok());
-    floor = bracket->floor.latency;
-    Result<Bracket> applied = ApplyBenanzaRules(*std::move(bracket), model, source_, rules);
+    Bracket bracket = testing::BracketOf(model, source_);
+    floor = bracket.floor.latency;
+    Result<Bracket> applied = ApplyBenanzaRules(std::move(bracket), model, source_, rules);
     EXPECT_TRUE(applied.ok());
     return *std::move(applied);
   }
@@ -55,7 +52,7 @@ class Rows {
   Latency floor{0};  // of the bracket before
 
  private:
-  MemorySource source_;
+  testing::KnownRows source_;
 };
 
 // x -> conv (with a bias) -> relu -> y.
@@ -213,14 +210,10 @@ TEST(BenanzaBracket, WithoutAPathFromFirstToLastThereIsTheSerialBoundAlone) {
 
 TEST(BenanzaBracket, IntervalsAreThoseOfTheLayersTakenTogether) {
   const ModelGraph model = ConvolutionAndRelu().Take();
-  MemorySource source;
-  source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
-  const std::vector<Latency> spread = {Latency(10), Latency(11), Latency(13)};
-  for (const char* row : {kWithoutBias, kBias, kRelu})
-    source.Add(testing::MeasuredRow(WorkloadKey{row}, "only", spread), testing::TestEnvironment(1));
-  Result<Bracket> bracket = ComputeBracket(model, source, testing::TestSelection(1));
-  ASSERT_TRUE(bracket.ok());
-  bracket = ApplyBenanzaRules(*std::move(bracket), model, source, BoundRules::kBenanza2019);
+  testing::KnownRows source;
+  for (const char* row : {kWithoutBias, kBias, kRelu}) source.Add(testing::ParsedWorkload(row), "only", {10, 11, 13});
+  const Result<Bracket> bracket =
+      ApplyBenanzaRules(testing::BracketOf(model, source), model, source, BoundRules::kBenanza2019);
   ASSERT_TRUE(bracket.ok());
   const Bound &serial = bracket->bounds[0], &parallel = bracket->bounds[1];
   const Interval one = bracket->layers[1].interval.value();

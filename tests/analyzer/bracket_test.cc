@@ -3,32 +3,22 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/analyzer/known_rows.h"
 #include "tests/support/graph_builder.h"
-#include "tests/support/random_graph.h"
 
 namespace infimum::bracket_test {
 namespace {
 
+using testing::BracketOf;
 using ::testing::Contains;
 using testing::GraphBuilder;
 using ::testing::HasSubstr;
+using testing::KnownRows;
 using testing::MeasuredRow;
 using ::testing::Not;
 using testing::TestEnvironment;
 
 WorkloadKey KeyOfLayer(const ModelGraph& graph, std::size_t layer) { return KeyOf(*graph.layers[layer].workload); }
-
-MemorySource SourceWithPeaks() {
-  MemorySource source;
-  source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
-  return source;
-}
-
-Bracket Compute(const ModelGraph& graph, MeasurementSource& source, const Selection& selection) {
-  Result<Bracket> bracket = ComputeBracket(graph, source, selection);
-  EXPECT_TRUE(bracket.ok()) << (bracket.ok() ? "" : bracket.error().message);
-  return std::move(*bracket);
-}
 
 // x -> fc -> relu -> y, with a view between.
 ModelGraph SmallModel() {
@@ -40,11 +30,11 @@ ModelGraph SmallModel() {
 
 TEST(Bracket, TheBestCandidateIsTheOneWithTheSmallestRepetitionMedian) {
   const ModelGraph graph = SmallModel();
-  MemorySource source = SourceWithPeaks();
-  source.Add(MeasuredRow(KeyOfLayer(graph, 0), "steady", {Latency(11), Latency(11)}), TestEnvironment(1));
-  source.Add(MeasuredRow(KeyOfLayer(graph, 0), "best", {Latency(30), Latency(10)}), TestEnvironment(1));
-  source.Add(MeasuredRow(KeyOfLayer(graph, 2), "only", {Latency(2)}), TestEnvironment(1));
-  const Bracket bracket = Compute(graph, source, testing::TestSelection(1));
+  KnownRows source;
+  source.Add(graph.layers[0], "steady", {11, 11});
+  source.Add(graph.layers[0], "best", {30, 10});
+  source.Add(graph.layers[2], "only", {2});
+  const Bracket bracket = BracketOf(graph, source);
   EXPECT_EQ(bracket.layers[0].candidate->algorithm, "best");
   EXPECT_EQ(bracket.bounds[0].latency, Latency(12));
   EXPECT_EQ(bracket.layers[1].status, LatencyStatus::kFree);
@@ -65,37 +55,37 @@ TEST(Bracket, ShardsOfEightHostsAreOneWholeThatSaysSo) {
     last = model.MatMul("fc" + std::to_string(i), last, model.Weight("w" + std::to_string(i), {16 + i, 17 + i}));
   model.Output(last);
   const ModelGraph graph = model.Take();
-  MemorySource source = SourceWithPeaks(), uneven = SourceWithPeaks();
+  KnownRows source, uneven;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const std::string host = "host" + std::to_string(i % 8);
     const Measurement row = MeasuredRow(KeyOfLayer(graph, i), "gemm", {Latency(10)});
     source.Add(row, OnHost(host, "performance"));
     uneven.Add(row, OnHost(host, i % 8 == 3 ? "powersave" : "performance"));
   }
-  const Bracket bracket = Compute(graph, source, testing::TestSelection(1));
+  const Bracket bracket = BracketOf(graph, source);
   EXPECT_DOUBLE_EQ(bracket.coverage.measured, 1);
   EXPECT_EQ(bracket.environments.size(), 1u);
   ASSERT_TRUE(bracket.hosts.has_value());
   EXPECT_EQ(bracket.hosts->count, 8u);
   EXPECT_FALSE(bracket.hosts->clocks_differ());
   EXPECT_THAT(bracket.bounds[0].assumptions, Contains("several-hosts"));
-  EXPECT_TRUE(Compute(graph, uneven, testing::TestSelection(1)).hosts->clocks_differ());
+  EXPECT_TRUE(BracketOf(graph, uneven).hosts->clocks_differ());
   // Another version of a library is another matter.
   Environment newer = OnHost("host1", "performance");
   newer.libraries["onednn"] = "newer";
   source.Add(MeasuredRow(KeyOfLayer(graph, 0), "gemm", {Latency(1)}), newer);
-  EXPECT_EQ(Compute(graph, source, testing::TestSelection(1)).bounds[0].latency, Latency(160));
+  EXPECT_EQ(BracketOf(graph, source).bounds[0].latency, Latency(160));
 }
 
 TEST(Bracket, RowsWithoutAHostAreOfAnotherOneWhereTheirSystemIs) {
   const ModelGraph graph = SmallModel();
-  MemorySource source = SourceWithPeaks();
+  KnownRows source;
   Environment older = OnHost("", "powersave");
   older.evidence.erase(evidence::kHost);
   older.evidence[evidence::kSystem] = "Linux 5.10";
   source.Add(MeasuredRow(KeyOfLayer(graph, 0), "gemm", {Latency(10)}), OnHost("a", "performance"));
   source.Add(MeasuredRow(KeyOfLayer(graph, 2), "relu", {Latency(2)}), older);
-  const std::optional<SeveralHosts> hosts = Compute(graph, source, testing::TestSelection(1)).hosts;
+  const std::optional<SeveralHosts> hosts = BracketOf(graph, source).hosts;
   ASSERT_TRUE(hosts.has_value());
   EXPECT_EQ(hosts->count, 2u);
   EXPECT_TRUE(hosts->clocks_differ());
@@ -103,31 +93,31 @@ TEST(Bracket, RowsWithoutAHostAreOfAnotherOneWhereTheirSystemIs) {
 
 TEST(Bracket, OfOneHostNothingIsSaid) {
   const ModelGraph graph = SmallModel();
-  MemorySource source = SourceWithPeaks();
+  KnownRows source;
   Environment updated = OnHost("a", "performance");
   updated.evidence[evidence::kSystem] = "Linux 6.2";
   source.Add(MeasuredRow(KeyOfLayer(graph, 0), "gemm", {Latency(10)}), OnHost("a", "performance"));
   source.Add(MeasuredRow(KeyOfLayer(graph, 2), "relu", {Latency(2)}), updated);
-  const Bracket bracket = Compute(graph, source, testing::TestSelection(1));
+  const Bracket bracket = BracketOf(graph, source);
   EXPECT_FALSE(bracket.hosts.has_value());
   EXPECT_THAT(bracket.bounds[0].assumptions, Not(Contains("several-hosts")));
 }
 
 TEST(Bracket, WithColdWeightsLayersThatHaveNoneAreWarmAndTheOthersAreNot) {
   const ModelGraph graph = SmallModel();
-  MemorySource source = SourceWithPeaks();
+  KnownRows source;
   const Measurement warm = MeasuredRow(KeyOfLayer(graph, 0), "gemm", {Latency(10)});
   Measurement cold = MeasuredRow(KeyOfLayer(graph, 0), "gemv", {Latency(15)});
   cold.cache = CacheState::kColdWeights;
   source.Add(warm, TestEnvironment(1));
-  source.Add(MeasuredRow(KeyOfLayer(graph, 2), "only", {Latency(2)}), TestEnvironment(1));
+  source.Add(graph.layers[2], "only", {2});
   Selection selection = testing::TestSelection(1);
-  EXPECT_EQ(Compute(graph, source, selection).bounds[0].latency, Latency(12));
-  EXPECT_THAT(Compute(graph, source, selection).bounds[0].assumptions, Contains("warm-caches"));
+  EXPECT_EQ(BracketOf(graph, source, selection).bounds[0].latency, Latency(12));
+  EXPECT_THAT(BracketOf(graph, source, selection).bounds[0].assumptions, Contains("warm-caches"));
   selection.cache = CacheState::kColdWeights;
-  EXPECT_EQ(Compute(graph, source, selection).layers[0].status, LatencyStatus::kMissing);  // a warm row is none
+  EXPECT_EQ(BracketOf(graph, source, selection).layers[0].status, LatencyStatus::kMissing);  // a warm row is none
   source.Add(cold, TestEnvironment(1));
-  const Bracket bracket = Compute(graph, source, selection);
+  const Bracket bracket = BracketOf(graph, source, selection);
   EXPECT_EQ(bracket.bounds[0].latency, Latency(17));
   EXPECT_EQ(bracket.layers[0].candidate->algorithm, "gemv");
   EXPECT_THAT(bracket.bounds[0].assumptions, Contains("cold-weights"));
@@ -136,12 +126,12 @@ TEST(Bracket, WithColdWeightsLayersThatHaveNoneAreWarmAndTheOthersAreNot) {
 
 TEST(Bracket, RowsThatDidNotRunDoNotCount) {
   const ModelGraph graph = SmallModel();
-  MemorySource source = SourceWithPeaks();
+  KnownRows source;
   Measurement failed = MeasuredRow(KeyOfLayer(graph, 0), "crashed", {});
   failed.outcome = Outcome::kFailed;
   failed.reason = "signal 11";
   source.Add(failed, TestEnvironment(1));
-  const Bracket bracket = Compute(graph, source, testing::TestSelection(1));
+  const Bracket bracket = BracketOf(graph, source);
   EXPECT_EQ(bracket.layers[0].status, LatencyStatus::kMissing);
   EXPECT_EQ(bracket.layers[0].latency, std::nullopt);
   EXPECT_GT(bracket.coverage.missing, 0);
@@ -150,8 +140,8 @@ TEST(Bracket, RowsThatDidNotRunDoNotCount) {
 
 TEST(Bracket, AProductWithoutRowsIsMissingAndAnElementWiseLayerIsEstimated) {
   const ModelGraph graph = SmallModel();
-  MemorySource source = SourceWithPeaks();
-  const Bracket bracket = Compute(graph, source, testing::TestSelection(1));
+  KnownRows source;
+  const Bracket bracket = BracketOf(graph, source);
   EXPECT_EQ(bracket.layers[0].status, LatencyStatus::kMissing);
   EXPECT_GT(bracket.layers[0].floor, Latency(0));
   EXPECT_EQ(bracket.layers[2].status, LatencyStatus::kEstimated);
@@ -163,15 +153,15 @@ TEST(Bracket, AProductWithoutRowsIsMissingAndAnElementWiseLayerIsEstimated) {
 // By the floor, which reads the weights, the product is a part of the time; of the arithmetic it is nearly all.
 TEST(Bracket, TheCoverageTellsTheShareOfTheFlopsThatHaveNoTimeToo) {
   const ModelGraph graph = SmallModel();
-  MemorySource source = SourceWithPeaks();
+  KnownRows source;
   const double product = static_cast<double>(graph.layers[0].work.conventional.value);
   const double relu = static_cast<double>(graph.layers[2].work.conventional.value);
   ASSERT_GT(product, 0);
-  const Coverage coverage = Compute(graph, source, testing::TestSelection(1)).coverage;
+  const Coverage coverage = BracketOf(graph, source).coverage;
   EXPECT_DOUBLE_EQ(coverage.missing_flops, product / (product + relu));
   EXPECT_DOUBLE_EQ(coverage.Lacking(), std::max(coverage.missing, coverage.missing_flops));
-  source.Add(MeasuredRow(KeyOfLayer(graph, 0), "gemm", {Latency(10)}), TestEnvironment(1));
-  EXPECT_EQ(Compute(graph, source, testing::TestSelection(1)).coverage.missing_flops, 0);
+  source.Add(graph.layers[0], "gemm", {10});
+  EXPECT_EQ(BracketOf(graph, source).coverage.missing_flops, 0);
 }
 
 TEST(Bracket, ARegionWithoutItsOwnRowsIsMissing) {
@@ -185,10 +175,10 @@ TEST(Bracket, ARegionWithoutItsOwnRowsIsMissing) {
   region.outputs = {1};
   graph.layers[2].workload = region;
   ASSERT_TRUE(Validate(graph).ok());
-  MemorySource source = SourceWithPeaks();
-  EXPECT_EQ(Compute(graph, source, testing::TestSelection(1)).layers[2].status, LatencyStatus::kMissing);
-  source.Add(MeasuredRow(KeyOfLayer(graph, 2), "fused", {Latency(3)}), TestEnvironment(1));
-  EXPECT_EQ(*Compute(graph, source, testing::TestSelection(1)).layers[2].latency, Latency(3));
+  KnownRows source;
+  EXPECT_EQ(BracketOf(graph, source).layers[2].status, LatencyStatus::kMissing);
+  source.Add(graph.layers[2], "fused", {3});
+  EXPECT_EQ(*BracketOf(graph, source).layers[2].latency, Latency(3));
 }
 
 TEST(Bracket, AMissingDeviceIsAnErrorThatSaysWhatToRun) {
@@ -213,7 +203,7 @@ TEST(Bracket, AnErrorOfTheSourceIsPassedOn) {
   EXPECT_EQ(bracket.error().message, "the store is gone");
 }
 
-class CountingSource : public MemorySource {
+class CountingSource : public KnownRows {
  public:
   Result<std::vector<Measurement>> Find(std::span<const WorkloadKey> keys, const Selection& selection) override {
     ++questions;
@@ -231,8 +221,7 @@ TEST(Bracket, AsksOnceForAllLayersBodiesIncluded) {
   const ValueId y = model.Unary("relu", PointwiseKind::kRelu, model.Input("x", {80}));
   model.Output(model.Loop("loop", y, body.Take(), 3));
   CountingSource source;
-  source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
-  Compute(model.graph(), source, testing::TestSelection(1));
+  BracketOf(model.graph(), source);
   EXPECT_EQ(source.questions, 1);
   EXPECT_EQ(source.most_keys, 2u);
 }
@@ -240,12 +229,11 @@ TEST(Bracket, AsksOnceForAllLayersBodiesIncluded) {
 TEST(Bracket, ALoopCountsItsBodyAsOftenAsItSurelyRuns) {
   GraphBuilder body;
   body.Output(body.Unary("inner", PointwiseKind::kTanh, body.Input("state", {80})));
-  const WorkloadKey inner = KeyOfLayer(body.graph(), 0);
+  KnownRows source;
+  source.Add(body.graph().layers[0], "a", {2});
   GraphBuilder model;
   model.Output(model.Loop("loop", model.Input("x", {80}), body.Take(), 5));
-  MemorySource source = SourceWithPeaks();
-  source.Add(MeasuredRow(inner, "a", {Latency(2)}), TestEnvironment(1));
-  const Bracket bracket = Compute(model.graph(), source, testing::TestSelection(1));
+  const Bracket bracket = BracketOf(model.graph(), source);
   EXPECT_EQ(bracket.bounds[0].latency, Latency(10));
   EXPECT_EQ(bracket.layers[0].status, LatencyStatus::kMeasured);
   EXPECT_THAT(bracket.bounds[0].assumptions, Contains("least-loop-iterations"));
@@ -258,15 +246,15 @@ TEST(Bracket, AnIfTakesTheCheaperBranch) {
     return body.Take();
   };
   const ModelGraph tanh = branch(PointwiseKind::kTanh), exp = branch(PointwiseKind::kExponential);
-  MemorySource source = SourceWithPeaks();
-  source.Add(MeasuredRow(KeyOfLayer(tanh, 0), "a", {Latency(7)}), TestEnvironment(1));
-  source.Add(MeasuredRow(KeyOfLayer(exp, 0), "a", {Latency(4)}), TestEnvironment(1));
+  KnownRows source;
+  source.Add(tanh.layers[0], "a", {7});
+  source.Add(exp.layers[0], "a", {4});
   GraphBuilder model;
   model.Input("x", {80});
   model.Output(model.If("if", model.Input("c", {1}, DataType::kBool), branch(PointwiseKind::kTanh),
                         branch(PointwiseKind::kExponential)));
   ASSERT_TRUE(Validate(model.graph()).ok()) << Validate(model.graph()).error().message;
-  const Bracket bracket = Compute(model.graph(), source, testing::TestSelection(1));
+  const Bracket bracket = BracketOf(model.graph(), source);
   EXPECT_EQ(bracket.bounds[0].latency, Latency(4));
   EXPECT_THAT(bracket.bounds[0].assumptions, Contains("if-cheaper-branch"));
 }
@@ -275,14 +263,13 @@ TEST(Bracket, ALoopWithAMissingPartIsMissingButItsKnownPartCounts) {
   GraphBuilder body;
   const ValueId h = body.Unary("inner", PointwiseKind::kTanh, body.Input("state", {8, 10}));
   body.Output(body.MatMul("fc", h, body.Weight("w", {10, 10})));
-  const WorkloadKey inner = KeyOfLayer(body.graph(), 0);
+  KnownRows source;
+  source.Add(body.graph().layers[0], "a", {2});
   const double tanh = static_cast<double>(body.graph().layers[0].work.conventional.value);
   const double product = static_cast<double>(body.graph().layers[1].work.conventional.value);
   GraphBuilder model;
   model.Output(model.Loop("loop", model.Input("x", {8, 10}), body.Take(), 2));
-  MemorySource source = SourceWithPeaks();
-  source.Add(MeasuredRow(inner, "a", {Latency(2)}), TestEnvironment(1));
-  const Bracket bracket = Compute(model.graph(), source, testing::TestSelection(1));
+  const Bracket bracket = BracketOf(model.graph(), source);
   EXPECT_EQ(bracket.layers[0].status, LatencyStatus::kMissing);
   EXPECT_EQ(bracket.layers[0].latency, std::nullopt);
   EXPECT_EQ(bracket.bounds[0].latency, Latency(4));
@@ -292,19 +279,19 @@ TEST(Bracket, ALoopWithAMissingPartIsMissingButItsKnownPartCounts) {
 }
 
 TEST(Bracket, AnEmptyModelIsAllFree) {
-  MemorySource source = SourceWithPeaks();
-  const Bracket bracket = Compute(ModelGraph{}, source, testing::TestSelection(1));
+  KnownRows source;
+  const Bracket bracket = BracketOf(ModelGraph{}, source);
   EXPECT_EQ(bracket.bounds[0].latency, Latency(0));
   EXPECT_EQ(bracket.coverage.free, 1);
 }
 
 TEST(Bracket, TheContractIsThatOfMostWork) {
   const ModelGraph graph = SmallModel();
-  MemorySource source = SourceWithPeaks();
-  EXPECT_EQ(Compute(graph, source, testing::TestSelection(1)).contract, NumericContract::kStrictF32);
+  KnownRows source;
+  EXPECT_EQ(BracketOf(graph, source).contract, NumericContract::kStrictF32);
   Selection selection = testing::TestSelection(1);
   selection.contract = NumericContract::kBf16;
-  EXPECT_EQ(Compute(graph, source, selection).contract, NumericContract::kBf16);
+  EXPECT_EQ(BracketOf(graph, source, selection).contract, NumericContract::kBf16);
 }
 
 }  // namespace

@@ -6,15 +6,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "analyzer/findings/finding.h"
 #include "analyzer/gap/waterfall.h"
 #include "infimum/graph/fusable_regions.h"
+#include "tests/analyzer/known_rows.h"
 #include "tests/support/graph_builder.h"
-#include "tests/support/random_graph.h"
 
 namespace infimum::testing {
 
@@ -27,6 +31,11 @@ inline ProfiledLayer Ran(std::string name, std::string op, std::vector<std::stri
   layer.outputs = std::move(outputs);
   layer.samples = {Latency(microseconds)};
   return layer;
+}
+
+inline std::optional<Finding> Find(const std::vector<Finding>& findings, std::string_view kind) {
+  const auto found = std::ranges::find(findings, kind, &Finding::kind);
+  return found == findings.end() ? std::nullopt : std::optional<Finding>(*found);
 }
 
 inline ModelGraph Branches() {
@@ -44,21 +53,24 @@ inline ModelGraph Branches() {
 constexpr double kBest[] = {50, 5, 100, 100, 20, 6, 30};  // of Branches' layers, one after the other
 constexpr double kFused = 51;                             // fc1 with relu1
 
-inline void AddRows(const ModelGraph& graph, std::span<const double> best, MemorySource& source) {
+// None of them gains by a second core.
+inline void AddRows(const ModelGraph& graph, std::span<const double> best, KnownRows& source) {
   for (std::size_t i = 0; i < graph.layers.size(); ++i)
-    for (const std::int64_t threads : {1, 2})  // none of them gains by a second core
-      source.Add(MeasuredRow(KeyOf(*graph.layers[i].workload), "best", {Latency(best[i])}), TestEnvironment(threads));
+    if (graph.layers[i].workload)
+      for (const std::int64_t threads : {1, 2}) source.Add(graph.layers[i], "best", {best[i]}, threads);
+}
+// Of the region of the first two layers.
+inline void AddFusedRow(const ModelGraph& graph, double best, KnownRows& source) {
+  for (const FusableRegion& region : FindFusableRegions(graph))
+    if (region.layers == std::vector<LayerId>{LayerId(0), LayerId(1)})
+      for (const std::int64_t threads : {1, 2}) source.Add(region.workload, "fused", {best}, threads);
 }
 
 class BuiltRun : public ::testing::Test {
  protected:
   BuiltRun() : graph(Branches()) {
-    source.SetPeaks(TestDeviceKey(), TestPeaks());
     AddRows(graph, kBest, source);
-    for (const FusableRegion& region : FindFusableRegions(graph))
-      if (region.layers == std::vector<LayerId>{LayerId(0), LayerId(1)})
-        for (const std::int64_t threads : {1, 2})
-          source.Add(MeasuredRow(KeyOf(region.workload), "fused", {Latency(kFused)}), TestEnvironment(threads));
+    AddFusedRow(graph, kFused, source);
     // What the engine does at its best: fc1 and relu1 as one, the rest one by one.
     run.framework = "engine";
     run.layers = {Ran("fc1", "MatMul", {"x"}, {"relu1_out"}, kFused),
@@ -76,13 +88,10 @@ class BuiltRun : public ::testing::Test {
       for (const ProfiledLayer& layer : run.layers) layers += layer.samples.front();
       run.end_to_end = {{{layers}}};
     }
-    Result<Bracket> computed = ComputeBracket(graph, source, TestSelection(2));
-    EXPECT_TRUE(computed.ok());
-    bracket = *std::move(computed);
+    bracket = BracketOf(graph, source, TestSelection(2));
     if (demonstrated) AddUpperLimit({"demonstrated", *demonstrated, {*demonstrated, *demonstrated}}, bracket);
     bracket.demonstrated = demonstrated;
-    const Alignment alignment = AlignRun(graph, run);
-    Waterfall waterfall = MakeWaterfall({graph, bracket, run, alignment});
+    Waterfall waterfall = Against(bracket);
     Latency sum = waterfall.floor;
     for (const GapStep& step : waterfall.steps) {
       sum += step.latency;
@@ -94,11 +103,24 @@ class BuiltRun : public ::testing::Test {
     return waterfall;
   }
 
+  Waterfall Against(const Bracket& known) const {
+    const Alignment alignment = AlignRun(graph, run);
+    return MakeWaterfall({graph, known, run, alignment});
+  }
+
+  std::vector<Finding> Findings(double more = 0) {
+    const Waterfall waterfall = Account(more);
+    std::vector<Finding> findings = FindingsOf(RunFacts{graph, bracket, run, waterfall});
+    EXPECT_TRUE(std::ranges::is_sorted(findings, std::ranges::greater(), &Finding::gain));
+    return findings;
+  }
+  std::optional<Finding> FindingOf(std::string_view kind, double more = 0) { return Find(Findings(more), kind); }
+
   // `left`, 100, beside `right` and `tanh`, 120.
   static constexpr double kSerial = 100;
 
   ModelGraph graph;
-  MemorySource source;
+  KnownRows source;
   RunProfile run;
   Bracket bracket;
   std::optional<Latency> demonstrated;

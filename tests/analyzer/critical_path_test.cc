@@ -9,12 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/text_cases.h"
 #include "tests/support/timeline_builder.h"
 
 namespace infimum::critical_path_test {
 namespace {
-
-using ::testing::ElementsAre;
 
 CriticalPath PathOf(const Timeline& timeline) { return CriticalPathOf(timeline, OriginsOfWork(timeline)); }
 
@@ -35,15 +34,16 @@ std::vector<std::string> TextOf(const Timeline& timeline, const CriticalPath& pa
 
 // What every path promises, whatever the timeline.
 void ExpectJoined(const CriticalPath& path) {
-  std::int64_t at = path.first_ns, sum = 0;
+  std::int64_t at = path.first_ns;
+  auto by_part = path.by_part;
   for (const PathSegment& segment : path.segments) {
     EXPECT_EQ(segment.start_ns, at);
     EXPECT_GT(segment.end_ns, segment.start_ns);
     at = segment.end_ns;
+    by_part[static_cast<std::size_t>(segment.part)] -= segment.end_ns - segment.start_ns;
   }
   EXPECT_EQ(at, path.last_ns);
-  for (const std::int64_t part : path.by_part) sum += part;
-  EXPECT_EQ(sum, path.length_ns());
+  EXPECT_THAT(by_part, ::testing::Each(0));
 }
 
 std::int64_t Accounted(const CriticalPath& path) {
@@ -51,133 +51,29 @@ std::int64_t Accounted(const CriticalPath& path) {
          path.of(PathPart::kUnlinked);
 }
 
-TEST(CriticalPath, LeadsOverTheDeviceWhereTheHostWaitsForIt) {
-  const Timeline timeline = TimelineBuilder()
-                                .Call(HostCallKind::kAnnotation, "step", -50, 500)
-                                .Call(HostCallKind::kOperator, "linear", 0, 30)
-                                .Call(HostCallKind::kRuntime, "cudaLaunchKernel", 10, 10, 1)
-                                .Work("gemm", 16, 60, 1)
-                                .Call(HostCallKind::kOperator, "relu", 32, 20)
-                                .Call(HostCallKind::kRuntime, "cudaLaunchKernel", 40, 10, 2)
-                                .Work("relu", 78, 12, 2)
-                                .Call(HostCallKind::kRuntime, "cudaDeviceSynchronize", 60, 35)
-                                .Build();
-  const CriticalPath path = PathOf(timeline);
-  EXPECT_THAT(TextOf(timeline, path),
-              ElementsAre("operator linear 0..10", "launch gemm 10..16", "kernel gemm 16..76", "queue relu 76..78",
-                          "kernel relu 78..90", "runtime cudaDeviceSynchronize 90..95"));
-  EXPECT_EQ(path.of(PathPart::kKernel), 72);
-  ExpectJoined(path);
+class CriticalPaths : public ::testing::TestWithParam<testing::TextSection> {};
+
+TEST_P(CriticalPaths, LeadWhereTheirFileSays) {
+  for (const auto& [where, text, expected] : GetParam().cases) {
+    SCOPED_TRACE(where);
+    const Timeline timeline = TimelineOf(text);
+    const CriticalPath path = PathOf(timeline);
+    ExpectJoined(path);
+    EXPECT_EQ(TextOf(timeline, path), expected);
+  }
 }
 
-TEST(CriticalPath, StaysOnTheHostWhereTheDeviceIsIdle) {
-  const Timeline timeline = TimelineBuilder()
-                                .Call(HostCallKind::kOperator, "linear", 0, 100)
-                                .Call(HostCallKind::kRuntime, "cudaLaunchKernel", 20, 30, 1)
-                                .Work("gemm", 55, 5, 1)
-                                .Call(HostCallKind::kRuntime, "cudaStreamSynchronize", 120, 10)
-                                .Build();
-  EXPECT_THAT(TextOf(timeline, PathOf(timeline)),
-              ElementsAre("operator linear 0..20", "runtime cudaLaunchKernel 20..50", "operator linear 50..100",
-                          "between-calls 100..120", "runtime cudaStreamSynchronize 120..130"));
-}
+INSTANTIATE_TEST_SUITE_P(Tables, CriticalPaths,
+                         ::testing::ValuesIn(testing::ReadTextCases("tests/analyzer/critical_path.txt")),
+                         testing::kSectionName);
 
-// The copy of a buffer that is not pinned is over when the call returns: the call waited for it.
-TEST(CriticalPath, TakesACallThatOutlastsItsOwnCopyAsBlocking) {
-  const Timeline timeline = TimelineBuilder()
-                                .Call(HostCallKind::kRuntime, "cudaMemcpyAsync", 0, 100, 1)
-                                .Work("Memcpy HtoD", 20, 70, 1, 0, DeviceWorkKind::kCopy)
-                                .Build();
-  EXPECT_THAT(TextOf(timeline, PathOf(timeline)),
-              ElementsAre("launch Memcpy HtoD 0..20", "copy Memcpy HtoD 20..90", "runtime cudaMemcpyAsync 90..100"));
-}
-
-// The second thread's kernel comes late since its host was between calls; the wait of the first is then on the path
-// only as far as the device does not account for it.
-TEST(CriticalPath, WaitsOnTheHostWhereTheDeviceAccountsForLess) {
-  const Timeline timeline = TimelineBuilder()
-                                .Call(HostCallKind::kOperator, "first", 0, 50)
-                                .Call(HostCallKind::kRuntime, "cudaDeviceSynchronize", 51, 49)
-                                .Call(HostCallKind::kOperator, "second", 80, 10, -1, 1)
-                                .Call(HostCallKind::kRuntime, "cudaLaunchKernel", 82, 3, 7, 1)
-                                .Work("late", 86, 8, 7)
-                                .Build();
-  const Timeline& t = timeline;
-  const CriticalPath path = PathOf(t);
-  ExpectJoined(path);
-  // Handed over by first (50 accounted for) + 2 + launch 4 + kernel 8 + 6 back.
-  EXPECT_EQ(Accounted(path), 70);
-  EXPECT_THAT(TextOf(t, path),
-              ElementsAre("operator first 0..50", "between-calls 50..80", "operator second 80..82",
-                          "launch late 82..86", "kernel late 86..94", "runtime cudaDeviceSynchronize 94..100"));
-  // Without a link to the first thread the device accounts for less, and the host's wait stays on the path.
-  const Timeline unlinked = TimelineBuilder()
-                                .Call(HostCallKind::kOperator, "first", 0, 50)
-                                .Call(HostCallKind::kRuntime, "cudaDeviceSynchronize", 50, 50)
-                                .Work("late", 86, 8)
-                                .Build();
-  EXPECT_THAT(TextOf(unlinked, PathOf(unlinked)),
-              ElementsAre("operator first 0..50", "waiting cudaDeviceSynchronize 50..94",
-                          "runtime cudaDeviceSynchronize 94..100"));
-}
-
-TEST(CriticalPath, FollowsAStreamThatWaitsForAnother) {
-  const auto build = [](const char* between) {
-    return TimelineBuilder()
-        .Call(HostCallKind::kRuntime, "cudaLaunchKernel", 0, 2, 1)
-        .Work("gemm", 5, 50, 1, 0)
-        .Call(HostCallKind::kRuntime, between, 3, 1)
-        .Call(HostCallKind::kRuntime, "cudaLaunchKernel", 6, 2, 2)
-        .Work("ncclAllReduce", 57, 40, 2, 1)
-        .Build();
-  };
-  const Timeline waits = build("cudaStreamWaitEvent"), does_not = build("cudaEventQuery");
-  EXPECT_THAT(TextOf(waits, PathOf(waits)),
-              ElementsAre("launch gemm 0..5", "kernel gemm 5..55", "queue ncclAllReduce 55..57",
-                          "communication ncclAllReduce 57..97"));
-  EXPECT_EQ(PathOf(does_not).of(PathPart::kLaunch), 51);
-}
-
-TEST(CriticalPath, GoesFromThreadToThreadBetweenCalls) {
-  const Timeline timeline = TimelineBuilder()
-                                .Call(HostCallKind::kOperator, "forward", 0, 40)
-                                .Call(HostCallKind::kOperator, "backward", 45, 50, -1, 1)
-                                .Call(HostCallKind::kOperator, "step", 97, 10)
-                                .Build();
-  EXPECT_THAT(TextOf(timeline, PathOf(timeline)),
-              ElementsAre("operator forward 0..40", "between-calls 40..45", "operator backward 45..95",
-                          "between-calls 95..97", "operator step 97..107"));
-}
-
-TEST(CriticalPath, StandsOddTimes) {
+TEST(CriticalPath, OfNothingIsEmpty) {
   EXPECT_EQ(PathOf(Timeline{}).length_ns(), 0);
   EXPECT_TRUE(PathOf(Timeline{}).segments.empty());
-  // Begun before it was asked for; work that overlaps on its stream; calls that overlap; no calls at all.
-  const Timeline early = TimelineBuilder()
-                             .Call(HostCallKind::kOperator, "op", 0, 40)
-                             .Call(HostCallKind::kRuntime, "cudaLaunchKernel", 10, 10, 1)
-                             .Work("gemm", 9, 60, 1)
-                             .Work("next", 68, 30)
-                             .Build();
-  EXPECT_THAT(TextOf(early, PathOf(early)), ElementsAre("launch gemm 0..9", "kernel gemm 9..68", "kernel next 68..98"));
-  const Timeline overlapping = TimelineBuilder()
-                                   .Call(HostCallKind::kOperator, "a", 0, 10)
-                                   .Call(HostCallKind::kOperator, "b", 5, 10)
-                                   .Call(HostCallKind::kOperator, "none", 15, 0)
-                                   .Build();
-  EXPECT_THAT(TextOf(overlapping, PathOf(overlapping)), ElementsAre("operator a 0..5", "operator b 5..15"));
-  const Timeline device = TimelineBuilder().Work("a", 0, 10).Work("b", 12, 10).Work("far", 5, 3, -1, 1).Build();
-  EXPECT_THAT(TextOf(device, PathOf(device)), ElementsAre("kernel a 0..10", "queue b 10..12", "kernel b 12..22"));
-  const Timeline tail = TimelineBuilder().Work("a", 10, 90).Work("b", 0, 3, -1, 1).Work("c", 60, 45, -1, 2).Build();
-  EXPECT_THAT(TextOf(tail, PathOf(tail)), ElementsAre("unlinked 0..10", "kernel a 10..100", "unlinked 100..105"));
 }
 
 TEST(CriticalPath, TotalsCountEntriesAndNotTheirPieces) {
-  const Timeline timeline = TimelineBuilder()
-                                .Call(HostCallKind::kOperator, "linear", 0, 100)
-                                .Call(HostCallKind::kRuntime, "cudaMalloc", 20, 30)
-                                .Call(HostCallKind::kOperator, "linear", 110, 10)
-                                .Build();
+  const Timeline timeline = TimelineOf("operator linear 0..100; call cudaMalloc 20..50; operator linear 110..120");
   const std::vector<PathTotal> totals = PathTotals(timeline, PathOf(timeline));
   ASSERT_EQ(totals.size(), 2u);
   EXPECT_EQ(timeline.names.text(totals[0].name), "linear");

@@ -12,19 +12,11 @@ namespace infimum {
 namespace {
 
 TEST(WorkOrigin, IsTheInnermostOperatorAroundTheCallOfItsThread) {
-  const Timeline timeline = TimelineBuilder()
-                                .Call(HostCallKind::kAnnotation, "step", 0, 100)
-                                .Call(HostCallKind::kOperator, "linear", 10, 50)
-                                .Call(HostCallKind::kOperator, "addmm", 20, 30)
-                                .Call(HostCallKind::kOperator, "other thread's", 15, 60, -1, 1)
-                                .Call(HostCallKind::kRuntime, "launch", 30, 5, 77)
-                                .Call(HostCallKind::kRuntime, "launch", 55, 2, 78)
-                                .Call(HostCallKind::kRuntime, "launch", 70, 2, 79)
-                                .Work("gemm", 40, 10, 77)
-                                .Work("bias", 60, 10, 78)
-                                .Work("late", 80, 10, 79)
-                                .Work("orphan", 90, 10, 12345)
-                                .Build();
+  const Timeline timeline = TimelineOf(
+      "range step 0..100; operator linear 10..60; operator addmm 20..50; "
+      "operator other thread's 15..75 on 1; call launch 30..35 #77; call launch 55..57 #78; "
+      "call launch 70..72 #79; kernel gemm 40..50 #77; kernel bias 60..70 #78; "
+      "kernel late 80..90 #79; kernel orphan 90..100 #12345");
   const std::vector<WorkOrigin> origins = OriginsOfWork(timeline);
   const auto name = [&](std::uint32_t call) {
     return call == kNoCall ? "" : std::string(timeline.names.text(timeline.host_calls[call].name));
@@ -46,15 +38,9 @@ TEST(WorkOrigin, WithoutACallTheExternalIdTells) {
 
 TEST(DeviceActivity, TellsForWhomAnIdleDeviceWaited) {
   // a 0..10; asked at 30 for b at 40: 20 of the host, 10 of the launch; c was asked for at 35, before b ended: queued.
-  const Timeline timeline = TimelineBuilder()
-                                .Call(HostCallKind::kRuntime, "launch", -5, 2, 1)
-                                .Call(HostCallKind::kRuntime, "launch", 30, 2, 2)
-                                .Call(HostCallKind::kRuntime, "launch", 35, 2, 3)
-                                .Work("a", 0, 10, 1)
-                                .Work("b", 40, 10, 2)
-                                .Work("c", 53, 10, 3)
-                                .Work("d", 70, 5)
-                                .Build();
+  const Timeline timeline = TimelineOf(
+      "call launch -5..-3 #1; call launch 30..32 #2; call launch 35..37 #3; kernel a 0..10 #1; "
+      "kernel b 40..50 #2; kernel c 53..63 #3; kernel d 70..75");
   const ActivityReport report = ActivityOf(timeline, OriginsOfWork(timeline));
   ASSERT_EQ(report.devices.size(), 1u);
   const DeviceActivity& device = report.devices[0];
@@ -69,11 +55,9 @@ TEST(DeviceActivity, TellsForWhomAnIdleDeviceWaited) {
 }
 
 TEST(DeviceActivity, HiddenCopiesAndCommunicationAreNotExposed) {
-  const Timeline timeline = TimelineBuilder()
-                                .Work("gemm", 0, 100)
-                                .Work("Memcpy HtoD", 50, 80, -1, 1, DeviceWorkKind::kCopy)
-                                .Work("ncclDevKernel_AllReduce", 90, 30, -1, 1)
-                                .Build();
+  const Timeline timeline = TimelineOf(
+      "kernel gemm 0..100; copy Memcpy HtoD 50..130 on 1; "
+      "kernel ncclDevKernel_AllReduce 90..120 on 1");
   const DeviceActivity device = ActivityOf(timeline, OriginsOfWork(timeline)).devices.at(0);
   EXPECT_EQ(device.computation_ns, 100);
   EXPECT_EQ(device.exposed_communication_ns, 20);

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "analyzer/findings/finding.h"
+#include "tests/analyzer/built_run.h"
 
 namespace infimum::engine_findings_test {
 namespace {
@@ -14,19 +14,11 @@ using ::testing::Not;
 
 ProfiledLayer Layer(std::string name, std::string op, double microseconds, std::vector<std::string> inputs = {},
                     std::vector<std::string> outputs = {}) {
-  ProfiledLayer layer;
-  layer.name = std::move(name);
-  layer.op = std::move(op);
-  layer.samples = {Latency(microseconds)};
-  layer.inputs = std::move(inputs);
-  layer.outputs = std::move(outputs);
-  return layer;
+  return testing::Ran(std::move(name), std::move(op), std::move(inputs), std::move(outputs), microseconds);
 }
 
 std::optional<Finding> FindingOf(const RunProfile& run, const std::string& kind) {
-  for (const Finding& finding : FindingsOf(run))
-    if (finding.kind == kind) return finding;
-  return std::nullopt;
+  return testing::Find(FindingsOf(run), kind);
 }
 
 RunProfile RunOf(std::vector<ProfiledLayer> layers) {

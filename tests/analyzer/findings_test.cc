@@ -5,7 +5,7 @@
 #include <chrono>
 #include <optional>
 
-#include "analyzer/findings/finding.h"
+#include "tests/analyzer/built_run.h"
 #include "tests/support/timeline_builder.h"
 
 namespace infimum::findings_test {
@@ -21,9 +21,7 @@ std::vector<Finding> FindingsIn(const Timeline& timeline) {
 }
 
 std::optional<Finding> FindingOf(const Timeline& timeline, const std::string& kind) {
-  for (const Finding& finding : FindingsIn(timeline))
-    if (finding.kind == kind) return finding;
-  return std::nullopt;
+  return testing::Find(FindingsIn(timeline), kind);
 }
 
 Latency Nanoseconds(std::int64_t count) { return std::chrono::nanoseconds(count); }
@@ -96,14 +94,10 @@ TEST(InputBoundFinding, IsTheTimeInTheDataLoader) {
 }
 
 TEST(HostSynchronizationFinding, IsTheIdleTimeAfterAWait) {
-  const Timeline timeline = TimelineBuilder()
-                                .Call(HostCallKind::kRuntime, "cudaLaunchKernel", 0, 20, 1)
-                                .Work("a", 50, 1000, 1)
-                                .Call(HostCallKind::kOperator, "aten::item", 30, 1100)
-                                .Call(HostCallKind::kRuntime, "cudaStreamSynchronize", 40, 1030)
-                                .Call(HostCallKind::kRuntime, "cudaLaunchKernel", 1400, 20, 2)
-                                .Work("b", 1450, 1000, 2)
-                                .Build();
+  const Timeline timeline = TimelineOf(
+      "call cudaLaunchKernel 0..20 #1; kernel a 50..1050 #1; operator aten::item 30..1130; "
+      "call cudaStreamSynchronize 40..1070; call cudaLaunchKernel 1400..1420 #2; "
+      "kernel b 1450..2450 #2");
   const std::optional<Finding> finding = FindingOf(timeline, "host-synchronization");
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->gain, Nanoseconds(400));
@@ -112,13 +106,9 @@ TEST(HostSynchronizationFinding, IsTheIdleTimeAfterAWait) {
 }
 
 TEST(HostSynchronizationFinding, AWaitThatEndedBeforeTheDeviceWasIdleIsNone) {
-  const Timeline timeline = TimelineBuilder()
-                                .Call(HostCallKind::kRuntime, "cudaStreamSynchronize", -100, 50)
-                                .Call(HostCallKind::kRuntime, "cudaLaunchKernel", 0, 20, 1)
-                                .Work("a", 50, 1000, 1)
-                                .Call(HostCallKind::kRuntime, "cudaLaunchKernel", 1400, 20, 2)
-                                .Work("b", 1450, 1000, 2)
-                                .Build();
+  const Timeline timeline = TimelineOf(
+      "call cudaStreamSynchronize -100..-50; call cudaLaunchKernel 0..20 #1; kernel a 50..1050 #1; "
+      "call cudaLaunchKernel 1400..1420 #2; kernel b 1450..2450 #2");
   EXPECT_FALSE(FindingOf(timeline, "host-synchronization"));
   EXPECT_TRUE(FindingOf(timeline, "host-bound"));
 }
@@ -147,7 +137,7 @@ TEST(ExposedCopiesFinding, IsNotThereWhereComputationHidesThem) {
 
 TEST(Findings, NoneAreMadeOfNothingAndTheLargestComesFirst) {
   EXPECT_TRUE(FindingsIn(Timeline{}).empty());
-  EXPECT_TRUE(FindingsIn(TimelineBuilder().Call(HostCallKind::kRuntime, "cudaMalloc", 0, 20).Build()).empty());
+  EXPECT_TRUE(FindingsIn(TimelineOf("call cudaMalloc 0..20")).empty());
   TimelineBuilder builder = Steps(1000, 100);
   builder.Work("Memcpy HtoD", 10'000, 900, -1, 1, DeviceWorkKind::kCopy);
   const std::vector<Finding> findings = FindingsIn(builder.Build());

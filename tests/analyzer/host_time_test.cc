@@ -19,14 +19,9 @@ std::map<std::string, HostTotal> ByName(const Timeline& timeline) {
 }
 
 TEST(HostTime, IsAnOperatorsOwnWithoutWhatItCalled) {
-  auto totals = ByName(TimelineBuilder()
-                           .Call(HostCallKind::kAnnotation, "step", 0, 1000)
-                           .Call(HostCallKind::kOperator, "linear", 0, 100)
-                           .Call(HostCallKind::kOperator, "addmm", 10, 80)
-                           .Call(HostCallKind::kRuntime, "launch", 30, 10)
-                           .Call(HostCallKind::kOperator, "linear", 200, 50)
-                           .Call(HostCallKind::kOperator, "other", 20, 500, -1, 1)
-                           .Build());
+  auto totals =
+      ByName(TimelineOf("range step 0..1000; operator linear 0..100; operator addmm 10..90; call launch 30..40; "
+                        "operator linear 200..250; operator other 20..520 on 1"));
   EXPECT_EQ(totals.size(), 4u);
   EXPECT_EQ(totals["linear"].own_ns, 70);
   EXPECT_EQ(totals["linear"].total_ns, 150);

@@ -6,8 +6,7 @@
 #include <optional>
 #include <set>
 
-#include "analyzer/bracket/bracket.h"
-#include "tests/support/random_graph.h"
+#include "tests/analyzer/known_rows.h"
 
 namespace infimum::laws_test {
 namespace {
@@ -16,7 +15,7 @@ constexpr double kRounding = 1e-9;
 
 struct Case {
   ModelGraph graph;
-  MemorySource source;
+  testing::KnownRows source;
   Selection selection;
 };
 
@@ -36,15 +35,12 @@ Case MakeCase(std::uint64_t seed, std::size_t most_layers, bool fewer_cores) {
   if (fewer_cores)
     for (std::int64_t fewer = 1; fewer < threads; fewer *= 2)
       if (random() % 2 == 0) testing::AddRandomRows(random, keys, fewer, made.source);
-  made.source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
   made.selection = testing::TestSelection(threads);
   return made;
 }
 
-Bracket Compute(Case& made) {
-  Result<Bracket> bracket = ComputeBracket(made.graph, made.source, made.selection);
-  EXPECT_TRUE(bracket.ok()) << (bracket.ok() ? "" : bracket.error().message);
-  return std::move(*bracket);
+Bracket Compute(Case& made, const BracketOptions& options = {}) {
+  return testing::BracketOf(made.graph, made.source, made.selection, options);
 }
 
 Latency Of(BoundVariant variant, const Bracket& bracket) {
@@ -155,7 +151,6 @@ TEST(Laws, CoverageAddsUpToOneWhateverIsMissing) {
     made.graph = testing::MakeRandomGraph(random, options);
     for (const WorkloadKey& key : testing::WorkloadKeys(made.graph))
       if (random() % 2 == 0) made.source.Add(testing::MeasuredRow(key, "a", {Latency(5)}), testing::TestEnvironment(1));
-    made.source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
     made.selection = testing::TestSelection(1);
     const Coverage coverage = Compute(made).coverage;
     ASSERT_NEAR(coverage.measured + coverage.estimated + coverage.free + coverage.missing, 1.0, 1e-12) << seed;
@@ -326,16 +321,15 @@ TEST(Laws, MarginalGainsEqualWhatIfs) {
     for (std::size_t i = 0; i < made.graph.layers.size(); ++i)
       for (const LayerChange::Kind kind : {LayerChange::Kind::kFree, LayerChange::Kind::kFloor})
         options.what_ifs.push_back({"one", {{LayerId(i), kind, 0}}});
-    const Result<Bracket> bracket = ComputeBracket(made.graph, made.source, made.selection, options);
-    ASSERT_TRUE(bracket.ok());
+    const Bracket bracket = Compute(made, options);
     for (std::size_t i = 0; i < made.graph.layers.size(); ++i) {
-      const LayerLatency& layer = bracket->layers[i];
+      const LayerLatency& layer = bracket.layers[i];
       const auto gain = [&](std::size_t place) {
-        for (const WhatIfBound& bound : bracket->what_ifs[place].bounds)
+        for (const WhatIfBound& bound : bracket.what_ifs[place].bounds)
           if (bound.variant == BoundVariant::kParallel) return bound.gain->count();
         return -1.0;
       };
-      if (bracket->what_ifs[2 * i].bounds.empty()) continue;
+      if (bracket.what_ifs[2 * i].bounds.empty()) continue;
       ASSERT_NEAR(layer.parallel_gain_if_free.count(), gain(2 * i), 1e-6) << seed << " layer " << i;
       ASSERT_NEAR(layer.parallel_gain_at_floor.count(), gain(2 * i + 1), 1e-6) << seed << " layer " << i;
       gains += gain(2 * i + 1) > 0;

@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyzer/bracket/bracket.h"
+#include "tests/analyzer/known_rows.h"
 #include "tests/support/graph_builder.h"
-#include "tests/support/random_graph.h"
 
 namespace infimum::layout_plan_test {
 namespace {
@@ -13,9 +12,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using testing::GraphBuilder;
-using testing::MeasuredRow;
 using ::testing::Not;
-using testing::TestEnvironment;
 
 LayerConfig Convolution() {
   return *ParseLayerConfig(
@@ -35,14 +32,12 @@ ModelGraph TwoConvolutions() {
 
 class LayoutPlanTest : public ::testing::Test {
  protected:
-  void SetUp() override { source_.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks()); }
-
   void Add(const Workload& workload, const std::string& algorithm, double time, const std::string& input,
            const std::string& output) {
-    Measurement row = MeasuredRow(KeyOf(workload), algorithm, {Latency(time)});
+    Measurement row = testing::MeasuredRow(KeyOf(workload), algorithm, {Latency(time)});
     row.candidate.input_layout = input;
     row.candidate.output_layout = output;
-    source_.Add(row, TestEnvironment(1));
+    source_.Add(row, testing::TestEnvironment(1));
   }
   void AddReorder(const std::string& from, const std::string& to, double time) {
     Add(*ParseWorkload("reorder dtype=f32:-:f32 in=1x32x8x8 from=" + from + " to=" + to), "reorder", time, from, to);
@@ -52,30 +47,31 @@ class LayoutPlanTest : public ::testing::Test {
     Add(Convolution(), "plain", 120, "abcd", "abcd");
     Add(*graph_.layers[1].workload, "relu", 5, "plain", "plain");
   }
+  void AddReorders(double into_blocks, double back) {
+    AddReorder("abcd", "aBcd16b", into_blocks);
+    AddReorder("aBcd16b", "abcd", back);
+  }
   Bracket Compute(const BracketOptions& options = {}) {
-    Result<Bracket> bracket = ComputeBracket(graph_, source_, testing::TestSelection(1), options);
-    EXPECT_TRUE(bracket.ok()) << (bracket.ok() ? "" : bracket.error().message);
-    return std::move(*bracket);
+    return testing::BracketOf(graph_, source_, testing::TestSelection(1), options);
   }
 
   ModelGraph graph_ = TwoConvolutions();
-  MemorySource source_;
+  testing::KnownRows source_;
 };
 
 TEST_F(LayoutPlanTest, PaysForChangesWhereTheyAreWorthIt) {
   AddLayers();
-  AddReorder("abcd", "aBcd16b", 3);
-  AddReorder("aBcd16b", "abcd", 4);
+  AddReorders(3, 4);
   const Bracket bracket = Compute();
   ASSERT_TRUE(bracket.layouts.has_value());
   // The element-wise layer keeps the blocks.
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 100 + 5 + 100 + 3 + 4);
-  EXPECT_DOUBLE_EQ(bracket.layouts->transforming.count(), 7);
+  EXPECT_DOUBLE_EQ(bracket.layouts->reordering.count(), 7);
   EXPECT_TRUE(bracket.layouts->is_exact);
-  ASSERT_EQ(bracket.layouts->transforms.size(), 2u);
-  EXPECT_EQ(bracket.layouts->transforms[0].to, "aBcd16b");
-  EXPECT_EQ(graph_.value(bracket.layouts->transforms[1].value).name, graph_.value(graph_.outputs[0]).name);
-  EXPECT_TRUE(TransformsToMeasure(*bracket.layouts).empty());
+  ASSERT_EQ(bracket.layouts->reorders.size(), 2u);
+  EXPECT_EQ(bracket.layouts->reorders[0].to, "aBcd16b");
+  EXPECT_EQ(graph_.value(bracket.layouts->reorders[1].value).name, graph_.value(graph_.outputs[0]).name);
+  EXPECT_TRUE(ReordersToMeasure(*bracket.layouts).empty());
   const Bound* bound = bracket.Find(BoundVariant::kWithLayouts);
   ASSERT_NE(bound, nullptr);
   EXPECT_EQ(bound->latency, bracket.layouts->latency);
@@ -87,11 +83,10 @@ TEST_F(LayoutPlanTest, PaysForChangesWhereTheyAreWorthIt) {
 
 TEST_F(LayoutPlanTest, StaysRowMajorWhereChangesCostMore) {
   AddLayers();
-  AddReorder("abcd", "aBcd16b", 30);
-  AddReorder("aBcd16b", "abcd", 30);
+  AddReorders(30, 30);
   const Bracket bracket = Compute();
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 245);
-  EXPECT_TRUE(bracket.layouts->transforms.empty());
+  EXPECT_TRUE(bracket.layouts->reorders.empty());
   ASSERT_EQ(bracket.layouts->nodes.size(), 3u);
   EXPECT_EQ(bracket.layouts->nodes[0].candidate.algorithm, "plain");
 }
@@ -99,12 +94,12 @@ TEST_F(LayoutPlanTest, StaysRowMajorWhereChangesCostMore) {
 TEST_F(LayoutPlanTest, AChangeThatWasNotMeasuredCountsAsACopyAndIsAskedFor) {
   AddLayers();
   const Bracket bracket = Compute();
-  ASSERT_EQ(bracket.layouts->transforms.size(), 2u);
-  EXPECT_FALSE(bracket.layouts->transforms[0].is_measured);
-  EXPECT_NEAR(bracket.layouts->transforms[0].latency.count(), 2 * 8192 / 160e9 * 1e6, 1e-9);
+  ASSERT_EQ(bracket.layouts->reorders.size(), 2u);
+  EXPECT_FALSE(bracket.layouts->reorders[0].is_measured);
+  EXPECT_NEAR(bracket.layouts->reorders[0].latency.count(), 2 * 8192 / 160e9 * 1e6, 1e-9);
   EXPECT_THAT(bracket.Find(BoundVariant::kWithLayouts)->assumptions, Contains("estimated-changes-of-layout"));
   std::vector<std::string> texts;
-  for (const Workload& reorder : TransformsToMeasure(*bracket.layouts)) texts.push_back(Format(reorder));
+  for (const Workload& reorder : ReordersToMeasure(*bracket.layouts)) texts.push_back(Format(reorder));
   EXPECT_THAT(texts, ElementsAre("reorder dtype=f32:-:f32 in=1x32x8x8 from=aBcd16b to=abcd",
                                  "reorder dtype=f32:-:f32 in=1x32x8x8 from=abcd to=aBcd16b"));
 }
@@ -124,14 +119,13 @@ TEST_F(LayoutPlanTest, NamesOfTwoLibrariesAreOneLayout) {
   AddReorder("acdb", "abcd", 4);
   const Bracket bracket = Compute();
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 212);
-  EXPECT_TRUE(TransformsToMeasure(*bracket.layouts).empty());
+  EXPECT_TRUE(ReordersToMeasure(*bracket.layouts).empty());
 }
 
 TEST_F(LayoutPlanTest, AnOpaqueLayoutTakesNoPart) {
   AddLayers();
   Add(Convolution(), "opaque", 50, "opaque", "abcd");
-  AddReorder("abcd", "aBcd16b", 30);
-  AddReorder("aBcd16b", "abcd", 30);
+  AddReorders(30, 30);
   const Bracket bracket = Compute();
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 245);
   EXPECT_DOUBLE_EQ(bracket.Find(BoundVariant::kFusedSequential)->latency.count(), 105);
@@ -146,8 +140,7 @@ TEST_F(LayoutPlanTest, ASecondOperandHasALayoutOfItsOwn) {
   graph_ = model.Take();
   Add(Convolution(), "blocked", 100, "aBcd16b", "aBcd16b");
   Add(*graph_.layers[1].workload, "add", 5, "plain,plain", "plain");
-  AddReorder("abcd", "aBcd16b", 3);
-  AddReorder("aBcd16b", "abcd", 4);
+  AddReorders(3, 4);
   const Bracket bracket = Compute();
   // The copy of x in blocks serves both, and the sum is changed back; or the convolution's result is, before.
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 105 + 7);
@@ -169,12 +162,11 @@ TEST_F(LayoutPlanTest, BodiesTakeTheirTimeAndReadRowMajor) {
   Add(Convolution(), "blocked", 100, "aBcd16b", "aBcd16b");
   Add(Convolution(), "plain", 106, "abcd", "abcd");
   Add(*graph_.layers[1].bodies[0].graph->layers[0].workload, "tanh", 5, "plain", "plain");
-  AddReorder("abcd", "aBcd16b", 3);
-  AddReorder("aBcd16b", "abcd", 4);
+  AddReorders(3, 4);
   const Bracket bracket = Compute();
   EXPECT_DOUBLE_EQ(bracket.Find(BoundVariant::kFusedSequential)->latency.count(), 150);
   EXPECT_DOUBLE_EQ(bracket.layouts->latency.count(), 156);
-  EXPECT_TRUE(bracket.layouts->transforms.empty());
+  EXPECT_TRUE(bracket.layouts->reorders.empty());
 }
 
 // A layer that is a region has its operands in the order of their first use: weights between what varies.

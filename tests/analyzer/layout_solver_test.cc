@@ -15,13 +15,13 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-std::vector<Latency> Changes(std::initializer_list<double> costs) {
+std::vector<Latency> Costs(std::initializer_list<double> costs) {
   std::vector<Latency> result;
   for (double cost : costs) result.emplace_back(cost);
   return result;
 }
 
-LayoutTensor Between(double cost) { return {2, Changes({0, cost, cost, 0}), false, false}; }
+LayoutTensor Between(double cost) { return {2, Costs({0, cost, cost, 0}), false, false}; }
 
 LayoutProblem WorkedExample() {
   LayoutProblem problem;
@@ -37,16 +37,16 @@ LayoutProblem WorkedExample() {
 TEST(LayoutChoice, TheWorkedExample) {
   const LayoutChoice choice = ChooseLayouts(WorkedExample());
   EXPECT_DOUBLE_EQ(choice.cost.count(), 25.5);
-  EXPECT_DOUBLE_EQ(choice.changing.count(), 1.5);
+  EXPECT_DOUBLE_EQ(choice.reordering.count(), 1.5);
   EXPECT_TRUE(choice.exact);
   ASSERT_EQ(choice.chosen.size(), 3u);
   EXPECT_EQ(choice.chosen[0].option, 0u);
   EXPECT_EQ(choice.chosen[2].option, 1u);
-  ASSERT_EQ(choice.changes.size(), 1u);
-  EXPECT_EQ(choice.changes[0].tensor, 1u);
-  EXPECT_EQ(choice.changes[0].from, 1u);
-  EXPECT_EQ(choice.changes[0].to, 0u);
-  EXPECT_EQ(choice.changes[0].node, 1u);
+  ASSERT_EQ(choice.reorders.size(), 1u);
+  EXPECT_EQ(choice.reorders[0].tensor, 1u);
+  EXPECT_EQ(choice.reorders[0].from, 1u);
+  EXPECT_EQ(choice.reorders[0].to, 0u);
+  EXPECT_EQ(choice.reorders[0].node, 1u);
 }
 
 TEST(LayoutChoice, ACopyServesAllLaterReaders) {
@@ -59,21 +59,21 @@ TEST(LayoutChoice, ACopyServesAllLaterReaders) {
                    {{3}, {0}, {}, {{Latency(1), {1}, {}}}}};
   const LayoutChoice choice = ChooseLayouts(problem);
   EXPECT_DOUBLE_EQ(choice.cost.count(), 1 + 5 + 3);
-  EXPECT_EQ(choice.changes.size(), 1u);
+  EXPECT_EQ(choice.reorders.size(), 1u);
 }
 
-TEST(LayoutChoice, AChangeMayGoOverAnotherOrderThatIsNeededLater) {
+TEST(LayoutChoice, AReorderMayGoOverAnotherLayoutThatIsNeededLater) {
   LayoutProblem problem;
   problem.layers = 3;
-  // Straight 10; over the third order 6 + 6, which the last layer wants anyway.
-  problem.tensors = {{3, Changes({0, 10, 6, 10, 0, 6, 6, 6, 0}), true, false}};
+  // Straight 10; over the third layout 6 + 6, which the last layer wants anyway.
+  problem.tensors = {{3, Costs({0, 10, 6, 10, 0, 6, 6, 6, 0}), true, false}};
   problem.nodes = {{{0}, {0}, {}, {{Latency(1), {0}, {}}}},
                    {{1}, {0}, {}, {{Latency(1), {1}, {}}}},
                    {{2}, {0}, {}, {{Latency(1), {2}, {}}}}};
   EXPECT_DOUBLE_EQ(ChooseLayouts(problem).cost.count(), 3 + 12);
 }
 
-TEST(LayoutChoice, ARegionMayWinBySparingAChange) {
+TEST(LayoutChoice, ARegionMayWinBySparingAReorder) {
   LayoutProblem problem = WorkedExample();
   // Dearer than its layers, but it reads and writes row-major.
   problem.nodes.push_back({{0, 1}, {0}, {2}, {{Latency(14), {0}, {1}}}});
@@ -83,7 +83,7 @@ TEST(LayoutChoice, ARegionMayWinBySparingAChange) {
   EXPECT_EQ(choice.chosen[0].node, 3u);
 }
 
-TEST(LayoutChoice, AUnitMayHaveManyTensors) {
+TEST(LayoutChoice, ANodeMayHaveManyTensors) {
   LayoutProblem problem;
   problem.layers = 1;
   problem.nodes = {{{0}, {}, {}, {{Latency(5), {}, {}}}}};
@@ -96,13 +96,13 @@ TEST(LayoutChoice, AUnitMayHaveManyTensors) {
   }
   const LayoutChoice choice = ChooseLayouts(problem);
   EXPECT_DOUBLE_EQ(choice.cost.count(), 5 + 2 + 4 + 6 + 8 + 10 + 12 + 14 + 16 + 18 + 20);
-  EXPECT_EQ(choice.changes.size(), 10u);
+  EXPECT_EQ(choice.reorders.size(), 10u);
 }
 
 TEST(LayoutChoice, OfNothingIsNothing) {
   const LayoutChoice choice = ChooseLayouts({});
   EXPECT_EQ(choice.cost, Latency(0));
-  EXPECT_TRUE(choice.exact && choice.chosen.empty() && choice.changes.empty());
+  EXPECT_TRUE(choice.exact && choice.chosen.empty() && choice.reorders.empty());
 }
 
 // A graph of layers that read what earlier ones write, and convex regions of it.
@@ -116,7 +116,7 @@ LayoutProblem Random(std::uint64_t seed, std::size_t most_layers, std::size_t mo
     tensor.layouts = 1 + random() % most_layouts;
     if (tensor.layouts > 1) {
       for (std::size_t from = 0; from < tensor.layouts; ++from)
-        for (std::size_t to = 0; to < tensor.layouts; ++to) tensor.change.emplace_back(from == to ? 0.0 : amount(12));
+        for (std::size_t to = 0; to < tensor.layouts; ++to) tensor.reorder.emplace_back(from == to ? 0.0 : amount(12));
     }
     problem.tensors.push_back(tensor);
     return problem.tensors.size() - 1;
@@ -191,19 +191,19 @@ LayoutProblem Random(std::uint64_t seed, std::size_t most_layers, std::size_t mo
   return problem;
 }
 
-// The least cost of making all orders in `wanted` from those in `mask`, one copy after the other.
+// The least cost of making all layouts in `wanted` from those in `mask`, one copy after the other.
 double LeastToMake(const LayoutTensor& tensor, unsigned mask, unsigned wanted) {
   std::vector<double> least(std::size_t{1} << tensor.layouts, kInfinite);
   least[mask] = 0;
   double best = kInfinite;
-  for (unsigned set = 0; set < least.size(); ++set) {  // copies only add orders: ascending sets are a valid order
+  for (unsigned set = 0; set < least.size(); ++set) {  // copies only add layouts: ascending sets are a valid order
     if (least[set] == kInfinite) continue;
     if ((wanted & ~set) == 0) best = std::min(best, least[set]);
     for (std::size_t from = 0; from < tensor.layouts; ++from)
       for (std::size_t to = 0; to < tensor.layouts; ++to)
         if ((set >> from & 1) != 0 && (set >> to & 1) == 0)
           least[set | 1u << to] =
-              std::min(least[set | 1u << to], least[set] + tensor.change[from * tensor.layouts + to].count());
+              std::min(least[set | 1u << to], least[set] + tensor.reorder[from * tensor.layouts + to].count());
   }
   return best;
 }
@@ -287,12 +287,12 @@ void ExpectConsistent(const LayoutProblem& problem, const LayoutChoice& choice) 
   double cost = 0;
   std::size_t next = 0;
   const auto change = [&](std::size_t node) {
-    for (; next < choice.changes.size() && choice.changes[next].node == node; ++next) {
-      const LayoutChange& made = choice.changes[next];
+    for (; next < choice.reorders.size() && choice.reorders[next].node == node; ++next) {
+      const ChosenReorder& made = choice.reorders[next];
       const LayoutTensor& tensor = problem.tensors[made.tensor];
       EXPECT_NE(there[made.tensor] >> made.from & 1, 0u);
       there[made.tensor] |= 1u << made.to;
-      cost += tensor.change[made.from * tensor.layouts + made.to].count();
+      cost += tensor.reorder[made.from * tensor.layouts + made.to].count();
     }
   };
   for (const ChosenNode& chosen : choice.chosen) {
@@ -303,13 +303,13 @@ void ExpectConsistent(const LayoutProblem& problem, const LayoutChoice& choice) 
     for (std::size_t k = 0; k < node.reads.size(); ++k) {
       const bool is_there =
           problem.tensors[node.reads[k]].layouts == 1 || (there[node.reads[k]] >> option.reads[k] & 1);
-      EXPECT_TRUE(is_there) << "unit " << chosen.node << " reads what is not there";
+      EXPECT_TRUE(is_there) << "node " << chosen.node << " reads what is not there";
     }
     for (std::size_t k = 0; k < node.writes.size(); ++k) there[node.writes[k]] = 1u << option.writes[k];
     cost += option.cost.count();
   }
   change(problem.nodes.size());
-  EXPECT_EQ(next, choice.changes.size());
+  EXPECT_EQ(next, choice.reorders.size());
   EXPECT_NEAR(cost, choice.cost.count(), 1e-9);
   std::ranges::sort(layers);
   std::vector<std::size_t> all;
@@ -318,7 +318,7 @@ void ExpectConsistent(const LayoutProblem& problem, const LayoutChoice& choice) 
 }
 
 TEST(LayoutChoice, IsTheBestOfAllSelectionsAndOptions) {
-  int exact = 0, with_regions = 0, with_changes = 0;
+  int exact = 0, with_regions = 0, with_reorders = 0;
   for (std::uint64_t seed = 0; seed < 6000; ++seed) {
     const LayoutProblem problem = Random(seed, 6, 3, 3);
     const LayoutChoice choice = ChooseLayouts(problem);
@@ -332,11 +332,11 @@ TEST(LayoutChoice, IsTheBestOfAllSelectionsAndOptions) {
       ASSERT_GE(choice.cost.count(), best - 1e-9);
     }
     with_regions += choice.chosen.size() < problem.layers;
-    with_changes += !choice.changes.empty();
+    with_reorders += !choice.reorders.empty();
   }
   EXPECT_GT(exact, 5700);
   EXPECT_GT(with_regions, 600);
-  EXPECT_GT(with_changes, 2000);
+  EXPECT_GT(with_reorders, 2000);
 }
 
 TEST(LayoutChoice, OfFourLayoutsIsTheBestToo) {

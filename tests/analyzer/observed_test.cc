@@ -2,9 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "analyzer/alignment/align_run.h"
-#include "analyzer/bracket/bracket.h"
-#include "tests/support/graph_builder.h"
-#include "tests/support/random_graph.h"
+#include "tests/analyzer/built_run.h"
 
 namespace infimum::observed_test {
 namespace {
@@ -26,19 +24,9 @@ Observed Make() {
   made.graph = model.Take();
   made.run.framework = "engine";
   made.run.framework_version = "2.1";
-  ProfiledLayer fused;
-  fused.name = "fused fc";
-  fused.op = "FusedMatMul";
-  fused.inputs = {"x"};
-  fused.outputs = {"relu_out"};
-  fused.samples = {Latency(6), Latency(7), Latency(8)};
-  ProfiledLayer tanh;
-  tanh.name = "tanh";
-  tanh.op = "Tanh";
-  tanh.inputs = {"relu_out"};
-  tanh.outputs = {"tanh_out"};
-  tanh.samples = {Latency(3), Latency(3), Latency(3)};
-  made.run.layers = {fused, tanh};
+  made.run.layers = {testing::Ran("fused fc", "FusedMatMul", {"x"}, {"relu_out"}, 0),
+                     testing::Ran("tanh", "Tanh", {"relu_out"}, {"tanh_out"}, 3)};
+  made.run.layers[0].samples = {Latency(6), Latency(7), Latency(8)};
   return made;
 }
 
@@ -54,17 +42,14 @@ TEST(Observed, EachRowOfTheRunIsACandidateForItsLayers) {
 
 TEST(Observed, EntersABoundOnlyWhenAskedAndOnlyWhereItIsFaster) {
   Observed made = Make();
-  MemorySource source;
+  testing::KnownRows source;
   const double times[] = {6, 4, 2.5};
-  for (std::size_t i = 0; i < 3; ++i)
-    source.Add(testing::MeasuredRow(KeyOf(*made.graph.layers[i].workload), "own", {Latency(times[i])}),
-               testing::TestEnvironment(1));
-  source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
-  const Bracket without = *ComputeBracket(made.graph, source, testing::TestSelection(1));
+  for (std::size_t i = 0; i < 3; ++i) source.Add(made.graph.layers[i], "own", {times[i]});
+  const Bracket without = testing::BracketOf(made.graph, source);
   EXPECT_EQ(without.Find(BoundVariant::kFusedSequential)->latency, Latency(12.5));
   BracketOptions options;
   options.observed = ObservedIn(made.graph, made.run);
-  const Bracket with = *ComputeBracket(made.graph, source, testing::TestSelection(1), options);
+  const Bracket with = testing::BracketOf(made.graph, source, testing::TestSelection(1), options);
   EXPECT_EQ(with.Find(BoundVariant::kSequential)->latency, Latency(12.5));
   EXPECT_EQ(with.Find(BoundVariant::kFusedSequential)->latency, Latency(9.5));
   ASSERT_THAT(with.regions, SizeIs(1));
@@ -75,11 +60,10 @@ TEST(Observed, EntersABoundOnlyWhenAskedAndOnlyWhereItIsFaster) {
 
 TEST(Observed, FillsALayerThatNobodyElseMeasured) {
   Observed made = Make();
-  MemorySource source;
-  source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
+  testing::KnownRows source;
   BracketOptions options;
   options.observed = ObservedIn(made.graph, made.run);
-  const Bracket bracket = *ComputeBracket(made.graph, source, testing::TestSelection(1), options);
+  const Bracket bracket = testing::BracketOf(made.graph, source, testing::TestSelection(1), options);
   EXPECT_EQ(bracket.layers[2].status, LatencyStatus::kMeasured);
   EXPECT_EQ(bracket.layers[2].candidate->name(), "observed/engine-2.1");
 }

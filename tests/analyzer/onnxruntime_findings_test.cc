@@ -2,12 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <optional>
 
-#include "analyzer/findings/finding.h"
 #include "analyzer/findings/graph_optimization.h"
 #include "tests/analyzer/built_run.h"
+#include "tests/support/parsed_workload.h"
 
 namespace infimum {
 namespace {
@@ -19,10 +18,8 @@ using testing::BuiltRun;
 using ::testing::ElementsAre;
 using testing::GraphBuilder;
 using ::testing::HasSubstr;
-using testing::MeasuredRow;
 using ::testing::Not;
 using testing::Ran;
-using testing::TestEnvironment;
 
 RunProfile RunWith(std::vector<ProfiledLayer> layers) {
   RunProfile run;
@@ -64,30 +61,22 @@ class OnnxRuntimeFindings : public BuiltRun {
     GraphBuilder model;
     const ValueId x = model.Input("x", {1, channels, 16, 16}), w = model.Weight("w", {channels, channels, 3, 3});
     const std::string count = std::to_string(channels);
-    const Result<Workload> workload =
-        ParseWorkload("convolution dtype=f32:f32:f32 in=1x" + count + "x16x16 out_channels=" + count +
-                      " kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 groups=1 bias=no weights=const");
-    ASSERT_TRUE(workload.ok()) << workload.error().message;
+    const Workload workload =
+        testing::ParsedWorkload("convolution dtype=f32:f32:f32 in=1x" + count + "x16x16 out_channels=" + count +
+                                " kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 groups=1 bias=no weights=const");
     model.Output(model.Unary("relu", PointwiseKind::kRelu,
-                             model.Measurable("conv", "Conv", {x, w}, std::get<LayerConfig>(*workload))));
+                             model.Measurable("conv", "Conv", {x, w}, std::get<LayerConfig>(workload))));
     graph = model.Take();
-    source = MemorySource();
-    source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
+    source = testing::KnownRows();
     constexpr double kTimes[] = {40, 5};
     testing::AddRows(graph, kTimes, source);
-    for (const FusableRegion& region : FindFusableRegions(graph))
-      for (const std::int64_t threads : {1, 2})
-        source.Add(MeasuredRow(KeyOf(region.workload), "fused", {Latency(41)}), TestEnvironment(threads));
+    testing::AddFusedRow(graph, 41, source);
     run = RunWith({Ran("conv", "Conv", {"x"}, {"conv_out"}, 100), Ran("relu", "Relu", {"conv_out"}, {"relu_out"}, 5)});
   }
 
   std::optional<Finding> FindingOf(std::string_view kind, double more = 0) {
     run.end_to_end.clear();
-    const Waterfall waterfall = Account(more);
-    const std::vector<Finding> findings = FindingsOf(RunFacts{graph, bracket, run, waterfall});
-    const auto found = std::ranges::find(findings, kind, &Finding::kind);
-    if (found == findings.end()) return std::nullopt;
-    return *found;
+    return BuiltRun::FindingOf(kind, more);
   }
 };
 
@@ -128,10 +117,8 @@ TEST_F(OnnxRuntimeFindings, UnderItsProfilerAloneOverheadIsNotAllTheFrameworks) 
   run.framework = "onnxruntime";
   run.profiled = {Latency(500)};
   run.end_to_end = {{}};
-  const Waterfall waterfall = Account();
-  const std::vector<Finding> findings = FindingsOf(RunFacts{graph, bracket, run, waterfall});
-  const auto found = std::ranges::find(findings, "framework-overhead", &Finding::kind);
-  ASSERT_NE(found, findings.end());
+  const std::optional<Finding> found = BuiltRun::FindingOf("framework-overhead");
+  ASSERT_TRUE(found);
   EXPECT_THAT(found->evidence, HasSubstr("time the run without it too"));
 }
 
@@ -172,11 +159,8 @@ TEST_F(OnnxRuntimeFindings, WhatNeedsNoWorkIsNoSlowerAlgorithm) {
   const ValueId z = model.Free("identity", "Identity", {y}, {8, 200}, DataType::kF32);
   model.Output(model.Unary("relu", PointwiseKind::kRelu, z));
   graph = model.Take();
-  constexpr double kTimes[] = {50, 5};
-  for (const std::size_t layer : {0, 2})
-    for (const std::int64_t threads : {1, 2})
-      source.Add(MeasuredRow(KeyOf(*graph.layers[layer].workload), "best", {Latency(kTimes[layer / 2])}),
-                 TestEnvironment(threads));
+  constexpr double kTimes[] = {50, 0, 5};
+  testing::AddRows(graph, kTimes, source);
   run =
       RunWith({Ran("fc", "MatMul", {"x"}, {"fc_out"}, 50), Ran("identity", "Identity", {"fc_out"}, {"identity_out"}, 9),
                Ran("relu", "Relu", {"identity_out"}, {"relu_out"}, 5)});

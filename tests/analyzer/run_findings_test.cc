@@ -2,45 +2,28 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <optional>
 
-#include "analyzer/findings/finding.h"
 #include "analyzer/findings/run_rows.h"
 #include "tests/analyzer/built_run.h"
+#include "tests/support/parsed_workload.h"
 
 namespace infimum::run_findings_test {
 namespace {
 
 using testing::BuiltRun;
 using ::testing::ElementsAre;
+using testing::Find;
 using testing::GraphBuilder;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::MeasuredRow;
 using ::testing::Not;
 using testing::Ran;
-using testing::TestEnvironment;
 
-std::optional<Finding> Of(const std::vector<Finding>& findings, std::string_view kind) {
-  const auto found = std::ranges::find(findings, kind, &Finding::kind);
-  if (found == findings.end()) return std::nullopt;
-  return *found;
-}
-
-class RunFindings : public BuiltRun {
- protected:
-  std::optional<Finding> FindingOf(std::string_view kind, double more = 0) {
-    const Waterfall waterfall = Account(more);
-    std::vector<Finding> findings = FindingsOf(RunFacts{graph, bracket, run, waterfall});
-    EXPECT_TRUE(std::ranges::is_sorted(findings, std::ranges::greater(), &Finding::gain));
-    return Of(findings, kind);
-  }
-};
+using RunFindings = BuiltRun;
 
 TEST_F(RunFindings, ARunAtItsBestHasOnlyItsSerialBranches) {
-  const Waterfall waterfall = Account();
-  const std::vector<Finding> findings = FindingsOf(RunFacts{graph, bracket, run, waterfall});
+  const std::vector<Finding> findings = Findings();
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].kind, "serial-branches");
   EXPECT_EQ(findings[0].gain, Latency(100));
@@ -88,34 +71,27 @@ TEST_F(RunFindings, AHundredthIsNotWorthTelling) {
 TEST_F(RunFindings, ConvolutionsOfAGpuNameTheSettingOfTheirFramework) {
   GraphBuilder model;
   const ValueId x = model.Input("x", {1, 8, 16, 16}, DataType::kF32), w = model.Weight("w", {8, 8, 3, 3});
-  const Result<Workload> workload = ParseWorkload(
+  const Workload workload = testing::ParsedWorkload(
       "convolution dtype=f32:f32:f32 in=1x8x16x16 out_channels=8 kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 "
-      "groups=1 "
-      "bias=no weights=const");
-  ASSERT_TRUE(workload.ok()) << workload.error().message;
-  model.Output(model.Measurable("conv", "Conv", {x, w}, std::get<LayerConfig>(*workload)));
+      "groups=1 bias=no weights=const");
+  model.Output(model.Measurable("conv", "Conv", {x, w}, std::get<LayerConfig>(workload)));
   graph = model.Take();
   const DeviceKey gpu{"gpu/NVIDIA/compute_capability=8.0/multiprocessors=108"};
-  source = MemorySource();
-  source.SetPeaks(gpu, testing::TestPeaks());
-  Measurement row = MeasuredRow(KeyOf(*workload), "eng1", {Latency(40)});
-  row.device = gpu;
-  source.Add(row, TestEnvironment(1));
+  source = testing::KnownRows(gpu);
+  source.Add(graph.layers[0], "eng1", {40});
   Selection selection;
   selection.device = gpu;
   run = RunProfile();
   run.layers = {Ran("conv", "Conv", {"x"}, {"conv_out"}, 100)};
   run.end_to_end = {{{Latency(100)}}};
-  const Result<Bracket> computed = ComputeBracket(graph, source, selection);
-  ASSERT_TRUE(computed.ok());
-  const Alignment alignment = AlignRun(graph, run);
+  bracket = testing::BracketOf(graph, source, selection);
   for (const auto& [framework, setting] :
        {std::pair("onnxruntime", "cudnn_conv_algo_search"), std::pair("pytorch", "cudnn.benchmark"),
         std::pair("tensorrt", "builderOptimizationLevel")}) {
     run.framework = framework;
-    const Waterfall waterfall = MakeWaterfall({graph, *computed, run, alignment});
+    const Waterfall waterfall = Against(bracket);
     const std::optional<Finding> finding =
-        Of(FindingsOf(RunFacts{graph, *computed, run, waterfall}), "slower-algorithm");
+        Find(FindingsOf(RunFacts{graph, bracket, run, waterfall}), "slower-algorithm");
     ASSERT_TRUE(finding) << framework;
     EXPECT_THAT(finding->action, HasSubstr(setting));
   }
@@ -145,7 +121,7 @@ TEST_F(RunFindings, TimeOutsideTheLayersIsTheFrameworksOwn) {
   ASSERT_TRUE(finding);
   EXPECT_EQ(finding->gain, Latency(60));
   EXPECT_THAT(finding->evidence, HasSubstr("outside the 6 layers, 10.0 µs for each"));
-  EXPECT_FALSE(Of(FindingsOf(RunFacts{graph, bracket, run, Account()}), "launch-bound"));
+  EXPECT_FALSE(FindingOf("launch-bound"));
 }
 
 TEST_F(RunFindings, ADeviceThatWaitsForTheHostIsLaunchBound) {
@@ -188,8 +164,8 @@ TEST_F(RunFindings, ALayerFasterThanItsBoundIsSaidOfTheBound) {
 TEST_F(RunFindings, ARunOfPerhapsOtherThreadsSaysNothingAboutTheBound) {
   run.layers[5].samples = {Latency(20)};
   const Waterfall waterfall = Account();
-  EXPECT_TRUE(Of(FindingsOf(RunFacts{graph, bracket, run, waterfall, true}), "under-bound"));
-  EXPECT_FALSE(Of(FindingsOf(RunFacts{graph, bracket, run, waterfall, false}), "under-bound"));
+  EXPECT_TRUE(Find(FindingsOf(RunFacts{graph, bracket, run, waterfall, true}), "under-bound"));
+  EXPECT_FALSE(Find(FindingsOf(RunFacts{graph, bracket, run, waterfall, false}), "under-bound"));
 }
 
 TEST_F(RunFindings, WhatARunTellsOfItsTypesIsHeldAgainstTheContract) {
@@ -209,11 +185,9 @@ TEST_F(RunFindings, WhatARunTellsOfItsTypesIsHeldAgainstTheContract) {
 }
 
 TEST_F(RunFindings, WithoutABoundOnlyTheRunItselfIsSpokenOf) {
-  source = MemorySource();
-  source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
+  source = testing::KnownRows();
   run.layers[5].samples = {Latency(3000)};
-  const Waterfall waterfall = Account();
-  EXPECT_THAT(FindingsOf(RunFacts{graph, bracket, run, waterfall}), IsEmpty());
+  EXPECT_THAT(Findings(), IsEmpty());
 }
 
 // fc of a type on a GPU with Tensor Cores, run by a kernel.
@@ -227,21 +201,21 @@ struct OnGpu {
     graph = model.Take();
     Selection selection;
     selection.device = {"gpu/NVIDIA/compute_capability=" + std::string(capability) + "/multiprocessors=132"};
-    source.SetPeaks(selection.device, testing::TestPeaks());
-    Measurement row = MeasuredRow(KeyOf(*graph.layers[0].workload), "algo=66", {Latency(20)});
-    row.device = selection.device;
-    row.contract = NativeContract(*graph.layers[0].workload);
-    source.Add(row, TestEnvironment(1));
+    testing::KnownRows source(selection.device);
+    source.Add(graph.layers[0], "algo=66", {20});
     run.framework = "pytorch";
     run.layers = {Ran("fc", "MatMul", {"x"}, {"fc_out"}, 100)};
     run.layers[0].algorithm = kernel;
     run.end_to_end = {{{Latency(100)}}};
-    bracket = *ComputeBracket(graph, source, selection);
+    bracket = testing::BracketOf(graph, source, selection);
+    Judge();
+  }
+  // Again, after a change of the run.
+  void Judge() {
     waterfall = MakeWaterfall({graph, bracket, run, AlignRun(graph, run)});
     findings = FindingsOf(RunFacts{graph, bracket, run, waterfall});
   }
   ModelGraph graph;
-  MemorySource source;
   RunProfile run;
   Bracket bracket;
   Waterfall waterfall;
@@ -250,23 +224,23 @@ struct OnGpu {
 
 TEST(TensorCoresFinding, AProductOnAPlainKernelIsNamedOnceWithItsEligibility) {
   const OnGpu plain(DataType::kF16, 128, "volta_hgemm_64x64_nn");
-  const std::optional<Finding> finding = Of(plain.findings, "tensor-cores-unused");
+  const std::optional<Finding> finding = Find(plain.findings, "tensor-cores-unused");
   ASSERT_TRUE(finding);
   EXPECT_NEAR(finding->gain.count(), 80, 1e-9);
   EXPECT_THAT(finding->evidence, HasSubstr("1 of them are eligible"));
-  EXPECT_FALSE(Of(plain.findings, "slower-algorithm")) << "the same time twice";
+  EXPECT_FALSE(Find(plain.findings, "slower-algorithm")) << "the same time twice";
   const OnGpu odd(DataType::kF16, 127, "volta_hgemm_64x64_nn");
-  ASSERT_TRUE(Of(odd.findings, "tensor-cores-unused"));
-  EXPECT_THAT(Of(odd.findings, "tensor-cores-unused")->evidence, HasSubstr("channels of 127"));
-  EXPECT_THAT(Of(odd.findings, "tensor-cores-unused")->action, HasSubstr("multiple of 8"));
+  ASSERT_TRUE(Find(odd.findings, "tensor-cores-unused"));
+  EXPECT_THAT(Find(odd.findings, "tensor-cores-unused")->evidence, HasSubstr("channels of 127"));
+  EXPECT_THAT(Find(odd.findings, "tensor-cores-unused")->action, HasSubstr("multiple of 8"));
 }
 
 TEST(TensorCoresFinding, KernelsThatUseThemDevicesWithoutAndStrictF32AreNone) {
-  EXPECT_FALSE(Of(OnGpu(DataType::kF16, 128, "sm90_xmma_gemm_f16f16_f16f32_f32_tn").findings, "tensor-cores-unused"));
-  EXPECT_TRUE(Of(OnGpu(DataType::kF16, 128, "sm90_xmma_gemm_f16f16_f16f32_f32_tn").findings, "slower-algorithm"));
-  EXPECT_FALSE(Of(OnGpu(DataType::kF16, 128, "volta_hgemm_64x64_nn", "6.1").findings, "tensor-cores-unused"));
-  EXPECT_FALSE(Of(OnGpu(DataType::kF32, 128, "ampere_sgemm_64x64_nn").findings, "tensor-cores-unused"));
-  EXPECT_FALSE(Of(OnGpu(DataType::kF16, 128, "my_own_kernel").findings, "tensor-cores-unused")) << "it does not tell";
+  EXPECT_FALSE(Find(OnGpu(DataType::kF16, 128, "sm90_xmma_gemm_f16f16_f16f32_f32_tn").findings, "tensor-cores-unused"));
+  EXPECT_TRUE(Find(OnGpu(DataType::kF16, 128, "sm90_xmma_gemm_f16f16_f16f32_f32_tn").findings, "slower-algorithm"));
+  EXPECT_FALSE(Find(OnGpu(DataType::kF16, 128, "volta_hgemm_64x64_nn", "6.1").findings, "tensor-cores-unused"));
+  EXPECT_FALSE(Find(OnGpu(DataType::kF32, 128, "ampere_sgemm_64x64_nn").findings, "tensor-cores-unused"));
+  EXPECT_FALSE(Find(OnGpu(DataType::kF16, 128, "my_own_kernel").findings, "tensor-cores-unused")) << "it does not tell";
 }
 
 TEST(TensorCoresFinding, KernelNames) {
@@ -285,19 +259,17 @@ TEST(TensorCoresFinding, KernelNames) {
 TEST(WiderPrecisionFinding, NamesTheTypeThatItRanIn) {
   OnGpu gpu(DataType::kF16, 128, "sm90_xmma_gemm_f32f32_tf32f32_f32");
   gpu.run.layers[0].input_tensors = {{"f32", {8, 128}, ""}, {"f32", {128, 64}, ""}};
-  gpu.waterfall = MakeWaterfall({gpu.graph, gpu.bracket, gpu.run, AlignRun(gpu.graph, gpu.run)});
-  const std::optional<Finding> finding =
-      Of(FindingsOf(RunFacts{gpu.graph, gpu.bracket, gpu.run, gpu.waterfall}), "wider-precision");
+  gpu.Judge();
+  const std::optional<Finding> finding = Find(gpu.findings, "wider-precision");
   ASSERT_TRUE(finding);
   EXPECT_NEAR(finding->gain.count(), 80, 1e-9);
   EXPECT_THAT(finding->evidence, HasSubstr("(f32) than the contract f16"));
-  EXPECT_FALSE(Of(OnGpu(DataType::kF16, 128, "sm90_xmma_gemm_f16f16").findings, "wider-precision"));
+  EXPECT_FALSE(Find(OnGpu(DataType::kF16, 128, "sm90_xmma_gemm_f16f16").findings, "wider-precision"));
   // A plain kernel for values of f32 is one cause, not two.
   gpu.run.layers[0].algorithm = "ampere_sgemm_64x64_nn";
-  gpu.waterfall = MakeWaterfall({gpu.graph, gpu.bracket, gpu.run, AlignRun(gpu.graph, gpu.run)});
-  const std::vector<Finding> findings = FindingsOf(RunFacts{gpu.graph, gpu.bracket, gpu.run, gpu.waterfall});
-  EXPECT_TRUE(Of(findings, "wider-precision"));
-  EXPECT_FALSE(Of(findings, "tensor-cores-unused"));
+  gpu.Judge();
+  EXPECT_TRUE(Find(gpu.findings, "wider-precision"));
+  EXPECT_FALSE(Find(gpu.findings, "tensor-cores-unused"));
 }
 
 // Which types a quantized model's layers have is the exporter's choice: no provider that lacks kernels is to blame.
@@ -307,11 +279,9 @@ TEST(WiderPrecisionFinding, OfAQuantizedModelNamesWhatRunsOnDequantizedValues) {
   run.framework = "onnxruntime";
   run.layers[0].input_tensors = {{"f32", {8, 128}, ""}, {"f32", {128, 64}, ""}};
   run.layers.push_back(Ran("other", "QLinearMatMul", {"z"}, {"other_out"}, 40));
-  quantized.waterfall = MakeWaterfall({quantized.graph, quantized.bracket, run, AlignRun(quantized.graph, run)});
-  const std::vector<Finding> findings =
-      FindingsOf(RunFacts{quantized.graph, quantized.bracket, run, quantized.waterfall});
-  EXPECT_FALSE(Of(findings, "wider-precision"));
-  const std::optional<Finding> finding = Of(findings, "quantized-layers-in-float");
+  quantized.Judge();
+  EXPECT_FALSE(Find(quantized.findings, "wider-precision"));
+  const std::optional<Finding> finding = Find(quantized.findings, "quantized-layers-in-float");
   ASSERT_TRUE(finding);
   EXPECT_NEAR(finding->gain.count(), 80, 1e-9);
   EXPECT_FALSE(finding->is_part) << "what 8 bits take was measured";
@@ -328,8 +298,8 @@ TEST(WiderPrecisionFinding, OfAQuantizedModelNamesWhatRunsOnDequantizedValues) {
   quantized.waterfall.steps.front().parts.front().latency -= Latency(30);
   quantized.waterfall.steps.insert(quantized.waterfall.steps.begin(), slower);
   const std::vector<Finding> split = FindingsOf(RunFacts{quantized.graph, quantized.bracket, run, quantized.waterfall});
-  EXPECT_NEAR(Of(split, "quantized-layers-in-float")->gain.count(), 80, 1e-9);
-  EXPECT_FALSE(Of(split, "slower-algorithm"));
+  EXPECT_NEAR(Find(split, "quantized-layers-in-float")->gain.count(), 80, 1e-9);
+  EXPECT_FALSE(Find(split, "slower-algorithm"));
 }
 
 // Two runs of Branches: each layer of the second as many times as long as the first's.

@@ -137,12 +137,9 @@ TEST(TimelineRun, AnInferenceThatRanSomethingElseIsLeftOut) {
 }
 
 TEST(TimelineRun, KernelsThatNoOperatorStartedAreLayersByThemselves) {
-  const RunProfile run = RunOf(TimelineBuilder()
-                                   .Call(HostCallKind::kRuntime, "cudaGraphLaunch", 0, 10, 1)
-                                   .Work("void ns::gemm<int>(int)", 20, 10, 1)
-                                   .Work("void ns::gemm<int>(int)", 35, 10, 1)
-                                   .Work("softmax_warp", 50, 5, 1)
-                                   .Build());
+  const RunProfile run =
+      RunOf(TimelineOf("call cudaGraphLaunch 0..10 #1; kernel void ns::gemm<int>(int) 20..30 #1; "
+                       "kernel void ns::gemm<int>(int) 35..45 #1; kernel softmax_warp 50..55 #1"));
   EXPECT_THAT(NamesOf(run), ElementsAre("ns::gemm#1", "ns::gemm#2", "softmax_warp#1"));
 }
 
@@ -182,19 +179,15 @@ TEST(TimelineRun, WithoutADeviceTheHostsTimeCounts) {
 }
 
 TEST(TimelineRun, OverlappingWorkIsCountedInBothLayersAndSaidOnce) {
-  const RunProfile run = RunOf(TimelineBuilder()
-                                   .Call(HostCallKind::kRuntime, "launch", 0, 5, 1)
-                                   .Call(HostCallKind::kRuntime, "launch", 6, 5, 2)
-                                   .Work("a", 20, 100, 1)
-                                   .Work("b", 60, 100, 2, 1)
-                                   .Build());
+  const RunProfile run =
+      RunOf(TimelineOf("call launch 0..5 #1; call launch 6..11 #2; kernel a 20..120 #1; kernel b 60..160 #2 on 1"));
   ASSERT_TRUE(run.idle);
   EXPECT_EQ(run.idle->overlapped, Latency(0.06));
   EXPECT_THAT(run.profiled, ElementsAre(Latency(0.14)));
 }
 
 TEST(TimelineRun, WhatWasWaitedForIsNotGuessed) {
-  const RunProfile run = RunOf(TimelineBuilder().Work("a", 0, 10).Work("b", 100, 10).Build());
+  const RunProfile run = RunOf(TimelineOf("kernel a 0..10; kernel b 100..110"));
   EXPECT_FALSE(run.idle);
   EXPECT_THAT(run.warnings, Contains(HasSubstr("no call is known to have started")));
 }

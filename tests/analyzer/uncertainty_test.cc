@@ -8,12 +8,10 @@
 #include <map>
 #include <random>
 
-#include "analyzer/bracket/bracket.h"
 #include "microbench/fake/fake_backend.h"
 #include "microbench/fake/fake_machine.h"
-#include "src/core/measurement/student_t.h"
+#include "tests/analyzer/known_rows.h"
 #include "tests/support/graph_builder.h"
-#include "tests/support/random_graph.h"
 
 namespace infimum::uncertainty_test {
 namespace {
@@ -203,8 +201,7 @@ double Covered(BoundVariant variant, double deviation, int repetitions, int camp
   for (const Workload& workload : workloads) truth += Exact(workload);
   int covered = 0;
   for (int campaign = 0; campaign < campaigns; ++campaign) {
-    MemorySource source;
-    source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
+    testing::KnownRows source;
     std::vector<std::string> seen;
     for (const Workload& workload : workloads) {
       const std::string text = Format(workload);
@@ -213,9 +210,8 @@ double Covered(BoundVariant variant, double deviation, int repetitions, int camp
       for (Measurement& row : Rows(workload, static_cast<std::uint64_t>(campaign) + 1, deviation, repetitions))
         source.Add(std::move(row), testing::TestEnvironment(1));
     }
-    const Result<Bracket> bracket = ComputeBracket(graph, source, testing::TestSelection(1));
-    EXPECT_TRUE(bracket.ok());
-    const Interval& interval = bracket->Find(variant)->interval;
+    const Bracket bracket = testing::BracketOf(graph, source);
+    const Interval& interval = bracket.Find(variant)->interval;
     covered += interval.low <= truth && truth <= interval.high;
   }
   return static_cast<double>(covered) / campaigns;

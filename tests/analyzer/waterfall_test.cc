@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyzer/findings/finding.h"
 #include "tests/analyzer/built_run.h"
 
 namespace infimum {
@@ -12,9 +11,8 @@ namespace {
 using testing::BuiltRun;
 using testing::GraphBuilder;
 using ::testing::HasSubstr;
-using testing::MeasuredRow;
+using testing::KnownRows;
 using testing::Ran;
-using testing::TestEnvironment;
 
 class BuiltWaterfall : public BuiltRun {
  protected:
@@ -69,20 +67,15 @@ TEST_F(BuiltWaterfall, WithLayersWithoutATimeNothingIsKnownOfTheHost) {
   run.layers[5].samples.clear();
   run.profiled = {Latency(500)};
   run.end_to_end = {{{Latency(400)}}};
-  Result<Bracket> computed = ComputeBracket(graph, source, testing::TestSelection(2));
-  ASSERT_TRUE(computed.ok());
-  const Alignment alignment = AlignRun(graph, run);
-  const Waterfall waterfall = MakeWaterfall({graph, *computed, run, alignment});
+  const Waterfall waterfall = Against(testing::BracketOf(graph, source, testing::TestSelection(2)));
   EXPECT_EQ(waterfall.Of(GapCause::kHostGaps), Latency(0));
   EXPECT_NEAR(waterfall.Of(GapCause::kUnexplained).count(), 400 - 277 - 30, 1e-6);
 }
 
 TEST_F(BuiltWaterfall, ABoundBelowTheFloorIsNone) {
-  Result<Bracket> computed = ComputeBracket(graph, source, testing::TestSelection(2));
-  ASSERT_TRUE(computed.ok());
-  for (Bound& bound : computed->bounds) bound.latency = computed->floor.latency / 2;
-  const Alignment alignment = AlignRun(graph, run);
-  EXPECT_FALSE(MakeWaterfall({graph, *computed, run, alignment}).bound);
+  Bracket known = testing::BracketOf(graph, source, testing::TestSelection(2));
+  for (Bound& bound : known.bounds) bound.latency = known.floor.latency / 2;
+  EXPECT_FALSE(Against(known).bound);
 }
 
 TEST_F(BuiltWaterfall, WhatOnlyTheProfilerCostsIsNoHostGap) {
@@ -142,12 +135,10 @@ TEST_F(BuiltWaterfall, WorkThatNothingIsKnownOfIsUnexplainedAndNamed) {
 // An estimate by bytes is no kernel that could run in its place.
 TEST_F(BuiltWaterfall, AgainstAnEstimateNoKernelIsSlower) {
   run.layers[5].samples = {Latency(30 + 45)};
-  Result<Bracket> computed = ComputeBracket(graph, source, testing::TestSelection(2));
-  ASSERT_TRUE(computed.ok());
+  Bracket known = testing::BracketOf(graph, source, testing::TestSelection(2));
   for (std::size_t i = 0; i < graph.layers.size(); ++i)
-    if (graph.layers[i].name == "fc2") computed->layers[i].status = LatencyStatus::kEstimated;
-  const Alignment alignment = AlignRun(graph, run);
-  const Waterfall waterfall = MakeWaterfall({graph, *computed, run, alignment});
+    if (graph.layers[i].name == "fc2") known.layers[i].status = LatencyStatus::kEstimated;
+  const Waterfall waterfall = Against(known);
   EXPECT_EQ(waterfall.Find(GapCause::kAlgorithmRegret), nullptr);
   ASSERT_NE(waterfall.Find(GapCause::kUnexplained), nullptr);
   EXPECT_EQ(waterfall.Find(GapCause::kUnexplained)->parts.at(0).name, "no kernel was measured for: fc2");
@@ -176,8 +167,7 @@ TEST_F(BuiltWaterfall, ADemonstratedRunScalesWhatLayersTakeInTheModel) {
 }
 
 TEST_F(BuiltWaterfall, WithoutABoundTheLayersAreAboveTheFloorInOnePiece) {
-  source = MemorySource();
-  source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
+  source = KnownRows();
   run.layers.push_back(Ran("ReorderOutput", "ReorderOutput", {"fc2_out"}, {"fc2_plain"}, 17));
   run.profiled = {Latency(400)};
   const Waterfall waterfall = Account(60);
@@ -189,8 +179,7 @@ TEST_F(BuiltWaterfall, WithoutABoundTheLayersAreAboveTheFloorInOnePiece) {
 
 // fc of f16 whose engine computes in f32.
 TEST_F(BuiltWaterfall, WithoutABoundWhatTheRunDoesNotShowIsNotAboveTheFloor) {
-  source = MemorySource();
-  source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
+  source = KnownRows();
   run.layers = {Ran("zz", "Einsum", {"x"}, {"zz_out"}, 50)};
   run.end_to_end = {{{Latency(60)}}};
   const Waterfall waterfall = Account();
@@ -213,31 +202,25 @@ TEST(WaterfallPrecision, WiderArithmeticIsToldApartFromTheAlgorithmWhereItsTimes
     return model.Take();
   };
   const ModelGraph half = model_in(DataType::kF16), single = model_in(DataType::kF32);
-  MemorySource source;
-  source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
-  Measurement in_half = MeasuredRow(KeyOf(*half.layers[0].workload), "half", {Latency(40)});
-  in_half.contract = NumericContract::kF16;
-  source.Add(in_half, TestEnvironment(1));
-  source.Add(MeasuredRow(KeyOf(*single.layers[0].workload), "single", {Latency(75)}), TestEnvironment(1));
+  KnownRows source;
+  source.Add(half.layers[0], "half", {40}).Add(single.layers[0], "single", {75});
   RunProfile run;
   run.layers = {Ran("fc", "MatMul", {"x"}, {"fc_out"}, 85)};
   run.layers[0].input_tensors = {{"f32", {8, 100}, ""}, {"f32", {100, 200}, ""}};
   run.end_to_end = {{{Latency(85)}}};
-  const Result<Bracket> wanted = ComputeBracket(half, source, testing::TestSelection(1));
-  const Result<Bracket> as_run = ComputeBracket(single, source, testing::TestSelection(1));
-  ASSERT_TRUE(wanted.ok() && as_run.ok());
+  const Bracket wanted = testing::BracketOf(half, source), as_run = testing::BracketOf(single, source);
   const Alignment alignment = AlignRun(half, run);
 
-  const Waterfall told = MakeWaterfall({half, *wanted, run, alignment, &*as_run});
+  const Waterfall told = MakeWaterfall({half, wanted, run, alignment, &as_run});
   EXPECT_NEAR(told.Of(GapCause::kAlgorithmRegret).count(), 10, 1e-9);
   EXPECT_NEAR(told.Of(GapCause::kPrecision).count(), 35, 1e-9);
   EXPECT_TRUE(told.is_wider.at(0));
-  const Waterfall not_told = MakeWaterfall({half, *wanted, run, alignment});
+  const Waterfall not_told = MakeWaterfall({half, wanted, run, alignment});
   EXPECT_NEAR(not_told.Of(GapCause::kAlgorithmRegret).count(), 0, 1e-9);
   EXPECT_NEAR(not_told.Of(GapCause::kPrecision).count(), 45, 1e-9);
 
   run.layers[0].input_tensors = {{"f16", {8, 100}, ""}, {"f16", {100, 200}, ""}};
-  EXPECT_NEAR(MakeWaterfall({half, *wanted, run, alignment, &*as_run}).Of(GapCause::kPrecision).count(), 0, 1e-9);
+  EXPECT_NEAR(MakeWaterfall({half, wanted, run, alignment, &as_run}).Of(GapCause::kPrecision).count(), 0, 1e-9);
 }
 
 // No microsecond is promised twice.
@@ -263,16 +246,14 @@ TEST(WaterfallLaw, StepsAddUpOnRandomGraphsAndRuns) {
     options.layers = 5 + random() % 40;
     options.unknown_share = seed % 3 == 0 ? 0.1 : 0;
     const ModelGraph graph = MakeRandomGraph(random, options);
-    MemorySource source;
-    source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
+    KnownRows source;
     std::vector<WorkloadKey> keys = testing::WorkloadKeys(graph);
     if (seed % 4 == 0) keys.resize(keys.size() / 2);  // half of a campaign
     testing::AddRandomRows(random, keys, 2, source);
     testing::AddRandomRows(random, testing::RegionKeys(graph), 2, source);
-    Result<Bracket> bracket = ComputeBracket(graph, source, testing::TestSelection(2));
-    ASSERT_TRUE(bracket.ok());
+    Bracket bracket = testing::BracketOf(graph, source, testing::TestSelection(2));
     std::uniform_real_distribution<double> draw(0, 1);
-    if (seed % 5 == 0) bracket->demonstrated = Latency(1e4 * draw(random));
+    if (seed % 5 == 0) bracket.demonstrated = Latency(1e4 * draw(random));
     RunProfile run;
     for (const Layer& layer : graph.layers) {
       if (draw(random) < 0.2) continue;  // fused into another, or not shown
@@ -292,7 +273,7 @@ TEST(WaterfallLaw, StepsAddUpOnRandomGraphsAndRuns) {
     if (seed % 7 == 0)
       run.idle = DeviceIdle{Latency(draw(random)), Latency(5), Latency(0), Latency(100 * draw(random))};
     const Alignment alignment = AlignRun(graph, run);
-    const Waterfall waterfall = MakeWaterfall({graph, *bracket, run, alignment});
+    const Waterfall waterfall = MakeWaterfall({graph, bracket, run, alignment});
     Latency sum = waterfall.floor;
     for (const GapStep& step : waterfall.steps) sum += step.latency;
     EXPECT_NEAR(sum.count(), waterfall.measured.count(), 1e-5);
@@ -301,7 +282,7 @@ TEST(WaterfallLaw, StepsAddUpOnRandomGraphsAndRuns) {
     if (fusion != nullptr && options.unknown_share == 0 && seed % 4 != 0) {
       EXPECT_GE(fusion->latency.count(), -1e-6);
     }
-    ExpectGainsApart(RunFacts{graph, *bracket, run, waterfall});
+    ExpectGainsApart(RunFacts{graph, bracket, run, waterfall});
   }
 }
 

@@ -4,16 +4,14 @@
 
 #include "analyzer/findings/finding.h"
 #include "analyzer/trace/timeline_run.h"
+#include "tests/analyzer/known_rows.h"
 #include "tests/support/graph_builder.h"
-#include "tests/support/random_graph.h"
 #include "tests/support/timeline_builder.h"
 
 namespace infimum {
 namespace {
 
 using testing::GraphBuilder;
-using testing::MeasuredRow;
-using testing::TestEnvironment;
 
 constexpr std::int64_t kMicrosecond = 1000;
 const DeviceKey kGpu{"gpu/NVIDIA/compute_capability=9.0/multiprocessors=132"};
@@ -31,12 +29,7 @@ class TracedChain : public ::testing::Test {
     }
     model.Output(value);
     graph_ = model.Take();
-    source_.SetPeaks(kGpu, testing::TestPeaks());
-    for (std::size_t i = 0; i < 3; ++i) {
-      Measurement row = MeasuredRow(KeyOf(*graph_.layers[i].workload), "best", {Latency(kBest[i])});
-      row.device = kGpu;
-      source_.Add(row, TestEnvironment(1));
-    }
+    for (std::size_t i = 0; i < 3; ++i) source_.Add(graph_.layers[i], "best", {kBest[i]});
   }
 
   // Four inferences whose products take `took`; the host works `between` microseconds before it asks for the second
@@ -77,7 +70,7 @@ class TracedChain : public ::testing::Test {
     run_ = RunOf(timeline);
     Selection selection;
     selection.device = kGpu;
-    bracket_ = *ComputeBracket(graph_, source_, selection);
+    bracket_ = testing::BracketOf(graph_, source_, selection);
     const Alignment alignment = AlignRun(graph_, run_);
     Waterfall waterfall = MakeWaterfall({graph_, bracket_, run_, alignment});
     Latency sum = waterfall.floor;
@@ -95,7 +88,7 @@ class TracedChain : public ::testing::Test {
 
   static constexpr double kBest[] = {50, 100, 30};
   ModelGraph graph_;
-  MemorySource source_;
+  testing::KnownRows source_{kGpu};
   RunProfile run_;
   Bracket bracket_;
 };

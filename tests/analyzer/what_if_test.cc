@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analyzer/bracket/bracket.h"
+#include "tests/analyzer/known_rows.h"
 #include "tests/support/graph_builder.h"
-#include "tests/support/random_graph.h"
 
 namespace infimum::what_if_test {
 namespace {
@@ -17,7 +16,7 @@ using Builder = testing::GraphBuilder;
 // fc_1 (20 us) -> relu (5 us), region of both 22 us; fc_2 (10 us) beside them.
 struct Model {
   ModelGraph graph;
-  MemorySource source;
+  testing::KnownRows source;
 };
 
 Model Make() {
@@ -29,12 +28,8 @@ Model Make() {
   model.Output(model.MatMul("fc_2", x, model.Weight("v", {16, 8})));
   made.graph = model.Take();
   const double times[] = {20, 5, 10};
-  for (std::size_t i = 0; i < 3; ++i)
-    made.source.Add(testing::MeasuredRow(KeyOf(*made.graph.layers[i].workload), "only", {Latency(times[i])}),
-                    testing::TestEnvironment(1));
-  made.source.Add(testing::MeasuredRow(KeyOf(FindFusableRegions(made.graph)[0].workload), "fused", {Latency(22)}),
-                  testing::TestEnvironment(1));
-  made.source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
+  for (std::size_t i = 0; i < 3; ++i) made.source.Add(made.graph.layers[i], "only", {times[i]});
+  made.source.Add(FindFusableRegions(made.graph)[0].workload, "fused", {22});
   return made;
 }
 
@@ -44,10 +39,9 @@ WhatIfBound Solve(const std::string& text, BoundVariant variant) {
   EXPECT_TRUE(what_if.ok()) << what_if.error().message;
   BracketOptions options;
   options.what_ifs = {*what_if};
-  const Result<Bracket> bracket = ComputeBracket(made.graph, made.source, testing::TestSelection(1), options);
-  EXPECT_TRUE(bracket.ok());
-  EXPECT_THAT(bracket->what_ifs, SizeIs(1));
-  for (const WhatIfBound& bound : bracket->what_ifs[0].bounds)
+  const Bracket bracket = testing::BracketOf(made.graph, made.source, testing::TestSelection(1), options);
+  EXPECT_THAT(bracket.what_ifs, SizeIs(1));
+  for (const WhatIfBound& bound : bracket.what_ifs[0].bounds)
     if (bound.variant == variant) return bound;
   ADD_FAILURE() << "no such variant";
   return {};
@@ -94,7 +88,7 @@ TEST(WhatIf, ErrorsSayWhatCouldStandThere) {
 
 TEST(Inversions, AreRecordedForEveryBoundAboveARunAndNothingIsClipped) {
   Model made = Make();
-  Bracket bracket = *ComputeBracket(made.graph, made.source, testing::TestSelection(1));
+  Bracket bracket = testing::BracketOf(made.graph, made.source);
   AddUpperLimit({"engine 1", Latency(33), {Latency(32.9), Latency(33.1)}}, bracket);
   ASSERT_THAT(bracket.inversions, SizeIs(2));  // sequential and parallel, 35; fused 32 are below
   EXPECT_EQ(bracket.inversions[0].bound, "sequential");

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <random>
 
-#include "analyzer/bracket/bracket.h"
-#include "tests/support/random_graph.h"
+#include "tests/analyzer/known_rows.h"
 
 namespace infimum::workload_candidates_test {
 namespace {
@@ -27,8 +26,7 @@ TEST(WorkloadCandidates, TheBestOneIsTheOneThatTheBoundCounts) {
     testing::RandomGraphOptions options;
     options.layers = 25;
     const ModelGraph graph = testing::MakeRandomGraph(random, options);
-    MemorySource source;
-    source.SetPeaks(testing::TestDeviceKey(), testing::TestPeaks());
+    testing::KnownRows source;
     const std::vector<WorkloadKey> layers = testing::WorkloadKeys(graph), fused = testing::RegionKeys(graph);
     const std::int64_t threads = seed % 2 == 0 ? 1 : 4;
     for (std::int64_t count = 1; count <= threads; count *= 2) {

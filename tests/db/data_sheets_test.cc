@@ -49,7 +49,7 @@ TEST(DataSheets, AreFoundByNameAndAliasInLettersOfEitherCase) {
   EXPECT_EQ(FindDataSheet("L40X"), nullptr);
 }
 
-TEST(DataSheets, OneNameOfSeveralModulesIsToldApartByItsMultiprocessors) {
+TEST(DataSheets, ModulesOfOneNameAreDistinguishedByTheirMultiprocessors) {
   const DataSheet *const large = FindDataSheet("Orin", "8.7", "16"), *const small = FindDataSheet("Orin", "8.7", "8");
   ASSERT_TRUE(large != nullptr && small != nullptr);
   EXPECT_NE(large, small);
@@ -93,7 +93,7 @@ TEST(DataSheets, WithoutAHighestClockARateDoesNotClaimToBeThePeak) {
   FAIL() << "no sheet of the H20";
 }
 
-TEST(DataSheets, AStoreAnswersForADeviceThatNobodyMeasured) {
+TEST(DataSheets, AStoreHasPeaksOfADeviceWithoutMeasurements) {
   Result<std::unique_ptr<Store>> store = OpenStore(":memory:", OpenMode::kReadWrite);
   ASSERT_TRUE(store.ok());
   const DataSheet* const sheet = FindDataSheet("L40S");

@@ -209,7 +209,7 @@ TEST_P(OlderIdentityTest, HostsBecomeEvidenceOfOneEnvironment) {
   ExpectSound(**store);
 }
 
-TEST_P(OlderIdentityTest, OfRowsThatBecomeEqualTheOneThatSaysMostStays) {
+TEST_P(OlderIdentityTest, TheFullestOfRowsThatBecomeEqualIsKept) {
   OldRows rows(IsSqlite());
   Device gpu = MakeDevice(), other = MakeDevice();
   gpu.kind = other.kind = DeviceKind::kGpu;
@@ -231,7 +231,7 @@ TEST_P(OlderIdentityTest, OfRowsThatBecomeEqualTheOneThatSaysMostStays) {
   ExpectSound(**store);
 }
 
-TEST_P(OlderIdentityTest, WhatIsNotClearStaysUntilItIs) {
+TEST_P(OlderIdentityTest, AnUnclearCoreCountStaysUntilItIsClear) {
   OldRows rows(IsSqlite());
   rows.Add(Counted(1), 1, "Linux 1", 100, 5);
   rows.AddRun(Counted(1).Key().text, 1);

@@ -105,7 +105,7 @@ class PostgreSqlAccess : public ::testing::Test {
   static inline std::string socket_;
 };
 
-TEST_F(PostgreSqlAccess, AMissingPasswordIsAnErrorThatSaysWhereOneComesFrom) {
+TEST_F(PostgreSqlAccess, AMissingPasswordIsAnErrorThatNamesPGPASSWORD) {
   const EnvironmentVariable nobodys("PGPASSFILE", "/dev/null");
   for (const std::string& address : {Address("locked"), PostgreSqlServer::As("locked", socket_)})
     EXPECT_THAT(testing::ErrorOfOpening(address), AllOf(IsOneLineAbout("locked"), HasSubstr("no password supplied"),
@@ -143,22 +143,22 @@ TEST_F(PostgreSqlAccess, ThePasswordIsTakenFromTheFileThatPgpassfileNames) {
               AllOf(IsOneLineAbout("locked"), HasSubstr("password authentication failed")));
 }
 
-TEST_F(PostgreSqlAccess, ARoleThatIsNotThereIsNotMistakenForADatabase) {
+TEST_F(PostgreSqlAccess, AMissingRoleIsNotReportedAsAMissingDatabase) {
   EXPECT_THAT(testing::ErrorOfOpening(PostgreSqlServer::As("nobody", socket_)),
               AllOf(IsOneLineAbout("role \"nobody\" does not exist"), HasSubstr("name another user"),
                     Not(HasSubstr("createdb"))));
 }
 
-TEST_F(PostgreSqlAccess, AUserWhomTheServerDoesNotLetInIsToldWhoDecidesThat) {
+TEST_F(PostgreSqlAccess, ARejectedUserIsReferredToTheAdministrator) {
   EXPECT_THAT(testing::ErrorOfOpening(Address("stranger")),
-              AllOf(IsOneLineAbout("pg_hba.conf"), HasSubstr("ask who runs the server")));
+              AllOf(IsOneLineAbout("pg_hba.conf"), HasSubstr("ask its administrator")));
   EXPECT_THAT(testing::ErrorOfOpening(Address("unknown")),
-              AllOf(IsOneLineAbout("no pg_hba.conf entry"), HasSubstr("ask who runs the server")));
+              AllOf(IsOneLineAbout("no pg_hba.conf entry"), HasSubstr("ask its administrator")));
 }
 
-TEST_F(PostgreSqlAccess, AServerThatIsNotThereIsAClearErrorOnASocketAndOnAPort) {
+TEST_F(PostgreSqlAccess, AMissingServerIsAClearErrorOnASocketAndOnAPort) {
   const testing::TemporaryFolder folder;
-  const auto nobody = HasSubstr("is the server running, and are host, port and user right?");
+  const auto nobody = HasSubstr("check that the server runs, and host, port and user");
   EXPECT_THAT(testing::ErrorOfOpening("postgresql:///db?host=" + folder.path().string()),
               AllOf(IsOneLineAbout(folder.path().string()), HasSubstr("No such file"), nobody));
   EXPECT_THAT(testing::ErrorOfOpening("postgresql://me:secret@127.0.0.1:" + std::to_string(FreePort()) + "/db"),
@@ -167,7 +167,7 @@ TEST_F(PostgreSqlAccess, AServerThatIsNotThereIsAClearErrorOnASocketAndOnAPort) 
               AllOf(IsOneLineAbout("host.invalid"), nobody));
 }
 
-TEST_F(PostgreSqlAccess, AnAddressThatIsNoneIsAClearError) {
+TEST_F(PostgreSqlAccess, AMalformedAddressIsAClearError) {
   for (const char* parameters : {"?sslmode=sometimes", "?nonsense=1", "?port=many", "?connect_timeout=x", "?user=%zz"})
     EXPECT_THAT(testing::ErrorOfOpening(Address("infimum", parameters)), IsOneLineAbout("127.0.0.1")) << parameters;
 }
@@ -180,7 +180,7 @@ TEST_F(PostgreSqlAccess, APasswordWithLettersThatAnAddressCannotHoldIsNotShown) 
         << user;
   for (const char* user : {"me:more@secret", "me:a:@secret@b/c"})
     EXPECT_THAT(testing::ErrorOfOpening(Address(user)),
-                AllOf(IsOneLineAbout("postgresql://me"), HasSubstr("is the server")))
+                AllOf(IsOneLineAbout("postgresql://me"), HasSubstr("check that the server")))
         << user;
   EXPECT_THAT(testing::ErrorOfOpening(Address("me", "?password=secret%zz")),
               AllOf(IsOneLineAbout("127.0.0.1"), HasSubstr("%XX")));

@@ -111,7 +111,7 @@ class PostgreSqlDisk : public ::testing::TestWithParam<std::string> {
     EXPECT_THAT(error, AllOf(::testing::StartsWith("postgresql://"), Not(HasSubstr("\n"))));
     if (GetParam() == "Log") {
       // Without its log the server stops, and nobody can say why.
-      EXPECT_THAT(error, AnyOf(HasSubstr("is the server running"), HasSubstr("import again")));
+      EXPECT_THAT(error, AnyOf(HasSubstr("check that the server runs"), HasSubstr("import again")));
     } else {
       EXPECT_THAT(error, AllOf(HasSubstr("the server's disk is full"), HasSubstr("what was saved before is safe")));
     }
@@ -123,7 +123,7 @@ class PostgreSqlDisk : public ::testing::TestWithParam<std::string> {
   std::string address_;
 };
 
-TEST_P(PostgreSqlDisk, ThatFillsUpIsAClearErrorAndNothingIsLostOrHalf) {
+TEST_P(PostgreSqlDisk, ThatFillsUpIsAClearErrorAndNoRowIsLostOrPartial) {
   std::unique_ptr<Store> store = Open();
   std::int64_t saved = 0;
   Status status;

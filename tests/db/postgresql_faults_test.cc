@@ -98,7 +98,7 @@ const auto kIsOneLine = AllOf(
     ::testing::StartsWith("postgresql://"), Not(HasSubstr("\n")),
     ::testing::AnyOf(HasSubstr("what was saved before is safe"), HasSubstr("try again"), HasSubstr("import again")));
 
-TEST_F(PostgreSqlFaults, OfAnImportThatAServerDiesUnderAllOrNothingIsThereAndAllThatWasSaved) {
+TEST_F(PostgreSqlFaults, AServerThatDiesDuringAnImportKeepsAllSavedRowsAndAllOrNoneOfTheImport) {
   std::int64_t saved = 0;
   const std::function<void()> faults[] = {[&] { server_->Crash(); }, [&] { KillServer(); }};
   for (const std::function<void()>& fault : faults) {
@@ -132,7 +132,7 @@ TEST_F(PostgreSqlFaults, OfAnImportThatAServerDiesUnderAllOrNothingIsThereAndAll
   }
 }
 
-TEST_F(PostgreSqlFaults, AnImportWhoseSaveIsCutOffIsSaidToBeInDoubtAndIsAddedOnceByTheNextOne) {
+TEST_F(PostgreSqlFaults, AnImportCutOffDuringItsCommitIsReportedAsUnknownAndAddedOnceByTheNextOne) {
   // Whoever saves a campaign waits, at the very end, for a lock that is ours.
   ASSERT_TRUE(Connect()
                   ->Execute("CREATE FUNCTION infimum.wait() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM "
@@ -150,7 +150,7 @@ TEST_F(PostgreSqlFaults, AnImportWhoseSaveIsCutOffIsSaidToBeInDoubtAndIsAddedOnc
   while (Ask("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objid = 42") == 0) {
   }
   server_->Crash();
-  EXPECT_THAT(writer.ReadAll(), AllOf(kIsOneLine, HasSubstr("not known"), HasSubstr("import again")));
+  EXPECT_THAT(writer.ReadAll(), AllOf(kIsOneLine, HasSubstr("unknown whether"), HasSubstr("import again")));
   StartAgain();
   const std::unique_ptr<Store> store = Open();
   const Status again = ImportBatch(*store, 0);

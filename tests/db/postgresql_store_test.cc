@@ -42,9 +42,9 @@ TEST(PostgreSqlAddress, ShowsNoPassword) {
   EXPECT_EQ(WithoutPassword("postgresql://me:sec/r?et@host/db"), "postgresql://me");
 }
 
-TEST(PostgreSqlAddress, OfNobodyIsAClearError) {
+TEST(PostgreSqlAddress, WithoutAServerIsAClearError) {
   const std::string error = testing::ErrorOfOpening("postgresql://me:secret@127.0.0.1:1/db", OpenMode::kReadWrite);
-  EXPECT_THAT(error, AllOf(HasSubstr("127.0.0.1"), HasSubstr("refused"), HasSubstr("is the server running"),
+  EXPECT_THAT(error, AllOf(HasSubstr("127.0.0.1"), HasSubstr("refused"), HasSubstr("check that the server runs"),
                            Not(HasSubstr("secret")), Not(HasSubstr("\n"))));
 }
 
@@ -76,8 +76,8 @@ class PostgreSqlStore : public ::testing::Test {
   std::string address_;
 };
 
-TEST_F(PostgreSqlStore, AnEmptyDatabaseIsSaidToBeOneByAReaderAndBecomesAStoreByAWriter) {
-  EXPECT_THAT(testing::ErrorOfOpening(address_, OpenMode::kReadOnly), HasSubstr("holds no store yet"));
+TEST_F(PostgreSqlStore, AnEmptyDatabaseIsAnErrorForAReaderAndBecomesAStoreForAWriter) {
+  EXPECT_THAT(testing::ErrorOfOpening(address_, OpenMode::kReadOnly), HasSubstr("has no store yet"));
   EXPECT_NE(Open(), nullptr);
   EXPECT_NE(Open(OpenMode::kReadOnly), nullptr);
 }
@@ -87,7 +87,7 @@ TEST_F(PostgreSqlStore, ANewerSchemaIsRefused) {
   Execute("INSERT INTO infimum.schema_versions (version) VALUES (70)");
   for (OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite})
     EXPECT_THAT(testing::ErrorOfOpening(address_, mode),
-                HasSubstr("made by a newer infimum (schema 70, this one knows"));
+                HasSubstr("made by a newer infimum (schema 70, this one supports"));
 }
 
 TEST_F(PostgreSqlStore, AnotherProgramsSchemaOfOurNameIsLeftAlone) {
@@ -95,7 +95,7 @@ TEST_F(PostgreSqlStore, AnotherProgramsSchemaOfOurNameIsLeftAlone) {
   EXPECT_THAT(testing::ErrorOfOpening(address_, OpenMode::kReadWrite), HasSubstr("not made by infimum"));
 }
 
-TEST_F(PostgreSqlStore, ADatabaseThatIsNotThereIsNamed) {
+TEST_F(PostgreSqlStore, AMissingDatabaseIsNamed) {
   const std::string other =
       address_.substr(0, address_.find("///") + 3) + "nowhere" + address_.substr(address_.find('?'));
   EXPECT_THAT(testing::ErrorOfOpening(other, OpenMode::kReadWrite),
@@ -165,7 +165,7 @@ TEST_F(PostgreSqlStore, ARoleThatMayOnlyReadOrAddIsHeldToItByTheServer) {
         PostgreSqlConnection::Open(PostgreSqlServer::As(role, address_), false);
     ASSERT_TRUE(connection.ok()) << connection.error().message;
     const Status status = (*connection)->Execute(sql);
-    EXPECT_THAT(status.ok() ? "done" : status.error().message, HasSubstr("this role may not do that"))
+    EXPECT_THAT(status.ok() ? "done" : status.error().message, HasSubstr("this role lacks the permission"))
         << role << ": " << sql;
   };
   // The server warns of this and does nothing, as what follows shows.

@@ -35,9 +35,9 @@ TEST(NamedQuery, IsReadFromItsHeadAndItsSql) {
 }
 
 TEST(NamedQuery, WhoseHeadAndSqlDisagreeIsAnError) {
-  EXPECT_THAT(ParseQuery("q", "-- x\nSELECT :a\n").error().message, HasSubstr("does not explain :a"));
+  EXPECT_THAT(ParseQuery("q", "-- x\nSELECT :a\n").error().message, HasSubstr("does not document :a"));
   EXPECT_THAT(ParseQuery("q", "-- x\n-- :a  is\nSELECT 1\n").error().message,
-              HasSubstr(":a is explained and not used"));
+              HasSubstr(":a is documented but not used"));
   EXPECT_FALSE(ParseQuery("q", "SELECT 1\n").ok());
 }
 
@@ -124,7 +124,7 @@ TEST_P(Queries, TheCandidatesOfALayer) {
   EXPECT_THAT(Column(table, "latency_us"), ElementsAre("8", "10", "15", "16", "20"));
 }
 
-TEST_P(Queries, WhatALibrarysUpgradeMakesSlower) {
+TEST_P(Queries, LayersThatALibraryUpgradeMakesSlower) {
   const QueryTable table = Ask("library-upgrade", {{"library", "onednn"}, {"from", "3.2.0"}, {"to", "3.5.0"}});
   EXPECT_THAT(Column(table, "verdict"), ElementsAre("slower"));
   EXPECT_THAT(Column(table, "ratio"), ElementsAre("2"));
@@ -135,7 +135,7 @@ TEST_P(Queries, WhatALibrarysUpgradeMakesSlower) {
       IsEmpty());
 }
 
-TEST_P(Queries, WhatTheLibrarysChoiceCosts) {
+TEST_P(Queries, TheCostOfTheLibrarysChoice) {
   const QueryTable table = Ask("heuristic-regret");
   // Within each campaign: 10 against 8, and 20 against 16.
   EXPECT_THAT(Column(table, "ratio"), ElementsAre("1.25", "1.25"));
@@ -150,7 +150,7 @@ TEST_P(Queries, CampaignsThatDisagree) {
   EXPECT_THAT(Ask("contradictions", {{"least", "0.6"}}).rows, IsEmpty());
 }
 
-TEST_P(Queries, WhatANarrowerTypeWins) {
+TEST_P(Queries, TheGainOfANarrowerType) {
   Measurement narrow = Row("a", 4);
   narrow.workload.text = "pointwise kind=relu dtype=f16:-:f16 in=100";
   narrow.contract = NumericContract::kF16;
@@ -158,7 +158,7 @@ TEST_P(Queries, WhatANarrowerTypeWins) {
   EXPECT_THAT(Column(Ask("precision-gain"), "gain"), ElementsAre("2"));
 }
 
-TEST_P(Queries, HowOldMeasurementsAreAndWhatCameOfThem) {
+TEST_P(Queries, TheAgeAndTheOutcomesOfMeasurements) {
   EXPECT_THAT(Column(Ask("staleness"), "measurements"), ::testing::UnorderedElementsAre("1", "3", "2"));
   EXPECT_THAT(Column(Ask("outcomes"), "measurements"), ElementsAre("5", "1"));
 }
@@ -215,7 +215,7 @@ TEST_P(ModelQueries, TheLayersOfAModelOverAllGenerations) {
   EXPECT_THAT(Ask("model-layers", {{"model", "net"}, {"device", "Another processor"}}).rows, SizeIs(2));
 }
 
-TEST_P(ModelQueries, WhatOfAModelLacksData) {
+TEST_P(ModelQueries, TheLayersOfAModelWithoutData) {
   EXPECT_THAT(Ask("coverage", {{"model", "net"}}).rows, IsEmpty());
   const QueryTable table = Ask("coverage", {{"model", "other"}});
   EXPECT_THAT(Column(table, "state"), ElementsAre("missing", "missing"));
@@ -253,7 +253,7 @@ TEST_P(ModelQueries, AnUpgradeAndTheRegretOfAModelsLayersAlone) {
   EXPECT_THAT(Ask("heuristic-regret", {{"model", "none"}}).rows, IsEmpty());
 }
 
-TEST_P(Queries, WhatWasMeasuredMoreThanOnce) {
+TEST_P(Queries, DuplicateMeasurements) {
   const QueryTable table = Ask("duplicates");
   EXPECT_THAT(Column(table, "measurements"), ElementsAre("2"));
   EXPECT_THAT(Column(table, "least_us"), ElementsAre("10"));
@@ -261,7 +261,7 @@ TEST_P(Queries, WhatWasMeasuredMoreThanOnce) {
   EXPECT_THAT(Ask("duplicates", {{"device", "Another processor"}}).rows, IsEmpty());
 }
 
-TEST_P(Queries, WhatTensorCoresWin) {
+TEST_P(Queries, TheGainOfTensorCores) {
   Measurement tensor = Row("a/tensor_op", 2);
   tensor.workload.text = "pointwise kind=relu dtype=f16:-:f16 in=100";
   tensor.contract = NumericContract::kF16;

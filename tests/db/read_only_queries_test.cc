@@ -82,7 +82,7 @@ class ReadOnlyQueries : public ::testing::TestWithParam<std::string> {
 class ReadOnlyPostgreSql : public ReadOnlyQueries {};
 class ReadOnlySqlite : public ReadOnlyQueries {};
 
-TEST_P(ReadOnlyQueries, NothingButASelectIsTaken) {
+TEST_P(ReadOnlyQueries, OnlyASelectIsAccepted) {
   ExpectRefused({"DELETE FROM measurements",
                  "UPDATE devices SET name = ''",
                  "DROP TABLE measurements",
@@ -123,7 +123,7 @@ TEST_P(ReadOnlyQueries, NothingButASelectIsTaken) {
   ExpectAsBefore();
 }
 
-TEST_P(ReadOnlyQueries, WhatRunsTooLongOrIsInterruptedIsStopped) {
+TEST_P(ReadOnlyQueries, AQueryThatRunsTooLongOrIsInterruptedIsStopped) {
   SqlLimits limits = testing::AsAnyone();
   limits.time = std::chrono::milliseconds(200);
   constexpr const char* kEndless =
@@ -132,7 +132,7 @@ TEST_P(ReadOnlyQueries, WhatRunsTooLongOrIsInterruptedIsStopped) {
   const Result<QueryTable> late = store_->AskSql(kEndless, limits);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
   ASSERT_FALSE(late.ok());
-  EXPECT_THAT(late.error().message, ::testing::HasSubstr("--timeout gives"));
+  EXPECT_THAT(late.error().message, ::testing::HasSubstr("raise --timeout"));
   // The rows of an answer without end are counted, too.
   limits.time = std::chrono::hours(1);
   limits.interrupted = [] { return true; };
@@ -146,7 +146,7 @@ TEST_P(ReadOnlyQueries, WhatRunsTooLongOrIsInterruptedIsStopped) {
   ExpectAsBefore();
 }
 
-TEST_P(ReadOnlyQueries, ASecondStatementIsNotTakenHoweverItIsHidden) {
+TEST_P(ReadOnlyQueries, ASecondStatementIsRefusedHoweverItIsHidden) {
   const std::string nul(1, '\0');
   ExpectRefused({"SELECT 1; DELETE FROM runs", "SELECT 1;DELETE FROM measurements;",
                  "SELECT 1 -- it's\n; DELETE FROM measurements", "SELECT 1 /* ; */; DELETE FROM measurements",
@@ -161,7 +161,7 @@ TEST_P(ReadOnlyQueries, ASecondStatementIsNotTakenHoweverItIsHidden) {
   EXPECT_EQ(Ask("/* DELETE; */ SELECT count(*) FROM devices WHERE name <> '; DELETE FROM measurements' ; "), 1);
 }
 
-TEST_P(ReadOnlyPostgreSql, WhatWritesWithoutSayingSoLeavesNothing) {
+TEST_P(ReadOnlyPostgreSql, FunctionsThatWriteChangeNothing) {
   const Result<std::unique_ptr<PostgreSqlConnection>> owner = PostgreSqlConnection::Open(address_, false);
   ASSERT_TRUE(owner.ok()) << owner.error().message;
   const Status made = (*owner)->Execute(
@@ -216,7 +216,7 @@ TEST_P(ReadOnlyPostgreSql, WhatWritesWithoutSayingSoLeavesNothing) {
   ExpectAsBefore();
 }
 
-TEST_P(ReadOnlyPostgreSql, ASuperuserIsToldWhyAndWhoMayReadIsTheReader) {
+TEST_P(ReadOnlyPostgreSql, ASuperuserIsRefusedWithTheReasonAndAReaderUsesItsRole) {
   const Result<QueryTable> refused = store_->AskSql("SELECT pg_read_file('/etc/hostname')");
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().message, ::testing::HasSubstr("--as-superuser"));
@@ -274,7 +274,7 @@ TEST_P(ReadOnlySqlite, NoValueGrowsBeyondWhatAStoreHolds) {
 }
 
 // A file of SQLite's own tables, as it is on the disk.
-TEST_P(ReadOnlySqlite, WhatWritesWithoutSayingSoIsRefused) {
+TEST_P(ReadOnlySqlite, FunctionsThatWriteAreRefused) {
   const std::string other = folder_.File("other.db");
   ExpectRefused({"ATTACH '" + other + "' AS x",
                  "VACUUM INTO '" + other + "'",

@@ -48,11 +48,11 @@ std::int64_t Count(Store& store, const std::string& table) {
   return count.ok() ? std::get<std::int64_t>(count->rows[0][0]) : -1;
 }
 
-const auto kIsClear =
-    AllOf(HasSubstr("infimum.db: "), HasSubstr("what was saved before is safe"),
-          AnyOf(HasSubstr("disk is full"), HasSubstr("is its disk full or failing?")), Not(HasSubstr("\n")));
+const auto kIsClear = AllOf(HasSubstr("infimum.db: "), HasSubstr("what was saved before is safe"),
+                            AnyOf(HasSubstr("disk is full"), HasSubstr("check whether its disk is full or failing")),
+                            Not(HasSubstr("\n")));
 
-TEST(SqliteDisk, ThatFillsUpIsAClearErrorAndNothingIsLostOrHalf) {
+TEST(SqliteDisk, ThatFillsUpIsAClearErrorAndNoRowIsLostOrPartial) {
   const testing::TemporaryFolder folder;
   const SmallDisk disk(folder.File("disk"), 32, 8);
   if (!disk.mounted()) GTEST_SKIP() << disk.WhyNot();
@@ -76,7 +76,7 @@ TEST(SqliteDisk, ThatFillsUpIsAClearErrorAndNothingIsLostOrHalf) {
   EXPECT_EQ(Count(**store, "measurements"), (saved + 1) * kRowsOfABatch);
 }
 
-TEST(SqliteDisk, ThatIsTooSmallForWhatOneImportGathersIsAClearErrorAndTheNextOneIsSaved) {
+TEST(SqliteDisk, ThatIsTooSmallForOneImportIsAClearErrorAndTheNextImportIsSaved) {
   const testing::TemporaryFolder folder;
   const SmallDisk disk(folder.File("disk"), 16, 4);
   if (!disk.mounted()) GTEST_SKIP() << disk.WhyNot();
@@ -102,7 +102,7 @@ TEST(SqliteDisk, ThatIsTooSmallForWhatOneImportGathersIsAClearErrorAndTheNextOne
 }
 
 // What needs no right to mount: no file of the process grows beyond a limit, neither the store nor what is gathered.
-TEST(SqliteDisk, FilesThatMayNotGrowAreAClearErrorAndNothingIsHalf) {
+TEST(SqliteDisk, FilesThatMayNotGrowAreAClearErrorAndNoImportIsPartial) {
   const testing::TemporaryFolder folder;
   const std::string path = folder.File("infimum.db");
   for (const rlim_t limit : {rlim_t{700'000}, rlim_t{3'000'000}}) {

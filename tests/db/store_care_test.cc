@@ -200,7 +200,7 @@ TEST_P(StoreCare, FactsCountTheTables) {
   EXPECT_EQ(*SchemaOfStore(address_), facts->schema);
 }
 
-TEST_P(StoreCare, ACheckFindsNothingWrongInWhatWasWritten) {
+TEST_P(StoreCare, ACheckFindsNoProblemInWrittenRows) {
   Add({"k", "one.json"}, MakeDevice(), {Row("a", {2, 3}), testing::MakeFailure(200, Outcome::kFailed, "signal 11")},
       {testing::MakePeak(1e9)});
   ASSERT_TRUE(store_->ImportRun(testing::MakeRun()).ok());
@@ -208,7 +208,7 @@ TEST_P(StoreCare, ACheckFindsNothingWrongInWhatWasWritten) {
   EXPECT_THAT(Problems(), IsEmpty());
 }
 
-TEST_P(StoreCare, ACheckFindsWhatSomebodyElseHasChanged) {
+TEST_P(StoreCare, ACheckFindsChangesByOtherPrograms) {
   Add({"k", "one.json"}, MakeDevice(), {Row("a", {2, 3}), testing::MakeFailure(200, Outcome::kFailed, "signal 11")});
   ASSERT_TRUE(store_->ImportRun(testing::MakeRun()).ok());
   const auto finds = [&](const std::string& damage, const std::string& repair, const std::string& problem) {
@@ -220,15 +220,16 @@ TEST_P(StoreCare, ACheckFindsWhatSomebodyElseHasChanged) {
   finds("UPDATE measurements SET best_us = 1.5, low_us = 1 WHERE outcome = 'measured'",
         "UPDATE measurements SET best_us = 2, low_us = (SELECT min(minimum_us) FROM repetitions) WHERE outcome = "
         "'measured'",
-        "1 row whose best_us is not");
+        "1 row whose best_us does not");
   finds("UPDATE measurements SET reason = '' WHERE outcome = 'failed'",
-        "UPDATE measurements SET reason = 'signal 11' WHERE outcome = 'failed'", "without a reason");
+        "UPDATE measurements SET reason = 'signal 11' WHERE outcome = 'failed'", "without a time and without a reason");
   finds("UPDATE measurements SET repetition_count = 3 WHERE outcome = 'measured'",
-        "UPDATE measurements SET repetition_count = 2 WHERE outcome = 'measured'", "do not have the repetitions");
+        "UPDATE measurements SET repetition_count = 2 WHERE outcome = 'measured'",
+        "repetition_count is not the number");
   finds("UPDATE workloads SET text = text || ' x' WHERE text LIKE '%in=100'",
         "UPDATE workloads SET text = replace(text, ' x', '') WHERE text LIKE '%in=100 x'", "workloads: 1 row wrong");
   finds("UPDATE devices SET vendor = vendor || '?'", "UPDATE devices SET vendor = replace(vendor, '?', '')",
-        "its key is not that of its identity");
+        "its key does not match its identity");
   finds("UPDATE runs SET details = details || '}'", "UPDATE runs SET details = substr(details, 1, length(details) - 1)",
         "runs: 1 row wrong");
 }
@@ -240,7 +241,7 @@ TEST(PostgreSqlRoles, AreMadeByTheOwnerAndHeldToByTheServer) {
     GTEST_SKIP() << PostgreSqlServer::WhyNot();
   }
   const std::string address = server->NewDatabase();
-  EXPECT_THAT(MakeRoles(address).error().message, HasSubstr("holds no store yet; `infimum db init`"));
+  EXPECT_THAT(MakeRoles(address).error().message, HasSubstr("has no store yet; `infimum db init`"));
   ASSERT_TRUE(OpenStore(address, OpenMode::kReadWrite).ok());
   ASSERT_TRUE(MakeRoles(address).ok());
   ASSERT_TRUE(MakeRoles(address).ok());  // again, at no cost
@@ -263,7 +264,7 @@ TEST(PostgreSqlRoles, AreMadeByTheOwnerAndHeldToByTheServer) {
                           "INSERT INTO schema_versions (version) VALUES (99)", "DROP VIEW current_models"}) {
     const Status status = (*as_alice)->Execute(sql);
     ASSERT_FALSE(status.ok()) << sql;
-    EXPECT_THAT(status.error().message, HasSubstr("this role may not do that")) << sql;
+    EXPECT_THAT(status.error().message, HasSubstr("this role lacks the permission")) << sql;
   }
   const auto bob = OpenStore(PostgreSqlServer::As("bob", address), OpenMode::kReadWrite);
   ASSERT_TRUE(bob.ok()) << bob.error().message;

@@ -85,7 +85,7 @@ class StoreClock : public ::testing::TestWithParam<std::string> {
   std::unique_ptr<Store> store_;
 };
 
-TEST_P(StoreClock, ARowThatSaysMoreWinsWheneverItWasMeasured) {
+TEST_P(StoreClock, AFullerRowWinsWheneverItWasMeasured) {
   std::vector<double> medians;
   for (const char* time : kTimes) {
     medians.push_back(2);
@@ -99,7 +99,7 @@ TEST_P(StoreClock, ARowThatSaysMoreWinsWheneverItWasMeasured) {
   EXPECT_EQ(Ask("SELECT count(*) FROM repetitions"), static_cast<std::int64_t>(medians.size()));
 }
 
-TEST_P(StoreClock, OfSeveralCampaignsTheFastestRowIsFoundWheneverItWasMeasuredOrImported) {
+TEST_P(StoreClock, TheFastestRowOfSeveralCampaignsIsFoundWheneverItWasMeasuredOrImported) {
   double fastest = 10;
   std::int64_t campaigns = 0;
   for (const char* time : kTimes) {
@@ -122,7 +122,7 @@ TEST_P(StoreClock, OfSeveralCampaignsTheFastestRowIsFoundWheneverItWasMeasuredOr
   EXPECT_EQ(Ask("SELECT count(*) FROM campaigns"), campaigns + 1);
 }
 
-TEST_P(StoreClock, TheEnvironmentOfTheNewestRowIsTakenAndTheOthersCanBeAskedFor) {
+TEST_P(StoreClock, TheNewestEnvironmentIsTheDefaultAndOthersCanBeSelected) {
   int version = 0;
   for (const char* time : kTimes) {
     const Environment environment = MakeEnvironment("3." + std::to_string(++version));

@@ -53,7 +53,7 @@ void Execute(const std::string& path, const std::string& sql) {
   sqlite3_close(database);
 }
 
-TEST(StoreDamage, AMissingStoreIsNotMadeByReading) {
+TEST(StoreDamage, ReadingDoesNotCreateAMissingStore) {
   const TemporaryFolder folder;
   EXPECT_THAT(testing::ErrorOfOpening(folder.File("none.db"), OpenMode::kReadOnly),
               AllOf(HasSubstr("none.db"), HasSubstr("no such")));
@@ -66,12 +66,12 @@ TEST(StoreDamage, AMissingFolderIsNamed) {
               HasSubstr("no/such/folder.db"));
 }
 
-TEST(StoreDamage, AFolderIsNoStore) {
+TEST(StoreDamage, AFolderIsRefused) {
   const TemporaryFolder folder;
   EXPECT_THAT(testing::ErrorOfOpening(folder.path().string(), OpenMode::kReadWrite), HasSubstr(folder.path().string()));
 }
 
-TEST(StoreDamage, AFileThatIsNoDatabaseIsRefusedAndLeftAlone) {
+TEST(StoreDamage, AFileThatIsNotADatabaseIsRefusedAndNotChanged) {
   const TemporaryFolder folder;
   const std::string path = folder.File("notes.txt"), text(5000, 'x');
   Write(path, text);
@@ -89,13 +89,13 @@ TEST(StoreDamage, AnotherProgramsDatabaseIsRefusedAndLeftAlone) {
   EXPECT_EQ(Read(path).size(), before.size());
 }
 
-TEST(StoreDamage, AStoreOfANewerSchemaIsRefusedWithWhatToDo) {
+TEST(StoreDamage, AStoreOfANewerSchemaIsRefusedWithAdviceToUpdate) {
   const TemporaryFolder folder;
   const std::string path = folder.File("newer.db");
   MakeStore(path);
   Execute(path, "PRAGMA user_version = 70");
   for (OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite})
-    EXPECT_EQ(testing::ErrorOfOpening(path, mode), path + ": made by a newer infimum (schema 70, this one knows " +
+    EXPECT_EQ(testing::ErrorOfOpening(path, mode), path + ": made by a newer infimum (schema 70, this one supports " +
                                                        std::to_string(NewestSchema()) + "): update infimum");
 }
 
@@ -105,13 +105,13 @@ TEST(StoreDamage, AnEmptyFileBecomesAStore) {
   EXPECT_EQ(testing::ErrorOfOpening(folder.File("empty.db"), OpenMode::kReadWrite), "opened");
 }
 
-TEST(StoreDamage, AnEmptyFileIsNoStoreToRead) {
+TEST(StoreDamage, AnEmptyFileIsRefusedForReading) {
   const testing::TemporaryFolder folder;
   const std::string path = folder.File("empty.db");
   std::ofstream(path).close();
   const Result<std::unique_ptr<Store>> store = OpenStore(path, OpenMode::kReadOnly);
   ASSERT_FALSE(store.ok());
-  EXPECT_THAT(store.error().message, HasSubstr("an empty file, no store"));
+  EXPECT_THAT(store.error().message, HasSubstr("an empty file, not a store"));
   EXPECT_EQ(*SchemaOfStore(path), 0);
 }
 
@@ -131,7 +131,7 @@ TEST(StoreDamage, PipesAndDevicesAreNoStores) {
   }
 }
 
-TEST(StoreDamage, ReadingLeavesNothingBeside) {
+TEST(StoreDamage, ReadingLeavesNoFilesBehind) {
   const testing::TemporaryFolder folder;
   const std::string path = folder.File("infimum.db");
   const auto files = [&] {
@@ -201,7 +201,7 @@ TEST(StoreDamage, NoDamagedFileCrashesTheReader) {
 }
 
 // A file may not grow past a limit: what the system says when the disk is full, without filling one.
-TEST(StoreDamage, WhatWasSavedSurvivesAFullDisk) {
+TEST(StoreDamage, SavedRowsSurviveAFullDisk) {
   const TemporaryFolder folder;
   const std::string path = folder.File("infimum.db");
   MakeStore(path);

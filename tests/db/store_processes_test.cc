@@ -39,7 +39,7 @@ std::size_t RowsOf(Store& store, std::int64_t batches) {
   return rows.ok() ? rows->size() : 0;
 }
 
-TEST(StoreProcesses, WhatWasSavedBeforeAKillIsThereAndNoBatchIsHalfThere) {
+TEST(StoreProcesses, RowsSavedBeforeAKillAreThereAndNoBatchIsPartial) {
   const testing::TemporaryFolder folder;
   const std::string path = folder.File("infimum.db");
   std::int64_t saved = 0;

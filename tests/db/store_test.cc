@@ -60,7 +60,7 @@ class StoreTest : public ::testing::TestWithParam<std::string> {
 // Stores that are there after they were closed.
 class LastingStoreTest : public StoreTest {};
 
-TEST_P(StoreTest, WhatIsImportedIsFoundAsItWas) {
+TEST_P(StoreTest, ImportedRowsAreFoundUnchanged) {
   const Measurement row = MakeRow(100, {10.5, 11.25});
   const ImportCount count = Import({row, MakeRow(200, {3})});
   EXPECT_EQ(count.added, 2);
@@ -209,7 +209,7 @@ Environment OnHost(const std::string& host, const std::string& library_version =
   return environment;
 }
 
-TEST_P(StoreTest, RowsOfSeveralHostsStandSideBySideAndTheFastestIsFoundInWhateverOrderTheyCame) {
+TEST_P(StoreTest, RowsOfSeveralHostsAreAllKeptAndTheFastestIsFoundInAnyOrder) {
   Import({MakeRow(100, {5, 6})}, {}, MakeDevice(), OnHost("a"));
   Import({MakeRow(100, {4, 4.5})}, {}, MakeDevice(), OnHost("b"));
   Import({MakeRow(100, {4.5, 5})}, {}, MakeDevice(), OnHost("c"));
@@ -250,7 +250,7 @@ TEST_P(StoreTest, LibrariesOfTwoVersionsAreNeverMixedHoweverManyHostsThereAre) {
   for (const Measurement& row : *found) EXPECT_EQ(row.environment, MakeEnvironment("3.2.0").Key());
 }
 
-TEST_P(StoreTest, ProcessorsThatDifferInCoresAloneAreMergedWhenTheUserSaysSo) {
+TEST_P(StoreTest, ProcessorsThatDifferOnlyInCoresAreMergedOnRequest) {
   const Device one = WithCores(MakeDevice(), 1), two = WithCores(MakeDevice(), 2);
   Measurement slow = MakeRow(100, {5, 6}), fast = MakeRow(100, {4, 4});
   slow.device = one.Key();
@@ -260,7 +260,7 @@ TEST_P(StoreTest, ProcessorsThatDifferInCoresAloneAreMergedWhenTheUserSaysSo) {
   Import({slow, MakeRow(200, {7})}, {testing::MakePeak(1e9)}, one);
   Import({fast}, {testing::MakePeak(2e9), testing::MakePeak(1e9)}, two);
   ASSERT_TRUE(store_->ImportRun(run).ok());
-  EXPECT_THAT(store_->MergeDevices({"cpu/x/a=b"}, two.Key()).error().message, HasSubstr("holds no device"));
+  EXPECT_THAT(store_->MergeDevices({"cpu/x/a=b"}, two.Key()).error().message, HasSubstr("has no device"));
   const Result<std::string> merged = store_->MergeDevices(one.Key(), two.Key());
   ASSERT_TRUE(merged.ok()) << merged.error().message;
   ASSERT_THAT(*store_->Devices(), SizeIs(1));
@@ -281,7 +281,7 @@ TEST_P(StoreTest, TwoProcessorsAreNotMerged) {
   Import({MakeRow(100, {5})});
   Device other = WithCores(MakeDevice("2"), 2);
   Import({MakeRow(100, {5})}, {}, other);
-  EXPECT_THAT(store_->MergeDevices(MakeDevice().Key(), other.Key()).error().message, HasSubstr("two devices"));
+  EXPECT_THAT(store_->MergeDevices(MakeDevice().Key(), other.Key()).error().message, HasSubstr("different devices"));
   EXPECT_THAT(*store_->Devices(), SizeIs(2));
 }
 
@@ -299,7 +299,7 @@ TEST_P(StoreTest, DevicesAreListedWithTheirRows) {
   EXPECT_EQ((*devices)[1].measurements, 0);
 }
 
-TEST_P(StoreTest, HostileTextsAreKeptAsTheyAre) {
+TEST_P(StoreTest, HostileTextsAreKeptUnchanged) {
   const std::string hostile = "'); DROP TABLE measurements; -- \" \\ \n \xc3\xa9 ?1 %s";
   Measurement row = MakeRow(100, {2});
   row.candidate.algorithm = row.candidate.input_layout = hostile;
@@ -351,7 +351,7 @@ TEST_P(StoreTest, ARunIsFoundAsItWas) {
   EXPECT_EQ(run.layers[0].samples, MakeRun().layers[0].samples);
 }
 
-TEST_P(StoreTest, WhatAProfileTellsOfItsLayersIsKept) {
+TEST_P(StoreTest, TheLayersOfAProfileAreKept) {
   RunProfile run = MakeRun();
   run.layers[0].input_tensors = {{"f16", {1, 64, 56, 56}, "NHWC8"}, {"", {}, ""}};
   run.layers[0].output_tensors = {{"f32", {}, ""}};
@@ -413,7 +413,7 @@ TEST_P(StoreTest, TheNewestRunIsTaken) {
   EXPECT_EQ((**found).framework_version, "2.0.0");
 }
 
-TEST_P(LastingStoreTest, WhatWasImportedIsThereWhenOpenedAgain) {
+TEST_P(LastingStoreTest, ImportedRowsAreThereAfterReopening) {
   Import({MakeRow(100, {2})});
   store_.reset();
   for (OpenMode mode : {OpenMode::kReadOnly, OpenMode::kReadWrite}) {
@@ -462,7 +462,7 @@ TEST_P(StoreTest, AnImportThatIsNotCommittedLeavesNothing) {
   EXPECT_THAT(FindRows(*store_, 100, MakeSelection(MakeDevice())), IsEmpty());
 }
 
-TEST_P(StoreTest, RowsOfTwoCampaignsStandSideBySideAndTheFastestIsFound) {
+TEST_P(StoreTest, RowsOfTwoCampaignsAreBothKeptAndTheFastestIsFound) {
   const auto import = [&](const char* key, std::vector<double> medians) {
     Result<std::unique_ptr<StoreImport>> begun = store_->BeginImport({key, key});
     const std::vector<Measurement> rows = {MakeRow(100, std::move(medians))};

@@ -148,7 +148,7 @@ void ReadOn(const std::string& address, int reader, std::chrono::steady_clock::t
   Tell(to, std::to_string(queries) + " " + std::to_string(seen));
 }
 
-TEST_P(StoreWriters, EightOfThemAndFourReadersLoseAndDoubleNothingAndMeetNoError) {
+TEST_P(StoreWriters, EightWritersAndFourReadersLoseAndDuplicateNoRowAndGetNoError) {
   const auto end = std::chrono::steady_clock::now() + Duration();
   std::vector<std::unique_ptr<ChildProcess>> writers, readers;
   for (int writer = 0; writer < kWriters; ++writer)
@@ -267,7 +267,7 @@ TEST(SqliteLock, ThatIsHeldForTooLongIsAClearErrorAndNothingIsChanged) {
   ASSERT_TRUE((*waiter)->Execute("PRAGMA busy_timeout = 50").ok());
   const Status status = (*waiter)->Begin(Connection::Purpose::kWriting);
   ASSERT_FALSE(status.ok());
-  EXPECT_EQ(status.error().message, path + ": database is locked; another program writes to it, try again");
+  EXPECT_EQ(status.error().message, path + ": database is locked; another program is writing to it: try again");
   ASSERT_TRUE((*holder)->Commit().ok());
   EXPECT_TRUE((*waiter)->Begin(Connection::Purpose::kWriting).ok());
 }

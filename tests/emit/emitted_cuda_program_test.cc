@@ -72,7 +72,7 @@ TEST(EmittedCudaProgram, OfCublasLtBuildsAndSaysThatThereIsNoGpu) {
   testing::EmittedProgram program(
       PlanOf({"region [matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x3072 bias=column weights=const](in0,w0,w1) ; "
               "[pointwise kind=gelu_tanh dtype=f16:-:f16 in=393216](%0)",
-              "matmul dtype=f8e4m3:f8e4m3:bf16 a=12x128x64 b=12x64x128 bias=no weights=variable"}),
+              "matmul dtype=f8e4m3:f8e4m3:f8e4m3 a=12x128x64 b=12x64x128 bias=no weights=const"}),
       {"cublaslt", {}, "1.2.3"});
   ASSERT_EQ(program.Build(kFlags), "");
   ExpectToSayThatThereIsNoGpu(program);
@@ -86,13 +86,21 @@ TEST(EmittedCudaProgram, OfCudnnNamesTheEnumeratorsCandidates) {
   const std::string layer =
       "convolution dtype=f16:f16:f16 in=1x3x224x224 out_channels=64 kernel=7x7 stride=2x2 dilation=1x1 pad=3,3,3,3 "
       "groups=1 bias=yes weights=const";
-  // Addends in the shape of a normalization, and a chain where cuDNN has no operation.
+  // Addends in the shape of a normalization, a chain where cuDNN has no operation, scales of integers, each family.
   const std::vector<std::string> layers{
       layer,
       "region [pointwise kind=add dtype=f16:f16:f16 in=98304,98304](in0,in1) ; [normalization kind=layer "
       "dtype=f16:f16:f16 in=128x768 axis=1 scale=yes bias=yes](%0,w0,w1)",
       "region [normalization kind=batch dtype=f16:f16:f16 in=1x64x56x56 axis=1 scale=yes bias=yes](in0,w0,w1,w2,w3) ; "
-      "[pointwise kind=hard_swish dtype=f16:-:f16 in=200704](%0)"};
+      "[pointwise kind=hard_swish dtype=f16:-:f16 in=200704](%0)",
+      "region [matmul dtype=s8:s8:s8 a=1x128x256 b=1x256x512 bias=column weights=const](in0,w0,w1) ; [pointwise "
+      "kind=relu dtype=s8:-:s8 in=65536](%0)",
+      "convolution dtype=s8:s8:s8 in=1x64x28x28 out_channels=32 kernel=3x3 stride=1x1 dilation=1x1 pad=1,1,1,1 "
+      "groups=1 bias=no weights=const",
+      "pooling kind=max dtype=f16:-:f16 in=1x64x112x112 out=1x64x56x56 kernel=3x3 stride=2x2 dilation=1x1 "
+      "pad=1,1,1,1",
+      "reduction kind=mean dtype=f32:-:f32 in=1280x49 axes=1",
+      "attention dtype=f16:-:f16 n=1 heads=12 kv_heads=12 q=128 kv=128 head=64 mask=full"};
   testing::EmittedProgram program(PlanOf(layers), {"cudnn", {}, "1.2.3"});
   ASSERT_EQ(program.Build(kFlags), "");
   ExpectToSayThatThereIsNoGpu(program);

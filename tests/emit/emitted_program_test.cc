@@ -80,7 +80,7 @@ Imported Import(const std::string& json) {
   const Status status = ReadResults(input, "results.json", taker);
   EXPECT_TRUE(status.ok()) << (status.ok() ? "" : status.error().message);
   // All but the device, which only the user knows.
-  for (const std::string& remark : remarks) EXPECT_THAT(remark, HasSubstr("which processor"));
+  for (const std::string& remark : remarks) EXPECT_THAT(remark, HasSubstr("name the processor"));
   return imported;
 }
 

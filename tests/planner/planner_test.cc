@@ -2,13 +2,14 @@
 
 #include <gmock/gmock.h>
 
-#include "tests/core/graph/graph_builder.h"
 #include "tests/core/measurement/row_builder.h"
+#include "tests/support/graph_builder.h"
 
 namespace infimum {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::GraphBuilder;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -19,14 +20,14 @@ ModelGraph Model(const std::string& name) {
   GraphBuilder body("body");
   body.Layer("inner", {"a"}, {"b"}, kAddText);
   GraphBuilder g(name);
-  g.graph.sha256 = "0123";
+  g.graph().sha256 = "0123";
   g.Input("x");
   g.Layer("fc1", {"x"}, {"a"}, kMatMulText);
   g.Layer("view", {"a"}, {"v"});
   g.Layer("fc2", {"v"}, {"c"}, kMatMulText);
   g.Layer("act", {"c"}, {"d"}, kReluText);
   GraphBuilder::AddBody(g.Layer("loop", {}, {"e"}), "body", std::move(body), 10);
-  return std::move(g.graph);
+  return g.Take();
 }
 
 Plan PlanOf(const ModelGraph& graph, const PlanOptions& options = {}) {
@@ -111,7 +112,7 @@ TEST(BuildPlan, OrdersEqualSharesByText) {
   g.Layer("a", {}, {"x"}, "pointwise kind=exponential dtype=f32:-:f32 in=64");
   PlanOptions options;
   options.arithmetic = {1e30};  // bytes decide, which are equal
-  const Plan plan = PlanOf(g.graph, options);
+  const Plan plan = PlanOf(g.graph(), options);
   const std::vector<std::string> texts = Texts(plan);
   EXPECT_TRUE(std::is_sorted(texts.begin(), texts.end()));
   EXPECT_THAT(texts, SizeIs(2));
@@ -175,7 +176,7 @@ TEST(Settled, NeedsARowOfEveryExpectedCandidate) {
   EXPECT_TRUE(Settled({Measured("a", 10, 3), Unmeasured(Outcome::kSkipped, "b")}, rule));
 }
 
-TEST(LeaveOutKnown, DropsWhatIsSettledAndKeepsTheRestWithItsShare) {
+TEST(LeaveOutKnown, DropsSettledEntriesAndKeepsTheRestWithItsShare) {
   MemorySource source;
   source.Add(Measured("a", 10, 3), TestEnvironment());
   const Plan plan = PlanOf(Model("m"));
@@ -187,7 +188,7 @@ TEST(LeaveOutKnown, DropsWhatIsSettledAndKeepsTheRestWithItsShare) {
   EXPECT_EQ(*LeaveOutKnown(*rest, source, Here(), {}), *rest);
 }
 
-TEST(LeaveOutKnown, KeepsWhatIsKnownOfAnotherEnvironmentDeviceOrContract) {
+TEST(LeaveOutKnown, KeepsEntriesMeasuredInAnotherEnvironmentDeviceOrContract) {
   MemorySource source;
   source.Add(Measured("a", 10, 3), TestEnvironment("3.1"));
   const Plan plan = PlanOf(Model("m"));

@@ -5,12 +5,13 @@
 
 #include <cstring>
 
-#include "tests/core/graph/graph_builder.h"
+#include "tests/support/graph_builder.h"
 
 namespace infimum {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::GraphBuilder;
 using ::testing::HasSubstr;
 
 constexpr char kRelu[] = "pointwise kind=relu dtype=f32:-:f32 in=8";
@@ -26,7 +27,7 @@ Layer& AddLayer(GraphBuilder& model, const std::string& name, const std::string&
 }
 
 void SetConstant(GraphBuilder& model, const std::string& name, const std::vector<std::int64_t>& elements) {
-  Value& value = model.graph.value(model.Value(name));
+  Value& value = model.graph().value(model.Value(name));
   value.kind = ValueKind::kWeight;
   value.type = DataType::kS64;
   value.shape = Shape{{static_cast<std::int64_t>(elements.size())}};
@@ -52,7 +53,7 @@ TEST(ReplayPlanner, AViewIsAnotherNameOfItsTensorAndAResidualIsReadTwice) {
   model.Layer("view", {"a"}, {"v"});
   AddLayer(model, "sum", "Add", {"v", "a"}, "y", kAdd);
   model.Output("y");
-  const Result<ReplaySchedule> schedule = ScheduleOf(model.graph, {"onednn/jit:avx2", "", ""});
+  const Result<ReplaySchedule> schedule = ScheduleOf(model.graph(), {"onednn/jit:avx2", "", ""});
   ASSERT_TRUE(schedule.ok()) << schedule.error().message;
   ASSERT_EQ(schedule->steps.size(), 2U);
   EXPECT_EQ(schedule->steps[0].candidate.name, "onednn/jit:avx2");
@@ -67,7 +68,7 @@ TEST(ReplayPlanner, AnOutputThatIsAViewNamesTheTensorThatItLooksAt) {
   AddLayer(model, "act", "Relu", {"x"}, "a", kRelu);
   model.Layer("view", {"a"}, {"y"});
   model.Output("y");
-  const Result<ReplaySchedule> schedule = ScheduleOf(model.graph);
+  const Result<ReplaySchedule> schedule = ScheduleOf(model.graph());
   ASSERT_TRUE(schedule.ok()) << schedule.error().message;
   EXPECT_EQ(schedule->tensors[schedule->steps[0].outputs[0]].name, "y");
 }
@@ -76,15 +77,15 @@ TEST(ReplayPlanner, AMatrixThatIsStoredTransposedIsTurnedOnceForAllWhoReadIt) {
   GraphBuilder model;
   model.Input("x");
   model.Weight("w");
-  model.graph.value(model.Value("x")).shape = Shape{{1, 4}};
-  model.graph.value(model.Value("w")).shape = Shape{{2, 4}};
+  model.graph().value(model.Value("x")).shape = Shape{{1, 4}};
+  model.graph().value(model.Value("w")).shape = Shape{{2, 4}};
   for (const char* const name : {"p", "q"}) {
-    model.graph.value(model.Value(name)).shape = Shape{{1, 2}};
+    model.graph().value(model.Value(name)).shape = Shape{{1, 2}};
     AddLayer(model, name, "Gemm", {"x", "w"}, name, "matmul dtype=f32:f32:f32 a=1x1x4 b=1x4x2 bias=no weights=const")
         .attributes["transB"] = std::int64_t{1};
     model.Output(name);
   }
-  const Result<ReplaySchedule> schedule = ScheduleOf(model.graph);
+  const Result<ReplaySchedule> schedule = ScheduleOf(model.graph());
   ASSERT_TRUE(schedule.ok()) << schedule.error().message;
   ASSERT_EQ(schedule->steps.size(), 3U);
   EXPECT_TRUE(RunsOnce(*schedule, schedule->steps[0]));
@@ -97,16 +98,16 @@ TEST(ReplayPlanner, FactorsOfAGemmGoIntoItsConstants) {
   model.Input("x");
   model.Weight("w");
   model.Weight("b");
-  model.graph.value(model.Value("x")).shape = Shape{{1, 4}};
-  model.graph.value(model.Value("w")).shape = Shape{{4, 2}};
-  model.graph.value(model.Value("b")).shape = Shape{{2}};
-  model.graph.value(model.Value("y")).shape = Shape{{1, 2}};
+  model.graph().value(model.Value("x")).shape = Shape{{1, 4}};
+  model.graph().value(model.Value("w")).shape = Shape{{4, 2}};
+  model.graph().value(model.Value("b")).shape = Shape{{2}};
+  model.graph().value(model.Value("y")).shape = Shape{{1, 2}};
   Layer& layer = AddLayer(model, "fc", "Gemm", {"x", "w", "b"}, "y",
                           "matmul dtype=f32:f32:f32 a=1x1x4 b=1x4x2 bias=column weights=const");
   layer.attributes["alpha"] = 0.5;
   layer.attributes["beta"] = 3.0;
   model.Output("y");
-  const Result<ReplaySchedule> schedule = ScheduleOf(model.graph);
+  const Result<ReplaySchedule> schedule = ScheduleOf(model.graph());
   ASSERT_TRUE(schedule.ok()) << schedule.error().message;
   ASSERT_EQ(schedule->steps.size(), 3U);
   for (const std::size_t i : {0U, 1U}) {
@@ -116,9 +117,9 @@ TEST(ReplayPlanner, FactorsOfAGemmGoIntoItsConstants) {
     EXPECT_EQ(schedule->steps[2].operands[i + 1], step.outputs[0]);
   }
 
-  model.graph.value(model.Value("w")).kind = ValueKind::kGraphInput;
-  model.graph.inputs.push_back(model.Value("w"));
-  EXPECT_THAT(ErrorOf(model.graph), HasSubstr("'alpha' is not 1"));
+  model.graph().value(model.Value("w")).kind = ValueKind::kGraphInput;
+  model.graph().inputs.push_back(model.Value("w"));
+  EXPECT_THAT(ErrorOf(model.graph()), HasSubstr("'alpha' is not 1"));
 }
 
 // y = conv(x): 3 channels to 2 with a 1x1 kernel.
@@ -129,12 +130,12 @@ GraphBuilder ConvolutionModel(const std::string& op, bool bias) {
   model.Weight("b");
   for (const char* const name : {"scale", "shift", "mean", "variance"}) {
     model.Weight(name);
-    model.graph.value(model.Value(name)).shape = Shape{{2}};
+    model.graph().value(model.Value(name)).shape = Shape{{2}};
   }
-  model.graph.value(model.Value("x")).shape = Shape{{1, 3, 4, 4}};
-  model.graph.value(model.Value("w")).shape = op == "Conv" ? Shape{{2, 3, 1, 1}} : Shape{{3, 2, 1, 1}};
-  model.graph.value(model.Value("b")).shape = Shape{{2}};
-  model.graph.value(model.Value("y")).shape = Shape{{1, 2, 4, 4}};
+  model.graph().value(model.Value("x")).shape = Shape{{1, 3, 4, 4}};
+  model.graph().value(model.Value("w")).shape = op == "Conv" ? Shape{{2, 3, 1, 1}} : Shape{{3, 2, 1, 1}};
+  model.graph().value(model.Value("b")).shape = Shape{{2}};
+  model.graph().value(model.Value("y")).shape = Shape{{1, 2, 4, 4}};
   Layer& layer = AddLayer(model, "conv", op, {"x", "w", "b"}, "y",
                           std::string("convolution dtype=f32:f32:f32 in=1x3x4x4 out_channels=2 kernel=1x1 stride=1x1 "
                                       "dilation=1x1 pad=0,0,0,0 groups=1 bias=yes weights=const") +
@@ -150,7 +151,7 @@ TEST(ReplayPlanner, AFoldedNormalizationIsAppliedToWeightsAndBiasOnce) {
   for (const char* const op : {"Conv", "ConvTranspose"}) {
     for (const bool bias : {true, false}) {
       SCOPED_TRACE(std::string(op) + (bias ? " with" : " without") + " a bias");
-      const Result<ReplaySchedule> schedule = ScheduleOf(ConvolutionModel(op, bias).graph);
+      const Result<ReplaySchedule> schedule = ScheduleOf(ConvolutionModel(op, bias).graph());
       ASSERT_TRUE(schedule.ok()) << schedule.error().message;
       ASSERT_EQ(schedule->steps.size(), 3U);
       const ReplayStep &weights = schedule->steps[0], &shift = schedule->steps[1], &conv = schedule->steps[2];
@@ -170,10 +171,10 @@ TEST(ReplayPlanner, AFoldedNormalizationIsAppliedToWeightsAndBiasOnce) {
   }
 }
 
-TEST(ReplayPlanner, ANormalizationInATransposedConvolutionOfGroupsIsRefused) {
+TEST(ReplayPlanner, ANormalizationInAGroupedTransposedConvolutionIsRefused) {
   GraphBuilder model = ConvolutionModel("ConvTranspose", true);
-  model.graph.layers[0].attributes["group"] = std::int64_t{3};
-  EXPECT_THAT(ErrorOf(model.graph), HasSubstr("of groups"));
+  model.graph().layers[0].attributes["group"] = std::int64_t{3};
+  EXPECT_THAT(ErrorOf(model.graph()), HasSubstr("grouped transposed"));
 }
 
 TEST(ReplayPlanner, ScalesAndZeroPointsAreTensorsOfTheirStep) {
@@ -183,21 +184,21 @@ TEST(ReplayPlanner, ScalesAndZeroPointsAreTensorsOfTheirStep) {
   for (const std::string& name : inputs) {
     if (name == "x") continue;
     model.Weight(name);
-    Value& value = model.graph.value(model.Value(name));
+    Value& value = model.graph().value(model.Value(name));
     value.type = name.back() == 's' ? DataType::kF32 : DataType::kS8;
     value.shape = name == "w" ? Shape{{4, 2}} : name == "ws" ? Shape{{2}} : Shape{};
   }
-  Value& x = model.graph.value(model.Value("x"));
+  Value& x = model.graph().value(model.Value("x"));
   x.type = DataType::kS8;
   x.shape = Shape{{1, 4}};
   Layer& layer = model.Layer("fc", inputs, {"y"}, "matmul dtype=s8:s8:s8 a=1x1x4 b=1x4x2 bias=no weights=const");
   layer.op = "QLinearMatMul";
   layer.operand_inputs = {0, 3};
-  Value& y = model.graph.value(model.Value("y"));
+  Value& y = model.graph().value(model.Value("y"));
   y.type = DataType::kS8;
   y.shape = Shape{{1, 2}};
   model.Output("y");
-  const Result<ReplaySchedule> schedule = ScheduleOf(model.graph);
+  const Result<ReplaySchedule> schedule = ScheduleOf(model.graph());
   ASSERT_TRUE(schedule.ok()) << schedule.error().message;
   const ReplayStep& step = schedule->steps[0];
   std::map<std::string, std::string> names;
@@ -208,15 +209,15 @@ TEST(ReplayPlanner, ScalesAndZeroPointsAreTensorsOfTheirStep) {
           {"in0_scale", "xs"}, {"in0_zero", "xz"}, {"in1_scale", "ws"}, {"in1_zero", "wz"}, {"out_scale", "ys"}}));
   EXPECT_EQ(step.values[0], (ReplayValues{{"out_zero", {0}}}));  // not given, hence zero
 
-  model.graph.value(model.Value("ys")).kind = ValueKind::kGraphInput;
-  model.graph.inputs.push_back(model.Value("ys"));
-  EXPECT_THAT(ErrorOf(model.graph), HasSubstr("out_scale is known at run time only"));
+  model.graph().value(model.Value("ys")).kind = ValueKind::kGraphInput;
+  model.graph().inputs.push_back(model.Value("ys"));
+  EXPECT_THAT(ErrorOf(model.graph()), HasSubstr("out_scale is known only at run time"));
 }
 
 TEST(ReplayPlanner, AnAttentionHasTheValuesThatItsRuleFound) {
   GraphBuilder model;
   for (const char* const name : {"q", "k", "v"}) model.Input(name);
-  for (const char* const name : {"q", "k", "v", "y"}) model.graph.value(model.Value(name)).shape = Shape{{2, 4, 4}};
+  for (const char* const name : {"q", "k", "v", "y"}) model.graph().value(model.Value(name)).shape = Shape{{2, 4, 4}};
   // Layers of which only the region knows what they are together.
   AddLayer(model, "softmax", "Softmax", {"q"}, "s", kRelu);
   AddLayer(model, "values", "MatMul", {"s"}, "y", kRelu);
@@ -232,9 +233,9 @@ TEST(ReplayPlanner, AnAttentionHasTheValuesThatItsRuleFound) {
   EXPECT_FALSE(CanReplay(region));
   region.values[0]["scale"] = {0.5};
   EXPECT_TRUE(CanReplay(region));
-  const auto units = UnitsOf(model.graph, {}, {{region, "infimum/attention-heads:avx512"}});
+  const auto units = UnitsOf(model.graph(), {}, {{region, "infimum/attention-heads:avx512"}});
   ASSERT_TRUE(units.ok()) << units.error().message;
-  const Result<ReplaySchedule> schedule = BuildReplaySchedule(model.graph, *units);
+  const Result<ReplaySchedule> schedule = BuildReplaySchedule(model.graph(), *units);
   ASSERT_TRUE(schedule.ok()) << schedule.error().message;
   ASSERT_EQ(schedule->steps.size(), 1U);
   EXPECT_EQ(schedule->steps[0].values[0], (ReplayValues{{"keys_transposed", {1}}, {"scale", {0.5}}}));
@@ -242,34 +243,34 @@ TEST(ReplayPlanner, AnAttentionHasTheValuesThatItsRuleFound) {
 
 TEST(ReplayPlanner, ResizesAreReplayedWhereAllWaysOfRoundingAgree) {
   GraphBuilder model;
-  model.graph.opset = 18;
+  model.graph().opset = 18;
   model.Input("x");
   Layer& layer =
       AddLayer(model, "grow", "Resize", {"x"}, "y", "resample kind=nearest dtype=f32:-:f32 in=1x1x2x2 out=1x1x4x4");
-  model.graph.value(model.Value("x")).shape = Shape{{1, 1, 2, 2}};
-  model.graph.value(model.Value("y")).shape = Shape{{1, 1, 4, 4}};
+  model.graph().value(model.Value("x")).shape = Shape{{1, 1, 2, 2}};
+  model.graph().value(model.Value("y")).shape = Shape{{1, 1, 4, 4}};
   model.Output("y");
-  EXPECT_EQ(ErrorOf(model.graph), "");
+  EXPECT_EQ(ErrorOf(model.graph()), "");
   layer.attributes["coordinate_transformation_mode"] = std::string("asymmetric");
-  EXPECT_THAT(ErrorOf(model.graph), HasSubstr("in a way of its own"));
+  EXPECT_THAT(ErrorOf(model.graph()), HasSubstr("nearest element is not supported"));
   layer.attributes["nearest_mode"] = std::string("floor");
-  EXPECT_EQ(ErrorOf(model.graph), "");
+  EXPECT_EQ(ErrorOf(model.graph()), "");
   layer.attributes["mode"] = std::string("linear");
-  EXPECT_THAT(ErrorOf(model.graph), HasSubstr("'asymmetric'"));
+  EXPECT_THAT(ErrorOf(model.graph()), HasSubstr("'asymmetric'"));
   layer.attributes["coordinate_transformation_mode"] = std::string("half_pixel");
-  EXPECT_EQ(ErrorOf(model.graph), "");
+  EXPECT_EQ(ErrorOf(model.graph()), "");
   layer.attributes["antialias"] = std::int64_t{1};
-  EXPECT_THAT(ErrorOf(model.graph), HasSubstr("'antialias' is not 0"));
+  EXPECT_THAT(ErrorOf(model.graph()), HasSubstr("'antialias' is not 0"));
 }
 
 TEST(ReplayPlanner, ARecurrentLayersFirstStateIsAValueAndItsLastIsLeftOut) {
   GraphBuilder model;
   model.Input("x");
   for (const char* const name : {"w", "r", "state"}) model.Weight(name);
-  model.graph.value(model.Value("x")).shape = Shape{{3, 1, 2}};
-  model.graph.value(model.Value("w")).shape = Shape{{1, 16, 2}};
-  model.graph.value(model.Value("r")).shape = Shape{{1, 16, 4}};
-  model.graph.value(model.Value("state")).shape = Shape{{1, 1, 4}};
+  model.graph().value(model.Value("x")).shape = Shape{{3, 1, 2}};
+  model.graph().value(model.Value("w")).shape = Shape{{1, 16, 2}};
+  model.graph().value(model.Value("r")).shape = Shape{{1, 16, 4}};
+  model.graph().value(model.Value("state")).shape = Shape{{1, 1, 4}};
   Layer& layer = model.Layer("lstm", {"x", "w", "r", "", "", "state"}, {"y", "last"},
                              "recurrent kind=lstm dtype=f32:f32:f32 sequence=3 batch=1 input=2 hidden=4 directions=1 "
                              "bias=no weights=const");
@@ -277,24 +278,24 @@ TEST(ReplayPlanner, ARecurrentLayersFirstStateIsAValueAndItsLastIsLeftOut) {
   layer.operand_inputs = {0, 1, 2};
   layer.inputs[3].reset();
   layer.inputs[4].reset();
-  model.graph.value(model.Value("y")).shape = Shape{{3, 1, 1, 4}};
-  model.graph.value(model.Value("last")).shape = Shape{{1, 1, 4}};
+  model.graph().value(model.Value("y")).shape = Shape{{3, 1, 1, 4}};
+  model.graph().value(model.Value("last")).shape = Shape{{1, 1, 4}};
   model.Output("y");
-  const Result<ReplaySchedule> schedule = ScheduleOf(model.graph);
+  const Result<ReplaySchedule> schedule = ScheduleOf(model.graph());
   ASSERT_TRUE(schedule.ok()) << schedule.error().message;
   EXPECT_EQ(schedule->steps[0].outputs.size(), 1U);
   EXPECT_EQ(schedule->tensors[schedule->steps[0].value_tensors[0].at("initial_h")].name, "state");
 
   layer.attributes["direction"] = std::string("reverse");
-  EXPECT_THAT(ErrorOf(model.graph), HasSubstr("backwards"));
+  EXPECT_THAT(ErrorOf(model.graph()), HasSubstr("in reverse"));
 }
 
-TEST(ReplayPlanner, ASliceStartsWhereItsInputsSayInTheMergedShape) {
+TEST(ReplayPlanner, ASliceHasItsStartsInTheMergedShape) {
   // 3x4x5 [1:2, 1:3, :] is 1x2x5: the last dimension stays whole and merges with the one before.
   GraphBuilder model;
   model.Input("x");
-  model.graph.value(model.Value("x")).shape = Shape{{3, 4, 5}};
-  model.graph.value(model.Value("y")).shape = Shape{{1, 2, 5}};
+  model.graph().value(model.Value("x")).shape = Shape{{3, 4, 5}};
+  model.graph().value(model.Value("y")).shape = Shape{{1, 2, 5}};
   SetConstant(model, "starts", {-2, 1});
   SetConstant(model, "ends", {2, 3});
   SetConstant(model, "axes", {0, -2});
@@ -303,23 +304,23 @@ TEST(ReplayPlanner, ASliceStartsWhereItsInputsSayInTheMergedShape) {
   layer.op = "Slice";
   layer.operand_inputs = {0};
   model.Output("y");
-  const Result<ReplaySchedule> schedule = ScheduleOf(model.graph);
+  const Result<ReplaySchedule> schedule = ScheduleOf(model.graph());
   ASSERT_TRUE(schedule.ok()) << schedule.error().message;
   EXPECT_THAT(schedule->steps[0].values[0].at("starts"), ElementsAre(1, 5));
 
   // Every second: in the model's own shape, since merged dimensions cannot be stepped over one by one.
   SetConstant(model, "steps", {1, 2});
-  model.graph.layers[0].inputs.emplace_back(model.Value("steps"));
-  model.graph.value(model.Value("y")).shape = Shape{{1, 2, 5}};
+  model.graph().layers[0].inputs.emplace_back(model.Value("steps"));
+  model.graph().value(model.Value("y")).shape = Shape{{1, 2, 5}};
   SetConstant(model, "starts", {-2, 0});
-  const Result<ReplaySchedule> stepped = ScheduleOf(model.graph);
+  const Result<ReplaySchedule> stepped = ScheduleOf(model.graph());
   ASSERT_TRUE(stepped.ok()) << stepped.error().message;
   EXPECT_EQ(Format(stepped->steps[0].workload), "movement kind=slice dtype=f32:-:f32 in=3x4x5 out=1x2x5");
   EXPECT_THAT(stepped->steps[0].values[0].at("starts"), ElementsAre(1, 0, 0));
   EXPECT_THAT(stepped->steps[0].values[0].at("steps"), ElementsAre(1, 2, 1));
 
   SetConstant(model, "steps", {1, -1});
-  EXPECT_THAT(ErrorOf(model.graph), HasSubstr("goes backwards"));
+  EXPECT_THAT(ErrorOf(model.graph()), HasSubstr("has a negative step"));
 }
 
 TEST(ReplayPlanner, EpsilonIsTheAttributesOrOnnxsOwn) {
@@ -328,9 +329,9 @@ TEST(ReplayPlanner, EpsilonIsTheAttributesOrOnnxsOwn) {
   Layer& layer = AddLayer(model, "norm", "LayerNormalization", {"x"}, "y",
                           "normalization kind=layer dtype=f32:-:f32 in=1x8 axis=1 scale=no bias=no");
   model.Output("y");
-  EXPECT_THAT(ReplayValuesOf(model.graph, layer)->at("epsilon"), ElementsAre(1e-5));
+  EXPECT_THAT(ReplayValuesOf(model.graph(), layer)->at("epsilon"), ElementsAre(1e-5));
   layer.attributes["epsilon"] = 1e-12;
-  EXPECT_THAT(ReplayValuesOf(model.graph, layer)->at("epsilon"), ElementsAre(1e-12));
+  EXPECT_THAT(ReplayValuesOf(model.graph(), layer)->at("epsilon"), ElementsAre(1e-12));
 }
 
 TEST(ReplayPlanner, ClipBoundsAreTheAttributesOfOldModels) {
@@ -339,25 +340,44 @@ TEST(ReplayPlanner, ClipBoundsAreTheAttributesOfOldModels) {
   Layer& layer = AddLayer(model, "clip", "Clip", {"x"}, "y", "pointwise kind=clip dtype=f32:-:f32 in=8");
   layer.attributes["min"] = 0.0;
   layer.attributes["max"] = 6.0;
-  const Result<ReplayValues> values = ReplayValuesOf(model.graph, layer);
+  const Result<ReplayValues> values = ReplayValuesOf(model.graph(), layer);
   ASSERT_TRUE(values.ok());
   EXPECT_THAT(values->at("clip_low"), ElementsAre(0));
   EXPECT_THAT(values->at("clip_high"), ElementsAre(6));
 }
 
-TEST(ReplayPlanner, WhatCannotBeReplayedIsNamedWithTheReason) {
+TEST(ReplayPlanner, AnElementWiseOperatorHasTheParametersOfItsFormulaAndNoOtherAttribute) {
+  GraphBuilder model;
+  model.Input("x");
+  Layer& layer = AddLayer(model, "selu", "Selu", {"x"}, "y", "pointwise kind=selu dtype=f32:-:f32 in=8");
+  layer.attributes["alpha"] = 1.5;
+  EXPECT_THAT(ReplayValuesOf(model.graph(), layer)->at("selu_alpha"), ElementsAre(1.5));
+  EXPECT_THAT(ReplayValuesOf(model.graph(), layer)->at("selu_gamma"), ElementsAre(PointwiseParameters().selu_gamma));
+
+  Layer& plain = AddLayer(model, "atan", "Atan", {"y"}, "z", "pointwise kind=arc_tangent dtype=f32:-:f32 in=8");
+  EXPECT_EQ(*ReplayValuesOf(model.graph(), plain), ReplayValues());
+
+  Layer& modulo = AddLayer(model, "mod", "Mod", {"y", "z"}, "w", "pointwise kind=modulo dtype=f32:f32:f32 in=8,8");
+  EXPECT_TRUE(ReplayValuesOf(model.graph(), modulo).ok());
+  modulo.attributes["fmod"] = std::int64_t{1};
+  const Result<ReplayValues> truncated = ReplayValuesOf(model.graph(), modulo);
+  ASSERT_FALSE(truncated.ok());
+  EXPECT_EQ(truncated.error().message, "its 'fmod' is not carried over yet");
+}
+
+TEST(ReplayPlanner, AnUnsupportedLayerIsNamedWithTheReason) {
   GraphBuilder unknown;
   unknown.Input("x");
   Layer& layer = AddLayer(unknown, "mystery", "NonZero", {"x"}, "y", kRelu);
   layer.status = LayerStatus::kUnknown;
   layer.workload.reset();
   layer.reason = "depends on the data";
-  EXPECT_THAT(ErrorOf(unknown.graph), HasSubstr("layer 'mystery' (NonZero) cannot be replayed: depends on the data"));
+  EXPECT_THAT(ErrorOf(unknown.graph()), HasSubstr("layer 'mystery' (NonZero) cannot be replayed: depends on the data"));
 
   GraphBuilder values;
   values.Input("x");
   AddLayer(values, "choose", "NonMaxSuppression", {"x"}, "y", kRelu);
-  EXPECT_THAT(ErrorOf(values.graph), HasSubstr("values of operator NonMaxSuppression are not carried over yet"));
+  EXPECT_THAT(ErrorOf(values.graph()), HasSubstr("operator NonMaxSuppression is not supported yet"));
 }
 
 }  // namespace

@@ -33,12 +33,12 @@ TEST(AlignmentFile, RowsAreReadWithTheirPlace) {
   EXPECT_THAT(read->at(1).nodes, IsEmpty());
 }
 
-TEST(AlignmentFile, AnErrorSaysWhatIsWrongAndWhere) {
+TEST(AlignmentFile, AnErrorNamesTheRowAndItsFault) {
   EXPECT_EQ(ErrorOf("{"), "mine.json: byte 2: not valid JSON; is the file cut off?");
   EXPECT_EQ(ErrorOf("[]"), "mine.json: not a JSON object");
-  EXPECT_EQ(ErrorOf(R"({"rows": []})"), "mine.json: 'schema' is '', not 'infimum.alignment/1'");
+  EXPECT_EQ(ErrorOf(R"({"rows": []})"), "mine.json: 'schema' is missing");
   EXPECT_EQ(ErrorOf(R"({"schema": "infimum.alignment/2", "rows": []})"),
-            "mine.json: 'schema' is 'infimum.alignment/2', not 'infimum.alignment/1'");
+            "mine.json: 'schema' is 'infimum.alignment/2', expected infimum.alignment/1");
   const std::string head = R"({"schema": "infimum.alignment/1", "rows": )";
   EXPECT_EQ(ErrorOf(head + "3}"), "mine.json: 'rows' is not a list");
   EXPECT_EQ(ErrorOf(head + R"([], "row": []})"), "mine.json: unknown field 'row', did you mean 'rows'?");
@@ -46,9 +46,10 @@ TEST(AlignmentFile, AnErrorSaysWhatIsWrongAndWhere) {
   EXPECT_EQ(ErrorOf(head + R"([{"engine_layers": ["a"], "nodes": []}, {"engine_layer": ["a"], "nodes": []}]})"),
             "mine.json: row 2: unknown field 'engine_layer', did you mean 'engine_layers'?");
   EXPECT_EQ(ErrorOf(head + R"([{"engine_layers": [], "nodes": []}]})"),
-            "mine.json: row 1: no 'engine_layers', name at least one");
-  EXPECT_EQ(ErrorOf(head + R"([{"engine_layers": ["a"]}]})"),
-            "mine.json: row 1: no 'nodes', an empty list says that the engine's layers are its own work");
+            "mine.json: row 1: 'engine_layers' is missing or empty; name at least one");
+  EXPECT_EQ(
+      ErrorOf(head + R"([{"engine_layers": ["a"]}]})"),
+      "mine.json: row 1: 'nodes' is missing; an empty list marks engine layers that compute none of the model's nodes");
   EXPECT_NE(ErrorOf(head + R"([{"engine_layers": "a", "nodes": []}]})"), "");
   EXPECT_NE(ErrorOf(head + R"([{"engine_layers": ["a"], "nodes": [1]}]})"), "");
 }

@@ -78,7 +78,7 @@ TEST(EmittedLayers, LayoutsThatAreNotStatedAreOpaque) {
   EXPECT_EQ(taken.rows[0].candidate, (Candidate{"onednn", "a/b", "opaque", "opaque", true}));
 }
 
-TEST(EmittedLayers, ALabelStatesTheContractAndThatNothingWasCaptured) {
+TEST(EmittedLayers, ALabelContainsTheContractAndTheFlagUncaptured) {
   Taken taken;
   const std::string candidate = "cudnn-graph/eng1_k2=5/acc=f16";
   ASSERT_TRUE(Read(File(kContext, Entry(candidate, " a->a contract=tf32 uncaptured", kTimes) + "," +
@@ -93,7 +93,7 @@ TEST(EmittedLayers, ALabelStatesTheContractAndThatNothingWasCaptured) {
   EXPECT_THAT(taken.rows[1].flags, IsEmpty());
 }
 
-TEST(EmittedLayers, WhatDidNotRunSaysWhy) {
+TEST(EmittedLayers, EntriesThatDidNotRunHaveTheReason) {
   const auto failed = [](const std::string& message) {
     return R"("error_occurred":true,"error_message":")" + message + '"';
   };
@@ -109,9 +109,9 @@ TEST(EmittedLayers, WhatDidNotRunSaysWhy) {
   EXPECT_EQ(taken.rows[1].reason, "memory ran out");
 }
 
-TEST(EmittedLayers, RefusesWhatCannotBe) {
+TEST(EmittedLayers, ImpossibleCountersAreRefused) {
   const std::string good = Entry("onednn/a", "", kTimes);
-  EXPECT_THAT(ErrorOf(File(R"("infimum_schema":"infimum.emit/2")", good)), HasSubstr("a newer one is needed"));
+  EXPECT_THAT(ErrorOf(File(R"("infimum_schema":"infimum.emit/2")", good)), HasSubstr("update infimum"));
   EXPECT_THAT(ErrorOf(File(R"("infimum_schema":"infimum.emit/1","infimum_libraries":"x","infimum_threads":"1")", good)),
               HasSubstr("expected NAME=VERSION"));
   EXPECT_THAT(
@@ -119,7 +119,7 @@ TEST(EmittedLayers, RefusesWhatCannotBe) {
       HasSubstr("expected a number of threads"));
   const auto times = [](const std::string& text) { return File(kContext, Entry("onednn/a", "", text)); };
   EXPECT_THAT(ErrorOf(times(R"("min_us":1,"median_us":2,"p95_us":3)")), HasSubstr("has no counter 'samples'"));
-  EXPECT_THAT(ErrorOf(times(R"("min_us":2,"median_us":1,"p95_us":3,"samples":4)")), HasSubstr("not in this order"));
+  EXPECT_THAT(ErrorOf(times(R"("min_us":2,"median_us":1,"p95_us":3,"samples":4)")), HasSubstr("do not ascend"));
   EXPECT_THAT(ErrorOf(times(R"("min_us":-2,"median_us":1,"p95_us":3,"samples":4)")), HasSubstr("'min_us' is -2"));
   EXPECT_THAT(ErrorOf(times(R"("min_us":1,"median_us":1,"p95_us":3,"samples":4.5)")), HasSubstr("'samples' is 4.5"));
 }

@@ -70,7 +70,7 @@ TEST(FileFormat, ChakraTracesAreKnownByTheirGraphAndItsSchema) {
   EXPECT_EQ(KindOf(R"([{"workload_graph": 1}])"), "unknown");
 }
 
-TEST(FileFormat, ArchivesAreKnownSoThatTheErrorCanSayWhatToDo) {
+TEST(FileFormat, ArchivesAreRecognizedWithTheCommandThatUnpacksThem) {
   std::string tar(1024, '\0');
   tar.replace(0, 10, "trace.json");
   EXPECT_EQ(KindOf(tar), "unknown");
@@ -84,7 +84,7 @@ std::string AdviceOn(const std::string& text) {
   return std::string(DetectFormat(input).advice);
 }
 
-TEST(FileFormat, WhatHasToBeUnpackedNamesTheCommand) {
+TEST(FileFormat, CompressedFilesAreRecognizedWithTheCommandThatUnpacksThem) {
   const std::pair<std::string, const char*> kPacked[] = {{"\x28\xb5\x2f\xfd\x04", "zstd -d"},
                                                          {std::string("\xfd\x37zXZ\0", 6), "xz -d"},
                                                          {"BZh91AY&SY", "bzip2 -d"},
@@ -99,7 +99,7 @@ TEST(FileFormat, WhatHasToBeUnpackedNamesTheCommand) {
   EXPECT_EQ(KindOf("{\"a\":1}\n{\"a\":2}\n"), "unknown");
 }
 
-TEST(FileFormat, WhatStandsBeforeTheFirstBraceSaysNothing) {
+TEST(FileFormat, BlanksBeforeTheFirstBraceAreSkipped) {
   for (const std::string& front : {std::string("\xef\xbb\xbf"), std::string(100'000, ' '), std::string("\n\r\t ")}) {
     EXPECT_EQ(KindOf(front + R"([{"ph":"X","cat":"kernel"}])"), "trace of PyTorch's profiler");
     EXPECT_EQ(KindOf(front + R"({"traceEvents":[]})"), "trace of PyTorch's profiler");
@@ -108,7 +108,7 @@ TEST(FileFormat, WhatStandsBeforeTheFirstBraceSaysNothing) {
   EXPECT_EQ(KindOf("\xef\xbb"), "unknown");
 }
 
-TEST(FileFormat, EventsMayStandBehindALongField) {
+TEST(FileFormat, EventsMayFollowALongField) {
   const std::string front = "{\"metadata\":\"" + std::string(200'000, 'x') + "\",\"traceEvents\":[";
   EXPECT_EQ(KindOf(front + "{}]}"), "trace of PyTorch's profiler");
   EXPECT_EQ(KindOf(front + std::string(30'000, ' ') + R"({"name":"a_kernel_time"}]})"), "profile of ONNX Runtime");
@@ -122,7 +122,7 @@ TEST(FileFormat, AnythingElseIsUnknown) {
   EXPECT_EQ(KindOf("{}"), "unknown");
 }
 
-TEST(FileFormat, ALongRunWhoseSchemaStandsAtItsEndIsARun) {
+TEST(FileFormat, ALongRunWithItsSchemaAtTheEndIsARun) {
   const std::string long_list(200'000, ' ');
   EXPECT_EQ(KindOf("{\"layers\":[" + long_list + "],\"schema\":\"infimum.run/1\"}"), "framework run");
 }

@@ -143,7 +143,7 @@ TEST(Gzip, TheLastBytesDecideToo) {
   EXPECT_EQ(Read(Gzip(run)).runs.size(), 1u);
 }
 
-TEST(Gzip, WhereverItIsCutTheErrorSaysSo) {
+TEST(Gzip, ACutAtAnyByteIsAnError) {
   for (const std::string& text : {Journal(700), Benchmarks(700)}) {
     const std::string packed = Gzip(text);
     for (std::size_t size = 2; size < packed.size(); size += 1 + packed.size() / 41) {
@@ -205,7 +205,7 @@ TEST(Gzip, ALimitEndsTheText) {
   EXPECT_THAT(stream.error()->message, HasSubstr("decompress it with gunzip"));
 }
 
-TEST(Gzip, TheTextCanBeReadAgainFromItsStartAndToldWhere) {
+TEST(Gzip, TheTextCanBeReadAgainFromItsStartAndReportsItsPosition) {
   const std::string text = Journal(800);
   std::istringstream file(Gzip(text));
   ASSERT_TRUE(ingest::IsGzip(file));
@@ -225,7 +225,7 @@ TEST(Gzip, TheTextCanBeReadAgainFromItsStartAndToldWhere) {
   EXPECT_FALSE(stream.error());
 }
 
-TEST(Gzip, TheSameTextIsTheSameCampaignWhateverItsNameAndCompression) {
+TEST(Gzip, TheSameTextIsTheSameCampaignUnderAnyNameAndCompression) {
   const testing::TemporaryFolder temporary;
   const std::filesystem::path folder = temporary.path();
   std::ofstream(folder / "a.json", std::ios::binary) << Benchmarks(50);

@@ -86,24 +86,23 @@ TEST(KinetoTrace, ReadsTheOldSchemaAndTheBareList) {
   EXPECT_EQ(read->device_work[1].kind, DeviceWorkKind::kCopy);
 }
 
-TEST(KinetoTrace, WhatIsPassedOverIsCounted) {
+TEST(KinetoTrace, IgnoredEventsAreCounted) {
   const Result<Timeline> read = Read(TraceOf(fmt::format(
       R"({{"ph":"X","cat":"python_function","name":"f","ts":1,"dur":2}},{{"ph":"s","id":1,"ts":1,"cat":"ac2g"}},{},)"
       R"({{"ph":"X","cat":"python_function","name":"g","ts":1,"dur":2}},{{"ph":"M","name":"process_name","args":{{"name":"x"}}}})",
       kKernelEvent)));
   ASSERT_TRUE(read.ok()) << read.error().message;
   EXPECT_EQ(read->events, 5);
-  EXPECT_THAT(read->remarks, Contains("python_function passed over: 2"));
-  EXPECT_THAT(read->remarks, Contains("flow arrows passed over: 1"));
-  EXPECT_THAT(read->remarks, Contains("names of rows passed over: 1"));
+  EXPECT_THAT(read->remarks, Contains("python_function ignored: 2"));
+  EXPECT_THAT(read->remarks, Contains("flow arrows ignored: 1"));
+  EXPECT_THAT(read->remarks, Contains("names of rows ignored: 1"));
 }
 
 TEST(KinetoTrace, ErrorsNameTheEventAndItsByte) {
-  EXPECT_EQ(
-      ErrorOf(R"([{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":-2}])"),
-      "t.json: no event of it is an operator, a call of the CUDA or HIP interface, a kernel or a copy: not a trace "
-      "of PyTorch's profiler; events skipped: 1, the first: event 0 (byte 1): 'dur' is -2, not a time in "
-      "microseconds");
+  EXPECT_EQ(ErrorOf(R"([{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":-2}])"),
+            "t.json: it contains no operator, CUDA or HIP call, kernel or copy: not a trace "
+            "of PyTorch's profiler; events skipped: 1, the first: event 0 (byte 1): 'dur' is -2, not a time in "
+            "microseconds");
   EXPECT_THAT(ErrorOf(R"([{"ph":"X","cat":"kernel","name":"k","dur":2}])"),
               HasSubstr("event 0 (byte 1): 'ts' is missing"));
   EXPECT_THAT(ErrorOf(R"([{"ph":"X","cat":"kernel","name":"k","ts":"soon"}])"), HasSubstr("'ts' should be a number"));
@@ -118,10 +117,10 @@ TEST(KinetoTrace, ErrorsNameTheEventAndItsByte) {
   EXPECT_THAT(ErrorOf("[]"), HasSubstr("not a trace of PyTorch's profiler"));
   EXPECT_THAT(ErrorOf(TraceOf("")), HasSubstr("not a trace of PyTorch's profiler"));
   EXPECT_THAT(ErrorOf(R"([{"ph":"X","cat":"python_function","name":"f","ts":1},{"ph":"B","ts":1},{"ph":"E","ts":2}])"),
-              HasSubstr("; passed over: 'begin and end events': 2, 'python_function': 1"));
+              HasSubstr("; ignored: 'begin and end events': 2, 'python_function': 1"));
 }
 
-constexpr const char* kLeftOut = "fields left out or read as far as possible";
+constexpr const char* kLeftOut = "fields of an unexpected form, left out or read in part";
 constexpr const char* kSkipped = "events skipped";
 
 // Forty kernels with their calls and operators; in the middle one event more, which `odd` is.
@@ -139,7 +138,7 @@ Result<Timeline> ReadAmongOthers(const std::string& odd) {
 }
 
 // What is known of a field without which an event can be read.
-TEST(KinetoTrace, AnEventIsReadWithoutWhatIsOddInIt) {
+TEST(KinetoTrace, AnEventIsReadWithoutItsOddFields) {
   for (const std::string event : {kKernelEvent, kLaunchEvent}) {
     for (const char* const field : {"stream", "device", "correlation", "External id"}) {
       for (const char* const value : {"\"0x0\"", "\"0xffff0000ffff0000\"", "\"seven\"", "\"\"", "null", "true", "false",
@@ -151,7 +150,7 @@ TEST(KinetoTrace, AnEventIsReadWithoutWhatIsOddInIt) {
         const Result<Timeline> read = ReadAmongOthers(text);
         ASSERT_TRUE(read.ok()) << text << "\n" << read.error().message;
         EXPECT_EQ(read->host_calls.size() + read->device_work.size(), 121u) << text;
-        EXPECT_THAT(read->remarks, ElementsAre(AllOf(HasSubstr(kLeftOut), HasSubstr("than they should: 1;"),
+        EXPECT_THAT(read->remarks, ElementsAre(AllOf(HasSubstr(kLeftOut), HasSubstr("read in part: 1;"),
                                                      HasSubstr("event 60 (byte "), HasSubstr(field))))
             << text;
         EXPECT_EQ(read->skipped_share, 0);
@@ -169,11 +168,10 @@ TEST(KinetoTrace, NumbersWithinQuotesAreRead) {
   EXPECT_EQ(read->device_work[0].correlation, 77);
   EXPECT_EQ(read->device_work[0].start_ns, 10'500);
   EXPECT_EQ(read->device_work[0].duration_ns, 2'000);
-  EXPECT_THAT(read->remarks,
-              ElementsAre(AllOf(HasSubstr("than they should: 5;"), HasSubstr("'ts' is the text '10.5'"))));
+  EXPECT_THAT(read->remarks, ElementsAre(AllOf(HasSubstr("read in part: 5;"), HasSubstr("'ts' is the text '10.5'"))));
 }
 
-TEST(KinetoTrace, NamesThatAreNoneHideNoTime) {
+TEST(KinetoTrace, EventsWithoutANameKeepTheirTime) {
   const std::pair<const char*, const char*> kNames[] = {{R"("name":"a\ud800b",)", "a\\ud800b"},
                                                         {R"("name":7,)", "(no name)"},
                                                         {R"("name":null,)", "(no name)"},
@@ -227,13 +225,13 @@ TEST(KinetoTrace, AnEventWithoutItsTimesOrKindIsSkippedAndCounted) {
   EXPECT_NEAR(begun->skipped_share, 1.0 / 41, 1e-9);
 }
 
-TEST(KinetoTrace, FieldsOfEventsThatArePassedOverMayHoldAnything) {
+TEST(KinetoTrace, FieldsOfIgnoredEventsMayContainAnything) {
   for (const char* const odd :
        {R"({"ph":"X","cat":"python_function","ts":1,"dur":-1})", R"({"ph":"X","cat":"Trace","name":7})",
         R"({"ph":"X","cat":"Trace","ts":"soon","args":{"stream":"x"}})", R"({"ph":"i","cat":7,"ts":null})"}) {
     const Result<Timeline> read = ReadAmongOthers(odd);
     ASSERT_TRUE(read.ok()) << odd << "\n" << read.error().message;
-    EXPECT_THAT(read->remarks, ElementsAre(HasSubstr("passed over: 1"))) << odd;
+    EXPECT_THAT(read->remarks, ElementsAre(HasSubstr("ignored: 1"))) << odd;
   }
 }
 
@@ -259,8 +257,7 @@ TEST(KinetoTrace, BeginAndEndEventsAreNestedOnTheirThread) {
   EXPECT_EQ(read->host_calls[0].external_id, 5);
   ASSERT_EQ(read->device_work.size(), 1u);
   EXPECT_EQ(read->device_work[0].duration_ns, 6'000);
-  EXPECT_THAT(read->remarks,
-              ElementsAre("begin and end events passed over: 2", "begin events without an end passed over: 1"));
+  EXPECT_THAT(read->remarks, ElementsAre("begin and end events ignored: 2", "begin events without an end ignored: 1"));
 }
 
 TEST(KinetoTrace, ABareListMayEndWithACommaOrWithoutItsBracket) {
@@ -294,10 +291,10 @@ TEST(KinetoTrace, ATimeOfAnotherClockIsSkipped) {
   const Result<Timeline> two = Read(fmt::format("[{},{}]", kKernelEvent, event));
   ASSERT_TRUE(two.ok()) << two.error().message;
   EXPECT_EQ(two->device_work.size(), 2u);
-  EXPECT_THAT(two->remarks, ElementsAre(HasSubstr("1 of 2 calls and pieces of work are more than a month")));
+  EXPECT_THAT(two->remarks, ElementsAre(HasSubstr("1 of 2 calls and pieces of device work are more than a month")));
 }
 
-TEST(KinetoTrace, AByteOrderMarkAndBlanksInFrontSayNothing) {
+TEST(KinetoTrace, AByteOrderMarkAndBlanksInFrontAreSkipped) {
   for (const std::string& front : {std::string("\xef\xbb\xbf"), std::string(700'000, ' ')}) {
     EXPECT_EQ(ErrorOf(front + "[" + kKernelEvent + "]"), "none");
     EXPECT_EQ(ErrorOf(front + TraceOf(kKernelEvent)), "none");
@@ -315,15 +312,14 @@ TEST(KinetoTrace, TheLongestOfAllTracesHasALength) {
               HasSubstr("'ts' is -3000000000000001, not a time in microseconds"));
 }
 
-TEST(KinetoTrace, AFileThatWasCutSaysWhere) {
+TEST(KinetoTrace, ATruncatedFileIsAnErrorWithItsLength) {
   const std::string whole = TraceOf(fmt::format("{},\n{},\n{}", kKernelEvent, kOperatorEvent, kLaunchEvent));
   for (std::size_t length = 0; length < whole.size(); ++length) {
     const std::string error = ErrorOf(whole.substr(0, length));
     if (length <= whole.find("\"traceEvents\":[") + 14) {
-      EXPECT_THAT(error, ::testing::AnyOf(HasSubstr("in the middle of the trace"), HasSubstr("not a trace"))) << length;
+      EXPECT_THAT(error, ::testing::AnyOf(HasSubstr("within the trace"), HasSubstr("not a trace"))) << length;
     } else {
-      EXPECT_EQ(error,
-                fmt::format("t.json: the file ends at byte {}, in the middle of the trace: it was cut off", length));
+      EXPECT_EQ(error, fmt::format("t.json: the file ends at byte {}, within the trace: it was cut off", length));
     }
   }
   EXPECT_EQ(ErrorOf(whole), "none");
@@ -341,17 +337,17 @@ TEST(KinetoTrace, ControlCharactersAndBytesThatAreNoTextAreForgivenWithARemark) 
   const Result<Timeline> bytes = Read(TraceOf(event));
   ASSERT_TRUE(bytes.ok()) << bytes.error().message;
   EXPECT_EQ(bytes->names.text(bytes->device_work[0].name), "g?mm<a, b>");
-  EXPECT_THAT(bytes->remarks, Contains("1 bytes that are not UTF-8 count as '?'"));
+  EXPECT_THAT(bytes->remarks, Contains("1 bytes that are not UTF-8 are read as '?'"));
 }
 
-TEST(KinetoTrace, DeepNestingIsAnErrorOrPassedOver) {
+TEST(KinetoTrace, DeepNestingIsAnErrorOrIgnored) {
   const std::string deep(100000, '[');
   EXPECT_THAT(ErrorOf(TraceOf(R"({"ph":"X","cat":"kernel","name":"k","ts":1,"args":{"grid":)" + deep)),
-              HasSubstr("in the middle of the trace"));
+              HasSubstr("within the trace"));
   const std::string closed = deep + std::string(100000, ']');
   EXPECT_THAT(ErrorOf(TraceOf(fmt::format("{},{{\"ph\":\"X\",\"x\":{}}}", kKernelEvent, closed))),
               ::testing::AnyOf(HasSubstr("event 1"), ::testing::Eq("none")));
-  EXPECT_THAT(ErrorOf("{\"a\":" + deep), HasSubstr("in the middle of the trace"));
+  EXPECT_THAT(ErrorOf("{\"a\":" + deep), HasSubstr("within the trace"));
 }
 
 // Whatever stands between the events and however long they are: the same as a reader that takes the document whole.

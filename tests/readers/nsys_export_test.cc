@@ -110,7 +110,7 @@ TEST_F(NsysExport, CopiesAndSetsAreCalledAsKinetoCallsThem) {
   EXPECT_EQ(timeline.device_work[0].kind, DeviceWorkKind::kCopy);
   EXPECT_EQ(timeline.device_work[3].kind, DeviceWorkKind::kSet);
   EXPECT_EQ(timeline.events, 5);
-  EXPECT_THAT(timeline.remarks, ::testing::Contains("1 kernels, copies or sets without times passed over"));
+  EXPECT_THAT(timeline.remarks, ::testing::Contains("1 kernels, copies or sets without times ignored"));
 }
 
 TEST_F(NsysExport, RangesWithoutAnEndEndWithTheTrace) {
@@ -134,7 +134,7 @@ TEST_F(NsysExport, RangesWithoutAnEndEndWithTheTrace) {
   EXPECT_EQ(timeline.events, 2 + 5 + 1);
   EXPECT_THAT(timeline.remarks,
               ElementsAre("1 NVTX ranges were still open at the end of the trace, and end with it",
-                          "1 NVTX marks passed over", "the names of its GPUs are not in the file (TARGET_INFO_GPU)"));
+                          "1 NVTX marks ignored", "the names of its GPUs are not in the file (TARGET_INFO_GPU)"));
 }
 
 TEST_F(NsysExport, AGraphIsOneWorkWhereItsKernelsAreNotThere) {
@@ -162,7 +162,7 @@ TEST_F(NsysExport, TheCallsOwnVersionIsKept) {
   EXPECT_THAT(names, ElementsAre("cuMemAlloc_v2", "", "12345", "", "cudaFree", "cudaFree", "cudaLaunchKernel"));
 }
 
-TEST_F(NsysExport, WhatIsAbsentIsRemarked) {
+TEST_F(NsysExport, AbsentTablesAndColumnsAreRemarked) {
   const Result<Timeline> read = ReadNsysExport(Make(R"sql(
     CREATE TABLE StringIds (id INTEGER, value TEXT);
     INSERT INTO StringIds VALUES (1, 'gemm');

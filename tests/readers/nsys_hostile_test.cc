@@ -44,12 +44,11 @@ TEST_F(NsysHostile, ValuesThatAreNot) {
   EXPECT_EQ(ErrorOfKernel("'ten', 10, 0, 7, 1, 1<<24, 12"), row + "'start' is 'ten', not an integer");
   EXPECT_EQ(ErrorOfKernel("1, 1.5, 0, 7, 1, 1<<24, 12"), row + "'end' is a number with a fraction, not an integer");
   EXPECT_EQ(ErrorOfKernel("1, 9223372036854775807, 0, 7, 1, 1<<24, 12"),
-            row + "'end' is 9223372036854775807, which is no time in nanoseconds");
+            row + "'end' is 9223372036854775807, not a time in nanoseconds");
   EXPECT_EQ(ErrorOfKernel("1, 2, x'00ff', 7, 1, 1<<24, 12"), row + "'deviceId' is '', not an integer");
-  EXPECT_EQ(ErrorOfKernel("1, 2, 0, 7, 1, 1<<24, 99"),
-            row + "'demangledName' is 99, a text that StringIds does not have");
+  EXPECT_EQ(ErrorOfKernel("1, 2, 0, 7, 1, 1<<24, 99"), row + "'demangledName' is 99, which StringIds does not contain");
   EXPECT_EQ(ErrorOfKernel("1, 2, 0, 7, 1, 1<<24, -9223372036854775808"),
-            row + "'demangledName' is -9223372036854775808, a text that StringIds does not have");
+            row + "'demangledName' is -9223372036854775808, which StringIds does not contain");
   // None of ours to judge: a time before the origin, numbers without a meaning.
   EXPECT_EQ(ErrorOfKernel("-20, -10, -1, 9223372036854775807, -1, -1, 12"), "");
 }
@@ -59,7 +58,7 @@ TEST_F(NsysHostile, TextsThatAreNot) {
       "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1, 2, 0, 1, 7, 1, 0, 50, 13, 1, 1, 1, 1, 1, 1, NULL);";
   const std::string row = "trace.sqlite: CUPTI_ACTIVITY_KIND_KERNEL row 1: 'demangledName' ";
   EXPECT_EQ(ErrorOfRows(kernel + "INSERT INTO StringIds VALUES (50, x'00')"),
-            row + "is 50, which is no text in StringIds");
+            row + "is 50, whose value in StringIds is not a text");
   EXPECT_EQ(ErrorOfRows(kernel + "INSERT INTO StringIds VALUES (50, CAST(zeroblob(2000000) AS TEXT))"),
             row + "is a text of 2000000 bytes; a name has at most 1048576");
   EXPECT_EQ(ErrorOfRows(kernel + "INSERT INTO StringIds VALUES (50, CAST(x'ff41' AS TEXT))"), "");
@@ -106,7 +105,7 @@ TEST_F(NsysHostile, FilesThatAreNot) {
             "run.nsys-rep: a report of Nsight Systems, which only its own programs read; export it: nsys export --type "
             "sqlite --output run.sqlite run.nsys-rep");
   EXPECT_EQ(ErrorOf(Write("\x1f\x8b\x08", "x.sqlite.gz")),
-            "x.sqlite.gz: compressed with gzip; a database is read in no order, so decompress it first");
+            "x.sqlite.gz: compressed with gzip; reading a database needs random access, so decompress it first");
   EXPECT_EQ(ErrorOf(Make("PRAGMA application_id = 1768842861; CREATE TABLE x (y)")),
             "trace.sqlite: a store of infimum, not an export of Nsight Systems; give it as --db");
   EXPECT_THAT(ErrorOf(Write(std::string("SQLite format 3\0", 16), "short.sqlite")), HasSubstr("not a database"));
@@ -119,7 +118,7 @@ TEST_F(NsysHostile, AFileThatIsStillWritten) {
   EXPECT_EQ(ErrorOf(path), "");
   Write("not merged yet", "logged.sqlite-wal");
   EXPECT_EQ(ErrorOf(path),
-            "logged.sqlite: a part of it is still in logged.sqlite-wal; end the program that writes it, or merge "
+            "logged.sqlite: some of its data is still in logged.sqlite-wal; end the program that writes it, or merge "
             "them: sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'");
   fs::remove(folder_ / "logged.sqlite-wal");
   Write("to be rolled back", "logged.sqlite-journal");

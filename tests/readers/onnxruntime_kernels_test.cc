@@ -91,7 +91,7 @@ TEST(OnnxRuntimeKernels, ANodeWithoutKernelsTakesNothingAndOneOfTheCpuItsOwnTime
               Contains(HasSubstr("2 kernels and copies (42.0 µs of the whole profile) belong to no layer")));
 }
 
-TEST(OnnxRuntimeKernels, WithoutKernelsTheTimeToStartThemIsNoLayersTime) {
+TEST(OnnxRuntimeKernels, WithoutKernelsLaunchTimesAreNotLayerTimes) {
   const Result<RunProfile> run =
       Parse(Node("conv_kernel_time", 10, 9) + Node("shape_kernel_time", 20, 4, "Shape", "CPUExecutionProvider") +
             Session("model_run", 5, 300));
@@ -113,7 +113,7 @@ TEST(OnnxRuntimeKernels, NodesOfTensorRtWaitForTheirKernels) {
   EXPECT_THAT(with->layers[0].samples, ElementsAre(Latency(70)));
 }
 
-TEST(OnnxRuntimeKernels, WhatANodeOfTheCpuCopiesIsPartOfItsTime) {
+TEST(OnnxRuntimeKernels, CopiesOfACpuNodeArePartOfItsTime) {
   const Result<RunProfile> run =
       Parse(Node("if_kernel_time", 10, 40, "If", "CPUExecutionProvider") +
             Kernel("MemcpyDeviceToHost", 3, Of("if_kernel_time", "If")) + Session("model_run", 5, 300));
@@ -144,7 +144,7 @@ std::string Correlated(const std::string& name, int microseconds, int start) {
                     R"(","ort_event_name" : "conv_kernel_time","ort_op_name" : "Conv","ort_node_index" : "3")");
 }
 
-TEST(OnnxRuntimeKernels, ThePluginsKernelsStandAtTheEndAndAreJoinedByTheirStart) {
+TEST(OnnxRuntimeKernels, KernelsOfAPluginAtTheEndAreJoinedByTheirStart) {
   const std::string provider = "CudaPluginExecutionProvider";
   std::string events;
   for (const int start : {1000, 2000, 3500})

@@ -110,7 +110,7 @@ TEST(OnnxRuntimeProfile, EachInferenceGivesASampleAndTheFirstIsLeftOut) {
   EXPECT_THAT(run->warnings, IsEmpty());
 }
 
-TEST(OnnxRuntimeProfile, TheOrderOfEventsSaysNothing) {
+TEST(OnnxRuntimeProfile, TheOrderOfEventsDoesNotMatter) {
   ProfileText profile;
   for (int run = 0; run < 6; ++run) profile.Node("a", 100 + run).Node("b", 10).RunEnds();
   ASSERT_NE(profile.text(), profile.sorted_text());
@@ -142,10 +142,10 @@ TEST(OnnxRuntimeProfile, AnInferenceThatWasCutOffIsLeftOut) {
   const Result<RunProfile> run = Parse(profile.Node("a", 9).text());
   ASSERT_TRUE(run.ok());
   EXPECT_THAT(run->layers[0].samples, SizeIs(2));
-  EXPECT_THAT(run->warnings, ElementsAre(HasSubstr("1 executions of nodes are left out")));
+  EXPECT_THAT(run->warnings, ElementsAre(HasSubstr("1 executions of nodes outside any inference are left out")));
 }
 
-TEST(OnnxRuntimeProfile, WithoutAnInferencesEndAllOfItIsOne) {
+TEST(OnnxRuntimeProfile, WithoutInferenceEndsTheProfileIsOneInference) {
   const Result<RunProfile> run = Parse(ProfileText().Node("a", 9).Node("a", 4).text());
   ASSERT_TRUE(run.ok());
   EXPECT_THAT(run->layers[0].samples, ElementsAre(Latency(13)));
@@ -164,7 +164,7 @@ TEST(OnnxRuntimeProfile, InferencesThatReplayACudaGraphShowNoNodes) {
   EXPECT_THAT(run->warnings, ElementsAre(HasSubstr("100 of 102 inferences ran no node")));
 }
 
-TEST(OnnxRuntimeProfile, InferencesOfDifferentShapesAreSaid) {
+TEST(OnnxRuntimeProfile, InferencesOfDifferentShapesAreAWarning) {
   const auto profile = [](const std::vector<int>& batches) {
     ProfileText text;
     for (const int batch : batches) {
@@ -187,7 +187,7 @@ TEST(OnnxRuntimeProfile, InferencesOfDifferentShapesAreSaid) {
   EXPECT_TRUE(profile({1, 2, 1}));
 }
 
-TEST(OnnxRuntimeProfile, OfNodesOnSeveralThreadsTheThreadsAreNotTold) {
+TEST(OnnxRuntimeProfile, NodesOnSeveralThreadsLeaveTheThreadCountUnknown) {
   std::string text = ProfileText().Node("a", 100).Threads("\"\"").Node("b", 1).Threads("\"\"").RunEnds().text();
   EXPECT_EQ(Parse(text)->threads, 1);
   const std::size_t second = text.find("\"tid\":7", text.find("\"b_kernel"));
@@ -195,7 +195,7 @@ TEST(OnnxRuntimeProfile, OfNodesOnSeveralThreadsTheThreadsAreNotTold) {
   EXPECT_EQ(Parse(text)->threads, std::nullopt);
 }
 
-TEST(OnnxRuntimeProfile, InferencesAtOnceAreToldApartByTheirThreads) {
+TEST(OnnxRuntimeProfile, ConcurrentInferencesAreDistinguishedByTheirThreads) {
   const auto inference = [](int thread, int start) {
     const std::string tid = R"(,"tid":)" + std::to_string(thread);
     return R"({"cat":"Node","name":"a_kernel_time","dur":)" + std::to_string(10 * thread) + tid + R"(,"ts":)" +
@@ -220,7 +220,7 @@ TEST(OnnxRuntimeProfile, TheFormWithTraceEventsIsReadToo) {
   EXPECT_THAT(run->layers, SizeIs(1));
 }
 
-TEST(OnnxRuntimeProfile, WhatIsNoProfileIsAnErrorThatNamesTheFile) {
+TEST(OnnxRuntimeProfile, AnotherFileIsAnErrorThatNamesIt) {
   for (const std::string text : {"", "{}", "[]", "[1]", "\"x\"", R"([{"cat":"Session","name":"model_run"}])"})
     EXPECT_THAT(Parse(text).error().message, HasSubstr("profile.json")) << text;
   std::string cut = ProfileText().Node("a", 9).RunEnds().text();
@@ -263,12 +263,12 @@ TEST(OnnxRuntimeProfile, AnEventWithoutItsNameOrTimesIsSkippedAndCounted) {
   }
   // Without the end of one inference its layers' times would be sums over all of them.
   EXPECT_THAT(Parse("[" + good + R"({"cat":"Session","name":"model_run","dur":"long"}])").error().message,
-              AllOf(HasSubstr("no event 'model_run' of it could be read"), HasSubstr("event 41 (byte")));
+              AllOf(HasSubstr("no readable event 'model_run'"), HasSubstr("event 41 (byte")));
   EXPECT_THAT(Parse(R"([{"cat":"Node","name":"a_kernel_time","dur":-1}])").error().message,
               AllOf(HasSubstr("it has no node events"), HasSubstr("event 1 (byte 1): 'dur' is -1")));
 }
 
-TEST(OnnxRuntimeProfile, AnEventIsReadWithoutWhatIsOddInIt) {
+TEST(OnnxRuntimeProfile, AnEventIsReadWithoutItsOddFields) {
   const std::pair<const char*, double> kOdd[] = {
       {R"("dur":7,"ts":1,"tid":"main","args":{})", 7},
       {R"("dur":"7","ts":1,"args":{})", 7},
@@ -282,15 +282,15 @@ TEST(OnnxRuntimeProfile, AnEventIsReadWithoutWhatIsOddInIt) {
     const Result<RunProfile> run = Parse(std::string(R"([{"cat":"Node","name":"a_kernel_time",)") + fields + "}]");
     ASSERT_TRUE(run.ok()) << fields << run.error().message;
     EXPECT_THAT(run->layers[0].samples, ElementsAre(Latency(time))) << fields;
-    EXPECT_THAT(run->warnings, Contains(AllOf(HasSubstr("fields left out or read as far as possible"),
-                                              HasSubstr("than they should: 1; the first: event 1 (byte 1)"))))
+    EXPECT_THAT(run->warnings, Contains(AllOf(HasSubstr("fields of an unexpected form, left out or read in part"),
+                                              HasSubstr("read in part: 1; the first: event 1 (byte 1)"))))
         << fields;
   }
   for (const char* const arguments : {R"({"parent_name":{}})", R"({"ort_correlation_id":"seven"})"}) {
     const Result<RunProfile> run = Parse(ProfileText().Node("a", 100).RunEnds().text().replace(
         0, 1, std::string(R"([{"cat":"Kernel","name":"sgemm","dur":1,"args":)") + arguments + "},"));
     ASSERT_TRUE(run.ok()) << run.error().message;
-    EXPECT_THAT(run->warnings, Contains(HasSubstr("than they should: 1;"))) << arguments;
+    EXPECT_THAT(run->warnings, Contains(HasSubstr("read in part: 1;"))) << arguments;
     EXPECT_THAT(run->warnings, Contains(HasSubstr("1 kernels and copies"))) << arguments;
   }
 }
@@ -357,14 +357,14 @@ TEST(OnnxRuntimeProfile, WindowsEndAnywhere) {
   }
 }
 
-TEST(OnnxRuntimeProfile, WhatIsForgivenIsAWarning) {
+TEST(OnnxRuntimeProfile, DeviationsThatAreAcceptedAreWarnings) {
   std::string text = ProfileText().Node("name", 9).RunEnds().text();
   text.replace(text.find("name_kernel"), 4, "n\x01\xffm");
   const Result<RunProfile> run = Parse(text);
   ASSERT_TRUE(run.ok()) << run.error().message;
   EXPECT_EQ(run->layers[0].name, "n ?m");
   EXPECT_THAT(run->warnings, Contains(HasSubstr("1 control characters within texts")));
-  EXPECT_THAT(run->warnings, Contains("1 bytes that are not UTF-8 count as '?'"));
+  EXPECT_THAT(run->warnings, Contains("1 bytes that are not UTF-8 are read as '?'"));
 }
 
 TEST(OnnxRuntimeProfile, TheLastOfTwoFieldsOfOneNameCounts) {

@@ -94,13 +94,13 @@ TEST(ReadResults, RowsBelongToTheLatestHeader) {
   EXPECT_EQ(taken.rows, 3u);
 }
 
-TEST(ReadResults, ATraceIsNoResults) {
+TEST(ReadResults, ATraceIsRefusedAsResults) {
   std::istringstream input(std::string("SQLite format 3\0", 16) + std::string(4096, '\0'));
   const Status read = ReadResults(input, "trace.sqlite", {});
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(
       read.error().message,
-      "trace.sqlite: a SQLite database, perhaps a trace of Nsight Systems: infimum compare --run shows what is in one");
+      "trace.sqlite: a SQLite database, perhaps an export of Nsight Systems: infimum compare --run shows its content");
 }
 
 TEST(ReadResults, ATornLastLineIsIgnored) {
@@ -111,7 +111,7 @@ TEST(ReadResults, ATornLastLineIsIgnored) {
   EXPECT_EQ(taken.rows, 2u);
 }
 
-TEST(ReadResults, WhatStandsBeforeAnErrorIsKeptAndTheErrorNamesItsLine) {
+TEST(ReadResults, RowsBeforeAnErrorAreKeptAndTheErrorNamesItsLine) {
   Taken taken;
   const Status status = Read(Journal(3) + "{\"kind\":\"nonsense\"}\n" + FormatRecord(MakeRow(9)) + "\n", taken);
   ASSERT_FALSE(status.ok());
@@ -150,7 +150,7 @@ TEST(ReadResults, AnErrorOfTheTakerEndsTheReading) {
   EXPECT_LE(calls, 2);
 }
 
-TEST(ReadResults, AnotherFileIsRefusedWithWhatCanBeRead) {
+TEST(ReadResults, AnotherFileIsRefusedWithTheKnownFormats) {
   Taken taken;
   EXPECT_THAT(Read("hello", taken).error().message, AllOf(HasSubstr("results.jsonl"), HasSubstr("infimum.run/1")));
   EXPECT_FALSE(Read("", taken).ok());

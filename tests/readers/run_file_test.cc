@@ -75,7 +75,7 @@ TEST(RunFile, ReadingAFormattedRunGivesItBack) {
   EXPECT_EQ(read->idle, run.idle);
 }
 
-TEST(RunFile, ThreadsThatAreNotToldStayUntold) {
+TEST(RunFile, AMissingThreadCountStaysUnknown) {
   RunProfile run = MakeRun();
   run.threads.reset();
   const Result<RunProfile> read = Parse(FormatRun(run));
@@ -116,6 +116,26 @@ TEST(RunFile, AProfileAndTheEnginesNodesAreJoinedByName) {
   EXPECT_THAT(run->layers[0].samples, ElementsAre(Latency(5)));
 }
 
+// A short profile holds more inferences of the warm-up than its reader leaves out by itself.
+TEST(RunFile, LayersHaveNoSamplesOfTheWarmUp) {
+  const testing::TemporaryFolder temporary;
+  const std::string path = (temporary.path() / "profile.json").string();
+  std::ofstream profile(path);
+  for (int i = 0; i < 10; ++i)
+    profile << (i == 0 ? "[" : ",") << R"({"cat":"Node","name":"conv_kernel_time","ts":)" << 100 * i + 1 << R"(,"dur":)"
+            << i << R"(,"args":{"op_name":"Conv"}},{"cat":"Session","name":"model_run","ts":)" << 100 * i
+            << R"(,"dur":)" << 10 + i << "}";
+  profile << "]";
+  profile.close();
+  const Result<RunProfile> run = Parse(
+      R"({"schema":"infimum.run/1","framework":"onnxruntime","end_to_end":[{"samples_us":[9]}],"profiled_us":[16,17,18,19],)"
+      R"("disturbed":[1],"profile":")" +
+      path + "\"}");
+  ASSERT_TRUE(run.ok()) << run.error().message;
+  EXPECT_THAT(run->profiled, SizeIs(3));
+  EXPECT_THAT(run->layers.at(0).samples, ElementsAre(Latency(6), Latency(8), Latency(9)));
+}
+
 TEST(RunFile, DisturbedInferencesLeaveTheRunAndItsLayersTogether) {
   const std::string text =
       R"({"schema":"infimum.run/1","framework":"f","end_to_end":[{"samples_us":[7]}],"profiled_us":[10,90,12],"layers":[)"
@@ -137,7 +157,7 @@ TEST(RunFile, AMissingProfileIsNamed) {
 }
 
 // Opening a pipe without a writer waits for ever.
-TEST(RunFile, AProfileThatIsNoFileIsRefusedAndNotOpened) {
+TEST(RunFile, AProfileThatIsNotARegularFileIsRefusedWithoutOpeningIt) {
   const testing::TemporaryFolder temporary;
   const std::filesystem::path folder = temporary.path();
   const std::string pipe = (folder / "profile.json").string();
@@ -147,8 +167,8 @@ TEST(RunFile, AProfileThatIsNoFileIsRefusedAndNotOpened) {
         R"({"schema":"infimum.run/1","framework":"f","end_to_end":[{"samples_us":[9]}],"profile":")" + profile + "\"}");
     return run.ok() ? "none" : run.error().message;
   };
-  EXPECT_EQ(error_of(pipe), "run.json: 'profile': '" + pipe +
-                                "': a pipe or a device; write what comes from it into a file and name that");
+  EXPECT_EQ(error_of(pipe),
+            "run.json: 'profile': '" + pipe + "': a pipe or a device; write its output into a file and name that file");
   EXPECT_THAT(error_of("/dev/zero"), HasSubstr("'/dev/zero': a pipe or a device"));
   EXPECT_THAT(error_of(folder.string()), HasSubstr("a folder; name the files in it"));
   const Result<std::vector<NamedProfile>> direct = ReadProfiles({pipe});
@@ -156,7 +176,7 @@ TEST(RunFile, AProfileThatIsNoFileIsRefusedAndNotOpened) {
   EXPECT_THAT(direct.error().message, HasSubstr("a pipe or a device"));
 }
 
-TEST(RunFile, ANewerSchemaIsRefusedWithWhatToDo) {
+TEST(RunFile, ANewerSchemaIsRefusedWithAdviceToUpdate) {
   const Result<RunProfile> run = Parse(Replaced(FormatRun(MakeRun()), "infimum.run/1", "infimum.run/2"));
   ASSERT_FALSE(run.ok());
   EXPECT_THAT(run.error().message,

@@ -172,14 +172,14 @@ TEST(ScopeBenchmarks, ABiasThatOverwroteItsTensorWasWrittenOutNotAdded) {
             "pointwise kind=add dtype=f32:f32:f32 in=8x49,8x1");
 }
 
-TEST(ScopeBenchmarks, WhatIsLeftOutIsCountedByApi) {
+TEST(ScopeBenchmarks, EntriesLeftOutAreCountedByApi) {
   const std::string dropout =
       R"({"name":"LAYER_CUDNN_DROPOUT_FWD_FLOAT32__BatchSize_1__1/input[0]:1/input[1]:8/manual_time",)";
   const Taken taken = Read(File({dropout + Ran(5), Relu(64) + Ran(9), dropout + Failed("x"), Relu(0) + Failed("x"),
                                  R"({"name":"BM_other",)" + Ran(1)}));
   EXPECT_THAT(taken.rows, SizeIs(1));
   EXPECT_THAT(taken.remarks,
-              ElementsAre(AllOf(HasSubstr("128.json: 1 entry left out"), HasSubstr("neither label nor name")),
+              ElementsAre(AllOf(HasSubstr("128.json: 1 entry left out"), HasSubstr("neither its label nor its name")),
                           HasSubstr("1 entry of CUDNN_ACTIVATION_FWD left out: no layer has these arguments"),
                           HasSubstr("2 entries of CUDNN_DROPOUT_FWD left out: it draws random numbers")));
 }
@@ -218,10 +218,10 @@ TEST(ScopeBenchmarks, ErrorsNameLineAndEntry) {
 
 TEST(ScopeBenchmarks, WithoutAnEntryThatRanTheDeviceIsUnknown) {
   EXPECT_THAT(ErrorOf(File({Relu(64) + Failed("x")})),
-              AllOf(HasSubstr("the device is unknown"), HasSubstr("the first says: x")));
+              AllOf(HasSubstr("the device is unknown"), HasSubstr("the first reports: x")));
 }
 
-TEST(ScopeBenchmarks, InvalidJsonSaysWhereAndWhyAndHandsOnNothing) {
+TEST(ScopeBenchmarks, InvalidJsonIsAnErrorWithPlaceAndCauseAndHandsOnNothing) {
   const std::string good = File({Relu(64) + Ran(3), Relu(32) + Ran(4)});
   EXPECT_THAT(ErrorOf(good.substr(0, good.size() - 40)), AllOf(HasSubstr("128.json:4:"), HasSubstr("cut off?")));
   std::string control = good;
@@ -247,10 +247,10 @@ TEST(ScopeBenchmarks, ControlCharactersInTextsAreSpacesAndCounted) {
   const std::string line = text.substr(0, text.find("\nwrong"));
   const std::string column = std::to_string(line.size() - line.rfind('\n'));
   EXPECT_THAT(taken.remarks, ElementsAre("128.json:4:" + column +
-                                         ": the first of 4 control characters in texts, where JSON has none, "
+                                         ": the first of 4 control characters in texts, which JSON forbids, "
                                          "read as spaces"));
   EXPECT_THAT(Read(File({Relu(64) + Ran(3), Relu(32) + Failed("x\n")})).remarks,
-              ElementsAre(HasSubstr(": a control character in texts, where JSON has none, read as a space")));
+              ElementsAre(HasSubstr(": a control character in texts, which JSON forbids, read as a space")));
   // Escaped ones are as JSON wants them.
   EXPECT_THAT(Read(File({Relu(64) + Ran(3), Relu(32) + Failed("x\\n\\u0001")})).remarks, IsEmpty());
 }
@@ -261,7 +261,7 @@ TEST(ScopeBenchmarks, LinesAreCountedThroughNewlinesInTexts) {
   EXPECT_THAT(ErrorOf(File({Relu(64) + Failed("a\\\nb")})), HasSubstr("not valid JSON"));
 }
 
-TEST(ScopeBenchmarks, WhatAProfilerTimedIsSkippedAndItsFailuresAreNotTheCandidates) {
+TEST(ScopeBenchmarks, EntriesTimedUnderAProfilerAreSkippedAndItsFailuresAreNotTheCandidates) {
   const std::string cupti = "Exception in CUDNN/ADD_TENSOR/cupti_profiler.hpp:283: CUPTI_ERROR_NOT_INITIALIZED.\n";
   const Taken taken =
       Read(File({Relu(64) + Ran(3, R"("cupti_enabled":1.0,)"), Relu(32) + Failed(cupti),
@@ -278,7 +278,7 @@ TEST(ScopeBenchmarks, WhatAProfilerTimedIsSkippedAndItsFailuresAreNotTheCandidat
   EXPECT_THAT(taken.remarks, ::testing::Contains(HasSubstr("128.json: 3 entries were timed under a profiler")));
 }
 
-TEST(ScopeBenchmarks, AnythingElseThatIsKnownHidesWhatWasSkipped) {
+TEST(ScopeBenchmarks, AnyOtherOutcomeReplacesASkippedRow) {
   const std::string profiled = Relu(64) + Ran(3, R"("cupti_enabled":1.0,)");
   EXPECT_EQ(Read(File({profiled, Relu(64) + Failed("broken")})).rows.at(0).outcome, Outcome::kFailed);
   EXPECT_EQ(Read(File({Relu(64) + Failed("broken"), profiled})).rows.at(0).outcome, Outcome::kFailed);
@@ -371,11 +371,11 @@ TEST(OtherBenchmarks, TheContextNamesTheProcessorOrItStaysUnnamed) {
   EXPECT_THAT(ErrorOf(text), HasSubstr("context.infimum_device is 'tpu/"));
 }
 
-TEST(OtherBenchmarks, AFileWithoutWorkloadsSaysWhatItMustHold) {
+TEST(OtherBenchmarks, AFileWithoutWorkloadsIsAnErrorWithTheExpectedLabels) {
   EXPECT_THAT(ErrorOf(File({Other("BM_a"), Other("BM_b")})),
-              AllOf(HasSubstr("128.json: holds no measured layer"), HasSubstr("label"),
+              AllOf(HasSubstr("128.json: contains no measured layer"), HasSubstr("label"),
                     HasSubstr("pointwise kind=relu"), HasSubstr("2 entries left out")));
-  EXPECT_THAT(ErrorOf(File({})), HasSubstr("holds no measured layer"));
+  EXPECT_THAT(ErrorOf(File({})), HasSubstr("contains no measured layer"));
 }
 
 TEST(ScopeBenchmarks, NoDamagedTextCrashesTheReader) {

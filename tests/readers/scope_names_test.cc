@@ -53,7 +53,7 @@ TEST(ScopeNames, PartsAreTakenApart) {
   EXPECT_THAT(name->arguments, UnorderedElementsAre(Pair("input[0]", 256), Pair("group", -1)));
 }
 
-TEST(ScopeNames, WhatBreaksTheGrammarIsAnErrorWithItsColumn) {
+TEST(ScopeNames, ANameThatBreaksTheGrammarIsAnErrorWithItsColumn) {
   const std::pair<const char*, const char*> kBad[] = {
       {"BM_x", "column 1"},
       {"LAYER_", "column 7"},
@@ -129,7 +129,7 @@ TEST(ScopeLayers, NormalizationPoolingAndSoftmax) {
       "softmax kind=log_softmax dtype=f32:-:f32 in=2x3x5 axis=1 by cudnn-legacy/softmax/log/channel under strict-f32");
 }
 
-TEST(ScopeLayers, ProductsReadTheOldResultWhereBetaIsNotZero) {
+TEST(ScopeLayers, GemmsReadTheOldResultWhereBetaIsNotZero) {
   const std::string gemm = "LAYER_CUBLAS_GEMM_FWD_FLOAT32__BatchSize_1__2";
   const std::string gemv = "LAYER_CUBLAS_GEMV_FWD_TENSORCOREHALF__BatchSize_1__2";
   EXPECT_EQ(
@@ -142,18 +142,18 @@ TEST(ScopeLayers, ProductsReadTheOldResultWhereBetaIsNotZero) {
   EXPECT_THAT(Meaning(gemv + Tensor("10x256x0x1x0")), HasSubstr("bias=no"));
 }
 
-TEST(ScopeLayers, WhatHasNoWordsSaysWhy) {
+TEST(ScopeLayers, UnsupportedEntriesHaveTheReason) {
   const std::string tail = "_FLOAT32__BatchSize_1__2" + Tensor("1x2x3x4");
   EXPECT_THAT(Meaning("LAYER_CUDNN_DROPOUT_FWD" + tail), HasSubstr("none: it draws random numbers"));
   EXPECT_THAT(Meaning("LAYER_CUDNN_BATCHNORM_FWD_TRAINING" + tail), HasSubstr("none: it computes batch statistics"));
-  EXPECT_THAT(Meaning("LAYER_CUDNN_CONV_BWD_DATA" + tail), HasSubstr("none: this API is not known"));
+  EXPECT_THAT(Meaning("LAYER_CUDNN_CONV_BWD_DATA" + tail), HasSubstr("none: this API is not supported"));
   EXPECT_THAT(Meaning("LAYER_CUDNN_ADD_TENSOR_INT8__BatchSize_1__2" + Tensor("1")), HasSubstr("none: the type INT8"));
   EXPECT_THAT(Meaning("LAYER_CUDNN_OP_TENSOR_ADD_FWD_FLOAT32__BatchSize_1__2" + Tensor("0x2")), HasSubstr("none: "));
   EXPECT_THAT(Meaning("LAYER_CUDNN_ACTIVATION_FWD_FLOAT32__BatchSize_1__2<CUDNN_ACTIVATION_X>" + Tensor("1")),
               HasSubstr("none: mode 'x'"));
 }
 
-TEST(ScopeLayers, WhatIsMissingIsNamed) {
+TEST(ScopeLayers, AMissingArgumentIsNamed) {
   EXPECT_THAT(Meaning("LAYER_CUDNN_CONV_FWD_FLOAT32__BatchSize_1__2<CUDNN_CONVOLUTION_FWD_ALGO_FFT>/input[0]:1"),
               HasSubstr("error: has no argument 'filter_count'"));
   EXPECT_THAT(Meaning("LAYER_CUDNN_ACTIVATION_FWD_FLOAT32__BatchSize_1__2" + Tensor("1")),

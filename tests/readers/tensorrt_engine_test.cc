@@ -157,10 +157,10 @@ TEST(TensorRtEngine, EachFileAloneIsRead) {
   EXPECT_THAT(times.end_to_end, SizeIs(1));
 }
 
-TEST(TensorRtEngine, NothingIsAnError) {
+TEST(TensorRtEngine, NoFilesAreAnError) {
   EXPECT_EQ(Read({}).error().message, "a TensorRT engine needs its layer information, its profile or its times");
   EXPECT_EQ(Read({"", "[{\"count\":0}]", "", {}}).error().message,
-            "profile.json: has neither a layer nor an inference");
+            "profile.json: contains neither a layer nor an inference");
   EXPECT_FALSE(Read({R"({"Layers":[]})", "", "[]", {}}).ok());
 }
 
@@ -204,7 +204,7 @@ TEST(TensorRtEngine, LayersOfOneFileAloneStayInPlaceAndAreNamed) {
   EXPECT_THAT(NamesOf(run), ElementsAre("first", "a", "between", "b", "c"));
   EXPECT_THAT(run.layers[3].samples, IsEmpty());
   EXPECT_THAT(run.warnings,
-              ElementsAre("profile.json: 2 layers with a time that the layer information lacks: 'first', 'between'",
+              ElementsAre("profile.json: 2 layers with a time but not in the layer information: 'first', 'between'",
                           "graph.json: 1 layer without a time in profile.json: 'b'"));
 }
 
@@ -225,14 +225,14 @@ TEST(TensorRtEngine, RegionsAndASingleProfiledInferenceAreWarnedOf) {
       {"", R"([{"count":1},{"name":"{ForeignNode[a...b]}","timeMs":2.5,"averageMs":2.5,"percentage":100}])", "", {}});
   EXPECT_THAT(run.layers[0].nodes, ElementsAre("a", "b"));
   EXPECT_THAT(run.warnings, ElementsAre(HasSubstr("single inference"),
-                                        HasSubstr("1 layer of which only the first and the last node is known")));
+                                        HasSubstr("1 layer of which only the first and the last node are known")));
 }
 
 std::string WarmUpOf(int milliseconds) {
   return "{\"inference_options\": {\"Duration\": \"3s (+ " + std::to_string(milliseconds) + "ms warm up)\"}}";
 }
 
-TEST(TensorRtEngine, TheWarmUpIsWhatTheMetadataSay) {
+TEST(TensorRtEngine, TheWarmUpComesFromTheMetadata) {
   const RunProfile run = ReadGood({"", "", kTimes, {WarmUpOf(220)}});
   EXPECT_THAT(run.end_to_end[0].samples, ElementsAre(Latency(500)));
   // Where all is warm-up, it is better than nothing.
@@ -267,13 +267,13 @@ TEST(TensorRtEngine, MetadataOfAllThreeKindsAreSettings) {
   EXPECT_THAT(contradicting.warnings, ElementsAre(HasSubstr("device_name is 'NVIDIA T4', but 'NVIDIA A100'")));
 }
 
-TEST(TensorRtEngine, NumbersThatAreNoneMatterOnlyWhereTheyAreRead) {
+TEST(TensorRtEngine, NanMattersOnlyInFieldsThatAreRead) {
   // What trtexec writes for an engine whose layers all took no time.
   const RunProfile run =
       ReadGood({"", R"([{"count":2},{"name":"a","timeMs":0,"averageMs":0,"percentage":-nan}])", "", {}});
   EXPECT_THAT(run.layers[0].samples, ElementsAre(Latency(0)));
   EXPECT_EQ(Read({"", R"([{"count":2},{"name":"a","averageMs":nan}])", "", {}}).error().message,
-            "profile.json: layer 1 ('a'): 'averageMs' should be a number, not string");
+            "profile.json: layer 1 ('a'): 'averageMs' is the text '?', expected a number from 0 to 31622400000");
 }
 
 class TensorRtFilesOnDisk : public ::testing::Test {
@@ -310,9 +310,9 @@ TEST_F(TensorRtFilesOnDisk, FilesAreSortedByContentAndMayBeCompressed) {
   EXPECT_EQ(run->settings.at("precision"), "FP16");
 }
 
-TEST_F(TensorRtFilesOnDisk, WhatIsNoFileOfAnEngineIsNamed) {
+TEST_F(TensorRtFilesOnDisk, AFileOfNoEngineIsNamed) {
   const fs::path profile = Write("p.json", kProfile), again = Write("q.json", kProfile), other = Write("o", "hello");
-  EXPECT_THAT(SortTensorRtFiles(std::vector{other}).error().message, HasSubstr("/o: no file of a TensorRT engine"));
+  EXPECT_THAT(SortTensorRtFiles(std::vector{other}).error().message, HasSubstr("/o: not a file of a TensorRT engine"));
   EXPECT_THAT(SortTensorRtFiles(std::vector{profile, again}).error().message,
               HasSubstr("/q.json: a second TensorRT layer profile, beside "));
   EXPECT_THAT(SortTensorRtFiles(std::vector{folder_ / "none"}).error().message, HasSubstr("No such file"));
@@ -322,7 +322,7 @@ TEST_F(TensorRtFilesOnDisk, WhatIsNoFileOfAnEngineIsNamed) {
   EXPECT_THAT(ReadTensorRtEngine(files).error().message, HasSubstr("none: cannot be read: No such file"));
 }
 
-TEST_F(TensorRtFilesOnDisk, ACutCompressedFileSaysSo) {
+TEST_F(TensorRtFilesOnDisk, ATruncatedCompressedFileIsAnError) {
   const fs::path path = Write("g.gz", kGraph, true);
   fs::resize_file(path, fs::file_size(path) / 2);
   TensorRtFiles files;

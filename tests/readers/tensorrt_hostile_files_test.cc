@@ -5,7 +5,7 @@
 #include <random>
 #include <sstream>
 
-#include "src/readers/files/json_fields.h"
+#include "src/core/results/json_struct.h"
 #include "src/readers/profiles/tensorrt/tensorrt_engine.h"
 
 namespace infimum::tensorrt_hostile_files_test {
@@ -59,7 +59,7 @@ TEST(TensorRtHostileFiles, TheGoodOnesAreRead) {
   for (const Role role : kRoles) EXPECT_EQ(ErrorOf(role, GoodText(role)), "");
 }
 
-TEST(TensorRtHostileFiles, EveryCutIsAnErrorThatSaysWhere) {
+TEST(TensorRtHostileFiles, EveryTruncationIsAnErrorWithItsPlace) {
   for (const Role role : kRoles) {
     const std::string good = GoodText(role);
     for (std::size_t size = 0; size < good.size(); ++size)
@@ -68,8 +68,7 @@ TEST(TensorRtHostileFiles, EveryCutIsAnErrorThatSaysWhere) {
 }
 
 // All places of a document, itself included.
-void Places(const ingest::Json& json, const ingest::Json::json_pointer& at,
-            std::vector<ingest::Json::json_pointer>& all) {
+void Places(const Json& json, const Json::json_pointer& at, std::vector<Json::json_pointer>& all) {
   all.push_back(at);
   if (json.is_object())
     for (const auto& [key, value] : json.items()) Places(value, at / key, all);
@@ -82,13 +81,13 @@ TEST(TensorRtHostileFiles, EveryFieldMayHaveAnyType) {
                                  "\"x\"", "[]",   "[1]", "{}", "[[{}]]", "{\"a\":[null]}",       "[null,\"a\",-7]"};
   int errors = 0, read = 0;
   for (const Role role : kRoles) {
-    const ingest::Json good = ingest::Json::parse(GoodText(role));
-    std::vector<ingest::Json::json_pointer> places;
-    Places(good, ingest::Json::json_pointer(), places);
-    for (const ingest::Json::json_pointer& place : places) {
+    const Json good = Json::parse(GoodText(role));
+    std::vector<Json::json_pointer> places;
+    Places(good, Json::json_pointer(), places);
+    for (const Json::json_pointer& place : places) {
       for (const char* const value : kValues) {
-        ingest::Json bad = good;
-        bad[place] = ingest::Json::parse(value);
+        Json bad = good;
+        bad[place] = Json::parse(value);
         const Result<RunProfile> run = Read(role, bad.dump());
         ++(run.ok() ? read : errors);
         if (!run.ok()) {
@@ -103,24 +102,25 @@ TEST(TensorRtHostileFiles, EveryFieldMayHaveAnyType) {
 
 TEST(TensorRtHostileFiles, ErrorsNameTheLayerAndTheField) {
   EXPECT_EQ(ErrorOf(Role::kProfile, R"([{"count":1},{"name":"a","averageMs":1},{"name":"b","averageMs":"x"}])"),
-            "FILE: layer 2 ('b'): 'averageMs' should be a number, not string");
+            "FILE: layer 2 ('b'): 'averageMs' is the text 'x', expected a number from 0 to 31622400000");
   EXPECT_EQ(ErrorOf(Role::kProfile, R"([{"count":1},{"name":"a","averageMs":-1}])"),
-            "FILE: layer 1 ('a'): 'averageMs' is -1, not a time in milliseconds");
+            "FILE: layer 1 ('a'): 'averageMs' is -1, expected a number from 0 to 31622400000");
   EXPECT_EQ(ErrorOf(Role::kProfile, R"([{"count":1},{"name":"a","percentage":7}])"),
             "FILE: layer 1 ('a'): has no time: neither 'medianMs' nor 'averageMs'");
   EXPECT_EQ(ErrorOf(Role::kProfile, R"([{"count":1},{"averageMs":7}])"), "FILE: layer 1: has no 'name'");
-  EXPECT_EQ(ErrorOf(Role::kProfile, R"([{"count":1.5}])"), "FILE: 'count' should be a whole number, not number");
+  EXPECT_EQ(ErrorOf(Role::kProfile, R"([{"count":1.5}])"),
+            "FILE: 'count' is 1.5, expected a whole number from 0 to 1e+12");
   EXPECT_EQ(ErrorOf(Role::kProfile, "{}"), "FILE: not what 'trtexec --exportProfile' writes: no list of layers");
   EXPECT_EQ(ErrorOf(Role::kTimes, R"([{"computeMs":1},{"latencyMs":1}])"), "FILE: inference 2: has no 'computeMs'");
   EXPECT_EQ(ErrorOf(Role::kTimes, R"([{"computeMs":inf}])"),
-            "FILE: inference 1: 'computeMs' should be a number, not string");
-  EXPECT_EQ(ErrorOf(Role::kTimes, "[7]"), "FILE: inference 1: should be an object, not number");
+            "FILE: inference 1: 'computeMs' is the text '?', expected a number from 0 to 31622400000");
+  EXPECT_EQ(ErrorOf(Role::kTimes, "[7]"), "FILE: inference 1: it is 7, expected an object");
   EXPECT_EQ(ErrorOf(Role::kLayerInfo, R"({"Layers":[{"Name":"a"},7]})"),
-            "FILE: layer 2: should be an object or a name, not number");
+            "FILE: layer 2: it is 7, expected an object or a name");
   EXPECT_EQ(ErrorOf(Role::kLayerInfo, R"({"Layers":[{"Name":"a","Inputs":[{"Dimensions":[2,-3]}]}]})"),
-            "FILE: layer 1: 'Inputs' 1: 'Dimensions' holds -3, not an extent");
+            "FILE: layer 1: Inputs[0]: 'Dimensions' is -3, expected a whole number from -1 to 1099511627776");
   EXPECT_EQ(ErrorOf(Role::kLayerInfo, R"({"Layers":[{"Name":"a","Outputs":[{},{"Format/Datatype":7}]}]})"),
-            "FILE: layer 1: 'Outputs' 2: 'Format/Datatype' should be a text, not number");
+            "FILE: layer 1: Outputs[1]: 'Format/Datatype' is 7, expected a text");
   EXPECT_EQ(ErrorOf(Role::kMetadata, R"({"a":1})"),
             "FILE: neither a device's properties nor trtexec's options, as TREx writes them");
 }
@@ -143,7 +143,7 @@ TEST(TensorRtHostileFiles, DepthAndNumbersAreBounded) {
     EXPECT_THAT(ErrorOf(role, std::string(10'000'000, '[')), StartsWith("FILE: ")) << static_cast<int>(role);
     std::string deep = "{\"Layers\":";
     for (int i = 0; i < 100'000; ++i) deep += "[";
-    EXPECT_THAT(ErrorOf(role, deep + std::string(100'000, ']') + "}"), HasSubstr("nested more than 64 deep"));
+    EXPECT_THAT(ErrorOf(role, deep + std::string(100'000, ']') + "}"), HasSubstr("nested deeper than 32 levels"));
   }
   EXPECT_THAT(ErrorOf(Role::kProfile, std::string((std::size_t{256} << 20) + 1, ' ')),
               HasSubstr("larger than 256 MiB"));

@@ -49,7 +49,7 @@ TEST(TensorRtLayerNames, RegionsTellTheirEnds) {
   EXPECT_THAT(NodesOf("{ForeignNode[encoder.bn1.weight...Softmax_9]}"), ElementsAre("Softmax_9"));
 }
 
-TEST(TensorRtLayerNames, ReformatsCoverNothingAndServeALayer) {
+TEST(TensorRtLayerNames, ReformatsCoverNoNodeAndServeALayer) {
   for (const std::string_view name : {"Reformatting CopyNode for Input Tensor 0 to Conv_0 + Relu_1",
                                       "Reformatting CopyNode for Output Tensor 12 to Conv_0 + Relu_1",
                                       "Conv_0 + Relu_1 input reformatter 0", "Conv_0 + Relu_1 output reformatter 3"}) {
@@ -62,7 +62,7 @@ TEST(TensorRtLayerNames, ReformatsCoverNothingAndServeALayer) {
   EXPECT_EQ(network.serves, "");
 }
 
-TEST(TensorRtLayerNames, WhatTensorRtAddsItselfIsNoNode) {
+TEST(TensorRtLayerNames, TensorRtHelperLayersMapToNoNode) {
   for (const std::string_view name :
        {"(Unnamed Layer* 3) [Shuffle]", "[trainStation1]", "__myl_Conv_myl0_3", "_gemm_mha_v2_myl0_4",
         "/neck/Concat_/neck/Resize_output_0_clone_0 copy", "ONNXTRT_Broadcast_7", "b3/read:0",

@@ -41,7 +41,7 @@ TEST(TensorRtTensorFormat, MyelinTellsTheTypeAlone) {
   Expect("", "", "");
 }
 
-TEST(TensorRtTensorFormat, WhatIsUnknownStaysAsItIs) {
+TEST(TensorRtTensorFormat, AnUnknownFormatStaysUnchanged) {
   Expect("N/A due to dynamic shapes", "", "N/A due to dynamic shapes");
   Expect("Seven wide channel vectorized row major FP16 format", "f16",
          "Seven wide channel vectorized row major FP16 format");

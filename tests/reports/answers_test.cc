@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "reports/model/looked_for.h"
-#include "reports/model/markdown_report.h"
+#include "reports/model/report_forms.h"
 #include "reports/page/html_report.h"
 #include "tests/reports/sample_report.h"
 

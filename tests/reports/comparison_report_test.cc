@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "reports/sides/comparison_sections.h"
 #include "tests/reports/golden.h"
 #include "tests/reports/sample_comparison.h"
 

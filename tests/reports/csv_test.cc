@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "reports/text/utf8.h"
+#include "infimum/base/utf8.h"
 
 namespace infimum {
 namespace {
@@ -53,10 +53,11 @@ TEST(Csv, QuotesOnlyWhatMustBe) {
 }
 
 TEST(Csv, NamesInATableHarmNeitherTerminalNorSpreadsheet) {
-  EXPECT_EQ(FormatCsv({{{"a"}, {"b"}, {"c"}}, {{"\x1b[2J", "=1+1", "-1.5"}}}), "a,b,c\r\n\\x1b[2J,'=1+1,-1.5\r\n");
+  EXPECT_EQ(SectionCsv({.columns = {"a", "b", "c"}, .rows = {{"\x1b[2J", "=1+1", "-1.5"}}}),
+            "a,b,c\r\n\\x1b[2J,'=1+1,-1.5\r\n");
 }
 
-TEST(Csv, ShortRowsAreFilled) { EXPECT_EQ(FormatCsv({{{"a"}, {"b"}}, {{"1"}}}), "a,b\r\n1,\r\n"); }
+TEST(Csv, ShortRowsAreFilled) { EXPECT_EQ(SectionCsv({.columns = {"a", "b"}, .rows = {{"1"}}}), "a,b\r\n1,\r\n"); }
 
 TEST(Csv, ReadingBackGivesTheSameCells) {
   std::mt19937 random(7);

@@ -27,8 +27,7 @@
 #include <limits>
 
 #include "reports/graph_drawing/graph_layout.h"
-#include "reports/graph_drawing/graph_ordering.h"
-#include "reports/graph_drawing/graph_ranks.h"
+#include "reports/graph_drawing/graph_steps.h"
 #include "tests/reports/layout_graphs.h"
 #include "tests/support/benchmark.h"
 

@@ -7,9 +7,7 @@
 #include <cmath>
 #include <random>
 
-#include "reports/graph_drawing/graph_columns.h"
-#include "reports/graph_drawing/graph_ordering.h"
-#include "reports/graph_drawing/graph_ranks.h"
+#include "reports/graph_drawing/graph_steps.h"
 #include "tests/reports/layout_graphs.h"
 
 namespace infimum {

@@ -1,5 +1,3 @@
-#include "reports/page/html_text.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,9 +5,10 @@
 #include <random>
 #include <vector>
 
-#include "reports/model/report_json.h"
+#include "infimum/base/utf8.h"
+#include "reports/model/report_forms.h"
 #include "reports/page/html_report.h"
-#include "reports/text/utf8.h"
+#include "reports/page/html_writer.h"
 #include "tests/reports/sample_report.h"
 
 namespace infimum {

@@ -1,6 +1,6 @@
-#include "reports/run/kernel_name.h"
-
 #include <gtest/gtest.h>
+
+#include "reports/text/layer_words.h"
 
 namespace infimum {
 namespace {

@@ -6,8 +6,7 @@
 
 #include "reports/bound/bound_json.h"
 #include "reports/bound/bound_table.h"
-#include "reports/inspect/inspect_json.h"
-#include "reports/inspect/inspect_table.h"
+#include "reports/inspect/inspect.h"
 #include "tests/reports/golden.h"
 
 namespace infimum::listing_test {

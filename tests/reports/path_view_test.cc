@@ -7,7 +7,6 @@
 #include <string>
 
 #include "reports/profile/profile_view.h"
-#include "reports/run/path_writers.h"
 #include "reports/run/run_summary.h"
 #include "tests/support/timeline_builder.h"
 

@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "reports/model/report_json.h"
+#include "reports/model/report_forms.h"
 #include "reports/page/html_report.h"
 #include "tests/reports/sample_report.h"
 #include "tests/support/benchmark.h"

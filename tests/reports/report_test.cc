@@ -5,13 +5,10 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "reports/model/markdown_report.h"
-#include "reports/model/report_csv.h"
-#include "reports/model/report_json.h"
-#include "reports/model/summary.h"
+#include "reports/model/report_forms.h"
 #include "reports/page/html_report.h"
 #include "reports/text/layer_words.h"
-#include "reports/text/utf8.h"
+#include "reports/text/terminal_text.h"
 #include "tests/reports/golden.h"
 #include "tests/reports/sample_report.h"
 

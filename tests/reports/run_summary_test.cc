@@ -8,8 +8,7 @@
 
 #include "reports/model/report_model.h"
 #include "reports/run/waterfall_writers.h"
-#include "reports/text/utf8.h"
-#include "reports/text/wrapped_text.h"
+#include "reports/text/terminal_text.h"
 
 namespace infimum {
 namespace {

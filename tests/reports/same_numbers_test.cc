@@ -6,10 +6,7 @@
 
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
-#include "reports/model/markdown_report.h"
-#include "reports/model/report_csv.h"
-#include "reports/model/report_json.h"
-#include "reports/model/summary.h"
+#include "reports/model/report_forms.h"
 #include "reports/page/html_report.h"
 #include "reports/text/quantity_text.h"
 #include "tests/reports/sample_report.h"

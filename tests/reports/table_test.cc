@@ -1,16 +1,15 @@
-#include "reports/text/table.h"
-
 #include <gtest/gtest.h>
 
-#include "reports/text/utf8.h"
+#include "reports/text/section.h"
+#include "reports/text/terminal_text.h"
 
 namespace infimum {
 namespace {
 
 TEST(Table, ColumnsLineUp) {
-  Table table{{{"layer"}, {"bound", Align::kRight}, {"note"}},
-              {{"Conv_0", "1.16 ms", ""}, {"x", "9 µs", "short"}, {"only one cell"}}};
-  EXPECT_EQ(FormatTable(table, 0),
+  Section table{.columns = {"layer", NumberColumn("bound"), "note"},
+                .rows = {{"Conv_0", "1.16 ms", ""}, {"x", "9 µs", "short"}, {"only one cell"}}};
+  EXPECT_EQ(SectionTable(table, 0),
             "layer            bound  note\n"
             "Conv_0         1.16 ms\n"
             "x                 9 µs  short\n"
@@ -18,14 +17,14 @@ TEST(Table, ColumnsLineUp) {
 }
 
 TEST(Table, WideAndCombiningCharactersLineUpToo) {
-  Table table{{{"a"}, {"b"}}, {{"層", "1"}, {"e\xCC\x81", "2"}, {"ab", "3"}}};
-  EXPECT_EQ(FormatTable(table, 0), "a   b\n層  1\ne\xCC\x81   2\nab  3\n");
+  Section table{.columns = {"a", "b"}, .rows = {{"層", "1"}, {"e\xCC\x81", "2"}, {"ab", "3"}}};
+  EXPECT_EQ(SectionTable(table, 0), "a   b\n層  1\ne\xCC\x81   2\nab  3\n");
 }
 
 TEST(Table, OnlyColumnsThatMayBeCutGiveWay) {
-  Table table{{{"name", Align::kLeft, true}, {"latency", Align::kRight}},
-              {{"a_very_long_layer_name_indeed", "123.4 ms"}}};
-  std::string text = FormatTable(table, 24);
+  Section table{.columns = {NameColumn("name"), NumberColumn("latency")},
+                .rows = {{"a_very_long_layer_name_indeed", "123.4 ms"}}};
+  std::string text = SectionTable(table, 24);
   for (std::size_t start = 0; start < text.size();) {
     std::size_t end = text.find('\n', start);
     EXPECT_LE(DisplayWidth(text.substr(start, end - start)), 24u) << text;
@@ -36,10 +35,16 @@ TEST(Table, OnlyColumnsThatMayBeCutGiveWay) {
 }
 
 TEST(Table, AHostileNameCannotSendEscapeSequences) {
-  Table table{{{"name"}},
-              {{"\x1b]0;owned\x07\r\n\xE2\x80\xAE"
-                "evil\xFF"}}};
-  EXPECT_EQ(FormatTable(table, 0), "name\n\\x1b]0;owned\\x07\\x0d\\x0a\\u202eevil\xEF\xBF\xBD\n");
+  Section table{.columns = {"name"},
+                .rows = {{"\x1b]0;owned\x07\r\n\xE2\x80\xAE"
+                          "evil\xFF"}}};
+  EXPECT_EQ(SectionTable(table, 0), "name\n\\x1b]0;owned\\x07\\x0d\\x0a\\u202eevil\xEF\xBF\xBD\n");
+}
+
+TEST(Table, SaysHowManyRowsItLeavesOut) {
+  Section table{.columns = {"n"}, .rest = "--rows 0 shows all"};
+  AddRows(std::vector{1, 2, 3}, 2, table, [](int n) { return TableRow{std::to_string(n)}; });
+  EXPECT_EQ(SectionTable(table, 0, 2), "  n\n  1\n  2\n... and 1 more; --rows 0 shows all\n");
 }
 
 TEST(Utf8, CuttingCountsColumnsNotBytes) {

@@ -6,7 +6,7 @@
 namespace infimum::testing {
 
 ValueId GraphBuilder::AddValue(std::string name, ValueKind kind, Shape shape, DataType type) {
-  Value value;
+  infimum::Value value;
   value.name = std::move(name);
   value.kind = kind;
   value.type = type;
@@ -52,7 +52,7 @@ void GraphBuilder::Output(ValueId value) {
 
 ValueId GraphBuilder::AddLayer(const std::string& name, const std::string& op, std::vector<ValueId> inputs, Shape shape,
                                DataType type, LayerStatus status) {
-  Layer layer;
+  infimum::Layer layer;
   layer.name = name;
   layer.op = op;
   layer.origins = {name};
@@ -66,7 +66,7 @@ ValueId GraphBuilder::AddLayer(const std::string& name, const std::string& op, s
 }
 
 void GraphBuilder::SetWorkload(LayerConfig config) {
-  Layer& layer = graph_.layers.back();
+  infimum::Layer& layer = last();
   layer.work = WorkOf(config);
   layer.workload = std::move(config);
   for (std::size_t i = 0; i < layer.inputs.size(); ++i) layer.operand_inputs.push_back(i);
@@ -157,6 +157,43 @@ ValueId GraphBuilder::Loop(const std::string& name, ValueId input, ModelGraph bo
   const ValueId output = AddLayer(name, "Loop", {input}, shape, DataType::kF32, LayerStatus::kUnknown);
   last().bodies.push_back({"body", std::make_unique<ModelGraph>(std::move(body)), least_executions});
   return output;
+}
+
+ValueId GraphBuilder::Value(const std::string& name) {
+  for (std::size_t i = 0; i < graph_.values.size(); ++i)
+    if (graph_.values[i].name == name) return ValueId(i);
+  return AddValue(name, ValueKind::kIntermediate, Shape{{8}}, DataType::kF32);
+}
+
+void GraphBuilder::Input(const std::string& name) {
+  graph_.inputs.push_back(Value(name));
+  graph_.value(graph_.inputs.back()).kind = ValueKind::kGraphInput;
+}
+
+void GraphBuilder::Weight(const std::string& name) { graph_.value(Value(name)).kind = ValueKind::kWeight; }
+
+infimum::Layer& GraphBuilder::Layer(const std::string& name, const std::vector<std::string>& inputs,
+                                    const std::vector<std::string>& outputs, const std::string& workload) {
+  infimum::Layer layer;
+  layer.name = name;
+  layer.op = workload.empty() ? "Reshape" : "Op";
+  for (const std::string& input : inputs) layer.inputs.emplace_back(Value(input));
+  for (const std::string& output : outputs) layer.outputs.emplace_back(Value(output));
+  layer.status = workload.empty() ? LayerStatus::kFree : LayerStatus::kMeasurable;
+  if (workload.empty()) {
+    layer.reason = "a view";
+  } else {
+    Result<Workload> parsed = ParseWorkload(workload);
+    INFIMUM_CHECK(parsed.ok(), "the test's workload parses");
+    layer.workload = std::move(*parsed);
+    layer.work = WorkOf(*layer.workload);
+  }
+  graph_.layers.push_back(std::move(layer));
+  return last();
+}
+
+void GraphBuilder::AddBody(infimum::Layer& layer, std::string name, GraphBuilder body, std::int64_t least_executions) {
+  layer.bodies.push_back({std::move(name), std::make_unique<ModelGraph>(body.Take()), least_executions});
 }
 
 }  // namespace infimum::testing

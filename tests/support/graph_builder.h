@@ -6,6 +6,11 @@
 //   ValueId y = model.MatMul("fc", x, w);
 //   model.Output(model.Unary("relu", PointwiseKind::kRelu, y));
 //   const ModelGraph& graph = model.graph();
+//
+// Or by names alone, where shapes do not matter: each value is made when it is first named, f32 of eight elements.
+//
+//   GraphBuilder model;  model.Input("x");  model.Layer("a", {"x"}, {"y"}, "pointwise kind=relu ...");
+//   model.Output("y");
 #pragma once
 
 #include <string>
@@ -18,6 +23,8 @@ namespace infimum::testing {
 
 class GraphBuilder {
  public:
+  explicit GraphBuilder(std::string name = "") { graph_.name = std::move(name); }
+
   ValueId Input(std::string name, std::vector<std::int64_t> dims, DataType type = DataType::kF32);
   ValueId Weight(std::string name, std::vector<std::int64_t> dims, DataType type = DataType::kF32);
   // A constant of one element.
@@ -42,7 +49,16 @@ class GraphBuilder {
   ValueId If(const std::string& name, ValueId condition, ModelGraph then_branch, ModelGraph else_branch);
   ValueId Loop(const std::string& name, ValueId input, ModelGraph body, std::int64_t least_executions);
 
-  Layer& last() { return graph_.layers.back(); }
+  ValueId Value(const std::string& name);
+  void Input(const std::string& name);
+  void Weight(const std::string& name);
+  void Output(const std::string& name) { Output(Value(name)); }
+  // Without a workload the layer is free.
+  infimum::Layer& Layer(const std::string& name, const std::vector<std::string>& inputs,
+                        const std::vector<std::string>& outputs, const std::string& workload = "");
+  static void AddBody(infimum::Layer& layer, std::string name, GraphBuilder body, std::int64_t least_executions);
+
+  infimum::Layer& last() { return graph_.layers.back(); }
   ModelGraph& graph() { return graph_; }
   ModelGraph Take() { return std::move(graph_); }
 

@@ -1,9 +1,14 @@
 // Timelines for tests, in nanoseconds: threads 0 and 1; streams 0 and 1 of device 0, stream 2 of device 1.
 //
 //   TimelineBuilder().Call(HostCallKind::kRuntime, "launch", 30, 5, 77).Work("gemm", 40, 10, 77).Build()
+//   TimelineOf("call launch 30..35 #77; kernel gemm 40..50 #77")       the same
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <cstdint>
+#include <regex>
+#include <string>
 #include <utility>
 
 #include "infimum/graph/timeline.h"
@@ -49,5 +54,34 @@ class TimelineBuilder {
  private:
   Timeline timeline_;
 };
+
+// Entries with "; " between them: range, operator, call (of the runtime), kernel or copy; name; from when to when;
+// "#" and a correlation number; "on" and a thread or stream other than 0.
+inline Timeline TimelineOf(const std::string& text) {
+  static const std::regex kEntry(R"((\w+) ([^;]+) (-?\d+)\.\.(-?\d+)(?: #(\d+))?(?: on (\d+))?(?:; |$))");
+  TimelineBuilder builder;
+  std::ptrdiff_t read = 0;
+  for (std::sregex_iterator entry(text.begin(), text.end(), kEntry), end; entry != end; ++entry) {
+    const auto number = [&](std::size_t group, std::int64_t otherwise) {
+      return (*entry)[group].matched ? std::stoll((*entry)[group]) : otherwise;
+    };
+    const std::string kind = (*entry)[1], name = (*entry)[2];
+    const std::int64_t start = number(3, 0), duration = number(4, 0) - start, correlation = number(5, -1);
+    const auto lane = static_cast<std::uint32_t>(number(6, 0));
+    if (kind == "kernel" || kind == "copy") {
+      builder.Work(name.c_str(), start, duration, correlation, lane,
+                   kind == "copy" ? DeviceWorkKind::kCopy : DeviceWorkKind::kKernel);
+    } else {
+      EXPECT_TRUE(kind == "range" || kind == "operator" || kind == "call") << kind;
+      builder.Call(kind == "range"      ? HostCallKind::kAnnotation
+                   : kind == "operator" ? HostCallKind::kOperator
+                                        : HostCallKind::kRuntime,
+                   name.c_str(), start, duration, correlation, lane);
+    }
+    read += entry->length();
+  }
+  EXPECT_EQ(read, static_cast<std::ptrdiff_t>(text.size())) << text << " has what is no entry";
+  return builder.Build();
+}
 
 }  // namespace infimum

@@ -3,6 +3,7 @@
 #include "analyzer/findings/rules.h"
 #include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
+#include "src/core/graph/framework_names.h"
 
 namespace infimum::findings {
 namespace {
@@ -82,9 +83,8 @@ std::vector<Finding> FrameworkOverhead(const RunFacts& facts, const LayerClaims&
   if (facts.run.profiled.empty())
     finding.evidence +=
         " (the profile does not report how long its inferences took: if the run without the profiler shared the "
-        "machine "
-        "with other work, that counts here too)";
-  finding.action = facts.run.framework == "onnxruntime"
+        "machine with other work, that counts here too)";
+  finding.action = facts.run.framework == framework::kOnnxRuntime
                        ? ActionOfOnnxRuntime(facts.run)
                        : "fewer and larger layers cost less of it: compile or fuse the model, or raise the batch";
   return {std::move(finding)};

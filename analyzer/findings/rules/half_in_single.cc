@@ -68,8 +68,7 @@ std::optional<Finding> HalfInSingle(const EngineFacts& facts, LayerClaims& claim
   finding.evidence += "; remaining casts: " + FormatLatency(casts.total());
   finding.action =
       "half precision cannot be faster on this provider: run the f32 model (or int8) here, and f16 where it has "
-      "kernels "
-      "(CUDA, TensorRT, CoreML, processors of 64-bit Arm with half-precision arithmetic)";
+      "kernels (CUDA, TensorRT, CoreML, processors of 64-bit Arm with half-precision arithmetic)";
   return finding;
 }
 

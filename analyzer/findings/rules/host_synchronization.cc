@@ -35,8 +35,7 @@ std::optional<Finding> HostSynchronization(const TimelineFacts& facts) {
                      " in all until the next launch; most of it after " + finding.layers.front();
   finding.action =
       "remove what makes the host wait within a step: .item(), .cpu(), printing or comparing a tensor, copies from "
-      "pageable "
-      "memory; read results once, after the last launch";
+      "pageable memory; read results once, after the last launch";
   return finding;
 }
 

@@ -33,8 +33,7 @@ std::optional<Finding> InputBound(const TimelineFacts& facts) {
                      (gaps == 1 ? " gap" : " gaps") + " while the host got its next input from the DataLoader";
   finding.action =
       "load inputs while the device computes: more workers (num_workers), prefetch_factor, pin_memory=True, decoding "
-      "on "
-      "the device (DALI, nvJPEG), or data that is decoded already";
+      "on the device (DALI, nvJPEG), or data that is decoded already";
   return finding;
 }
 

@@ -5,6 +5,7 @@
 #include "analyzer/findings/engine_layers.h"
 #include "analyzer/findings/rules.h"
 #include "infimum/base/quantity_text.h"
+#include "src/core/graph/framework_names.h"
 
 namespace infimum::findings {
 namespace {
@@ -17,15 +18,14 @@ bool AreAroundIntegers(const RunProfile& run, const TimeBy& operators) {
 }
 
 std::string ActionFor(const RunProfile& run, const TimeBy& operators) {
-  if (run.framework != "onnxruntime")
+  if (run.framework != framework::kOnnxRuntime)
     return "give inputs and outputs the layout that the engine computes in, and keep operators that force another one "
            "out of chains of convolutions";
   if (AreAroundIntegers(run, operators))
     return "convolutions on 8 bits run channels last, and a Transpose is inserted wherever one meets a layer in "
            "another layout: quantize the layers between them too, so that whole chains stay channels last";
   return "keep chains of convolutions free of operators without a kernel for the blocked layout (let the exporter "
-         "write "
-         "HardSwish, Clip or Relu in place of their formula)";
+         "write HardSwish, Clip or Relu in place of their formula)";
 }
 
 }  // namespace

@@ -5,12 +5,13 @@
 #include "analyzer/findings/rules.h"
 #include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
+#include "src/core/graph/framework_names.h"
 
 namespace infimum::findings {
 namespace {
 
 std::string ActionFor(const RunProfile& run) {
-  if (run.framework == "onnxruntime") {
+  if (run.framework == framework::kOnnxRuntime) {
     const std::optional<GraphOptimization> reported = ReportedOptimization(run);
     if (reported == GraphOptimization::kDisabled)
       return "set graph_optimization_level to ORT_ENABLE_ALL (it was disabled): from basic on constants are computed "
@@ -22,7 +23,7 @@ std::string ActionFor(const RunProfile& run) {
            "for the model's author: constants computed by operators in the graph (onnxsim folds them), and "
            "Reshape, Transpose or Cast that change nothing";
   }
-  if (run.framework == "pytorch")
+  if (run.framework == framework::kPyTorch)
     return "torch.compile folds constants and makes views free; eager mode pays a call for each";
   return "fold constants before the run, and write views so that the engine sees that nothing is moved";
 }

@@ -3,6 +3,7 @@
 #include "analyzer/findings/rules.h"
 #include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
+#include "src/core/graph/framework_names.h"
 
 namespace infimum::findings {
 namespace {
@@ -10,13 +11,14 @@ namespace {
 std::string ActionFor(const RunFacts& facts) {
   const bool is_gpu = facts.bracket.selection.device.text.starts_with("gpu");
   const std::string& framework = facts.run.framework;
-  if (framework == "onnxruntime" && !is_gpu)
+  if (framework == framework::kOnnxRuntime && !is_gpu)
     return "set execution_mode to ORT_PARALLEL with inter_op_num_threads of the branches, and fewer threads for each "
            "operator";
-  if (framework == "pytorch" && is_gpu)
+  if (framework == framework::kPyTorch && is_gpu)
     return "run the branches on streams of their own (torch.cuda.Stream) and capture them in one CUDA graph";
-  if (framework == "pytorch") return "run the branches with torch.jit.fork or in threads, with fewer threads for each";
-  if (framework == "tensorrt") return "allow the engine auxiliary streams (--maxAuxStreams)";
+  if (framework == framework::kPyTorch)
+    return "run the branches with torch.jit.fork or in threads, with fewer threads for each";
+  if (framework == framework::kTensorRt) return "allow the engine auxiliary streams (--maxAuxStreams)";
   if (is_gpu) return "run the branches on streams of their own";
   return "run the branches at once, each on a part of the cores";
 }

@@ -8,6 +8,7 @@
 #include "analyzer/findings/rules.h"
 #include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
+#include "src/core/graph/framework_names.h"
 
 namespace infimum::findings {
 namespace {
@@ -88,17 +89,17 @@ std::string OnCudaOfOnnxRuntime(const RunFacts& facts) {
 std::string ActionFor(const RunFacts& facts, const std::string& family, const std::vector<std::size_t>& rows) {
   const bool is_gpu = RunsOnGpu(facts);
   const std::string& framework = facts.run.framework;
-  if (framework == "onnxruntime") {
+  if (framework == framework::kOnnxRuntime) {
     if (!is_gpu) return OnProcessorOfOnnxRuntime(facts, family, rows);
     if (family == "convolution") return OnCudaOfOnnxRuntime(facts);
     return "compare with the TensorRT provider, which times its kernels for these layers";
   }
-  if (framework == "pytorch" && is_gpu && family == "convolution")
+  if (framework == framework::kPyTorch && is_gpu && family == "convolution")
     return "set torch.backends.cudnn.benchmark = True, so that cuDNN's algorithms are timed, and try channels_last";
-  if (framework == "pytorch" && is_gpu) return "let torch.compile(mode=\"max-autotune\") time the kernels";
-  if (framework == "pytorch")
+  if (framework == framework::kPyTorch && is_gpu) return "let torch.compile(mode=\"max-autotune\") time the kernels";
+  if (framework == framework::kPyTorch)
     return "weights that are packed once are faster: torch.compile with freezing, and channels_last for convolutions";
-  if (framework == "tensorrt")
+  if (framework == framework::kTensorRt)
     return "build the engine with --builderOptimizationLevel=5 and a larger workspace (--memPoolSize=workspace:...), "
            "so that more tactics are timed";
   return "let the engine time its kernels for these shapes, or call the candidates below";

@@ -5,6 +5,7 @@
 #include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
 #include "infimum/base/text.h"
+#include "src/core/graph/framework_names.h"
 
 namespace infimum::findings {
 namespace {
@@ -31,9 +32,8 @@ std::string ActionOfOnnxRuntime(const RunFacts& facts, const GapPart& largest) {
   if (IsConvolutionWithFollowers(facts, largest))
     return unless +
            "check what prevents the fusion, since the optimizer has rules for a convolution with an Add and an "
-           "activation "
-           "after it: a value between them that another layer reads too or that is an output, an activation "
-           "written as a formula, or a type for which the provider has no fused kernel";
+           "activation after it: a value between them that another layer reads too or that is an output, an "
+           "activation written as a formula, or a type for which the provider has no fused kernel";
   return unless +
          "the graph optimizer has no rule for these chains as they are written: let the exporter write the operator "
          "in place of its formula, or add a fusion (transformers.optimizer for BERT-like models)";
@@ -41,9 +41,9 @@ std::string ActionOfOnnxRuntime(const RunFacts& facts, const GapPart& largest) {
 
 std::string ActionFor(const RunFacts& facts, const GapPart& largest) {
   const std::string& framework = facts.run.framework;
-  if (framework == "onnxruntime") return ActionOfOnnxRuntime(facts, largest);
-  if (framework == "pytorch") return "let torch.compile fuse them, or call the fused operator";
-  if (framework == "tensorrt")
+  if (framework == framework::kOnnxRuntime) return ActionOfOnnxRuntime(facts, largest);
+  if (framework == framework::kPyTorch) return "let torch.compile fuse them, or call the fused operator";
+  if (framework == framework::kTensorRt)
     return "check what keeps the builder from fusing: outputs marked on inner values, different types on both sides, "
            "layers that are forced to a precision";
   return "run them as one kernel";

@@ -7,6 +7,7 @@
 #include "analyzer/findings/rules.h"
 #include "analyzer/findings/run_rows.h"
 #include "infimum/base/quantity_text.h"
+#include "src/core/graph/framework_names.h"
 
 namespace infimum::findings {
 namespace {
@@ -102,13 +103,11 @@ std::optional<Finding> WiderArithmetic(const RunFacts& facts, LayerClaims& claim
   finding.evidence += " than the contract " + std::string(Name(facts.bracket.contract)) + " asks for, in " +
                       FormatLatency(measured) + "; " + CaseText(finding.cases.front());
   finding.action =
-      facts.run.framework == "onnxruntime" && !facts.bracket.selection.device.text.starts_with("gpu")
+      facts.run.framework == framework::kOnnxRuntime && !facts.bracket.selection.device.text.starts_with("gpu")
           ? "the processor's provider has no kernels in that precision: run the model in f32 (or int8) there, or a "
             "provider that has them"
           : "let the engine compute in that precision (TensorRT: --fp16, --bf16, --int8; PyTorch: autocast or a model "
-            "in that "
-            "type), "
-            "and check which layers keep the wide type";
+            "in that type), and check which layers keep the wide type";
   return finding;
 }
 

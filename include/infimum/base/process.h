@@ -8,7 +8,7 @@
 //                                   meanwhile"
 //
 //   LifeSigns signs(SteadyClock(), [pid] { return ProcessorTimeOf(pid); });
-//   signs.Note();                                       // it said something
+//   signs.Note();                                       // it wrote something
 //   if (signs.Silence() > 30s) ...                      // neither a word nor any processor time for so long
 //
 // Linux: /proc and control groups. What cannot be read there is absent, never an error.
@@ -36,7 +36,7 @@ std::vector<pid_t> DescendantsOf(pid_t ancestor);
 
 // User and system time that a process has used so far, in ticks of 10 ms; nullopt where it is gone.
 std::optional<Clock::Duration> ProcessorTimeOf(pid_t process);
-// Of several together; those that are gone count nothing.
+// The sum over several; processes that have ended count nothing.
 Clock::Duration ProcessorTimeOf(const std::vector<pid_t>& processes);
 
 // How often the kernel has ended a process for lack of memory since this was made: the machine's count
@@ -44,7 +44,7 @@ Clock::Duration ProcessorTimeOf(const std::vector<pid_t>& processes);
 class OutOfMemoryKills {
  public:
   OutOfMemoryKills() : before_(Count()) {}
-  // nullopt where the system tells neither.
+  // nullopt where the system reports neither.
   std::optional<std::int64_t> since() const;
 
  private:
@@ -53,10 +53,10 @@ class OutOfMemoryKills {
 };
 
 // "exited with code 3", "killed by signal 11 (segmentation fault)", from waitpid's status. SIGKILL leaves no trace of
-// who sent it, so the text says what `kills` makes likely.
+// who sent it, so the text names the likely cause by `kills`.
 std::string DescribeExit(int status, const OutOfMemoryKills& kills);
 
-// Whether something still works: it said something, or it used processor time.
+// Whether a process still works: it wrote something, or it used processor time.
 class LifeSigns {
  public:
   using ProcessorTime = std::function<std::optional<Clock::Duration>()>;

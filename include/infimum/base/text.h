@@ -41,7 +41,7 @@ std::string DidYouMean(std::string_view name, std::span<const std::string_view> 
 // safe to put into any message.
 std::string Quoted(std::string_view text);
 
-// One word for a POSIX shell: as it is where no shell reads more into it, else in single quotes.
+// One word for a POSIX shell, in single quotes where a shell would change it.
 std::string ShellQuoted(std::string_view text);
 
 }  // namespace infimum

@@ -1,7 +1,7 @@
-// Questions to a store by name: each is a file of db/queries, SQL with a head that says what it tells and what may be
+// Questions to a store by name: each is a file of db/queries, SQL with a head that describes its answer and what may be
 // given. They became part of the program when it was built.
 //
-//   -- The best candidate of a layer on every device.       the first lines: what it tells
+//   -- The best candidate of a layer on every device.       the first lines: its description
 //   -- :layer        the canonical text of a layer           a parameter that must be given
 //   -- :cache=warm   warm, cold or cold-weights            one with a value of its own
 //   SELECT ... WHERE w.text = :layer AND m.cache = :cache

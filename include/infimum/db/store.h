@@ -5,7 +5,7 @@
 //   (*store)->Find(keys, selection);                      // a MeasurementSource
 //
 //   Result<std::unique_ptr<StoreImport>> import = (*store)->BeginImport({"sha256:...", "1.json"});
-//   (*import)->Add(device, environment, rows, peaks);     // as often as there is something; nobody sees it yet
+//   (*import)->Add(device, environment, rows, peaks);     // any number of times; not visible to others yet
 //   (*import)->Commit();                                  // all of it at once
 //
 //   (*store)->ImportModel(DescribeModel("resnet50", graph, {{"batch", 1}}));   // so that queries can ask about it
@@ -22,13 +22,42 @@
 #include <utility>
 #include <vector>
 
-#include "db/store/stored_model.h"
 #include "infimum/db/queries.h"
+#include "infimum/graph/model_graph.h"
 #include "infimum/graph/run_profile.h"
 #include "infimum/measurement/campaign_origin.h"
 #include "infimum/measurement/measurement_source.h"
 
 namespace infimum {
+
+// A layer of a model as a store keeps it, so that questions can be about a model:
+//   {"node_Conv_1", "Conv", "measurable", "", "convolution dtype=f32:f32:f32 ...", "strict-f32", 1}
+struct ModelLayer {
+  std::string name;
+  std::string op;
+  std::string status;           // "measurable", "free", "unknown"
+  std::string reason;           // why free or unknown
+  std::string workload;         // canonical text; of measurable layers only
+  std::string contract;         // that the workload's own types ask for
+  std::int64_t executions = 1;  // in each inference; 0 in a branch that need not run
+  std::int64_t bytes = 0;       // that it must move
+  std::int64_t flops = 0;       // of the conventional algorithm
+
+  friend bool operator==(const ModelLayer&, const ModelLayer&) = default;
+};
+
+struct StoredModel {
+  std::string name;    // what people call it: the file's name without its extension
+  std::string sha256;  // of the file
+  std::map<std::string, std::int64_t> dims;
+  std::vector<ModelLayer> layers;  // in topological order, those of bodies after the layer that holds them
+
+  friend bool operator==(const StoredModel&, const StoredModel&) = default;
+};
+
+// Needs a graph that Validate() accepts.
+StoredModel DescribeModel(const std::string& name, const ModelGraph& graph,
+                          const std::map<std::string, std::int64_t>& dims);
 
 enum class OpenMode {
   kReadOnly,   // the store must exist
@@ -120,7 +149,7 @@ class Store : public MeasurementSource {
   // With what the store has of each, which means to go through all its rows.
   virtual Result<std::vector<DeviceRows>> CountRows() = 0;
 
-  // All rows that `selection` names, of equal ones that which says most, batch by batch; and then, everything else that
+  // All rows that `selection` names, the fullest of equal ones, batch by batch; and then, everything else that
   // the store holds. Each ends with the first error of `take`. The store may be written to meanwhile.
   virtual Status VisitRows(const RowSelection& selection, const std::function<Status(const RowBatch&)>& take) = 0;
   virtual Status VisitRuns(const std::function<Status(const RunProfile&)>& take) = 0;
@@ -131,7 +160,7 @@ class Store : public MeasurementSource {
   virtual Result<std::string> MergeDevices(const DeviceKey& from, const DeviceKey& into) = 0;
 
   virtual Result<StoreFacts> Facts() = 0;
-  // Whether all of it is as it was written: what the database itself can tell, and what it cannot (summaries that
+  // Whether the store is intact: what the database itself can check, and what it cannot (summaries that
   // disagree with their repetitions, texts that nothing can read). Calls `report` with each thing that is wrong, one
   // line each. An error only where it could not look.
   virtual Status Check(const std::function<void(const std::string& problem)>& report) = 0;
@@ -149,7 +178,7 @@ void SayOnStandardError(const std::string& text);
 // `address` is a path of a SQLite file ("infimum.db", "sqlite:PATH"), ":memory:", or a PostgreSQL database
 // ("postgresql://user@host/name"; what it leaves out comes from libpq's environment variables and ~/.pgpass). An older
 // schema is migrated (kReadWrite) or, of a file, read through a migrated copy in memory (kReadOnly); a newer one is
-// refused. Errors and reports never show a password. `say` hears where a store that is migrated is kept as it was.
+// refused. Errors and reports never show a password. `say` gets the place of the backup of a migrated store.
 Result<std::unique_ptr<Store>> OpenStore(const std::string& address, OpenMode mode,
                                          const std::function<void(const std::string&)>& say = SayOnStandardError);
 

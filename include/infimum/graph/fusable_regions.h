@@ -32,11 +32,12 @@ struct FusableRegion {
   // up to views; and the values that it writes, in the workload's order.
   std::vector<ValueId> operands;
   std::vector<ValueId> outputs;
-  // For each member of the workload (a plain configuration is one) the layers that it stands for.
+  // The layers that each member of the workload (a plain configuration is one) covers.
   std::vector<std::vector<LayerId>> members;
   // For each member what a rule took in that changes results, not cost, by the names of a replay's values. Of an
   // attention: "scale" and "mask_scale", which its products and its mask are multiplied by (absent where a factor is no
-  // known number), and "keys_transposed"; of a normalization written out "epsilon". Empty where its one layer says all.
+  // known number), and "keys_transposed"; of a normalization written out "epsilon". Empty where its one layer has all
+  // values.
   std::vector<std::map<std::string, std::vector<double>>> values = {};
 };
 

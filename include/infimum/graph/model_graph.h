@@ -36,7 +36,7 @@ struct Value {
   std::string name;
   ValueKind kind = ValueKind::kIntermediate;
   DataType type = DataType::kNone;
-  std::optional<Shape> shape;  // absent where shape inference could not tell
+  std::optional<Shape> shape;  // absent where shape inference could not find it
   bool is_graph_output = false;
   std::optional<Tensor> constant;  // a weight's elements where they are few or matter
 };
@@ -61,7 +61,7 @@ struct SubGraph {
 
 // A normalization that a rewrite made part of a layer before it: its result is
 //   scale (x - mean) / sqrt(variance + epsilon) + bias   for each channel of what the layer computes itself.
-// Nobody folds the numbers; whoever runs the layer finds here what its weights and bias must be changed by.
+// The numbers are not folded; a replay finds here what its weights and bias must be changed by.
 struct FoldedNormalization {
   ValueId scale, bias, mean, variance;
   double epsilon = 1e-5;

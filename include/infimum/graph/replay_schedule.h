@@ -9,7 +9,7 @@
 // they look at. Layouts and memory are the runner's affair.
 //
 // A step that reads weights alone and writes a weight (a transposed matrix, a folded normalisation) runs once, before
-// the first inference, and is not timed. Such steps may read weights that no model has: `fill` says what they hold.
+// the first inference, and is not timed. Such steps may read weights that no model has: `fill` gives their elements.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ struct ReplayTensor {
 struct ReplayCandidate {
   std::string name;  // "onednn/brgconv:avx512_core"
   // As it states them. Of several of one name that differ in them alone (a plan of cuDNN's on channels last and first)
-  // they say which; empty where they are not known.
+  // they name them; empty where they are not known.
   std::string input_layout = {};
   std::string output_layout = {};
 
@@ -67,7 +67,7 @@ struct ReplayStep {
   std::vector<std::string> layers;  // the graph's layers that it runs
   Workload workload;
   ReplayCandidate candidate;  // empty where none was measured
-  // Indices of tensors. Of a layer as OperandsOf and OutputsOf say; of a region in0, in1 ..., then w0, w1 ..., and its
+  // Indices of tensors: of a layer by OperandsOf and OutputsOf; of a region in0, in1 ..., then w0, w1 ..., and its
   // outputs in their order.
   std::vector<std::size_t> operands;
   std::vector<std::size_t> outputs;
@@ -94,7 +94,7 @@ std::vector<Operand> OutputsOf(const Workload& workload);
 // Whether all that a step writes are weights: it runs once, before the first inference.
 bool RunsOnce(const ReplaySchedule& schedule, const ReplayStep& step);
 
-// Indices in range, element counts and types as the workloads say, one producer a tensor and before its first reader,
+// Indices in range, element counts and types of the workloads, one producer a tensor and before its first reader,
 // nothing written to an input, weights made of weights alone, every intermediate produced, values in weights that are
 // there. A schedule that passes makes no runner crash.
 Status Validate(const ReplaySchedule& schedule);

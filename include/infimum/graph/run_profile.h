@@ -12,11 +12,11 @@
 
 namespace infimum {
 
-// A tensor that an engine's layer reads or writes, as far as the engine tells.
+// A tensor that an engine's layer reads or writes, as far as the engine reports it.
 struct ProfiledTensor {
-  std::string dtype;               // "f16"; empty: not told, or of no type we know
+  std::string dtype;               // "f16"; empty: not known, or of no type we know
   std::vector<std::int64_t> dims;  // logical, without padding
-  std::string layout;              // the engine's words: "NHWC8, channel padding"; empty: not told
+  std::string layout;              // the engine's words: "NHWC8, channel padding"; empty: not known
 
   friend bool operator==(const ProfiledTensor&, const ProfiledTensor&) = default;
 };
@@ -26,8 +26,8 @@ struct ProfiledLayer {
   std::string name;                 // as the engine calls it
   std::string op;                   // the engine's operator
   std::string provider;             // "CPUExecutionProvider"
-  std::vector<std::string> nodes;   // the model's nodes it covers, where the engine tells
-  std::vector<std::string> inputs;  // names of its input values, where the engine tells
+  std::vector<std::string> nodes;   // the model's nodes it covers, where the engine reports them
+  std::vector<std::string> inputs;  // names of its input values, where the engine reports them
   std::vector<std::string> outputs;
   std::vector<Latency> samples;                    // one for each profiled inference
   std::vector<ProfiledTensor> input_tensors = {};  // as `inputs`, or empty
@@ -54,7 +54,7 @@ struct DeviceIdle {
   friend bool operator==(const DeviceIdle&, const DeviceIdle&) = default;
 };
 
-// Of a profile that lacks more of its time than this, its first line says so, and no gate judges it.
+// A profile that lacks more of its time than this is reported as incomplete, and no gate judges it.
 inline constexpr double kMostSkipped = 0.05;
 
 struct RunProfile {
@@ -62,17 +62,17 @@ struct RunProfile {
   std::string framework_version;
   std::string model_name;
   std::string model_sha256;
-  std::map<std::string, std::int64_t> dims;     // how symbolic dimensions were bound, as far as told
-  std::optional<std::int64_t> threads;          // of a processor; absent: not told
-  std::string contract;                         // "strict-f32"; empty: not told
+  std::map<std::string, std::int64_t> dims;     // how symbolic dimensions were bound, as far as known
+  std::optional<std::int64_t> threads;          // of a processor; absent: not known
+  std::string contract;                         // "strict-f32"; empty: not known
   std::string device;                           // DeviceId text, of where it ran
   std::map<std::string, std::string> settings;  // "graph_optimization_level": "all"
   std::vector<RunRepetition> end_to_end;
   // Why `end_to_end` is no time of the program, as where other programs ran on its cores; empty: it is one.
   std::string noisy = {};
   std::vector<ProfiledLayer> layers;
-  // Of the run under the profiler that the layers' times are from: end to end, one sample for each inference. Its
-  // distance from `end_to_end` is what the profiler costs. Empty where it is not told.
+  // End-to-end times of the profiled run that the layers' times come from, one sample for each inference. Its
+  // distance from `end_to_end` is what the profiler costs. Empty where it is not known.
   std::vector<Latency> profiled = {};
   bool shapes_vary = false;             // the run mixes input shapes, so its times are of no single workload
   double skipped_share = 0;             // of the layers' time: of events that could not be read, about

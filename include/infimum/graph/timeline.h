@@ -6,7 +6,7 @@
 //     cudaLaunchKernel  ---                   host call, runtime, thread 0, correlation 77
 //                            gemm  --------   device work, kernel, stream 0, correlation 77
 //
-// Made for millions of entries: a name stands once, an entry takes 48 bytes or less. Times are nanoseconds since an
+// Made for millions of entries: a name is stored once, an entry takes 48 bytes or less. Times are nanoseconds since an
 // origin of the trace's own, exact to what the profiler wrote (a double would lose 0.25 us of a clock that counts from
 // 1970).
 #pragma once
@@ -45,7 +45,7 @@ struct DeviceWork {
   std::int64_t correlation = -1;
   std::int64_t external_id = -1;
   NameId name = kNoName;
-  NameId launch = kNoName;   // of a kernel: "grid [50,1,1] block [256,1,1]"; kNoName where it is not told
+  NameId launch = kNoName;   // of a kernel: "grid [50,1,1] block [256,1,1]"; kNoName where it is not recorded
   std::uint32_t stream = 0;  // index into Timeline::streams
   DeviceWorkKind kind = DeviceWorkKind::kKernel;
 };
@@ -65,7 +65,7 @@ struct TimelineStream {
 struct TimelineDevice {
   std::int64_t number = 0;
   std::string name;                  // "NVIDIA H100 80GB HBM3"
-  std::int64_t multiprocessors = 0;  // 0: not told
+  std::int64_t multiprocessors = 0;  // 0: not known
 };
 
 struct Timeline {

@@ -5,7 +5,7 @@
 //   ParseLayout("aBcd16b", Shape{{1, 64, 7, 7}})   blocks of channels  runs {4 x 784 -> 784}, {16 x 49 -> 1}, {49 x 1
 //   -> 16} ParseLayout("ab", Shape{{64, 3136}})           row-major           one run {200704 x 1 -> 1}, in every shape
 //
-// A run says, outermost first, how far a step of the row-major index moves in memory. A convolution may see
+// A run is, outermost first, how far a step of the row-major index moves in memory. A convolution may see
 // 1x64x56x56 where a matrix product sees 64x3136: whether what one writes is what the other reads is whether their
 // runs are equal.
 #pragma once
@@ -42,7 +42,7 @@ std::optional<CommonDimensions> OverCommonDimensions(const std::vector<ElementRu
 
 struct ElementOrder {
   std::vector<ElementRun> runs;  // normalized
-  // Of an order with gaps (channels that do not fill their last block): its name and shape, which are all that two of
+  // For an order with gaps (channels that do not fill their last block) its name and shape, which are all that two of
   // them can be compared by; empty without gaps.
   std::string padded;
 

@@ -25,24 +25,16 @@ namespace infimum {
 
 // One line each in pointwise_kinds.def, with names, operands, FLOPs and formulas.
 enum class PointwiseKind {
-#define INFIMUM_POINTWISE(kind, name, least, most, flops, provable, onnx, cudnn) kind,
+#define INFIMUM_POINTWISE(kind, ...) kind,
 #include "src/core/layer/pointwise_kinds.def"
 };
+std::span<const NamedValue<PointwiseKind>> NamesOf(PointwiseKind);
 
 // What formulas leave open because it changes results, not cost: the values that benchmarks use, unless a layer of a
 // model has its own.
 struct PointwiseParameters {
-  double leaky_slope = 0.01;
-  double elu_alpha = 1.0;
-  double selu_alpha = 1.67326319217681884765625;
-  double selu_gamma = 1.05070102214813232421875;
-  double hard_sigmoid_alpha = 0.2;
-  double hard_sigmoid_beta = 0.5;
-  double clip_low = 0.0;
-  double clip_high = 6.0;
-  double threshold = 1.0;
-  double shrink_lambda = 0.5;
-  double quick_gelu_alpha = 1.702;
+#define INFIMUM_PARAMETER(name, place, usual) double name = usual;
+#include "src/core/layer/pointwise_kinds.def"
 
   friend bool operator==(const PointwiseParameters&, const PointwiseParameters&) = default;
 };
@@ -69,12 +61,25 @@ struct OperandRange {
 };
 OperandRange OperandsOf(PointwiseKind kind);
 
-// The ONNX operators that are one kind and nothing else: their inputs are its operands, no attribute is to be read.
+// The parameters in a kind's formula; most kinds have none. `onnx` is the attribute of the kind's operator, or "".
+struct PointwiseParameter {
+  PointwiseKind kind;
+  double PointwiseParameters::*member;
+  std::string_view name;
+  std::string_view onnx;
+};
+std::span<const PointwiseParameter> ParametersOf(PointwiseKind kind);
+
+// The ONNX operators that are one kind and nothing else: inputs are its operands, attributes its parameters.
 struct PointwiseOperator {
   std::string_view onnx;
   PointwiseKind kind;
 };
 std::span<const PointwiseOperator> PointwiseOnnxOperators();
+
+// What f32 arithmetic adds to a result: nothing, a few roundings, or the error of a polynomial.
+enum class Rounding { kExact, kRounded, kApproximate };
+Rounding RoundingOf(PointwiseKind kind);
 
 bool IsActivation(PointwiseKind kind);  // relu to shrink
 bool ReturnsTruth(PointwiseKind kind);  // logic and comparison
@@ -104,5 +109,7 @@ std::optional<Shape> Unmerged(const Shape& operand, const Shape& merged, const S
 // for each output element otherwise.
 Work WorkOf(const PointwiseConfig& config);
 Status Validate(const PointwiseConfig& config);
+std::vector<Operand> OperandsOfFamily(const PointwiseConfig& config);
+std::vector<Operand> OutputsOfFamily(const PointwiseConfig& config);
 
 }  // namespace infimum

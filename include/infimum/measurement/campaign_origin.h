@@ -1,4 +1,4 @@
-// What rows came from. Rows of two campaigns that measured the same stand side by side; within one a row with more
+// What rows came from. Rows of two campaigns that measured the same are both kept; within one a row with more
 // repetitions takes the place of one with fewer.
 //
 //   {"sha256:9f2c...", "batch_1.json"}   a file of another program

@@ -39,12 +39,12 @@ std::string ContractRefusal(NumericContract contract, const Workload& workload);
 //   convolution, matmul                 kProduct     |y - ref| / (|A| |B|), element by element
 //   softmax, normalization              kMaximum     |y - ref| / max|ref|
 //   everything else                     kRelative    |y - ref| / max(|ref|, 1)
-// A region is measured as its last member's output type and its first product (or first member) say.
+// A region is measured by its last member's output type and its first GEMM (or first member).
 enum class ErrorMeasure { kProduct, kMaximum, kRelative, kSteps };
 ErrorMeasure MeasureOf(const Workload& workload);
 
 // The largest error in that measure that still meets the contract, over all elements; 0 where the result
-// must be exact. The table and its reasons stand in contract.cc.
+// must be exact. The table and its reasons are in contract.cc.
 double Tolerance(NumericContract contract, const Workload& workload);
 
 }  // namespace infimum

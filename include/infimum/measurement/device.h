@@ -8,7 +8,7 @@
 //   Environment::Told():
 //   "affinity=pinned/clocks=performance/cores=2/host=3f9c0a51d2e8/infimum=0.1.0/system=Linux%206.1.0%20x86_64"
 //
-// A bound takes rows of one device and, of each library, of one environment, whatever their evidence says.
+// A bound takes rows of one device and, of each library, of one environment, whatever their evidence.
 #pragma once
 
 #include <compare>
@@ -59,12 +59,12 @@ struct EnvironmentKey {
   friend auto operator<=>(const EnvironmentKey&, const EnvironmentKey&) = default;
 };
 
-// Facts about where and how something was measured, by name; what is not known has none. They tell people and warnings
-// what to make of a row, and never which row it is compared with.
+// Facts about where and how something was measured, by name; what is not known has none. They inform people and
+// warnings what to make of a row, and never which row it is compared with.
 using Evidence = std::map<std::string, std::string>;
 
 namespace evidence {
-inline constexpr char kHost[] = "host";          // which machine: a hash that tells machines apart and names none
+inline constexpr char kHost[] = "host";          // which machine: a hash that distinguishes machines and names none
 inline constexpr char kSystem[] = "system";      // operating system and kernel
 inline constexpr char kCores[] = "cores";        // how many cores this process might use
 inline constexpr char kAffinity[] = "affinity";  // "pinned", "pinned:0,1", "free"
@@ -75,7 +75,7 @@ inline constexpr char kPowerLimit[] = "power_limit";
 inline constexpr char kEcc[] = "ecc";
 }  // namespace evidence
 
-// "" where `facts` do not tell.
+// "" where `facts` do not have it.
 const std::string& FactOf(const Evidence& facts, std::string_view name);
 
 // Evidence as one text, which rows carry: "name=value" pieces by name, escaped like a device's key. Empty: none.
@@ -120,7 +120,7 @@ std::string_view Name(PeakRate::Kind kind);
 
 struct DevicePeaks {
   std::vector<PeakRate> rates;
-  // What all levels nearer than memory hold together, where only a data sheet says it; 0 where the device's key does.
+  // Capacity of all levels nearer than memory, where only a data sheet has it; 0 where the device's key does.
   Bytes nearer_than_memory;
 };
 

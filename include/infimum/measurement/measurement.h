@@ -33,7 +33,7 @@ std::string_view Name(CacheState state);  // "warm", "cold", "cold-weights"
 std::optional<CacheState> FindCacheState(std::string_view name);
 std::span<const std::string_view> CacheStateNames();
 
-// The state whose rows tell what a workload takes in `state`: without constant operands nothing tells cold-weights
+// The state whose rows give a workload's time in `state`: without constant operands nothing distinguishes cold-weights
 // from warm, and only warm is measured.
 CacheState StateOfRows(CacheState state, const Workload& workload);
 

@@ -5,8 +5,8 @@
 // A processor's `cores` were counted after the supervisor had left those that it measured on: of n cores on t threads
 // n - t, and n where t is all of them. One machine of 2 cores was two devices:
 //
-//   --threads 1   cores=1, which says 2 cores, or 1 where it is the only one
-//   --threads 2   cores=2, which says 2 cores, or 4 of which 2 were left
+//   --threads 1   cores=1, which means 2 cores, or 1 where it is the only one
+//   --threads 2   cores=2, which means 2 cores, or 4 of which 2 were left
 //
 // Such a count is kept as `cores_seen` until it is clear what it means: because the threads leave one answer (56 on 8
 // threads: 64), or because only one agrees with the other devices that are equal but for their cores.
@@ -25,10 +25,10 @@ namespace infimum {
 inline constexpr char kCores[] = "cores";           // in a processor's identity: how many are present
 inline constexpr char kCoresSeen[] = "cores_seen";  // how many an earlier version counted
 
-// A GPU without what is no part of its identity any more; other devices as they are.
+// A GPU without the fields that left its identity; other devices unchanged.
 Device WithoutClocks(Device device);
 
-// A processor whose cores an earlier version counted; other devices as they are. `environment` tells whether it was our
+// A processor whose cores an earlier version counted; other devices unchanged. `environment` shows whether it was our
 // runner of processors that counted.
 Device WithCoresSeen(Device device, const Environment& environment);
 bool HasCoresSeen(const Device& device);
@@ -45,7 +45,7 @@ struct SeenDevice {
   std::set<std::int64_t> threads;
 };
 
-// Of each of `seen`, in their order, how many cores it has; nullopt where that is not clear. `known` are devices whose
+// The number of cores of each of `seen`, in their order; nullopt where that is not clear. `known` are devices whose
 // cores are. Does not depend on the order of either.
 std::vector<std::optional<std::int64_t>> CoresOf(std::span<const SeenDevice> seen, std::span<const Device> known);
 

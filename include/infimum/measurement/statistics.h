@@ -36,7 +36,7 @@ struct Repetition {
   Latency median{0};
   Latency p95{0};
   std::vector<Latency> samples;  // at most kMaxKeptSamples, evenly spaced in the order they were taken
-  // Seen before and after it; absent where the system does not tell.
+  // Read before and after it; absent where the system does not report them.
   std::optional<ClockRange> clocks = std::nullopt;
 
   friend bool operator==(const Repetition&, const Repetition&) = default;
@@ -75,5 +75,11 @@ Interval MedianInterval(std::span<const Latency> samples);
 // to the second-smallest repetition median (the only one's p95 where there is one repetition; of more than three
 // repetitions what the smallest of three stays below 97.5 % of the time).
 Interval PointInterval(std::span<const Repetition> repetitions);
+
+// Student's t distribution, for intervals of a mean over few repetitions: P(T <= t) for `degrees` > 0 degrees of
+// freedom, which need not be whole (Welch's are not); and the t with P(T <= t) = `probability`, strictly between 0
+// and 1. StudentTQuantile(0.975, 4) == 2.776...
+double StudentTProbability(double t, double degrees);
+double StudentTQuantile(double probability, double degrees);
 
 }  // namespace infimum

@@ -1,4 +1,4 @@
-// Whether one set of repetitions is faster than another, or whether that cannot be told.
+// Whether one set of repetitions is faster than another, or whether that cannot be decided.
 //
 //   Compare(a, b, 0.05) with medians a = {10.0, 10.1, 10.2}, b = {12.0, 12.1, 12.2}  ->  kFaster (a is)
 #pragma once
@@ -30,7 +30,7 @@ struct RatioInterval {
 std::optional<RatioInterval> RatioOf(std::span<const Repetition> subject, std::span<const Repetition> reference);
 
 // What the typical repetition takes, between these with 95 %: of the repetitions' medians (Student's t, on logarithms);
-// of a single one by the order statistics of its samples. The point value, which is the smallest median, may lie below.
+// of a single one by the order statistics of its samples. The point value, the smallest median, may be below it.
 // Nothing where no spread is known, as above.
 std::optional<Interval> TypicalInterval(std::span<const Repetition> repetitions);
 

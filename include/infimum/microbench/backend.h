@@ -30,7 +30,7 @@ class PreparedRun {
   // One execution, finished when it returns. Never allocates.
   virtual Status Run() = 0;
 
-  // Of a device that has a clock of its own: how long `launches` executions in a row take by it, without what launching
+  // For a device with its own clock: how long `launches` consecutive executions take by it, without what launching
   // them costs the host. nullopt: by the caller's clock around Run(). The same answer, time or nullopt, at each call.
   virtual Result<std::optional<Clock::Duration>> TimeLaunches(std::int64_t /*launches*/) {
     return std::optional<Clock::Duration>();
@@ -40,7 +40,7 @@ class PreparedRun {
   // What an empty launch takes when it is timed so: what is not well above it is bound by launching. nullopt: what it
   // costs to read the caller's clock.
   virtual std::optional<Latency> TimingFloor() { return std::nullopt; }
-  // What the device's own timing has to say of the times that it gave: flags of the row ("throttled", "uncaptured").
+  // Remarks of the device's own timing about its times: flags of the row ("throttled", "uncaptured").
   virtual std::vector<std::string> TimingFlags() { return {}; }
 
   // Compares the outputs of one execution with a reference, in the contract's measure (contract.h).
@@ -51,7 +51,7 @@ class PreparedRun {
   virtual Bytes footprint() const = 0;
 
   // Bytes of constant operands that each run reads, as they were prepared (packed, converted). None where the workload
-  // has none, and where they cannot be told from what else the run touches.
+  // has none, and where they cannot be distinguished from other memory that the run touches.
   virtual Bytes constants() const { return {}; }
 
   // Makes copies of them, so that there are `copies` in all, and has each Run() read the next in turn; everything else
@@ -74,7 +74,7 @@ class PreparedReplay {
   // and again in between, since no part overwrites what it reads. Never allocates.
   virtual Status Run(std::size_t part) = 0;
 
-  // Of a device that has a clock of its own: how long the parts from `first` on, `last` excluded, take by it so many
+  // For a device with its own clock: how long the parts from `first` on, `last` excluded, take by it so many
   // times in a row; all of them together as an inference runs them, be it as one graph or on several streams. nullopt:
   // by the caller's clock around Run(). The same answer, time or nullopt, at each call.
   virtual Result<std::optional<Clock::Duration>> TimeParts(std::size_t /*first*/, std::size_t /*last*/,
@@ -88,10 +88,10 @@ class PreparedReplay {
   // what is expected of them: `parts` and `outputs` of the result, without times.
   virtual Result<ReplayResult> Check() = 0;
 
-  virtual Bytes weights() const = 0;  // that an inference reads, packed as they are
+  virtual Bytes weights() const = 0;  // that an inference reads, as packed
   virtual Bytes arena() const = 0;    // that the intermediates share
 
-  // Of one part, as PreparedRun has them.
+  // For one part, as in PreparedRun.
   virtual Bytes constants(std::size_t /*part*/) const { return {}; }
   virtual Status RotateConstants(std::size_t /*part*/, std::size_t copies) {
     return copies <= 1 ? Status() : Status(Error{"unsupported: its constant operands cannot be moved"});
@@ -127,13 +127,12 @@ class Backend {
   virtual std::vector<std::string> PeakProbes() = 0;
   virtual Result<std::vector<PeakRate>> MeasurePeaks(std::string_view probe) = 0;
 
-  // Of a working set of so many bytes, gone through again and again, the share that the caches still hold when its turn
-  // comes, from 0 to 1, as found out now: a cache that others share holds less than its size says. nullopt where it
-  // cannot be told.
+  // The share of a working set of so many bytes, read again and again, that the caches still hold at the next pass,
+  // from 0 to 1, measured now: a shared cache holds less than its size. nullopt where it cannot be measured.
   virtual Result<std::optional<double>> ResidentShare(Bytes /*working_set*/) { return std::optional<double>(); }
 
   // The frequency that the device runs at now, in MHz, of a processor that of the core that asks; nullopt where the
-  // system does not tell. Read before and after each repetition.
+  // system does not report it. Read before and after each repetition.
   virtual std::optional<double> FrequencyMhz() { return std::nullopt; }
 
   // The clock that times Run(); a fake backend brings a fake one, which Run() advances.

@@ -8,7 +8,7 @@
 //
 // links infimum::microbench_harness and becomes `infimum-microbench-onednn`. The program starts itself
 // again as worker; only workers make a backend, so that a library which crashes, hangs or eats all memory
-// costs one row. microbench/harness/sampling/README.md says how a time is made.
+// costs one row. How a time is made: microbench/harness/sampling/README.md.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,19 @@
 namespace infimum {
 
 struct BackendOptions {
-  // Threads that a run may use. OMP_NUM_THREADS, OMP_PROC_BIND, OMP_PLACES and OMP_DYNAMIC say the same
+  // Threads that a run may use. OMP_NUM_THREADS, OMP_PROC_BIND, OMP_PLACES and OMP_DYNAMIC are set to the same
   // and are set before the worker starts.
   std::int64_t threads = 1;
   // Cores that the worker is pinned to, one for each thread; empty while the device is described, so
   // that Backend::DescribeDevice sees all of them.
   std::vector<int> cores;
-  // Of the random values in the buffers: the same seed, the same values.
+  // Seed of the random values in the buffers: the same seed, the same values.
   std::uint64_t seed = 1;
-  // Of a device with memory of its own, what a worker may take of it (--max-memory); 0: what it has.
+  // How much of the device's own memory a worker may use (--max-memory); 0: all.
   Bytes most_device_memory;
   // Counts the worker processes of a campaign: a fake backend draws its noise from it.
   std::int64_t process = 0;
-  // --backend-option NAME=VALUE, for what only one backend has. A backend that does not know a name says
+  // --backend-option NAME=VALUE, options of one backend. A backend that does not know a name reports
   // so in the error of DescribeDevice(), as it does when it cannot work here at all.
   std::map<std::string, std::string> settings;
 };
@@ -50,8 +50,8 @@ struct RunnerTraits {
 
 // Returns the process's exit code: 0 done, 1 failed or interrupted, 2 usage.
 //
-// Of the backend's Environment the harness sets the threads, and completes the evidence: affinity and usable cores, and
-// where the backend does not tell them clocks, system, host and version.
+// The harness sets the threads of the backend's Environment and completes the evidence: affinity and usable cores;
+// clocks, system, host and version where the backend does not give them.
 int RunnerMain(int argc, char** argv, std::string_view name,
                const std::function<std::unique_ptr<Backend>(const BackendOptions&)>& make_backend,
                RunnerTraits traits = {});

@@ -41,7 +41,7 @@ struct ResultsHeader {
 using ResultsRecord = std::variant<ResultsHeader, Measurement, PeakRate>;
 
 // One record as one line of JSON, without the line's end. Text that is not UTF-8 is replaced; a
-// numeric_error that is not finite becomes the largest number. Workloads are written as they are.
+// numeric_error that is not finite becomes the largest number. Workloads are written unchanged.
 std::string FormatRecord(const ResultsRecord& record);
 
 // The record that ends a finished campaign. It informs a person who looks at the file; readers pass over it.
@@ -64,7 +64,7 @@ std::string FormatGoogleBenchmark(const std::vector<ResultsRecord>& records);
 // Refused beyond this: the whole document must be in memory. Journals have no limit.
 inline constexpr std::size_t kMaxGoogleBenchmarkSize = std::size_t{256} << 20;
 
-// Reads what FormatGoogleBenchmark wrote; Google Benchmark JSON of other programs is an error that says so.
+// Reads what FormatGoogleBenchmark wrote; Google Benchmark JSON of other programs is an error.
 Status ReadGoogleBenchmark(std::istream& input, std::string_view origin,
                            const std::function<Status(ResultsRecord)>& take);
 

@@ -105,7 +105,7 @@ Result<Finding> CheckFloor(const CheckTools& tools) {
   INFIMUM_ASSIGN_OR_RETURN(const Workload workload, ParseWorkload("pointwise kind=relu dtype=f32:-:f32 in=64"));
   INFIMUM_ASSIGN_OR_RETURN(const PreparedCandidate prepared, PrepareFirst(tools.backend, workload));
   const std::optional<Latency> floor = prepared.run->TimingFloor();
-  if (!floor) return Error{"the backend knows no floor"};
+  if (!floor) return Error{"the backend measures no floor"};
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Latency> least, WarmTimes(*prepared.run, kSamples));
   Finding finding;
   finding.holds = *floor > Latency(0) && *floor <= Quantile(least, 0.5) * (1 + kMostSpread);

@@ -72,7 +72,8 @@ Result<Finding> CheckLibraries(const CheckTools& tools) {
   }
   if (const Result<CudnnLibrary> cudnn = CudnnLibrary::Load(); cudnn.ok()) finding.details.push_back(cudnn->path());
   const std::optional<double> clock = tools.backend.FrequencyMhz();
-  finding.details.push_back(clock ? fmt::format("NVML tells the clock: {:.0f} MHz", *clock) : "NVML tells no clock");
+  finding.details.push_back(clock ? fmt::format("NVML reports a clock of {:.0f} MHz", *clock)
+                                  : "NVML reports no clock");
   return finding;
 }
 

@@ -41,7 +41,7 @@ cpu::ValuedRegion BenchmarkedRegion(const Workload& workload) {
 Result<double> FactorOf(const OperandTypes& types, std::int64_t depth, const cpu::LayerValues& values) {
   const cpu::ProductValues product = cpu::ProductValuesOf(types, depth, values);
   if (product.input_zero != 0 || product.output_zero != 0 || !product.symmetric())
-    return Error{"unsupported: zero points, of which GPU libraries know nothing"};
+    return Error{"unsupported: zero points, which GPU libraries do not have"};
   if (product.weight_scales.size() > 1) return Error{"unsupported: a scale for each channel"};
   return product.input_scale * product.WeightScale(0) / product.output_scale;
 }

@@ -43,7 +43,7 @@ class GoogleBenchmarkOutput : public ResultsOutput {
     return EarlierResults{};
   }
 
-  // Of rows written again with more repetitions the last one stays.
+  // The last of rows written again with more repetitions stays.
   Status Write(const ResultsRecord& record) override {
     const auto* row = std::get_if<Measurement>(&record);
     const auto [place, inserted] =
@@ -116,7 +116,7 @@ Result<std::unique_ptr<JournalFile>> JournalFile::Open(const std::string& path, 
   journal->is_new_ = is_new;
   struct stat about {};
   if (fstat(descriptor, &about) == 0 && S_ISREG(about.st_mode) && !LockSoon(descriptor))
-    return Error{path + ": another runner is writing it, wait for its end or name another file"};
+    return Error{path + ": another runner is writing it; wait until it ends, or name another file"};
   return journal;
 }
 
@@ -168,10 +168,10 @@ Status JournalFile::CutTornLine(const std::string& header_line) {
   const bool first_is_torn = input.eof();
   if (first_is_torn) {
     if (header_line.starts_with(line.substr(0, std::min<std::size_t>(line.size(), 20)))) {
-      if (ftruncate(descriptor_, 0) != 0) return Failed(path_, "cannot be cut");
+      if (ftruncate(descriptor_, 0) != 0) return Failed(path_, "cannot be truncated");
       return {};
     }
-    return Error{path_ + ": is there already and is no results journal, name another file"};
+    return Error{path_ + ": exists and is not a results journal; name another file"};
   }
   bool is_journal = false;
   input.seekg(0);
@@ -181,8 +181,8 @@ Status JournalFile::CutTornLine(const std::string& header_line) {
                                         return {};
                                       });
       !read.ok())
-    return Error{read.error().message + "; name another file, or mend this one"};
-  if (!is_journal) return Error{path_ + ": is there already and is no results journal, name another file"};
+    return Error{read.error().message + "; name another file, or repair this one"};
+  if (!is_journal) return Error{path_ + ": exists and is not a results journal; name another file"};
   // The end of the last whole line, found from behind.
   const off_t size = lseek(descriptor_, 0, SEEK_END);
   off_t keep = size;
@@ -198,7 +198,7 @@ Status JournalFile::CutTornLine(const std::string& header_line) {
     }
     keep = from;
   }
-  if (keep < size && ftruncate(descriptor_, keep) != 0) return Failed(path_, "cannot be cut");
+  if (keep < size && ftruncate(descriptor_, keep) != 0) return Failed(path_, "cannot be truncated");
   return {};
 }
 
@@ -210,8 +210,7 @@ Status JournalFile::WriteLine(std::string line) {
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0)
       return Error{Failed(path_, "writing failed").message +
-                   "; the rows before it are safe, make room and run the same "
-                   "command again"};
+                   "; the rows before it are safe; free some space and repeat the command"};
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
   unsynced_ = true;

@@ -4,7 +4,7 @@
 //   was being written; fdatasync follows within a second, so that a power cut loses no more than that.
 //
 // A file that exists is continued: its torn last line is cut, and its rows of the same device and
-// environment are handed back. A file that is no journal is refused and left as it is. Two runners never
+// environment are handed back. A file that is no journal is refused and not changed. Two runners never
 // write one file: it is locked.
 #pragma once
 

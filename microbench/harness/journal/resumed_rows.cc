@@ -21,15 +21,15 @@ namespace {
 Error Failed(const char* what) {
   std::error_code ignored;
   return Error{"a temporary file in " + std::filesystem::temp_directory_path(ignored).string() + " " + what + ": " +
-               std::strerror(errno) + "; make room there, or set TMPDIR to another folder"};
+               std::strerror(errno) + "; free some space there, or set TMPDIR to another folder"};
 }
 
-// Rows on the shelf are lines of a journal, which a header must precede.
+// Spilled rows are lines of a journal, which a header must precede.
 const std::string& HeaderLine() {
   static const std::string line = [] {
     ResultsHeader header;
-    header.device.name = "shelf";
-    header.backend = "shelf";
+    header.device.name = "spilled";
+    header.backend = "spilled";
     return FormatRecord(header) + '\n';
   }();
   return line;
@@ -37,18 +37,18 @@ const std::string& HeaderLine() {
 
 }  // namespace
 
-RowShelf::~RowShelf() {
+SpilledRows::~SpilledRows() {
   if (descriptor_ >= 0) close(descriptor_);
 }
 
-RowShelf::RowShelf(RowShelf&& other) noexcept
+SpilledRows::SpilledRows(SpilledRows&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
       end_(std::exchange(other.end_, 0)),
       device_(std::move(other.device_)),
       environment_(std::move(other.environment_)),
       evidence_(std::move(other.evidence_)) {}
 
-RowShelf& RowShelf::operator=(RowShelf&& other) noexcept {
+SpilledRows& SpilledRows::operator=(SpilledRows&& other) noexcept {
   std::swap(descriptor_, other.descriptor_);
   std::swap(end_, other.end_);
   std::swap(device_, other.device_);
@@ -57,16 +57,16 @@ RowShelf& RowShelf::operator=(RowShelf&& other) noexcept {
   return *this;
 }
 
-Status RowShelf::Open() {
+Status SpilledRows::Open() {
   std::error_code ignored;
   std::string path = (std::filesystem::temp_directory_path(ignored) / "infimum_rows_XXXXXX").string();
   descriptor_ = mkostemp(path.data(), O_CLOEXEC);
-  if (descriptor_ < 0) return Failed("cannot be made");
+  if (descriptor_ < 0) return Failed("cannot be created");
   unlink(path.c_str());
   return {};
 }
 
-Result<std::int64_t> RowShelf::Put(const Measurement& row) {
+Result<std::int64_t> SpilledRows::Put(const Measurement& row) {
   if (descriptor_ < 0) {
     INFIMUM_RETURN_IF_ERROR(Open());
     device_ = row.device;
@@ -84,7 +84,7 @@ Result<std::int64_t> RowShelf::Put(const Measurement& row) {
   return std::exchange(end_, end_ + static_cast<std::int64_t>(line.size()));
 }
 
-Result<Measurement> RowShelf::Get(std::int64_t place) const {
+Result<Measurement> SpilledRows::Get(std::int64_t place) const {
   std::string text = HeaderLine();
   const std::size_t header = text.size();
   constexpr std::size_t kBlock = 4096;
@@ -100,7 +100,7 @@ Result<Measurement> RowShelf::Get(std::int64_t place) const {
   text.resize(text.find('\n', header) + 1);
   Measurement found;
   std::istringstream input(std::move(text));
-  INFIMUM_RETURN_IF_ERROR(ReadJournal(input, "a row that waits", [&](ResultsRecord record) -> Status {
+  INFIMUM_RETURN_IF_ERROR(ReadJournal(input, "a row in a temporary file", [&](ResultsRecord record) -> Status {
     if (auto* row = std::get_if<Measurement>(&record)) found = std::move(*row);
     return {};
   }));
@@ -125,7 +125,7 @@ auto EarlierRows::Look(const std::string& key)
     -> Result<std::pair<std::multimap<std::uint64_t, Place>::iterator, Measurement>> {
   const auto [begin, end] = places_.equal_range(HashOf(key));
   for (auto place = begin; place != end; ++place) {
-    INFIMUM_ASSIGN_OR_RETURN(Measurement row, shelf_.Get(place->second.at));
+    INFIMUM_ASSIGN_OR_RETURN(Measurement row, spilled_.Get(place->second.at));
     if (RowKey(row) == key) return std::pair(place, std::move(row));
   }
   return std::pair(places_.end(), Measurement{});
@@ -135,7 +135,7 @@ Status EarlierRows::Keep(const Measurement& row) {
   const std::string key = RowKey(row);
   INFIMUM_ASSIGN_OR_RETURN(const auto known, Look(key));
   if (known.first != places_.end() && row.repetitions.size() < known.first->second.repetitions) return {};
-  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t at, shelf_.Put(row));
+  INFIMUM_ASSIGN_OR_RETURN(const std::int64_t at, spilled_.Put(row));
   const Place place{at, row.repetitions.size()};
   if (known.first == places_.end()) {
     places_.emplace(HashOf(key), place);

@@ -1,9 +1,9 @@
 // Rows of a campaign that wait: for their next repetition, or to be found again after an interruption. They wait in a
 // temporary file without a name, so that a campaign's memory does not grow with its rows.
 //
-//   RowShelf shelf;
-//   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t place, shelf.Put(row));
-//   INFIMUM_ASSIGN_OR_RETURN(Measurement again, shelf.Get(place));   // == row
+//   SpilledRows spilled;
+//   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t place, spilled.Put(row));
+//   INFIMUM_ASSIGN_OR_RETURN(Measurement again, spilled.Get(place));   // == row
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace infimum {
 
-class RowShelf {
+class SpilledRows {
  public:
-  RowShelf() = default;
-  ~RowShelf();
-  RowShelf(RowShelf&& other) noexcept;
-  RowShelf& operator=(RowShelf&& other) noexcept;
+  SpilledRows() = default;
+  ~SpilledRows();
+  SpilledRows(SpilledRows&& other) noexcept;
+  SpilledRows& operator=(SpilledRows&& other) noexcept;
 
-  // All rows of one device, environment and evidence. The place is valid as long as the shelf is. An error: no
+  // All rows of one device, environment and evidence. The place is valid as long as this object is. An error: no
   // temporary file can be made (in TMPDIR, else /tmp), or there is no room left in it.
   Result<std::int64_t> Put(const Measurement& row);
   Result<Measurement> Get(std::int64_t place) const;
@@ -57,11 +57,11 @@ class EarlierRows {
     std::int64_t at = 0;
     std::size_t repetitions = 0;
   };
-  // Of the rows whose keys have the same hash the one with this key, and where it stands; none: the end.
+  // The row with this key among those whose keys have the same hash, with its place; none: the end.
   Result<std::pair<std::multimap<std::uint64_t, Place>::iterator, Measurement>> Look(const std::string& key);
 
-  RowShelf shelf_;
-  std::multimap<std::uint64_t, Place> places_;  // by the hash of a row's key: the row itself tells the key
+  SpilledRows spilled_;
+  std::multimap<std::uint64_t, Place> places_;  // by the hash of a row's key; the row itself contains the key
 };
 
 }  // namespace infimum

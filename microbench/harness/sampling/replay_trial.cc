@@ -54,7 +54,7 @@ namespace {
 
 constexpr std::int64_t kPartOfBudget = 10;
 constexpr std::int64_t kStretchBudgets = 4;
-// Of a part that is so long that its budget has no room for a median.
+// For a part so long that its budget does not allow a median.
 constexpr int kLaunchesAlone = 12;
 constexpr std::size_t kLeastLoops = 5;
 constexpr std::size_t kMostLoops = 200;
@@ -75,7 +75,7 @@ class PartsRun : public PreparedRun {
   }
   Result<std::optional<double>> NumericError() override { return std::optional<double>(); }
   Bytes footprint() const override { return replay_.arena() + replay_.weights(); }
-  // Of one part alone: only that is sampled with cold weights.
+  // For one part alone: only that is sampled with cold weights.
   Bytes constants() const override { return replay_.constants(first_); }
   Status RotateConstants(std::size_t copies) override { return replay_.RotateConstants(first_, copies); }
 
@@ -122,7 +122,7 @@ Status TimeAlone(Backend& backend, PreparedReplay& replay, std::size_t index, Cl
   if (part.constants.value == 0) return {};
   const Result<SampleSet> cold =
       TakeSamples(run, CacheState::kColdWeights, options, backend.clock(), tools.interference, tools.flusher);
-  // Constants that cannot be had in enough copies are few bytes: the part counts as it is with warm ones.
+  // Constants too small for enough copies are few bytes: the warm time counts.
   if (!cold.ok() && cold.error().message.starts_with("unsupported")) return {};
   INFIMUM_RETURN_IF_ERROR(cold);
   part.alone_cold_weights = Summarize(cold->samples).median;

@@ -38,7 +38,7 @@ void CacheFlusher::Flush(Bytes footprint) {
 }
 
 ConstantRotation ConstantRotation::For(Bytes constants, Bytes last_level_cache) {
-  INFIMUM_CHECK(constants.value > 0, "there are constants to be rotated");
+  INFIMUM_CHECK(constants.value > 0, "rotation needs constants");
   // As much as a flush touches, and like it never more than 1 GiB.
   const std::int64_t wanted = CacheFlusher::FlushedBytes(last_level_cache, Bytes{}).value;
   const std::int64_t copies = wanted / constants.value + (wanted % constants.value == 0 ? 0 : 1);
@@ -129,12 +129,13 @@ Result<std::int64_t> WarmUp(PreparedRun& run, const SamplerOptions& options, con
     }
     if (elapsed >= most && (long_enough || elapsed >= options.budget)) break;
     if (long_enough && elapsed >= wanted && launches >= options.warm_up_launches) break;
-    if (long_enough && duration.count() == 0 && launches >= options.warm_up_launches) break;  // a clock that stands
+    if (long_enough && duration.count() == 0 && launches >= options.warm_up_launches)
+      break;  // a clock that does not advance
   }
   return batch;
 }
 
-// What is done before each sample so that it finds the caches as its state says, and undone at the end.
+// Prepares the caches for each sample as its state requires; restored at the end.
 class CacheKeeper {
  public:
   CacheKeeper(PreparedRun& run, CacheState cache, CacheFlusher& flusher)
@@ -154,7 +155,8 @@ class CacheKeeper {
     if (cache_ != CacheState::kColdWeights) return {};
     const Bytes constants = run_.constants();
     if (constants.value <= 0)
-      return Error{"unsupported: its weights cannot be told from its other operands, so they cannot be cold alone"};
+      return Error{
+          "unsupported: its weights cannot be distinguished from its other operands, so they alone cannot be cold"};
     rotation_ = ConstantRotation::For(constants, flusher_.last_level_cache());
     return rotation_.flushes ? Status() : Rotate(rotation_.copies);
   }
@@ -177,7 +179,7 @@ class CacheKeeper {
   Result<Clock::Duration> TimeSample(std::int64_t launches, const Clock& clock) {
     if (!device_empties_) return TimeBatch(run_, launches, clock);
     INFIMUM_ASSIGN_OR_RETURN(const std::optional<Clock::Duration> own, run_.TimeColdLaunch());
-    if (!own) return Error{"the device timed one cold launch and then no other"};
+    if (!own) return Error{"the device timed its first cold launch but not the next one"};
     return *own;
   }
 

@@ -8,7 +8,7 @@
 //         sample flushes the caches, launches once with a spare copy, which makes all else warm, and times a batch
 //         of which each launch has a copy of its own
 //
-// until the 95 % interval of the median lies within 0.5 % of it (and there are at least 10 samples), or
+// until the 95 % interval of the median is within 0.5 % of it (and there are at least 10 samples), or
 // the budget is spent (`unconverged`). A kernel of 3 us thus runs 175 times a sample, and the clock's own
 // 25 ns weigh 0.005 %. All time comes from one Clock, so that a fake one makes every number here exact.
 //
@@ -69,7 +69,7 @@ struct ConstantRotation {
   // A copy takes a page at least, and a place in a list.
   static constexpr std::size_t kMostCopies = 16384;
 
-  std::size_t copies = 1;  // 1: the constants as they are
+  std::size_t copies = 1;  // 1: no copies
   bool flushes = false;    // the caches, before each sample; `copies` is then the most that a sample may use
 
   // `constants` is more than nothing.
@@ -89,9 +89,9 @@ struct ConstantRotation {
 class InterferenceProbe {
  public:
   virtual ~InterferenceProbe() = default;
-  // Of all threads of this process since its start. Cheap: called around every sample.
+  // All threads of this process since its start. Cheap: called around every sample.
   virtual std::int64_t InvoluntarySwitches() = 0;
-  // Of the cores that are measured on, since the machine's start. Called around every repetition.
+  // The cores that are measured on, since the machine's start. Called around every repetition.
   virtual Clock::Duration StolenTime() = 0;
 };
 

@@ -40,7 +40,7 @@ std::optional<ClockRange> RangeOf(std::optional<double> before, std::optional<do
 }
 
 Trial RunPrepared(Backend& backend, const TrialRequest& request, TrialTools tools) {
-  INFIMUM_CHECK(request.sampler.least_samples > 0, "a trial asks for no samples");
+  INFIMUM_CHECK(request.sampler.least_samples > 0, "a trial needs samples");
   const Result<Workload> workload = ParseWorkload(request.workload);
   if (!workload.ok()) return Unmeasured(Outcome::kFailed, workload.error().message);
 

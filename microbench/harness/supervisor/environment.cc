@@ -41,7 +41,7 @@ void CompleteEnvironment(Environment& environment, std::int64_t threads, const s
   Evidence& facts = environment.evidence;
   facts[evidence::kAffinity] = affinity;
   facts[evidence::kCores] = std::to_string(usable_cores);
-  // Only what the backend did not tell.
+  // Only what the backend did not give.
   facts.try_emplace(evidence::kClocks, FirstLineOf("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
   if (utsname about{}; uname(&about) == 0) {
     facts.try_emplace(evidence::kSystem, std::string(about.sysname) + " " + about.release + " " + about.machine);
@@ -85,8 +85,8 @@ std::vector<Core> VisibleCores() {
 
 Result<std::vector<int>> ChooseCores(const std::vector<Core>& visible, std::int64_t threads) {
   if (threads > static_cast<std::int64_t>(visible.size())) {
-    return Error{std::to_string(threads) + " threads need as many cores, and " + std::to_string(visible.size()) +
-                 " are visible here"};
+    return Error{std::to_string(threads) + " threads need as many cores, but " + std::to_string(visible.size()) +
+                 " are visible to this process"};
   }
   std::vector<int> chosen;
   std::set<int> taken_physical;
@@ -111,7 +111,7 @@ Result<std::vector<int>> ParseCoreList(std::string_view text, const std::vector<
     const std::optional<std::int64_t> first = ParseInteger(ends.front());
     const std::optional<std::int64_t> last = ParseInteger(ends.back());
     if (!first || !last || ends.size() > 2 || *first < 0 || *last >= CPU_SETSIZE || *first > *last)
-      return Error{Quoted(text) + " is no list of cores, write it like 0,2-5"};
+      return Error{Quoted(text) + " is not a list of cores such as 0,2-5"};
     for (std::int64_t number = *first; number <= *last; ++number) {
       const int core = static_cast<int>(number);
       if (std::none_of(visible.begin(), visible.end(), [&](const Core& c) { return c.number == core; }))

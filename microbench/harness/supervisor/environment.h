@@ -12,12 +12,12 @@
 namespace infimum {
 
 // Sets threads and, of the evidence, affinity and how many cores this process might use; fills in clock policy, system,
-// host and version where the backend did not tell them.
+// host and version where the backend did not give them.
 void CompleteEnvironment(Environment& environment, std::int64_t threads, const std::string& affinity,
                          std::size_t usable_cores);
 
 // Which machine this is, as 12 hexadecimal digits: of the SHA-256 of the machine's id (/etc/machine-id, which is not to
-// be shown) and its name, so that installations copied with their id are told apart and nobody learns either. Where
+// be shown) and its name, so that installations copied with their id are distinguished and neither is disclosed. Where
 // there is no id, as in most containers, of the kernel's boot id, which lasts until the machine is started again.
 // Empty where there is neither.
 std::string HostHash(const std::string& machine_id, const std::string& name, const std::string& boot_id);
@@ -25,7 +25,7 @@ std::string HostHash(const std::string& machine_id, const std::string& name, con
 // "2026-11-21T10:47:44Z"
 std::string UtcTimestamp();
 
-// Which cores a worker is pinned to, and what its environment says to OpenMP about it.
+// Which cores a worker is pinned to, and the environment variables that OpenMP reads for it.
 //
 //   8 cores, of which 0/4, 1/5, 2/6 and 3/7 share a physical one; 2 threads  ->  {6, 7}
 //

@@ -23,7 +23,7 @@ double Seconds(Clock::Duration duration) { return std::chrono::duration<double>(
 void WriteText(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(descriptor, text.data(), text.size());
-    if (written <= 0) return;  // nobody listens, which is no reason to stop measuring
+    if (written <= 0) return;  // no reader; measuring continues
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
@@ -91,7 +91,7 @@ void ProgressDisplay::Tick() {
 void ProgressDisplay::Show(Clock::Duration now) {
   CampaignProgress shown = last_;
   shown.elapsed += now - last_update_;
-  // What was to take no longer and still runs (a candidate that hangs): how long, nobody knows.
+  // Work past its expected end (a candidate that hangs) has no estimate.
   const Clock::Duration passed = now - last_update_;
   if (shown.remaining && passed > Clock::Duration(0)) {
     if (passed < *shown.remaining) {

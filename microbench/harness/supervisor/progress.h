@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "microbench/harness/supervisor/campaign.h"
+#include "microbench/harness/supervisor/run_campaign.h"
 
 namespace infimum {
 
@@ -31,7 +31,7 @@ class ProgressDisplay {
   void Update(const CampaignProgress& progress);
   // Time went by within a trial.
   void Tick();
-  // Clears the updating line, so that something else can be said.
+  // Clears the updating line before other output.
   void Clear();
   void End(const CampaignSummary& summary);
 

@@ -19,11 +19,11 @@ Result<ReplayResult> RunOne(const ReplaySession& session, std::int64_t round, Wo
   INFIMUM_RETURN_IF_ERROR(worker.Start(round));
   const WorkerReply reply = worker.Ask(
       ReplayRequest{session.schedule, session.tensors, session.results, round == 0, session.budget}, kTimeLimit);
-  if (const auto* loss = std::get_if<WorkerLoss>(&reply)) return Error{"the replay was lost: " + loss->reason};
+  if (const auto* loss = std::get_if<WorkerLoss>(&reply)) return Error{"the replay failed: " + loss->reason};
   const auto& answer = std::get<WorkerAnswer>(reply);
   if (const auto* error = std::get_if<Error>(&answer)) return *error;
   if (const auto* result = std::get_if<ReplayResult>(&answer)) return *result;
-  return Error{"the replay was lost: a wrong answer"};
+  return Error{"the replay failed: unexpected answer from the worker"};
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ std::string DescribeReplay(const ReplayResult& result) {
          " parts alone " + FormatLatency(result.sum_alone(CacheState::kWarm)) + " warm, " +
          FormatLatency(result.sum_alone(CacheState::kColdWeights)) + " with cold weights (in the loop " +
          FormatLatency(result.sum_in_loop()) + "): composition error " + ratio + " (" +
-         std::string(Name(result.cache_of_weights())) + "); " + std::to_string(reorders) + " are changes of layout, " +
+         std::string(Name(result.cache_of_weights())) + "); " + std::to_string(reorders) + " are reorders, " +
          FormatLatency(reordering);
 }
 

@@ -1,4 +1,4 @@
-// All repetitions of a replay, each in a fresh worker process, and what is said and written about them.
+// All repetitions of a replay, each in a fresh worker process, and their output.
 #pragma once
 
 #include <cstdint>

@@ -13,12 +13,12 @@
 #include "infimum/base/text.h"
 #include "microbench/harness/journal/journal_file.h"
 #include "microbench/harness/sampling/replay_trial.h"
-#include "microbench/harness/supervisor/campaign.h"
+#include "microbench/harness/supervisor/campaign_summary.h"
 #include "microbench/harness/supervisor/environment.h"
 #include "microbench/harness/supervisor/progress.h"
 #include "microbench/harness/supervisor/replay_session.h"
+#include "microbench/harness/supervisor/run_campaign.h"
 #include "microbench/harness/supervisor/runner_options.h"
-#include "microbench/harness/supervisor/summary.h"
 #include "microbench/harness/supervisor/worker_process.h"
 #include "microbench/harness/worker/worker_main.h"
 #include "src/core/results/candidate_list.h"
@@ -26,7 +26,7 @@
 namespace infimum {
 namespace {
 
-// A signal handler may do little: it notes the wish, and wakes whoever polls the pipe.
+// A signal handler may do little: it sets a flag and wakes the poll on the pipe.
 volatile std::sig_atomic_t end_wished = 0;
 int wake_write_end = -1;
 
@@ -44,7 +44,7 @@ int CatchSignals() {
   struct sigaction action {};
   action.sa_handler = WishEnd;
   for (int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
-  // A reader that went away is an error of write(2), told in words.
+  // A reader that went away is an error of write(2), not a signal.
   std::signal(SIGPIPE, SIG_IGN);
   return ends[0];
 }
@@ -78,7 +78,7 @@ class Runner {
     const Result<ResultsHeader> header = Describe();
     if (!header.ok()) {
       if (output) output->Abandon();
-      return end_wished != 0 ? Fail(Error{"interrupted, nothing was measured"})
+      return end_wished != 0 ? Fail(Error{"interrupted; nothing was measured"})
                              : Fail(header.error(), CodeOf(header.error()));
     }
     WorkerProcess worker(ProcessOptions(true));
@@ -87,7 +87,7 @@ class Runner {
   }
 
  private:
-  // A wrong --backend-option is known only to the backend, whose worker says so; it is wrong usage all the same.
+  // Only the backend in the worker knows a wrong --backend-option; it still is wrong usage.
   int CodeOf(const Error& error) const { return error.message.starts_with(name_ + ": --backend-option") ? 2 : 1; }
 
   Result<std::unique_ptr<ResultsOutput>> OpenOutput() {
@@ -100,7 +100,7 @@ class Runner {
     const auto failed = [this](const Error& error) {
       return end_wished != 0 ? Fail(Error{"interrupted"}) : Fail(error, CodeOf(error));
     };
-    // What cannot be run at all is said before a repetition is promised.
+    // An unusable schedule is reported before the first repetition.
     if (const Result<ReplaySchedule> schedule = ReadSchedule(options_.replay); !schedule.ok())
       return Fail(schedule.error());
     LeaveTheCores();
@@ -160,7 +160,7 @@ class Runner {
     const auto& answer = std::get<WorkerAnswer>(reply);
     if (const auto* error = std::get_if<Error>(&answer)) return Within(name_, *error);
     const auto* header = std::get_if<ResultsHeader>(&answer);
-    if (header == nullptr) return Error{name_ + " could not describe this device: a wrong answer"};
+    if (header == nullptr) return Error{name_ + " could not describe this device: unexpected answer from the worker"};
     ResultsHeader complete = *header;
     CompleteEnvironment(complete.environment, options_.worker.backend.threads, options_.affinity, usable_cores_);
     return complete;
@@ -183,12 +183,12 @@ class Runner {
     if (!settled_.ok()) return Fail(settled_.error());
     if (summary->interrupted) {
       return Fail(Error{"interrupted; " + std::to_string(summary->rows_written) + " rows are written" +
-                        (options_.output == "-" ? "" : ", the same command continues")});
+                        (options_.output == "-" ? "" : "; the same command continues")});
     }
     if (!options_.quiet) std::fputs(FormatSummary(*summary, options_.output).c_str(), stderr);
     if (const std::int64_t stuck = summary->stuck_workers; stuck > 0)
       return Fail(Error{std::to_string(stuck) + (stuck == 1 ? " worker" : " workers") +
-                        " gave no sign of life (stopped, or a driver that hangs) and had to be ended; " +
+                        " stopped responding (a stopped process or a hung driver) and had to be killed; " +
                         std::to_string(summary->rows_written) + " rows are written"});
     const bool nothing_matched = !summary->warnings.empty() && !options_.campaign.candidates.empty() &&
                                  summary->rows_written == 0 && summary->earlier_rows == 0;
@@ -199,7 +199,7 @@ class Runner {
   int List(const Plan& plan, Worker& worker) {
     if (const Status started = worker.Start(0); !started.ok()) return Fail(started.error());
     std::int64_t runs = 0;
-    for (const ContestedWorkload& workload : InOrderOfShare(plan)) {
+    for (const CampaignWorkload& workload : InOrderOfShare(plan)) {
       if (options_.list_json) {
         Result<std::vector<Candidate>> candidates = ListOne(workload, worker);
         if (end_wished != 0) return Fail(Error{"interrupted"});
@@ -224,7 +224,7 @@ class Runner {
     return std::fflush(stdout) == 0 ? 0 : Fail(Error{"standard output: writing failed"});
   }
 
-  CandidateList Describe(const ContestedWorkload& workload, Result<std::vector<Candidate>> candidates) const {
+  CandidateList Describe(const CampaignWorkload& workload, Result<std::vector<Candidate>> candidates) const {
     CandidateList list;
     list.workload = workload.workload.text;
     list.contract = workload.contract;
@@ -239,7 +239,7 @@ class Runner {
     return list;
   }
 
-  Result<std::vector<Candidate>> ListOne(const ContestedWorkload& workload, Worker& worker) {
+  Result<std::vector<Candidate>> ListOne(const CampaignWorkload& workload, Worker& worker) {
     const WorkerReply reply =
         worker.Ask(CandidatesRequest{workload.workload.text, workload.contract, options_.campaign.tier},
                    options_.campaign.time_limit);
@@ -250,7 +250,7 @@ class Runner {
     const auto& answer = std::get<WorkerAnswer>(reply);
     if (const auto* error = std::get_if<Error>(&answer)) return *error;
     const auto* candidates = std::get_if<std::vector<Candidate>>(&answer);
-    if (candidates == nullptr) return Error{"a wrong answer"};
+    if (candidates == nullptr) return Error{"unexpected answer from the worker"};
     return FilterCandidates(*candidates, options_.campaign.candidates);
   }
 

@@ -56,9 +56,9 @@ struct RawOptions {
 
 std::string Footer(const std::string& program) {
   return "A plan comes from `infimum plan MODEL`; it is versioned text, one workload a line. Results are a\n"
-         "journal, one JSON object a line, each written as soon as it exists: the same command again continues\n"
-         "it. A candidate that crashes, hangs or eats memory costs its own row. Exit codes: 0 done (also when\n"
-         "the budget ended it), 1 failed or interrupted, 2 wrong usage.\n\n"
+         "journal, one JSON object a line, written as soon as it exists; the same command continues a journal.\n"
+         "A candidate that crashes, hangs or exhausts memory affects its own row alone. Exit codes: 0 done (also\n"
+         "when the budget ended it), 1 failed or interrupted, 2 wrong usage.\n\n"
          "Examples:\n"
          "  infimum plan resnet50.onnx -o resnet50.plan\n"
          "  " +
@@ -74,33 +74,33 @@ std::string Footer(const std::string& program) {
 
 void Declare(CLI::App& app, RawOptions& raw, const RunnerTraits& traits) {
   app.add_option("PLAN", raw.plan, "plan of workloads to measure; - is standard input");
-  app.add_option("--layer", raw.layer, "measure this one workload, given as its text, in place of a plan");
+  app.add_option("--layer", raw.layer, "measure this one workload, given as its text, instead of a plan");
   app.add_option("--replay", raw.replay,
-                 "run a whole model back to back as this schedule says (infimum replay writes it), in place of a plan");
+                 "run a whole model by this schedule, which infimum replay writes, instead of a plan");
   app.add_option("--tensors", raw.tensors,
-                 "folder with the weights, inputs and expected outputs of --replay; random ones without it");
+                 "folder with the weights, inputs and expected outputs of --replay; default: random values");
   app.add_option("--results", raw.results,
-                 "journals whose fastest rows name what runs the steps of --replay, in place of the schedule's names");
-  app.add_option("--candidate", raw.candidates, "only this candidate, by name or algorithm; may be given again");
+                 "journals whose fastest candidates run the steps of --replay, instead of those in the schedule");
+  app.add_option("--candidate", raw.candidates, "only this candidate, by name or algorithm; may be repeated");
   app.add_option("--contract", raw.contract,
-                 "numeric contract in place of the plan's: strict-f32, tf32, f16, bf16, int8, fp8");
+                 "numeric contract, instead of the plan's: strict-f32, tf32, f16, bf16, int8, fp8");
   app.add_option("--tier", raw.tier,
                  "candidates: heuristic (the library's choice), engine (best of each "
                  "implementation) or exhaustive")
       ->capture_default_str();
-  app.add_option("-o,--output", raw.output,
-                 "where results go; - is standard output. A journal that exists is continued")
+  app.add_option("-o,--output", raw.output, "where results go; - is standard output. An existing journal is continued")
       ->capture_default_str();
   app.add_option("--format", raw.format, "jsonl (the journal) or google-benchmark (one document, at the end)")
       ->capture_default_str();
-  app.add_option("--budget", raw.budget, "end after this time (3m, 1h30m); the largest shares come first");
+  app.add_option("--budget", raw.budget,
+                 "stop after this time (3m, 1h30m); workloads with the largest share come first");
   app.add_option("--candidate-budget", raw.candidate_budget, "sampling time of one repetition of one candidate")
       ->capture_default_str();
-  app.add_option("--time-limit", raw.time_limit, "a candidate that gives no answer for so long has failed")
+  app.add_option("--time-limit", raw.time_limit, "a candidate without an answer for this long has failed")
       ->capture_default_str();
   app.add_option("--max-memory", raw.most_memory,
                  traits.has_device_memory
-                     ? "a candidate that needs more of the device's memory has failed (8G); default: all that is free"
+                     ? "a candidate that needs more of the device's memory has failed (8G); default: all free memory"
                      : "a worker that uses more has failed (8G); default: 75 % of the machine");
   app.add_option("--rounds", raw.rounds, "repetitions, each in a process of its own")->capture_default_str();
   app.add_option(
@@ -110,18 +110,19 @@ void Declare(CLI::App& app, RawOptions& raw, const RunnerTraits& traits) {
       ->capture_default_str();
   app.add_option("--threads", raw.threads, "threads of a run, each pinned to a core of its own")->capture_default_str();
   app.add_option("--cores", raw.cores,
-                 "pin to these cores (0,2-5); default: the last ones, of different physical cores");
-  app.add_flag("--peaks", raw.peaks, "measure the device's peak rates too; alone where there is no plan");
-  app.add_flag("--list", raw.list, "list the candidates of each workload, run nothing");
-  app.add_flag("--list-json", raw.list_json, "the same as lines of JSON");
-  app.add_flag("--dry-run", raw.dry_run, "say what would run and how long it would take, run nothing");
-  app.add_flag("--retry-failed", raw.retry_failed, "measure again what failed in the journal that is continued");
-  app.add_option("--seed", raw.seed, "of buffers and of the order of candidates")->capture_default_str();
-  app.add_option("--backend-option", raw.backend_options, "NAME=VALUE, for what only this backend has; may be repeated")
+                 "pin to these cores (0,2-5); default: the last ones, on different physical cores");
+  app.add_flag("--peaks", raw.peaks, "also measure the device's peak rates; without a plan, only these");
+  app.add_flag("--list", raw.list, "list the candidates of each workload; run nothing");
+  app.add_flag("--list-json", raw.list_json, "the same as JSON, one line a workload");
+  app.add_flag("--dry-run", raw.dry_run, "print what would run and how long it would take; run nothing");
+  app.add_flag("--retry-failed", raw.retry_failed, "measure again what failed in a continued journal");
+  app.add_option("--seed", raw.seed, "seed for buffers and for the order of candidates")->capture_default_str();
+  app.add_option("--backend-option", raw.backend_options, "NAME=VALUE, an option of this backend; may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--progress-fd", raw.progress_descriptor, "also write progress as JSON lines to this descriptor");
-  app.add_flag("-q,--quiet", raw.quiet, "say only what went wrong");
-  app.add_flag("-v,--verbose", raw.verbose, "also say what the library writes to standard error");
+  app.add_option("--progress-fd", raw.progress_descriptor,
+                 "also write progress to this file descriptor, as JSON lines");
+  app.add_flag("-q,--quiet", raw.quiet, "print errors only");
+  app.add_flag("-v,--verbose", raw.verbose, "also print what the library writes to standard error");
 }
 
 // ", did you mean '--budget'?" for the first argument that looks like an option.
@@ -134,9 +135,9 @@ std::string UnknownOption(const CLI::App& app, const std::vector<std::string>& e
     if (!extra.starts_with('-')) continue;
     const std::string name = extra.substr(0, extra.find('='));
     const std::string hint = DidYouMean(name, known);
-    return "unknown option " + Quoted(name) + (hint.empty() ? ", --help shows all" : hint);
+    return "unknown option " + Quoted(name) + (hint.empty() ? "; --help shows all" : hint);
   }
-  return "one plan at a time, " + Quoted(extras.front()) + " is too much";
+  return "expected one plan; unexpected argument " + Quoted(extras.front());
 }
 
 template <class T, class Finder>
@@ -144,7 +145,7 @@ Result<T> Choice(std::string_view option, const std::string& text, Finder find,
                  std::span<const std::string_view> known) {
   if (const std::optional<T> found = find(text)) return *found;
   std::vector<std::string> names(known.begin(), known.end());
-  return Error{std::string(option) + ": " + Quoted(text) + " is none of " + Join(names, ", ") +
+  return Error{std::string(option) + ": " + Quoted(text) + " is not one of " + Join(names, ", ") +
                DidYouMean(text, known)};
 }
 
@@ -155,22 +156,23 @@ Result<Clock::Duration> DurationOption(std::string_view option, const std::strin
 }
 
 Status CheckWhatToRun(const RawOptions& raw) {
-  if (!raw.plan.empty() && !raw.layer.empty()) return Error{"a plan and --layer exclude each other, give one of them"};
+  if (!raw.plan.empty() && !raw.layer.empty()) return Error{"a plan and --layer exclude each other; give one of them"};
   if (!raw.replay.empty()) {
     if (!raw.plan.empty() || !raw.layer.empty() || raw.peaks || raw.list || raw.list_json || raw.dry_run ||
         !raw.candidates.empty())
-      return Error{"--replay runs a model as its schedule says, leave out everything else that is to be measured"};
+      return Error{
+          "--replay measures its schedule alone; leave out PLAN, --layer, --candidate, --peaks, --list and --dry-run"};
   } else if (!raw.tensors.empty() || !raw.results.empty()) {
-    return Error{std::string(raw.tensors.empty() ? "--results" : "--tensors") + " belongs to --replay SCHEDULE"};
+    return Error{std::string(raw.tensors.empty() ? "--results" : "--tensors") + " needs --replay SCHEDULE"};
   }
   if (raw.plan.empty() && raw.layer.empty() && !raw.peaks && raw.replay.empty())
-    return Error{"nothing to measure, give a PLAN, --layer or --peaks (--help shows examples)"};
+    return Error{"nothing to measure; give a PLAN, --layer or --peaks (--help shows examples)"};
   if ((raw.list || raw.list_json) && raw.dry_run)
-    return Error{"--list and --dry-run exclude each other, give one of them"};
+    return Error{"--list and --dry-run exclude each other; give one of them"};
   if (raw.rounds < 1 || raw.rounds > 1000) return Error{"--rounds must be from 1 to 1000"};
   if (raw.threads < 1) return Error{"--threads must be 1 or more"};
   if (raw.progress_descriptor != kNoDescriptor && fcntl(raw.progress_descriptor, F_GETFD) == -1)
-    return Error{"--progress-fd " + std::to_string(raw.progress_descriptor) + ": no such descriptor is open"};
+    return Error{"--progress-fd " + std::to_string(raw.progress_descriptor) + ": this file descriptor is not open"};
   return {};
 }
 
@@ -261,7 +263,7 @@ Result<RunnerOptions> Check(const RawOptions& raw, const RunnerTraits& traits) {
     backend.cores = *std::move(cores);
     if (static_cast<std::int64_t>(backend.cores.size()) != raw.threads)
       return Error{"--cores names " + std::to_string(backend.cores.size()) + " cores for " +
-                   std::to_string(raw.threads) + " threads, give --threads as many"};
+                   std::to_string(raw.threads) + " threads; the numbers must agree"};
     options.affinity = "pinned:" + FormatCoreList(backend.cores);
   }
   const double machine = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));

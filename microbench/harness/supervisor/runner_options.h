@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "infimum/measurement/plan.h"
-#include "microbench/harness/supervisor/campaign.h"
+#include "microbench/harness/supervisor/run_campaign.h"
 #include "microbench/harness/worker/worker.h"
 
 namespace infimum {

@@ -36,7 +36,8 @@ struct Pipe {
 
 Result<Pipe> MakePipe() {
   std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return Error{std::string("no pipe for a worker: ") + std::strerror(errno)};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0)
+    return Error{std::string("cannot create a pipe for a worker: ") + std::strerror(errno)};
   return Pipe{ends[0], ends[1]};
 }
 
@@ -125,7 +126,7 @@ Status WorkerProcess::Start(std::int64_t process) {
   answer_text_.clear();
   error_text_.clear();
   if (pid_ < 0) {
-    const Error error{std::string("no worker could be started: ") + std::strerror(errno)};
+    const Error error{std::string("cannot start a worker: ") + std::strerror(errno)};
     CloseDescriptors();
     return error;
   }
@@ -133,7 +134,7 @@ Status WorkerProcess::Start(std::int64_t process) {
 }
 
 WorkerReply WorkerProcess::Ask(const WorkerRequest& request, TimeLimit limit) {
-  if (pid_ < 0) return WorkerLoss{WorkerLoss::Cause::kDied, "no worker runs"};
+  if (pid_ < 0) return WorkerLoss{WorkerLoss::Cause::kDied, "no worker is running"};
   return WaitForAnswer(FormatRequest(request) + '\n', limit);
 }
 
@@ -152,7 +153,7 @@ WorkerReply WorkerProcess::WaitForAnswer(std::string_view request, TimeLimit lim
     const bool is_slow = prepared ? now - *prepared >= limit.answer : work.Silence() >= limit.answer;
     if (silence >= options_.longest_silence || ((is_late || is_slow) && silence >= kLateSilence))
       return Kill(WorkerLoss::Cause::kStuck,
-                  "no sign of life for " + FormatDuration(std::chrono::floor<std::chrono::seconds>(silence)));
+                  "no response for " + FormatDuration(std::chrono::floor<std::chrono::seconds>(silence)));
     if (is_late || is_slow)
       return Kill(WorkerLoss::Cause::kTimeLimit,
                   "no answer within " + FormatDuration(is_late ? limit.whole : limit.answer));
@@ -205,7 +206,7 @@ WorkerReply WorkerProcess::WaitForAnswer(std::string_view request, TimeLimit lim
         return *std::move(answer);
       }
       if (!open) return Reap();
-      if (answer_text_.size() > kLongestAnswer) return Kill(WorkerLoss::Cause::kDied, "an answer without end");
+      if (answer_text_.size() > kLongestAnswer) return Kill(WorkerLoss::Cause::kDied, "its answer is too long");
     }
   }
 }
@@ -249,7 +250,7 @@ WorkerLoss WorkerProcess::Reap() {
   std::string reason = DescribeExit(status, *memory_kills_);
   // Its own limit ends it in an orderly way, with words of what it was doing.
   if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
-    reason += "; with a lower --max-memory the runner itself says what needs too much";
+    reason += "; with a lower --max-memory the runner reports which candidate needs too much";
   if (const std::string_view line = LastLine(error_text_); !line.empty()) reason += "; it wrote " + Quoted(line);
   return {WorkerLoss::Cause::kDied, std::move(reason)};
 }

@@ -6,8 +6,8 @@
 //   // WorkerLoss{kDied, "killed by signal 11 (segmentation fault)"}; Start again and go on
 //
 // The child is this very program, started with --worker (worker.h). Its affinity and OpenMP's
-// variables are set before it starts, since libraries read them while they load. A second thread of it says now and
-// then that it lives; one that does not say so, and uses no processor time, for 30 seconds is lost.
+// variables are set before it starts, since libraries read them while they load. A second thread of it reports
+// every second that it lives; a worker without a report or processor time for 30 seconds is lost.
 #pragma once
 
 #include <sys/types.h>

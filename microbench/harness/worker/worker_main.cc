@@ -29,7 +29,7 @@ Status WriteAll(int descriptor, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = write(descriptor, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return Error{"the supervisor is gone"};
+    if (written <= 0) return Error{"the supervisor has exited"};
     text.remove_prefix(static_cast<std::size_t>(written));
   }
   return {};
@@ -84,7 +84,7 @@ class AnswerPipe {
 };
 
 // Says every second that this process lives, from a thread that keeps off the measured cores where there are
-// others. A hung library stops neither; what does is said in worker_process.h.
+// others. A hung library stops neither; worker_process.h describes what does.
 class Heartbeat {
  public:
   Heartbeat(AnswerPipe& pipe, const std::vector<int>& measured)
@@ -127,7 +127,7 @@ WorkerAnswer RequestHandler::Handle(const WorkerRequest& request) {
 WorkerAnswer RequestHandler::HandleAll(const WorkerRequest& request) {
   if (!backend_) {
     backend_ = make_backend_(options_);
-    if (!backend_) return Error{"the backend could not be made"};
+    if (!backend_) return Error{"the backend could not be created"};
     // A pretended clock is not disturbed by what this machine does.
     const bool real = &backend_->clock() == &SteadyClock();
     if (real) interference_ = std::make_unique<SystemInterference>(options_.cores);

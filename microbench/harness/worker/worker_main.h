@@ -15,7 +15,7 @@ using BackendFactory = std::function<std::unique_ptr<Backend>(const BackendOptio
 // Answers requests by one backend, which it makes at the first. Also what tests use in one process.
 class RequestHandler {
  public:
-  // `prepared` is told when a trial's candidate is.
+  // `prepared` is called when a trial's candidate is prepared.
   RequestHandler(
       BackendOptions options, const BackendFactory& make_backend, std::function<void()> prepared = [] {});
   WorkerAnswer Handle(const WorkerRequest& request);

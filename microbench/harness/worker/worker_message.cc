@@ -74,7 +74,7 @@ static void VisitFields(Visitor& visit, Like<ReplayRequest> auto& request) {
 
 namespace {
 
-// By which a request is known, in the order of WorkerRequest.
+// Names of the requests, in the order of WorkerRequest.
 constexpr const char* kVerbs[] = {"describe", "probes", "peaks", "candidates", "trial", "replay"};
 
 template <std::size_t kIndex = 0>
@@ -162,7 +162,7 @@ Result<WorkerRequest> ParseRequest(std::string_view line) {
     return RequestFrom(object, verb);
   };
   Result<WorkerRequest> request = parse();
-  if (!request.ok()) return Within("no request to a worker", request.error());
+  if (!request.ok()) return Within("not a request to a worker", request.error());
   return request;
 }
 
@@ -172,7 +172,7 @@ Result<WorkerAnswer> ParseAnswer(std::string_view line) {
     return AnswerFrom(object);
   };
   Result<WorkerAnswer> answer = parse();
-  if (!answer.ok()) return Within("no answer of a worker", answer.error());
+  if (!answer.ok()) return Within("not an answer of a worker", answer.error());
   return answer;
 }
 

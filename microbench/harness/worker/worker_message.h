@@ -1,4 +1,4 @@
-// What supervisor and worker say to each other: one JSON object a line, a request and its one answer.
+// Messages between supervisor and worker: one JSON object a line, a request and its one answer.
 //
 //   {"do":"trial","workload":"convolution ...","candidate":{...},...}  ->  {"trial":{"outcome":"measured",...}}
 //   {"do":"candidates","workload":"...","contract":"bf16","tier":"engine"}  ->  {"candidates":[{...}]}
@@ -20,7 +20,7 @@
 
 namespace infimum {
 
-// What a worker says unasked, lines of their own: that it lives, and that what it is to run is prepared.
+// Lines that a worker sends by itself: that it lives, and that its candidate is prepared.
 inline constexpr std::string_view kAliveLine = R"({"sign":"alive"})";
 inline constexpr std::string_view kPreparedLine = R"({"sign":"prepared"})";
 

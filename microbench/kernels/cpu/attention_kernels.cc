@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/float_rows.h"
-#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/libraries/onednn/program/implementations.h"
 #include "microbench/libraries/onednn/program/onednn_types.h"
 #include "microbench/libraries/onednn/program/parallel.h"

@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "microbench/kernels/cpu/broadcast_rows.h"
-#include "microbench/kernels/cpu/kernel_offers.h"
+#include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/vector/cpu_features.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"

@@ -2,8 +2,8 @@
 #include <cmath>
 
 #include "infimum/layer/layer_config.h"
+#include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/float_rows.h"
-#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/libraries/onednn/program/thread_scratch.h"
 #include "microbench/reference/values.h"

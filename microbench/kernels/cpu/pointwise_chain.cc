@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "microbench/kernels/cpu/kernel_offers.h"
+#include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 
 namespace infimum::cpu {

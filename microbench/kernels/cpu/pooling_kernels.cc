@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/float_rows.h"
-#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/reference/index_map.h"
 
@@ -22,10 +22,9 @@ std::vector<WindowAxis> ThreeAxesOf(const PoolingConfig& config) {
 MadeProgram MakeSeparable(const PoolingConfig& config, const Problem& problem) {
   const std::vector<WindowAxis> axes = ThreeAxesOf(config);
   const WindowAxis depth = axes[0], height = axes[1], width = axes[2];
-  const bool maximum = config.kind == PoolingKind::kMax;
-  const bool squares = config.kind == PoolingKind::kLp;
-  const bool with_padding = config.kind == PoolingKind::kAverageWithPad;
-  const bool average = with_padding || config.kind == PoolingKind::kAverageWithoutPad;
+  const ReductionKind reduction = ReductionOf(config.kind);
+  const bool maximum = reduction == ReductionKind::kMax, with_padding = CountsPadding(config.kind);
+  const ReductionRows combine = Kernels().find_reduction(reduction);
   // The combined row has room for padding on both sides.
   const std::int64_t left = std::max<std::int64_t>(0, width.begin);
   const std::int64_t last = width.Position(width.out - 1, width.kernel - 1);
@@ -47,13 +46,9 @@ MadeProgram MakeSeparable(const PoolingConfig& config, const Problem& problem) {
       float* const combined = static_cast<float*>(scratch->data()) + omp_get_thread_num() * stride;
       float* const loaded = combined + padded;
       float* const computed = loaded + width.in;
-      const float neutral = maximum ? -INFINITY : 0;
-      const auto accumulate = maximum   ? kernels.accumulate_maximum
-                              : squares ? kernels.accumulate_sum_square
-                                        : kernels.accumulate_sum;
       for (std::int64_t i = first; i < end; ++i) {
         const std::int64_t plane = i / height.out / depth.out, z = i / height.out % depth.out, y = i % height.out;
-        std::fill_n(combined, padded, neutral);
+        std::fill_n(combined, padded, combine.start);
         for (std::int64_t kz = 0; kz < depth.kernel; ++kz) {
           const std::int64_t from_z = depth.Position(z, kz);
           if (from_z < 0 || from_z >= depth.in) continue;
@@ -61,18 +56,18 @@ MadeProgram MakeSeparable(const PoolingConfig& config, const Problem& problem) {
             const std::int64_t from_y = height.Position(y, ky);
             if (from_y < 0 || from_y >= height.in) continue;
             const std::int64_t row = (plane * depth.in + from_z) * height.in + from_y;
-            accumulate(combined + left, input.Read(row * width.in, width.in, loaded), width.in);
+            combine.accumulate(combined + left, input.Read(row * width.in, width.in, loaded), width.in);
           }
         }
         float* to = output.Target(i * width.out, computed);
         (maximum ? kernels.window_maximum_row : kernels.window_sum_row)(
             combined + left + width.Position(0, 0), width.stride, width.dilation, width.kernel, to, width.out);
-        if (average) {
+        if (reduction == ReductionKind::kMean) {
           const auto counted =
               static_cast<float>(std::max<std::int64_t>(1, depth.Taps(z, with_padding) * height.Taps(y, with_padding)));
           for (std::int64_t x = 0; x < width.out; ++x) to[x] *= inverse[static_cast<std::size_t>(x)] / counted;
         }
-        if (squares) {
+        if (reduction == ReductionKind::kL2) {
           for (std::int64_t x = 0; x < width.out; ++x) to[x] = std::sqrt(to[x]);
         }
         output.Store(to, i * width.out, width.out);
@@ -86,7 +81,7 @@ MadeProgram MakeSeparable(const PoolingConfig& config, const Problem& problem) {
 MadeProgram MakeGlobal(const PoolingConfig& config, const Problem& problem) {
   const std::int64_t planes = config.input.dims[0] * config.input.dims[1];
   const std::int64_t n = ElementCount(config.input) / planes;
-  const bool maximum = config.kind == PoolingKind::kMax;
+  const bool maximum = ReductionOf(config.kind) == ReductionKind::kMax;
   const auto run = [=, input = problem.operands[0], output = problem.outputs[0]] {
     const VectorKernels& kernels = Kernels();
     ParallelRanges(planes, std::max<std::int64_t>(1, 16384 / n), [&](std::int64_t first, std::int64_t last) {

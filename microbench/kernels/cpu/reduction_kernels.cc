@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "infimum/layer/layer_config.h"
+#include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/float_rows.h"
-#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 
 namespace infimum::cpu {

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/float_rows.h"
-#include "microbench/kernels/cpu/kernel_offers.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/reference/index_map.h"
 
@@ -22,7 +22,7 @@ struct Taps {
 };
 
 Taps AllTapsOf(ResampleKind kind, std::int64_t in, std::int64_t out) {
-  Taps taps{in, out, 1, kind == ResampleKind::kNearest ? 1U : kind == ResampleKind::kLinear ? 2U : 4U, {}, {}};
+  Taps taps{in, out, 1, static_cast<std::size_t>(TapsPerDimension(kind)), {}, {}};
   taps.places.resize(taps.count * static_cast<std::size_t>(out));
   taps.weights.resize(taps.places.size());
   for (std::int64_t i = 0; i < out; ++i) {

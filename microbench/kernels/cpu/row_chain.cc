@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "microbench/kernels/cpu/kernel_offers.h"
+#include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/pointwise_chain.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 #include "microbench/libraries/onednn/program/thread_scratch.h"

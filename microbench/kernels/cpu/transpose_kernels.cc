@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "microbench/kernels/cpu/kernel_offers.h"
+#include "microbench/kernels/cpu/cpu_kernels.h"
 #include "microbench/kernels/cpu/vector/vector_kernels.h"
 #include "microbench/libraries/onednn/program/parallel.h"
 

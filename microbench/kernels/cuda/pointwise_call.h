@@ -20,7 +20,7 @@ enum class Arithmetic : std::uint8_t { kF32, kF64, kS64 };
 // The kinds of infimum::PointwiseKind, which device code does not see, by the same values; and steps that are no kind.
 // A step has up to three parameters a, b, c: those of the kind's formula, or as said here.
 enum class StepKind : std::uint8_t {
-#define INFIMUM_POINTWISE(kind, name, least, most, flops, provable, onnx, cudnn) kind,
+#define INFIMUM_POINTWISE(kind, ...) kind,
 #include "src/core/layer/pointwise_kinds.def"
   // kQuantize is round(x / a) + b; kDequantize (x - a) * b; kRequantize (x - a) * b + c; kDynamicQuantize has x with
   // the smallest and the largest of all elements, scale = (largest - smallest) / 255.

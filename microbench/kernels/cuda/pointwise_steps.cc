@@ -10,7 +10,7 @@ StepKind StepOf(PointwiseKind kind) { return static_cast<StepKind>(kind); }
 
 std::vector<double> ParameterValues(PointwiseKind kind, const cpu::LayerValues& values) {
   std::vector<double> numbers;
-  for (const auto parameter : cpu::ParametersOf(kind)) numbers.push_back(values.*parameter);
+  for (const PointwiseParameter& parameter : ParametersOf(kind)) numbers.push_back(values.*parameter.member);
   return numbers;
 }
 
@@ -25,8 +25,10 @@ bool ComputesInIntegers(PointwiseKind kind, DataType type, const cpu::LayerValue
                K::kCube);
   }
   // Bounds of integers are numbers; a fraction would be cut off.
-  const auto is_whole = [&](auto parameter) { return values.*parameter == std::trunc(values.*parameter); };
-  return HasIntegerFormula(kind) && std::ranges::all_of(cpu::ParametersOf(kind), is_whole);
+  const auto is_whole = [&](const PointwiseParameter& parameter) {
+    return values.*parameter.member == std::trunc(values.*parameter.member);
+  };
+  return HasIntegerFormula(kind) && std::ranges::all_of(ParametersOf(kind), is_whole);
 }
 
 bool HasRealFormula(PointwiseKind kind) { return Evaluate(kind, 1).has_value() || Evaluate(kind, 1, 1).has_value(); }

@@ -9,6 +9,8 @@ namespace infimum::cuda {
 
 inline constexpr int kReduceThreads = 256;
 
+using formulas::Combined, formulas::Fold, formulas::Square, formulas::StartOf;
+
 // log_sum_exp: the maximum in value, the sum of exponentials below it in extra. arg_*: the extreme and where it is.
 template <class T>
 struct ReduceState {
@@ -19,148 +21,136 @@ struct ReduceState {
 static_assert(sizeof(ReduceState<double>) == kReduceStateBytes);
 
 template <class T>
-struct Extremes {
-  INFIMUM_HOST_DEVICE static T Least() { return -static_cast<T>(HUGE_VAL); }
-  INFIMUM_HOST_DEVICE static T Most() { return static_cast<T>(HUGE_VAL); }
-};
-template <>
-struct Extremes<std::int64_t> {
-  INFIMUM_HOST_DEVICE static std::int64_t Least() { return INT64_MIN; }
-  INFIMUM_HOST_DEVICE static std::int64_t Most() { return INT64_MAX; }
-};
-
-template <class T>
 INFIMUM_HOST_DEVICE inline ReduceState<T> EmptyState(ReduceKind kind) {
   switch (kind) {
-    case ReduceKind::kMax:
-    case ReduceKind::kArgMax:
-    case ReduceKind::kLogSumExp:
-      return {Extremes<T>::Least(), 0, INT64_MAX};
-    case ReduceKind::kMin:
-    case ReduceKind::kArgMin:
-      return {Extremes<T>::Most(), 0, INT64_MAX};
-    case ReduceKind::kProduct:
-      return {1, 0, 0};
-    default:
-      return {0, 0, 0};
+#define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) \
+  case ReduceKind::kind:                                                \
+    return {StartOf<T>(Fold::fold), 0, 0};
+#define INFIMUM_EXPONENTIAL_REDUCTION(kind, ...) \
+  case ReduceKind::kind:                         \
+    return {StartOf<T>(Fold::kMaximum), 0, 0};
+#define INFIMUM_ARGUMENT(kind, name, fold) \
+  case ReduceKind::kind:                   \
+    return {StartOf<T>(Fold::fold), 0, INT64_MAX};
+#include "src/core/layer/reduction_kinds.def"
   }
+  return {};
 }
 
-// Sums of integers wrap.
-template <class T>
-INFIMUM_HOST_DEVICE inline T Sum(T a, T b) {
-  if constexpr (std::is_same_v<T, std::int64_t>) {
-    return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-  } else {
-    return a + b;
-  }
+// The first of equal extremes.
+template <Fold kFold, class T>
+INFIMUM_HOST_DEVICE inline ReduceState<T> FirstExtreme(const ReduceState<T>& x, const ReduceState<T>& y) {
+  const bool is_beyond = kFold == Fold::kMaximum ? y.value > x.value : y.value < x.value;
+  return is_beyond || (y.value == x.value && y.at < x.at) ? y : x;
 }
+
 template <class T>
-INFIMUM_HOST_DEVICE inline T Product(T a, T b) {
-  if constexpr (std::is_same_v<T, std::int64_t>) {
-    return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
-  } else {
-    return a * b;
+INFIMUM_HOST_DEVICE inline ReduceState<T> SumOfExponentials(const ReduceState<T>& x, const ReduceState<T>& y) {
+  if constexpr (!std::is_same_v<T, std::int64_t>) {
+    const T largest = Max(x.value, y.value);
+    if (largest == StartOf<T>(Fold::kMaximum)) return x;
+    return {largest, x.extra * Exp(x.value - largest) + y.extra * Exp(y.value - largest), 0};
   }
+  return x;
 }
 
 template <class T>
 INFIMUM_HOST_DEVICE inline ReduceState<T> Combine(ReduceKind kind, const ReduceState<T>& x, const ReduceState<T>& y) {
   switch (kind) {
-    case ReduceKind::kMax:
-      return {Max(x.value, y.value), 0, 0};
-    case ReduceKind::kMin:
-      return {Min(x.value, y.value), 0, 0};
-    case ReduceKind::kProduct:
-      return {Product(x.value, y.value), 0, 0};
-    case ReduceKind::kArgMax:
-      return y.value > x.value || (y.value == x.value && y.at < x.at) ? y : x;
-    case ReduceKind::kArgMin:
-      return y.value < x.value || (y.value == x.value && y.at < x.at) ? y : x;
-    case ReduceKind::kLogSumExp:
-      if constexpr (!std::is_same_v<T, std::int64_t>) {
-        const T largest = Max(x.value, y.value);
-        if (largest == Extremes<T>::Least()) return x;
-        return {largest, x.extra * Exp(x.value - largest) + y.extra * Exp(y.value - largest), 0};
-      }
-      return x;
-    default:
-      return {Sum(x.value, y.value), 0, 0};
+#define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) \
+  case ReduceKind::kind:                                                \
+    return {Combined<Fold::fold>(x.value, y.value), 0, 0};
+#define INFIMUM_EXPONENTIAL_REDUCTION(kind, ...) \
+  case ReduceKind::kind:                         \
+    return SumOfExponentials(x, y);
+#define INFIMUM_ARGUMENT(kind, name, fold) \
+  case ReduceKind::kind:                   \
+    return FirstExtreme<Fold::fold>(x, y);
+#include "src/core/layer/reduction_kinds.def"
+  }
+  return x;
+}
+
+template <Fold kFold, int kWidth, class T, class Term>
+INFIMUM_HOST_DEVICE inline void AccumulateTerms(const T (&x)[kWidth], ReduceState<T>& state, Term term) {
+  INFIMUM_UNROLL
+  for (int e = 0; e < kWidth; ++e) state.value = Combined<kFold>(state.value, term(x[e]));
+}
+
+template <Fold kFold, int kWidth, class T>
+INFIMUM_HOST_DEVICE inline void AccumulateExtremes(const T (&x)[kWidth], std::int64_t at, ReduceState<T>& state) {
+  INFIMUM_UNROLL
+  for (int e = 0; e < kWidth; ++e) state = FirstExtreme<kFold>(state, ReduceState<T>{x[e], 0, at + e});
+}
+
+template <int kWidth, class T>
+INFIMUM_HOST_DEVICE inline void AccumulateExponentials(const T (&x)[kWidth], ReduceState<T>& state) {
+  if constexpr (!std::is_same_v<T, std::int64_t>) {
+    T largest = state.value;
+    INFIMUM_UNROLL
+    for (int e = 0; e < kWidth; ++e) largest = Max(largest, x[e]);
+    if (largest == StartOf<T>(Fold::kMaximum)) return;
+    T sum = state.extra * Exp(state.value - largest);
+    INFIMUM_UNROLL
+    for (int e = 0; e < kWidth; ++e) sum += Exp(x[e] - largest);
+    state.value = largest;
+    state.extra = sum;
   }
 }
 
 // Neighbouring elements of one reduction, the first of which is number `at`.
 template <int kWidth, class T>
-INFIMUM_HOST_DEVICE inline void Accumulate(ReduceKind kind, const T (&x)[kWidth], std::int64_t at,
+INFIMUM_HOST_DEVICE inline void Accumulate(ReduceKind kind, const T (&elements)[kWidth], std::int64_t at,
                                            ReduceState<T>& state) {
   switch (kind) {
-    case ReduceKind::kMax:
-      INFIMUM_UNROLL
-      for (int e = 0; e < kWidth; ++e) state.value = Max(state.value, x[e]);
-      return;
-    case ReduceKind::kMin:
-      INFIMUM_UNROLL
-      for (int e = 0; e < kWidth; ++e) state.value = Min(state.value, x[e]);
-      return;
-    case ReduceKind::kProduct:
-      INFIMUM_UNROLL
-      for (int e = 0; e < kWidth; ++e) state.value = Product(state.value, x[e]);
-      return;
-    case ReduceKind::kL1:
-      INFIMUM_UNROLL
-      for (int e = 0; e < kWidth; ++e) state.value = Sum(state.value, Abs(x[e]));
-      return;
-    case ReduceKind::kL2:
-    case ReduceKind::kSumSquare:
-      INFIMUM_UNROLL
-      for (int e = 0; e < kWidth; ++e) state.value = Sum(state.value, Product(x[e], x[e]));
-      return;
-    case ReduceKind::kArgMax:
-      INFIMUM_UNROLL
-      for (int e = 0; e < kWidth; ++e) state = Combine(kind, state, ReduceState<T>{x[e], 0, at + e});
-      return;
-    case ReduceKind::kArgMin:
-      INFIMUM_UNROLL
-      for (int e = 0; e < kWidth; ++e) state = Combine(kind, state, ReduceState<T>{x[e], 0, at + e});
-      return;
-    case ReduceKind::kLogSumExp:
-      if constexpr (!std::is_same_v<T, std::int64_t>) {
-        T largest = state.value;
-        INFIMUM_UNROLL
-        for (int e = 0; e < kWidth; ++e) largest = Max(largest, x[e]);
-        if (largest == Extremes<T>::Least()) return;
-        T sum = state.extra * Exp(state.value - largest);
-        INFIMUM_UNROLL
-        for (int e = 0; e < kWidth; ++e) sum += Exp(x[e] - largest);
-        state.value = largest;
-        state.extra = sum;
-      }
-      return;
-    default:
-      INFIMUM_UNROLL
-      for (int e = 0; e < kWidth; ++e) state.value = Sum(state.value, x[e]);
-      return;
+#define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) \
+  case ReduceKind::kind:                                                \
+    return AccumulateTerms<Fold::fold>(elements, state, [](T x) { return static_cast<T>(term); });
+#define INFIMUM_EXPONENTIAL_REDUCTION(kind, ...) \
+  case ReduceKind::kind:                         \
+    return AccumulateExponentials(elements, state);
+#define INFIMUM_ARGUMENT(kind, name, fold) \
+  case ReduceKind::kind:                   \
+    return AccumulateExtremes<Fold::fold>(elements, at, state);
+#include "src/core/layer/reduction_kinds.def"
+  }
+}
+
+// Of a kind that is no place.
+template <class T>
+INFIMUM_HOST_DEVICE inline T ResultOf(ReduceKind kind, const ReduceState<T>& state, [[maybe_unused]] T count) {
+  const T total = state.value;
+  if constexpr (std::is_same_v<T, std::int64_t>) {
+    return kind == ReduceKind::kMean ? total / count : total;  // roots and logarithms are not offered
+  } else {
+    switch (kind) {
+#define INFIMUM_REDUCTION(kind, name, flops, cudnn, fold, term, result) \
+  case ReduceKind::kind:                                                \
+    return result;
+#define INFIMUM_EXPONENTIAL_REDUCTION(kind, ...) \
+  case ReduceKind::kind:                         \
+    return total + Log(state.extra);
+#include "src/core/layer/reduction_kinds.def"
+      default:
+        return total;
+    }
   }
 }
 
 // The result of a whole reduction, stored.
 template <class T>
 INFIMUM_HOST_DEVICE inline void StoreResult(const ReduceCall& call, std::uint32_t output, const ReduceState<T>& state) {
-  T value = state.value;
-  if (call.kind == ReduceKind::kArgMax || call.kind == ReduceKind::kArgMin) {
+  switch (call.kind) {
+#define INFIMUM_ARGUMENT(kind, name, fold) case ReduceKind::kind:
+#include "src/core/layer/reduction_kinds.def"
     return StoreOne<std::int64_t>(call.to, call.output_element, output, state.at);
+    default:
+      break;
   }
-  if (call.kind == ReduceKind::kMean) {
-    value = value / static_cast<T>(call.reduced_count);
-    // A mean of integers is cut off, as their division is.
-    if constexpr (std::is_same_v<T, double>) {
-      if (call.output_element > Element::kBF16) value = Truncate(value);
-    }
-  }
-  if constexpr (!std::is_same_v<T, std::int64_t>) {
-    if (call.kind == ReduceKind::kL2) value = Sqrt(value);
-    if (call.kind == ReduceKind::kLogSum) value = Log(value);
-    if (call.kind == ReduceKind::kLogSumExp) value = state.value + Log(state.extra);
+  T value = ResultOf(call.kind, state, static_cast<T>(call.reduced_count));
+  // A mean of integers is cut off, as their division is.
+  if constexpr (std::is_same_v<T, double>) {
+    if (call.kind == ReduceKind::kMean && call.output_element > Element::kBF16) value = Truncate(value);
   }
   StoreOne<T>(call.to, call.output_element, output, value);
 }

@@ -226,8 +226,8 @@ void RunResample(const ResampleCall& call) {
 }
 
 void Run(const ResampleCall& call) {
-  if (call.mode == ResampleMode::kNearest) return RunResample<1>(call);
-  if (call.mode == ResampleMode::kLinear) return RunResample<2>(call);
+  if (call.taps == 1) return RunResample<1>(call);
+  if (call.taps == 2) return RunResample<2>(call);
   RunResample<4>(call);
 }
 

@@ -13,7 +13,7 @@ inline constexpr int kScanWidth = 4;
 
 template <class T>
 INFIMUM_HOST_DEVICE inline T ScanCombine(const ScanCall& call, T a, T b) {
-  return call.multiplies ? Product(a, b) : Sum(a, b);
+  return call.multiplies ? Combined<Fold::kProduct>(a, b) : Combined<Fold::kSum>(a, b);
 }
 template <class T>
 INFIMUM_HOST_DEVICE inline T ScanEmpty(const ScanCall& call) {

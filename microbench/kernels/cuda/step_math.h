@@ -14,11 +14,14 @@ INFIMUM_HOST_DEVICE inline double Parameter(const PointwiseCall::Step& step, int
 // A step's parameters by the names that formulas have for them. A kind has at most two.
 template <class T>
 struct NamedParameters {
-  T clip_low, elu_alpha, hard_sigmoid_alpha, leaky_slope, quick_gelu_alpha, selu_alpha, shrink_lambda, threshold;
-  T clip_high, hard_sigmoid_beta, selu_gamma;
+#define INFIMUM_PARAMETER(name, place, usual) T name;
+#include "src/core/layer/pointwise_kinds.def"
 
   INFIMUM_HOST_DEVICE static NamedParameters Of(T first, T second) {
-    return {first, first, first, first, first, first, first, first, second, second, second};
+    return {
+#define INFIMUM_PARAMETER(name, place, usual) place == 0 ? first : second,
+#include "src/core/layer/pointwise_kinds.def"
+    };
   }
 };
 

@@ -39,16 +39,14 @@ INFIMUM_HOST_DEVICE inline void PoolThread(const PoolCall& call, std::int64_t nu
         const T value = LoadOne<T>(call.from, call.element, line + x);
         ++inside;
         switch (call.kind) {
-          case PoolKind::kMax:
+          case ReduceKind::kMax:
             if (value > largest) {
               largest = value;
               largest_at = line + x;
             }
             break;
-          case PoolKind::kLp:
-            sum += call.power == 2   ? value * value
-                   : call.power == 1 ? Abs(value)
-                                     : Pow(Abs(value), static_cast<T>(call.power));
+          case ReduceKind::kL2:
+            sum += value * value;
             break;
           default:
             sum += value;
@@ -58,11 +56,9 @@ INFIMUM_HOST_DEVICE inline void PoolThread(const PoolCall& call, std::int64_t nu
     }
   }
   T result = largest;
-  if (call.kind == PoolKind::kAverageWithPad) result = sum / static_cast<T>(padded);
-  if (call.kind == PoolKind::kAverageWithoutPad) result = sum / static_cast<T>(inside > 1 ? inside : 1);
-  if (call.kind == PoolKind::kLp) {
-    result = call.power == 2 ? Sqrt(sum) : call.power == 1 ? sum : Pow(sum, static_cast<T>(1 / call.power));
-  }
+  const std::int32_t counted = call.counts_padding ? padded : inside;
+  if (call.kind == ReduceKind::kMean) result = sum / static_cast<T>(counted > 1 ? counted : 1);
+  if (call.kind == ReduceKind::kL2) result = Sqrt(sum);
   StoreOne<T>(call.to, call.output_element, number, result);
   if (call.indices != nullptr) static_cast<std::int64_t*>(call.indices)[number] = largest_at;
 }

@@ -3,15 +3,14 @@
 
 #include "microbench/kernels/cuda/element.h"
 #include "microbench/kernels/cuda/index_math.h"
-#include "microbench/kernels/cuda/pointwise_call.h"
+#include "microbench/kernels/cuda/row_call.h"
 
 namespace infimum::cuda {
 
-enum class PoolKind : std::uint8_t { kMax, kAverageWithPad, kAverageWithoutPad, kLp };
-
 // Of n * c planes with up to three dimensions, depth first; missing ones are of extent 1.
 struct PoolCall {
-  PoolKind kind = PoolKind::kMax;
+  ReduceKind kind = ReduceKind::kMax;  // kMax, kMean or kL2
+  bool counts_padding = false;         // where a mean divides
   Arithmetic arithmetic = Arithmetic::kF32;
   Element element = Element::kF32;
   Element output_element = Element::kF32;
@@ -26,14 +25,11 @@ struct PoolCall {
   std::int32_t dilation[3] = {1, 1, 1};
   std::int32_t pad[3] = {};
   std::int32_t end_pad[3] = {};
-  double power = 2;  // kLp
 };
-
-enum class ResampleMode : std::uint8_t { kNearest, kLinear, kCubic };
 
 // Half-pixel coordinates, clamped at the edges. Dimensions are innermost first; the first `resized` of them may change.
 struct ResampleCall {
-  ResampleMode mode = ResampleMode::kNearest;
+  int taps = 1;  // in a resized dimension: 1 nearest, 2 linear, 4 cubic
   Arithmetic arithmetic = Arithmetic::kF32;
   Element element = Element::kF32;
   Element output_element = Element::kF32;

@@ -27,14 +27,9 @@ unsigned BlocksOf(std::uint32_t count) { return (count + kWindowThreads - 1) / k
 template <class T>
 void LaunchResample(const ResampleCall& call, cudaStream_t queue) {
   const unsigned blocks = BlocksOf(call.count);
-  switch (call.mode) {
-    case ResampleMode::kNearest:
-      return ResampleKernel<T, 1><<<blocks, kWindowThreads, 0, queue>>>(call);
-    case ResampleMode::kLinear:
-      return ResampleKernel<T, 2><<<blocks, kWindowThreads, 0, queue>>>(call);
-    case ResampleMode::kCubic:
-      return ResampleKernel<T, 4><<<blocks, kWindowThreads, 0, queue>>>(call);
-  }
+  if (call.taps == 1) return ResampleKernel<T, 1><<<blocks, kWindowThreads, 0, queue>>>(call);
+  if (call.taps == 2) return ResampleKernel<T, 2><<<blocks, kWindowThreads, 0, queue>>>(call);
+  ResampleKernel<T, 4><<<blocks, kWindowThreads, 0, queue>>>(call);
 }
 
 }  // namespace

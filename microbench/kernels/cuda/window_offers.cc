@@ -27,15 +27,12 @@ std::vector<KernelOffer> OffersFor(const PoolingConfig& config, const cpu::Layer
   if (!arithmetic || values.quantized() || rank > 3 || config.output.rank() != rank + 2) return {};
   if (ElementOf(config.types.output) == Element::kNone || count == 0 || !FitsCount(count)) return {};
   PoolCall call;
-  call.kind = config.kind == PoolingKind::kAverageWithPad      ? PoolKind::kAverageWithPad
-              : config.kind == PoolingKind::kAverageWithoutPad ? PoolKind::kAverageWithoutPad
-              : config.kind == PoolingKind::kLp                ? PoolKind::kLp
-                                                               : PoolKind::kMax;
+  call.kind = static_cast<ReduceKind>(ReductionOf(config.kind));
+  call.counts_padding = CountsPadding(config.kind);
   call.arithmetic = *arithmetic;
   call.element = ElementOf(config.types.input);
   call.output_element = ElementOf(config.types.output);
   call.count = static_cast<std::uint32_t>(count);
-  call.power = values.lp_power;
   for (std::size_t d = 0; d < rank; ++d) {
     const std::size_t at = 3 - rank + d;
     for (const std::int64_t number : {config.input.dims[2 + d], config.kernel.dims[d] * config.dilation.dims[d],
@@ -62,12 +59,10 @@ std::vector<KernelOffer> OffersFor(const PoolingConfig& config, const cpu::Layer
   };
   std::vector<KernelOffer> offers{offer};
   // A window that is the whole plane is a reduction of rows. Means of integers are rounded here and cut off there.
-  const bool is_mean = config.kind == PoolingKind::kAverageWithPad || config.kind == PoolingKind::kAverageWithoutPad;
+  const bool is_mean = ReductionOf(config.kind) == ReductionKind::kMean;
   if (CoversAll(config) && (config.kind == PoolingKind::kMax || (is_mean && RealArithmetic(config.types.input)))) {
-    const ReductionConfig reduction{is_mean ? ReductionKind::kMean : ReductionKind::kMax,
-                                    config.types,
-                                    Shape{{count, ElementCount(config.input) / count}},
-                                    {1}};
+    const ReductionConfig reduction{
+        ReductionOf(config.kind), config.types, Shape{{count, ElementCount(config.input) / count}}, {1}};
     for (KernelOffer& other : OffersFor(reduction)) {
       other.algorithm = "pool:" + other.algorithm.substr(other.algorithm.find(':') + 1);
       offers.push_back(std::move(other));
@@ -83,9 +78,7 @@ std::vector<KernelOffer> OffersFor(const ResampleConfig& config) {
   if (!arithmetic || ElementOf(config.types.output) == Element::kNone || count == 0 || !FitsCount(count)) return {};
   if (config.input.rank() != config.output.rank()) return {};
   ResampleCall call;
-  call.mode = config.kind == ResampleKind::kNearest  ? ResampleMode::kNearest
-              : config.kind == ResampleKind::kLinear ? ResampleMode::kLinear
-                                                     : ResampleMode::kCubic;
+  call.taps = TapsPerDimension(config.kind);
   call.arithmetic = *arithmetic;
   call.element = ElementOf(config.types.input);
   call.output_element = ElementOf(config.types.output);

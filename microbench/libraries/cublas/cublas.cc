@@ -1,12 +1,12 @@
-// Plain cuBLAS: the product that everybody calls, by the algorithm that it chooses.
+// Plain cuBLAS: the GEMM that everybody calls, by the algorithm that it chooses.
 #include <cublas_api.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "microbench/gpu/device/shared_library.h"
-#include "microbench/libraries/cublaslt/cublas_types.h"
 #include "microbench/libraries/cublaslt/cublaslt.h"
+#include "microbench/libraries/cublaslt/library_gemm.h"
 
 namespace infimum::cuda {
 namespace {
@@ -37,34 +37,45 @@ Status Check(const CublasFunctions& cublas, cublasStatus_t status) {
 
 class Call : public GemmCall {
  public:
-  Call(const CublasFunctions& cublas, cublasHandle_t handle, const GemmProblem& problem)
+  Call(const CublasFunctions& cublas, cublasHandle_t handle, const cublaslt::Gemm& gemm)
       : cublas_(cublas),
         handle_(handle),
-        problem_(problem),
-        alpha_(problem.factor, ScaleTypeOf(problem)),
-        beta_(0, ScaleTypeOf(problem)) {}
+        gemm_(gemm),
+        a_(cublaslt::TypeOf(gemm.a)),
+        b_(cublaslt::TypeOf(gemm.b)),
+        result_(cublaslt::TypeOf(gemm.result)),
+        alpha_(gemm.factor, cublaslt::ScaleTypeOf(gemm)),
+        beta_(0, cublaslt::ScaleTypeOf(gemm)) {}
 
   Bytes workspace() const override { return Bytes{kWorkspace}; }
 
   Status Enqueue(const std::vector<void*>& tensors, void* workspace, Gpu::Stream stream) override {
     INFIMUM_RETURN_IF_ERROR(Check(cublas_, cublas_.set_stream(handle_, static_cast<cudaStream_t>(stream))));
     INFIMUM_RETURN_IF_ERROR(Check(cublas_, cublas_.set_workspace(handle_, workspace, kWorkspace)));
-    const auto m = static_cast<int>(problem_.columns), n = static_cast<int>(problem_.rows),
-               k = static_cast<int>(problem_.depth);
-    // In columns, so that our second operand comes first.
+    const auto m = static_cast<int>(gemm_.columns), n = static_cast<int>(gemm_.rows), k = static_cast<int>(gemm_.depth);
+    // Matrices are column-major there, so that our second operand comes first.
     return Check(cublas_,
-                 cublas_.gemm(handle_, problem_.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N, m, n, k,
-                              alpha_.bytes, tensors[1], *CudaTypeOf(problem_.b), problem_.b_transposed ? k : m,
-                              problem_.b_stride, tensors[0], *CudaTypeOf(problem_.a), k, problem_.a_stride, beta_.bytes,
-                              tensors.back(), *CudaTypeOf(problem_.output), m, problem_.rows * problem_.columns,
-                              static_cast<int>(problem_.batch), ComputeTypeOf(problem_.sums), CUBLAS_GEMM_DEFAULT));
+                 cublas_.gemm(handle_, gemm_.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N, CUBLAS_OP_N, m, n, k,
+                              alpha_.bytes, tensors[1], b_, gemm_.b_transposed ? k : m, gemm_.b_stride, tensors[0], a_,
+                              k, gemm_.a_stride, beta_.bytes, tensors.back(), result_, m, gemm_.rows * gemm_.columns,
+                              static_cast<int>(gemm_.batch), cublaslt::ComputeTypeOf(gemm_), CUBLAS_GEMM_DEFAULT));
   }
 
  private:
   const CublasFunctions& cublas_;
   cublasHandle_t handle_;
-  GemmProblem problem_;
-  ScaleValue alpha_, beta_;
+  cublaslt::Gemm gemm_;
+  cudaDataType_t a_, b_, result_;
+  cublaslt::Factor alpha_, beta_;
+};
+
+// It chooses by itself, so it has one algorithm.
+class OneAlgorithm : public cublaslt::Answers {
+ public:
+  std::vector<cublaslt::Algorithm> Suggestions() override { return std::vector<cublaslt::Algorithm>(1); }
+  std::vector<std::int32_t> Ids() override { return {0}; }
+  std::optional<cublaslt::Capabilities> CapabilitiesOf(std::int32_t) override { return cublaslt::Capabilities(); }
+  bool Accepts(const cublaslt::Algorithm& algorithm) override { return algorithm == cublaslt::Algorithm(); }
 };
 
 class Cublas : public GemmLibrary {
@@ -98,20 +109,15 @@ class Cublas : public GemmLibrary {
   }
 
   std::string version() const override { return version_; }
-  Result<std::vector<GemmAlgorithm>> Heuristic(const GemmProblem&) override { return std::vector<GemmAlgorithm>(1); }
-  Result<std::vector<std::int32_t>> Ids(const GemmProblem&) override { return std::vector<std::int32_t>{0}; }
-  Result<GemmCapabilities> Capabilities(const GemmProblem&, std::int32_t) override { return GemmCapabilities(); }
-  Result<bool> Accepts(const GemmProblem&, const GemmAlgorithm& algorithm) override {
-    return algorithm == GemmAlgorithm();
+  Result<std::unique_ptr<cublaslt::Answers>> Ask(const GemmProblem&) override {
+    return std::unique_ptr<cublaslt::Answers>(std::make_unique<OneAlgorithm>());
   }
-  Result<std::unique_ptr<GemmCall>> Make(const GemmProblem& problem, const GemmAlgorithm&) override {
-    if (problem.bias || problem.addend || problem.activation != GemmActivation::kNone)
+  Result<std::unique_ptr<GemmCall>> Make(const GemmProblem& problem, const cublaslt::Algorithm&) override {
+    if (problem.bias != DataType::kNone || problem.addend || problem.activation != GemmActivation::kNone)
       return Error{"unsupported: cuBLAS has no epilogues"};
-    if (!CudaTypeOf(problem.a) || !CudaTypeOf(problem.b) || !CudaTypeOf(problem.output))
-      return Error{"unsupported: cuBLAS has no such types"};
     if (std::max({problem.rows, problem.columns, problem.depth, problem.batch}) > std::int64_t{2147483647})
       return Error{"unsupported: cuBLAS counts in 32 bits"};
-    return std::unique_ptr<GemmCall>(std::make_unique<Call>(cublas_, handle_, problem));
+    return std::unique_ptr<GemmCall>(std::make_unique<Call>(cublas_, handle_, LibraryGemm(problem)));
   }
 
  private:

@@ -1,4 +1,4 @@
-// cuBLASLt, loaded when it is asked for, and plain cuBLAS as the reference that everybody knows.
+// cuBLASLt and plain cuBLAS, loaded when they are asked for.
 //
 //   INFIMUM_ASSIGN_OR_RETURN(const std::shared_ptr<GemmLibrary> lt, OpenCublasLt(Bytes{32 << 20}));
 //   lt->version();                     // "13.0.2"
@@ -11,7 +11,7 @@
 
 namespace infimum::cuda {
 
-// `most_workspace`: scratch memory that an algorithm may want. The current device is the one that is asked.
+// `most_workspace`: scratch memory that an algorithm may use. The current device is the one that is asked.
 Result<std::shared_ptr<GemmLibrary>> OpenCublasLt(Bytes most_workspace);
 
 // cublasGemmStridedBatchedEx, which chooses by itself: one algorithm, with the id 0. Problems with an epilogue are

@@ -1,5 +1,6 @@
 #include "microbench/libraries/cublaslt/gemm_program.h"
 
+#include <stdexcept>
 #include <utility>
 
 #include "microbench/gpu/device/symmetric_values.h"
@@ -33,14 +34,24 @@ class GemmProgram : public GpuProgram {
   void* workspace_ = nullptr;
 };
 
-std::string AlgorithmName(std::string_view library, const GemmAlgorithm& algorithm, const GemmForm& form) {
-  return (library == kCublas ? std::string(kPlainGemm) : Format(algorithm)) + Suffix(form);
+std::string AlgorithmName(std::string_view library, const cublaslt::Algorithm& algorithm, const GemmForm& form) {
+  return (library == kCublas ? std::string(kPlainGemm) : cublaslt::Format(algorithm)) + Suffix(form);
+}
+
+TensorPlacement PlacementOf(const GemmTensor& tensor) {
+  TensorPlacement placement = TensorPlacement::RowMajor(tensor.shape);
+  if (tensor.transposed) {
+    const std::size_t rank = tensor.shape.rank();
+    placement.strides[rank - 1] = tensor.shape.dims[rank - 2];
+    placement.strides[rank - 2] = 1;
+  }
+  return placement;
 }
 
 GpuOffer OfferOf(const std::shared_ptr<GemmLibrary>& library, std::string_view name, const Workload& workload,
-                 const BoundGemm& gemm, const GemmAlgorithm& algorithm, const GemmForm& form) {
+                 const BoundGemm& gemm, const cublaslt::Algorithm& algorithm, const GemmForm& form) {
   GpuOffer offer;
-  // Rows of all operands lie as they are named: how a constant one is kept stands in the algorithm's name.
+  // Layouts are those of the operands as they are named: how a constant is stored is part of the algorithm's name.
   offer.candidate = {std::string(name), AlgorithmName(name, algorithm, form), InputLayouts(workload, {}),
                      OutputLayout(workload, {}), false};
   offer.make = [library, gemm, algorithm](Gpu&) -> Result<std::unique_ptr<GpuProgram>> {
@@ -52,17 +63,42 @@ GpuOffer OfferOf(const std::shared_ptr<GemmLibrary>& library, std::string_view n
 
 }  // namespace
 
+Result<std::vector<cublaslt::Algorithm>> GemmAlgorithms(GemmLibrary& library, const GemmProblem& problem,
+                                                        CandidateTier tier, std::size_t most) {
+  INFIMUM_ASSIGN_OR_RETURN(const std::unique_ptr<cublaslt::Answers> answers, library.Ask(problem));
+  try {
+    if (tier == CandidateTier::kHeuristic) return cublaslt::Heuristic(*answers);
+    if (tier == CandidateTier::kEngine) return cublaslt::BestOfEach(*answers, problem.depth, most);
+    return cublaslt::Exhaustive(*answers, problem.depth, most);
+  } catch (const std::runtime_error& error) {
+    return Error{error.what()};
+  }
+}
+
+Result<BoundGemm> BindGemm(const cpu::ValuedRegion& workload, NumericContract contract, const GemmForm& form) {
+  INFIMUM_ASSIGN_OR_RETURN(const RegionGemm gemm, GemmOf(workload.region, contract, form));
+  BoundGemm bound{gemm.problem, {}};
+  if (gemm.problem.is_scaled()) {
+    const OperandTypes types = TypesOf(workload.region.members.front().config);
+    INFIMUM_ASSIGN_OR_RETURN(bound.problem.factor,
+                             FactorOf(types, gemm.problem.depth, cpu::ValuesOfMember(workload.values, 0)));
+  }
+  for (const GemmTensor& tensor : gemm.tensors)
+    bound.bindings.push_back({tensor.tensor, 0, tensor.type, PlacementOf(tensor)});
+  return bound;
+}
+
 std::vector<GpuOffer> GemmOffers(const std::shared_ptr<GemmLibrary>& library, std::string_view name,
                                  const Workload& workload, NumericContract contract, CandidateTier tier) {
   const cpu::ValuedRegion problem = BenchmarkedRegion(workload);
   std::vector<GpuOffer> offers;
   for (const GemmForm& form : GemmFormsOf(problem.region, contract, tier)) {
-    const Result<BoundGemm> gemm = GemmOf(problem, contract, form);
+    const Result<BoundGemm> gemm = BindGemm(problem, contract, form);
     if (!gemm.ok()) continue;
-    const Result<std::vector<GemmAlgorithm>> algorithms =
+    const Result<std::vector<cublaslt::Algorithm>> algorithms =
         GemmAlgorithms(*library, gemm->problem, tier, kMostGemmsOfAForm);
     if (!algorithms.ok()) continue;
-    for (const GemmAlgorithm& algorithm : *algorithms)
+    for (const cublaslt::Algorithm& algorithm : *algorithms)
       offers.push_back(OfferOf(library, name, workload, *gemm, algorithm, form));
   }
   if (!offers.empty()) offers.front().candidate.library_choice = true;
@@ -75,15 +111,15 @@ std::optional<GpuOffer> FindGemmOffer(const std::shared_ptr<GemmLibrary>& librar
   if (candidate.library != name) return std::nullopt;
   const std::size_t end = std::min(candidate.algorithm.find('/'), candidate.algorithm.size());
   const std::string first = candidate.algorithm.substr(0, end);
-  const std::optional<GemmAlgorithm> algorithm =
-      name == kCublas ? (first == kPlainGemm ? std::optional(GemmAlgorithm()) : std::nullopt)
-                      : ParseGemmAlgorithm(first);
+  const std::optional<cublaslt::Algorithm> algorithm =
+      name == kCublas ? (first == kPlainGemm ? std::optional(cublaslt::Algorithm()) : std::nullopt)
+                      : cublaslt::ParseAlgorithm(first);
   if (!algorithm) return std::nullopt;
   const cpu::ValuedRegion problem =
       values.empty() ? BenchmarkedRegion(workload) : cpu::ValuedRegion{cpu::RegionOf(workload), values};
   for (const GemmForm& form : GemmFormsOf(problem.region, contract, CandidateTier::kExhaustive)) {
     if (Suffix(form) != candidate.algorithm.substr(end)) continue;
-    const Result<BoundGemm> gemm = GemmOf(problem, contract, form);
+    const Result<BoundGemm> gemm = BindGemm(problem, contract, form);
     if (gemm.ok()) return OfferOf(library, name, workload, *gemm, *algorithm, form);
   }
   return std::nullopt;

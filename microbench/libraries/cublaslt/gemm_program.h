@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "microbench/gpu/device/gpu_program.h"
 #include "microbench/libraries/cublaslt/gemm_library.h"
+#include "microbench/reference/region_tensors.h"
 
 namespace infimum::cuda {
 
@@ -16,9 +18,21 @@ inline constexpr std::string_view kCublasLt = "cublaslt";
 inline constexpr std::string_view kCublas = "cublas";
 inline constexpr std::size_t kMostGemmsOfAForm = 1000;
 
-// Candidates of one library over all forms of the product, with what makes them; empty where the workload is no product
-// that BLAS takes. `name` is kCublasLt or kCublas, whose algorithms are called "gemm". Of each form the library's own
-// errors are left out: the other forms may do.
+// In the library's order of preference: `heuristic` what it would choose; `engine` the best of each algorithm;
+// `exhaustive` all settings that it accepts, at most `most` (calls/cublaslt_algorithms.h).
+Result<std::vector<cublaslt::Algorithm>> GemmAlgorithms(GemmLibrary& library, const GemmProblem& problem,
+                                                        CandidateTier tier, std::size_t most);
+
+// A GEMM with the factor that the workload's values ask for, and its tensors as they lie on the device.
+struct BoundGemm {
+  GemmProblem problem;
+  std::vector<GpuBinding> bindings;
+};
+Result<BoundGemm> BindGemm(const cpu::ValuedRegion& workload, NumericContract contract, const GemmForm& form);
+
+// Candidates of one library over all forms of the GEMM, with what makes them; empty where the workload is no GEMM that
+// BLAS libraries run. `name` is kCublasLt or kCublas, whose algorithms are called "gemm". A form about which the
+// library reports an error is left out: the other forms may be accepted.
 std::vector<GpuOffer> GemmOffers(const std::shared_ptr<GemmLibrary>& library, std::string_view name,
                                  const Workload& workload, NumericContract contract, CandidateTier tier);
 

@@ -9,12 +9,15 @@
 
 namespace infimum::cuda {
 
+using cublaslt::Algorithm;
+using cublaslt::Capabilities;
+
 // What was answered about one problem.
 struct ProblemAnswers {
-  std::vector<GemmAlgorithm> heuristic;
+  std::vector<Algorithm> heuristic;
   std::vector<std::int32_t> ids;
-  std::map<std::int32_t, GemmCapabilities> capabilities;
-  std::set<GemmAlgorithm> accepted;
+  std::map<std::int32_t, Capabilities> capabilities;
+  std::set<Algorithm> accepted;
 };
 using AllAnswers = std::map<std::string, ProblemAnswers>;  // by the problem's text
 
@@ -24,20 +27,59 @@ constexpr const char* kSchema = "infimum.gemm-recording/1";
 
 nlohmann::json Names(const auto& algorithms) {
   nlohmann::json names = nlohmann::json::array();
-  for (const GemmAlgorithm& algorithm : algorithms) names.push_back(Format(algorithm));
+  for (const Algorithm& algorithm : algorithms) names.push_back(cublaslt::Format(algorithm));
   return names;
 }
 
-std::vector<GemmAlgorithm> ReadNames(const nlohmann::json& names) {
-  std::vector<GemmAlgorithm> algorithms;
+std::vector<Algorithm> ReadNames(const nlohmann::json& names) {
+  std::vector<Algorithm> algorithms;
   for (const nlohmann::json& name : names) {
     const auto text = name.get<std::string>();
-    const std::optional<GemmAlgorithm> algorithm = ParseGemmAlgorithm(text);
+    const std::optional<Algorithm> algorithm = cublaslt::ParseAlgorithm(text);
     if (!algorithm) throw std::invalid_argument(Quoted(text) + " names no algorithm");
     algorithms.push_back(*algorithm);
   }
   return algorithms;
 }
+
+class RecordingAnswers : public cublaslt::Answers {
+ public:
+  RecordingAnswers(std::unique_ptr<cublaslt::Answers> answers, ProblemAnswers& kept)
+      : answers_(std::move(answers)), kept_(kept) {}
+
+  std::vector<Algorithm> Suggestions() override { return kept_.heuristic = answers_->Suggestions(); }
+  std::vector<std::int32_t> Ids() override { return kept_.ids = answers_->Ids(); }
+  std::optional<Capabilities> CapabilitiesOf(std::int32_t id) override {
+    std::optional<Capabilities> capabilities = answers_->CapabilitiesOf(id);
+    if (capabilities) kept_.capabilities[id] = *capabilities;
+    return capabilities;
+  }
+  bool Accepts(const Algorithm& algorithm) override {
+    const bool accepts = answers_->Accepts(algorithm);
+    if (accepts) kept_.accepted.insert(algorithm);
+    return accepts;
+  }
+
+ private:
+  std::unique_ptr<cublaslt::Answers> answers_;
+  ProblemAnswers& kept_;
+};
+
+class ReplayedAnswers : public cublaslt::Answers {
+ public:
+  explicit ReplayedAnswers(const ProblemAnswers& kept) : kept_(kept) {}
+
+  std::vector<Algorithm> Suggestions() override { return kept_.heuristic; }
+  std::vector<std::int32_t> Ids() override { return kept_.ids; }
+  std::optional<Capabilities> CapabilitiesOf(std::int32_t id) override {
+    const auto found = kept_.capabilities.find(id);
+    return found == kept_.capabilities.end() ? std::nullopt : std::optional(found->second);
+  }
+  bool Accepts(const Algorithm& algorithm) override { return kept_.accepted.contains(algorithm); }
+
+ private:
+  const ProblemAnswers& kept_;
+};
 
 class ReplayedGemmLibrary : public GemmLibrary {
  public:
@@ -45,77 +87,40 @@ class ReplayedGemmLibrary : public GemmLibrary {
       : version_(std::move(version)), answers_(std::move(answers)) {}
 
   std::string version() const override { return version_; }
-  Result<std::vector<GemmAlgorithm>> Heuristic(const GemmProblem& problem) override {
-    INFIMUM_ASSIGN_OR_RETURN(const ProblemAnswers* const answers, Find(problem));
-    return answers->heuristic;
+  Result<std::unique_ptr<cublaslt::Answers>> Ask(const GemmProblem& problem) override {
+    const auto found = answers_.find(Format(problem));
+    if (found == answers_.end()) return Error{"unsupported: the recording has no answers about " + Format(problem)};
+    return std::unique_ptr<cublaslt::Answers>(std::make_unique<ReplayedAnswers>(found->second));
   }
-  Result<std::vector<std::int32_t>> Ids(const GemmProblem& problem) override {
-    INFIMUM_ASSIGN_OR_RETURN(const ProblemAnswers* const answers, Find(problem));
-    return answers->ids;
-  }
-  Result<GemmCapabilities> Capabilities(const GemmProblem& problem, std::int32_t id) override {
-    INFIMUM_ASSIGN_OR_RETURN(const ProblemAnswers* const answers, Find(problem));
-    const auto found = answers->capabilities.find(id);
-    if (found == answers->capabilities.end()) return Error{"no capabilities of algorithm " + std::to_string(id)};
-    return found->second;
-  }
-  Result<bool> Accepts(const GemmProblem& problem, const GemmAlgorithm& algorithm) override {
-    INFIMUM_ASSIGN_OR_RETURN(const ProblemAnswers* const answers, Find(problem));
-    return answers->accepted.contains(algorithm);
-  }
-  Result<std::unique_ptr<GemmCall>> Make(const GemmProblem&, const GemmAlgorithm&) override {
+  Result<std::unique_ptr<GemmCall>> Make(const GemmProblem&, const Algorithm&) override {
     return Error{"unsupported: a recording of cuBLASLt's answers runs nothing"};
   }
 
  private:
-  Result<const ProblemAnswers*> Find(const GemmProblem& problem) const {
-    const auto found = answers_.find(Format(problem));
-    if (found == answers_.end()) return Error{"unsupported: the recording has no answers about " + Format(problem)};
-    return &found->second;
-  }
-
   std::string version_;
   AllAnswers answers_;
 };
 
 }  // namespace
 
-class RecordingGemmLibrary::Answers {
+class RecordingGemmLibrary::Kept {
  public:
   AllAnswers all;
 };
 
 RecordingGemmLibrary::RecordingGemmLibrary(std::shared_ptr<GemmLibrary> library)
-    : library_(std::move(library)), answers_(std::make_unique<Answers>()) {}
+    : library_(std::move(library)), kept_(std::make_unique<Kept>()) {}
 RecordingGemmLibrary::~RecordingGemmLibrary() = default;
 
-Result<std::vector<GemmAlgorithm>> RecordingGemmLibrary::Heuristic(const GemmProblem& problem) {
-  INFIMUM_ASSIGN_OR_RETURN(std::vector<GemmAlgorithm> heuristic, library_->Heuristic(problem));
-  answers_->all[Format(problem)].heuristic = heuristic;
-  return heuristic;
-}
-
-Result<std::vector<std::int32_t>> RecordingGemmLibrary::Ids(const GemmProblem& problem) {
-  INFIMUM_ASSIGN_OR_RETURN(std::vector<std::int32_t> ids, library_->Ids(problem));
-  answers_->all[Format(problem)].ids = ids;
-  return ids;
-}
-
-Result<GemmCapabilities> RecordingGemmLibrary::Capabilities(const GemmProblem& problem, std::int32_t id) {
-  INFIMUM_ASSIGN_OR_RETURN(GemmCapabilities capabilities, library_->Capabilities(problem, id));
-  answers_->all[Format(problem)].capabilities[id] = capabilities;
-  return capabilities;
-}
-
-Result<bool> RecordingGemmLibrary::Accepts(const GemmProblem& problem, const GemmAlgorithm& algorithm) {
-  INFIMUM_ASSIGN_OR_RETURN(const bool accepts, library_->Accepts(problem, algorithm));
-  if (accepts) answers_->all[Format(problem)].accepted.insert(algorithm);
-  return accepts;
+Result<std::unique_ptr<cublaslt::Answers>> RecordingGemmLibrary::Ask(const GemmProblem& problem) {
+  INFIMUM_ASSIGN_OR_RETURN(std::unique_ptr<cublaslt::Answers> answers, library_->Ask(problem));
+  return std::unique_ptr<cublaslt::Answers>(
+      std::make_unique<RecordingAnswers>(std::move(answers), kept_->all[Format(problem)]));
 }
 
 std::string RecordingGemmLibrary::Text() const {
   nlohmann::ordered_json problems = nlohmann::ordered_json::object();
-  for (const auto& [text, answers] : answers_->all) {
+  for (const auto& [text, answers] : kept_->all) {
     nlohmann::ordered_json capabilities = nlohmann::ordered_json::object();
     for (const auto& [id, of] : answers.capabilities) {
       capabilities[std::to_string(id)] = {
@@ -143,7 +148,7 @@ Result<std::shared_ptr<GemmLibrary>> ReadGemmRecording(std::string_view text, co
       of.heuristic = ReadNames(answers.at("heuristic"));
       answers.at("ids").get_to(of.ids);
       for (const auto& [id, capabilities] : answers.at("capabilities").items()) {
-        GemmCapabilities& read = of.capabilities[static_cast<std::int32_t>(std::stol(id))];
+        Capabilities& read = of.capabilities[static_cast<std::int32_t>(std::stol(id))];
         capabilities.at("tiles").get_to(read.tiles);
         capabilities.at("stages").get_to(read.stages);
         capabilities.at("splits_k").get_to(read.splits_k);
@@ -151,7 +156,7 @@ Result<std::shared_ptr<GemmLibrary>> ReadGemmRecording(std::string_view text, co
         capabilities.at("swizzles").get_to(read.most_swizzles);
         capabilities.at("custom").get_to(read.most_custom);
       }
-      const std::vector<GemmAlgorithm> accepted = ReadNames(answers.at("accepted"));
+      const std::vector<Algorithm> accepted = ReadNames(answers.at("accepted"));
       of.accepted.insert(accepted.begin(), accepted.end());
     }
     return std::shared_ptr<GemmLibrary>(

@@ -1,5 +1,5 @@
 // Answers of a BLAS library about algorithms, kept as a text: written where a GPU is, read where none is, so that
-// candidates can be listed and tested there. Nothing in it runs.
+// candidates can be listed and tested there. It runs nothing.
 //
 //   RecordingGemmLibrary recorder(lt);             // asks `lt`, and remembers
 //   GemmAlgorithms(recorder, problem, tier, 1000);
@@ -22,11 +22,8 @@ class RecordingGemmLibrary : public GemmLibrary {
   ~RecordingGemmLibrary() override;
 
   std::string version() const override { return library_->version(); }
-  Result<std::vector<GemmAlgorithm>> Heuristic(const GemmProblem& problem) override;
-  Result<std::vector<std::int32_t>> Ids(const GemmProblem& problem) override;
-  Result<GemmCapabilities> Capabilities(const GemmProblem& problem, std::int32_t id) override;
-  Result<bool> Accepts(const GemmProblem& problem, const GemmAlgorithm& algorithm) override;
-  Result<std::unique_ptr<GemmCall>> Make(const GemmProblem& problem, const GemmAlgorithm& algorithm) override {
+  Result<std::unique_ptr<cublaslt::Answers>> Ask(const GemmProblem& problem) override;
+  Result<std::unique_ptr<GemmCall>> Make(const GemmProblem& problem, const cublaslt::Algorithm& algorithm) override {
     return library_->Make(problem, algorithm);
   }
 
@@ -34,13 +31,13 @@ class RecordingGemmLibrary : public GemmLibrary {
   std::string Text() const;
 
  private:
-  class Answers;
+  class Kept;
 
   std::shared_ptr<GemmLibrary> library_;
-  std::unique_ptr<Answers> answers_;
+  std::unique_ptr<Kept> kept_;
 };
 
-// A problem that was not asked about is an error; so is running. `source` stands in errors.
+// A problem that was not asked about is an error; so is running. Errors name `source`.
 Result<std::shared_ptr<GemmLibrary>> ReadGemmRecording(std::string_view text, const std::string& source);
 
 }  // namespace infimum::cuda

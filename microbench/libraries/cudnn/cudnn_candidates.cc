@@ -1,59 +1,11 @@
 #include "microbench/libraries/cudnn/cudnn_candidates.h"
 
-#include <set>
-
 #include "microbench/gpu/device/symmetric_values.h"
 #include "microbench/libraries/cudnn/cudnn_graph.h"
+#include "src/core/measurement/cudnn_operations.h"
 
 namespace infimum::cuda {
 namespace {
-
-// For floating point: integer products are exact under every contract.
-bool IsProduct(const Workload& workload) {
-  const auto is_product = [](const LayerConfig& config) {
-    const bool multiplies = std::holds_alternative<ConvolutionConfig>(config) ||
-                            std::holds_alternative<MatMulConfig>(config) ||
-                            std::holds_alternative<AttentionConfig>(config);
-    return multiplies && IsFloatingPoint(TypesOf(config).input);
-  };
-  if (const auto* config = std::get_if<LayerConfig>(&workload)) return is_product(*config);
-  for (const RegionMember& member : std::get<Region>(workload).members)
-    if (is_product(member.config)) return true;
-  return false;
-}
-
-// Whether an engine with these notes can meet the contract. Element-wise engines carry the note of the Tensor Cores
-// too, which says nothing of sums and copies.
-bool MayMeet(const CudnnNotes& notes, NumericContract contract, bool is_product) {
-  if (!is_product) return true;
-  const bool cuts_operands = notes.tensor_core || notes.down_converts_inputs;
-  if (contract == NumericContract::kStrictF32) return !cuts_operands && !notes.reduced_precision_sums;
-  if (contract == NumericContract::kTf32) return cuts_operands;
-  return true;
-}
-
-// The best plan of each engine: cuDNN's list is in its order of preference.
-Result<std::vector<CudnnPlan>> BestOfEngines(CudnnGraph& graph) {
-  INFIMUM_ASSIGN_OR_RETURN(std::vector<CudnnPlan> plans, graph.Heuristic());
-  std::set<std::int64_t> known;
-  std::erase_if(plans, [&](const CudnnPlan& plan) { return !known.insert(plan.engine).second; });
-  INFIMUM_ASSIGN_OR_RETURN(const std::vector<CudnnPlan> others, graph.Engines());
-  for (const CudnnPlan& plan : others)
-    if (known.insert(plan.engine).second) plans.push_back(plan);
-  return plans;
-}
-
-Result<std::vector<CudnnPlan>> PlansOf(CudnnGraph& graph, CandidateTier tier, std::size_t most) {
-  switch (tier) {
-    case CandidateTier::kHeuristic:
-      return graph.Heuristic();
-    case CandidateTier::kEngine:
-      return BestOfEngines(graph);
-    case CandidateTier::kExhaustive:
-      return graph.Exhaustive(most);
-  }
-  return std::vector<CudnnPlan>();
-}
 
 std::string NameOf(const CudnnForm& form, const Workload& workload) {
   return "in=" + InputLayouts(workload, form) + " out=" + OutputLayout(workload, form) + Suffix(workload, form);
@@ -82,8 +34,8 @@ Result<CandidateList> CudnnCandidates(const Workload& workload, NumericContract 
   list.device = target.device;
   list.refusal = ContractRefusal(contract, workload);
   if (!list.refusal.empty()) return list;
-  const bool is_product = IsProduct(workload);
   const cpu::ValuedRegion problem = BenchmarkedRegion(workload);
+  const bool is_product = HasFloatProduct(problem.region);
   const auto refuse = [&](const CudnnForm& form, const std::string& why) {
     // A family that the graph lacks is refused in every form with the same words.
     if (list.refusal.find(why) != std::string::npos) return;
@@ -97,15 +49,15 @@ Result<CandidateList> CudnnCandidates(const Workload& workload, NumericContract 
       refuse(form, graph.error().message.substr(std::string_view("unsupported: ").size()));
       continue;
     }
-    INFIMUM_ASSIGN_OR_RETURN(const std::vector<CudnnPlan> plans, PlansOf(*graph, tier, most_of_a_form));
+    INFIMUM_ASSIGN_OR_RETURN(const std::vector<cudnn::Plan> plans, graph->Plans(tier, most_of_a_form));
     std::size_t count = 0;
-    for (const CudnnPlan& plan : plans) {
-      if (!MayMeet(plan.notes, contract, is_product)) continue;
+    for (const cudnn::Plan& plan : plans) {
+      if (!cudnn::MayMeet(plan.notes, std::string(Name(contract)), is_product)) continue;
       ++count;
       OfferedCandidate offered;
       offered.candidate = {std::string(kCudnnGraph), plan.name + Suffix(workload, form), InputLayouts(workload, form),
                            OutputLayout(workload, form), list.candidates.empty()};
-      offered.notes = Format(plan.notes);
+      offered.notes = cudnn::Format(plan.notes);
       list.candidates.push_back(std::move(offered));
     }
     if (tier == CandidateTier::kExhaustive && plans.size() >= most_of_a_form) ++cut_forms;
@@ -117,9 +69,9 @@ Result<CandidateList> CudnnCandidates(const Workload& workload, NumericContract 
     }
   }
   if (cut_forms > 0) {
-    list.refusal += (list.refusal.empty() ? "" : "; ") + ("what " + std::to_string(cut_forms)) +
-                    (cut_forms == 1 ? " form has" : " forms have each") + " beyond the first " +
-                    std::to_string(most_of_a_form) + " settings, the most that are asked for";
+    list.refusal += (list.refusal.empty() ? "" : "; ") + std::to_string(cut_forms) +
+                    (cut_forms == 1 ? " form" : " forms") + " may have more settings than the " +
+                    std::to_string(most_of_a_form) + " that are listed";
   }
   return list;
 }

@@ -2,7 +2,7 @@
 // way to every algorithm that it does not keep to itself.
 //
 //   INFIMUM_ASSIGN_OR_RETURN(CudnnGraph graph, CudnnGraph::Build(problem, form, gpu_properties));
-//   for (const CudnnPlan& plan : *graph.Heuristic()) ...   // {"eng62_k2=5_k13=1", 62, tensor_core}, ...
+//   for (const cudnn::Plan& plan : *graph.Plans(CandidateTier::kHeuristic, 1000)) ...   // {"eng62_k2=5_k13=1", ...
 //
 //   INFIMUM_ASSIGN_OR_RETURN(CudnnGraph graph, CudnnGraph::Build(problem, form, handle));
 //   graph.Choose("eng62_k2=5_k13=1");      // compiles it where it is compiled at run time
@@ -21,6 +21,7 @@
 #include "infimum/measurement/contract.h"
 #include "microbench/gpu/device/gpu_program.h"
 #include "microbench/gpu/device/gpu_properties.h"
+#include "microbench/libraries/cudnn/calls/cudnn_plan.h"
 #include "microbench/reference/region_tensors.h"
 #include "src/core/measurement/cudnn_form.h"
 
@@ -33,28 +34,6 @@ struct CudnnTensor {
   // The value of a scalar that the graph needs and the workload does not have: the scale of 8-bit results. `binding`
   // names no operand then.
   std::optional<double> own_value;
-};
-
-// cuDNN's notes on an engine's arithmetic.
-struct CudnnNotes {
-  bool tensor_core = false;
-  bool down_converts_inputs = false;
-  bool reduced_precision_sums = false;
-  bool winograd = false;
-  bool fft = false;
-  bool nondeterministic = false;
-  bool compiles_at_run_time = false;
-
-  friend bool operator==(const CudnnNotes&, const CudnnNotes&) = default;
-};
-
-// "tensor-core winograd"
-std::string Format(const CudnnNotes& notes);
-
-struct CudnnPlan {
-  std::string name;  // "eng62_k2=5_k13=1": the engine and its settings, of this version of cuDNN
-  std::int64_t engine = 0;
-  CudnnNotes notes;
 };
 
 // cuDNN's handle on the current device; what is enqueued with it goes into the stream that it was given last.
@@ -89,15 +68,8 @@ class CudnnGraph {
   CudnnGraph& operator=(CudnnGraph&&) noexcept;
   ~CudnnGraph();
 
-  // Plans in cuDNN's order of preference: the first is its choice. Those of mode A, then of the fallback list
-  // that are not among them.
-  Result<std::vector<CudnnPlan>> Heuristic();
-
-  // Engines that take this graph on this device, with their own settings where nothing is said.
-  Result<std::vector<CudnnPlan>> Engines();
-
-  // Every setting of every engine that cuDNN takes, at most `most`; in the order of engines, their own settings first.
-  Result<std::vector<CudnnPlan>> Exhaustive(std::size_t most);
+  // The tier's plans in cuDNN's order of preference, of `exhaustive` at most `most` (calls/cudnn_plans.h).
+  Result<std::vector<cudnn::Plan>> Plans(CandidateTier tier, std::size_t most);
 
   // The graph's tensors in memory.
   const std::vector<CudnnTensor>& tensors() const;

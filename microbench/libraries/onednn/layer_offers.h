@@ -25,6 +25,10 @@ std::vector<Offer> MovementLibraryOffers(const MovementConfig& config);
 std::vector<Offer> ReorderLibraryOffers(const ReorderConfig& config);
 std::vector<Offer> RecurrentOffers(const RecurrentConfig& config);
 
+// Transposed convolutions of f32 whose kernel is as large as its stride, as one matrix product and a copy,
+// onednn/upsampling-as-matmul/gemm:jit/plain. Empty for every other convolution.
+std::vector<Offer> UpsamplingProductOffers(const ConvolutionConfig& config);
+
 // The same as a step of an epilogue: of one operand, with its parameters; of two. Absent where oneDNN has none.
 std::optional<Epilogue::Step> EltwiseStep(PointwiseKind kind, const LayerValues& values);
 std::optional<dnnl::algorithm> BinaryAlgorithm(PointwiseKind kind);

@@ -1,4 +1,8 @@
-#include "microbench/libraries/onednn/upsampling_product.h"
+// Transposed convolutions whose kernel is as large as its stride: no two pixels of the input meet in one of the output,
+// so the layer is one matrix product and a copy that puts each pixel's block in its place.
+//
+//   in=1x128x64x64 out_channels=64 kernel=2x2 stride=2x2
+//     ->  [4096 x 128] x [128 x 256], rows of 2 x 64 floats moved to their image rows (channels last)
 
 #include <algorithm>
 #include <cstring>

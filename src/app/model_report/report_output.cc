@@ -2,9 +2,7 @@
 
 #include <filesystem>
 
-#include "reports/model/markdown_report.h"
-#include "reports/model/report_csv.h"
-#include "reports/model/report_json.h"
+#include "reports/model/report_forms.h"
 #include "reports/page/html_report.h"
 #include "src/app/options.h"
 

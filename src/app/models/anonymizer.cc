@@ -5,14 +5,12 @@
 #include <utility>
 
 #include "analyzer/alignment/engine_work.h"
-#include "src/readers/onnx/shapes/known_operator.h"
+#include "src/core/graph/framework_names.h"
+#include "src/readers/onnx/lowering/lower.h"
 
 namespace infimum {
 namespace {
 
-constexpr std::array kFrameworks =
-    std::to_array<std::string_view>({"infimum", "jax", "mxnet", "ncnn", "onnxruntime", "openvino", "pytorch",
-                                     "tensorflow", "tensorrt", "tflite", "tvm"});
 constexpr std::array kLibraries = std::to_array<std::string_view>(
     {"cublas", "cublaslt", "cudnn", "cudnn-graph", "cudnn-legacy", "fake", "infimum", "onednn", "onednn-graph"});
 // Settings of runs that say how the engine was asked to compute, and nothing of whose it is.
@@ -24,7 +22,7 @@ constexpr std::array kSettings = std::to_array<std::string_view>(
 bool IsOneOf(std::string_view text, const auto& known) { return std::ranges::find(known, text) != known.end(); }
 
 std::string FrameworkName(const std::string& framework) {
-  return IsOneOf(framework, kFrameworks) ? framework : std::string("engine");
+  return FindFramework(framework) != nullptr ? framework : std::string("engine");
 }
 
 // "2.5.0" of "2.5.0+acme": who built it is left out.

@@ -9,20 +9,44 @@
 #include "src/app/processes/child_process.h"
 #include "src/app/processes/temporary_folder.h"
 #include "src/app/runners/tensorrt_run.h"
+#include "src/core/graph/framework_names.h"
 #include "src/readers/profiles/run_file.h"
 
 namespace infimum {
 namespace {
 
+Result<RunProfile> MeasureByScript(const Installation& installation, const std::filesystem::path& model,
+                                   const FrameworkOptions& options, Talk& talk);
+
+Result<RunProfile> MeasureByTrtexec(const Installation&, const std::filesystem::path& model,
+                                    const FrameworkOptions& options, Talk& talk) {
+  return MeasureTensorRt(model, options, talk);
+}
+
+// A framework that can be measured.
 struct Framework {
   std::string_view name;
-  std::vector<std::string_view> modes;
-  bool on_processors = true;
+  std::vector<std::string_view> modes = {};
+  bool takes_module = false;   // in place of the ONNX file
+  bool keeps_16_bits = false;  // of a model in wider types, where it is asked to
+  bool keeps_8_bits = false;   // likewise
+  Result<RunProfile> (*measure)(const Installation&, const std::filesystem::path&, const FrameworkOptions&,
+                                Talk&) = MeasureByScript;
 };
 
 const std::vector<Framework>& Frameworks() {
   static const std::vector<Framework> frameworks = {
-      {"onnxruntime", {}}, {"pytorch", {"eager", "compiled", "cuda-graph"}}, {"tensorrt", {"cuda-graph"}, false}};
+      {.name = framework::kOnnxRuntime},
+      {.name = framework::kPyTorch,
+       .modes = {"eager", "compiled", "cuda-graph"},
+       .takes_module = true,
+       .keeps_16_bits = true},
+      {.name = framework::kTensorRt,
+       .modes = {"cuda-graph"},
+       .keeps_16_bits = true,
+       .keeps_8_bits = true,
+       .measure = MeasureByTrtexec},
+  };
   return frameworks;
 }
 
@@ -43,25 +67,25 @@ Status CheckMode(const Framework& framework, const FrameworkOptions& options) {
 }
 
 // Whether the framework can keep a contract that the model's own types do not ask for.
-bool Converts(const FrameworkOptions& options) {
+bool Converts(const Framework& framework, const FrameworkOptions& options) {
   if (options.contract != NumericContract::kStrictF32) return false;
   switch (options.kept_contract()) {
     case NumericContract::kTf32:
       return options.device == DeviceKind::kGpu;
     case NumericContract::kF16:
     case NumericContract::kBf16:
-      return options.framework != "onnxruntime";
+      return framework.keeps_16_bits;
     case NumericContract::kInt8:
     case NumericContract::kFp8:
-      return options.framework == "tensorrt";
+      return framework.keeps_8_bits;
     case NumericContract::kStrictF32:
       break;
   }
   return true;
 }
 
-Status CheckContract(const FrameworkOptions& options) {
-  if (options.kept_contract() == options.contract || Converts(options)) return {};
+Status CheckContract(const Framework& framework, const FrameworkOptions& options) {
+  if (options.kept_contract() == options.contract || Converts(framework, options)) return {};
   return Error{
       fmt::format("--contract {}: {} computes on this device in the model's own types, which are {}; convert the model",
                   Name(options.kept_contract()), options.framework, Name(options.contract))};
@@ -164,15 +188,15 @@ Status CheckFramework(const FrameworkOptions& options) {
     return Error{fmt::format("unknown framework {}{}; there are: {}", Quoted(options.framework),
                              DidYouMean(options.framework, known), Listed(known))};
   }
-  if (!found->on_processors && options.device == DeviceKind::kCpu)
+  if (NeedsGpu(found->name) && options.device == DeviceKind::kCpu)
     return Error{fmt::format("{} runs on GPUs alone: --backend cuda", options.framework)};
-  if (options.framework == "pytorch" && options.module.empty())
+  if (found->takes_module && options.module.empty())
     return Error{
         "pytorch runs a module, not an ONNX file: --module names the one that the model was exported from, as "
         "FILE.py:FUNCTION, PACKAGE.MODULE:FUNCTION, FILE.pt2 (torch.export) or FILE.pt (torch.jit)"};
-  if (options.framework != "pytorch" && !options.module.empty()) return Error{"--module applies to pytorch only"};
+  if (!found->takes_module && !options.module.empty()) return Error{"--module applies to pytorch only"};
   INFIMUM_RETURN_IF_ERROR(CheckMode(*found, options));
-  return CheckContract(options);
+  return CheckContract(*found, options);
 }
 
 Result<RunProfile> MeasureFramework(const Installation& installation, const std::filesystem::path& model,
@@ -181,8 +205,8 @@ Result<RunProfile> MeasureFramework(const Installation& installation, const std:
   talk.Say(fmt::format("measuring {}: {} process{} of {:.3g} s after a warm-up, then the layers under the profiler",
                        options.framework, options.repetitions, options.repetitions == 1 ? "" : "es",
                        std::chrono::duration<double>(options.sampling).count()));
-  Result<RunProfile> run = options.framework == "tensorrt" ? MeasureTensorRt(model, options, talk)
-                                                           : MeasureByScript(installation, model, options, talk);
+  const Framework& known = *std::ranges::find(Frameworks(), options.framework, &Framework::name);
+  Result<RunProfile> run = known.measure(installation, model, options, talk);
   const Status same = run ? CheckDevice(*run, options) : Status(run.error());
   if (!same) {
     if (same.error().message.starts_with("interrupted")) return same.error();

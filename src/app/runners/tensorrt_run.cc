@@ -15,6 +15,7 @@
 #include "infimum/base/text.h"
 #include "src/app/processes/child_process.h"
 #include "src/app/processes/temporary_folder.h"
+#include "src/core/graph/framework_names.h"
 #include "src/readers/profiles/tensorrt/tensorrt_engine.h"
 
 namespace infimum {
@@ -201,7 +202,7 @@ class TensorRtRun {
 
   Result<RunProfile> Named(RunProfile run, const Path& model) const {
     if (run.end_to_end.empty()) return Error{"trtexec wrote no times"};
-    run.framework = "tensorrt";
+    run.framework = framework::kTensorRt;
     run.framework_version = version_;
     run.model_name = model.stem().string();
     INFIMUM_ASSIGN_OR_RETURN(run.model_sha256, Sha256Of(model));

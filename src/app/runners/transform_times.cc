@@ -29,7 +29,7 @@ Result<Bracket> WithTransformTimes(const Installation& installation, const Model
   INFIMUM_ASSIGN_OR_RETURN(Bracket bracket, ComputeBracket(graph, store, selection, options));
   std::set<WorkloadKey> tried;
   for (int round = 0; round < kMostRounds && bracket.layouts && !Interrupted(); ++round) {
-    std::vector<Workload> reorders = TransformsToMeasure(*bracket.layouts);
+    std::vector<Workload> reorders = ReordersToMeasure(*bracket.layouts);
     // What could not be measured is not asked for again.
     std::erase_if(reorders, [&](const Workload& reorder) { return !tried.insert(KeyOf(reorder)).second; });
     const auto spent = std::chrono::duration_cast<std::chrono::seconds>(SteadyTime::now() - start);

@@ -22,7 +22,13 @@ class NameTable {
   NameTable(NameTable&&) = default;
   NameTable& operator=(NameTable&&) = default;
 
-  NameId Intern(std::string_view text);
+  NameId Intern(std::string_view text) {
+    if (const auto known = ids_.find(text); known != ids_.end()) return known->second;
+    const auto id = static_cast<NameId>(texts_.size());
+    texts_.emplace_back(text);
+    ids_.emplace(texts_.back(), id);
+    return id;
+  }
   // Empty for kNoName. Valid as long as the table is.
   std::string_view text(NameId id) const {
     return id == kNoName ? std::string_view() : std::string_view(texts_[static_cast<std::size_t>(id)]);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "infimum/layer/data_type.h"
 #include "src/core/layer/work.h"
@@ -17,6 +18,7 @@ enum class AttentionMask {
   kCausal,  // "causal": position i sees kv - q + i and before
   kFull,    // "full": a q x kv operand, added
 };
+std::span<const NamedValue<AttentionMask>> NamesOf(AttentionMask);
 
 struct AttentionConfig {
   OperandTypes types;
@@ -49,5 +51,7 @@ struct AttentionConfig {
 // causal mask leaves; provable = 0.
 Work WorkOf(const AttentionConfig& config);
 Status Validate(const AttentionConfig& config);
+std::vector<Operand> OperandsOfFamily(const AttentionConfig& config);
+std::vector<Operand> OutputsOfFamily(const AttentionConfig& config);
 
 }  // namespace infimum

@@ -65,5 +65,7 @@ Work WorkOf(const ConvolutionConfig& config);
 
 // Consistent ranks, positive extents, divisible groups, an output of at least one element, exact counts.
 Status Validate(const ConvolutionConfig& config);
+std::vector<Operand> OperandsOfFamily(const ConvolutionConfig& config);
+std::vector<Operand> OutputsOfFamily(const ConvolutionConfig& config);
 
 }  // namespace infimum

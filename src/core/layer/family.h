@@ -1,5 +1,5 @@
-// What each family of layers provides beside its public functions, and what families share: exact counts for WorkOf,
-// checks for Validate. Every count is either exact or an error: nothing here wraps around.
+// What families of layers share: exact counts for WorkOf, checks for Validate. Every count is either exact or an error:
+// nothing here wraps around.
 //
 //   ExactCount flops = ExactCount(2) * batch * outputs * taps + biases;
 //   INFIMUM_ASSIGN_OR_RETURN(work.direct, flops.AsFlops());
@@ -79,38 +79,6 @@ Shape OuterAxisInner(const Shape& shape, std::size_t axis);
 
 // Elements of a checked shape from dimension `first` on, up to but without `last`.
 std::int64_t ElementsBetween(const Shape& shape, std::size_t first, std::size_t last);
-
-// The functions on LayerConfig choose among these. A new family adds a line of each kind.
-// Shape and type of each operand and output, for a configuration that Validate accepts.
-std::vector<Operand> OperandsOfFamily(const AttentionConfig& config);
-std::vector<Operand> OperandsOfFamily(const ConvolutionConfig& config);
-std::vector<Operand> OperandsOfFamily(const MatMulConfig& config);
-std::vector<Operand> OperandsOfFamily(const MovementConfig& config);
-std::vector<Operand> OperandsOfFamily(const NormalizationConfig& config);
-std::vector<Operand> OperandsOfFamily(const PointwiseConfig& config);
-std::vector<Operand> OperandsOfFamily(const PoolingConfig& config);
-std::vector<Operand> OperandsOfFamily(const RecurrentConfig& config);
-std::vector<Operand> OperandsOfFamily(const ReductionConfig& config);
-std::vector<Operand> OperandsOfFamily(const ReorderConfig& config);
-std::vector<Operand> OperandsOfFamily(const ResampleConfig& config);
-std::vector<Operand> OperandsOfFamily(const ScanConfig& config);
-std::vector<Operand> OperandsOfFamily(const SoftmaxConfig& config);
-std::vector<Operand> OperandsOfFamily(const SortConfig& config);
-
-std::vector<Operand> OutputsOfFamily(const AttentionConfig& config);
-std::vector<Operand> OutputsOfFamily(const ConvolutionConfig& config);
-std::vector<Operand> OutputsOfFamily(const MatMulConfig& config);
-std::vector<Operand> OutputsOfFamily(const MovementConfig& config);
-std::vector<Operand> OutputsOfFamily(const NormalizationConfig& config);
-std::vector<Operand> OutputsOfFamily(const PointwiseConfig& config);
-std::vector<Operand> OutputsOfFamily(const PoolingConfig& config);
-std::vector<Operand> OutputsOfFamily(const RecurrentConfig& config);
-std::vector<Operand> OutputsOfFamily(const ReductionConfig& config);
-std::vector<Operand> OutputsOfFamily(const ReorderConfig& config);
-std::vector<Operand> OutputsOfFamily(const ResampleConfig& config);
-std::vector<Operand> OutputsOfFamily(const ScanConfig& config);
-std::vector<Operand> OutputsOfFamily(const SoftmaxConfig& config);
-std::vector<Operand> OutputsOfFamily(const SortConfig& config);
 
 // A bias is added to the accumulator: it has the output's type, or s32 where integers are multiplied and
 // the output is an integer too.

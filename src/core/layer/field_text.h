@@ -22,28 +22,6 @@
 
 namespace infimum {
 
-// One row of the table of names that each enumeration has, in the .cc file of its family.
-template <class Enum>
-struct NamedValue {
-  Enum value;
-  std::string_view name;
-};
-
-// The argument only selects the table.
-std::span<const NamedValue<AttentionMask>> NamesOf(AttentionMask);
-std::span<const NamedValue<Constness>> NamesOf(Constness);
-std::span<const NamedValue<MatMulBias>> NamesOf(MatMulBias);
-std::span<const NamedValue<MovementKind>> NamesOf(MovementKind);
-std::span<const NamedValue<NormalizationKind>> NamesOf(NormalizationKind);
-std::span<const NamedValue<PointwiseKind>> NamesOf(PointwiseKind);
-std::span<const NamedValue<PoolingKind>> NamesOf(PoolingKind);
-std::span<const NamedValue<RecurrentKind>> NamesOf(RecurrentKind);
-std::span<const NamedValue<ReductionKind>> NamesOf(ReductionKind);
-std::span<const NamedValue<ResampleKind>> NamesOf(ResampleKind);
-std::span<const NamedValue<ScanKind>> NamesOf(ScanKind);
-std::span<const NamedValue<SoftmaxKind>> NamesOf(SoftmaxKind);
-std::span<const NamedValue<SortKind>> NamesOf(SortKind);
-
 // "f32:f32:f32", "1x64x56x56", "1x64,64" ("-" for no shape at all), "1,1,1,1", "64", "yes", "nchw", "relu".
 std::string ValueText(const OperandTypes& value);
 std::string ValueText(const Shape& value);

@@ -10,6 +10,8 @@
 // Operands: a, b, bias (unless `bias=no`).
 #pragma once
 
+#include <vector>
+
 #include "infimum/layer/data_type.h"
 #include "infimum/layer/shape.h"
 #include "src/core/layer/work.h"
@@ -21,6 +23,7 @@ enum class MatMulBias {
   kColumn,  // "column": one element for each of the n columns
   kFull,    // "full": the shape of the result (Gemm's C)
 };
+std::span<const NamedValue<MatMulBias>> NamesOf(MatMulBias);
 
 struct MatMulConfig {
   OperandTypes types{DataType::kF32, DataType::kF32, DataType::kF32};
@@ -50,5 +53,7 @@ Shape OutputShape(const MatMulConfig& config);
 Work WorkOf(const MatMulConfig& config);
 
 Status Validate(const MatMulConfig& config);
+std::vector<Operand> OperandsOfFamily(const MatMulConfig& config);
+std::vector<Operand> OutputsOfFamily(const MatMulConfig& config);
 
 }  // namespace infimum

@@ -37,6 +37,7 @@ enum class MovementKind {
   kOneHot,        // "one_hot"
   kTriangle,      // "triangle": Trilu
 };
+std::span<const NamedValue<MovementKind>> NamesOf(MovementKind);
 
 struct MovementConfig {
   MovementKind kind = MovementKind::kCopy;
@@ -62,6 +63,10 @@ struct MovementConfig {
 };
 
 enum class ResampleKind { kNearest, kLinear, kCubic, kGridSample, kRoiAlign };
+std::span<const NamedValue<ResampleKind>> NamesOf(ResampleKind);
+
+// Input elements that an output element combines in a resized dimension: 1 nearest, 4 cubic, 2 elsewhere.
+int TapsPerDimension(ResampleKind kind);
 
 struct ResampleConfig {
   ResampleKind kind = ResampleKind::kNearest;
@@ -104,14 +109,20 @@ MovementConfig Canonicalize(MovementConfig config);
 // nothing), writes all outputs.
 Work WorkOf(const MovementConfig& config);
 Status Validate(const MovementConfig& config);
+std::vector<Operand> OperandsOfFamily(const MovementConfig& config);
+std::vector<Operand> OutputsOfFamily(const MovementConfig& config);
 
 // direct = conventional = 2 operations for each tap: 0 nearest, 2^d linear, 4^d cubic taps an output
 // element, d the resized dimensions; provable = 0. Reads at most the whole input and, for nearest, at
 // most as many elements as there are outputs.
 Work WorkOf(const ResampleConfig& config);
 Status Validate(const ResampleConfig& config);
+std::vector<Operand> OperandsOfFamily(const ResampleConfig& config);
+std::vector<Operand> OutputsOfFamily(const ResampleConfig& config);
 
 Work WorkOf(const ReorderConfig& config);
 Status Validate(const ReorderConfig& config);
+std::vector<Operand> OperandsOfFamily(const ReorderConfig& config);
+std::vector<Operand> OutputsOfFamily(const ReorderConfig& config);
 
 }  // namespace infimum

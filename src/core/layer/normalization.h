@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "infimum/layer/data_type.h"
 #include "infimum/layer/shape.h"
@@ -26,6 +27,7 @@ enum class NormalizationKind {
   kLp,             // "lp": LpNormalization over `axis`
   kMeanVariance,   // "mvn": MeanVarianceNormalization over all but the channels
 };
+std::span<const NamedValue<NormalizationKind>> NamesOf(NormalizationKind);
 
 struct NormalizationConfig {
   NormalizationKind kind = NormalizationKind::kLayer;
@@ -57,6 +59,7 @@ enum class SoftmaxKind {
   kLogSoftmax,  // "log_softmax"
   kHardmax,     // "hardmax"
 };
+std::span<const NamedValue<SoftmaxKind>> NamesOf(SoftmaxKind);
 
 // The input is canonically outer x axis x inner.
 struct SoftmaxConfig {
@@ -80,11 +83,15 @@ struct SoftmaxConfig {
 // rms, lp: 5; lrn: 2 * size + 3. conventional = direct; provable = 1 for each element.
 Work WorkOf(const NormalizationConfig& config);
 Status Validate(const NormalizationConfig& config);
+std::vector<Operand> OperandsOfFamily(const NormalizationConfig& config);
+std::vector<Operand> OutputsOfFamily(const NormalizationConfig& config);
 
 // softmax 5 for each element (maximum, subtraction, exponential, sum, division), log_softmax 5,
 // hardmax 1. conventional = direct; provable = 1 for each element.
 Work WorkOf(const SoftmaxConfig& config);
 Status Validate(const SoftmaxConfig& config);
+std::vector<Operand> OperandsOfFamily(const SoftmaxConfig& config);
+std::vector<Operand> OutputsOfFamily(const SoftmaxConfig& config);
 
 // outer x axis x inner of any shape; `axis` counts from the front.
 SoftmaxConfig MakeSoftmax(SoftmaxKind kind, OperandTypes types, const Shape& shape, std::size_t axis);

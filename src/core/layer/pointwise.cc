@@ -22,6 +22,7 @@ struct KindRow {
   OperandRange operands;
   int flops;
   Provable provable;
+  Rounding rounding;
   std::string_view onnx;
 };
 
@@ -29,12 +30,20 @@ struct KindRow {
 constexpr auto kKinds = [] {
   using enum PointwiseKind;
   using enum Provable;
+  using enum Rounding;
   return std::to_array<KindRow>({
-#define INFIMUM_POINTWISE(kind, name, least, most, flops, provable, onnx, cudnn) \
-  {kind, name, {least, most}, flops, provable, onnx},
+#define INFIMUM_POINTWISE(kind, name, least, most, flops, provable, rounding, onnx, cudnn) \
+  {kind, name, {least, most}, flops, provable, rounding, onnx},
 #include "src/core/layer/pointwise_kinds.def"
   });
 }();
+
+// In the order of the kinds.
+constexpr PointwiseParameter kParameters[] = {
+#define INFIMUM_PARAMETER_OF(kind, name, onnx) {PointwiseKind::kind, &PointwiseParameters::name, #name, onnx},
+#include "src/core/layer/pointwise_kinds.def"
+};
+static_assert(std::ranges::is_sorted(kParameters, {}, &PointwiseParameter::kind));
 
 constexpr auto kPointwiseNames = [] {
   std::array<NamedValue<PointwiseKind>, kKinds.size()> names{};
@@ -75,6 +84,12 @@ DataType OperandType(const PointwiseConfig& config, std::size_t i) {
 std::span<const NamedValue<PointwiseKind>> NamesOf(PointwiseKind) { return kPointwiseNames; }
 
 OperandRange OperandsOf(PointwiseKind kind) { return RowOf(kind).operands; }
+
+std::span<const PointwiseParameter> ParametersOf(PointwiseKind kind) {
+  return std::ranges::equal_range(kParameters, kind, {}, &PointwiseParameter::kind);
+}
+
+Rounding RoundingOf(PointwiseKind kind) { return RowOf(kind).rounding; }
 
 std::span<const PointwiseOperator> PointwiseOnnxOperators() {
   static constexpr auto kCount = std::ranges::count_if(kKinds, [](const KindRow& row) { return !row.onnx.empty(); });

@@ -1,7 +1,6 @@
 #include "src/core/layer/pooling.h"
 
 #include <algorithm>
-#include <array>
 
 #include "src/core/layer/family.h"
 #include "src/core/layer/field_text.h"
@@ -10,12 +9,9 @@
 namespace infimum {
 namespace {
 
-constexpr std::array kPoolingNames = {
-    NamedValue<PoolingKind>{PoolingKind::kMax, "max"},
-    NamedValue<PoolingKind>{PoolingKind::kMaxWithIndices, "max_with_indices"},
-    NamedValue<PoolingKind>{PoolingKind::kAverageWithPad, "average_with_pad"},
-    NamedValue<PoolingKind>{PoolingKind::kAverageWithoutPad, "average"},
-    NamedValue<PoolingKind>{PoolingKind::kLp, "lp"},
+constexpr NamedValue<PoolingKind> kPoolingNames[] = {
+#define INFIMUM_POOLING(kind, name, ...) {PoolingKind::kind, name},
+#include "src/core/layer/reduction_kinds.def"
 };
 
 Windows WindowsOf(const PoolingConfig& config, std::size_t d) {
@@ -88,6 +84,22 @@ Status CheckFields(const PoolingConfig& config) {
 }  // namespace
 
 std::span<const NamedValue<PoolingKind>> NamesOf(PoolingKind) { return kPoolingNames; }
+
+ReductionKind ReductionOf(PoolingKind kind) {
+  constexpr ReductionKind kReductions[] = {
+#define INFIMUM_POOLING(kind, name, reduction, ...) ReductionKind::reduction,
+#include "src/core/layer/reduction_kinds.def"
+  };
+  return kReductions[static_cast<std::size_t>(kind)];
+}
+
+bool CountsPadding(PoolingKind kind) {
+  constexpr bool kCounts[] = {
+#define INFIMUM_POOLING(kind, name, reduction, counts_padding, cudnn) counts_padding,
+#include "src/core/layer/reduction_kinds.def"
+  };
+  return kCounts[static_cast<std::size_t>(kind)];
+}
 
 Work WorkOf(const PoolingConfig& config) { return ComputeWork(config).value(); }
 

@@ -10,17 +10,17 @@
 
 #include "infimum/layer/data_type.h"
 #include "infimum/layer/shape.h"
+#include "src/core/layer/reduction.h"
 #include "src/core/layer/work.h"
 
 namespace infimum {
 
+// One line each in reduction_kinds.def.
 enum class PoolingKind {
-  kMax,                // "max"
-  kMaxWithIndices,     // "max_with_indices"
-  kAverageWithPad,     // "average_with_pad": padding counts in the divisor
-  kAverageWithoutPad,  // "average"
-  kLp,                 // "lp"
+#define INFIMUM_POOLING(kind, ...) kind,
+#include "src/core/layer/reduction_kinds.def"
 };
+std::span<const NamedValue<PoolingKind>> NamesOf(PoolingKind);
 
 struct PoolingConfig {
   PoolingKind kind = PoolingKind::kMax;
@@ -47,9 +47,15 @@ struct PoolingConfig {
   friend bool operator==(const PoolingConfig&, const PoolingConfig&) = default;
 };
 
+// What is done with the elements of a window, and whether padding counts where that divides.
+ReductionKind ReductionOf(PoolingKind kind);
+bool CountsPadding(PoolingKind kind);
+
 // direct = output elements * prod(kernel); conventional counts valid taps only; provable = one
 // operation for each input element that is read, less one for each output (a window's combination).
 Work WorkOf(const PoolingConfig& config);
 Status Validate(const PoolingConfig& config);
+std::vector<Operand> OperandsOfFamily(const PoolingConfig& config);
+std::vector<Operand> OutputsOfFamily(const PoolingConfig& config);
 
 }  // namespace infimum

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "infimum/layer/data_type.h"
 #include "src/core/layer/work.h"
@@ -20,6 +21,7 @@ enum class RecurrentKind {
   kRnnTanh,               // "rnn_tanh"
   kRnnRelu,               // "rnn_relu"
 };
+std::span<const NamedValue<RecurrentKind>> NamesOf(RecurrentKind);
 
 struct RecurrentConfig {
   RecurrentKind kind = RecurrentKind::kLstm;
@@ -55,5 +57,7 @@ std::int64_t GateCount(RecurrentKind kind);
 // c = 7 for the element-wise part; provable = 0. Writes sequence x directions x batch x hidden.
 Work WorkOf(const RecurrentConfig& config);
 Status Validate(const RecurrentConfig& config);
+std::vector<Operand> OperandsOfFamily(const RecurrentConfig& config);
+std::vector<Operand> OutputsOfFamily(const RecurrentConfig& config);
 
 }  // namespace infimum

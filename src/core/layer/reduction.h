@@ -24,6 +24,7 @@ enum class ReductionKind {
 #define INFIMUM_ARGUMENT(kind, name, fold) kind,
 #include "src/core/layer/reduction_kinds.def"
 };
+std::span<const NamedValue<ReductionKind>> NamesOf(ReductionKind);
 
 struct ReductionConfig {
   ReductionKind kind = ReductionKind::kSum;
@@ -43,6 +44,7 @@ struct ReductionConfig {
 };
 
 enum class ScanKind { kSum, kProduct };
+std::span<const NamedValue<ScanKind>> NamesOf(ScanKind);
 
 struct ScanConfig {
   ScanKind kind = ScanKind::kSum;
@@ -62,6 +64,7 @@ struct ScanConfig {
 };
 
 enum class SortKind { kTopK, kSort };
+std::span<const NamedValue<SortKind>> NamesOf(SortKind);
 
 struct SortConfig {
   SortKind kind = SortKind::kTopK;
@@ -119,14 +122,20 @@ ReductionConfig MakeReduction(ReductionKind kind, OperandTypes types, const Shap
 // log_sum_exp); provable = input elements - output elements.
 Work WorkOf(const ReductionConfig& config);
 Status Validate(const ReductionConfig& config);
+std::vector<Operand> OperandsOfFamily(const ReductionConfig& config);
+std::vector<Operand> OutputsOfFamily(const ReductionConfig& config);
 
 // direct = conventional = one for each element; provable = (axis - 1) * outer * inner.
 Work WorkOf(const ScanConfig& config);
 Status Validate(const ScanConfig& config);
+std::vector<Operand> OperandsOfFamily(const ScanConfig& config);
+std::vector<Operand> OutputsOfFamily(const ScanConfig& config);
 
 // direct = conventional = n log2(n) comparisons for a sort, n for a top-k, along each line;
 // provable = n - 1 comparisons a line. Writes k values and k 64-bit indices a line.
 Work WorkOf(const SortConfig& config);
 Status Validate(const SortConfig& config);
+std::vector<Operand> OperandsOfFamily(const SortConfig& config);
+std::vector<Operand> OutputsOfFamily(const SortConfig& config);
 
 }  // namespace infimum

@@ -21,13 +21,12 @@ constexpr std::array kResampleNames = {
 // Both sample the spatial dimensions linearly, wherever their second input points to.
 bool SamplesAnywhere(ResampleKind kind) { return kind == ResampleKind::kGridSample || kind == ResampleKind::kRoiAlign; }
 
-// Input elements that one output element combines: 1 nearest, 2 in each resized dimension linear, 4 cubic.
+// Input elements that one output element combines.
 ExactCount Taps(const ResampleConfig& config) {
   ExactCount taps = 1;
-  const std::int64_t per_dim = config.kind == ResampleKind::kNearest ? 1 : config.kind == ResampleKind::kCubic ? 4 : 2;
   for (std::size_t i = 0; i < config.input.rank(); ++i) {
     const bool sampled = SamplesAnywhere(config.kind) ? i >= 2 : config.input.dims[i] != config.output.dims[i];
-    if (sampled) taps = taps * per_dim;
+    if (sampled) taps = taps * TapsPerDimension(config.kind);
   }
   return taps;
 }
@@ -48,6 +47,10 @@ Result<Work> ComputeWork(const ResampleConfig& config) {
 }  // namespace
 
 std::span<const NamedValue<ResampleKind>> NamesOf(ResampleKind) { return kResampleNames; }
+
+int TapsPerDimension(ResampleKind kind) {
+  return kind == ResampleKind::kNearest ? 1 : kind == ResampleKind::kCubic ? 4 : 2;
+}
 
 Work WorkOf(const ResampleConfig& config) { return ComputeWork(config).value(); }
 

@@ -87,29 +87,22 @@ double DimOr1(const Shape& shape, std::int64_t axis) {
   return inside ? static_cast<double>(shape.dims[static_cast<std::size_t>(axis)]) : 1;
 }
 
-// The table, in units of f32's roundoff u = 6e-8: what f32 arithmetic may add to a result of each family,
-// given exact operands. Storage and operand rounding come on top (Tolerance).
+// What f32 arithmetic may add to a result of each family, given exact operands, in units of f32's roundoff u = 6e-8.
+// Storage and the rounding of operands come on top (Tolerance).
 //
-//   family                      allowed error                 reason
-//   convolution, matmul         u (32 + 4 sqrt(k))            a sum of k products rounds like a random walk, sqrt(k) u
-//   of
-//                                                             |A||B|; 4 for the worst of many outputs; 32 for
-//                                                             Winograd's and FFT's transforms. At k = 576 this
-//                                                             is 7.6e-6, while TF32 makes some 1e-4: it cannot pass as
-//                                                             strict-f32
-//   attention                   1e-5 + u (32 + 4 sqrt(kv + head))   two products around one softmax
-//   recurrent                   2e-5 sqrt(sequence)           tanh and sigmoid by polynomials, carried from step to
-//   step softmax                     1e-5 + 4 u sqrt(n)            exponentials by polynomials, a sum of n positive
-//   numbers normalization               2e-5 + 4 u sqrt(n)            a variance and a reciprocal root; lrn a power max
-//   pooling, max and min    0                             an element is chosen, nothing is computed average and lp
-//   pooling      1e-6 + 4 u sqrt(k)            a mean of k elements sums, means, scans          u (32 + 4 n) |ref| of a
-//   zero-mean sum is small, so the measure sees
-//                                                             the absolute error, which grows with n
-//   pointwise: exact kinds      0                             comparison, selection, sign, identity
-//   pointwise: arithmetic       1e-6                          a few roundings
-//   pointwise: transcendental   4e-5                          polynomials and tables, as oneDNN's own tests allow
-//   resample                    0 nearest, else u (64 + 16 x) coordinates x are computed in f32 and become weights
-//   movement, sort, reorder     0                             elements move
+//   convolution, matmul   u (32 + 4 sqrt(k)): a sum of k products rounds like a random walk, sqrt(k) u of |A||B|; 4 for
+//                         the worst of many outputs, 32 for the transforms of Winograd and FFT. At k = 576 this is
+//                         7.6e-6, while TF32 makes some 1e-4: it cannot pass as strict-f32
+//   attention             1e-5 + u (32 + 4 sqrt(kv + head)): two products around one softmax
+//   recurrent             2e-5 sqrt(sequence): tanh and sigmoid by polynomials, carried from step to step
+//   softmax               1e-5 + 4 u sqrt(n): exponentials by polynomials, a sum of n positive numbers; hardmax 0
+//   normalization         2e-5 + 4 u sqrt(n): a variance and a reciprocal root; lrn a power
+//   pooling               max 0: an element is chosen; others 1e-6 + 4 u sqrt(k): a mean of k elements
+//   reduction, scan       extremes 0; others u (32 + 4 n): |ref| of a zero-mean sum is small, so the measure sees the
+//                         absolute error, which grows with n; logarithms 4e-5 more
+//   pointwise             exact kinds 0; a few roundings 1e-6; polynomials and tables 4e-5, as oneDNN's own tests allow
+//   resample              nearest 0; others u (64 + 16 x): coordinates x are computed in f32 and become weights
+//   movement, sort, reorder   0: elements move
 struct ArithmeticError {
   double operator()(const ConvolutionConfig& c) const {
     return Products(DimOr1(c.input, 1) / static_cast<double>(std::max<std::int64_t>(c.groups, 1)) *
@@ -130,7 +123,7 @@ struct ArithmeticError {
     return 2e-5 + 4 * kF32Roundoff * std::sqrt(ProductOf(c.input));
   }
   double operator()(const PoolingConfig& c) const {
-    if (c.kind == PoolingKind::kMax || c.kind == PoolingKind::kMaxWithIndices) return 0;
+    if (ReductionOf(c.kind) == ReductionKind::kMax) return 0;
     return 1e-6 + 4 * kF32Roundoff * std::sqrt(ProductOf(c.kernel));
   }
   double operator()(const ReductionConfig& c) const {
@@ -163,62 +156,8 @@ struct ArithmeticError {
   static double Products(double k) { return kF32Roundoff * (32 + 4 * std::sqrt(k)); }
   static double Sums(double n) { return kF32Roundoff * (32 + 4 * n); }
   static double Pointwise(PointwiseKind kind) {
-    switch (kind) {
-      case PointwiseKind::kMinimum:
-      case PointwiseKind::kMaximum:
-      case PointwiseKind::kBitShift:
-      case PointwiseKind::kAnd:
-      case PointwiseKind::kOr:
-      case PointwiseKind::kXor:
-      case PointwiseKind::kNot:
-      case PointwiseKind::kBitwiseAnd:
-      case PointwiseKind::kBitwiseOr:
-      case PointwiseKind::kBitwiseXor:
-      case PointwiseKind::kBitwiseNot:
-      case PointwiseKind::kEqual:
-      case PointwiseKind::kGreater:
-      case PointwiseKind::kGreaterOrEqual:
-      case PointwiseKind::kLess:
-      case PointwiseKind::kLessOrEqual:
-      case PointwiseKind::kIsNaN:
-      case PointwiseKind::kIsInf:
-      case PointwiseKind::kWhere:
-      case PointwiseKind::kIdentity:
-      case PointwiseKind::kAbsolute:
-      case PointwiseKind::kNegative:
-      case PointwiseKind::kSign:
-      case PointwiseKind::kCeil:
-      case PointwiseKind::kFloor:
-      case PointwiseKind::kRound:
-      case PointwiseKind::kClip:
-      case PointwiseKind::kRelu:
-      case PointwiseKind::kThresholdedRelu:
-        return 0;
-      case PointwiseKind::kAdd:
-      case PointwiseKind::kSubtract:
-      case PointwiseKind::kMultiply:
-      case PointwiseKind::kDivide:
-      case PointwiseKind::kModulo:
-      case PointwiseKind::kMean:
-      case PointwiseKind::kPRelu:
-      case PointwiseKind::kReciprocal:
-      case PointwiseKind::kSquareRoot:
-      case PointwiseKind::kSquare:
-      case PointwiseKind::kCube:
-      case PointwiseKind::kCast:
-      case PointwiseKind::kLeakyRelu:
-      case PointwiseKind::kHardSigmoid:
-      case PointwiseKind::kHardSwish:
-      case PointwiseKind::kSoftsign:
-      case PointwiseKind::kShrink:
-      case PointwiseKind::kQuantize:
-      case PointwiseKind::kDequantize:
-      case PointwiseKind::kDynamicQuantize:
-      case PointwiseKind::kRequantize:
-        return 1e-6;
-      default:
-        return 4e-5;
-    }
+    constexpr double kErrors[] = {0, 1e-6, 4e-5};  // kExact, kRounded, kApproximate
+    return kErrors[static_cast<std::size_t>(RoundingOf(kind))];
   }
 };
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <optional>
 
-#include "src/core/measurement/student_t.h"
+#include "infimum/measurement/statistics.h"
 
 namespace infimum {
 namespace {

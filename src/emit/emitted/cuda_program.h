@@ -8,8 +8,8 @@
 
 namespace gpu {
 
-// How many candidates the program looks for: what the library would choose, and its next best, in the usual form; its
-// best settings in every form; every setting that it takes.
+// How many candidates the program looks for: what the library would choose, and its next best, in the usual form; the
+// best setting of each algorithm in every form; every setting that it takes.
 enum class Tier { kHeuristic, kEngine, kExhaustive };
 
 inline constexpr std::size_t kMostOfAForm = 1000;  // in the tier of every setting
@@ -29,7 +29,8 @@ struct Candidate {
 
 // What a candidate cannot do, rather than what failed.
 struct Unsupported : std::runtime_error {
-  explicit Unsupported(const std::string& reason) : std::runtime_error("unsupported: " + reason) {}
+  explicit Unsupported(const std::string& reason)
+      : std::runtime_error((reason.rfind("unsupported: ", 0) == 0 ? "" : "unsupported: ") + reason) {}
 };
 
 // A benchmark of it, or a line where names are asked for. `measure` throws with the library's words where it fails:

@@ -1,28 +1,75 @@
 #include "cudnn_candidates.h"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
 #include <utility>
 
 #include "cuda_program.h"
 #include "cudnn_plans.h"
 
+// The frontend looks up cuDNN, the runtime and the driver by itself (NV_CUDNN_FRONTEND_USE_DYNAMIC_LOADING), so that
+// this program starts, and says what is missing, where there is no driver.
+namespace cudnn_frontend {
+void* cudnn_dlhandle = nullptr;
+}
+
 namespace cudnn {
 namespace {
-
-using gpu::Unsupported;
 
 std::vector<Layer>& Layers() {
   static std::vector<Layer> layers;
   return layers;
 }
 
-// Products in f32: an engine of the Tensor Cores keeps 10 bits of an operand's mantissa.
-bool MayMeet(const Layer& layer, const Notes& notes, const std::string& contract) {
-  const bool cuts_operands = notes.tensor_core || notes.down_converts_inputs;
-  if (layer.is_product && contract == "strict-f32") return !cuts_operands && !notes.reduced_precision_sums;
-  if (layer.is_product && contract == "tf32") return cuts_operands;
-  return true;
+// Under the very names that this program is linked to, so that both are the same libraries.
+void OpenLibraries() {
+  const std::string runtime = "libcudart.so." + std::to_string(CUDART_VERSION / 1000);
+  setenv("CUDNN_FRONTEND_CUDART_LIB_NAME", runtime.c_str(), 0);
+  const std::string name = "libcudnn.so." + std::to_string(CUDNN_MAJOR);
+  fe::cudnn_dlhandle = dlopen(name.c_str(), RTLD_NOW);
+  if (fe::cudnn_dlhandle == nullptr) throw std::runtime_error(std::string("cuDNN: ") + dlerror());
+}
+
+// cuDNN offers engines that it compiles at run time only where it finds a driver, also for a GPU that is described: the
+// CUDA toolkit's stub, which can do nothing, is one. A library that is loaded under that name answers for it, so it may
+// be there only where nothing is run.
+bool OpenDriverOrStub() {
+  if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL) != nullptr) return true;
+#ifdef CUDA_STUBS
+  if (dlopen(CUDA_STUBS "/libcuda.so", RTLD_NOW | RTLD_GLOBAL) != nullptr) return true;
+#endif
+  for (const char* folder : {"/usr/local/cuda/lib64/stubs", "/opt/cuda/lib64/stubs"})
+    if (dlopen((std::string(folder) + "/libcuda.so").c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return true;
+  return false;
+}
+
+// This GPU, or the one that a file describes as cuDNN does.
+Target OpenTarget(const std::string& properties_file) {
+  OpenLibraries();
+  Target target;
+  if (properties_file.empty()) {
+    const cudnnStatus_t status = cudnnCreate(&target.handle);
+    if (status != CUDNN_STATUS_SUCCESS)
+      throw std::runtime_error(std::string("cuDNN cannot be used on this GPU: ") + cudnnGetErrorString(status));
+    return target;
+  }
+  std::ifstream file(properties_file, std::ios::binary);
+  const std::string json(std::istreambuf_iterator<char>(file), {});
+  if (json.empty()) throw std::runtime_error(properties_file + ": cannot be read");
+  const std::string key = "\"deviceVer\"";  // 900: compute capability 9.0
+  const std::size_t at = json.find(key), colon = at == std::string::npos ? at : json.find(':', at);
+  if (colon == std::string::npos) throw std::runtime_error(properties_file + ": it has no " + key);
+  target.sm_version = static_cast<std::int32_t>(std::strtol(json.c_str() + colon + 1, nullptr, 10) / 10);
+  target.properties = std::make_shared<fe::DeviceProperties>();
+  const fe::error_t error = target.properties->deserialize({json.begin(), json.end()});
+  if (error.is_bad()) throw std::runtime_error(properties_file + ": " + MessageOf(error));
+  return target;
 }
 
 cudaDataType CudaType(fe::DataType_t type) {
@@ -61,19 +108,10 @@ gpu::Buffer MemoryOf(const fe::graph::Tensor_attributes& tensor) {
 }
 
 // A graph of its own with this plan alone, compiled and bound to memory.
-gpu::GpuTimes Measure(const Layer& layer, const Form& form, const Plan& plan, const Target& target) {
-  LayerGraph graph(layer, form, target);
-  std::int64_t index = 0;
-  try {
-    index = graph.Make(plan);
-    Check(graph.build_plan_at_index(index), "the plan is refused");
-  } catch (const std::runtime_error& error) {
-    throw Unsupported(error.what());
-  }
-  std::int64_t workspace_bytes = 0;
-  Check(graph.get_workspace_size_plan_at_index(index, workspace_bytes), "no size of the workspace");
-  const gpu::Buffer workspace(static_cast<std::size_t>(workspace_bytes));
-
+gpu::GpuTimes Measure(const Layer& layer, const Form& form, const std::string& plan, const Target& target) {
+  LayerGraph graph(layer.graph, form, target);
+  graph.Choose(plan);
+  const gpu::Buffer workspace(static_cast<std::size_t>(graph.workspace()));
   std::vector<gpu::Buffer> buffers;
   std::unordered_map<std::int64_t, void*> pointers;
   const auto bind = [&](const TensorPointer& tensor) -> const gpu::Buffer& {
@@ -81,42 +119,42 @@ gpu::GpuTimes Measure(const Layer& layer, const Form& form, const Plan& plan, co
     pointers[tensor->get_uid()] = buffers.back().data();
     return buffers.back();
   };
-  std::uint64_t seed = 42;
-  for (const Input& input : graph.arguments().inputs)
-    gpu::FillRandomly(bind(input.tensor), CudaType(input.tensor->get_data_type()), input.low, input.high, ++seed);
+  for (std::size_t i = 0; i < layer.graph.tensors.size(); ++i) {
+    const TensorPointer& tensor = graph.arguments().tensors[i];
+    gpu::FillRandomly(bind(tensor), CudaType(tensor->get_data_type()), layer.graph.tensors[i].low,
+                      layer.graph.tensors[i].high, 43 + i);
+  }
   for (const TensorPointer& output : graph.arguments().outputs) bind(output);
 
   const gpu::Stream stream;
-  Check(cudnnSetStream(target.handle(), stream.get()), "cudnnSetStream");
-  return gpu::TakeGpuSamples(
-      [&](cudaStream_t) {
-        Check(graph.execute_plan_at_index(target.handle(), pointers, workspace.data(), index), "the launch failed");
-      },
-      stream.get());
+  const cudnnStatus_t status = cudnnSetStream(target.handle, stream.get());
+  if (status != CUDNN_STATUS_SUCCESS)
+    throw std::runtime_error(std::string("cuDNN does not take the stream: ") + cudnnGetErrorString(status));
+  return gpu::TakeGpuSamples([&](cudaStream_t) { graph.Run(pointers, workspace.data()); }, stream.get());
 }
 
 // The first contract of the layer's that the engine may meet; empty where none.
 std::string ContractOf(const Layer& layer, const Notes& notes) {
   for (const std::string& contract : layer.contracts)
-    if (MayMeet(layer, notes, contract)) return contract;
+    if (MayMeet(notes, contract, layer.is_product)) return contract;
   return "";
 }
 
-void Add(const gpu::Options& options, const Layer& layer, const Form& form, const Plan& plan,
+void Add(const gpu::Options& options, const Layer& layer, const Form& form, const std::string& plan,
          const std::string& contract, bool is_choice, const Target& target) {
-  gpu::AddBenchmark(options, layer.text, {"cudnn-graph/" + plan.name + form.suffix, form.layouts, contract, is_choice},
+  gpu::AddBenchmark(options, layer.text, {"cudnn-graph/" + plan + form.suffix, form.layouts, contract, is_choice},
                     [&layer, &form, plan, &target] { return Measure(layer, form, plan, target); });
 }
 
 // All that cuDNN offers in this tier. A form that it refuses, or has no plan for, is a benchmark that says so.
-void AddOffered(const gpu::Options& options, const Layer& layer, const Target& target) {
+void AddOffered(const gpu::Options& options, const Layer& layer, const Target& target, const std::string& without) {
   bool has_any = false;
   for (const Form& form : layer.forms) {
     const auto refuse = [&](const std::string& contract, const std::string& reason) {
       gpu::AddRefused(options, layer.text, {"cudnn-graph/any" + form.suffix, form.layouts, contract}, reason);
     };
     try {
-      LayerGraph graph(layer, form, target);
+      LayerGraph graph(layer.graph, form, target);
       const std::vector<Plan> plans = options.tier == gpu::Tier::kHeuristic ? graph.Heuristic()
                                       : options.tier == gpu::Tier::kEngine  ? graph.BestOfEngines()
                                                                             : graph.Exhaustive(gpu::kMostOfAForm);
@@ -126,16 +164,16 @@ void AddOffered(const gpu::Options& options, const Layer& layer, const Target& t
       }
       std::vector<std::string> unmet = layer.contracts;
       for (const Plan& plan : plans) {
-        const std::string contract = ContractOf(layer, *graph.NotesOf(plan.engine));
+        const std::string contract = ContractOf(layer, plan.notes);
         if (contract.empty()) continue;
         unmet.erase(std::remove(unmet.begin(), unmet.end(), contract), unmet.end());
-        Add(options, layer, form, plan, contract, !std::exchange(has_any, true), target);
+        Add(options, layer, form, plan.name, contract, !std::exchange(has_any, true), target);
       }
       for (const std::string& contract : unmet) {
         const std::string none = plans.empty()
                                      ? "no engine of cuDNN takes it on this GPU"
                                      : "all " + std::to_string(plans.size()) + " engines are of other arithmetic";
-        refuse(contract, none + (target.without().empty() ? "" : "; " + target.without()));
+        refuse(contract, none + (without.empty() ? "" : "; " + without));
       }
     } catch (const std::runtime_error& error) {
       for (const std::string& contract : layer.contracts) refuse(contract, error.what());
@@ -148,17 +186,18 @@ void AddOffered(const gpu::Options& options, const Layer& layer, const Target& t
 void AddNamed(const gpu::Options& options, const Layer& layer, const Target& target) {
   for (const std::string& name : layer.only) {
     const std::size_t start = name.find('/') + 1, end = std::min(name.find('/', start), name.size());
-    const std::optional<Plan> plan = ParsePlan(name.substr(start, end - start));
-    std::string reason = plan ? "no form of this layer is named '" + name.substr(end) + "'"
-                              : "its name is none of a plan of cuDNN's, which are like eng62_k2=5_k13=1";
+    const std::string plan = name.substr(start, end - start);
+    const std::optional<std::int64_t> engine = EngineOf(plan);
+    std::string reason = engine ? "no form of this layer is named '" + name.substr(end) + "'"
+                                : "it names no plan of cuDNN's, like eng62_k2=5_k13=1";
     bool added = false;
     for (const Form& form : layer.forms) {
-      if (!plan || form.suffix != name.substr(end)) continue;
+      if (!engine || form.suffix != name.substr(end)) continue;
       try {
-        const std::optional<Notes> notes = LayerGraph(layer, form, target).NotesOf(plan->engine);
+        const std::optional<Notes> notes = LayerGraph(layer.graph, form, target).NotesOf(*engine);
         const std::string contract = notes ? ContractOf(layer, *notes) : "";
         if (!contract.empty()) {
-          Add(options, layer, form, *plan, contract, false, target);
+          Add(options, layer, form, plan, contract, false, target);
           added = true;
         } else {
           reason = notes ? "its arithmetic is other than " + layer.contracts[0] : "this engine does not take the graph";
@@ -184,12 +223,16 @@ std::string LibraryVersion() {
 }
 
 void RegisterBenchmarks(const gpu::Options& options) {
+  std::string without;
+  if (!options.device_properties.empty() && !cudnn::OpenDriverOrStub())
+    without =
+        "engines that are compiled at run time are missing: there is neither a driver nor the CUDA toolkit's stub";
+  if (!without.empty()) std::fprintf(stderr, "%s\n", without.c_str());
   // Kept to the end: at exit the driver may be gone before the handle.
-  const auto* const target = new cudnn::Target(options.device_properties);
-  if (!target->without().empty()) std::fprintf(stderr, "%s\n", target->without().c_str());
+  const auto* const target = new cudnn::Target(cudnn::OpenTarget(options.device_properties));
   for (const cudnn::Layer& layer : cudnn::Layers()) {
     if (layer.only.empty()) {
-      cudnn::AddOffered(options, layer, *target);
+      cudnn::AddOffered(options, layer, *target, without);
     } else {
       cudnn::AddNamed(options, layer, *target);
     }

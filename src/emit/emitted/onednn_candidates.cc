@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "onednn_memory.h"
+#include "product.h"
 #include "timing.h"
 
 namespace onednn {
@@ -27,27 +28,13 @@ struct Candidate {
   std::string refusal{};  // why it is not timed
 };
 
-bool ProcessorHasVnni() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512vnni")) return true;
-#if defined(__clang__) || __GNUC__ >= 11
-  return __builtin_cpu_supports("avxvnni") != 0;
-#endif
-#endif
-  return false;
-}
-
-// Without VNNI, oneDNN's convolutions halve the weights of signed inputs, lest sums of 16 bits overflow: the last bit
-// is lost, and the time is one of another problem. A kernel may be for an older processor than there is.
+// In the forms of a convolution, and in those of a matrix product that are convolutions.
 bool LosesPrecision(const Layer& layer, const Implementation& implementation) {
   if (!layer.signed_input) return false;
   const dnnl::primitive::kind kind = implementation.description.get_kind();
   const bool convolves = kind == dnnl::primitive::kind::convolution || kind == dnnl::primitive::kind::deconvolution;
   if (!convolves && implementation.algorithm.rfind("convolution-as-matmul/", 0) != 0) return false;
-  const std::string name = implementation.description.impl_info_str();
-  const std::size_t colon = name.find(':');
-  const std::string set = colon == std::string::npos ? "" : name.substr(colon + 1);
-  return set == "sse41" || set == "avx" || set == "avx2" || set == "avx512_core" || !ProcessorHasVnni();
+  return HalvesSignedWeights(implementation.algorithm);
 }
 
 // "acdb,abcd->acdb": inputs (row-major ones at the end are left out), then the output.

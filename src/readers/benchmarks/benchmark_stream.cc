@@ -71,7 +71,7 @@ class ByteIterator {
   char Raw() const { return std::streambuf::traits_type::to_char_type(position_->bytes->sgetc()); }
   bool AtEnd() const { return position_ == nullptr || position_->AtEnd(); }
 
-  // Whether what follows the last byte stands in a text.
+  // Whether the next byte is within a text.
   void FollowText() {
     if (!in_text_) {
       in_text_ = last_ == '"';
@@ -216,7 +216,7 @@ class Handler final : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  // `keep` says whether it knows a field of this name and type.
+  // `keep` returns whether it knows a field of this name and type.
   template <class Keep>
   bool Value(std::string_view type, const Keep& keep) {
     position_.since_event = 0;
@@ -397,8 +397,8 @@ Status AddFacts(const Facts& entry, Facts& file) {
   for (const auto& [name, value] : entry) {
     const auto [known, added] = file.emplace(name, value);
     if (!added && known->second != value) {
-      return Error{fmt::format("'{}' is {}, but {} in earlier entries: a file of one system is wanted, split it", name,
-                               Quoted(value), Quoted(known->second))};
+      return Error{fmt::format("'{}' is {}, but {} in earlier entries: a file must come from one system; split it",
+                               name, Quoted(value), Quoted(known->second))};
     }
   }
   return {};
@@ -412,7 +412,7 @@ Result<Device> DeviceOf(const Facts& facts, const BenchmarkContext& context) {
   if (const auto name = facts.find("gpu_name"); name != facts.end()) {
     const auto capability = facts.find("compute_capability");
     if (name->second.empty() || capability == facts.end() || capability->second.empty())
-      return Error{"entries name a GPU, but not its 'compute_capability:': the device is not known"};
+      return Error{"entries name a GPU but not its 'compute_capability:', so the device is not known"};
     Device device;
     device.kind = DeviceKind::kGpu;
     device.name = name->second;
@@ -423,7 +423,7 @@ Result<Device> DeviceOf(const Facts& facts, const BenchmarkContext& context) {
   }
   if (!context.infimum_device.empty()) {
     if (const std::optional<Device> device = Device::OfKey(context.infimum_device)) return WithoutClocks(*device);
-    return Error{fmt::format("context.infimum_device is {}, expected a key as 'infimum devices' lists it",
+    return Error{fmt::format("context.infimum_device is {}, expected a key that 'infimum devices' lists",
                              Quoted(context.infimum_device))};
   }
   return UnnamedProcessor(context);

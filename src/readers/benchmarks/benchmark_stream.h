@@ -44,7 +44,7 @@ struct BenchmarkContext {
   std::string date;
   std::string executable;
   std::string infimum_device;  // from --benchmark_context=infimum_device=KEY
-  // Of programs that `infimum emit` wrote: "infimum.emit/1", "onednn=3.2.0 omp", "1", "pinned:3".
+  // From programs that `infimum emit` wrote: "infimum.emit/1", "onednn=3.2.0 omp", "1", "pinned:3".
   std::string infimum_schema;
   std::string infimum_libraries;
   std::string infimum_threads;
@@ -63,7 +63,7 @@ struct WantedFields {
 // A text or number longer than this is an error, so that no file can fill the memory.
 inline constexpr std::size_t kMaxBenchmarkToken = std::size_t{1} << 20;
 
-// Errors of the text name file, line and column; an error of `take` ends the reading and comes back as it is.
+// Errors of the text name file, line and column; an error of `take` ends the reading and is returned.
 Result<BenchmarkContext> StreamBenchmarks(std::istream& input, std::string_view origin, const WantedFields& wanted,
                                           const std::function<Status(const BenchmarkEntry&)>& take);
 

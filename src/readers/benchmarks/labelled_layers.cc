@@ -94,7 +94,7 @@ Result<double> CounterOf(const BenchmarkEntry& entry, std::string_view name) {
 Result<bool> IsEmitted(const BenchmarkContext& context) {
   if (context.infimum_schema == kEmittedSchema) return true;
   if (!context.infimum_schema.starts_with("infimum.emit/")) return false;
-  return Error{fmt::format("context.infimum_schema is {}, this infimum reads '{}': a newer one is needed",
+  return Error{fmt::format("context.infimum_schema is {}, this infimum reads '{}': update infimum",
                            Quoted(context.infimum_schema), kEmittedSchema)};
 }
 
@@ -135,7 +135,7 @@ Result<Repetition> EmittedRepetition(const BenchmarkEntry& entry) {
   INFIMUM_ASSIGN_OR_RETURN(const double p95, CounterOf(entry, "p95_us"));
   INFIMUM_ASSIGN_OR_RETURN(const double samples, CounterOf(entry, "samples"));
   if (least > median || median > p95)
-    return Error{fmt::format("'min_us' {}, 'median_us' {} and 'p95_us' {} are not in this order", least, median, p95)};
+    return Error{fmt::format("'min_us' {}, 'median_us' {} and 'p95_us' {} do not ascend", least, median, p95)};
   if (samples != std::floor(samples)) return Error{fmt::format("'samples' is {}, expected a whole number", samples)};
   return Repetition{static_cast<std::int64_t>(samples), Latency(least), Latency(median), Latency(p95), {}};
 }

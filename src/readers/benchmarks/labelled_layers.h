@@ -23,7 +23,7 @@ namespace infimum::ingest {
 struct LabelledLayer {
   Workload workload;
   Candidate candidate;  // the executable's name without its folder, and the rest of the entry's name or "default"
-  // Of programs that state it; absent: the workload's own.
+  // Declared by the program; absent: the workload's own.
   std::optional<NumericContract> contract = std::nullopt;
   std::vector<std::string> flags = {};  // "uncaptured"
 };
@@ -47,10 +47,10 @@ Result<bool> IsEmitted(const BenchmarkContext& context);
 // nullopt where the name does not begin with a workload and end with the label's candidate.
 std::optional<LabelledLayer> FindEmittedLayer(const BenchmarkEntry& entry);
 
-// Of an entry that ran; an error for times that cannot be.
+// For an entry that ran; an error for impossible times.
 Result<Repetition> EmittedRepetition(const BenchmarkEntry& entry);
 
-// What a message says about why it did not run.
+// The outcome and reason in the message of an entry that did not run.
 struct EmittedFailure {
   Outcome outcome;
   std::string_view reason;

@@ -49,7 +49,7 @@ class Batch {
 Status ReadJournalResults(std::istream& input, std::string_view origin, const ResultsTaker& taker) {
   Batch batch(taker);
   const Status read = ReadJournal(input, origin, [&](ResultsRecord record) { return batch.Take(std::move(record)); });
-  // What came before an error is handed on as well: whoever takes it decides what it is worth.
+  // Rows before an error are handed on as well: the taker decides whether to keep them.
   INFIMUM_RETURN_IF_ERROR(batch.Flush());
   return read;
 }

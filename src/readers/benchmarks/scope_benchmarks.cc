@@ -18,6 +18,7 @@
 
 #include "infimum/base/text.h"
 #include "infimum/measurement/measurement.h"
+#include "src/core/results/json_struct.h"
 #include "src/readers/benchmarks/benchmark_stream.h"
 #include "src/readers/benchmarks/labelled_layers.h"
 #include "src/readers/benchmarks/results_taker.h"
@@ -25,7 +26,7 @@
 
 namespace infimum::ingest {
 
-// Joins rows of the same workload, candidate and contract to one, as far as they stand near each other in a file, so
+// Joins rows of the same workload, candidate and contract to one, if they are near each other in a file, so
 // that memory stays bounded.
 //
 //   Take(relu by a: 5 us), Take(add by a: 7 us), Take(relu by a: 6 us), Flush()
@@ -55,7 +56,7 @@ class RowWindow {
 
 namespace {
 
-// Newlines stand in none of the parts.
+// No part contains a newline.
 std::string KeyOfRow(const Measurement& row) {
   std::string key = row.workload.text;
   for (const std::string& part : {row.candidate.name(), row.candidate.input_layout, row.candidate.output_layout,
@@ -131,17 +132,16 @@ constexpr std::array<std::string_view, 14> kCounters = {"beta",
                                                         "p95_us",
                                                         "samples",
                                                         "library_choice"};
-constexpr double kMaxMicroseconds = 1e15;  // as in journals
 constexpr std::size_t kMaxReason = 500;
 constexpr std::size_t kMostLeftovers = 64;  // kinds of them
 
-// Of one API, of the entries that ran.
+// Layouts of one API's entries that ran.
 struct Layouts {
   std::string input;
   std::string output;
 };
 
-// What one entry says, before the file's device and layouts are known.
+// One entry, before the file's device and layouts are known.
 struct Reading {
   std::string api;  // empty: not of scope
   Measurement row;
@@ -204,7 +204,7 @@ Result<Latency> TimeOf(const BenchmarkEntry& entry) {
 }
 
 // scope's own profiler, CUPTI, runs kernels again and again to collect its metrics. Entries that failed carry no
-// counters, so of those the message tells.
+// counters, so their message decides.
 bool RanUnderProfiler(const BenchmarkEntry& entry) { return Counter(entry, "cupti_enabled").value_or(0) != 0; }
 bool FailedInProfiler(const BenchmarkEntry& entry) {
   return entry.failed && (entry.message.find("CUPTI_ERROR") != std::string::npos ||
@@ -256,8 +256,8 @@ Result<std::variant<Reading, UnexpressedLayer>> ReadEntry(const BenchmarkEntry& 
   using Either = std::variant<Reading, UnexpressedLayer>;
   Reading reading;
   Measurement& row = reading.row;
-  if (IsAggregate(entry)) return Either(UnexpressedLayer{"aggregates are made of other entries"});
-  if (entry.threads.value_or(1) != 1) return Either(UnexpressedLayer{"a time of several threads is no latency"});
+  if (IsAggregate(entry)) return Either(UnexpressedLayer{"aggregates repeat what other entries contain"});
+  if (entry.threads.value_or(1) != 1) return Either(UnexpressedLayer{"a time over several threads is not a latency"});
   if (ingest::IsScopeName(entry.name)) {
     INFIMUM_ASSIGN_OR_RETURN(ScopeName name, ingest::ParseScopeName(entry.name));
     INFIMUM_ASSIGN_OR_RETURN(auto layer, ingest::LayerOf(name));
@@ -275,7 +275,7 @@ Result<std::variant<Reading, UnexpressedLayer>> ReadEntry(const BenchmarkEntry& 
   } else {
     std::optional<LabelledLayer> layer =
         emitted ? ingest::FindEmittedLayer(entry) : ingest::FindLabelledLayer(entry, executable);
-    if (!layer) return Either(UnexpressedLayer{"neither label nor name is a workload"});
+    if (!layer) return Either(UnexpressedLayer{"neither its label nor its name is a workload"});
     row.workload = KeyOf(layer->workload);
     row.candidate = std::move(layer->candidate);
     row.contract = layer->contract.value_or(NativeContract(layer->workload));
@@ -317,7 +317,7 @@ class Leftovers {
   }
 
  private:
-  static constexpr std::string_view kOthers = "of too many kinds to list";
+  static constexpr std::string_view kOthers = "with further reasons";
   struct Kind {
     std::string reason;  // of the first
     std::size_t count = 0;
@@ -346,11 +346,11 @@ class ScopeReader {
     for (const std::string& sentence : leftovers_.Sentences()) taker_.remark(fmt::format("{}: {}", origin_, sentence));
     if (profiled_ > 0) {
       taker_.remark(
-          fmt::format("{}: {} timed under a profiler (CUPTI), or failed in it: kept as skipped, without a time",
+          fmt::format("{}: {} timed under a profiler (CUPTI), or failed in it; kept as skipped, without a time",
                       origin_, profiled_ == 1 ? "1 entry was" : fmt::format("{} entries were", profiled_)));
     }
     if (const ingest::ControlCharacters& controls = context_.controls; controls.count > 0) {
-      taker_.remark(fmt::format("{}:{}:{}: {} in texts, where JSON has none, read as {}", origin_, controls.line,
+      taker_.remark(fmt::format("{}:{}:{}: {} in texts, which JSON forbids, read as {}", origin_, controls.line,
                                 controls.column,
                                 controls.count == 1 ? "a control character"
                                                     : fmt::format("the first of {} control characters", controls.count),
@@ -358,7 +358,7 @@ class ScopeReader {
     }
     if (!ingest::IsDeviceKnown(facts_, context_)) {
       taker_.remark(
-          fmt::format("{}: does not say which processor it ran on, its rows belong to '{}'; measure with "
+          fmt::format("{}: does not name the processor it ran on, so its rows belong to '{}'; measure with "
                       "--benchmark_context=infimum_device=KEY, a key that 'infimum devices' lists",
                       origin_, device_.Key().text));
     }
@@ -369,13 +369,13 @@ class ScopeReader {
   Status Stream(const std::function<Status(const BenchmarkEntry&)>& take) {
     input_.clear();
     input_.seekg(0);
-    if (!input_) return Error{fmt::format("{}: cannot be read twice, give it as a file", origin_)};
+    if (!input_) return Error{fmt::format("{}: cannot be read twice; give it as a file", origin_)};
     INFIMUM_ASSIGN_OR_RETURN(context_,
                              ingest::StreamBenchmarks(input_, origin_, {kCounters, ingest::FactNames()}, take));
     return {};
   }
 
-  // The first pass: everything is checked, and what failed entries do not say is collected from the others.
+  // The first pass: everything is checked, and what failed entries lack is collected from the others.
   Status Survey() {
     INFIMUM_RETURN_IF_ERROR(Stream([this](const BenchmarkEntry& entry) {
       const Status taken = SurveyEntry(entry);
@@ -384,8 +384,8 @@ class ScopeReader {
     if (rows_ == 0) return Error{fmt::format("{}: {}", origin_, NothingToRead())};
     if (has_scope_rows_ && !facts_.contains("gpu_name")) {
       return Error{fmt::format(
-          "{}: no entry says which GPU it ran on ('gpu_name:...'), since none ran; the device is unknown{}{}", origin_,
-          first_failure_.empty() ? "" : "; the first says: ", first_failure_)};
+          "{}: no entry names the GPU it ran on ('gpu_name:...'), since none ran; the device is unknown{}{}", origin_,
+          first_failure_.empty() ? "" : "; the first reports: ", first_failure_)};
     }
     Result<Device> device = ingest::DeviceOf(facts_, context_);
     if (!device.ok()) return Within(std::string(origin_), device.error());
@@ -428,7 +428,7 @@ class ScopeReader {
 
   std::string NothingToRead() const {
     std::string text =
-        "holds no measured layer: entries must be named like LAYER_CUDNN_CONV_FWD_..., or have a label or "
+        "contains no measured layer: entries must be named like LAYER_CUDNN_CONV_FWD_..., or have a label or "
         "name that begins with a workload such as 'pointwise kind=relu dtype=f32:-:f32 in=802816'";
     for (const std::string& sentence : leftovers_.Sentences()) text += "; " + sentence;
     return text;
@@ -441,7 +441,7 @@ class ScopeReader {
     row.measured_at = measured_at_;
     if (reading.api.empty()) return row;
     const auto usual = layouts_.find(reading.api);
-    // Matrix products and softmax have none to tell.
+    // GEMMs and softmax have none.
     if (!reading.layouts && usual != layouts_.end()) reading.layouts = usual->second;
     const bool has_layout = row.candidate.library != "cublas";
     if (!reading.layouts) reading.layouts = has_layout ? Layouts{"nchw", "nchw"} : Layouts{"any", "any"};

@@ -15,7 +15,7 @@
 //   my_bench/vectorised.
 //
 // Which API became which layer and what could not be expressed is in README.md; of the latter
-// ResultsTaker::remark is told.
+// ResultsTaker::remark gets it.
 #pragma once
 
 #include <iosfwd>
@@ -27,8 +27,8 @@
 namespace infimum {
 
 // The stream is read twice, so it must be seekable: first all of it is checked and the device is looked for (failed
-// entries do not say where they ran), then rows are handed on. A file with an error hands on nothing. Memory is
-// bounded whatever the file's size: entries that stand further apart than 20,000 others are not joined to one row.
+// entries do not name their device), then rows are handed on. A file with an error hands on nothing. Memory is
+// bounded whatever the file's size: entries more than 20,000 others apart are not joined to one row.
 // `origin` is named in errors ("128.json:352: benchmarks[11] 'LAYER_...': ...").
 Status ReadScopeBenchmarks(std::istream& input, std::string_view origin, const ResultsTaker& taker);
 

@@ -115,7 +115,7 @@ Result<std::int64_t> Argument(const ScopeName& name, std::string_view key) {
   return found->second;
 }
 
-// "input[0]", "input[1]" ... as far as they are written; -1 stands for no such dimension.
+// "input[0]", "input[1]" ... as far as they are written; -1 means no such dimension.
 Result<Shape> Dimensions(const ScopeName& name, std::string_view tensor) {
   Shape shape;
   for (int i = 0; i < 8; ++i) {
@@ -126,7 +126,7 @@ Result<Shape> Dimensions(const ScopeName& name, std::string_view tensor) {
   return shape;
 }
 
-// Of "<what>_height" and "<what>_width"; -1 as above.
+// From "<what>_height" and "<what>_width"; -1 as above.
 Result<Shape> Extents(const ScopeName& name, std::string_view what) {
   Shape shape;
   for (const std::string_view direction : {"height", "width"}) {
@@ -149,7 +149,7 @@ bool IsTensor(const Shape& shape) {
   return count.ok() && *count > 0;
 }
 
-UnexpressedLayer NoTensor(const Shape& shape) { return {"an extent of " + Format(shape) + " is none"}; }
+UnexpressedLayer NoTensor(const Shape& shape) { return {Format(shape) + " has an invalid extent"}; }
 
 std::string Lowered(std::string_view text) {
   std::string lowered(text);
@@ -192,7 +192,7 @@ std::optional<Activation> FindActivation(std::string_view mode) {
   return found == kActivations.end() ? std::nullopt : std::optional(*found);
 }
 
-UnexpressedLayer UnknownMode(std::string_view mode) { return {fmt::format("mode '{}' has no word here", mode)}; }
+UnexpressedLayer UnknownMode(std::string_view mode) { return {fmt::format("mode '{}' is not supported", mode)}; }
 
 PointwiseConfig Pointwise(PointwiseKind kind, OperandTypes types, std::vector<Shape> inputs) {
   return Canonicalize(PointwiseConfig{kind, types, std::move(inputs)});
@@ -358,10 +358,10 @@ Result<Meaning> Gemv(const ScopeName& name) {
 }
 
 Result<Meaning> TrainingNormalization(const ScopeName&) {
-  return Meaning(UnexpressedLayer{"it computes batch statistics, which no inference layer does"});
+  return Meaning(UnexpressedLayer{"it computes batch statistics, as training does"});
 }
 Result<Meaning> Dropout(const ScopeName&) {
-  return Meaning(UnexpressedLayer{"it draws random numbers for training; in inference it is free"});
+  return Meaning(UnexpressedLayer{"it draws random numbers in training; in inference it does nothing"});
 }
 
 struct Api {
@@ -392,10 +392,10 @@ constexpr std::array kApis = {
 Result<std::variant<ScopeLayer, UnexpressedLayer>> LayerOf(const ScopeName& name) {
   using Either = std::variant<ScopeLayer, UnexpressedLayer>;
   const auto api = std::ranges::find(kApis, name.api, &Api::name);
-  if (api == kApis.end()) return Either(UnexpressedLayer{"this API is not known"});
+  if (api == kApis.end()) return Either(UnexpressedLayer{"this API is not supported"});
   const bool half = name.type == "TENSORCOREHALF";
   if (name.type != "FLOAT32" && !half)
-    return Either(UnexpressedLayer{fmt::format("the type {} is not known", name.type)});
+    return Either(UnexpressedLayer{fmt::format("the type {} is not supported", name.type)});
   INFIMUM_ASSIGN_OR_RETURN(Meaning meaning, api->read(name));
   if (auto* unexpressed = std::get_if<UnexpressedLayer>(&meaning)) return Either(std::move(*unexpressed));
   Draft& draft = std::get<Draft>(meaning);

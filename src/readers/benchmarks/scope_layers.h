@@ -5,7 +5,7 @@
 //     ->  region [convolution dtype=f16:f16:f16 ... bias=yes weights=const](in0,w0,w1) ; [pointwise kind=relu ...](%0)
 //         cudnn-legacy/implicit_precomp_gemm/tensor_op, f16
 //
-// The table of all APIs stands in README.md.
+// The table of all APIs is in scope.md.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct ScopeName {
 
 bool IsScopeName(std::string_view name);
 
-// Errors say what was expected at which column (from 1).
+// Errors name the column (from 1) and what was expected there.
 Result<ScopeName> ParseScopeName(std::string_view name);
 
 struct ScopeLayer {

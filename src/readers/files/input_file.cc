@@ -30,7 +30,7 @@ bool IsGzip(std::istream& file) {
 }
 
 GzipBuffer::GzipBuffer(std::istream& file) : file_(file), packed_(kBlock), text_(kBlock) {
-  INFIMUM_CHECK(inflateInit2(&inflater_, kGzipFormat) == Z_OK, "zlib has no memory for its window");
+  INFIMUM_CHECK(inflateInit2(&inflater_, kGzipFormat) == Z_OK, "zlib has memory for its window");
 }
 
 GzipBuffer::~GzipBuffer() { inflateEnd(&inflater_); }
@@ -71,7 +71,7 @@ bool GzipBuffer::NextMember() {
     --inflater_.avail_in;
   }
   ended_ = true;
-  if (file_.bad()) Fail("the file cannot be read further");
+  if (file_.bad()) Fail("reading the file failed");
   return false;
 }
 
@@ -80,7 +80,7 @@ GzipBuffer::int_type GzipBuffer::underflow() {
   while (!ended_) {
     if (!in_member_ && !NextMember()) break;
     if (inflater_.avail_in == 0 && !Fill()) {
-      return Fail(file_.bad() ? "the file cannot be read further"
+      return Fail(file_.bad() ? "reading the file failed"
                               : "the gzip data is cut off here; fetch or write the file again");
     }
     inflater_.next_out = reinterpret_cast<Bytef*>(text_.data());
@@ -88,7 +88,7 @@ GzipBuffer::int_type GzipBuffer::underflow() {
     const int result = inflate(&inflater_, Z_NO_FLUSH);
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) {
       return Fail(fmt::format("the gzip data is damaged ({}); fetch or write the file again",
-                              inflater_.msg != nullptr ? inflater_.msg : "zlib does not say how"));
+                              inflater_.msg != nullptr ? inflater_.msg : "zlib gives no detail"));
     }
     if (result == Z_STREAM_END) in_member_ = false;
     const std::size_t count = text_.size() - inflater_.avail_out;
@@ -96,13 +96,13 @@ GzipBuffer::int_type GzipBuffer::underflow() {
     made_ += count;
     if (made_ > limit_) {
       return Fail(
-          fmt::format("what is compressed here is larger than {} MiB and would be read as a whole; if that is "
-                      "meant, decompress it with gunzip and import the result",
+          fmt::format("the decompressed data is larger than {} MiB and would be read as a whole; to allow that, "
+                      "decompress it with gunzip and import the result",
                       limit_ >> 20));
     }
     if (IsBomb()) {
       return Fail(
-          fmt::format("the text is over {} times the size of the file; if that is meant, decompress it with "
+          fmt::format("the decompressed data is over {} times the size of the file; to allow that, decompress it with "
                       "gunzip and import the result",
                       kMaxExpansion));
     }
@@ -145,7 +145,7 @@ Result<std::ifstream> OpenFile(const std::filesystem::path& path, std::string_vi
   if (std::filesystem::is_directory(status)) return Error{fmt::format("{}: a folder; name the files in it", origin)};
   // Opening a pipe waits for its writer, and of none of these can a part be read twice.
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-    return Error{fmt::format("{}: a pipe or a device; write what comes from it into a file and name that", origin)};
+    return Error{fmt::format("{}: a pipe or a device; write its output into a file and name that file", origin)};
   }
   errno = 0;
   std::ifstream file(path, std::ios::binary);

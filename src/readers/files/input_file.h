@@ -1,4 +1,4 @@
-// A file to read: opened with an error that says why not, unpacked where it is compressed.
+// A file to read: opened with an error that gives the reason, unpacked where it is compressed.
 //
 //   INFIMUM_ASSIGN_OR_RETURN(std::ifstream file, OpenFile(path));
 //   return WithTextOf(file, path.string(), [&](std::istream& text) { return Read(text); });
@@ -26,7 +26,7 @@ namespace infimum::ingest {
 //   std::ifstream file("1.json.gz", std::ios::binary);
 //   if (IsGzip(file)) { GzipStream text(file); ReadFrom(text); if (text.error()) ...; }
 //
-// Readers see the text end where the file is damaged: whoever has read asks error(), which then says what was wrong.
+// Readers see the text end where the file is damaged: after reading, error() describes the damage.
 
 // By the first two bytes; the stream is put back to its start.
 bool IsGzip(std::istream& file);
@@ -36,7 +36,7 @@ bool IsGzip(std::istream& file);
 inline constexpr std::uint64_t kMinBomb = std::uint64_t{64} << 20;
 inline constexpr std::uint64_t kMaxExpansion = 200;
 
-// It knows one way to seek, back to its start, which begins again; it tells where it is.
+// It can seek only to its start, which begins again, and report its position.
 class GzipBuffer final : public std::streambuf {
  public:
   explicit GzipBuffer(std::istream& file);
@@ -106,7 +106,7 @@ auto WithTextOf(std::istream& file, std::string_view origin, const Use& use) -> 
   return result;
 }
 
-// Of a text that is being unpacked: what was found damaged so far.
+// Damage found so far in a text that is being unpacked.
 std::optional<Error> DamageOf(std::istream& text);
 // The text may have this many bytes once it is unpacked; without effect on one that is not compressed.
 void LimitUnpacked(std::istream& text, std::uint64_t bytes);

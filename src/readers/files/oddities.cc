@@ -37,7 +37,7 @@ std::vector<std::string> Oddities::Remarks(double share_lost) const {
   std::vector<std::string> remarks;
   if (fields_.count > 0)
     remarks.push_back(
-        fmt::format("fields left out or read as far as possible, since they hold something else than they should: {}; "
+        fmt::format("fields of an unexpected form, left out or read in part: {}; "
                     "the first: {}",
                     fields_.count, fields_.first));
   if (events_.count > 0) {
@@ -45,17 +45,17 @@ std::vector<std::string> Oddities::Remarks(double share_lost) const {
                                                            share_lost < 0.995 ? 2 : 3)
                                              : "";
     remarks.push_back(
-        fmt::format("events skipped, since something that they need is missing or wrong: {}{}; the first: {}",
+        fmt::format("events skipped, because a field that they need is missing or wrong: {}{}; the first: {}",
                     events_.count, share, events_.first));
   }
   if (list_is_open)
     remarks.emplace_back(
-        "the list of events has no closing bracket: where the profiler was stopped before it wrote the end, the last "
+        "the list of events has no closing bracket: if the profiler was stopped before it wrote the end, the last "
         "events are missing");
   if (control_characters > 0)
     remarks.push_back(
-        fmt::format("{} control characters within texts, which JSON forbids, count as spaces", control_characters));
-  if (invalid_bytes > 0) remarks.push_back(fmt::format("{} bytes that are not UTF-8 count as '?'", invalid_bytes));
+        fmt::format("{} control characters within texts, which JSON forbids, are read as spaces", control_characters));
+  if (invalid_bytes > 0) remarks.push_back(fmt::format("{} bytes that are not UTF-8 are read as '?'", invalid_bytes));
   return remarks;
 }
 

@@ -1,9 +1,9 @@
-// What in a trace is not as its format says and does not keep the rest from being read: fields that were left out and
-// events that were skipped. Counted, with the first of each as the example, for one remark each:
+// Deviations of a trace from its format that do not stop its reading: fields that were left out and events that were
+// skipped. Counted, with the first of each as the example, for one remark each:
 //
-//   fields left out or read as far as possible, since they hold something else than they should: 81; the first: event
-//   81 (byte 5240): 'stream' is the text "0x0"
-//   events skipped, since something that they need is missing or wrong: 2 (about 0.1 % of the device's time); the
+//   fields of an unexpected form, left out or read in part: 81; the first: event 81 (byte 5240): 'stream' is the text
+//   "0x0"
+//   events skipped, because a field that they need is missing or wrong: 2 (about 0.1 % of the device's time); the
 //   first: event 90 (byte 6120): 'dur' is missing
 //
 // Fields (event_field.h) report here what is odd about them; ReadTraceEvents() adds where that was, and counts the
@@ -40,7 +40,7 @@ class Oddities {
   // count as long as the others on average.
   double ShareLost(std::int64_t kept, double kept_ns) const;
 
-  // Of the text, counted by the reader of windows.
+  // Deviations of the text, counted by the reader of windows.
   std::int64_t control_characters = 0;
   std::int64_t invalid_bytes = 0;
   bool list_is_open = false;  // Chrome's format lets the last bracket of a bare list be missing

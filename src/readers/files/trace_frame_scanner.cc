@@ -52,7 +52,7 @@ Result<std::optional<std::size_t>> TraceFrameScanner::Feed(std::string_view text
     }
   }
   taken();
-  if (frame_.size() > kMostFrame) return Error{"more than 64 MiB beside the list of events: not a trace"};
+  if (frame_.size() > kMostFrame) return Error{"more than 64 MiB outside the list of events: not a trace"};
   return std::optional<std::size_t>();
 }
 

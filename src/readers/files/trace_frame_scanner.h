@@ -1,4 +1,4 @@
-// Finds the list of events in the text of a trace, and keeps what stands around it.
+// Finds the list of events in the text of a trace, and keeps the text around it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // If, Loop and Scan: their bodies become graphs of their own with the least number of times that they
-// run, so that a bound can count them. A branch whose condition is known stands in the place of its If.
+// run, so that a bound can count them. A branch whose condition is known replaces its If.
 #include <algorithm>
 #include <utility>
 
@@ -96,7 +96,7 @@ KnownValue Variable(onnx::TypeProto* type) {
   return value;
 }
 
-constexpr const char* kCountedAsBodies = "its bodies are counted as sub-graphs";
+constexpr const char* kCountedAsBodies = "its bodies count as sub-graphs";
 
 }  // namespace
 
@@ -151,7 +151,7 @@ Status OnnxGraphBuilder::AddIf(const onnx::NodeProto& node, Layer layer) {
     for (std::size_t i = 0; i < outputs.size(); ++i)
       outputs[i].type =
           first ? body->outputs[i].type : Common(outputs[i].type, body->outputs[i].type, context_.arena());
-    // Either may run: the least is none, and whoever bounds the layer takes the cheaper of the two.
+    // Either may run: the least is none, and a bound takes the cheaper of the two.
     AddBody(layer, name, std::move(*body), 0);
   }
   layer.status = LayerStatus::kFree;
@@ -166,7 +166,7 @@ Status OnnxGraphBuilder::InlineBranch(const onnx::NodeProto& node, const onnx::G
     return Error{"the branch has " + std::to_string(branch.output_size()) + " outputs where the node has " +
                  std::to_string(node.output_size())};
   layer.status = LayerStatus::kFree;
-  layer.reason = "folded: its condition is known, and the layers of that branch stand in its place";
+  layer.reason = "folded: its condition is known, and the layers of that branch replace it";
   graph_.layers.push_back(std::move(layer));
   const std::size_t first_own = graph_.values.size();
   scopes_.emplace_back();
@@ -305,7 +305,7 @@ Status OnnxGraphBuilder::AddScan(const onnx::NodeProto& node, Layer layer) {
   return {};
 }
 
-// Bodies of operators that nobody here can follow: shown with what they declare, run no known number of times.
+// Bodies of other operators: shown with their declared types, with an unknown number of iterations.
 Status OnnxGraphBuilder::AddOtherBodies(const onnx::NodeProto& node, Layer layer) {
   for (const onnx::AttributeProto& attribute : node.attribute()) {
     if (!attribute.has_g()) continue;
@@ -321,7 +321,7 @@ Status OnnxGraphBuilder::AddOtherBodies(const onnx::NodeProto& node, Layer layer
     if (!body.ok()) return Within(Quoted(attribute.name()), body.error());
     AddBody(layer, attribute.name(), std::move(*body), 0);
   }
-  layer.reason = "how often " + layer.op + " runs its body is not known";
+  layer.reason = "the number of iterations of " + layer.op + " is not known";
   std::vector<KnownValue> outputs(static_cast<std::size_t>(node.output_size()));
   for (std::size_t i = 0; i < outputs.size(); ++i)
     outputs[i].type = context_.ClaimedType(node.output(static_cast<int>(i)));

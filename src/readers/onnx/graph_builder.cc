@@ -26,7 +26,7 @@ namespace infimum {
 // obeys, and runtimes sort for themselves.
 
 // Indices of the nodes, producers first, otherwise as in the file. An error names the nodes of a cycle.
-// Names that no node of the graph writes are somebody else's concern.
+// Names that no node of the graph writes are checked elsewhere.
 Result<std::vector<int>> OrderNodes(const onnx::GraphProto& graph);
 
 // "node 'Conv_3' (Conv)", or "node 17 (Conv)" where it has no name.
@@ -77,7 +77,7 @@ Error CycleError(const onnx::GraphProto& graph, const std::vector<std::vector<in
     }
     names += (names.empty() ? "" : ", ") + Describe(graph.node(path[i]), path[i]);
   }
-  return Error{"the graph has a cycle, each of these reads what the next one writes: " + names};
+  return Error{"the graph has a cycle; each of these reads an output of the next: " + names};
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ namespace {
 
 using google::protobuf::Arena;
 
-// Of a constant in the ModelGraph, and of one that is read from another file.
+// Limits for a constant in the ModelGraph, and for one that is read from another file.
 constexpr std::int64_t kMostKeptIndices = 1024;
 
 std::int64_t MostKept(DataType type) { return IsFloatingPoint(type) ? kMostFoldedNumbers : kMostKeptIndices; }
@@ -230,7 +230,7 @@ Status OnnxGraphBuilder::Build(const onnx::GraphProto& graph, const std::vector<
   scopes_.back().reserve(static_cast<std::size_t>(graph.initializer_size() + 2 * graph.node_size()));
   INFIMUM_RETURN_IF_ERROR(AddInitializers(graph));
   if (arguments.size() != static_cast<std::size_t>(graph.input_size()))
-    return Error{"the body has " + std::to_string(graph.input_size()) + " inputs where the node gives it " +
+    return Error{"the body has " + std::to_string(graph.input_size()) + " inputs where the node provides " +
                  std::to_string(arguments.size())};
   for (int i = 0; i < graph.input_size(); ++i) {
     const std::string& name = graph.input(i).name();
@@ -298,7 +298,7 @@ Status OnnxGraphBuilder::AddNode(const onnx::NodeProto& node, int position) {
   }
   const std::string domain = DomainOf(node);
   if (domain.empty() && !context_.OpsetOf(""))
-    return Error{"the model imports no operator set of ONNX, so the operator's version is not known"};
+    return Error{"the model imports no ONNX operator set, so the version of the operator is not known"};
   Layer layer = MakeLayer(node, position, inputs);
   const OperatorInfo& info = context_.Find(domain, node.op_type());
   if (info.schema != nullptr) {
@@ -347,12 +347,12 @@ Result<std::vector<KnownValue>> OnnxGraphBuilder::Infer(const onnx::NodeProto& n
   try {
     info.infer(inference);
   } catch (const std::exception& problem) {
-    // Behind an operator that nobody knows, an inference function may stumble over a missing type.
+    // Behind an unknown operator, an inference function may fail on a missing type.
     if (typed) return Error{MessageLine(problem.what())};
     return outputs;
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i].type = inference.output_type(i);
-  // Before operator set 12, ONNX says nothing of the mask, which has the shape of the output.
+  // Before operator set 12, ONNX does not define the mask's type; it has the shape of the output.
   if (layer.op == "Dropout" && outputs.size() == 2 && outputs[1].type == nullptr) outputs[1].type = outputs[0].type;
   return outputs;
 }

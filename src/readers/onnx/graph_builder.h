@@ -33,7 +33,7 @@ namespace infimum {
 // An operator as the model imports it.
 struct OperatorInfo {
   const onnx::OpSchema* schema = nullptr;  // null: ONNX does not define it
-  onnx::InferenceFunction infer;           // empty: nobody knows its shapes
+  onnx::InferenceFunction infer;           // empty: its shapes are not known
   bool foldable = false;                   // a pure function of its inputs
 };
 
@@ -51,7 +51,7 @@ class ReadContext {
   const OperatorInfo& Find(const std::string& domain, const std::string& op);
 
   // The type that the file claims for a value, where that does not depend on more than the bound
-  // symbols; else null. Asked only about results of operators whose shapes nobody can infer.
+  // symbols; else null. Used only for results of operators without shape inference.
   onnx::TypeProto* ClaimedType(const std::string& value);
 
   // Bodies of loops are read again when their shapes change; hostile nesting must not take for ever.

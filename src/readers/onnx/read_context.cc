@@ -87,7 +87,7 @@ onnx::TypeProto* ReadContext::ClaimedType(const std::string& value) {
 
 Status ReadContext::CountNode() {
   if (--nodes_left_ >= 0) return {};
-  return Error{"loops are nested so deeply that their shapes cannot be settled; unroll the innermost ones"};
+  return Error{"loops are nested too deeply to infer their shapes; unroll the innermost ones"};
 }
 
 bool ReadContext::KeepElements(std::size_t bytes) {

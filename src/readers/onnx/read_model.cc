@@ -95,7 +95,7 @@ void LowerLayer(const ModelGraph& graph, const Opsets& opsets, Layer& layer) {
     const Status valid = lowering.workload ? Validate(*lowering.workload) : Status(Error{"it has no workload"});
     if (!valid.ok()) {
       lowering.status = LayerStatus::kUnknown;
-      lowering.reason = "its parameters make no valid layer: " + valid.error().message;
+      lowering.reason = "its parameters are not valid: " + valid.error().message;
       lowering.operand_inputs.clear();
     }
   }
@@ -180,7 +180,7 @@ class Expansion {
     if (function.nodes < 0) {
       function.counting = true;
       if (++depth_ > kDeepest)
-        return Error{"functions call each other more than " + std::to_string(kDeepest) + " deep"};
+        return Error{"calls of functions are nested more than " + std::to_string(kDeepest) + " deep"};
       INFIMUM_ASSIGN_OR_RETURN(function.nodes, Count(function.proto->node()));
       --depth_;
       function.counting = false;
@@ -200,7 +200,8 @@ Status InlineLocalFunctions(onnx::ModelProto& model) {
   Expansion expansion(model);
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t nodes, expansion.Count(model.graph().node()));
   if (nodes > kMostNodes)
-    return Error{"its functions would become more than a million nodes; save the model with fewer nested functions"};
+    return Error{
+        "inlining its functions would give more than a million nodes; save the model with fewer nested functions"};
   try {
     onnx::inliner::InlineLocalFunctions(model);
   } catch (const std::exception& problem) {
@@ -255,7 +256,7 @@ Result<ModelGraph> ReadModel(const std::filesystem::path& path, const ReadOption
     if (!graph.ok()) return Within(path.string(), graph.error());
     return graph;
   } catch (const std::bad_alloc&) {
-    return Error{path.string() + ": takes more memory than there is"};
+    return Error{path.string() + ": there is not enough memory to read it"};
   }
 }
 
@@ -264,7 +265,7 @@ Result<std::vector<DeclaredInput>> ReadModelInputs(const std::filesystem::path& 
     INFIMUM_ASSIGN_OR_RETURN(const ModelFile file, ModelFile::Open(path));
     return DeclaredInputs(file.model().graph());
   } catch (const std::bad_alloc&) {
-    return Error{path.string() + ": takes more memory than there is"};
+    return Error{path.string() + ": there is not enough memory to read it"};
   }
 }
 

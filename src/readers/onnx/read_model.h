@@ -6,7 +6,7 @@
 //   Result<ModelGraph> graph = ReadModel("resnet50.onnx", options);
 //
 // Weights are never loaded: a 100 GB model with external data reads as fast as its graph. The file is
-// hostile: sizes, shapes and counts are checked, external data must lie in the model's folder.
+// hostile: sizes, shapes and counts are checked, external data must be in the model's folder.
 #pragma once
 
 #include <cstdint>

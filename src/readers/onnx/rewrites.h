@@ -1,20 +1,20 @@
 // Rewrites of a model whose layers are not lowered yet: what every runtime does before it runs a model,
-// so that a bound does not charge for it. Each is a named pass that says what it changed; the names of
+// so that a bound does not charge for it. Each is a named pass that lists what it changed; the names of
 // the layers that it folds stay in `origins` of the layer that they become a part of.
 //
 // In the order in which ApplyRewrites runs them:
-//   drop-identity              readers of Identity and of Dropout read what those read
+//   drop-identity              Identity and Dropout are bypassed
 //   fold-constant-padding      Pad with zeros before Conv or AveragePool becomes the layer's own padding
 //   fold-batch-normalization   BatchNormalization with constant parameters after Conv, ConvTranspose, Gemm
-//   fuse-quantized             DequantizeLinear, operator, QuantizeLinear become the operator on 8 bits
-//   remove-dead-layers         layers and parts of a Split that nobody reads
+//   fuse-quantized             DequantizeLinear, operator, QuantizeLinear become the 8-bit operator
+//   remove-dead-layers         layers and parts of a Split that are not read
 #pragma once
 
 #include "infimum/graph/model_graph.h"
 
 namespace infimum {
 
-// One pass each: changes `graph` and tells what it changed, nothing where it changed nothing.
+// One pass each: changes `graph` and returns what it changed.
 RewritePass DropIdentity(ModelGraph& graph);
 RewritePass FoldConstantPadding(ModelGraph& graph);
 RewritePass FoldBatchNormalization(ModelGraph& graph);

@@ -7,16 +7,15 @@
 #include <span>
 
 #include "infimum/base/text.h"
-#include "src/readers/files/json_fields.h"
+#include "src/core/results/json_struct.h"
+#include "src/readers/files/json_document.h"
 
 namespace infimum {
 namespace {
 
-using ingest::Json;
-
 constexpr std::string_view kAlignmentSchema = "infimum.alignment/1";
 
-// Every key of the object is one of these: what is misspelt would be passed over otherwise.
+// Every key of the object is one of these: a misspelt key would be ignored otherwise.
 Status CheckKeys(const Json& object, std::span<const std::string_view> known) {
   for (const auto& [key, value] : object.items())
     if (std::ranges::find(known, key) == known.end())
@@ -29,19 +28,20 @@ Result<AlignmentOverride> ReadRow(const Json& json) {
   if (!json.is_object()) return Error{"not an object with 'engine_layers' and 'nodes'"};
   INFIMUM_RETURN_IF_ERROR(CheckKeys(json, kKeys));
   AlignmentOverride row;
-  INFIMUM_ASSIGN_OR_RETURN(row.engine_layers, ingest::TextsField(json, "engine_layers"));
-  if (row.engine_layers.empty()) return Error{"no 'engine_layers', name at least one"};
-  if (!json.contains("nodes")) return Error{"no 'nodes', an empty list says that the engine's layers are its own work"};
-  INFIMUM_ASSIGN_OR_RETURN(row.nodes, ingest::TextsField(json, "nodes"));
+  JsonReader fields(json);
+  fields.Lenient("engine_layers", row.engine_layers);
+  fields.Lenient("nodes", row.nodes);
+  if (!fields.status().ok()) return fields.status().error();
+  if (row.engine_layers.empty()) return Error{"'engine_layers' is missing or empty; name at least one"};
+  if (!json.contains("nodes"))
+    return Error{"'nodes' is missing; an empty list marks engine layers that compute none of the model's nodes"};
   return row;
 }
 
 Result<std::vector<AlignmentOverride>> ReadRows(const Json& document, std::string_view origin) {
   constexpr std::array<std::string_view, 2> kKeys = {"schema", "rows"};
   if (!document.is_object()) return Error{"not a JSON object"};
-  INFIMUM_ASSIGN_OR_RETURN(const std::string schema, ingest::TextField(document, "schema"));
-  if (schema != kAlignmentSchema)
-    return Error{fmt::format("'schema' is {}, not '{}'", Quoted(schema), kAlignmentSchema)};
+  INFIMUM_RETURN_IF_ERROR(CheckSchema(document, kAlignmentSchema));
   INFIMUM_RETURN_IF_ERROR(CheckKeys(document, kKeys));
   const auto rows = document.find("rows");
   if (rows == document.end() || !rows->is_array()) return Error{"'rows' is not a list"};
@@ -59,7 +59,8 @@ Result<std::vector<AlignmentOverride>> ReadRows(const Json& document, std::strin
 }  // namespace
 
 Result<std::vector<AlignmentOverride>> ReadAlignmentFile(std::istream& input, std::string_view origin) {
-  INFIMUM_ASSIGN_OR_RETURN(const Json document, ingest::ParseJson(input, origin));
+  INFIMUM_ASSIGN_OR_RETURN(const std::string text, ingest::ReadWhole(input, origin));
+  INFIMUM_ASSIGN_OR_RETURN(const Json document, ingest::ParseDocument(text, origin));
   Result<std::vector<AlignmentOverride>> overrides = ReadRows(document, origin);
   if (!overrides) return Within(std::string(origin), overrides.error());
   return overrides;

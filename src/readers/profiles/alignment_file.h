@@ -1,10 +1,10 @@
-// The file in which a person says which layers of the model an engine's layers are (graph/alignment_overrides.h).
+// The file in which a user declares which layers of the model an engine's layers are (graph/alignment_overrides.h).
 //
 //   {"schema": "infimum.alignment/1",
 //    "rows": [{"engine_layers": ["fused_17", "fused_18"], "nodes": ["Conv_5", "Relu_6"]},
 //             {"engine_layers": ["__myl_Move_3"], "nodes": []}]}            the engine's own work
 //
-// JSON, since a name may hold any character. What is misspelt in it is an error, never passed over.
+// JSON, since a name may hold any character. A misspelt key is an error.
 #pragma once
 
 #include <istream>

@@ -8,7 +8,7 @@
 #include "infimum/base/text.h"
 #include "src/core/results/run_json.h"
 #include "src/readers/files/input_file.h"
-#include "src/readers/files/json_fields.h"
+#include "src/readers/files/json_document.h"
 #include "src/readers/profiles/onnxruntime/onnxruntime_profile.h"
 
 namespace infimum {
@@ -20,7 +20,7 @@ constexpr std::size_t kMostDims = 64;
 constexpr Limits kThreads{1, 1 << 20};
 constexpr Limits kExtents{0, std::int64_t{1} << 40};
 
-// What a file says beside the run itself.
+// Contents of a file beside the run itself.
 struct RunSources {
   std::string profile;                      // the path of the engine's own profile, which has the layers' times
   std::vector<ProfiledLayer> engine_nodes;  // the engine's graph, which has the layers' values
@@ -87,6 +87,14 @@ Status ReadProfile(RunSources& sources, RunProfile& run) {
                              return ReadOnnxRuntimeProfile(text, origin);
                            }));
   run.layers = std::move(profile.layers);
+  // The run's own count is of those after the warm-up, of which a short profile may hold more than the share that its
+  // reader leaves out.
+  const std::size_t inferences = profile.profiled.size();
+  if (const std::size_t counted = run.profiled.size(); counted > 0 && counted < inferences) {
+    for (ProfiledLayer& layer : run.layers)
+      if (layer.samples.size() == inferences)
+        layer.samples.erase(layer.samples.begin(), layer.samples.end() - static_cast<std::ptrdiff_t>(counted));
+  }
   if (run.profiled.empty()) run.profiled = std::move(profile.profiled);
   if (!run.threads) run.threads = profile.threads;
   run.warnings.insert(run.warnings.end(), profile.warnings.begin(), profile.warnings.end());
@@ -104,7 +112,7 @@ Status ReadProfile(RunSources& sources, RunProfile& run) {
   return {};
 }
 
-// Takes out the inferences that other programs disturbed: they, and what the layers took in them, say nothing about
+// Takes out the inferences that other programs disturbed: they, and the layers' times in them, do not describe
 // the model. A layer that has no sample for each inference keeps all of its samples.
 Status DropDisturbed(std::span<const std::size_t> disturbed, RunProfile& run) {
   std::vector<bool> drops(run.profiled.size());
@@ -125,7 +133,7 @@ Status DropDisturbed(std::span<const std::size_t> disturbed, RunProfile& run) {
 }
 
 Result<RunProfile> ReadDocument(const Json& document) {
-  if (!document.is_object()) return Error{"not a run: no JSON object"};
+  if (!document.is_object()) return Error{"not a run: not a JSON object"};
   INFIMUM_ASSIGN_OR_RETURN(const std::string schema, TextField(document, "schema"));
   if (schema != kRunSchema) {
     return Error{fmt::format("schema {} is not {}; a newer one needs a newer infimum", Quoted(schema), kRunSchema)};
@@ -149,7 +157,8 @@ Result<RunProfile> ReadRun(std::istream& input, std::string_view origin) {
   // A run that was measured is short: what is much longer was made to fill the memory.
   constexpr std::uint64_t kMaxRunSize = std::uint64_t{128} << 20;
   ingest::LimitUnpacked(input, kMaxRunSize);
-  INFIMUM_ASSIGN_OR_RETURN(const Json document, ingest::ParseJson(input, origin));
+  INFIMUM_ASSIGN_OR_RETURN(const std::string text, ingest::ReadWhole(input, origin));
+  INFIMUM_ASSIGN_OR_RETURN(const Json document, ingest::ParseDocument(text, origin));
   Result<RunProfile> run = ReadDocument(document);
   if (!run) return Within(std::string(origin), run.error());
   return run;

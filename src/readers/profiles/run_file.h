@@ -6,7 +6,7 @@
 //    "layers":[{"name":"conv1","op":"Conv","provider":"CPUExecutionProvider","nodes":[],"inputs":["x"],
 //               "outputs":["y"],"samples_us":[...]}],"warnings":[]}
 //
-// What is left out, "threads" too, is not told.
+// Fields that are left out, "threads" too, are not known.
 // A script may leave "layers" out and give "profile", the path of the engine's own profile, and "engine_nodes",
 // the nodes of the engine's graph with name, inputs and outputs: the two are joined by name here.
 #pragma once

@@ -19,17 +19,13 @@ std::vector<std::string> Analyze(const std::string& model) {
 }
 
 nlohmann::json Bound(const ProgramTest& program, const std::string& model) {
-  const Ended ended = program.Infimum({"bound", ProgramTest::Light(model), "--backend", "fake", "--format", "json"});
-  EXPECT_EQ(ended.exit_code, 0) << ended.errors;
-  return nlohmann::json::parse(ended.output, nullptr, false);
+  return program.Json({"bound", ProgramTest::Light(model), "--backend", "fake", "--format", "json"});
 }
 
 TEST(ReportGraph, KnowsWhichLayerReadsWhich) {
   const ProgramTest program;
-  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
-  const Ended ended =
-      program.Infimum({"report", ProgramTest::Light("squeezenet"), "--backend", "fake", "-o", "report.json"});
-  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+  program.Run(Analyze("squeezenet"));
+  program.Run({"report", ProgramTest::Light("squeezenet"), "--backend", "fake", "-o", "report.json"});
   const nlohmann::json report = nlohmann::json::parse(program.Read("report.json"), nullptr, false);
   ASSERT_TRUE(report.is_object());
   const nlohmann::json& layers = report.at("layers");
@@ -86,7 +82,7 @@ TEST(Analyze, MeasuresTheChangesOfLayoutThatItsPlanUses) {
 
 TEST(Analyze, TheSecondTimeNothingIsMeasuredAndTheBoundIsTheSame) {
   const ProgramTest program;
-  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
+  program.Run(Analyze("squeezenet"));
   const nlohmann::json first = Bound(program, "squeezenet");
   const Ended again = program.Infimum(Analyze("squeezenet"));
   EXPECT_EQ(again.exit_code, 0);
@@ -102,8 +98,7 @@ TEST(Analyze, AnInterruptStillWritesTheReportAndKeepsWhatWasMeasured) {
   const Ended ended = program.Infimum(arguments, {.interrupt_at = "configurations of layers"});
   EXPECT_EQ(ended.exit_code, 1) << ended.errors;
   EXPECT_THAT(program.Read("report.html"), HasSubstr("<!DOCTYPE html>"));
-  const Ended again = program.Infimum(Analyze("inception_v2"));
-  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  program.Run(Analyze("inception_v2"));
   EXPECT_DOUBLE_EQ(Bound(program, "inception_v2").at("coverage").at("missing"), 0.0);
 }
 
@@ -115,7 +110,7 @@ TEST(Analyze, ASpentBudgetIsSaidAndGoneOnFrom) {
   ASSERT_EQ(cut.exit_code, 0) << cut.errors;
   EXPECT_THAT(cut.errors, HasSubstr("the budget is spent"));
   EXPECT_NE(program.Read("report.html").find("budget of 4 s is spent"), std::string::npos);
-  ASSERT_EQ(program.Infimum(Analyze("inception_v2")).exit_code, 0);
+  program.Run(Analyze("inception_v2"));
   EXPECT_DOUBLE_EQ(Bound(program, "inception_v2").at("coverage").at("missing"), 0.0);
 }
 
@@ -123,23 +118,16 @@ TEST(Analyze, ASpentBudgetIsSaidAndGoneOnFrom) {
 TEST(Bound, PaysForTheLayoutsOfTheRealLibrary) {
   const ProgramTest program;
   const std::string model = ProgramTest::Light("squeezenet");
-  const Ended inspected = program.Infimum({"inspect", model, "--format", "json"});
-  ASSERT_EQ(inspected.exit_code, 0) << inspected.errors;
-  const nlohmann::json layers = nlohmann::json::parse(inspected.output, nullptr, false).at("layers");
+  const nlohmann::json layers = program.Json({"inspect", model, "--format", "json"}).at("layers");
   // For the device's peaks; how much more it gets done is not asked.
-  const Ended begun =
-      program.Infimum({"analyze", model, "--framework", "none", "--budget", "2s", "--report", "report.html"});
-  ASSERT_EQ(begun.exit_code, 0) << begun.errors;
+  program.Run({"analyze", model, "--framework", "none", "--budget", "2s", "--report", "report.html"});
   int measured = 0;
   for (const auto& layer : layers) {
     if (layer.at("op") != "Conv" || measured == 3) continue;
-    const Ended bench = program.Infimum({"bench", "--layer", layer.at("config").get<std::string>(), "--budget", "60s"});
-    ASSERT_EQ(bench.exit_code, 0) << bench.errors;
+    program.Run({"bench", "--layer", layer.at("config").get<std::string>(), "--budget", "60s"});
     ++measured;
   }
-  const Ended bounded = program.Infimum({"bound", model, "--format", "json"});
-  ASSERT_EQ(bounded.exit_code, 0) << bounded.errors;
-  const nlohmann::json bound = nlohmann::json::parse(bounded.output, nullptr, false);
+  const nlohmann::json bound = program.Json({"bound", model, "--format", "json"});
   std::map<std::string, double> latency;
   for (const auto& one : bound.at("bounds")) latency[one.at("variant")] = one.at("latency_us");
   ASSERT_EQ(latency.count("with-layouts"), 1u);
@@ -157,10 +145,9 @@ TEST(Analyze, PrintsTheComparisonAsCsv) {
   const ProgramTest program;
   std::vector<std::string> arguments = Analyze("squeezenet");
   arguments.insert(arguments.end(), {"--format", "csv"});
-  const Ended ended = program.Infimum(arguments);
-  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
-  EXPECT_THAT(ended.output, HasSubstr("label,operators,family,status"));
-  EXPECT_THAT(ended.output, HasSubstr("convolution dtype=f32:f32:f32"));
+  const std::string output = program.Run(arguments);
+  EXPECT_THAT(output, HasSubstr("label,operators,family,status"));
+  EXPECT_THAT(output, HasSubstr("convolution dtype=f32:f32:f32"));
 }
 
 TEST(Analyze, AReadOnlyOrForeignStoreIsRefusedInOneLine) {
@@ -177,20 +164,18 @@ TEST(Analyze, AReadOnlyOrForeignStoreIsRefusedInOneLine) {
 TEST(Plan, LeavesOutWhatTheStoreHas) {
   const ProgramTest program;
   const std::string model = ProgramTest::Light("squeezenet");
-  const Ended before = program.Infimum({"plan", model, "--backend", "fake"});
-  ASSERT_EQ(before.exit_code, 0) << before.errors;
-  EXPECT_THAT(before.output, HasSubstr("convolution dtype=f32:f32:f32"));
-  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
+  const std::string before = program.Run({"plan", model, "--backend", "fake"});
+  EXPECT_THAT(before, HasSubstr("convolution dtype=f32:f32:f32"));
+  program.Run(Analyze("squeezenet"));
   const Ended after = program.Infimum({"plan", model, "--backend", "fake"});
   EXPECT_THAT(after.output, Not(HasSubstr("convolution dtype")));
 }
 
 TEST(Bench, TheReproductionCommandOfALayerShowsItsCandidates) {
   const ProgramTest program;
-  const Ended ended = program.Infimum(
+  const std::string output = program.Run(
       {"bench", "--backend", "fake", "--layer", "pointwise kind=relu dtype=f32:-:f32 in=802816", "--format", "json"});
-  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
-  EXPECT_THAT(ended.output, HasSubstr("measured"));
+  EXPECT_THAT(output, HasSubstr("measured"));
   const Ended mistyped =
       program.Infimum({"bench", "--backend", "fake", "--layer", "pointwise knd=relu dtype=f32:-:f32 in=8"});
   EXPECT_EQ(mistyped.exit_code, 2);
@@ -205,25 +190,21 @@ TEST(Bench, ShowsWhatItMeasuredNotWhatTheStoreKnew) {
   const ProgramTest program;
   const std::vector<std::string> bench = {
       "bench", "--backend", "fake", "--layer", "pointwise kind=relu dtype=f32:-:f32 in=802816", "--format", "csv"};
-  const Ended first = program.Infimum(bench);
-  ASSERT_EQ(first.exit_code, 0) << first.errors;
+  const std::string first = program.Run(bench);
   // Another pretended machine under the same name: other times, which the store does not have.
   std::vector<std::string> other = bench;
   other.insert(other.end(), {"--backend-option", "noise=0.5"});
-  const Ended second = program.Infimum(other);
-  ASSERT_EQ(second.exit_code, 0) << second.errors;
-  EXPECT_NE(first.output, second.output);
-  EXPECT_EQ(program.Infimum(bench).output, first.output);
+  const std::string second = program.Run(other);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(program.Infimum(bench).output, first);
 }
 
 TEST(Bench, WeightsFromMemoryAreABoundOfTheirOwn) {
   const ProgramTest program;
   const std::string model = ProgramTest::Light("squeezenet");
-  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
+  program.Run(Analyze("squeezenet"));
   const auto bound = [&](const std::string& cache) {
-    const Ended ended = program.Infimum({"bound", model, "--backend", "fake", "--format", "json", "--cache", cache});
-    EXPECT_EQ(ended.exit_code, 0) << ended.errors;
-    return nlohmann::json::parse(ended.output, nullptr, false);
+    return program.Json({"bound", model, "--backend", "fake", "--format", "json", "--cache", cache});
   };
   const nlohmann::json warm = bound("warm");
   EXPECT_EQ(warm, Bound(program, "squeezenet"));
@@ -231,12 +212,11 @@ TEST(Bench, WeightsFromMemoryAreABoundOfTheirOwn) {
 
   // What has no weights is known already.
   const std::vector<std::string> plan{"plan", model, "--backend", "fake", "--cache", "cold-weights", "-o", "plan.txt"};
-  ASSERT_EQ(program.Infimum(plan).exit_code, 0);
+  program.Run(plan);
   EXPECT_THAT(program.Read("plan.txt"), AllOf(HasSubstr("convolution dtype"), Not(HasSubstr("pooling"))));
-  const Ended bench = program.Infimum(
+  const std::string bench = program.Run(
       {"bench", "plan.txt", "--backend", "fake", "--cache", "cold-weights", "--budget", "10m", "--format", "csv"});
-  ASSERT_EQ(bench.exit_code, 0) << bench.errors;
-  EXPECT_THAT(bench.output, AllOf(HasSubstr(",cold-weights,measured"), Not(HasSubstr(",warm,"))));
+  EXPECT_THAT(bench, AllOf(HasSubstr(",cold-weights,measured"), Not(HasSubstr(",warm,"))));
 
   const nlohmann::json cold = bound("cold-weights");
   EXPECT_EQ(cold.at("selection").at("cache"), "cold-weights");
@@ -247,24 +227,20 @@ TEST(Bench, WeightsFromMemoryAreABoundOfTheirOwn) {
     // 1.2 million weights of four bytes take 0.5 ms at 10 GB/s, which every way to run the model pays.
     EXPECT_GT(each.at("latency_us").get<double>(), warm.at("bounds")[i].at("latency_us").get<double>() + 400);
   }
-  ASSERT_EQ(program.Infimum(plan).exit_code, 0);
+  program.Run(plan);
   EXPECT_THAT(program.Read("plan.txt"), Not(HasSubstr("convolution dtype")));
   EXPECT_EQ(program.Infimum({"bound", model, "--cache", "cold-wieghts"}).exit_code, 2);
 }
 
 TEST(Query, ListsWhatThereIsAndAnswersFromTheStore) {
   const ProgramTest program;
-  const Ended list = program.Infimum({"query"});
-  EXPECT_EQ(list.exit_code, 0) << list.errors;
-  EXPECT_THAT(list.output, HasSubstr("best-candidate"));
-  ASSERT_EQ(
-      program.Infimum({"bench", "--backend", "fake", "--layer", "pointwise kind=relu dtype=f32:-:f32 in=8"}).exit_code,
-      0);
-  const Ended answer = program.Infimum(
-      {"query", "best-candidate", "layer=pointwise kind=relu dtype=f32:-:f32 in=8", "--format", "json"});
-  EXPECT_EQ(answer.exit_code, 0) << answer.errors;
-  EXPECT_THAT(answer.output, HasSubstr("infimum.query/1"));
-  EXPECT_THAT(answer.output, HasSubstr("fake/"));
+  const std::string list = program.Run({"query"});
+  EXPECT_THAT(list, HasSubstr("best-candidate"));
+  program.Run({"bench", "--backend", "fake", "--layer", "pointwise kind=relu dtype=f32:-:f32 in=8"});
+  const std::string answer =
+      program.Run({"query", "best-candidate", "layer=pointwise kind=relu dtype=f32:-:f32 in=8", "--format", "json"});
+  EXPECT_THAT(answer, HasSubstr("infimum.query/1"));
+  EXPECT_THAT(answer, HasSubstr("fake/"));
   EXPECT_THAT(program.Infimum({"query", "best-candidat"}).errors, HasSubstr("did you mean 'best-candidate'?"));
   EXPECT_THAT(program.Infimum({"query", "--sql", "DELETE FROM measurements"}).errors, HasSubstr("only read"));
   EXPECT_THAT(program.Infimum({"query", "--sql", "SELECT count(*) AS rows_there FROM measurements"}).output,
@@ -272,15 +248,13 @@ TEST(Query, ListsWhatThereIsAndAnswersFromTheStore) {
 }
 
 nlohmann::json BoundByRules(const ProgramTest& program, const std::string& rules) {
-  const Ended ended = program.Infimum(
+  return program.Json(
       {"bound", ProgramTest::Light("squeezenet"), "--backend", "fake", "--rules", rules, "--format", "json"});
-  EXPECT_EQ(ended.exit_code, 0) << ended.errors;
-  return nlohmann::json::parse(ended.output, nullptr, false);
 }
 
 TEST(Bound, ByTheRulesOf2019HasTheirTwoBounds) {
   const ProgramTest program;
-  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
+  program.Run(Analyze("squeezenet"));
   const nlohmann::json fused = BoundByRules(program, "benanza-2019-fused");
   ASSERT_EQ(fused.at("bounds").size(), 2u);
   EXPECT_EQ(fused.at("bounds")[0].at("variant"), "benanza-2019-fused-serial");
@@ -312,7 +286,7 @@ TEST(Bound, ByTheRulesOf2019HasTheirTwoBounds) {
 // The backend measured each convolution together with its bias, which these rules do not count.
 TEST(Bound, ByTheRulesOf2019NamesTheRowsThatItLacks) {
   const ProgramTest program;
-  ASSERT_EQ(program.Infimum(Analyze("squeezenet")).exit_code, 0);
+  program.Run(Analyze("squeezenet"));
   const nlohmann::json bound = BoundByRules(program, "benanza-2019");
   EXPECT_GT(bound.at("coverage").at("missing").get<double>(), 0.0);
   for (const nlohmann::json& layer : bound.at("layers")) {
@@ -329,10 +303,9 @@ TEST(Bound, ByTheRulesOf2019NamesTheRowsThatItLacks) {
 
 TEST(Bound, OfADataSheetNeedsNoStoreAndClaimsNoBound) {
   const ProgramTest program;
-  const Ended sheet = program.Infimum({"bound", ProgramTest::Light("squeezenet"), "--device", "L40S"});
-  EXPECT_EQ(sheet.exit_code, 0) << sheet.errors;
-  EXPECT_THAT(sheet.output, HasSubstr("roofline"));
-  EXPECT_THAT(sheet.output, Not(HasSubstr("sequential")));
+  const std::string sheet = program.Run({"bound", ProgramTest::Light("squeezenet"), "--device", "L40S"});
+  EXPECT_THAT(sheet, HasSubstr("roofline"));
+  EXPECT_THAT(sheet, Not(HasSubstr("sequential")));
   EXPECT_THAT(program.Infimum({"bound", ProgramTest::Light("squeezenet"), "--device", "L40S", "--threads", "2"}).errors,
               HasSubstr("applies to CPUs only"));
 }

@@ -17,10 +17,8 @@ const std::string kRelu = "pointwise kind=relu dtype=f16:-:f16 in=802816";
 
 TEST(Candidates, OfThisMachineAreWhatTheRunnerLists) {
   const ProgramTest program;
-  const Ended ended = program.Infimum({"candidates", "--backend", "fake", "--format", "json", "--tier", "exhaustive",
-                                       "pointwise kind=relu dtype=f32:-:f32 in=802816"});
-  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
-  const nlohmann::json document = nlohmann::json::parse(ended.output);
+  const nlohmann::json document = program.Json({"candidates", "--backend", "fake", "--format", "json", "--tier",
+                                                "exhaustive", "pointwise kind=relu dtype=f32:-:f32 in=802816"});
   EXPECT_EQ(document["schema"], "infimum.candidates/1");
   EXPECT_EQ(document["library"], "fake");
   EXPECT_EQ(document["tier"], "exhaustive");
@@ -52,10 +50,9 @@ TEST(Candidates, MistakesAreOneClearLine) {
 TEST(Candidates, OfAContractThatTheWorkloadCannotMeetThereAreNone) {
   const ProgramTest program;
   for (const char* contract : {"bf16", "int8", "fp8"}) {
-    const Ended ended = program.Infimum({"candidates", "--backend", "fake", "--format", "json", "--contract", contract,
-                                         "matmul dtype=f16:f16:f16 a=1x8x16 b=1x16x32 bias=no weights=const"});
-    ASSERT_EQ(ended.exit_code, 0) << ended.errors;
-    const nlohmann::json document = nlohmann::json::parse(ended.output);
+    const nlohmann::json document =
+        program.Json({"candidates", "--backend", "fake", "--format", "json", "--contract", contract,
+                      "matmul dtype=f16:f16:f16 a=1x8x16 b=1x16x32 bias=no weights=const"});
     EXPECT_TRUE(document["candidates"].empty()) << contract;
     EXPECT_THAT(document["refusal"].get<std::string>(), HasSubstr("it is stored as the contract f16 has it"))
         << contract;

@@ -32,9 +32,7 @@ class CompareBatches : public ::testing::Test {
     ASSERT_TRUE(parsed.IsOK()) << parsed.ErrorMessage();
     model_ = program_.Write("open.onnx", model.SerializeAsString());
     for (const char* batch : {"batch=1", "batch=64"})
-      ASSERT_EQ(
-          program_.Infimum({"analyze", model_, "--backend", "fake", "--framework", "none", "--dim", batch}).exit_code,
-          0);
+      program_.Run({"analyze", model_, "--backend", "fake", "--framework", "none", "--dim", batch});
   }
 
   std::string Run(const char* name, const Json& dims, double microseconds) {
@@ -153,7 +151,7 @@ TEST_F(CompareThreads, AreReadFromTheProfileElseTheyAreSaidToBeAssumed) {
   EXPECT_THAT(told.output, HasSubstr("--threads 2` measures it"));
   const Ended one = Compare({"--run", WriteProfile("one.json", "")});
   EXPECT_THAT(one.output, HasSubstr("(1 thread, "));
-  EXPECT_THAT(one.output, Not(HasSubstr("does not say on how many threads")));
+  EXPECT_THAT(one.output, Not(HasSubstr("does not record its number of threads")));
   // One thread is told, so that the bound is too high; where it is a guess, nothing is accused.
   EXPECT_THAT(one.output, HasSubstr("under-bound"));
   const Ended none = Compare({"--run", WriteProfile("none.json", nullptr)});
@@ -163,7 +161,7 @@ TEST_F(CompareThreads, AreReadFromTheProfileElseTheyAreSaidToBeAssumed) {
   EXPECT_THAT(none.output, Not(HasSubstr("under-bound")));
   const Ended person = Compare({"--run", WriteProfile("none.json", nullptr), "--threads", "1"});
   EXPECT_THAT(person.output, HasSubstr("under-bound"));
-  EXPECT_THAT(person.output, Not(HasSubstr("does not say on how many threads")));
+  EXPECT_THAT(person.output, Not(HasSubstr("does not record its number of threads")));
 }
 
 TEST_F(CompareWithBound, AStatedAlignmentOfSeveralRunsGoesToThoseThatHaveItsLayers) {
@@ -200,10 +198,9 @@ TEST_F(CompareWithBound, WhatIsNotKnownIsNullAndNoNegativeStep) {
   const std::string run = program_.Write("zz.json", R"({"schema":"infimum.run/1","framework":"engine","threads":1,
 "contract":"strict-f32","end_to_end":[{"samples_us":[5000]}],"layers":[{"name":"zz","op":"Einsum","samples_us":[4000]}]})");
   // A floor and no bound, and nothing of the run at the model's layers.
-  const Ended ended = program_.Infimum(
-      {"compare", model_, "--db", "none.db", "--device", "EPYC 9654", "--run", run, "--format", "json"});
-  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
-  const Json document = Json::parse(ended.output);
+  const std::string output =
+      program_.Run({"compare", model_, "--db", "none.db", "--device", "EPYC 9654", "--run", run, "--format", "json"});
+  const Json document = Json::parse(output);
   double sum = document["floor_us"].is_null() ? 0 : document["floor_us"].get<double>();
   for (const Json& step : document["waterfall"]) {
     if (step["step"] == "above-floor") {
@@ -212,12 +209,11 @@ TEST_F(CompareWithBound, WhatIsNotKnownIsNullAndNoNegativeStep) {
     sum += step["latency_us"].get<double>();
   }
   EXPECT_NEAR(sum, 5000, 1e-6);
-  const Ended unknown = program_.Infimum(
+  const std::string unknown = program_.Run(
       {"compare", model_, "--db", "none.db", "--device", "no such device", "--run", run, "--format", "json"});
-  ASSERT_EQ(unknown.exit_code, 0) << unknown.errors;
-  EXPECT_TRUE(Json::parse(unknown.output)["floor_us"].is_null());
-  EXPECT_TRUE(Json::parse(unknown.output)["runs"][0]["floor_us"].is_null());
-  EXPECT_EQ(Json::parse(unknown.output)["gates"], Json::array());
+  EXPECT_TRUE(Json::parse(unknown)["floor_us"].is_null());
+  EXPECT_TRUE(Json::parse(unknown)["runs"][0]["floor_us"].is_null());
+  EXPECT_EQ(Json::parse(unknown)["gates"], Json::array());
 }
 
 // Every text of an input reaches a terminal escaped, and nothing of it moves the cursor.

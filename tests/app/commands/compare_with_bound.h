@@ -16,11 +16,8 @@ class CompareWithBound : public ::testing::Test {
  protected:
   void SetUp() override {
     model_ = ProgramTest::Light("squeezenet");
-    const Ended analyzed = program_.Infimum({"analyze", model_, "--backend", "fake", "--framework", "none"});
-    ASSERT_EQ(analyzed.exit_code, 0) << analyzed.errors;
-    const Ended bound = program_.Infimum({"bound", model_, "--backend", "fake", "--layers", "--format", "json"});
-    ASSERT_EQ(bound.exit_code, 0) << bound.errors;
-    bound_ = nlohmann::json::parse(bound.output);
+    program_.Run({"analyze", model_, "--backend", "fake", "--framework", "none"});
+    bound_ = program_.Json({"bound", model_, "--backend", "fake", "--layers", "--format", "json"});
   }
 
   // Every layer at its best, one by one; `slow` takes so many microseconds more, and the whole `outside` more; `spread`

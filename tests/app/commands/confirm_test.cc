@@ -21,9 +21,8 @@ const std::vector<std::string> kFake = {"--backend", "fake"};
 const std::vector<std::string> kNoisy = {"--backend", "fake", "--backend-option", "process-noise=0.023"};
 
 void Analyze(const ProgramTest& program, const std::vector<std::string>& backend) {
-  const Ended ended = program.Infimum(
+  program.Run(
       With({"analyze", ProgramTest::Light("squeezenet"), "--framework", "none", "--report", "report.html"}, backend));
-  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
 }
 
 // Of the fused-sequential interval, as a share of the bound.
@@ -37,10 +36,7 @@ double WidthOf(const nlohmann::json& bound) {
 }
 
 double StoredWidth(const ProgramTest& program) {
-  const Ended ended =
-      program.Infimum({"bound", ProgramTest::Light("squeezenet"), "--backend", "fake", "--format", "json"});
-  EXPECT_EQ(ended.exit_code, 0) << ended.errors;
-  return WidthOf(nlohmann::json::parse(ended.output, nullptr, false));
+  return WidthOf(program.Json({"bound", ProgramTest::Light("squeezenet"), "--backend", "fake", "--format", "json"}));
 }
 
 TEST(Confirm, WithoutNoiseThereIsNothingToMeasureAgain) {

@@ -31,11 +31,33 @@ TEST(Measure, ReportsAnInferenceWithAndWithoutTheProfiler) {
       program, R"({"schema":"infimum.run/1","framework":"onnxruntime","framework_version":"1.31.1","threads":1,)"
                R"("end_to_end":[{"samples_us":[1000,1100,1200]},{"samples_us":[1000,1000,1000]}],)"
                R"("profiled_us":[1050,1100],"layers":[{"name":"conv","op":"Conv","samples_us":[800,900]}]})");
-  const Ended ended = program.Infimum({"measure", ProgramTest::Light("squeezenet"), "--python", python});
-  ASSERT_EQ(ended.exit_code, 0) << ended.errors;
-  EXPECT_EQ(ended.output,
+  const std::string output = program.Run({"measure", ProgramTest::Light("squeezenet"), "--python", python});
+  EXPECT_EQ(output,
             "onnxruntime 1.31.1: 1.000 ms (smallest of 2 process medians, 1 thread, 1 layer profiled, run kept in "
             "infimum.db); under the profiler 1.075 ms (+7.5 %), of which layers 0.850 ms\n");
+}
+
+std::string HashOf(const ProgramTest& program, const std::string& model) {
+  return program.Json({"inspect", model, "--format", "json"}).at("model").at("sha256");
+}
+
+TEST(Measure, AFrameworksRunBoundsFromAbove) {
+  const ProgramTest program;
+  const std::string model = ProgramTest::Light("squeezenet");
+  const nlohmann::json run = {{"schema", "infimum.run/1"},
+                              {"framework", "onnxruntime"},
+                              {"model_sha256", HashOf(program, model)},
+                              {"threads", 1},
+                              {"end_to_end", {{{"samples_us", {1000}}}}}};
+  program.Run({"measure", model, "--python", PythonThatWrites(program, run.dump())});
+  // For the device's peaks.
+  program.Run({"analyze", model, "--framework", "none", "--budget", "1s", "--report", "r.html"});
+  for (const char* contract : {"strict-f32", "bf16"}) {
+    const nlohmann::json upper = program.Json({"bound", model, "--contract", contract, "--format", "json"}).at("upper");
+    ASSERT_EQ(upper.size(), 1U) << contract;
+    EXPECT_THAT(upper[0].at("name").get<std::string>(), HasSubstr("onnxruntime"));
+    EXPECT_EQ(upper[0].at("latency_us"), 1000);
+  }
 }
 
 // Beside other programs the inferences may not have had their cores: then the run says so, and has no time.
@@ -51,7 +73,7 @@ TEST(Measure, OnnxRuntimesRunIsTimedOrNoisy) {
   const nlohmann::json run = nlohmann::json::parse(program.Read("run.json"));
   const std::size_t processes = run.value("end_to_end", nlohmann::json::array()).size();
   if (run.contains("noisy")) {
-    EXPECT_EQ(processes, 0u);
+    EXPECT_EQ(processes, 2u);  // kept, and no time of the framework
     EXPECT_THAT(ended.output, HasSubstr(": noisy, " + run.at("noisy").get<std::string>() + "; run kept in infimum.db"));
     EXPECT_THAT(ended.errors, HasSubstr("measure again while the machine is quiet"));
   } else {
@@ -60,6 +82,7 @@ TEST(Measure, OnnxRuntimesRunIsTimedOrNoisy) {
                 AllOf(HasSubstr("smallest of " + std::to_string(processes) + " process medians, 1 thread"),
                       HasSubstr("; under the profiler "), HasSubstr(" %), of which layers ")));
   }
+  EXPECT_EQ(run.at("model_sha256"), HashOf(program, model));
   EXPECT_EQ(run.at("settings").at("provider"), "CPUExecutionProvider");
   EXPECT_EQ(run.at("settings").at("warm_up"), "0.02 s, at least 2 inferences");
   // Of the very inferences that the layers' samples are of.
@@ -73,9 +96,8 @@ TEST(Measure, OnnxRuntimesRunIsTimedOrNoisy) {
   EXPECT_LT(layers, 1.05 * profiled[0].get<double>());
 
   for (const char* file : {"run.json", "profile.json"}) {
-    const Ended compared = program.Infimum({"compare", "--run", file});
-    EXPECT_EQ(compared.exit_code, 0) << compared.errors;
-    EXPECT_THAT(compared.output, HasSubstr("Conv"));
+    const std::string compared = program.Run({"compare", "--run", file});
+    EXPECT_THAT(compared, HasSubstr("Conv"));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "tests/support/folders.h"
 
@@ -69,6 +70,19 @@ Ended ProgramTest::Infimum(const std::vector<std::string>& arguments, const Dist
     if (!ended) kill(program, SIGINT);
   }
   return Finish(program);
+}
+
+std::string ProgramTest::Run(const std::vector<std::string>& arguments) const {
+  Ended ended = Infimum(arguments);
+  EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+  return std::move(ended.output);
+}
+
+nlohmann::json ProgramTest::Json(const std::vector<std::string>& arguments) const {
+  const std::string output = Run(arguments);
+  nlohmann::json json = nlohmann::json::parse(output, nullptr, false);
+  EXPECT_FALSE(json.is_discarded()) << output;
+  return json;
 }
 
 std::string ProgramTest::Light(const std::string& name) {

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ class ProgramTest {
  public:
   // `infimum` with these arguments, in folder().
   Ended Infimum(const std::vector<std::string>& arguments, const Disturbance& disturbance = {}) const;
+  // What it writes, where it has to end with exit code 0; the test fails where it does not.
+  std::string Run(const std::vector<std::string>& arguments) const;
+  nlohmann::json Json(const std::vector<std::string>& arguments) const;
   // The same in two steps: whoever starts it must finish it.
   pid_t Start(const std::vector<std::string>& arguments, long largest_file = 0) const;
   Ended Finish(pid_t program) const;

@@ -31,7 +31,7 @@ class StoreCommands : public ::testing::Test {
 };
 
 TEST_F(StoreCommands, AStoreIsMadeOnceMigratedAndCounted) {
-  EXPECT_EQ(program_.Infimum({"db", "init", "--db", "new.db"}).exit_code, 0);
+  program_.Run({"db", "init", "--db", "new.db"});
   const testing::Ended again = program_.Infimum({"db", "init", "--db", "new.db"});
   EXPECT_EQ(again.exit_code, 1);
   EXPECT_THAT(again.errors, HasSubstr("new.db: there is already a store"));
@@ -58,13 +58,13 @@ TEST_F(StoreCommands, WhatIsExportedOrMergedIsTheSameElsewhere) {
   EXPECT_THAT(rows, HasSubstr("1500"));
   const testing::Ended exported = program_.Infimum({"export", "--db", "a.db", "-o", "a.jsonl"});
   ASSERT_EQ(exported.exit_code, 0) << exported.errors;
-  ASSERT_EQ(program_.Infimum({"import", "a.jsonl", "--db", "b.db"}).exit_code, 0);
+  program_.Run({"import", "a.jsonl", "--db", "b.db"});
   EXPECT_EQ(Ask(all, "b.db"), rows);
   const testing::Ended merged = program_.Infimum({"db", "merge", "a.db", "b.db", "--db", "c.db"});
   ASSERT_EQ(merged.exit_code, 0) << merged.errors;
   EXPECT_THAT(merged.errors, HasSubstr("b.db: 0 rows added to c.db"));
   EXPECT_EQ(Ask(all, "c.db"), rows);
-  EXPECT_EQ(program_.Infimum({"db", "check", "--db", "c.db"}).exit_code, 0);
+  program_.Run({"db", "check", "--db", "c.db"});
   EXPECT_EQ(program_.Infimum({"export", "--db", "a.db", "--outcome", "lost"}).exit_code, 2);
   const testing::Ended missing = program_.Infimum({"db", "merge", "none.db", "--db", "d.db"});
   EXPECT_EQ(missing.exit_code, 1);
@@ -77,7 +77,7 @@ TEST_F(StoreCommands, AModelIsImportedAndAskedAbout) {
   ASSERT_EQ(imported.exit_code, 0) << imported.errors;
   EXPECT_THAT(imported.errors, HasSubstr("1 rows added"));
   EXPECT_THAT(Ask("SELECT name FROM models", "a.db"), HasSubstr("light_squeezenet"));
-  EXPECT_EQ(program_.Infimum({"query", "coverage", "model=light_squeezenet", "--db", "a.db"}).exit_code, 0);
+  program_.Run({"query", "coverage", "model=light_squeezenet", "--db", "a.db"});
 }
 
 TEST_F(StoreCommands, AnotherDeviceIsAnalyzedWithoutMeasuring) {

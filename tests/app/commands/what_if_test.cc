@@ -112,8 +112,7 @@ TEST_F(WhatIfTest, OfAFrameworksRunsTheFastestCounts) {
                       {"device", before.at("device")},
                       {"end_to_end", {{{"samples_us", {time}}}}}};
     program_.Write("run.json", run.dump());
-    const Ended ended = program_.Infimum({"import", "run.json"});
-    ASSERT_EQ(ended.exit_code, 0) << ended.errors;
+    program_.Run({"import", "run.json"});
   };
   const double bound = Latency(before.at("bounds"), "fused-sequential");
   import("1", 3 * bound);

@@ -5,13 +5,14 @@
 #include <map>
 #include <random>
 
-#include "tests/core/graph/graph_builder.h"
 #include "tests/core/measurement/trials.h"
+#include "tests/support/graph_builder.h"
 
 namespace infimum {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::GraphBuilder;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
@@ -20,7 +21,7 @@ const char* const kAdd = "pointwise kind=add dtype=f32:f32:f32 in=8,8";
 
 // x -> a -> view -> b, and b adds a's output too.
 GraphBuilder Diamond() {
-  GraphBuilder g;
+  GraphBuilder g("test");
   g.Input("x");
   g.Weight("w");
   g.Layer("a", {"x"}, {"y"}, kRelu);
@@ -61,11 +62,11 @@ std::string ErrorOf(const ModelGraph& graph) {
 }
 
 TEST(Predecessors, AreTheProducersOfTheInputsAscendingAndOnce) {
-  EXPECT_THAT(Indices(Diamond().graph), ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(0, 1), ElementsAre(2)));
+  EXPECT_THAT(Indices(Diamond().graph()), ElementsAre(IsEmpty(), ElementsAre(0), ElementsAre(0, 1), ElementsAre(2)));
 }
 
 TEST(Predecessors, OfALayerWithBodiesAreAlsoTheProducersOfWhatTheyCapture) {
-  EXPECT_THAT(Indices(Nested().graph).back(), ElementsAre(0));
+  EXPECT_THAT(Indices(Nested().graph()).back(), ElementsAre(0));
 }
 
 TEST(Predecessors, OfALayerWhoseBodyNamesItsOwnInputLikeAValueOutsideDoNotIncludeIt) {
@@ -75,7 +76,7 @@ TEST(Predecessors, OfALayerWhoseBodyNamesItsOwnInputLikeAValueOutsideDoNotInclud
   body.Output("t");
   GraphBuilder g = Diamond();
   GraphBuilder::AddBody(g.Layer("loop", {"x"}, {"end"}), "body", std::move(body), 1);
-  EXPECT_THAT(Indices(g.graph).back(), IsEmpty());
+  EXPECT_THAT(Indices(g.graph()).back(), IsEmpty());
 }
 
 TEST(Predecessors, OfRandomGraphsAreEveryEdgeAndComeBefore) {
@@ -95,8 +96,8 @@ TEST(Predecessors, OfRandomGraphsAreEveryEdgeAndComeBefore) {
       g.Layer("l" + std::to_string(i), inputs, {"v" + std::to_string(i + 1)});
       expected.push_back(before);
     }
-    ASSERT_EQ(ErrorOf(g.graph), "no error");
-    const auto indices = Indices(g.graph);
+    ASSERT_EQ(ErrorOf(g.graph()), "no error");
+    const auto indices = Indices(g.graph());
     ASSERT_EQ(indices.size(), expected.size());
     for (std::size_t i = 0; i < indices.size(); ++i) {
       ASSERT_THAT(indices[i], ::testing::ElementsAreArray(expected[i]));
@@ -106,7 +107,7 @@ TEST(Predecessors, OfRandomGraphsAreEveryEdgeAndComeBefore) {
 
 TEST(VisitLayers, CountsExecutionsOfBodiesAtLeastOnce) {
   std::map<std::string, std::int64_t> executions;
-  VisitLayers(Nested().graph, [&](const Layer& layer, std::int64_t count) { executions[layer.name] = count; });
+  VisitLayers(Nested().graph(), [&](const Layer& layer, std::int64_t count) { executions[layer.name] = count; });
   EXPECT_THAT(executions, ElementsAre(Pair("a", 1), Pair("b", 1), Pair("c", 1), Pair("if", 12), Pair("inner", 12),
                                       Pair("loop", 1), Pair("view", 1)));
 }
@@ -120,21 +121,21 @@ TEST(VisitLayers, CapsTheProductOfNestedExecutions) {
     g = std::move(outer);
   }
   std::int64_t largest = 0;
-  VisitLayers(g.graph, [&](const Layer&, std::int64_t count) { largest = std::max(largest, count); });
+  VisitLayers(g.graph(), [&](const Layer&, std::int64_t count) { largest = std::max(largest, count); });
   EXPECT_EQ(largest, kMaxExecutions);
 }
 
 TEST(Validate, AcceptsDiamondsBodiesAndCaptures) {
-  EXPECT_EQ(ErrorOf(Diamond().graph), "no error");
-  EXPECT_EQ(ErrorOf(Nested().graph), "no error");
+  EXPECT_EQ(ErrorOf(Diamond().graph()), "no error");
+  EXPECT_EQ(ErrorOf(Nested().graph()), "no error");
   EXPECT_EQ(ErrorOf(ModelGraph{}), "no error");
 }
 
 TEST(Validate, NamesWhatIsBroken) {
   const auto broken = [](auto change) {
     GraphBuilder g = Diamond();
-    change(g.graph);
-    return ErrorOf(g.graph);
+    change(g.graph());
+    return ErrorOf(g.graph());
   };
   EXPECT_EQ(broken([](ModelGraph& g) { g.inputs.push_back(ValueId(99)); }),
             "graph 'test': an input is value 99, but there are 6 values");
@@ -172,15 +173,15 @@ TEST(Validate, FollowsBodiesAndTheirCaptures) {
   body.Layer("inner", {"v"}, {"t"}, kRelu);
   body.Output("t");
   GraphBuilder g = Diamond();
-  Layer& early = *g.graph.layers.emplace(g.graph.layers.begin());
+  Layer& early = *g.graph().layers.emplace(g.graph().layers.begin());
   early.name = "if";
   early.status = LayerStatus::kFree;
   early.reason = "control flow";
   GraphBuilder::AddBody(early, "then_branch", std::move(body), 0);
-  EXPECT_EQ(ErrorOf(g.graph),
+  EXPECT_EQ(ErrorOf(g.graph()),
             "graph 'test': layer 'if': body 'then_branch': layer 'inner': input 0, 'v', is produced by no layer");
-  std::rotate(g.graph.layers.begin(), g.graph.layers.begin() + 1, g.graph.layers.end());
-  EXPECT_EQ(ErrorOf(g.graph), "no error");
+  std::rotate(g.graph().layers.begin(), g.graph().layers.begin() + 1, g.graph().layers.end());
+  EXPECT_EQ(ErrorOf(g.graph()), "no error");
 }
 
 TEST(Validate, RefusesBodiesNestedWithoutEnd) {
@@ -190,7 +191,7 @@ TEST(Validate, RefusesBodiesNestedWithoutEnd) {
     GraphBuilder::AddBody(outer.Layer("loop", {}, {"t"}), "body", std::move(g), 1);
     g = std::move(outer);
   }
-  EXPECT_NE(ErrorOf(g.graph).find("bodies nest deeper than 64 levels"), std::string::npos);
+  EXPECT_NE(ErrorOf(g.graph()).find("bodies nest deeper than 64 levels"), std::string::npos);
 }
 
 TEST(Validate, SurvivesRandomIds) {
@@ -199,7 +200,7 @@ TEST(Validate, SurvivesRandomIds) {
   for (int trial = 0; trial < Trials(5000); ++trial) {
     GraphBuilder g = Nested();
     for (int change = 0; change < 3; ++change) {
-      Layer& layer = g.graph.layers[random() % g.graph.layers.size()];
+      Layer& layer = g.graph().layers[random() % g.graph().layers.size()];
       const ValueId id(random() % 12);
       switch (random() % 5) {
         case 0:
@@ -212,16 +213,16 @@ TEST(Validate, SurvivesRandomIds) {
           layer.operand_inputs.push_back(random() % 4);
           break;
         case 3:
-          std::swap(layer, g.graph.layers[random() % g.graph.layers.size()]);
+          std::swap(layer, g.graph().layers[random() % g.graph().layers.size()]);
           break;
         default:
           layer.inputs.emplace_back(std::nullopt);
           break;
       }
     }
-    if (!Validate(g.graph).ok()) continue;
+    if (!Validate(g.graph()).ok()) continue;
     ++valid;
-    const auto before = Predecessors(g.graph);
+    const auto before = Predecessors(g.graph());
     for (std::size_t i = 0; i < before.size(); ++i) {
       for (LayerId layer : before[i]) ASSERT_LT(layer.index(), i);
     }

@@ -15,11 +15,6 @@ std::string Text(std::string_view first, std::string_view operands, std::string_
   return "region " + std::string(first) + std::string(operands) + " ; " + std::string(second) + std::string(rest);
 }
 
-std::string ErrorOf(std::string_view text) {
-  const Result<Region> region = ParseRegion(text);
-  return region.ok() ? "(no error)" : region.error().message;
-}
-
 TEST(Region, ParsingAFormattedRegionGivesItBack) {
   testing::RandomLayers random(61);
   for (int i = 0; i < 10000; ++i) {
@@ -30,56 +25,6 @@ TEST(Region, ParsingAFormattedRegionGivesItBack) {
     ASSERT_TRUE(parsed.ok()) << text << "\n" << parsed.error().message;
     ASSERT_EQ(*parsed, region) << text;
   }
-}
-
-TEST(Region, CanonicalTextsNeverChange) {
-  const std::string texts[] = {
-      "region [convolution dtype=f32:f32:f32 in=1x64x56x56 out_channels=64 kernel=3x3 stride=1x1 dilation=1x1 "
-      "pad=1,1,1,1 groups=1 bias=no weights=const](in0,w0) ; [pointwise kind=add dtype=f32:f32:f32 "
-      "in=200704,200704](%0,in1) ; [pointwise kind=relu dtype=f32:-:f32 in=200704](%1)",
-      Text(kAdd, "(in0,w0)", kRelu, "(%0) out=%0,%1"),
-      Text(kAdd, "(w0,w1)", kRelu, "(%0)"),
-  };
-  for (const std::string& text : texts) {
-    const Result<Region> region = ParseRegion(text);
-    ASSERT_TRUE(region.ok()) << region.error().message;
-    EXPECT_EQ(Format(*region), text);
-  }
-}
-
-TEST(Region, ErrorsGiveTheColumnTheReasonAndTheRemedy) {
-  EXPECT_EQ(ErrorOf("regio"), "1: expected a region, such as 'region [pointwise ...](in0)', not 'regio'");
-  EXPECT_EQ(ErrorOf("region "), "8: expected a member in brackets, such as [pointwise ...](in0), the text ends here");
-  EXPECT_EQ(ErrorOf("region [relu"), "8: this '[' is never closed, add ']'");
-  EXPECT_EQ(ErrorOf("region [pointwise kid=relu](in0)"), "19: unknown field 'kid' for pointwise, did you mean 'kind'?");
-  const std::string relu = "region " + std::string(kRelu);
-  EXPECT_EQ(ErrorOf(relu), "51: expected the member's operands, such as (in0,w0), the text ends here");
-  EXPECT_EQ(ErrorOf(relu + "(in0"), "51: this '(' is never closed, add ')'");
-  EXPECT_EQ(ErrorOf(relu + "(x0)"), "52: 'x0' is not an operand, write in0, w0 or %0");
-  EXPECT_EQ(ErrorOf(relu + "(in-1)"), "52: 'in-1' is not an operand, write in0, w0 or %0");
-  EXPECT_EQ(ErrorOf(relu + "(in0);"), "56: expected ' ; ' and a further member, or the end, not ';'");
-  EXPECT_EQ(ErrorOf(relu + "(in0) out=in0"), "61: 'in0' is not a member, write out=%0,%1");
-}
-
-TEST(Region, MembersMustFitTogether) {
-  const std::string relu = "region " + std::string(kRelu);
-  EXPECT_EQ(ErrorOf(relu + "(in0,in1)"), "1: member %0: pointwise takes 1 operands here, not 2");
-  EXPECT_EQ(ErrorOf(relu + "(%0)"), "1: member %0: %0 is not an earlier member");
-  EXPECT_EQ(ErrorOf(relu + "(in1)"),
-            "1: member %0: in1 is out of order, numbers count up from 0 in order of first use: the next is 0");
-  EXPECT_EQ(ErrorOf(relu + "(in0) out=%1"), "1: output %1 is not a member");
-  EXPECT_EQ(ErrorOf(Text(kAdd, "(in0,w0)", kRelu, "(%0) out=%0")),
-            "1: the last member must be an output, add %1 to out");
-  EXPECT_EQ(ErrorOf(Text(kAdd, "(in0,w0)", kRelu, "(%0) out=%1,%0")),
-            "1: outputs must ascend, sort them and name each once");
-  EXPECT_EQ(ErrorOf(Text(kAdd, "(in0,w0)", kRelu, "(in1)")),
-            "1: member %0 is neither used nor an output, remove it or add it to out");
-  EXPECT_EQ(ErrorOf(Text(kAdd, "(in0,w0)", kRelu, "(w0) out=%0,%1")),
-            "1: member %1: w0 has 8 elements, but 32 are wanted here");
-  EXPECT_EQ(ErrorOf(Text(kAdd, "(in0,w0)", "[pointwise kind=relu dtype=f32:-:f32 in=33]", "(%0)")),
-            "1: member %1: %0 has 32 elements, but 33 are wanted here");
-  EXPECT_EQ(ErrorOf("region [matmul dtype=f32:f32:f32 a=1x2x3 b=1x3x4 bias=no weights=const](in0,in1)"),
-            "1: member %0: in1 stands where the configuration has a constant, write w0 or weights=variable");
 }
 
 TEST(Region, WorkCountsBytesFromOutsideOnceAndInnerOnesNever) {

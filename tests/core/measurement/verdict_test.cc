@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "src/core/measurement/student_t.h"
+#include "infimum/measurement/statistics.h"
 #include "tests/core/measurement/row_builder.h"
 
 namespace infimum {

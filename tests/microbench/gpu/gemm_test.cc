@@ -1,4 +1,4 @@
-// Products as BLAS takes them, and its algorithms, from a recording of answers that was made up for this test.
+// GEMMs as BLAS libraries take them, and its algorithms, from a recording of answers that was made up for this test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using ::testing::SizeIs;
 
 Result<BoundGemm> Bound(const std::string& text, NumericContract contract = NumericContract::kF16,
                         const GemmForm& form = {}) {
-  return GemmOf(BenchmarkedRegion(testing::ParsedWorkload(text)), contract, form);
+  return BindGemm(BenchmarkedRegion(testing::ParsedWorkload(text)), contract, form);
 }
 
 std::string Problem(const std::string& text, NumericContract contract = NumericContract::kF16,
@@ -30,9 +30,13 @@ constexpr const char* kPlain = "matmul dtype=f16:f16:f16 a=1x128x768 b=1x768x307
 TEST(GemmProblem, OfLayersAndRegions) {
   EXPECT_EQ(Problem(kPlain), "1x128x3072x768 f16:f16:f16 sums=f32");
   EXPECT_EQ(Problem(kPlain, NumericContract::kF16, {true, true}), "1x128x3072x768 f16:f16:f16 sums=f16 b=transposed");
-  EXPECT_EQ(Problem("matmul dtype=f32:f32:f32 a=1x128x768 b=1x768x3072 bias=column weights=const",
-                    NumericContract::kStrictF32),
-            "1x128x3072x768 f32:f32:f32 sums=f32 bias");
+  const std::string biased = "matmul dtype=f32:f32:f32 a=1x128x768 b=1x768x3072 bias=column weights=const";
+  EXPECT_EQ(Problem(biased, NumericContract::kStrictF32), "1x128x3072x768 f32:f32:f32 sums=f32 bias");
+  EXPECT_EQ(Bound(biased, NumericContract::kStrictF32)->problem.bias, DataType::kF32);
+  EXPECT_EQ(Bound("matmul dtype=f8e4m3:f8e4m3:f8e4m3 a=1x128x768 b=1x768x3072 bias=no weights=const",
+                  NumericContract::kFp8, {true, false})
+                ->problem.factor,
+            1);
   EXPECT_EQ(
       Problem("matmul dtype=f32:f32:f32 a=1x128x768 b=1x768x3072 bias=full weights=const", NumericContract::kTf32),
       "1x128x3072x768 f32:f32:f32 sums=tf32 addend");
@@ -93,11 +97,12 @@ TEST(GemmForms, EightBitsAreTransposedAndOnlyConstantsMayBe) {
 }
 
 TEST(GemmAlgorithm, ItsNameSaysAllOfIt) {
-  const GemmAlgorithm algorithm{21, 20, 7, 3, 2, 1, 5, 4, 6};
-  EXPECT_EQ(Format(algorithm), "algo=21_tile=20_stages=7_splitk=3_red=2_swz=1_custom=5_inner=4_cluster=6");
-  EXPECT_EQ(ParseGemmAlgorithm(Format(algorithm)), algorithm);
-  for (const char* wrong : {"", "algo=", "algo=1", "algo=1_tile=x", "gemm"}) EXPECT_FALSE(ParseGemmAlgorithm(wrong));
-  EXPECT_FALSE(ParseGemmAlgorithm(Format(algorithm) + "_more=1"));
+  const cublaslt::Algorithm algorithm{21, 20, 7, 3, 2, 1, 5, 4, 6};
+  EXPECT_EQ(cublaslt::Format(algorithm), "algo=21_tile=20_stages=7_splitk=3_red=2_swz=1_custom=5_inner=4_cluster=6");
+  EXPECT_EQ(cublaslt::ParseAlgorithm(cublaslt::Format(algorithm)), algorithm);
+  for (const char* wrong : {"", "algo=", "algo=1", "algo=1_tile=x", "gemm"})
+    EXPECT_FALSE(cublaslt::ParseAlgorithm(wrong));
+  EXPECT_FALSE(cublaslt::ParseAlgorithm(cublaslt::Format(algorithm) + "_more=1"));
 }
 
 // Answers of a library with three algorithms, of which the heuristic knows two and the device refuses some settings.
@@ -121,8 +126,8 @@ TEST(GemmAlgorithms, Tiers) {
   const GemmProblem problem = Bound(kPlain)->problem;
   const auto names = [&](CandidateTier tier, std::size_t most = 1000) {
     std::vector<std::string> texts;
-    const Result<std::vector<GemmAlgorithm>> algorithms = GemmAlgorithms(*library, problem, tier, most);
-    for (const GemmAlgorithm& algorithm : *algorithms)
+    const Result<std::vector<cublaslt::Algorithm>> algorithms = GemmAlgorithms(*library, problem, tier, most);
+    for (const cublaslt::Algorithm& algorithm : *algorithms)
       texts.push_back(std::to_string(algorithm.id) + "/" + std::to_string(algorithm.tile) + "/" +
                       std::to_string(algorithm.stages) + "/" + std::to_string(algorithm.split_k) + "/" +
                       std::to_string(algorithm.reduction) + "/" + std::to_string(algorithm.custom));
@@ -149,7 +154,7 @@ TEST(GemmRecording, AProblemThatWasNotAskedAboutAndFilesThatAreNone) {
   const std::shared_ptr<GemmLibrary> library = *ReadGemmRecording(kRecording, "made-up.json");
   GemmProblem other = Bound(kPlain)->problem;
   other.rows = 5;
-  EXPECT_THAT(library->Heuristic(other).error().message, HasSubstr("no answers about 1x5x3072x768"));
+  EXPECT_THAT(library->Ask(other).error().message, HasSubstr("no answers about 1x5x3072x768"));
   for (const std::string text : {"", "{}", R"({"schema":"x"})", R"({"schema":"infimum.gemm-recording/1"})",
                                  R"({"schema":"infimum.gemm-recording/1","library":"1","problems":{"a":{}}})"})
     EXPECT_THAT(ReadGemmRecording(text, "wrong.json").error().message, HasSubstr("wrong.json"));

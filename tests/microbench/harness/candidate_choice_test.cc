@@ -67,7 +67,7 @@ TEST_F(MeasuredChoice, ColdRowsFailuresAndOtherContractsDoNotCount) {
   EXPECT_EQ(schedule_.steps[0].candidate.name, "cudnn-graph/eng2");
 }
 
-TEST_F(MeasuredChoice, AJournalThatIsNotThereIsNamed) {
+TEST_F(MeasuredChoice, AMissingJournalIsNamed) {
   const Status missing = ChooseMeasured({"/nowhere/r.jsonl"}, schedule_);
   ASSERT_FALSE(missing.ok());
   EXPECT_THAT(missing.error().message, ::testing::HasSubstr("/nowhere/r.jsonl"));

@@ -15,7 +15,7 @@ TEST(ConstantRotation, HasCopiesForTwiceTheLastLevelCache) {
   EXPECT_EQ(ConstantRotation::For(Bytes{(1 << 20) + 1}, MiB(32)), (ConstantRotation{64, false}));
 }
 
-TEST(ConstantRotation, LeavesAloneWhatIsMoreThanTheCachesHold) {
+TEST(ConstantRotation, ConstantsLargerThanTheCachesAreNotCopied) {
   EXPECT_EQ(ConstantRotation::For(MiB(64), MiB(32)), (ConstantRotation{1, false}));
   EXPECT_EQ(ConstantRotation::For(MiB(80), MiB(32)), (ConstantRotation{1, false}));
 }
@@ -26,7 +26,7 @@ TEST(ConstantRotation, FlushesWhereTheCopiesWouldBeTooMany) {
   EXPECT_EQ(ConstantRotation::For(Bytes{1}, MiB(32)), (ConstantRotation{16384, true}));
 }
 
-TEST(ConstantRotation, TakesNoMoreThanAFlushWouldWhateverTheCaches) {
+TEST(ConstantRotation, CopiesTakeAtMostTheMemoryOfAFlush) {
   EXPECT_EQ(ConstantRotation::For(MiB(8), Bytes{0}), (ConstantRotation{8, false}));
   EXPECT_EQ(ConstantRotation::For(MiB(256), Bytes{std::int64_t{1} << 40}), (ConstantRotation{4, false}));
 }

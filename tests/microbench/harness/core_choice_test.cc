@@ -23,7 +23,7 @@ TEST(CoreChoice, SharesPhysicalCoresOnlyWhereItMust) {
 }
 
 TEST(CoreChoice, MoreThreadsThanCoresAreRefused) {
-  EXPECT_EQ(ChooseCores(kEight, 9).error().message, "9 threads need as many cores, and 8 are visible here");
+  EXPECT_EQ(ChooseCores(kEight, 9).error().message, "9 threads need as many cores, but 8 are visible to this process");
 }
 
 TEST(CoreList, IsNumbersAndRanges) {

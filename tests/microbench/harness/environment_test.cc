@@ -18,7 +18,7 @@ TEST(HostHash, TellsMachinesApartAndNamesNone) {
   EXPECT_EQ(HostHash("", "a", ""), "");
 }
 
-TEST(Environment, IsCompletedWithWhatTheBackendDidNotTell) {
+TEST(Environment, GetsTheFactsThatTheBackendDoesNotGive) {
   Environment environment;
   environment.evidence[evidence::kClocks] = "locked:1000MHz";
   CompleteEnvironment(environment, 3, "pinned", 8);

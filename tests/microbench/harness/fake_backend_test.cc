@@ -84,16 +84,16 @@ TEST(FakeBackend, AProcessIsSlowerOrFasterAsAWhole) {
   EXPECT_LT(slower, 70);
 }
 
-TEST(FakeBackend, AnUnknownSettingIsToldWhenTheDeviceIsDescribed) {
+TEST(FakeBackend, AnUnknownSettingIsAnErrorWhenTheDeviceIsDescribed) {
   BackendOptions options;
   options.settings = {{"crashh", "gemm"}};
   EXPECT_EQ(FakeBackend(options).DescribeDevice().error().message,
             "--backend-option: unknown option 'crashh', did you mean 'crash'?");
   options.settings = {{"noise", "loud"}};
-  EXPECT_EQ(FakeBackend(options).DescribeDevice().error().message, "--backend-option: noise='loud' is no number");
+  EXPECT_EQ(FakeBackend(options).DescribeDevice().error().message, "--backend-option: noise='loud' is not a number");
 }
 
-TEST(FakeFaults, StrikeOnlyWhereTheirPatternSays) {
+TEST(FakeFaults, AffectOnlyCandidatesOfTheirPattern) {
   FakeFaults faults;
   faults.Add(FakeFault::kWrong, "gemm@1x64");
   const Candidate gemm{"fake", "gemm", "any", "any", false};

@@ -109,7 +109,7 @@ TEST_F(Journal, RowsOfAnotherDeviceAreLeftAlone) {
   EXPECT_EQ(BeginAgain()->rows.size(), 1u);
 }
 
-TEST_F(Journal, AFileThatIsNoJournalIsRefusedAndLeftAsItIs) {
+TEST_F(Journal, AnotherFileIsRefusedAndNotChanged) {
   for (const std::string text : {"my thesis", "my\nthesis\n", "{\"a\":1}\n", "{\"schema\":\"infimum.bound/1\"}\n"}) {
     Put(text);
     const Result<EarlierResults> earlier = BeginAgain();
@@ -124,10 +124,10 @@ TEST_F(Journal, TwoWritersAreRefused) {
   const auto journal = *JournalFile::Open(path, SteadyClock());
   const auto second = JournalFile::Open(path, SteadyClock());
   ASSERT_FALSE(second.ok());
-  EXPECT_EQ(second.error().message, path + ": another runner is writing it, wait for its end or name another file");
+  EXPECT_EQ(second.error().message, path + ": another runner is writing it; wait until it ends, or name another file");
 }
 
-TEST_F(Journal, APathThatCannotBeWrittenIsToldAtOnce) {
+TEST_F(Journal, AnUnwritablePathIsAnErrorAtOnce) {
   const auto journal = JournalFile::Open(folder + "/no/such/folder/r.jsonl", SteadyClock());
   ASSERT_FALSE(journal.ok());
   EXPECT_THAT(journal.error().message, HasSubstr("cannot be written: No such file or directory"));
@@ -138,8 +138,8 @@ TEST_F(Journal, AFullDiskIsOneClearError) {
   const Result<EarlierResults> begun = journal->Begin(header);
   ASSERT_FALSE(begun.ok());
   EXPECT_EQ(begun.error().message,
-            "/dev/full: writing failed: No space left on device; the rows before it are safe, make room and run the "
-            "same command again");
+            "/dev/full: writing failed: No space left on device; the rows before it are safe; free some space and "
+            "repeat the command");
 }
 
 }  // namespace

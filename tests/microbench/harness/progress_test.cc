@@ -41,7 +41,7 @@ TEST(Progress, IsJsonForAParent) {
   EXPECT_TRUE(nlohmann::json::parse(FormatProgressJson(unknown))["left_s"].is_null());
 }
 
-TEST(Progress, NoTimeIsLeftToBeToldOfWhatRunsLongerThanExpected) {
+TEST(Progress, NoRemainingTimeIsShownForATrialPastItsEstimate) {
   std::array<int, 2> ends{};
   ASSERT_EQ(pipe(ends.data()), 0);
   FakeClock clock;

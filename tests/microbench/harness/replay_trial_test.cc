@@ -131,7 +131,7 @@ TEST_F(ReplayTrial, TimesTheWholeItsPartsInTheLoopAndItsPartsAlone) {
   EXPECT_EQ(result->last_level_cache, Bytes{2 << 20});
 }
 
-TEST_F(ReplayTrial, APartWhoseConstantsCannotBeCopiedCountsAsItIsWithWarmOnes) {
+TEST_F(ReplayTrial, APartWhoseConstantsCannotBeCopiedCountsWithItsWarmTime) {
   backend_.refusal = "unsupported: too many copies";
   const Result<ReplayResult> result = Run();
   ASSERT_TRUE(result.ok()) << result.error().message;
@@ -166,14 +166,14 @@ TEST_F(ReplayTrial, ChecksOnlyWhereItIsAskedTo) {
   EXPECT_EQ(result->demonstrated(), Latency(1000));
 }
 
-TEST_F(ReplayTrial, HandsOnWhatTheBackendRefuses) {
+TEST_F(ReplayTrial, ARefusalOfTheBackendIsTheError) {
   backend_.refuses = true;
   const Result<ReplayResult> result = Run();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().message, "step 'fc': nothing runs it");
 }
 
-TEST_F(ReplayTrial, NamesTheFileThatIsNoSchedule) {
+TEST_F(ReplayTrial, AnInvalidScheduleFileIsNamed) {
   std::ofstream(request_.schedule) << "{}";
   const Result<ReplayResult> result = Run();
   ASSERT_FALSE(result.ok());

@@ -29,8 +29,8 @@ Measurement RowOf(const std::string& algorithm, std::size_t repetitions) {
   return row;
 }
 
-TEST(RowShelf, GivesBackWhatWasPutOnIt) {
-  RowShelf shelf;
+TEST(SpilledRows, GetReturnsWhatWasPut) {
+  SpilledRows spilled;
   std::vector<Measurement> rows;
   std::vector<std::int64_t> places;
   for (std::size_t i = 0; i < 300; ++i) {
@@ -39,27 +39,27 @@ TEST(RowShelf, GivesBackWhatWasPutOnIt) {
       row.outcome = Outcome::kFailed;
       row.reason = "killed\nby a signal";
     }
-    const Result<std::int64_t> place = shelf.Put(row);
+    const Result<std::int64_t> place = spilled.Put(row);
     ASSERT_TRUE(place.ok()) << place.error().message;
     places.push_back(*place);
     rows.push_back(row);
   }
   for (std::size_t i = rows.size(); i-- > 0;) {
-    const Result<Measurement> row = shelf.Get(places[i]);
+    const Result<Measurement> row = spilled.Get(places[i]);
     ASSERT_TRUE(row.ok()) << row.error().message;
     EXPECT_EQ(*row, rows[i]) << i;
   }
 }
 
-TEST(RowShelf, SaysWhatToDoWhereNoTemporaryFileCanBeMade) {
+TEST(SpilledRows, AnErrorNamesTMPDIRWhereNoTemporaryFileCanBeCreated) {
   const char* const before = std::getenv("TMPDIR");
   const std::string kept = before == nullptr ? "" : before;
   setenv("TMPDIR", "/proc", 1);
-  RowShelf shelf;
-  const Result<std::int64_t> place = shelf.Put(RowOf("direct", 1));
+  SpilledRows spilled;
+  const Result<std::int64_t> place = spilled.Put(RowOf("direct", 1));
   before == nullptr ? unsetenv("TMPDIR") : setenv("TMPDIR", kept.c_str(), 1);
   ASSERT_FALSE(place.ok());
-  EXPECT_THAT(place.error().message, ::testing::HasSubstr("a temporary file in /proc cannot be made"));
+  EXPECT_THAT(place.error().message, ::testing::HasSubstr("a temporary file in /proc cannot be created"));
   EXPECT_THAT(place.error().message, ::testing::HasSubstr("set TMPDIR"));
 }
 

@@ -101,7 +101,7 @@ TEST_F(FakeRunner, EveryWayToDieCostsOneRow) {
       {"hang", "no answer within 300 ms"},
       {"out-of-memory", "--max-memory"},
       {"leak", "over the limit of 256 MiB, raise --max-memory"},
-      {"fail", "this candidate was told to fail"},
+      {"fail", "this candidate is set to fail"},
       {"wrong", "numeric error 0.3 over tolerance"},
   };
   for (const auto& [fault, reason] : faults) {
@@ -162,7 +162,7 @@ TEST_F(FakeRunner, KilledAtAnyMomentItLosesAtMostOneRowAndGoesOn) {
   }
 }
 
-TEST_F(FakeRunner, ContinuingWhatIsCompleteMeasuresNothing) {
+TEST_F(FakeRunner, ContinuingACompleteJournalMeasuresNothing) {
   const std::string plan = folder + "/p.plan";
   std::ofstream(plan) << PlanOf(3);
   EXPECT_EQ(Run({plan, "-o", journal}).code, 0);
@@ -182,7 +182,7 @@ TEST_F(FakeRunner, AnInterruptIsOneLineAndLosesNothing) {
     const RunnerEnd end = runner.Wait();
     EXPECT_EQ(end.code, 1);
     EXPECT_THAT(end.errors, ::testing::MatchesRegex(
-                                "infimum: error: interrupted; [0-9]+ rows are written, the same command continues\n"));
+                                "infimum: error: interrupted; [0-9]+ rows are written; the same command continues\n"));
     EXPECT_THAT(ReadFile(journal), HasSubstr("{\"kind\":\"end\",\"rows\":"));
   }
 }
@@ -203,10 +203,10 @@ TEST_F(FakeRunner, ABudgetIsKept) {
   const auto elapsed = std::chrono::steady_clock::now() - start;
   EXPECT_EQ(end.code, 0) << end.errors;
   EXPECT_LT(elapsed, std::chrono::seconds(10));  // of more than a minute
-  EXPECT_THAT(end.errors, HasSubstr("the same command continues where this one ended"));
+  EXPECT_THAT(end.errors, HasSubstr("the same command continues from here"));
 }
 
-TEST_F(FakeRunner, ItsErrorsSayWhereAndWhatNext) {
+TEST_F(FakeRunner, ItsErrorsNameThePlaceAndTheNextStep) {
   EXPECT_EQ(Run({"--budgett", "3m"}).code, 2);
   EXPECT_EQ(Run({"/no/such.plan"}).errors,
             "infimum: error: /no/such.plan: cannot be read: No such file or directory\n");
@@ -223,7 +223,7 @@ TEST_F(FakeRunner, ItsErrorsSayWhereAndWhatNext) {
   EXPECT_FALSE(std::filesystem::exists(journal));
   const RunnerEnd unopened = Run({"-", "--progress-fd", "77"}, PlanOf(1));
   EXPECT_EQ(unopened.code, 2);
-  EXPECT_EQ(unopened.errors, "infimum: error: --progress-fd 77: no such descriptor is open\n");
+  EXPECT_EQ(unopened.errors, "infimum: error: --progress-fd 77: this file descriptor is not open\n");
   const RunnerEnd replay = Run({"--replay", "/no/such.json"});
   EXPECT_EQ(replay.code, 1);
   EXPECT_EQ(replay.errors, "infimum: error: /no/such.json: cannot be read: No such file or directory\n");

@@ -77,7 +77,7 @@ TEST_F(Sampling, AKernelLongerThanTheBudgetIsWarmedUpOnceAndMeasuredOnce) {
   EXPECT_TRUE(set.unconverged);
 }
 
-TEST_F(Sampling, ASpreadOfTenPercentSpendsTheBudgetAndIsUnconverged) {
+TEST_F(Sampling, ASpreadOfTenPercentUsesTheBudgetAndIsUnconverged) {
   FixedRun run(clock, [](std::int64_t launch) { return microseconds(launch % 2 == 0 ? 900 : 1100); });
   const SampleSet set = Take(run);
   EXPECT_TRUE(set.unconverged);
@@ -290,7 +290,7 @@ TEST_F(Sampling, WhereADeviceDoesNotEmptyItsCachesTheHostsAreFlushed) {
   EXPECT_THAT(Take(run, CacheState::kCold).samples, ::testing::Each(Latency(40)));
 }
 
-TEST_F(Sampling, WhatIsNearAnEmptyLaunchIsLaunchBound) {
+TEST_F(Sampling, ATimeNearAnEmptyLaunchIsLaunchBound) {
   DeviceRun run(clock);
   EXPECT_FALSE(Take(run).launch_bound);
   run.floor = Latency(13);

@@ -27,7 +27,7 @@ class TrialOfFake : public ::testing::Test {
   TrialRequest request;
 };
 
-TEST_F(TrialOfFake, MeasuresExactlyWhatTheMachinePretends) {
+TEST_F(TrialOfFake, MeasuresExactlyTheTimesOfTheMachine) {
   const Trial trial = Run(kRelu, "simd");
   ASSERT_EQ(trial.outcome, Outcome::kMeasured) << trial.reason;
   const Clock::Duration expected = *FakeLatency(*ParseWorkload(kRelu), request.candidate, 1, 0);
@@ -43,7 +43,7 @@ TEST_F(TrialOfFake, KeepsTheClocksThatTheBackendSaw) {
   EXPECT_EQ(Run(kRelu, "simd").repetition->clocks, (ClockRange{1500, 1500}));
 }
 
-TEST_F(TrialOfFake, AnUnsupportedCandidateSaysWhy) {
+TEST_F(TrialOfFake, AnUnsupportedCandidateHasItsReason) {
   const Trial trial = Run(kMatMul, "sparse");
   EXPECT_EQ(trial.outcome, Outcome::kUnsupported);
   EXPECT_EQ(trial.reason, "fake/sparse needs weights of which most are zero");
@@ -78,10 +78,10 @@ TEST_F(TrialOfFake, AnErrorOfTheBackendIsTheReason) {
   backend_options.settings["fail"] = "simd";
   const Trial trial = Run(kRelu, "simd");
   EXPECT_EQ(trial.outcome, Outcome::kFailed);
-  EXPECT_EQ(trial.reason, "this candidate was told to fail");
+  EXPECT_EQ(trial.reason, "this candidate is set to fail");
 }
 
-TEST_F(TrialOfFake, ATextThatIsNoWorkloadFails) { EXPECT_EQ(Run("convolushun", "simd").outcome, Outcome::kFailed); }
+TEST_F(TrialOfFake, AnInvalidWorkloadFails) { EXPECT_EQ(Run("convolushun", "simd").outcome, Outcome::kFailed); }
 
 }  // namespace
 }  // namespace infimum

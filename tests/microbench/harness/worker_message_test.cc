@@ -62,7 +62,7 @@ TEST(WorkerAnswer, ParsingAFormattedOneGivesItBack) {
   }
 }
 
-TEST(WorkerAnswer, ANumericErrorThatIsNoNumberBecomesTheLargestOne) {
+TEST(WorkerAnswer, ANumericErrorOfNanBecomesTheLargestNumber) {
   for (const double error : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     Trial trial;
     trial.numeric_error = error;

@@ -42,7 +42,7 @@ TEST_F(ProcessOfFake, AnswersOneRequestAfterTheOther) {
   }
 }
 
-TEST_F(ProcessOfFake, IsPinnedAndToldSoBeforeItStarts) {
+TEST_F(ProcessOfFake, IsPinnedAndItsEnvironmentSetBeforeItStarts) {
   const std::vector<int> cores = *ChooseCores(VisibleCores(), 1);
   options.setup.backend.cores = cores;
   WorkerProcess worker(options);
@@ -69,7 +69,7 @@ TEST_F(ProcessOfFake, ItsDeathIsALossAndItStartsAgain) {
     ASSERT_TRUE(std::holds_alternative<WorkerLoss>(reply));
     EXPECT_EQ(std::get<WorkerLoss>(reply).reason, "killed by signal 11 (segmentation fault)");
   }
-  EXPECT_EQ(std::get<WorkerLoss>(worker.Ask(Simd(), seconds(10))).reason, "no worker runs");
+  EXPECT_EQ(std::get<WorkerLoss>(worker.Ask(Simd(), seconds(10))).reason, "no worker is running");
 }
 
 TEST_F(ProcessOfFake, AHangEndsAtTheTimeLimitWhichTicks) {
@@ -115,7 +115,7 @@ TEST_F(ProcessOfFake, AWorkerThatIsStoppedIsLostAndOneThatWaitsIsNot) {
   ASSERT_TRUE(worker.Start(0).ok());
   kill(worker.pid(), SIGSTOP);
   const WorkerReply reply = worker.Ask(Simd(), seconds(60));
-  EXPECT_EQ(std::get<WorkerLoss>(reply).reason, "no sign of life for 7 s");
+  EXPECT_EQ(std::get<WorkerLoss>(reply).reason, "no response for 7 s");
 }
 
 TEST_F(ProcessOfFake, AProgramThatCannotStartIsALoss) {
@@ -125,7 +125,7 @@ TEST_F(ProcessOfFake, AProgramThatCannotStartIsALoss) {
   EXPECT_EQ(std::get<WorkerLoss>(worker.Ask(Simd(), seconds(10))).reason, "exited with code 127");
 }
 
-TEST_F(ProcessOfFake, AProgramThatAnswersNonsenseIsALossWithItsWords) {
+TEST_F(ProcessOfFake, AProgramWithAWrongAnswerIsALossWithItsOutput) {
   options.executable = "/bin/false";
   WorkerProcess worker(options);
   ASSERT_TRUE(worker.Start(0).ok());

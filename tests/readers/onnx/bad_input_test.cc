@@ -34,7 +34,7 @@ TEST(BadFile, ThatIsMissingOrAFolderOrEmptyIsNamed) {
   const testing::TemporaryFolder folder;
   EXPECT_THAT(ErrorOfFile(folder.path() / "none.onnx"),
               EndsWith("none.onnx: cannot be opened: No such file or directory"));
-  EXPECT_THAT(ErrorOfFile(folder.path()), EndsWith(": is a folder, name the file in it"));
+  EXPECT_THAT(ErrorOfFile(folder.path()), EndsWith(": is a folder; name the file in it"));
   EXPECT_THAT(ErrorOfFile(folder.Write("empty.onnx", "")),
               EndsWith("is empty, not an ONNX file; export or copy it again"));
 }
@@ -56,7 +56,7 @@ TEST(BadFile, CutAtAnyByteIsRefused) {
   }
 }
 
-TEST(BadFile, OfRandomBytesIsRefused) {
+TEST(BadFile, WithRandomBytesIsRefused) {
   const testing::TemporaryFolder folder;
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {
@@ -85,7 +85,7 @@ TEST(BadFile, ThatClaimsTwoGigabytesIsRefusedAtOnce) {
               HasSubstr("not an ONNX file"));
 }
 
-TEST(BadFile, LargerThanTwoGigabytesIsToldAboutExternalData) {
+TEST(BadFile, LargerThanTwoGigabytesIsRefusedWithAdviceToUseExternalData) {
   const testing::TemporaryFolder folder;
   const std::filesystem::path path = folder.Write("large.onnx", "x");
   std::filesystem::resize_file(path, std::uintmax_t{3} << 30);  // sparse: takes no space
@@ -94,7 +94,7 @@ TEST(BadFile, LargerThanTwoGigabytesIsToldAboutExternalData) {
 
 TEST(BadGraph, WithACycleNamesItsNodes) {
   EXPECT_EQ(ErrorOf("g (float[2] x) => (float[2] y) { [a] b = Add (x, c) [b] c = Relu (b) [d] y = Relu (c) }"),
-            "the graph has a cycle, each of these reads what the next one writes: node 'a' (Add), node 'b' (Relu)");
+            "the graph has a cycle; each of these reads an output of the next: node 'a' (Add), node 'b' (Relu)");
 }
 
 TEST(BadGraph, WithAnUndefinedNameSuggestsTheNearest) {
@@ -128,13 +128,13 @@ TEST(BadGraph, WithTooManyElementsIsRefused) {
 TEST(BadGraph, WithoutOnnxOperatorSetIsRefused) {
   onnx::ModelProto model = ModelOf("g (float[2] x) => (float[2] y) { [a] y = Relu (x) }");
   model.mutable_opset_import()->Clear();
-  EXPECT_THAT(ErrorOf(model), HasSubstr("imports no operator set of ONNX"));
+  EXPECT_THAT(ErrorOf(model), HasSubstr("imports no ONNX operator set"));
 }
 
 TEST(BadGraph, WithAnInitializerOfTheWrongSizeIsRefused) {
   onnx::ModelProto model = ModelOf("g (float[2] x) => (float[2] y) <float[2] w = {1.0, 2.0}> { y = Add (x, w) }");
   model.mutable_graph()->mutable_initializer(0)->set_dims(0, 3);
-  EXPECT_EQ(ErrorOf(model), "initializer 'w': has 2 elements where its shape says 3");
+  EXPECT_EQ(ErrorOf(model), "initializer 'w': has 2 elements where its shape is 3");
   model.mutable_graph()->mutable_initializer(0)->clear_float_data();
   model.mutable_graph()->mutable_initializer(0)->set_raw_data("12345678");
   EXPECT_EQ(ErrorOf(model), "initializer 'w': has 8 bytes of elements where its shape 3 takes 12");
@@ -156,7 +156,7 @@ TEST(Dimensions, BoundUnderAWrongNameGetASuggestion) {
             "--dim batch=8: the model has no symbolic dimension");
 }
 
-TEST(ModelInputs, AreToldBeforeTheyAreBound) {
+TEST(ModelInputs, AreListedBeforeTheyAreBound) {
   const testing::TemporaryFolder folder;
   const std::filesystem::path path = folder.Write(
       "m.onnx",
@@ -181,7 +181,7 @@ TEST(Dimensions, WithoutNameAreBoundByInputAndAxis) {
   auto* dim =
       model.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim(0);
   dim->clear_dim_value();
-  EXPECT_EQ(ErrorOf(model), "input 'x' has neither number nor name for its dimension 0; bind it with --dim x.0=N");
+  EXPECT_EQ(ErrorOf(model), "input 'x' has neither a number nor a name for its dimension 0; bind it with --dim x.0=N");
   dim->set_dim_value(-1);
   EXPECT_EQ(ErrorOf(model), "input 'x' has -1 as its dimension 0; bind it with --dim x.0=N");
   const Result<ModelGraph> graph = TryRead(model, {{"x.0", 5}});
@@ -191,8 +191,8 @@ TEST(Dimensions, WithoutNameAreBoundByInputAndAxis) {
 
 TEST(Dimensions, OutOfRangeAreRefused) {
   const std::string text = "g (float[batch, 8] x) => (float[batch, 8] y) { y = Relu (x) }";
-  EXPECT_EQ(ErrorOf(text, {{"batch", -1}}), "--dim batch=-1: a dimension lies between 0 and 2^40");
-  EXPECT_THAT(ErrorOf(text, {{"batch", INT64_MAX}}), HasSubstr("a dimension lies between 0 and 2^40"));
+  EXPECT_EQ(ErrorOf(text, {{"batch", -1}}), "--dim batch=-1: a dimension must be from 0 to 2^40");
+  EXPECT_THAT(ErrorOf(text, {{"batch", INT64_MAX}}), HasSubstr("a dimension must be from 0 to 2^40"));
   EXPECT_THAT(ErrorOf(text, {{"batch", std::int64_t{1} << 40}}), HasSubstr("input 'x': "));
 }
 
@@ -216,7 +216,7 @@ TEST(UnknownOperator, LeavesTheShapeThatTheFileClaims) {
   EXPECT_EQ(LayerCalled(graph, "b").status, LayerStatus::kMeasurable);
 }
 
-TEST(UnknownOperator, OfOnnxItselfSaysTheOperatorSet) {
+TEST(UnknownOperator, OfOnnxIsReportedWithItsOperatorSet) {
   const ModelGraph graph = ReadText("g (float[2] x) => (float[2] y) { [a] y = Frobnicate (x) }");
   EXPECT_EQ(Describe(LayerCalled(graph, "a")), "unknown: ONNX has no operator Frobnicate in operator set 21");
 }

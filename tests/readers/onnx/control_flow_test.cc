@@ -16,7 +16,7 @@ TEST(If, WithAnUnknownConditionKeepsBothBranches) {
                              else_branch = e () => (float[2, 8] b) { b = Identity (h) }>
       })");
   const Layer& branch = LayerCalled(graph, "branch");
-  EXPECT_EQ(Describe(branch), "free: its bodies are counted as sub-graphs");
+  EXPECT_EQ(Describe(branch), "free: its bodies count as sub-graphs");
   ASSERT_EQ(branch.bodies.size(), 2u);
   EXPECT_EQ(branch.bodies[0].name, "then_branch");
   EXPECT_EQ(branch.bodies[1].name, "else_branch");
@@ -144,7 +144,7 @@ TEST(NestedLoops, AreReadOnceForEachLevel) {
   EXPECT_EQ(found, depth);
 }
 
-TEST(LocalFunction, BecomesTheLayersThatItStandsFor) {
+TEST(LocalFunction, IsInlinedAsItsLayers) {
   const ModelGraph graph = ReadText(R"(
       g (float[2, 8] x) => (float[2, 8] y) {
         h = custom.Twice (x)

@@ -95,7 +95,7 @@ TEST(FoldConstantPadding, LeavesOtherValuesAndMaximaAlone) {
   EXPECT_TRUE(maxima.passes.empty());
 }
 
-TEST(DropIdentity, LetsReadersReadWhatItReads) {
+TEST(DropIdentity, ReadersOfIdentityReadItsInput) {
   const ModelGraph graph = ReadText(R"(
       g (float[1, 3, 8, 8] x) => (float[1, 4, 8, 8] y)
         <float[4, 3, 1, 1] w, float[4] a, float[4] b, float[4] m, float[4] s> {
@@ -108,7 +108,7 @@ TEST(DropIdentity, LetsReadersReadWhatItReads) {
   EXPECT_THAT(LayerCalled(graph, "conv").origins, ElementsAre("conv"));
 }
 
-TEST(RemoveDeadLayers, KeepsWhatTheGraphReturns) {
+TEST(RemoveDeadLayers, KeepsLayersWhoseResultsTheGraphReturns) {
   const ModelGraph graph = ReadText(R"(
       g (float[4] x) => (float[4] y) { [used] y = Relu (x) [dead] z = Exp (x) [behind] q = Tanh (z) })");
   EXPECT_THAT(RewritesOf(graph, "remove-dead-layers"), ElementsAre("dead", "behind"));
@@ -169,7 +169,7 @@ TEST(FuseQuantized, MakesAConvolutionOnEightBits) {
 }
 
 // Folded into floating point, the weights would count four times their bytes.
-TEST(FuseQuantized, LetsAFloatProductReadItsWeightsAsTheyAreStored) {
+TEST(FuseQuantized, AFloatMatMulReadsItsQuantizedWeightsAsStored) {
   const ModelGraph graph = ReadText(R"(
     g (float[8, 64] x, float[1, 4, 8, 8] image) => (float[8, 32] y, float[1, 4, 8, 8] z)
       <int8[64, 32] w, float s = {0.1}, uint8[4, 4, 1, 1] k, float sk = {0.1}, uint8 zk = {128}> {

@@ -1,10 +1,25 @@
 #include "product.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "pointwise.h"
 
 namespace onednn {
+namespace {
+
+bool ProcessorHasVnni() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512vnni")) return true;
+#if defined(__clang__) || __GNUC__ >= 11
+  return __builtin_cpu_supports("avxvnni") != 0;
+#endif
+#endif
+  return false;
+}
+
+}  // namespace
 
 Step Eltwise(std::string_view kind) { return FindEltwise(kind).value(); }
 
@@ -15,6 +30,16 @@ Step Binary(std::string_view kind, memory::dims dims, memory::data_type type, bo
 memory::data_type BiasType(const Types& types, const Scaling& scaling) {
   if (!IsInteger(types.output)) return types.output;
   return scaling.scaled ? memory::data_type::f32 : memory::data_type::s32;
+}
+
+bool HalvesSignedWeights(std::string_view algorithm) {
+  const std::size_t colon = algorithm.find(':');
+  const std::string_view set = colon == std::string_view::npos
+                                   ? std::string_view()
+                                   : algorithm.substr(colon + 1, algorithm.find('/', colon) - colon - 1);
+  constexpr std::string_view kOlder[] = {"sse41", "avx", "avx2", "avx512_core"};
+  if (std::find(std::begin(kOlder), std::end(kOlder), set) != std::end(kOlder)) return true;
+  return !ProcessorHasVnni();
 }
 
 dnnl::primitive_attr Attributes(const Scaling& scaling, int channel_mask, const std::vector<Step>& steps) {
@@ -51,7 +76,10 @@ void AddAttributeArguments(const Scaling& scaling, const std::vector<Step>& step
   if (scaling.scaled) {
     scales(DNNL_ARG_SRC, {scaling.input_scale});
     std::vector<float> weights = scaling.weight_scales;
-    weights.resize(static_cast<std::size_t>(channels), weights.empty() ? 1 : weights.back());
+    if (weights.empty()) weights = {1};
+    const std::size_t given = weights.size();
+    weights.resize(static_cast<std::size_t>(channels));
+    for (std::size_t i = given; i < weights.size(); ++i) weights[i] = weights[i % given];
     scales(DNNL_ARG_WEIGHTS, std::move(weights));
     if (scaling.output_scale != 1) scales(DNNL_ARG_DST, {scaling.output_scale});
     zero(DNNL_ARG_DST, scaling.output_zero);

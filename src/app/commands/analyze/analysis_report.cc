@@ -16,7 +16,7 @@ namespace {
 
 // Of a library whose versions are worth comparing.
 Result<bool> HasSeveralVersions(const Device& device, std::int64_t threads, Store& store) {
-  for (const char* library : {"cudnn", "onednn"}) {
+  for (const char* library : kComparedLibraries) {
     INFIMUM_ASSIGN_OR_RETURN(const std::vector<LibraryVersion> versions, VersionsOf(library, device, threads, store));
     if (versions.size() > 1) return true;
   }

@@ -4,9 +4,7 @@
 
 #include <memory>
 
-#include "reports/model/report_csv.h"
-#include "reports/model/report_json.h"
-#include "reports/model/summary.h"
+#include "reports/model/report_forms.h"
 #include "src/app/command.h"
 #include "src/app/commands/analyze/analysis.h"
 #include "src/app/model_report/report_output.h"

@@ -10,7 +10,7 @@
 #include "infimum/db/store.h"
 #include "infimum/measurement/plan.h"
 #include "reports/text/csv.h"
-#include "reports/text/table.h"
+#include "reports/text/section.h"
 #include "src/app/command.h"
 #include "src/app/commands/analyze/analysis.h"
 #include "src/app/commands/plan/plan_argument.h"
@@ -31,15 +31,9 @@ struct BenchOptions {
   TalkOptions talk;
 };
 
-Table MakeTable(const Plan& plan, std::vector<Measurement> rows) {
-  Table table{{{"workload", Align::kLeft, true},
-               {"candidate"},
-               {"cache"},
-               {"outcome"},
-               {"latency us", Align::kRight},
-               {"processes", Align::kRight},
-               {"note", Align::kLeft, true}},
-              {}};
+Section MakeTable(const Plan& plan, std::vector<Measurement> rows) {
+  Section table{.columns = {NameColumn("workload"), "candidate", "cache", "outcome", NumberColumn("latency us"),
+                            NumberColumn("processes"), NameColumn("note")}};
   for (const PlanEntry& entry : plan.entries) {
     const WorkloadKey key = KeyOf(entry.workload);
     std::vector<const Measurement*> own;
@@ -106,13 +100,13 @@ Result<int> RunBench(const BenchOptions& options) {
            std::tuple(b.workload.text, b.contract, b.candidate.name());
   });
   rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-  const Table table = MakeTable(plan, rows);
+  const Section table = MakeTable(plan, rows);
   switch (options.format) {
     case OutputFormat::kTable:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatTable(table, TerminalWidth())));
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionTable(table, TerminalWidth())));
       break;
     case OutputFormat::kCsv:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatCsv(table)));
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionCsv(table)));
       break;
     case OutputFormat::kJson:
       INFIMUM_RETURN_IF_ERROR(WriteOutput("-", MakeJson(rows)));

@@ -6,7 +6,7 @@
 
 #include "infimum/base/text.h"
 #include "reports/text/csv.h"
-#include "reports/text/table.h"
+#include "reports/text/section.h"
 #include "src/app/command.h"
 #include "src/app/commands/bench/candidate_question.h"
 #include "src/app/options.h"
@@ -21,9 +21,8 @@ struct CandidatesOptions {
   TalkOptions talk;
 };
 
-Table MakeTable(const CandidateList& list) {
-  Table table{{{"candidate", Align::kLeft, true}, {"reads"}, {"writes"}, {"choice"}, {"notes", Align::kLeft, true}},
-              {}};
+Section MakeTable(const CandidateList& list) {
+  Section table{.columns = {NameColumn("candidate"), "reads", "writes", "choice", NameColumn("notes")}};
   for (const OfferedCandidate& offered : list.candidates) {
     const Candidate& candidate = offered.candidate;
     table.rows.push_back({candidate.name(), candidate.input_layout, candidate.output_layout,
@@ -41,13 +40,13 @@ Result<int> RunCandidates(const CandidatesOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(question.workload, ParseWorkload(options.workload));
   INFIMUM_ASSIGN_OR_RETURN(const Installation installation, Installation::Find());
   INFIMUM_ASSIGN_OR_RETURN(const CandidateList list, AskForCandidates(installation, question));
-  const Table table = MakeTable(list);
+  const Section table = MakeTable(list);
   switch (options.format) {
     case OutputFormat::kTable:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatTable(table, TerminalWidth())));
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionTable(table, TerminalWidth())));
       break;
     case OutputFormat::kCsv:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatCsv(table)));
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionCsv(table)));
       break;
     case OutputFormat::kJson:
       INFIMUM_RETURN_IF_ERROR(

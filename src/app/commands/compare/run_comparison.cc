@@ -19,6 +19,7 @@
 #include "src/app/models/anonymizer.h"
 #include "src/app/models/run_conditions.h"
 #include "src/app/runners/device_choice.h"
+#include "src/core/graph/framework_names.h"
 
 namespace infimum {
 namespace {
@@ -51,7 +52,7 @@ struct Asked {
 
 // Whether it ran on something else than a processor, as far as it tells.
 bool IsOfAccelerator(const RunProfile& run) {
-  return run.idle || run.framework == "tensorrt" || std::ranges::any_of(run.layers, [](const ProfiledLayer& layer) {
+  return run.idle || NeedsGpu(run.framework) || std::ranges::any_of(run.layers, [](const ProfiledLayer& layer) {
            return layer.provider == "CUDAExecutionProvider" || layer.provider == "TensorrtExecutionProvider" ||
                   layer.provider == "ROCMExecutionProvider" || layer.provider == "MIGraphXExecutionProvider";
          });

@@ -10,6 +10,7 @@
 
 #include "db/store/data_sheets.h"
 #include "infimum/base/text.h"
+#include "reports/model/report_model.h"
 #include "src/app/runners/device_choice.h"
 #include "src/app/runners/library_versions.h"
 
@@ -170,7 +171,7 @@ Result<std::vector<BoundSide>> BoundSidesOf(const SideReportOptions& options, co
 }
 
 Result<std::string> VersionOnAll(const SideReportOptions& options, const std::vector<BoundSide>& sides, Store& store) {
-  for (const char* library : {"cudnn", "onednn"}) {
+  for (const char* library : kComparedLibraries) {
     std::vector<std::string> common;  // ascending
     for (const BoundSide& side : sides) {
       INFIMUM_ASSIGN_OR_RETURN(const std::vector<LibraryVersion> versions,

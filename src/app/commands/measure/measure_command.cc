@@ -12,6 +12,7 @@
 #include "src/app/options.h"
 #include "src/app/runners/campaign.h"
 #include "src/app/runners/framework_run.h"
+#include "src/core/graph/framework_names.h"
 #include "src/readers/onnx/read_model.h"
 #include "src/readers/profiles/run_file.h"
 
@@ -74,11 +75,11 @@ Result<int> RunMeasure(const MeasureOptions& options) {
   framework.threads = options.campaign.threads;
   framework.sampling = std::chrono::milliseconds(static_cast<std::int64_t>(options.seconds * 1000));
   framework.profile = options.profile;
-  if (framework.framework != "tensorrt") INFIMUM_RETURN_IF_ERROR(CheckWritable(options.profile));
+  if (framework.framework != framework::kTensorRt) INFIMUM_RETURN_IF_ERROR(CheckWritable(options.profile));
   CampaignOptions campaign = options.campaign;
   INFIMUM_ASSIGN_OR_RETURN(campaign.backend_options, ParsePairs(options.backend_options, "--backend-option"));
   // The processor's runner describes the processor; TensorRT is on a GPU.
-  if (campaign.backend.empty()) campaign.backend = framework.framework == "tensorrt" ? "cuda" : "onednn";
+  if (campaign.backend.empty()) campaign.backend = NeedsGpu(framework.framework) ? "cuda" : "onednn";
 
   // Read first: it refuses what ONNX Runtime would refuse less clearly, and names unbound dimensions.
   ReadOptions read;

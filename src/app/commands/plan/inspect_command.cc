@@ -1,8 +1,7 @@
 // infimum inspect MODEL: layers, configurations, FLOPs and bytes; what is free and why; what is unknown.
 #include <memory>
 
-#include "reports/inspect/inspect_json.h"
-#include "reports/inspect/inspect_table.h"
+#include "reports/inspect/inspect.h"
 #include "src/app/command.h"
 #include "src/app/options.h"
 #include "src/readers/onnx/read_model.h"

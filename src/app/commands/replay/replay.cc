@@ -19,6 +19,7 @@
 #include "src/app/runners/cold_weights.h"
 #include "src/app/runners/installation.h"
 #include "src/app/runners/transform_times.h"
+#include "src/core/graph/framework_names.h"
 #include "src/core/results/replay_schedule_text.h"
 #include "src/planner/replay_planner.h"
 #include "src/readers/onnx/read_model.h"
@@ -68,7 +69,7 @@ void AddDims(const std::map<std::string, std::int64_t>& dims, std::vector<std::s
 
 Status WriteTensors(const Installation& installation, const ReplayOptions& options,
                     const std::filesystem::path& schedule, const std::filesystem::path& folder, Talk& talk) {
-  INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path script, installation.FrameworkScript("onnxruntime"));
+  INFIMUM_ASSIGN_OR_RETURN(const std::filesystem::path script, installation.FrameworkScript(framework::kOnnxRuntime));
   std::vector<std::string> arguments{installation.Python(options.python),
                                      (script.parent_path() / "write_replay_tensors.py").string(),
                                      std::filesystem::absolute(options.model).string(),

@@ -8,7 +8,7 @@
 #include "infimum/db/store.h"
 #include "infimum/measurement/older_identity.h"
 #include "reports/text/csv.h"
-#include "reports/text/table.h"
+#include "reports/text/section.h"
 #include "src/app/command.h"
 #include "src/app/commands/store/store_transfer.h"
 #include "src/app/options.h"
@@ -113,17 +113,17 @@ Result<int> RunStats(const DbOptions& options) {
     INFIMUM_RETURN_IF_ERROR(WriteOutput("-", JsonOf(facts, devices)));
     return kDone;
   }
-  Table table{{{"what"}, {"rows", Align::kRight}, {"newest"}}, {}};
+  Section table{.columns = {"what", NumberColumn("rows"), "newest"}};
   for (const auto& [name, rows] : facts.tables) table.rows.push_back({name, std::to_string(rows), ""});
   for (const DeviceRows& entry : devices)
     table.rows.push_back({"measurements of " + entry.device.name, std::to_string(entry.measurements), entry.newest});
   if (options.format == OutputFormat::kCsv) {
-    INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatCsv(table)));
+    INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionCsv(table)));
     return kDone;
   }
   INFIMUM_RETURN_IF_ERROR(WriteOutput("-", fmt::format("{}: schema {}, {}\n\n", ShownAddress(options.database),
                                                        facts.schema, FormatByteCount(Bytes{facts.bytes})) +
-                                               FormatTable(table, TerminalWidth())));
+                                               SectionTable(table, TerminalWidth())));
   return kDone;
 }
 

@@ -7,7 +7,7 @@
 #include "db/store/data_sheets.h"
 #include "infimum/db/store.h"
 #include "reports/text/csv.h"
-#include "reports/text/table.h"
+#include "reports/text/section.h"
 #include "src/app/command.h"
 #include "src/app/options.h"
 #include "src/app/runners/campaign.h"
@@ -58,10 +58,8 @@ Result<std::vector<Row>> FindDevices(const DevicesOptions& options) {
   return rows;
 }
 
-Table MakeTable(const std::vector<Row>& rows) {
-  Table table{
-      {{"device"}, {"generation"}, {"known from"}, {"rows", Align::kRight}, {"newest"}, {"key", Align::kLeft, true}},
-      {}};
+Section MakeTable(const std::vector<Row>& rows) {
+  Section table{.columns = {"device", "generation", "known from", NumberColumn("rows"), "newest", NameColumn("key")}};
   for (const Row& row : rows) {
     table.rows.push_back({row.device.name, row.device.generation, row.known_from, std::to_string(row.measurements),
                           row.newest, row.device.Key().text});
@@ -90,13 +88,13 @@ Result<int> RunDevices(const DevicesOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const std::vector<Row> rows, FindDevices(options));
   switch (options.format) {
     case OutputFormat::kTable:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatTable(MakeTable(rows), TerminalWidth())));
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionTable(MakeTable(rows), TerminalWidth())));
       break;
     case OutputFormat::kJson:
       INFIMUM_RETURN_IF_ERROR(WriteOutput("-", MakeJson(rows)));
       break;
     case OutputFormat::kCsv:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatCsv(MakeTable(rows))));
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionCsv(MakeTable(rows))));
       break;
   }
   return kDone;

@@ -13,7 +13,7 @@
 #include "infimum/base/text.h"
 #include "infimum/db/store.h"
 #include "reports/text/csv.h"
-#include "reports/text/table.h"
+#include "reports/text/section.h"
 #include "src/app/command.h"
 #include "src/app/options.h"
 #include "src/app/processes/interrupt.h"
@@ -57,15 +57,15 @@ struct CellText {
 };
 
 // Numbers stand to the right; in a table for people they are rounded.
-Table TableOf(const QueryTable& answer, bool rounded) {
-  Table table;
+Section TableOf(const QueryTable& answer, bool rounded) {
+  Section table;
   for (std::size_t column = 0; column < answer.columns.size(); ++column) {
     const bool numbers = !answer.rows.empty() && !std::holds_alternative<std::string>(answer.rows.front()[column]);
     table.columns.push_back({answer.columns[column], numbers ? Align::kRight : Align::kLeft, !numbers});
   }
   for (const std::vector<QueryCell>& row : answer.rows) {
-    std::vector<std::string>& cells = table.rows.emplace_back();
-    for (const QueryCell& cell : row) cells.push_back(std::visit(CellText{rounded}, cell));
+    TableRow& cells = table.rows.emplace_back();
+    for (const QueryCell& cell : row) cells.emplace_back(std::visit(CellText{rounded}, cell));
   }
   return table;
 }
@@ -122,13 +122,13 @@ Result<int> RunQuery(const QueryOptions& options) {
   INFIMUM_ASSIGN_OR_RETURN(const QueryTable answer, Ask(options));
   switch (options.format) {
     case OutputFormat::kTable:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatTable(TableOf(answer, true), TerminalWidth())));
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionTable(TableOf(answer, true), TerminalWidth())));
       break;
     case OutputFormat::kJson:
       INFIMUM_RETURN_IF_ERROR(WriteOutput("-", JsonOf(options.name, answer)));
       break;
     case OutputFormat::kCsv:
-      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", FormatCsv(TableOf(answer, false))));
+      INFIMUM_RETURN_IF_ERROR(WriteOutput("-", SectionCsv(TableOf(answer, false))));
       break;
   }
   return kDone;

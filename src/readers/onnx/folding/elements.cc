@@ -136,7 +136,7 @@ std::optional<std::size_t> SmallCount(const Shape& shape) {
 
 std::vector<std::int64_t> RowMajorStrides(const Shape& shape) {
   std::vector<std::int64_t> strides(shape.rank(), 1);
-  // Only a tensor without elements can have extents whose product overflows, and nobody walks it.
+  // Only a tensor without elements can have extents whose product overflows, and it is never walked.
   for (std::size_t i = shape.rank(); i-- > 1;)
     if (__builtin_mul_overflow(strides[i], shape.dims[i], &strides[i - 1])) strides[i - 1] = 0;
   return strides;

@@ -35,7 +35,7 @@ using Indices = std::vector<std::size_t>;
 
 // Nullopt where `from` does not stretch to `to`, or where `to` has too many elements.
 std::optional<Indices> BroadcastIndices(const Shape& from, const Shape& to);
-// `strides` in elements, one for each dimension of `to`; the caller guarantees that all lie inside.
+// `strides` in elements, one for each dimension of `to`; the caller guarantees that all are inside.
 Indices StridedIndices(const Shape& to, std::int64_t offset, const std::vector<std::int64_t>& strides);
 std::vector<std::int64_t> RowMajorStrides(const Shape& shape);
 

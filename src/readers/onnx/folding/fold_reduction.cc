@@ -140,7 +140,7 @@ std::vector<Tensor> FoldCumSum(const NodeView& node) {
   return ListOf(Encode(*elements, input.type, input.shape));
 }
 
-// Its shape depends on the elements, so that only folding can tell it.
+// Its shape depends on the elements, so that only folding finds it.
 std::vector<Tensor> FoldNonZero(const NodeView& node) {
   const Tensor& input = *node.inputs[0]->value;
   const std::optional<Elements> elements = Decode(input);

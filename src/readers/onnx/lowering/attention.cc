@@ -16,7 +16,7 @@ using Source = RegionBuilder::Source;
 OperandTypes Plain(DataType type) { return {type, DataType::kNone, type}; }
 
 // matmul ; add (or where, for a mask of bool) ; softmax ; matmul. Queries that share a head of k and v
-// are rows of one product.
+// are rows of one GEMM.
 Result<Lowering> WithBroadcastMask(RegionBuilder& region, const AttentionParts& parts, const Shape& mask,
                                    OperandTypes types) {
   const HeadTensor &q = parts.q, &k = parts.k, &v = parts.v;
@@ -65,9 +65,10 @@ Result<Lowering> LowerAttention(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t right, IntegerIn(node, "right_window_size", -1));
   AttentionParts parts;
   INFIMUM_ASSIGN_OR_RETURN(parts.causal, Flag(node, "is_causal", false));
-  if (HasOutput(node, 3)) return Unknown("it returns the scores too, which no attention here does");
-  if (HasInput(node, 6)) return Unknown("how many cached positions are valid is known only at run time");
-  if (right > 0 || (right == 0 && !parts.causal)) return Unknown("a window to the right has no workload");
+  if (HasOutput(node, 3)) return Unknown("it also returns the scores, which no attention workload does");
+  if (HasInput(node, 6)) return Unknown("the number of valid cached positions is known only at run time");
+  if (right > 0 || (right == 0 && !parts.causal))
+    return Unknown("a window beyond the current position has no workload");
   RegionBuilder region(node);
   INFIMUM_ASSIGN_OR_RETURN(parts.q, ReadHeads(node, 0, q_heads));
   INFIMUM_ASSIGN_OR_RETURN(parts.k, ReadHeads(node, 1, kv_heads));
@@ -84,10 +85,10 @@ Result<Lowering> LowerAttention(const NodeView& node) {
     parts.leaving.push_back(tensor.source.is_member ? tensor.source : CopyOut(region, type, tensor));
   }
   const std::int64_t offset = parts.k.length - added;
-  // Without a cache ONNX aligns the causal mask at the first position: later keys are seen by nobody.
+  // Without a cache ONNX aligns the causal mask at the first position: later keys are never used.
   if (parts.causal && !HasInput(node, 3) && parts.q.length + offset != parts.k.length) {
     if (parts.q.length + offset > parts.k.length)
-      return Unknown("a causal mask over fewer keys than queries, aligned at the first, has no workload");
+      return Unknown("a causal mask aligned at the first key, over fewer keys than queries, has no workload");
     for (HeadTensor* tensor : {&parts.k, &parts.v}) {
       HeadTensor seen = *tensor;
       seen.length = parts.q.length + offset;
@@ -188,7 +189,8 @@ Result<Lowering> FinishAttention(RegionBuilder& region, const NodeView& node, co
   if (k.batch != q.batch || v.batch != q.batch || v.heads != k.heads || k.length != v.length || k.size != q.size)
     return Error{"its queries, keys and values do not fit each other"};
   if (k.heads < 1 || q.heads % k.heads != 0)
-    return Error{std::to_string(k.heads) + " heads of keys do not divide " + std::to_string(q.heads) + " of queries"};
+    return Error{std::to_string(k.heads) + " heads of keys do not divide " + std::to_string(q.heads) +
+                 " heads of queries"};
   AttentionConfig config;
   INFIMUM_ASSIGN_OR_RETURN(config.types.input, InputType(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(config.types.output, OutputType(node, 0));

@@ -10,7 +10,7 @@
 
 namespace infimum::lowering {
 
-// batch x heads x length x size elements, in whatever order they lie.
+// batch x heads x length x size elements, in any layout.
 struct HeadTensor {
   RegionBuilder::Source source;
   std::int64_t batch = 1;
@@ -44,11 +44,11 @@ struct AttentionParts {
 };
 
 // Ends the region. A mask of q x kv elements is the attention's own operand. One without the q dimension
-// (padding) is a value: a few elements that leave the cost as it is. Any other is added between two
+// (padding) is a value: a few elements that do not change the cost. Any other is added between two
 // products, as the operator is defined: matmul ; add ; softmax ; matmul.
 Result<Lowering> FinishAttention(RegionBuilder& region, const NodeView& node, const AttentionParts& parts);
 
-// A window of `left` positions before each query, or -1. Only over one query can a configuration say it.
+// A window of `left` positions before each query, or -1. A configuration can express it only over one query.
 Status ApplyWindow(std::int64_t left, AttentionParts& parts, RegionBuilder& region, DataType type);
 
 // Rotates the first `rotary` (or all) elements of each head by the angle of its position.

@@ -39,7 +39,7 @@ Result<Lowering> LowerInteger(const NodeView& node) {
 Result<Lowering> LowerWithDynamicPads(const NodeView& node) {
   if (!HasInput(node, 2)) return Finish(node, {0, 1, 3}, true);
   const auto pads = InputValues(node, 2);
-  if (!pads) return Unknown("its padding is an input that is known only at run time");
+  if (!pads) return Unknown("its padding is known only at run time");
   std::map<std::string, AttributeValue> attributes = node.attributes;
   attributes["pads"] = *pads;
   const NodeView fixed{node.op, node.domain, node.opset, node.inputs, node.outputs, attributes};
@@ -62,7 +62,8 @@ Result<Lowering> LowerDeformable(const NodeView& node) {
   Shape sampled = output;
   sampled.dims[1] = channels;
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t positions, CheckedElementCount(sampled));
-  if (positions > kMaxElements / std::max<std::int64_t>(taps, 1)) return Error{"its samples are too many to count"};
+  if (positions > kMaxElements / std::max<std::int64_t>(taps, 1))
+    return Error{"the number of its samples is out of range"};
   sampled.dims[1] = channels * taps;
 
   RegionBuilder region(node);
@@ -102,9 +103,10 @@ Result<Lowering> LowerCausalWithState(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t window, IntegerIn(node, "state_window", 0));
   INFIMUM_ASSIGN_OR_RETURN(const bool channels_last, Flag(node, "channels_last", false));
   INFIMUM_ASSIGN_OR_RETURN(const std::string name, Text(node, "activation", "none"));
-  if (window != 0 || channels_last) return Unknown("its state is kept in a form that no workload here has");
+  if (window != 0 || channels_last) return Unknown("no workload keeps its state in this form");
   if (input.rank() != 3 || weights.rank() != 3 || weights.dims[0] != input.dims[1] || weights.dims[1] != 1)
-    return Error{"input " + Format(input) + " and weights " + Format(weights) + " are no causal depthwise convolution"};
+    return Error{"input " + Format(input) + " and weights " + Format(weights) +
+                 " are not a causal depthwise convolution"};
   if (weights.dims[2] > kMaxAttribute) return Error{"a kernel of " + Format(weights) + " is out of range"};
   const OperandTypes plain{types.input, DataType::kNone, types.input};
   const std::int64_t state = (weights.dims[2] - 1) * dilation;
@@ -150,7 +152,7 @@ Result<Lowering> LowerCausalWithState(const NodeView& node) {
     const OperandTypes result{types.output, DataType::kNone, types.output};
     INFIMUM_ASSIGN_OR_RETURN(value, region.AddPointwise(PointwiseKind::kSwish, result, {input}, {value}));
   } else if (name != "none" && !name.empty()) {
-    return Error{"attribute 'activation' is " + Quoted(name) + ", which no operator knows"};
+    return Error{"attribute 'activation' is " + Quoted(name) + ", an unknown value"};
   }
   return region.Finish(leaving);
 }
@@ -248,7 +250,7 @@ Result<std::optional<PointwiseKind>> ActivationKind(const std::string& name) {
       {"silu", PointwiseKind::kSwish},          {"swish", PointwiseKind::kSwish},
   };
   const auto found = kAliases.find(name);
-  if (found == kAliases.end()) return Error{"no element-wise kind is the fused activation " + Quoted(name)};
+  if (found == kAliases.end()) return Error{"no element-wise kind matches the fused activation " + Quoted(name)};
   return Kind(found->second);
 }
 

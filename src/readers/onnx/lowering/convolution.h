@@ -1,5 +1,5 @@
 // The convolution that Conv, ConvInteger, QLinearConv, FusedConv and their channels-last forms share:
-// they differ in where the operands stand among the inputs.
+// they differ in the positions of the operands among the inputs.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ Result<ConvolutionConfig> ReadConvolution(const NodeView& node, const Convolutio
 // are NxHxWxC and are seen as NxCxHxW. Layouts are no part of a workload, so the lowering is the same.
 Result<Lowering> LowerChannelsLast(const NodeView& node, LowerFunction lower, std::span<const std::size_t> also = {});
 
-// "Relu" -> relu, "" and "NONE" -> nullopt; an error for an activation that no kind stands for.
+// "Relu" -> relu, "" and "NONE" -> nullopt; an error for an activation without a kind.
 Result<std::optional<PointwiseKind>> ActivationKind(const std::string& name);
 
 Result<Lowering> LowerConvolution(const NodeView& node);

@@ -1,6 +1,6 @@
-// Einsum, taken apart into what it is: a transpose, a reduction, an element-wise product or a matrix
-// product of two operands at a time, from left to right. The order of dimensions within an operand is
-// a layout, which is no part of a product's configuration.
+// Einsum as a transpose, a reduction, an element-wise multiplication, or a GEMM
+// of two operands at a time, from left to right. The order of dimensions within an operand is
+// a layout, which is not part of a GEMM's configuration.
 //
 //   "bhid,bhjd->bhij"  ->  matmul a=(b h) x i x d b=(b h) x d x j
 //   "ij->ji"           ->  movement kind=transpose
@@ -45,7 +45,7 @@ Result<Equation> Parse(const std::string& text) {
 }
 
 // The labels of a term over `rank` dimensions; of the result, where `rank` is not known beforehand,
-// `ellipsis` dimensions stand for "...".
+// "..." has `ellipsis` dimensions.
 Result<Labels> LabelsOf(const std::string& term, std::optional<std::size_t> rank, std::size_t ellipsis) {
   const std::size_t dots = term.find("...");
   const std::size_t letters = dots == std::string::npos ? term.size() : term.size() - 3;
@@ -64,7 +64,7 @@ Result<Labels> LabelsOf(const std::string& term, std::optional<std::size_t> rank
     }
     const auto letter = static_cast<unsigned char>(term[i]);
     const bool is_letter = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
-    if (!is_letter) return Error{"term " + Quoted(term) + " has a character that is no label"};
+    if (!is_letter) return Error{"term " + Quoted(term) + " has a character that is not a label"};
     labels.push_back(letter);
   }
   return labels;
@@ -134,7 +134,7 @@ class Contraction {
         const int label = (*labels)[d];
         const auto [entry, added] = term.extents.try_emplace(label, shape->dims[d]);
         if (!added && entry->second != shape->dims[d])
-          return Error{"term " + Quoted(equation->terms[i]) + " takes a diagonal of dimensions that differ"};
+          return Error{"term " + Quoted(equation->terms[i]) + " takes a diagonal over dimensions of different extents"};
         if (label < kMostEllipsis) ellipsis = std::max(ellipsis, static_cast<std::size_t>(label) + 1);
         ++uses[label];
       }
@@ -211,7 +211,7 @@ class Contraction {
     return region_.Finish();
   }
 
-  // The product of two terms, summed over what neither the result nor a later term needs.
+  // The GEMM of two terms, summed over labels that neither the result nor a later term needs.
   Result<Term> Combine(Term left, Term right, std::size_t right_index) {
     const auto needed = [&](int label) {
       if (Contains(result_, label)) return true;

@@ -85,7 +85,7 @@ Result<Lowering> LowerScatterElements(const NodeView& node) {
   if (indices != updates || updates.rank() != data.rank())
     return Error{"indices of " + Format(indices) + " and updates of " + Format(updates) + " do not fit data of " +
                  Format(data)};
-  if (ElementCount(updates) == 0) return Free("updates nothing");
+  if (ElementCount(updates) == 0) return Free("it updates no elements");
   return Scattered(node, data, updates, axis, ElementCount(indices));
 }
 
@@ -95,7 +95,7 @@ Result<Lowering> LowerScatterNd(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape updates, InputShape(node, 2));
   if (indices.rank() == 0 || indices.dims.back() < 1 || indices.dims.back() > static_cast<std::int64_t>(data.rank()))
     return Error{"indices of " + Format(indices) + " do not fit data of " + Format(data)};
-  if (ElementCount(updates) == 0) return Free("updates nothing");
+  if (ElementCount(updates) == 0) return Free("it updates no elements");
   const auto depth = static_cast<std::size_t>(indices.dims.back());
   const std::int64_t slice = ProductOf(data, depth, data.rank());
   const std::int64_t tuples = ProductOf(indices, 0, indices.rank() - 1);
@@ -146,14 +146,14 @@ Result<Lowering> LowerCompress(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape condition, InputShape(node, 1));
   const OperandView* output = node.output(0);
   if (output == nullptr || output->shape == nullptr)
-    return Unknown("how many elements its condition keeps depends on the data");
+    return Unknown("the number of elements that its condition keeps depends on the data");
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, IndexedTypes(node, 1));
   const bool flat = !HasAttribute(node, "axis");
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t given, IntegerIn(node, "axis", 0));
   const Shape whole = flat ? Shape{{ElementCount(data)}} : data;
   INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, NormalizedAxis(given, whole.rank()));
   if (output->shape->rank() != whole.rank())
-    return Error{"an output of " + Format(*output->shape) + " is no part of " + Format(whole)};
+    return Error{"an output of " + Format(*output->shape) + " is not a part of " + Format(whole)};
   return Measurable(Canonicalize(MovementConfig{MovementKind::kGather,
                                                 types,
                                                 {AroundAxis(whole, axis)},
@@ -176,7 +176,7 @@ Result<Lowering> LowerGatherBlockQuantized(const NodeView& node) {
     types.input = DataType::kU4;
     data.dims.back() *= 2;
   } else if (types.input == DataType::kU8 && bits != 8) {
-    return Unknown("no element type here has " + std::to_string(bits) + " bits");
+    return Unknown("no supported element type has " + std::to_string(bits) + " bits");
   }
   const std::int64_t count = ElementCount(indices);
   const Shape input = AroundAxis(data, axis);
@@ -199,7 +199,7 @@ Result<Lowering> LowerRelativePositionBias(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const Shape output, OutputShape(node, 0));
   if (table.rank() != 2 || output.rank() != 4)
-    return Error{"a table of " + Format(table) + " gives no bias of " + Format(output)};
+    return Error{"a table of " + Format(table) + " does not give a bias of " + Format(output)};
   const std::int64_t positions = output.dims[2] * output.dims[3];
   RegionBuilder region(node);
   const auto buckets = region.Add(Fill(DataType::kS64, Shape{{positions}}), {});

@@ -1,7 +1,10 @@
 #include "src/readers/onnx/lowering/lower.h"
 
+#include <onnx/defs/schema.h>
+
 #include <algorithm>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "infimum/base/text.h"
@@ -24,7 +27,7 @@ const std::map<Key, LowerFunction>& Table() {
           ResampleOperators(), ViewOperators()})
       for (const OperatorEntry& entry : entries) {
         const bool added = result->emplace(Key{entry.domain, entry.op}, entry.lower).second;
-        INFIMUM_CHECK(added, "each operator stands once in the lowering table");
+        INFIMUM_CHECK(added, "each operator has one entry in the lowering table");
       }
     return result;
   }();
@@ -97,7 +100,7 @@ Lowering Lower(const NodeView& node) {
   if (lower == nullptr) {
     for (const UnknownOperator& known : DeliberatelyUnknown())
       if (known.op == node.op && known.domain == Normalized(node.domain)) return Unknown(std::string(known.reason));
-    return Unknown("no workload is known for operator " + Quoted(node.op) +
+    return Unknown("there is no workload for operator " + Quoted(node.op) +
                    (Normalized(node.domain).empty() ? "" : " of domain " + Quoted(node.domain)));
   }
   if (ComputesNothing(node)) return Free("no elements to compute");
@@ -107,5 +110,17 @@ Lowering Lower(const NodeView& node) {
 }
 
 bool HasLowering(std::string_view domain, std::string_view op) { return lowering::Find(domain, op) != nullptr; }
+
+bool IsKnownOperator(std::string_view op) {
+  std::string_view domain;
+  if (const std::size_t dot = op.rfind('.'); dot != std::string_view::npos) {
+    domain = op.substr(0, dot);
+    op.remove_prefix(dot + 1);
+  }
+  if (HasLowering(domain, op)) return true;
+  const auto is_this = [&](const UnknownOperator& known) { return known.op == op && known.domain == domain; };
+  if (std::ranges::any_of(DeliberatelyUnknown(), is_this)) return true;
+  return onnx::OpSchemaRegistry::Schema(std::string(op), std::string(lowering::Normalized(domain))) != nullptr;
+}
 
 }  // namespace infimum

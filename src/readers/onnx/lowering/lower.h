@@ -1,9 +1,9 @@
-// Turns one ONNX node with known types and shapes into a workload (measurable), or says why it costs
+// Turns one ONNX node with known types and shapes into a workload (measurable), or gives the reason why it costs
 // nothing (free) or cannot be expressed (unknown).
 //
 //   Lower(relu node, x of 1x64x56x56)  ->  measurable: pointwise kind=relu dtype=f32:-:f32 in=200704, {0}
 //   Lower(Reshape node)                ->  free: "changes the shape, not the elements"
-//   Lower(NonZero node)                ->  unknown: "how many elements it finds depends on the data"
+//   Lower(NonZero node)                ->  unknown: "the number of elements that it keeps depends on the data"
 //
 // A pure function: the same view gives the same answer, and no view, however hostile, makes it crash. A
 // node that breaks its operator's own rules (a stride of 0, a missing input, an attribute of another
@@ -29,5 +29,12 @@ struct UnknownOperator {
 };
 // Operators that were looked at and have no workload, with the reason that their layers get.
 std::span<const UnknownOperator> DeliberatelyUnknown();
+
+// Whether an operator belongs to ONNX or to another domain that has lowerings. Any other may be private, and its name a
+// secret. `op` as Layer::op has it.
+//
+//   "Conv", "com.microsoft.FusedConv"   known
+//   "com.acme.Blend", "Blend"           not
+bool IsKnownOperator(std::string_view op);
 
 }  // namespace infimum

@@ -10,9 +10,9 @@
 namespace infimum::lowering {
 namespace {
 
-// The shape of NumPy's product, vectors included.
+// The shape of NumPy's matmul, vectors included.
 Result<Shape> ProductShape(Shape a, Shape b) {
-  if (a.rank() == 0 || b.rank() == 0) return Error{"a product of a scalar, which MatMul does not take"};
+  if (a.rank() == 0 || b.rank() == 0) return Error{"MatMul does not take a scalar"};
   const bool row = a.rank() == 1;
   const bool column = b.rank() == 1;
   if (row) a.dims.insert(a.dims.begin(), 1);
@@ -20,7 +20,7 @@ Result<Shape> ProductShape(Shape a, Shape b) {
   const std::int64_t m = a.dims[a.rank() - 2];
   const std::int64_t n = b.dims.back();
   if (a.dims.back() != b.dims[b.rank() - 2])
-    return Error{"a product of " + Format(a) + " and " + Format(b) + ": the inner dimensions differ"};
+    return Error{"a matmul of " + Format(a) + " and " + Format(b) + ": the inner dimensions differ"};
   a.dims.resize(a.rank() - 2);
   b.dims.resize(b.rank() - 2);
   INFIMUM_ASSIGN_OR_RETURN(Shape result, Broadcast(a, b));
@@ -30,7 +30,7 @@ Result<Shape> ProductShape(Shape a, Shape b) {
   return result;
 }
 
-// How a bias of this shape is added to a product of that shape; nullopt: by broadcasting of its own.
+// How a bias of this shape is added to a GEMM's output of that shape; nullopt: by another broadcast.
 std::optional<MatMulBias> BiasKind(const Shape& bias, const Shape& product) {
   const Shape squeezed = Squeezed(bias);
   const std::int64_t n = product.rank() == 0 ? 1 : product.dims.back();
@@ -45,7 +45,8 @@ Result<Lowering> Gemm(const NodeView& node, const Product& given, bool with_acti
   INFIMUM_ASSIGN_OR_RETURN(const bool transposed_a, Flag(node, "transA", false));
   INFIMUM_ASSIGN_OR_RETURN(const bool transposed_b, Flag(node, "transB", false));
   INFIMUM_ASSIGN_OR_RETURN(const double beta, Number(node, "beta", 1));
-  if (a.rank() != 2 || b.rank() != 2) return Error{"Gemm multiplies matrices, here " + Format(a) + " and " + Format(b)};
+  if (a.rank() != 2 || b.rank() != 2)
+    return Error{"Gemm multiplies two matrices, not " + Format(a) + " and " + Format(b)};
   if (transposed_a) a = Transposed(a);
   if (transposed_b) b = Transposed(b);
   Product product = given;
@@ -120,7 +121,7 @@ Result<RegionBuilder::Source> AddProduct(RegionBuilder& region, const NodeView& 
   if (shape != nullptr) *shape = result;
 
   MatMulBias kind = MatMulBias::kNone;
-  std::optional<Shape> added;  // a bias that the product itself cannot take
+  std::optional<Shape> added;  // a bias that the GEMM itself cannot take
   if (product.bias) {
     INFIMUM_ASSIGN_OR_RETURN(const Shape bias, InputShape(node, *product.bias));
     if (const auto found = BiasKind(bias, result))

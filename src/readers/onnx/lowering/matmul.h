@@ -9,15 +9,15 @@
 
 namespace infimum::lowering {
 
-// A region's first member: the product of inputs `a` and `b` of the node, whose shapes are given after
+// A region's first member: the GEMM of inputs `a` and `b` of the node, whose shapes are given after
 // any transposition, plus input `bias` where there is one. A bias of columns or of the whole result
-// belongs to the product; one that broadcasts otherwise is a member of its own. `shape` receives the
-// product's m x n (with its batch before).
+// belongs to the GEMM; one that broadcasts otherwise is a member of its own. `shape` receives the
+// GEMM's m x n (with its batch before).
 struct Product {
   std::size_t a = 0;
   std::size_t b = 1;
   std::optional<std::size_t> bias;
-  std::optional<DataType> a_type;  // where the product does not read the input as it is given
+  std::optional<DataType> a_type;  // where the GEMM does not read the input's own type
   std::optional<DataType> b_type;
   std::optional<RegionBuilder::Source> a_source;  // an earlier member instead of input `a`
 };

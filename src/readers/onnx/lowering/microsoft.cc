@@ -33,7 +33,7 @@ Result<Source> AddInput(RegionBuilder& region, const NodeView& node, DataType ty
 Result<Source> AddNormalization(RegionBuilder& region, const NodeView& node, NormalizationKind kind, DataType type,
                                 const Shape& shape, Source value, std::optional<std::size_t> scale,
                                 std::optional<std::size_t> bias) {
-  if (shape.rank() == 0) return Error{"it normalises a scalar"};
+  if (shape.rank() == 0) return Error{"it normalizes a scalar"};
   const bool constant = (!scale || ConstnessOf(node, *scale) == Constness::kConstant) &&
                         (!bias || ConstnessOf(node, *bias) == Constness::kConstant);
   OperandTypes types = UnbiasedTypes(type);
@@ -102,14 +102,15 @@ Result<Lowering> LowerBiasAdd(const NodeView& node) { return SumOf(node, {1, 2})
 // inputs: x, bias, residual, ratio, training mode.
 Result<Lowering> LowerBiasDropout(const NodeView& node) {
   if (HasInput(node, 4) && InputValue(node, 4).value_or(1) != 0)
-    return Unknown("it drops elements, or may at run time; export the model for inference");
+    return Unknown("it drops elements, or may do so at run time; export the model for inference");
   return SumOf(node, {1, 2});
 }
 
 Result<Lowering> LowerBiasSplitGelu(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, 0));
-  if (input.rank() == 0 || input.dims.back() % 2 != 0) return Error{"an input of " + Format(input) + " has no halves"};
+  if (input.rank() == 0 || input.dims.back() % 2 != 0)
+    return Error{"an input of " + Format(input) + " cannot be halved"};
   RegionBuilder region(node);
   INFIMUM_ASSIGN_OR_RETURN(const Source sum, AddInput(region, node, type, input, region.Input(0), 1));
   Shape half = input;
@@ -164,7 +165,7 @@ Result<Lowering> LowerEmbedding(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape positions, InputShape(node, 3));
   INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, 2));
   if (ids.rank() != 2 || words.rank() != 2 || positions.rank() != 2 || positions.dims[1] != words.dims[1])
-    return Error{"ids of " + Format(ids) + " and tables of " + Format(words) + " and " + Format(positions)};
+    return Error{"ids of " + Format(ids) + " do not fit tables of " + Format(words) + " and " + Format(positions)};
   const std::int64_t count = ElementCount(ids);
   const std::int64_t hidden = words.dims[1];
   const Shape shape{{ids.dims[0], ids.dims[1], hidden}};
@@ -295,7 +296,8 @@ Result<Lowering> LowerGatedAdd(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape gate, InputShape(node, 2));
   INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const Shape joined, Broadcast(y, gate));
-  if (joined != y || x != y) return Error{"inputs of " + Format(x) + ", " + Format(y) + " and " + Format(gate)};
+  if (joined != y || x != y)
+    return Error{"inputs of " + Format(x) + ", " + Format(y) + " and " + Format(gate) + " do not fit"};
   RegionBuilder region(node);
   const OperandTypes types{type, type, type};
   INFIMUM_ASSIGN_OR_RETURN(const Source scaled, region.AddPointwise(PointwiseKind::kMultiply, types, {y, gate},

@@ -60,16 +60,16 @@ Result<Lowering> LowerProjected(const NodeView& node, const Projected& at) {
   INFIMUM_ASSIGN_OR_RETURN(const auto sizes, IntegersIn(node, "qkv_hidden_sizes", kHeads));
   INFIMUM_ASSIGN_OR_RETURN(const bool rotates, Flag(node, "do_rotary", false));
   INFIMUM_ASSIGN_OR_RETURN(const bool shared, Flag(node, "past_present_share_buffer", false));
-  if (rotates) return Unknown("it rotates by tables of its own, which are not among its inputs");
-  if (shared) return Unknown("how many positions of its shared cache are valid is known only at run time");
+  if (rotates) return Unknown("its rotation tables are not among its inputs");
+  if (shared) return Unknown("the number of valid positions of its shared cache is known only at run time");
   if (x.rank() != 3 || weights.rank() != 2)
-    return Error{"an input of " + Format(x) + " and weights of " + Format(weights)};
+    return Error{"an input of " + Format(x) + " does not fit weights of " + Format(weights)};
   const std::int64_t width = weights.dims[1];
   std::vector<std::int64_t> parts = sizes.value_or(std::vector<std::int64_t>{});
   if (parts.empty()) parts.assign(3, width / 3);
   if (parts.size() != 3 || parts[0] + parts[1] + parts[2] != width || parts[0] != parts[1] || parts[0] % heads != 0 ||
       parts[2] % heads != 0)
-    return Error{"weights of " + Format(weights) + " are no projections to " + std::to_string(heads) + " heads"};
+    return Error{"weights of " + Format(weights) + " are not projections to " + std::to_string(heads) + " heads"};
 
   RegionBuilder region(node);
   Product product;
@@ -118,7 +118,7 @@ Result<Lowering> LowerQAttention(const NodeView& node) {
   return LowerProjected(node, {.bias = 2, .mask = 5, .past = 8, .score_bias = std::nullopt});
 }
 
-// Where the inputs of attention over given projections stand.
+// Positions of the inputs of attention over given projections.
 struct Given {
   std::size_t mask;
   std::size_t score_bias;
@@ -133,20 +133,20 @@ Result<Lowering> LowerGiven(const NodeView& node, const Given& at) {
   INFIMUM_ASSIGN_OR_RETURN(const DataType type, InputType(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t heads, RequiredInteger(node, "num_heads", kHeads));
   INFIMUM_ASSIGN_OR_RETURN(const bool shared, Flag(node, "past_present_share_buffer", false));
-  if (HasOutput(node, 3)) return Unknown("it returns the scores too, which no attention here does");
+  if (HasOutput(node, 3)) return Unknown("it also returns the scores, which no attention workload does");
   RegionBuilder region(node);
   AttentionParts parts;
   INFIMUM_ASSIGN_OR_RETURN(parts.causal, Flag(node, "unidirectional", false));
   if (query.rank() == 5) {  // batch x length x heads x 3 x size
     if (query.dims[2] != heads || query.dims[3] != 3)
-      return Error{"an input of " + Format(query) + " packs no q, k, v"};
+      return Error{"an input of " + Format(query) + " does not pack q, k and v"};
     const HeadTensor part{region.Input(0), query.dims[0], heads, query.dims[1], query.dims[4], false};
     const std::int64_t width = 3 * heads * query.dims[4];
     for (HeadTensor* tensor : {&parts.q, &parts.k, &parts.v})
       *tensor = TakeHeads(region, type, region.Input(0), width, part);
   } else if (!HasInput(node, 1)) {
     if (query.rank() != 3 || query.dims[2] % (3 * heads) != 0)
-      return Error{"an input of " + Format(query) + " packs no q, k, v"};
+      return Error{"an input of " + Format(query) + " does not pack q, k and v"};
     const HeadTensor part{region.Input(0), query.dims[0], heads, query.dims[1], query.dims[2] / (3 * heads), false};
     for (HeadTensor* tensor : {&parts.q, &parts.k, &parts.v})
       *tensor = TakeHeads(region, type, region.Input(0), query.dims[2], part);
@@ -154,7 +154,8 @@ Result<Lowering> LowerGiven(const NodeView& node, const Given& at) {
     INFIMUM_ASSIGN_OR_RETURN(parts.q, ReadHeads(node, 0, heads));
     INFIMUM_ASSIGN_OR_RETURN(const Shape key, InputShape(node, 1));
     if (key.rank() == 5) {  // batch x length x heads x 2 x size
-      if (key.dims[2] != heads || key.dims[3] != 2) return Error{"an input of " + Format(key) + " packs no k and v"};
+      if (key.dims[2] != heads || key.dims[3] != 2)
+        return Error{"an input of " + Format(key) + " does not pack k and v"};
       const HeadTensor part{region.Input(1), key.dims[0], heads, key.dims[1], key.dims[4], false};
       for (HeadTensor* tensor : {&parts.k, &parts.v})
         *tensor = TakeHeads(region, type, region.Input(1), 2 * heads * key.dims[4], part);
@@ -186,7 +187,7 @@ Result<Lowering> LowerGiven(const NodeView& node, const Given& at) {
   }
   if (HasInput(node, at.past_key)) {
     if (shared || HasInput(node, at.past_length))
-      return Unknown("how many positions of its shared cache are valid is known only at run time");
+      return Unknown("the number of valid positions of its shared cache is known only at run time");
     for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
       HeadTensor& tensor = i == 0 ? parts.k : parts.v;
       INFIMUM_ASSIGN_OR_RETURN(const Shape past, InputShape(node, at.past_key + i));
@@ -227,9 +228,9 @@ Result<Lowering> LowerGroupQuery(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const bool interleaved, Flag(node, "rotary_interleaved", false));
   INFIMUM_ASSIGN_OR_RETURN(const std::int64_t window, IntegerIn(node, "local_window_size", -1));
   INFIMUM_ASSIGN_OR_RETURN(const bool sliding, Flag(node, "sliding_window_cache", false));
-  if (sliding) return Unknown("its cache keeps a window whose fill is known only at run time");
-  if (HasOutput(node, 3)) return Unknown("it returns the scores too, which no attention here does");
-  if (HasInput(node, 14)) return Unknown("it normalises each head of q and k, which no workload here does");
+  if (sliding) return Unknown("the number of valid positions in its cached window is known only at run time");
+  if (HasOutput(node, 3)) return Unknown("it also returns the scores, which no attention workload does");
+  if (HasInput(node, 14)) return Unknown("it normalizes each head of q and k, which no workload does");
   if (query.rank() != 3) return Error{"an input of " + Format(query) + " is not batch x length x hidden"};
   RegionBuilder region(node);
   AttentionParts parts;
@@ -240,7 +241,7 @@ Result<Lowering> LowerGroupQuery(const NodeView& node) {
     INFIMUM_ASSIGN_OR_RETURN(parts.v, ReadHeads(node, 2, kv_heads));
   } else {
     const std::int64_t all = heads + 2 * kv_heads;
-    if (query.dims[2] % all != 0) return Error{"an input of " + Format(query) + " packs no q, k, v"};
+    if (query.dims[2] % all != 0) return Error{"an input of " + Format(query) + " does not pack q, k and v"};
     HeadTensor part{region.Input(0), query.dims[0], heads, query.dims[1], query.dims[2] / all, false};
     parts.q = TakeHeads(region, type, region.Input(0), query.dims[2], part);
     part.heads = kv_heads;
@@ -261,14 +262,14 @@ Result<Lowering> LowerGroupQuery(const NodeView& node) {
     INFIMUM_ASSIGN_OR_RETURN(const DataType cache_type, InputType(node, 3));
     if (past.rank() != 4 || past.dims[1] != kv_heads || past.dims[3] != parts.k.size)
       return Error{"a cache of " + Format(past) + " is not batch x heads x length x size"};
-    if (cache_type != type) return Unknown("its cache is quantised, which no attention here reads");
+    if (cache_type != type) return Unknown("its cache is quantized, which no attention workload reads");
     const OperandView* present = node.output(1);
     const bool buffer = present != nullptr && present->shape != nullptr && *present->shape == past;
-    // A buffer of the longest length holds past and new positions; how many, the total length tells.
+    // A buffer of the longest length holds past and new positions; the total length is their number.
     const auto total = InputValue(node, 6);
     std::int64_t valid = past.dims[2];
     if (buffer && past.dims[2] > 0) {
-      if (!total) return Unknown("how many positions of its shared cache are valid is known only at run time");
+      if (!total) return Unknown("the number of valid positions of its shared cache is known only at run time");
       valid = *total - parts.k.length;
       if (valid < 0 || *total > past.dims[2])
         return Error{"a total length of " + std::to_string(*total) + " does not fit a cache of " + Format(past)};

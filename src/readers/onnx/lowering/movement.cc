@@ -38,7 +38,7 @@ Result<Lowering> LowerTranspose(const NodeView& node) {
   std::sort(sorted.begin(), sorted.end());
   bool valid = sorted.size() == rank;
   for (std::size_t i = 0; valid && i < rank; ++i) valid = sorted[i] == static_cast<std::int64_t>(i);
-  if (!valid) return Error{"attribute 'perm' is no permutation of " + std::to_string(rank) + " dimensions"};
+  if (!valid) return Error{"attribute 'perm' is not a permutation of " + std::to_string(rank) + " dimensions"};
   if (KeepsOrder(input, permutation)) return Free("moves only dimensions of one element");
   return Measurable(Transpose(types.input, input, permutation), {0});
 }
@@ -52,17 +52,17 @@ Result<Lowering> LowerSplit(const NodeView& node) {
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
     if (!HasOutput(node, i)) continue;
     INFIMUM_ASSIGN_OR_RETURN(Shape output, OutputShape(node, i));
-    if (output == input) return Free("one part is everything");
+    if (output == input) return Free("its one part is the whole input");
     if (ElementCount(output) > 0) outputs.push_back(std::move(output));
   }
   if (outputs.empty()) return Error{"it has no outputs"};
   std::int64_t taken = 0;
   for (const Shape& output : outputs) {
     if (output.rank() != input.rank())
-      return Error{"an output of " + Format(output) + " is no part of " + Format(input)};
+      return Error{"an output of " + Format(output) + " is not a part of " + Format(input)};
     taken += output.dims[axis];
   }
-  // Parts that nobody reads are not written: then it is a slice.
+  // Unread parts are not written: then it is a slice.
   if (taken == input.dims[axis]) {
     return Measurable(Canonicalize(MovementConfig{
                           MovementKind::kSplit, types, {input}, outputs, static_cast<std::int64_t>(axis), {}, 0}),
@@ -83,7 +83,7 @@ bool GoesForward(const NodeView& node) {
 
 Result<Lowering> LowerSlice(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const bool all, KeepsShape(node));
-  if (all && GoesForward(node)) return Free("takes everything");
+  if (all && GoesForward(node)) return Free("takes the whole input");
   return Moved(node, all ? MovementKind::kReverse : MovementKind::kSlice);
 }
 
@@ -131,7 +131,8 @@ Result<Lowering> LowerCenterCropPad(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape output, OutputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
   if (input == output) return Free("neither crops nor pads");
-  if (input.rank() != output.rank()) return Error{"an output of " + Format(output) + " is no crop of " + Format(input)};
+  if (input.rank() != output.rank())
+    return Error{"an output of " + Format(output) + " is not a crop of " + Format(input)};
   Shape kept = input;
   for (std::size_t i = 0; i < kept.rank(); ++i) kept.dims[i] = std::min(kept.dims[i], output.dims[i]);
   RegionBuilder region(node);
@@ -145,7 +146,7 @@ Result<Lowering> LowerCenterCropPad(const NodeView& node) {
 Result<Lowering> LowerFill(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const DataType type, OutputType(node, 0));
   const OperandView* output = node.output(0);
-  if (output->shape == nullptr) return Unknown("how many elements it generates depends on the data");
+  if (output->shape == nullptr) return Unknown("the number of elements that it generates depends on the data");
   return Measurable(Fill(type, *output->shape), {});
 }
 
@@ -171,7 +172,7 @@ Result<Lowering> LowerAffineGrid(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape output, OutputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
   if (theta.rank() != 3 || output.rank() < 4 || output.dims[0] != theta.dims[0])
-    return Error{"matrices of " + Format(theta) + " give no grid of " + Format(output)};
+    return Error{"matrices of " + Format(theta) + " do not give a grid of " + Format(output)};
   const std::int64_t points = ProductOf(output, 1, output.rank() - 1);
   const Shape base{{1, points, theta.dims[2]}};
   RegionBuilder region(node);
@@ -189,7 +190,7 @@ Result<Lowering> Reorder(const NodeView& node, std::size_t channel_position, boo
   INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
   INFIMUM_ASSIGN_OR_RETURN(const bool channels_last, Flag(node, "channels_last", false));
-  if (input.rank() != 4) return Error{"an input of " + Format(input) + " is no image"};
+  if (input.rank() != 4) return Error{"an input of " + Format(input) + " is not an image"};
   Shape logical = input;
   if (to_blocks && channels_last) std::rotate(logical.dims.begin() + 1, logical.dims.end() - 1, logical.dims.end());
   const std::string plain = channels_last ? "nhwc" : "nchw";

@@ -48,7 +48,7 @@ Result<Lowering> LowerBatch(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const bool training, Flag(node, "training_mode", false));
   INFIMUM_ASSIGN_OR_RETURN(const bool spatial, Flag(node, "spatial", true));
   if (training) return Unknown("it computes batch statistics (training_mode = 1); export the model for inference");
-  if (!spatial) return Unknown("it normalises each element by its own statistics (spatial = 0)");
+  if (!spatial) return Unknown("it normalizes each element by its own statistics (spatial = 0)");
   return OverChannels(node, NormalizationKind::kBatch, 4, 0);
 }
 
@@ -86,7 +86,7 @@ Result<Lowering> Trailing(const NodeView& node, NormalizationKind kind) {
   if (scale) inputs.push_back(1);
   if (bias) inputs.push_back(2);
   const NormalizationConfig config = TrailingNormalization(kind, types, input, axis, scale, bias);
-  // A scale that broadcasts within the normalised dimensions is a product of its own.
+  // A scale that broadcasts within the normalized dimensions is a multiplication of its own.
   if (scale) {
     INFIMUM_ASSIGN_OR_RETURN(const Shape scale_shape, InputShape(node, 1));
     if (ElementCount(scale_shape) != config.input.dims[1]) {
@@ -162,7 +162,7 @@ Result<Lowering> LowerMeanVariance(const NodeView& node) {
     const std::size_t first = rank - axes.size();
     for (std::size_t i = 0; i < axes.size(); ++i)
       if (axes[i] != static_cast<std::int64_t>(first + i))
-        return Unknown("no normalisation here has its statistics over these axes");
+        return Unknown("no normalization workload has its statistics over these axes");
     if (axes.empty()) return Error{"attribute 'axes' is empty"};
     config = TrailingNormalization(NormalizationKind::kLayer, types, input, first, false, false);
   }

@@ -68,7 +68,7 @@ Constness ConstnessOf(const NodeView& node, std::size_t position, std::optional<
 std::optional<std::vector<std::int64_t>> InputValues(const NodeView& node, std::size_t position) {
   const OperandView* operand = node.input(position);
   if (operand == nullptr) return std::nullopt;
-  // Of no elements all are known, whoever gives them.
+  // An empty tensor's elements are all known.
   if (operand->shape != nullptr && ElementCount(*operand->shape) == 0) return std::vector<std::int64_t>();
   return IntegersOf(operand->value);
 }

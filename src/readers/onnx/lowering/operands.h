@@ -1,5 +1,5 @@
 // A node's inputs and outputs with what a lowering needs of them checked: that they are given, and
-// that type and shape are known. Errors say which input it was, by position and by name.
+// that type and shape are known. Errors name the input by position and by name.
 //
 //   INFIMUM_ASSIGN_OR_RETURN(const Shape x, InputShape(node, 0));
 //   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));

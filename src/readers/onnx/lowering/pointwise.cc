@@ -55,7 +55,7 @@ Result<Lowering> Variadic(const NodeView& node, PointwiseKind kind) {
   std::vector<std::size_t> positions(node.inputs.size());
   for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = i;
   if (positions.empty()) return Error{"it has no inputs"};
-  if (positions.size() == 1) return Free("over one operand it returns that operand");
+  if (positions.size() == 1) return Free("with one operand it returns that operand");
   return Elementwise(node, kind, positions);
 }
 
@@ -65,7 +65,7 @@ Result<Lowering> LowerSum(const NodeView& node) { return Variadic(node, Pointwis
 Result<Lowering> LowerNamed(const NodeView& node) {
   const auto operators = PointwiseOnnxOperators();
   const auto found = std::ranges::find(operators, node.op, &PointwiseOperator::onnx);
-  INFIMUM_CHECK(found != operators.end(), "only operators of the list come here");
+  INFIMUM_CHECK(found != operators.end(), "the operator is in the list");
   switch (OperandsOf(found->kind).most) {
     case 1:
       return UnaryOf(node, found->kind);
@@ -103,7 +103,7 @@ Result<Lowering> LowerClip(const NodeView& node) {
 
 Result<Lowering> LowerCast(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
-  if (types.input == types.output) return Free("the element type stays");
+  if (types.input == types.output) return Free("the element type does not change");
   return Unary<PointwiseKind::kCast>(node);
 }
 
@@ -165,7 +165,7 @@ Result<Lowering> LowerPRelu(const NodeView& node) {
   return region.Finish();
 }
 
-// A power is exponential and logarithm, unless its exponent is known: then engines do with a product or a root.
+// A power is exponential and logarithm, unless its exponent is known: then engines use a multiplication or a root.
 Result<Lowering> LowerPow(const NodeView& node) {
   const std::optional<std::vector<double>> exponents =
       HasInput(node, 1) ? NumbersOf(node.inputs[1]->value) : std::nullopt;

@@ -69,7 +69,7 @@ Result<Lowering> LowerMaxUnpool(const NodeView& node) {
   return region.Finish();
 }
 
-// Elements outside of the mask do not count: a product, then the pool.
+// Elements outside of the mask do not count: a multiplication, then the pool.
 Result<Lowering> LowerMasked(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const PoolingConfig config, ReadPooling(node, PoolingKind::kMax));
   INFIMUM_ASSIGN_OR_RETURN(const Shape mask, InputShape(node, 1));

@@ -1,5 +1,5 @@
 // Operators on quantised tensors. Scales and zero points are values, not operands: they change results,
-// not cost. Element-wise ones (QLinearAdd ...) stand in pointwise.cc, pools in pooling.cc.
+// not cost. Element-wise ones (QLinearAdd ...) are in pointwise.cc, pools in pooling.cc.
 #include <vector>
 
 #include "src/readers/onnx/lowering/attributes.h"
@@ -78,7 +78,7 @@ Result<Lowering> LowerDynamicQuantizeMatMul(const NodeView& node) {
 Result<DataType> PackedType(std::int64_t bits) {
   if (bits == 4) return DataType::kU4;
   if (bits == 8) return DataType::kU8;
-  return Error{"no element type here has " + std::to_string(bits) + " bits"};
+  return Error{"no supported element type has " + std::to_string(bits) + " bits"};
 }
 
 // A weight matrix that is stored packed, of K x N elements.
@@ -138,7 +138,7 @@ class NormalizedProducts {
       if (HasOutput(node_, sum)) leaving_.push_back(value_);
     }
     if (!HasInput(node_, 2)) return Status();
-    if (a_.rank() == 0) return Error{"it normalises a scalar"};
+    if (a_.rank() == 0) return Error{"it normalizes a scalar"};
     const bool constant = ConstnessOf(node_, 2) == Constness::kConstant;
     const OperandTypes scaled{type_, type_, type_};
     value_ = region_.Add(
@@ -163,7 +163,7 @@ class NormalizedProducts {
     return AddProduct(region_, node_, product, a_, Shape{{k, n}}, &shape_);
   }
 
-  const Shape& shape() const { return shape_; }  // of the last product
+  const Shape& shape() const { return shape_; }  // of the last GEMM
   DataType type() const { return type_; }
   std::vector<RegionBuilder::Source>& leaving() { return leaving_; }
 

@@ -23,9 +23,10 @@ Result<Lowering> Recurrent(const NodeView& node, RecurrentKind kind) {
   INFIMUM_ASSIGN_OR_RETURN(const bool batch_first, Flag(node, "layout", false));
   INFIMUM_ASSIGN_OR_RETURN(const std::string direction, Text(node, "direction", "forward"));
   if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
-    return Error{"attribute 'direction' is " + Quoted(direction) + ", which no operator knows"};
+    return Error{"attribute 'direction' is " + Quoted(direction) + ", an unknown value"};
   if (x.rank() != 3 || w.rank() != 3 || r.rank() != 3)
-    return Error{"input " + Format(x) + " and weights " + Format(w) + " and " + Format(r) + " are no recurrent layer"};
+    return Error{"input " + Format(x) + " and weights " + Format(w) + " and " + Format(r) +
+                 " are not a recurrent layer"};
 
   RecurrentConfig config;
   config.kind = kind;
@@ -65,7 +66,7 @@ Result<Lowering> LowerRnn(const NodeView& node) {
   const std::string activation = activations.empty() ? "Tanh" : activations[0];
   if (activation == "Tanh") return Recurrent(node, RecurrentKind::kRnnTanh);
   if (activation == "Relu") return Recurrent(node, RecurrentKind::kRnnRelu);
-  return Unknown("no recurrent layer here has the activation " + Quoted(activation));
+  return Unknown("no recurrent workload has the activation " + Quoted(activation));
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ Result<Lowering> LowerReduction(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const Shape input, InputShape(node, 0));
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
   INFIMUM_ASSIGN_OR_RETURN(const Axes axes, ReadAxes(node, input.rank()));
-  if (!axes.known) return Unknown("its axes are an input that is known only at run time");
+  if (!axes.known) return Unknown("its axes are known only at run time");
   std::int64_t reduced = 1;
   for (const std::int64_t axis : axes.axes) reduced *= input.dims[static_cast<std::size_t>(axis)];
   if (reduced == 1) {
@@ -78,7 +78,7 @@ Result<Lowering> LowerScan(const NodeView& node) {
   INFIMUM_ASSIGN_OR_RETURN(const OperandTypes types, UnaryTypes(node));
   std::optional<std::int64_t> given = InputValue(node, 1);
   if (!given && input.rank() == 1) given = 0;
-  if (!given) return Unknown("its axis is an input that is known only at run time");
+  if (!given) return Unknown("its axis is known only at run time");
   INFIMUM_ASSIGN_OR_RETURN(const std::size_t axis, NormalizedAxis(*given, input.rank()));
   return Measurable(ScanConfig{kKind, types, AroundAxis(input, axis), 1}, {0});
 }
@@ -95,11 +95,11 @@ Result<Lowering> LowerTopK(const NodeView& node) {
   }
   if (!k) {
     INFIMUM_ASSIGN_OR_RETURN(const Shape output, OutputShape(node, 0));
-    if (output.rank() != input.rank()) return Error{"an output of " + Format(output) + " is no top-k"};
+    if (output.rank() != input.rank()) return Error{"an output of " + Format(output) + " does not fit a top-k"};
     k = output.dims[axis];
   }
   if (*k < 1 || *k > input.dims[axis])
-    return Error{"k is " + std::to_string(*k) + " of " + std::to_string(input.dims[axis]) + " elements"};
+    return Error{"k is " + std::to_string(*k) + ", expected 1 to " + std::to_string(input.dims[axis])};
   return Measurable(SortConfig{SortKind::kTopK, types, AroundAxis(input, axis), 1, *k}, {0});
 }
 

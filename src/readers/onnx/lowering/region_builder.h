@@ -1,5 +1,5 @@
 // Builds the workload of an operator that does several things at once. Operands of the region are
-// numbered as they are first used, constants as `w`, everything else as `in`.
+// numbered by first use, constants as `w`, everything else as `in`.
 //
 //   RegionBuilder region(node);
 //   const auto sum = region.Add(add, {region.Input(0), region.Input(1)});

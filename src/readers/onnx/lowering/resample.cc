@@ -11,7 +11,7 @@ Result<ResampleKind> KindOf(const std::string& mode) {
   if (mode == "nearest") return ResampleKind::kNearest;
   if (mode == "linear" || mode == "bilinear") return ResampleKind::kLinear;
   if (mode == "cubic" || mode == "bicubic") return ResampleKind::kCubic;
-  return Error{"attribute 'mode' is '" + mode + "', which no operator knows"};
+  return Error{"attribute 'mode' is '" + mode + "', an unknown value"};
 }
 
 Result<Lowering> Resampled(const NodeView& node, ResampleKind kind) {

@@ -5,35 +5,35 @@
 namespace infimum {
 namespace {
 
-constexpr std::string_view kFourier = "no family of layers here has Fourier transforms";
+constexpr std::string_view kFourier = "no layer family has Fourier transforms";
 constexpr std::string_view kSequence = "a sequence of tensors, whose length and shapes depend on the data";
 constexpr std::string_view kOptional = "an optional value, whose presence depends on the data";
 constexpr std::string_view kStrings = "works on strings";
-constexpr std::string_view kCompaction = "how many elements it keeps depends on the data";
+constexpr std::string_view kCompaction = "the number of elements that it keeps depends on the data";
 constexpr std::string_view kTraining = "a training loss; export the model for inference";
-constexpr std::string_view kLinearAttention = "a recurrence over the positions that no family of layers here has";
+constexpr std::string_view kLinearAttention = "a recurrence over the positions that no layer family has";
 constexpr std::string_view kRagged = "the lengths of its packed sequences are known only at run time";
 constexpr std::string_view kSparse = "which positions it attends to is known only at run time";
 constexpr std::string_view kExperts = "which experts' weights it reads depends on the data";
 constexpr std::string_view kGeneration = "a whole generation loop, whose length depends on the data";
 constexpr std::string_view kOrdered = "its layouts are those of one library (cublasLt), not of the model";
-constexpr std::string_view kBlockFloat = "no element type here is block floating point";
-constexpr std::string_view kEngine = "a compiled piece of another engine, whose layers are not in the model";
-constexpr std::string_view kHash = "hashing of n-grams, which no family of layers here has";
-constexpr std::string_view kBranches = "mixes residual branches in a way that no family of layers here has";
-constexpr std::string_view kMatrix = "a factorisation of small matrices, which no family of layers here has";
-constexpr std::string_view kComplex = "arithmetic on complex numbers, which no element type here has";
+constexpr std::string_view kBlockFloat = "block floating point is not a supported element type";
+constexpr std::string_view kEngine = "a part compiled for another framework, whose layers are not in the model";
+constexpr std::string_view kHash = "hashing of n-grams, which no layer family has";
+constexpr std::string_view kBranches = "mixes residual branches in a way that no layer family has";
+constexpr std::string_view kMatrix = "a factorization of small matrices, which no layer family has";
+constexpr std::string_view kComplex = "arithmetic on complex numbers, which no supported element type has";
 
 constexpr std::string_view kMs = "com.microsoft";
 
 constexpr UnknownOperator kUnknown[] = {
-    {"", "Col2Im", "adds overlapping blocks, which no family of layers here does"},
+    {"", "Col2Im", "adds overlapping blocks, which no layer family does"},
     {"", "ConcatFromSequence", kSequence},
     {"", "DFT", kFourier},
     {"", "Det", kMatrix},
     {"", "ImageDecoder", "decodes a compressed image, whose size depends on the data"},
     {"", "LinearAttention", kLinearAttention},
-    {"", "Multinomial", "draws from distributions, which no family of layers here does"},
+    {"", "Multinomial", "draws from distributions, which no layer family does"},
     {"", "NegativeLogLikelihoodLoss", kTraining},
     {"", "NonMaxSuppression", kCompaction},
     {"", "NonZero", kCompaction},
@@ -54,14 +54,14 @@ constexpr UnknownOperator kUnknown[] = {
     {"", "StringConcat", kStrings},
     {"", "StringNormalizer", kStrings},
     {"", "StringSplit", kStrings},
-    {"", "TfIdfVectorizer", "counts n-grams, which no family of layers here does"},
+    {"", "TfIdfVectorizer", "counts n-grams, which no layer family does"},
     {"", "Unique", kCompaction},
 
-    {kMs, "AttnLSTM", "an LSTM with attention in its recurrence, which no family of layers here has"},
+    {kMs, "AttnLSTM", "an LSTM with attention in its recurrence, which no layer family has"},
     {kMs, "BeamSearch", kGeneration},
     {kMs, "BifurcationDetector", "compares token lists, whose lengths depend on the data"},
     {kMs, "BranchwiseRMSNorm", kBranches},
-    {kMs, "CDist", "pairwise distances, which no family of layers here has"},
+    {kMs, "CDist", "pairwise distances, which no layer family has"},
     {kMs, "ComplexMul", kComplex},
     {kMs, "ComplexMulConj", kComplex},
     {kMs, "DecoderAttention", "which of its caches it uses is known only at run time"},
@@ -72,8 +72,8 @@ constexpr UnknownOperator kUnknown[] = {
     {kMs, "EPContext", kEngine},
     {kMs, "EngramGate", kBranches},
     {kMs, "GatedDeltaNet", kLinearAttention},
-    {kMs, "GatedRelativePositionBias", "a gated position bias, which no family of layers here has"},
-    {kMs, "GemmaRotaryEmbedding", "a rotation by sines that it computes itself, which no family of layers here has"},
+    {kMs, "GatedRelativePositionBias", "a gated position bias, which no layer family has"},
+    {kMs, "GemmaRotaryEmbedding", "a rotation by angles that it computes itself, which no layer family has"},
     {kMs, "GreedySearch", kGeneration},
     {kMs, "HyperConnectionPostMix", kBranches},
     {kMs, "HyperConnectionPreMix", kBranches},
@@ -83,9 +83,9 @@ constexpr UnknownOperator kUnknown[] = {
     {kMs, "LinearAttention", kLinearAttention},
     {kMs, "LinearAttentionGate", kLinearAttention},
     {kMs, "LongformerAttention", kSparse},
-    {kMs, "MRotaryEmbedding", "a rotation by several kinds of positions, which no family of layers here has"},
-    {kMs, "MatMulBlockQuantizedFp4Weight", "no element type here is a floating point number of 4 bits"},
-    {kMs, "MatMulBlockQuantizedFp8Weight", "weights of block-scaled 8-bit floats have no workload here"},
+    {kMs, "MRotaryEmbedding", "a rotation by several kinds of positions, which no layer family has"},
+    {kMs, "MatMulBlockQuantizedFp4Weight", "4-bit floating point is not a supported element type"},
+    {kMs, "MatMulBlockQuantizedFp8Weight", "weights of block-scaled 8-bit floats have no workload"},
     {kMs, "MoE", kExperts},
     {kMs, "MurmurHash3", kHash},
     {kMs, "NGramHashMapping", kHash},
@@ -94,7 +94,7 @@ constexpr UnknownOperator kUnknown[] = {
     {kMs, "PackedMultiHeadAttention", kRagged},
     {kMs, "PackedSparseAttentionIndexer", kSparse},
     {kMs, "PagedAttention", kRagged},
-    {kMs, "QEmbedLayerNormalization", "gathers and dequantises several tables at once, which has no workload here"},
+    {kMs, "QEmbedLayerNormalization", "gathers and dequantizes several tables at once, which no workload does"},
     {kMs, "QMoE", kExperts},
     {kMs, "QOrderedAttention", kOrdered},
     {kMs, "QOrderedGelu", kOrdered},
@@ -113,7 +113,7 @@ constexpr UnknownOperator kUnknown[] = {
     {kMs, "SparsePagedAttention", kSparse},
     {kMs, "SparseToDenseMatMul", "its sparse operand's non-zero elements are known only at run time"},
     {kMs, "Tokenizer", kStrings},
-    {kMs, "UnfoldTensor", "copies overlapping slices, which no family of layers here does"},
+    {kMs, "UnfoldTensor", "copies overlapping slices, which no layer family does"},
     {kMs, "Unique", kCompaction},
     {kMs, "VarlenCausalConvWithState", kRagged},
     {kMs, "VarlenNGramHashMapping", kRagged},

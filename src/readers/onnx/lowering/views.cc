@@ -9,7 +9,7 @@ namespace {
 
 Result<Lowering> Reshaped(const NodeView&) { return Free("changes the shape, not the elements"); }
 Result<Lowering> Same(const NodeView&) { return Free("returns its input"); }
-Result<Lowering> FromShape(const NodeView&) { return Free("follows from shapes, which are known beforehand"); }
+Result<Lowering> FromShape(const NodeView&) { return Free("follows from shapes that are known"); }
 Result<Lowering> Known(const NodeView&) { return Free("a constant"); }
 Result<Lowering> Bodies(const NodeView&) { return Unknown("control flow: its bodies are graphs of their own"); }
 

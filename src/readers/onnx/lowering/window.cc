@@ -67,7 +67,7 @@ Result<Window> ReadWindow(const NodeView& node, const Shape& spatial, const std:
     return window;
   }
   if (automatic != "SAME_UPPER" && automatic != "SAME_LOWER")
-    return Error{"attribute 'auto_pad' is " + Quoted(automatic) + ", which no operator knows"};
+    return Error{"attribute 'auto_pad' is " + Quoted(automatic) + ", an unknown value"};
   for (std::size_t i = 0; i < rank; ++i) {
     const std::int64_t input = spatial.dims[i];
     const std::int64_t stride = window.stride.dims[i];

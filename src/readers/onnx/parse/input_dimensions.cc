@@ -28,7 +28,7 @@ std::string BindingName(const std::string& input, int axis, const Dimension& dim
 struct Symbols {
   std::set<std::string, std::less<>> known;
   std::vector<std::string> unbound;  // in order of appearance, each once
-  std::string first_problem;         // where the first unbound one stands
+  std::string first_problem;         // names the input with the first unbound one
 };
 
 Status BindInput(const onnx::ValueInfoProto& input, const std::map<std::string, std::int64_t>& dims,
@@ -57,14 +57,14 @@ Status BindInput(const onnx::ValueInfoProto& input, const std::map<std::string, 
           else if (dim.has_dim_value())
             symbols.first_problem += std::to_string(dim.dim_value()) + " as its dimension " + std::to_string(axis);
           else
-            symbols.first_problem += "neither number nor name for its dimension " + std::to_string(axis);
+            symbols.first_problem += "neither a number nor a name for its dimension " + std::to_string(axis);
         }
         if (std::find(symbols.unbound.begin(), symbols.unbound.end(), name) == symbols.unbound.end())
           symbols.unbound.push_back(name);
         continue;
       }
       if (bound->second < 0 || bound->second > kMaxElements)
-        return Error{"--dim " + name + "=" + std::to_string(bound->second) + ": a dimension lies between 0 and 2^40"};
+        return Error{"--dim " + name + "=" + std::to_string(bound->second) + ": a dimension must be from 0 to 2^40"};
       dim.set_dim_value(bound->second);
     }
     shape.dims.push_back(dim.dim_value());
@@ -126,7 +126,7 @@ Result<std::vector<onnx::TypeProto*>> BindInputs(const onnx::GraphProto& graph,
     if (Status status = BindInput(input, dims, *types.back(), symbols); !status.ok() && !problem)
       problem = status.error();
   }
-  // A misspelt name is the likelier cause of an unbound symbol: tell it first.
+  // A misspelt name is the likelier cause of an unbound symbol: report it first.
   for (const auto& [name, value] : dims) {
     if (symbols.known.contains(name)) continue;
     if (symbols.known.empty())

@@ -32,7 +32,7 @@ Result<MappedFile> MappedFile::Open(const std::filesystem::path& path) {
   }
   if (!S_ISREG(status.st_mode)) {
     ::close(descriptor);
-    return Error{name + (S_ISDIR(status.st_mode) ? ": is a folder, name the file in it" : ": is not a regular file")};
+    return Error{name + (S_ISDIR(status.st_mode) ? ": is a folder; name the file in it" : ": is not a regular file")};
   }
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == 0) {
@@ -206,7 +206,7 @@ Result<ModelFile> ModelFile::Open(const std::filesystem::path& path) {
   if (bytes.empty()) return Error{name + ": is empty, not an ONNX file; export or copy it again"};
   if (bytes.size() > static_cast<std::size_t>(INT_MAX))
     return Error{name +
-                 ": is larger than 2 GB, which no ONNX file may be: save the model with its weights as external data"};
+                 ": is larger than 2 GB, the limit of an ONNX file: save the model with its weights as external data"};
 
   ModelFile file;
   file.path_ = path;
@@ -220,7 +220,7 @@ Result<ModelFile> ModelFile::Open(const std::filesystem::path& path) {
     if (bytes.size() > kParseWhole) smaller = WithoutPayloads(bytes, kLargestPayload);
     const bool parsed = smaller ? file.model_->ParsePartialFromString(*smaller)
                                 : file.model_->ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size()));
-    if (!parsed) return Error{name + ": not an ONNX file, or cut short; export or copy it again"};
+    if (!parsed) return Error{name + ": not an ONNX file, or truncated; export or copy it again"};
   } catch (const std::exception& problem) {
     return Error{name + ": cannot be parsed: " + MessageLine(problem.what())};
   }
@@ -245,9 +245,9 @@ Result<const MappedFile*> ExternalData::Find(const std::string& location) {
   if (const auto found = files_.find(location); found != files_.end()) return found->second.get();
   const std::string where = "external data " + Quoted(location);
   const fs::path relative(location);
-  if (location.empty() || location.find('\0') != std::string::npos) return Error{where + " names no file"};
+  if (location.empty() || location.find('\0') != std::string::npos) return Error{where + " does not name a file"};
   if (relative.is_absolute() || std::find(relative.begin(), relative.end(), "..") != relative.end())
-    return Error{where + " lies outside the model's folder; move it there and name it relative to the model"};
+    return Error{where + " is outside the model's folder; move it there and name it relative to the model"};
 
   std::error_code error;
   const fs::path folder = model_.has_parent_path() ? model_.parent_path() : fs::path(".");
@@ -258,7 +258,7 @@ Result<const MappedFile*> ExternalData::Find(const std::string& location) {
   // may be a link into the same store.
   const fs::path store = fs::canonical(model_, error).parent_path();
   if (!LiesIn(target, real_folder) && (store.empty() || !LiesIn(target, store)))
-    return Error{where + " is a link to a place outside the model's folder; copy the file there instead"};
+    return Error{where + " is a link that leaves the model's folder; copy the file there instead"};
 
   INFIMUM_ASSIGN_OR_RETURN(MappedFile mapped, MappedFile::Open(target));
   return files_.emplace(location, std::make_unique<MappedFile>(std::move(mapped))).first->second.get();
@@ -274,7 +274,7 @@ Result<std::optional<Tensor>> ExternalData::Check(const onnx::TensorProto& tenso
     if (entry.key() != "offset" && entry.key() != "length") continue;
     const std::optional<std::int64_t> number = ParseInteger(entry.value());
     if (!number || *number < 0)
-      return Error{"external data has " + entry.key() + " " + Quoted(entry.value()) + ", not a number of bytes"};
+      return Error{"external data has " + entry.key() + " " + Quoted(entry.value()) + ", expected a number of bytes"};
     if (entry.key() == "offset")
       offset = *number;
     else
@@ -293,7 +293,7 @@ Result<std::optional<Tensor>> ExternalData::Check(const onnx::TensorProto& tenso
   if (expected > size || offset > size - expected)
     return Error{"external data " + Quoted(location) + " ends at byte " + std::to_string(size) + ", before the " +
                  std::to_string(expected) + " bytes at offset " + std::to_string(offset) +
-                 "; the file is cut short, copy it again"};
+                 "; the file is truncated: copy it again"};
   if (count > most_elements) return std::optional<Tensor>();
   const auto bytes = file->bytes().subspan(static_cast<std::size_t>(offset), static_cast<std::size_t>(expected));
   return std::optional<Tensor>(Tensor{type, shape, {bytes.begin(), bytes.end()}});

@@ -22,14 +22,14 @@
 
 namespace infimum {
 
-// A file as read-only memory, so that a model of gigabytes is neither copied nor read where nobody looks.
+// A file as read-only memory, so that a model of gigabytes is not copied, and read only where it is used.
 //
 //   Result<MappedFile> file = MappedFile::Open("model.onnx");
 //   file->bytes().size()
 
 class MappedFile {
  public:
-  // Errors say what the file is instead ("is a folder", "no such file"). The file must not shrink while
+  // Errors name what the file is instead ("is a folder", "no such file"). The file must not shrink while
   // it is mapped: like every reader of mapped files, we would be stopped by the system.
   static Result<MappedFile> Open(const std::filesystem::path& path);
 
@@ -45,7 +45,7 @@ class MappedFile {
   std::span<const std::byte> bytes_;
 };
 
-// What an exception of ONNX's library says, as an error of ours can say it: one line, without its tag, full stop and
+// The message of an exception of ONNX's library for an error of ours: one line, without its tag, full stop and
 // control characters, which come from names in the model.
 //
 //   MessageLine("[ShapeInferenceError] (op_type:Conv):\n  bad.")  ->  "(op_type:Conv): bad"
@@ -80,17 +80,17 @@ std::optional<std::string> WithoutPayloads(std::span<const std::byte> model, std
 // How many bytes of elements WithoutPayloads left out of a tensor, if it did.
 std::optional<std::int64_t> ElidedBytes(const onnx::TensorProto& tensor);
 
-// Tensors whose elements lie in files beside the model. A model is untrusted: it must not make us read a
+// Tensors whose elements are in files beside the model. A model is untrusted: it must not make us read a
 // file outside its folder, nor past a file's end, and nothing is read but small constants.
 //
 //   ExternalData data("models/gpt2.onnx");
-//   Result<std::optional<Tensor>> value = data.Check(tensor, shape);   // error: "... '../secret' lies outside ..."
+//   Result<std::optional<Tensor>> value = data.Check(tensor, shape);   // error: "... '../secret' is outside ..."
 
 class ExternalData {
  public:
   explicit ExternalData(std::filesystem::path model) : model_(std::move(model)) {}
 
-  // Checks where the elements of `tensor` lie; gives them where they are at most `most_elements`.
+  // Checks the place of the elements of `tensor`; gives them where they are at most `most_elements`.
   Result<std::optional<Tensor>> Check(const onnx::TensorProto& tensor, const Shape& shape, std::int64_t most_elements);
 
  private:

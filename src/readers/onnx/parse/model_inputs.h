@@ -1,4 +1,4 @@
-// What a model's file says of its inputs before symbolic dimensions are bound: to ask for them, or to find them.
+// The inputs that a model's file declares, before symbolic dimensions are bound: to ask for them, or to find them.
 //
 //   ReadModelInputs("resnet50.onnx")  ->  input f32 [batch, 3, 224, 224]
 #pragma once

@@ -167,7 +167,7 @@ Status CheckPayload(const TensorProto& tensor, const Shape& shape) {
   const std::int64_t count = ElementCount(shape);
   if (const std::optional<std::int64_t> elided = ElidedBytes(tensor); elided && !tensor.has_raw_data()) {
     // Which field they stood in is forgotten: any encoding takes half a byte for an element at least.
-    if (*elided < count / 2) return Error{"has fewer elements than its shape " + Format(shape) + " says"};
+    if (*elided < count / 2) return Error{"has fewer elements than its shape " + Format(shape) + " needs"};
     return {};
   }
   if (tensor.has_raw_data()) {
@@ -180,7 +180,7 @@ Status CheckPayload(const TensorProto& tensor, const Shape& shape) {
   }
   const auto [entries, elements_each] = TypedEntries(tensor);
   if (entries != (count + elements_each - 1) / elements_each)
-    return Error{"has " + std::to_string(entries * elements_each) + " elements where its shape says " + Format(shape)};
+    return Error{"has " + std::to_string(entries * elements_each) + " elements where its shape is " + Format(shape)};
   return {};
 }
 

@@ -14,7 +14,7 @@ namespace infimum {
 
 // No constant with more elements is decoded or folded: shapes, and the positions of a sequence, fit. Numbers
 // in floating point matter only where they are few (scales, limits). Beyond, constants are weights or masks,
-// whose elements nobody asks for: to fill and copy them would take longer than all else.
+// whose elements are not needed: to fill and copy them would take most of the time.
 inline constexpr std::int64_t kMostFoldedElements = 4096;
 inline constexpr std::int64_t kMostFoldedNumbers = 128;
 constexpr std::int64_t MostFolded(DataType type) {
@@ -36,7 +36,7 @@ void SetTensorType(int onnx_type, const Shape& shape, onnx::TypeProto& type);
 // The tensor's dimensions: an error for negative ones and too many elements or dimensions.
 Result<Shape> CheckedShapeOf(const onnx::TensorProto& tensor);
 
-// An error where the elements that the message holds are fewer or more than its shape says.
+// An error where the elements that the message holds are fewer or more than its shape.
 Status CheckPayload(const onnx::TensorProto& tensor, const Shape& shape);
 
 // The elements of a tensor that holds them itself; nullopt where it does not, where the type is not one

@@ -1,4 +1,4 @@
-// A model quantized with QuantizeLinear and DequantizeLinear says what is computed, in floating point, and
+// A model quantized with QuantizeLinear and DequantizeLinear describes the computation in floating point, and
 // means how: on 8 bits. Here the three become the one operator that runtimes run, in the form that
 // ONNX and ONNX Runtime give it (QLinearConv, QGemm, QLinearAdd ...), so that lowering sees one thing.
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Quantized {
   std::optional<ValueId> zero_point;
 };
 
-// The end of a fused operator: what stands between it and the 8-bit result.
+// The end of a fused operator: the layers between it and the 8-bit result.
 struct Ending {
   Layer* activation = nullptr;  // absorbed by the saturation of `quantize`
   Layer* view = nullptr;        // comes after the quantization, then
@@ -76,7 +76,7 @@ class QuantizedFusion {
     return layer->inputs[0];
   }
 
-  // Whether saturation does what the activation does: its limits lie outside of what 8 bits can say.
+  // Whether saturation does what the activation does: its limits are outside the 8-bit range.
   bool Saturates(const Layer& activation, const Layer& quantize) const {
     const std::optional<double> scale = edit_.NumberOf(InputOf(quantize, 1));
     const double zero = InputOf(quantize, 2) ? edit_.NumberOf(InputOf(quantize, 2)).value_or(NAN) : 0.0;
@@ -207,7 +207,7 @@ class QuantizedFusion {
     return true;
   }
 
-  // Floating point times quantized weights: the weights are read as they are stored, and become numbers on
+  // Floating point times quantized weights: the weights are read as stored, and become numbers on
   // the way. Folded into floating point they would be charged for several times their bytes.
   bool KeepWeightsQuantized(Layer& layer) {
     Layer* dequantize = edit_.ProducerOf(InputOf(layer, 1));
@@ -293,7 +293,7 @@ class QuantizedFusion {
 }  // namespace
 
 RewritePass FuseQuantized(ModelGraph& graph) {
-  RewritePass pass{"fuse-quantized", "DequantizeLinear, operator and QuantizeLinear become the operator on 8 bits", {}};
+  RewritePass pass{"fuse-quantized", "DequantizeLinear, operator and QuantizeLinear become the 8-bit operator", {}};
   if (HasOperator(graph, {"DequantizeLinear", "com.microsoft.DequantizeLinear"}))
     pass.rewrites = QuantizedFusion(graph).Run();
   return pass;

@@ -25,7 +25,7 @@ class GraphEdit {
   // The one layer that reads the value, once; null where there are none or more, where the graph returns
   // it, or where a body may read it.
   Layer* OnlyReaderOf(std::optional<ValueId> value);
-  // Whether nobody reads the value and the graph does not return it.
+  // Whether the value is neither read nor returned by the graph.
   bool IsUnread(ValueId value) const;
 
   // Changes one input or all of them; the readers are kept up to date.

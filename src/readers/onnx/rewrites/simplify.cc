@@ -20,7 +20,7 @@ bool PassesItsInputOn(const Layer& layer, std::int64_t opset, GraphEdit& edit) {
 }  // namespace
 
 RewritePass DropIdentity(ModelGraph& graph) {
-  RewritePass pass{"drop-identity", "readers of Identity and of Dropout at inference read what those read", {}};
+  RewritePass pass{"drop-identity", "Identity, and Dropout at inference, are bypassed", {}};
   if (!HasOperator(graph, {"Identity", "Dropout"})) return pass;
   GraphEdit edit(graph);
   for (Layer& layer : graph.layers) {
@@ -79,7 +79,7 @@ void SliceSplits(ModelGraph& graph, RewritePass& pass) {
 }  // namespace
 
 RewritePass RemoveDeadLayers(ModelGraph& graph) {
-  RewritePass pass{"remove-dead-layers", "layers and parts of a Split that nobody reads", {}};
+  RewritePass pass{"remove-dead-layers", "layers and parts of a Split that are not read", {}};
   // Backwards from what the graph returns. A folded value needs no layer.
   std::vector<bool> needed(graph.values.size(), false);
   for (const ValueId id : graph.outputs) needed[id.index()] = true;

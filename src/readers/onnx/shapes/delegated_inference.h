@@ -1,7 +1,7 @@
 // Lets ONNX's inference function of one operator answer for another one that has the same shapes under
 // other inputs, attributes or layouts.
 //
-//   DelegatedInference conv(context, {0, 3});   // QLinearConv: x and w stand at 0 and 3
+//   DelegatedInference conv(context, {0, 3});   // QLinearConv: x and w are inputs 0 and 3
 //   conv.Infer("Conv", 11);
 #pragma once
 
@@ -45,7 +45,7 @@ class DelegatedInference final : public onnx::InferenceContext {
   std::map<std::string, onnx::AttributeProto> attributes_;
 };
 
-// Of the type's tensor, in the order `order`; unchanged where the rank is another or not known.
+// The type with its dimensions in the order `order`; unchanged where the rank is another or not known.
 onnx::TypeProto Permuted(const onnx::TypeProto& type, const std::vector<int>& order);
 // Channels last to channels second, and back.
 onnx::TypeProto ToChannelsSecond(const onnx::TypeProto& type);

@@ -26,7 +26,7 @@ void SameAs(InferenceContext& context) {
   SetShapeFrom(context, kInput, 0);
 }
 
-// Runs `op` on inputs that stand elsewhere, then sets the element type from an input (if it is there).
+// Runs `op` on inputs at other positions, then sets the element type from an input (if it is there).
 void Delegate(InferenceContext& context, std::vector<std::size_t> inputs, const char* op, int opset) {
   DelegatedInference(context, std::move(inputs)).Infer(op, opset);
 }
@@ -143,7 +143,7 @@ void InferMatMulIntegerToFloat(InferenceContext& context) {
   SetElementTypeFrom(context, 2, 0);
 }
 
-// Weights packed in blocks: their shape is told by attributes.
+// Weights packed in blocks: attributes give their shape.
 void InferMatMulNBits(InferenceContext& context) {
   SameAs<0>(context);
   const TensorShapeProto* input = InputShape(context, 0);

@@ -10,7 +10,7 @@ namespace infimum {
 
 using InferOperator = void (*)(onnx::InferenceContext& context);
 
-// Null where the operator is not known here. `domain` is "" for the few that stand in ONNX's own domain.
+// Null where the operator is not known here. `domain` is "" for the few in ONNX's own domain.
 InferOperator FindMicrosoftInference(std::string_view domain, std::string_view op);
 
 // The parts of the table, each in its own file.

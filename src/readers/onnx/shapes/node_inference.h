@@ -47,11 +47,11 @@ class NodeInference final : public onnx::InferenceContext {
   // Bodies are read by us (control_flow.cc), never from within an inference function.
   onnx::GraphInferencer* getGraphAttributeInferencer(const std::string&) override { return nullptr; }
   const onnx::SparseTensorProto* getInputSparseData(std::size_t) const override { return nullptr; }
-  // ONNX's own partial data propagation; what it would tell is folded here already.
+  // ONNX's own partial data propagation; its results are folded here already.
   const onnx::TensorShapeProto* getSymbolicInput(std::size_t) const override { return nullptr; }
   std::string getDisplayName() const override { return node_.name(); }
 
-  // Null where the inference function told nothing.
+  // Null where the inference function set nothing.
   onnx::TypeProto* output_type(std::size_t index) const;
 
  private:

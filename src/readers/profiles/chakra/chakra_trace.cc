@@ -21,7 +21,7 @@
 #include "infimum/graph/timeline.h"
 #include "src/core/graph/framework_names.h"
 #include "src/core/graph/name_table.h"
-#include "src/readers/files/json_fields.h"
+#include "src/core/results/json_struct.h"
 #include "src/readers/profiles/events/event_field.h"
 #include "src/readers/profiles/events/trace_events.h"
 
@@ -33,7 +33,7 @@ namespace infimum::ingest {
 //   execution.Read(event), execution.Take();   // each of "nodes"
 //   std::move(execution).Finish();             // with times a timeline, else layers without samples
 
-// A node as it is kept: its texts by number, since most of a trace's are the same few.
+// A node in memory: its texts by number, since a trace repeats a few.
 struct ExecutionNode {
   std::int64_t id = 0;
   std::int64_t caller = -1;
@@ -43,7 +43,7 @@ struct ExecutionNode {
   std::int64_t thread = 0;
   NameId name = kNoName;
   NameId category = kNoName;  // of device work: "kernel"
-  // Of an operator the lists of its tensors as they stand in the file.
+  // The lists of an operator's tensors as written in the file.
   NameId input_shapes = kNoName, input_types = kNoName, output_shapes = kNoName, output_types = kNoName;
   bool is_operator = false;  // of PyTorch: it has a schema
 };
@@ -74,7 +74,7 @@ class ChakraExecution {
   const FieldSet inputs_ = {&input_shapes_, &input_types_};
   const FieldSet outputs_ = {&output_shapes_, &output_types_};
   const FieldSet attribute_ = {&attribute_name_, &attribute_value_};
-  // What an attribute says goes before a field of the node.
+  // An attribute takes precedence over a field of the node.
   std::optional<bool> has_schema_;
   std::optional<std::int64_t> attribute_thread_;
 
@@ -83,7 +83,7 @@ class ChakraExecution {
   std::deque<ExecutionNode> nodes_;
 };
 
-// Chakra's graph of a workload: operators in the pieces that lie between the kernels they start.
+// Chakra's graph of a workload: operators cut into the pieces between the kernels that they start.
 //
 //   aten::mm(0) -> kernel -> aten::mm(1)     one layer "aten::mm", its sample the kernel's time
 //
@@ -97,7 +97,7 @@ class ChakraWorkload {
 
   simdjson::error_code Read(TraceEvent& event);
   Status Take();
-  // With what stands beside the graph.
+  // With the fields beside the graph.
   Result<RunProfile> Finish(const Json& top) &&;
 
  private:
@@ -114,7 +114,7 @@ class ChakraWorkload {
     double duration = 0;
     NameId name = kNoName;
   };
-  // A kernel that stands before the operator that it waits for.
+  // A kernel that precedes the operator it depends on.
   struct EarlyKernel {
     std::int64_t waits_for = 0;
     Kernel kernel;
@@ -268,10 +268,10 @@ Result<RunProfile> ChakraExecution::Layers() const {
     layer.output_tensors = tensors_of(node.output_shapes, node.output_types);
     run.layers.push_back(std::move(layer));
   }
-  if (run.layers.empty()) return Error{"an execution trace without an operator"};
+  if (run.layers.empty()) return Error{"the execution trace contains no operator"};
   run.warnings.push_back(
-      "An execution trace of PyTorch has operators and no times: read the trace of PyTorch's profiler of the same run, "
-      "or what chakra_trace_link makes of both");
+      "An execution trace of PyTorch contains operators without times: read the trace of PyTorch's profiler of the "
+      "same run, or the output of chakra_trace_link for both");
   return run;
 }
 
@@ -319,7 +319,8 @@ Timeline ChakraExecution::TakeTimeline() {
   }
   if (!timeline.streams.empty()) timeline.devices.push_back({.number = 0, .name = {}});
   timeline.remarks.push_back(
-      "A Chakra trace has no calls of the CUDA runtime: launch latency cannot be separated from waiting for the host");
+      "A Chakra trace contains no calls of the CUDA runtime: launch latency cannot be separated from waiting for the "
+      "host");
   if (without_times > 0)
     timeline.remarks.push_back(fmt::format("{} operators without a time are left out", without_times));
   double work_ns = 0;
@@ -334,7 +335,7 @@ Result<std::variant<RunProfile, Timeline>> ChakraExecution::Finish() && {
   std::sort(nodes_.begin(), nodes_.end(), [](const auto& a, const auto& b) { return a.id < b.id; });
   const auto twice =
       std::adjacent_find(nodes_.begin(), nodes_.end(), [](const auto& a, const auto& b) { return a.id == b.id; });
-  if (twice != nodes_.end()) return Error{fmt::format("'id' {} is there twice", twice->id)};
+  if (twice != nodes_.end()) return Error{fmt::format("'id' {} occurs twice", twice->id)};
   const bool has_times = std::any_of(nodes_.begin(), nodes_.end(), [](const ExecutionNode& node) {
     return node.start_ns && (node.is_operator || node.category != kNoName);
   });
@@ -391,7 +392,7 @@ Status ChakraWorkload::TakeOperator(std::int64_t id, std::string_view name, doub
   if (operators_.size() >= UINT32_MAX) return Error{"more than 4,294,967,294 operators"};
   auto index = static_cast<std::uint32_t>(operators_.size());
   const auto [of_id, is_new] = operator_of_.emplace(id, index);
-  if (!is_new) return Error{fmt::format("'Id' {} is there twice", id)};
+  if (!is_new) return Error{fmt::format("'Id' {} occurs twice", id)};
   const Piece piece = PieceOf(name);
   const NameId op = names_.Intern(piece.op);
   if (const auto open = open_.find(op);
@@ -465,7 +466,7 @@ ProfiledLayer ChakraWorkload::LayerOf(const Operator& one) const {
 
 Result<RunProfile> ChakraWorkload::Finish(const Json& top) && {
   if (operators_.empty() && kernels_ == 0) return Error{"'workload_graph' is empty"};
-  if (operators_.empty()) return Error{"'workload_graph' has no operator of a host ('is_cpu_op')"};
+  if (operators_.empty()) return Error{"'workload_graph' contains no host operator ('is_cpu_op')"};
   for (const EarlyKernel& early : early_kernels_)
     if (!Join(early.waits_for, early.kernel)) AddStray(early.kernel);
   FindLongestKernels();
@@ -484,9 +485,9 @@ Result<RunProfile> ChakraWorkload::Finish(const Json& top) && {
   }
   if (run.framework.empty()) run.framework = framework::kChakra;
   run.warnings.push_back(
-      "A Chakra graph has durations and no starts: gaps, and what ran at once, are not in it; the trace of PyTorch's "
-      "profiler of the same run has them");
-  if (kernels_ == 0) run.warnings.push_back("It shows no kernel: the layers' times are the host's");
+      "A Chakra graph contains durations but no start times, so gaps and concurrency are not known; the trace of "
+      "PyTorch's profiler of the same run contains them");
+  if (kernels_ == 0) run.warnings.push_back("It contains no kernels: the layers' times are those of the host");
   if (without_kernels > 0) {
     run.warnings.push_back(fmt::format("{} of {} operators started no kernel and count as 0 µs on the device",
                                        without_kernels, run.layers.size()));
@@ -495,7 +496,9 @@ Result<RunProfile> ChakraWorkload::Finish(const Json& top) && {
     run.warnings.push_back(fmt::format("{} of {} kernels ({}) belong to no operator", strays_, kernels_,
                                        FormatLatency(Latency(stray_us_))));
   }
-  INFIMUM_ASSIGN_OR_RETURN(run.model_name, TextField(top, "workload_name"));
+  JsonReader fields(top);
+  fields.Lenient("workload_name", run.model_name);
+  if (!fields.status().ok()) return fields.status().error();
   for (const char* setting : {"ngpus", "soc"}) {
     const auto found = top.find(setting);
     if (found == top.end()) continue;

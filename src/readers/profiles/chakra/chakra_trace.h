@@ -25,7 +25,7 @@ namespace infimum {
 // first.
 bool IsChakraTrace(std::string_view start);
 
-// What the trace cannot tell is in the run's `warnings` or the timeline's `remarks`.
+// The run's `warnings` or the timeline's `remarks` list what the trace does not contain.
 Result<std::variant<RunProfile, Timeline>> ReadChakraTrace(std::istream& input, std::string_view origin);
 
 }  // namespace infimum

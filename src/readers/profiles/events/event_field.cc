@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstring>
 #include <numeric>
-#include <sstream>
 
 #include "infimum/base/check.h"
 #include "infimum/base/text.h"
@@ -128,7 +127,7 @@ std::string_view TypeOf(std::string_view token) {
   }
 }
 
-// As it stands where that is a number of usual length.
+// The token itself where it is a number of usual length.
 std::string Shown(std::string_view token) {
   const bool is_plain = token.size() <= 40 && token.find_first_not_of("0123456789+-.eE") == std::string_view::npos;
   return is_plain ? std::string(token) : Quoted(token);
@@ -185,7 +184,7 @@ Result<std::string_view> EventField::NeededText() const {
   if (!is_text()) return WrongType("a text");
   if (escapes_ == Escapes::kResolved) return std::string_view(scratch_);
   if (escapes_ == Escapes::kNone) return Unquoted(token_);
-  oddities_.Note([this] { return Error{fmt::format("'{}' is a text with an escape that is none", name_)}; });
+  oddities_.Note([this] { return Error{fmt::format("'{}' is a text with an invalid escape", name_)}; });
   return Unquoted(token_);
 }
 
@@ -250,8 +249,7 @@ std::int64_t NumberOrName(std::string_view token, NameTable& names) {
 Json ParseList(std::string_view token) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 20;
   if (!token.starts_with('[') || token.size() > kMostBytes) return Json::array();
-  std::istringstream input{std::string(token)};
-  const Result<Json> list = ParseJson(input, "a list of types or shapes");
+  const Result<Json> list = ParseJson(token);
   return list.ok() ? *list : Json::array();
 }
 

@@ -1,5 +1,5 @@
-// A field that a reader wants of each event, as it stands in the window; its type is looked at when it is asked for, so
-// that fields of events that nobody reads may hold anything.
+// A field that a reader needs from each event, as a token of the window. Its type is checked when it is read, so that
+// fields of ignored events may contain anything.
 //
 //   EventField name("name", oddities), start("ts", oddities), stream("stream", oddities);
 //   FieldSet wanted{&name, &start, &stream};
@@ -25,20 +25,20 @@
 
 #include "infimum/base/result.h"
 #include "src/core/graph/name_table.h"
-#include "src/readers/files/json_fields.h"
+#include "src/core/results/json_struct.h"
 #include "src/readers/files/oddities.h"
 
 namespace infimum::ingest {
 
 // Numbers and texts of a trace's events as simdjson finds them in the file, without a copy and without a double.
 
-// The key of a field as it stands in the file (keys with escapes are none that we know).
+// The key of a field as written in the file (known keys have no escapes).
 std::string_view KeyOf(simdjson::ondemand::field& field);
 
 // A value's text in the file: of a string with its quotes, of an object or list its first character.
 std::string_view TokenOf(simdjson::ondemand::value& value);
 
-// What stands within a string's quotes; of what has none all of it.
+// The text within a string's quotes, or all of it without quotes.
 std::string_view Unquoted(std::string_view token);
 
 // Microseconds as nanoseconds, exactly: "1419247333291.708" -> 1419247333291708, also within quotes. Digits past the
@@ -63,7 +63,7 @@ class EventField {
 
   std::string_view name() const { return name_; }
   void Clear() { token_ = {}; }
-  // Goes through lists, not through objects: those are whoever's who wants fields of them.
+  // Goes through lists, not through objects, which are read by ReadFields.
   simdjson::error_code Set(simdjson::ondemand::value& value);
 
   // What follows is valid until the next event.
@@ -73,7 +73,7 @@ class EventField {
   // The text in the file, of a list all of it: "[[1, 64], []]", "\"a\"", "17".
   std::string_view token() const { return token_; }
 
-  // Empty where it is absent. A text with an escape that is none ("\ud800") is as it stands in the file, and odd.
+  // Empty where it is absent. A text with an invalid escape ("\ud800") stays as written in the file, and is odd.
   std::string_view Text() const;
   std::optional<std::int64_t> Integer(std::int64_t least = INT64_MIN, std::int64_t most = INT64_MAX) const;
 
@@ -95,7 +95,7 @@ class EventField {
   std::string scratch_;               // the text with its escapes resolved
 };
 
-// The fields that a reader wants of an object. Most keys of a trace are of none of them, so they are told apart by
+// The fields that a reader needs from an object. Most keys of a trace are other ones, so they are distinguished by
 // their length first.
 class FieldSet {
  public:
@@ -128,7 +128,7 @@ class FieldSet {
 
 using TakeField = std::function<simdjson::error_code(std::string_view key, simdjson::ondemand::value& value)>;
 
-// Of all fields of an object those that are wanted; the others go to `other`, where there is one.
+// Reads the wanted fields of an object; the others go to `other`, where there is one.
 simdjson::error_code ReadFields(simdjson::ondemand::object& object, const FieldSet& wanted,
                                 const TakeField& other = nullptr);
 

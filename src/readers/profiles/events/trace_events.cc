@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "infimum/base/text.h"
 #include "infimum/base/utf8.h"
+#include "src/readers/files/json_document.h"
 #include "src/readers/files/trace_frame_scanner.h"
 
 namespace infimum::ingest {
@@ -19,7 +19,7 @@ namespace {
 // Fits the second-level cache together with simdjson's index of it (four bytes for each of its own).
 constexpr std::size_t kWindow = std::size_t{512} << 10;
 constexpr std::size_t kMostEvent = std::size_t{64} << 20;
-// Tries to end a window outside of a text, where lines do not tell.
+// Attempts to end a window outside of a text, where line ends do not help.
 constexpr int kMostEventCuts = 16;
 
 Error Broken(simdjson::error_code code) { return Error{fmt::format("not JSON: {}", simdjson::error_message(code))}; }
@@ -51,8 +51,7 @@ class TraceEventReader {
       begin_ = end_;
     }
     if (!scanner_.complete()) return CutOff();
-    std::istringstream text(scanner_.frame());
-    INFIMUM_ASSIGN_OR_RETURN(frame_.top, ParseJson(text, origin_));
+    INFIMUM_ASSIGN_OR_RETURN(frame_.top, ParseDocument(scanner_.frame(), origin_));
     frame_.list = scanner_.list();
     frame_.bytes = offset_ + static_cast<std::int64_t>(end_);
     return std::move(frame_);
@@ -62,7 +61,7 @@ class TraceEventReader {
   std::string_view Rest() const { return std::string_view(buffer_.data() + begin_, end_ - begin_); }
 
   Error CutOff() const {
-    return Error{fmt::format("{}: the file ends at byte {}, in the middle of the trace: it was cut off", origin_,
+    return Error{fmt::format("{}: the file ends at byte {}, within the trace: it was cut off", origin_,
                              offset_ + static_cast<std::int64_t>(end_))};
   }
 
@@ -118,7 +117,7 @@ class TraceEventReader {
         return false;
       }
       if (!need_comma_) return true;
-      if (c != ',') return At(frame_.events, begin_, "no comma after the one before it");
+      if (c != ',') return At(frame_.events, begin_, "no comma before it");
       ++begin_;
       need_comma_ = false;
     }
@@ -165,7 +164,7 @@ class TraceEventReader {
     if (const auto fed = rest.Feed(Rest()); at_end_ && fed.ok() && !rest.complete()) return CutOff();
     if (window_ >= kMostEvent && !EventEnds())
       return At(frame_.events, begin_,
-                fmt::format("no end within {} MiB, and no profiler writes longer ones: a closing quote or brace may be "
+                fmt::format("no end within {} MiB, longer than any profiler writes: a closing quote or brace may be "
                             "missing",
                             kMostEvent >> 20));
     if (at_end_ || window_ >= kMostEvent) return At(frame_.events, begin_, wrong->message);
@@ -238,7 +237,7 @@ class TraceEventReader {
         .get(document_);
   }
 
-  // Outside of texts a space is as good, so nobody has to know where texts are.
+  // Outside of texts a space is equivalent, so the places of texts need not be known.
   std::int64_t BlankControlCharacters(std::size_t cut) {
     std::int64_t count = 0;
     for (std::size_t i = begin_; i < cut; ++i) {
@@ -340,7 +339,7 @@ class TraceEventReader {
   std::size_t begin_ = 0, end_ = 0;  // what of the buffer is not read yet
   std::int64_t offset_ = 0;          // of buffer_[0] in the text
   std::size_t window_ = kWindow;
-  std::array<char, 2> kept_{};  // what stood where the window's bracket and the byte behind it stand
+  std::array<char, 2> kept_{};  // the bytes replaced by the window's bracket and the byte behind it
   bool at_end_ = false;
   bool need_comma_ = false;
   bool ended_ = false;

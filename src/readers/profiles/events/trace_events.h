@@ -22,12 +22,12 @@
 #include <vector>
 
 #include "infimum/base/result.h"
-#include "src/readers/files/json_fields.h"
+#include "src/core/results/json_struct.h"
 #include "src/readers/files/oddities.h"
 
 namespace infimum::ingest {
 
-// Where the events stand, and what errors call them.
+// Where the events are, and what errors call them.
 struct EventList {
   std::string_view document = "a trace";            // what a file without the list is not
   std::vector<std::string> keys = {"traceEvents"};  // the first of these lists that is in the document

@@ -12,6 +12,7 @@
 
 #include "infimum/base/text.h"
 #include "src/core/graph/framework_names.h"
+#include "src/core/results/json_struct.h"
 #include "src/readers/files/oddities.h"
 #include "src/readers/profiles/events/event_field.h"
 #include "src/readers/profiles/events/trace_events.h"
@@ -130,10 +131,10 @@ class KinetoReader {
         }
     if (timeline_.host_calls.empty() && timeline_.device_work.empty()) {
       timeline_.first_ns = timeline_.last_ns = 0;
-      return oddities_.Explain(Error{
-          "no event of it is an operator, a call of the CUDA or HIP interface, a kernel or a copy: not a trace of "
-          "PyTorch's profiler" +
-          PassedText()});
+      return oddities_.Explain(
+          Error{"it contains no operator, CUDA or HIP call, kernel or copy: not a trace of "
+                "PyTorch's profiler" +
+                PassedText()});
     }
     ReadDevices(frame.top);
     SortByStart(timeline_);
@@ -141,8 +142,7 @@ class KinetoReader {
     double work_ns = 0;
     for (const DeviceWork& work : timeline_.device_work) work_ns += static_cast<double>(work.duration_ns);
     timeline_.skipped_share = oddities_.ShareLost(std::ssize(timeline_.device_work), work_ns);
-    for (const auto& [what, count] : passed_)
-      timeline_.remarks.push_back(fmt::format("{} passed over: {}", what, count));
+    for (const auto& [what, count] : passed_) timeline_.remarks.push_back(fmt::format("{} ignored: {}", what, count));
     for (std::string& remark : oddities_.Remarks(timeline_.skipped_share))
       timeline_.remarks.push_back(std::move(remark));
     return std::move(timeline_);
@@ -193,7 +193,7 @@ class KinetoReader {
     return end.ok() ? Error{"an end event ('ph' is 'E') before its begin"} : end.error();
   }
 
-  // What an event says beside its end; of one that is not kept nothing is read.
+  // Fields of an event beside its end; events that are not kept are not read.
   Status Begin(Begun& begun, std::string_view passed_as) {
     if (!category_.absent()) {
       const Result<std::string_view> category = category_.NeededText();
@@ -219,7 +219,7 @@ class KinetoReader {
       const ingest::EventField& shapes = shapes_.absent() ? old_shapes_ : shapes_;
       if (shapes.is_list()) begun.detail = timeline_.names.Intern(shapes.token());
     } else {
-      // Old traces say "stream 7" where newer ones have the number.
+      // Old traces have "stream 7" where newer ones have the number.
       std::string_view thread = thread_.token();
       if (thread.starts_with("\"stream ")) thread = thread.substr(8, thread.size() - 9);
       INFIMUM_ASSIGN_OR_RETURN(
@@ -304,13 +304,13 @@ class KinetoReader {
     std::size_t shown = 0;
     for (const auto& [what, count] : passed_) {
       if (shown++ == kShown) break;
-      text += fmt::format("{}{}: {}", shown == 1 ? "; passed over: " : ", ", Quoted(what), count);
+      text += fmt::format("{}{}: {}", shown == 1 ? "; ignored: " : ", ", Quoted(what), count);
     }
     return text;
   }
 
   // No profile lasts for months: what is that far from the rest has a wrong time, or one of another clock. A few events
-  // are skipped, since every gap would be theirs; of more it is said that the time between means nothing.
+  // are skipped, since every gap would be theirs; if there are more, a remark calls the gaps meaningless.
   void SkipOtherClocks() {
     constexpr std::int64_t kMonth = std::int64_t{30} * 24 * 3600 * 1'000'000'000;
     if (timeline_.last_ns - timeline_.first_ns <= kMonth) return;
@@ -335,8 +335,8 @@ class KinetoReader {
         std::ranges::count_if(timeline_.host_calls, is_far) + std::ranges::count_if(timeline_.device_work, is_far);
     if (far * 20 > std::ssize(starts)) {
       timeline_.remarks.push_back(
-          fmt::format("{} of {} calls and pieces of work are more than a month from the others: their times are wrong "
-                      "or of another clock, and gaps and the critical path between them mean nothing",
+          fmt::format("{} of {} calls and pieces of device work are more than a month from the others: their clock "
+                      "is wrong or another one, so gaps and the critical path across them are meaningless",
                       far, starts.size()));
       return;
     }
@@ -376,21 +376,19 @@ class KinetoReader {
     }
   }
 
-  void ReadDevices(const ingest::Json& top) {
+  void ReadDevices(const Json& top) {
     if (!top.is_object()) return;
     const auto devices = top.find("deviceProperties");
     if (devices == top.end() || !devices->is_array()) return;
-    for (const ingest::Json& entry : *devices) {
+    for (const Json& entry : *devices) {
       if (!entry.is_object()) continue;
       TimelineDevice device;
-      const auto number = ingest::IntegerField(entry, "id", 0, std::numeric_limits<std::int32_t>::max(), 0);
-      const auto name = ingest::TextField(entry, "name");
-      if (!number.ok() || !name.ok()) continue;
-      device.number = *number;
-      device.name = *name;
+      JsonReader fields(entry);
+      fields.Lenient("id", device.number, {0, std::numeric_limits<std::int32_t>::max()});
+      fields.Lenient("name", device.name);
+      if (!fields.status().ok()) continue;
       for (const char* key : {"numSms", "multiprocessors", "multiProcessorCount"})
-        if (const auto count = ingest::IntegerField(entry, key, 0, 1 << 20, 0); count.ok() && *count > 0)
-          device.multiprocessors = *count;
+        JsonReader(entry).Lenient(key, device.multiprocessors, {1, 1 << 20});
       timeline_.devices.push_back(std::move(device));
     }
   }

@@ -7,7 +7,7 @@
 //     "args":{"correlation":77,"device":0,"stream":7,"grid":[50,1,1],"block":[256,1,1]}}, ...]}
 //
 // Kept are operators, calls of the CUDA, driver and HIP interfaces, named ranges, kernels, copies and sets. Python
-// frames, flow arrows (the correlation says the same), instants and counters are passed over and counted in
+// frames, flow arrows (correlation ids have the same), instants and counters are ignored and counted in
 // Timeline::remarks.
 #pragma once
 

@@ -26,7 +26,7 @@ std::int64_t BudgetOf(std::uint64_t bytes) { return 100 + static_cast<std::int64
 
 int SpendBudget(void* budget) { return --*static_cast<std::int64_t*>(budget) < 0 ? 1 : 0; }
 
-// SQLite's URI of a file that nobody changes: no lock is taken, no journal looked at, nothing made.
+// SQLite's URI of an immutable file: no lock, no journal, no new file.
 std::string ImmutableUri(const fs::path& absolute) {
   std::string uri = "file://";
   for (const char c : absolute.string()) {
@@ -47,12 +47,12 @@ Status CheckWhatStandsBeside(const fs::path& path, bool logged) {
   const fs::path log = path.string() + "-wal", journal = path.string() + "-journal";
   if (logged && HasContent(log)) {
     return Error{fmt::format(
-        "{}: a part of it is still in {}; end the program that writes it, or merge them: sqlite3 FILE 'PRAGMA "
+        "{}: some of its data is still in {}; end the program that writes it, or merge them: sqlite3 FILE 'PRAGMA "
         "wal_checkpoint(TRUNCATE)'",
         path.string(), log.filename().string())};
   }
   if (HasContent(journal)) {
-    return Error{fmt::format("{}: it is being written, or its writer was stopped ({} is there); export it again: {}",
+    return Error{fmt::format("{}: it is being written, or its writer was stopped ({} exists); export it again: {}",
                              path.string(), journal.filename().string(), kNsysExportCommand)};
   }
   return {};
@@ -84,7 +84,8 @@ Status CheckHeader(const fs::path& path) {
           path.string(), fs::path(path).replace_extension(".sqlite").string(), path.string())};
     }
     if (header.starts_with("\x1f\x8b"))
-      return Error{path.string() + ": compressed with gzip; a database is read in no order, so decompress it first"};
+      return Error{path.string() +
+                   ": compressed with gzip; reading a database needs random access, so decompress it first"};
     return Error{fmt::format("{}: not a SQLite database; Nsight Systems writes one with: {}", path.string(),
                              kNsysExportCommand)};
   }
@@ -272,7 +273,7 @@ std::string_view NsysTable::Text(std::size_t column) {
 std::int64_t NsysTable::Time(std::size_t column) {
   const std::int64_t time = Integer(column);
   if (time > -kTimeLimit && time < kTimeLimit) return time;
-  FailAt(column, fmt::format("is {}, which is no time in nanoseconds", time));
+  FailAt(column, fmt::format("is {}, not a time in nanoseconds", time));
   return 0;
 }
 

@@ -38,7 +38,7 @@ class NsysDatabase {
   const std::set<std::string, std::less<>>& tables() const { return tables_; }
   bool HasTable(std::string_view table) const { return tables_.contains(table); }
   Result<std::vector<std::string>> ColumnsOf(std::string_view table) const;
-  // "schema 3.25.0", as the export says of itself; "an unknown schema".
+  // "schema 3.25.0", by the export's own table, or "an unknown schema".
   std::string Schema() const;
 
   Result<SqliteStatement> Prepare(const std::string& sql) const;
@@ -69,7 +69,7 @@ std::string QuotedSqlName(std::string_view name);
 //   while (rows.Next()) Use(rows.Integer(kStart), rows.Integer(kEnd));
 //   INFIMUM_RETURN_IF_ERROR(rows.status());
 //
-// A value that is not what was asked for counts as 0 and ends the reading: Next() is false, status() says which row and
+// A value of another type counts as 0 and ends the reading: Next() is false, status() names the row and
 // column it was. So a row's fields are read without a check after each.
 
 struct NsysColumn {
@@ -89,7 +89,7 @@ struct NsysSpan {
 
 class NsysTable {
  public:
-  // `database` must outlive it. A column that is required and absent is an error that says how to export it.
+  // `database` must outlive it. A column that is required and absent is an error with the command to export it.
   static Result<NsysTable> Open(const NsysDatabase& database, std::string_view table,
                                 const std::vector<NsysColumn>& columns);
 
@@ -108,7 +108,7 @@ class NsysTable {
   std::int64_t Time(std::size_t column);
   NsysSpan Span(std::size_t start, std::size_t end);
 
-  // End the reading: "FILE: TABLE row 17: WHAT", "FILE: TABLE row 17: 'COLUMN' WHAT", or the error as it is.
+  // End the reading: "FILE: TABLE row 17: WHAT", "FILE: TABLE row 17: 'COLUMN' WHAT", or the error itself.
   void Fail(std::string_view what);
   void FailAt(std::size_t column, std::string_view what);
   void FailWith(Error error);

@@ -26,7 +26,7 @@ std::vector<NsysColumn> CommonAnd(std::initializer_list<NsysColumn> own) {
   return columns;
 }
 
-// As the fields are called in Kineto's traces, so that a copy has one name whoever traced it.
+// Field names of Kineto's traces, so that a copy has the same name in both.
 constexpr std::array<std::string_view, 14> kCopyKinds = {"Unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA", "AtoD",
                                                          "DtoA",    "DtoD", "HtoH", "PtoP", "HtoD", "DtoH", "DtoD"};
 // Nsight Systems' numbers (ENUM_CUDA_MEM_KIND), which are not CUPTI's.
@@ -67,7 +67,7 @@ class DeviceWorkReader {
 
 std::optional<DeviceWork> DeviceWorkReader::Take(NsysTable& rows, DeviceWorkKind kind) {
   const NsysSpan span = rows.Span(kStart, kEnd);
-  // CUPTI's way to say that it has no times.
+  // CUPTI's value for absent times.
   if (span.start == 0 && span.duration == 0) {
     ++reading_.timeline.events;
     ++without_times_;
@@ -206,7 +206,7 @@ Status DeviceWorkReader::ReadGraphs() {
 
 void DeviceWorkReader::Summarize() {
   if (without_times_ > 0)
-    reading_.Remark(fmt::format("{} kernels, copies or sets without times passed over", without_times_));
+    reading_.Remark(fmt::format("{} kernels, copies or sets without times ignored", without_times_));
   if (in_graphs_ > 0)
     reading_.Remark(
         fmt::format("{} kernels, copies or sets were started by CUDA graphs: they share their launch", in_graphs_));
@@ -218,7 +218,7 @@ void DeviceWorkReader::Summarize() {
   }
   if (repeated_graphs_ > 0) {
     reading_.Remark(
-        fmt::format("{} executions of CUDA graphs passed over: the kernels in them were traced too", repeated_graphs_));
+        fmt::format("{} executions of CUDA graphs ignored: the kernels in them were traced too", repeated_graphs_));
   }
 }
 

@@ -163,7 +163,7 @@ Status ReadNsysRanges(NsysReading& reading) {
   if (!open.empty())
     reading.Remark(fmt::format("{} NVTX ranges were still open at the end of the trace, and end with it", open.size()));
   reading.timeline.events += names;
-  if (marks > 0) reading.Remark(fmt::format("{} NVTX marks passed over", marks));
+  if (marks > 0) reading.Remark(fmt::format("{} NVTX marks ignored", marks));
   return {};
 }
 

@@ -10,9 +10,9 @@
 //
 // Kept are kernels, copies, sets, CUDA graphs whose kernels were not traced one by one ("CUDA graph 5"), calls of the
 // CUDA runtime and driver, and NVTX ranges; other tables count in the trace's extent alone. Correlation numbers are a
-// process's own in the export. Here they are the trace's: those of the first process as they are, those of the
+// process's own in the export. Here they are the trace's: those of the first process unchanged, those of the
 // others with the process's place above the 32 bits. Two streams of one number, of two processes or contexts, are two
-// streams. Devices are numbered as the export's list of GPUs does, where it says which GPU a process calls device 0.
+// streams. Devices are numbered as the export's list of GPUs does, where it maps a process's device 0 to a GPU.
 #pragma once
 
 #include <filesystem>

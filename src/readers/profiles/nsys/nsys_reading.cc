@@ -148,7 +148,7 @@ NameId NsysNames::LookUp(const Known& known, std::int64_t number, NsysTable& row
   sqlite3_bind_int64(look_up_.get(), 1, number);
   const int code = sqlite3_step(look_up_.get());
   if (code == SQLITE_DONE) {
-    rows.FailAt(column, fmt::format("is {}, a text that StringIds does not have", number));
+    rows.FailAt(column, fmt::format("is {}, which StringIds does not contain", number));
     return kNoName;
   }
   if (code != SQLITE_ROW) {
@@ -158,7 +158,7 @@ NameId NsysNames::LookUp(const Known& known, std::int64_t number, NsysTable& row
   const bool is_text = sqlite3_column_type(look_up_.get(), 0) == SQLITE_TEXT;
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(look_up_.get(), 0));
   if (!is_text || text == nullptr) {
-    rows.FailAt(column, fmt::format("is {}, which is no text in StringIds", number));
+    rows.FailAt(column, fmt::format("is {}, whose value in StringIds is not a text", number));
     return kNoName;
   }
   const std::string_view whole(text, static_cast<std::size_t>(sqlite3_column_bytes(look_up_.get(), 0)));
@@ -181,7 +181,7 @@ NameId NsysNames::Keep(std::string_view text, NsysTable& rows, std::size_t colum
   kept_bytes_ += text.size();
   // A text in UTF-16 may grow by half.
   if (kept_bytes_ > 2 * database_.bytes())
-    rows.FailAt(column, "and the names before it take more than the whole file: it is damaged");
+    rows.FailAt(column, "and the names before it are longer than the whole file: it is damaged");
   return name;
 }
 

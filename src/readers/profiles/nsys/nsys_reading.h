@@ -20,7 +20,7 @@
 
 namespace infimum::ingest {
 
-// The texts that an export's rows refer to by number (table StringIds), and texts that stand in rows themselves, as
+// The texts that an export's rows refer to by number (table StringIds), and texts in the rows themselves, as
 // names of the trace. A text is looked up when it is first referred to, since the table holds whole files too, and
 // known by its number after that: no text is hashed for each row.
 //
@@ -37,7 +37,7 @@ class NsysNames {
  public:
   NsysNames(const NsysDatabase& database, NameTable& names) : database_(database), names_(names) {}
 
-  // Of the current row of `rows`, whose reading fails where the name cannot be had: kNoName then.
+  // The name in the current row of `rows`; kNoName, and `rows` fails, where it cannot be read.
   NameId Referred(NsysTable& rows, std::size_t column) { return Find(as_written_, rows, column); }
   NameId ReferredCall(NsysTable& rows, std::size_t column) { return Find(calls_, rows, column); }
   NameId TextOf(NsysTable& rows, std::size_t column);
@@ -75,11 +75,11 @@ class NsysPlaces {
 
   std::uint32_t Thread(std::int64_t global_tid);
 
-  // `global_pid`: nullopt where the row does not say it. `context` tells streams of one number apart.
+  // `global_pid`: nullopt where the row does not have it. `context` distinguishes streams of one number.
   std::uint32_t Stream(std::optional<std::int64_t> global_pid, std::int64_t context, std::int64_t device,
                        std::int64_t stream);
 
-  // -1 for no number (or 0), one that is not of 32 bits, or one whose process cannot be told.
+  // -1 for no number (or 0), one that is not of 32 bits, or one whose process is not known.
   std::int64_t Correlation(std::optional<std::int64_t> global_id, std::optional<std::int64_t> number);
 
  private:
@@ -134,7 +134,7 @@ inline constexpr const char* kNsysRanges = "NVTX_EVENTS";
 // Kernels, copies, sets and CUDA graphs. A file without a table of any of them is an error.
 Status ReadNsysDeviceWork(NsysReading& reading);
 
-// Calls of the CUDA runtime and driver: to be read before device work, since they say which processes there are.
+// Calls of the CUDA runtime and driver: read before device work, since they name the processes.
 Status ReadNsysCalls(NsysReading& reading);
 
 // NVTX ranges: to be read after everything else, since those that are still open end with the trace.

@@ -21,7 +21,7 @@
 
 namespace infimum::ingest {
 
-// How many threads ONNX Runtime's nodes may use, by what each of them tells of its thread pool.
+// How many threads ONNX Runtime's nodes may use, from each node's report of its thread pool.
 //
 //   ""                                                                            1: there is no pool
 //   {"main_thread":{"thread_pool_name":"session-1-intra-op",...},
@@ -35,7 +35,7 @@ simdjson::error_code OnnxRuntimeThreads(simdjson::ondemand::value& statistics, s
 //
 //   executions of "conv" at 1010, 2010, 3510; kernels of "conv" with 1724500000001010, ...2010, ...2010, ...3510
 //
-// fit with the origin 1724500000000000, which the file does not tell.
+// fit with the origin 1724500000000000, which the file does not contain.
 
 struct CorrelatedKernel {
   OnnxRuntimeKernel kernel;  // its execution is not known
@@ -92,7 +92,7 @@ class Starts {
     std::partial_sum(layers_.begin(), layers_.end(), layers_.begin());
   }
 
-  // Of a layer, by start.
+  // Executions of a layer, by start.
   std::span<const std::uint32_t> Of(std::uint32_t layer) const {
     return std::span(order_).subspan(layers_[layer], layers_[layer + 1] - layers_[layer]);
   }
@@ -211,7 +211,7 @@ class EventReader {
     for (const OnnxRuntimeKernel& kernel : JoinByCorrelation(events_.executions, correlated_, events_.kernels))
       AddStray(kernel);
     events_.shapes_vary = 2 * std::ranges::count(shapes_, true, &Shapes::vary) > std::ssize(shapes_);
-    // Nodes that ran on several threads: at once, or inferences at once. The pool of a node says nothing then.
+    // Nodes that ran on several threads: at once, or inferences at once. The pool of a node has no meaning then.
     const auto ran_beside = [this](const OnnxRuntimeExecution& one) {
       return one.thread != events_.executions.front().thread;
     };
@@ -315,7 +315,7 @@ class EventReader {
     return {};
   }
 
-  // A kernel of a provider that is a plug-in: those stand at the end of the file.
+  // A kernel of a plug-in provider: those are at the end of the file.
   void TakeCorrelated(const OnnxRuntimeKernel& kernel, std::string_view correlation) {
     constexpr std::int64_t kMostCorrelation = std::int64_t{1} << 61;  // microseconds of 1970
     const std::optional<std::int64_t> number = ParseInteger(correlation);
@@ -331,7 +331,7 @@ class EventReader {
     }
   }
 
-  // What has none took its time, and is nobody's.
+  // A kernel without one took its time but belongs to no node.
   Result<std::string_view> NameOfEvent() const {
     return name_.absent() ? Result(std::string_view()) : name_.NeededText();
   }
@@ -453,7 +453,7 @@ Result<OnnxRuntimeEvents> ReadOnnxRuntimeEvents(std::istream& input, std::string
     return Within(std::string(origin), oddities.Explain(Error{"not an ONNX Runtime profile: it has no node events"}));
   if (events.inferences.empty() && events.lost_inferences > 0)
     return Within(std::string(origin),
-                  oddities.Explain(Error{"no event 'model_run' of it could be read, so that no inference has an end"}));
+                  oddities.Explain(Error{"it has no readable event 'model_run', so no inference has an end"}));
   return events;
 }
 

@@ -33,7 +33,7 @@ struct OnnxRuntimeExecution {
 };
 
 struct OnnxRuntimeKernel {
-  std::int64_t duration = 0;  // on the device, cut to whole microseconds. Its start is on no clock that is told.
+  std::int64_t duration = 0;  // on the device, cut to whole microseconds. The clock of its start is not known.
   std::uint32_t execution = 0;
   NameId name = kNoName;
 };
@@ -45,7 +45,7 @@ struct OnnxRuntimeEvents {
   std::vector<OnnxRuntimeKernel> kernels;  // and copies
   NameTable names;                         // of kernels, and of events
   bool shapes_vary = false;                // most nodes read other shapes in one execution than in another
-  std::optional<std::int64_t> threads;     // that nodes may use; absent: not told
+  std::optional<std::int64_t> threads;     // that nodes may use; absent: not known
   // Kernels and copies that no node started: mostly copies of inputs and outputs.
   std::int64_t stray_kernels = 0;
   Latency stray_time{0};

@@ -21,8 +21,8 @@ namespace {
 using ingest::OnnxRuntimeEvents;
 using ingest::OnnxRuntimeInference;
 
-// Which inference was under way on a thread at a time. Up to 1.31 an inference's event stands behind those of its
-// nodes, and what comes after sorts events by their start: the order in the file says nothing.
+// Which inference was under way on a thread at a time. Up to 1.31 an inference's event follows those of its
+// nodes; later versions sort events by their start: the order in the file has no meaning.
 class Inferences {
  public:
   explicit Inferences(std::vector<OnnxRuntimeInference> inferences) : all_(std::move(inferences)) {
@@ -83,8 +83,8 @@ Placement Place(const OnnxRuntimeEvents& events, std::vector<std::string>& warni
   const Inferences inferences(events.inferences);
   placement.inference_of.reserve(events.executions.size());
   if (inferences.overlaps() > 0) {
-    warnings.push_back(
-        fmt::format("{} inferences began while others ran: their layers hold each other up", inferences.overlaps()));
+    warnings.push_back(fmt::format("{} inferences began while others ran: their layers compete for the processor",
+                                   inferences.overlaps()));
   }
   std::vector<bool> has_nodes(inferences.all().size(), false);
   std::size_t outside = 0;
@@ -99,13 +99,12 @@ Placement Place(const OnnxRuntimeEvents& events, std::vector<std::string>& warni
   }
   const auto shown = static_cast<std::size_t>(std::count(has_nodes.begin(), has_nodes.end(), true));
   if (outside > 0) {
-    warnings.push_back(
-        fmt::format("{} executions of nodes are left out: no inference was seen to end around them", outside));
+    warnings.push_back(fmt::format("{} executions of nodes outside any inference are left out", outside));
   }
   if (shown < has_nodes.size()) {
     warnings.push_back(
-        fmt::format("{} of {} inferences ran no node, as those replayed from a CUDA graph do; the "
-                    "layers' times are of the others",
+        fmt::format("{} of {} inferences ran no node (replays of a CUDA graph do not); the layers' times are those of "
+                    "the others",
                     has_nodes.size() - shown, has_nodes.size()));
   }
   const std::size_t dropped = shown > 2 ? std::max<std::size_t>(1, shown / 5) : 0;
@@ -175,7 +174,7 @@ class LayerTimes {
   bool is_sorted_ = true;
 };
 
-// Its nodes return before their kernels ran. TensorRT's wait for them unless told otherwise.
+// Its nodes return before their kernels ran. TensorRT's wait for them by default.
 bool OnlyStartsKernels(std::string_view provider) {
   return provider == "CUDAExecutionProvider" || provider == "CudaPluginExecutionProvider" ||
          provider == "ROCMExecutionProvider";
@@ -219,8 +218,8 @@ Result<RunProfile> ReadOnnxRuntimeProfile(std::istream& input, std::string_view 
   run.skipped_share = events.skipped_share;
   if (run.shapes_vary)
     run.warnings.emplace_back(
-        "nodes read other shapes in some inferences than in others: the times are medians over different work; profile "
-        "one shape at a time");
+        "input shapes of nodes differ between inferences, so the times are medians over different work; profile one "
+        "shape at a time");
   Placement placement = Place(events, run.warnings);
   run.profiled = std::move(placement.profiled);
   const std::vector<bool> on_device = OnDevice(events);
@@ -265,9 +264,8 @@ Result<RunProfile> ReadOnnxRuntimeProfile(std::istream& input, std::string_view 
   }
   if (launched_alone > 0) {
     run.warnings.push_back(fmt::format(
-        "{} layers ran on a GPU whose kernels the profile does not show: it has the host's time to start them, which "
-        "is "
-        "not theirs. Profile with a build of ONNX Runtime that has --enable_cuda_profiling, or with Nsight Systems",
+        "{} layers ran on a GPU whose kernels are not in the profile: their times are those of the host's launches. "
+        "Profile with a build of ONNX Runtime that has --enable_cuda_profiling, or with Nsight Systems",
         launched_alone));
   }
   if (without_kernels > 0) {

@@ -7,7 +7,7 @@
 //   {"cat":"Kernel","name":"sgemm","dur":40,"args":{"parent_name":"conv1_kernel_time","stream":"13",...}}
 //
 // gives the layer "conv1" of 40 us, its algorithm "sgemm", and 1050 us for the profiled inference. Both forms are read:
-// a bare array and {"traceEvents": [...]}. A file cut off in the middle is an error that says where.
+// a bare array and {"traceEvents": [...]}. A truncated file is an error that names the byte.
 #pragma once
 
 #include <istream>
@@ -18,7 +18,7 @@
 
 namespace infimum {
 
-// Of a trace, by its first events: a session begins with the loading of the model.
+// By a trace's first events: a session begins with the loading of the model.
 bool IsOnnxRuntimeProfile(std::string_view events);
 
 // A run with its layers in order of first execution, `profiled`, and in `warnings` what the times do not hold. Layers
@@ -26,8 +26,8 @@ bool IsOnnxRuntimeProfile(std::string_view events);
 // where there are more than two) is dropped. A node that runs several times in an inference (in a loop's body) has the
 // sum as its sample.
 //
-// `threads` is the size of the pool that nodes may use, as they tell in "thread_scheduling_stats": the threads of the
-// pool and the one that calls it; 1 where they tell that there is no pool, absent where they tell nothing.
+// `threads` is the size of the pool that nodes may use, as they report in "thread_scheduling_stats": the threads of the
+// pool and the one that calls it; 1 where they report no pool, absent where they report nothing.
 //
 // A node of CUDA's provider only starts kernels, and its own time is what that took the host: the layer's samples are
 // the sum of its kernels and copies on the device, 0 where it started none. Where the profile has no kernels at all,

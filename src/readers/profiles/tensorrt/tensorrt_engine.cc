@@ -37,8 +37,8 @@ std::string Named(std::string_view what, const std::vector<std::string>& names) 
   return text;
 }
 
-// Of several layers with one name the first in the profile is the first of the engine, and so on; where a loop runs
-// its body again, they start over.
+// Several layers with one name are matched in order: the first in the profile is the first of the engine; where a loop
+// runs its body again, they start over.
 class LayersByName {
  public:
   explicit LayersByName(const std::vector<ProfiledLayer>& layers) {
@@ -87,7 +87,7 @@ void AddTimes(const TensorRtProfile& profile, std::string_view origin, TensorRtL
     engine.layers.push_back(std::move(layer));
   }
   if (unknown.empty()) return;
-  warnings.push_back(fmt::format("{}: {}", origin, Named("with a time that the layer information lacks", unknown)));
+  warnings.push_back(fmt::format("{}: {}", origin, Named("with a time but not in the layer information", unknown)));
 
   TensorRtLayers ordered;
   const auto take = [&](std::size_t at) {
@@ -148,7 +148,7 @@ void AddInferences(std::vector<TensorRtInference> inferences, std::string_view o
   if (dropped == inferences.size()) {
     if (inferences.empty()) return;
     run.warnings.push_back(fmt::format(
-        "{}: all {} inferences began in the first {} ms, which are the warm-up; they are kept, run trtexec for longer",
+        "{}: all {} inferences began in the first {} ms, which are the warm-up; they are kept. Run trtexec for longer",
         origin, inferences.size(), Milliseconds(warm_up)));
   } else if (dropped > 0) {
     std::erase_if(inferences, is_warm);
@@ -173,7 +173,7 @@ Status AddLayers(const TensorRtStreams& streams, RunProfile& run) {
     if (profile.inferences) run.settings["profiled_inferences"] = std::to_string(*profile.inferences);
     if (profile.inferences == 1) {
       run.warnings.push_back(
-          fmt::format("{}: the layers' times are of a single inference and scatter; profile more of them "
+          fmt::format("{}: the layers' times come from a single inference and vary; profile more inferences "
                       "(--iterations, --duration)",
                       streams.profile.origin));
     }
@@ -203,7 +203,7 @@ Status AddLayers(const TensorRtStreams& streams, RunProfile& run) {
     run.warnings.push_back(
         fmt::format("{}: {}; build the engine with --profilingVerbosity=detailed, in TensorRT 10, to see their nodes",
                     streams.layer_info.input != nullptr ? graph : streams.profile.origin,
-                    Named("of which only the first and the last node is known", engine.regions)));
+                    Named("of which only the first and the last node are known", engine.regions)));
   }
   if (!engine.bindings.empty()) run.settings["bindings"] = Join(engine.bindings, ", ");
   run.layers = std::move(engine.layers);
@@ -213,7 +213,7 @@ Status AddLayers(const TensorRtStreams& streams, RunProfile& run) {
 }  // namespace
 
 std::string_view ingest::Name(TensorRtKind kind) {
-  constexpr std::string_view kNames[] = {"no file of a TensorRT engine", "TensorRT layer information",
+  constexpr std::string_view kNames[] = {"not a file of a TensorRT engine", "TensorRT layer information",
                                          "TensorRT layer profile", "TensorRT inference times",
                                          "metadata of a TensorRT engine"};
   return kNames[static_cast<std::size_t>(kind)];
@@ -258,7 +258,7 @@ Result<TensorRtFiles> SortTensorRtFiles(std::span<const std::filesystem::path> f
       sorted.metadata.push_back(path);
     } else if (place == nullptr) {
       return Error{
-          fmt::format("{}: no file of a TensorRT engine, as trtexec's --exportLayerInfo, --exportProfile and "
+          fmt::format("{}: not a file of a TensorRT engine, as trtexec's --exportLayerInfo, --exportProfile and "
                       "--exportTimes write them",
                       path.string())};
     } else if (place->has_value()) {
@@ -286,7 +286,7 @@ Result<RunProfile> ReadTensorRtEngine(const TensorRtStreams& streams) {
   }
   if (run.layers.empty() && run.end_to_end.empty()) {
     for (const TensorRtStream* stream : {&streams.layer_info, &streams.profile, &streams.times})
-      if (stream->input != nullptr) return Error{stream->origin + ": has neither a layer nor an inference"};
+      if (stream->input != nullptr) return Error{stream->origin + ": contains neither a layer nor an inference"};
     return Error{"a TensorRT engine needs its layer information, its profile or its times"};
   }
   return run;

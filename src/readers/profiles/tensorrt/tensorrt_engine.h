@@ -1,4 +1,4 @@
-// Reads what trtexec says of a TensorRT engine (versions 8 to 10) into one profile of a run.
+// Reads trtexec's files about a TensorRT engine (versions 8 to 10) into one profile of a run.
 //
 //   trtexec --loadEngine=resnet.engine --profilingVerbosity=detailed --separateProfileRun
 //           --exportLayerInfo=graph.json --exportProfile=profile.json --exportTimes=timing.json
@@ -10,7 +10,7 @@
 //         and the compute times as samples of the whole engine
 //
 // Any of the three is enough, except that there must be layers or times of inferences in them; each may be compressed
-// with gzip. What a layer's name says about the model's nodes is in README.md.
+// with gzip. How a layer's name maps to the model's nodes is in README.md.
 #pragma once
 
 #include <filesystem>
@@ -47,13 +47,13 @@ struct TensorRtFiles {
 // one kind.
 Result<TensorRtFiles> SortTensorRtFiles(std::span<const std::filesystem::path> files);
 
-// Layers stand in the engine's order.
+// Layers are in the engine's order.
 // - A layer's sample is its median over the profiled inferences, in files of older versions its mean. One that
 //   runs several times in an inference, in the body of a loop, has the sum; one that the profile does not name has no
 //   sample. What only one of the two files names is in the warnings.
 // - `end_to_end` is one repetition of GPU compute times, without those that began during the warm-up, as trtexec leaves
 //   them out of its own summary. `settings` has the medians of the host's times.
-// - `device` is empty, since no file tells all of a device's identity: `settings` has "device_name" and what else is
+// - `device` is empty, since no file contains all of a device's identity: `settings` has "device_name" and what else is
 //   known.
 // - Layer information without times gives a profile without samples.
 Result<RunProfile> ReadTensorRtEngine(const TensorRtFiles& files);

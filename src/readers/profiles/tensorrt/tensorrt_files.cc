@@ -5,44 +5,31 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <chrono>
 #include <filesystem>
-#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "infimum/base/text.h"
+#include "src/core/results/json_struct.h"
 #include "src/readers/files/input_file.h"
+#include "src/readers/files/json_document.h"
 #include "src/readers/profiles/tensorrt/tensorrt_words.h"
 
 namespace infimum::ingest {
 namespace {
 
-// It must be in memory as a whole. A layer takes about a kilobyte, and engines have thousands of them.
-constexpr std::size_t kMaxTensorRtText = std::size_t{256} << 20;
-
 bool IsControl(char c) { return static_cast<unsigned char>(c) < 0x20; }
 bool IsLetter(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 
-Result<std::string> ReadAll(std::istream& input, std::string_view origin) {
-  std::string text;
-  std::string block(std::size_t{1} << 16, '\0');
-  while (input.read(block.data(), static_cast<std::streamsize>(block.size())) || input.gcount() > 0) {
-    text.append(block, 0, static_cast<std::size_t>(input.gcount()));
-    if (text.size() > kMaxTensorRtText) {
-      return Error{fmt::format("{}: larger than {} MiB, which no engine's file is", origin, kMaxTensorRtText >> 20)};
-    }
-  }
-  return text;
-}
-
-// The word at `begin`, outside of texts, becomes a text of the same length if it is a number that is none.
+// NaN or infinity at `begin`, outside of texts, becomes a text of question marks of the same length.
 void HideNonNumber(std::string& text, std::size_t begin, std::size_t end) {
   std::string word = text.substr(begin, end - begin);
   std::ranges::transform(word, word.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (word != "nan" && word != "inf" && word != "infinity") return;
   if (begin > 0 && text[begin - 1] == '-') --begin;
-  text[begin] = '"';
-  text[end - 1] = '"';
+  std::fill(text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end), '?');
+  text[begin] = text[end - 1] = '"';
 }
 
 void Repair(std::string& text) {
@@ -70,19 +57,10 @@ void Repair(std::string& text) {
 }  // namespace
 
 Result<Json> ParseTensorRtText(std::istream& input, std::string_view origin) {
-  std::string text;
-  if (IsGzip(input)) {
-    GzipStream unpacked(input);
-    unpacked.LimitTo(kMaxTensorRtText);
-    Result<std::string> read = ReadAll(unpacked, origin);
-    if (unpacked.error()) return Within(std::string(origin), *unpacked.error());
-    INFIMUM_ASSIGN_OR_RETURN(text, std::move(read));
-  } else {
-    INFIMUM_ASSIGN_OR_RETURN(text, ReadAll(input, origin));
-  }
+  INFIMUM_ASSIGN_OR_RETURN(
+      std::string text, WithTextOf(input, origin, [&](std::istream& unpacked) { return ReadWhole(unpacked, origin); }));
   Repair(text);
-  std::istringstream repaired(std::move(text));
-  return ParseJson(repaired, origin);
+  return ParseDocument(text, origin);
 }
 
 std::string WithSeparators(std::string text) {
@@ -99,32 +77,55 @@ std::string PlaceOf(std::string_view origin, std::size_t number, const Json& lay
   return fmt::format("{}: layer {} ({})", origin, number, Quoted(name->get_ref<const std::string&>()));
 }
 
+using Milliseconds = std::chrono::duration<double, std::milli>;
+constexpr Limits kUpToAYear{0, Milliseconds(std::chrono::hours(24 * 366)).count()};
+
+struct LayerTimes {
+  std::string name;
+  std::optional<Milliseconds> median, average, sum;
+};
+
+void VisitFields(JsonReader& visit, LayerTimes& times) {
+  visit.Lenient("name", times.name);
+  visit("medianMs", times.median, kUpToAYear);
+  visit("averageMs", times.average, kUpToAYear);
+  visit("timeMs", times.sum, kUpToAYear);
+}
+
 Result<TensorRtProfile::Layer> ReadLayerTimes(const Json& json, const TensorRtProfile& profile) {
-  if (!json.is_object()) return Error{fmt::format("should be an object, not {}", json.type_name())};
-  INFIMUM_ASSIGN_OR_RETURN(std::string name, TextField(json, "name"));
-  if (name.empty()) return Error{"has no 'name'"};
-  INFIMUM_ASSIGN_OR_RETURN(const std::optional<Latency> median, MillisecondsField(json, "medianMs"));
-  INFIMUM_ASSIGN_OR_RETURN(const std::optional<Latency> average, MillisecondsField(json, "averageMs"));
-  INFIMUM_ASSIGN_OR_RETURN(const std::optional<Latency> sum, MillisecondsField(json, "timeMs"));
-  std::optional<Latency> time = median ? median : average;
-  if (!time && sum && profile.inferences) time = *sum / static_cast<double>(*profile.inferences);
+  LayerTimes times;
+  INFIMUM_RETURN_IF_ERROR(FromJson(json, "", times));
+  if (times.name.empty()) return Error{"has no 'name'"};
+  std::optional<Latency> time = times.median ? times.median : times.average;
+  if (!time && times.sum && profile.inferences) time = *times.sum / static_cast<double>(*profile.inferences);
   if (!time) return Error{"has no time: neither 'medianMs' nor 'averageMs'"};
-  name = WithSeparators(std::move(name));
+  std::string name = WithSeparators(std::move(times.name));
   std::ranges::replace(name, kNameSeparator, '+');
   return TensorRtProfile::Layer{std::move(name), *time};
 }
 
+struct InferenceTimes {
+  std::optional<Milliseconds> start, latency, compute, enqueue_begin, enqueue_end;
+};
+
+void VisitFields(JsonReader& visit, InferenceTimes& times) {
+  visit("startComputeMs", times.start, kUpToAYear);
+  visit("latencyMs", times.latency, kUpToAYear);
+  visit("computeMs", times.compute, kUpToAYear);
+  visit("startEnqMs", times.enqueue_begin, kUpToAYear);
+  visit("endEnqMs", times.enqueue_end, kUpToAYear);
+}
+
 Result<TensorRtInference> ReadInference(const Json& json) {
-  if (!json.is_object()) return Error{fmt::format("should be an object, not {}", json.type_name())};
+  InferenceTimes times;
+  INFIMUM_RETURN_IF_ERROR(FromJson(json, "", times));
+  if (!times.compute) return Error{"has no 'computeMs'"};
   TensorRtInference inference;
-  INFIMUM_ASSIGN_OR_RETURN(inference.start, MillisecondsField(json, "startComputeMs"));
-  INFIMUM_ASSIGN_OR_RETURN(inference.latency, MillisecondsField(json, "latencyMs"));
-  INFIMUM_ASSIGN_OR_RETURN(const std::optional<Latency> compute, MillisecondsField(json, "computeMs"));
-  if (!compute) return Error{"has no 'computeMs'"};
-  inference.compute = *compute;
-  INFIMUM_ASSIGN_OR_RETURN(const std::optional<Latency> begin, MillisecondsField(json, "startEnqMs"));
-  INFIMUM_ASSIGN_OR_RETURN(const std::optional<Latency> end, MillisecondsField(json, "endEnqMs"));
-  if (begin && end) inference.enqueue = std::max(*end - *begin, Latency(0));
+  inference.start = times.start;
+  inference.latency = times.latency;
+  inference.compute = *times.compute;
+  if (times.enqueue_begin && times.enqueue_end)
+    inference.enqueue = std::max(*times.enqueue_end - *times.enqueue_begin, Milliseconds(0));
   return inference;
 }
 
@@ -139,10 +140,10 @@ Result<TensorRtProfile> ReadTensorRtProfile(std::istream& input, std::string_vie
   for (std::size_t i = 0; i < document.size(); ++i) {
     const Json& json = document[i];
     if (i == 0 && json.is_object() && json.contains("count") && !json.contains("name")) {
-      constexpr std::int64_t kMost = 1'000'000'000'000;
-      const Result<std::int64_t> count = IntegerField(json, "count", 0, kMost, 0);
-      if (!count) return Within(std::string(origin), count.error());
-      if (*count > 0) profile.inferences = *count;
+      JsonReader fields(json);
+      fields("count", profile.inferences, {0, 1e12});
+      if (!fields.status().ok()) return Within(std::string(origin), fields.status().error());
+      if (profile.inferences == 0) profile.inferences.reset();
       continue;
     }
     Result<TensorRtProfile::Layer> layer = ReadLayerTimes(json, profile);
@@ -243,7 +244,7 @@ Settings FactsOfSections(const Json& document) {
   return facts;
 }
 
-// Of cuDeviceGetAttribute(), in kilohertz.
+// From cuDeviceGetAttribute(), in kilohertz.
 Settings FactsOfDevice(const Json& device) {
   Settings facts;
   if (const Json* name = Find(device, "Name")) facts.emplace_back("device_name", Words(*name));
@@ -264,7 +265,7 @@ Settings FactsOfDevice(const Json& device) {
 
 Status AddTensorRtMetadata(std::istream& input, std::string_view origin, RunProfile& run) {
   INFIMUM_ASSIGN_OR_RETURN(const Json document, ParseTensorRtText(input, origin));
-  // Of several devices the first is the one that ran, unless CUDA_VISIBLE_DEVICES says otherwise, which no file tells.
+  // The first of several devices ran, unless CUDA_VISIBLE_DEVICES chose another, which no file contains.
   const bool is_device = document.is_array() && !document.empty() && document[0].is_object();
   const Settings facts = is_device ? FactsOfDevice(document[0]) : FactsOfSections(document);
   const Json* model_options = Find(document, "model_options");
@@ -273,14 +274,14 @@ Status AddTensorRtMetadata(std::istream& input, std::string_view origin, RunProf
   }
   if (is_device && document.size() > 1) {
     run.warnings.push_back(
-        fmt::format("{}: has {} devices; the first is taken for the one that ran", origin, document.size()));
+        fmt::format("{}: has {} devices; the first is assumed to have run the engine", origin, document.size()));
   }
   for (const auto& [setting, value] : facts) {
     if (value.empty()) continue;
     const auto [known, added] = run.settings.emplace(setting, value);
     if (added || known->second == value) continue;
-    run.warnings.push_back(fmt::format("{}: {} is {}, but {} in another file; are both of one run?", origin, setting,
-                                       Quoted(value), Quoted(known->second)));
+    run.warnings.push_back(fmt::format("{}: {} is {}, but {} in another file; check that both are of one run", origin,
+                                       setting, Quoted(value), Quoted(known->second)));
   }
   if (model_options != nullptr && run.model_name.empty()) {
     if (const Json* model = Find(*model_options, "Model")) {
@@ -300,50 +301,43 @@ std::string Readable(std::string text) {
   return text;
 }
 
-// Dimensions that the engine does not know (-1) leave all of them out.
-Result<std::vector<std::int64_t>> ReadDimensions(const Json& tensor) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  std::vector<std::int64_t> dims;
-  const auto found = tensor.find("Dimensions");
-  if (found == tensor.end() || found->is_null()) return dims;
-  if (!found->is_array() || found->size() > 64) return Error{"'Dimensions' should be a list of at most 64 numbers"};
-  bool known = true;
-  for (const Json& json : *found) {
-    if (!json.is_number_integer()) return Error{fmt::format("'Dimensions' holds {}, not a whole number", json.dump())};
-    const bool huge = json.is_number_unsigned() && json.get<std::uint64_t>() > static_cast<std::uint64_t>(kMost);
-    const std::int64_t extent = huge ? kMost + 1 : json.get<std::int64_t>();
-    if (extent < -1 || extent > kMost) return Error{fmt::format("'Dimensions' holds {}, not an extent", json.dump())};
-    known = known && extent >= 0;
-    dims.push_back(extent);
-  }
-  if (!known) dims.clear();
-  return dims;
-}
-
-struct Values {
-  std::vector<std::string> names;
-  std::vector<ProfiledTensor> tensors;
+struct TensorInfo {
+  std::string name, format;
+  std::vector<std::int64_t> dims;  // -1: not known to the engine
 };
 
-Result<Values> ReadValues(const Json& layer, const char* side) {
-  Values values;
-  const auto list = layer.find(side);
-  if (list == layer.end() || list->is_null()) return values;
-  if (!list->is_array()) return Error{fmt::format("'{}' should be a list, not {}", side, list->type_name())};
-  for (const Json& json : *list) {
-    const std::string where = fmt::format("'{}' {}", side, values.names.size() + 1);
-    if (!json.is_object()) return Error{fmt::format("{} should be an object, not {}", where, json.type_name())};
-    Result<std::string> name = TextField(json, "Name");
-    Result<std::string> format = TextField(json, "Format/Datatype");
-    Result<std::vector<std::int64_t>> dims = ReadDimensions(json);
-    if (!name) return Within(where, name.error());
-    if (!format) return Within(where, format.error());
-    if (!dims) return Within(where, dims.error());
-    TensorRtFormat known = FormatOf(*format);
-    values.names.push_back(Readable(WithSeparators(*std::move(name))));
-    values.tensors.push_back({std::move(known.dtype), *std::move(dims), std::move(known.layout)});
+void VisitFields(JsonReader& visit, TensorInfo& tensor) {
+  visit.Lenient("Name", tensor.name);
+  visit.Lenient("Format/Datatype", tensor.format);
+  visit.Lenient("Dimensions", tensor.dims, {-1, std::int64_t{1} << 40});
+}
+
+struct LayerFields {
+  std::string name, metadata, type, tactic;
+  std::vector<TensorInfo> inputs, outputs;
+};
+
+void VisitFields(JsonReader& visit, LayerFields& fields) {
+  visit.Lenient("Name", fields.name);
+  visit.Lenient("Metadata", fields.metadata);
+  visit.Lenient("LayerType", fields.type);
+  visit.Lenient("TacticName", fields.tactic);
+  visit.Lenient("Inputs", fields.inputs);
+  visit.Lenient("Outputs", fields.outputs);
+}
+
+// A dimension that the engine does not know leaves all of them out.
+Status AddValues(std::vector<TensorInfo> given, std::vector<std::string>& names, std::vector<ProfiledTensor>& tensors) {
+  constexpr std::size_t kMostDims = 64;
+  for (TensorInfo& tensor : given) {
+    if (tensor.dims.size() > kMostDims)
+      return Error{fmt::format("'Dimensions' has {} numbers, expected at most {}", tensor.dims.size(), kMostDims)};
+    if (std::ranges::find(tensor.dims, -1) != tensor.dims.end()) tensor.dims.clear();
+    TensorRtFormat format = FormatOf(tensor.format);
+    names.push_back(Readable(WithSeparators(std::move(tensor.name))));
+    tensors.push_back({std::move(format.dtype), std::move(tensor.dims), std::move(format.layout)});
   }
-  return values;
+  return {};
 }
 
 struct LayerInfo {
@@ -352,27 +346,21 @@ struct LayerInfo {
 };
 
 Result<LayerInfo> ReadDetails(const Json& json) {
+  LayerFields fields;
+  INFIMUM_RETURN_IF_ERROR(FromJson(json, "", fields));
+  if (fields.name.empty()) return Error{"has no 'Name'"};
   LayerInfo read;
-  INFIMUM_ASSIGN_OR_RETURN(std::string name, TextField(json, "Name"));
-  INFIMUM_ASSIGN_OR_RETURN(std::string metadata, TextField(json, "Metadata"));
-  if (name.empty()) return Error{"has no 'Name'"};
-  read.layer = NamedTensorRtLayer(std::move(name), WithSeparators(std::move(metadata)), &read.is_region);
-  INFIMUM_ASSIGN_OR_RETURN(read.layer.op, TextField(json, "LayerType"));
-  INFIMUM_ASSIGN_OR_RETURN(read.layer.algorithm, TextField(json, "TacticName"));
-  INFIMUM_ASSIGN_OR_RETURN(Values inputs, ReadValues(json, "Inputs"));
-  INFIMUM_ASSIGN_OR_RETURN(Values outputs, ReadValues(json, "Outputs"));
-  read.layer.inputs = std::move(inputs.names);
-  read.layer.input_tensors = std::move(inputs.tensors);
-  read.layer.outputs = std::move(outputs.names);
-  read.layer.output_tensors = std::move(outputs.tensors);
+  read.layer = NamedTensorRtLayer(std::move(fields.name), WithSeparators(std::move(fields.metadata)), &read.is_region);
+  read.layer.op = std::move(fields.type);
+  read.layer.algorithm = std::move(fields.tactic);
+  INFIMUM_RETURN_IF_ERROR(AddValues(std::move(fields.inputs), read.layer.inputs, read.layer.input_tensors));
+  INFIMUM_RETURN_IF_ERROR(AddValues(std::move(fields.outputs), read.layer.outputs, read.layer.output_tensors));
   return read;
 }
 
 Result<LayerInfo> ReadLayerInfo(const Json& json) {
   if (json.is_object()) return ReadDetails(json);
-  if (!json.is_string()) {
-    return Error{fmt::format("should be an object or a name, not {}", json.type_name())};
-  }
+  if (!json.is_string()) return Unexpected(json, "", "an object or a name");
   LayerInfo read;
   read.layer = NamedTensorRtLayer(json.get<std::string>(), "", &read.is_region);
   return read;
@@ -408,9 +396,10 @@ Result<TensorRtLayers> ReadTensorRtLayers(std::istream& input, std::string_view 
     if (read->is_region) layers.regions.push_back(read->layer.name);
     layers.layers.push_back(std::move(read->layer));
   }
-  Result<std::vector<std::string>> bindings = TextsField(document, "Bindings");
-  if (!bindings) return Within(std::string(origin), bindings.error());
-  for (std::string& binding : *bindings) layers.bindings.push_back(Readable(WithSeparators(std::move(binding))));
+  JsonReader fields(document);
+  fields.Lenient("Bindings", layers.bindings);
+  if (!fields.status().ok()) return Within(std::string(origin), fields.status().error());
+  for (std::string& binding : layers.bindings) binding = Readable(WithSeparators(std::move(binding)));
   return layers;
 }
 

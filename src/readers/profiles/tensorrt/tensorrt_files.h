@@ -1,8 +1,8 @@
-// A file of trtexec as JSON, which it is but for two things that trtexec writes into it as they are: control
+// A file of trtexec as JSON. Two things in it are not JSON: control
 // characters in names (TensorRT 8.6), and numbers that are none.
 //
 //   "Metadata": "[ONNX Layer: a]<0x1e>[ONNX Layer: b]"   ->  kNameSeparator between the two
-//   "percentage" : -nan                                  ->  a text, which no field of numbers takes
+//   "percentage" : -nan                                  ->  "??", a text, which no field of numbers takes
 //
 // Every byte stays in its place, so that errors name the byte of the file.
 #pragma once
@@ -17,7 +17,7 @@
 #include "infimum/base/result.h"
 #include "infimum/base/units.h"
 #include "infimum/graph/run_profile.h"
-#include "src/readers/files/json_fields.h"
+#include "src/core/results/json_struct.h"
 
 namespace infimum::ingest {
 
@@ -57,8 +57,8 @@ struct TensorRtInference {
 };
 Result<std::vector<TensorRtInference>> ReadTensorRtTimes(std::istream& input, std::string_view origin);
 
-// What stands beside an engine's files: the device, the options of trtexec and its own summary, as TREx's
-// process_engine.py collects them into three files that are told apart by what is in them.
+// Metadata beside an engine's files: the device, the options of trtexec and its own summary, as TREx's
+// process_engine.py collects them into three files that are distinguished by their content.
 //
 //   engine.metadata.json          [{"Name": "NVIDIA A100 80GB PCIe", "ComputeCapability": [8, 0], ...}]
 //   engine.profile.metadata.json  {"performance_summary": {...}, "inference_options": {...}, "device_information":
@@ -66,7 +66,7 @@ Result<std::vector<TensorRtInference>> ReadTensorRtTimes(std::istream& input, st
 //     ->  settings "device_name", "compute_capability", "multiprocessors", "clock_mhz", "precision", "cuda_graph", ...
 
 // Adds to the settings and the model name of `run`; a device or an option that contradicts what another
-// file said is a warning, and the first stays. Of a model's path only the file's name is kept.
+// file is a warning, and the first stays. Of a model's path only the file's name is kept.
 Status AddTensorRtMetadata(std::istream& input, std::string_view origin, RunProfile& run);
 
 // The layers of an engine as `trtexec --exportLayerInfo` lists them, without times.
@@ -85,7 +85,7 @@ struct TensorRtLayers {
 
 Result<TensorRtLayers> ReadTensorRtLayers(std::istream& input, std::string_view origin);
 
-// A layer of which the name alone is known, with the nodes that it tells.
+// A layer of which only the name is known, with the nodes in it.
 ProfiledLayer NamedTensorRtLayer(std::string name, std::string_view metadata = "", bool* is_region = nullptr);
 
 }  // namespace infimum::ingest

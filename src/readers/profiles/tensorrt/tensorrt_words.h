@@ -1,10 +1,10 @@
-// What the name of an engine's layer, and its metadata where there are some, say about the model's nodes.
+// The model's nodes in the name of an engine's layer and in its metadata, where there are some.
 //
 //   Conv_5 + Add_6 + Relu_7                              ->  nodes Conv_5, Add_6, Relu_7
 //   conv1 + relu1 || conv2 + relu2                       ->  all four: convolutions of one input, merged into one
 //   conv1.weight + QuantizeLinear_7_quantize_scale_node + Conv_9 + PWN(PWN(Sigmoid_1), Mul_2)
 //                                                        ->  QuantizeLinear_7, Conv_9, Sigmoid_1, Mul_2
-//   {ForeignNode[/a/Add.../b/Softmax]}                   ->  /a/Add, /b/Softmax, and what is between is not told
+//   {ForeignNode[/a/Add.../b/Softmax]}                   ->  /a/Add, /b/Softmax; the nodes between are not known
 //   (Unnamed Layer* 3) [Shuffle]                         ->  none: TensorRT made it
 //   Reformatting CopyNode for Input Tensor 0 to Conv_0 + Relu_1
 //                                                        ->  none; it serves the layer "Conv_0 + Relu_1"
@@ -42,8 +42,8 @@ int CutOptimizationProfile(std::string_view& name);
 //   "N/A due to dynamic shapes"                                ->  no type, the layout in TensorRT's words
 
 struct TensorRtFormat {
-  std::string dtype;   // empty: not told, or not one of ours
-  std::string layout;  // empty: not told
+  std::string dtype;   // empty: not known, or not one of ours
+  std::string layout;  // empty: not known
 };
 
 TensorRtFormat FormatOf(std::string_view text);

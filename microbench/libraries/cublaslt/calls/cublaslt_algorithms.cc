@@ -1,0 +1,115 @@
+#include "cublaslt_algorithms.h"
+
+#include <charconv>
+#include <set>
+#include <string_view>
+
+namespace cublaslt {
+namespace {
+
+struct Field {
+  const char* name;
+  std::int32_t Algorithm::*member;
+};
+constexpr Field kFields[] = {
+    {"algo=", &Algorithm::id},         {"_tile=", &Algorithm::tile},         {"_stages=", &Algorithm::stages},
+    {"_splitk=", &Algorithm::split_k}, {"_red=", &Algorithm::reduction},     {"_swz=", &Algorithm::swizzle},
+    {"_custom=", &Algorithm::custom},  {"_inner=", &Algorithm::inner_shape}, {"_cluster=", &Algorithm::cluster_shape}};
+
+// In how many parts a depth is split, where an algorithm can.
+constexpr std::int32_t kSplits[] = {2, 3, 4, 5, 6, 8, 12, 16, 32};
+
+// Calls visit(settings) for all that the capabilities allow, until it returns false.
+template <class Visit>
+void ForEachSetting(std::int32_t id, const Capabilities& capabilities, std::int64_t depth, const Visit& visit) {
+  Algorithm algorithm;
+  algorithm.id = id;
+  for (const std::int32_t tile : capabilities.tiles) {
+    algorithm.tile = tile;
+    for (const std::int32_t stages : capabilities.stages) {
+      algorithm.stages = stages;
+      for (algorithm.custom = 0; algorithm.custom <= capabilities.most_custom; ++algorithm.custom) {
+        for (algorithm.swizzle = 0; algorithm.swizzle <= capabilities.most_swizzles; ++algorithm.swizzle) {
+          algorithm.split_k = 1;
+          algorithm.reduction = 0;
+          if (!visit(algorithm)) return;
+          if (!capabilities.splits_k) continue;
+          for (const std::int32_t split : kSplits) {
+            if (split > depth) break;
+            algorithm.split_k = split;
+            for (std::int32_t reduction = 1; reduction <= capabilities.reductions; reduction <<= 1) {
+              if ((capabilities.reductions & reduction) == 0) continue;
+              algorithm.reduction = reduction;
+              if (!visit(algorithm)) return;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// Adds accepted settings of algorithms that are not in `skipped`, one of each or all of them.
+void AddAccepted(Answers& answers, std::int64_t depth, std::size_t most, bool all_settings,
+                 const std::set<std::int32_t>& skipped, std::vector<Algorithm>& algorithms) {
+  std::set<Algorithm> known(algorithms.begin(), algorithms.end());
+  for (const std::int32_t id : answers.Ids()) {
+    if (skipped.count(id) > 0) continue;
+    const std::optional<Capabilities> capabilities = answers.CapabilitiesOf(id);
+    if (!capabilities) continue;
+    ForEachSetting(id, *capabilities, depth, [&](const Algorithm& algorithm) {
+      if (algorithms.size() >= most) return false;
+      if (known.count(algorithm) > 0 || !answers.Accepts(algorithm)) return true;
+      known.insert(algorithm);
+      algorithms.push_back(algorithm);
+      return all_settings;
+    });
+  }
+}
+
+}  // namespace
+
+std::string Format(const Algorithm& algorithm) {
+  std::string text;
+  for (const Field& field : kFields) text += field.name + std::to_string(algorithm.*field.member);
+  return text;
+}
+
+std::optional<Algorithm> ParseAlgorithm(const std::string& text) {
+  Algorithm algorithm;
+  std::string_view left = text;
+  for (const Field& field : kFields) {
+    const std::string_view name = field.name;
+    if (left.substr(0, name.size()) != name) return std::nullopt;
+    left.remove_prefix(name.size());
+    const auto [end, error] = std::from_chars(left.data(), left.data() + left.size(), algorithm.*field.member);
+    if (error != std::errc()) return std::nullopt;
+    left.remove_prefix(static_cast<std::size_t>(end - left.data()));
+  }
+  return left.empty() ? std::optional<Algorithm>(algorithm) : std::nullopt;
+}
+
+std::vector<Algorithm> Heuristic(Answers& answers) {
+  std::vector<Algorithm> algorithms;
+  std::set<Algorithm> known;
+  for (const Algorithm& algorithm : answers.Suggestions())
+    if (known.insert(algorithm).second) algorithms.push_back(algorithm);
+  return algorithms;
+}
+
+std::vector<Algorithm> BestOfEach(Answers& answers, std::int64_t depth, std::size_t most) {
+  std::vector<Algorithm> algorithms;
+  std::set<std::int32_t> ids;
+  for (const Algorithm& algorithm : answers.Suggestions())
+    if (ids.insert(algorithm.id).second) algorithms.push_back(algorithm);
+  AddAccepted(answers, depth, most, /*all_settings=*/false, ids, algorithms);
+  return algorithms;
+}
+
+std::vector<Algorithm> Exhaustive(Answers& answers, std::int64_t depth, std::size_t most) {
+  std::vector<Algorithm> algorithms = Heuristic(answers);
+  AddAccepted(answers, depth, most, /*all_settings=*/true, {}, algorithms);
+  return algorithms;
+}
+
+}  // namespace cublaslt

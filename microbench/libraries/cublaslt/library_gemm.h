@@ -1,0 +1,31 @@
+// A problem as the calls of cuBLAS and cuBLASLt take it. For cublaslt.cc and cublas.cc alone.
+#pragma once
+
+#include <string>
+
+#include "microbench/libraries/cublaslt/calls/cublaslt_matmul.h"
+#include "src/core/measurement/gemm_problem.h"
+
+namespace infimum::cuda {
+
+inline cublaslt::Gemm LibraryGemm(const GemmProblem& problem) {
+  cublaslt::Gemm gemm;
+  gemm.rows = problem.rows;
+  gemm.columns = problem.columns;
+  gemm.depth = problem.depth;
+  gemm.batch = problem.batch;
+  gemm.a = Name(problem.a);
+  gemm.b = Name(problem.b);
+  gemm.result = Name(problem.output);
+  gemm.a_stride = problem.a_stride;
+  gemm.b_stride = problem.b_stride;
+  if (problem.bias != DataType::kNone) gemm.bias = Name(problem.bias);
+  gemm.addend = problem.addend;
+  gemm.activation = Name(problem.activation);
+  gemm.factor = problem.factor;
+  gemm.sums = Name(problem.sums);
+  gemm.b_transposed = problem.b_transposed;
+  return gemm;
+}
+
+}  // namespace infimum::cuda

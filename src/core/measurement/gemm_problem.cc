@@ -1,0 +1,201 @@
+#include "src/core/measurement/gemm_problem.h"
+
+#include <algorithm>
+
+namespace infimum::cuda {
+namespace {
+
+Error NotInBlas(const std::string& what) { return Error{"unsupported: " + what}; }
+
+bool IsBlasType(DataType type) { return IsFloatingPoint(type) || type == DataType::kS8 || type == DataType::kS32; }
+
+bool IsEightBitFloat(DataType type) { return type == DataType::kF8E4M3 || type == DataType::kF8E5M2; }
+
+Result<GemmSums> SumsOf(const MatMulConfig& config, NumericContract contract, bool half_sums) {
+  switch (config.types.input) {
+    case DataType::kF64:
+      return GemmSums::kF64;
+    case DataType::kF32:
+      return contract == NumericContract::kTf32 ? GemmSums::kTf32 : GemmSums::kF32;
+    case DataType::kF16:
+      return half_sums ? GemmSums::kF16 : GemmSums::kF32;
+    case DataType::kBF16:
+    case DataType::kF8E4M3:
+    case DataType::kF8E5M2:
+      return GemmSums::kF32;
+    case DataType::kS8:
+      return GemmSums::kS32;
+    default:
+      return NotInBlas("BLAS libraries have no matrix product of " + std::string(Name(config.types.input)));
+  }
+}
+
+// Batches of equal shape, or one operand for all of them.
+Status SetBatch(const MatMulConfig& config, GemmProblem& problem) {
+  const std::size_t rank = config.a.rank();
+  std::int64_t a = 1, b = 1;
+  for (std::size_t i = 0; i + 2 < rank; ++i) {
+    a *= config.a.dims[i];
+    b *= config.b.dims[i];
+  }
+  for (std::size_t i = 0; i + 2 < rank; ++i) {
+    if (config.a.dims[i] != config.b.dims[i] && a != 1 && b != 1)
+      return NotInBlas("BLAS libraries repeat an operand over the whole batch or not at all");
+  }
+  problem.batch = std::max(a, b);
+  problem.a_stride = a == 1 ? 0 : problem.rows * problem.depth;
+  problem.b_stride = b == 1 ? 0 : problem.depth * problem.columns;
+  return {};
+}
+
+// What follows the GEMM: an addition of its own shape, an activation, in this order.
+class Followers {
+ public:
+  Followers(const Region& region, RegionGemm& gemm) : region_(region), gemm_(gemm) {}
+
+  Status Add(std::size_t number) {
+    const RegionMember& member = region_.members[number];
+    const auto* pointwise = std::get_if<PointwiseConfig>(&member.config);
+    if (pointwise == nullptr) return NotInBlas("a GEMM's epilogue has additions, ReLU and GELU by tanh only");
+    if (gemm_.problem.activation != GemmActivation::kNone)
+      return NotInBlas("nothing follows the activation of a GEMM's epilogue");
+    const RegionOperand before{RegionOperand::Source::kMember, static_cast<std::int64_t>(number) - 1};
+    switch (pointwise->kind) {
+      case PointwiseKind::kAdd:
+        return AddAddition(member, *pointwise, before);
+      case PointwiseKind::kRelu:
+        gemm_.problem.activation = GemmActivation::kRelu;
+        break;
+      case PointwiseKind::kGeluTanh:
+        gemm_.problem.activation = GemmActivation::kGeluTanh;
+        break;
+      default:
+        return NotInBlas("a GEMM's epilogue has additions, ReLU and GELU by tanh only");
+    }
+    return member.operands[0] == before ? Status() : NotInBlas("a GEMM's epilogue reads the product");
+  }
+
+ private:
+  Status AddAddition(const RegionMember& member, const PointwiseConfig& config, const RegionOperand& before) {
+    const std::size_t other = member.operands[0] == before ? 1 : 0;
+    if (config.inputs.size() != 2 || member.operands[1 - other] != before)
+      return NotInBlas("a GEMM's epilogue reads the product");
+    if (member.operands[other].source == RegionOperand::Source::kMember)
+      return NotInBlas("a GEMM's epilogue adds what comes from outside the region");
+    const Operand operand = OperandsOf(member.config)[other];
+    GemmProblem& problem = gemm_.problem;
+    const std::int64_t results = problem.batch * problem.rows * problem.columns;
+    const std::int64_t count = ElementCount(operand.shape);
+    const GemmTensor tensor{member.operands[other], operand.type, operand.shape};
+    if (count == problem.columns && operand.shape.dims.back() == problem.columns && !HasBias() && count != results) {
+      problem.bias = operand.type;
+      gemm_.tensors.insert(gemm_.tensors.begin() + 2, tensor);
+      return {};
+    }
+    if (count != results || problem.addend)
+      return NotInBlas("a GEMM's epilogue adds one vector along the columns and one tensor of the result's shape");
+    if (operand.type != problem.output) return NotInBlas("BLAS libraries add a tensor of the result's type");
+    problem.addend = true;
+    gemm_.tensors.push_back(tensor);
+    return {};
+  }
+
+  bool HasBias() const { return gemm_.problem.bias != DataType::kNone; }
+
+  const Region& region_;
+  RegionGemm& gemm_;
+};
+
+}  // namespace
+
+std::string_view Name(GemmSums sums) {
+  constexpr std::string_view kNames[] = {"f32", "tf32", "f16", "f64", "s32"};
+  return kNames[static_cast<std::size_t>(sums)];
+}
+
+std::string_view Name(GemmActivation activation) {
+  constexpr std::string_view kNames[] = {"", "relu", "gelu_tanh"};
+  return kNames[static_cast<std::size_t>(activation)];
+}
+
+std::string Format(const GemmProblem& problem) {
+  std::string text = std::to_string(problem.batch) + "x" + std::to_string(problem.rows) + "x" +
+                     std::to_string(problem.columns) + "x" + std::to_string(problem.depth) + " " +
+                     std::string(Name(problem.a)) + ":" + std::string(Name(problem.b)) + ":" +
+                     std::string(Name(problem.output)) + " sums=" + std::string(Name(problem.sums));
+  if (problem.batch > 1)
+    text += " strides=" + std::to_string(problem.a_stride) + "," + std::to_string(problem.b_stride);
+  if (problem.b_transposed) text += " b=transposed";
+  if (problem.bias != DataType::kNone) text += " bias";
+  if (problem.addend) text += " addend";
+  if (problem.activation != GemmActivation::kNone) text += " " + std::string(Name(problem.activation));
+  return text;
+}
+
+std::vector<GemmForm> GemmFormsOf(const Region& region, NumericContract contract, CandidateTier tier) {
+  const auto* config = std::get_if<MatMulConfig>(&region.members.front().config);
+  if (config == nullptr) return {};
+  // A constant may be kept as one likes; of 8 bits the libraries take it transposed alone.
+  const bool may_transpose = config->weights == Constness::kConstant;
+  const bool must_transpose = config->types.input == DataType::kS8 || IsEightBitFloat(config->types.input);
+  std::vector<GemmForm> forms;
+  if (!must_transpose) forms.push_back({false, false});
+  if (must_transpose ? may_transpose : may_transpose && tier != CandidateTier::kHeuristic)
+    forms.push_back({true, false});
+  if (contract == NumericContract::kF16 && config->types.input == DataType::kF16 && tier != CandidateTier::kHeuristic) {
+    for (std::size_t i = 0, count = forms.size(); i < count; ++i) forms.push_back({forms[i].b_transposed, true});
+  }
+  return forms;
+}
+
+std::string Suffix(const GemmForm& form) {
+  return std::string(form.b_transposed ? "/b=transposed" : "") + (form.half_sums ? "/acc=f16" : "");
+}
+
+Result<RegionGemm> GemmOf(const Region& region, NumericContract contract, const GemmForm& form) {
+  const RegionMember& lead = region.members.front();
+  const auto* config = std::get_if<MatMulConfig>(&lead.config);
+  if (config == nullptr) return NotInBlas("BLAS libraries run matrix products only");
+  if (region.outputs.size() != 1) return NotInBlas("a GEMM has one result");
+  RegionGemm gemm;
+  GemmProblem& problem = gemm.problem;
+  const std::size_t rank = config->a.rank();
+  problem.rows = config->a.dims[rank - 2];
+  problem.depth = config->a.dims[rank - 1];
+  problem.columns = config->b.dims[rank - 1];
+  INFIMUM_RETURN_IF_ERROR(SetBatch(*config, problem));
+  problem.a = config->types.input;
+  problem.b = config->types.weights;
+  const auto last = static_cast<std::int64_t>(region.members.size()) - 1;
+  const Operand output = OutputsOf(region.members.back().config)[0];
+  problem.output = output.type;
+  problem.b_transposed = form.b_transposed;
+  INFIMUM_ASSIGN_OR_RETURN(problem.sums, SumsOf(*config, contract, form.half_sums));
+  if (problem.a != problem.b && !(IsEightBitFloat(problem.a) && IsEightBitFloat(problem.b)))
+    return NotInBlas("BLAS libraries multiply operands of one type");
+  if (!IsBlasType(problem.output))
+    return NotInBlas("BLAS libraries have no results of " + std::string(Name(problem.output)));
+
+  gemm.tensors.push_back({lead.operands[0], problem.a, config->a});
+  gemm.tensors.push_back({lead.operands[1], problem.b, config->b, form.b_transposed});
+  if (config->bias != MatMulBias::kNone) {
+    const Operand bias = OperandsOf(lead.config)[2];
+    if (problem.sums == GemmSums::kS32) return NotInBlas("BLAS libraries add no bias to sums of integers");
+    if (config->bias == MatMulBias::kColumn) {
+      problem.bias = bias.type;
+    } else if (bias.type != problem.output) {
+      return NotInBlas("BLAS libraries add a tensor of the result's type");
+    } else {
+      problem.addend = true;
+    }
+    gemm.tensors.push_back({lead.operands[2], bias.type, bias.shape});
+  }
+  Followers followers(region, gemm);
+  for (std::size_t i = 1; i < region.members.size(); ++i) INFIMUM_RETURN_IF_ERROR(followers.Add(i));
+  if (problem.addend && IsEightBitFloat(problem.output))
+    return NotInBlas("BLAS libraries add no tensor to a result of 8-bit floats");
+  gemm.tensors.push_back({{RegionOperand::Source::kMember, last}, problem.output, output.shape});
+  return gemm;
+}
+
+}  // namespace infimum::cuda

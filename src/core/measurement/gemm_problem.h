@@ -1,0 +1,76 @@
+// A GEMM with what follows it, as the BLAS libraries of a GPU take it, and how a workload becomes one: for the runner
+// and `infimum emit`.
+//
+//   [matmul a=1x128x768 b=1x768x3072 bias=column] ; [pointwise kind=relu]
+//     rows 128, columns 3072, depth 768, batch 1, bias in the epilogue, then relu
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "infimum/layer/region.h"
+#include "infimum/measurement/candidate.h"
+#include "infimum/measurement/contract.h"
+
+namespace infimum::cuda {
+
+enum class GemmSums { kF32, kTf32, kF16, kF64, kS32 };
+enum class GemmActivation { kNone, kRelu, kGeluTanh };
+
+// "tf32"; "", "relu", "gelu_tanh".
+std::string_view Name(GemmSums sums);
+std::string_view Name(GemmActivation activation);
+
+// Matrices are row-major.
+struct GemmProblem {
+  std::int64_t rows = 1, columns = 1, depth = 1, batch = 1;
+  DataType a = DataType::kF32, b = DataType::kF32, output = DataType::kF32;
+  // Elements from one matrix of the batch to the next; 0: the same for all.
+  std::int64_t a_stride = 0, b_stride = 0;
+  bool b_transposed = false;  // it is stored as columns x depth
+  GemmSums sums = GemmSums::kF32;
+  GemmActivation activation = GemmActivation::kNone;
+  DataType bias = DataType::kNone;  // of one number for each column; none where there is no bias
+  bool addend = false;              // a tensor of the result's shape and type, added to the product
+  double factor = 1;                // of the product
+
+  // Sums of integers that become another type are multiplied by a factor, which the values of a layer decide.
+  bool is_scaled() const { return sums == GemmSums::kS32 && output != DataType::kS32; }
+
+  friend bool operator==(const GemmProblem&, const GemmProblem&) = default;
+};
+
+// The same for equal problems but their factors, different for others: what recordings are found by.
+std::string Format(const GemmProblem& problem);
+
+// How one GEMM is asked for: how the second operand is stored, what is added up in.
+struct GemmForm {
+  bool b_transposed = false;
+  bool half_sums = false;
+  friend bool operator==(const GemmForm&, const GemmForm&) = default;
+};
+// The usual one first. `heuristic` has that one alone.
+std::vector<GemmForm> GemmFormsOf(const Region& region, NumericContract contract, CandidateTier tier);
+// "/b=transposed/acc=f16", after an algorithm's name.
+std::string Suffix(const GemmForm& form);
+
+// A tensor of the region that the GEMM reads or writes.
+struct GemmTensor {
+  RegionOperand tensor;
+  DataType type = DataType::kF32;
+  Shape shape;
+  bool transposed = false;  // its last two dimensions are exchanged in memory
+};
+
+// Tensors in the order in which they are bound: a, b, then bias and addend where there are, last the result.
+struct RegionGemm {
+  GemmProblem problem;
+  std::vector<GemmTensor> tensors;
+};
+
+// A matmul, alone or as a region with an addition of the result's shape and one activation. The error begins with
+// "unsupported: " and says what BLAS libraries do not have.
+Result<RegionGemm> GemmOf(const Region& region, NumericContract contract, const GemmForm& form);
+
+}  // namespace infimum::cuda
