@@ -116,6 +116,16 @@ bool SaysNothing(const ModelGraph& graph, const Layer& layer, std::size_t input)
          !layer.outputs.empty() && layer.outputs[0] && graph.value(*layer.outputs[0]).shape.has_value();
 }
 
+// What a graph makes or is handed; a body sees everything else in its surroundings.
+std::vector<bool> OwnValues(const ModelGraph& graph) {
+  std::vector<bool> own(graph.values.size(), false);
+  for (ValueId input : graph.inputs) own[input.index()] = true;
+  for (const Layer& layer : graph.layers)
+    for (const std::optional<ValueId>& output : layer.outputs)
+      if (output) own[output->index()] = true;
+  return own;
+}
+
 }  // namespace
 
 double BytesOf(const Value& value) {
@@ -174,11 +184,7 @@ ValueNames NamesOf(const ModelGraph& graph) {
 
 std::vector<std::optional<ValueId>> CapturedValues(const ModelGraph& body, const ValueNames& outer) {
   std::vector<std::optional<ValueId>> captured(body.values.size());
-  std::vector<bool> own(body.values.size(), false);
-  for (ValueId input : body.inputs) own[input.index()] = true;
-  for (const Layer& layer : body.layers)
-    for (const std::optional<ValueId>& output : layer.outputs)
-      if (output) own[output->index()] = true;
+  const std::vector<bool> own = OwnValues(body);
   for (std::size_t i = 0; i < body.values.size(); ++i) {
     if (own[i]) continue;
     if (const auto found = outer.find(body.values[i].name); found != outer.end()) captured[i] = found->second;
@@ -247,11 +253,7 @@ NeededShares::Needs NeededShares::Find(const ModelGraph& graph, const std::vecto
       if (layer.inputs[input]) raise(*layer.inputs[input], of_inputs[input]);
   }
   // What a body neither makes nor is handed belongs to its surroundings.
-  std::vector<bool> own(graph.values.size(), false);
-  for (ValueId input : graph.inputs) own[input.index()] = true;
-  for (const Layer& layer : graph.layers)
-    for (const std::optional<ValueId>& output : layer.outputs)
-      if (output) own[output->index()] = true;
+  const std::vector<bool> own = OwnValues(graph);
   for (std::size_t i = 0; i < graph.values.size(); ++i) {
     if (own[i] || needs.values[i] <= 0 || graph.values[i].name.empty()) continue;
     double& captured = needs.captured[graph.values[i].name];
