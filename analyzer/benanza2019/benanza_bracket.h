@@ -36,7 +36,7 @@ std::span<const std::string_view> BoundRulesNames();
 
 // `bracket`, which is of the same model, with layers, coverage, roofline, environments and bounds by `rules` (not
 // kBracket): a serial bound, and a parallel one where there is a path from the first to the last layer that has a time.
-// Floors stay: what no program can beat depends on no rules. `model` is to be read without rewrites: the tool of 2019
+// Floors stay: they depend on no rules. `model` is to be read without rewrites: the tool of 2019
 // folded nothing. Asks `source` once, or as often as ComputeBracket. Errors are ComputeBracket's.
 Result<Bracket> ApplyBenanzaRules(Bracket bracket, const ModelGraph& model, MeasurementSource& source,
                                   BoundRules rules);

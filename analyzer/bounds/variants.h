@@ -15,7 +15,6 @@
 
 namespace infimum {
 
-class DeviceModel;
 struct BoundsProblem;
 struct CombinedBound;
 struct CombinedBounds;
@@ -29,7 +28,6 @@ struct ResolvedLayer;
 //   fused-sequential  18.9   the best selection of measured regions
 //   fused-parallel    18.9   the best selection, at once
 //   with-layouts      19.9   the same with every layout's change paid: conv_2 wants another than conv_1 leaves, 1.0
-//   ideal-fusion      18.0   element-wise and layout layers cost only their bytes, whatever libraries can fuse
 //   heuristic         23.0   what the libraries would choose by themselves; less sequential: the algorithm regret
 enum class BoundVariant {
   kSequential,
@@ -37,7 +35,6 @@ enum class BoundVariant {
   kFusedSequential,
   kFusedParallel,
   kWithLayouts,
-  kIdealFusion,
   kHeuristic,
   kBenanza2019Serial,  // these four: see benanza_bracket.h
   kBenanza2019Parallel,
@@ -76,7 +73,6 @@ struct Decider {
 // What the variants are solved from.
 struct VariantInput {
   const ModelGraph& graph;
-  const DeviceModel& device;
   const std::vector<ResolvedLayer>& layers;
   const BoundsProblem& problem;
   const CombinedBounds& combined;  // of the problem

@@ -90,6 +90,17 @@ const Bound* Bracket::Find(BoundVariant variant) const {
   return found == bounds.end() ? nullptr : &*found;
 }
 
+const Bound* Bracket::BestKnown() const {
+  for (const BoundVariant variant : {BoundVariant::kFusedSequential, BoundVariant::kSequential})
+    if (const Bound* bound = Find(variant)) return bound;
+  return bounds.empty() ? nullptr : &bounds.front();
+}
+
+const UpperLimit* Bracket::Shown() const {
+  const auto found = std::ranges::find(upper, kDemonstratedName, &UpperLimit::name);
+  return found == upper.end() ? nullptr : &*found;
+}
+
 Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection,
                                const BracketOptions& options) {
   const RegionSet region_set(graph);
@@ -107,11 +118,10 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   bracket.selection = selection;
   SetOrigins(rows, bracket);
   bracket.contract = selection.contract.value_or(MainContract(graph));
-  Floors floors = ComputeFloors(graph, device);
-  bracket.floor = std::move(floors.floor);
-  bracket.conventional_floor = std::move(floors.conventional_floor);
+  bracket.floors = ComputeFloors(graph, device);
   bracket.coverage = CoverageOf(layers);
   for (const ResolvedLayer& layer : layers) bracket.roofline += layer.known.floor;
+  bracket.roofline = std::max(bracket.roofline, bracket.textbook().latency);
 
   const BoundsProblem problem = resolver.Problem(graph, layers, regions);
   const CombinedBounds combined = CombineBounds(problem);
@@ -131,7 +141,7 @@ Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& sourc
   if (any_time || std::none_of(layers.begin(), layers.end(), is_missing)) {
     std::vector<std::string> common = Assumptions(graph, bracket, layers);
     if (!options.observed.empty()) common.push_back("observed-candidates");
-    bracket.bounds = SolveVariants({graph, device, layers, problem, combined, bracket.layouts, bracket.regret, common});
+    bracket.bounds = SolveVariants({graph, layers, problem, combined, bracket.layouts, bracket.regret, common});
   } else {
     for (WhatIfOutcome& outcome : bracket.what_ifs) outcome.bounds.clear();
   }
@@ -145,7 +155,7 @@ void AddUpperLimit(UpperLimit limit, Bracket& bracket) {
     if (latency > limit.latency)
       bracket.inversions.push_back({std::move(bound), limit.name, latency - limit.latency, low > limit.interval.high});
   };
-  hold(std::string(kFloorName), bracket.floor.latency, bracket.floor.latency);
+  hold(std::string(kFloorName), bracket.dense_read().latency, bracket.dense_read().latency);
   for (const Bound& bound : bracket.bounds)
     if (IsContradictedByFasterRun(bound.variant))
       hold(std::string(Name(bound.variant)), bound.latency, bound.interval.low);

@@ -1,6 +1,7 @@
 // The result: a bracket around the best possible latency, never a bare number.
 //
-//   F0 (floor) <= T* <= U = min(R, every measured T that meets the contract);   F1: our estimate from below
+//   floor(class) <= T*(class) <= U = min(R, every measured T that meets the contract)
+//   F1: the best known kernels added up, which predicts R
 //
 // Each bound is a value with its variant, its assumption tags, its interval and its coverage.
 #pragma once
@@ -30,8 +31,9 @@ struct BracketOptions {
 };
 
 // A run that really happened and meets the contract: T* is no larger.
+inline constexpr std::string_view kDemonstratedName = "demonstrated";  // R
 struct UpperLimit {
-  std::string name;  // "onnxruntime 1.31.1", "demonstrated"
+  std::string name;  // "onnxruntime 1.31.1", kDemonstratedName
   Latency latency{0};
   Interval interval;
 };
@@ -51,7 +53,7 @@ struct CompositionError {
 };
 
 // A bound above an upper limit: some kernel of that run is not among our candidates, or one of the two was mismeasured.
-// A floor above one: a peak is higher than was ever seen, or what F0 assumes does not hold of the model.
+// The dense-read floor above one: a rate is higher than was ever seen, or that run skips weights or compresses them.
 inline constexpr std::string_view kFloorName = "floor";
 struct Inversion {
   std::string bound;             // "fused-sequential", the name of a variant; "floor"
@@ -71,15 +73,19 @@ struct SeveralHosts {
 struct Bracket {
   Selection selection;
   NumericContract contract = NumericContract::kStrictF32;
-  Floor floor;
-  Floor conventional_floor;
-  // The layers' own floors one after the other: what a roofline model says. An estimate where nothing is measured; no
-  // bound, since layers may be fused and arithmetic may be less than conventional.
+  std::vector<Floor> floors;  // see ComputeFloors
+  const Floor& dense_read() const { return FloorOf(floors, ProgramClass::kDenseRead); }
+  const Floor& textbook() const { return FloorOf(floors, ProgramClass::kTextbook); }
+  // The layers' own floors one after the other, what a roofline model says, or the textbook floor where that is more:
+  // layers that fit into the caches one by one may not fit together. An estimate where nothing is measured; no bound,
+  // since layers may be fused.
   Latency roofline{0};
   std::vector<Bound> bounds;  // in the order of the variants; none where of no layer a time is known
   const Bound* Find(BoundVariant variant) const;  // null where there is none
-  std::optional<LayoutPlan> layouts;              // absent where no candidate's layout has to be paid for
-  std::optional<AlgorithmRegret> regret;          // absent where no row is a library's choice
+  // F1, the bound that runs are held against: fused where it can be; null where nothing is known.
+  const Bound* BestKnown() const;
+  std::optional<LayoutPlan> layouts;      // absent where no candidate's layout has to be paid for
+  std::optional<AlgorithmRegret> regret;  // absent where no row is a library's choice
   std::optional<Latency> demonstrated;
   std::optional<CompositionError> composition;  // of demonstrated
   Coverage coverage;
@@ -91,6 +97,7 @@ struct Bracket {
   std::vector<WhatIfOutcome> what_ifs;       // as asked for; and contracts and cache states that have rows
   std::vector<Decider> deciders;             // of fused-sequential, most uncertain first
   std::vector<UpperLimit> upper;             // see AddUpperLimit
+  const UpperLimit* Shown() const;           // R; null where there is none
   std::vector<Inversion> inversions;
 };
 
@@ -103,8 +110,9 @@ NumericContract MainContract(const ModelGraph& graph);
 Result<Bracket> ComputeBracket(const ModelGraph& graph, MeasurementSource& source, const Selection& selection,
                                const BracketOptions& options = {});
 
-// Records an upper limit and every bound of the bracket that is above it, F0 too; but not `heuristic`, which nothing
-// keeps from being slower than a run. Nothing is clipped: the bracket is as wide as both say.
+// Records an upper limit and every bound of the bracket that is above it, the dense-read floor too; but not
+// `heuristic`, which nothing keeps from being slower than a run. Nothing is clipped: the bracket is as wide as both
+// say.
 void AddUpperLimit(UpperLimit limit, Bracket& bracket);
 
 }  // namespace infimum

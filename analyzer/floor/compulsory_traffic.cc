@@ -123,7 +123,9 @@ bool IsWhere(const Layer& layer) {
   return pointwise != nullptr && pointwise->kind == PointwiseKind::kWhere;
 }
 
-Reads ReadsOfLayer(const ModelGraph& graph, const Layer& layer, double needed, const std::vector<Backing>& backing) {
+// `update`: where the result is written over one of the operands, the others are needed whole.
+Reads ReadsOfLayer(const ModelGraph& graph, const Layer& layer, double needed, const InPlaceUpdate* update,
+                   const std::vector<Backing>& backing) {
   Reads reads;
   if (layer.status != LayerStatus::kMeasurable) return reads;
   bool only_constants = true;
@@ -137,7 +139,8 @@ Reads ReadsOfLayer(const ModelGraph& graph, const Layer& layer, double needed, c
     if (!from.must_be_read || (operand > 0 && IsWhere(layer))) continue;
     // A matmul's rows need all of its weights.
     const bool is_whole = from.constant && !KeepsElementsApart(layer);
-    const double share = is_whole ? 1 : ShareOfOperand(graph, layer, operand, needed);
+    const bool is_new = update != nullptr && operand != update->kept;
+    const double share = is_whole || is_new ? 1 : ShareOfOperand(graph, layer, operand, needed);
     const double bytes = LeastRead(graph, layer, operand) * share;
     Raise(reads, from.root, std::min(bytes, from.least));
   }
@@ -168,9 +171,10 @@ GraphReads FindReads(const ModelGraph& graph, const NeededShares& needs, const M
     const Layer& layer = graph.layers[i];
     BackOutputs(graph, layer, result.backing);
     const double needed = needs.of(graph, i);
-    if (needed <= 0) continue;
+    const InPlaceUpdate* update = outer == nullptr ? needs.updates().Of(i) : nullptr;
+    if (needed <= 0 && update == nullptr) continue;
     if (layer.bodies.empty()) {
-      by_layer[i].push_back(ReadsOfLayer(graph, layer, needed, result.backing));
+      by_layer[i].push_back(ReadsOfLayer(graph, layer, needed, update, result.backing));
       continue;
     }
     // If has two bodies of which one runs; every other operator has one.
@@ -208,9 +212,12 @@ GraphReads FindReads(const ModelGraph& graph, const NeededShares& needs, const M
 CompulsoryTraffic FindCompulsoryTraffic(const ModelGraph& graph, const NeededShares& needs) {
   const GraphReads reads = FindReads(graph, needs, nullptr, nullptr);
   Reads written;
-  for (ValueId output : graph.outputs) {
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const ValueId output = graph.outputs[i];
     const Backing& backing = reads.backing[output.index()];
-    if (!backing.must_be_read) Raise(written, backing.root, BytesOf(graph.value(output)));
+    if (backing.must_be_read) continue;
+    const std::optional<std::size_t>& updated = needs.updates().of_outputs()[i];
+    Raise(written, backing.root, updated ? needs.updates().Of(*updated)->written : BytesOf(graph.value(output)));
   }
   return {Total(reads.reads), Total(written)};
 }

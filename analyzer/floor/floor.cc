@@ -1,47 +1,23 @@
 #include "analyzer/floor/floor.h"
 
 #include <algorithm>
-#include <limits>
+#include <array>
 
 #include "analyzer/floor/compulsory_traffic.h"
 
 namespace infimum {
 namespace {
 
+// In the order of the enumeration.
+constexpr auto kClassNames =
+    std::to_array<std::string_view>({"any-program", "launched", "dense-read", "winograd", "textbook"});
+static_assert(kClassNames.size() == static_cast<std::size_t>(ProgramClass::kTextbook) + 1);
+
+constexpr std::int64_t kWinogradTile = 4;  // outputs a dimension; larger tiles lose too many digits of f32
+
 using FlopsByType = std::map<DataType, double>;
 
-DataType TypeOf(const Workload& workload) {
-  if (const auto* config = std::get_if<LayerConfig>(&workload)) return TypesOf(*config).input;
-  const Region& region = std::get<Region>(workload);
-  return region.members.empty() ? DataType::kF32 : TypesOf(region.members.front().config).input;
-}
-
-// By type the most provable work that one layer has.
-FlopsByType MostProvable(const ModelGraph& graph, const NeededShares& needs) {
-  FlopsByType most;
-  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
-    const Layer& layer = graph.layers[i];
-    const double needed = needs.of(graph, i);
-    if (needed <= 0) continue;
-    for (const SubGraph& body : layer.bodies) {
-      // Of an If either branch may run; what an iteration computes need not be computed by each.
-      if (body.graph == nullptr || layer.bodies.size() > 1 || body.least_executions <= 0) continue;
-      for (const auto& [type, flops] : MostProvable(*body.graph, needs)) most[type] = std::max(most[type], flops);
-    }
-    if (layer.status != LayerStatus::kMeasurable || !layer.workload) continue;
-    double& entry = most[TypeOf(*layer.workload)];
-    entry = std::max(entry, needed * static_cast<double>(layer.work.provable.value));
-  }
-  return most;
-}
-
-// A layer's operands may repeat a few elements (an Expand, padding), over which algebra takes short cuts: no more
-// work is provable than there are distinct elements to work on.
-FlopsByType Capped(FlopsByType most, const CompulsoryTraffic& traffic) {
-  for (auto& [type, flops] : most)
-    flops = std::min(flops, 8 * (traffic.read + traffic.written) / std::max(BitsPerElement(type), 1));
-  return most;
-}
+DataType TypeOf(const LayerConfig& config) { return TypesOf(config).input; }
 
 Latency TimeOf(const FlopsByType& flops, const DeviceModel& device, DataType* slowest) {
   Latency longest{0};
@@ -56,12 +32,34 @@ Latency TimeOf(const FlopsByType& flops, const DeviceModel& device, DataType* sl
   return longest;
 }
 
-FlopsByType FlopsOf(const Layer& layer) {
-  if (layer.status != LayerStatus::kMeasurable || !layer.workload) return {};
-  return ConventionalFlopsOf(*layer.workload, layer.work);
+// The FLOPs of one layer by a class that does arithmetic.
+using FlopsOfConfig = double (*)(const LayerConfig&, const Work&);
+
+double TextbookFlops(const LayerConfig&, const Work& work) { return static_cast<double>(work.conventional.value); }
+
+double WinogradFlops(const LayerConfig& config, const Work& work) {
+  const auto* convolution = std::get_if<ConvolutionConfig>(&config);
+  return TextbookFlops(config, work) / (convolution != nullptr ? WinogradSaving(*convolution) : 1);
 }
 
-FlopsByType SumConventional(const ModelGraph& graph, const NeededShares& needs, const DeviceModel& device) {
+FlopsByType FlopsOf(const Workload& workload, const Work& work, FlopsOfConfig flops_of) {
+  FlopsByType flops;
+  if (const auto* config = std::get_if<LayerConfig>(&workload)) {
+    flops[TypeOf(*config)] += flops_of(*config, work);
+  } else {
+    for (const RegionMember& member : std::get<Region>(workload).members)
+      flops[TypeOf(member.config)] += flops_of(member.config, WorkOf(member.config));
+  }
+  return flops;
+}
+
+FlopsByType FlopsOf(const Layer& layer, FlopsOfConfig flops_of) {
+  if (layer.status != LayerStatus::kMeasurable || !layer.workload) return {};
+  return FlopsOf(*layer.workload, layer.work, flops_of);
+}
+
+FlopsByType SumFlops(const ModelGraph& graph, const NeededShares& needs, const DeviceModel& device,
+                     FlopsOfConfig flops_of) {
   FlopsByType sum;
   for (std::size_t i = 0; i < graph.layers.size(); ++i) {
     const Layer& layer = graph.layers[i];
@@ -72,13 +70,13 @@ FlopsByType SumConventional(const ModelGraph& graph, const NeededShares& needs, 
         FlopsByType flops;
         const double executions =
             layer.bodies.size() > 1 ? 1.0 : static_cast<double>(std::max<std::int64_t>(body.least_executions, 0));
-        if (body.graph != nullptr && executions > 0) flops = SumConventional(*body.graph, needs, device);
+        if (body.graph != nullptr && executions > 0) flops = SumFlops(*body.graph, needs, device, flops_of);
         for (auto& [type, count] : flops) count *= executions;
         if (!cheapest || TimeOf(flops, device, nullptr) < TimeOf(*cheapest, device, nullptr)) cheapest = flops;
       }
       for (const auto& [type, count] : *cheapest) sum[type] += count;
     }
-    for (const auto& [type, count] : FlopsOf(layer)) sum[type] += count;
+    for (const auto& [type, count] : FlopsOf(layer, flops_of)) sum[type] += count;
   }
   return sum;
 }
@@ -91,20 +89,14 @@ bool AnyUnknown(const ModelGraph& graph) {
   });
 }
 
-// `runs`: whether there is anything to launch.
-Floor Decide(const MemoryFloor& memory, const FlopsByType& flops, bool runs, const DeviceModel& device) {
-  Floor floor;
-  floor.latency = memory.latency;
-  floor.decided_by = "bandwidth " + memory.level;
+Floor Decide(ProgramClass program_class, const MemoryFloor& memory, const FlopsByType& flops,
+             const DeviceModel& device) {
+  Floor floor{program_class, memory.latency, "bandwidth " + memory.level, {}};
   DataType slowest = DataType::kF32;
   const Latency arithmetic = TimeOf(flops, device, &slowest);
   if (arithmetic > floor.latency) {
     floor.latency = arithmetic;
     floor.decided_by = "arithmetic " + std::string(Name(slowest));
-  }
-  if (runs && device.launch() > floor.latency) {
-    floor.latency = device.launch();
-    floor.decided_by = "one launch";
   }
   for (const auto& [type, count] : flops)
     if (count > 0 && !device.HasArithmetic(type))
@@ -118,44 +110,58 @@ Floor Decide(const MemoryFloor& memory, const FlopsByType& flops, bool runs, con
 
 }  // namespace
 
+std::string_view Name(ProgramClass program_class) { return kClassNames[static_cast<std::size_t>(program_class)]; }
+
 std::map<DataType, double> ConventionalFlopsOf(const Workload& workload, const Work& work) {
-  FlopsByType flops;
-  if (const auto* region = std::get_if<Region>(&workload)) {
-    for (const RegionMember& member : region->members)
-      flops[TypesOf(member.config).input] += static_cast<double>(WorkOf(member.config).conventional.value);
-    return flops;
-  }
-  flops[TypeOf(workload)] += static_cast<double>(work.conventional.value);
-  return flops;
+  return FlopsOf(workload, work, TextbookFlops);
 }
 
 Latency FloorOfLayer(const Layer& layer, const DeviceModel& device) {
   if (layer.status == LayerStatus::kFree) return Latency(0);
   const MemoryFloor memory =
       device.Memory(static_cast<double>(layer.work.read().value), static_cast<double>(layer.work.written.value));
-  return std::max(memory.latency, TimeOf(FlopsOf(layer), device, nullptr));
+  return std::max(memory.latency, TimeOf(FlopsOf(layer, TextbookFlops), device, nullptr));
 }
 
-Floors ComputeFloors(const ModelGraph& graph, const DeviceModel& device) {
+double WinogradSaving(const ConvolutionConfig& config) {
+  if (!IsFloatingPoint(config.types.input)) return 1;
+  double saving = 1;
+  for (std::size_t d = 0; d < config.kernel.rank(); ++d) {
+    const std::int64_t taps = config.kernel.dims[d], stride = std::max<std::int64_t>(config.stride.dims[d], 1);
+    double products = 0;  // of an output
+    for (std::int64_t phase = 0; phase < std::min(stride, taps); ++phase) {
+      const double of_phase = static_cast<double>((taps - phase + stride - 1) / stride);
+      products += (kWinogradTile + of_phase - 1) / kWinogradTile;
+    }
+    saving *= static_cast<double>(taps) / products;
+  }
+  return saving;
+}
+
+const Floor& FloorOf(std::span<const Floor> floors, ProgramClass program_class) {
+  static const Floor kNone;
+  const auto found = std::ranges::find(floors, program_class, &Floor::program_class);
+  return found == floors.end() ? kNone : *found;
+}
+
+std::vector<Floor> ComputeFloors(const ModelGraph& graph, const DeviceModel& device) {
   const NeededShares needs(graph, UnknownLayers::kReadNothing), textbook(graph, UnknownLayers::kReadInputs);
   const CompulsoryTraffic traffic = FindCompulsoryTraffic(graph, needs);
   const MemoryFloor memory = device.Memory(traffic.read, traffic.written);
+  const FlopsByType direct = SumFlops(graph, textbook, device, TextbookFlops);
+  const FlopsByType filtered = SumFlops(graph, textbook, device, WinogradFlops);
   // A model of views alone needs no kernel at all.
   const bool runs = std::any_of(graph.layers.begin(), graph.layers.end(),
                                 [](const Layer& layer) { return layer.status == LayerStatus::kMeasurable; });
-  Floors floors{Decide(memory, Capped(MostProvable(graph, needs), traffic), runs, device),
-                Decide(memory, SumConventional(graph, textbook, device), runs, device)};
-  // Both hold for either choice of W, so the larger provable work never makes F0 exceed Fc.
-  if (floors.conventional_floor.latency < floors.floor.latency) {
-    floors.conventional_floor.latency = floors.floor.latency;
-    floors.conventional_floor.decided_by = floors.floor.decided_by;
-  }
-  floors.conventional_floor.assumptions.insert(floors.conventional_floor.assumptions.begin(),
-                                               "conventional-arithmetic");
-  if (AnyUnknown(graph)) {
-    floors.floor.assumptions.push_back("unknown-layers-omitted");
-    floors.conventional_floor.assumptions.push_back("unknown-layers-omitted");
-  }
+  std::vector<Floor> floors = {Floor{}};
+  if (runs && device.launch() > Latency(0))
+    floors.push_back({ProgramClass::kLaunched, device.launch(), "one launch", {}});
+  floors.push_back(Decide(ProgramClass::kDenseRead, memory, {}, device));
+  if (filtered != direct) floors.push_back(Decide(ProgramClass::kWinograd, memory, filtered, device));
+  floors.push_back(Decide(ProgramClass::kTextbook, memory, direct, device));
+  if (AnyUnknown(graph))
+    for (Floor& floor : floors)
+      if (floor.program_class >= ProgramClass::kDenseRead) floor.assumptions.push_back("unknown-layers-omitted");
   return floors;
 }
 

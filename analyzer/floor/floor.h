@@ -1,20 +1,25 @@
-// F0 and Fc: the least time that any correct program can take, from what it must move and must compute.
+// Floors: the least time that a program of a named class can take, from what it must move and must compute.
 //
-//   F0 = max(over memory levels l of (B - capacity of the nearer levels)+ / bandwidth_l,  W / peak,  one launch)
+//   any program        no floor: it may skip zeros, or store weights by their information
+//   launched           one start of a kernel, where its time is known: programs that the host starts for each inference
+//   dense-read         tau(B): every stored weight element and graph input that is needed is read once, as it is stored
+//   winograd           max(dense-read, FLOPs that minimal filtering F(4x4) leaves / peak)
+//   textbook           max(dense-read, FLOPs of the textbook's sums / peak)
 //
-// B is compulsory_traffic.h's. For F0, W is provable work; for Fc, by convention, the textbook's FLOPs.
+// Each holds for all weights of the stored types and the input that takes longest. dense-read, winograd and textbook
+// narrow the class step by step, so their floors ascend; `launched` is a condition of another kind and stands apart.
 //
-//   ResNet-50, f32, batch 1, one core: B = 102.2 MB of weights + 0.6 MB in + 4 kB out, less 33 MiB of
-//   caches, at 20 GB/s -> 3.4 ms "bandwidth memory"; Fc: 8.2 GFLOP / 110 GFLOP/s -> 74 ms "arithmetic f32"
+//   ResNet-50, f32, batch 1, one core: B = 102.2 MB of weights + 0.6 MB in + 4 kB out at 20 GB/s -> 3.4 ms dense-read,
+//   "bandwidth memory"; textbook: 8.2 GFLOP / 110 GFLOP/s -> 74 ms, "arithmetic f32"
 //
-// W of F0 is the provable work of the single layer with most of it, not a sum: layers in a row can be
-// merged by algebra (two scalings are one, a second Relu does nothing), so their sum proves nothing.
-// W of Fc sums layers by data type, and the slowest type decides: whether the units of two types can work
-// side by side (vector and matrix units can) is not known, and the maximum holds in either case.
+// B is compulsory_traffic.h's. Arithmetic is summed by data type, and the slowest type decides: whether the units of
+// two types can work side by side (vector and matrix units can) is not known, and the maximum holds in either case.
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/types/device_model.h"
@@ -22,23 +27,33 @@
 
 namespace infimum {
 
+enum class ProgramClass { kAny, kLaunched, kDenseRead, kWinograd, kTextbook };
+std::string_view Name(ProgramClass program_class);  // "any-program", "launched", "dense-read", ...
+
 struct Floor {
+  ProgramClass program_class = ProgramClass::kAny;
   Latency latency{0};
-  std::string decided_by;                // "arithmetic f32", "bandwidth memory"
-  std::vector<std::string> assumptions;  // "estimated" without a data sheet, "conventional-arithmetic"
+  std::string decided_by;                // "arithmetic f32", "bandwidth memory"; empty where nothing is known
+  std::vector<std::string> assumptions;  // "estimated" without a data sheet, "unknown-layers-omitted"
 };
 
-struct Floors {
-  Floor floor;               // F0
-  Floor conventional_floor;  // Fc
-};
+// One for each class of which something is said, in the order of the classes. `winograd` is left out where it says the
+// same as `textbook`: no layer is a convolution over windows.
+std::vector<Floor> ComputeFloors(const ModelGraph& graph, const DeviceModel& device);
 
-Floors ComputeFloors(const ModelGraph& graph, const DeviceModel& device);
+// A floor of 0 where the class has none.
+const Floor& FloorOf(std::span<const Floor> floors, ProgramClass program_class);
 
-// One layer alone, by convention: max(its compulsory bytes by the memory, its FLOPs / peak).
+// One layer alone, by the textbook: max(its compulsory bytes by the memory, its FLOPs / peak).
 Latency FloorOfLayer(const Layer& layer, const DeviceModel& device);
 
 // FLOPs by the type that they are done in; a region's by each member's own. `work` is the workload's.
 std::map<DataType, double> ConventionalFlopsOf(const Workload& workload, const Work& work);
+
+// By how much minimal filtering with tiles of at most 4 outputs a dimension lessens the multiplications of a
+// convolution (Winograd 1980; Lavin and Gray, arXiv 1509.09308): a dimension of r taps needs (m + r - 1) / m products
+// an output in place of r. Strides split the taps into phases. 1 for integers, which it does not compute exactly.
+//   3x3, stride 1, 56x56 outputs: 4      3x3, stride 2: 1.78      1x1: 1
+double WinogradSaving(const ConvolutionConfig& config);
 
 }  // namespace infimum

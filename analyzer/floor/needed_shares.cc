@@ -192,8 +192,13 @@ std::vector<std::optional<ValueId>> CapturedValues(const ModelGraph& body, const
   return captured;
 }
 
-NeededShares::NeededShares(const ModelGraph& graph, UnknownLayers unknown) : unknown_(unknown) {
-  Find(graph, std::vector<double>(graph.outputs.size(), 1));
+NeededShares::NeededShares(const ModelGraph& graph, UnknownLayers unknown)
+    : whole_(graph), updates_(graph), unknown_(unknown) {
+  std::vector<double> outputs(graph.outputs.size(), 1);
+  // What an update in place adds is needed by itself.
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (updates_.of_outputs()[i]) outputs[i] = 0;
+  Find(graph, outputs);
 }
 
 double NeededShares::of(const ModelGraph& graph, std::size_t layer) const {
@@ -221,6 +226,10 @@ NeededShares::Needs NeededShares::Find(const ModelGraph& graph, const std::vecto
       bytes_needed = std::max(bytes_needed, of_outputs[output] * BytesOf(graph.value(*layer.outputs[output])));
     }
     shares[i] = ShareOfResult(graph, layer, of_outputs);
+    if (const InPlaceUpdate* update = &graph == &whole_ ? updates_.Of(i) : nullptr)
+      for (std::size_t operand = 0; operand < layer.operand_inputs.size(); ++operand)
+        if (operand != update->kept && OperandValue(graph, layer, operand) != nullptr)
+          raise(*layer.inputs[layer.operand_inputs[operand]], 1);
     if (shares[i] <= 0 || IsKnownBefore(graph, layer) || layer.op == "Shape" || layer.op == "Size") continue;
 
     std::vector<double> of_inputs(layer.inputs.size(), 1);

@@ -11,6 +11,7 @@
 // - Shape and Size need nothing of their input, and what is known before the first inference needs nothing at all.
 // - An If needs what both branches need; a Loop or Scan what its body needs, where the body runs at least once. Its
 //   state counts as read where the body reads it.
+// - A graph output that may be written over a graph input (in_place.h) needs what is new in it.
 // - A layer that is unknown needs nothing of its inputs: it may look at their shape alone. Textbook arithmetic
 //   (`UnknownLayers::kReadInputs`) supposes that it reads them.
 #pragma once
@@ -20,6 +21,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/floor/in_place.h"
 #include "infimum/graph/model_graph.h"
 
 namespace infimum {
@@ -35,6 +37,9 @@ class NeededShares {
   // `graph`: the one given, or one of its bodies. A body that need not run has shares of 0.
   double of(const ModelGraph& graph, std::size_t layer) const;
 
+  // Of the graph given; its bodies update nothing in place.
+  const InPlaceUpdates& updates() const { return updates_; }
+
  private:
   using ByName = std::unordered_map<std::string_view, double>;
 
@@ -47,6 +52,8 @@ class NeededShares {
   Needs Find(const ModelGraph& graph, const std::vector<double>& outputs);
   ByName FindInBodies(const Layer& layer, const std::vector<double>& outputs, std::vector<double>& inputs);
 
+  const ModelGraph& whole_;
+  InPlaceUpdates updates_;
   UnknownLayers unknown_;
   std::unordered_map<const ModelGraph*, std::vector<double>> layers_;
 };

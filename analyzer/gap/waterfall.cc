@@ -76,7 +76,7 @@ class Maker {
       const Bound* bound = bracket.Find(one);
       return bound != nullptr ? bound : bracket.Find(other);
     };
-    waterfall_.floor = bracket.floor.latency;
+    waterfall_.floor = bracket.dense_read().latency;
     const Bound* in_turn = first_of(BoundVariant::kFusedSequential, BoundVariant::kSequential);
     const Bound* at_once = first_of(BoundVariant::kFusedParallel, BoundVariant::kParallel);
     // Estimates of what moves bytes alone say nothing about where the time of the others goes.

@@ -11,7 +11,7 @@
 //     unexplained            -0.05        what could not be matched, has no bound, or differs between two runs
 //     composition             0.75        kernels in the model slower than alone (a demonstrated run says so)
 //   bound                    18.60        fused-parallel
-//     above-floor            14.70        to what no program can beat
+//     above-floor            14.70        to the dense-read floor
 //   floor                     3.90
 #pragma once
 

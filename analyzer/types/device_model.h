@@ -68,7 +68,7 @@ class DeviceModel {
   std::optional<FlopsPerSecond> Arithmetic(DataType type) const;
   bool HasArithmetic(DataType type) const;
 
-  // What an empty kernel costs among others: less no program takes that runs any. 0 where it is not known.
+  // What an empty kernel costs among others; 0 where it is not known.
   Latency launch() const { return launch_; }
 
   // Time to read and write so many bytes by the measured copy curve, working set = bytes, interpolated

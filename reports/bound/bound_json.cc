@@ -1,5 +1,6 @@
 #include "reports/bound/bound_json.h"
 
+#include "analyzer/bracket/verdict.h"
 #include "infimum/base/check.h"
 #include "reports/text/layer_words.h"
 #include "reports/text/quantity_text.h"
@@ -61,7 +62,10 @@ void to_json(Json& json, const Bound& bound) {
 }
 
 void to_json(Json& json, const Floor& floor) {
-  json = {{"latency_us", floor.latency}, {"decided_by", floor.decided_by}, {"assumptions", floor.assumptions}};
+  json = {{"class", Name(floor.program_class)},
+          {"latency_us", floor.latency},
+          {"decided_by", TextOrNull(floor.decided_by)},
+          {"assumptions", floor.assumptions}};
 }
 
 void to_json(Json& json, const Coverage& coverage) {
@@ -156,18 +160,22 @@ std::string BoundJson(const ModelGraph& graph, const Bracket& bracket) {
   for (const LayerLatency& row : bracket.layers)
     layers.push_back(LayerJson(graph.layer(row.layer), row, BracketForm::kBound));
   for (const RegionLatency& region : bracket.regions) regions.push_back(RegionJson(graph, region, BracketForm::kBound));
-  const Json json = {{"schema", "infimum.bound/1"},
+  const Bound* known = bracket.BestKnown();
+  const Json json = {{"schema", "infimum.bound/2"},
                      {"model", {{"name", graph.name}, {"sha256", graph.sha256}}},
                      {"device", bracket.selection.device},
                      {"selection", bracket.selection},
                      {"environments", bracket.environments},
                      {"hosts", bracket.hosts},
                      {"contract", bracket.contract},
-                     {"floor_us", bracket.floor.latency},
-                     {"floor", bracket.floor},
-                     {"conventional_floor_us", bracket.conventional_floor.latency},
-                     {"conventional_floor", bracket.conventional_floor},
+                     {"floors", bracket.floors},
+                     {"floor_us", bracket.dense_read().latency},
+                     {"conventional_floor_us", bracket.textbook().latency},
                      {"roofline_us", bracket.roofline},
+                     {"best_known_us", known != nullptr ? Json(known->latency) : Json(nullptr)},
+                     {"interval_us", known != nullptr ? Json(known->interval) : Json(nullptr)},
+                     {"shown_us", bracket.demonstrated},
+                     {"verdict", VerdictOn(bracket)},
                      {"bounds", bracket.bounds},
                      {"layouts", LayoutsJson(graph, bracket.layouts)},
                      {"regret", bracket.regret},

@@ -1,4 +1,4 @@
-// The bracket as JSON: what `infimum bound --format json` prints (schema infimum.bound/1), and the parts of it that a
+// The bracket as JSON: what `infimum bound --format json` prints (schema infimum.bound/2), and the parts of it that a
 // report has as well, each with one list of its fields. Keys are documented in README.md.
 #pragma once
 

@@ -16,11 +16,11 @@
 namespace infimum {
 namespace {
 
-TableRow FloorRow(std::string name, const Floor& floor) {
+TableRow FloorRow(const Floor& floor) {
   std::vector<std::string> notes;
   if (!floor.decided_by.empty()) notes.push_back("decided by " + floor.decided_by);
   notes.insert(notes.end(), floor.assumptions.begin(), floor.assumptions.end());
-  return BracketRow(std::move(name), floor.latency, std::nullopt, Join(notes, ", "));
+  return BracketRow(FloorName(floor.program_class), floor.latency, std::nullopt, Join(notes, ", "));
 }
 
 Section BracketSection(const Bracket& bracket) {
@@ -122,9 +122,9 @@ Section CsvOfBracket(const Bracket& bracket) {
     section.rows.push_back(
         {std::move(name), CsvTime(latency), CsvLow(interval), CsvHigh(interval), std::move(assumptions)});
   };
-  add("floor", bracket.floor.latency, std::nullopt, Join(bracket.floor.assumptions, " "));
-  add("conventional-floor", bracket.conventional_floor.latency, std::nullopt,
-      Join(bracket.conventional_floor.assumptions, " "));
+  for (const Floor& floor : bracket.floors)
+    if (floor.latency > Latency(0))
+      add("floor-" + std::string(Name(floor.program_class)), floor.latency, std::nullopt, Join(floor.assumptions, " "));
   for (const Bound& bound : bracket.bounds)
     add(std::string(Name(bound.variant)), bound.latency, bound.interval, Join(bound.assumptions, " "));
   if (bracket.bounds.empty()) add("roofline", bracket.roofline, std::nullopt, "estimated");
@@ -149,13 +149,16 @@ Section CsvOfLayers(const ModelGraph& graph, const Bracket& bracket) {
 
 }  // namespace
 
+std::string FloorName(ProgramClass program_class) { return "floor, " + std::string(Name(program_class)); }
+
 TableRow BracketRow(std::string name, Latency latency, const std::optional<Interval>& interval, std::string note) {
   return {std::move(name), FormatLatency(latency), interval ? IntervalText(*interval) : "", std::move(note)};
 }
 
 std::vector<TableRow> BracketRows(const Bracket& bracket) {
-  std::vector<TableRow> rows = {FloorRow("floor", bracket.floor),
-                                FloorRow("conventional floor", bracket.conventional_floor)};
+  std::vector<TableRow> rows;
+  for (const Floor& floor : bracket.floors)
+    if (floor.latency > Latency(0)) rows.push_back(FloorRow(floor));
   for (const Bound& bound : bracket.bounds)
     rows.push_back(BracketRow("bound, " + std::string(Name(bound.variant)), bound.latency, bound.interval,
                               Join(bound.assumptions, ", ")));

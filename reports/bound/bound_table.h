@@ -14,8 +14,12 @@ namespace infimum {
 // Bracket, coverage, selection; with `layers` also each layer. `width` 0: as wide as needed.
 std::string BoundTable(const ModelGraph& graph, const Bracket& bracket, bool layers, std::size_t width);
 
-// One line a quantity (floor, conventional-floor, each variant, demonstrated), or with `layers` one a layer.
+// One line a quantity (floor-dense-read and the other classes, each variant, demonstrated), or with `layers` one a
+// layer.
 std::string BoundCsv(const ModelGraph& graph, const Bracket& bracket, bool layers);
+
+// "floor, dense-read", as bounds are "bound, sequential".
+std::string FloorName(ProgramClass program_class);
 
 // The rows of every table of a bracket: its floors and bounds with time, interval and what they assume; and one of
 // them.

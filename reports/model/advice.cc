@@ -66,7 +66,7 @@ void AddMissing(ReportModel& report) {
 // Layers that were timed with warm caches, of a model whose weights do not fit them: a part of the gap is no kernel's.
 void AdviseOnWeights(Bytes cache, ReportModel& report) {
   const Bytes weights = TotalsOf(report.graph).parameter_bytes;
-  const Bound* bound = MainBound(report);
+  const Bound* bound = report.bracket.BestKnown();
   if (!report.run || bound == nullptr || report.bracket.selection.cache != CacheState::kWarm || cache.value <= 0 ||
       weights <= cache)
     return;
@@ -92,12 +92,12 @@ void AddAdvice(const std::vector<std::string>& warnings, ReportModel& report) {
   const bool here = report.bench_options.has_value();
   for (const std::string& warning : warnings) report.advice.push_back({warning, ""});
   if (report.bracket.hosts) report.advice.push_back({HostsText(*report.bracket.hosts), ""});
-  const Bound* bound = MainBound(report);
+  const Bound* bound = report.bracket.BestKnown();
   if (bound != nullptr && report.bracket.coverage.missing == 0 && report.bracket.coverage.measured > 0 &&
-      bound->latency < report.bracket.floor.latency) {
+      bound->latency < report.bracket.dense_read().latency) {
     report.advice.push_back(
-        {"The bound lies below the floor: its layers were timed with warm caches, but all of the "
-         "model's weights together do not fit them. The floor holds; the bound is loose",
+        {"The bound lies below the dense-read floor: its layers were timed with warm caches, but all of the "
+         "model's weights together do not fit them",
          ""});
   }
   if (here && bound != nullptr && bound->latency > Latency(0) &&
@@ -119,7 +119,7 @@ void AddAdvice(const std::vector<std::string>& warnings, ReportModel& report) {
     report.advice.push_back(
         {fmt::format("The floor is {} above {}, which happened: it is wrong here. It was decided by {}; `infimum "
                      "analyze` measures rates again and keeps the best",
-                     FormatLatency(inversion.excess), inversion.name, report.bracket.floor.decided_by),
+                     FormatLatency(inversion.excess), inversion.name, report.bracket.dense_read().decided_by),
          ""});
   }
   if (!report.run) return;

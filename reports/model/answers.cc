@@ -56,7 +56,7 @@ std::string NeedsRun(const ReportModel& report) {
 Answer HowFast(const ReportModel& report) {
   Answer answer{1, "How fast could this model be here, and what is left to win?", false, "", "bracket", ""};
   answer.text = Headline(report);
-  const Bound* bound = MainBound(report);
+  const Bound* bound = report.bracket.BestKnown();
   answer.is_known = bound != nullptr;
   if (bound != nullptr)
     answer.text +=
@@ -205,18 +205,10 @@ Answer Fusion(const ReportModel& report) {
   Answer answer{5, "What would fusing layers win?", false, "", "wins", ""};
   const Bound* sequential = report.bracket.Find(BoundVariant::kSequential);
   const Bound* fused = report.bracket.Find(BoundVariant::kFusedSequential);
-  const Bound* ideal = report.bracket.Find(BoundVariant::kIdealFusion);
   if (sequential != nullptr && fused != nullptr && !report.bracket.regions.empty()) {
     answer.is_known = true;
     answer.text = fmt::format("Kernels that were measured as one win {} over the layers one by one",
                               WithShare(sequential->latency - fused->latency, fused->latency));
-  }
-  if (ideal != nullptr && fused != nullptr) {
-    answer.is_known = true;
-    const bool is_first = answer.text.empty();
-    answer.text += fmt::format("{} element-wise and layout layer inside its neighbours would win {}{}",
-                               is_first ? "Every" : "; every",
-                               WithShare(fused->latency - ideal->latency, fused->latency), is_first ? "" : " more");
   }
   if (!answer.is_known) {
     answer.text = "No region of several layers was measured as one.";
@@ -233,7 +225,7 @@ Answer Fusion(const ReportModel& report) {
 // What other numeric contracts win of the main bound: "bf16 wins 21.3 ms (68.6 %)".
 std::vector<std::string> ContractGains(const ReportModel& report) {
   std::vector<std::string> texts;
-  const Bound* main = MainBound(report);
+  const Bound* main = report.bracket.BestKnown();
   constexpr std::string_view kContract = "contract:";
   for (const WhatIfOutcome& outcome : report.bracket.what_ifs) {
     if (main == nullptr || !outcome.name.starts_with(kContract)) continue;

@@ -14,7 +14,21 @@ struct Explained {
 
 constexpr auto kTags = std::to_array<Explained>({
     {"estimated", "No data sheet is known for this device: its peaks are the best rates ever measured on it."},
-    {"conventional-arithmetic", "Counts the direct arithmetic of each layer; Winograd, FFT or Strassen may beat it."},
+    {"any-program",
+     "No floor holds for every program: one may skip zeros, store weights by their information or merge layers by "
+     "algebra."},
+    {"launched", "Programs that the host starts for each inference: one start of a kernel."},
+    {"dense-read",
+     "Programs that read each weight and input that is needed once, as it is stored, for all weights of their types "
+     "and "
+     "the input that takes longest: none skips zeros, compresses weights or merges layers by algebra."},
+    {"winograd",
+     "Programs of the class dense-read whose convolutions are direct or use minimal filtering up to F(4x4), on the "
+     "units "
+     "of the type."},
+    {"textbook",
+     "Programs of the class dense-read that do each layer’s sums as they are defined, on the units of the type: no "
+     "Winograd, FFT or Strassen, no f32 out of several bf16 products."},
     {"free-layouts", "Each layer may use its best layout; changing layouts between layers costs nothing."},
     {"warm-caches", "Inputs and weights of a layer may already be in the caches."},
     {"cold-caches", "Each layer finds its inputs and weights in memory, not in the caches."},
@@ -62,8 +76,6 @@ constexpr auto kTags = std::to_array<Explained>({
     {"no-measured-regions", "No region of several layers was measured as one, so nothing is fused."},
     {"relaxed-selection",
      "Which regions to fuse was not solved exactly: no selection is faster than this, and perhaps none is as fast."},
-    {"element-wise-layers-cost-their-bytes",
-     "Element-wise and layout layers run inside their neighbours, whatever libraries can fuse today."},
     {"best-candidate-where-no-library-chooses", "Layers that no library has a choice for count their best candidate."},
 });
 
@@ -76,15 +88,18 @@ bool Fits(std::string_view pattern, std::string_view tag) {
 }  // namespace
 
 std::vector<GlossaryEntry> GlossaryOf(const ReportModel& report) {
-  std::set<std::string> tags(report.bracket.floor.assumptions.begin(), report.bracket.floor.assumptions.end());
-  tags.insert(report.bracket.conventional_floor.assumptions.begin(),
-              report.bracket.conventional_floor.assumptions.end());
-  for (const Bound& bound : report.bracket.bounds) tags.insert(bound.assumptions.begin(), bound.assumptions.end());
   std::vector<GlossaryEntry> entries;
-  for (const std::string& tag : tags) {
+  const auto add = [&entries](std::string_view tag) {
     const auto known = std::ranges::find_if(kTags, [&](const Explained& one) { return Fits(one.tag, tag); });
-    if (known != kTags.end()) entries.push_back({tag, known->meaning});
+    if (known != kTags.end()) entries.push_back({std::string(tag), known->meaning});
+  };
+  std::set<std::string> tags;
+  for (const Floor& floor : report.bracket.floors) {
+    add(Name(floor.program_class));
+    tags.insert(floor.assumptions.begin(), floor.assumptions.end());
   }
+  for (const Bound& bound : report.bracket.bounds) tags.insert(bound.assumptions.begin(), bound.assumptions.end());
+  for (const std::string& tag : tags) add(tag);
   return entries;
 }
 

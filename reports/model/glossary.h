@@ -15,7 +15,8 @@ struct GlossaryEntry {
   std::string_view meaning;
 };
 
-// Of the tags that the report's bounds and floors carry, those that are explained; each once, by name.
+// The classes of its floors, in their order; then of the tags that floors and bounds carry those that are explained,
+// each once, by name.
 std::vector<GlossaryEntry> GlossaryOf(const ReportModel& report);
 
 }  // namespace infimum

@@ -46,7 +46,7 @@ Section LargestGaps(const ReportModel& report) { return LargestSection(report, 1
 Section GainsSection(const ReportModel& report) {
   Section section{.id = "wins", .title = "What would win what"};
   const Bracket& bracket = report.bracket;
-  const Bound* main = MainBound(report);
+  const Bound* main = report.bracket.BestKnown();
   const Bound* sequential = bracket.Find(BoundVariant::kSequential);
   if (main == nullptr || sequential == nullptr) {
     section.note = "Nothing can be said yet: no layer of this model has a time here.";
@@ -62,9 +62,6 @@ Section GainsSection(const ReportModel& report) {
     add("run the measured fused kernels", sequential->latency - fused->latency,
         CountText(static_cast<std::size_t>(chosen), "region") + ", against each layer alone");
   }
-  if (const Bound* ideal = bracket.Find(BoundVariant::kIdealFusion))
-    add("fuse every element-wise and layout layer", main->latency - ideal->latency,
-        "kernels that need not exist yet, against the bound");
   if (const Bound* parallel = bracket.Find(BoundVariant::kParallel))
     add("run independent layers at once", sequential->latency - parallel->latency, DeciderOf(*parallel));
   if (const std::optional<AlgorithmRegret>& regret = bracket.regret)
@@ -142,7 +139,7 @@ Section BoundsSection(const ReportModel& report) {
                               std::string note) {
     section.rows.push_back(BracketRow(std::move(name), latency, interval, std::move(note)));
   };
-  const Bound* main = MainBound(report);
+  const Bound* main = report.bracket.BestKnown();
   for (const WhatIfOutcome& outcome : bracket.what_ifs) {
     if (!outcome.coverage || main == nullptr) continue;
     for (const WhatIfBound& bound : outcome.bounds)

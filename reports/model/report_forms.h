@@ -7,7 +7,7 @@
 
 namespace infimum {
 
-// The report as data: schema infimum.report/1, what the HTML page embeds. Keys are documented in README.md; times are
+// The report as data: schema infimum.report/2, what the HTML page embeds. Keys are documented in README.md; times are
 // *_us, counts plain integers, what is absent is null.
 std::string ReportJson(const ReportModel& report);
 
@@ -36,8 +36,8 @@ struct SummaryOptions {
 std::string Summary(const ReportModel& report, const SummaryOptions& options);
 
 // The answer in one sentence: how fast it runs, how fast it could, what could be won.
-//   "resnet50 runs in 52.1 ms on onnxruntime 1.31.1; the best measured kernels would need 44.2 ms: 15.2 %
-//    could be won. No program can be faster than 19.8 ms here."
+//   "resnet50 runs in 52.1 ms on onnxruntime 1.31.1; the best known kernels add up to 44.2 ms, not shown yet: 15.2 %
+//    could be won. A program that reads every weight once takes at least 19.8 ms on this device."
 std::string Headline(const ReportModel& report);
 
 }  // namespace infimum

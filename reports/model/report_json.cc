@@ -240,7 +240,7 @@ std::string ReportJson(const ReportModel& report) {
   for (std::size_t i = 0; i < bracket.regions.size(); ++i) regions.push_back(RegionJson(report, i));
   for (const ModelRow& row : rows) row_array.push_back(RowJson(report, row));
   const Json json = {
-      {"schema", "infimum.report/1"},
+      {"schema", "infimum.report/2"},
       {"title", report.title},
       {"headline", Headline(report)},
       {"data_as_of", TextOrNull(report.data_as_of)},
@@ -250,8 +250,7 @@ std::string ReportJson(const ReportModel& report) {
       {"environment", EnvironmentJson(report.environment)},
       {"selection", SelectionText(bracket.selection)},
       {"contract", bracket.contract},
-      {"floor", bracket.floor},
-      {"conventional_floor", bracket.conventional_floor},
+      {"floors", bracket.floors},
       {"bounds", bracket.bounds},
       {"regret", bracket.regret},
       {"inversions", bracket.inversions},
@@ -260,6 +259,7 @@ std::string ReportJson(const ReportModel& report) {
       {"composition_error", bracket.composition},
       {"run", report.run},
       {"gap", GapOf(report)},
+      {"verdict", VerdictOf(report)},
       {"coverage", bracket.coverage},
       {"promises_gains", PromisesGains(report)},
       {"layers", std::move(layers)},

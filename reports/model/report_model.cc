@@ -6,19 +6,25 @@
 #include "infimum/base/utf8.h"
 
 namespace infimum {
+namespace {
 
-const Bound* MainBound(const ReportModel& report) {
-  for (const BoundVariant variant : {BoundVariant::kFusedSequential, BoundVariant::kSequential})
-    if (const Bound* bound = report.bracket.Find(variant)) return bound;
-  return report.bracket.bounds.empty() ? nullptr : &report.bracket.bounds.front();
+Interval IntervalOf(const ReportRun& run) { return run.interval.value_or(Interval{run.latency, run.latency}); }
+
+}  // namespace
+
+std::optional<GapVerdict> VerdictOf(const ReportModel& report) {
+  return report.run ? VerdictOn(IntervalOf(*report.run), report.bracket) : std::nullopt;
 }
 
 std::optional<PossibleGap> GapOf(const ReportModel& report) {
-  const Bound* bound = MainBound(report);
+  const Bound* bound = report.bracket.BestKnown();
   if (!report.run || bound == nullptr) return std::nullopt;
   const Latency measured = report.run->latency;
+  if (const UpperLimit* shown = report.bracket.Shown(); shown != nullptr && VerdictOf(report) == GapVerdict::kShown)
+    return PossibleGap{measured - shown->latency, Interval{IntervalOf(*report.run).low - shown->interval.high,
+                                                           IntervalOf(*report.run).high - shown->interval.low}};
   // Layers that were timed with warm caches may need less than the floor: then the floor says what is left.
-  const Latency floor = std::min(report.bracket.floor.latency, measured);
+  const Latency floor = std::min(report.bracket.dense_read().latency, measured);
   PossibleGap gap{measured - std::max(bound->latency, floor), std::nullopt};
   if (report.run->interval && bound->interval.high > bound->interval.low)
     gap.interval = Interval{report.run->interval->low - std::max(bound->interval.high, floor),

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "analyzer/bracket/bracket.h"
+#include "analyzer/bracket/verdict.h"
 #include "analyzer/findings/finding.h"
 #include "analyzer/gap/waterfall.h"
 #include "analyzer/rows/workload_candidates.h"
@@ -132,14 +133,13 @@ struct ReportModel {
   std::vector<Advice> advice;
 };
 
-// The bound that headlines compare with: `fused-sequential`, else `sequential`, else the first; null where there is
-// none.
-const Bound* MainBound(const ReportModel& report);
+// What the evidence allows to be said of the run; absent without one, or where nothing is known.
+std::optional<GapVerdict> VerdictOf(const ReportModel& report);
 
-// What the run takes above the main bound, or above the floor where that is the higher one; negative: the run is
-// faster. `interval` is of typical repetitions: from what is between the near ends of run's and bound's intervals to
-// what is between the far ones, so that it is wider than 95 %. `latency` is of the best repetitions, and may lie
-// outside.
+// What the run takes above the demonstrated run where that was faster, else above the best known bound, or above the
+// dense-read floor where that is the higher one; negative: the run is faster. `interval` is of typical repetitions:
+// from what is between the near ends of run's and bound's intervals to what is between the far ones, so that it is
+// wider than 95 %. `latency` is of the best repetitions, and may lie outside.
 struct PossibleGap {
   Latency latency{0};
   std::optional<Interval> interval;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "infimum/base/quantity_text.h"
+#include "reports/bound/bound_table.h"
 #include "reports/model/model_sections.h"
 #include "reports/model/report_forms.h"
 #include "reports/text/quantity_text.h"
@@ -40,10 +41,10 @@ struct Bar {
 
 std::vector<Bar> BarsOf(const ReportModel& report) {
   std::vector<Bar> bars;
-  if (report.bracket.floor.latency > Latency(0)) bars.push_back({"floor", report.bracket.floor.latency, Tone::kQuiet});
-  if (report.bracket.conventional_floor.latency > Latency(0)) {
-    bars.push_back({"conventional floor", report.bracket.conventional_floor.latency, Tone::kQuiet});
-  }
+  // What is below one launch of the device is not worth a line.
+  const Latency launched = FloorOf(report.bracket.floors, ProgramClass::kLaunched).latency;
+  for (const Floor* floor : {&report.bracket.dense_read(), &report.bracket.textbook()})
+    if (floor->latency > launched) bars.push_back({FloorName(floor->program_class), floor->latency, Tone::kQuiet});
   std::vector<Bound> bounds;
   // Where two variants say the same, the simpler one says it.
   for (const Bound& bound : report.bracket.bounds) {

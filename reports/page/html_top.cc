@@ -26,13 +26,18 @@ void AddTile(std::string_view color, std::string_view name, std::string_view val
 
 void AddWinTile(const ReportModel& report, const PossibleGap& gap, HtmlWriter& html) {
   const Latency measured = report.run->latency;
-  if (gap.latency.count() >= 0) {
+  const std::optional<GapVerdict> verdict = VerdictOf(report);
+  if (verdict == GapVerdict::kInversion) {
+    AddTile("missing", "Inversion", PercentText(-gap.latency / measured), "the run beats our candidates", html);
+  } else if (verdict == GapVerdict::kNoGap) {
+    AddTile("measured", "Gap", "none told", "the intervals of run and kernels meet", html);
+  } else {
     const std::string note = fmt::format("{:.2f}× speed-up: {}", measured / (measured - gap.latency),
                                          WithInterval(gap.latency, gap.interval));
-    AddTile("measured", report.bracket.coverage.Lacking() > 0 ? "Could be won, at most" : "Could be won",
-            PercentText(gap.latency / measured), note, html);
-  } else {
-    AddTile("missing", "Inversion", PercentText(-gap.latency / measured), "the run beats our candidates", html);
+    std::string_view name = "Could be won, not shown";
+    if (report.bracket.coverage.Lacking() > 0) name = "Could be won, at most";
+    if (verdict == GapVerdict::kShown) name = "Shown to be won";
+    AddTile("measured", name, PercentText(gap.latency / measured), note, html);
   }
 }
 
@@ -108,15 +113,15 @@ std::string FirstChangeHtml(const ReportModel& report) {
 
 std::string TilesHtml(const ReportModel& report) {
   HtmlWriter html;
-  const Bound* bound = MainBound(report);
+  const Bound* bound = report.bracket.BestKnown();
   if (report.run)
     AddTile("measured", "Measured", FormatLatency(report.run->latency),
             report.run->profile.framework + " " + report.run->profile.framework_version +
                 (report.run->interval ? ", typically " + IntervalText(*report.run->interval) : std::string()),
             html);
   if (report.bracket.demonstrated)
-    AddTile("demonstrated", "Demonstrated", FormatLatency(*report.bracket.demonstrated), "best kernels, really run",
-            html);
+    AddTile("demonstrated", "Demonstrated", FormatLatency(*report.bracket.demonstrated),
+            "best kernels, run as one program", html);
   const bool is_whole = report.bracket.coverage.Lacking() <= 0;
   if (bound != nullptr) {
     const bool has_spread = bound->interval.high > bound->interval.low;
@@ -129,9 +134,9 @@ std::string TilesHtml(const ReportModel& report) {
   }
   if (const std::optional<PossibleGap> gap = GapOf(report); gap && PromisesGains(report))
     AddWinTile(report, *gap, html);
-  if (report.bracket.floor.latency.count() > 0)
-    AddTile("floor", "Floor", FormatLatency(report.bracket.floor.latency), "by " + report.bracket.floor.decided_by,
-            html);
+  if (const Floor& floor = report.bracket.dense_read();
+      floor.latency > FloorOf(report.bracket.floors, ProgramClass::kLaunched).latency)
+    AddTile("floor", "Floor, dense-read", FormatLatency(floor.latency), "by " + floor.decided_by, html);
   AddTile(is_whole ? "bound" : "missing", "Coverage", PercentText(report.bracket.coverage.measured),
           is_whole ? "measured, nothing missing"
                    : fmt::format("measured; {} missing", LackingText(report.bracket.coverage)),

@@ -43,7 +43,7 @@ class Rows {
     const Status valid = Validate(model);
     EXPECT_TRUE(valid.ok()) << valid.error().message;
     Bracket bracket = testing::BracketOf(model, source_);
-    floor = bracket.floor.latency;
+    floor = bracket.dense_read().latency;
     Result<Bracket> applied = ApplyBenanzaRules(std::move(bracket), model, source_, rules);
     EXPECT_TRUE(applied.ok());
     return *std::move(applied);
@@ -83,7 +83,7 @@ TEST(BenanzaBracket, AConvolutionWithABiasIsTwoRows) {
   EXPECT_EQ(bracket.layers[0].reason, "convolution 3.00 µs, bias 2.00 µs");
   EXPECT_TRUE(bracket.layers[0].on_critical_path);
   EXPECT_DOUBLE_EQ(bracket.coverage.measured, 1);
-  EXPECT_EQ(bracket.floor.latency, rows.floor);
+  EXPECT_EQ(bracket.dense_read().latency, rows.floor);
 }
 
 TEST(BenanzaBracket, AConvolutionWhoseBiasHasNoRowIsMissingAndInTheSerialBoundAlone) {

@@ -21,6 +21,10 @@ DeviceModel Device(const DevicePeaks& peaks = testing::TestPeaks()) {
   return *model;
 }
 
+Floor FloorIn(GraphBuilder& model, ProgramClass program_class, const DevicePeaks& peaks = testing::TestPeaks()) {
+  return FloorOf(ComputeFloors(model.graph(), Device(peaks)), program_class);
+}
+
 TEST(CompulsoryTraffic, WeightsAndInputsAreReadAndOutputsWrittenButNoIntermediates) {
   GraphBuilder model;
   const ValueId y = model.MatMul("fc", model.Input("x", {8, 1000}), model.Weight("w", {1000, 10}));
@@ -231,8 +235,7 @@ TEST(CompulsoryTraffic, WhatOnlyAnUnknownLayerReadsCountsForTextbookArithmeticAl
   const ValueId y = model.MatMul("fc", model.Input("x", {1024, 1024}), model.Weight("w", {1024, 1024}));
   model.Output(model.Unknown("strange", y));
   EXPECT_EQ(FindCompulsoryTraffic(model.graph()).read, 0);
-  const Floors floors = ComputeFloors(model.graph(), Device());
-  EXPECT_NEAR(floors.conventional_floor.latency.count(), 2.0 * 1024 * 1024 * 1024 / 100e9 * 1e6, 1e-6);
+  EXPECT_NEAR(FloorIn(model, ProgramClass::kTextbook).latency.count(), 2.0 * 1024 * 1024 * 1024 / 100e9 * 1e6, 1e-6);
 }
 
 TEST(CompulsoryTraffic, AShapeNeedsNothingOfWhatItIsTheShapeOf) {
@@ -296,109 +299,196 @@ TEST(CompulsoryTraffic, ALoopReadsItsWeightsOnceAndNothingWhereItNeedNotRun) {
   }
 }
 
-TEST(Floor, AModelThatFitsIntoNoCacheIsBoundByMemory) {
+ValueId Grown(GraphBuilder& model, ValueId past, ValueId row) {
+  return model.Measurable(
+      "present", "Concat", {past, row},
+      Movement(MovementKind::kConcat, {Shape{{32, 8192, 128}}, Shape{{32, 1, 128}}}, {Shape{{32, 8193, 128}}}, 1));
+}
+
+// A step of a decoder: the rows of all steps before, and a new one.
+TEST(CompulsoryTraffic, OfACacheThatGrowsOnlyTheNewRowMoves) {
+  constexpr double kPast = 32.0 * 8192 * 128 * 4, kRow = 32.0 * 128 * 4;
+  GraphBuilder model;
+  const ValueId past = model.Input("past", {32, 8192, 128}), row = model.Input("row", {32, 1, 128});
+  model.Output(model.View("present_view", Grown(model, past, row), {1, 32, 8193, 128}));
+  const CompulsoryTraffic grown = FindCompulsoryTraffic(model.graph());
+  EXPECT_EQ(grown.read, kRow);
+  EXPECT_EQ(grown.written, kRow);
+  // What looks at all rows reads them; the present is no less written in place.
+  const ValueId seen = *model.graph().layers[0].outputs[0];
+  model.Output(model.Unary("look", PointwiseKind::kRelu, seen));
+  const CompulsoryTraffic looked = FindCompulsoryTraffic(model.graph());
+  EXPECT_EQ(looked.read, kPast + kRow);
+  EXPECT_EQ(looked.written, kRow + kPast + kRow);
+}
+
+TEST(CompulsoryTraffic, AConcatenationOfWhatWasComputedIsWrittenWhole) {
+  GraphBuilder model;
+  const ValueId x = model.Input("x", {1000});
+  const ValueId a = model.Unary("a", PointwiseKind::kRelu, x), b = model.Unary("b", PointwiseKind::kExponential, x);
+  model.Output(model.Measurable("both", "Concat", {a, b},
+                                Movement(MovementKind::kConcat, {Shape{{1000}}, Shape{{1000}}}, {Shape{{2000}}}, 0)));
+  EXPECT_EQ(FindCompulsoryTraffic(model.graph()).written, 8000);
+}
+
+TEST(CompulsoryTraffic, AScatterIntoAnInputWritesItsUpdates) {
+  GraphBuilder model;
+  MovementConfig scatter;
+  scatter.kind = MovementKind::kScatter;
+  scatter.types.weights = DataType::kS64;
+  scatter.inputs = {Shape{{1000, 8}}, Shape{{10, 8}}};
+  scatter.outputs = {Shape{{1000, 8}}};
+  scatter.axis = 0;
+  scatter.indices = 10;
+  const ValueId data = model.Input("data", {1000, 8}), updates = model.Input("updates", {10, 8});
+  const ValueId rows = model.Input("rows", {10}, DataType::kS64);
+  model.Output(model.Measurable("scatter", "ScatterND", {data, updates, rows}, scatter));
+  const CompulsoryTraffic traffic = FindCompulsoryTraffic(model.graph());
+  EXPECT_EQ(traffic.read, 10 * 8 * 4 + 10 * 8);
+  EXPECT_EQ(traffic.written, 10 * 8 * 4);
+}
+
+TEST(Floors, AModelThatFitsIntoNoCacheIsBoundByMemory) {
   GraphBuilder model;
   model.Output(model.MatMul("fc", model.Input("x", {1, 8192}), model.Weight("w", {8192, 8192})));
-  const Floors floors = ComputeFloors(model.graph(), Device());
+  const Floor floor = FloorIn(model, ProgramClass::kDenseRead);
   const double bytes = 8192.0 * 8192 * 4 + 2 * 8192 * 4;
   const double caches = 32768 + 524288 + 8 * 1048576;
-  EXPECT_EQ(floors.floor.decided_by, "bandwidth memory");
-  EXPECT_NEAR(floors.floor.latency.count(), (bytes - caches) / 20e9 * 1e6, 1.0);
-  EXPECT_THAT(floors.floor.assumptions, Contains("estimated"));
+  EXPECT_EQ(floor.decided_by, "bandwidth memory");
+  EXPECT_NEAR(floor.latency.count(), (bytes - caches) / 20e9 * 1e6, 1.0);
+  EXPECT_THAT(floor.assumptions, Contains("estimated"));
 }
 
-TEST(Floor, OnlyTheConventionalFloorCountsTheWorkOfProducts) {
+TEST(Floors, AreOfNoProgramsThenOfNarrowerAndNarrowerClasses) {
+  GraphBuilder model;
+  ConvolutionConfig config;
+  config.input = Shape{{1, 64, 56, 56}};
+  config.output_channels = 64;
+  config.kernel = Shape{{3, 3}};
+  config.stride = config.dilation = Shape{{1, 1}};
+  config.padding = {1, 1, 1, 1};
+  model.Output(
+      model.Measurable("conv", "Conv", {model.Input("x", {1, 64, 56, 56}), model.Weight("w", {64, 64, 3, 3})}, config));
+  DevicePeaks peaks = testing::TestPeaks();
+  peaks.rates.push_back({PeakRate::Kind::kLaunch, Bytes{}, DataType::kF32, 1, 200e3, "measured"});
+  const std::vector<Floor> floors = ComputeFloors(model.graph(), Device(peaks));
+  std::vector<std::string_view> names;
+  for (const Floor& floor : floors) names.push_back(Name(floor.program_class));
+  EXPECT_THAT(names, ::testing::ElementsAre("any-program", "launched", "dense-read", "winograd", "textbook"));
+  EXPECT_EQ(floors[0].latency, Latency(0));
+  EXPECT_NEAR(floors[1].latency.count(), 5, 1e-9);
+  EXPECT_EQ(floors[4].decided_by, "arithmetic f32");
+  EXPECT_NEAR(floors[4].latency / floors[3].latency, 4, 1e-9);
+}
+
+TEST(Floors, OnlyTheTextbooksCountsTheWorkOfProducts) {
   GraphBuilder model;
   model.Output(model.MatMul("fc", model.Input("x", {1024, 1024}), model.Weight("w", {1024, 1024})));
-  const Floors floors = ComputeFloors(model.graph(), Device());
-  EXPECT_EQ(floors.conventional_floor.decided_by, "arithmetic f32");
-  EXPECT_NEAR(floors.conventional_floor.latency.count(), 2.0 * 1024 * 1024 * 1024 / 100e9 * 1e6, 1e-6);
-  EXPECT_LT(floors.floor.latency, floors.conventional_floor.latency / 10);
-  EXPECT_THAT(floors.conventional_floor.assumptions, Contains("conventional-arithmetic"));
+  const Floor textbook = FloorIn(model, ProgramClass::kTextbook);
+  EXPECT_EQ(textbook.decided_by, "arithmetic f32");
+  EXPECT_NEAR(textbook.latency.count(), 2.0 * 1024 * 1024 * 1024 / 100e9 * 1e6, 1e-6);
+  EXPECT_LT(FloorIn(model, ProgramClass::kDenseRead).latency, textbook.latency / 10);
+  // No layer is a convolution over windows.
+  EXPECT_EQ(FloorIn(model, ProgramClass::kWinograd).program_class, ProgramClass::kAny);
 }
 
-TEST(Floor, LayersInARowProveNoMoreWorkThanTheLargestOfThem) {
-  // A hundred activations of the same values could be one.
-  GraphBuilder model;
-  ValueId value = model.Input("x", {1024});
-  for (int i = 0; i < 100; ++i) value = model.Unary("relu_" + std::to_string(i), PointwiseKind::kRelu, value);
-  model.Output(value);
-  const Floors floors = ComputeFloors(model.graph(), Device());
-  EXPECT_EQ(floors.floor.decided_by, "bandwidth l1");
-}
-
-// One element, repeated a million times and then looked at, is the work of one element.
-TEST(Floor, RepeatedElementsProveNoWork) {
+// One element, repeated a million times and then looked at.
+TEST(Floors, RepeatedElementsAreReadOnce) {
   GraphBuilder model;
   const ValueId repeated = model.View("expand", model.Input("x", {1}), {1 << 20, 1});
   const ValueId relu = model.Unary("relu", PointwiseKind::kRelu, repeated);
   const ValueId table = model.Gather("row", relu, model.Input("i", {1}, DataType::kS64), 1);
   model.Output(table);
-  EXPECT_LT(ComputeFloors(model.graph(), Device()).floor.latency, Latency(0.1));
+  EXPECT_LT(FloorIn(model, ProgramClass::kDenseRead).latency, Latency(0.1));
 }
 
-TEST(Floor, AnElementWiseModelOfEightTimesTheCachesComesCloseToItsCopyTime) {
+TEST(Floors, AnElementWiseModelOfEightTimesTheCachesComesCloseToItsCopyTime) {
   GraphBuilder model;
   const std::int64_t elements = std::int64_t{8} * 8 * 1048576 / 4 / 2;  // half read, half written
   model.Output(model.Unary("relu", PointwiseKind::kRelu, model.Input("x", {elements})));
-  const Floors floors = ComputeFloors(model.graph(), Device());
-  const double copy_us = 64.0 * 1048576 / 16e9 * 1e6;
-  EXPECT_LT(floors.floor.latency.count(), copy_us);
-  EXPECT_GT(floors.floor.latency.count(), 0.75 * copy_us);
+  const double copy_us = 64.0 * 1048576 / 16e9 * 1e6,
+               floor_us = FloorIn(model, ProgramClass::kDenseRead).latency.count();
+  EXPECT_LT(floor_us, copy_us);
+  EXPECT_GT(floor_us, 0.75 * copy_us);
 }
 
-TEST(Floor, WithADataSheetOfMemoryAndArithmeticItIsNotAnEstimate) {
+TEST(Floors, WithADataSheetOfMemoryAndArithmeticTheyAreNoEstimates) {
   DevicePeaks peaks = testing::TestPeaks();
   for (PeakRate& rate : peaks.rates) rate.source = "data sheet: a test";
   GraphBuilder model;
   model.Output(model.Unary("relu", PointwiseKind::kRelu, model.Input("x", {1024})));
-  EXPECT_TRUE(ComputeFloors(model.graph(), Device(peaks)).floor.assumptions.empty());
+  for (const Floor& floor : ComputeFloors(model.graph(), Device(peaks)))
+    EXPECT_TRUE(floor.assumptions.empty()) << Name(floor.program_class);
 }
 
-TEST(Floor, UnknownLayersAreOmittedAndSaidToBe) {
+TEST(Floors, UnknownLayersAreOmittedAndSaidToBe) {
   GraphBuilder model;
   model.Output(model.Unknown("strange", model.Input("x", {1024})));
-  const Floors floors = ComputeFloors(model.graph(), Device());
-  EXPECT_THAT(floors.floor.assumptions, Contains("unknown-layers-omitted"));
+  EXPECT_THAT(FloorIn(model, ProgramClass::kDenseRead).assumptions, Contains("unknown-layers-omitted"));
+  EXPECT_THAT(FloorIn(model, ProgramClass::kTextbook).assumptions, Contains("unknown-layers-omitted"));
 }
 
-TEST(Floor, OfAnIfTheConventionalFloorCountsTheCheaperBranch) {
+TEST(Floors, OfAnIfTheCheaperBranchCounts) {
   GraphBuilder model;
   model.Input("x", {8, 10});
   const ValueId condition = model.Input("condition", {1}, DataType::kBool);
   model.Output(model.If("if", condition, Branch("small", 100, true), Branch("large", 100000, true)));
-  const Floors both = ComputeFloors(model.graph(), Device());
   GraphBuilder alone;
   alone.Output(alone.MatMul("fc", alone.Input("x", {8, 10}), alone.Weight("w", {10, 100})));
-  EXPECT_LE(both.floor.latency, ComputeFloors(alone.graph(), Device()).floor.latency * 1.01);
+  for (const ProgramClass one : {ProgramClass::kDenseRead, ProgramClass::kTextbook})
+    EXPECT_LE(FloorIn(model, one).latency, FloorIn(alone, one).latency * 1.01);
 }
 
-TEST(Floor, NeverExceedsTheConventionalFloorOnRandomGraphs) {
+TEST(Floors, AscendOnRandomGraphs) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     std::mt19937_64 random(seed);
     testing::RandomGraphOptions options;
     options.layers = 1 + random() % 40;
     options.unknown_share = 0.05;
-    const Floors floors = ComputeFloors(testing::MakeRandomGraph(random, options), Device());
-    ASSERT_LE(floors.floor.latency, floors.conventional_floor.latency) << seed;
-    ASSERT_GE(floors.floor.latency, Latency(0)) << seed;
+    const std::vector<Floor> floors = ComputeFloors(testing::MakeRandomGraph(random, options), Device());
+    ASSERT_EQ(floors.front().program_class, ProgramClass::kAny) << seed;
+    for (std::size_t i = 1; i < floors.size(); ++i) {
+      ASSERT_LT(floors[i - 1].program_class, floors[i].program_class) << seed;
+      ASSERT_LE(floors[i - 1].latency, floors[i].latency) << seed;
+    }
   }
 }
 
-TEST(Floors, NoModelThatRunsAnythingTakesLessThanOneLaunch) {
+// A kernel may stay on the device from one inference to the next: one launch is no floor of every program.
+TEST(Floors, OneLaunchStandsApart) {
   DevicePeaks peaks = testing::TestPeaks();
   peaks.rates.push_back({PeakRate::Kind::kLaunch, Bytes{}, DataType::kF32, 1, 200e3, "measured"});
-  GraphBuilder model;
-  model.Output(model.Unary("relu", PointwiseKind::kRelu, model.Input("x", {64 << 10, 64})));
-  const Floors large = ComputeFloors(model.graph(), Device(peaks));
-  EXPECT_GT(large.floor.latency, Latency(5));
-  EXPECT_NE(large.floor.decided_by, "one launch");
   // So few bytes that the caches hold them all take no time to move.
   GraphBuilder small;
   small.Output(small.MatMul("fc", small.Input("x", {8, 1000}), small.Weight("w", {1000, 10})));
-  const Floors floors = ComputeFloors(small.graph(), Device(peaks));
-  EXPECT_NEAR(floors.floor.latency.count(), 5, 1e-9);
-  EXPECT_EQ(floors.floor.decided_by, "one launch");
+  EXPECT_LT(FloorIn(small, ProgramClass::kDenseRead, peaks).latency, Latency(5));
+  EXPECT_NEAR(FloorIn(small, ProgramClass::kLaunched, peaks).latency.count(), 5, 1e-9);
+  GraphBuilder views;
+  views.Output(views.View("flat", views.Input("x", {8, 1000}), {8000}));
+  EXPECT_EQ(FloorIn(views, ProgramClass::kLaunched, peaks).program_class, ProgramClass::kAny);
+}
+
+ConvolutionConfig ConvolutionOf(std::int64_t taps, std::int64_t stride) {
+  ConvolutionConfig config;
+  config.input = Shape{{1, 8, 64, 64}};
+  config.kernel = Shape{{taps, taps}};
+  config.stride = Shape{{stride, stride}};
+  config.dilation = Shape{{1, 1}};
+  config.padding = {0, 0, 0, 0};
+  return config;
+}
+
+TEST(WinogradSaving, IsThatOfMinimalFiltering) {
+  EXPECT_DOUBLE_EQ(WinogradSaving(ConvolutionOf(1, 1)), 1);
+  EXPECT_DOUBLE_EQ(WinogradSaving(ConvolutionOf(3, 1)), 4);               // F(4x4, 3x3): 36 products in place of 144
+  EXPECT_DOUBLE_EQ(WinogradSaving(ConvolutionOf(5, 1)), 25.0 * 16 / 64);  // F(4x4, 5x5): 64 in place of 400
+  // Phases of two taps and of one: (5 + 4) / 4 products an output and dimension in place of 3.
+  EXPECT_DOUBLE_EQ(WinogradSaving(ConvolutionOf(3, 2)), 16.0 / 9);
+  EXPECT_DOUBLE_EQ(WinogradSaving(ConvolutionOf(2, 2)), 1);  // every tap is a phase of its own
+  EXPECT_DOUBLE_EQ(WinogradSaving(ConvolutionOf(2, 3)), 1);
+  ConvolutionConfig integers = ConvolutionOf(3, 1);
+  integers.types = {DataType::kS8, DataType::kS8, DataType::kS8};
+  EXPECT_DOUBLE_EQ(WinogradSaving(integers), 1);
 }
 
 }  // namespace

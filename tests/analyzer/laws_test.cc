@@ -52,7 +52,6 @@ Latency Sequential(const Bracket& bracket) { return Of(BoundVariant::kSequential
 Latency Parallel(const Bracket& bracket) { return Of(BoundVariant::kParallel, bracket); }
 Latency FusedSequential(const Bracket& bracket) { return Of(BoundVariant::kFusedSequential, bracket); }
 Latency FusedParallel(const Bracket& bracket) { return Of(BoundVariant::kFusedParallel, bracket); }
-Latency IdealFusion(const Bracket& bracket) { return Of(BoundVariant::kIdealFusion, bracket); }
 
 TEST(Laws, RandomGraphsAreValid) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
@@ -70,7 +69,6 @@ TEST(Laws, VariantsAreOrdered) {
     ASSERT_LE(FusedSequential(bracket), Sequential(bracket)) << seed;
     ASSERT_LE(FusedParallel(bracket), Parallel(bracket)) << seed;
     ASSERT_LE(FusedParallel(bracket).count(), FusedSequential(bracket).count() * (1 + kRounding)) << seed;
-    ASSERT_LE(IdealFusion(bracket), FusedSequential(bracket)) << seed;
     if (const Bound* heuristic = bracket.Find(BoundVariant::kHeuristic)) {
       ASSERT_GE(heuristic->latency.count(), Sequential(bracket).count() * (1 - kRounding)) << seed;
       ++choices;
@@ -116,7 +114,6 @@ TEST(Laws, ANewRowNeverRaisesABound) {
     ASSERT_LE(Sequential(after), Sequential(before)) << seed;
     ASSERT_LE(Parallel(after).count(), Parallel(before).count() * (1 + kRounding)) << seed;
     ASSERT_LE(FusedSequential(after).count(), FusedSequential(before).count() * (1 + kRounding)) << seed;
-    ASSERT_LE(IdealFusion(after).count(), IdealFusion(before).count() * (1 + kRounding)) << seed;
     // A relaxation is as tight as its prices, which may get looser.
     const Bound* fused_parallel = before.Find(BoundVariant::kFusedParallel);
     const bool was_exact = std::ranges::count(fused_parallel->assumptions, std::string("relaxed-selection")) == 0;

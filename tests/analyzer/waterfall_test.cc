@@ -74,7 +74,7 @@ TEST_F(BuiltWaterfall, WithLayersWithoutATimeNothingIsKnownOfTheHost) {
 
 TEST_F(BuiltWaterfall, ABoundBelowTheFloorIsNone) {
   Bracket known = testing::BracketOf(graph, source, testing::TestSelection(2));
-  for (Bound& bound : known.bounds) bound.latency = known.floor.latency / 2;
+  for (Bound& bound : known.bounds) bound.latency = known.dense_read().latency / 2;
   EXPECT_FALSE(Against(known).bound);
 }
 

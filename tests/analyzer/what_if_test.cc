@@ -102,7 +102,7 @@ TEST(Inversions, AreRecordedForEveryBoundAboveARunAndNothingIsClipped) {
 
 TEST(Inversions, AFloorAboveARunIsOneAndWhatLibrariesChooseIsNone) {
   Bracket bracket;
-  bracket.floor.latency = Latency(10);
+  bracket.floors = {{ProgramClass::kDenseRead, Latency(10), "bandwidth memory", {}}};
   bracket.bounds = {{BoundVariant::kHeuristic, Latency(30), {Latency(29), Latency(31)}, {}}};
   AddUpperLimit({"engine", Latency(9), {Latency(8), Latency(9.5)}}, bracket);
   ASSERT_THAT(bracket.inversions, SizeIs(1));

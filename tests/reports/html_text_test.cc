@@ -158,7 +158,7 @@ TEST(HtmlReport, EqualReportsGiveEqualBytes) { EXPECT_EQ(HtmlReport(SampleReport
 TEST(HtmlReport, AnEmptyReportIsStillAPage) {
   ReportModel empty;
   nlohmann::json data = nlohmann::json::parse(DataOf(HtmlReport(empty)));
-  EXPECT_EQ(data["schema"], "infimum.report/1");
+  EXPECT_EQ(data["schema"], "infimum.report/2");
   EXPECT_TRUE(data["run"].is_null());
   EXPECT_TRUE(data["demonstrated_us"].is_null());
 }

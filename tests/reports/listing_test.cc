@@ -89,8 +89,10 @@ ModelGraph SmallGraph() {
 Bracket SmallBracket() {
   Bracket bracket;
   bracket.selection.device = {"cpu/AuthenticAMD/25.17.1"};
-  bracket.floor = {Latency(1.5), "bandwidth memory", {"estimated"}};
-  bracket.conventional_floor = {Latency(2.25), "arithmetic f32", {"conventional-arithmetic"}};
+  bracket.floors = {{ProgramClass::kAny, Latency(0), "", {}},
+                    {ProgramClass::kLaunched, Latency(1.25), "one launch", {}},
+                    {ProgramClass::kDenseRead, Latency(1.5), "bandwidth memory", {"estimated"}},
+                    {ProgramClass::kTextbook, Latency(2.25), "arithmetic f32", {}}};
   bracket.bounds = {
       {BoundVariant::kSequential, Latency(10), {Latency(9.5), Latency(11)}, {"free-layouts", "warm-caches"}},
       {BoundVariant::kParallel, Latency(8), {Latency(7.5), Latency(9)}, {"free-layouts"}},
@@ -178,7 +180,7 @@ TEST(Bound, SaysHowFarItsPartsExplainTheDemonstratedRun) {
 
 TEST(Bound, HasTheKeysThatUsersRelyOn) {
   nlohmann::json json = nlohmann::json::parse(BoundJson(SmallGraph(), SmallBracket()));
-  EXPECT_EQ(json["schema"], "infimum.bound/1");
+  EXPECT_EQ(json["schema"], "infimum.bound/2");
   for (const char* key : {"device", "selection", "contract", "floor_us", "conventional_floor_us", "bounds",
                           "demonstrated_us", "composition_error", "coverage", "layers"}) {
     EXPECT_TRUE(json.contains(key)) << key;

@@ -140,7 +140,7 @@ def check_values(page: Page, failures: Failures) -> None:
     data = page.evaluate("() => JSON.parse(document.getElementById('report-data').textContent)")
     bounds = sorted(bound["latency_us"] for bound in data["bounds"])
     check_proportional(widths_of(page, "bracket", "bound"), bounds, "bounds", failures)
-    floors = [data["floor"]["latency_us"], data["conventional_floor"]["latency_us"]]
+    floors = [floor["latency_us"] for floor in data["floors"] if floor["latency_us"] > 0]
     check_proportional(widths_of(page, "bracket", "floor"), floors, "floors", failures)
     steps = [step for step in data["waterfall"] if step["step"] != "above-floor"]
     lost = [step["latency_us"] for step in steps if step["latency_us"] >= 0]

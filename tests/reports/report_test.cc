@@ -1,4 +1,5 @@
 // The summary, the sentence and the Markdown report, on the sample.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -65,15 +66,49 @@ TEST(Headline, SaysWhatCouldBeWon) {
   report.run->profile.framework = "onnxruntime";
   report.run->profile.framework_version = "1.31.1";
   report.run->latency = Latency(52100);
-  report.bracket.bounds = {{BoundVariant::kParallel, Latency(40000), {}, {}},
-                           {BoundVariant::kSequential, Latency(44200), {}, {}}};
-  report.bracket.floor = {Latency(19800), "bandwidth memory", {}};
+  report.bracket.bounds = {{BoundVariant::kParallel, Latency(40000), {Latency(40000), Latency(40500)}, {}},
+                           {BoundVariant::kSequential, Latency(44200), {Latency(44000), Latency(44900)}, {}}};
+  report.bracket.floors = {{ProgramClass::kDenseRead, Latency(19800), "bandwidth memory", {}}};
   EXPECT_EQ(
       Headline(report),
-      "resnet50 runs in 52.1 ms on onnxruntime 1.31.1; the best measured kernels would need 44.2 ms: 15.2 % could "
-      "be won (7.90 ms). No program can be faster than 19.8 ms on this device.");
-  report.bracket.floor.assumptions = {"estimated"};
-  EXPECT_NE(Headline(report).find("on this device, by its measured peaks."), std::string::npos);
+      "resnet50 runs in 52.1 ms on onnxruntime 1.31.1; the best known kernels add up to 44.2 ms, not shown yet: 15.2 % "
+      "could be won (7.90 ms). A program that reads every weight once takes at least 19.8 ms on this device.");
+  report.bracket.floors.front().assumptions = {"estimated"};
+  EXPECT_NE(Headline(report).find("on this device, by its measured rates."), std::string::npos);
+  // Less than one launch is no news.
+  report.bracket.floors.push_back({ProgramClass::kLaunched, Latency(20000), "one launch", {}});
+  EXPECT_EQ(Headline(report).find("reads every weight"), std::string::npos);
+}
+
+TEST(Headline, TheVerbFollowsTheEvidence) {
+  ReportModel report;
+  report.model_name = "resnet50";
+  report.bracket.coverage = {1, 0, 0, 0};
+  report.run = ReportRun();
+  report.run->profile.framework = "onnxruntime";
+  report.run->profile.framework_version = "1.31.1";
+  report.run->latency = Latency(80'000);
+  report.run->interval = Interval{Latency(79'000), Latency(81'000)};
+  report.bracket.bounds = {{BoundVariant::kSequential, Latency(69'000), {Latency(68'000), Latency(70'000)}, {}}};
+  const auto shown = [&report](double ms) {
+    const Latency latency(ms * 1e3);
+    report.bracket.demonstrated = latency;
+    report.bracket.upper = {{std::string(kDemonstratedName), latency, {latency * 0.99, latency * 1.01}}};
+    return Headline(report);
+  };
+  EXPECT_EQ(
+      shown(72),
+      "resnet50 runs in 80.0 ms on onnxruntime 1.31.1; a program of the best known kernels was shown to run it in "
+      "72.0 ms, its outputs checked: 10 % less (8.00 ms, between 6.28 ms and 9.72 ms).");
+  EXPECT_EQ(shown(80.4),
+            "resnet50 runs in 80.0 ms on onnxruntime 1.31.1; the best known kernels add up to 69.0 ms, and run as one "
+            "program they took 80.4 ms: 13.8 % could be won (11.0 ms, between 9.00 ms and 13.0 ms).");
+  report.bracket.bounds.front().interval.high = Latency(79'500);
+  EXPECT_EQ(shown(80.4),
+            "resnet50 runs in 80.0 ms on onnxruntime 1.31.1; the best known kernels add up to 69.0 ms: no gap can be "
+            "told from noise.");
+  report.bracket.bounds.front() = {BoundVariant::kSequential, Latency(90'000), {Latency(88'000), Latency(91'000)}, {}};
+  EXPECT_THAT(shown(95), ::testing::HasSubstr("the run is 12.5 % faster than that"));
 }
 
 // Warm caches may make a bound lower than the floor; what could be won never goes below the floor.
@@ -85,20 +120,23 @@ TEST(Headline, NeverPromisesMoreThanTheFloorAllows) {
   report.run->profile.framework = "onnxruntime";
   report.run->profile.framework_version = "1.31.1";
   report.run->latency = Latency(9000);
-  report.bracket.bounds = {{BoundVariant::kSequential, Latency(2400), {}, {}}};
-  report.bracket.floor = {Latency(6000), "bandwidth memory", {}};
+  report.bracket.bounds = {{BoundVariant::kSequential, Latency(2400), {Latency(2400), Latency(2500)}, {}}};
+  report.bracket.floors = {{ProgramClass::kDenseRead, Latency(6000), "bandwidth memory", {}}};
   EXPECT_EQ(
       Headline(report),
-      "decoder runs in 9.00 ms on onnxruntime 1.31.1; the best measured kernels would need 2.40 ms one by one with "
-      "warm caches, which is below the floor; at most 33.3 % could be won (3.00 ms). No program can be faster than "
-      "6.00 ms on this device.");
+      "decoder runs in 9.00 ms on onnxruntime 1.31.1; the best known kernels add up to 2.40 ms one by one, which is "
+      "below the dense-read floor, not shown yet: at most 33.3 % could be won (3.00 ms). A program "
+      "that reads every weight once takes at least 6.00 ms on this device.");
 }
 
 TEST(Headline, NeverHidesAnInversionOrWhatIsMissing) {
   ReportModel report = SampleReport();
   report.run->latency = report.bracket.bounds.front().latency * 0.9;
+  report.run->interval.reset();
   EXPECT_NE(Headline(report).find("a kernel is missing from our candidates"), std::string::npos) << Headline(report);
   report = SampleReport();
+  report.bracket.upper.clear();
+  report.bracket.demonstrated.reset();
   EXPECT_NE(Headline(report).find("at most"), std::string::npos) << Headline(report);
   EXPECT_EQ(Headline(ReportModel()), "The model: nothing was measured yet.");
 }

@@ -417,8 +417,10 @@ ReportModel SampleReport(const SampleOptions& options) {
   }
   Latency all = measured + estimated + missing;
   bracket.coverage = {measured / all, estimated / all, 0, missing / all};
-  bracket.floor = {sum * 0.21, "bandwidth memory", {"estimated"}};
-  bracket.conventional_floor = {sum * 0.78, "arithmetic f32", {"estimated", "conventional-arithmetic"}};
+  bracket.floors = {{ProgramClass::kAny, Latency(0), "", {}},
+                    {ProgramClass::kDenseRead, sum * 0.21, "bandwidth memory", {"estimated"}},
+                    {ProgramClass::kWinograd, sum * 0.42, "arithmetic f32", {"estimated"}},
+                    {ProgramClass::kTextbook, sum * 0.78, "arithmetic f32", {"estimated"}}};
   std::vector<std::string> tags = {"free-layouts", "warm-caches", "estimated-layers"};
   if (missing > Latency(0)) tags.push_back("missing-layers");
   bracket.bounds = {{BoundVariant::kSequential, sum, {sum * 0.993, sum * 1.012}, tags},
@@ -444,6 +446,7 @@ ReportModel SampleReport(const SampleOptions& options) {
     for (const AlignedRow& row : run_rows.rows) run += *row.measured;
     run += Latency(212);  // what no layer accounts for
     bracket.demonstrated = sum * 1.018;
+    bracket.upper.push_back({std::string(kDemonstratedName), sum * 1.018, {sum * 1.01, sum * 1.03}});
     bracket.composition = CompositionError{1.17, 1.04, 0};
     ReportRun& shown = report.run.emplace(std::move(run_rows));
     shown.profile.framework = "onnxruntime";
@@ -461,7 +464,7 @@ ReportModel SampleReport(const SampleOptions& options) {
     waterfall.bound = fused;
     waterfall.variant = BoundVariant::kFusedParallel;
     waterfall.demonstrated = bracket.demonstrated;
-    waterfall.floor = bracket.floor.latency;
+    waterfall.floor = bracket.dense_read().latency;
     const Latency slower = run - sum - Latency(212 + 131.5) + Latency(40);
     waterfall.steps = {
         {GapCause::kHostGaps, Latency(212), {{"outside the layers", Latency(212), {}}}},
@@ -472,8 +475,8 @@ ReportModel SampleReport(const SampleOptions& options) {
          Latency(-40),
          {{"the run without a profiler against the one with it", Latency(-40), {}}}},
         {GapCause::kAboveFloor,
-         fused - bracket.floor.latency,
-         {{"the bound against the floor", fused - bracket.floor.latency, {}}}}};
+         fused - bracket.dense_read().latency,
+         {{"the bound against the floor", fused - bracket.dense_read().latency, {}}}}};
     report.findings = {
         {"slower-algorithm",
          slower,

@@ -105,8 +105,7 @@ std::optional<Shape> Unmerged(const Shape& operand, const Shape& merged, const S
 
 // Nominal operations for each output element, the same for each implementation: one for a comparison,
 // a conversion or an arithmetic operation, and fixed small numbers for transcendental functions
-// (pointwise_kinds.def). conventional = direct; provable = 0 for what only moves or converts and one
-// for each output element otherwise.
+// (pointwise_kinds.def). conventional = direct.
 Work WorkOf(const PointwiseConfig& config);
 Status Validate(const PointwiseConfig& config);
 std::vector<Operand> OperandsOfFamily(const PointwiseConfig& config);

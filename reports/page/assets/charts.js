@@ -66,12 +66,10 @@ const VARIANT_NAMES = {
 function bracketRows(data) {
   const rows = [];
   const add = (symbol, name, us, color, extra) => rows.push({ symbol, name, us, color, ...extra });
-  if (data.floor.latency_us > 0) {
-    add('F0', 'Floor', data.floor.latency_us, 'floor', { note: 'decided by ' + data.floor.decided_by });
-  }
-  if (data.conventional_floor.latency_us > 0) {
-    add('Fc', 'Conventional floor', data.conventional_floor.latency_us, 'floor',
-      { note: 'decided by ' + data.conventional_floor.decided_by });
+  for (const floor of data.floors) {
+    if (floor.latency_us > 0) {
+      add('F', 'Floor, ' + floor.class, floor.latency_us, 'floor', { note: 'decided by ' + floor.decided_by });
+    }
   }
   const bounds = data.bounds.slice().sort((a, b) => a.latency_us - b.latency_us);
   for (const bound of bounds) {

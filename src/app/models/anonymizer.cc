@@ -33,7 +33,7 @@ std::string VersionNumber(std::string_view version) {
 
 // Of a run as a limit: "onnxruntime 1.31.1".
 std::string LimitName(const std::string& name) {
-  if (name == "demonstrated" || name == kFloorName) return name;
+  if (name == kDemonstratedName || name == kFloorName) return name;
   const std::size_t space = name.rfind(' ');
   const std::string framework = FrameworkName(name.substr(0, space));
   if (framework == "engine" || space == std::string::npos) return framework;

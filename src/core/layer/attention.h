@@ -48,7 +48,7 @@ struct AttentionConfig {
 };
 
 // direct = n * heads * q * kv * (2 head + 2 value_head + 5); conventional counts the positions that a
-// causal mask leaves; provable = 0.
+// causal mask leaves.
 Work WorkOf(const AttentionConfig& config);
 Status Validate(const AttentionConfig& config);
 std::vector<Operand> OperandsOfFamily(const AttentionConfig& config);

@@ -58,8 +58,7 @@ Shape WeightShape(const ConvolutionConfig& config);
 // direct       = 2 * batch * out_channels * (channels / groups) * prod(kernel) * prod(output)
 //                (transposed: prod(input) for prod(output)), plus one for each output with a bias;
 // conventional = the same with only the taps that fall on an input element (not on padding), counted
-//                for each dimension alone, since they multiply;
-// provable     = 0: Winograd, FFT and Strassen do with less.
+//                for each dimension alone, since they multiply.
 // The input counts only the elements that some valid tap reads (a 1x1 with stride 2 reads a quarter).
 Work WorkOf(const ConvolutionConfig& config);
 

@@ -49,7 +49,7 @@ Result<MatMulConfig> MakeMatMul(OperandTypes types, const Shape& a, const Shape&
 
 Shape OutputShape(const MatMulConfig& config);
 
-// direct = conventional = 2 * batch * m * n * k (+ batch * m * n with a bias); provable = 0 (Strassen).
+// direct = conventional = 2 * batch * m * n * k (+ batch * m * n with a bias).
 Work WorkOf(const MatMulConfig& config);
 
 Status Validate(const MatMulConfig& config);

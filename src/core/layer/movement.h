@@ -113,7 +113,7 @@ std::vector<Operand> OperandsOfFamily(const MovementConfig& config);
 std::vector<Operand> OutputsOfFamily(const MovementConfig& config);
 
 // direct = conventional = 2 operations for each tap: 0 nearest, 2^d linear, 4^d cubic taps an output
-// element, d the resized dimensions; provable = 0. Reads at most the whole input and, for nearest, at
+// element, d the resized dimensions. Reads at most the whole input and, for nearest, at
 // most as many elements as there are outputs.
 Work WorkOf(const ResampleConfig& config);
 Status Validate(const ResampleConfig& config);

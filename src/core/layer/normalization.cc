@@ -88,7 +88,6 @@ Result<Work> ComputeWork(const NormalizationConfig& config) {
   Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
   INFIMUM_ASSIGN_OR_RETURN(work.direct, (FlopsPerElement(config) * elements).AsFlops());
   work.conventional = work.direct;
-  work.provable = Flops{elements};
   return work;
 }
 
@@ -129,7 +128,6 @@ Work WorkOf(const SoftmaxConfig& config) {
   Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
   work.direct = Flops{(config.kind == SoftmaxKind::kHardmax ? 1 : 5) * elements};
   work.conventional = work.direct;
-  work.provable = Flops{elements};
   return work;
 }
 

@@ -80,14 +80,14 @@ struct SoftmaxConfig {
 };
 
 // batch: 2 operations for each element (scale and shift precomputed); layer, instance, group, mvn: 8;
-// rms, lp: 5; lrn: 2 * size + 3. conventional = direct; provable = 1 for each element.
+// rms, lp: 5; lrn: 2 * size + 3. conventional = direct.
 Work WorkOf(const NormalizationConfig& config);
 Status Validate(const NormalizationConfig& config);
 std::vector<Operand> OperandsOfFamily(const NormalizationConfig& config);
 std::vector<Operand> OutputsOfFamily(const NormalizationConfig& config);
 
 // softmax 5 for each element (maximum, subtraction, exponential, sum, division), log_softmax 5,
-// hardmax 1. conventional = direct; provable = 1 for each element.
+// hardmax 1. conventional = direct.
 Work WorkOf(const SoftmaxConfig& config);
 Status Validate(const SoftmaxConfig& config);
 std::vector<Operand> OperandsOfFamily(const SoftmaxConfig& config);

@@ -13,15 +13,11 @@ namespace {
 
 constexpr int kMostOperands = 64;
 
-// What a lower bound may count: an operator that only moves, picks or converts elements can be a copy.
-enum class Provable { kNothing, kOnePerElement };
-
 struct KindRow {
   PointwiseKind kind;
   std::string_view name;
   OperandRange operands;
   int flops;
-  Provable provable;
   Rounding rounding;
   std::string_view onnx;
 };
@@ -29,11 +25,10 @@ struct KindRow {
 // In the order of their values: the enumeration is made of the same lines.
 constexpr auto kKinds = [] {
   using enum PointwiseKind;
-  using enum Provable;
   using enum Rounding;
   return std::to_array<KindRow>({
-#define INFIMUM_POINTWISE(kind, name, least, most, flops, provable, rounding, onnx, cudnn) \
-  {kind, name, {least, most}, flops, provable, rounding, onnx},
+#define INFIMUM_POINTWISE(kind, name, least, most, flops, rounding, onnx, cudnn) \
+  {kind, name, {least, most}, flops, rounding, onnx},
 #include "src/core/layer/pointwise_kinds.def"
   });
 }();
@@ -256,7 +251,6 @@ Work WorkOf(const PointwiseConfig& config) {
   Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
   work.direct = Flops{flops * elements};
   work.conventional = work.direct;
-  if (row.provable == Provable::kOnePerElement && flops > 0) work.provable = Flops{elements};
   return work;
 }
 

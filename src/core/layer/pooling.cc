@@ -36,7 +36,6 @@ Result<Work> ComputeWork(const PoolingConfig& config) {
   Work work = WholeWork({}, OutputsOfFamily(config));
   INFIMUM_ASSIGN_OR_RETURN(work.direct, all_pairs.AsFlops());
   INFIMUM_ASSIGN_OR_RETURN(work.conventional, valid_pairs.AsFlops());
-  work.provable = Flops{std::max<std::int64_t>(0, read_elements - ElementCount(config.output))};
   work.operand_reads = {SizeOf(config.types.input, read_elements)};
   return work;
 }

@@ -51,8 +51,7 @@ struct PoolingConfig {
 ReductionKind ReductionOf(PoolingKind kind);
 bool CountsPadding(PoolingKind kind);
 
-// direct = output elements * prod(kernel); conventional counts valid taps only; provable = one
-// operation for each input element that is read, less one for each output (a window's combination).
+// direct = output elements * prod(kernel); conventional counts valid taps only.
 Work WorkOf(const PoolingConfig& config);
 Status Validate(const PoolingConfig& config);
 std::vector<Operand> OperandsOfFamily(const PoolingConfig& config);

@@ -54,7 +54,7 @@ struct RecurrentConfig {
 std::int64_t GateCount(RecurrentKind kind);
 
 // direct = conventional = directions * sequence * batch * gates * hidden * (2 (input + hidden) + c),
-// c = 7 for the element-wise part; provable = 0. Writes sequence x directions x batch x hidden.
+// c = 7 for the element-wise part. Writes sequence x directions x batch x hidden.
 Work WorkOf(const RecurrentConfig& config);
 Status Validate(const RecurrentConfig& config);
 std::vector<Operand> OperandsOfFamily(const RecurrentConfig& config);

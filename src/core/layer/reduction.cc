@@ -93,7 +93,6 @@ Work WorkOf(const ReductionConfig& config) {
   Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
   work.direct = Flops{kReductionFlops[static_cast<std::size_t>(config.kind)] * elements};
   work.conventional = work.direct;
-  work.provable = Flops{elements - ElementCount(OutputShape(config))};
   return work;
 }
 
@@ -120,11 +119,9 @@ std::vector<Operand> OutputsOfFamily(const ReductionConfig& config) {
 
 Work WorkOf(const ScanConfig& config) {
   const std::int64_t elements = ElementCount(config.input);
-  const std::int64_t lines = elements / config.input.dims[static_cast<std::size_t>(config.axis)];
   Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
   work.direct = Flops{elements};
   work.conventional = work.direct;
-  work.provable = Flops{elements - lines};
   return work;
 }
 
@@ -142,7 +139,6 @@ Work WorkOf(const SortConfig& config) {
   Work work = WholeWork(OperandsOfFamily(config), OutputsOfFamily(config));
   work.direct = Flops{lines * (config.kind == SortKind::kSort ? SortComparisons(length) : length)};
   work.conventional = work.direct;
-  work.provable = Flops{elements - lines};
   return work;
 }
 

@@ -119,20 +119,20 @@ ReductionConfig MakeReduction(ReductionKind kind, OperandTypes types, const Shap
                               const std::vector<std::int64_t>& axes);
 
 // direct = conventional = one operation for each input element (two for l2, sum_square and
-// log_sum_exp); provable = input elements - output elements.
+// log_sum_exp).
 Work WorkOf(const ReductionConfig& config);
 Status Validate(const ReductionConfig& config);
 std::vector<Operand> OperandsOfFamily(const ReductionConfig& config);
 std::vector<Operand> OutputsOfFamily(const ReductionConfig& config);
 
-// direct = conventional = one for each element; provable = (axis - 1) * outer * inner.
+// direct = conventional = one for each element.
 Work WorkOf(const ScanConfig& config);
 Status Validate(const ScanConfig& config);
 std::vector<Operand> OperandsOfFamily(const ScanConfig& config);
 std::vector<Operand> OutputsOfFamily(const ScanConfig& config);
 
-// direct = conventional = n log2(n) comparisons for a sort, n for a top-k, along each line;
-// provable = n - 1 comparisons a line. Writes k values and k 64-bit indices a line.
+// direct = conventional = n log2(n) comparisons for a sort, n for a top-k, along each line.
+// Writes k values and k 64-bit indices a line.
 Work WorkOf(const SortConfig& config);
 Status Validate(const SortConfig& config);
 std::vector<Operand> OperandsOfFamily(const SortConfig& config);

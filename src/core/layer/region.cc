@@ -254,7 +254,6 @@ Work WorkOf(const Region& region) {
     const Work work = WorkOf(member.config);
     total.direct += work.direct;
     total.conventional += work.conventional;
-    total.provable += work.provable;
     for (std::size_t i = 0; i < member.operands.size(); ++i) {
       if (member.operands[i].source == RegionOperand::Source::kMember) continue;
       const auto [entry, added] = place.try_emplace(member.operands[i], total.operand_reads.size());

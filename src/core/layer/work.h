@@ -30,8 +30,7 @@ std::span<const NamedValue<Constness>> NamesOf(Constness);
 // slice's input) counts that part.
 struct Work {
   Flops direct;                      // by the textbook definition, all taps: what the literature counts
-  Flops conventional;                // only what contributes: valid taps, unmasked positions (Fc's W)
-  Flops provable;                    // a lower bound on any correct program (F0's W): 0 for products
+  Flops conventional;                // only what contributes: valid taps, unmasked positions (the textbook floor's)
   std::vector<Bytes> operand_reads;  // one for each operand, in the configuration's operand order
   Bytes written;                     // all outputs
 

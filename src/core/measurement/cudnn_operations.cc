@@ -25,7 +25,7 @@ constexpr std::string_view kNoMode = "NOT_SET";
 // cuDNN's mode for an element-wise kind, a reduction or a pooling; kNoMode where it has none.
 std::string_view ModeOf(PointwiseKind kind) {
   static constexpr std::string_view kModes[] = {
-#define INFIMUM_POINTWISE(kind, name, least, most, flops, provable, rounding, onnx, cudnn) #cudnn,
+#define INFIMUM_POINTWISE(kind, name, least, most, flops, rounding, onnx, cudnn) #cudnn,
 #include "src/core/layer/pointwise_kinds.def"
   };
   return kModes[static_cast<std::size_t>(kind)];

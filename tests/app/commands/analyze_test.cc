@@ -57,7 +57,7 @@ TEST(Analyze, MeasuresEveryLayerOfResNet50AndWritesTheReport) {
   EXPECT_THAT(program.Read("report.html"), HasSubstr("<!DOCTYPE html>"));
 
   const nlohmann::json bound = Bound(program, "resnet50");
-  EXPECT_EQ(bound.at("schema"), "infimum.bound/1");
+  EXPECT_EQ(bound.at("schema"), "infimum.bound/2");
   const auto& coverage = bound.at("coverage");
   EXPECT_DOUBLE_EQ(coverage.at("missing"), 0.0);
   EXPECT_NEAR(coverage.at("measured").get<double>() + coverage.at("estimated").get<double>() +

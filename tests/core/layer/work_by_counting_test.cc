@@ -72,7 +72,6 @@ TEST(WorkByCounting, ConvolutionsCountEveryTapOfEveryOutput) {
     const Work work = WorkOf(config);
     ASSERT_EQ(work.direct.value, 2 * products * counts.all + bias);
     ASSERT_EQ(work.conventional.value, 2 * products * counts.valid + bias);
-    ASSERT_EQ(work.provable.value, 0);
     const std::int64_t read = Size(config.transposed ? counts.steps : counts.positions);
     ASSERT_EQ(work.operand_reads[0], SizeOf(config.types.input, batch * channels * read));
     ASSERT_EQ(work.operand_reads[1],
@@ -117,7 +116,6 @@ TEST(WorkByCounting, PoolingsCountEveryTapOfEveryOutput) {
     const Work work = WorkOf(config);
     ASSERT_EQ(work.direct.value, planes * counts.all);
     ASSERT_EQ(work.conventional.value, planes * counts.valid);
-    ASSERT_EQ(work.provable.value, std::max<std::int64_t>(0, planes * Size(counts.positions) - outputs));
     ASSERT_EQ(work.operand_reads, std::vector<Bytes>{SizeOf(config.types.input, planes * Size(counts.positions))});
     const Bytes indices = config.kind == PoolingKind::kMaxWithIndices ? Bytes{8 * outputs} : Bytes{};
     ASSERT_EQ(work.written, SizeOf(config.types.output, outputs) + indices);

@@ -59,8 +59,9 @@ constexpr std::chrono::duration<double> kGuessedForEach{3.5};
 std::string FirstAnswer(const Bracket& bracket, const Plan& plan, std::chrono::seconds budget,
                         std::chrono::duration<double> after) {
   std::string text = fmt::format(
-      "first answer after {:.1f} s: no program can take less than {} here (floor); with conventional arithmetic {}",
-      after.count(), FormatLatency(bracket.floor.latency), FormatLatency(bracket.conventional_floor.latency));
+      "first answer after {:.1f} s: reading every weight once takes {} here (floor, dense-read), textbook arithmetic "
+      "{}",
+      after.count(), FormatLatency(bracket.dense_read().latency), FormatLatency(bracket.textbook().latency));
   const std::size_t count = plan.entries.size();
   if (count == 0) return text + "; nothing is left to be measured";
   const auto guess = std::chrono::duration_cast<std::chrono::seconds>(kGuessedForEach * static_cast<double>(count));

@@ -70,9 +70,8 @@ void AddBoundCommand(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<BoundOptions>();
   CLI::App* command =
       NewCommand(app, "bound", "the bracket of a model on a device, from the store",
-                 "Floor, conventional floor and the bounds (sequential, parallel, fused, with changes of "
-                 "layout\n"
-                 "paid, with ideal fusion, with the libraries' own choices), each with its interval and assumptions; "
+                 "Floors by class of program and the bounds (sequential, parallel, fused, with changes of layout\n"
+                 "paid, with the libraries' own choices), each with its interval and assumptions; "
                  "coverage says what of it was "
                  "measured, estimated or missing.\n"
                  "Nothing is measured: `infimum analyze` does that.\n"

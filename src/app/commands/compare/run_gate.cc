@@ -105,8 +105,8 @@ std::optional<std::string> GapObstacle(const ComparedRun& compared) {
   const double gap = waterfall.measured / *waterfall.bound;
   if (waterfall.measured < waterfall.floor)
     return fmt::format(
-        "it takes {}, and no program can take less than {} here: it may be of other dimensions, another device, or "
-        "something else than an inference",
+        "it takes {}, and a program that reads every weight once needs {} here: it may be of other dimensions, another "
+        "device, or something else than an inference",
         FormatLatency(waterfall.measured), FormatLatency(waterfall.floor));
   if (BeatsBound(compared, gap))
     return fmt::format(

@@ -145,8 +145,8 @@ void TellPoorAlignment(const ComparedModel& model, ComparedRun& compared) {
                   compared);
   if (compared.waterfall.floor.count() > 0 && compared.waterfall.measured < compared.waterfall.floor)
     compared.remarks.push_back(fmt::format(
-        "it takes {}, less than any program can ({}): other dimensions or another device, or equal weights that the "
-        "engine keeps once",
+        "it takes {}, less than a program that reads every weight once ({}): other dimensions or another device, or "
+        "weights that the engine skips, compresses or keeps once",
         FormatLatency(compared.waterfall.measured), FormatLatency(compared.waterfall.floor)));
   compared.remarks.insert(compared.remarks.end(), alignment.remarks.begin(), alignment.remarks.end());
   const Latency meant = alignment.measured - alignment.own;

@@ -63,7 +63,7 @@ Status HoldAgainstReplays(Store& store, const std::string& model_sha256, const S
     fastest = &replay;
   }
   if (!limit) return {};
-  limit->name = "demonstrated";
+  limit->name = kDemonstratedName;
   bracket.demonstrated = limit->latency;
   bracket.composition = CompositionOf(*fastest);
   AddUpperLimit(*std::move(limit), bracket);
